@@ -1,0 +1,12 @@
+/* fovea/fovea.h - everything. */
+#ifndef FOVEA_FOVEA_H_
+#define FOVEA_FOVEA_H_
+
+#include "fovea/model.h"
+#include "fovea/runner.h"
+#include "fovea/session.h"
+#include "fovea/status.h"
+#include "fovea/text.h"
+#include "fovea/version.h"
+
+#endif /* FOVEA_FOVEA_H_ */

@@ -1,0 +1,142 @@
+/* fovea/session.h - running a program of a model in memory of the caller.
+ *
+ * A session is one program of a model with limits (how many rows at most), placed in three blocks of memory:
+ *   fixed    plan and operators; must not move
+ *   state    what a session remembers between runs; empty for programs without state
+ *   scratch  inputs, outputs and working memory; sessions that are never used at the same time may share one block: then one session's
+ *            inputs and outputs last only until another one of them is touched
+ * After fovea_session_init nothing is allocated, locked or looked up again. One session is used by one thread at a time
+ * (its workers aside); different sessions are independent.
+ *
+ *   fovea_session_size -> memory -> fovea_session_init
+ *   loop: fovea_session_set_segments, write the inputs, fovea_session_run, read the outputs
+ */
+#ifndef FOVEA_SESSION_H_
+#define FOVEA_SESSION_H_
+
+#include "fovea/model.h"
+#include "fovea/runner.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct fovea_session fovea_session;
+
+/* The most rows that will ever be bound at a time in one input space. */
+typedef struct fovea_limit {
+  uint32_t space;
+  uint32_t rows;         /* In all segments together, at least 1. */
+  uint32_t segment_rows; /* In one segment; 0: as many as `rows` and the model's positions allow. */
+} fovea_limit;
+
+/* Options of a session. Zero fields mean the default; set struct_size to sizeof(fovea_session_options). Arrays are read during
+ * the call only. Spaces without a limit: 1 row if they have no parent; FOVEA_E_OPTION if the program needs them and they have. */
+typedef struct fovea_session_options {
+  size_t struct_size;
+  uint32_t program;
+  uint32_t workers;   /* 0: 1. At most 64. */
+  uint32_t tile_rows; /* Rows carried through a phase at a time; 0: chosen for a 1 to 2 MiB second-level cache. At most 1024. */
+  uint32_t limit_count;
+  const fovea_limit* limits;
+  uint32_t keep_count;
+  uint32_t tap_count;
+  const uint32_t* keep; /* Values to keep readable after a run, besides the outputs: each gets memory of its own. */
+  const uint32_t* taps; /* Attention steps whose weights are kept. */
+  fovea_runner runner;  /* NULL: workers are called one after the other. */
+  void* runner_context;
+  uint64_t (*clock)(void); /* If given, ticks are summed per step (fovea_session_step_ticks). Called by workers. */
+} fovea_session_options;
+
+/* Three blocks, each on a multiple of 64 bytes. A size of 0 needs no memory. */
+typedef struct fovea_session_memory {
+  size_t struct_size;
+  uint64_t fixed_size, state_size, scratch_size;
+  void *fixed, *state, *scratch;
+} fovea_session_memory;
+
+/* Fills the three sizes with the exact bytes needed: they succeed, one byte less fails. They depend on the model, the options and the
+ * library's version, not on the machine. Statuses: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_INDEX, FOVEA_E_OPTION. Any thread. */
+FOVEA_API fovea_status fovea_session_size(const fovea_model* model, const fovea_session_options* options,
+                                          fovea_session_memory* sizes, fovea_error* error);
+
+/* Places a session. FOVEA_E_TOO_SMALL (section: 0 fixed, 1 state, 2 scratch; expected: the exact need), FOVEA_E_MISALIGNED and
+ * what fovea_session_size returns; then *session is NULL. The handle points into the fixed block. */
+FOVEA_API fovea_status fovea_session_init(const fovea_model* model, const fovea_session_options* options,
+                                          const fovea_session_memory* memory, fovea_session** session, fovea_error* error);
+
+/* Says how the rows of an input space fall into segments: `lengths[i]` rows for row i of its parent, which thereby gets `count` rows (and
+ * must get the same from every child). A space without parent takes one length. Empty segments are allowed; pooling one gives
+ * zeros. Until called again the segments stay. FOVEA_E_ROWS, FOVEA_E_SEGMENTS, FOVEA_E_LENGTH (byte: index of the length). */
+FOVEA_API fovea_status fovea_session_set_segments(fovea_session* session, uint32_t space, const uint32_t* lengths, uint32_t count,
+                                                  fovea_error* error);
+
+/* A matrix in the session's memory: row r starts at (char*)data + r * row_bytes. */
+typedef struct fovea_view {
+  void* data;
+  uint32_t type; /* FOVEA_TYPE_F32 or FOVEA_TYPE_I32 */
+  uint32_t rows;
+  uint32_t width;
+  uint32_t row_bytes;
+} fovea_view;
+
+/* Where to write an input of the next run: as many rows as its space now has, dense. Valid until set_segments is called again. Content
+ * stays from run to run. FOVEA_E_INDEX if the value is no input, FOVEA_E_ORDER before set_segments. */
+FOVEA_API fovea_status fovea_session_input(fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error);
+
+/* Runs the whole program. FOVEA_E_ORDER if an input space has no segments, FOVEA_E_SEGMENTS if spaces disagree, FOVEA_E_ID if an id is out
+ * of range (tensor: the value, byte: its index), FOVEA_E_CANCELLED. After a failure outputs are unspecified and the session is ready for
+ * another run. */
+FOVEA_API fovea_status fovea_session_run(fovea_session* session, fovea_error* error);
+
+/* The same in pieces, for hosts that must do other work in between: begin checks the inputs, advance runs up to `phases` phases and sets
+ * *left to the number still to do. advance returns FOVEA_E_ORDER without begin. Inputs must not change until *left is 0. */
+FOVEA_API fovea_status fovea_session_begin(fovea_session* session, fovea_error* error);
+FOVEA_API fovea_status fovea_session_advance(fovea_session* session, uint32_t phases, uint32_t* left, fovea_error* error);
+
+/* Makes the run in progress (in another thread or an interrupt) return FOVEA_E_CANCELLED at its next tile; without effect when none is. */
+FOVEA_API void fovea_session_cancel(fovea_session* session);
+
+/* An output, or a kept value, of the last run. Valid until the next run. FOVEA_E_INDEX for others, FOVEA_E_ORDER before a run. */
+FOVEA_API fovea_status fovea_session_output(const fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error);
+
+/* How the rows of a space (derived ones too) fall into segments: offsets[count + 1], the session's own memory. FOVEA_E_ORDER before the
+ * spaces it follows from are set. */
+FOVEA_API fovea_status fovea_session_segments(const fovea_session* session, uint32_t space, const uint32_t** offsets,
+                                              uint32_t* count, fovea_error* error);
+
+/* Attention weights of tap `tap` (its position in options.taps) in the last run: the weight that row r and head h gives to the j-th key of
+ * its segment is data[(r * heads + h) * stride + j]; zero where the pattern hides the key. */
+typedef struct fovea_weights {
+  const float* data;
+  uint32_t rows;   /* Query rows. */
+  uint32_t heads;
+  uint32_t stride; /* Longest key segment the session can hold. */
+  uint32_t query_space, key_space;
+} fovea_weights;
+FOVEA_API fovea_status fovea_session_weights(const fovea_session* session, uint32_t tap, fovea_weights* weights,
+                                             fovea_error* error);
+
+/* Ticks of options.clock spent in a step, summed over workers and runs since init; 0 without a clock. */
+FOVEA_API fovea_status fovea_session_step_ticks(const fovea_session* session, uint32_t step, uint64_t* ticks);
+
+/* What the session's memory is made of, in bytes. */
+typedef struct fovea_session_info {
+  size_t struct_size; /* Set by the caller. */
+  uint32_t tile_rows;
+  uint32_t workers;
+  uint64_t plan_bytes;      /* fixed: tables */
+  uint64_t operator_bytes;  /* fixed: GEMM operators of all workers */
+  uint64_t input_bytes;     /* scratch */
+  uint64_t value_bytes;     /* scratch: values that live across phases, outputs included */
+  uint64_t keep_bytes;      /* scratch: kept values */
+  uint64_t tap_bytes;       /* scratch: attention weights */
+  uint64_t worker_bytes;    /* scratch: tiles of all workers */
+} fovea_session_info;
+FOVEA_API fovea_status fovea_session_get_info(const fovea_session* session, fovea_session_info* info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FOVEA_SESSION_H_ */

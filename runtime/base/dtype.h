@@ -1,0 +1,45 @@
+// Element types of tensors and values, as stored in a blob.
+#ifndef FOVEA_RUNTIME_BASE_DTYPE_H_
+#define FOVEA_RUNTIME_BASE_DTYPE_H_
+
+#include <stdint.h>
+
+#include "runtime/base/checked.h"
+
+namespace fovea {
+
+// The numbers are part of the blob format.
+enum class DType : uint32_t {
+  kF32 = 0,
+  kF16 = 1,
+  kI8 = 2,   // int8, one f32 scale per row: w = q * scale[row]
+  kI4 = 3,   // unsigned nibbles with zero point 8, low nibble first, one bf16 scale per 32 of a row: w = (q - 8) * scale
+  kI32 = 4,  // ids
+};
+inline constexpr uint32_t kDTypeCount = 5;
+inline constexpr uint32_t kI4Block = 32;
+
+// Bytes of one row of `width` elements without scales.
+constexpr uint64_t RowBytes(DType type, uint64_t width) {
+  switch (type) {
+    case DType::kF16: return 2 * width;
+    case DType::kI8: return width;
+    case DType::kI4: return DivideUp(width, 2);
+    case DType::kF32:
+    case DType::kI32: return 4 * width;
+  }
+  return 0;
+}
+
+// Bytes of the scales that belong to `rows` rows of `width` elements.
+constexpr uint64_t ScaleBytes(DType type, uint64_t rows, uint64_t width) {
+  switch (type) {
+    case DType::kI8: return 4 * rows;
+    case DType::kI4: return 2 * rows * DivideUp(width, kI4Block);
+    default: return 0;
+  }
+}
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_BASE_DTYPE_H_

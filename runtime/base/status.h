@@ -1,0 +1,50 @@
+// The one error type inside the runtime: a status that must be used, and a writer for the caller's error record.
+#ifndef FOVEA_RUNTIME_BASE_STATUS_H_
+#define FOVEA_RUNTIME_BASE_STATUS_H_
+
+#include <stdint.h>
+
+#include "fovea/status.h"
+
+namespace fovea {
+
+struct [[nodiscard]] Status {
+  fovea_status code = FOVEA_OK;
+  constexpr Status() = default;
+  constexpr Status(fovea_status c) : code(c) {}  // NOLINT: implicit on purpose
+  constexpr bool ok() const { return code == FOVEA_OK; }
+};
+
+inline constexpr Status kOk{};
+
+// Collects where the work stands (section, step, tensor), so that a failure deep inside names its place.
+// `record` may be null. Cheap to construct; passed by reference down the call chain.
+class Reporter {
+ public:
+  explicit Reporter(fovea_error* record) : record_(record) {}
+
+  uint32_t section = FOVEA_NOWHERE;
+  uint32_t step = FOVEA_NOWHERE;
+  uint32_t tensor = FOVEA_NOWHERE;
+
+  // `text` must be a string literal.
+  Status Fail(fovea_status code, const char* text, uint64_t expected = 0, uint64_t found = 0, uint64_t byte = 0) {
+    if (record_ != nullptr) {
+      *record_ = fovea_error{code, section, step, tensor, byte, expected, found, text};
+    }
+    return Status(code);
+  }
+
+ private:
+  fovea_error* record_;
+};
+
+}  // namespace fovea
+
+#define FOVEA_TRY(expression)                              \
+  do {                                                     \
+    const ::fovea::Status fovea_try_status = (expression); \
+    if (!fovea_try_status.ok()) return fovea_try_status;   \
+  } while (false)
+
+#endif  // FOVEA_RUNTIME_BASE_STATUS_H_
