@@ -1,0 +1,94 @@
+// Fast elementary functions on vectors of f32. Every formula passes NaN through without a test for it.
+// The coefficients are minimax fits made for this file; the bounds stated are over all finite floats, rounding
+// included.
+#if defined(FOVEA_RUNTIME_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEA_RUNTIME_KERNELS_MATH_INL_H_
+#undef FOVEA_RUNTIME_KERNELS_MATH_INL_H_
+#else
+#define FOVEA_RUNTIME_KERNELS_MATH_INL_H_
+#endif
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// c0 + c1 x + c2 x^2 + ... by Horner's rule.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Polynomial(D d, V /*x*/, float c0) {
+  return hn::Set(d, c0);
+}
+template <class D, class V = hn::Vec<D>, class... Rest>
+HWY_INLINE V Polynomial(D d, V x, float c0, float c1, Rest... rest) {
+  return hn::MulAdd(Polynomial(d, x, c1, rest...), x, hn::Set(d, c0));
+}
+
+// Adding this to |t| < 2^22 rounds t to an integer n, held in the low bits as n + 127: the exponent field of 2^n.
+inline constexpr float kRoundMagic = 12582912.0f + 127.0f;
+
+// 2^n for `rounded` = n + kRoundMagic, -126 <= n <= 128 (128 gives infinity).
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V PowerOfTwo(D d, V rounded) {
+  const hn::RebindToUnsigned<D> du;
+  return hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, rounded)));
+}
+
+// e^x for x <= 88; relative error 1.8e-7. Below -87.3 the result is 0 (also for -infinity).
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V FastExp(D d, V x) {
+  const V magic = hn::Set(d, kRoundMagic);
+  const V rounded = hn::MulAdd(x, hn::Set(d, 1.44269504f), magic);
+  const V n = hn::Sub(rounded, magic);
+  // ln 2 in two parts, the first of 9 bits so that n times it is exact without FMA too.
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
+  r = hn::MulAdd(n, hn::Set(d, 2.12194440e-4f), r);
+  const V p =
+      Polynomial(d, r, 1.0f, 9.999997020e-01f, 4.999914765e-01f, 1.666765213e-01f, 4.189817607e-02f, 8.289358579e-03f);
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.3f)), hn::Mul(p, PowerOfTwo(d, rounded)));
+}
+
+// 2^x for -126 <= x <= 128; relative error 1.8e-7 (outside: unspecified).
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V FastExp2(D d, V x) {
+  const V magic = hn::Set(d, kRoundMagic);
+  const V rounded = hn::Add(x, magic);
+  const V r = hn::Sub(x, hn::Sub(rounded, magic));
+  const V p =
+      Polynomial(d, r, 1.0f, 6.931470037e-01f, 2.402224541e-01f, 5.550706759e-02f, 9.671361186e-03f, 1.327136531e-03f);
+  return hn::Mul(p, PowerOfTwo(d, rounded));
+}
+
+// tanh x; relative error 4e-7 (so it may exceed 1 by two ulp), exactly +-1 beyond |x| = 9.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V FastTanh(D d, V x) {
+  const V u = hn::Mul(x, x);
+  const V p = Polynomial(d, u, 1.0f, 1.338105053e-01f, 3.495616373e-03f, 2.060951192e-05f, 1.335519695e-08f);
+  const V q = Polynomial(d, u, 1.0f, 4.671436548e-01f, 2.587709203e-02f, 3.285679559e-04f, 7.776790198e-07f);
+  const V one = hn::Set(d, 1.0f);
+  return hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Set(d, 9.0f)), hn::CopySign(one, x), hn::Div(hn::Mul(x, p), q));
+}
+
+// 1 / (1 + e^-x); relative error 4e-7. Below -87.3 the result is 0.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V FastSigmoid(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const V e = FastExp(d, hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+}
+
+// The normal distribution's tail P(X > a) for 0 <= a <= 6 as 2^polynomial(a), and 0 beyond. The absolute error of
+// a * tail is 1e-7, which is what GELU needs: gelu(x) = max(x, 0) - |x| * tail(|x|).
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V FastNormalTail(D d, V a) {
+  const V log2 = Polynomial(d, a, -1.0f, -1.151137710e+00f, -4.589801729e-01f, -5.307722837e-02f, 7.783416659e-03f,
+                            -6.160947378e-04f, -1.201111172e-05f, 6.921117802e-06f, -4.142412990e-07f);
+  return hn::IfThenZeroElse(hn::Gt(a, hn::Set(d, 6.0f)), FastExp2(d, log2));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target
