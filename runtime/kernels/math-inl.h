@@ -78,15 +78,6 @@ HWY_INLINE V FastSigmoid(D d, V x) {
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
 }
 
-// The normal distribution's tail P(X > a) for 0 <= a <= 6 as 2^polynomial(a), and 0 beyond. The absolute error of
-// a * tail is 1e-7, which is what GELU needs: gelu(x) = max(x, 0) - |x| * tail(|x|).
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V FastNormalTail(D d, V a) {
-  const V log2 = Polynomial(d, a, -1.0f, -1.151137710e+00f, -4.589801729e-01f, -5.307722837e-02f, 7.783416659e-03f,
-                            -6.160947378e-04f, -1.201111172e-05f, 6.921117802e-06f, -4.142412990e-07f);
-  return hn::IfThenZeroElse(hn::Gt(a, hn::Set(d, 6.0f)), FastExp2(d, log2));
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace fovea
 HWY_AFTER_NAMESPACE();

@@ -1,0 +1,104 @@
+// Activation functions on vectors.
+#include "runtime/kernels/activation.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/kernels/activation.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/loop-inl.h"
+#include "runtime/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+namespace {
+
+struct None {
+  HWY_INLINE F32Vec operator()(F32 /*d*/, F32Vec x) const { return x; }
+};
+
+struct Relu {
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x); }
+};
+
+// Activations of the form x * F(x) with F(-x) = 1 - F(x) are max(x, 0) - |x| * F(-|x|): one smooth piece, no
+// cancellation, and exact zeros where |x| * F(-|x|) (the tail) is below kLimit's reach.
+template <class Tail>
+struct MinusTail {
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const {
+    const F32Vec a = hn::Abs(x);
+    const F32Vec tail = hn::Mul(a, Tail()(d, a));
+    return hn::Sub(Relu()(d, x), hn::IfThenZeroElse(hn::Gt(a, hn::Set(d, Tail::kLimit)), tail));
+  }
+};
+
+// The normal distribution's P(X > a) as 2^polynomial: its logarithm is nearly a parabola. a * tail is within 1e-7.
+struct NormalTail {
+  static constexpr float kLimit = 6.0f;
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec a) const {
+    return FastExp2(d,
+                    Polynomial(d, a, -1.0f, -1.151137710e+00f, -4.589801729e-01f, -5.307722837e-02f, 7.783416659e-03f,
+                               -6.160947378e-04f, -1.201111172e-05f, 6.921117802e-06f, -4.142412990e-07f));
+  }
+};
+
+// e / (1 + e) for e = 2^-(2 sqrt(2/pi) (a + 0.044715 a^3) / ln 2).
+struct GeluTanhTail {
+  static constexpr float kLimit = 8.0f;
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec a) const {
+    const F32Vec e = FastExp2(d, hn::Mul(a, Polynomial(d, hn::Mul(a, a), -2.30220819f, -0.102943240f)));
+    return hn::Div(e, hn::Add(e, hn::Set(d, 1.0f)));
+  }
+};
+
+struct LogisticTail {
+  static constexpr float kLimit = 87.0f;
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec a) const {
+    const F32Vec e = FastExp(d, hn::Neg(a));
+    return hn::Div(e, hn::Add(e, hn::Set(d, 1.0f)));
+  }
+};
+
+struct Tanh {
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return FastTanh(d, x); }
+};
+
+struct Sigmoid {
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return FastSigmoid(d, x); }
+};
+
+template <class Act>
+void Apply(const float* x, size_t count, float* y) {
+  const F32 d;
+  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR { lanes.Store(Act()(d, lanes.Load(d, x + i)), d, y + i); });
+}
+
+template <class Act>
+void Gate(const float* a, const float* b, size_t count, float* y) {
+  const F32 d;
+  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
+    lanes.Store(hn::Mul(Act()(d, lanes.Load(d, a + i)), lanes.Load(d, b + i)), d, y + i);
+  });
+}
+
+// In the order of the enumeration.
+template <class... Acts>
+ActivationKernels TableOf() {
+  static_assert(sizeof...(Acts) == kActivationCount, "an activation is missing");
+  return {{Apply<Acts>...}, {Gate<Acts>...}};
+}
+
+ActivationKernels MakeActivationKernels() {
+  return TableOf<None, Relu, MinusTail<NormalTail>, MinusTail<GeluTanhTail>, MinusTail<LogisticTail>, Tanh, Sigmoid>();
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fovea {
+HWY_EXPORT(MakeActivationKernels);
+ActivationKernels GetActivationKernels() { return HWY_DYNAMIC_DISPATCH(MakeActivationKernels)(); }
+}  // namespace fovea
+#endif

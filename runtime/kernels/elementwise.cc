@@ -1,0 +1,58 @@
+// Arithmetic element by element.
+#include "runtime/kernels/elementwise.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/kernels/elementwise.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/loop-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+namespace {
+
+void Add(const float* a, const float* b, size_t count, float* y) {
+  const F32 d;
+  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
+    lanes.Store(hn::Add(lanes.Load(d, a + i), lanes.Load(d, b + i)), d, y + i);
+  });
+}
+
+void Multiply(const float* a, const float* b, size_t count, float* y) {
+  const F32 d;
+  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
+    lanes.Store(hn::Mul(lanes.Load(d, a + i), lanes.Load(d, b + i)), d, y + i);
+  });
+}
+
+void Scale(const float* x, float factor, size_t count, float* y) {
+  const F32 d;
+  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
+    lanes.Store(hn::Mul(lanes.Load(d, x + i), hn::Set(d, factor)), d, y + i);
+  });
+}
+
+void ScaleAdd(const float* a, float factor, const float* b, size_t count, float* y) {
+  const F32 d;
+  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
+    lanes.Store(hn::MulAdd(lanes.Load(d, a + i), hn::Set(d, factor), lanes.Load(d, b + i)), d, y + i);
+  });
+}
+
+void AddRow(const float* x, const float* row, size_t rows, size_t width, float* y) {
+  for (size_t r = 0; r < rows; ++r) Add(x + r * width, row, width, y + r * width);
+}
+
+ElementwiseKernels MakeElementwiseKernels() { return {Add, Multiply, Scale, ScaleAdd, AddRow}; }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fovea {
+HWY_EXPORT(MakeElementwiseKernels);
+ElementwiseKernels GetElementwiseKernels() { return HWY_DYNAMIC_DISPATCH(MakeElementwiseKernels)(); }
+}  // namespace fovea
+#endif

@@ -1,0 +1,23 @@
+// Arithmetic element by element. In each call y may be any of the inputs of its size.
+#ifndef FOVEA_RUNTIME_KERNELS_ELEMENTWISE_H_
+#define FOVEA_RUNTIME_KERNELS_ELEMENTWISE_H_
+
+#include <stddef.h>
+
+namespace fovea {
+
+struct ElementwiseKernels {
+  void (*add)(const float* a, const float* b, size_t count, float* y);
+  void (*multiply)(const float* a, const float* b, size_t count, float* y);
+  void (*scale)(const float* x, float factor, size_t count, float* y);
+  // y = a * factor + b
+  void (*scale_add)(const float* a, float factor, const float* b, size_t count, float* y);
+  // y = x + row for every row of x [rows, width]
+  void (*add_row)(const float* x, const float* row, size_t rows, size_t width, float* y);
+};
+
+ElementwiseKernels GetElementwiseKernels();
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_KERNELS_ELEMENTWISE_H_

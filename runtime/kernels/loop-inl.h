@@ -1,0 +1,93 @@
+// Loops over contiguous ranges in whole vectors plus one part, shared by the kernels.
+#if defined(FOVEA_RUNTIME_KERNELS_LOOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEA_RUNTIME_KERNELS_LOOP_INL_H_
+#undef FOVEA_RUNTIME_KERNELS_LOOP_INL_H_
+#else
+#define FOVEA_RUNTIME_KERNELS_LOOP_INL_H_
+#endif
+
+#include <stddef.h>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using F32 = hn::ScalableTag<float>;
+using F32Vec = hn::Vec<F32>;
+
+// How a loop body touches memory: every lane of a vector, or only the first `count` at the end of a range.
+struct AllLanes {
+  template <class D>
+  HWY_INLINE hn::Vec<D> Load(D d, const hn::TFromD<D>* p) const {
+    return hn::LoadU(d, p);
+  }
+  template <class D>
+  HWY_INLINE void Store(hn::Vec<D> v, D d, hn::TFromD<D>* p) const {
+    hn::StoreU(v, d, p);
+  }
+  // v, with `other` in the lanes not touched.
+  template <class D>
+  HWY_INLINE hn::Vec<D> Or(D /*d*/, hn::Vec<D> /*other*/, hn::Vec<D> v) const {
+    return v;
+  }
+};
+
+struct FirstLanes {
+  size_t count;
+
+  // The other lanes are zero.
+  template <class D>
+  HWY_INLINE hn::Vec<D> Load(D d, const hn::TFromD<D>* p) const {
+    return hn::LoadN(d, p, count);
+  }
+  template <class D>
+  HWY_INLINE void Store(hn::Vec<D> v, D d, hn::TFromD<D>* p) const {
+    hn::StoreN(v, d, p, count);
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<D> Or(D d, hn::Vec<D> other, hn::Vec<D> v) const {
+    return hn::IfThenElse(hn::FirstN(d, count), v, other);
+  }
+};
+
+// body(index, lanes) over [0, count).
+template <class D, class Body>
+HWY_INLINE void ForVectors(D d, size_t count, Body body) {
+  const size_t n = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + n <= count; i += n) body(i, AllLanes());
+  if (i < count) body(i, FirstLanes{count - i});
+}
+
+// Folds [0, count) by acc = step(acc, index, lanes) in four chains (to hide latency), joined at the end. The order
+// depends on `count` only.
+template <class D, class Step, class Join>
+HWY_INLINE hn::Vec<D> Fold(D d, hn::Vec<D> start, size_t count, Step step, Join join) {
+  const size_t n = hn::Lanes(d);
+  hn::Vec<D> a0 = start, a1 = start, a2 = start, a3 = start;
+  size_t i = 0;
+  for (; i + 4 * n <= count; i += 4 * n) {
+    a0 = step(a0, i, AllLanes());
+    a1 = step(a1, i + n, AllLanes());
+    a2 = step(a2, i + 2 * n, AllLanes());
+    a3 = step(a3, i + 3 * n, AllLanes());
+  }
+  for (; i + n <= count; i += n) a0 = step(a0, i, AllLanes());
+  if (i < count) a1 = step(a1, i, FirstLanes{count - i});
+  return join(join(a0, a1), join(a2, a3));
+}
+
+template <class Step>
+HWY_INLINE float FoldSum(F32 d, size_t count, Step step) {
+  const auto add = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Add(a, b); };
+  return hn::ReduceSum(d, Fold(d, hn::Zero(d), count, step, add));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

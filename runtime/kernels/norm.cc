@@ -1,0 +1,108 @@
+// Normalisation of rows, three passes over a row that stays in L1.
+#include "runtime/kernels/norm.h"
+
+#include <math.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/kernels/norm.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/loop-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+namespace {
+
+// One row's s = x + residual: folds it by step(acc, s), storing it to `out` unless it is just x.
+template <class Step>
+HWY_INLINE float FoldJoined(const float* x, const float* residual, size_t width, float* out, Step step) {
+  const F32 d;
+  if (residual != nullptr) {
+    return FoldSum(d, width, [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
+      const F32Vec s = hn::Add(lanes.Load(d, x + i), lanes.Load(d, residual + i));
+      lanes.Store(s, d, out + i);
+      return step(acc, s);
+    });
+  }
+  return FoldSum(d, width, [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
+    const F32Vec s = lanes.Load(d, x + i);
+    if (out != x) lanes.Store(s, d, out + i);
+    return step(acc, s);
+  });
+}
+
+void LayerNorm(const float* x, const float* residual, const float* weight, const float* bias, float epsilon,
+               size_t rows, size_t width, float* sum, float* y) {
+  const F32 d;
+  const float inverse_width = 1.0f / static_cast<float>(width);
+  for (size_t r = 0; r < rows; ++r, x += width, y += width) {
+    const bool moves = residual != nullptr || sum != nullptr;
+    const float* s = !moves ? x : sum != nullptr ? sum : y;
+    const float total = FoldJoined(x, residual, width, const_cast<float*>(s),
+                                   [](F32Vec acc, F32Vec v) HWY_ATTR { return hn::Add(acc, v); });
+    const F32Vec mean = hn::Set(d, total * inverse_width);
+    const float squares = FoldSum(d, width, [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
+      const F32Vec t = lanes.Or(d, hn::Zero(d), hn::Sub(lanes.Load(d, s + i), mean));
+      return hn::MulAdd(t, t, acc);
+    });
+    const F32Vec scale = hn::Set(d, 1.0f / sqrtf(squares * inverse_width + epsilon));
+    ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+      F32Vec t = hn::Mul(hn::Sub(lanes.Load(d, s + i), mean), scale);
+      if (weight != nullptr) t = hn::Mul(t, lanes.Load(d, weight + i));
+      if (bias != nullptr) t = hn::Add(t, lanes.Load(d, bias + i));
+      lanes.Store(t, d, y + i);
+    });
+    if (residual != nullptr) residual += width;
+    if (sum != nullptr) sum += width;
+  }
+}
+
+void RmsNorm(const float* x, const float* residual, const float* weight, float weight_offset, float epsilon,
+             size_t rows, size_t width, float* sum, float* y) {
+  const F32 d;
+  const float inverse_width = 1.0f / static_cast<float>(width);
+  const F32Vec offset = hn::Set(d, weight_offset);
+  for (size_t r = 0; r < rows; ++r, x += width, y += width) {
+    const bool moves = residual != nullptr || sum != nullptr;
+    const float* s = !moves ? x : sum != nullptr ? sum : y;
+    const float squares = FoldJoined(x, residual, width, const_cast<float*>(s),
+                                     [](F32Vec acc, F32Vec v) HWY_ATTR { return hn::MulAdd(v, v, acc); });
+    const F32Vec scale = hn::Set(d, 1.0f / sqrtf(squares * inverse_width + epsilon));
+    ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+      F32Vec t = hn::Mul(lanes.Load(d, s + i), scale);
+      if (weight != nullptr) t = hn::Mul(t, hn::Add(lanes.Load(d, weight + i), offset));
+      lanes.Store(t, d, y + i);
+    });
+    if (residual != nullptr) residual += width;
+    if (sum != nullptr) sum += width;
+  }
+}
+
+void L2Normalize(const float* x, L2Guard guard, float epsilon, size_t rows, size_t width, float* y) {
+  const F32 d;
+  for (size_t r = 0; r < rows; ++r, x += width, y += width) {
+    const float squares = FoldSum(d, width, [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
+      const F32Vec v = lanes.Load(d, x + i);
+      return hn::MulAdd(v, v, acc);
+    });
+    const float length =
+        guard == L2Guard::kLength ? HWY_MAX(sqrtf(squares), epsilon) : sqrtf(HWY_MAX(squares, epsilon));
+    const F32Vec scale = hn::Set(d, 1.0f / length);
+    ForVectors(d, width,
+               [=](size_t i, auto lanes) HWY_ATTR { lanes.Store(hn::Mul(lanes.Load(d, x + i), scale), d, y + i); });
+  }
+}
+
+NormKernels MakeNormKernels() { return {LayerNorm, RmsNorm, L2Normalize}; }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fovea {
+HWY_EXPORT(MakeNormKernels);
+NormKernels GetNormKernels() { return HWY_DYNAMIC_DISPATCH(MakeNormKernels)(); }
+}  // namespace fovea
+#endif

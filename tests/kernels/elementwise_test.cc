@@ -1,0 +1,56 @@
+// Elementwise kernels against the plain expression; additions and single products are exact.
+#include "runtime/kernels/elementwise.h"
+
+#include <math.h>
+
+#include "runtime/kernels/kernels.h"
+#include "tests/kernels/kernel_test_util.h"
+
+namespace fovea {
+namespace {
+
+TEST(Elementwise, EqualThePlainExpression) {
+  ForEachTarget([] {
+    const ElementwiseKernels k = GetElementwiseKernels();
+    for (size_t count : kOddWidths) {
+      const std::vector<float> a = RandomFloats(count, 1.0f, 1), b = RandomFloats(count, 1.0f, 2);
+      Guarded<float> y(count), over_a(a), over_b(b);
+      k.add(a.data(), b.data(), count, y.data());
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(y[i], a[i] + b[i]);
+      k.multiply(a.data(), b.data(), count, y.data());
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(y[i], a[i] * b[i]);
+      k.scale(a.data(), 0.37f, count, y.data());
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(y[i], a[i] * 0.37f);
+      k.scale_add(a.data(), 0.37f, b.data(), count, y.data());
+      for (size_t i = 0; i < count; ++i) ASSERT_NEAR(y[i], double{a[i]} * 0.37f + b[i], 3e-7 * (1 + fabs(y[i])));
+      EXPECT_TRUE(y.Intact());
+      k.scale_add(over_a.data(), 0.37f, b.data(), count, over_a.data());
+      k.scale_add(a.data(), 0.37f, over_b.data(), count, over_b.data());
+      EXPECT_EQ(over_a.values(), y.values());
+      EXPECT_EQ(over_b.values(), y.values());
+      EXPECT_TRUE(over_a.Intact() && over_b.Intact());
+    }
+  });
+}
+
+TEST(Elementwise, AddRowRepeatsTheRow) {
+  ForEachTarget([] {
+    const ElementwiseKernels k = GetElementwiseKernels();
+    for (size_t width : kOddWidths) {
+      const std::vector<float> x = RandomFloats(3 * width, 1.0f, 1), row = RandomFloats(width, 1.0f, 2);
+      Guarded<float> y(x);
+      k.add_row(y.data(), row.data(), 3, width, y.data());
+      for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], x[i] + row[i % width]);
+      EXPECT_TRUE(y.Intact());
+    }
+  });
+}
+
+TEST(Kernels, TableHoldsEveryMember) {
+  const Kernels k = GetKernels();
+  EXPECT_EQ(k.elementwise.add, GetElementwiseKernels().add);
+  EXPECT_EQ(k.softmax.softmax, GetSoftmaxKernels().softmax);
+}
+
+}  // namespace
+}  // namespace fovea
