@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/kernels/kernels.h"
+#include "runtime/kernels/attention.h"
 
 namespace fovea {
 
@@ -64,7 +64,8 @@ struct AttentionCall {
   void* scratch;  // AttentionScratchBytes, 64-aligned, one per worker
 };
 
-uint64_t AttentionScratchBytes(const AttentionSpec&);
+// Enough for calls of up to `tile_rows` query rows. Independent of the lengths of segments and of the CPU.
+uint64_t AttentionScratchBytes(const AttentionSpec&, uint32_t tile_rows = UINT32_MAX);
 // A query with no visible key gets zeros. Results of a query do not depend on the tile it is in.
 void RunAttention(const AttentionKernels&, const AttentionCall&);
 
