@@ -1,0 +1,337 @@
+// GEMM kernels for f32, f16, int8 and int4 weights in place.
+//
+// Columns of y are rows of W, so both operands are read along k: a block of y is rows x 4 columns of dot products, each
+// one vector of partial sums that is folded at the end. The order of additions is the same for every block height.
+#include "runtime/kernels/gemm.h"
+
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/kernels/gemm.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include "runtime/kernels/gemm-inl.h"
+#include "runtime/kernels/gemm_plain-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+namespace {
+
+#if FOVEA_GEMM_PLAIN
+
+void GemmF32(const GemmTile& tile) { PlainFloat<float>(tile); }
+void GemmF16(const GemmTile& tile) { PlainFloat<hwy::float16_t>(tile); }
+void GemmI8(const GemmTile& tile) { PlainI8(tile); }
+void GemmI4(const GemmTile& tile) { PlainI4(tile); }
+
+#else
+
+// Calls block<R>(row) with heights R that cover the tile's rows: kMost as often as it fits, then 2 and 1.
+template <size_t kMost, class Block>
+HWY_INLINE void ForRowBlocks(size_t rows, const Block& block) {
+  size_t row = 0;
+  for (; row + kMost <= rows; row += kMost) block(std::integral_constant<size_t, kMost>(), row);
+  if constexpr (kMost > 2) {
+    for (; row + 2 <= rows; row += 2) block(std::integral_constant<size_t, 2>(), row);
+  }
+  for (; row < rows; ++row) block(std::integral_constant<size_t, 1>(), row);
+}
+
+// The rows of W for columns c..c+3; past the last column it is repeated.
+template <class T>
+HWY_INLINE void ColumnPointers(const T* weights, size_t stride, size_t c, size_t count, const T* (&w)[kBlockColumns]) {
+  for (size_t j = 0; j < kBlockColumns; ++j) w[j] = weights + (c + HWY_MIN(j, count - 1)) * stride;
+}
+
+HWY_INLINE hn::Vec<DF4> LoadColumns(const float* p, size_t c, size_t count) {
+  if (p == nullptr) return hn::Zero(DF4());
+  return count == kBlockColumns ? hn::LoadU(DF4(), p + c) : hn::LoadN(DF4(), p + c, count);
+}
+
+HWY_INLINE void StoreColumns(hn::Vec<DF4> v, float* y, size_t count) {
+  if (count == kBlockColumns) {
+    hn::StoreU(v, DF4(), y);
+  } else {
+    hn::StoreN(v, DF4(), y, count);
+  }
+}
+
+// ---- f32 and f16
+
+HWY_INLINE VF LoadFloats(const float* p) { return hn::LoadU(DF(), p); }
+HWY_INLINE VF LoadFloats(const float* p, size_t count) { return hn::LoadN(DF(), p, count); }
+HWY_INLINE VF LoadFloats(const hwy::float16_t* p) {
+  return hn::PromoteTo(DF(), hn::LoadU(hn::Rebind<hwy::float16_t, DF>(), p));
+}
+HWY_INLINE VF LoadFloats(const hwy::float16_t* p, size_t count) {
+  return hn::PromoteTo(DF(), hn::LoadN(hn::Rebind<hwy::float16_t, DF>(), p, count));
+}
+
+template <size_t kRows, class T, class... Count>
+HWY_INLINE void FloatStep(const float* x, size_t k, const T* const (&w)[kBlockColumns], size_t i,
+                          VF (&sum)[kRows][kBlockColumns], Count... count) {
+  VF vx[kRows];
+  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) vx[r] = LoadFloats(x + r * k + i, count...);
+  HWY_UNROLL(4) for (size_t c = 0; c < kBlockColumns; ++c) {
+    const VF vw = LoadFloats(w[c] + i, count...);
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sum[r][c] = hn::MulAdd(vx[r], vw, sum[r][c]);
+  }
+}
+
+template <size_t kRows, class T>
+HWY_INLINE void FloatBlock(const GemmTile& tile, size_t row) {
+  const size_t k = tile.k, step = hn::MaxLanes(DF());
+  const float* HWY_RESTRICT x = static_cast<const float*>(tile.x) + row * k;
+  for (size_t c = 0; c < tile.columns; c += kBlockColumns) {
+    const size_t count = HWY_MIN(kBlockColumns, tile.columns - c);
+    const T* w[kBlockColumns];
+    ColumnPointers(static_cast<const T*>(tile.weights), k, c, count, w);
+    VF sum[kRows][kBlockColumns];
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) sum[r][j] = hn::Zero(DF());
+    }
+    size_t i = 0;
+    for (; i + step <= k; i += step) FloatStep<kRows>(x, k, w, i, sum);
+    if (i < k) FloatStep<kRows>(x, k, w, i, sum, k - i);
+    const auto bias = LoadColumns(tile.bias, c, count);
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+      StoreColumns(hn::Add(SumsOf4(DF(), sum[r]), bias), tile.y + (row + r) * tile.y_stride + c, count);
+    }
+  }
+}
+
+template <class T>
+HWY_INLINE void FloatTile(const GemmTile& tile) {
+  constexpr size_t kMost = kManyRegisters ? 6 : 3;
+  ForRowBlocks<kMost>(tile.rows, [&](auto height, size_t row) HWY_ATTR { FloatBlock<height(), T>(tile, row); });
+}
+
+void GemmF32(const GemmTile& tile) { FloatTile<float>(tile); }
+void GemmF16(const GemmTile& tile) { FloatTile<hwy::float16_t>(tile); }
+
+// ---- int8: sum (x - zero) w = sum (x + kXOffset) w - (zero + kXOffset) sum w
+
+template <size_t kRows>
+HWY_INLINE void I8Block(const GemmTile& tile, size_t row, const int32_t* weight_sums) {
+  const size_t k = tile.k;
+  const int8_t* HWY_RESTRICT x = static_cast<const int8_t*>(tile.x) + row * k;
+  for (size_t c = 0; c < tile.columns; c += kBlockColumns) {
+    const size_t count = HWY_MIN(kBlockColumns, tile.columns - c);
+    const int8_t* w[kBlockColumns];
+    ColumnPointers(static_cast<const int8_t*>(tile.weights), k, c, count, w);
+    VI low[kRows][kBlockColumns], high[kRows][kBlockColumns];
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) low[r][j] = high[r][j] = hn::Zero(DI());
+    }
+    const auto step = [&](size_t i, auto load_w) HWY_ATTR {
+      VX vx[kRows];
+      HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) vx[r] = LoadX(x + r * k + i);
+      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) {
+        const VW vw = load_w(w[j] + i);
+        HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) Dot(vx[r], vw, low[r][j], high[r][j]);
+      }
+    };
+    size_t i = 0;
+    for (; i + kStep <= k; i += kStep) step(i, [](const int8_t* p) HWY_ATTR { return LoadW(p); });
+    if (i < k) step(i, [&](const int8_t* p) HWY_ATTR { return LoadPartialW(p, k - i); });
+
+    const auto scales = LoadColumns(static_cast<const float*>(tile.scales), c, count);
+    const auto bias = LoadColumns(tile.bias, c, count);
+    const auto sums = hn::LoadU(DI4(), weight_sums + c);
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+      VI sum[kBlockColumns];
+      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) sum[j] = hn::Add(low[r][j], high[r][j]);
+      const QuantParams& params = tile.params[row + r];
+      const auto zero = hn::Mul(sums, hn::Set(DI4(), params.zero_point + kXOffset));
+      const auto exact = hn::ConvertTo(DF4(), hn::Sub(SumsOf4(DI(), sum), zero));
+      const auto y = hn::MulAdd(exact, hn::Mul(scales, hn::Set(DF4(), params.scale)), bias);
+      StoreColumns(y, tile.y + (row + r) * tile.y_stride + c, count);
+    }
+  }
+}
+
+void GemmI8(const GemmTile& tile) {
+  // Sums of the tile's weight rows. Reading them here also brings the tile into cache.
+  int32_t weight_sums[kGemmTileColumns];
+  for (size_t c = 0; c < tile.columns; c += kBlockColumns) {
+    const int8_t* w[kBlockColumns];
+    ColumnPointers(static_cast<const int8_t*>(tile.weights), tile.k, c, HWY_MIN(kBlockColumns, tile.columns - c), w);
+    VI low[kBlockColumns], high[kBlockColumns];
+    HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) low[j] = high[j] = hn::Zero(DI());
+    size_t i = 0;
+    for (; i + kStep <= tile.k; i += kStep) {
+      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) Dot(Ones(), LoadW(w[j] + i), low[j], high[j]);
+    }
+    if (i < tile.k) {
+      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) {
+        Dot(Ones(), LoadPartialW(w[j] + i, tile.k - i), low[j], high[j]);
+      }
+    }
+    HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) low[j] = hn::Add(low[j], high[j]);
+    hn::StoreU(SumsOf4(DI(), low), DI4(), weight_sums + c);
+  }
+  constexpr size_t kMost = FOVEA_GEMM_QUAD || kManyRegisters ? (HWY_ARCH_ARM ? 3 : 6) : 3;
+  ForRowBlocks<kMost>(tile.rows,
+                      [&](auto height, size_t row) HWY_ATTR { I8Block<height()>(tile, row, weight_sums); });
+}
+
+// ---- int4: y = x_scale (sum_b s_b sum_{k in b} x (q - 8) - zero sum_b s_b sum_{k in b} (q - 8)) + bias
+//
+// A group is the elements of one vector of operands, at least a block of 32. Block sums are exact integers.
+
+constexpr size_t kBlock = 32;
+constexpr size_t kGroup = HWY_MAX(kBlock, kStep);
+constexpr size_t kSteps = kGroup / kStep;
+
+#if FOVEA_GEMM_QUAD
+
+// Weights enter as q, unsigned, so x keeps its sign, and the sum starts at -8 sum x.
+using VX4 = VW;
+using VW4 = VX;
+HWY_INLINE VX4 LoadX4(const int8_t* p) { return hn::LoadU(DOperand(), p); }
+HWY_INLINE VX4 Ones4() { return hn::Set(DOperand(), 1); }
+HWY_INLINE VI Offset4(VX4 x) {
+  return hn::Sub(hn::Zero(DI()), hn::SumOfMulQuadAccumulate(DI(), hn::Set(kDX, 8), x, hn::Zero(DI())));
+}
+HWY_INLINE void Dot4(VX4 x, VW4 w, VI& low, VI&) { low = hn::SumOfMulQuadAccumulate(DI(), w, x, low); }
+HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t elements) {
+  const hn::Repartition<uint16_t, DF> wide;
+  const hn::Rebind<uint8_t, decltype(wide)> bytes;
+  const auto packed = elements == kStep ? hn::LoadU(bytes, p) : hn::LoadN(bytes, p, elements / 2);
+  const auto v = hn::PromoteTo(wide, packed);
+  return hn::BitCast(kDX, hn::And(hn::Or(v, hn::ShiftLeft<4>(v)), hn::Set(wide, 0x0f0f)));
+}
+
+#else
+
+using VX4 = VX;
+using VW4 = VW;
+HWY_INLINE VX4 LoadX4(const int8_t* p) { return LoadX(p); }
+HWY_INLINE VX4 Ones4() { return Ones(); }
+HWY_INLINE VI Offset4(VX4) { return hn::Zero(DI()); }
+HWY_INLINE void Dot4(VX4 x, VW4 w, VI& low, VI& high) { Dot(x, w, low, high); }
+HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t) {
+  const hn::Repartition<uint32_t, DF> wide;
+  const auto v = hn::PromoteTo(wide, hn::LoadU(hn::Rebind<uint8_t, decltype(wide)>(), p));
+  const auto pairs = hn::And(hn::Or(v, hn::ShiftLeft<12>(v)), hn::Set(wide, 0x000f000f));
+  return hn::Sub(hn::BitCast(DOperand(), pairs), hn::Set(DOperand(), 8));
+}
+
+#endif
+
+HWY_INLINE float FromBf16(uint16_t bits) {
+  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+  float value;
+  hwy::CopyBytes<4>(&wide, &value);
+  return value;
+}
+
+// The scale of each 32-bit lane of a group with `elements` elements.
+HWY_INLINE VF GroupScales(const uint16_t* scales, size_t elements) {
+  const VF first = hn::Set(DF(), FromBf16(scales[0]));
+  if constexpr (kGroup == kBlock) {
+    (void)elements;
+    return first;
+  } else {
+    const VF second = hn::Set(DF(), elements == kGroup ? FromBf16(scales[1]) : 0.0f);
+    return hn::IfThenElse(hn::FirstN(DF(), kBlock / 4), first, second);
+  }
+}
+
+// Calls group(i, elements, scale index) for the groups of a row of k elements.
+template <class Group>
+HWY_INLINE void ForGroups(size_t k, const Group& group) {
+  size_t i = 0;
+  for (; i + kGroup <= k; i += kGroup) group(i, kGroup, i / kBlock);
+  if constexpr (kGroup > kBlock) {
+    if (i < k) group(i, kBlock, i / kBlock);
+  }
+}
+
+template <size_t kRows>
+HWY_INLINE void I4Block(const GemmTile& tile, size_t row, const float* weight_sums) {
+  const size_t k = tile.k;
+  const int8_t* HWY_RESTRICT x = static_cast<const int8_t*>(tile.x) + row * k;
+  for (size_t c = 0; c < tile.columns; c += kBlockColumns) {
+    const size_t count = HWY_MIN(kBlockColumns, tile.columns - c);
+    const uint8_t* w[kBlockColumns];
+    const uint16_t* s[kBlockColumns];
+    ColumnPointers(static_cast<const uint8_t*>(tile.weights), k / 2, c, count, w);
+    ColumnPointers(static_cast<const uint16_t*>(tile.scales), k / kBlock, c, count, s);
+    VF sum[kRows][kBlockColumns];
+    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) sum[r][j] = hn::Zero(DF());
+    }
+    ForGroups(k, [&](size_t i, size_t elements, size_t block) HWY_ATTR {
+      VX4 vx[kRows][kSteps];
+      VI offset[kRows];
+      HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+        HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) vx[r][t] = LoadX4(x + r * k + i + t * kStep);
+        offset[r] = Offset4(vx[r][0]);
+      }
+      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) {
+        const VF scales = GroupScales(s[j] + block, elements);
+        VW4 vw[kSteps];
+        HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) vw[t] = LoadW4(w[j] + (i + t * kStep) / 2, elements / kSteps);
+        HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+          VI low = offset[r], high = hn::Zero(DI());
+          HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) Dot4(vx[r][t], vw[t], low, high);
+          sum[r][j] = hn::MulAdd(hn::ConvertTo(DF(), hn::Add(low, high)), scales, sum[r][j]);
+        }
+      }
+    });
+    const auto bias = LoadColumns(tile.bias, c, count);
+    const auto sums = hn::LoadU(DF4(), weight_sums + c);
+    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+      const QuantParams& params = tile.params[row + r];
+      const auto zero = hn::Set(DF4(), static_cast<float>(params.zero_point));
+      const auto exact = hn::NegMulAdd(zero, sums, SumsOf4(DF(), sum[r]));
+      const auto y = hn::MulAdd(exact, hn::Set(DF4(), params.scale), bias);
+      StoreColumns(y, tile.y + (row + r) * tile.y_stride + c, count);
+    }
+  }
+}
+
+void GemmI4(const GemmTile& tile) {
+  float weight_sums[kGemmTileColumns];
+  for (size_t c = 0; c < tile.columns; c += kBlockColumns) {
+    const size_t count = HWY_MIN(kBlockColumns, tile.columns - c);
+    const uint8_t* w[kBlockColumns];
+    const uint16_t* s[kBlockColumns];
+    ColumnPointers(static_cast<const uint8_t*>(tile.weights), tile.k / 2, c, count, w);
+    ColumnPointers(static_cast<const uint16_t*>(tile.scales), tile.k / kBlock, c, count, s);
+    VF sum[kBlockColumns];
+    HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) sum[j] = hn::Zero(DF());
+    ForGroups(tile.k, [&](size_t i, size_t elements, size_t block) HWY_ATTR {
+      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) {
+        VI low = Offset4(Ones4()), high = hn::Zero(DI());
+        HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) {
+          Dot4(Ones4(), LoadW4(w[j] + (i + t * kStep) / 2, elements / kSteps), low, high);
+        }
+        const VF scales = GroupScales(s[j] + block, elements);
+        sum[j] = hn::MulAdd(hn::ConvertTo(DF(), hn::Add(low, high)), scales, sum[j]);
+      }
+    });
+    hn::StoreU(SumsOf4(DF(), sum), DF4(), weight_sums + c);
+  }
+  constexpr size_t kMost = FOVEA_GEMM_QUAD || kManyRegisters ? 4 : 2;
+  ForRowBlocks<kMost>(tile.rows,
+                      [&](auto height, size_t row) HWY_ATTR { I4Block<height()>(tile, row, weight_sums); });
+}
+
+#endif  // FOVEA_GEMM_PLAIN
+
+GemmKernels MakeGemmKernels() { return {GemmF32, GemmF16, GemmI8, GemmI4}; }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fovea {
+HWY_EXPORT(MakeGemmKernels);
+GemmKernels GetGemmKernels() { return HWY_DYNAMIC_DISPATCH(MakeGemmKernels)(); }
+}  // namespace fovea
+#endif

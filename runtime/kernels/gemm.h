@@ -1,0 +1,43 @@
+// Inner-product kernels for one tile of y = x W^T + b, with the weights W used as a blob stores them.
+#ifndef FOVEA_RUNTIME_KERNELS_GEMM_H_
+#define FOVEA_RUNTIME_KERNELS_GEMM_H_
+
+#include <stddef.h>
+
+#include "runtime/kernels/quantize.h"
+
+namespace fovea {
+
+// The most columns one call takes.
+inline constexpr size_t kGemmTileColumns = 128;
+// Readable bytes that must follow an int8 x.
+inline constexpr size_t kGemmTileSlack = 64;
+// The widest k for which integer sums cannot leave 32 bits.
+inline constexpr size_t kGemmIntegerDepth = 65536;
+
+struct GemmTile {
+  size_t rows;
+  size_t columns;             // output columns, at most kGemmTileColumns
+  size_t k;                   // a multiple of 32 for int4 weights
+  const void* x;              // [rows, k]: f32, or int8 when the weights are integers
+  const QuantParams* params;  // [rows], with int8 x
+  const void* weights;        // [columns, k], dense rows
+  const void* scales;         // int8 weights: f32 [columns]; int4: bf16 [columns, k / 32]
+  const float* bias;          // [columns], or null
+  float* y;                   // [rows, columns], rows y_stride apart
+  size_t y_stride;
+};
+
+// One function per type of weights. The bits of a row of y depend on that row of x alone.
+struct GemmKernels {
+  void (*f32)(const GemmTile&);
+  void (*f16)(const GemmTile&);
+  void (*i8)(const GemmTile&);
+  void (*i4)(const GemmTile&);
+};
+
+GemmKernels GetGemmKernels();
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_KERNELS_GEMM_H_

@@ -1,0 +1,167 @@
+// Every backend, type of weights and SIMD target against plain double loops.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "hwy/highway.h"
+#include "tests/gemm/gemm_problem.h"
+#include "tests/support/reference_gemm.h"
+
+namespace fovea::testing {
+namespace {
+
+constexpr DType kTypes[] = {DType::kF32, DType::kF16, DType::kI8, DType::kI4};
+constexpr float kGuard = -12345.5f;
+constexpr size_t kGuardFloats = 64;
+
+// A backend with the kernels of one SIMD target.
+struct Candidate {
+  std::string name;
+  const GemmBackend* backend;
+  Kernels kernels;
+};
+
+std::vector<Candidate> Candidates() {
+  std::vector<Candidate> all;
+  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    all.push_back({std::string("highway ") + hwy::TargetName(target), &HighwayGemm(), GetKernels()});
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  if (XnnpackGemm() != nullptr) all.push_back({"xnnpack", XnnpackGemm(), GetKernels()});
+  return all;
+}
+
+// y with guards around it.
+std::vector<float> RunGuarded(const ReadyGemm& gemm, const GemmInput& input, size_t n, Activation activation) {
+  std::vector<float> y(kGuardFloats + input.rows * n + kGuardFloats, kGuard);
+  gemm.Run(input, activation, y.data() + kGuardFloats);
+  for (size_t i = 0; i < kGuardFloats; ++i) {
+    EXPECT_EQ(y[i], kGuard) << "wrote before y";
+    EXPECT_EQ(y[y.size() - 1 - i], kGuard) << "wrote behind y";
+  }
+  return {y.begin() + kGuardFloats, y.end() - kGuardFloats};
+}
+
+void ExpectClose(const GemmProblem& problem, const std::vector<ReferenceValue>& expected, const std::vector<float>& y,
+                 const std::string& what) {
+  const size_t n = problem.weights.shape.n;
+  for (size_t i = 0; i < y.size(); ++i) {
+    if (std::fabs(y[i] - expected[i].y) <= expected[i].tolerance) continue;
+    ADD_FAILURE() << what << ": row " << i / n << " column " << i % n << " is " << y[i] << ", should be "
+                  << expected[i].y << " within " << expected[i].tolerance;
+    return;
+  }
+}
+
+std::vector<ReferenceValue> Expected(const ReferenceGemm& reference, const GemmProblem& problem, Activation activation) {
+  std::vector<ReferenceValue> expected;
+  for (size_t r = 0; r < problem.input.rows; ++r) {
+    for (size_t c = 0; c < problem.weights.shape.n; ++c) {
+      expected.push_back(reference.At(problem.input, activation, r, c));
+    }
+  }
+  return expected;
+}
+
+class GemmTest : public ::testing::TestWithParam<DType> {
+ protected:
+  void Check(GemmShape shape, size_t rows, bool with_bias, Activation activation) {
+    GemmProblem problem(shape, rows, with_bias, static_cast<uint32_t>(rows + 131 * shape.n + 31 * shape.k));
+    const ReferenceGemm reference(problem.weights);
+    const auto expected = Expected(reference, problem, activation);
+    for (const Candidate& candidate : candidates_) {
+      if (!candidate.backend->supports(shape)) continue;
+      const std::string what = candidate.name + " m " + std::to_string(rows) + " n " + std::to_string(shape.n) + " k " +
+                               std::to_string(shape.k) + " activation " +
+                               std::to_string(static_cast<uint32_t>(activation));
+      const ReadyGemm gemm(*candidate.backend, candidate.kernels, problem.weights);
+      const auto y = RunGuarded(gemm, problem.input, shape.n, activation);
+      ExpectClose(problem, expected, y, what);
+      ExpectSameBitsInParts(problem, gemm, activation, y, what);
+    }
+  }
+
+  void ExpectSameBitsInParts(GemmProblem& problem, const ReadyGemm& gemm, Activation activation,
+                             const std::vector<float>& whole, const std::string& what) {
+    const size_t n = problem.weights.shape.n, rows = problem.input.rows;
+    size_t part = 0;
+    for (size_t first = 0; first < rows;) {
+      const size_t sizes[] = {1, 2, 5, 1, 11, 3, 16, 40};
+      const size_t count = std::min(sizes[part++ % 8], rows - first);
+      const auto y = RunGuarded(gemm, problem.Rows(first, count), n, activation);
+      ASSERT_EQ(std::memcmp(y.data(), whole.data() + first * n, y.size() * 4), 0)
+          << what << ": rows " << first << " + " << count << " differ when computed apart";
+      first += count;
+    }
+  }
+
+  const std::vector<Candidate> candidates_ = Candidates();
+};
+
+TEST_P(GemmTest, AgreesWithReferenceInEveryShape) {
+  uint32_t turn = 0;
+  for (uint32_t k : {1, 3, 31, 32, 33, 64, 96, 100, 384, 1536}) {
+    if (GetParam() == DType::kI4 && k % kI4Block != 0) continue;
+    for (uint32_t n : {1, 2, 5, 31, 64, 65, 384}) {
+      for (size_t m : {1, 2, 3, 7, 14, 15, 16, 17, 33, 64, 128}) {
+        if (m * n * k > 8000000) continue;
+        ++turn;
+        Check({GetParam(), n, k}, m, turn % 3 != 0, static_cast<Activation>(turn % kActivationCount));
+      }
+    }
+  }
+}
+
+TEST_P(GemmTest, AppliesEveryActivation) {
+  for (uint32_t a = 0; a < kActivationCount; ++a) {
+    Check({GetParam(), 200, 64}, 19, true, static_cast<Activation>(a));
+    Check({GetParam(), 67, 64}, 1, false, static_cast<Activation>(a));
+  }
+}
+
+TEST_P(GemmTest, EveryRowCount) {
+  for (size_t m = 1; m <= 45; ++m) Check({GetParam(), 37, 160}, m, m % 2 == 0, Activation::kNone);
+}
+
+TEST_P(GemmTest, LargestIntegersDoNotOverflow) {
+  if (!GemmTakesQuantized(GetParam())) GTEST_SKIP() << "no integers here";
+  GemmProblem problem({GetParam(), 5, 65536}, 3, true, 1);
+  auto* w = static_cast<uint8_t*>(const_cast<void*>(problem.weights.rows));
+  std::memset(w, GetParam() == DType::kI8 ? 0x80 : 0x00, 5 * RowBytes(GetParam(), 65536));
+  auto* x = const_cast<int8_t*>(problem.input.quantized);
+  std::memset(x, 127, 65536);
+  std::memset(x + 65536, -128, 2 * 65536);
+  const int32_t zeros[] = {-128, 127, -128};
+  for (size_t r = 0; r < 3; ++r) problem.input.params[r].zero_point = zeros[r];
+  const ReferenceGemm reference(problem.weights);
+  const auto expected = Expected(reference, problem, Activation::kNone);
+  for (const Candidate& candidate : candidates_) {
+    if (!candidate.backend->supports(problem.weights.shape)) continue;
+    const ReadyGemm gemm(*candidate.backend, candidate.kernels, problem.weights);
+    ExpectClose(problem, expected, RunGuarded(gemm, problem.input, 5, Activation::kNone), candidate.name);
+  }
+}
+
+TEST_P(GemmTest, RefusesWhatItCannotDo) {
+  for (const Candidate& candidate : candidates_) {
+    EXPECT_FALSE(candidate.backend->supports({DType::kI32, 8, 8})) << candidate.name;
+    EXPECT_FALSE(candidate.backend->supports({DType::kI4, 8, 33})) << candidate.name;
+    EXPECT_FALSE(candidate.backend->supports({DType::kI8, 8, 70000})) << candidate.name;
+    AlignedBytes storage(candidate.backend->operator_bytes({DType::kI4, 8, 33}));
+    fovea_error error{};
+    Reporter reporter(&error);
+    EXPECT_FALSE(candidate.backend->make_operator({DType::kI4, 8, 33}, candidate.kernels, storage.data(), reporter).ok());
+    EXPECT_EQ(error.status, FOVEA_E_UNSUPPORTED);
+    EXPECT_NE(candidate.backend->packed_layout(), 0u);
+  }
+}
+
+std::string TypeName(const ::testing::TestParamInfo<DType>& info) {
+  const char* names[] = {"f32", "f16", "i8", "i4"};
+  return names[static_cast<uint32_t>(info.param)];
+}
+INSTANTIATE_TEST_SUITE_P(Types, GemmTest, ::testing::ValuesIn(kTypes), TypeName);
+
+}  // namespace
+}  // namespace fovea::testing
