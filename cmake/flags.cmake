@@ -1,0 +1,45 @@
+# How fovea's own code is compiled. XNNPACK has its own flags in cmake/xnnpack.
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Everything that is ours: library, tools and tests.
+add_library(fovea_flags INTERFACE)
+target_include_directories(fovea_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_compile_options(fovea_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wno-psabi -Werror=return-type -Werror=vla -Werror=implicit-fallthrough
+  $<$<CONFIG:Release>:-O2>
+  # a * b + c rounds the same way in every loop, target and compiler: a fused one is written as such.
+  -ffp-contract=off -fno-math-errno)
+if(NOT FOVEA_SANITIZE STREQUAL none)
+  set(sanitize $<IF:$<STREQUAL:${FOVEA_SANITIZE},address>,-fsanitize=address,-fsanitize=thread>)
+  if(FOVEA_SANITIZE STREQUAL address)
+    list(APPEND sanitize -fsanitize=undefined -fno-sanitize=vptr -fno-sanitize-recover=all)
+  endif()
+  target_compile_options(fovea_flags INTERFACE ${sanitize} -g1 -fno-omit-frame-pointer)
+  target_link_options(fovea_flags INTERFACE ${sanitize})
+endif()
+
+# What the library's objects add: small, self-contained, needing no C++ runtime.
+add_library(fovea_runtime_flags INTERFACE)
+target_link_libraries(fovea_runtime_flags INTERFACE fovea_flags)
+target_compile_options(fovea_runtime_flags INTERFACE
+  -fvisibility=hidden -ffunction-sections -fdata-sections -fno-threadsafe-statics
+  $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -fno-exceptions -fno-rtti>)
+
+# Highway: which SIMD targets kernels are compiled for. Tests see the same.
+add_library(fovea_highway INTERFACE)
+set(disabled
+  HWY_SSSE3 HWY_AVX3_ZEN4 HWY_AVX3_SPR HWY_NEON_BF16 HWY_SVE HWY_SVE2 HWY_SVE_256 HWY_SVE2_128)
+list(JOIN disabled "|" disabled)
+target_compile_definitions(fovea_highway INTERFACE HWY_STATIC_DEFINE HWY_WANT_AVX3_DL "HWY_DISABLED_TARGETS=(${disabled})")
+set(riscv_without_vectors OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(riscv_without_vectors ON)  # gcc before 14 lacks what Highway and XNNPACK need there
+endif()
+if(FOVEA_STATIC_DISPATCH OR riscv_without_vectors)
+  target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_STATIC)
+endif()

@@ -1,0 +1,19 @@
+# What was configured, in one place.
+if(FOVEA_XNNPACK)
+  set(gemm "XNNPACK and Highway")
+else()
+  set(gemm "Highway")
+endif()
+string(TOUPPER "${CMAKE_BUILD_TYPE}" upper)
+message(STATUS "fovea ${PROJECT_VERSION}
+   target              ${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}
+   launcher            ${CMAKE_CXX_COMPILER_LAUNCHER}
+   matrix products     ${gemm}
+   static dispatch     ${FOVEA_STATIC_DISPATCH}
+   shared library      ${BUILD_SHARED_LIBS}
+   sanitizer           ${FOVEA_SANITIZE}
+   tools               ${FOVEA_BUILD_TOOLS}
+   tests               ${FOVEA_BUILD_TESTS}
+   benchmarks          ${FOVEA_BUILD_BENCHMARKS}
+   XNNPACK source      ${FOVEA_XNNPACK_DIR}
+   Highway source      ${FOVEA_HIGHWAY_DIR}")

@@ -1,0 +1,24 @@
+# Libraries of the tools, never of the library itself. Three are headers, the same for every target, so a cross build
+# takes the build machine's; utf8proc is built from its pinned source, so that every machine has the same Unicode data.
+find_package(Threads REQUIRED)
+add_library(fovea_tool_dependencies INTERFACE)
+
+set(header_folder ${PROJECT_BINARY_DIR}/tool_headers)
+file(MAKE_DIRECTORY ${header_folder})
+foreach(header IN ITEMS nlohmann/json.hpp CLI/CLI.hpp fmt/format.h)
+  get_filename_component(folder ${header} DIRECTORY)
+  string(TOUPPER FOVEA_${folder}_INCLUDE variable)
+  find_path(${variable} ${header} PATHS /usr/include NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+  mark_as_advanced(${variable})
+  file(CREATE_LINK ${${variable}}/${folder} ${header_folder}/${folder} SYMBOLIC)
+endforeach()
+target_include_directories(fovea_tool_dependencies SYSTEM INTERFACE ${header_folder})
+target_compile_definitions(fovea_tool_dependencies INTERFACE FMT_HEADER_ONLY=1)
+
+fovea_sources(utf8proc)
+add_library(fovea_utf8proc STATIC ${FOVEA_UTF8PROC_DIR}/utf8proc.c)
+target_include_directories(fovea_utf8proc SYSTEM PUBLIC ${FOVEA_UTF8PROC_DIR})
+target_compile_definitions(fovea_utf8proc PUBLIC UTF8PROC_STATIC)
+target_compile_options(fovea_utf8proc PRIVATE -O2 -w)
+
+target_link_libraries(fovea_tool_dependencies INTERFACE fovea_utf8proc Threads::Threads)
