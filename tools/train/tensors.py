@@ -1,0 +1,22 @@
+"""Writes the safetensors format: an 8-byte length, a JSON header, the raw little-endian tensors."""
+
+import json
+import struct
+
+import numpy as np
+
+TYPES = {"float32": "F32", "float16": "F16", "int64": "I64"}
+
+
+def save(path, tensors):
+    header, blobs, offset = {"__metadata__": {"format": "pt"}}, [], 0
+    for name, value in sorted(tensors.items(), key=lambda item: (-item[1].itemsize, item[0])):  # keeps all aligned
+        raw = np.ascontiguousarray(value).tobytes()
+        header[name] = {"dtype": TYPES[str(value.dtype)], "shape": list(value.shape),
+                        "data_offsets": [offset, offset + len(raw)]}
+        blobs.append(raw)
+        offset += len(raw)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
