@@ -1,0 +1,61 @@
+// Text on its way through the tokenizer: bytes that remember which character of the caller's text they came from.
+#ifndef FOVEA_RUNTIME_TEXT_BUFFER_H_
+#define FOVEA_RUNTIME_TEXT_BUFFER_H_
+
+#include <stdint.h>
+#include <string.h>
+
+#include "runtime/text/utf8.h"
+
+namespace fovea::text {
+
+// A range of bytes. `origin[i]` is the byte of the caller's text where the character starts that byte i came from;
+// a null origin means that the bytes are the caller's text from `base` on.
+struct View {
+  const uint8_t* bytes = nullptr;
+  const uint32_t* origin = nullptr;
+  uint32_t base = 0;
+  uint32_t size = 0;
+
+  View Sub(uint32_t begin, uint32_t end) const {
+    return {bytes + begin, origin == nullptr ? nullptr : origin + begin, base + begin, end - begin};
+  }
+  Char At(uint32_t i) const { return ReadChar(bytes + i, size - i); }
+  uint32_t OriginOf(uint32_t i) const {
+    if (origin != nullptr) return origin[i];
+    while (i > 0 && (bytes[i] & 0xc0) == 0x80) --i;
+    return base + i;
+  }
+};
+
+// Grows at the end within fixed memory. Appending beyond it sets `overflow` and is otherwise ignored.
+struct Buffer {
+  uint8_t* bytes = nullptr;
+  uint32_t* origin = nullptr;
+  uint32_t capacity = 0;
+  uint32_t size = 0;
+  bool overflow = false;
+
+  void Append(const uint8_t* from, uint32_t count, uint32_t from_origin) {
+    if (count > capacity - size) {
+      overflow = true;
+      return;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      bytes[size + i] = from[i];
+      origin[size + i] = from_origin;
+    }
+    size += count;
+  }
+  void AppendChar(uint32_t code, uint32_t from_origin) {
+    uint8_t encoded[4];
+    const uint32_t count = WriteChar(code, encoded);
+    Append(encoded, count, from_origin);
+  }
+  void Clear() { size = 0; }
+  View view() const { return {bytes, origin, 0, size}; }
+};
+
+}  // namespace fovea::text
+
+#endif  // FOVEA_RUNTIME_TEXT_BUFFER_H_

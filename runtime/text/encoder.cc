@@ -1,0 +1,169 @@
+// Encoding. The texts are taken apart once when what is wanted is their beginning, else once more for the part wanted.
+#include "runtime/text/encoder.h"
+
+#include <algorithm>
+
+#include "runtime/text/added_tokens.h"
+#include "runtime/text/normalizer.h"
+#include "runtime/text/pretokenizer.h"
+#include "runtime/text/scratch.h"
+
+namespace fovea::text {
+namespace {
+
+struct Range {
+  uint64_t first = 0, last = 0;
+  friend bool operator!=(const Range& a, const Range& b) { return a.first != b.first || a.last != b.last; }
+};
+
+// Normalizes a stretch between raw added tokens and cuts it at the normalized ones.
+bool EncodeStretch(const Tokenizer& tokenizer, const View& text, Scratch* scratch, Sink* sink) {
+  View normalized;
+  if (!Normalize(tokenizer, text, scratch->buffers, &normalized)) return false;
+  bool ok = true;
+  SplitAtAdded(
+      tokenizer, tokenizer.added_normalized, normalized,
+      [&](uint32_t begin, uint32_t end) {
+        ok = ok && PreTokenize(tokenizer, normalized.Sub(begin, end), scratch, sink);
+      },
+      [&](uint32_t id, uint32_t begin, uint32_t end) { sink->Add(id, normalized, begin, end); });
+  return ok;
+}
+
+bool EncodeText(const Tokenizer& tokenizer, const View& text, Scratch* scratch, Sink* sink) {
+  bool ok = true;
+  SplitAtAdded(
+      tokenizer, tokenizer.added_raw, text,
+      [&](uint32_t begin, uint32_t end) { ok = ok && EncodeStretch(tokenizer, text.Sub(begin, end), scratch, sink); },
+      [&](uint32_t id, uint32_t begin, uint32_t end) { sink->Add(id, text, begin, end); });
+  return ok;
+}
+
+// Window `index` of `total` tokens, `room` at a time with `stride` shared; the number of windows in `*windows`.
+Range Window(uint64_t total, uint64_t room, const EncodeOptions& options, uint64_t* windows) {
+  *windows = 1;
+  if (total <= room) return {0, total};
+  if (room == 0) return {0, 0};
+  const uint64_t advance = room - options.stride;
+  *windows = 1 + DivideUp(total - room, advance);
+  const uint64_t skip = std::min(options.window, *windows) * advance;
+  if (!options.from_left) return {std::min(skip, total), skip < total ? std::min(skip + room, total) : total};
+  const uint64_t last = skip < total ? total - skip : 0;
+  return {last > room ? last - room : 0, last};
+}
+
+// How many tokens of two texts stay.
+Status Share(const EncodeOptions& options, uint64_t room, uint64_t tokens[2], Reporter& reporter) {
+  if (tokens[0] + tokens[1] <= room) return kOk;
+  const uint64_t excess = tokens[0] + tokens[1] - room;
+  if (options.truncation != Truncation::kLongestFirst) {
+    uint64_t& cut = tokens[options.truncation == Truncation::kOnlyFirst ? 0 : 1];
+    if (cut <= excess && room != 0) {
+      return reporter.Fail(FOVEA_E_LENGTH, "the text to be cut is too short for this max_length", excess + 1, cut);
+    }
+    cut = cut > excess ? cut - excess : 0;
+    return kOk;
+  }
+  uint64_t& shorter = tokens[0] > tokens[1] ? tokens[1] : tokens[0];
+  uint64_t& longer = tokens[0] > tokens[1] ? tokens[0] : tokens[1];
+  longer = shorter > room ? shorter : std::max(shorter, room - shorter);
+  if (shorter + longer > room) {
+    shorter = room / 2;
+    longer = shorter + room % 2;
+  }
+  return kOk;
+}
+
+Range Keep(uint64_t total, uint64_t wanted, bool from_left) {
+  return from_left ? Range{total - wanted, total} : Range{0, wanted};
+}
+
+}  // namespace
+
+uint64_t WorkspaceSize(const Tokenizer& tokenizer, uint64_t length) {
+  Arena arena;
+  Scratch scratch;
+  return Scratch::Place(tokenizer, length, &arena, &scratch) ? arena.needed() : UINT64_MAX;
+}
+
+Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* second, const EncodeOptions& options,
+              void* workspace, uint64_t workspace_size, Reporter& reporter, TokenArrays* arrays,
+              EncodeResult* result) {
+  const TextInput inputs[2] = {first, second == nullptr ? TextInput() : *second};
+  const uint64_t needed = WorkspaceSize(tokenizer, std::max(inputs[0].size, inputs[1].size));
+  if (needed == UINT64_MAX) return reporter.Fail(FOVEA_E_LENGTH, "the text is too long for any workspace");
+  if (workspace_size < needed) {
+    return reporter.Fail(FOVEA_E_TOO_SMALL, "the workspace is too small for a text of this length", needed,
+                         workspace_size);
+  }
+  if (reinterpret_cast<uintptr_t>(workspace) % kAlignment != 0) {
+    return reporter.Fail(FOVEA_E_MISALIGNED, "the workspace is not aligned", kAlignment);
+  }
+  for (const TextInput& input : inputs) {
+    const uint64_t invalid = FirstInvalidByte(input.bytes, input.size);
+    if (invalid != input.size) return reporter.Fail(FOVEA_E_UTF8, "the text is not valid UTF-8", 0, 0, invalid);
+  }
+  // A tokenizer without a template has no special tokens.
+  const TemplateItem plain[2] = {{static_cast<uint32_t>(TemplateKind::kTextA), 0, 0},
+                                 {static_cast<uint32_t>(TemplateKind::kTextB), 0, 0}};
+  const Table<TemplateItem>& full = second == nullptr ? tokenizer.single : tokenizer.pair;
+  const uint32_t texts = second == nullptr ? 1 : 2;
+  const Table<TemplateItem> items = full.size != 0 ? full : Table<TemplateItem>{plain, texts};
+  const uint64_t specials = options.special_tokens ? items.size - texts : 0;
+  if (options.max_length < specials) {
+    return reporter.Fail(FOVEA_E_OPTION, "max_length leaves no room for the special tokens", specials,
+                         options.max_length);
+  }
+  const uint64_t room = options.max_length - specials;
+  if ((options.stride != 0 && options.stride >= room) || (second != nullptr && options.window != 0)) {
+    return reporter.Fail(FOVEA_E_OPTION, "stride must be below max_length without special tokens, windows are for single texts");
+  }
+
+  Range ranges[2] = {{0, room}, {0, room}};
+  for (bool again = false;; again = true) {
+    arrays->count = 0;
+    for (uint32_t i = 0; i < items.size; ++i) {
+      const TemplateItem& item = items[i];
+      if (item.kind == static_cast<uint32_t>(TemplateKind::kToken)) {
+        if (options.special_tokens) arrays->Put(item.id, item.type, true, 0, 0);
+        continue;
+      }
+      const uint32_t index = item.kind == static_cast<uint32_t>(TemplateKind::kTextA) ? 0 : 1;
+      Arena arena(workspace, static_cast<size_t>(needed));
+      Scratch scratch;
+      Scratch::Place(tokenizer, inputs[index].size, &arena, &scratch);
+      const View text{inputs[index].bytes, nullptr, 0, static_cast<uint32_t>(inputs[index].size)};
+      Sink sink(text, ranges[index].first, ranges[index].last, item.type, arrays);
+      if (!EncodeText(tokenizer, text, &scratch, &sink)) {
+        return reporter.Fail(FOVEA_E_TEXT_DATA, "the text grew more than the section says");
+      }
+      result->tokens[index] = sink.seen();
+    }
+    if (again) break;
+    Range wanted[2];
+    if (second == nullptr) {
+      wanted[0] = Window(result->tokens[0], room, options, &result->windows);
+    } else {
+      uint64_t keep[2] = {result->tokens[0], result->tokens[1]};
+      FOVEA_TRY(Share(options, room, keep, reporter));
+      for (uint32_t i = 0; i < 2; ++i) wanted[i] = Keep(result->tokens[i], keep[i], options.from_left);
+      result->windows = 1;
+    }
+    bool same = true;
+    for (uint32_t i = 0; i < texts; ++i) {
+      const Range had{0, std::min(room, result->tokens[i])};
+      same = same && !(wanted[i] != had);
+      ranges[i] = wanted[i];
+    }
+    if (same) break;
+  }
+  if (options.window >= result->windows) {
+    return reporter.Fail(FOVEA_E_INDEX, "there is no such window of the text", result->windows, options.window);
+  }
+  if (arrays->count > arrays->capacity) {
+    return reporter.Fail(FOVEA_E_CAPACITY, "more tokens than the arrays can hold", arrays->count, arrays->capacity);
+  }
+  return kOk;
+}
+
+}  // namespace fovea::text

@@ -1,0 +1,29 @@
+// The models that take one word apart into pieces.
+#ifndef FOVEA_RUNTIME_TEXT_MODELS_H_
+#define FOVEA_RUNTIME_TEXT_MODELS_H_
+
+#include "runtime/text/buffer.h"
+#include "runtime/text/scratch.h"
+#include "runtime/text/sink.h"
+#include "runtime/text/tokenizer.h"
+
+namespace fovea::text {
+
+// Greedy: the longest piece from the left, and so on with the continuation prefix; unknown as a whole otherwise.
+void WordPiece(const Tokenizer& tokenizer, const View& word, Sink* sink);
+
+// The path of pieces with the largest sum of scores.
+void Unigram(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink);
+
+inline void Pieces(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink) {
+  if (word.size == 0) return;
+  if (static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kWordPiece) {
+    WordPiece(tokenizer, word, sink);
+  } else {
+    Unigram(tokenizer, word, scratch, sink);
+  }
+}
+
+}  // namespace fovea::text
+
+#endif  // FOVEA_RUNTIME_TEXT_MODELS_H_

@@ -1,0 +1,16 @@
+// The normalizer of a tokenizer: a short list of steps, each from one buffer to the other.
+#ifndef FOVEA_RUNTIME_TEXT_NORMALIZER_H_
+#define FOVEA_RUNTIME_TEXT_NORMALIZER_H_
+
+#include "runtime/text/buffer.h"
+#include "runtime/text/tokenizer.h"
+
+namespace fovea::text {
+
+// Runs all steps on `in`. `*out` lies in buffers[0] or buffers[1], or is `in` when there are no steps. Returns false
+// when a buffer was too small. `*peak`, when wanted, becomes the largest size of any step's result.
+bool Normalize(const Tokenizer& tokenizer, const View& in, Buffer buffers[2], View* out, uint32_t* peak = nullptr);
+
+}  // namespace fovea::text
+
+#endif  // FOVEA_RUNTIME_TEXT_NORMALIZER_H_

@@ -1,0 +1,24 @@
+// Working memory of one encode call, all of it the caller's. Sizing and placing are the same code.
+#ifndef FOVEA_RUNTIME_TEXT_SCRATCH_H_
+#define FOVEA_RUNTIME_TEXT_SCRATCH_H_
+
+#include <stdint.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/text/buffer.h"
+#include "runtime/text/tokenizer.h"
+
+namespace fovea::text {
+
+struct Scratch {
+  Buffer buffers[2];
+  double* best = nullptr;   // kUnigram: ring of path scores, max_piece_bytes + 1
+  uint16_t* back = nullptr; // kUnigram: bytes of the best path's last piece up to each byte
+
+  // For texts of up to `length` bytes. The arena keeps what it needs; false when that overflows.
+  static bool Place(const Tokenizer& tokenizer, uint64_t length, Arena* arena, Scratch* out);
+};
+
+}  // namespace fovea::text
+
+#endif  // FOVEA_RUNTIME_TEXT_SCRATCH_H_

@@ -1,0 +1,71 @@
+// Where a model puts the tokens of a text: a window of them into the caller's arrays, all of them into a count.
+#ifndef FOVEA_RUNTIME_TEXT_SINK_H_
+#define FOVEA_RUNTIME_TEXT_SINK_H_
+
+#include <stdint.h>
+
+#include "runtime/text/buffer.h"
+
+namespace fovea::text {
+
+// The caller's arrays; every pointer may be null. Entries at and above `capacity` are counted, not written.
+struct TokenArrays {
+  int32_t* ids = nullptr;
+  int32_t* types = nullptr;
+  uint8_t* special = nullptr;
+  uint32_t* ranges = nullptr;  // [begin, end) pairs
+  uint64_t capacity = 0;
+  uint64_t count = 0;
+
+  void Put(uint32_t id, uint32_t type, bool is_special, uint32_t begin, uint32_t end) {
+    if (count < capacity) {
+      if (ids != nullptr) ids[count] = static_cast<int32_t>(id);
+      if (types != nullptr) types[count] = static_cast<int32_t>(type);
+      if (special != nullptr) special[count] = is_special ? 1 : 0;
+      if (ranges != nullptr) {
+        ranges[2 * count] = begin;
+        ranges[2 * count + 1] = end;
+      }
+    }
+    ++count;
+  }
+};
+
+class Sink {
+ public:
+  // Tokens first to last - 1 of the text go to `arrays` with the given type id.
+  Sink(View text, uint64_t first, uint64_t last, uint32_t type, TokenArrays* arrays)
+      : text_(text), first_(first), last_(last), type_(type), arrays_(arrays) {}
+
+  // A token made of the bytes [begin, end) of `word`, with begin < end.
+  void Add(uint32_t id, const View& word, uint32_t begin, uint32_t end) {
+    if (seen_ >= first_ && seen_ < last_) {
+      const uint32_t last = word.OriginOf(end - 1);
+      const uint32_t stop = last < text_.size ? last + text_.At(last).size : text_.size;
+      arrays_->Put(id, type_, false, word.OriginOf(begin), stop);
+    }
+    ++seen_;
+  }
+
+  // For models that find out late that a word cannot be taken apart.
+  struct Mark {
+    uint64_t seen, count;
+  };
+  Mark mark() const { return {seen_, arrays_->count}; }
+  void Rewind(Mark mark) {
+    seen_ = mark.seen;
+    arrays_->count = mark.count;
+  }
+  uint64_t seen() const { return seen_; }
+
+ private:
+  const View text_;
+  const uint64_t first_, last_;
+  const uint32_t type_;
+  TokenArrays* const arrays_;
+  uint64_t seen_ = 0;
+};
+
+}  // namespace fovea::text
+
+#endif  // FOVEA_RUNTIME_TEXT_SINK_H_

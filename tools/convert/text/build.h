@@ -1,0 +1,21 @@
+// The text section of a model directory.
+#ifndef FOVEA_TOOLS_CONVERT_TEXT_BUILD_H_
+#define FOVEA_TOOLS_CONVERT_TEXT_BUILD_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace fovea::tools {
+
+// `description`: the "tokenizer" object of a model description, as README.md explains it, or null: then the directory's
+// own files decide (tokenizer.json, else vocab.txt, else a SentencePiece *.model); without any of them the result is
+// empty. `max_length`: tokens that the model takes, 0 when unknown; the smaller of it and what the tokenizer's files
+// say is stored. Throws Failure with the name of whatever is not supported.
+std::vector<uint8_t> BuildTextSection(const std::filesystem::path& model_dir, const nlohmann::json& description = {},
+                                      uint32_t max_length = 0);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_TEXT_BUILD_H_

@@ -1,0 +1,33 @@
+// Readers of the tokenizer files that model hubs publish. Each refuses, by name, what it does not know.
+#ifndef FOVEA_TOOLS_CONVERT_TEXT_READERS_H_
+#define FOVEA_TOOLS_CONVERT_TEXT_READERS_H_
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tools/convert/text/model.h"
+
+namespace fovea::tools {
+
+// tokenizer.json of Hugging Face tokenizers.
+TextModel ReadTokenizerJson(const nlohmann::json& json);
+
+// vocab.txt: one piece a line. `config`: tokenizer_config.json or an empty object.
+TextModel ReadVocabTxt(const std::string& lines, const nlohmann::json& config);
+
+// A SentencePiece model file, with SentencePiece's own ids and rules.
+TextModel ReadSentencePiece(const std::string& bytes);
+
+// Pairs [piece, score] in a JSON array, as a model description explains them (README.md).
+TextModel ReadScoredPieces(const nlohmann::json& pieces, const nlohmann::json& description);
+
+// What BertNormalizer does, as one map.
+TextStep BertNormalizerStep(bool clean_text, bool space_cjk, bool strip_accents, bool lower_case);
+
+std::string ReadFile(const std::filesystem::path& path);
+nlohmann::json ReadJson(const std::filesystem::path& path);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_TEXT_READERS_H_

@@ -1,0 +1,348 @@
+// TextModel to the bytes of a text section.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "runtime/text/normalizer.h"
+#include "runtime/text/tokenizer.h"
+#include "tools/base/fail.h"
+#include "tools/convert/text/model.h"
+#include "tools/convert/text/trie_builder.h"
+#include "tools/convert/text/unicode.h"
+
+namespace fovea::tools {
+namespace {
+
+using text::StepKind;
+
+// Bytes of one table.
+using Content = std::vector<uint8_t>;
+
+template <typename T>
+void Append(const T& value, Content* content) {
+  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(&value);
+  content->insert(content->end(), bytes, bytes + sizeof(T));
+}
+
+bool Has(const std::vector<TextStep>& steps, StepKind kind) {
+  return std::any_of(steps.begin(), steps.end(), [&](const TextStep& s) { return s.kind == kind; });
+}
+
+class SectionWriter {
+ public:
+  explicit SectionWriter(const TextModel& model) : model_(model) {}
+
+  std::vector<uint8_t> Run() {
+    if (model_.tokens.empty()) Fail("the tokenizer has no tokens");
+    WriteHeader();
+    WriteCharsmap();
+    for (const TextStep& step : model_.normalizer) WriteStep(step, text::kNormalizer);
+    for (const TextStep& step : model_.pre_tokenizer) WriteStep(step, text::kPreTokenizer);
+    WriteClasses();
+    WriteTokens();
+    for (const text::TemplateItem& item : model_.single) Append(item, &tables_[text::kTemplateSingle]);
+    for (const text::TemplateItem& item : model_.pair) Append(item, &tables_[text::kTemplatePair]);
+    // The normalizer is complete now: run it to learn how texts grow and what added tokens look like afterwards.
+    header_.expansion = text::kMaxExpansion;
+    header_.expansion = MeasureExpansion();
+    WriteAdded();
+    return Assemble();
+  }
+
+ private:
+  void WriteHeader() {
+    header_.magic = text::kMagic;
+    header_.version = text::kVersion;
+    header_.vocabulary = static_cast<uint32_t>(model_.tokens.size());
+    header_.model = static_cast<uint32_t>(model_.kind);
+    header_.model_flags = model_.flags;
+    header_.unknown_id = model_.unknown_id;
+    header_.pad_id = model_.pad_id;
+    header_.max_word_chars = model_.max_word_chars;
+    header_.prefix_offset = Pool(model_.continuation);
+    header_.prefix_size = static_cast<uint32_t>(model_.continuation.size());
+    header_.max_length = model_.max_length;
+    header_.decoder = static_cast<uint32_t>(model_.decoder);
+    header_.decoder_flags = model_.decoder_flags;
+    header_.unknown_score = model_.unknown_score;
+  }
+
+  uint32_t Pool(const std::string& string) {
+    Content& pool = tables_[text::kPool];
+    const auto found = std::search(pool.begin(), pool.end(), string.begin(), string.end());
+    const uint32_t offset = static_cast<uint32_t>(found - pool.begin());
+    if (found == pool.end()) pool.insert(pool.end(), string.begin(), string.end());
+    return offset;
+  }
+
+  void WriteStep(const TextStep& from, text::TableIndex table) {
+    text::Step step = {static_cast<uint32_t>(from.kind), from.flags, 0, 0, 0, 0};
+    if (from.kind == StepKind::kMap) {
+      step.a = static_cast<uint32_t>(tables_[text::kRanges].size() / sizeof(text::MapRange));
+      WriteMap(from);
+      step.b = static_cast<uint32_t>(tables_[text::kRanges].size() / sizeof(text::MapRange)) - step.a;
+    } else if (from.kind == StepKind::kCharsmapGraphemes || from.kind == StepKind::kCharsmapSentencePiece) {
+      for (const auto& [key, value] : charsmap_keys_) step.a = std::max(step.a, static_cast<uint32_t>(key.size()));
+    } else {
+      step.a = Pool(from.first);
+      step.b = static_cast<uint32_t>(from.first.size());
+      step.c = Pool(from.second);
+      step.d = static_cast<uint32_t>(from.second.size());
+    }
+    Append(step, &tables_[table]);
+  }
+
+  // The map as runs: removals, constant differences, every other one, and single strings.
+  void WriteMap(const TextStep& step) {
+    std::vector<std::optional<std::string>> map(kCodePoints);  // nothing: stays as it is
+    for (uint32_t code = 0; code < kCodePoints; ++code) {
+      if ((code >= 0xd800 && code < 0xe000) ||
+          ((step.flags & text::kMapHangul) != 0 && code >= 0xac00 && code <= 0xd7a3)) {
+        continue;
+      }
+      std::string to = step.map(code);
+      if (to != Utf8(code)) map[code] = std::move(to);
+    }
+    const auto delta = [&](uint32_t code) -> std::optional<int32_t> {
+      if (code >= kCodePoints || !map[code]) return std::nullopt;
+      const std::vector<uint32_t> to = CodePoints(*map[code]);
+      if (to.size() != 1) return std::nullopt;
+      return static_cast<int32_t>(to[0]) - static_cast<int32_t>(code);
+    };
+    for (uint32_t code = 0; code < kCodePoints;) {
+      if (!map[code]) {
+        ++code;
+        continue;
+      }
+      uint32_t count = 1;
+      text::MapKind kind = text::MapKind::kString;
+      uint32_t value = 0;
+      if (map[code]->empty()) {
+        kind = text::MapKind::kRemove;
+        while (count < text::kMapRangeCount && code + count < kCodePoints && map[code + count] &&
+               map[code + count]->empty()) {
+          ++count;
+        }
+      } else if (const std::optional<int32_t> first = delta(code)) {
+        value = static_cast<uint32_t>(*first) & 0x3fffffff;
+        kind = text::MapKind::kDelta;
+        while (count < text::kMapRangeCount && delta(code + count) == first) ++count;
+        if (count == 1) {
+          kind = text::MapKind::kDeltaEven;
+          while (count + 2 <= text::kMapRangeCount && code + count + 1 < kCodePoints && !map[code + count] &&
+                 delta(code + count + 1) == first) {
+            count += 2;
+          }
+        }
+      } else {
+        const std::string& to = *map[code];
+        if (to.size() > text::kMapStringBytes) Fail("U+{:04X} maps to too long a string", code);
+        value = Pool(to) << 6 | static_cast<uint32_t>(to.size());
+      }
+      Append(text::MapRange{code | (count - 1) << 21, static_cast<uint32_t>(kind) << 30 | value},
+             &tables_[text::kRanges]);
+      code += count;
+    }
+  }
+
+  void WriteCharsmap() {
+    const std::string& map = model_.charsmap;
+    if (map.empty()) return;
+    uint32_t trie_size = 0;
+    if (map.size() >= 4) std::memcpy(&trie_size, map.data(), 4);
+    if (map.size() < 4 || trie_size > map.size() - 4 || trie_size % 4 != 0 || trie_size == 0) {
+      Fail("precompiled_charsmap is damaged");
+    }
+    tables_[text::kCharsmapTrie].assign(map.begin() + 4, map.begin() + 4 + trie_size);
+    tables_[text::kCharsmapStrings].assign(map.begin() + 4 + trie_size, map.end());
+    std::vector<uint32_t> units(trie_size / 4);
+    std::memcpy(units.data(), map.data() + 4, trie_size);
+    text::Trie trie;
+    trie.units = units.data();
+    trie.count = static_cast<uint32_t>(units.size());
+    charsmap_keys_ = ListTrie(trie, text::kMaxCharsmapKey);
+  }
+
+  void WriteClasses() {
+    const bool punctuation = Has(model_.pre_tokenizer, StepKind::kSplitBert);
+    const bool cjk = std::any_of(model_.normalizer.begin(), model_.normalizer.end(), [](const TextStep& s) {
+      return s.kind == StepKind::kMap && (s.flags & text::kMapSpaceCjk) != 0;
+    });
+    const bool word = std::any_of(model_.added.begin(), model_.added.end(),
+                                  [](const AddedToken& a) { return (a.flags & text::kAddedSingleWord) != 0; });
+    const bool graphemes = Has(model_.normalizer, StepKind::kCharsmapGraphemes);
+    const bool letters = Has(model_.pre_tokenizer, StepKind::kByteLevel);
+    WritePacked(text::kClasses, [&](uint32_t code) {
+      uint32_t bits = 0;
+      if (IsWhitespace(code)) bits |= text::kClassWhitespace;
+      if (punctuation && IsBertPunctuation(code)) bits |= text::kClassPunctuation;
+      if (word && IsWordCharacter(code)) bits |= text::kClassWord;
+      if (cjk && IsCjkIdeograph(code)) bits |= text::kClassCjk;
+      if (letters && IsLetter(code)) bits |= text::kClassLetter;
+      if (letters && IsNumber(code)) bits |= text::kClassNumber;
+      if (graphemes) bits |= GraphemeBreak(code) << text::kClassGraphemeShift;
+      return bits;
+    });
+    if (!Has(model_.normalizer, StepKind::kOrder)) return;
+    WritePacked(text::kCombining, CombiningClass);
+    for (const auto& [pair, composed] : Compositions()) {
+      Append(text::Composition{pair.first, pair.second, composed}, &tables_[text::kCompositions]);
+    }
+  }
+
+  template <typename F>
+  void WritePacked(text::TableIndex table, const F& bits) {
+    uint32_t last = 0;
+    for (uint32_t code = 0; code < kCodePoints; ++code) {
+      const uint32_t now = bits(code);
+      if (now != last) Append(code << 11 | now, &tables_[table]);
+      last = now;
+    }
+  }
+
+  void WriteTokens() {
+    std::map<std::string, uint32_t> keys;
+    const bool wide = std::any_of(model_.tokens.begin(), model_.tokens.end(), [](const TextToken& t) {
+      return static_cast<double>(static_cast<float>(t.score)) != t.score;
+    });
+    uint32_t longest = 0;
+    Append(uint32_t{0}, &tables_[text::kPieceOffsets]);
+    for (size_t id = 0; id < model_.tokens.size(); ++id) {
+      const TextToken& token = model_.tokens[id];
+      Content& bytes = tables_[text::kPieceText];
+      bytes.insert(bytes.end(), token.piece.begin(), token.piece.end());
+      Append(static_cast<uint32_t>(bytes.size()), &tables_[text::kPieceOffsets]);
+      Append(token.flags, &tables_[text::kTokenFlags]);
+      if (token.matches && !token.piece.empty()) {
+        keys.emplace(token.piece, static_cast<uint32_t>(id));
+        longest = std::max(longest, static_cast<uint32_t>(token.piece.size()));
+      }
+      if (model_.kind != text::ModelKind::kUnigram) continue;
+      if (wide) {
+        Append(token.score, &tables_[text::kScores]);
+      } else {
+        Append(static_cast<float>(token.score), &tables_[text::kScores]);
+      }
+    }
+    if (wide && model_.kind == text::ModelKind::kUnigram) header_.model_flags |= text::kScores64;
+    if (longest > text::kMaxPieceBytes) Fail("a piece has {} bytes, the limit is {}", longest, text::kMaxPieceBytes);
+    header_.max_piece_bytes = longest;
+    for (uint32_t unit : BuildTrie(keys)) Append(unit, &tables_[text::kVocabularyTrie]);
+  }
+
+  // What the normalizer makes of a string; the largest size on the way in `*peak`.
+  std::string Normalize(const std::string& string, uint32_t* peak) {
+    const size_t capacity = (string.size() + 1) * text::kMaxExpansion;
+    text::Buffer buffers[2];
+    for (int i = 0; i < 2; ++i) {
+      bytes_[i].resize(std::max(bytes_[i].size(), capacity));
+      origins_[i].resize(bytes_[i].size());
+      buffers[i].bytes = bytes_[i].data();
+      buffers[i].origin = origins_[i].data();
+      buffers[i].capacity = static_cast<uint32_t>(capacity);
+    }
+    const text::View in{reinterpret_cast<const uint8_t*>(string.data()), nullptr, 0,
+                        static_cast<uint32_t>(string.size())};
+    text::View out;
+    if (!text::Normalize(tokenizer_, in, buffers, &out, peak)) Fail("the normalizer makes texts too long");
+    return std::string(reinterpret_cast<const char*>(out.bytes), out.size);
+  }
+
+  void Open() {
+    section_ = Assemble();
+    fovea_error error;
+    Reporter reporter(&error);
+    if (!Tokenizer::Open(section_.data(), section_.size(), 0, reporter, &tokenizer_).ok()) {
+      Fail("the text section is not valid: {}", error.text);
+    }
+  }
+
+  // The most bytes that any step makes of one byte of text. Steps work on single characters, the character map also on
+  // its own keys, so these are all the cases; what depends on neighbours only makes texts shorter.
+  uint32_t MeasureExpansion() {
+    Open();
+    const bool marks = Has(model_.pre_tokenizer, StepKind::kMetaspace);
+    double most = 1;
+    const auto measure = [&](const std::string& string) {
+      uint32_t peak = 0;
+      const std::string out = Normalize(string, &peak);
+      double size = static_cast<double>(out.size());
+      if (marks) size += 2.0 * static_cast<double>(std::count(out.begin(), out.end(), ' '));
+      most = std::max(most, std::max(size, static_cast<double>(peak)) / static_cast<double>(string.size()));
+    };
+    for (uint32_t code = 0; code < kCodePoints; ++code) {
+      if (code < 0xd800 || code >= 0xe000) measure(Utf8(code));
+    }
+    for (const auto& [key, value] : charsmap_keys_) measure(key);
+    for (const TextStep& step : model_.normalizer) {
+      if (step.kind == StepKind::kReplace) measure(step.first);
+    }
+    if (marks) most = std::max(most, 3.0);
+    if (most > text::kMaxExpansion) Fail("the normalizer makes texts {} times as long", most);
+    return static_cast<uint32_t>(std::ceil(most));
+  }
+
+  void WriteAdded() {
+    Open();
+    std::map<std::string, uint32_t> raw, normalized;
+    for (size_t i = 0; i < model_.added.size(); ++i) {
+      const AddedToken& added = model_.added[i];
+      Append(text::Added{added.id, added.flags}, &tables_[text::kAdded]);
+      std::string content = added.content;
+      if (added.normalized) {
+        uint32_t peak = 0;
+        content = Normalize(content, &peak);
+      }
+      if (content.empty()) continue;
+      (added.normalized ? normalized : raw).emplace(content, static_cast<uint32_t>(i));
+    }
+    for (uint32_t unit : BuildTrie(raw)) Append(unit, &tables_[text::kAddedRawTrie]);
+    for (uint32_t unit : BuildTrie(normalized)) Append(unit, &tables_[text::kAddedNormalizedTrie]);
+  }
+
+  std::vector<uint8_t> Assemble() {
+    std::vector<uint8_t> section((sizeof(text::Header) + 7) / 8 * 8);
+    for (uint32_t i = 0; i < text::kTableCount; ++i) {
+      header_.tables[i] = {static_cast<uint32_t>(section.size()), static_cast<uint32_t>(tables_[i].size())};
+      section.insert(section.end(), tables_[i].begin(), tables_[i].end());
+      section.resize((section.size() + 7) / 8 * 8);
+    }
+    if (section.size() > UINT32_MAX / 2) Fail("the text section is too large");
+    header_.size = static_cast<uint32_t>(section.size());
+    std::memcpy(section.data(), &header_, sizeof(header_));
+    return section;
+  }
+
+  const TextModel& model_;
+  text::Header header_ = {};
+  Content tables_[text::kTableCount];
+  std::map<std::string, uint32_t> charsmap_keys_;
+  std::vector<uint8_t> section_;  // what tokenizer_ reads
+  Tokenizer tokenizer_;
+  std::vector<uint8_t> bytes_[2];      // the normalizer's buffers
+  std::vector<uint32_t> origins_[2];
+};
+
+}  // namespace
+
+uint32_t TextModel::IdOf(const std::string& piece) const {
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    if (tokens[id].piece == piece) return static_cast<uint32_t>(id);
+  }
+  Fail("the vocabulary has no token \"{}\"", piece);
+}
+
+void TextModel::Wrap(uint32_t open, uint32_t close, bool close_twice, uint32_t second_type) {
+  using text::TemplateItem;
+  const auto token = [](uint32_t id, uint32_t type) { return TemplateItem{0, id, type}; };
+  single = {token(open, 0), {1, 0, 0}, token(close, 0)};
+  pair = single;
+  if (close_twice) pair.push_back(token(close, 0));
+  pair.push_back({2, 0, second_type});
+  pair.push_back(token(close, second_type));
+}
+
+std::vector<uint8_t> WriteTextSection(const TextModel& model) { return SectionWriter(model).Run(); }
+
+}  // namespace fovea::tools

@@ -1,0 +1,136 @@
+// Double-array construction: every node takes the first place where all its children fit.
+#include "tools/convert/text/trie_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+constexpr uint32_t kUnused = 0x80000000u;  // no byte leads to such a unit
+constexpr uint32_t kBlock = 256;
+constexpr uint32_t kSearched = 32 * kBlock;  // places behind the end that are still tried
+
+class Builder {
+ public:
+  using Entry = std::pair<std::string, uint32_t>;
+
+  explicit Builder(std::vector<Entry> entries) : entries_(std::move(entries)) {}
+
+  std::vector<uint32_t> Run() {
+    Grow();
+    used_[0] = true;
+    units_[0] = 0;
+    struct Node {
+      uint32_t place;
+      size_t begin, end, depth;
+    };
+    std::vector<Node> open = {{0, 0, entries_.size(), 0}};
+    while (!open.empty()) {
+      const Node node = open.back();
+      open.pop_back();
+      std::vector<Node> children;
+      std::vector<uint8_t> labels;
+      size_t begin = node.begin;
+      const bool leaf = entries_[begin].first.size() == node.depth;
+      if (leaf) {
+        labels.push_back(0);
+        children.push_back({0, begin, begin + 1, 0});
+        ++begin;
+      }
+      while (begin < node.end) {
+        const uint8_t label = static_cast<uint8_t>(entries_[begin].first[node.depth]);
+        size_t end = begin;
+        while (end < node.end && static_cast<uint8_t>(entries_[end].first[node.depth]) == label) ++end;
+        labels.push_back(label);
+        children.push_back({0, begin, end, node.depth + 1});
+        begin = end;
+      }
+      const uint32_t base = FindBase(node.place, labels);
+      base_used_[base] = true;
+      const uint32_t offset = node.place ^ base;
+      units_[node.place] |= (offset < 1u << 21 ? offset << 10 : offset << 2 | 1u << 9) | (leaf ? 1u << 8 : 0);
+      for (size_t i = 0; i < labels.size(); ++i) {
+        const uint32_t place = base ^ labels[i];
+        used_[place] = true;
+        if (leaf && i == 0) {
+          units_[place] = kUnused | entries_[children[0].begin].second;
+        } else {
+          units_[place] = labels[i];
+          children[i].place = place;
+          open.push_back(children[i]);
+        }
+      }
+    }
+    return units_;
+  }
+
+ private:
+  void Grow() {
+    units_.resize(units_.size() + kBlock, kUnused);
+    used_.resize(units_.size(), false);
+    base_used_.resize(units_.size(), false);
+  }
+
+  bool Fits(uint32_t place, uint32_t base, const std::vector<uint8_t>& labels) const {
+    const uint32_t offset = place ^ base;
+    if (base_used_[base] || (offset >= 1u << 21 && (offset & 0xff) != 0)) return false;
+    return std::none_of(labels.begin(), labels.end(), [&](uint8_t label) { return used_[base ^ label]; });
+  }
+
+  uint32_t FindBase(uint32_t place, const std::vector<uint8_t>& labels) {
+    while (first_free_ < used_.size() && used_[first_free_]) ++first_free_;
+    const size_t start = std::max<size_t>(first_free_, units_.size() > kSearched ? units_.size() - kSearched : 0);
+    for (size_t i = start; i < units_.size(); ++i) {
+      if (used_[i]) continue;
+      const uint32_t base = static_cast<uint32_t>(i) ^ labels[0];
+      if (Fits(place, base, labels)) return base;
+    }
+    const uint32_t block = static_cast<uint32_t>(units_.size());
+    Grow();
+    if (units_.size() > 1u << 29) Fail("a vocabulary is too large for a trie");
+    return block | (place & 0xff);  // any offset to it can be written
+  }
+
+  const std::vector<Entry> entries_;
+  std::vector<uint32_t> units_;
+  std::vector<bool> used_, base_used_;
+  size_t first_free_ = 0;
+};
+
+void List(const text::Trie& trie, uint32_t node, uint32_t longest, std::string* key,
+          std::map<std::string, uint32_t>* keys) {
+  uint32_t value = 0;
+  if (trie.Value(node, &value)) (*keys)[*key] = value;
+  for (uint32_t byte = 1; byte < 256; ++byte) {
+    uint32_t child = node;
+    if (!trie.Step(static_cast<uint8_t>(byte), &child)) continue;
+    if (key->size() == longest) Fail("a character map has keys of more than {} bytes", longest);
+    key->push_back(static_cast<char>(byte));
+    List(trie, child, longest, key, keys);
+    key->pop_back();
+  }
+}
+
+}  // namespace
+
+std::vector<uint32_t> BuildTrie(const std::map<std::string, uint32_t>& keys) {
+  if (keys.empty()) return {};
+  for (const auto& [key, value] : keys) {
+    if (key.empty() || key.find('\0') != std::string::npos) Fail("a token is empty or holds a NUL byte");
+    if (value >= kUnused) Fail("an id is too large");
+  }
+  // std::map orders strings as bytes, as the builder needs them.
+  return Builder(std::vector<Builder::Entry>(keys.begin(), keys.end())).Run();
+}
+
+std::map<std::string, uint32_t> ListTrie(const text::Trie& trie, uint32_t longest) {
+  std::map<std::string, uint32_t> keys;
+  std::string key;
+  List(trie, 0, longest, &key, &keys);
+  return keys;
+}
+
+}  // namespace fovea::tools
