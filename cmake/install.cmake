@@ -1,1 +1,31 @@
-# Installation. (follows)
+# Installation: both libraries with find_package(fovea) and pkg-config, the headers, the command, and the licences of
+# what the libraries contain.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fovea)
+
+install(TARGETS fovea_static fovea_shared EXPORT foveaTargets)
+install(EXPORT foveaTargets NAMESPACE fovea:: DESTINATION ${package_dir})
+configure_file(cmake/foveaConfig.cmake.in foveaConfig.cmake @ONLY)
+write_basic_package_version_file(foveaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/foveaConfig.cmake ${PROJECT_BINARY_DIR}/foveaConfigVersion.cmake
+  DESTINATION ${package_dir})
+install(DIRECTORY include/fovea DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+
+configure_file(cmake/fovea.pc.in fovea.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/fovea.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET fovea_command)
+  install(TARGETS fovea_command)
+endif()
+
+set(licences HIGHWAY/LICENSE-BSD3)
+if(FOVEA_XNNPACK)
+  list(APPEND licences XNNPACK/LICENSE PTHREADPOOL/LICENSE FXDIV/LICENSE)
+endif()
+foreach(licence IN LISTS licences)
+  cmake_path(GET licence PARENT_PATH name)
+  cmake_path(GET licence FILENAME file)
+  string(TOLOWER ${name} lower)
+  install(FILES ${FOVEA_${name}_DIR}/${file} DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.${lower})
+endforeach()

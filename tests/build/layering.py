@@ -1,0 +1,87 @@
+"""Checks who includes whom, which outside headers are used where, and that no file grows too long.
+
+  layering.py SOURCE_DIR
+"""
+import pathlib
+import re
+import sys
+
+# A file may include its own folder and those further down; folders in one line may not include each other.
+LAYERS = [
+    ["runtime/api"],
+    ["runtime/session"],
+    ["runtime/plan"],
+    ["runtime/model"],
+    ["runtime/ops"],
+    ["runtime/attention", "runtime/gemm", "runtime/text"],
+    ["runtime/blob"],
+    ["runtime/kernels"],
+    ["runtime/parallel"],
+    ["runtime/base"],
+]
+RANK = {folder: rank for rank, folders in enumerate(LAYERS) for folder in folders}
+
+# The tools see the interface, the formats of what is in a blob and the lists of members, nothing that runs a model.
+TOOLS_MAY_INCLUDE = ["runtime/blob", "runtime/text", "runtime/base"]
+
+# Headers that need no heap and no operating system, and so may be used by the runtime.
+SYSTEM_HEADERS = set("""
+    float.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h string.h
+    algorithm array atomic initializer_list limits new type_traits utility
+    """.split())
+
+MAX_LINES = 600
+CODE = {".h", ".cc", ".c", ".inc", ".py", ".sh", ".cmake", ".txt"}
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
+
+
+def folder_of(path):
+    return "/".join(path.split("/")[:2])
+
+
+def errors_of(path, text):
+    lines = text.count("\n")
+    if lines > MAX_LINES and not path.endswith("symbols.txt"):
+        yield f"{lines} lines, more than {MAX_LINES}"
+    for quote, header in INCLUDE.findall(text):
+        xnnpack = header.startswith("xnnpack") or header in ("pthreadpool.h", "cpuinfo.h", "fxdiv.h")
+        if xnnpack and "xnnpack" not in path:
+            yield f"includes {header}: only files with xnnpack in their name may"
+        if path.startswith("include/"):
+            if not (header.startswith("fovea/") or header in ("stddef.h", "stdint.h")):
+                yield f"includes {header}: public headers include only each other, stddef.h and stdint.h"
+        elif path.startswith("runtime/"):
+            if header.startswith(("tools/", "tests/")):
+                yield f"includes {header}"
+            elif header.startswith("runtime/"):
+                mine, theirs = folder_of(path), folder_of(header)
+                if theirs not in RANK or mine not in RANK:
+                    yield f"includes {header}: the folder has no layer"
+                elif mine != theirs and RANK[theirs] <= RANK[mine]:
+                    yield f"includes {header}: {theirs} is not below {mine}"
+            elif quote == "<" and not xnnpack and "xnnpack" not in path and header not in SYSTEM_HEADERS:
+                yield f"includes <{header}>: not a header that firmware has"
+        elif path.startswith("tools/"):
+            if header.startswith("tests/"):
+                yield f"includes {header}"
+            elif (header.startswith("runtime/") and not header.endswith("_list.inc")
+                  and folder_of(header) not in TOOLS_MAY_INCLUDE):
+                yield f"includes {header}: tools may include of runtime/ only {', '.join(TOOLS_MAY_INCLUDE)}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    files = [p for top in ("include", "runtime", "tools", "tests", "ports", "cmake")
+             for p in sorted((root / top).rglob("*")) if p.suffix in CODE and p.is_file()]
+    failures = 0
+    for file in files:
+        path = file.relative_to(root).as_posix()
+        for error in errors_of(path, file.read_text(encoding="utf-8")):
+            print(f"{path}: {error}")
+            failures += 1
+    print(f"{len(files)} files checked, {failures} errors")
+    return failures != 0 or not files
+
+
+if __name__ == "__main__":
+    sys.exit(main())

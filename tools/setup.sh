@@ -1,0 +1,26 @@
+#!/bin/sh
+# Installs what Debian packages supply for building fovea; does nothing when all of it is there.
+#   tools/setup.sh          to build and run
+#   tools/setup.sh --test   also for the whole test suite, with the Arm build under emulation
+set -eu
+packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils ca-certificates
+  nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev googletest"
+if [ "${1-}" = --test ]; then
+  packages="$packages g++-aarch64-linux-gnu qemu-user"
+fi
+
+missing=
+for package in $packages; do
+  case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) in
+    "install ok installed") ;;
+    *) missing="$missing $package" ;;
+  esac
+done
+[ -n "$missing" ] || exit 0
+
+echo "Installing$missing"
+root=
+if [ "$(id -u)" != 0 ]; then root=sudo; fi
+$root apt-get -qq update || echo "apt-get update was not complete; going on" >&2
+# shellcheck disable=SC2086
+$root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $missing >/dev/null

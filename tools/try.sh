@@ -1,0 +1,16 @@
+#!/bin/sh
+# Sets up, builds the fovea command and lets the model of this repository classify a sentence.
+#   tools/try.sh "a library to read compressed audio files"
+set -eu
+cd "$(dirname "$0")/.."
+model=tools/train/model.fovea
+if [ $# = 0 ]; then
+  sed -n '2,3s/^# //p' "$0" >&2
+  exit 2
+fi
+tools/setup.sh
+mkdir -p build
+echo "Building; the first time takes a few minutes ..." >&2
+{ cmake --preset host-release && cmake --build --preset host-release --target fovea_command; } >build/try.log 2>&1 ||
+  { tail -n 40 build/try.log >&2; exit 1; }
+exec build/host-release/fovea run "$model" --text "$*"
