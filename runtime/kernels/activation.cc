@@ -27,7 +27,7 @@ struct MinusTail {
   HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const {
     const F32Vec a = hn::Abs(x);
     const F32Vec tail = hn::Mul(a, Tail()(d, a));
-    return hn::Sub(Relu()(d, x), hn::IfThenZeroElse(hn::Gt(a, hn::Set(d, Tail::kLimit)), tail));
+    return hn::Sub(hn::Max(x, hn::Zero(d)), hn::IfThenZeroElse(hn::Gt(a, hn::Set(d, Tail::kLimit)), tail));
   }
 };
 

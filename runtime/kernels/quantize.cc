@@ -26,27 +26,42 @@ HWY_INLINE QuantParams ParamsOfRange(float low, float high) {
   return {static_cast<int32_t>(lrintf(zero_point)), 1.0f / steps};
 }
 
-void QuantizeRows(const float* x, size_t rows, size_t width, int8_t* q, QuantParams* params) {
+QuantParams ParamsOfRow(const float* x, size_t width) {
+  const F32 d;
+  const auto min = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Min(a, b); };
+  const auto max = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Max(a, b); };
+  // Starting at zero also makes the zeros of a partial load harmless.
+  const F32Vec low = Fold(
+      d, hn::Zero(d), width,
+      [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR { return hn::Min(acc, lanes.Load(d, x + i)); }, min);
+  const F32Vec high = Fold(
+      d, hn::Zero(d), width,
+      [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR { return hn::Max(acc, lanes.Load(d, x + i)); }, max);
+  return ParamsOfRange(hn::ReduceMin(d, low), hn::ReduceMax(d, high));
+}
+
+void ConvertRow(const float* x, size_t width, QuantParams params, int8_t* q) {
   const F32 d;
   const hn::Rebind<int32_t, F32> d32;
   const hn::Rebind<int8_t, F32> d8;
-  const auto min = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Min(a, b); };
-  const auto max = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Max(a, b); };
-  for (size_t r = 0; r < rows; ++r, x += width, q += width) {
-    // Starting at zero also makes the zeros of a partial load harmless.
-    const F32Vec low = Fold(
-        d, hn::Zero(d), width,
-        [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR { return hn::Min(acc, lanes.Load(d, x + i)); }, min);
-    const F32Vec high = Fold(
-        d, hn::Zero(d), width,
-        [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR { return hn::Max(acc, lanes.Load(d, x + i)); }, max);
-    params[r] = ParamsOfRange(hn::ReduceMin(d, low), hn::ReduceMax(d, high));
-    const F32Vec steps = hn::Set(d, 1.0f / params[r].scale);
-    const auto zero_point = hn::Set(d32, params[r].zero_point);
-    ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
-      const auto rounded = hn::NearestInt(hn::Mul(lanes.Load(d, x + i), steps));
-      lanes.Store(hn::DemoteTo(d8, hn::Add(rounded, zero_point)), d8, q + i);
-    });
+  const F32Vec steps = hn::Set(d, 1.0f / params.scale);
+  // Adding 3 * 2^22 rounds to the nearest integer and leaves it in the low bits. The product must be rounded first, as
+  // the convention has it: no fused multiply-add here.
+  const F32Vec magic = hn::Set(d, 12582912.0f);
+  const auto bias = hn::Set(d32, 0x4B400000 - params.zero_point);
+  ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+    const F32Vec rounded = hn::Add(hn::Mul(lanes.Load(d, x + i), steps), magic);
+    lanes.Store(hn::DemoteTo(d8, hn::Sub(hn::BitCast(d32, rounded), bias)), d8, q + i);
+  });
+}
+
+void QuantizeRows(const float* x, size_t rows, size_t width, int8_t* q, QuantParams* params) {
+  // A few rows at a time, still in L1 for the second pass: the scalar work between the passes overlaps.
+  constexpr size_t kGroup = 4;
+  for (size_t first = 0; first < rows; first += kGroup) {
+    const size_t end = HWY_MIN(first + kGroup, rows);
+    for (size_t r = first; r < end; ++r) params[r] = ParamsOfRow(x + r * width, width);
+    for (size_t r = first; r < end; ++r) ConvertRow(x + r * width, width, params[r], q + r * width);
   }
 }
 
