@@ -1,0 +1,166 @@
+// The XNNPACK backend: f32 weights, and int8 and int4 weights with quantized activations.
+//
+// An operator is made per shape, not per layer: XNNPACK asks its weights provider for the packed weights' address before
+// every run, and the operator's storage, which is that provider, answers with the layer of the moment.
+#include <algorithm>
+#include <new>
+
+#include "runtime/gemm/gemm.h"
+#include "runtime/gemm/xnnpack_operator.h"
+#include "runtime/gemm/xnnpack_pthreadpool.h"
+#include "runtime/kernels/gemm.h"
+
+namespace fovea {
+namespace {
+
+// The widest microkernel's columns, to which packed weights are padded; also a tile's least width.
+constexpr uint64_t kColumns = 64;
+// Bytes of packed weights that a tile of columns may have, so that it stays in L2 while all rows pass over it.
+constexpr uint64_t kTileBytes = 768 * 1024;
+
+// The most bytes any microkernel's layout needs per column.
+uint64_t ColumnBytes(const GemmShape& shape) {
+  constexpr uint64_t kBias = 4, kScale = 4, kRowSum = 4;
+  switch (shape.type) {
+    case DType::kF32: return RoundUp(shape.k, 8) * 4 + kBias;
+    case DType::kI8: return RoundUp(shape.k, 32) + kBias + kScale + kRowSum;
+    case DType::kI4: return RoundUp(shape.k, 64) / 2 + kBias + kRowSum + shape.k / kI4Block * 2;
+    default: return 0;
+  }
+}
+
+struct XnnpackOperator {
+  pthreadpool pool;  // first: `finished` finds the operator by it
+  xnn_weights_cache_provider provider;
+  xnn_operator_t op;
+  DType type;
+  const ActivationKernels* activations;
+  const void* packed;  // of the layer being run
+  void (*activation)(const float*, size_t, float*);
+  float* y;
+  XnnpackObject object;
+};
+
+size_t AlwaysFound(void*, const xnn_weights_cache_look_up_key*) { return 0; }
+void* ReserveNothing(void*, size_t) { return nullptr; }
+size_t InsertNothing(void*, const xnn_weights_cache_look_up_key*, void*, size_t) { return SIZE_MAX; }
+bool Finalized(void*) { return true; }
+void* PackedAddress(void* context, size_t) {
+  return const_cast<void*>(static_cast<const XnnpackOperator*>(context)->packed);
+}
+xnn_status DeleteNothing(void*) { return xnn_status_success; }
+
+void ActivateTile(pthreadpool* pool, size_t row, size_t column, size_t rows, size_t columns) {
+  const auto* op = reinterpret_cast<const XnnpackOperator*>(pool);
+  const size_t n = pool->columns;
+  for (size_t r = row; r < row + rows; ++r) op->activation(op->y + r * n + column, columns, op->y + r * n + column);
+}
+
+bool Supports(const GemmShape& shape) {
+  if (shape.n == 0 || shape.k == 0) return false;
+  switch (shape.type) {
+    case DType::kF32: return true;
+    case DType::kI8: return shape.k <= kGemmIntegerDepth;
+    case DType::kI4: return shape.k <= kGemmIntegerDepth && shape.k % kI4Block == 0;
+    default: return false;
+  }
+}
+
+uint64_t PackedBytes(const GemmShape& shape) { return RoundUp(shape.n, kColumns) * ColumnBytes(shape); }
+
+Status Pack(const GemmWeights& weights, void* packed, Reporter& reporter) {
+  XnnpackObject object;
+  const uint64_t size = PackedBytes(weights.shape);
+  size_t used = 0;
+  const xnn_status status = PackWithXnnpack(weights, packed, size, &object, &used);
+  if (status == xnn_status_success) return kOk;
+  if (used > size) return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK packs into more bytes than planned", used, size);
+  if (status == xnn_status_invalid_parameter) {
+    return reporter.Fail(FOVEA_E_BLOB, "a scale of int4 weights is not a positive normal number");
+  }
+  return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot pack these weights", xnn_status_success, status);
+}
+
+// Packs a small matrix per type and hashes the result: whatever microkernels were chosen, they show in it.
+uint64_t PackedLayout() {
+  constexpr uint32_t kN = 64, kK = 64;
+  union {
+    float f32[kN * kK];
+    uint8_t bytes[kN * kK];
+  } rows;
+  float scales[kN], bias[kN];
+  alignas(64) uint8_t packed[64 * (kK * 4 + 16)];
+  uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&hash](const void* data, size_t size) {
+    for (size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<const uint8_t*>(data)[i]) * 0x100000001b3u;
+  };
+  add(xnn_experimental_get_build_identifier_data(), xnn_experimental_get_build_identifier_size());
+  for (uint32_t i = 0; i < kN; ++i) bias[i] = 100.0f + static_cast<float>(i);
+  for (DType type : {DType::kF32, DType::kI8, DType::kI4}) {
+    for (uint32_t i = 0; i < kN * kK; ++i) {
+      if (type == DType::kF32) {
+        rows.f32[i] = static_cast<float>(i);
+      } else {
+        rows.bytes[i] = static_cast<uint8_t>(i * 0x9e3779b1u >> 24);
+      }
+    }
+    for (uint32_t i = 0; i < kN; ++i) scales[i] = 1.0f + static_cast<float>(i) / 64;
+    uint16_t block_scales[kN * kK / kI4Block];
+    for (uint32_t i = 0; i < kN * kK / kI4Block; ++i) block_scales[i] = static_cast<uint16_t>(0x3f80 + i);
+    const void* of_type = type == DType::kI4 ? static_cast<const void*>(block_scales) : scales;
+    const GemmWeights weights = {{type, kN, kK}, &rows, of_type, bias};
+    XnnpackObject object;
+    size_t used = 0;
+    if (PackWithXnnpack(weights, packed, sizeof(packed), &object, &used) == xnn_status_success) add(packed, used);
+    add(&used, sizeof(used));
+  }
+  return hash | 1;
+}
+
+uint64_t OperatorBytes(const GemmShape&) { return sizeof(XnnpackOperator); }
+
+Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storage, Reporter& reporter) {
+  if (!Supports(shape)) return reporter.Fail(FOVEA_E_UNSUPPORTED, "no GEMM for this type or width of weights");
+  auto* op = new (storage) XnnpackOperator();
+  op->provider = {op,        AlwaysFound,   ReserveNothing, InsertNothing,
+                  Finalized, PackedAddress, DeleteNothing};
+  op->type = shape.type;
+  op->activations = &kernels.activation;
+  const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->object, &op->op);
+  if (status == xnn_status_success) return kOk;
+  return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot make this operator", xnn_status_success, status);
+}
+
+// Equal tiles within the byte limit.
+size_t TileColumns(const GemmShape& shape) {
+  const uint64_t fitting = std::max(kTileBytes / ColumnBytes(shape) / kColumns * kColumns, kColumns);
+  const uint64_t tiles = DivideUp(shape.n, fitting);
+  return static_cast<size_t>(RoundUp(DivideUp(shape.n, tiles), kColumns));
+}
+
+Status Run(void* storage, const GemmWeights& weights, const void* packed, const GemmInput& input, Activation activation,
+           float* y) {
+  if (input.rows == 0) return kOk;
+  auto* op = static_cast<XnnpackOperator*>(storage);
+  const GemmShape& shape = weights.shape;
+  op->packed = packed;
+  op->y = y;
+  op->activation = op->activations->apply[static_cast<uint32_t>(activation)];
+  op->pool = {input.rows, shape.n, TileColumns(shape), activation == Activation::kNone ? nullptr : ActivateTile};
+  // A kernel of more rows than are left reads the parameters of rows that are not there and computes the last row
+  // again: with its own parameters, or (int4 kernels of 14 rows) with whatever stands there.
+  if (GemmTakesQuantized(shape.type)) {
+    for (size_t i = 0; i < kGemmExtraParams; ++i) input.params[input.rows + i] = input.params[input.rows - 1];
+  }
+  const xnn_status status = RunXnnpackOperator(op->op, op->type, input.rows, input, y, &op->pool);
+  return status == xnn_status_success ? kOk : Status(FOVEA_E_INTERNAL);
+}
+
+constexpr GemmBackend kBackend = {"xnnpack",    Supports,      PackedBytes,  Pack,
+                                  PackedLayout, OperatorBytes, MakeOperator, Run};
+
+}  // namespace
+
+const GemmBackend* XnnpackGemm() { return InitializeXnnpack() ? &kBackend : nullptr; }
+
+}  // namespace fovea

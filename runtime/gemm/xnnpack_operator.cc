@@ -1,0 +1,131 @@
+// XNNPACK's fully-connected operators in memory that the caller gives.
+#include "runtime/gemm/xnnpack_operator.h"
+
+#include <limits>
+
+#include "runtime/kernels/gemm.h"
+
+// A plain thread-local pointer, reached without the allocation that a dynamically loaded library's could cost.
+#if defined(__ELF__)
+#define FOVEA_STATIC_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define FOVEA_STATIC_TLS
+#endif
+
+namespace fovea {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// XNNPACK has one allocator per process, while every model has memory of its own: the create calls below say through
+// this pointer where the one object they need goes. It is null at all other times.
+FOVEA_STATIC_TLS thread_local XnnpackObject* current_object = nullptr;
+
+class ObjectScope {
+ public:
+  explicit ObjectScope(XnnpackObject* object) { current_object = object; }
+  ~ObjectScope() { current_object = nullptr; }
+};
+
+void* TakeObject(void*, size_t, size_t size) {
+  XnnpackObject* object = current_object;
+  current_object = nullptr;
+  return size <= sizeof(XnnpackObject) ? object : nullptr;
+}
+void* RefuseAllocate(void*, size_t) { return nullptr; }
+void* RefuseReallocate(void*, void*, size_t) { return nullptr; }
+void ForgetPointer(void*, void*) {}
+
+constexpr xnn_allocator kAllocator = {nullptr, RefuseAllocate, RefuseReallocate, ForgetPointer, TakeObject,
+                                      ForgetPointer};
+
+struct Destination {
+  void* packed;
+  size_t size;
+  size_t used;
+};
+
+size_t NeverFound(void*, const xnn_weights_cache_look_up_key*) { return SIZE_MAX; }
+void* Reserve(void* context, size_t size) {
+  auto* destination = static_cast<Destination*>(context);
+  destination->used = size;
+  return size <= destination->size ? destination->packed : nullptr;
+}
+size_t Inserted(void*, const xnn_weights_cache_look_up_key*, void*, size_t) { return 0; }
+bool Finalized(void*) { return true; }
+void* PackedAddress(void* context, size_t) { return static_cast<Destination*>(context)->packed; }
+xnn_status DeleteNothing(void*) { return xnn_status_success; }
+
+// `columns` of the weights; the operator's rows of y are `n` apart.
+xnn_status Create(const GemmWeights& weights, size_t columns, xnn_weights_cache_provider* provider,
+                  XnnpackObject* object, xnn_operator_t* op) {
+  const ObjectScope scope(object);
+  const size_t n = weights.shape.n, k = weights.shape.k;
+  switch (weights.shape.type) {
+    case DType::kF32:
+      return xnn_create_fully_connected_nc_f32(k, columns, k, n, static_cast<const float*>(weights.rows), weights.bias,
+                                               -kInfinity, kInfinity, 0, nullptr, provider, op);
+    case DType::kI8:
+      return xnn_create_fully_connected_nc_qd8_f32_qc8w(
+          k, columns, k, n, static_cast<const float*>(weights.scales), static_cast<const int8_t*>(weights.rows),
+          weights.bias, -kInfinity, kInfinity, 0, nullptr, provider, op);
+    case DType::kI4:
+      return xnn_create_fully_connected_nc_qd8_f32_qb4w(
+          k, columns, k, n, kI4Block, 8, static_cast<const uint16_t*>(weights.scales), weights.rows, weights.bias,
+          -kInfinity, kInfinity, 0, nullptr, provider, op);
+    default: return xnn_status_unsupported_parameter;
+  }
+}
+
+}  // namespace
+
+bool InitializeXnnpack() { return xnn_initialize(&kAllocator) == xnn_status_success; }
+
+xnn_status PackWithXnnpack(const GemmWeights& weights, void* packed, size_t size, XnnpackObject* object, size_t* used) {
+  Destination destination = {packed, size, 0};
+  xnn_weights_cache_provider provider = {&destination, NeverFound, Reserve,      Inserted,
+                                         Finalized,    PackedAddress, DeleteNothing};
+  xnn_operator_t op = nullptr;
+  const xnn_status status = Create(weights, weights.shape.n, &provider, object, &op);
+  *used = destination.used;
+  return status;
+}
+
+xnn_status MakeXnnpackOperator(const GemmShape& shape, xnn_weights_cache_provider* provider, XnnpackObject* object,
+                               xnn_operator_t* op) {
+  // Weights that the provider has are not read. Only int4 scales are: those of one column will do, because the count of
+  // columns chooses no int4 kernel (an f32 one it does).
+  uint16_t ones[kGemmIntegerDepth / kI4Block];
+  for (uint16_t& one : ones) one = 0x3f80;
+  return Create({shape, nullptr, ones, nullptr}, shape.type == DType::kI4 ? 1 : shape.n, provider, object, op);
+}
+
+xnn_status RunXnnpackOperator(xnn_operator_t op, DType type, size_t rows, const GemmInput& input, float* y,
+                              pthreadpool_t pool) {
+  const auto* params = reinterpret_cast<const xnn_quantization_params*>(input.params);
+  static_assert(sizeof(QuantParams) == sizeof(xnn_quantization_params), "");
+  static_assert(offsetof(QuantParams, scale) == offsetof(xnn_quantization_params, scale), "");
+  xnn_status status = xnn_status_unsupported_parameter;
+  switch (type) {
+    case DType::kF32:
+      status = xnn_reshape_fully_connected_nc_f32(op, rows, pool);
+      if (status == xnn_status_success) status = xnn_setup_fully_connected_nc_f32(op, input.x, y);
+      break;
+    case DType::kI8:
+      status = xnn_reshape_fully_connected_nc_qd8_f32_qc8w(op, rows, pool);
+      if (status == xnn_status_success) {
+        status = xnn_setup_fully_connected_nc_qd8_f32_qc8w(op, input.quantized, y, params);
+      }
+      break;
+    case DType::kI4:
+      status = xnn_reshape_fully_connected_nc_qd8_f32_qb4w(op, rows, pool);
+      if (status == xnn_status_success) {
+        status = xnn_setup_fully_connected_nc_qd8_f32_qb4w(op, input.quantized, y, params);
+      }
+      break;
+    default: break;
+  }
+  return status == xnn_status_success ? xnn_run_operator(op, pool) : status;
+}
+
+}  // namespace fovea

@@ -1,0 +1,37 @@
+// XNNPACK's fully-connected operators in memory that the caller gives. Only files named *xnnpack* include this.
+#ifndef FOVEA_RUNTIME_GEMM_XNNPACK_OPERATOR_H_
+#define FOVEA_RUNTIME_GEMM_XNNPACK_OPERATOR_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <xnnpack.h>
+
+#include "runtime/gemm/gemm.h"
+
+namespace fovea {
+
+// XNNPACK's object for one operator: about 2 KB on x86-64, 3 KB on AArch64.
+inline constexpr size_t kXnnpackObjectBytes = 4096;
+struct alignas(64) XnnpackObject {
+  uint8_t bytes[kXnnpackObjectBytes];
+};
+
+// Initialises XNNPACK with an allocator that only ever gives out an XnnpackObject. Cheap after the first time.
+bool InitializeXnnpack();
+
+// Packs all of `weights` and leaves the operator, which is of no further use, in `object`. `*used` becomes the bytes
+// that XNNPACK wrote; more than `size` are refused.
+xnn_status PackWithXnnpack(const GemmWeights& weights, void* packed, size_t size, XnnpackObject* object, size_t* used);
+
+// Makes an operator in `object` that gets its packed weights from `provider`. The operator depends on the type and k,
+// and writes rows n apart; how many columns it computes is up to the pool.
+xnn_status MakeXnnpackOperator(const GemmShape& shape, xnn_weights_cache_provider* provider, XnnpackObject* object,
+                               xnn_operator_t* op);
+
+// Points the operator at its next input and runs it. `rows` only chooses between the kernels for one and for more.
+xnn_status RunXnnpackOperator(xnn_operator_t op, DType type, size_t rows, const GemmInput& input, float* y,
+                              pthreadpool_t pool);
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_GEMM_XNNPACK_OPERATOR_H_
