@@ -1,0 +1,121 @@
+/* fovea/text.h - text to token ids and back, with the tokenizer that stands in the model's blob.
+ *
+ * Text is UTF-8 with an explicit size; a terminating zero is neither needed nor written. Ids are those that the model was trained
+ * with: the same as the original tokenizer gives, special tokens included. Nothing is allocated: encoding works in a workspace of the
+ * caller whose exact size depends on the model and the text's length only. All calls are pure functions of their arguments: any number
+ * of threads may use one model at the same time, each with its own workspace and outputs.
+ *
+ * A model without tokenizer (fovea_model_info.has_text is 0) makes every call fail with FOVEA_E_SECTION.
+ */
+#ifndef FOVEA_TEXT_H_
+#define FOVEA_TEXT_H_
+
+#include "fovea/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  FOVEA_TEXT_WORD_PIECE = 1, /* BERT, DistilBERT, MPNet, .. */
+  FOVEA_TEXT_UNIGRAM = 2,    /* XLM-RoBERTa, T5, ALBERT, .. */
+  FOVEA_TEXT_BYTE_PAIR = 3   /* RoBERTa, GPT-2, .. */
+};
+
+/* What the tokenizer is. Set struct_size to sizeof(fovea_text_info) before the call. */
+typedef struct fovea_text_info {
+  size_t struct_size;
+  uint32_t kind;           /* FOVEA_TEXT_WORD_PIECE, .. */
+  uint32_t vocabulary;     /* Ids are below this. */
+  uint32_t max_length;     /* Tokens that the model takes, special tokens included; 0: the blob states no limit. */
+  uint32_t single_special; /* Special tokens that are put around one text .. */
+  uint32_t pair_special;   /* .. and around and between two. */
+  int32_t unknown_id;      /* Stands for what has no other token; -1: none. */
+  int32_t pad_id;          /* The padding token; -1: none. fovea itself never pads. */
+} fovea_text_info;
+
+/* Statuses: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_SECTION. */
+FOVEA_API fovea_status fovea_text_get_info(const fovea_model* model, fovea_text_info* info, fovea_error* error);
+
+/* *needed: bytes of workspace that encode texts of up to `length` bytes. Of two texts encoded together the longer one counts.
+ * Statuses: FOVEA_E_NULL, FOVEA_E_SECTION, FOVEA_E_LENGTH (no workspace is large enough: texts end below 2 GiB). */
+FOVEA_API fovea_status fovea_text_workspace_size(const fovea_model* model, uint64_t length, uint64_t* needed,
+                                                 fovea_error* error);
+
+/* Flags of fovea_text_encode_options. */
+enum {
+  FOVEA_TEXT_PLAIN = 1,     /* The tokens of the text alone, no special tokens around it. */
+  FOVEA_TEXT_CUT_LEFT = 2,  /* Too long texts lose their beginning instead of their end. */
+  FOVEA_TEXT_UNLIMITED = 4  /* Do not cut at the model's max_length; max_length must be 0. */
+};
+
+/* Which of two texts becomes shorter when both together are too long. */
+enum {
+  FOVEA_TEXT_LONGEST_FIRST = 0, /* The longer one, then both alike. */
+  FOVEA_TEXT_ONLY_FIRST = 1,    /* FOVEA_E_LENGTH if that one cannot give enough. */
+  FOVEA_TEXT_ONLY_SECOND = 2
+};
+
+/* Zero fields mean the default; set struct_size to sizeof(fovea_text_encode_options). */
+typedef struct fovea_text_encode_options {
+  size_t struct_size;
+  uint32_t flags;      /* FOVEA_TEXT_PLAIN | .. */
+  uint32_t max_length; /* Most tokens of the result, special tokens included. 0: the model's own limit. */
+  uint32_t truncation; /* FOVEA_TEXT_LONGEST_FIRST, .. */
+  /* A single text that is too long makes several windows. Neighbours share `stride` tokens; `window` says which one to encode. */
+  uint32_t stride;     /* Below max_length less the special tokens. */
+  uint32_t window;     /* 0: the first one. FOVEA_E_INDEX past the last. */
+} fovea_text_encode_options;
+
+/* Arrays of the caller, `capacity` entries each; those that are not wanted are NULL. Set struct_size, capacity and the pointers. */
+typedef struct fovea_text_tokens {
+  size_t struct_size;
+  uint64_t capacity;
+  int32_t* ids;
+  int32_t* types;     /* Type id (segment id) of each token: for models with a second embedding table. */
+  uint8_t* special;   /* 1: a token of the template, 0: a token of a text. */
+  uint32_t* ranges;   /* Two entries for each token: [begin, end) bytes of its text; 0, 0 for tokens of the template. */
+  /* Filled by fovea_text_encode. */
+  uint64_t count;     /* Tokens of the result. */
+  uint64_t windows;   /* Windows that a single text makes; 1: it fits, or two texts were given. */
+  uint64_t text_tokens[2]; /* Tokens that each text has uncut, without special tokens. */
+} fovea_text_tokens;
+
+/* Encodes `text`, or `text` and `second` as a pair (second NULL: a single text; sizes may be 0, and then the pointers are not read).
+ * `workspace` starts on a multiple of 64 bytes; its content before and after means nothing. Texts that are too long are cut, see the
+ * options (NULL: defaults); text_tokens tells whether that happened. To encode for inference, bind `ids` (and `types`) as they are.
+ * Statuses: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_SECTION; FOVEA_E_UTF8 (byte: where the text stops being UTF-8);
+ * FOVEA_E_TOO_SMALL, FOVEA_E_MISALIGNED (the workspace); FOVEA_E_CAPACITY (expected: tokens of the result; tokens->count has them too and
+ * the arrays hold the first ones); FOVEA_E_LENGTH; FOVEA_E_INDEX (no such window); FOVEA_E_TEXT_DATA (a damaged blob whose checksum
+ * was not verified). */
+FOVEA_API fovea_status fovea_text_encode(const fovea_model* model, const char* text, uint64_t size, const char* second,
+                                         uint64_t second_size, const fovea_text_encode_options* options, void* workspace,
+                                         uint64_t workspace_size, fovea_text_tokens* tokens, fovea_error* error);
+
+/* Flags of fovea_text_decode. */
+enum {
+  FOVEA_TEXT_KEEP_SPECIAL = 1, /* Write special tokens ([CLS], </s>, ..) too. */
+  FOVEA_TEXT_CLEAN_UP = 2      /* Remove the spaces before punctuation and contractions that English texts do not have. */
+};
+
+/* Writes the text of `count` ids and its size. Reads and writes only the caller's arrays and needs no workspace.
+ * Statuses: FOVEA_E_NULL, FOVEA_E_OPTION, FOVEA_E_SECTION, FOVEA_E_ID (byte: index of the id); FOVEA_E_CAPACITY (expected and *written:
+ * bytes that certainly suffice; the output holds the beginning). */
+FOVEA_API fovea_status fovea_text_decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint32_t flags,
+                                         char* output, uint64_t capacity, uint64_t* written, fovea_error* error);
+
+/* The piece of an id, as the vocabulary spells it ("##ing", "\xe2\x96\x81the"). It lies in the blob, without a terminating zero.
+ * `special` (may be NULL): 1 for special tokens. Statuses: FOVEA_E_NULL, FOVEA_E_SECTION, FOVEA_E_ID. */
+FOVEA_API fovea_status fovea_text_token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size,
+                                        uint32_t* special, fovea_error* error);
+
+/* The id of a piece ("[MASK]"); the smallest if several ids spell the same. Time is linear in the vocabulary.
+ * Statuses: FOVEA_E_NULL, FOVEA_E_SECTION, FOVEA_E_NAME. */
+FOVEA_API fovea_status fovea_text_find(const fovea_model* model, const char* piece, uint32_t size, int32_t* id,
+                                       fovea_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FOVEA_TEXT_H_ */

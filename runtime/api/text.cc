@@ -1,0 +1,191 @@
+// The calls of fovea/text.h: arguments in, internal functions of runtime/text, results out.
+#include "fovea/text.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+#include "runtime/api/handles.h"
+#include "runtime/base/status.h"
+#include "runtime/text/decoder.h"
+#include "runtime/text/encoder.h"
+#include "runtime/text/tokenizer.h"
+
+namespace fovea {
+namespace {
+
+Status Find(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer) {
+  if (model == nullptr) return reporter.Fail(FOVEA_E_NULL, "the model is NULL");
+  *tokenizer = TokenizerOf(model);
+  return *tokenizer != nullptr ? kOk : reporter.Fail(FOVEA_E_SECTION, "the blob has no tokenizer");
+}
+
+// A caller's options, which may be of an older (shorter) or newer (longer, zero beyond what is known) library.
+Status Read(const fovea_text_encode_options* from, Reporter& reporter, fovea_text_encode_options* to) {
+  *to = fovea_text_encode_options();
+  if (from == nullptr) return kOk;
+  if (from->struct_size < sizeof(size_t)) return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the options is too small");
+  const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(from);
+  for (size_t i = sizeof(*to); i < from->struct_size; ++i) {
+    if (bytes[i] != 0) return reporter.Fail(FOVEA_E_STRUCT_SIZE, "the options have fields that this library does not know");
+  }
+  memcpy(to, from, std::min(from->struct_size, sizeof(*to)));
+  return kOk;
+}
+
+uint32_t SpecialTokens(const text::Table<text::TemplateItem>& items, uint32_t texts) {
+  return items.size == 0 ? 0 : items.size - texts;
+}
+
+int32_t OptionalId(uint32_t id) { return id == text::kNoId ? -1 : static_cast<int32_t>(id); }
+
+Status GetInfo(const fovea_model* model, fovea_text_info* info, Reporter& reporter) {
+  const Tokenizer* t = nullptr;
+  FOVEA_TRY(Find(model, reporter, &t));
+  if (info == nullptr) return reporter.Fail(FOVEA_E_NULL, "info is NULL");
+  if (info->struct_size < sizeof(size_t)) return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the info is too small");
+  fovea_text_info filled = {};
+  filled.struct_size = info->struct_size;
+  filled.kind = t->header.model;
+  filled.vocabulary = t->header.vocabulary;
+  filled.max_length = t->header.max_length;
+  filled.single_special = SpecialTokens(t->single, 1);
+  filled.pair_special = SpecialTokens(t->pair, 2);
+  filled.unknown_id = OptionalId(t->header.unknown_id);
+  filled.pad_id = OptionalId(t->header.pad_id);
+  memcpy(info, &filled, std::min(filled.struct_size, sizeof(filled)));
+  return kOk;
+}
+
+Status WorkspaceSize(const fovea_model* model, uint64_t length, uint64_t* needed, Reporter& reporter) {
+  const Tokenizer* t = nullptr;
+  FOVEA_TRY(Find(model, reporter, &t));
+  if (needed == nullptr) return reporter.Fail(FOVEA_E_NULL, "needed is NULL");
+  *needed = text::WorkspaceSize(*t, length);
+  return *needed != UINT64_MAX ? kOk : reporter.Fail(FOVEA_E_LENGTH, "the text is too long for any workspace");
+}
+
+Status Encode(const fovea_model* model, text::TextInput first, text::TextInput second, bool pair,
+              const fovea_text_encode_options* from, void* workspace, uint64_t workspace_size,
+              fovea_text_tokens* tokens, Reporter& reporter) {
+  const Tokenizer* t = nullptr;
+  FOVEA_TRY(Find(model, reporter, &t));
+  if (tokens == nullptr || (first.size != 0 && first.bytes == nullptr) || (workspace == nullptr && workspace_size != 0)) {
+    return reporter.Fail(FOVEA_E_NULL, "the text, the workspace or the tokens are NULL");
+  }
+  if (tokens->struct_size < sizeof(*tokens)) {
+    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the tokens is too small", sizeof(*tokens), tokens->struct_size);
+  }
+  fovea_text_encode_options o;
+  FOVEA_TRY(Read(from, reporter, &o));
+  constexpr uint32_t kFlags = FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED;
+  if ((o.flags & ~kFlags) != 0 || o.truncation > FOVEA_TEXT_ONLY_SECOND ||
+      ((o.flags & FOVEA_TEXT_UNLIMITED) != 0 && o.max_length != 0)) {
+    return reporter.Fail(FOVEA_E_OPTION, "an option of the encoding is out of range");
+  }
+  text::EncodeOptions options;
+  options.special_tokens = (o.flags & FOVEA_TEXT_PLAIN) == 0;
+  options.from_left = (o.flags & FOVEA_TEXT_CUT_LEFT) != 0;
+  options.truncation = static_cast<text::Truncation>(o.truncation);
+  options.stride = o.stride;
+  options.window = o.window;
+  const uint32_t limit = o.max_length != 0 ? o.max_length : t->header.max_length;
+  if (limit != 0 && (o.flags & FOVEA_TEXT_UNLIMITED) == 0) options.max_length = limit;
+  text::TokenArrays arrays{tokens->ids, tokens->types, tokens->special, tokens->ranges, tokens->capacity, 0};
+  text::EncodeResult result;
+  const Status status = text::Encode(*t, first, pair ? &second : nullptr, options, workspace, workspace_size, reporter,
+                                     &arrays, &result);
+  tokens->count = arrays.count;
+  tokens->windows = result.windows;
+  tokens->text_tokens[0] = result.tokens[0];
+  tokens->text_tokens[1] = result.tokens[1];
+  return status;
+}
+
+Status Decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint32_t flags, char* output,
+              uint64_t capacity, uint64_t* written, Reporter& reporter) {
+  const Tokenizer* t = nullptr;
+  FOVEA_TRY(Find(model, reporter, &t));
+  if ((ids == nullptr && count != 0) || (output == nullptr && capacity != 0) || written == nullptr) {
+    return reporter.Fail(FOVEA_E_NULL, "the ids, the output or written are NULL");
+  }
+  if ((flags & ~uint32_t{FOVEA_TEXT_KEEP_SPECIAL | FOVEA_TEXT_CLEAN_UP}) != 0) {
+    return reporter.Fail(FOVEA_E_OPTION, "an unknown flag of decoding");
+  }
+  text::DecodeOptions options;
+  options.skip_special = (flags & FOVEA_TEXT_KEEP_SPECIAL) == 0;
+  options.clean_up = (flags & FOVEA_TEXT_CLEAN_UP) != 0;
+  return text::Decode(*t, ids, count, options, reporter, reinterpret_cast<uint8_t*>(output), capacity, written);
+}
+
+Status Token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size, uint32_t* special,
+             Reporter& reporter) {
+  const Tokenizer* t = nullptr;
+  FOVEA_TRY(Find(model, reporter, &t));
+  if (piece == nullptr || size == nullptr) return reporter.Fail(FOVEA_E_NULL, "piece or size is NULL");
+  if (id < 0 || static_cast<uint32_t>(id) >= t->size()) {
+    return reporter.Fail(FOVEA_E_ID, "an id is not in the vocabulary", t->size());
+  }
+  const text::Bytes bytes = t->Piece(static_cast<uint32_t>(id));
+  *piece = reinterpret_cast<const char*>(bytes.data);
+  *size = bytes.size;
+  if (special != nullptr) *special = (t->token_flags[static_cast<uint32_t>(id)] & text::kTokenSpecial) != 0 ? 1 : 0;
+  return kOk;
+}
+
+Status FindPiece(const fovea_model* model, const char* piece, uint32_t size, int32_t* id, Reporter& reporter) {
+  const Tokenizer* t = nullptr;
+  FOVEA_TRY(Find(model, reporter, &t));
+  if (piece == nullptr || id == nullptr) return reporter.Fail(FOVEA_E_NULL, "piece or id is NULL");
+  for (uint32_t i = 0; i < t->size(); ++i) {
+    const text::Bytes bytes = t->Piece(i);
+    if (bytes.size != size || (size != 0 && memcmp(bytes.data, piece, size) != 0)) continue;
+    *id = static_cast<int32_t>(i);
+    return kOk;
+  }
+  return reporter.Fail(FOVEA_E_NAME, "the vocabulary has no such piece");
+}
+
+}  // namespace
+}  // namespace fovea
+
+extern "C" {
+
+fovea_status fovea_text_get_info(const fovea_model* model, fovea_text_info* info, fovea_error* error) {
+  fovea::Reporter reporter(error);
+  return fovea::GetInfo(model, info, reporter).code;
+}
+
+fovea_status fovea_text_workspace_size(const fovea_model* model, uint64_t length, uint64_t* needed, fovea_error* error) {
+  fovea::Reporter reporter(error);
+  return fovea::WorkspaceSize(model, length, needed, reporter).code;
+}
+
+fovea_status fovea_text_encode(const fovea_model* model, const char* text, uint64_t size, const char* second,
+                               uint64_t second_size, const fovea_text_encode_options* options, void* workspace,
+                               uint64_t workspace_size, fovea_text_tokens* tokens, fovea_error* error) {
+  fovea::Reporter reporter(error);
+  return fovea::Encode(model, {reinterpret_cast<const uint8_t*>(text), size},
+                       {reinterpret_cast<const uint8_t*>(second), second_size}, second != nullptr, options, workspace,
+                       workspace_size, tokens, reporter)
+      .code;
+}
+
+fovea_status fovea_text_decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint32_t flags,
+                               char* output, uint64_t capacity, uint64_t* written, fovea_error* error) {
+  fovea::Reporter reporter(error);
+  return fovea::Decode(model, ids, count, flags, output, capacity, written, reporter).code;
+}
+
+fovea_status fovea_text_token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size,
+                              uint32_t* special, fovea_error* error) {
+  fovea::Reporter reporter(error);
+  return fovea::Token(model, id, piece, size, special, reporter).code;
+}
+
+fovea_status fovea_text_find(const fovea_model* model, const char* piece, uint32_t size, int32_t* id, fovea_error* error) {
+  fovea::Reporter reporter(error);
+  return fovea::FindPiece(model, piece, size, id, reporter).code;
+}
+
+}  // extern "C"
