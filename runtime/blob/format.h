@@ -9,12 +9,14 @@ namespace fovea {
 
 inline constexpr uint8_t kBlobMagic[8] = {'F', 'O', 'V', 'E', 'A', 'B', 'L', 'B'};
 inline constexpr uint32_t kBlobVersion = 1;
-inline constexpr uint32_t kBlobAlignment = 64;   // of the blob in memory and of each section in it
+inline constexpr uint32_t kBlobAlignment = 64;     // of the blob in memory and of each section in it
 inline constexpr uint32_t kBlobNone = 0xffffffff;  // "no such thing" where an index or string may be absent
 
 // Stated limits: a validator need not look further, and 32-bit arithmetic on counts cannot overflow.
 inline constexpr uint32_t kMaxSections = 64;
-inline constexpr uint32_t kMaxRecords = 1u << 20;  // of any one kind
+inline constexpr uint32_t kMaxRecords = 1u << 20;     // of any one kind
+inline constexpr uint32_t kMaxOperations = 1u << 14;  // of all programs; planning compares operations with each other
+inline constexpr uint32_t kMaxLinears = 4096;         // distinct pairs of weight and bias
 inline constexpr uint32_t kMaxSpaces = 64;
 inline constexpr uint32_t kMaxSpaceDepth = 8;
 inline constexpr uint32_t kMaxPrograms = 64;
@@ -77,15 +79,16 @@ struct SpaceRecord {
 };
 
 struct TensorRecord {
-  uint32_t name;    // string
-  uint32_t type;    // DType
-  uint32_t rows;    // vectors have one row
+  uint32_t name;  // string
+  uint32_t type;  // DType
+  uint32_t rows;  // vectors have one row
   uint32_t width;
   uint64_t data;    // offset in the weights section, multiple of 64; RowBytes(type, width) * rows bytes
   uint64_t scales;  // offset in the weights section, multiple of 64; ScaleBytes bytes; 0 if the type has none
 };
 static_assert(sizeof(TensorRecord) == 32, "");
 
+// Programs, in order, share out the values and operations: each begins where the one before it ends.
 struct ProgramRecord {
   uint32_t name;  // string
   uint32_t first_value, value_count;
@@ -103,7 +106,8 @@ struct ValueRecord {
   uint32_t reserved;
 };
 
-// Operations stand in an order in which every value is computed before it is used, once.
+// Values stand in the order in which they come into being: the inputs, then the output of each operation in turn. So
+// operation i of a program with n inputs writes value n + i and reads only values before it.
 struct OperationRecord {
   uint32_t code;           // runtime/ops/op_list.inc
   uint32_t name;           // string, or kBlobNone; names a step for taps and tables

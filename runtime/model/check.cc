@@ -1,0 +1,226 @@
+// The checks that make a blob's records safe to follow.
+#include <math.h>
+
+#include "runtime/base/checked.h"
+#include "runtime/model/model.h"
+
+namespace fovea {
+namespace {
+
+Status CheckMetadata(const Blob& blob, Reporter& reporter) {
+  for (uint32_t i = 0; i < blob.metadata.count; ++i) {
+    if (!blob.HasString(blob.metadata[i].key) || !blob.HasString(blob.metadata[i].value)) {
+      return reporter.Fail(FOVEA_E_RECORD, "metadata refers to no string", blob.strings.size, i);
+    }
+  }
+  return kOk;
+}
+
+Status CheckSpaces(const Blob& blob, Reporter& reporter) {
+  if (blob.spaces.count > kMaxSpaces) {
+    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many spaces", kMaxSpaces, blob.spaces.count);
+  }
+  uint32_t depth[kMaxSpaces];
+  for (uint32_t i = 0; i < blob.spaces.count; ++i) {
+    const SpaceRecord& space = blob.spaces[i];
+    if (!blob.HasString(space.name)) return reporter.Fail(FOVEA_E_RECORD, "space has no name", blob.strings.size, i);
+    if (space.parent != kBlobNone && space.parent >= i) {
+      return reporter.Fail(FOVEA_E_RECORD, "a space's parent must come before it", i, space.parent);
+    }
+    depth[i] = space.parent == kBlobNone ? 1 : depth[space.parent] + 1;
+    if (depth[i] > kMaxSpaceDepth)
+      return reporter.Fail(FOVEA_E_TOO_COMPLEX, "spaces nest too deep", kMaxSpaceDepth, depth[i]);
+    if (space.kind == SpaceKind::kExtended) {
+      if (space.source >= i || blob.spaces[space.source].parent != space.parent) {
+        return reporter.Fail(FOVEA_E_RECORD, "an extended space's source must come before it and share its parent", i,
+                             space.source);
+      }
+      if (space.extra == 0 || space.extra > kMaxRecords) {
+        return reporter.Fail(FOVEA_E_RECORD, "an extended space adds at least one row", kMaxRecords, space.extra);
+      }
+    } else if (space.kind != SpaceKind::kInput) {
+      return reporter.Fail(FOVEA_E_OP, "unknown kind of space", 1, static_cast<uint32_t>(space.kind));
+    }
+  }
+  return kOk;
+}
+
+Status CheckTensors(const Blob& blob, Reporter& reporter) {
+  for (uint32_t i = 0; i < blob.tensors.count; ++i) {
+    reporter.tensor = i;
+    const TensorRecord& t = blob.tensors[i];
+    if (!blob.HasString(t.name)) return reporter.Fail(FOVEA_E_RECORD, "tensor has no name", blob.strings.size, t.name);
+    if (t.type >= kDTypeCount) return reporter.Fail(FOVEA_E_OP, "unknown element type", kDTypeCount - 1, t.type);
+    if (t.width == 0 || t.width > kMaxWidth || t.rows == 0 || t.rows > INT32_MAX) {
+      return reporter.Fail(FOVEA_E_SHAPE, "tensor is empty or too large", kMaxWidth, t.width);
+    }
+    const DType type = DType(t.type);
+    if (type == DType::kI4 && t.width % kI4Block != 0) {
+      return reporter.Fail(FOVEA_E_SHAPE, "width of an int4 tensor must be a multiple of 32", kI4Block, t.width);
+    }
+    const CheckedSize rows = CheckedSize(t.rows) * CheckedSize(RowBytes(type, t.width));
+    const CheckedSize scales = CheckedSize(ScaleBytes(type, t.rows, t.width));
+    if (t.data % kBlobAlignment != 0 || !rows.ok() || !InBounds(t.data, rows.value(), blob.weights.size)) {
+      return reporter.Fail(FOVEA_E_RECORD, "tensor is misaligned or outside the weights", blob.weights.size,
+                           rows.value(), t.data);
+    }
+    if (scales.value() != 0 &&
+        (t.scales % kBlobAlignment != 0 || !InBounds(t.scales, scales.value(), blob.weights.size))) {
+      return reporter.Fail(FOVEA_E_RECORD, "scales are misaligned or outside the weights", blob.weights.size,
+                           scales.value(), t.scales);
+    }
+  }
+  reporter.tensor = FOVEA_NOWHERE;
+  return kOk;
+}
+
+Status CheckOperands(const Blob& blob, const ProgramRecord& program, const OperationRecord& operation, const OpDef& def,
+                     Reporter& reporter) {
+  if (operation.input_count < def.min_inputs || operation.input_count > def.max_inputs) {
+    return reporter.Fail(FOVEA_E_RECORD, "wrong number of inputs", def.min_inputs, operation.input_count);
+  }
+  if (operation.tensor_count < def.min_tensors || operation.tensor_count > def.max_tensors) {
+    return reporter.Fail(FOVEA_E_RECORD, "wrong number of tensors", def.min_tensors, operation.tensor_count);
+  }
+  const uint64_t operands = uint64_t{operation.input_count} + operation.tensor_count;
+  if (!InBounds(operation.first_operand, operands, blob.operands.count)) {
+    return reporter.Fail(FOVEA_E_RECORD, "operands are out of range", blob.operands.count,
+                         operation.first_operand + operands);
+  }
+  for (uint32_t i = 0; i < operation.tensor_count; ++i) {
+    const uint32_t tensor = blob.operands[operation.first_operand + operation.input_count + i];
+    if (tensor != kBlobNone && tensor >= blob.tensors.count) {
+      return reporter.Fail(FOVEA_E_RECORD, "no such tensor", blob.tensors.count, tensor);
+    }
+  }
+  if (operation.output >= program.value_count) {
+    return reporter.Fail(FOVEA_E_RECORD, "no such value", program.value_count, operation.output);
+  }
+  return kOk;
+}
+
+Status CheckAttributes(const Blob& blob, const OperationRecord& operation, const OpDef& def, Reporter& reporter) {
+  if (operation.attribute_count > kMaxAttributes ||
+      !InBounds(operation.first_attribute, operation.attribute_count, blob.attributes.count)) {
+    return reporter.Fail(FOVEA_E_RECORD, "attributes are out of range", blob.attributes.count,
+                         operation.first_attribute);
+  }
+  const OpView view{&blob, &operation, nullptr};
+  for (uint32_t i = 0; i < operation.attribute_count; ++i) {
+    const uint32_t key = blob.attributes[operation.first_attribute + i].key;
+    if (key >= 32 || ((def.attributes >> key) & 1) == 0) {
+      return reporter.Fail(FOVEA_E_OP, "operation does not know this attribute", def.attributes, key);
+    }
+  }
+  for (Attribute key : {Attribute::kEpsilon, Attribute::kScale, Attribute::kWeightOffset}) {
+    if (!isfinite(view.F32(key, 0.0f))) return reporter.Fail(FOVEA_E_RECORD, "attribute is not finite");
+  }
+  return kOk;
+}
+
+// The order of values (see ProgramRecord) is what guarantees that each is computed once and before it is used.
+Status CheckOrder(const Blob& blob, const ProgramRecord& program, uint32_t inputs, uint32_t i, Reporter& reporter) {
+  const OperationRecord& operation = blob.operations[program.first_operation + i];
+  if (operation.output != inputs + i) {
+    return reporter.Fail(FOVEA_E_RECORD, "an operation's output must be the next value", inputs + i, operation.output);
+  }
+  for (uint32_t k = 0; k < operation.input_count; ++k) {
+    const uint32_t input = blob.operands[operation.first_operand + k];
+    if (input >= inputs + i) {
+      return reporter.Fail(FOVEA_E_RECORD, "an operation reads a value before it is computed", inputs + i, input);
+    }
+  }
+  return kOk;
+}
+
+Status CheckValues(const Blob& blob, const ProgramRecord& program, uint32_t* inputs, Reporter& reporter) {
+  *inputs = 0;
+  for (uint32_t i = 0; i < program.value_count; ++i) {
+    const ValueRecord& value = blob.values[program.first_value + i];
+    reporter.tensor = i;
+    if (!blob.HasString(value.name))
+      return reporter.Fail(FOVEA_E_RECORD, "value has no name", blob.strings.size, value.name);
+    if (value.space >= blob.spaces.count) {
+      return reporter.Fail(FOVEA_E_RECORD, "no such space", blob.spaces.count, value.space);
+    }
+    if (value.width == 0 || value.width > kMaxWidth) {
+      return reporter.Fail(FOVEA_E_SHAPE, "value's width is out of range", kMaxWidth, value.width);
+    }
+    const bool is_input = value.role == ValueRole::kInput;
+    if (!is_input && value.role != ValueRole::kInternal && value.role != ValueRole::kOutput) {
+      return reporter.Fail(FOVEA_E_RECORD, "unknown role of a value", 2, static_cast<uint32_t>(value.role));
+    }
+    if (is_input && *inputs != i) return reporter.Fail(FOVEA_E_RECORD, "inputs must be the first values", *inputs, i);
+    *inputs += is_input ? 1 : 0;
+    const DType type = DType(value.type);
+    if (type != DType::kF32 && !(type == DType::kI32 && is_input)) {
+      return reporter.Fail(FOVEA_E_SHAPE, "value must be f32, or i32 if it is an input", 0, value.type);
+    }
+  }
+  reporter.tensor = FOVEA_NOWHERE;
+  return kOk;
+}
+
+Status CheckProgram(const Blob& blob, const ProgramRecord& program, Reporter& reporter) {
+  if (!blob.HasString(program.name))
+    return reporter.Fail(FOVEA_E_RECORD, "program has no name", blob.strings.size, program.name);
+  if (!InBounds(program.first_value, program.value_count, blob.values.count) ||
+      !InBounds(program.first_operation, program.operation_count, blob.operations.count)) {
+    return reporter.Fail(FOVEA_E_RECORD, "program's values or operations are out of range", blob.operations.count,
+                         program.first_operation);
+  }
+  uint32_t inputs = 0;
+  FOVEA_TRY(CheckValues(blob, program, &inputs, reporter));
+  if (program.value_count - inputs != program.operation_count) {
+    return reporter.Fail(FOVEA_E_RECORD, "every value that is no input needs one operation",
+                         program.value_count - inputs, program.operation_count);
+  }
+  for (uint32_t i = 0; i < program.operation_count; ++i) {
+    reporter.step = i;
+    const OperationRecord& operation = blob.operations[program.first_operation + i];
+    const OpDef* def = FindOp(operation.code);
+    if (def == nullptr) return reporter.Fail(FOVEA_E_OP, "unknown operation", 0, operation.code);
+    if (operation.name != kBlobNone && !blob.HasString(operation.name)) {
+      return reporter.Fail(FOVEA_E_RECORD, "operation refers to no string", blob.strings.size, operation.name);
+    }
+    FOVEA_TRY(CheckOperands(blob, program, operation, *def, reporter));
+    FOVEA_TRY(CheckAttributes(blob, operation, *def, reporter));
+    FOVEA_TRY(CheckOrder(blob, program, inputs, i, reporter));
+    const OpView view{&blob, &operation, blob.values.data + program.first_value};
+    FOVEA_TRY(def->check(view, reporter));
+  }
+  reporter.step = FOVEA_NOWHERE;
+  return kOk;
+}
+
+}  // namespace
+
+Status CheckModel(const Blob& blob, Reporter& reporter) {
+  FOVEA_TRY(CheckMetadata(blob, reporter));
+  FOVEA_TRY(CheckSpaces(blob, reporter));
+  FOVEA_TRY(CheckTensors(blob, reporter));
+  if (blob.programs.count == 0 || blob.programs.count > kMaxPrograms) {
+    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many programs, or none", kMaxPrograms, blob.programs.count);
+  }
+  if (blob.operations.count > kMaxOperations) {
+    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many operations", kMaxOperations, blob.operations.count);
+  }
+  uint64_t values = 0, operations = 0;
+  for (uint32_t i = 0; i < blob.programs.count; ++i) {
+    const ProgramRecord& program = blob.programs[i];
+    if (program.first_value != values || program.first_operation != operations) {
+      return reporter.Fail(FOVEA_E_RECORD, "a program must begin where the one before it ends", operations,
+                           program.first_operation);
+    }
+    values += program.value_count;
+    operations += program.operation_count;
+    FOVEA_TRY(CheckProgram(blob, program, reporter));
+  }
+  if (values != blob.values.count || operations != blob.operations.count) {
+    return reporter.Fail(FOVEA_E_RECORD, "values or operations that belong to no program", operations,
+                         blob.operations.count);
+  }
+  return kOk;
+}
+
+}  // namespace fovea

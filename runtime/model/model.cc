@@ -1,0 +1,186 @@
+#include "runtime/model/model.h"
+
+#include <string.h>
+
+#include "runtime/base/checked.h"
+
+namespace fovea {
+namespace {
+
+template <typename F>
+Status ForEachOperation(const Blob& blob, F f) {
+  for (uint32_t p = 0; p < blob.programs.count; ++p) {
+    const ProgramRecord& program = blob.programs[p];
+    for (uint32_t i = 0; i < program.operation_count; ++i) {
+      const uint32_t index = program.first_operation + i;
+      FOVEA_TRY(f(OpView{&blob, &blob.operations[index], blob.values.data + program.first_value}, index, program));
+    }
+  }
+  return kOk;
+}
+
+bool SameLinear(const Blob& blob, const OperationRecord& a, const OperationRecord& b) {
+  const uint32_t* of_a = blob.operands.data + a.first_operand + a.input_count;
+  const uint32_t* of_b = blob.operands.data + b.first_operand + b.input_count;
+  return of_a[0] == of_b[0] && (a.tensor_count > 1 ? of_a[1] : kBlobNone) == (b.tensor_count > 1 ? of_b[1] : kBlobNone);
+}
+
+// Calls f(weights, number) for each distinct linear layer in order of first use. Sizing has no memory to remember
+// layers in, so each is looked for among the operations before it; kMaxOperations bounds the time.
+template <typename F>
+Status ForEachLinear(const Blob& blob, F f) {
+  uint32_t count = 0;
+  return ForEachOperation(blob, [&](const OpView& view, uint32_t index, const ProgramRecord&) -> Status {
+    if (OpCode(view.record->code) != OpCode::kLinear) return kOk;
+    for (uint32_t i = 0; i < index; ++i) {
+      const OperationRecord& other = blob.operations[i];
+      if (OpCode(other.code) == OpCode::kLinear && SameLinear(blob, *view.record, other)) return kOk;
+    }
+    const TensorRecord& weight = view.Tensor(0);
+    const uint32_t tensor = view.TensorIndex(0);
+    return f(GemmWeights{{DType(weight.type), weight.rows, weight.width},
+                         blob.TensorRows(tensor),
+                         blob.TensorScales(tensor),
+                         view.Floats(1)},
+             count++);
+  });
+}
+
+const GemmBackend& Choose(const GemmShape& shape, const GemmBackend& preferred) {
+  return preferred.supports(shape) ? preferred : HighwayGemm();
+}
+
+// The packed section that `preferred` made on a machine like this one, if its table fits the model; else null.
+const uint8_t* FindPackedSection(const Blob& blob, const GemmBackend& preferred, uint32_t linear_count) {
+  for (uint32_t i = 0; i < blob.sections.count; ++i) {
+    const SectionRecord& record = blob.sections[i];
+    if (record.kind != SectionKind::kPacked || record.layout != preferred.packed_layout()) continue;
+    const ByteRange section = blob.Section(i);
+    if (section.size / sizeof(PackedRecord) < linear_count) continue;
+    const PackedRecord* packed = reinterpret_cast<const PackedRecord*>(section.data);
+    bool fits = true;
+    const Status walked = ForEachLinear(blob, [&](const GemmWeights& weights, uint32_t k) -> Status {
+      const uint64_t bytes = Choose(weights.shape, preferred).packed_bytes(weights.shape);
+      fits = fits && packed[k].size == bytes && packed[k].offset % kBlobAlignment == 0 &&
+             InBounds(packed[k].offset, packed[k].size, section.size);
+      return kOk;
+    });
+    if (walked.ok() && fits) return section.data;
+  }
+  return nullptr;
+}
+
+uint32_t FindOrAddGemmOp(const GemmShape& shape, const GemmBackend& backend, Model* model) {
+  for (uint32_t i = 0; i < model->gemm_op_count; ++i) {
+    const GemmOp& op = model->gemm_ops[i];
+    if (op.backend == &backend && op.shape.type == shape.type && op.shape.n == shape.n && op.shape.k == shape.k)
+      return i;
+  }
+  model->gemm_ops[model->gemm_op_count] = {shape, &backend};
+  return model->gemm_op_count++;
+}
+
+Status PlaceLinears(Arena& arena, Reporter& reporter, Model* model) {
+  const Blob& blob = model->blob;
+  uint32_t count = 0;
+  FOVEA_TRY(ForEachLinear(blob, [&](const GemmWeights&, uint32_t) -> Status {
+    return ++count <= kMaxLinears ? kOk
+                                  : reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many linear layers", kMaxLinears, count);
+  }));
+  model->linears = arena.Take<Linear>(count);
+  model->gemm_ops = arena.Take<GemmOp>(count);
+  model->linear_of_operation = arena.Take<uint32_t>(blob.operations.count);
+  model->packed_section = FindPackedSection(blob, *model->backend, count);
+  const PackedRecord* packed_table = reinterpret_cast<const PackedRecord*>(model->packed_section);
+  FOVEA_TRY(ForEachLinear(blob, [&](const GemmWeights& weights, uint32_t k) -> Status {
+    const GemmBackend& backend = Choose(weights.shape, *model->backend);
+    const uint64_t bytes = backend.packed_bytes(weights.shape);
+    void* own = nullptr;
+    if (bytes != 0 && model->packed_section == nullptr) {
+      own = arena.TakeBytes(bytes);
+      model->packed_bytes += bytes;
+    }
+    if (arena.counting() || !arena.ok()) return kOk;
+    Linear& linear = model->linears[k];
+    linear = {weights, &backend, nullptr, FindOrAddGemmOp(weights.shape, backend, model)};
+    if (own != nullptr) {
+      memset(own, 0, bytes);  // padding too: the same weights give the same bytes
+      FOVEA_TRY(backend.pack(weights, own, reporter));
+      linear.packed = own;
+    } else if (bytes != 0) {
+      linear.packed = model->packed_section + packed_table[k].offset;
+    }
+    return kOk;
+  }));
+  model->linear_count = count;
+  return kOk;
+}
+
+// Which linear layer an operation is, how long segments may be where positions are looked up, how large ids may be.
+Status FillTables(Model* model) {
+  const Blob& blob = model->blob;
+  memset(model->max_segment_rows, 0xff, blob.spaces.count * sizeof(uint32_t));
+  memset(model->linear_of_operation, 0xff, blob.operations.count * sizeof(uint32_t));
+  FOVEA_TRY(ForEachOperation(blob, [&](const OpView& view, uint32_t index, const ProgramRecord& program) -> Status {
+    switch (OpCode(view.record->code)) {
+      case OpCode::kLinear: {
+        const void* rows = blob.TensorRows(view.TensorIndex(0));
+        for (uint32_t k = 0; k < model->linear_count; ++k) {
+          const GemmWeights& weights = model->linears[k].weights;
+          if (weights.rows == rows && weights.bias == view.Floats(1) && weights.shape.n == view.Tensor(0).rows &&
+              weights.shape.k == view.Tensor(0).width && weights.shape.type == DType(view.Tensor(0).type)) {
+            model->linear_of_operation[index] = k;
+            break;
+          }
+        }
+        break;
+      }
+      case OpCode::kPosition:
+      case OpCode::kRotate: {
+        const uint32_t rows = view.Tensor(0).rows - view.U32(Attribute::kOffset, 0);
+        uint32_t& bound = model->max_segment_rows[view.Output().space];
+        if (rows < bound) bound = rows;
+        break;
+      }
+      case OpCode::kEmbed:
+        for (uint32_t i = 0; i < view.record->input_count; ++i) {
+          uint32_t& limit = model->id_limits[program.first_value + view.InputIndex(i)];
+          if (limit == 0 || view.Tensor(i).rows < limit) limit = view.Tensor(i).rows;
+        }
+        break;
+      default:
+        break;
+    }
+    return kOk;
+  }));
+  // A bound on an extended space bounds the space it comes from, which stands before it.
+  for (uint32_t i = blob.spaces.count; i-- > 0;) {
+    const SpaceRecord& space = blob.spaces[i];
+    const uint32_t bound = model->max_segment_rows[i];
+    if (space.kind != SpaceKind::kExtended || bound == UINT32_MAX) continue;
+    uint32_t& source = model->max_segment_rows[space.source];
+    const uint32_t left = bound > space.extra ? bound - space.extra : 0;
+    if (left < source) source = left;
+  }
+  return kOk;
+}
+
+}  // namespace
+
+Status PlaceModel(const Blob& blob, const GemmBackend& backend, Arena& arena, Reporter& reporter, Model* model) {
+  *model = Model();
+  model->blob = blob;
+  model->backend = &backend;
+  if (!arena.counting()) model->kernels = GetKernels();
+  FOVEA_TRY(PlaceLinears(arena, reporter, model));
+  model->id_limits = arena.Take<uint32_t>(blob.values.count);
+  model->max_segment_rows = arena.Take<uint32_t>(blob.spaces.count);
+  if (!arena.counting() && arena.ok()) FOVEA_TRY(FillTables(model));
+  if (blob.text.size != 0) {
+    FOVEA_TRY(Tokenizer::Open(blob.text.data, blob.text.size, 0, reporter, &model->tokenizer));
+    model->has_text = true;
+  }
+  return kOk;
+}
+
+}  // namespace fovea

@@ -1,0 +1,147 @@
+// What an operation is to the rest of the runtime: a shape rule, its scratch, and a function that computes a tile of
+// rows.
+#ifndef FOVEA_RUNTIME_OPS_OP_H_
+#define FOVEA_RUNTIME_OPS_OP_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/attention/attention.h"
+#include "runtime/base/status.h"
+#include "runtime/blob/blob.h"
+#include "runtime/gemm/gemm.h"
+#include "runtime/kernels/kernels.h"
+
+namespace fovea {
+
+// One operation of a checked blob, with what its operands refer to.
+struct OpView {
+  const Blob* blob;
+  const OperationRecord* record;
+  const ValueRecord* values;  // of the program
+
+  uint32_t InputIndex(uint32_t i) const { return blob->operands[record->first_operand + i]; }
+  uint32_t TensorIndex(uint32_t i) const {
+    return i < record->tensor_count ? blob->operands[record->first_operand + record->input_count + i] : kBlobNone;
+  }
+  const ValueRecord& Input(uint32_t i) const { return values[InputIndex(i)]; }
+  const ValueRecord& Output() const { return values[record->output]; }
+  bool HasTensor(uint32_t i) const { return TensorIndex(i) != kBlobNone; }
+  const TensorRecord& Tensor(uint32_t i) const { return blob->tensors[TensorIndex(i)]; }
+  // Rows of an f32 tensor, or null where it is absent.
+  const float* Floats(uint32_t i) const {
+    return HasTensor(i) ? static_cast<const float*>(blob->TensorRows(TensorIndex(i))) : nullptr;
+  }
+
+  bool Has(Attribute key) const { return Find(key) != nullptr; }
+  uint32_t U32(Attribute key, uint32_t otherwise) const;
+  float F32(Attribute key, float otherwise) const;
+
+ private:
+  const AttributeRecord* Find(Attribute key) const;
+};
+
+// Rows of a space as they are bound now.
+struct SpaceRows {
+  Segments segments;
+  uint32_t rows;
+};
+
+// The input rows of one worker's tile, quantized once however many linear layers read them.
+struct QuantizedTile {
+  uint32_t value = kBlobNone;  // whose rows these are; kBlobNone: nothing
+  int8_t* rows = nullptr;
+  QuantParams* params = nullptr;
+};
+
+// What a linear layer needs besides its operands.
+struct LinearRun {
+  const GemmBackend* backend;
+  const GemmWeights* weights;
+  const void* packed;
+  void* op;  // this worker's operator for the layer's shape
+};
+
+// One tile of an operation. Inputs that it reads row by row and the output point to row `row_begin`, others to row 0.
+struct OpRun {
+  OpView view;
+  const Kernels* kernels;
+  const SpaceRows* spaces;  // of the model
+  uint32_t row_begin, row_end;
+  const void* inputs[kMaxInputs];
+  float* output;
+  void* scratch;
+  QuantizedTile* quantized;
+  LinearRun linear;
+  float* weights;  // attention: where a tap wants the weights, or null
+  uint32_t weights_stride;
+
+  uint32_t rows() const { return row_end - row_begin; }
+  const float* Input(uint32_t i) const { return static_cast<const float*>(inputs[i]); }
+  size_t count() const { return size_t{rows()} * view.Output().width; }
+};
+
+struct OpDef {
+  const char* name;
+  uint32_t min_inputs, max_inputs;
+  uint32_t min_tensors, max_tensors;  // tensors behind the minimum may be absent
+  uint32_t attributes;                // bit per attribute it knows (OpAttributes)
+  uint32_t reads_all_rows;            // bit per input that it reads in rows other than the ones it writes
+  // Whether operands fit together; counts, indices and attributes are known to be right.
+  Status (*check)(const OpView&, Reporter&);
+  // Bytes of scratch of one worker; null: none.
+  uint64_t (*scratch)(const OpView&, uint32_t tile_rows);
+  Status (*run)(const OpRun&);
+  double (*flops_per_row)(const OpView&);
+};
+
+constexpr uint32_t OpAttributes() { return 0; }
+template <typename... Rest>
+constexpr uint32_t OpAttributes(Attribute first, Rest... rest) {
+  return (1u << static_cast<uint32_t>(first)) | OpAttributes(rest...);
+}
+
+// Null for an unknown code.
+const OpDef* FindOp(uint32_t code);
+enum class OpCode : uint32_t {
+#define FOVEA_OP(number, name, Name) k##Name = number,
+#include "runtime/ops/op_list.inc"
+#undef FOVEA_OP
+};
+
+// ---- Pieces of shape rules ----
+
+// Inputs and output are f32 matrices in one space.
+Status CheckRowLocal(const OpView&, Reporter&);
+// The same, all of one width.
+Status CheckElementwise(const OpView&, Reporter&);
+// Tensor i, if present, is f32 [rows, width]; rows 0: any.
+Status CheckFloats(const OpView&, uint32_t i, uint32_t rows, uint32_t width, Reporter&);
+Status CheckActivation(const OpView&, Reporter&);
+double OneFlopPerElement(const OpView&);
+
+// The key space of an attention and how a query finds its keys there.
+bool FindPairing(const OpView&, Pairing* pairing);
+// Only for attention operations.
+AttentionSpec AttentionSpecOf(const OpView&);
+
+// Calls f(first_row, row_count, first_position) for each piece of rows [begin, end) that lies in one segment.
+template <typename F>
+void ForEachSegmentPiece(const Segments& segments, uint32_t begin, uint32_t end, F f) {
+  uint32_t low = 0, high = segments.count;  // the last segment that starts at or before `begin`
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    (segments.offsets[middle] <= begin ? low : high) = middle;
+  }
+  for (uint32_t row = begin; row < end; ++low) {
+    const uint32_t segment_end = segments.offsets[low + 1];
+    if (segment_end <= row) continue;
+    const uint32_t piece_end = segment_end < end ? segment_end : end;
+    f(row, piece_end - row, row - segments.offsets[low]);
+    row = piece_end;
+  }
+}
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_OPS_OP_H_
