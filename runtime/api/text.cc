@@ -5,13 +5,15 @@
 
 #include <algorithm>
 
-#include "runtime/api/handles.h"
 #include "runtime/base/status.h"
 #include "runtime/text/decoder.h"
 #include "runtime/text/encoder.h"
 #include "runtime/text/tokenizer.h"
 
 namespace fovea {
+
+const Tokenizer* TokenizerOf(const fovea_model* model);  // handles.h
+
 namespace {
 
 Status Find(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer) {
