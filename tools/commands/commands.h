@@ -1,0 +1,33 @@
+// The fovea command as a function, and one function per subcommand that adds it to the command line.
+#ifndef FOVEA_TOOLS_COMMANDS_COMMANDS_H_
+#define FOVEA_TOOLS_COMMANDS_COMMANDS_H_
+
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+namespace fovea::tools {
+
+enum ExitStatus { kExitOk = 0, kExitFailedCheck = 1, kExitBadInput = 2 };
+
+// What a subcommand gets: where to write (results to `out`, errors and progress to `err`), and the exit status to set.
+struct Console {
+  std::ostream& out;
+  std::ostream& err;
+  int status = kExitOk;
+};
+
+// Runs one command line. Errors are one line on `err`, beginning with "fovea: ".
+int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostream& err);
+
+void AddBench(CLI::App* app, Console* console);
+void AddCheck(CLI::App* app, Console* console);
+void AddConvert(CLI::App* app, Console* console);
+void AddInspect(CLI::App* app, Console* console);
+void AddRun(CLI::App* app, Console* console);
+void AddSimilarity(CLI::App* app, Console* console);
+void AddTokenize(CLI::App* app, Console* console);
+void AddVerify(CLI::App* app, Console* console);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_COMMANDS_COMMANDS_H_

@@ -1,0 +1,48 @@
+// The inputs of one run, ragged, and how they stood in padded form.
+#ifndef FOVEA_TOOLS_COMMON_BATCH_H_
+#define FOVEA_TOOLS_COMMON_BATCH_H_
+
+#include <stdint.h>
+
+#include <map>
+#include <vector>
+
+#include "tools/common/model.h"
+#include "tools/common/session.h"
+
+namespace fovea::tools {
+
+// How the rows of an input space fall into segments. A space without parent is one segment.
+struct Segments {
+  std::vector<uint32_t> lengths;
+  std::vector<uint32_t> first;  // where a segment's rows begin in its padded row
+  uint32_t padded = 0;          // rows of a padded segment
+};
+
+struct Batch {
+  std::map<uint32_t, Segments> spaces;
+  std::map<uint32_t, std::vector<int32_t>> ids;    // by value
+  std::map<uint32_t, std::vector<float>> numbers;  // by value
+
+  uint64_t Rows() const;  // of all spaces together
+};
+
+// Segments without padding on the left.
+Segments MakeSegments(std::vector<uint32_t> lengths);
+
+// Input values of a program.
+std::vector<uint32_t> InputsOf(const Model& model, uint32_t program);
+std::vector<uint32_t> OutputsOf(const Model& model, uint32_t program);
+
+// Limits that hold this batch and no more.
+std::vector<fovea_limit> ExactLimits(const Model& model, const Batch& batch);
+
+void Bind(const Batch& batch, Session* session);
+
+// A batch for measuring: segments of the given lengths in every input space that has a parent (their sum in one that has none), ids
+// and numbers from a fixed sequence.
+Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uint32_t>& lengths);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_COMMON_BATCH_H_

@@ -1,0 +1,22 @@
+// Failed calls of the library become a Failure with one line: what was being done, what is wrong, where.
+#ifndef FOVEA_TOOLS_COMMON_ERROR_H_
+#define FOVEA_TOOLS_COMMON_ERROR_H_
+
+#include <string>
+
+#include "fovea/status.h"
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+
+// "text (FOVEA_E_SHAPE, step 3, tensor 17, expected 64, found 32)"
+std::string ErrorText(const fovea_error& error);
+
+// Throws unless `status` is FOVEA_OK. `doing` begins the line: a file, or what was asked for.
+void Check(fovea_status status, const fovea_error& error, const std::string& doing);
+// The same for calls without an error record.
+void Check(fovea_status status, const std::string& doing);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_COMMON_ERROR_H_

@@ -1,0 +1,152 @@
+// Compares what a model computes with stored tensors.
+#include "tools/common/golden_check.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+struct Case {
+  StoredTensors in, out;
+};
+
+std::map<std::string, Case> CasesOf(const StoredTensors& golden) {
+  std::map<std::string, Case> cases;
+  for (const auto& [name, tensor] : golden) {
+    for (const char* part : {".in.", ".out."}) {
+      const size_t at = name.find(part);
+      if (at == std::string::npos) continue;
+      const std::string rest = name.substr(at + strlen(part));
+      Case& found = cases[name.substr(0, at)];
+      (part[1] == 'i' ? found.in : found.out)[rest] = tensor;
+      break;
+    }
+  }
+  return cases;
+}
+
+// Shapes without leading ones: [1, 7, 32] and [7, 32] hold the same.
+std::vector<uint64_t> Significant(const std::vector<uint64_t>& shape) {
+  return {std::find_if(shape.begin(), shape.end(), [](uint64_t size) { return size != 1; }), shape.end()};
+}
+
+void CheckCase(const Model& model, uint32_t program, const std::string& name, const Case& tensors,
+               const CheckOptions& options, const std::function<void(CheckLine)>& add) {
+  const Batch batch = BatchFromTensors(model, program, tensors.in);
+  SessionRequest request;
+  request.program = program;
+  request.workers = options.workers;
+  request.limits = ExactLimits(model, batch);
+  std::map<std::string, uint32_t> values, taps;
+  for (const auto& [out, tensor] : tensors.out) {
+    if (const auto value = model.FindValue(program, out)) {
+      values[out] = *value;
+      const bool readable = model.Value(program, *value).role == FOVEA_ROLE_OUTPUT;
+      const bool kept = std::count(request.keep.begin(), request.keep.end(), *value) != 0;
+      if (!readable && !kept) request.keep.push_back(*value);
+    } else if (const auto step = model.FindAttention(program, out)) {
+      taps[out] = static_cast<uint32_t>(request.taps.size());
+      request.taps.push_back(*step);
+    }
+  }
+  Session session(model, request);
+  Bind(batch, &session);
+  session.Run();
+  for (const auto& [out, reference] : tensors.out) {
+    CheckLine line;
+    if (values.count(out) != 0) {
+      line = Compare(PaddedValue(model, session, batch, values[out], out), reference, options);
+    } else if (taps.count(out) != 0) {
+      line = Compare(PaddedAttention(model, session, batch, taps[out], out), reference, options);
+    } else {
+      line.tensor = out;
+      line.shape = reference.shape;
+      line.ok = options.skip_unknown;
+      line.note = "the model has no such output";
+    }
+    line.case_name = name;
+    add(std::move(line));
+  }
+}
+
+}  // namespace
+
+CheckLine Compare(const PaddedTensor& result, const StoredTensor& reference, const CheckOptions& options) {
+  CheckLine line;
+  line.tensor = result.name;
+  line.shape = reference.shape;
+  if (Significant(result.shape) != Significant(reference.shape)) {
+    line.note = "the model's shape is " + ShapeText(result.shape);
+    return line;
+  }
+  line.compared = true;
+  const std::vector<float> expected = ToFloats(reference);
+  double dot = 0, squares = 0, expected_squares = 0;
+  bool finite = true;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (result.valid[i] == 0) continue;
+    const double x = result.values[i], reference_x = expected[i];
+    finite = finite && std::isfinite(x);
+    line.max_diff = std::max(line.max_diff, fabs(x - reference_x));
+    line.max_abs = std::max(line.max_abs, fabs(reference_x));
+    dot += x * reference_x;
+    squares += x * x;
+    expected_squares += reference_x * reference_x;
+  }
+  const double norms = sqrt(squares) * sqrt(expected_squares);
+  line.cosine = squares == 0 && expected_squares == 0 ? 1 : norms == 0 ? 0 : dot / norms;
+  line.ok = finite && (options.cosine ? line.cosine >= *options.cosine
+                                      : line.max_diff <= options.rtol * line.max_abs + options.atol);
+  if (!finite) line.note = "not finite";
+  return line;
+}
+
+std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& golden, const CheckOptions& options,
+                                   const std::function<void(const CheckLine&)>& on_line) {
+  const uint32_t program = model.FindProgram(options.program);
+  const std::map<std::string, Case> cases = CasesOf(golden);
+  for (const std::string& name : options.cases) {
+    if (cases.count(name) == 0) Fail("no case '{}'", name);
+  }
+  std::vector<CheckLine> lines;
+  const auto add = [&](CheckLine line) {
+    lines.push_back(std::move(line));
+    if (on_line) on_line(lines.back());
+  };
+  for (const auto& [name, tensors] : cases) {
+    const bool wanted = options.cases.empty() ||
+                        std::count(options.cases.begin(), options.cases.end(), name) != 0;
+    if (!wanted || tensors.in.empty() || tensors.out.empty()) continue;
+    try {
+      CheckCase(model, program, name, tensors, options, add);
+    } catch (const Failure& failure) {
+      CheckLine line;
+      line.case_name = name;
+      line.note = failure.what();
+      add(std::move(line));
+    }
+  }
+  if (lines.empty()) Fail("no tensors named <case>.in.* with <case>.out.*");
+  return lines;
+}
+
+bool AllOk(const std::vector<CheckLine>& lines) {
+  return std::all_of(lines.begin(), lines.end(), [](const CheckLine& line) { return line.ok; });
+}
+
+std::string LineText(const CheckLine& line) {
+  const std::string head = fmt::format("{:<8} {:<20} {:<18}", line.case_name, line.tensor,
+                                       line.shape.empty() ? "" : ShapeText(line.shape));
+  const char* verdict = line.ok ? "ok" : "FAIL";
+  if (!line.compared) return fmt::format("{} not compared: {}  {}", head, line.note, line.ok ? "skipped" : verdict);
+  return fmt::format("{} max diff {:<9.2e} max {:<9.4g} cosine {:.6f}  {}{}", head, line.max_diff, line.max_abs, line.cosine,
+                     verdict, line.note.empty() ? "" : " (" + line.note + ")");
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,253 @@
+// Padded tensors from and to ragged batches.
+#include "tools/common/padded.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+bool IsInteger(ElementType type) {
+  return type == ElementType::kI64 || type == ElementType::kI32 || type == ElementType::kI16 ||
+         type == ElementType::kI8 || type == ElementType::kU8 || type == ElementType::kBool;
+}
+
+// What an input tensor's shape says: `batch` segments of `rows` rows.
+struct Extent {
+  uint64_t batch = 1;
+  uint64_t rows = 0;
+};
+
+Extent ExtentOf(const std::string& name, const StoredTensor& tensor, uint32_t width, bool has_parent) {
+  std::vector<uint64_t> shape = tensor.shape;
+  const size_t most = has_parent ? 2 : 1;
+  const auto refuse = [&] {
+    const std::string entry = width == 1 ? "" : fmt::format(", {}", width);
+    Fail("{}: shape {}, expected {}", name, ShapeText(tensor.shape),
+         has_parent ? fmt::format("[batch, sequence{0}] or [sequence{0}]", entry) : fmt::format("[rows{}]", entry));
+  };
+  if (width > 1 || shape.size() > most) {
+    if (shape.empty() || shape.back() != width) refuse();
+    shape.pop_back();
+  }
+  if (shape.empty() || shape.size() > most) refuse();
+  for (const uint64_t size : shape) {
+    if (size > INT32_MAX) Fail("{}: shape {} is too large", name, ShapeText(tensor.shape));
+  }
+  return shape.size() == 2 ? Extent{shape[0], shape[1]} : Extent{1, shape[0]};
+}
+
+// Segments as a mask [batch, rows] says: the ones of a row, which must stand together.
+Segments SegmentsOfMask(const std::string& name, const StoredTensor& mask, const Extent& extent) {
+  const std::vector<int64_t> bits = ToIntegers(mask);
+  Segments segments;
+  segments.padded = static_cast<uint32_t>(extent.rows);
+  for (uint64_t text = 0; text < extent.batch; ++text) {
+    const int64_t* row = bits.data() + text * extent.rows;
+    uint64_t first = 0, end = extent.rows;
+    while (first < end && row[first] == 0) ++first;
+    while (end > first && row[end - 1] == 0) --end;
+    for (uint64_t i = first; i < end; ++i) {
+      if (row[i] == 0) Fail("{}: text {} has a hole at position {}; only padding at the ends can be left out", name, text, i);
+      if (row[i] != 1) Fail("{}: entry {} of text {} is {}, expected 0 or 1", name, i, text, row[i]);
+    }
+    segments.first.push_back(static_cast<uint32_t>(first == end ? 0 : first));
+    segments.lengths.push_back(static_cast<uint32_t>(end - first));
+  }
+  return segments;
+}
+
+// The rows of `padded` that the segments keep.
+template <typename T>
+std::vector<T> Pick(const std::vector<T>& padded, const Segments& segments, uint32_t width) {
+  std::vector<T> rows;
+  for (size_t i = 0; i < segments.lengths.size(); ++i) {
+    const auto begin = padded.begin() + static_cast<ptrdiff_t>((i * segments.padded + segments.first[i]) * width);
+    rows.insert(rows.end(), begin, begin + static_cast<ptrdiff_t>(static_cast<size_t>(segments.lengths[i]) * width));
+  }
+  return rows;
+}
+
+std::vector<int32_t> Ids(const std::string& name, const StoredTensor& tensor) {
+  if (!IsInteger(tensor.type)) Fail("{}: type {}, expected integers", name, ElementName(tensor.type));
+  const std::vector<int64_t> wide = ToIntegers(tensor);
+  std::vector<int32_t> ids(wide.size());
+  for (size_t i = 0; i < wide.size(); ++i) {
+    if (wide[i] < INT32_MIN || wide[i] > INT32_MAX) Fail("{}: entry {} is {}, no id is", name, i, wide[i]);
+    ids[i] = static_cast<int32_t>(wide[i]);
+  }
+  return ids;
+}
+
+bool AllZero(const StoredTensor& tensor) {
+  return std::all_of(tensor.data, tensor.data + tensor.bytes, [](uint8_t byte) { return byte == 0; });
+}
+
+// Input values and the tensor given for each.
+struct Given {
+  std::string name;
+  const StoredTensor* tensor;
+};
+
+std::map<uint32_t, Given> MatchInputs(const Model& model, uint32_t program, const StoredTensors& tensors) {
+  std::map<uint32_t, Given> given;
+  for (const auto& [name, tensor] : tensors) {
+    if (name == "attention_mask") continue;
+    const std::optional<uint32_t> value = model.FindValue(program, name);
+    if (value && model.Value(program, *value).role == FOVEA_ROLE_INPUT) {
+      given[*value] = {name, &tensor};
+    } else if (name != "token_type_ids" || !AllZero(tensor)) {
+      std::string known;
+      for (const uint32_t input : InputsOf(model, program)) known += fmt::format(" {}", model.Value(program, input).name);
+      Fail("{}: the model has no such input; it has:{}", name, known);
+    }
+  }
+  return given;
+}
+
+// Where the rows of a space stand in padded form. `lengths` are of the space; those of an input space with the same parent may be
+// shorter by a constant (rows put in front of each segment).
+Segments Placement(const Model& model, const Batch& batch, uint32_t space, const std::vector<uint32_t>& lengths) {
+  const uint32_t parent = model.Space(space).parent;
+  for (const auto& [input, segments] : batch.spaces) {
+    if (model.Space(input).parent != parent || segments.lengths.size() != lengths.size() || lengths.empty()) continue;
+    const int64_t extra = static_cast<int64_t>(lengths[0]) - segments.lengths[0];
+    bool constant = extra >= 0;
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      constant = constant && static_cast<int64_t>(lengths[i]) - segments.lengths[i] == extra;
+    }
+    if (constant) return {lengths, segments.first, static_cast<uint32_t>(segments.padded + extra)};
+  }
+  return MakeSegments(lengths);
+}
+
+}  // namespace
+
+Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors& tensors) {
+  const std::map<uint32_t, Given> given = MatchInputs(model, program, tensors);
+  Batch batch;
+
+  // Spaces first: every tensor of a space must have the same extent, and one of them may have a mask.
+  const auto mask = tensors.find("attention_mask");
+  bool mask_used = mask == tensors.end();
+  std::map<uint32_t, Extent> extents;
+  for (const auto& [value, input] : given) {
+    const fovea_value_info info = model.Value(program, value);
+    const bool has_parent = model.Space(info.space).parent != FOVEA_NONE;
+    if (has_parent && model.Space(model.Space(info.space).parent).parent != FOVEA_NONE) {
+      Fail("{}: space '{}' is nested too deep for padded tensors", input.name, model.Space(info.space).name);
+    }
+    const Extent extent = ExtentOf(input.name, *input.tensor, info.width, has_parent);
+    const auto [known, first_of_space] = extents.emplace(info.space, extent);
+    if (!first_of_space) {
+      if (known->second.batch != extent.batch || known->second.rows != extent.rows) {
+        Fail("{}: shape {} does not fit the other inputs", input.name, ShapeText(input.tensor->shape));
+      }
+      continue;
+    }
+    Segments& segments = batch.spaces[info.space];
+    if (!mask_used && has_parent) {
+      const Extent covered = ExtentOf("attention_mask", mask->second, 1, true);
+      if (!IsInteger(mask->second.type)) Fail("attention_mask: type {}, expected integers", ElementName(mask->second.type));
+      if (covered.batch != extent.batch || covered.rows != extent.rows) {
+        Fail("attention_mask: shape {} does not fit {} of shape {}", ShapeText(mask->second.shape), input.name,
+             ShapeText(input.tensor->shape));
+      }
+      segments = SegmentsOfMask("attention_mask", mask->second, extent);
+      mask_used = true;
+    } else {
+      segments = MakeSegments(std::vector<uint32_t>(extent.batch, static_cast<uint32_t>(extent.rows)));
+    }
+  }
+  if (!mask_used) Fail("attention_mask: no input of the model can have a mask");
+
+  for (const uint32_t value : InputsOf(model, program)) {
+    const fovea_value_info info = model.Value(program, value);
+    const auto input = given.find(value);
+    if (input == given.end()) {
+      const auto segments = batch.spaces.find(info.space);
+      if (strcmp(info.name, "token_type_ids") != 0 || segments == batch.spaces.end()) Fail("{}: this input is missing", info.name);
+      size_t rows = 0;
+      for (const uint32_t length : segments->second.lengths) rows += length;
+      batch.ids[value].assign(rows, 0);
+    } else if (info.type == FOVEA_TYPE_I32) {
+      batch.ids[value] = Pick(Ids(input->second.name, *input->second.tensor), batch.spaces[info.space], info.width);
+    } else {
+      batch.numbers[value] = Pick(ToFloats(*input->second.tensor), batch.spaces[info.space], info.width);
+    }
+  }
+
+  // A space whose rows are the segments of another input space takes its rows from there.
+  std::vector<uint32_t> followers;
+  for (const auto& [space, segments] : batch.spaces) {
+    const auto parent = batch.spaces.find(model.Space(space).parent);
+    if (parent == batch.spaces.end()) continue;
+    if (parent->second.lengths[0] != segments.lengths.size()) {
+      Fail("{}: {} rows, but '{}' has {} segments", model.Space(parent->first).name, parent->second.lengths[0],
+           model.Space(space).name, segments.lengths.size());
+    }
+    followers.push_back(parent->first);
+  }
+  for (const uint32_t space : followers) batch.spaces.erase(space);
+  return batch;
+}
+
+PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch& batch, uint32_t value,
+                         const std::string& name) {
+  const uint32_t space = model.Value(session.request().program, value).space;
+  const Matrix matrix = session.Output(value);
+  PaddedTensor out{name, {matrix.rows, matrix.width}, matrix.values, {}};
+  if (model.Space(space).parent == FOVEA_NONE) {
+    out.valid.assign(out.values.size(), 1);
+    return out;
+  }
+  const Segments segments = Placement(model, batch, space, session.Lengths(space));
+  const size_t count = segments.lengths.size(), width = matrix.width;
+  out.shape = {count, segments.padded, width};
+  out.values.assign(count * segments.padded * width, 0.0f);
+  out.valid.assign(out.values.size(), 0);
+  const float* from = matrix.values.data();
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = (i * segments.padded + segments.first[i]) * width, entries = segments.lengths[i] * width;
+    std::copy_n(from, entries, out.values.begin() + static_cast<ptrdiff_t>(at));
+    std::fill_n(out.valid.begin() + static_cast<ptrdiff_t>(at), entries, uint8_t{1});
+    from += entries;
+  }
+  return out;
+}
+
+PaddedTensor PaddedAttention(const Model& model, const Session& session, const Batch& batch, uint32_t tap,
+                             const std::string& name) {
+  const fovea_weights weights = session.Weights(tap);
+  const auto place = [&](uint32_t space) {
+    // A query per segment of the keys (pooling) is a segment of one row.
+    if (model.Space(space).parent == FOVEA_NONE && space != weights.key_space) {
+      return MakeSegments(std::vector<uint32_t>(weights.rows, 1));
+    }
+    return Placement(model, batch, space, session.Lengths(space));
+  };
+  const Segments queries = place(weights.query_space), keys = place(weights.key_space);
+  const size_t count = queries.lengths.size(), heads = weights.heads;
+  if (keys.lengths.size() != count) Fail("{}: {} segments of queries, {} of keys", name, count, keys.lengths.size());
+  PaddedTensor out{name, {count, heads, queries.padded, keys.padded}, {}, {}};
+  out.values.assign(count * heads * queries.padded * keys.padded, 0.0f);
+  out.valid.assign(out.values.size(), 0);
+  size_t row = 0;
+  for (size_t i = 0; i < count; ++i) {
+    for (uint32_t q = 0; q < queries.lengths[i]; ++q, ++row) {
+      for (size_t head = 0; head < heads; ++head) {
+        const size_t at = ((i * heads + head) * queries.padded + queries.first[i] + q) * keys.padded + keys.first[i];
+        const float* from = weights.data + (row * heads + head) * weights.stride;
+        std::copy_n(from, keys.lengths[i], out.values.begin() + static_cast<ptrdiff_t>(at));
+        std::fill_n(out.valid.begin() + static_cast<ptrdiff_t>(at), keys.lengths[i], uint8_t{1});
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace fovea::tools

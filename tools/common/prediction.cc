@@ -1,0 +1,214 @@
+// What a model says about texts, in the terms of its task.
+#include "tools/common/prediction.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+bool PerText(const Model& model, uint32_t program, uint32_t value) {
+  return model.Space(model.Value(program, value).space).parent == FOVEA_NONE;
+}
+
+std::optional<uint32_t> FindOutput(const Model& model, uint32_t program, const char* name) {
+  const std::optional<uint32_t> value = model.FindValue(program, name);
+  return value && model.Value(program, *value).role == FOVEA_ROLE_OUTPUT ? value : std::nullopt;
+}
+
+uint32_t Logits(const Model& model, const Session& session) {
+  const std::optional<uint32_t> logits = FindOutput(model, session.request().program, "logits");
+  if (!logits) Fail("{}: the program has no output 'logits'", model.name());
+  return *logits;
+}
+
+std::string Label(const Model& model, uint32_t index) {
+  const char* label = model.Metadata(fmt::format("label.{}", index));
+  return label == nullptr ? fmt::format("class {}", index) : label;
+}
+
+std::vector<double> Softmax(const float* logits, uint32_t count) {
+  const double most = *std::max_element(logits, logits + count);
+  std::vector<double> shares(count);
+  double sum = 0;
+  for (uint32_t i = 0; i < count; ++i) sum += shares[i] = exp(logits[i] - most);
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+std::vector<uint32_t> Best(const std::vector<double>& scores, uint32_t top) {
+  std::vector<uint32_t> order(scores.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const size_t count = std::min<size_t>(top, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(), [&](uint32_t a, uint32_t b) {
+    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+  });
+  order.resize(count);
+  return order;
+}
+
+OrderedJson Classes(const Model& model, const float* logits, uint32_t count, uint32_t top) {
+  const char* kind = model.Metadata("problem_type");
+  OrderedJson classes = OrderedJson::array();
+  if (count == 1 || (kind != nullptr && strcmp(kind, "regression") == 0)) {
+    for (uint32_t i = 0; i < count; ++i) classes.push_back({{"label", Label(model, i)}, {"score", logits[i]}});
+    return classes;
+  }
+  std::vector<double> shares = Softmax(logits, count);
+  if (kind != nullptr && strcmp(kind, "multi_label_classification") == 0) {
+    for (uint32_t i = 0; i < count; ++i) shares[i] = 1 / (1 + exp(-static_cast<double>(logits[i])));
+  }
+  for (const uint32_t i : Best(shares, top)) {
+    classes.push_back({{"label", Label(model, i)}, {"probability", shares[i]}, {"logit", logits[i]}});
+  }
+  return classes;
+}
+
+OrderedJson Tags(const Model& model, const Tokenizer& tokenizer, const Matrix& logits, uint32_t first, const std::string& text,
+                 const Tokens& tokens) {
+  OrderedJson tags = OrderedJson::array();
+  for (size_t i = 0; i < tokens.ids.size(); ++i) {
+    if (tokens.special[i] != 0) continue;
+    const std::vector<double> shares = Softmax(logits.Row(first + static_cast<uint32_t>(i)), logits.width);
+    const uint32_t best = Best(shares, 1)[0];
+    tags.push_back({{"token", tokenizer.Piece(tokens.ids[i])},
+                    {"text", text.substr(tokens.begin[i], tokens.end[i] - tokens.begin[i])},
+                    {"begin", tokens.begin[i]},
+                    {"end", tokens.end[i]},
+                    {"label", Label(model, best)},
+                    {"probability", shares[best]}});
+  }
+  return tags;
+}
+
+OrderedJson MaskedWords(const Tokenizer& tokenizer, const Matrix& logits, uint32_t first, const Tokens& tokens,
+                        uint32_t top) {
+  const std::optional<int32_t> mask = tokenizer.MaskId();
+  OrderedJson masks = OrderedJson::array();
+  for (size_t i = 0; mask && i < tokens.ids.size(); ++i) {
+    if (tokens.ids[i] != *mask) continue;
+    const std::vector<double> shares = Softmax(logits.Row(first + static_cast<uint32_t>(i)), logits.width);
+    OrderedJson words = OrderedJson::array();
+    for (const uint32_t id : Best(shares, top)) {
+      words.push_back({{"token", tokenizer.Piece(static_cast<int32_t>(id))}, {"id", id}, {"probability", shares[id]}});
+    }
+    masks.push_back({{"position", i}, {"words", words}});
+  }
+  return masks;
+}
+
+}  // namespace
+
+Task TaskOf(const Model& model, uint32_t program) {
+  const char* task = model.Metadata("task");
+  const std::string name = task == nullptr ? "" : task;
+  if (name == "sequence-classification") return Task::kClasses;
+  if (name == "token-classification") return Task::kTags;
+  if (name == "masked-lm") return Task::kMaskedWords;
+  const std::optional<uint32_t> logits = FindOutput(model, program, "logits");
+  if (name == "embedding" || !logits) return Task::kEmbedding;
+  return PerText(model, program, *logits) ? Task::kClasses : Task::kTags;
+}
+
+Embeddings ReadEmbeddings(const Model& model, const Session& session) {
+  const uint32_t program = session.request().program;
+  for (const char* name : {"sentence_embedding", "pooler_output"}) {
+    if (const auto value = FindOutput(model, program, name)) return {session.Output(*value), name};
+  }
+  for (const uint32_t value : OutputsOf(model, program)) {
+    if (PerText(model, program, value)) return {session.Output(value), model.Value(program, value).name};
+  }
+  const std::vector<uint32_t> outputs = OutputsOf(model, program);
+  if (outputs.empty()) Fail("{}: the program has no outputs", model.name());
+  const uint32_t value = FindOutput(model, program, "last_hidden_state").value_or(outputs[0]);
+  const Matrix states = session.Output(value);
+  const std::vector<uint32_t> lengths = session.Lengths(model.Value(program, value).space);
+  Matrix means{static_cast<uint32_t>(lengths.size()), states.width, {}};
+  uint32_t row = 0;
+  for (const uint32_t length : lengths) {
+    std::vector<double> sums(states.width);
+    for (uint32_t i = 0; i < length; ++i, ++row) {
+      for (uint32_t j = 0; j < states.width; ++j) sums[j] += states.Row(row)[j];
+    }
+    for (const double sum : sums) means.values.push_back(static_cast<float>(length == 0 ? 0 : sum / length));
+  }
+  return {means, fmt::format("mean of {}", model.Value(program, value).name)};
+}
+
+OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,
+                    const std::vector<std::string>& texts, const std::vector<Tokens>& tokens, uint32_t top) {
+  const Task task = TaskOf(model, session.request().program);
+  OrderedJson predictions = OrderedJson::array();
+  Embeddings embeddings;
+  Matrix logits;
+  if (task == Task::kEmbedding) {
+    embeddings = ReadEmbeddings(model, session);
+  } else {
+    logits = session.Output(Logits(model, session));
+  }
+  uint32_t first = 0;  // row of the text's first token
+  for (size_t i = 0; i < texts.size(); ++i) {
+    OrderedJson entry = {{"text", texts[i]}, {"tokens", tokens[i].ids.size()}};
+    if (tokens[i].dropped != 0) entry["dropped_tokens"] = tokens[i].dropped;
+    const uint32_t text = static_cast<uint32_t>(i);
+    switch (task) {
+      case Task::kClasses: entry["classes"] = Classes(model, logits.Row(text), logits.width, top); break;
+      case Task::kTags: entry["tags"] = Tags(model, tokenizer, logits, first, texts[i], tokens[i]); break;
+      case Task::kMaskedWords: entry["masks"] = MaskedWords(tokenizer, logits, first, tokens[i], top); break;
+      case Task::kEmbedding: {
+        const float* row = embeddings.rows.Row(text);
+        double squares = 0;
+        for (uint32_t j = 0; j < embeddings.rows.width; ++j) squares += static_cast<double>(row[j]) * row[j];
+        entry["source"] = embeddings.source;
+        entry["norm"] = sqrt(squares);
+        entry["embedding"] = std::vector<float>(row, row + embeddings.rows.width);
+        break;
+      }
+    }
+    first += static_cast<uint32_t>(tokens[i].ids.size());
+    predictions.push_back(std::move(entry));
+  }
+  return predictions;
+}
+
+void PrintPredictions(std::ostream& out, const OrderedJson& predictions) {
+  const auto text = [](const OrderedJson& value) { return Printable(value.get<std::string>()); };
+  for (const OrderedJson& entry : predictions) {
+    out << text(entry["text"]) << "\n";
+    if (entry.contains("dropped_tokens")) {
+      out << fmt::format("  (cut after {} tokens, {} dropped)\n", entry["tokens"].get<size_t>(),
+                         entry["dropped_tokens"].get<uint64_t>());
+    }
+    if (entry.contains("classes")) {
+      for (const OrderedJson& c : entry["classes"]) {
+        const double number = c.contains("score") ? c["score"].get<double>() : c["probability"].get<double>();
+        out << fmt::format("  {:<7.4f} {}\n", number, text(c["label"]));
+      }
+    } else if (entry.contains("tags")) {
+      for (const OrderedJson& tag : entry["tags"]) {
+        out << fmt::format("  {:<16} {:<16} {:.4f}\n", text(tag["token"]), text(tag["label"]), tag["probability"].get<double>());
+      }
+    } else if (entry.contains("masks")) {
+      if (entry["masks"].empty()) out << "  (no mask token in this text)\n";
+      for (const OrderedJson& mask : entry["masks"]) {
+        out << fmt::format("  token {}\n", mask["position"].get<size_t>());
+        for (const OrderedJson& word : mask["words"]) {
+          out << fmt::format("    {:<7.4f} {}\n", word["probability"].get<double>(), text(word["token"]));
+        }
+      }
+    } else {
+      const std::vector<float> row = entry["embedding"].get<std::vector<float>>();
+      out << "  [";
+      for (size_t i = 0; i < row.size() && i < 8; ++i) out << fmt::format("{}{:.4f}", i == 0 ? "" : ", ", row[i]);
+      out << fmt::format("{}]  {} numbers, norm {:.4f}, {}\n", row.size() > 8 ? ", .." : "", row.size(),
+                         entry["norm"].get<double>(), text(entry["source"]));
+    }
+  }
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,36 @@
+// What a model says about texts, in the terms of its task.
+#ifndef FOVEA_TOOLS_COMMON_PREDICTION_H_
+#define FOVEA_TOOLS_COMMON_PREDICTION_H_
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tools/common/print.h"
+#include "tools/common/text.h"
+
+namespace fovea::tools {
+
+enum class Task { kEmbedding, kClasses, kTags, kMaskedWords };
+
+// From metadata "task"; else from where the output "logits" stands.
+Task TaskOf(const Model& model, uint32_t program);
+
+// An embedding per text, and how it came about.
+struct Embeddings {
+  Matrix rows;
+  std::string source;  // "sentence_embedding", "pooler_output", "mean of last_hidden_state"
+};
+
+Embeddings ReadEmbeddings(const Model& model, const Session& session);
+
+// One entry per text, as --json prints it. `top`: classes or words to list at most.
+OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,
+                    const std::vector<std::string>& texts, const std::vector<Tokens>& tokens, uint32_t top);
+
+// The same for people.
+void PrintPredictions(std::ostream& out, const OrderedJson& predictions);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_COMMON_PREDICTION_H_

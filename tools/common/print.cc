@@ -1,0 +1,54 @@
+// Numbers, bytes and foreign strings as people and programs read them.
+#include "tools/common/print.h"
+
+#include <fmt/format.h>
+
+#include "fovea/model.h"
+
+namespace fovea::tools {
+
+std::string Grouped(uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+std::string ShortBytes(uint64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double size = static_cast<double>(bytes);
+  const char* unit = "";
+  for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {
+    if (size < 1024) break;
+    size /= 1024;
+    unit = next;
+  }
+  return fmt::format("{:.{}f} {}", size, size < 10 ? 2 : 1, unit);
+}
+
+std::string Printable(const std::string& text) {
+  // The JSON writer does both; its quotes and their escapes are not wanted.
+  const std::string quoted = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string plain;
+  for (size_t i = 1; i + 1 < quoted.size(); ++i) {
+    if (quoted[i] == '\\' && (quoted[i + 1] == '"' || quoted[i + 1] == '\\')) ++i;
+    plain += quoted[i] == '\x7f' ? '?' : quoted[i];
+  }
+  return plain;
+}
+
+const char* TypeName(uint32_t type) {
+  switch (type) {
+    case FOVEA_TYPE_F32: return "f32";
+    case FOVEA_TYPE_F16: return "f16";
+    case FOVEA_TYPE_I8: return "int8";
+    case FOVEA_TYPE_I4: return "int4";
+    case FOVEA_TYPE_I32: return "i32";
+    default: return "?";
+  }
+}
+
+void PrintJson(std::ostream& out, const OrderedJson& json) {
+  out << json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) << "\n";
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,29 @@
+// Numbers, bytes and foreign strings as people and programs read them.
+#ifndef FOVEA_TOOLS_COMMON_PRINT_H_
+#define FOVEA_TOOLS_COMMON_PRINT_H_
+
+#include <stdint.h>
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+
+namespace fovea::tools {
+
+using OrderedJson = nlohmann::ordered_json;
+
+// 1234567 -> "1,234,567"
+std::string Grouped(uint64_t number);
+// 1234567 -> "1.18 MiB"
+std::string ShortBytes(uint64_t bytes);
+// Control characters escaped and broken UTF-8 replaced: fit for a terminal whatever a blob says.
+std::string Printable(const std::string& text);
+// "f32", ..
+const char* TypeName(uint32_t type);
+
+// Indented, with a line end; broken UTF-8 replaced.
+void PrintJson(std::ostream& out, const OrderedJson& json);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_COMMON_PRINT_H_

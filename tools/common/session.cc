@@ -1,0 +1,118 @@
+// A session of a model in memory of its own, with threads where it has several workers.
+#include "tools/common/session.h"
+
+#include <string.h>
+
+#include "tools/common/clock.h"
+#include "tools/common/error.h"
+
+namespace fovea::tools {
+
+Session::Session(const Model& model, const SessionRequest& request) : model_(model), request_(request) {
+  const uint64_t start = NanosecondClock();
+  fovea_session_options options = {};
+  options.struct_size = sizeof(options);
+  options.program = request_.program;
+  options.workers = request_.workers;
+  options.tile_rows = request_.tile_rows;
+  options.limit_count = static_cast<uint32_t>(request_.limits.size());
+  options.limits = request_.limits.data();
+  options.keep_count = static_cast<uint32_t>(request_.keep.size());
+  options.keep = request_.keep.data();
+  options.tap_count = static_cast<uint32_t>(request_.taps.size());
+  options.taps = request_.taps.data();
+  options.clock = request_.clock;
+  fovea_error error = {};
+  sizes_.struct_size = sizeof(sizes_);
+  Check(fovea_session_size(model.get(), &options, &sizes_, &error), error, model.name());
+
+  // One allocation for the three blocks.
+  const uint64_t state = RoundUpTo64(sizes_.fixed_size), scratch = state + RoundUpTo64(sizes_.state_size);
+  memory_ = Allocate(scratch + sizes_.scratch_size);
+  sizes_.fixed = memory_.get();
+  sizes_.state = memory_.get() + state;
+  sizes_.scratch = memory_.get() + scratch;
+  if (request_.workers > 1) {
+    threads_ = std::make_unique<ports::ThreadRunner>(request_.workers);
+    options.runner = &ports::ThreadRunner::Run;
+    options.runner_context = threads_.get();
+  }
+  Check(fovea_session_init(model.get(), &options, &sizes_, &session_, &error), error, model.name());
+  init_seconds_ = 1e-9 * static_cast<double>(NanosecondClock() - start);
+}
+
+fovea_session_info Session::Info() const {
+  fovea_session_info info = {};
+  info.struct_size = sizeof(info);
+  Check(fovea_session_get_info(session_, &info), "session");
+  return info;
+}
+
+std::string Session::ValueName(uint32_t value) const { return model_.Value(request_.program, value).name; }
+
+void Session::SetSegments(uint32_t space, const std::vector<uint32_t>& lengths) {
+  fovea_error error = {};
+  Check(fovea_session_set_segments(session_, space, lengths.data(), static_cast<uint32_t>(lengths.size()), &error), error,
+        fmt::format("segments of '{}'", model_.Space(space).name));
+}
+
+template <typename T>
+void Session::CopyIn(uint32_t value, uint32_t type, const std::vector<T>& entries) {
+  fovea_error error = {};
+  fovea_view view = {};
+  Check(fovea_session_input(session_, value, &view, &error), error, "input " + ValueName(value));
+  if (view.type != type) {
+    Fail("input {}: the model takes {}", ValueName(value), view.type == FOVEA_TYPE_I32 ? "ids" : "floats");
+  }
+  const uint64_t expected = static_cast<uint64_t>(view.rows) * view.width;
+  if (entries.size() != expected) Fail("input {}: {} entries, expected {}", ValueName(value), entries.size(), expected);
+  for (uint32_t row = 0; row < view.rows; ++row) {
+    memcpy(static_cast<uint8_t*>(view.data) + static_cast<size_t>(row) * view.row_bytes,
+           entries.data() + static_cast<size_t>(row) * view.width, view.width * sizeof(T));
+  }
+}
+
+void Session::SetInput(uint32_t value, const std::vector<float>& numbers) { CopyIn(value, FOVEA_TYPE_F32, numbers); }
+void Session::SetInput(uint32_t value, const std::vector<int32_t>& ids) { CopyIn(value, FOVEA_TYPE_I32, ids); }
+
+void Session::Run() {
+  fovea_error error = {};
+  const fovea_status status = fovea_session_run(session_, &error);
+  if (status == FOVEA_E_ID && error.tensor != FOVEA_NOWHERE) {
+    Fail("input {}: entry {} is {}, ids of the model are below {} (FOVEA_E_ID)", ValueName(error.tensor), error.byte,
+         static_cast<int32_t>(error.found), model_.Value(request_.program, error.tensor).id_limit);
+  }
+  Check(status, error, "run");
+}
+
+Matrix Session::Output(uint32_t value) const {
+  fovea_error error = {};
+  fovea_view view = {};
+  Check(fovea_session_output(session_, value, &view, &error), error, "output " + ValueName(value));
+  Matrix matrix{view.rows, view.width, std::vector<float>(static_cast<size_t>(view.rows) * view.width)};
+  for (uint32_t row = 0; row < view.rows; ++row) {
+    memcpy(matrix.values.data() + static_cast<size_t>(row) * view.width,
+           static_cast<const uint8_t*>(view.data) + static_cast<size_t>(row) * view.row_bytes, view.width * sizeof(float));
+  }
+  return matrix;
+}
+
+std::vector<uint32_t> Session::Lengths(uint32_t space) const {
+  fovea_error error = {};
+  const uint32_t* offsets = nullptr;
+  uint32_t count = 0;
+  Check(fovea_session_segments(session_, space, &offsets, &count, &error), error,
+        fmt::format("segments of '{}'", model_.Space(space).name));
+  std::vector<uint32_t> lengths(count);
+  for (uint32_t i = 0; i < count; ++i) lengths[i] = offsets[i + 1] - offsets[i];
+  return lengths;
+}
+
+fovea_weights Session::Weights(uint32_t tap) const {
+  fovea_error error = {};
+  fovea_weights weights = {};
+  Check(fovea_session_weights(session_, tap, &weights, &error), error, fmt::format("tap {}", tap));
+  return weights;
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,70 @@
+// A session of a model in memory of its own, with threads where it has several workers.
+#ifndef FOVEA_TOOLS_COMMON_SESSION_H_
+#define FOVEA_TOOLS_COMMON_SESSION_H_
+
+#include <memory>
+#include <vector>
+
+#include "fovea/session.h"
+#include "ports/host/thread_runner.h"
+#include "tools/common/memory.h"
+#include "tools/common/model.h"
+
+namespace fovea::tools {
+
+struct SessionRequest {
+  uint32_t program = 0;
+  uint32_t workers = 1;
+  uint32_t tile_rows = 0;
+  std::vector<fovea_limit> limits;
+  std::vector<uint32_t> keep;  // values
+  std::vector<uint32_t> taps;  // attention steps
+  uint64_t (*clock)() = nullptr;
+};
+
+// Dense rows, copied out of a session.
+struct Matrix {
+  uint32_t rows = 0;
+  uint32_t width = 0;
+  std::vector<float> values;
+
+  const float* Row(uint32_t row) const { return values.data() + static_cast<size_t>(row) * width; }
+};
+
+class Session {
+ public:
+  Session(const Model& model, const SessionRequest& request);
+
+  fovea_session* get() const { return session_; }
+  const SessionRequest& request() const { return request_; }
+  const fovea_session_memory& sizes() const { return sizes_; }
+  double init_seconds() const { return init_seconds_; }
+  fovea_session_info Info() const;
+
+  void SetSegments(uint32_t space, const std::vector<uint32_t>& lengths);
+  // As many entries as the input has rows times width.
+  void SetInput(uint32_t value, const std::vector<float>& numbers);
+  void SetInput(uint32_t value, const std::vector<int32_t>& ids);
+  void Run();
+  Matrix Output(uint32_t value) const;
+  std::vector<uint32_t> Lengths(uint32_t space) const;
+  // By position in the request's taps.
+  fovea_weights Weights(uint32_t tap) const;
+
+ private:
+  template <typename T>
+  void CopyIn(uint32_t value, uint32_t type, const std::vector<T>& entries);
+  std::string ValueName(uint32_t value) const;
+
+  const Model& model_;
+  SessionRequest request_;
+  std::unique_ptr<ports::ThreadRunner> threads_;
+  fovea_session_memory sizes_ = {};
+  Memory memory_;
+  double init_seconds_ = 0;
+  fovea_session* session_ = nullptr;
+};
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_COMMON_SESSION_H_
