@@ -34,7 +34,7 @@ struct AttentionSpec {
   uint32_t kv_heads;  // divides heads: head h uses key/value head h / (heads / kv_heads)
   uint32_t d_k;
   uint32_t d_v;
-  float scale;        // scores are scale * q.k
+  float scale;  // scores are scale * q.k
   Pairing pairing;
   Pattern pattern;
   // Bias by distance, or null: score += bias[head][clamp(key - query, -reach, reach) + reach], [heads, 2 * reach + 1].
@@ -57,8 +57,8 @@ struct AttentionCall {
   const float* k;               // row 0 of the key space; [.., kv_heads * d_k]
   const float* v;               // row 0 of the key space; [.., kv_heads * d_v]
   float* out;                   // row row_begin; [.., heads * d_v]; must not overlap q
-  // Weights as used for the output, or null: weights[((row * heads) + head) * weights_stride + key position in segment],
-  // row counted from 0 of the query space; keys that the pattern hides get 0, up to the segment's length.
+  // Weights as used for the output, or null: weights[((row * heads) + head) * weights_stride + key position in
+  // segment], row counted from 0 of the query space; keys that the pattern hides get 0, up to the segment's length.
   float* weights;
   uint32_t weights_stride;
   void* scratch;  // AttentionScratchBytes, 64-aligned, one per worker

@@ -36,7 +36,7 @@ AttentionTile PlaceTile(const AttentionSpec& spec, uint32_t rows, Arena* arena) 
   };
   tile.packed_keys = floats(uint64_t{tile.block} * spec.d_k);
   tile.packed_values = floats(tile.block * width);
-  tile.scores = floats(AttentionScoreFloats(tile.block));
+  tile.scores = floats(kAttentionScoreFloats);
   tile.sums = floats(uint64_t{rows} * kAttentionLanes);
   tile.sum_of_values = floats(rows * width);
   tile.rows = static_cast<AttentionRow*>(arena->TakeBytes(uint64_t{rows} * sizeof(AttentionRow)));
@@ -171,8 +171,9 @@ class Engine {
 
 PatternRange FindPattern(PatternKind kind) {
   switch (kind) {
-#define FOVEA_PATTERN(name) \
-  case PatternKind::k##name: return name##Range;
+#define FOVEA_PATTERN(name)  \
+  case PatternKind::k##name: \
+    return name##Range;
 #include "runtime/attention/pattern_list.inc"
 #undef FOVEA_PATTERN
   }

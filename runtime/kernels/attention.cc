@@ -19,11 +19,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<float, kAttentionLanes>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
-// Columns of the matrix product, in vectors: with kAttentionGroup rows it fills the register file.
-constexpr size_t kColumns = (HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86) || HWY_ARCH_ARM_A64 ? 4 : 2;
+// Rows and columns (in vectors) of the matrix product: their sums and operands fill the register file. Keys are read
+// once for all rows of a group, so more rows are better than more columns where a load costs as little as on AVX-512.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+constexpr size_t kGroup = 12, kColumns = 2;
+#elif HWY_ARCH_ARM_A64
+constexpr size_t kGroup = 6, kColumns = 4;
+#else
+constexpr size_t kGroup = 6, kColumns = 2;
+#endif
+static_assert(kGroup <= kAttentionGroup, "scratch is for this many rows");
 constexpr size_t kPanel = kColumns * kLanes;  // packed keys are stored as [panel][d_k][kPanel]
 static_assert(kAttentionKeyStep % kPanel == 0, "a block is whole panels");
 
+constexpr size_t kScoreStride = kAttentionMaxBlock + kAttentionLanes;
 constexpr float kLog2E = 1.44269504f;
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
@@ -37,37 +46,34 @@ HWY_INLINE V Weight(V x) {
 
 // ---- Packing
 
-// Row pointers of kLanes keys from `key` on; those past `end` repeat the last, so that every lane can be read.
-HWY_INLINE void KeyRows(const float* k, size_t stride, size_t key, size_t end, const float* (&rows)[kLanes]) {
-  for (size_t i = 0; i < kLanes; ++i) rows[i] = k + stride * HWY_MIN(key + i, end - 1);
-}
+// Below, `keys` maps a lane to the row of its key: [d_k] floats.
 
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
-HWY_INLINE void TransposeKeys(const float* const (&rows)[kLanes], size_t d_k, float scale, float* to) {
+template <class Keys>
+HWY_INLINE void TransposeKeys(const Keys keys, size_t d_k, float scale, float* to) {
   for (size_t j = 0; j < d_k; ++j) {
-    for (size_t i = 0; i < kLanes; ++i) to[j * kPanel + i] = rows[i][j] * scale;
+    for (size_t i = 0; i < kLanes; ++i) to[j * kPanel + i] = keys(i)[j] * scale;
   }
 }
 #else
-// Four floats (or the first `count` of them) from each of rows[0], rows[4], ...: one 128-bit block per key.
-template <bool kPart, class DB>
-HWY_INLINE hn::Vec<DB> LoadBlocks(DB d, const float* const* rows, size_t offset, size_t count) {
+// Four floats from `offset` on (or the first `count` of them) of keys lane, lane + 4, ...: a 128-bit block for each.
+template <bool kPart, class DB, class Keys>
+HWY_INLINE hn::Vec<DB> LoadBlocks(DB d, const Keys keys, size_t lane, size_t offset, size_t count) {
   if constexpr (hn::MaxLanes(DB()) == 4) {
-    return kPart ? hn::LoadN(d, rows[0] + offset, count) : hn::LoadU(d, rows[0] + offset);
+    return kPart ? hn::LoadN(d, keys(lane) + offset, count) : hn::LoadU(d, keys(lane) + offset);
   } else {
     const hn::Half<DB> half;
-    constexpr size_t kHalf = hn::MaxLanes(DB()) / 2;
-    return hn::Combine(d, LoadBlocks<kPart>(half, rows + kHalf, offset, count),
-                       LoadBlocks<kPart>(half, rows, offset, count));
+    const auto upper = LoadBlocks<kPart>(half, keys, lane + hn::MaxLanes(DB()) / 2, offset, count);
+    return hn::Combine(d, upper, LoadBlocks<kPart>(half, keys, lane, offset, count));
   }
 }
 
 // Four elements of kLanes keys become four vectors over the keys.
-template <bool kPart>
-HWY_INLINE void TransposeFour(const float* const (&rows)[kLanes], size_t offset, size_t count, V scale, float* to) {
+template <bool kPart, class Keys>
+HWY_INLINE void TransposeFour(const Keys keys, size_t offset, size_t count, V scale, float* to) {
   const D d;
-  const V a0 = LoadBlocks<kPart>(d, rows, offset, count), a1 = LoadBlocks<kPart>(d, rows + 1, offset, count);
-  const V a2 = LoadBlocks<kPart>(d, rows + 2, offset, count), a3 = LoadBlocks<kPart>(d, rows + 3, offset, count);
+  const V a0 = LoadBlocks<kPart>(d, keys, 0, offset, count), a1 = LoadBlocks<kPart>(d, keys, 1, offset, count);
+  const V a2 = LoadBlocks<kPart>(d, keys, 2, offset, count), a3 = LoadBlocks<kPart>(d, keys, 3, offset, count);
   const V lower02 = hn::InterleaveLower(d, a0, a2), lower13 = hn::InterleaveLower(d, a1, a3);
   const V upper02 = hn::InterleaveUpper(d, a0, a2), upper13 = hn::InterleaveUpper(d, a1, a3);
   hn::Store(hn::Mul(scale, hn::InterleaveLower(d, lower02, lower13)), d, to);
@@ -76,22 +82,28 @@ HWY_INLINE void TransposeFour(const float* const (&rows)[kLanes], size_t offset,
   if (!kPart) hn::Store(hn::Mul(scale, hn::InterleaveUpper(d, upper02, upper13)), d, to + 3 * kPanel);
 }
 
-HWY_INLINE void TransposeKeys(const float* const (&rows)[kLanes], size_t d_k, float scale, float* to) {
+template <class Keys>
+HWY_INLINE void TransposeKeys(const Keys keys, size_t d_k, float scale, float* to) {
   const V factor = hn::Set(D(), scale);
   size_t j = 0;
-  for (; j + 4 <= d_k; j += 4) TransposeFour<false>(rows, j, 4, factor, to + j * kPanel);
-  if (j < d_k) TransposeFour<true>(rows, j, d_k - j, factor, to + j * kPanel);
+  for (; j + 4 <= d_k; j += 4) TransposeFour<false>(keys, j, 4, factor, to + j * kPanel);
+  if (j < d_k) TransposeFour<true>(keys, j, d_k - j, factor, to + j * kPanel);
 }
 #endif
 
 void Pack(const AttentionTile& tile, const float* k, size_t k_stride, const float* v, size_t v_stride, uint32_t begin,
           uint32_t end) {
   const D d;
-  const float* rows[kLanes];
+  const float scale = tile.scale * kLog2E;
   for (size_t key = begin / kLanes * kLanes; key < end; key += kLanes) {
-    KeyRows(k, k_stride, key, end, rows);
-    TransposeKeys(rows, tile.d_k, tile.scale * kLog2E,
-                  tile.packed_keys + key / kPanel * kPanel * tile.d_k + key % kPanel);
+    float* to = tile.packed_keys + key / kPanel * kPanel * tile.d_k + key % kPanel;
+    const float* from = k + key * k_stride;
+    if (key + kLanes <= end) {
+      TransposeKeys([=](size_t lane) HWY_ATTR { return from + lane * k_stride; }, tile.d_k, scale, to);
+    } else {  // lanes past the end repeat the last key
+      const size_t last = end - 1 - key;
+      TransposeKeys([=](size_t lane) HWY_ATTR { return from + HWY_MIN(lane, last) * k_stride; }, tile.d_k, scale, to);
+    }
   }
   const size_t width = tile.d_v;
   const size_t packed_width = RoundUpTo(width, kAttentionLanes);
@@ -108,32 +120,31 @@ void Pack(const AttentionTile& tile, const float* k, size_t k_stride, const floa
 
 // c[r][0 .. kN vectors) = (kAccumulate ? c * factors[r] : 0) + sum over i of a[r][i] * b[i][..]. The sum runs in order
 // of i for each element by itself, so it has the same bits in every shape.
-template <size_t kM, size_t kN, bool kAccumulate>
-HWY_INLINE void Product(const float* const* HWY_RESTRICT a_rows, const float* HWY_RESTRICT b, size_t b_stride,
-                        size_t depth, float* HWY_RESTRICT c, size_t c_stride, const float* HWY_RESTRICT factors) {
+template <size_t kM, size_t kN, bool kAccumulate, class Rows>
+HWY_INLINE void Product(const Rows a, const float* HWY_RESTRICT b, size_t b_stride, size_t depth, float* HWY_RESTRICT c,
+                        size_t c_stride, const float* HWY_RESTRICT factors) {
   const D d;
   V sums[kM][kN];
-  const float* a[kM];
-  HWY_UNROLL(6)
+  HWY_UNROLL(12)
   for (size_t r = 0; r < kM; ++r) {
-    a[r] = a_rows[r];
     HWY_UNROLL(4)
     for (size_t n = 0; n < kN; ++n) {
-      sums[r][n] = kAccumulate ? hn::Mul(hn::Load(d, c + r * c_stride + n * kLanes), hn::Set(d, factors[r])) : hn::Zero(d);
+      sums[r][n] =
+          kAccumulate ? hn::Mul(hn::Load(d, c + r * c_stride + n * kLanes), hn::Set(d, factors[r])) : hn::Zero(d);
     }
   }
   for (size_t i = 0; i < depth; ++i, b += b_stride) {
     V columns[kN];
     HWY_UNROLL(4)
     for (size_t n = 0; n < kN; ++n) columns[n] = hn::Load(d, b + n * kLanes);
-    HWY_UNROLL(6)
+    HWY_UNROLL(12)
     for (size_t r = 0; r < kM; ++r) {
-      const V element = hn::Set(d, a[r][i]);
+      const V element = hn::Set(d, a(r, i));
       HWY_UNROLL(4)
       for (size_t n = 0; n < kN; ++n) sums[r][n] = hn::MulAdd(element, columns[n], sums[r][n]);
     }
   }
-  HWY_UNROLL(6)
+  HWY_UNROLL(12)
   for (size_t r = 0; r < kM; ++r) {
     HWY_UNROLL(4)
     for (size_t n = 0; n < kN; ++n) hn::Store(sums[r][n], d, c + r * c_stride + n * kLanes);
@@ -141,9 +152,9 @@ HWY_INLINE void Product(const float* const* HWY_RESTRICT a_rows, const float* HW
 }
 
 // The same for `vectors` <= kColumns vectors of columns.
-template <size_t kM, bool kAccumulate>
-HWY_INLINE void Products(const float* const* a, const float* b, size_t b_stride, size_t depth, float* c,
-                         size_t c_stride, size_t vectors, const float* factors) {
+template <size_t kM, bool kAccumulate, class Rows>
+HWY_INLINE void Products(const Rows a, const float* b, size_t b_stride, size_t depth, float* c, size_t c_stride,
+                         size_t vectors, const float* factors) {
   if (kColumns == 4 && vectors == 4) {
     Product<kM, kColumns, kAccumulate>(a, b, b_stride, depth, c, c_stride, factors);
     return;
@@ -191,27 +202,37 @@ void AddBias(const AttentionTile& tile, const AttentionRow& row, float* scores, 
   }
 }
 
-// Replaces the scores by weights relative to the new maximum and returns by what the former sums shrink.
-HWY_INLINE float SoftmaxRow(AttentionRow& row, float* sums, float* scores, size_t from, size_t to) {
+// Replaces the scores of kM rows by weights relative to the new maximum; factors[r] is by what the former sums shrink.
+template <size_t kM>
+HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t stride, size_t from, size_t to,
+                        float* HWY_RESTRICT factors) {
   const D d;
-  V max = hn::Load(d, scores + from);
-  for (size_t i = from + kLanes; i < to; i += kLanes) max = hn::Max(max, hn::Load(d, scores + i));
-  const float new_max = HWY_MAX(row.max, hn::ReduceMax(d, max));
-  if (new_max == kHidden) {  // no key so far; the weights only have to be 0
-    for (size_t i = from; i < to; i += kLanes) hn::Store(hn::Zero(d), d, scores + i);
-    return 1.0f;
+  constexpr size_t kPadded = (kM + kLanes - 1) / kLanes * kLanes;
+  HWY_ALIGN float shrink[kPadded] = {};
+  float bases[kM];
+  for (size_t r = 0; r < kM; ++r) {
+    const float* row_scores = scores + r * stride;
+    V max = hn::Load(d, row_scores + from);
+    for (size_t i = from + kLanes; i < to; i += kLanes) max = hn::Max(max, hn::Load(d, row_scores + i));
+    const float new_max = HWY_MAX(rows[r].max, hn::ReduceMax(d, max));
+    // With no key so far any finite base gives the weights 0.
+    bases[r] = new_max == kHidden ? 0.0f : new_max;
+    shrink[r] = rows[r].max - bases[r];
+    rows[r].max = new_max;
   }
-  const V base = hn::Set(d, new_max);
-  const V factor = Weight(hn::Sub(hn::Set(d, row.max), base));
-  row.max = new_max;
-  V sum = hn::Mul(hn::Load(d, sums), factor);
-  for (size_t i = from; i < to; i += kLanes) {
-    const V weight = Weight(hn::Sub(hn::Load(d, scores + i), base));
-    hn::Store(weight, d, scores + i);
-    sum = hn::Add(sum, weight);
+  for (size_t i = 0; i < kPadded; i += kLanes) hn::Store(Weight(hn::Load(d, shrink + i)), d, shrink + i);
+  for (size_t r = 0; r < kM; ++r) {
+    float* row_scores = scores + r * stride;
+    const V base = hn::Set(d, bases[r]);
+    V sum = hn::Mul(hn::Load(d, sums + r * kAttentionLanes), hn::Set(d, shrink[r]));
+    for (size_t i = from; i < to; i += kLanes) {
+      const V weight = Weight(hn::Sub(hn::Load(d, row_scores + i), base));
+      hn::Store(weight, d, row_scores + i);
+      sum = hn::Add(sum, weight);
+    }
+    hn::Store(sum, d, sums + r * kAttentionLanes);
+    factors[r] = shrink[r];
   }
-  hn::Store(sum, d, sums);
-  return hn::GetLane(factor);
 }
 
 template <size_t kM>
@@ -226,14 +247,15 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
   if (begin >= end) return;
   const size_t from = begin / kLanes * kLanes, to = RoundUpTo(end, kLanes);
   // Between the rows of scores lie kAttentionLanes floats that may be overwritten.
-  const size_t stride = tile.block + kAttentionLanes;
+  constexpr size_t stride = kScoreStride;
   float* scores = tile.scores + kAttentionLanes;
 
   const float* a[kM];
   for (size_t r = 0; r < kM; ++r) a[r] = rows[r].q;
   for (size_t key = from; key < to;) {
     const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to);
-    Products<kM, false>(a, tile.packed_keys + key / kPanel * kPanel * tile.d_k + key % kPanel, kPanel, tile.d_k,
+    Products<kM, false>([&a](size_t r, size_t i) HWY_ATTR { return a[r][i]; },
+                        tile.packed_keys + key / kPanel * kPanel * tile.d_k + key % kPanel, kPanel, tile.d_k,
                         scores + key, stride, (panel_end - key) / kLanes, nullptr);
     key = panel_end;
   }
@@ -253,15 +275,16 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
         }
       }
     }
-    factors[r] = SoftmaxRow(rows[r], tile.sums + (first_row + r) * kAttentionLanes, row_scores, from, to);
-    a[r] = row_scores + begin;
   }
+  Softmax<kM>(rows, tile.sums + first_row * kAttentionLanes, scores, stride, from, to, factors);
 
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   const size_t vectors = RoundUpTo(tile.d_v, kLanes) / kLanes;
   float* out = tile.sum_of_values + first_row * width;
+  const float* weights = scores + begin;
   for (size_t n = 0; n < vectors; n += kColumns) {
-    Products<kM, true>(a, tile.packed_values + begin * width + n * kLanes, width, end - begin, out + n * kLanes, width,
+    Products<kM, true>([=](size_t r, size_t i) HWY_ATTR { return weights[r * kScoreStride + i]; },
+                       tile.packed_values + begin * width + n * kLanes, width, end - begin, out + n * kLanes, width,
                        HWY_MIN(vectors - n, kColumns), factors);
   }
 }
@@ -269,8 +292,10 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
 void Attend(const AttentionTile& tile) {
   size_t row = 0;
   const size_t count = tile.row_count;
-  static_assert(kAttentionGroup == 6, "the steps below");
-  for (; row + 6 <= count; row += 6) AttendGroup<6>(tile, row);
+  for (; row + kGroup <= count; row += kGroup) AttendGroup<kGroup>(tile, row);
+  if constexpr (kGroup > 8) {
+    if (row + 8 <= count) AttendGroup<8>(tile, row), row += 8;
+  }
   if (row + 4 <= count) AttendGroup<4>(tile, row), row += 4;
   if (row + 2 <= count) AttendGroup<2>(tile, row), row += 2;
   if (row < count) AttendGroup<1>(tile, row);

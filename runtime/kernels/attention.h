@@ -12,9 +12,10 @@
 namespace fovea {
 
 // Bounds over all targets, so that sizes do not depend on the CPU.
-inline constexpr uint32_t kAttentionLanes = 16;     // packed widths are multiples of it
-inline constexpr uint32_t kAttentionGroup = 6;      // rows whose scores are held together
-inline constexpr uint32_t kAttentionKeyStep = 64;   // keys per block are a multiple of it
+inline constexpr uint32_t kAttentionLanes = 16;      // packed widths are multiples of it
+inline constexpr uint32_t kAttentionGroup = 12;      // rows whose scores are held together
+inline constexpr uint32_t kAttentionKeyStep = 64;    // keys per block are a multiple of it ...
+inline constexpr uint32_t kAttentionMaxBlock = 256;  // ... and at most this many
 
 struct AttentionRow {
   const float* q;       // [d_k]
@@ -28,13 +29,13 @@ struct AttentionRow {
 
 struct AttentionTile {
   uint32_t d_k, d_v;
-  uint32_t block;       // keys per block, a multiple of kAttentionKeyStep
-  float scale;          // of the scores
-  uint32_t reach;       // of the rows' bias
+  uint32_t block;  // keys per block, a multiple of kAttentionKeyStep
+  float scale;     // of the scores
+  uint32_t reach;  // of the rows' bias
   // Scratch, 64-aligned. [..] are floats; d_v' is d_v rounded up to kAttentionLanes.
   float* packed_keys;    // [block * d_k]
   float* packed_values;  // [block, d_v']
-  float* scores;         // [AttentionScoreFloats(block)]
+  float* scores;         // [kAttentionScoreFloats]
   float* sums;           // [row_count, kAttentionLanes], starts as 0
   float* sum_of_values;  // [row_count, d_v'], starts as 0
   AttentionRow* rows;    // [row_count]
@@ -43,9 +44,8 @@ struct AttentionTile {
   uint32_t first, step;
 };
 
-constexpr uint64_t AttentionScoreFloats(uint64_t block) {
-  return kAttentionGroup * (block + kAttentionLanes) + 2 * kAttentionLanes;
-}
+inline constexpr uint32_t kAttentionScoreFloats =
+    kAttentionGroup * (kAttentionMaxBlock + kAttentionLanes) + kAttentionLanes;
 
 struct AttentionKernels {
   // Packs keys [begin, end) of the present block, begin < end <= block. k and v are key 0 of the block, the strides are

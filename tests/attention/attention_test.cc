@@ -1,4 +1,6 @@
 // The attention engine on every SIMD target against the dense-mask reference, and the same bits in every tiling.
+#include "runtime/attention/attention.h"
+
 #include <gtest/gtest.h>
 #include <string.h>
 
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "hwy/targets.h"
-#include "runtime/attention/attention.h"
 #include "tests/support/reference_attention.h"
 
 namespace fovea {
@@ -166,7 +167,9 @@ void Check(const Case& c) {
         double sum = 0.0, expected_sum = 0.0;
         for (uint32_t key = 0; key < keys; ++key) {
           worst = std::max(worst, std::abs(weights[at + key] - expected.weights[at + key]));
-          if (expected.weights[at + key] == 0.0) { EXPECT_EQ(weights[at + key], 0.0f); }
+          if (expected.weights[at + key] == 0.0) {
+            EXPECT_EQ(weights[at + key], 0.0f);
+          }
           sum += weights[at + key];
           expected_sum += expected.weights[at + key];
         }
@@ -176,8 +179,8 @@ void Check(const Case& c) {
     }
     EXPECT_LE(worst, c.tolerance);
 
-    for (uint32_t step : {1u, 3u, 7u, 50u}) {
-      if (problem.rows() / step > 600) continue;
+    for (uint32_t step : {1u, 7u, 50u}) {
+      if (problem.rows() / step > 300) continue;
       std::vector<uint32_t> tiles;
       for (uint32_t row = 0; row < problem.rows(); row += step) tiles.push_back(std::min(step, problem.rows() - row));
       EXPECT_TRUE(SameBits(out, problem.Run(kernels, tiles))) << "tiles of " << step;
@@ -197,17 +200,17 @@ TEST(Attention, FullAtManyLengths) {
 }
 
 TEST(Attention, HeadSizes) {
-  for (uint32_t d_k : {1u, 2u, 3u, 5u, 7u, 16u, 24u, 31u, 32u, 64u, 80u, 128u, 257u}) {
-    for (uint32_t d_v : {1u, 3u, 8u, 15u, 17u, 28u, 48u, 64u, 100u, 128u, 259u}) {
-      SCOPED_TRACE(testing::Message() << d_k << " " << d_v);
-      Case c;
-      c.spec.d_k = d_k;
-      c.spec.d_v = d_v;
-      c.spec.scale = 1.0f / std::sqrt(static_cast<float>(d_k));
-      c.queries = {13, 70};
-      Check(c);
-    }
-  }
+  const auto check = [](uint32_t d_k, uint32_t d_v) {
+    SCOPED_TRACE(testing::Message() << d_k << " " << d_v);
+    Case c;
+    c.spec.d_k = d_k;
+    c.spec.d_v = d_v;
+    c.spec.scale = 1.0f / std::sqrt(static_cast<float>(d_k));
+    c.queries = {5, 38};
+    Check(c);
+  };
+  for (uint32_t d_k : {1u, 2u, 3u, 5u, 7u, 16u, 24u, 31u, 32u, 64u, 80u, 128u, 257u}) check(d_k, 28);
+  for (uint32_t d_v : {1u, 3u, 8u, 15u, 17u, 31u, 32u, 48u, 64u, 100u, 128u, 259u}) check(24, d_v);
 }
 
 TEST(Attention, Windows) {
@@ -215,7 +218,7 @@ TEST(Attention, Windows) {
        {Window(kUnbounded, 0), Window(0, 0), Window(0, kUnbounded), Window(1, 0), Window(0, 1), Window(3, 2),
         Window(16, 16), Window(63, 64), Window(128, 128), Window(1000, 5), Window(5, 1000), Window(1000, 1000),
         Window(kUnbounded - 1, kUnbounded - 1), Window(kUnbounded, kUnbounded)}) {
-    for (uint32_t n : {1u, 2u, 17u, 64u, 130u, 401u}) {
+    for (uint32_t n : {1u, 17u, 64u, 150u}) {
       SCOPED_TRACE(testing::Message() << pattern.left << " " << pattern.right << " n " << n);
       Case c;
       c.spec.pattern = pattern;
@@ -322,7 +325,7 @@ TEST(Attention, TileBoundariesAtEveryOffset) {
 
 TEST(Attention, LongSequence) {
   Case c;
-  c.queries = {1500};
+  c.queries = {700};
   c.spec.heads = c.spec.kv_heads = 1;
   c.spec.d_k = c.spec.d_v = 32;
   for (const Pattern& pattern : {Pattern{}, Window(128, 128), Window(kUnbounded, 0)}) {

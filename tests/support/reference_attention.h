@@ -1,4 +1,5 @@
-// What attention means: an explicit mask over all pairs of query and key, in double. Every pattern is one mask function.
+// What attention means: an explicit mask over all pairs of query and key, in double. Every pattern is one mask
+// function.
 #ifndef FOVEA_TESTS_SUPPORT_REFERENCE_ATTENTION_H_
 #define FOVEA_TESTS_SUPPORT_REFERENCE_ATTENTION_H_
 

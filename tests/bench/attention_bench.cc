@@ -1,0 +1,187 @@
+// GFLOP/s of the attention engine on one core beside the measured peak of fused multiply-adds, and what a window costs
+// against full attention. Counters: GFLOPS (2 * queries * keys seen * (d_k + d_v) per head), peak_share.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "runtime/attention/attention.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tests/bench/attention_bench.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Independent chains of multiply-adds in registers; returns the number of floating-point operations.
+double MultiplyAdds(size_t steps, float* out) {
+  const hn::ScalableTag<float> d;
+  const auto a = hn::Set(d, out[0]), b = hn::Set(d, out[1]);
+  // Different starts: equal chains would be merged by the compiler.
+  auto s0 = hn::Iota(d, 0), s1 = hn::Iota(d, 1), s2 = hn::Iota(d, 2), s3 = hn::Iota(d, 3), s4 = hn::Iota(d, 4);
+  auto s5 = hn::Iota(d, 5), s6 = hn::Iota(d, 6), s7 = hn::Iota(d, 7), s8 = hn::Iota(d, 8), s9 = hn::Iota(d, 9);
+  auto s10 = hn::Iota(d, 10), s11 = hn::Iota(d, 11);
+  for (size_t i = 0; i < steps; ++i) {
+    s0 = hn::MulAdd(s0, a, b), s1 = hn::MulAdd(s1, a, b), s2 = hn::MulAdd(s2, a, b), s3 = hn::MulAdd(s3, a, b);
+    s4 = hn::MulAdd(s4, a, b), s5 = hn::MulAdd(s5, a, b), s6 = hn::MulAdd(s6, a, b), s7 = hn::MulAdd(s7, a, b);
+    s8 = hn::MulAdd(s8, a, b), s9 = hn::MulAdd(s9, a, b), s10 = hn::MulAdd(s10, a, b), s11 = hn::MulAdd(s11, a, b);
+  }
+  const auto sum = hn::Add(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)), hn::Add(hn::Add(s4, s5), hn::Add(s6, s7)));
+  out[2] = hn::ReduceSum(d, hn::Add(sum, hn::Add(hn::Add(s8, s9), hn::Add(s10, s11))));
+  return 24.0 * static_cast<double>(steps * hn::Lanes(d));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fovea {
+namespace {
+HWY_EXPORT(MultiplyAdds);
+
+double Seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// The best of many short runs, as other work may share the core.
+double PeakFlops() {
+  float values[3] = {0.999f, 0.001f, 0.0f};
+  double best = 0.0;
+  for (int i = 0; i < 200; ++i) {
+    const double start = Seconds();
+    const double flops = HWY_DYNAMIC_DISPATCH(MultiplyAdds)(20000, values);
+    best = std::max(best, flops / (Seconds() - start));
+    benchmark::DoNotOptimize(values[2]);
+  }
+  return best;
+}
+
+struct Setup {
+  Setup(uint32_t n, uint32_t heads, uint32_t d, uint32_t tile, Pattern pattern)
+      : rows(n), tile_rows(std::min(tile, n)), offsets{0, n} {
+    spec = {heads, heads, d, d, 1.0f / std::sqrt(static_cast<float>(d)), Pairing::kPaired, pattern, nullptr, 0};
+    std::mt19937 random(1);
+    for (std::vector<float>* x : {&q, &k, &v}) {
+      x->resize(size_t{n} * heads * d);
+      for (float& value : *x) value = static_cast<float>(random() >> 8) * 0x1p-23f - 1.0f;
+    }
+    out.resize(q.size());
+    scratch.resize(AttentionScratchBytes(spec, tile_rows) + 64);
+  }
+
+  void Run(const AttentionKernels& kernels) {
+    AttentionCall call = {};
+    call.spec = &spec;
+    call.query_segments = call.key_segments = {offsets, 1};
+    call.k = k.data();
+    call.v = v.data();
+    call.scratch = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
+    const size_t width = size_t{spec.heads} * spec.d_k;
+    for (uint32_t row = 0; row < rows; row += tile_rows) {
+      call.row_begin = row;
+      call.row_end = std::min(row + tile_rows, rows);
+      call.q = q.data() + row * width;
+      call.out = out.data() + row * width;
+      RunAttention(kernels, call);
+    }
+  }
+
+  double Flops() const {
+    double keys = 0.0;
+    for (uint32_t row = 0; row < rows; ++row) {
+      const uint32_t first = row > spec.pattern.left ? row - spec.pattern.left : 0;
+      const uint64_t end = std::min<uint64_t>(rows, uint64_t{row} + spec.pattern.right + 1);
+      keys += static_cast<double>(end - first);
+    }
+    return 2.0 * keys * spec.heads * (spec.d_k + spec.d_v);
+  }
+
+  AttentionSpec spec;
+  uint32_t rows, tile_rows;
+  uint32_t offsets[2];
+  std::vector<float> q, k, v, out;
+  std::vector<char> scratch;
+};
+
+void Measure(benchmark::State& state, Setup* setup) {
+  const AttentionKernels kernels = GetAttentionKernels();
+  const double peak = PeakFlops();
+  double best = 1e30;
+  setup->Run(kernels);
+  for (auto _ : state) {
+    const double start = Seconds();
+    setup->Run(kernels);
+    best = std::min(best, Seconds() - start);
+    benchmark::ClobberMemory();
+  }
+  state.counters["peak_GFLOPS"] = peak * 1e-9;
+  state.counters["GFLOPS"] = setup->Flops() / best * 1e-9;  // best iteration
+  state.counters["peak_share"] = setup->Flops() / best / peak;
+}
+
+// Arguments: rows, heads, head size, rows per tile.
+void BM_Full(benchmark::State& state) {
+  Setup setup(state.range(0), state.range(1), state.range(2), state.range(3), {});
+  Measure(state, &setup);
+}
+BENCHMARK(BM_Full)
+    ->ArgNames({"n", "heads", "d", "tile"})
+    ->Args({20, 12, 32, 128})
+    ->Args({128, 12, 32, 32})
+    ->Args({128, 12, 32, 64})
+    ->Args({128, 12, 32, 128})
+    ->Args({128, 6, 64, 128})
+    ->Args({128, 3, 128, 128})
+    ->Args({512, 12, 32, 128})
+    ->Args({512, 6, 64, 128})
+    ->Args({512, 3, 128, 128})
+    ->Args({4096, 12, 32, 128})
+    ->Args({4096, 6, 64, 128})
+    ->Args({4096, 3, 128, 128})
+    ->Unit(benchmark::kMicrosecond);
+
+void BM_Causal(benchmark::State& state) {
+  Setup setup(state.range(0), state.range(1), state.range(2), state.range(3), {PatternKind::kWindow, kUnbounded, 0});
+  Measure(state, &setup);
+}
+BENCHMARK(BM_Causal)->ArgNames({"n", "heads", "d", "tile"})->Args({512, 12, 32, 128})->Unit(benchmark::kMicrosecond);
+
+// Arguments: rows, keys on either side, rows per tile. The counter `of_full` is the time relative to full attention,
+// `ideal` the share of keys seen.
+void BM_Window(benchmark::State& state) {
+  const uint32_t n = state.range(0), side = state.range(1), tile = state.range(2);
+  Setup setup(n, 12, 32, tile, {PatternKind::kWindow, side, side});
+  Setup full(n, 12, 32, tile, {});
+  Measure(state, &setup);
+  const AttentionKernels kernels = GetAttentionKernels();
+  double times[2] = {1e30, 1e30};
+  for (int i = 0; i < 3; ++i) {
+    Setup* runs[2] = {&setup, &full};
+    for (int which = 0; which < 2; ++which) {
+      const double start = Seconds();
+      runs[which]->Run(kernels);
+      times[which] = std::min(times[which], Seconds() - start);
+    }
+  }
+  state.counters["of_full"] = times[0] / times[1];
+  state.counters["ideal"] = setup.Flops() / full.Flops();
+}
+BENCHMARK(BM_Window)
+    ->ArgNames({"n", "side", "tile"})
+    ->Args({4096, 128, 128})
+    ->Args({4096, 128, 64})
+    ->Args({4096, 32, 128})
+    ->Args({4096, 256, 128})
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace fovea
+
+BENCHMARK_MAIN();
+#endif  // HWY_ONCE
