@@ -16,7 +16,7 @@ namespace {
 // The widest microkernel's columns, to which packed weights are padded; also a tile's least width.
 constexpr uint64_t kColumns = 64;
 // Bytes of packed weights that a tile of columns may have, so that it stays in L2 while all rows pass over it.
-constexpr uint64_t kTileBytes = 768 * 1024;
+constexpr uint64_t kTileBytes = 384 * 1024;
 
 // The most bytes any microkernel's layout needs per column.
 uint64_t ColumnBytes(const GemmShape& shape) {
