@@ -26,10 +26,12 @@ Status Find(const fovea_model* model, Reporter& reporter, const Tokenizer** toke
 Status Read(const fovea_text_encode_options* from, Reporter& reporter, fovea_text_encode_options* to) {
   *to = fovea_text_encode_options();
   if (from == nullptr) return kOk;
-  if (from->struct_size < sizeof(size_t)) return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the options is too small");
+  if (from->struct_size < sizeof(size_t))
+    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the options is too small");
   const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(from);
   for (size_t i = sizeof(*to); i < from->struct_size; ++i) {
-    if (bytes[i] != 0) return reporter.Fail(FOVEA_E_STRUCT_SIZE, "the options have fields that this library does not know");
+    if (bytes[i] != 0)
+      return reporter.Fail(FOVEA_E_STRUCT_SIZE, "the options have fields that this library does not know");
   }
   memcpy(to, from, std::min(from->struct_size, sizeof(*to)));
   return kOk;
@@ -45,7 +47,8 @@ Status GetInfo(const fovea_model* model, fovea_text_info* info, Reporter& report
   const Tokenizer* t = nullptr;
   FOVEA_TRY(Find(model, reporter, &t));
   if (info == nullptr) return reporter.Fail(FOVEA_E_NULL, "info is NULL");
-  if (info->struct_size < sizeof(size_t)) return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the info is too small");
+  if (info->struct_size < sizeof(size_t))
+    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the info is too small");
   fovea_text_info filled = {};
   filled.struct_size = info->struct_size;
   filled.kind = t->header.model;
@@ -72,11 +75,13 @@ Status Encode(const fovea_model* model, text::TextInput first, text::TextInput s
               fovea_text_tokens* tokens, Reporter& reporter) {
   const Tokenizer* t = nullptr;
   FOVEA_TRY(Find(model, reporter, &t));
-  if (tokens == nullptr || (first.size != 0 && first.bytes == nullptr) || (workspace == nullptr && workspace_size != 0)) {
+  if (tokens == nullptr || (first.size != 0 && first.bytes == nullptr) ||
+      (workspace == nullptr && workspace_size != 0)) {
     return reporter.Fail(FOVEA_E_NULL, "the text, the workspace or the tokens are NULL");
   }
   if (tokens->struct_size < sizeof(*tokens)) {
-    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the tokens is too small", sizeof(*tokens), tokens->struct_size);
+    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the tokens is too small", sizeof(*tokens),
+                         tokens->struct_size);
   }
   fovea_text_encode_options o;
   FOVEA_TRY(Read(from, reporter, &o));
@@ -95,8 +100,8 @@ Status Encode(const fovea_model* model, text::TextInput first, text::TextInput s
   if (limit != 0 && (o.flags & FOVEA_TEXT_UNLIMITED) == 0) options.max_length = limit;
   text::TokenArrays arrays{tokens->ids, tokens->types, tokens->special, tokens->ranges, tokens->capacity, 0};
   text::EncodeResult result;
-  const Status status = text::Encode(*t, first, pair ? &second : nullptr, options, workspace, workspace_size, reporter,
-                                     &arrays, &result);
+  const Status status =
+      text::Encode(*t, first, pair ? &second : nullptr, options, workspace, workspace_size, reporter, &arrays, &result);
   tokens->count = arrays.count;
   tokens->windows = result.windows;
   tokens->text_tokens[0] = result.tokens[0];
@@ -158,7 +163,8 @@ fovea_status fovea_text_get_info(const fovea_model* model, fovea_text_info* info
   return fovea::GetInfo(model, info, reporter).code;
 }
 
-fovea_status fovea_text_workspace_size(const fovea_model* model, uint64_t length, uint64_t* needed, fovea_error* error) {
+fovea_status fovea_text_workspace_size(const fovea_model* model, uint64_t length, uint64_t* needed,
+                                       fovea_error* error) {
   fovea::Reporter reporter(error);
   return fovea::WorkspaceSize(model, length, needed, reporter).code;
 }
@@ -185,7 +191,8 @@ fovea_status fovea_text_token(const fovea_model* model, int32_t id, const char**
   return fovea::Token(model, id, piece, size, special, reporter).code;
 }
 
-fovea_status fovea_text_find(const fovea_model* model, const char* piece, uint32_t size, int32_t* id, fovea_error* error) {
+fovea_status fovea_text_find(const fovea_model* model, const char* piece, uint32_t size, int32_t* id,
+                             fovea_error* error) {
   fovea::Reporter reporter(error);
   return fovea::FindPiece(model, piece, size, id, reporter).code;
 }

@@ -41,10 +41,13 @@ class Reporter {
 
 }  // namespace fovea
 
-#define FOVEA_TRY(expression)                              \
-  do {                                                     \
-    const ::fovea::Status fovea_try_status = (expression); \
-    if (!fovea_try_status.ok()) return fovea_try_status;   \
+// Leaves the enclosing function with the status of `expression` unless it is OK.
+#define FOVEA_TRY(expression) FOVEA_TRY_NAMED(expression, __COUNTER__)
+#define FOVEA_TRY_NAMED(expression, n) FOVEA_TRY_AS(expression, fovea_try_##n)
+#define FOVEA_TRY_AS(expression, name)             \
+  do {                                             \
+    const ::fovea::Status name = (expression);     \
+    if (!name.ok()) return name;                   \
   } while (false)
 
 #endif  // FOVEA_RUNTIME_BASE_STATUS_H_

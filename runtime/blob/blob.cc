@@ -78,8 +78,10 @@ Status OpenSections(Reporter& reporter, Blob* blob) {
     FOVEA_TRY(ClaimSection(s.kind, blob->Section(i), reporter, blob));
   }
   reporter.section = FOVEA_NOWHERE;
-  for (SectionKind kind : {SectionKind::kStrings, SectionKind::kSpaces, SectionKind::kPrograms, SectionKind::kValues,
-                           SectionKind::kOperations, SectionKind::kOperands, SectionKind::kWeights}) {
+  const SectionKind required[] = {SectionKind::kStrings, SectionKind::kSpaces,     SectionKind::kPrograms,
+                                  SectionKind::kValues,  SectionKind::kOperations, SectionKind::kOperands,
+                                  SectionKind::kWeights};
+  for (const SectionKind kind : required) {
     if (((seen >> static_cast<uint32_t>(kind)) & 1) == 0) {
       return reporter.Fail(FOVEA_E_SECTION, "a required section is missing", static_cast<uint32_t>(kind));
     }

@@ -112,7 +112,8 @@ Status CheckAttributes(const Blob& blob, const OperationRecord& operation, const
       return reporter.Fail(FOVEA_E_OP, "operation does not know this attribute", def.attributes, key);
     }
   }
-  for (Attribute key : {Attribute::kEpsilon, Attribute::kScale, Attribute::kWeightOffset}) {
+  const Attribute floats[] = {Attribute::kEpsilon, Attribute::kScale, Attribute::kWeightOffset};
+  for (const Attribute key : floats) {
     if (!isfinite(view.F32(key, 0.0f))) return reporter.Fail(FOVEA_E_RECORD, "attribute is not finite");
   }
   return kOk;

@@ -1,0 +1,148 @@
+// fovea/model.h: verifying, sizing and placing a model.
+#include "fovea/model.h"
+
+#include "runtime/api/handles.h"
+
+namespace fovea {
+namespace {
+
+Status ChooseBackend(uint32_t wanted, Reporter& reporter, const GemmBackend** backend) {
+  const GemmBackend* xnnpack = wanted == FOVEA_BACKEND_HIGHWAY ? nullptr : XnnpackGemm();
+  if (wanted > FOVEA_BACKEND_XNNPACK)
+    return reporter.Fail(FOVEA_E_OPTION, "unknown backend", FOVEA_BACKEND_XNNPACK, wanted);
+  if (wanted == FOVEA_BACKEND_XNNPACK && xnnpack == nullptr) {
+    return reporter.Fail(FOVEA_E_BUILD, "this library has no XNNPACK");
+  }
+  *backend = xnnpack != nullptr ? xnnpack : &HighwayGemm();
+  return kOk;
+}
+
+// The one path behind size and init.
+Status Place(const void* bytes, uint64_t size, const fovea_model_options* given, Arena& arena, Reporter& reporter,
+             fovea_model** handle) {
+  fovea_model_options options;
+  FOVEA_TRY(ReadStruct(given, &options, reporter));
+  const GemmBackend* backend = nullptr;
+  FOVEA_TRY(ChooseBackend(options.backend, reporter, &backend));
+  Blob blob;
+  // The checksum is read once, when the model is made.
+  FOVEA_TRY(OpenBlob(bytes, size, options.skip_checksum != 0 || arena.counting(), reporter, &blob));
+  FOVEA_TRY(CheckModel(blob, reporter));
+  fovea_model counted;
+  *handle = arena.Take<fovea_model>(1);
+  fovea_model& placed = *handle == nullptr ? counted : **handle;
+  FOVEA_TRY(PlaceModel(blob, *backend, arena, reporter, &placed.model));
+  return PlacePlans(placed.model, arena, reporter, &placed.plans);
+}
+
+Status CheckMemory(const void* memory, uint64_t needed, uint64_t size, Reporter& reporter) {
+  if (size < needed) return reporter.Fail(FOVEA_E_TOO_SMALL, "memory for the model is too small", needed, size);
+  if (memory == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL");
+  const uint64_t over = reinterpret_cast<uintptr_t>(memory) % kAlignment;
+  if (over != 0)
+    return reporter.Fail(FOVEA_E_MISALIGNED, "memory must start on a multiple of 64 bytes", kAlignment, over);
+  return kOk;
+}
+
+Status Size(const void* bytes, uint64_t size, const fovea_model_options* options, uint64_t* needed,
+            Reporter& reporter) {
+  Arena counting;
+  fovea_model* handle;
+  FOVEA_TRY(Place(bytes, size, options, counting, reporter, &handle));
+  *needed = counting.needed();
+  return kOk;
+}
+
+Status Verify(const void* bytes, uint64_t size, Reporter& reporter) {
+  Blob blob;
+  FOVEA_TRY(OpenBlob(bytes, size, false, reporter, &blob));
+  FOVEA_TRY(CheckModel(blob, reporter));
+  Tokenizer tokenizer;
+  return blob.text.size == 0 ? kOk : Tokenizer::Open(blob.text.data, blob.text.size, 0, reporter, &tokenizer);
+}
+
+Status Init(const void* bytes, uint64_t size, const fovea_model_options* options, void* memory, uint64_t memory_size,
+            fovea_model** model, Reporter& reporter) {
+  uint64_t needed = 0;
+  FOVEA_TRY(Size(bytes, size, options, &needed, reporter));
+  FOVEA_TRY(CheckMemory(memory, needed, memory_size, reporter));
+  Arena arena(memory, static_cast<size_t>(memory_size));
+  fovea_model* handle;
+  FOVEA_TRY(Place(bytes, size, options, arena, reporter, &handle));
+  if (!arena.ok()) return reporter.Fail(FOVEA_E_INTERNAL, "sizing and placing disagree", needed, arena.needed());
+  handle->mark = fovea_model::kMark;
+  *model = handle;
+  return kOk;
+}
+
+}  // namespace
+}  // namespace fovea
+
+using namespace fovea;  // NOLINT: this file is the border
+
+extern "C" {
+
+fovea_status fovea_blob_verify(const void* blob, uint64_t size, fovea_error* error) {
+  Reporter reporter(error);
+  return Verify(blob, size, reporter).code;
+}
+
+fovea_status fovea_model_size(const void* blob, uint64_t size, const fovea_model_options* options, uint64_t* needed,
+                              fovea_error* error) {
+  Reporter reporter(error);
+  if (needed == nullptr) return reporter.Fail(FOVEA_E_NULL, "needed is NULL").code;
+  *needed = 0;
+  return Size(blob, size, options, needed, reporter).code;
+}
+
+fovea_status fovea_model_init(const void* blob, uint64_t size, const fovea_model_options* options, void* memory,
+                              uint64_t memory_size, fovea_model** model, fovea_error* error) {
+  Reporter reporter(error);
+  if (model == nullptr) return reporter.Fail(FOVEA_E_NULL, "model is NULL").code;
+  *model = nullptr;
+  return Init(blob, size, options, memory, memory_size, model, reporter).code;
+}
+
+fovea_status fovea_model_packed_size(const fovea_model* model, uint64_t* bytes, uint64_t* layout) {
+  if (!IsLive(model)) return FOVEA_E_HANDLE;
+  if (bytes == nullptr || layout == nullptr) return FOVEA_E_NULL;
+  const Model& m = model->model;
+  *bytes = 0;
+  *layout = m.backend->packed_layout();
+  uint64_t end = RoundUp(uint64_t{m.linear_count} * sizeof(PackedRecord), kBlobAlignment);
+  for (uint32_t i = 0; i < m.linear_count; ++i) {
+    const Linear& linear = m.linears[i];
+    if (linear.packed == nullptr) continue;
+    end += RoundUp(linear.backend->packed_bytes(linear.weights.shape), kBlobAlignment);
+    *bytes = end;
+  }
+  return FOVEA_OK;
+}
+
+fovea_status fovea_model_pack(const fovea_model* model, void* out, uint64_t size, fovea_error* error) {
+  Reporter reporter(error);
+  uint64_t needed = 0, layout = 0;
+  if (fovea_model_packed_size(model, &needed, &layout) != FOVEA_OK) {
+    return reporter.Fail(FOVEA_E_HANDLE, "not a model").code;
+  }
+  if (size < needed) return reporter.Fail(FOVEA_E_TOO_SMALL, "packed section needs more room", needed, size).code;
+  if (needed == 0) return FOVEA_OK;
+  if (out == nullptr) return reporter.Fail(FOVEA_E_NULL, "out is NULL").code;
+  const Model& m = model->model;
+  uint8_t* bytes = static_cast<uint8_t*>(out);
+  memset(bytes, 0, static_cast<size_t>(needed));
+  uint64_t end = RoundUp(uint64_t{m.linear_count} * sizeof(PackedRecord), kBlobAlignment);
+  for (uint32_t i = 0; i < m.linear_count; ++i) {
+    const Linear& linear = m.linears[i];
+    PackedRecord record{0, 0};
+    if (linear.packed != nullptr) {
+      record = {end, linear.backend->packed_bytes(linear.weights.shape)};
+      memcpy(bytes + end, linear.packed, static_cast<size_t>(record.size));
+      end += RoundUp(record.size, kBlobAlignment);
+    }
+    memcpy(bytes + i * sizeof(PackedRecord), &record, sizeof(record));
+  }
+  return FOVEA_OK;
+}
+
+}  // extern "C"

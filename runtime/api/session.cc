@@ -1,0 +1,230 @@
+// fovea/session.h.
+#include "runtime/api/handles.h"
+
+namespace fovea {
+namespace {
+
+// The one path behind size and init. The handle lies at the start of the fixed block.
+Status Place(const fovea_model* model, const fovea_session_options* given, SessionArenas& arenas, Reporter& reporter,
+             fovea_session** handle) {
+  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "not a model");
+  fovea_session_options options;
+  FOVEA_TRY(ReadStruct(given, &options, reporter));
+  FOVEA_TRY(CheckSessionOptions(model->model, options, reporter));
+  *handle = arenas.fixed.Take<fovea_session>(1);
+  Session* session = nullptr;
+  FOVEA_TRY(PlaceSession(model->model, model->plans, options, arenas, reporter, &session));
+  if (*handle != nullptr) (*handle)->session = session;
+  return kOk;
+}
+
+Status Measure(const fovea_model* model, const fovea_session_options* options, fovea_session_memory* sizes,
+               Reporter& reporter) {
+  SessionArenas counting;
+  fovea_session* handle;
+  FOVEA_TRY(Place(model, options, counting, reporter, &handle));
+  sizes->fixed_size = counting.fixed.needed();
+  sizes->state_size = counting.state.needed();
+  sizes->scratch_size = counting.scratch.needed();
+  const uint64_t all[] = {sizes->fixed_size, sizes->state_size, sizes->scratch_size};
+  for (const uint64_t size : all) {
+    if (size >= SIZE_MAX)
+      return reporter.Fail(FOVEA_E_OPTION, "limits need more than the address space", SIZE_MAX, size);
+  }
+  return kOk;
+}
+
+Status CheckBlock(uint32_t block, const void* memory, uint64_t needed, uint64_t size, Reporter& reporter) {
+  reporter.section = block;
+  if (size < needed) return reporter.Fail(FOVEA_E_TOO_SMALL, "a block of session memory is too small", needed, size);
+  if (needed == 0) return kOk;
+  if (memory == nullptr) return reporter.Fail(FOVEA_E_NULL, "a block of session memory is NULL", needed, size);
+  const uint64_t over = reinterpret_cast<uintptr_t>(memory) % kAlignment;
+  if (over != 0)
+    return reporter.Fail(FOVEA_E_MISALIGNED, "memory must start on a multiple of 64 bytes", kAlignment, over);
+  return kOk;
+}
+
+Arena MakeArena(void* memory, uint64_t size, uint64_t needed) {
+  // A block that needs nothing may be NULL, which an arena would take for counting: nothing will be taken from it.
+  return needed == 0 ? Arena() : Arena(memory, static_cast<size_t>(size));
+}
+
+Status Init(const fovea_model* model, const fovea_session_options* options, const fovea_session_memory* given,
+            fovea_session** session, Reporter& reporter) {
+  fovea_session_memory needed{}, memory;
+  FOVEA_TRY(Measure(model, options, &needed, reporter));
+  if (given == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL");
+  FOVEA_TRY(ReadStruct(given, &memory, reporter));
+  FOVEA_TRY(CheckBlock(0, memory.fixed, needed.fixed_size, memory.fixed_size, reporter));
+  FOVEA_TRY(CheckBlock(1, memory.state, needed.state_size, memory.state_size, reporter));
+  FOVEA_TRY(CheckBlock(2, memory.scratch, needed.scratch_size, memory.scratch_size, reporter));
+  reporter.section = FOVEA_NOWHERE;
+  SessionArenas arenas{MakeArena(memory.fixed, memory.fixed_size, needed.fixed_size),
+                       MakeArena(memory.state, memory.state_size, needed.state_size),
+                       MakeArena(memory.scratch, memory.scratch_size, needed.scratch_size)};
+  fovea_session* handle = nullptr;
+  FOVEA_TRY(Place(model, options, arenas, reporter, &handle));
+  if (!arenas.fixed.ok() || !arenas.state.ok() || !arenas.scratch.ok()) {
+    return reporter.Fail(FOVEA_E_INTERNAL, "sizing and placing disagree", needed.fixed_size, arenas.fixed.needed());
+  }
+  handle->mark = fovea_session::kMark;
+  *session = handle;
+  return kOk;
+}
+
+fovea_view ViewOf(const Session& session, uint32_t value) {
+  const ValueRecord& record = session.value(value);
+  return {session.values[value], record.type, session.space_rows[record.space].rows, record.width,
+          static_cast<uint32_t>(record.width * sizeof(float))};
+}
+
+Status CheckSession(const fovea_session* handle, Reporter& reporter) {
+  return IsLive(handle) ? kOk : reporter.Fail(FOVEA_E_HANDLE, "not a session");
+}
+
+Status InputView(const Session& session, uint32_t value, fovea_view* view, Reporter& reporter) {
+  if (view == nullptr) return reporter.Fail(FOVEA_E_NULL, "view is NULL");
+  if (value >= session.program().value_count || session.value(value).role != ValueRole::kInput) {
+    return reporter.Fail(FOVEA_E_INDEX, "the program has no such input", session.program().value_count, value);
+  }
+  if (!session.spaces[session.value(value).space].bound) {
+    return reporter.Fail(FOVEA_E_ORDER, "the input's space has no segments yet", 0, session.value(value).space);
+  }
+  *view = ViewOf(session, value);
+  return kOk;
+}
+
+Status OutputView(const Session& session, uint32_t value, fovea_view* view, Reporter& reporter) {
+  if (view == nullptr) return reporter.Fail(FOVEA_E_NULL, "view is NULL");
+  const uint32_t count = session.program().value_count;
+  if (value >= count || (session.value(value).role != ValueRole::kOutput && !session.kept[value])) {
+    return reporter.Fail(FOVEA_E_INDEX, "the value is no output and not kept", count, value);
+  }
+  if (!session.finished) return reporter.Fail(FOVEA_E_ORDER, "no run has finished since the segments were set");
+  *view = ViewOf(session, value);
+  return kOk;
+}
+
+}  // namespace
+}  // namespace fovea
+
+using namespace fovea;  // NOLINT: this file is the border
+
+extern "C" {
+
+fovea_status fovea_session_size(const fovea_model* model, const fovea_session_options* options,
+                                fovea_session_memory* sizes, fovea_error* error) {
+  Reporter reporter(error);
+  if (sizes == nullptr) return reporter.Fail(FOVEA_E_NULL, "sizes is NULL").code;
+  fovea_session_memory measured;
+  const Status read = ReadStruct(sizes, &measured, reporter);
+  if (!read.ok()) return read.code;
+  const Status status = Measure(model, options, &measured, reporter);
+  return status.ok() ? WriteStruct(measured, sizes) : status.code;
+}
+
+fovea_status fovea_session_init(const fovea_model* model, const fovea_session_options* options,
+                                const fovea_session_memory* memory, fovea_session** session, fovea_error* error) {
+  Reporter reporter(error);
+  if (session == nullptr) return reporter.Fail(FOVEA_E_NULL, "session is NULL").code;
+  *session = nullptr;
+  return Init(model, options, memory, session, reporter).code;
+}
+
+fovea_status fovea_session_set_segments(fovea_session* session, uint32_t space, const uint32_t* lengths, uint32_t count,
+                                        fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  if (!live.ok()) return live.code;
+  if (lengths == nullptr && count != 0) return reporter.Fail(FOVEA_E_NULL, "lengths is NULL").code;
+  return SetSegments(*session->session, space, lengths, count, reporter).code;
+}
+
+fovea_status fovea_session_input(fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  return live.ok() ? InputView(*session->session, value, view, reporter).code : live.code;
+}
+
+fovea_status fovea_session_begin(fovea_session* session, fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  return live.ok() ? BeginRun(*session->session, reporter).code : live.code;
+}
+
+fovea_status fovea_session_advance(fovea_session* session, uint32_t phases, uint32_t* left, fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  if (!live.ok()) return live.code;
+  if (left == nullptr) return reporter.Fail(FOVEA_E_NULL, "left is NULL").code;
+  return AdvanceRun(*session->session, phases, left, reporter).code;
+}
+
+fovea_status fovea_session_run(fovea_session* session, fovea_error* error) {
+  const fovea_status begun = fovea_session_begin(session, error);
+  uint32_t left = 0;
+  return begun != FOVEA_OK ? begun : fovea_session_advance(session, UINT32_MAX, &left, error);
+}
+
+void fovea_session_cancel(fovea_session* session) {
+  if (IsLive(session)) session->session->cancelled.store(true, std::memory_order_relaxed);
+}
+
+fovea_status fovea_session_output(const fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  return live.ok() ? OutputView(*session->session, value, view, reporter).code : live.code;
+}
+
+fovea_status fovea_session_segments(const fovea_session* session, uint32_t space, const uint32_t** offsets,
+                                    uint32_t* count, fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  if (!live.ok()) return live.code;
+  if (offsets == nullptr || count == nullptr) return reporter.Fail(FOVEA_E_NULL, "offsets or count is NULL").code;
+  const Session& s = *session->session;
+  const uint32_t spaces = s.model->blob.spaces.count;
+  if (space >= spaces || !s.spaces[space].used) {
+    return reporter.Fail(FOVEA_E_INDEX, "the program has no such space", spaces, space).code;
+  }
+  if (!s.spaces[space].bound) return reporter.Fail(FOVEA_E_ORDER, "the space has no segments yet", 0, space).code;
+  *offsets = s.space_rows[space].segments.offsets;
+  *count = s.space_rows[space].segments.count;
+  return FOVEA_OK;
+}
+
+fovea_status fovea_session_weights(const fovea_session* session, uint32_t tap, fovea_weights* weights,
+                                   fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  if (!live.ok()) return live.code;
+  if (weights == nullptr) return reporter.Fail(FOVEA_E_NULL, "weights is NULL").code;
+  const Session& s = *session->session;
+  if (tap >= s.tap_count) return reporter.Fail(FOVEA_E_INDEX, "no such tap", s.tap_count, tap).code;
+  if (!s.finished) {
+    return reporter.Fail(FOVEA_E_ORDER, "no run has finished since the segments were set").code;
+  }
+  const OpView view = s.model->Operation(s.program(), s.taps[tap].operation);
+  const uint32_t query_space = view.Input(0).space;
+  *weights = {
+      s.taps[tap].data,   s.space_rows[query_space].rows, AttentionSpecOf(view).heads, s.taps[tap].stride, query_space,
+      view.Input(1).space};
+  return FOVEA_OK;
+}
+
+fovea_status fovea_session_step_ticks(const fovea_session* session, uint32_t step, uint64_t* ticks) {
+  if (!IsLive(session)) return FOVEA_E_HANDLE;
+  if (ticks == nullptr) return FOVEA_E_NULL;
+  const Session& s = *session->session;
+  if (step >= s.program().operation_count) return FOVEA_E_INDEX;
+  *ticks = 0;
+  for (uint32_t w = 0; w < s.worker_count && s.clock != nullptr; ++w) *ticks += s.workers[w].ticks[step];
+  return FOVEA_OK;
+}
+
+fovea_status fovea_session_get_info(const fovea_session* session, fovea_session_info* info) {
+  return IsLive(session) ? WriteStruct(session->session->info, info) : FOVEA_E_HANDLE;
+}
+
+}  // extern "C"

@@ -1,0 +1,277 @@
+#include "runtime/plan/plan.h"
+
+#include <string.h>
+
+namespace fovea {
+namespace {
+
+// A value's life in running order.
+struct Life {
+  uint32_t begin = 0;     // position of the step that computes it
+  uint32_t last_use = 0;  // position
+  uint32_t last_phase = 0;
+  bool crosses = false;     // used in a later phase, or by rows of other tiles
+  bool read_whole = false;  // in last_phase other tiles may still read it
+  bool output = false;
+};
+
+bool ReadsAllRows(const OpView& view, uint32_t input) {
+  return ((FindOp(view.record->code)->reads_all_rows >> input) & 1) != 0;
+}
+
+class Planner {
+ public:
+  Planner(const Model& model, const ProgramRecord& record, Arena& arena, ProgramPlan* plan)
+      : model_(model),
+        plan_(*plan),
+        operations_(record.operation_count),
+        inputs_(record.value_count - record.operation_count) {
+    *plan = ProgramPlan();
+    plan_.record = &record;
+    plan_.steps = arena.Take<uint32_t>(operations_);
+    plan_.phase_of = arena.Take<uint32_t>(operations_);
+    plan_.phases = arena.Take<PhasePlan>(operations_);
+    plan_.values = arena.Take<ValuePlan>(record.value_count);
+    plan_.slots = arena.Take<SlotPlan>(operations_);
+    plan_.tile_widths = arena.Take<uint32_t>(operations_);
+    level_ = arena.Take<uint32_t>(operations_);
+    last_level_ = arena.Take<uint32_t>(record.value_count);
+    lives_ = arena.Take<Life>(record.value_count);
+    occupants_ = arena.Take<Occupant>(operations_);
+    tile_free_from_ = arena.Take<uint32_t>(operations_);
+  }
+
+  void Run() {
+    FindLevels();
+    SinkCheapMemory();
+    FormPhases();
+    FindLives();
+    AssignSlots();
+    for (uint32_t i = 0; i < plan_.tile_slot_count; ++i) plan_.tile_width += plan_.tile_widths[i];
+  }
+
+ private:
+  OpView View(uint32_t operation) const { return model_.Operation(*plan_.record, operation); }
+  bool IsInput(uint32_t value) const { return value < inputs_; }
+
+  // How many barriers an operation needs before it.
+  void FindLevels() {
+    for (uint32_t i = 0; i < operations_; ++i) {
+      const OpView view = View(i);
+      for (uint32_t k = 0; k < view.record->input_count; ++k) {
+        const uint32_t value = view.InputIndex(k);
+        if (IsInput(value)) continue;
+        const uint32_t needed = level_[value - inputs_] + (ReadsAllRows(view, k) ? 1 : 0);
+        if (needed > level_[i]) level_[i] = needed;
+      }
+    }
+  }
+
+  // An operation whose result is first wanted in a later phase moves there if its inputs are kept until then anyway:
+  // the queries of the next layer are then computed where they are used and need no memory of all rows.
+  void SinkCheapMemory() {
+    // While going backwards: level of the first use of each operation's output, and of the last known use of each
+    // value.
+    for (uint32_t i = operations_; i-- > 0;) {
+      const OpView view = View(i);
+      uint32_t first_use = UINT32_MAX;
+      for (uint32_t later = i + 1; later < operations_ && first_use > level_[i]; ++later) {
+        const OpView user = View(later);
+        for (uint32_t k = 0; k < user.record->input_count; ++k) {
+          if (user.InputIndex(k) != inputs_ + i) continue;
+          const uint32_t level = ReadsAllRows(user, k) ? level_[i] : level_[later];
+          if (level < first_use) first_use = level;
+        }
+      }
+      bool sinks = view.Output().role == ValueRole::kInternal && first_use != UINT32_MAX && first_use > level_[i];
+      for (uint32_t k = 0; k < view.record->input_count; ++k) {
+        const uint32_t value = view.InputIndex(k);
+        sinks = sinks && (IsInput(value) || last_level_[value] >= first_use);
+      }
+      if (sinks) level_[i] = first_use;
+      for (uint32_t k = 0; k < view.record->input_count; ++k) {
+        uint32_t& last = last_level_[view.InputIndex(k)];
+        if (level_[i] > last) last = level_[i];
+      }
+    }
+  }
+
+  void FormPhases() {
+    for (uint32_t i = 0; i < operations_; ++i) {
+      const uint32_t space = View(i).Output().space;
+      uint32_t phase = plan_.phase_count;
+      while (phase > 0 && (plan_.phases[phase - 1].level != level_[i] || plan_.phases[phase - 1].space != space))
+        --phase;
+      if (phase == 0) {
+        plan_.phases[plan_.phase_count++] = {0, 0, space, level_[i]};
+        phase = plan_.phase_count;
+      }
+      plan_.phase_of[i] = phase - 1;
+      ++plan_.phases[phase - 1].step_count;
+    }
+    // Order phases by level; level_ has done its work and now maps old numbers to new ones.
+    for (uint32_t p = 0; p < plan_.phase_count; ++p) {
+      uint32_t rank = 0;
+      for (uint32_t other = 0; other < plan_.phase_count; ++other) {
+        const uint32_t a = plan_.phases[other].level, b = plan_.phases[p].level;
+        rank += (a < b || (a == b && other < p)) ? 1 : 0;
+      }
+      level_[p] = rank;
+    }
+    for (uint32_t i = 0; i < operations_; ++i) plan_.phase_of[i] = level_[plan_.phase_of[i]];
+    for (uint32_t p = 0; p < plan_.phase_count;) {  // apply the permutation in place
+      const uint32_t to = level_[p];
+      if (to == p) {
+        ++p;
+        continue;
+      }
+      const PhasePlan moved = plan_.phases[to];
+      plan_.phases[to] = plan_.phases[p];
+      plan_.phases[p] = moved;
+      level_[p] = level_[to];
+      level_[to] = to;
+    }
+    uint32_t first = 0;
+    for (uint32_t p = 0; p < plan_.phase_count; ++p) {
+      plan_.phases[p].first_step = first;
+      first += plan_.phases[p].step_count;
+      plan_.phases[p].step_count = 0;
+    }
+    for (uint32_t i = 0; i < operations_; ++i) {
+      PhasePlan& phase = plan_.phases[plan_.phase_of[i]];
+      plan_.steps[phase.first_step + phase.step_count++] = i;
+    }
+  }
+
+  void FindLives() {
+    for (uint32_t position = 0; position < operations_; ++position) {
+      const uint32_t operation = plan_.steps[position];
+      const OpView view = View(operation);
+      Life& own = lives_[inputs_ + operation];
+      own.begin = own.last_use = position;
+      own.last_phase = plan_.phase_of[operation];
+      own.output = view.Output().role == ValueRole::kOutput;
+      for (uint32_t k = 0; k < view.record->input_count; ++k) {
+        const uint32_t value = view.InputIndex(k);
+        if (IsInput(value)) continue;
+        Life& life = lives_[value];
+        const uint32_t phase = plan_.phase_of[operation];
+        const bool whole = ReadsAllRows(view, k);
+        life.crosses = life.crosses || whole || phase != plan_.phase_of[value - inputs_];
+        life.last_use = position;
+        life.read_whole = whole || (life.read_whole && life.last_phase == phase);
+        life.last_phase = phase;
+      }
+      const GemmWeights* linear = Weights(operation);
+      if (linear != nullptr && GemmTakesQuantized(linear->shape.type) && linear->shape.k > plan_.quantized_width) {
+        plan_.quantized_width = linear->shape.k;
+      }
+    }
+  }
+
+  const GemmWeights* Weights(uint32_t operation) const {
+    const uint32_t linear = model_.linear_of_operation[plan_.record->first_operation + operation];
+    return linear == kBlobNone ? nullptr : &model_.linears[linear].weights;
+  }
+
+  // A free slot for `width`: the narrowest that is wide enough, else the widest, which then grows; else `count`.
+  template <typename IsFree, typename WidthOf>
+  static uint32_t BestFree(uint32_t count, uint32_t width, IsFree is_free, WidthOf width_of) {
+    uint32_t best = count, best_width = 0;
+    for (uint32_t s = 0; s < count; ++s) {
+      if (!is_free(s)) continue;
+      const uint32_t candidate = width_of(s);
+      const bool wide = candidate >= width, best_wide = best_width >= width;
+      if (best == count || (wide && (!best_wide || candidate < best_width)) ||
+          (!wide && !best_wide && candidate > best_width)) {
+        best = s;
+        best_width = candidate;
+      }
+    }
+    return best;
+  }
+
+  void AssignSlots() {
+    for (uint32_t v = 0; v < inputs_; ++v) plan_.values[v] = {false, kBlobNone};
+    uint32_t phase = UINT32_MAX;
+    for (uint32_t position = 0; position < operations_; ++position) {
+      const uint32_t operation = plan_.steps[position];
+      if (plan_.phase_of[operation] != phase) {
+        phase = plan_.phase_of[operation];
+        memset(tile_free_from_, 0, plan_.tile_slot_count * sizeof(uint32_t));
+      }
+      const uint32_t value = inputs_ + operation;
+      const ValueRecord& record = View(operation).Output();
+      const Life& life = lives_[value];
+      const bool tile = !life.crosses && !life.output;
+      plan_.values[value].tile = tile;
+      plan_.values[value].slot = tile ? TileSlot(record.width, life, position) : Slot(record, life, position);
+    }
+  }
+
+  uint32_t TileSlot(uint32_t width, const Life& life, uint32_t position) {
+    uint32_t* widths = plan_.tile_widths;
+    const uint32_t slot = BestFree(
+        plan_.tile_slot_count, width, [&](uint32_t s) { return tile_free_from_[s] <= position; },
+        [&](uint32_t s) { return widths[s]; });
+    if (slot == plan_.tile_slot_count) ++plan_.tile_slot_count;
+    if (width > widths[slot]) widths[slot] = width;
+    tile_free_from_[slot] = life.last_use + 1;
+    return slot;
+  }
+
+  uint32_t Slot(const ValueRecord& record, const Life& life, uint32_t position) {
+    const uint32_t slot = BestFree(
+        plan_.slot_count, record.width,
+        [&](uint32_t s) {
+          const Occupant& last = occupants_[s];
+          return plan_.slots[s].space == record.space &&
+                 (last.free_from <= position || (last.width == record.width && last.rows_free_from <= position));
+        },
+        [&](uint32_t s) { return plan_.slots[s].width; });
+    if (slot == plan_.slot_count) plan_.slots[plan_.slot_count++] = {record.space, record.width};
+    if (record.width > plan_.slots[slot].width) plan_.slots[slot].width = record.width;
+    const PhasePlan& last = plan_.phases[life.last_phase];
+    const uint32_t phase_end = last.first_step + last.step_count;
+    occupants_[slot] = {record.width, life.output ? UINT32_MAX : phase_end,
+                        life.output       ? UINT32_MAX
+                        : life.read_whole ? phase_end
+                                          : life.last_use + 1};
+    return slot;
+  }
+
+  // Who was last in a slot. Rows that only their own tile reads are free for a value of the same width (whose rows lie
+  // in the same places) as soon as the tile has read them; for others when the last reader's phase is over.
+  struct Occupant {
+    uint32_t width;
+    uint32_t free_from;  // position in running order
+    uint32_t rows_free_from;
+  };
+
+  const Model& model_;
+  ProgramPlan& plan_;
+  const uint32_t operations_, inputs_;
+  uint32_t* level_;           // [operations]
+  uint32_t* last_level_;      // [values]
+  Life* lives_;               // [values]
+  Occupant* occupants_;       // [slots]
+  uint32_t* tile_free_from_;  // [tile slots], within the current phase
+};
+
+}  // namespace
+
+Status PlacePlans(const Model& model, Arena& arena, Reporter& reporter, ProgramPlan** plans) {
+  const Blob& blob = model.blob;
+  ProgramPlan* placed = arena.Take<ProgramPlan>(blob.programs.count);
+  for (uint32_t p = 0; p < blob.programs.count; ++p) {
+    ProgramPlan counted;
+    Planner planner(model, blob.programs[p], arena, placed == nullptr ? &counted : placed + p);
+    if (arena.counting() || !arena.ok()) continue;
+    planner.Run();
+  }
+  *plans = placed;
+  (void)reporter;
+  return kOk;
+}
+
+}  // namespace fovea

@@ -1,0 +1,54 @@
+// A program cut into phases, and its values laid into slots: everything about running it that limits do not change.
+//
+// A phase is a run of steps over one row space in which each tile of rows needs nothing of other tiles, so a worker
+// carries a tile through all of them; between phases there is a barrier. Values used only inside the phase that
+// computes them exist for one tile at a time.
+#ifndef FOVEA_RUNTIME_PLAN_PLAN_H_
+#define FOVEA_RUNTIME_PLAN_PLAN_H_
+
+#include <stdint.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/model/model.h"
+
+namespace fovea {
+
+struct PhasePlan {
+  uint32_t first_step, step_count;  // in ProgramPlan::steps
+  uint32_t space;
+  uint32_t level;  // barriers that must have passed before
+};
+
+// Where a value lives. Inputs have memory of their own (slot kBlobNone).
+struct ValuePlan {
+  bool tile;  // in the worker's tile slots, else in the session's slots
+  uint32_t slot;
+};
+
+// Memory for one value at a time: rows of the space times the widest value that ever uses it.
+struct SlotPlan {
+  uint32_t space;
+  uint32_t width;
+};
+
+struct ProgramPlan {
+  const ProgramRecord* record;
+  uint32_t* steps;     // operations in running order
+  uint32_t* phase_of;  // [operations]
+  PhasePlan* phases;
+  uint32_t phase_count;
+  ValuePlan* values;
+  SlotPlan* slots;
+  uint32_t slot_count;
+  uint32_t* tile_widths;  // of the tile slots
+  uint32_t tile_slot_count;
+  uint32_t quantized_width;  // widest input of a linear layer with integer weights; 0: none
+  uint64_t tile_width;       // of all tile slots
+};
+
+// Plans every program. With a counting arena only sizes are meaningful.
+Status PlacePlans(const Model& model, Arena& arena, Reporter& reporter, ProgramPlan** plans);
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_PLAN_PLAN_H_

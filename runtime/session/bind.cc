@@ -1,0 +1,98 @@
+// The caller's segments -> rows of every space.
+#include "runtime/base/checked.h"
+#include "runtime/session/session.h"
+
+namespace fovea {
+namespace {
+
+void Bind(Session& session, uint32_t space, uint32_t count) {
+  SpaceState& state = session.spaces[space];
+  state.bound = true;
+  session.space_rows[space] = {{state.offsets, count}, state.offsets[count]};
+}
+
+// Spaces that follow from `source`, and from those, stand after it.
+void BindExtended(Session& session, uint32_t source) {
+  const Blob& blob = session.model->blob;
+  for (uint32_t i = source + 1; i < blob.spaces.count; ++i) {
+    const SpaceRecord& record = blob.spaces[i];
+    if (!session.spaces[i].used || record.kind != SpaceKind::kExtended || !session.spaces[record.source].bound)
+      continue;
+    const SpaceRows& from = session.space_rows[record.source];
+    uint32_t* offsets = session.spaces[i].offsets;
+    for (uint32_t k = 0; k <= from.segments.count; ++k) offsets[k] = from.segments.offsets[k] + k * record.extra;
+    Bind(session, i, from.segments.count);
+  }
+}
+
+}  // namespace
+
+Status SetSegments(Session& session, uint32_t space, const uint32_t* lengths, uint32_t count, Reporter& reporter) {
+  const Blob& blob = session.model->blob;
+  if (space >= blob.spaces.count) return reporter.Fail(FOVEA_E_INDEX, "no such space", blob.spaces.count, space);
+  SpaceState& state = session.spaces[space];
+  const SpaceRecord& record = blob.spaces[space];
+  if (record.kind != SpaceKind::kInput || !state.used) {
+    return reporter.Fail(FOVEA_E_INDEX, "the program takes no segments for this space", 0, space);
+  }
+  if (record.parent == kBlobNone && count != 1) {
+    return reporter.Fail(FOVEA_E_SEGMENTS, "a space without parent is one segment", 1, count);
+  }
+  if (count > state.max_segments) {
+    return reporter.Fail(FOVEA_E_SEGMENTS, "more segments than the limit of the parent space", state.max_segments,
+                         count);
+  }
+  // All is checked before anything is changed: a failed call leaves the old segments.
+  uint64_t rows = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (lengths[i] > state.max_segment_rows) {
+      return reporter.Fail(FOVEA_E_LENGTH, "segment is longer than the session or the model allows",
+                           state.max_segment_rows, lengths[i], i);
+    }
+    rows += lengths[i];
+  }
+  if (rows > state.max_rows)
+    return reporter.Fail(FOVEA_E_ROWS, "more rows than the space's limit", state.max_rows, rows);
+  state.offsets[0] = 0;
+  for (uint32_t i = 0; i < count; ++i) state.offsets[i + 1] = state.offsets[i] + lengths[i];
+  Bind(session, space, count);
+  BindExtended(session, space);
+  // The parent's rows follow where the caller does not say how they fall into segments of their own.
+  if (record.parent != kBlobNone && blob.spaces[record.parent].parent == kBlobNone) {
+    SpaceState& parent = session.spaces[record.parent];
+    parent.offsets[0] = 0;
+    parent.offsets[1] = count;
+    Bind(session, record.parent, 1);
+  }
+  session.running = session.finished = false;
+  return kOk;
+}
+
+Status CheckBound(Session& session, Reporter& reporter) {
+  const Blob& blob = session.model->blob;
+  for (uint32_t i = 0; i < blob.spaces.count; ++i) {
+    const SpaceState& state = session.spaces[i];
+    if (!state.used) continue;
+    if (!state.bound) return reporter.Fail(FOVEA_E_ORDER, "a space has no segments yet", 0, i);
+    const uint32_t parent = blob.spaces[i].parent;
+    if (parent != kBlobNone && session.space_rows[i].segments.count != session.space_rows[parent].rows) {
+      return reporter.Fail(FOVEA_E_SEGMENTS, "a space's segments are not as many as its parent's rows",
+                           session.space_rows[parent].rows, session.space_rows[i].segments.count);
+    }
+  }
+  const ProgramRecord& program = session.program();
+  for (uint32_t v = 0; v < program.value_count - program.operation_count; ++v) {
+    const uint32_t limit = session.model->id_limits[program.first_value + v];
+    if (limit == 0) continue;
+    const int32_t* ids = reinterpret_cast<const int32_t*>(session.values[v]);
+    const uint32_t rows = session.space_rows[session.value(v).space].rows;
+    for (uint32_t r = 0; r < rows; ++r) {
+      if (static_cast<uint32_t>(ids[r]) < limit) continue;
+      reporter.tensor = v;
+      return reporter.Fail(FOVEA_E_ID, "an id is outside its table", limit, static_cast<uint32_t>(ids[r]), r);
+    }
+  }
+  return kOk;
+}
+
+}  // namespace fovea

@@ -1,0 +1,306 @@
+// Options -> limits -> memory. The same code counts bytes and places objects.
+#include "runtime/base/checked.h"
+#include "runtime/session/session.h"
+
+namespace fovea {
+namespace {
+
+// Chosen so that a tile's slots stay well inside a second-level cache of 1 to 2 MiB, shared with streaming weights.
+constexpr uint64_t kTileBytes = 1 << 20;
+constexpr uint32_t kLeastTileRows = 16, kMostTileRows = 128;
+
+uint32_t ChooseTileRows(const ProgramPlan& plan, uint32_t wanted) {
+  if (wanted != 0) return wanted;
+  const uint64_t row_bytes = plan.tile_width * sizeof(float) + plan.quantized_width;
+  uint32_t rows = kMostTileRows;
+  while (rows > kLeastTileRows && rows * row_bytes > kTileBytes) rows /= 2;
+  return rows;
+}
+
+const fovea_limit* FindLimit(const fovea_session_options& options, uint32_t space) {
+  for (uint32_t i = 0; i < options.limit_count; ++i) {
+    if (options.limits[i].space == space) return &options.limits[i];
+  }
+  return nullptr;
+}
+
+void MarkUsed(const Blob& blob, const ProgramRecord& program, SpaceState* spaces) {
+  for (uint32_t v = 0; v < program.value_count; ++v) spaces[blob.values[program.first_value + v].space].used = true;
+  for (uint32_t i = blob.spaces.count; i-- > 0;) {
+    if (!spaces[i].used) continue;
+    if (blob.spaces[i].parent != kBlobNone) spaces[blob.spaces[i].parent].used = true;
+    if (blob.spaces[i].kind == SpaceKind::kExtended) spaces[blob.spaces[i].source].used = true;
+  }
+}
+
+Status ResolveLimits(const Model& model, const ProgramRecord& program, const fovea_session_options& options,
+                     Reporter& reporter, SpaceState* spaces) {
+  const Blob& blob = model.blob;
+  MarkUsed(blob, program, spaces);
+  for (uint32_t i = 0; i < blob.spaces.count; ++i) {
+    const SpaceRecord& record = blob.spaces[i];
+    SpaceState& space = spaces[i];
+    if (!space.used) continue;
+    space.max_segments = record.parent == kBlobNone ? 1 : spaces[record.parent].max_rows;
+    if (record.kind == SpaceKind::kExtended) {
+      const SpaceState& source = spaces[record.source];
+      const CheckedSize rows =
+          CheckedSize(source.max_rows) + CheckedSize(source.max_segments) * CheckedSize(record.extra);
+      if (rows.value() > INT32_MAX) return reporter.Fail(FOVEA_E_OPTION, "too many rows", INT32_MAX, rows.value());
+      space.max_rows = static_cast<uint32_t>(rows.value());
+      space.max_segment_rows = source.max_segment_rows + record.extra;
+      continue;
+    }
+    const fovea_limit* limit = FindLimit(options, i);
+    if (limit == nullptr && record.parent != kBlobNone) {
+      return reporter.Fail(FOVEA_E_OPTION, "a space of the program has no limit", i);
+    }
+    space.max_rows = limit == nullptr ? 1 : limit->rows;
+    if (space.max_rows == 0 || space.max_rows > INT32_MAX) {
+      return reporter.Fail(FOVEA_E_OPTION, "a limit must be 1 to 2^31 - 1 rows", INT32_MAX, space.max_rows);
+    }
+    const uint32_t allowed = model.max_segment_rows[i];
+    space.max_segment_rows = limit == nullptr ? 0 : limit->segment_rows;
+    if (space.max_segment_rows > allowed) {
+      return reporter.Fail(FOVEA_E_OPTION, "the model has no positions for segments this long", allowed,
+                           space.max_segment_rows);
+    }
+    if (space.max_segment_rows == 0) space.max_segment_rows = allowed;
+    if (space.max_segment_rows > space.max_rows) space.max_segment_rows = space.max_rows;
+  }
+  return kOk;
+}
+
+// A matrix of one space, with what kernels may read behind it.
+CheckedSize MatrixBytes(uint32_t rows, uint32_t width) {
+  return CheckedSize(rows) * CheckedSize(width) * CheckedSize(sizeof(float)) + CheckedSize(kGemmSlack);
+}
+
+class Placer {
+ public:
+  Placer(const Model& model, const ProgramPlan& plan, const fovea_session_options& options, SessionArenas& arenas)
+      : model_(model), plan_(plan), options_(options), fixed_(arenas.fixed), scratch_(arenas.scratch) {}
+
+  Status Place(const SpaceState* spaces, Reporter& reporter, Session** out) {
+    Session* session = fixed_.Take<Session>(1);
+    Session counted;
+    *out = session;
+    Session& s = session == nullptr ? counted : *session;
+    s.model = &model_;
+    s.plan = &plan_;
+    s.worker_count = options_.workers == 0 ? 1 : options_.workers;
+    s.tile_rows = ChooseTileRows(plan_, options_.tile_rows);
+    s.runner = options_.runner;
+    s.runner_context = options_.runner_context;
+    s.clock = options_.clock;
+    for (uint32_t i = 0; i < model_.blob.spaces.count; ++i) {
+      s.spaces[i] = spaces[i];
+      if (spaces[i].used) s.spaces[i].offsets = fixed_.Take<uint32_t>(uint64_t{spaces[i].max_segments} + 1);
+    }
+    PlaceValues(s);
+    PlaceTaps(s);
+    s.info.plan_bytes = fixed_.needed();
+    FOVEA_TRY(PlaceWorkers(s, reporter));
+    s.info.workers = s.worker_count;
+    s.info.tile_rows = s.tile_rows;
+    return kOk;
+  }
+
+ private:
+  bool placing() const { return !fixed_.counting() && !scratch_.counting() && fixed_.ok() && scratch_.ok(); }
+
+  void PlaceValues(Session& s) {
+    const ProgramRecord& program = *plan_.record;
+    const uint32_t inputs = program.value_count - program.operation_count;
+    s.values = fixed_.Take<uint8_t*>(program.value_count);
+    s.kept = fixed_.Take<bool>(program.value_count);
+    uint8_t** slots = fixed_.Take<uint8_t*>(plan_.slot_count);
+    s.tile_offsets = fixed_.Take<uint64_t>(plan_.tile_slot_count);
+
+    uint64_t before = scratch_.needed();
+    for (uint32_t v = 0; v < inputs; ++v) {
+      const ValueRecord& record = s.value(v);
+      void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[record.space].max_rows, record.width));
+      if (placing()) s.values[v] = static_cast<uint8_t*>(memory);
+    }
+    s.info.input_bytes = scratch_.needed() - before;
+
+    before = scratch_.needed();
+    for (uint32_t i = 0; i < plan_.slot_count; ++i) {
+      void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[plan_.slots[i].space].max_rows, plan_.slots[i].width));
+      if (placing()) slots[i] = static_cast<uint8_t*>(memory);
+    }
+    for (uint32_t v = inputs; v < program.value_count && placing(); ++v) {
+      s.values[v] = plan_.values[v].tile ? nullptr : slots[plan_.values[v].slot];
+    }
+    s.info.value_bytes = scratch_.needed() - before;
+
+    before = scratch_.needed();
+    for (uint32_t i = 0; i < options_.keep_count; ++i) {
+      const uint32_t v = options_.keep[i];
+      if (s.value(v).role != ValueRole::kInternal) continue;  // stays readable anyway
+      void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[s.value(v).space].max_rows, s.value(v).width));
+      if (placing()) {
+        s.values[v] = static_cast<uint8_t*>(memory);
+        s.kept[v] = true;
+      }
+    }
+    s.info.keep_bytes = scratch_.needed() - before;
+  }
+
+  void PlaceTaps(Session& s) {
+    const uint32_t operations = plan_.record->operation_count;
+    s.tap_count = options_.tap_count;
+    s.taps = fixed_.Take<Tap>(options_.tap_count);
+    s.tap_of_operation = fixed_.Take<uint32_t>(operations);
+    if (placing()) {
+      for (uint32_t i = 0; i < operations; ++i) s.tap_of_operation[i] = kBlobNone;
+    }
+    const uint64_t before = scratch_.needed();
+    for (uint32_t i = 0; i < options_.tap_count; ++i) {
+      const OpView view = model_.Operation(*plan_.record, options_.taps[i]);
+      const uint32_t stride = s.spaces[view.Input(1).space].max_segment_rows;
+      const CheckedSize floats = CheckedSize(s.spaces[view.Input(0).space].max_rows) *
+                                 CheckedSize(AttentionSpecOf(view).heads) * CheckedSize(stride);
+      void* memory = scratch_.TakeBytes(floats * CheckedSize(sizeof(float)));
+      if (!placing()) continue;
+      s.taps[i] = {options_.taps[i], static_cast<float*>(memory), stride};
+      s.tap_of_operation[options_.taps[i]] = i;
+    }
+    s.info.tap_bytes = scratch_.needed() - before;
+  }
+
+  uint64_t OperationScratch(uint32_t tile_rows) const {
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < plan_.record->operation_count; ++i) {
+      const OpView view = model_.Operation(*plan_.record, i);
+      const OpDef* def = FindOp(view.record->code);
+      const uint64_t bytes = def->scratch == nullptr ? 0 : def->scratch(view, tile_rows);
+      if (bytes > most) most = bytes;
+    }
+    return most;
+  }
+
+  bool UsesGemmOp(uint32_t gemm_op) const {
+    for (uint32_t i = 0; i < plan_.record->operation_count; ++i) {
+      const uint32_t linear = model_.linear_of_operation[plan_.record->first_operation + i];
+      if (linear != kBlobNone && model_.linears[linear].op == gemm_op) return true;
+    }
+    return false;
+  }
+
+  Status PlaceWorkers(Session& s, Reporter& reporter) {
+    s.workers = fixed_.Take<Worker>(s.worker_count);
+    const uint64_t op_scratch = OperationScratch(s.tile_rows);
+    const uint64_t scratch_before = scratch_.needed();
+    for (uint32_t w = 0; w < s.worker_count; ++w) {
+      Worker worker{};
+      worker.gemm_ops = fixed_.Take<void*>(model_.gemm_op_count);
+      if (s.clock != nullptr) worker.ticks = fixed_.Take<uint64_t>(plan_.record->operation_count);
+      FOVEA_TRY(PlaceGemmOps(s, &worker, reporter));
+      const uint64_t slots_begin = scratch_.needed();
+      for (uint32_t i = 0; i < plan_.tile_slot_count; ++i) {
+        const uint64_t offset = scratch_.needed() - slots_begin;
+        void* slot = scratch_.TakeBytes(MatrixBytes(s.tile_rows, plan_.tile_widths[i]));
+        if (i == 0) worker.tile_slots = static_cast<uint8_t*>(slot);
+        if (placing()) s.tile_offsets[i] = offset;
+      }
+      worker.scratch = scratch_.TakeBytes(op_scratch);
+      if (plan_.quantized_width != 0) {
+        worker.quantized.rows = static_cast<int8_t*>(scratch_.TakeBytes(
+            CheckedSize(s.tile_rows) * CheckedSize(plan_.quantized_width) + CheckedSize(kGemmSlack)));
+        worker.quantized.params = static_cast<QuantParams*>(
+            scratch_.TakeBytes((uint64_t{s.tile_rows} + kGemmExtraParams) * sizeof(QuantParams)));
+      }
+      if (placing()) s.workers[w] = worker;
+    }
+    s.info.worker_bytes = scratch_.needed() - scratch_before;
+    return kOk;
+  }
+
+  Status PlaceGemmOps(Session& s, Worker* worker, Reporter& reporter) {
+    const uint64_t before = fixed_.needed();
+    for (uint32_t i = 0; i < model_.gemm_op_count; ++i) {
+      if (!UsesGemmOp(i)) continue;
+      const GemmOp& op = model_.gemm_ops[i];
+      void* storage = fixed_.TakeBytes(op.backend->operator_bytes(op.shape));
+      if (!placing()) continue;
+      worker->gemm_ops[i] = storage;
+      FOVEA_TRY(op.backend->make_operator(op.shape, model_.kernels, storage, reporter));
+    }
+    s.info.operator_bytes += fixed_.needed() - before;
+    return kOk;
+  }
+
+  const Model& model_;
+  const ProgramPlan& plan_;
+  const fovea_session_options& options_;
+  Arena& fixed_;
+  Arena& scratch_;
+};
+
+}  // namespace
+
+Status CheckSessionOptions(const Model& model, const fovea_session_options& options, Reporter& reporter) {
+  const Blob& blob = model.blob;
+  if (options.program >= blob.programs.count) {
+    return reporter.Fail(FOVEA_E_INDEX, "no such program", blob.programs.count, options.program);
+  }
+  if (options.workers > kMaxWorkers)
+    return reporter.Fail(FOVEA_E_OPTION, "too many workers", kMaxWorkers, options.workers);
+  if (options.tile_rows > kMaxTileRows) {
+    return reporter.Fail(FOVEA_E_OPTION, "tile_rows is too large", kMaxTileRows, options.tile_rows);
+  }
+  if ((options.limit_count != 0 && options.limits == nullptr) || (options.keep_count != 0 && options.keep == nullptr) ||
+      (options.tap_count != 0 && options.taps == nullptr)) {
+    return reporter.Fail(FOVEA_E_NULL, "an array of the options is NULL");
+  }
+  for (uint32_t i = 0; i < options.limit_count; ++i) {
+    const uint32_t space = options.limits[i].space;
+    if (space >= blob.spaces.count)
+      return reporter.Fail(FOVEA_E_INDEX, "limit for no such space", blob.spaces.count, space);
+    if (blob.spaces[space].kind != SpaceKind::kInput) {
+      return reporter.Fail(FOVEA_E_OPTION, "limit for a space that follows from another", 0, space);
+    }
+    for (uint32_t k = 0; k < i; ++k) {
+      if (options.limits[k].space == space) return reporter.Fail(FOVEA_E_OPTION, "two limits for one space", 1, space);
+    }
+  }
+  const ProgramRecord& program = blob.programs[options.program];
+  for (uint32_t i = 0; i < options.keep_count; ++i) {
+    reporter.tensor = options.keep[i];
+    if (options.keep[i] >= program.value_count) {
+      return reporter.Fail(FOVEA_E_INDEX, "no such value to keep", program.value_count, options.keep[i]);
+    }
+    for (uint32_t k = 0; k < i; ++k) {
+      if (options.keep[k] == options.keep[i])
+        return reporter.Fail(FOVEA_E_OPTION, "value is kept twice", 1, options.keep[i]);
+    }
+  }
+  reporter.tensor = FOVEA_NOWHERE;
+  for (uint32_t i = 0; i < options.tap_count; ++i) {
+    reporter.step = options.taps[i];
+    if (options.taps[i] >= program.operation_count) {
+      return reporter.Fail(FOVEA_E_INDEX, "no such step to tap", program.operation_count, options.taps[i]);
+    }
+    if (OpCode(model.Operation(program, options.taps[i]).record->code) != OpCode::kAttention) {
+      return reporter.Fail(FOVEA_E_OPTION, "only attention has weights to tap", 0, options.taps[i]);
+    }
+    for (uint32_t k = 0; k < i; ++k) {
+      if (options.taps[k] == options.taps[i])
+        return reporter.Fail(FOVEA_E_OPTION, "step is tapped twice", 1, options.taps[i]);
+    }
+  }
+  reporter.step = FOVEA_NOWHERE;
+  return kOk;
+}
+
+Status PlaceSession(const Model& model, const ProgramPlan* plans, const fovea_session_options& options,
+                    SessionArenas& arenas, Reporter& reporter, Session** session) {
+  const ProgramPlan& plan = plans[options.program];
+  SpaceState spaces[kMaxSpaces];
+  FOVEA_TRY(ResolveLimits(model, *plan.record, options, reporter, spaces));
+  return Placer(model, plan, options, arenas).Place(spaces, reporter, session);
+}
+
+}  // namespace fovea

@@ -1,0 +1,120 @@
+// Phase by phase; in a phase workers take tiles of rows and carry each through all steps.
+#include "runtime/base/checked.h"
+#include "runtime/session/session.h"
+
+namespace fovea {
+namespace {
+
+// Tiles are cut at multiples of this, so that GEMM kernels see full row blocks.
+constexpr uint32_t kRowBlock = 16;
+
+// Fewer rows per tile where all workers would otherwise not have one. Results do not depend on it.
+uint32_t TileRows(const Session& session, uint32_t rows) {
+  const uint64_t share = RoundUp(DivideUp(rows, session.worker_count), kRowBlock);
+  return share < session.tile_rows ? static_cast<uint32_t>(share) : session.tile_rows;
+}
+
+// Row `row` of a value: in the session's memory, or in this worker's tile, which begins with the tile's first row.
+uint8_t* Row(const Session& session, const Worker& worker, uint32_t value, uint32_t row) {
+  if (session.values[value] == nullptr) {
+    return worker.tile_slots + session.tile_offsets[session.plan->values[value].slot];
+  }
+  return session.values[value] + size_t{row} * session.value(value).width * sizeof(float);
+}
+
+Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint32_t begin, uint32_t end) {
+  const Model& model = *session.model;
+  OpRun run{};
+  run.view = model.Operation(session.program(), operation);
+  const OpDef& def = *FindOp(run.view.record->code);
+  run.kernels = &model.kernels;
+  run.spaces = session.space_rows;
+  run.row_begin = begin;
+  run.row_end = end;
+  for (uint32_t i = 0; i < run.view.record->input_count; ++i) {
+    const bool all_rows = ((def.reads_all_rows >> i) & 1) != 0;
+    run.inputs[i] = Row(session, worker, run.view.InputIndex(i), all_rows ? 0 : begin);
+  }
+  run.output = reinterpret_cast<float*>(Row(session, worker, run.view.record->output, begin));
+  run.scratch = worker.scratch;
+  run.quantized = &worker.quantized;
+  const uint32_t linear_index = model.linear_of_operation[session.program().first_operation + operation];
+  if (linear_index != kBlobNone) {
+    const Linear& linear = model.linears[linear_index];
+    run.linear = {linear.backend, &linear.weights, linear.packed, worker.gemm_ops[linear.op]};
+  }
+  const uint32_t tap = session.tap_of_operation[operation];
+  if (tap != kBlobNone) {
+    run.weights = session.taps[tap].data;
+    run.weights_stride = session.taps[tap].stride;
+  }
+  return def.run(run);
+}
+
+void RunTiles(void* context, uint32_t worker_index) {
+  Session& session = *static_cast<Session*>(context);
+  Worker& worker = session.workers[worker_index];
+  const PhasePlan& phase = session.plan->phases[session.next_phase];
+  for (;;) {
+    const uint32_t begin = session.next_row.fetch_add(session.tile, std::memory_order_relaxed);
+    if (begin >= session.rows || session.cancelled.load(std::memory_order_relaxed)) return;
+    const uint32_t end = session.rows - begin < session.tile ? session.rows : begin + session.tile;
+    worker.quantized.value = kBlobNone;
+    for (uint32_t i = 0; i < phase.step_count; ++i) {
+      const uint32_t operation = session.plan->steps[phase.first_step + i];
+      const uint64_t start = session.clock == nullptr ? 0 : session.clock();
+      const Status status = RunStep(session, worker, operation, begin, end);
+      if (session.clock != nullptr) worker.ticks[operation] += session.clock() - start;
+      if (!status.ok()) {
+        session.failure.store(status.code, std::memory_order_relaxed);
+        session.cancelled.store(true, std::memory_order_relaxed);
+        return;
+      }
+    }
+  }
+}
+
+void RunPhase(Session& session) {
+  session.rows = session.space_rows[session.plan->phases[session.next_phase].space].rows;
+  if (session.rows == 0) return;
+  session.tile = TileRows(session, session.rows);
+  session.next_row.store(0, std::memory_order_relaxed);
+  if (session.runner != nullptr && session.worker_count > 1) {
+    session.runner(session.runner_context, session.worker_count, RunTiles, &session);
+  } else {
+    for (uint32_t w = 0; w < session.worker_count; ++w) RunTiles(&session, w);
+  }
+}
+
+}  // namespace
+
+Status BeginRun(Session& session, Reporter& reporter) {
+  session.running = session.finished = false;
+  FOVEA_TRY(CheckBound(session, reporter));
+  session.next_phase = 0;
+  session.cancelled.store(false, std::memory_order_relaxed);
+  session.failure.store(FOVEA_OK, std::memory_order_relaxed);
+  session.running = true;
+  return kOk;
+}
+
+Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& reporter) {
+  if (!session.running) return reporter.Fail(FOVEA_E_ORDER, "no run has begun");
+  const uint32_t count = session.plan->phase_count;
+  for (; phases > 0 && session.next_phase < count; --phases, ++session.next_phase) {
+    RunPhase(session);
+    if (!session.cancelled.load(std::memory_order_relaxed)) continue;
+    session.running = false;
+    const fovea_status failure = session.failure.load(std::memory_order_relaxed);
+    return failure != FOVEA_OK ? reporter.Fail(failure, "a backend refused an operation")
+                               : reporter.Fail(FOVEA_E_CANCELLED, "the run was cancelled");
+  }
+  *left = count - session.next_phase;
+  if (*left == 0) {
+    session.running = false;
+    session.finished = true;
+  }
+  return kOk;
+}
+
+}  // namespace fovea

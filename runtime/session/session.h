@@ -1,0 +1,91 @@
+// A plan in the caller's memory: limits resolved, every address known, ready to bind rows and run.
+#ifndef FOVEA_RUNTIME_SESSION_SESSION_H_
+#define FOVEA_RUNTIME_SESSION_SESSION_H_
+
+#include <atomic>
+
+#include "fovea/session.h"
+#include "runtime/base/arena.h"
+#include "runtime/plan/plan.h"
+
+namespace fovea {
+
+inline constexpr uint32_t kMaxWorkers = 64;
+inline constexpr uint32_t kMaxTileRows = 1024;
+
+// Limits of a space, and its rows as bound.
+struct SpaceState {
+  bool used = false;  // by the program
+  bool bound = false;
+  uint32_t max_rows = 0, max_segments = 0, max_segment_rows = 0;
+  uint32_t* offsets = nullptr;  // [max_segments + 1]
+};
+
+struct Worker {
+  uint8_t* tile_slots;
+  void* scratch;
+  QuantizedTile quantized;
+  void** gemm_ops;  // [Model::gemm_op_count], null where the program has none
+  uint64_t* ticks;  // [operations], or null
+};
+
+struct Tap {
+  uint32_t operation;
+  float* data;
+  uint32_t stride;
+};
+
+struct Session {
+  const Model* model = nullptr;
+  const ProgramPlan* plan = nullptr;
+  uint32_t worker_count = 0, tile_rows = 0;
+  fovea_runner runner = nullptr;
+  void* runner_context = nullptr;
+  uint64_t (*clock)() = nullptr;
+
+  SpaceState spaces[kMaxSpaces];
+  SpaceRows space_rows[kMaxSpaces];      // what operations see
+  uint8_t** values = nullptr;            // [values] row 0; null for values that exist per tile
+  uint64_t* tile_offsets = nullptr;      // [tile slots], from Worker::tile_slots
+  uint32_t* tap_of_operation = nullptr;  // [operations]
+  Tap* taps = nullptr;
+  uint32_t tap_count = 0;
+  bool* kept = nullptr;  // [values]
+  Worker* workers = nullptr;
+
+  // The run in progress.
+  uint32_t next_phase = 0;
+  bool running = false, finished = false;
+  uint32_t tile = 0, rows = 0;  // of the current phase
+  std::atomic<uint32_t> next_row{0};
+  std::atomic<bool> cancelled{false};
+  std::atomic<int32_t> failure{FOVEA_OK};
+
+  fovea_session_info info{};  // struct_size unused
+
+  const ProgramRecord& program() const { return *plan->record; }
+  const ValueRecord& value(uint32_t v) const { return model->blob.values[program().first_value + v]; }
+};
+
+struct SessionArenas {
+  Arena fixed, state, scratch;
+};
+
+// Sizing and placing are this one function. `options` has passed CheckSessionOptions; *session lies in arenas.fixed
+// when placing.
+Status CheckSessionOptions(const Model& model, const fovea_session_options& options, Reporter& reporter);
+Status PlaceSession(const Model& model, const ProgramPlan* plans, const fovea_session_options& options,
+                    SessionArenas& arenas, Reporter& reporter, Session** session);
+
+// bind.cc
+Status SetSegments(Session& session, uint32_t space, const uint32_t* lengths, uint32_t count, Reporter& reporter);
+// Rows of all spaces agree and ids are in range.
+Status CheckBound(Session& session, Reporter& reporter);
+
+// run.cc
+Status BeginRun(Session& session, Reporter& reporter);
+Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& reporter);
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_SESSION_SESSION_H_
