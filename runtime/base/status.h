@@ -42,12 +42,13 @@ class Reporter {
 }  // namespace fovea
 
 // Leaves the enclosing function with the status of `expression` unless it is OK.
-#define FOVEA_TRY(expression) FOVEA_TRY_NAMED(expression, __COUNTER__)
+#define FOVEA_TRY(expression) FOVEA_TRY_COUNTED(expression, __COUNTER__)
+#define FOVEA_TRY_COUNTED(expression, n) FOVEA_TRY_NAMED(expression, n)
 #define FOVEA_TRY_NAMED(expression, n) FOVEA_TRY_AS(expression, fovea_try_##n)
-#define FOVEA_TRY_AS(expression, name)             \
-  do {                                             \
-    const ::fovea::Status name = (expression);     \
-    if (!name.ok()) return name;                   \
+#define FOVEA_TRY_AS(expression, name)         \
+  do {                                         \
+    const ::fovea::Status name = (expression); \
+    if (!name.ok()) return name;               \
   } while (false)
 
 #endif  // FOVEA_RUNTIME_BASE_STATUS_H_
