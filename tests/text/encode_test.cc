@@ -1,0 +1,217 @@
+// Encoding and decoding with small tokenizers whose results can be worked out by hand.
+#include <gtest/gtest.h>
+
+#include "tests/text/fixtures.h"
+#include "tests/text/text_fixture.h"
+#include "tools/base/fail.h"
+
+namespace fovea::test {
+namespace {
+
+using Ids = std::vector<int>;
+using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
+
+class WordPieceText : public testing::Test {
+ protected:
+  WordPieceText() { EXPECT_TRUE(section_.ok()) << section_.error(); }
+  Ids Plain(const std::string& text) { return section_.Encode(text, false).ids; }
+  static const TextSection& Section() {
+    static const TextSection section(SectionOf(WordPieceJson()));
+    return section;
+  }
+  const TextSection& section_ = Section();
+};
+
+TEST_F(WordPieceText, LongestPiecesFromTheLeft) {
+  EXPECT_EQ(Plain("unaffable"), (Ids{6, 7, 8}));
+  EXPECT_EQ(Plain("the cafes"), (Ids{5, 9, 10}));
+  EXPECT_EQ(Plain("abb"), (Ids{22, 17}));
+  EXPECT_EQ(Plain("unknown the"), (Ids{1, 5}));       // no pieces: the whole word is unknown
+  EXPECT_EQ(Plain("abbbbbbbbb"), (Ids{22, 17, 17, 17, 17, 17, 17, 17, 17}));
+  EXPECT_EQ(Plain("abbbbbbbbbb"), (Ids{1}));          // longer than ten characters
+  EXPECT_EQ(section_.Encode("the").ids, (Ids{2, 5, 3}));
+}
+
+TEST_F(WordPieceText, Normalization) {
+  EXPECT_EQ(Plain("THE CAFÉ"), (Ids{5, 9}));
+  EXPECT_EQ(Plain("cafe\xcc\x81"), (Ids{9}));          // combining acute
+  EXPECT_EQ(Plain("中文"), (Ids{18, 19}));              // ideographs are words
+  EXPECT_EQ(Plain("don't,the."), (Ids{20, 13, 14, 11, 5, 12}));
+  EXPECT_EQ(Plain(std::string("t\0h\x01" "e", 5)), Plain("the"));
+  EXPECT_EQ(Plain("\t\n\xc2\xa0\xe2\x80\xa8 "), Ids{});
+  EXPECT_EQ(Plain(""), Ids{});
+}
+
+TEST_F(WordPieceText, RangesAreBytesOfTheText) {
+  const Encoded e = section_.Encode("CAFÉs 中 <L>.", true);
+  EXPECT_EQ(e.ids, (Ids{2, 9, 10, 18, 24, 12, 3}));
+  EXPECT_EQ(e.ranges, (Ranges{{0, 0}, {0, 5}, {5, 6}, {7, 10}, {10, 14}, {14, 15}, {0, 0}}));
+  EXPECT_EQ(e.special, (Ids{1, 0, 0, 0, 0, 0, 1}));
+}
+
+TEST_F(WordPieceText, AddedTokens) {
+  EXPECT_EQ(Plain("a[MASK]b"), (Ids{15, 4, 16}));
+  EXPECT_EQ(Plain("a <R>  b"), (Ids{15, 25, 16}));
+  EXPECT_EQ(Plain("word"), (Ids{26}));
+  EXPECT_EQ(Plain("a word."), (Ids{15, 26, 12}));
+  EXPECT_EQ(Plain("swords"), (Ids{1}));               // not a word of its own
+  EXPECT_EQ(Plain("élan ELAN a"), (Ids{27, 27, 15}));  // found after normalization
+}
+
+TEST_F(WordPieceText, PairsAndTruncation) {
+  const std::string a = "a b a b a", b = "the the";
+  Encoded e = section_.Encode(a, &b, {});
+  EXPECT_EQ(e.ids, (Ids{2, 15, 16, 15, 16, 15, 3, 5, 5, 3}));
+  EXPECT_EQ(e.types, (Ids{0, 0, 0, 0, 0, 0, 0, 1, 1, 1}));
+  text::EncodeOptions options;
+  options.max_length = 7;
+  e = section_.Encode(a, &b, options);
+  EXPECT_EQ(e.ids, (Ids{2, 15, 16, 3, 5, 5, 3}));
+  EXPECT_EQ(e.result.tokens[0], 5u);
+  EXPECT_EQ(e.result.tokens[1], 2u);
+  options.from_left = true;
+  EXPECT_EQ(section_.Encode(a, &b, options).ids, (Ids{2, 16, 15, 3, 5, 5, 3}));
+  options.truncation = text::Truncation::kOnlySecond;
+  EXPECT_EQ(section_.Encode(a, &b, options).status.code, FOVEA_E_LENGTH);
+  options.max_length = 2;
+  EXPECT_EQ(section_.Encode(a, &b, options).status.code, FOVEA_E_OPTION);
+
+  text::EncodeOptions windows;
+  windows.max_length = 4;
+  windows.stride = 1;
+  Ids all;
+  for (windows.window = 0; windows.window < 4; ++windows.window) {
+    e = section_.Encode("a b the a b", nullptr, windows);
+    EXPECT_EQ(e.result.windows, 4u);
+    all.insert(all.end(), e.ids.begin(), e.ids.end());
+  }
+  EXPECT_EQ(all, (Ids{2, 15, 16, 3, 2, 16, 5, 3, 2, 5, 15, 3, 2, 15, 16, 3}));
+  EXPECT_EQ(section_.Encode("a b the a b", nullptr, windows).status.code, FOVEA_E_INDEX);
+  windows.stride = 2;
+  EXPECT_EQ(section_.Encode("a b the a b", nullptr, windows).status.code, FOVEA_E_OPTION);
+  windows.stride = windows.window = 0;
+  windows.max_length = 2;
+  EXPECT_EQ(section_.Encode("a b", nullptr, windows).ids, (Ids{2, 3}));
+}
+
+TEST_F(WordPieceText, CapacityAndErrors) {
+  const std::string text = "the cafes";
+  Encoded e = section_.Encode(text, nullptr, {}, 4);
+  EXPECT_EQ(e.status.code, FOVEA_E_CAPACITY);
+  EXPECT_EQ(e.error.expected, 5u);
+  EXPECT_TRUE(section_.Encode(text, nullptr, {}, 5).status.ok());
+  e = section_.Encode("ab\xff the");
+  EXPECT_EQ(e.status.code, FOVEA_E_UTF8);
+  EXPECT_EQ(e.error.byte, 2u);
+  for (const char* bad : {"a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80"}) {
+    EXPECT_EQ(section_.Encode(bad).status.code, FOVEA_E_UTF8) << bad;
+  }
+  // U+FFFD itself is valid.
+  EXPECT_TRUE(section_.Encode("\xef\xbf\xbd").status.ok());
+
+  const uint64_t needed = text::WorkspaceSize(section_.tokenizer(), 3);
+  std::vector<uint8_t> memory(needed + 128);
+  uint8_t* const aligned = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+  fovea_error error;
+  Reporter reporter(&error);
+  text::TokenArrays arrays;
+  text::EncodeResult result;
+  const text::TextInput input{reinterpret_cast<const uint8_t*>("the"), 3};
+  EXPECT_EQ(text::Encode(section_.tokenizer(), input, nullptr, {}, aligned, needed - 1, reporter, &arrays, &result).code,
+            FOVEA_E_TOO_SMALL);
+  EXPECT_EQ(error.expected, needed);
+  EXPECT_EQ(text::Encode(section_.tokenizer(), input, nullptr, {}, aligned + 1, needed, reporter, &arrays, &result).code,
+            FOVEA_E_MISALIGNED);
+  EXPECT_EQ(text::WorkspaceSize(section_.tokenizer(), UINT64_MAX), UINT64_MAX);
+}
+
+TEST_F(WordPieceText, Decode) {
+  EXPECT_EQ(section_.Decode({2, 6, 7, 8, 11, 5, 12, 3}), "unaffable, the.");
+  EXPECT_EQ(section_.Decode({2, 5, 3}, false), "[CLS] the [SEP]");
+  EXPECT_EQ(section_.Decode({10, 10}), "##ss");
+  EXPECT_EQ(section_.Decode({20, 13, 14}), "don ' t");
+  EXPECT_EQ(section_.Decode({20, 13, 14}, true, true), "don't");
+  fovea_error error;
+  Reporter reporter(&error);
+  const int32_t bad[] = {5, 28};
+  uint64_t size = 0;
+  uint8_t out[3];
+  EXPECT_EQ(text::Decode(section_.tokenizer(), bad, 2, {}, reporter, out, 3, &size).code, FOVEA_E_ID);
+  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(text::Decode(section_.tokenizer(), bad, 1, {}, reporter, out, 2, &size).code, FOVEA_E_CAPACITY);
+  EXPECT_EQ(error.expected, 3u);
+  EXPECT_TRUE(text::Decode(section_.tokenizer(), bad, 1, {}, reporter, out, 3, &size).ok());
+}
+
+class UnigramText : public testing::Test {
+ protected:
+  UnigramText() { EXPECT_TRUE(section_.ok()) << section_.error(); }
+  Ids Plain(const std::string& text) { return section_.Encode(text, false).ids; }
+  static const TextSection& Section() {
+    static const TextSection section(SectionOf(UnigramJson()));
+    return section;
+  }
+  const TextSection& section_ = Section();
+};
+
+TEST_F(UnigramText, BestPath) {
+  EXPECT_EQ(Plain("a"), (Ids{7}));
+  EXPECT_EQ(Plain("ab"), (Ids{3, 6}));          // -2 - 4 ties with -2.5 - 3.5: the longer last piece comes first
+  EXPECT_EQ(Plain("abc"), (Ids{7, 10}));        // -2.5 - 4
+  EXPECT_EQ(Plain("a a"), (Ids{7, 7}));
+  EXPECT_EQ(Plain("a   b"), (Ids{7, 3, 5}));    // runs of spaces shrink
+  EXPECT_EQ(Plain("xyz"), (Ids{3, 2}));         // a run of unknown characters is one token
+  EXPECT_EQ(Plain("axb"), (Ids{7, 2, 5}));
+  EXPECT_EQ(section_.Encode("a").ids, (Ids{7, 1}));
+  EXPECT_EQ(Plain("a<pad>b"), (Ids{7, 0, 3, 5}));
+}
+
+TEST_F(UnigramText, CompositionAndCompatibility) {
+  EXPECT_EQ(Plain("e\xcc\x81"), (Ids{3, 11}));              // e + acute composes
+  EXPECT_EQ(Plain("\xc3\x89"), (Ids{3, 11}));               // É
+  EXPECT_EQ(Plain("\xef\xbc\xa1\xe2\x91\xa1"), (Ids{7, 2})); // full-width A, circled 2
+  // Marks of two classes in either order.
+  EXPECT_EQ(Plain("e\xcc\x81\xcc\xa3"), Plain("e\xcc\xa3\xcc\x81"));
+  EXPECT_EQ(Plain("\xe1\x84\x80\xe1\x85\xa1"), Plain("\xea\xb0\x80"));  // Hangul
+  const Encoded e = section_.Encode("ab e\xcc\x81", false);
+  EXPECT_EQ(e.ids, (Ids{3, 6, 3, 11}));
+  EXPECT_EQ(e.ranges, (Ranges{{0, 1}, {0, 2}, {2, 3}, {3, 4}}));
+}
+
+TEST_F(UnigramText, Decode) {
+  EXPECT_EQ(section_.Decode({7, 7, 6, 1}), "a aab");
+  EXPECT_EQ(section_.Decode({7, 1}, false), "a</s>");
+}
+
+TEST(ReadTokenizer, RefusesByName) {
+  const auto message = [](const nlohmann::json& json) -> std::string {
+    try {
+      SectionOf(json);
+    } catch (const tools::Failure& failure) {
+      return failure.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(WordPieceJson()), "");
+  nlohmann::json json = WordPieceJson();
+  json["normalizer"] = {{"type", "Nmt"}};
+  EXPECT_NE(message(json).find("\"Nmt\""), std::string::npos);
+  json = WordPieceJson();
+  json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {{{"type", "Digits"}}}}};
+  EXPECT_NE(message(json).find("\"Digits\""), std::string::npos);
+  json = WordPieceJson();
+  json["model"]["type"] = "WordLevel";
+  EXPECT_NE(message(json).find("\"WordLevel\""), std::string::npos);
+  json = WordPieceJson();
+  json["decoder"] = {{"type", "CTC"}};
+  EXPECT_NE(message(json).find("\"CTC\""), std::string::npos);
+  json = WordPieceJson();
+  json["model"]["unk_token"] = "<nothing>";
+  EXPECT_NE(message(json).find("<nothing>"), std::string::npos);
+  json = UnigramJson();
+  json["normalizer"] = {{"type", "Replace"}, {"pattern", {{"Regex", "a|b"}}}, {"content", ""}};
+  EXPECT_NE(message(json).find("a|b"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fovea::test
