@@ -1,0 +1,33 @@
+// A whole file, mapped read-only.
+#ifndef FOVEA_TOOLS_BASE_MAPPED_FILE_H_
+#define FOVEA_TOOLS_BASE_MAPPED_FILE_H_
+
+#include <stdint.h>
+
+#include <string>
+
+namespace fovea::tools {
+
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const uint8_t* data() const { return data_; }
+  uint64_t size() const { return size_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  const uint8_t* data_ = nullptr;
+  uint64_t size_ = 0;
+};
+
+std::string ReadFile(const std::string& path);
+void WriteFile(const std::string& path, const void* data, uint64_t size);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_BASE_MAPPED_FILE_H_

@@ -1,0 +1,75 @@
+// A model as it stands in a blob, by records, and the writer that lays it out as runtime/blob/README.md says.
+#ifndef FOVEA_TOOLS_BLOB_BLOB_H_
+#define FOVEA_TOOLS_BLOB_BLOB_H_
+
+#include <stdint.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/dtype.h"
+#include "runtime/blob/format.h"
+
+namespace fovea::tools {
+
+struct BlobSpace {
+  std::string name;
+  uint32_t parent = kBlobNone;
+  SpaceKind kind = SpaceKind::kInput;
+  uint32_t source = kBlobNone;
+  uint32_t extra = 0;
+};
+
+struct BlobTensor {
+  std::string name;
+  DType type = DType::kF32;
+  uint32_t rows = 0;
+  uint32_t width = 0;
+  std::vector<uint8_t> data;    // RowBytes(type, width) * rows
+  std::vector<uint8_t> scales;  // ScaleBytes(type, rows, width)
+};
+
+struct BlobValue {
+  std::string name;
+  uint32_t space = 0;
+  uint32_t width = 0;
+  DType type = DType::kF32;
+  ValueRole role = ValueRole::kInternal;
+};
+
+struct BlobOperation {
+  uint32_t code = 0;
+  std::string name;  // may be empty
+  uint32_t output = 0;
+  std::vector<uint32_t> inputs;
+  std::vector<uint32_t> tensors;  // kBlobNone where absent
+  std::vector<AttributeRecord> attributes;
+};
+
+struct BlobProgram {
+  std::string name;
+  std::vector<BlobValue> values;
+  std::vector<BlobOperation> operations;
+};
+
+struct BlobPacked {
+  uint64_t layout = 0;
+  std::vector<uint8_t> bytes;
+};
+
+struct BlobContent {
+  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<BlobSpace> spaces;
+  std::vector<BlobTensor> tensors;
+  std::vector<BlobProgram> programs;
+  std::vector<uint8_t> text;
+  std::vector<BlobPacked> packed;
+};
+
+// The whole blob. Equal strings and tensors of equal bytes are stored once. Fails where a limit of the format is passed.
+std::vector<uint8_t> WriteBlob(const BlobContent& content);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_BLOB_BLOB_H_

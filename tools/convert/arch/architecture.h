@@ -1,0 +1,44 @@
+// From a published model directory to a description: one file per architecture, chosen by `model_type`, listed in
+// architecture_list.inc.
+#ifndef FOVEA_TOOLS_CONVERT_ARCH_ARCHITECTURE_H_
+#define FOVEA_TOOLS_CONVERT_ARCH_ARCHITECTURE_H_
+
+#include <string>
+
+#include "tools/convert/arch/config.h"
+#include "tools/convert/description.h"
+
+namespace fovea::tools {
+
+enum class Task {
+  kEmbedding,               // hidden states, and the pooler's output where there is one
+  kBackbone,                // hidden states only, no output yet: another file goes on from the last value
+  kSequenceClassification,
+  kTokenClassification,
+  kMaskedLm,
+};
+
+struct Checkpoint {
+  std::string directory;
+  Config config;
+  Task task;
+};
+
+// Adds spaces, programs and metadata; description.weights already has the stored tensors.
+using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description& description);
+
+#define FOVEA_ARCHITECTURE(model_type, Name) void Describe##Name(const Checkpoint& checkpoint, Description& description);
+#include "tools/convert/arch/architecture_list.inc"
+#undef FOVEA_ARCHITECTURE
+
+// A directory with config.json, or of sentence-transformers with modules.json. `task`: empty for what the directory says it is
+// for, or "embedding", "sequence-classification", "token-classification", "masked-lm".
+Description DescribeDirectory(const std::string& directory, const std::string& task);
+
+// The parts of DescribeDirectory.
+Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone);
+Description DescribeSentenceTransformer(const std::string& directory);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_ARCH_ARCHITECTURE_H_

@@ -1,0 +1,102 @@
+// A directory of sentence-transformers: modules.json lists an encoder, then pooling, dense layers and normalisation.
+#include <filesystem>
+
+#include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
+#include "tools/convert/arch/architecture.h"
+
+namespace fovea::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Mode {
+  const char* key;
+  const char* pool;  // nullptr: known, but not supported
+};
+constexpr Mode kModes[] = {
+    {"pooling_mode_cls_token", "first"},
+    {"pooling_mode_mean_tokens", "mean"},
+    {"pooling_mode_max_tokens", "max"},
+    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt"},
+    {"pooling_mode_lasttoken", "last"},
+    {"pooling_mode_weightedmean_tokens", nullptr},
+};
+
+Operation Pooling(const std::string& directory, const std::string& in, const std::string& out) {
+  const Config config((fs::path(directory) / "config.json").string());
+  const Mode* chosen = nullptr;
+  for (const Mode& mode : kModes) {
+    if (!config.Flag(mode.key, false)) continue;
+    if (mode.pool == nullptr) Fail("{}: {} is not supported", directory, mode.key);
+    if (chosen != nullptr) Fail("{}: {} together with {} is not supported", directory, chosen->key, mode.key);
+    chosen = &mode;
+  }
+  if (chosen == nullptr) Fail("{}: no pooling mode that is known is set", directory);
+  return {"pool", {in}, {}, out, {{"kind", chosen->pool}}};
+}
+
+Operation Dense(const std::string& directory, Weights& weights, const std::string& in, const std::string& out) {
+  const Config config((fs::path(directory) / "config.json").string());
+  const std::string prefix = out + ".";
+  weights.AddFile((fs::path(directory) / "model.safetensors").string(), prefix);
+  std::vector<std::string> tensors = {prefix + "linear.weight"};
+  if (config.Flag("bias", true)) tensors.push_back(prefix + "linear.bias");
+  // "torch.nn.modules.activation.Tanh"
+  std::string activation = config.Text("activation_function", "torch.nn.modules.activation.Tanh");
+  std::string name = activation.substr(activation.rfind('.') + 1);
+  for (char& letter : name) letter = static_cast<char>(tolower(letter));
+  if (name == "identity") name = "linear";
+  const std::string known = ActivationName(name);
+  if (known.empty()) Fail("{}: activation_function {} is not supported", directory, activation);
+  return {"linear", {in}, tensors, out, {{"activation", known}}};
+}
+
+}  // namespace
+
+Description DescribeSentenceTransformer(const std::string& directory) {
+  const std::string path = (fs::path(directory) / "modules.json").string();
+  Json modules;
+  try {
+    modules = Json::parse(ReadFile(path));
+    Description description;
+    std::string value;
+    for (const Json& module : modules) {
+      const std::string type = module.at("type");
+      const std::string kind = type.substr(type.rfind('.') + 1);
+      const std::string where = (fs::path(directory) / module.at("path").get<std::string>()).string();
+      const bool first = value.empty();
+      if (first != (kind == "Transformer")) Fail("{}: module {} is not supported in this place", path, type);
+      if (first) {
+        description = DescribeTransformer(where, "", true);
+        description.SetMetadata("task", "embedding");
+        const fs::path limits = fs::path(where) / "sentence_bert_config.json";
+        if (fs::exists(limits)) {
+          description.max_length = Config(limits.string()).Number("max_seq_length", 0);
+        }
+        value = description.programs[0].operations.back().out;
+        continue;
+      }
+      std::vector<Operation>& operations = description.programs[0].operations;
+      const std::string out = fmt::format("module.{}", operations.size());
+      if (kind == "Pooling") {
+        operations.push_back(Pooling(where, value, out));
+      } else if (kind == "Dense") {
+        operations.push_back(Dense(where, description.weights, value, out));
+      } else if (kind == "Normalize") {
+        operations.push_back({"normalize", {value}, {}, out, {{"epsilon", 1e-12}}});
+      } else {
+        Fail("{}: module {} is not supported", path, type);
+      }
+      value = out;
+    }
+    if (value.empty() || description.programs[0].operations.back().op == "norm") Fail("{}: nothing pools", path);
+    description.programs[0].operations.back().out = "sentence_embedding";
+    description.programs[0].outputs = {"sentence_embedding"};
+    return description;
+  } catch (const Json::exception& error) {
+    Fail("{}: {}", path, error.what());
+  }
+}
+
+}  // namespace fovea::tools

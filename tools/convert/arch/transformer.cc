@@ -1,0 +1,99 @@
+// A published model directory: config.json chooses the architecture's file.
+#include <algorithm>
+#include <filesystem>
+
+#include "tools/base/fail.h"
+#include "tools/convert/arch/architecture.h"
+
+namespace fovea::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Entry {
+  const char* model_type;
+  DescribeArchitecture describe;
+};
+constexpr Entry kArchitectures[] = {
+#define FOVEA_ARCHITECTURE(model_type, Name) {model_type, Describe##Name},
+#include "tools/convert/arch/architecture_list.inc"
+#undef FOVEA_ARCHITECTURE
+};
+
+struct TaskName {
+  const char* name;          // on the command line and in metadata
+  const char* class_ending;  // of the class in `architectures`
+  Task task;
+};
+constexpr TaskName kTasks[] = {
+    {"embedding", "Model", Task::kEmbedding},
+    {"sequence-classification", "ForSequenceClassification", Task::kSequenceClassification},
+    {"token-classification", "ForTokenClassification", Task::kTokenClassification},
+    {"masked-lm", "ForMaskedLM", Task::kMaskedLm},
+    {"masked-lm", "ForPreTraining", Task::kMaskedLm},
+};
+
+bool EndsWith(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+Task ChooseTask(const Config& config, const std::string& wanted) {
+  const Json& classes = config.Get("architectures");
+  const std::string name = classes.is_array() && !classes.empty() && classes[0].is_string() ? classes[0].get<std::string>()
+                                                                                            : "Model";
+  for (const TaskName& task : kTasks) {
+    if (wanted.empty() ? EndsWith(name, task.class_ending) : wanted == task.name) return task.task;
+  }
+  if (!wanted.empty()) Fail("there is no task {}", wanted);
+  Fail("config.json: head {} is not supported; --task embedding converts the encoder without it", name);
+}
+
+std::string WeightsFile(const std::string& directory) {
+  for (const char* name : {"model.safetensors", "model.safetensors.index.json"}) {
+    if (fs::exists(fs::path(directory) / name)) return fs::path(directory) / name;
+  }
+  if (fs::exists(fs::path(directory) / "pytorch_model.bin")) {
+    Fail("{}: has pytorch_model.bin only; save it as model.safetensors first", directory);
+  }
+  Fail("{}: has no model.safetensors", directory);
+}
+
+}  // namespace
+
+Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone) {
+  Config config((fs::path(directory) / "config.json").string());
+  const std::string model_type = config.Text("model_type");
+  const auto found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
+                                  [&](const Entry& entry) { return model_type == entry.model_type; });
+  if (found == std::end(kArchitectures)) {
+    std::string known;
+    for (const Entry& entry : kArchitectures) known += fmt::format("{}{}", known.empty() ? "" : ", ", entry.model_type);
+    Fail("config.json: model_type {} is not supported; these are: {}", model_type, known);
+  }
+  for (const char* key : {"auto_map", "quantization_config"}) {
+    if (!config.Get(key).is_null()) Fail("config.json: {} is not supported", key);
+  }
+  if (!config.Get("pruned_heads").empty()) Fail("config.json: pruned_heads is not supported");
+
+  Description description;
+  description.directory = directory;
+  description.weights.AddFile(WeightsFile(directory));
+  description.SetMetadata("architecture", model_type);
+  const Json& padding = config.Get("pad_token_id");
+  if (padding.is_number_unsigned()) description.SetMetadata("pad_token_id", padding.dump());
+  const Task chosen = backbone ? Task::kBackbone : ChooseTask(config, task);
+  const Checkpoint checkpoint = {directory, std::move(config), chosen};
+  found->describe(checkpoint, description);
+  for (const std::string& key : checkpoint.config.Unknown()) {
+    description.warnings.push_back(fmt::format("config.json: {} is not known and was left out of account", key));
+  }
+  return description;
+}
+
+Description DescribeDirectory(const std::string& directory, const std::string& task) {
+  if (fs::exists(fs::path(directory) / "modules.json") && task.empty()) return DescribeSentenceTransformer(directory);
+  if (!fs::exists(fs::path(directory) / "config.json")) Fail("{}: has no config.json", directory);
+  return DescribeTransformer(directory, task, false);
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,121 @@
+// Runs two blobs of one model on the same inputs.
+#include "tools/convert/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <algorithm>
+
+#include "tools/base/fail.h"
+#include "tools/common/batch.h"
+#include "tools/common/error.h"
+#include "tools/common/memory.h"
+#include "tools/common/model.h"
+#include "tools/common/session.h"
+#include "tools/common/text.h"
+
+namespace fovea::tools {
+namespace {
+
+// Rows of the samples where no texts are given.
+const std::vector<uint32_t> kLengths = {5, 16, 33, 64};
+
+// A blob where the library wants it.
+struct Loaded {
+  explicit Loaded(const std::vector<uint8_t>& blob, const std::string& name)
+      : memory(Copy(blob)), model(memory.get(), blob.size(), name, Model::Options{}) {}
+
+  static Memory Copy(const std::vector<uint8_t>& blob) {
+    Memory memory = Allocate(blob.size());
+    memcpy(memory.get(), blob.data(), blob.size());
+    return memory;
+  }
+
+  Memory memory;
+  Model model;
+};
+
+std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch) {
+  SessionRequest request;
+  request.program = program;
+  request.limits = ExactLimits(model, batch);
+  Session session(model, request);
+  Bind(batch, &session);
+  session.Run();
+  std::vector<Matrix> outputs;
+  for (uint32_t value : OutputsOf(model, program)) outputs.push_back(session.Output(value));
+  return outputs;
+}
+
+Batch MakeBatch(const Model& model, uint32_t program, const std::vector<std::string>& texts) {
+  if (!texts.empty()) {
+    const Tokenizer tokenizer(model);
+    std::vector<Tokens> tokens;
+    for (const std::string& text : texts) tokens.push_back(tokenizer.Encode(text, MaxTokens(model, program)));
+    return BatchFromTokens(model, program, tokens);
+  }
+  uint32_t longest = UINT32_MAX;
+  for (uint32_t input : InputsOf(model, program)) {
+    longest = std::min(longest, model.Space(model.Value(program, input).space).max_segment_rows);
+  }
+  std::vector<uint32_t> lengths = kLengths;
+  for (uint32_t& length : lengths) length = std::min(length, longest);
+  return SyntheticBatch(model, program, lengths);
+}
+
+double Cosine(const float* a, const float* b, uint32_t width) {
+  double ab = 0, aa = 0, bb = 0;
+  for (uint32_t i = 0; i < width; ++i) {
+    ab += static_cast<double>(a[i]) * b[i];
+    aa += static_cast<double>(a[i]) * a[i];
+    bb += static_cast<double>(b[i]) * b[i];
+  }
+  return aa == 0 || bb == 0 ? (aa == bb ? 1 : 0) : ab / sqrt(aa * bb);
+}
+
+void Compare(const Matrix& exact, const Matrix& stored, OutputReport& report) {
+  for (uint32_t row = 0; row < exact.rows; ++row) {
+    report.lowest_cosine = std::min(report.lowest_cosine, Cosine(exact.Row(row), stored.Row(row), exact.width));
+  }
+  for (size_t i = 0; i < exact.values.size(); ++i) {
+    report.max_abs = std::max(report.max_abs, static_cast<double>(fabsf(exact.values[i])));
+    report.max_abs_difference =
+        std::max(report.max_abs_difference, fabs(static_cast<double>(exact.values[i]) - stored.values[i]));
+  }
+}
+
+}  // namespace
+
+void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const std::vector<std::string>& texts,
+                  ConvertReport& report, const Progress& progress) {
+  const Loaded reference(exact, "the model with f32 weights"), candidate(stored, "the converted model");
+  const uint32_t programs = reference.model.Info().program_count;
+  for (uint32_t program = 0; program < programs; ++program) {
+    const std::string name = reference.model.Program(program).name;
+    if (progress) progress("compare", name, program, programs);
+    const Batch batch = MakeBatch(reference.model, program, texts);
+    if (report.sample_lengths.empty() && !batch.spaces.empty()) {
+      report.sample_lengths = batch.spaces.begin()->second.lengths;
+    }
+    const std::vector<Matrix> from = Run(reference.model, program, batch), to = Run(candidate.model, program, batch);
+    const std::vector<uint32_t> outputs = OutputsOf(reference.model, program);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      report.outputs.push_back({name, reference.model.Value(program, outputs[i]).name});
+      Compare(from[i], to[i], report.outputs.back());
+    }
+  }
+  if (progress) progress("compare", "", programs, programs);
+}
+
+BlobPacked PackForHost(const std::vector<uint8_t>& blob) {
+  const Loaded loaded(blob, "the converted model");
+  uint64_t size = 0;
+  BlobPacked packed;
+  Check(fovea_model_packed_size(loaded.model.get(), &size, &packed.layout), "size of packed weights");
+  packed.bytes.resize(size);
+  fovea_error error = {};
+  if (size != 0) Check(fovea_model_pack(loaded.model.get(), packed.bytes.data(), size, &error), error, "packing weights");
+  return packed;
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,20 @@
+// Runs two blobs of one model on the same inputs.
+#ifndef FOVEA_TOOLS_CONVERT_COMPARE_H_
+#define FOVEA_TOOLS_CONVERT_COMPARE_H_
+
+#include <vector>
+
+#include "tools/convert/convert.h"
+
+namespace fovea::tools {
+
+// Appends an entry for every output of every program to report.outputs.
+void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const std::vector<std::string>& texts,
+                  ConvertReport& report, const Progress& progress);
+
+// The packed section that the library makes of a blob on this machine; empty if it packs nothing.
+BlobPacked PackForHost(const std::vector<uint8_t>& blob);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_COMPARE_H_

@@ -1,0 +1,158 @@
+// Constants that the converter computes.
+#include "tools/convert/constants.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <algorithm>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+Range Resolve(Range range, uint32_t size, const char* what) {
+  if (range.end == 0) range.end = size;
+  if (range.begin >= range.end || range.end > size) {
+    Fail("{} {} to {} of {} cannot be taken", what, range.begin, range.end, size);
+  }
+  return range;
+}
+
+// Bucket of a distance of at least 0, in single precision as such models were trained.
+uint32_t Bucket(uint32_t distance, uint32_t buckets, uint32_t max_distance) {
+  const uint32_t exact = buckets / 2;
+  if (distance < exact) return distance;
+  const float octaves = logf(static_cast<float>(distance) / static_cast<float>(exact)) /
+                        static_cast<float>(log(static_cast<double>(max_distance) / exact));
+  return std::min(buckets - 1, exact + static_cast<uint32_t>(octaves * static_cast<float>(buckets - exact)));
+}
+
+}  // namespace
+
+Constant Sinusoidal(const SinusoidalSpec& spec) {
+  const uint32_t half = spec.width / 2;
+  if (spec.rows == 0 || half == 0 || spec.width % 2 != 0 || (spec.inclusive && half == 1)) {
+    Fail("a sinusoidal table of [{}, {}] cannot be made", spec.rows, spec.width);
+  }
+  return {spec.rows, spec.width, [spec, half] {
+            std::vector<float> table(uint64_t{spec.rows} * spec.width);
+            for (uint32_t p = 0; p < spec.rows; ++p) {
+              for (uint32_t i = 0; i < half; ++i) {
+                const double exponent = -static_cast<double>(i) / (spec.inclusive ? half - 1 : half);
+                const double angle = (static_cast<double>(spec.first) + p) * pow(spec.max_timescale, exponent);
+                float* row = table.data() + uint64_t{p} * spec.width;
+                row[spec.interleaved ? 2 * i : i] = static_cast<float>(sin(angle));
+                row[spec.interleaved ? 2 * i + 1 : half + i] = static_cast<float>(cos(angle));
+              }
+            }
+            return table;
+          }};
+}
+
+Constant Slice(Constant of, Range rows, Range columns) {
+  rows = Resolve(rows, of.rows, "rows");
+  columns = Resolve(columns, of.width, "columns");
+  return {rows.end - rows.begin, columns.end - columns.begin, [of, rows, columns] {
+            const std::vector<float> all = of.load();
+            std::vector<float> part;
+            for (uint32_t r = rows.begin; r < rows.end; ++r) {
+              const auto row = all.begin() + static_cast<ptrdiff_t>(uint64_t{r} * of.width);
+              part.insert(part.end(), row + columns.begin, row + columns.end);
+            }
+            return part;
+          }};
+}
+
+Constant Transpose(Constant of) {
+  return {of.width, of.rows, [of] {
+            const std::vector<float> from = of.load();
+            std::vector<float> to(from.size());
+            for (uint64_t r = 0; r < of.rows; ++r) {
+              for (uint64_t c = 0; c < of.width; ++c) to[c * of.rows + r] = from[r * of.width + c];
+            }
+            return to;
+          }};
+}
+
+Constant Scale(Constant of, float factor) {
+  return {of.rows, of.width, [of, factor] {
+            std::vector<float> values = of.load();
+            for (float& value : values) value *= factor;
+            return values;
+          }};
+}
+
+Constant Reshape(Constant of, uint32_t rows, uint32_t width) {
+  if (uint64_t{rows} * width != uint64_t{of.rows} * of.width) {
+    Fail("[{}, {}] cannot become [{}, {}]", of.rows, of.width, rows, width);
+  }
+  return {rows, width, of.load};
+}
+
+Constant Sum(std::vector<Constant> addends) {
+  if (addends.empty()) Fail("a sum of nothing");
+  uint32_t rows = 1;
+  for (const Constant& addend : addends) rows = std::max(rows, addend.rows);
+  for (const Constant& addend : addends) {
+    if (addend.width != addends[0].width || (addend.rows != rows && addend.rows != 1)) {
+      Fail("[{}, {}] cannot be added to [{}, {}]", addend.rows, addend.width, rows, addends[0].width);
+    }
+  }
+  return {rows, addends[0].width, [addends, rows] {
+            std::vector<float> sum(uint64_t{rows} * addends[0].width);
+            for (const Constant& addend : addends) {
+              const std::vector<float> values = addend.load();
+              for (size_t i = 0; i < sum.size(); ++i) sum[i] += values[i % values.size()];
+            }
+            return sum;
+          }};
+}
+
+Constant Concatenate(std::vector<Constant> parts) {
+  if (parts.empty()) Fail("a concatenation of nothing");
+  uint64_t rows = 0;
+  for (const Constant& part : parts) {
+    if (part.width != parts[0].width) Fail("rows of {} and {} cannot be put together", parts[0].width, part.width);
+    rows += part.rows;
+  }
+  if (rows > UINT32_MAX) Fail("too many rows");
+  return {static_cast<uint32_t>(rows), parts[0].width, [parts] {
+            std::vector<float> all;
+            for (const Constant& part : parts) {
+              const std::vector<float> values = part.load();
+              all.insert(all.end(), values.begin(), values.end());
+            }
+            return all;
+          }};
+}
+
+Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values) {
+  if (values.empty() || uint64_t{rows} * width != values.size()) {
+    Fail("{} values do not make [{}, {}]", values.size(), rows, width);
+  }
+  return {rows, width, [values = std::move(values)] { return values; }};
+}
+
+Constant RelativeBuckets(Constant weights, uint32_t max_distance) {
+  const uint32_t half = weights.rows / 2;
+  if (half < 2 || weights.rows % 2 != 0 || max_distance <= half / 2) {
+    Fail("{} buckets up to distance {} cannot be made", weights.rows, max_distance);
+  }
+  const uint32_t columns = 2 * max_distance + 1;
+  return {weights.width, columns, [weights, max_distance, half, columns] {
+            const std::vector<float> from = weights.load();
+            std::vector<float> table(uint64_t{weights.width} * columns);
+            for (uint32_t column = 0; column < columns; ++column) {
+              const bool before = column <= max_distance;
+              const uint32_t distance = before ? max_distance - column : column - max_distance;
+              const uint32_t bucket = Bucket(distance, half, max_distance) + (before ? 0 : half);
+              for (uint32_t head = 0; head < weights.width; ++head) {
+                table[uint64_t{head} * columns + column] = from[uint64_t{bucket} * weights.width + head];
+              }
+            }
+            return table;
+          }};
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,45 @@
+// Constants that the converter computes.
+#ifndef FOVEA_TOOLS_CONVERT_CONSTANTS_H_
+#define FOVEA_TOOLS_CONVERT_CONSTANTS_H_
+
+#include <vector>
+
+#include "tools/convert/weights.h"
+
+namespace fovea::tools {
+
+// Row p is the sine and cosine of (first + p) * max_timescale^(-i / (width / 2 - inclusive)), i < width / 2: sines first, then cosines, or
+// interleaved: sine, cosine, sine ..
+struct SinusoidalSpec {
+  uint32_t rows = 0;
+  uint32_t width = 0;
+  double max_timescale = 10000;
+  uint32_t first = 0;
+  bool interleaved = false;
+  bool inclusive = false;  // the last frequency is exactly 1 / max_timescale
+};
+Constant Sinusoidal(const SinusoidalSpec& spec);
+
+// Rows [begin, end) and columns [begin, end); an end of 0 means all.
+struct Range {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+};
+Constant Slice(Constant of, Range rows, Range columns = {});
+Constant Transpose(Constant of);
+Constant Scale(Constant of, float factor);
+Constant Reshape(Constant of, uint32_t rows, uint32_t width);
+// Addends of one row are added to every row.
+Constant Sum(std::vector<Constant> addends);
+// One below the other.
+Constant Concatenate(std::vector<Constant> parts);
+Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values);
+
+// A table [heads, 2 * reach + 1] over key - query distances, from bucketed weights [buckets, heads]: half of the buckets for
+// keys behind the query, half before it; in each half the first half are single distances, the others grow logarithmically up to
+// max_distance, where they end.
+Constant RelativeBuckets(Constant weights, uint32_t max_distance);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_CONSTANTS_H_

@@ -1,0 +1,118 @@
+// From a published model directory or a model description to a blob.
+#include "tools/convert/convert.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
+#include "tools/convert/arch/architecture.h"
+#include "tools/convert/compare.h"
+#include "tools/convert/graph_json.h"
+#include "tools/convert/resolve.h"
+#include "tools/convert/text/build.h"
+
+namespace fovea::tools {
+namespace {
+
+bool StartsWith(const std::string& text, const std::string& start) { return text.compare(0, start.size(), start) == 0; }
+
+// Buffers that some library versions store and that hold no weights.
+bool IsBuffer(const std::string& name) {
+  const std::string last = name.substr(name.rfind('.') + 1);
+  return last == "position_ids" || last == "token_type_ids";
+}
+
+void ReportUnused(const Description& description, ConvertReport& report) {
+  for (const std::string& name : description.weights.Unused()) {
+    const bool matters = std::any_of(description.must_use.begin(), description.must_use.end(),
+                                     [&](const std::string& start) { return StartsWith(name, start); });
+    if (matters && !IsBuffer(name)) Fail("tensor {} has no place in this architecture", name);
+    report.unused.push_back(name);
+  }
+}
+
+void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress& progress) {
+  std::vector<BlobTensor>& tensors = model.content.tensors;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    BlobTensor& tensor = tensors[i];
+    if (progress) progress("quantize", tensor.name, i, tensors.size());
+    const DType asked = model.quantizable[i] ? wanted : DType::kF32;
+    tensor.type = StorableType(asked, tensor.width);
+    const std::vector<float> values = model.constants[i].load();
+    EncodeTensor(values, tensor);
+    TensorReport entry = {tensor.name, tensor.type,  tensor.rows,
+                          tensor.width, tensor.data.size() + tensor.scales.size(), tensor.type != asked, {}};
+    if (tensor.type != DType::kF32) entry.error = CompareTensors(values, DecodeTensor(tensor));
+    report.weight_bytes += entry.bytes;
+    report.f32_bytes += 4 * values.size();
+    report.tensors.push_back(std::move(entry));
+  }
+  if (progress) progress("quantize", "", tensors.size(), tensors.size());
+}
+
+uint32_t TextLimit(const Description& description) {
+  uint64_t limit = description.max_length == 0 ? UINT32_MAX : description.max_length;
+  for (const auto& [key, value] : description.metadata) {
+    if (key == "max_positions") limit = std::min<uint64_t>(limit, std::stoull(value));
+  }
+  return limit == UINT32_MAX ? 0 : static_cast<uint32_t>(limit);
+}
+
+// The same model with f32 weights.
+std::vector<uint8_t> ExactBlob(const Description& description, const std::vector<uint8_t>& text) {
+  Resolved model = Resolve(description);
+  ConvertReport ignored;
+  Encode(model, DType::kF32, ignored, {});
+  model.content.text = text;
+  return WriteBlob(model.content);
+}
+
+}  // namespace
+
+Description Describe(const ConvertOptions& options) {
+  if (std::filesystem::is_directory(options.input)) {
+    if (!options.source.empty()) Fail("a source of weights goes with a description only");
+    return DescribeDirectory(options.input, options.task);
+  }
+  if (!options.task.empty()) Fail("a task can be chosen for a model directory only");
+  return ReadGraph(options.input, options.source);
+}
+
+std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOptions& options, ConvertReport& report,
+                               const Progress& progress) {
+  Resolved model = Resolve(description);
+  report.metadata = description.metadata;
+  report.warnings = description.warnings;
+  ReportUnused(description, report);
+  model.content.text = BuildTextSection(description.directory, description.tokenizer, TextLimit(description));
+  report.text_bytes = model.content.text.size();
+  Encode(model, options.weights, report, progress);
+  std::vector<uint8_t> blob = WriteBlob(model.content);
+  if (options.pack_host) {
+    if (progress) progress("pack", "", 0, 1);
+    BlobPacked packed = PackForHost(blob);
+    report.packed_bytes = packed.bytes.size();
+    if (packed.bytes.empty()) {
+      report.warnings.push_back("this library packs no weights on this machine");
+    } else {
+      model.content.packed.push_back(std::move(packed));
+      blob = WriteBlob(model.content);
+    }
+  }
+  report.blob_bytes = blob.size();
+  if (options.compare && options.weights != DType::kF32) {
+    CompareBlobs(ExactBlob(description, model.content.text), blob, options.texts, report, progress);
+  }
+  return blob;
+}
+
+ConvertReport Convert(const ConvertOptions& options, const Progress& progress) {
+  ConvertReport report;
+  const Description description = Describe(options);
+  const std::vector<uint8_t> blob = BuildBlob(description, options, report, progress);
+  if (!options.output.empty()) WriteFile(options.output, blob.data(), blob.size());
+  return report;
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,73 @@
+// From a published model directory or a model description to a blob, and what storing its weights so cost.
+#ifndef FOVEA_TOOLS_CONVERT_CONVERT_H_
+#define FOVEA_TOOLS_CONVERT_CONVERT_H_
+
+#include <stdint.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/base/dtype.h"
+#include "tools/convert/description.h"
+#include "tools/convert/quantize.h"
+
+namespace fovea::tools {
+
+struct ConvertOptions {
+  std::string input;                // a model directory, or a description (a .json file)
+  std::string source;               // of a description: where its weights lie; empty: beside it
+  std::string output;               // the blob's file; empty: none is written
+  DType weights = DType::kF32;      // of linear layers and embeddings: f32, f16, int8 or int4
+  bool pack_host = false;           // add weights packed for this machine
+  std::string task;                 // see DescribeDirectory
+  bool compare = true;              // run the blob against one with f32 weights, unless it is that itself
+  std::vector<std::string> texts;   // to compare on; empty: lengths from a list, random ids
+};
+
+struct TensorReport {
+  std::string name;
+  DType type;
+  uint32_t rows, width;
+  uint64_t bytes;  // rows and scales
+  bool fell_back;  // not of the type that was asked for, because its width is no multiple of a block
+  QuantizationError error;
+};
+
+// An output of the stored model against the same model with f32 weights, over all samples.
+struct OutputReport {
+  std::string program;
+  std::string name;
+  double lowest_cosine = 1;  // of a row
+  double max_abs_difference = 0;
+  double max_abs = 0;        // of the f32 model
+};
+
+struct ConvertReport {
+  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<TensorReport> tensors;
+  std::vector<OutputReport> outputs;     // empty if not compared
+  std::vector<uint32_t> sample_lengths;  // rows of the samples compared on
+  uint64_t weight_bytes = 0;             // of all tensors
+  uint64_t f32_bytes = 0;                // that they would take as f32
+  uint64_t text_bytes = 0;
+  uint64_t packed_bytes = 0;
+  uint64_t blob_bytes = 0;
+  std::vector<std::string> unused;       // stored tensors that the blob does not need
+  std::vector<std::string> warnings;
+};
+
+// Called as work goes on: what is done ("quantize", "compare", ..), on what, and how far it is.
+using Progress = std::function<void(const std::string& stage, const std::string& name, size_t done, size_t total)>;
+
+// Fails with one line that says where and what.
+ConvertReport Convert(const ConvertOptions& options, const Progress& progress = {});
+
+// The parts of Convert: the description that an input stands for, and its blob.
+Description Describe(const ConvertOptions& options);
+std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOptions& options, ConvertReport& report,
+                               const Progress& progress = {});
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_CONVERT_H_

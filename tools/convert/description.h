@@ -1,0 +1,68 @@
+// A model in the words of the runtime: spaces, programs, operations and constants, all by name. Architectures and graph.json
+// both become this, and it alone becomes a blob.
+#ifndef FOVEA_TOOLS_CONVERT_DESCRIPTION_H_
+#define FOVEA_TOOLS_CONVERT_DESCRIPTION_H_
+
+#include <stdint.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/convert/weights.h"
+
+namespace fovea::tools {
+
+using Json = nlohmann::json;
+
+struct Space {
+  std::string name;
+  std::string parent = "";   // empty: all rows are one segment
+  std::string extends = "";  // another space, each segment of which gets `by` rows in front
+  uint32_t by = 0;
+};
+
+struct Input {
+  std::string name;
+  std::string space;
+  bool ids = true;     // i32, one per row; else f32
+  uint32_t width = 1;  // of f32 inputs
+};
+
+struct Operation {
+  std::string op;                       // runtime/ops/op_list.inc
+  std::vector<std::string> in;          // values
+  std::vector<std::string> tensors;     // "" where an optional one is absent
+  std::string out;                      // the value it makes
+  Json attributes = Json::object();     // runtime/blob/attribute_list.inc; enumerations by name
+  std::string name = "";                // of the step, for taps and tables
+  std::string space = "";               // prepend: the extended space, where several would do
+};
+
+struct Program {
+  std::string name;
+  std::vector<Input> inputs;
+  std::vector<Operation> operations;
+  std::vector<std::string> outputs;
+};
+
+struct Description {
+  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<Space> spaces;
+  std::vector<Program> programs;
+  Weights weights;
+  Json tokenizer;              // null: none; else as tools/convert/text wants it
+  std::string directory;       // where the tokenizer's files lie
+  uint32_t max_length = 0;     // tokens that a text is cut to, besides what positions and tokenizer allow; 0: no other limit
+  // Stored tensors whose names begin so must all be used: one that is not belongs to something the architecture file does not know.
+  std::vector<std::string> must_use;
+  std::vector<std::string> warnings;
+
+  // Replaces an entry of the same key.
+  void SetMetadata(const std::string& key, const std::string& value);
+};
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_DESCRIPTION_H_

@@ -1,0 +1,325 @@
+// What every operation takes and makes. To add one: its shape rule and its row in kRules.
+#include "tools/convert/operation_rules.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+
+#include "tools/base/fail.h"
+#include "tools/base/half.h"
+
+namespace fovea::tools {
+namespace {
+
+struct AttributeInfo {
+  const char* name;
+  Attribute key;
+  AttributeType type;
+};
+constexpr AttributeInfo kAttributes[] = {
+#define FOVEA_ATTRIBUTE(number, name, Name, type) {#name, Attribute::k##Name, AttributeType::k##type},
+#include "runtime/blob/attribute_list.inc"
+#undef FOVEA_ATTRIBUTE
+};
+
+// The names of an enumeration, in the order of their numbers.
+using Names = std::initializer_list<const char*>;
+const Names kActivations = {"none", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"};
+const Names kNorms = {"layer", "rms"};
+const Names kPools = {"first", "last", "mean", "max", "mean_sqrt"};
+const Names kPatterns = {"full", "window"};
+
+// One call under check.
+class Check {
+ public:
+  Check(const OperationCall& call, OperationResult& result) : call_(call), result_(result) {}
+
+  // ---- inputs and tensors ----
+  const BlobValue& in(size_t i) const { return call_.inputs[i]; }
+  size_t in_count() const { return call_.inputs.size(); }
+  bool Has(size_t i) const { return i < call_.tensors.size() && call_.tensors[i] != nullptr; }
+  const BlobTensor& tensor(size_t i) const { return *call_.tensors[i]; }
+  size_t tensor_count() const { return call_.tensors.size(); }
+  uint32_t Parent(uint32_t space) const { return (*call_.spaces)[space].parent; }
+  const std::vector<BlobSpace>& spaces() const { return *call_.spaces; }
+  const std::string& space_wanted() const { return call_.operation->space; }
+
+  void Vector(size_t i, uint32_t width) const {
+    if (Has(i)) Shape(i, 1, width);
+  }
+  void Shape(size_t i, uint32_t rows, uint32_t width) const {
+    const BlobTensor& t = tensor(i);
+    if (t.rows != rows || t.width != width) {
+      Fail("tensor {} is [{}, {}], [{}, {}] is needed", t.name, t.rows, t.width, rows, width);
+    }
+  }
+  void SameSpace(size_t a, size_t b) const {
+    if (in(a).space != in(b).space) {
+      Fail("{} has rows of space {}, {} of space {}", in(a).name, spaces()[in(a).space].name, in(b).name,
+           spaces()[in(b).space].name);
+    }
+  }
+  void SameShape(size_t a, size_t b) const {
+    SameSpace(a, b);
+    if (in(a).width != in(b).width) Fail("{} is {} wide, {} is {}", in(a).name, in(a).width, in(b).name, in(b).width);
+  }
+
+  // ---- attributes: written where given, else the default ----
+  uint32_t Number(Attribute key, std::optional<uint32_t> absent) {
+    const Json* json = Take(key);
+    if (json == nullptr) return Default(key, absent);
+    uint32_t value = 0;
+    if (json->is_boolean()) {
+      value = json->get<bool>() ? 1 : 0;
+    } else if (json->is_number_unsigned() && json->get<uint64_t>() <= UINT32_MAX) {
+      value = json->get<uint32_t>();
+    } else {
+      Fail("{} must be a whole number, not {}", NameOf(key), json->dump());
+    }
+    result_.attributes.push_back({static_cast<uint32_t>(key), value});
+    return value;
+  }
+  void Number(Attribute key) { Number(key, 0); }
+  uint32_t Choice(Attribute key, const Names& names, std::optional<uint32_t> absent) {
+    const Json* json = Take(key);
+    if (json == nullptr) return Default(key, absent);
+    const auto found = std::find_if(names.begin(), names.end(), [&](const char* name) { return *json == name; });
+    if (found == names.end()) Fail("{} must be one of {}, not {}", NameOf(key), fmt::join(names, ", "), json->dump());
+    const auto value = static_cast<uint32_t>(found - names.begin());
+    result_.attributes.push_back({static_cast<uint32_t>(key), value});
+    return value;
+  }
+  void Real(Attribute key, bool required = false) {
+    const Json* json = Take(key);
+    if (json == nullptr) {
+      if (required) Fail("{} is missing", NameOf(key));
+      return;
+    }
+    if (!json->is_number()) Fail("{} must be a number, not {}", NameOf(key), json->dump());
+    result_.attributes.push_back({static_cast<uint32_t>(key), BitsOf(json->get<float>())});
+  }
+  // To be called last.
+  void NoOtherAttributes() const {
+    for (const auto& [name, value] : call_.operation->attributes.items()) {
+      if (std::none_of(taken_.begin(), taken_.end(), [&](Attribute key) { return name == NameOf(key); })) {
+        Fail("{} has no attribute {}", call_.operation->op, name);
+      }
+    }
+  }
+
+  void Result(uint32_t space, uint64_t width) {
+    if (width == 0 || width > kMaxWidth) Fail("a width of {} is out of range", width);
+    result_.space = space;
+    result_.width = static_cast<uint32_t>(width);
+  }
+  void MatricesMayBeQuantized() { result_.tensors_are_matrices = true; }
+
+ private:
+  static const char* NameOf(Attribute key) {
+    return std::find_if(std::begin(kAttributes), std::end(kAttributes), [&](auto& info) { return info.key == key; })->name;
+  }
+  const Json* Take(Attribute key) {
+    taken_.push_back(key);
+    const auto found = call_.operation->attributes.find(NameOf(key));
+    return found == call_.operation->attributes.end() ? nullptr : &*found;
+  }
+  uint32_t Default(Attribute key, std::optional<uint32_t> absent) const {
+    if (!absent) Fail("{} is missing", NameOf(key));
+    return *absent;
+  }
+
+  const OperationCall& call_;
+  OperationResult& result_;
+  std::vector<Attribute> taken_;
+};
+
+void Embed(Check& c) {
+  if (c.in_count() != c.tensor_count()) Fail("{} ids and {} tables", c.in_count(), c.tensor_count());
+  for (size_t i = 0; i < c.in_count(); ++i) {
+    if (c.in(i).type != DType::kI32) Fail("{} does not hold ids", c.in(i).name);
+    if (!c.Has(i)) Fail("table {} is missing", i);
+    c.SameSpace(0, i);
+    c.Shape(i, c.tensor(i).rows, c.tensor(0).width);
+  }
+  c.Real(Attribute::kScale);
+  c.MatricesMayBeQuantized();
+  c.Result(c.in(0).space, c.tensor(0).width);
+}
+
+void Position(Check& c) {
+  c.Shape(0, c.tensor(0).rows, c.in(0).width);
+  if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows) Fail("offset lies behind the table's {} rows", c.tensor(0).rows);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Linear(Check& c) {
+  c.Shape(0, c.tensor(0).rows, c.in(0).width);
+  c.Vector(1, c.tensor(0).rows);
+  c.Choice(Attribute::kActivation, kActivations, 0);
+  c.MatricesMayBeQuantized();
+  c.Result(c.in(0).space, c.tensor(0).rows);
+}
+
+void Norm(Check& c) {
+  c.Vector(0, c.in(0).width);
+  c.Vector(1, c.in(0).width);
+  const bool rms = c.Choice(Attribute::kKind, kNorms, 0) == 1;
+  if (rms && c.Has(1)) Fail("rms norm has no bias");
+  c.Real(Attribute::kEpsilon, true);
+  if (rms) c.Real(Attribute::kWeightOffset);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Add(Check& c) {
+  c.SameShape(0, 1);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Activate(Check& c) {
+  c.Choice(Attribute::kActivation, kActivations, std::nullopt);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Gate(Check& c) {
+  c.SameShape(0, 1);
+  c.Choice(Attribute::kActivation, kActivations, std::nullopt);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void AttentionRule(Check& c) {
+  const uint32_t heads = c.Number(Attribute::kHeads, std::nullopt);
+  const uint32_t kv_heads = c.Number(Attribute::kKvHeads, heads);
+  if (heads == 0 || kv_heads == 0 || heads % kv_heads != 0) Fail("{} heads cannot share {} kv_heads", heads, kv_heads);
+  const BlobValue &q = c.in(0), &k = c.in(1), &v = c.in(2);
+  c.SameSpace(1, 2);
+  if (q.width % heads != 0) Fail("{} is {} wide, which is not {} heads", q.name, q.width, heads);
+  if (uint64_t{k.width} * heads != uint64_t{q.width} * kv_heads) {
+    Fail("keys of {} heads, {} wide, do not fit queries of {} heads, {} wide", kv_heads, k.width, heads, q.width);
+  }
+  if (v.width % kv_heads != 0) Fail("{} is {} wide, which is not {} heads", v.name, v.width, kv_heads);
+  const bool paired = q.space == k.space || (c.Parent(q.space) == c.Parent(k.space) && c.Parent(k.space) != kBlobNone);
+  if (!paired && q.space != c.Parent(k.space)) {
+    Fail("space {} of the queries is neither beside space {} of the keys nor its parent", c.spaces()[q.space].name,
+         c.spaces()[k.space].name);
+  }
+  if (c.Has(0) && (c.tensor(0).rows != heads || c.tensor(0).width % 2 == 0)) {
+    Fail("tensor {} is [{}, {}], [{}, an odd number] is needed", c.tensor(0).name, c.tensor(0).rows, c.tensor(0).width, heads);
+  }
+  c.Real(Attribute::kScale);
+  const uint32_t pattern = c.Choice(Attribute::kPattern, kPatterns, 0);
+  if (pattern == 1) {
+    c.Number(Attribute::kLeft);
+    c.Number(Attribute::kRight);
+  }
+  c.Result(q.space, uint64_t{v.width} / kv_heads * heads);
+}
+
+void Rotate(Check& c) {
+  const uint32_t heads = c.Number(Attribute::kHeads, std::nullopt);
+  if (heads == 0 || c.in(0).width % heads != 0) Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
+  if (c.tensor(0).width % 2 != 0 || c.tensor(0).width > c.in(0).width / heads) {
+    Fail("a table of {} columns cannot rotate heads of {}", c.tensor(0).width, c.in(0).width / heads);
+  }
+  if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows) Fail("offset lies behind the table's {} rows", c.tensor(0).rows);
+  c.Number(Attribute::kInterleaved);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Pool(Check& c) {
+  const uint32_t parent = c.Parent(c.in(0).space);
+  if (parent == kBlobNone) Fail("space {} has no parent to pool into", c.spaces()[c.in(0).space].name);
+  c.Choice(Attribute::kKind, kPools, std::nullopt);
+  c.Result(parent, c.in(0).width);
+}
+
+void Normalize(Check& c) {
+  c.Real(Attribute::kEpsilon, true);
+  c.Number(Attribute::kClamp);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void RowLocal(Check& c) { c.Result(c.in(0).space, c.in(0).width); }
+
+void ScaleRule(Check& c) {
+  c.Real(Attribute::kScale, true);
+  RowLocal(c);
+}
+
+void Prepend(Check& c) {
+  c.Shape(0, c.tensor(0).rows, c.in(0).width);
+  std::vector<uint32_t> fitting;
+  for (uint32_t i = 0; i < c.spaces().size(); ++i) {
+    const BlobSpace& space = c.spaces()[i];
+    if (space.kind == SpaceKind::kExtended && space.source == c.in(0).space && space.extra == c.tensor(0).rows &&
+        (c.space_wanted().empty() || c.space_wanted() == space.name)) {
+      fitting.push_back(i);
+    }
+  }
+  if (fitting.size() != 1) {
+    Fail("{} spaces extend {} by {} rows; one is needed, or \"space\" must say which", fitting.size(),
+         c.spaces()[c.in(0).space].name, c.tensor(0).rows);
+  }
+  c.Result(fitting[0], c.in(0).width);
+}
+
+struct Rule {
+  const char* op;
+  size_t min_inputs, max_inputs;
+  size_t min_tensors, max_tensors;
+  void (*check)(Check&);
+};
+constexpr Rule kRules[] = {
+    {"embed", 1, kMaxInputs, 1, kMaxTensors, Embed},
+    {"position", 1, 1, 1, 1, Position},
+    {"linear", 1, 1, 1, 2, Linear},
+    {"norm", 1, 1, 0, 2, Norm},
+    {"add", 2, 2, 0, 0, Add},
+    {"activate", 1, 1, 0, 0, Activate},
+    {"gate", 2, 2, 0, 0, Gate},
+    {"attention", 3, 3, 0, 1, AttentionRule},
+    {"rotate", 1, 1, 1, 1, Rotate},
+    {"pool", 1, 1, 0, 0, Pool},
+    {"normalize", 1, 1, 0, 0, Normalize},
+    {"softmax", 1, 1, 0, 0, RowLocal},
+    {"scale", 1, 1, 0, 0, ScaleRule},
+    {"prepend", 1, 1, 1, 1, Prepend},
+};
+
+constexpr struct {
+  const char* name;
+  uint32_t code;
+} kCodes[] = {
+#define FOVEA_OP(number, name, Name) {#name, number},
+#include "runtime/ops/op_list.inc"
+#undef FOVEA_OP
+};
+static_assert(std::size(kRules) == std::size(kCodes), "an operation of op_list.inc has no rule here");
+
+}  // namespace
+
+OperationResult CheckOperation(const OperationCall& call) {
+  const std::string& op = call.operation->op;
+  const auto rule = std::find_if(std::begin(kRules), std::end(kRules), [&](const auto& r) { return op == r.op; });
+  const auto code = std::find_if(std::begin(kCodes), std::end(kCodes), [&](const auto& c) { return op == c.name; });
+  if (rule == std::end(kRules) || code == std::end(kCodes)) Fail("there is no operation {}", op);
+  if (call.inputs.size() < rule->min_inputs || call.inputs.size() > rule->max_inputs) {
+    Fail("{} inputs, {} to {} are needed", call.inputs.size(), rule->min_inputs, rule->max_inputs);
+  }
+  if (call.tensors.size() < rule->min_tensors || call.tensors.size() > rule->max_tensors) {
+    Fail("{} tensors, {} to {} are needed", call.tensors.size(), rule->min_tensors, rule->max_tensors);
+  }
+  for (size_t i = 0; i < rule->min_tensors; ++i) {
+    if (call.tensors[i] == nullptr) Fail("tensor {} is missing", i);
+  }
+  for (const BlobValue& input : call.inputs) {
+    if (input.type == DType::kI32 && op != "embed") Fail("{} holds ids, which only embed takes", input.name);
+  }
+  OperationResult result;
+  result.code = code->code;
+  Check check(call, result);
+  rule->check(check);
+  check.NoOtherAttributes();
+  return result;
+}
+
+}  // namespace fovea::tools

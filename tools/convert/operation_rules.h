@@ -1,0 +1,34 @@
+// What every operation takes and makes, as the converter checks it before it writes a blob (the runtime checks again).
+#ifndef FOVEA_TOOLS_CONVERT_OPERATION_RULES_H_
+#define FOVEA_TOOLS_CONVERT_OPERATION_RULES_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/blob/blob.h"
+#include "tools/convert/description.h"
+
+namespace fovea::tools {
+
+// An operation whose names have been looked up.
+struct OperationCall {
+  const Operation* operation;
+  const std::vector<BlobSpace>* spaces;
+  std::vector<BlobValue> inputs;
+  std::vector<const BlobTensor*> tensors;  // shapes only; nullptr where absent
+};
+
+struct OperationResult {
+  uint32_t code = 0;
+  uint32_t space = 0;
+  uint32_t width = 0;
+  std::vector<AttributeRecord> attributes;
+  bool tensors_are_matrices = false;  // the first tensor of a linear layer, all of an embedding: may be quantized
+};
+
+// Fails with what does not fit.
+OperationResult CheckOperation(const OperationCall& call);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_OPERATION_RULES_H_

@@ -1,0 +1,148 @@
+// From f32 values to the bytes of a tensor in a blob, and back.
+#include "tools/convert/quantize.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include <algorithm>
+
+#include "tools/base/fail.h"
+#include "tools/base/half.h"
+
+namespace fovea::tools {
+namespace {
+
+// Fractions of the scale that would just represent the largest magnitude: clipping a rare large value a little may make all
+// others more exact.
+constexpr float kTrials[] = {1.0f, 0.98f, 0.96f, 0.94f, 0.92f, 0.9f, 0.87f, 0.84f, 0.8f, 0.75f};
+
+int Nearest(float value, float scale, int low, int high) {
+  return std::clamp(static_cast<int>(nearbyintf(value / scale)), low, high);
+}
+
+double SquaredError(const float* values, uint32_t count, float scale, int low, int high) {
+  double sum = 0;
+  const float inverse = 1 / scale;
+  for (uint32_t i = 0; i < count; ++i) {
+    const float steps = nearbyintf(std::clamp(values[i] * inverse, static_cast<float>(low), static_cast<float>(high)));
+    const float error = values[i] - steps * scale;
+    sum += error * error;
+  }
+  return sum;
+}
+
+// `store` rounds a scale to how it is stored.
+template <typename Store>
+float BestScale(const float* values, uint32_t count, int low, int high, const Store& store) {
+  float largest = 0;
+  for (uint32_t i = 0; i < count; ++i) largest = std::max(largest, fabsf(values[i]));
+  float best = 1;
+  double best_error = INFINITY;
+  for (float full : {largest / static_cast<float>(high), largest / static_cast<float>(-low)}) {
+    for (float trial : kTrials) {
+      const float scale = store(full * trial);
+      if (!(scale >= FLT_MIN)) continue;
+      const double error = SquaredError(values, count, scale, low, high);
+      if (error < best_error) {
+        best = scale;
+        best_error = error;
+      }
+    }
+    if (-low == high) break;
+  }
+  return best;
+}
+
+void EncodeInt8(const std::vector<float>& values, BlobTensor& tensor) {
+  for (uint64_t r = 0; r < tensor.rows; ++r) {
+    const float* row = values.data() + r * tensor.width;
+    const float scale = BestScale(row, tensor.width, -127, 127, [](float s) { return s; });
+    memcpy(tensor.scales.data() + 4 * r, &scale, 4);
+    for (uint64_t i = 0; i < tensor.width; ++i) {
+      tensor.data[r * tensor.width + i] = static_cast<uint8_t>(Nearest(row[i], scale, -127, 127));
+    }
+  }
+}
+
+void EncodeInt4(const std::vector<float>& values, BlobTensor& tensor) {
+  const uint64_t blocks = values.size() / kI4Block;
+  for (uint64_t b = 0; b < blocks; ++b) {
+    const float* block = values.data() + b * kI4Block;
+    const uint16_t scale = ToBf16(BestScale(block, kI4Block, -8, 7, [](float s) { return FromBf16(ToBf16(s)); }));
+    memcpy(tensor.scales.data() + 2 * b, &scale, 2);
+    for (uint32_t i = 0; i < kI4Block; i += 2) {
+      const int low = Nearest(block[i], FromBf16(scale), -8, 7) + 8;
+      const int high = Nearest(block[i + 1], FromBf16(scale), -8, 7) + 8;
+      tensor.data[(b * kI4Block + i) / 2] = static_cast<uint8_t>(low | high << 4);
+    }
+  }
+}
+
+void EncodeHalf(const std::vector<float>& values, BlobTensor& tensor) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint16_t half = ToHalf(values[i]);
+    if ((half & 0x7fff) == 0x7c00) Fail("tensor {}: {} is too large for f16", tensor.name, values[i]);
+    memcpy(tensor.data.data() + 2 * i, &half, 2);
+  }
+}
+
+}  // namespace
+
+DType StorableType(DType wanted, uint32_t width) {
+  return wanted == DType::kI4 && width % kI4Block != 0 ? DType::kI8 : wanted;
+}
+
+void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor) {
+  for (float value : values) {
+    if (!std::isfinite(value)) Fail("tensor {}: holds {}", tensor.name, value);
+  }
+  tensor.data.assign(RowBytes(tensor.type, tensor.width) * tensor.rows, 0);
+  tensor.scales.assign(ScaleBytes(tensor.type, tensor.rows, tensor.width), 0);
+  switch (tensor.type) {
+    case DType::kF32: memcpy(tensor.data.data(), values.data(), tensor.data.size()); break;
+    case DType::kF16: EncodeHalf(values, tensor); break;
+    case DType::kI8: EncodeInt8(values, tensor); break;
+    case DType::kI4: EncodeInt4(values, tensor); break;
+    case DType::kI32: Fail("tensor {}: weights are not ids", tensor.name);
+  }
+}
+
+std::vector<float> DecodeTensor(const BlobTensor& tensor) {
+  std::vector<float> values(uint64_t{tensor.rows} * tensor.width);
+  const auto half_at = [](const std::vector<uint8_t>& bytes, size_t i) {
+    return static_cast<uint16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8);
+  };
+  for (size_t i = 0; i < values.size(); ++i) {
+    switch (tensor.type) {
+      case DType::kF32: memcpy(&values[i], &tensor.data[4 * i], 4); break;
+      case DType::kF16: values[i] = FromHalf(half_at(tensor.data, i)); break;
+      case DType::kI8: {
+        float scale;
+        memcpy(&scale, &tensor.scales[i / tensor.width * 4], 4);
+        values[i] = scale * static_cast<float>(static_cast<int8_t>(tensor.data[i]));
+        break;
+      }
+      case DType::kI4: {
+        const int q = tensor.data[i / 2] >> (i % 2 * 4) & 15;
+        values[i] = FromBf16(half_at(tensor.scales, i / kI4Block)) * static_cast<float>(q - 8);
+        break;
+      }
+      case DType::kI32: break;
+    }
+  }
+  return values;
+}
+
+QuantizationError CompareTensors(const std::vector<float>& exact, const std::vector<float>& stored) {
+  double largest = 0, errors = 0, squares = 0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double error = static_cast<double>(exact[i]) - stored[i];
+    largest = std::max(largest, fabs(error));
+    errors += error * error;
+    squares += static_cast<double>(exact[i]) * exact[i];
+  }
+  return {largest, squares > 0 ? sqrt(errors / squares) : 0};
+}
+
+}  // namespace fovea::tools

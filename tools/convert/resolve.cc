@@ -1,0 +1,159 @@
+// From names to indices.
+#include "tools/convert/resolve.h"
+
+#include <map>
+
+#include "tools/base/fail.h"
+#include "tools/convert/operation_rules.h"
+
+namespace fovea::tools {
+namespace {
+
+class Resolver {
+ public:
+  explicit Resolver(const Description& description) : description_(description) {}
+
+  Resolved Run() {
+    result_.content.metadata = description_.metadata;
+    for (const Space& space : description_.spaces) AddSpace(space);
+    if (description_.programs.empty()) Fail("there is no program");
+    for (const Program& program : description_.programs) AddProgram(program);
+    return std::move(result_);
+  }
+
+ private:
+  uint32_t FindSpace(const std::string& name) const {
+    const auto& spaces = result_.content.spaces;
+    for (uint32_t i = 0; i < spaces.size(); ++i) {
+      if (spaces[i].name == name) return i;
+    }
+    Fail("there is no space {} before this", name);
+  }
+
+  void AddSpace(const Space& space) {
+    try {
+      if (space.name.empty()) Fail("it has no name");
+      for (const BlobSpace& other : result_.content.spaces) {
+        if (other.name == space.name) Fail("the name is used twice");
+      }
+      BlobSpace record;
+      record.name = space.name;
+      if (!space.extends.empty()) {
+        if (!space.parent.empty()) Fail("it extends {} and so has its parent, not one of its own", space.extends);
+        if (space.by == 0) Fail("it extends {} by no rows", space.extends);
+        record.kind = SpaceKind::kExtended;
+        record.source = FindSpace(space.extends);
+        record.parent = result_.content.spaces[record.source].parent;
+        record.extra = space.by;
+      } else if (!space.parent.empty()) {
+        record.parent = FindSpace(space.parent);
+      }
+      result_.content.spaces.push_back(record);
+    } catch (const Failure& failure) {
+      Fail("space {}: {}", space.name, failure.what());
+    }
+  }
+
+  uint32_t FindTensor(const std::string& name) {
+    const auto [at, is_new] = tensors_.emplace(name, result_.content.tensors.size());
+    if (is_new) {
+      result_.constants.push_back(description_.weights.Get(name));
+      BlobTensor tensor;
+      tensor.name = name;
+      tensor.rows = result_.constants.back().rows;
+      tensor.width = result_.constants.back().width;
+      result_.content.tensors.push_back(tensor);
+      result_.quantizable.push_back(true);
+    }
+    return at->second;
+  }
+
+  void AddProgram(const Program& program) {
+    BlobProgram record;
+    record.name = program.name;
+    values_.clear();
+    const std::string place = "program " + program.name;
+    for (const Input& input : program.inputs) {
+      At(fmt::format("{}, input {}", place, input.name), [&] {
+        const uint32_t width = input.ids ? 1 : input.width;
+        if (width == 0 || width > kMaxWidth) Fail("a width of {} is out of range", width);
+        AddValue(record, {input.name, FindSpace(input.space), width, input.ids ? DType::kI32 : DType::kF32, ValueRole::kInput});
+      });
+    }
+    for (size_t i = 0; i < program.operations.size(); ++i) {
+      const Operation& operation = program.operations[i];
+      At(fmt::format("{}, operation {} ({} -> {})", place, i, operation.op, operation.out),
+         [&] { AddOperation(record, operation); });
+    }
+    if (program.outputs.empty()) Fail("{}: there are no outputs", place);
+    for (const std::string& output : program.outputs) {
+      At(fmt::format("{}, output {}", place, output), [&] {
+        BlobValue& value = record.values[FindValue(output)];
+        if (value.role != ValueRole::kInternal) Fail("it is named twice, or an input");
+        value.role = ValueRole::kOutput;
+      });
+    }
+    result_.content.programs.push_back(std::move(record));
+  }
+
+  void AddOperation(BlobProgram& program, const Operation& operation) {
+    OperationCall call = {&operation, &result_.content.spaces, {}, {}};
+    BlobOperation record;
+    record.name = operation.name;
+    if (operation.in.size() > kMaxInputs || operation.tensors.size() > kMaxTensors) Fail("too many inputs or tensors");
+    for (const std::string& name : operation.in) {
+      record.inputs.push_back(FindValue(name));
+      call.inputs.push_back(program.values[record.inputs.back()]);
+    }
+    for (const std::string& name : operation.tensors) {
+      record.tensors.push_back(name.empty() ? kBlobNone : FindTensor(name));
+    }
+    for (uint32_t tensor : record.tensors) {
+      call.tensors.push_back(tensor == kBlobNone ? nullptr : &result_.content.tensors[tensor]);
+    }
+    const OperationResult made = CheckOperation(call);
+    record.code = made.code;
+    record.attributes = made.attributes;
+    for (size_t i = 0; i < record.tensors.size(); ++i) {
+      const bool matrix = made.tensors_are_matrices && (operation.op != "linear" || i == 0);
+      if (record.tensors[i] != kBlobNone && !matrix) result_.quantizable[record.tensors[i]] = false;
+    }
+    record.output = AddValue(program, {operation.out, made.space, made.width, DType::kF32, ValueRole::kInternal});
+    program.operations.push_back(std::move(record));
+  }
+
+  uint32_t FindValue(const std::string& name) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) Fail("there is no value {} before this", name);
+    return found->second;
+  }
+
+  uint32_t AddValue(BlobProgram& program, BlobValue value) {
+    if (value.name.empty()) Fail("the value has no name");
+    const auto index = static_cast<uint32_t>(program.values.size());
+    if (!values_.emplace(value.name, index).second) Fail("value {} is made twice", value.name);
+    program.values.push_back(std::move(value));
+    return index;
+  }
+
+  // Runs a step; its failure says where it happened.
+  template <typename Step>
+  static void At(const std::string& place, const Step& step) {
+    try {
+      step();
+    } catch (const Failure& failure) {
+      Fail("{}: {}", place, failure.what());
+    }
+  }
+
+  const Description& description_;
+  Resolved result_;
+  std::map<std::string, uint32_t> tensors_;
+  std::map<std::string, uint32_t> values_;  // of the program in work
+};
+
+}  // namespace
+
+Resolved Resolve(const Description& description) { return Resolver(description).Run(); }
+
+}  // namespace fovea::tools

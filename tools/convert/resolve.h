@@ -1,0 +1,23 @@
+// From a description, which speaks in names, to the records of a blob, which are indices: every shape inferred and checked.
+#ifndef FOVEA_TOOLS_CONVERT_RESOLVE_H_
+#define FOVEA_TOOLS_CONVERT_RESOLVE_H_
+
+#include <vector>
+
+#include "tools/blob/blob.h"
+#include "tools/convert/description.h"
+
+namespace fovea::tools {
+
+struct Resolved {
+  BlobContent content;               // tensors have shapes, but no bytes yet
+  std::vector<Constant> constants;   // the values of content.tensors
+  std::vector<bool> quantizable;     // of content.tensors: used as weight of linear layers and table of embeddings only
+};
+
+// Fails with the place (program, operation) and what is wrong there.
+Resolved Resolve(const Description& description);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_RESOLVE_H_

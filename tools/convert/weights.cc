@@ -1,0 +1,64 @@
+// The named constants of a model.
+#include "tools/convert/weights.h"
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+// Layer norms of early checkpoints call their weight gamma and their bias beta.
+std::string ModernName(const std::string& name) {
+  const auto replace_end = [&](const std::string& old_end, const std::string& new_end) {
+    return name.substr(0, name.size() - old_end.size()) + new_end;
+  };
+  const auto ends_with = [&](const std::string& end) {
+    return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+  };
+  if (ends_with("LayerNorm.gamma")) return replace_end("gamma", "weight");
+  if (ends_with("LayerNorm.beta")) return replace_end("beta", "bias");
+  return name;
+}
+
+}  // namespace
+
+void Weights::AddFile(const std::string& path, const std::string& prefix) {
+  files_.push_back(std::make_shared<SafetensorsReader>(path));
+  for (const auto& [stored_name, stored] : files_.back()->tensors()) {
+    const std::string name = prefix + ModernName(stored_name);
+    if (!stored_.emplace(name, &stored).second) Fail("{}: tensor {} was there before", path, name);
+  }
+}
+
+void Weights::Add(const std::string& name, Constant constant) {
+  if (Has(name)) Fail("tensor {} is there already", name);
+  computed_.emplace(name, std::move(constant));
+}
+
+bool Weights::Has(const std::string& name) const { return computed_.count(name) + stored_.count(name) != 0; }
+
+Constant Weights::Get(const std::string& name) const {
+  const auto computed = computed_.find(name);
+  if (computed != computed_.end()) return computed->second;
+  const auto found = stored_.find(name);
+  if (found == stored_.end()) Fail("no tensor {}", name);
+  used_.insert(name);
+  const StoredTensor* stored = found->second;
+  std::vector<uint64_t> shape = stored->shape;
+  while (shape.size() > 2 && shape.front() == 1) shape.erase(shape.begin());
+  while (shape.size() < 2) shape.insert(shape.begin(), 1);
+  if (shape.size() != 2 || shape[0] > UINT32_MAX || shape[1] > UINT32_MAX) {
+    Fail("tensor {}: {} is not a vector or matrix", name, ShapeText(stored->shape));
+  }
+  return {static_cast<uint32_t>(shape[0]), static_cast<uint32_t>(shape[1]),
+          [stored, keep = files_] { return ToFloats(*stored); }};
+}
+
+std::vector<std::string> Weights::Unused() const {
+  std::vector<std::string> names;
+  for (const auto& [name, stored] : stored_) {
+    if (used_.count(name) == 0) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,47 @@
+// The named constants of a model: matrices in safetensors files, and matrices computed from them or from a formula. Values are
+// made when asked for, so that a large model is never in memory as a whole.
+#ifndef FOVEA_TOOLS_CONVERT_WEIGHTS_H_
+#define FOVEA_TOOLS_CONVERT_WEIGHTS_H_
+
+#include <stdint.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/safetensors/safetensors.h"
+
+namespace fovea::tools {
+
+struct Constant {
+  uint32_t rows = 0;  // a vector has one row
+  uint32_t width = 0;
+  std::function<std::vector<float>()> load;
+};
+
+class Weights {
+ public:
+  // The names in the file, with `prefix` in front.
+  void AddFile(const std::string& path, const std::string& prefix = "");
+  // Computed ones; a name may be added once.
+  void Add(const std::string& name, Constant constant);
+
+  bool Has(const std::string& name) const;
+  // Shape and values; fails with the name. Remembers that it was used.
+  Constant Get(const std::string& name) const;
+  // Names in files that nobody asked for.
+  std::vector<std::string> Unused() const;
+
+ private:
+  std::vector<std::shared_ptr<SafetensorsReader>> files_;
+  std::map<std::string, const StoredTensor*> stored_;
+  std::map<std::string, Constant> computed_;
+  mutable std::set<std::string> used_;
+};
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_WEIGHTS_H_
