@@ -262,7 +262,8 @@ Program ReadProgram(const Json& json) {
 void ReadMetadata(const Json& json, Description& description) {
   Object object(json, "metadata");
   const std::vector<std::string> labels = object.Texts("labels");
-  for (const auto& [key, value] : object.Rest().items()) {
+  const Json others = object.Rest();
+  for (const auto& [key, value] : others.items()) {
     description.SetMetadata(key, value.is_string() ? value.get<std::string>() : value.dump());
   }
   for (size_t i = 0; i < labels.size(); ++i) description.SetMetadata(fmt::format("label.{}", i), labels[i]);

@@ -46,6 +46,7 @@ struct TextModel {
   uint32_t max_length = 0;
   std::vector<TextStep> normalizer, pre_tokenizer;
   std::string charsmap;  // as SentencePiece publishes it: size of the trie, trie, strings
+  std::vector<text::Merge> merges;  // kBpe, by rank
   std::vector<AddedToken> added;
   std::vector<text::TemplateItem> single, pair;
   text::DecoderKind decoder = text::DecoderKind::kNone;

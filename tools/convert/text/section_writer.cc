@@ -41,6 +41,7 @@ class SectionWriter {
     for (const TextStep& step : model_.pre_tokenizer) WriteStep(step, text::kPreTokenizer);
     WriteClasses();
     WriteTokens();
+    if (model_.kind == text::ModelKind::kBpe) WriteMerges();
     for (const text::TemplateItem& item : model_.single) Append(item, &tables_[text::kTemplateSingle]);
     for (const text::TemplateItem& item : model_.pair) Append(item, &tables_[text::kTemplatePair]);
     // The normalizer is complete now: run it to learn how texts grow and what added tokens look like afterwards.
@@ -214,7 +215,7 @@ class SectionWriter {
       bytes.insert(bytes.end(), token.piece.begin(), token.piece.end());
       Append(static_cast<uint32_t>(bytes.size()), &tables_[text::kPieceOffsets]);
       Append(token.flags, &tables_[text::kTokenFlags]);
-      if (token.matches && !token.piece.empty()) {
+      if (token.matches && !token.piece.empty() && token.piece.find('\0') == std::string::npos) {
         keys.emplace(token.piece, static_cast<uint32_t>(id));
         longest = std::max(longest, static_cast<uint32_t>(token.piece.size()));
       }
@@ -229,6 +230,32 @@ class SectionWriter {
     if (longest > text::kMaxPieceBytes) Fail("a piece has {} bytes, the limit is {}", longest, text::kMaxPieceBytes);
     header_.max_piece_bytes = longest;
     for (uint32_t unit : BuildTrie(keys)) Append(unit, &tables_[text::kVocabularyTrie]);
+  }
+
+  void WriteMerges() {
+    std::vector<uint32_t> bytes(256, text::kNoId);
+    for (size_t id = 0; id < model_.tokens.size(); ++id) {
+      const TextToken& token = model_.tokens[id];
+      if (token.matches && token.piece.size() == 1) bytes[static_cast<uint8_t>(token.piece[0])] = static_cast<uint32_t>(id);
+    }
+    for (uint32_t id : bytes) Append(id, &tables_[text::kByteIds]);
+    // The smallest power of two in which no search is long.
+    uint32_t size = 16;
+    while (size < 2 * model_.merges.size()) size *= 2;
+    std::vector<text::Merge> table;
+    while (!Hash(size, &table)) size *= 2;
+    for (const text::Merge& merge : table) Append(merge, &tables_[text::kMerges]);
+  }
+
+  bool Hash(uint32_t size, std::vector<text::Merge>* table) const {
+    table->assign(size, {text::kNoId, 0, 0, 0});
+    for (const text::Merge& merge : model_.merges) {
+      uint32_t slot = text::MergeHash(merge.left, merge.right), probes = 0;
+      while ((*table)[slot % size].left != text::kNoId && ++probes < text::kMaxProbes) ++slot;
+      if (probes == text::kMaxProbes) return false;
+      (*table)[slot % size] = merge;
+    }
+    return true;
   }
 
   // What the normalizer makes of a string; the largest size on the way in `*peak`.

@@ -101,9 +101,70 @@ class Reader {
       }
       model_.unknown_id = model["unk_id"].get<uint32_t>();
       model_.unknown_score = least - 10.0;
+    } else if (type == "BPE") {
+      ReadBytePair(model);
     } else {
       Fail("tokenizer model \"{}\" is not supported", type);
     }
+  }
+
+  void ReadBytePair(const json& model) {
+    model_.kind = text::ModelKind::kBpe;
+    if (Get(model, "byte_fallback", false)) Fail("byte_fallback of a BPE model is not supported");
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+      if (!Get<std::string>(model, key, "").empty()) Fail("{} of a BPE model is not supported", key);
+    }
+    if (Get(model, "dropout", 0.0) != 0) Fail("dropout of a BPE model is not supported");
+    if (Get(model, "ignore_merges", false)) model_.flags |= text::kIgnoreMerges;
+    std::map<std::string, uint32_t> ids;
+    for (const auto& [piece, id] : model.at("vocab").items()) {
+      model_.At(id.get<uint32_t>()) = {PieceBytes(piece), 0, 0, true};
+      ids[piece] = id.get<uint32_t>();
+    }
+    const auto id_of = [&](const std::string& piece) {
+      const auto found = ids.find(piece);
+      if (found == ids.end()) Fail("a merge names \"{}\", which is not in the vocabulary", piece);
+      return found->second;
+    };
+    if (model.contains("unk_token") && !model["unk_token"].is_null()) model_.unknown_id = id_of(model["unk_token"]);
+    std::map<std::pair<uint32_t, uint32_t>, text::Merge> merges;  // of a repeated pair the last one counts
+    uint32_t rank = 0;
+    for (const json& merge : model.at("merges")) {
+      std::string left, right;
+      if (merge.is_string()) {
+        const std::string both = merge;
+        const size_t space = both.find(' ');
+        if (space == std::string::npos) Fail("merge \"{}\" is not a pair", both);
+        left = both.substr(0, space);
+        right = both.substr(space + 1);
+      } else {
+        left = merge.at(0);
+        right = merge.at(1);
+      }
+      const text::Merge record = {id_of(left), id_of(right), rank++, id_of(left + right)};
+      merges[{record.left, record.right}] = record;
+    }
+    for (const auto& [pair, merge] : merges) model_.merges.push_back(merge);
+  }
+
+  // The bytes that the printable characters of a byte-level piece stand for; a piece with others stands for itself.
+  static std::string PieceBytes(const std::string& piece) {
+    static const std::map<uint32_t, uint8_t> kBytes = [] {
+      std::map<uint32_t, uint8_t> bytes;
+      uint32_t other = 256;
+      for (uint32_t b = 0; b < 256; ++b) {
+        const bool printable = (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xac) || b >= 0xae;
+        bytes[printable ? b : other++] = static_cast<uint8_t>(b);
+      }
+      return bytes;
+    }();
+    std::string result;
+    for (uint32_t code : CodePoints(piece)) {
+      const auto found = kBytes.find(code);
+      if (found == kBytes.end()) return piece;
+      result.push_back(static_cast<char>(found->second));
+    }
+    return result;
   }
 
   void ReadVocabulary(const json& vocabulary) {
@@ -121,10 +182,11 @@ class Reader {
       if (Get(token, "single_word", false)) added.flags |= text::kAddedSingleWord;
       if (Get(token, "special", false)) added.flags |= text::kAddedSpecial;
       TextToken& known = model_.At(added.id);
-      if (!known.piece.empty() && known.piece != added.content) {
+      const bool bytes = model_.kind == text::ModelKind::kBpe;
+      if (!known.piece.empty() && known.piece != added.content && !(bytes && known.piece == PieceBytes(added.content))) {
         Fail("added token \"{}\" has the id of \"{}\"", added.content, known.piece);
       }
-      known.piece = added.content;
+      known.piece = bytes ? PieceBytes(added.content) : added.content;
       if ((added.flags & text::kAddedSpecial) != 0) known.flags |= text::kTokenSpecial;
       if (added.content == "[PAD]" || added.content == "<pad>") model_.pad_id = added.id;
       model_.added.push_back(std::move(added));
@@ -206,6 +268,9 @@ class Reader {
       else if (scheme != "never") Fail("prepend_scheme \"{}\" of Metaspace is not supported", scheme);
       if (Get(part, "split", true)) step.flags |= text::kMetaspaceSplit;
       model_.pre_tokenizer.push_back(std::move(step));
+    } else if (type == "ByteLevel") {
+      if (!Get(part, "use_regex", true)) Fail("a ByteLevel pre-tokenizer without use_regex is not supported");
+      model_.pre_tokenizer.push_back({StepKind::kByteLevel, Get(part, "add_prefix_space", true) ? text::kByteLevelPrefixSpace : 0u});
     } else {
       Fail("pre-tokenizer type \"{}\" is not supported", type);
     }
@@ -220,10 +285,21 @@ class Reader {
     } else if (type == "BertProcessing" || type == "RobertaProcessing") {
       const bool roberta = type == "RobertaProcessing";
       model_.Wrap(part.at("cls").at(1).get<uint32_t>(), part.at("sep").at(1).get<uint32_t>(), roberta, roberta ? 0 : 1);
+      if (roberta) ReadTrim(part);
+    } else if (type == "ByteLevel") {
+      ReadTrim(part);
     } else if (type == "Sequence") {
       for (const json& inner : part.at("processors")) ReadPostProcessor(inner);
     } else {
       Fail("post-processor type \"{}\" is not supported", type);
+    }
+  }
+
+  // Post-processors of byte-level tokenizers trim ranges.
+  void ReadTrim(const json& part) {
+    for (TextStep& step : model_.pre_tokenizer) {
+      if (step.kind != StepKind::kByteLevel || !Get(part, "trim_offsets", true)) continue;
+      step.flags |= text::kByteLevelTrim | (Get(part, "add_prefix_space", true) ? text::kByteLevelTrimPrefix : 0u);
     }
   }
 
@@ -259,6 +335,8 @@ class Reader {
       if (Get<std::string>(part, "replacement", "\xe2\x96\x81") != "\xe2\x96\x81") {
         Fail("a Metaspace decoder with another mark than U+2581 is not supported");
       }
+    } else if (type == "ByteLevel") {
+      model_.decoder = text::DecoderKind::kByteLevel;
     } else {
       Fail("decoder type \"{}\" is not supported", type);
     }
