@@ -67,12 +67,12 @@ std::vector<uint32_t> ShapeArguments::Lengths(const Model& model) const {
   return std::vector<uint32_t>(batch, length);
 }
 
-SessionRequest ShapeArguments::Request(const Model& model, const Batch& batch) const {
+SessionRequest ShapeArguments::Request(const Model& model, const Batch& inputs) const {
   SessionRequest request;
   request.program = model.FindProgram(program);
   request.workers = workers;
   request.tile_rows = tile_rows;
-  request.limits = ExactLimits(model, batch);
+  request.limits = ExactLimits(model, inputs);
   return request;
 }
 

@@ -34,7 +34,7 @@ struct ShapeArguments {
   // Of each segment. Without any option: 128 rows, or what the model's positions allow if that is less.
   std::vector<uint32_t> Lengths(const Model& model) const;
   // A request and a synthetic batch that it just holds.
-  SessionRequest Request(const Model& model, const Batch& batch) const;
+  SessionRequest Request(const Model& model, const Batch& inputs) const;
   Batch MakeBatch(const Model& model) const;
 };
 

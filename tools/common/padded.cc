@@ -1,6 +1,7 @@
 // Padded tensors from and to ragged batches.
 #include "tools/common/padded.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
@@ -87,6 +88,14 @@ bool AllZero(const StoredTensor& tensor) {
   return std::all_of(tensor.data, tensor.data + tensor.bytes, [](uint8_t byte) { return byte == 0; });
 }
 
+// What an input of ids is where it is not given: token types are 0, others as metadata "default.<input>" says.
+std::optional<int32_t> DefaultId(const Model& model, const fovea_value_info& input) {
+  if (input.type != FOVEA_TYPE_I32) return std::nullopt;
+  const char* id = model.Metadata(fmt::format("default.{}", input.name));
+  if (id != nullptr) return static_cast<int32_t>(strtol(id, nullptr, 10));
+  return strcmp(input.name, "token_type_ids") == 0 ? std::optional<int32_t>(0) : std::nullopt;
+}
+
 // Input values and the tensor given for each.
 struct Given {
   std::string name;
@@ -170,10 +179,11 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
     const auto input = given.find(value);
     if (input == given.end()) {
       const auto segments = batch.spaces.find(info.space);
-      if (strcmp(info.name, "token_type_ids") != 0 || segments == batch.spaces.end()) Fail("{}: this input is missing", info.name);
+      const std::optional<int32_t> id = DefaultId(model, info);
+      if (!id || segments == batch.spaces.end()) Fail("{}: this input is missing", info.name);
       size_t rows = 0;
       for (const uint32_t length : segments->second.lengths) rows += length;
-      batch.ids[value].assign(rows, 0);
+      batch.ids[value].assign(rows, *id);
     } else if (info.type == FOVEA_TYPE_I32) {
       batch.ids[value] = Pick(Ids(input->second.name, *input->second.tensor), batch.spaces[info.space], info.width);
     } else {

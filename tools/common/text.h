@@ -29,7 +29,6 @@ class Tokenizer {
   // At most `max_length` tokens, special ones included; 0: as the tokenizer says.
   Tokens Encode(const std::string& text, uint32_t max_length) const;
   std::string Piece(int32_t id) const;
-  uint32_t size() const;
   // The token that stands for a hidden word.
   std::optional<int32_t> MaskId() const;
 

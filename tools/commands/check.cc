@@ -1,0 +1,83 @@
+// fovea check: does a model compute what a file of golden tensors says?
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
+#include "tools/common/golden_check.h"
+#include "tools/common/print.h"
+
+namespace fovea::tools {
+namespace {
+
+struct Arguments {
+  ModelArguments model;
+  std::string golden;
+  CheckOptions options;
+  double cosine = -2;
+  bool json = false;
+};
+
+OrderedJson ToJson(const CheckLine& line) {
+  OrderedJson json = {{"case", line.case_name}, {"tensor", line.tensor}, {"shape", line.shape}, {"compared", line.compared}};
+  if (line.compared) {
+    json["max_diff"] = line.max_diff;
+    json["max_abs"] = line.max_abs;
+    json["cosine"] = line.cosine;
+  }
+  json["ok"] = line.ok;
+  if (!line.note.empty()) json["note"] = line.note;
+  return json;
+}
+
+void Run(const Arguments& arguments, Console* console) {
+  CheckOptions options = arguments.options;
+  if (arguments.cosine >= -1) options.cosine = arguments.cosine;
+  const Model model = arguments.model.Open();
+  const SafetensorsReader golden(arguments.golden);
+  const auto print = [&](const CheckLine& line) {
+    if (!arguments.json) console->out << LineText(line) << std::endl;
+  };
+  const std::vector<CheckLine> lines = CheckGolden(model, golden.tensors(), options, print);
+  size_t failed = 0, compared = 0;
+  OrderedJson list = OrderedJson::array();
+  for (const CheckLine& line : lines) {
+    failed += !line.ok;
+    compared += line.compared;
+    list.push_back(ToJson(line));
+  }
+  if (arguments.json) {
+    PrintJson(console->out, {{"ok", failed == 0}, {"compared", compared}, {"failed", failed}, {"tensors", list}});
+  } else {
+    console->out << fmt::format("{} compared, {} failed\n", compared, failed);
+  }
+  if (failed != 0) console->status = kExitFailedCheck;
+}
+
+}  // namespace
+
+void AddCheck(CLI::App* app, Console* console) {
+  CLI::App* command = app->add_subcommand("check", "Compare a model's results with golden tensors");
+  auto arguments = std::make_shared<Arguments>();
+  arguments->model.AddTo(command);
+  CheckOptions& options = arguments->options;
+  command->add_option("GOLDEN", arguments->golden, "Safetensors file with <case>.in.<input> and <case>.out.<output>")->required();
+  command->add_option("--rtol", options.rtol, "Allowed difference, times the reference's largest magnitude ..")
+      ->capture_default_str();
+  command->add_option("--atol", options.atol, ".. plus this")->capture_default_str();
+  command->add_option("--cosine", arguments->cosine, "Ask for this cosine instead of the tolerance")->check(CLI::Range(-1.0, 1.0));
+  command->add_option("--case", options.cases, "This case only; may be given several times")->expected(1)->multi_option_policy(
+      CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--skip", options.skip_unknown, "Outputs that the model does not have are no failure");
+  AddProgram(command, &options.program);
+  AddWorkers(command, &options.workers);
+  AddJson(command, &arguments->json);
+  command->footer(
+      "Rows that attention_mask leaves out are not compared. Exit status 1 if anything differs.\n"
+      "Examples:\n  fovea check model.fovea golden.safetensors\n"
+      "  fovea check model-int8.fovea golden.safetensors --cosine 0.999 --case a");
+  command->callback([=] { Run(*arguments, console); });
+}
+
+}  // namespace fovea::tools

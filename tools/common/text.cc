@@ -1,0 +1,127 @@
+// Texts to tokens with a model's own tokenizer, and to the inputs of a program.
+#include "tools/common/text.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+#include "fovea/text.h"
+#include "tools/common/error.h"
+
+namespace fovea::tools {
+namespace {
+
+// The first part of a text for messages.
+std::string Quoted(const std::string& text) { return text.size() <= 40 ? text : text.substr(0, 40) + ".."; }
+
+}  // namespace
+
+Tokenizer::Tokenizer(const Model& model) : model_(model) {
+  if (model.Info().has_text == 0) Fail("{}: the blob has no tokenizer; give ids with --input", model.name());
+}
+
+Tokens Tokenizer::Encode(const std::string& text, uint32_t max_length) const {
+  fovea_error error = {};
+  uint64_t workspace_bytes = 0;
+  const std::string doing = fmt::format("text '{}'", Quoted(text));
+  Check(fovea_text_workspace_size(model_.get(), text.size(), &workspace_bytes, &error), error, doing);
+  const Memory workspace = Allocate(workspace_bytes);
+  fovea_text_info info = {};
+  info.struct_size = sizeof(info);
+  Check(fovea_text_get_info(model_.get(), &info, &error), error, model_.name());
+  fovea_text_encode_options options = {};
+  options.struct_size = sizeof(options);
+  options.max_length = max_length;
+
+  Tokens tokens;
+  std::vector<uint32_t> ranges;
+  fovea_text_tokens arrays = {};
+  arrays.struct_size = sizeof(arrays);
+  uint64_t capacity = text.size() + info.single_special + 8;  // enough for nearly every text; else the second turn is
+  for (int turn = 0; turn < 2; ++turn) {
+    tokens.ids.resize(capacity);
+    tokens.types.resize(capacity);
+    tokens.special.resize(capacity);
+    ranges.resize(2 * capacity);
+    arrays.capacity = capacity;
+    arrays.ids = tokens.ids.data();
+    arrays.types = tokens.types.data();
+    arrays.special = tokens.special.data();
+    arrays.ranges = ranges.data();
+    const fovea_status status = fovea_text_encode(model_.get(), text.data(), text.size(), nullptr, 0, &options, workspace.get(),
+                                                  workspace_bytes, &arrays, &error);
+    if (status == FOVEA_OK) break;
+    if (status != FOVEA_E_CAPACITY || turn == 1) Check(status, error, doing);
+    capacity = error.expected;
+  }
+  tokens.ids.resize(arrays.count);
+  tokens.types.resize(arrays.count);
+  tokens.special.resize(arrays.count);
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < arrays.count; ++i) {
+    tokens.begin.push_back(ranges[2 * i]);
+    tokens.end.push_back(ranges[2 * i + 1]);
+    kept += tokens.special[i] == 0;
+  }
+  tokens.dropped = arrays.text_tokens[0] - std::min(kept, arrays.text_tokens[0]);
+  return tokens;
+}
+
+std::string Tokenizer::Piece(int32_t id) const {
+  fovea_error error = {};
+  const char* piece = nullptr;
+  uint32_t size = 0;
+  Check(fovea_text_token(model_.get(), id, &piece, &size, nullptr, &error), error, fmt::format("token {}", id));
+  return std::string(piece, size);
+}
+
+std::optional<int32_t> Tokenizer::MaskId() const {
+  for (const char* piece : {"[MASK]", "<mask>"}) {
+    int32_t id = 0;
+    if (fovea_text_find(model_.get(), piece, static_cast<uint32_t>(strlen(piece)), &id, nullptr) == FOVEA_OK) return id;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+uint32_t IdInput(const Model& model, uint32_t program) {
+  if (const auto value = model.FindValue(program, "input_ids")) return *value;
+  for (const uint32_t value : InputsOf(model, program)) {
+    if (model.Value(program, value).type == FOVEA_TYPE_I32) return value;
+  }
+  Fail("{}: the program does not take token ids", model.name());
+}
+
+}  // namespace
+
+uint32_t MaxTokens(const Model& model, uint32_t program) {
+  const uint32_t rows = model.Space(model.Value(program, IdInput(model, program)).space).max_segment_rows;
+  fovea_text_info info = {};
+  info.struct_size = sizeof(info);
+  if (fovea_text_get_info(model.get(), &info, nullptr) != FOVEA_OK || info.max_length == 0) return rows;
+  return std::min(rows, info.max_length);
+}
+
+Batch BatchFromTokens(const Model& model, uint32_t program, const std::vector<Tokens>& texts) {
+  const uint32_t ids = IdInput(model, program);
+  const uint32_t space = model.Value(program, ids).space;
+  const bool root = model.Space(space).parent == FOVEA_NONE;
+  if (root && texts.size() != 1) Fail("{}: the program takes one text at a time", model.name());
+  const std::optional<uint32_t> types = model.FindValue(program, "token_type_ids");
+  Batch batch;
+  std::vector<uint32_t> lengths;
+  for (const Tokens& text : texts) lengths.push_back(static_cast<uint32_t>(text.ids.size()));
+  batch.spaces[space] = MakeSegments(lengths);
+  for (const uint32_t value : InputsOf(model, program)) {
+    if (value != ids && value != types) Fail("{}: input '{}' cannot be made from text", model.name(), model.Value(program, value).name);
+    std::vector<int32_t>& entries = batch.ids[value];
+    for (const Tokens& text : texts) {
+      const std::vector<int32_t>& from = value == ids ? text.ids : text.types;
+      entries.insert(entries.end(), from.begin(), from.end());
+    }
+  }
+  return batch;
+}
+
+}  // namespace fovea::tools
