@@ -46,7 +46,7 @@ void ConvertRow(const float* x, size_t width, QuantParams params, int8_t* q) {
   const hn::Rebind<int8_t, F32> d8;
   const F32Vec steps = hn::Set(d, 1.0f / params.scale);
   // Adding 3 * 2^22 rounds to the nearest integer and leaves it in the low bits. The product must be rounded first, as
-  // the convention has it: no fused multiply-add here.
+  // the convention has it: this file needs -ffp-contract=off.
   const F32Vec magic = hn::Set(d, 12582912.0f);
   const auto bias = hn::Set(d32, 0x4B400000 - params.zero_point);
   ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
