@@ -15,11 +15,12 @@ namespace fovea {
 namespace {
 
 // Rows that share one packed block. More spread the cost of packing, fewer keep their state in cache.
-constexpr uint32_t kChunkRows = 128;
+constexpr uint32_t kChunkRows = 256;
 
-// Keys per block: packed keys and values should fill about half of a first-level cache.
+// Keys per block: long blocks spread the cost of a softmax step, packed keys and values should stay in cache (64 KiB).
 uint32_t BlockKeys(const AttentionSpec& spec) {
-  return uint64_t{spec.d_k} + spec.d_v <= 64 ? 2 * kAttentionKeyStep : kAttentionKeyStep;
+  const uint64_t keys = 16384 / (uint64_t{spec.d_k} + spec.d_v) / kAttentionKeyStep * kAttentionKeyStep;
+  return static_cast<uint32_t>(std::min<uint64_t>(std::max<uint64_t>(keys, kAttentionKeyStep), kAttentionMaxBlock));
 }
 
 // Takes the scratch of a chunk of up to `rows` rows.
@@ -78,18 +79,19 @@ class Engine {
  private:
   // Rows [first, first + count) of the piece for one key/value head; row r is query r / group of head r % group.
   void RunChunk(const Piece& piece, uint32_t kv_head, uint64_t first, uint32_t count) {
+    const uint32_t first_query = static_cast<uint32_t>(first / group_);
+    uint32_t query = first_query, head = static_cast<uint32_t>(first % group_);
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t query = static_cast<uint32_t>((first + i) / group_);
-      SetUpRow(piece, query, kv_head * group_ + static_cast<uint32_t>((first + i) % group_), &tile_.rows[i]);
+      SetUpRow(piece, query, kv_head * group_ + head, &tile_.rows[i]);
+      if (++head == group_) ++query, head = 0;
     }
     tile_.row_count = count;
     memset(tile_.sums, 0, sizeof(float) * count * kAttentionLanes);
     memset(tile_.sum_of_values, 0, sizeof(float) * count * RoundUp(spec_.d_v, kAttentionLanes));
 
-    const uint32_t last = static_cast<uint32_t>((first + count - 1) / group_);
     QueryTile queries = piece.queries;
-    queries.first += static_cast<uint32_t>(first / group_);
-    queries.count = last + 1 - static_cast<uint32_t>(first / group_);
+    queries.first += first_query;
+    queries.count = query - first_query + (head > 0);
     KeyRange range;
     for (uint32_t index = 0; pattern_(spec_.pattern, queries, index, &range); ++index) {
       RunRange(piece, kv_head, range);
@@ -136,6 +138,10 @@ class Engine {
   bool SetVisible(const KeyRange& range, uint32_t from, uint32_t to) const {
     const int64_t stride = range.stride;
     bool any = false;
+    if (range.left == kUnbounded && range.right == kUnbounded) {
+      for (uint32_t i = 0; i < tile_.row_count; ++i) tile_.rows[i].begin = from, tile_.rows[i].end = to;
+      return true;
+    }
     for (uint32_t i = 0; i < tile_.row_count; ++i) {
       AttentionRow* row = &tile_.rows[i];
       int64_t begin = from, end = to;
