@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <initializer_list>
+
 #include "runtime/base/arena.h"
 #include "runtime/base/checked.h"
 #include "runtime/blob/checksum.h"

@@ -1,6 +1,8 @@
 // The checks that make a blob's records safe to follow.
 #include <math.h>
 
+#include <initializer_list>
+
 #include "runtime/base/checked.h"
 #include "runtime/model/model.h"
 
