@@ -10,7 +10,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 add_library(fovea_flags INTERFACE)
 target_include_directories(fovea_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_compile_options(fovea_flags INTERFACE
-  -Wall -Wextra -Wshadow -Wno-psabi -Werror=return-type -Werror=vla -Werror=implicit-fallthrough
+  -Wall -Wextra -Wshadow -Wno-psabi $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  -Werror=return-type -Werror=vla -Werror=implicit-fallthrough
   $<$<CONFIG:Release>:-O2>
   # a * b + c rounds the same way in every loop, target and compiler: a fused one is written as such.
   -ffp-contract=off -fno-math-errno)
