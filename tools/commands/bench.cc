@@ -1,0 +1,207 @@
+// fovea bench: latency, throughput, work per step and memory of a model on this machine.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
+#include "fovea/version.h"
+#include "tools/common/clock.h"
+#include "tools/common/print.h"
+#include "tools/common/step_work.h"
+
+namespace fovea::tools {
+namespace {
+
+struct Arguments {
+  ModelArguments model;
+  ShapeArguments shape;
+  double seconds = 2;
+  bool steps = false;
+  bool json = false;
+};
+
+// Seconds of each run, sorted; at least five, after one that is not counted.
+std::vector<double> Measure(Session* session, double seconds) {
+  session->Run();
+  std::vector<double> times;
+  const uint64_t begin = NanosecondClock();
+  uint64_t now = begin;
+  while (times.size() < 5 || static_cast<double>(now - begin) < seconds * 1e9) {
+    const uint64_t start = now;
+    session->Run();
+    now = NanosecondClock();
+    times.push_back(1e-9 * static_cast<double>(now - start));
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+// Nearest rank.
+double Percentile(const std::vector<double>& sorted, double percent) {
+  const double rank = percent / 100 * static_cast<double>(sorted.size());
+  return sorted[std::min(sorted.size() - 1, static_cast<size_t>(std::max(0.0, rank - 1e-9)))];
+}
+
+uint64_t PeakResidentBytes() {
+  struct rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+// Time of each step, of all workers together, in seconds per run.
+std::vector<double> StepSeconds(const Model& model, const ShapeArguments& shape, const Batch& batch, double seconds) {
+  SessionRequest request = shape.Request(model, batch);
+  request.clock = NanosecondClock;
+  Session session(model, request);
+  Bind(batch, &session);
+  const double runs = static_cast<double>(Measure(&session, seconds).size() + 1);
+  std::vector<double> steps(model.Program(request.program).step_count);
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    uint64_t ticks = 0;
+    fovea_session_step_ticks(session.get(), i, &ticks);
+    steps[i] = 1e-9 * static_cast<double>(ticks) / runs;
+  }
+  return steps;
+}
+
+OrderedJson StepTable(const Model& model, uint32_t program, const std::vector<double>& seconds,
+                      const std::vector<double>& flops) {
+  const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  OrderedJson table = OrderedJson::array();
+  for (uint32_t i = 0; i < seconds.size(); ++i) {
+    const fovea_step_info step = model.Step(program, i);
+    table.push_back({{"step", i},
+                     {"op", step.op},
+                     {"name", step.name == nullptr ? "" : step.name},
+                     {"phase", step.phase},
+                     {"microseconds", 1e6 * seconds[i]},
+                     {"share", all == 0 ? 0 : seconds[i] / all},
+                     {"gop", 1e-9 * flops[i]},
+                     {"gops", seconds[i] == 0 ? 0 : 1e-9 * flops[i] / seconds[i]}});
+  }
+  return table;
+}
+
+// Steps of one operation together.
+OrderedJson OperationTable(const OrderedJson& steps) {
+  OrderedJson table = OrderedJson::object();
+  for (const OrderedJson& step : steps) {
+    OrderedJson& row = table[step["op"].get<std::string>()];
+    for (const char* key : {"microseconds", "share", "gop"}) row[key] = row.value(key, 0.0) + step[key].get<double>();
+    row["steps"] = row.value("steps", 0) + 1;
+  }
+  return table;
+}
+
+void PrintSteps(std::ostream& out, const OrderedJson& result) {
+  out << fmt::format("\n{:>4} {:>5}  {:<10} {:<28} {:>10} {:>7} {:>9}\n", "step", "phase", "op", "name", "us", "share", "GOPS");
+  for (const OrderedJson& step : result["steps"]) {
+    out << fmt::format("{:>4} {:>5}  {:<10} {:<28} {:>10.1f} {:>6.1f}% {:>9.1f}\n", step["step"].get<int>(),
+                       step["phase"].get<int>(), step["op"].get<std::string>(), Printable(step["name"].get<std::string>()),
+                       step["microseconds"].get<double>(), 100 * step["share"].get<double>(), step["gops"].get<double>());
+  }
+  out << "\nBy operation (all workers together)\n";
+  for (const auto& [op, row] : result["operations"].items()) {
+    const double microseconds = row["microseconds"].get<double>();
+    out << fmt::format("  {:<12} {:>4} steps {:>10.1f} us {:>6.1f}% {:>9.1f} GOPS\n", op, row["steps"].get<int>(), microseconds,
+                       100 * row["share"].get<double>(),
+                       microseconds == 0 ? 0 : 1e3 * row["gop"].get<double>() / microseconds);
+  }
+}
+
+void Print(std::ostream& out, const OrderedJson& r) {
+  const auto ms = [&](const char* key) { return r["latency_ms"][key].get<double>(); };
+  const auto bytes = [&](const char* key) {
+    const uint64_t count = r["bytes"][key].get<uint64_t>();
+    return fmt::format("{:>14}  {}", Grouped(count), ShortBytes(count));
+  };
+  out << fmt::format("{} rows in {} texts, {} workers, tiles of {} rows, {} on {}\n", r["rows"].get<uint64_t>(),
+                     r["texts"].get<size_t>(), r["workers"].get<uint32_t>(), r["tile_rows"].get<uint32_t>(),
+                     r["backend"].get<std::string>(), r["target"].get<std::string>());
+  out << fmt::format("latency     min {:.3f}  p50 {:.3f}  p90 {:.3f}  p99 {:.3f} ms  ({} runs)\n", ms("min"), ms("p50"), ms("p90"),
+                     ms("p99"), r["runs"].get<size_t>());
+  out << fmt::format("throughput  {:.0f} rows/s  {:.1f} GOPS  ({:.4g} GOP a run; at p50)\n", r["rows_per_second"].get<double>(),
+                     r["gops"].get<double>(), r["gop_per_run"].get<double>());
+  out << fmt::format("load        map {:.3f}  model {:.3f}  session {:.3f} ms\n", r["load_ms"]["map"].get<double>(),
+                     r["load_ms"]["model"].get<double>(), r["load_ms"]["session"].get<double>());
+  for (const char* key : {"blob", "model", "fixed", "state", "scratch", "peak_resident"}) {
+    out << fmt::format("{:<13}{}\n", key, bytes(key));
+  }
+  if (r.contains("steps")) PrintSteps(out, r);
+}
+
+void Bench(const Arguments& arguments, Console* console) {
+  const uint64_t start = NanosecondClock();
+  const Model model = arguments.model.Open();
+  const double open_seconds = 1e-9 * static_cast<double>(NanosecondClock() - start);
+  const Batch batch = arguments.shape.MakeBatch(model);
+  const SessionRequest request = arguments.shape.Request(model, batch);
+  Session session(model, request);
+  Bind(batch, &session);
+  const std::vector<double> times = Measure(&session, arguments.seconds);
+  const std::vector<double> flops = StepFlops(model, session);
+  const double middle = Percentile(times, 50), work = std::accumulate(flops.begin(), flops.end(), 0.0);
+  const uint64_t rows = batch.Rows();
+  const fovea_model_info info = model.Info();
+  OrderedJson result = {
+      {"model", model.name()},
+      {"program", model.Program(request.program).name},
+      {"rows", rows},
+      {"texts", arguments.shape.Lengths(model).size()},
+      {"workers", request.workers},
+      {"tile_rows", session.Info().tile_rows},
+      {"backend", info.backend},
+      {"target", fovea_simd_target()},
+      {"runs", times.size()},
+      {"latency_ms",
+       {{"min", 1e3 * times[0]},
+        {"p50", 1e3 * middle},
+        {"p90", 1e3 * Percentile(times, 90)},
+        {"p99", 1e3 * Percentile(times, 99)}}},
+      {"rows_per_second", static_cast<double>(rows) / middle},
+      {"gop_per_run", 1e-9 * work},
+      {"gops", 1e-9 * work / middle},
+      {"load_ms",
+       {{"map", 1e3 * (open_seconds - model.init_seconds())},
+        {"model", 1e3 * model.init_seconds()},
+        {"session", 1e3 * session.init_seconds()}}},
+      {"bytes",
+       {{"blob", info.blob_bytes},
+        {"model", model.memory_bytes()},
+        {"fixed", session.sizes().fixed_size},
+        {"state", session.sizes().state_size},
+        {"scratch", session.sizes().scratch_size},
+        {"peak_resident", PeakResidentBytes()}}}};
+  if (arguments.steps) {
+    const std::vector<double> seconds = StepSeconds(model, arguments.shape, batch, arguments.seconds);
+    result["steps"] = StepTable(model, request.program, seconds, flops);
+    result["operations"] = OperationTable(result["steps"]);
+  }
+  if (arguments.json) {
+    PrintJson(console->out, result);
+  } else {
+    Print(console->out, result);
+  }
+}
+
+}  // namespace
+
+void AddBench(CLI::App* app, Console* console) {
+  CLI::App* command = app->add_subcommand("bench", "Measure latency, throughput and memory of a model");
+  auto arguments = std::make_shared<Arguments>();
+  arguments->model.AddTo(command);
+  arguments->shape.AddTo(command);
+  command->add_option("--seconds", arguments->seconds, "How long to measure")->check(CLI::Range(0.0, 3600.0))->capture_default_str();
+  command->add_flag("--steps", arguments->steps, "Time every step, in a second measurement");
+  AddJson(command, &arguments->json);
+  command->footer(
+      "Examples:\n  fovea bench model.fovea --rows 128 --workers 2\n"
+      "  fovea bench model.fovea --lengths 12,40,7 --steps");
+  command->callback([=] { Bench(*arguments, console); });
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,183 @@
+// fovea convert: a published model directory or a description becomes a blob.
+#include "tools/convert/convert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "tools/base/mapped_file.h"
+#include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
+#include "tools/common/print.h"
+#include "tools/common/progress.h"
+
+namespace fovea::tools {
+namespace {
+
+constexpr size_t kWorstShown = 10;
+
+struct Arguments {
+  ConvertOptions options;
+  std::string weights = "f32", pack, report, sample_file;
+  bool no_compare = false;
+  bool verbose = false;
+  bool json = false;
+};
+
+OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
+  OrderedJson tensors = OrderedJson::array(), outputs = OrderedJson::array();
+  for (const TensorReport& t : report.tensors) {
+    tensors.push_back({{"name", t.name},
+                       {"type", TypeName(static_cast<uint32_t>(t.type))},
+                       {"rows", t.rows},
+                       {"width", t.width},
+                       {"bytes", t.bytes},
+                       {"fell_back", t.fell_back},
+                       {"max_abs_error", t.error.max_abs},
+                       {"relative_rms_error", t.error.relative_rms}});
+  }
+  for (const OutputReport& o : report.outputs) {
+    outputs.push_back({{"program", o.program},
+                       {"name", o.name},
+                       {"lowest_cosine", o.lowest_cosine},
+                       {"max_abs_difference", o.max_abs_difference},
+                       {"max_abs", o.max_abs}});
+  }
+  OrderedJson metadata = OrderedJson::object();
+  for (const auto& [key, value] : report.metadata) metadata[key] = value;
+  return {{"blob", output},
+          {"bytes",
+           {{"blob", report.blob_bytes},
+            {"weights", report.weight_bytes},
+            {"weights_as_f32", report.f32_bytes},
+            {"text", report.text_bytes},
+            {"packed", report.packed_bytes}}},
+          {"metadata", metadata},
+          {"outputs", outputs},
+          {"sample_lengths", report.sample_lengths},
+          {"tensors", tensors},
+          {"unused", report.unused},
+          {"warnings", report.warnings}};
+}
+
+void PrintTensors(std::ostream& out, const ConvertReport& report, bool all) {
+  std::vector<TensorReport> tensors = report.tensors;
+  if (!all) {
+    const auto worse = [](const TensorReport& a, const TensorReport& b) {
+      return a.error.relative_rms > b.error.relative_rms;
+    };
+    std::stable_sort(tensors.begin(), tensors.end(), worse);
+    const auto exact = [](const TensorReport& t) { return t.error.relative_rms == 0; };
+    tensors.erase(std::remove_if(tensors.begin(), tensors.end(), exact), tensors.end());
+    if (tensors.size() > kWorstShown) tensors.resize(kWorstShown);
+  }
+  if (tensors.empty()) return;
+  out << (all ? "\nTensors\n" : "\nTensors with the largest error (all: --verbose)\n");
+  out << fmt::format("  {:<5} {:>13} {:>12}  {:>9} {:>9}  name\n", "type", "shape", "bytes", "rms error", "max error");
+  for (const TensorReport& t : tensors) {
+    out << fmt::format("  {:<5} {:>13} {:>12}  {:>8.4f}% {:>9.2e}  {}{}\n", TypeName(static_cast<uint32_t>(t.type)),
+                       fmt::format("{} x {}", t.rows, t.width), Grouped(t.bytes), 100 * t.error.relative_rms, t.error.max_abs,
+                       Printable(t.name), t.fell_back ? " (int8: width is no multiple of 32)" : "");
+  }
+}
+
+void Print(std::ostream& out, const ConvertReport& report, const std::string& output, bool verbose) {
+  PrintTensors(out, report, verbose);
+  std::map<uint32_t, std::pair<size_t, uint64_t>> types;
+  for (const TensorReport& t : report.tensors) {
+    auto& [count, bytes] = types[static_cast<uint32_t>(t.type)];
+    ++count;
+    bytes += t.bytes;
+  }
+  out << "\nWeights\n";
+  for (const auto& [type, sum] : types) {
+    out << fmt::format("  {:<5} {:>5} tensors {:>16} bytes\n", TypeName(type), sum.first, Grouped(sum.second));
+  }
+  out << fmt::format("  all   {:>5} tensors {:>16} bytes, {:.1f} % of f32\n", report.tensors.size(), Grouped(report.weight_bytes),
+                     report.f32_bytes == 0 ? 100.0 : 100.0 * static_cast<double>(report.weight_bytes) /
+                                                         static_cast<double>(report.f32_bytes));
+  if (!report.outputs.empty()) {
+    out << fmt::format("\nAgainst f32 weights, {} samples\n", report.sample_lengths.size());
+    for (const OutputReport& o : report.outputs) {
+      out << fmt::format("  {:<24} lowest cosine {:.6f}  largest difference {:.3g} of {:.3g}\n", Printable(o.name), o.lowest_cosine,
+                         o.max_abs_difference, o.max_abs);
+    }
+  }
+  if (!report.unused.empty()) {
+    out << fmt::format("\n{} stored tensors are not needed{}\n", report.unused.size(), verbose ? ":" : " (which: --verbose)");
+    for (size_t i = 0; verbose && i < report.unused.size(); ++i) out << "  " << Printable(report.unused[i]) << "\n";
+  }
+  out << fmt::format("\n{}: {} bytes ({})\n", output, Grouped(report.blob_bytes), ShortBytes(report.blob_bytes));
+}
+
+void Run(const Arguments& arguments, Console* console) {
+  ConvertOptions options = arguments.options;
+  options.weights = arguments.weights == "f16"    ? DType::kF16
+                    : arguments.weights == "int8" ? DType::kI8
+                    : arguments.weights == "int4" ? DType::kI4
+                                                  : DType::kF32;
+  options.pack_host = arguments.pack == "host";
+  options.compare = !arguments.no_compare;
+  if (!arguments.sample_file.empty()) {
+    TextArguments samples;
+    samples.file = arguments.sample_file;
+    for (const std::string& text : samples.All()) options.texts.push_back(text);
+  }
+  ProgressLine line(console->err);
+  const ConvertReport report =
+      Convert(options, [&](const std::string& stage, const std::string& name, size_t done, size_t total) {
+        line.Show(stage, name, done, total);
+      });
+  line.Clear();
+  for (const std::string& warning : report.warnings) console->err << "fovea: warning: " << warning << "\n";
+  const OrderedJson json = ToJson(report, options.output);
+  if (!arguments.report.empty()) {
+    const std::string text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+    WriteFile(arguments.report, text.data(), text.size());
+  }
+  if (arguments.json) {
+    PrintJson(console->out, json);
+  } else {
+    Print(console->out, report, options.output, arguments.verbose);
+  }
+}
+
+}  // namespace
+
+void AddConvert(CLI::App* app, Console* console) {
+  CLI::App* command = app->add_subcommand("convert", "Make a blob from a published model directory or a description");
+  auto arguments = std::make_shared<Arguments>();
+  ConvertOptions& options = arguments->options;
+  command->add_option("INPUT", options.input, "Model directory (config.json, *.safetensors, tokenizer files) or graph.json")->required();
+  command->add_option("-o,--output", options.output, "Blob to write")->required()->type_name("FILE");
+  command->add_option("--weights", arguments->weights, "How linear layers and embeddings are stored: f32, f16, int8 or int4")
+      ->check(CLI::IsMember({"f32", "f16", "int8", "int4"}))
+      ->type_name("TYPE")
+      ->capture_default_str();
+  command->add_option("--pack", arguments->pack, "host: add weights packed for this machine and library build")
+      ->check(CLI::IsMember({"host"}))
+      ->type_name("TARGET");
+  command->add_option("--source", options.source, "With graph.json: where its weights lie; default: beside it")->type_name("DIR");
+  command->add_option("--task", options.task, "What the model is for, if not what its directory says: embedding,\n"
+                                              "sequence-classification, token-classification or masked-lm")
+      ->type_name("TASK");
+  command->add_option("--sample-text", options.texts, "Text to measure quantization on; may be given several times")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--sample-file", arguments->sample_file, "File with such texts, one per line")->type_name("FILE");
+  command->add_flag("--no-compare", arguments->no_compare, "Do not run the blob against f32 weights");
+  command->add_option("--report", arguments->report, "Write the report as JSON too")->type_name("FILE");
+  command->add_flag("-v,--verbose", arguments->verbose, "Print every tensor");
+  AddJson(command, &arguments->json);
+  command->footer(
+      "Prints what storing the weights so cost: per tensor, and end to end against f32 weights.\n"
+      "Examples:\n  fovea convert all-MiniLM-L6-v2/ -o minilm.fovea --weights int8\n"
+      "  fovea convert graph.json --source weights/ -o model.fovea --weights int4 --pack host");
+  command->callback([=] { Run(*arguments, console); });
+}
+
+}  // namespace fovea::tools

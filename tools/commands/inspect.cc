@@ -1,0 +1,221 @@
+// fovea inspect: what a blob holds, what its program does and the exact memory it needs.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <numeric>
+
+#include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/inspect_header.h"
+#include "tools/common/print.h"
+#include "tools/common/step_work.h"
+
+namespace fovea::tools {
+namespace {
+
+struct Arguments {
+  ModelArguments model;
+  ShapeArguments shape;
+  bool header = false;
+  bool json = false;
+};
+
+std::string Text(const char* text) { return text == nullptr ? "" : text; }
+
+std::string OptionalRows(uint32_t rows) { return rows == UINT32_MAX ? "any" : Grouped(rows); }
+
+OrderedJson Contents(const Model& model) {
+  const fovea_model_info info = model.Info();
+  OrderedJson sections = OrderedJson::array(), spaces = OrderedJson::array(), tensors = OrderedJson::array();
+  OrderedJson metadata = OrderedJson::object();
+  for (uint32_t i = 0; i < info.section_count; ++i) {
+    const fovea_section_info s = model.Section(i);
+    sections.push_back({{"name", Text(s.name)}, {"kind", s.kind}, {"offset", s.offset}, {"size", s.size}, {"layout", s.layout}});
+  }
+  for (uint32_t i = 0; i < info.metadata_count; ++i) {
+    const char *key = nullptr, *value = nullptr;
+    if (fovea_model_metadata_at(model.get(), i, &key, &value) == FOVEA_OK) metadata[Text(key)] = Text(value);
+  }
+  for (uint32_t i = 0; i < info.space_count; ++i) {
+    const fovea_space_info s = model.Space(i);
+    OrderedJson space = {{"name", Text(s.name)}, {"parent", nullptr}, {"is_input", s.is_input != 0}, {"max_segment_rows", nullptr}};
+    if (s.parent != FOVEA_NONE) space["parent"] = Text(model.Space(s.parent).name);
+    if (s.max_segment_rows != UINT32_MAX) space["max_segment_rows"] = s.max_segment_rows;
+    spaces.push_back(space);
+  }
+  for (uint32_t i = 0; i < info.tensor_count; ++i) {
+    const fovea_tensor_info t = model.Tensor(i);
+    tensors.push_back({{"name", Text(t.name)}, {"type", TypeName(t.type)}, {"rows", t.rows}, {"width", t.width}, {"bytes", t.bytes}});
+  }
+  return {{"blob_bytes", info.blob_bytes}, {"backend", info.backend},   {"uses_packed", info.uses_packed != 0},
+          {"sections", sections},          {"metadata", metadata},      {"spaces", spaces},
+          {"tensors", tensors},            {"linear_layers", info.linear_count}};
+}
+
+OrderedJson Program(const Model& model, uint32_t program, const std::vector<double>& flops) {
+  const fovea_program_info info = model.Program(program);
+  OrderedJson values = OrderedJson::array(), steps = OrderedJson::array();
+  for (uint32_t i = 0; i < info.value_count; ++i) {
+    const fovea_value_info v = model.Value(program, i);
+    if (v.role == FOVEA_ROLE_INTERNAL) continue;
+    values.push_back({{"name", v.name},
+                      {"role", v.role == FOVEA_ROLE_INPUT ? "input" : "output"},
+                      {"space", model.Space(v.space).name},
+                      {"width", v.width},
+                      {"type", TypeName(v.type)}});
+    if (v.id_limit != 0) values.back()["id_limit"] = v.id_limit;
+  }
+  for (uint32_t i = 0; i < info.step_count; ++i) {
+    const fovea_step_info s = model.Step(program, i);
+    const fovea_value_info out = model.Value(program, s.output);
+    steps.push_back({{"op", s.op},
+                     {"name", Text(s.name)},
+                     {"output", out.name},
+                     {"space", model.Space(out.space).name},
+                     {"width", out.width},
+                     {"phase", s.phase},
+                     {"tile_local", s.tile_local != 0},
+                     {"gop", 1e-9 * flops[i]}});
+    if (s.backend != nullptr) steps.back()["backend"] = s.backend;
+    if (s.heads != 0) steps.back()["heads"] = s.heads;
+  }
+  return {{"name", info.name}, {"phases", info.phase_count}, {"interface", values}, {"steps", steps}};
+}
+
+OrderedJson Plan(const Model& model, const Session& session) {
+  const fovea_session_info info = session.Info();
+  OrderedJson limits = OrderedJson::array();
+  for (const fovea_limit& limit : session.request().limits) {
+    limits.push_back({{"space", model.Space(limit.space).name}, {"rows", limit.rows}, {"segment_rows", limit.segment_rows}});
+  }
+  const fovea_session_memory& sizes = session.sizes();
+  return {{"limits", limits},
+          {"workers", info.workers},
+          {"tile_rows", info.tile_rows},
+          {"bytes",
+           {{"model", model.memory_bytes()},
+            {"fixed", sizes.fixed_size},
+            {"state", sizes.state_size},
+            {"scratch", sizes.scratch_size}}},
+          {"fixed", {{"plan", info.plan_bytes}, {"operators", info.operator_bytes}}},
+          {"scratch",
+           {{"inputs", info.input_bytes},
+            {"values", info.value_bytes},
+            {"kept", info.keep_bytes},
+            {"taps", info.tap_bytes},
+            {"workers", info.worker_bytes}}}};
+}
+
+std::string Of(const OrderedJson& json, const char* key) { return Printable(json[key].get<std::string>()); }
+
+void PrintContents(std::ostream& out, const OrderedJson& blob) {
+  out << fmt::format("Blob: {} bytes\n", Grouped(blob["blob_bytes"].get<uint64_t>()));
+  for (const OrderedJson& s : blob["sections"]) {
+    out << fmt::format("  {:<12} {:>14} bytes at {:>14}\n", Of(s, "name"), Grouped(s["size"].get<uint64_t>()),
+                       Grouped(s["offset"].get<uint64_t>()));
+  }
+  out << "\nMetadata\n";
+  size_t shown = 0;
+  for (const auto& [key, value] : blob["metadata"].items()) {
+    if (++shown > 40) continue;
+    out << fmt::format("  {:<26} {}\n", Printable(key), Printable(value.get<std::string>()));
+  }
+  if (shown > 40) out << fmt::format("  .. {} more (--json prints them)\n", shown - 40);
+  out << "\nSpaces\n";
+  for (const OrderedJson& s : blob["spaces"]) {
+    const std::string parent = s["parent"].is_null() ? "" : " in " + Of(s, "parent");
+    const std::string most = s["max_segment_rows"].is_null()
+                                 ? ""
+                                 : fmt::format(", segments of up to {} rows", OptionalRows(s["max_segment_rows"].get<uint32_t>()));
+    out << fmt::format("  {}{}{}{}\n", Of(s, "name"), parent, s["is_input"].get<bool>() ? ", input" : ", derived", most);
+  }
+  std::map<std::string, std::pair<size_t, uint64_t>> types;
+  for (const OrderedJson& t : blob["tensors"]) {
+    auto& [count, bytes] = types[Of(t, "type")];
+    ++count;
+    bytes += t["bytes"].get<uint64_t>();
+  }
+  out << "\nTensors\n";
+  for (const auto& [type, sum] : types) {
+    out << fmt::format("  {:<5} {:>5} tensors {:>16} bytes\n", type, sum.first, Grouped(sum.second));
+  }
+  out << fmt::format("  {} linear layers, {}{}\n", blob["linear_layers"].get<uint32_t>(), Of(blob, "backend"),
+                     blob["uses_packed"].get<bool>() ? ", packed weights of the blob are used in place" : "");
+}
+
+void PrintProgram(std::ostream& out, const OrderedJson& program) {
+  out << fmt::format("\nProgram '{}': {} steps in {} phases\n", Of(program, "name"), program["steps"].size(),
+                     program["phases"].get<uint32_t>());
+  for (const OrderedJson& v : program["interface"]) {
+    out << fmt::format("  {:<6} {:<24} {} [{}, {}]{}\n", Of(v, "role"), Of(v, "name"), Of(v, "type"), Of(v, "space"),
+                       v["width"].get<uint32_t>(),
+                       v.contains("id_limit") ? fmt::format(", ids below {}", v["id_limit"].get<uint32_t>()) : "");
+  }
+  out << fmt::format("\n  {:>4} {:>5} {:<5}  {:<10} {:<26} {:<20} {:>10}\n", "step", "phase", "local", "op", "output", "shape", "MOP");
+  uint32_t index = 0;
+  for (const OrderedJson& s : program["steps"]) {
+    out << fmt::format("  {:>4} {:>5} {:<5}  {:<10} {:<26} {:<20} {:>10.3f}\n", index++, s["phase"].get<uint32_t>(),
+                       s["tile_local"].get<bool>() ? "tile" : "", Of(s, "op"), Of(s, "output"),
+                       fmt::format("[{}, {}]", Of(s, "space"), s["width"].get<uint32_t>()), 1e3 * s["gop"].get<double>());
+  }
+}
+
+void PrintPlan(std::ostream& out, const OrderedJson& plan) {
+  out << fmt::format("\nPlan: {} workers, tiles of {} rows; at most", plan["workers"].get<uint32_t>(),
+                     plan["tile_rows"].get<uint32_t>());
+  const char* separator = " ";
+  for (const OrderedJson& limit : plan["limits"]) {
+    out << separator << fmt::format("{} rows of {}", Grouped(limit["rows"].get<uint32_t>()), Of(limit, "space"));
+    separator = ", ";
+  }
+  out << "\n";
+  const auto line = [&](const char* indent, const std::string& name, uint64_t bytes) {
+    out << fmt::format("  {:<14} {:>14} bytes  {}\n", indent + name, Grouped(bytes), ShortBytes(bytes));
+  };
+  for (const auto& [block, bytes] : plan["bytes"].items()) {
+    line("", block, bytes.get<uint64_t>());
+    if (!plan.contains(block)) continue;
+    for (const auto& [part, size] : plan[block].items()) {
+      if (size.get<uint64_t>() != 0) line("  ", part, size.get<uint64_t>());
+    }
+  }
+}
+
+void Inspect(const Arguments& arguments, Console* console) {
+  const Model model = arguments.model.Open();
+  const Batch batch = arguments.shape.MakeBatch(model);
+  Session session(model, arguments.shape.Request(model, batch));
+  if (arguments.header) {
+    console->out << StaticMemoryHeader(model, session);
+    return;
+  }
+  Bind(batch, &session);
+  OrderedJson result = Contents(model);
+  result["program"] = Program(model, session.request().program, StepFlops(model, session));
+  result["plan"] = Plan(model, session);
+  if (arguments.json) {
+    PrintJson(console->out, result);
+    return;
+  }
+  PrintContents(console->out, result);
+  PrintProgram(console->out, result["program"]);
+  PrintPlan(console->out, result["plan"]);
+}
+
+}  // namespace
+
+void AddInspect(CLI::App* app, Console* console) {
+  CLI::App* command = app->add_subcommand("inspect", "Show what a blob holds, what runs and the exact memory it needs");
+  auto arguments = std::make_shared<Arguments>();
+  arguments->model.AddTo(command);
+  arguments->shape.AddTo(command);
+  command->add_flag("--header", arguments->header, "Print a C header with the memory as static arrays instead");
+  AddJson(command, &arguments->json);
+  command->footer(
+      "Examples:\n  fovea inspect model.fovea --rows 64 --batch 4 --workers 2\n"
+      "  fovea inspect model.fovea --backend highway --rows 32 --header > model_memory.h");
+  command->callback([=] { Inspect(*arguments, console); });
+}
+
+}  // namespace fovea::tools

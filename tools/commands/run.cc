@@ -1,0 +1,146 @@
+// fovea run: texts or tensors through a model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
+#include "tools/common/engine.h"
+#include "tools/common/padded.h"
+#include "tools/common/prediction.h"
+
+namespace fovea::tools {
+namespace {
+
+struct Arguments {
+  ModelArguments model;
+  TextArguments text;
+  std::string program, input, output;
+  uint32_t workers = 1;
+  uint32_t top = 5;
+  uint32_t max_length = 0;
+  bool trace = false;
+  bool json = false;
+};
+
+// Names under which results are written, with the value or attention step behind each.
+struct Results {
+  std::vector<std::pair<std::string, uint32_t>> values, attentions;
+};
+
+Results ResultsOf(const Model& model, uint32_t program, bool trace) {
+  Results results;
+  const auto add = [&](const std::string& name, uint32_t value) {
+    const auto same = [&](const auto& known) { return known.first == name; };
+    if (std::none_of(results.values.begin(), results.values.end(), same)) results.values.emplace_back(name, value);
+  };
+  for (const uint32_t value : OutputsOf(model, program)) add(model.Value(program, value).name, value);
+  for (const char* name : {"last_hidden_state", "pooler_output", "logits", "sentence_embedding"}) {
+    if (const auto value = model.FindValue(program, name)) add(name, *value);
+  }
+  if (!trace) return results;
+  for (uint32_t i = 0;; ++i) {
+    const std::string name = fmt::format("hidden_states.{}", i);
+    const auto value = model.FindValue(program, name);
+    if (!value) break;
+    add(name, *value);
+  }
+  for (uint32_t i = 0;; ++i) {
+    const std::string name = fmt::format("attentions.{}", i);
+    const auto step = model.FindAttention(program, name);
+    if (!step) break;
+    results.attentions.emplace_back(name, *step);
+  }
+  return results;
+}
+
+void RunTensors(const Arguments& arguments, Console* console) {
+  const Model model = arguments.model.Open();
+  const uint32_t program = model.FindProgram(arguments.program);
+  const SafetensorsReader input(arguments.input);
+  const Batch batch = BatchFromTensors(model, program, input.tensors());
+  const Results results = ResultsOf(model, program, arguments.trace);
+  SessionRequest request;
+  request.program = program;
+  request.workers = arguments.workers;
+  request.limits = ExactLimits(model, batch);
+  for (const auto& [name, value] : results.values) {
+    const bool kept = std::count(request.keep.begin(), request.keep.end(), value) != 0;
+    if (model.Value(program, value).role != FOVEA_ROLE_OUTPUT && !kept) request.keep.push_back(value);
+  }
+  for (const auto& [name, step] : results.attentions) request.taps.push_back(step);
+  Session session(model, request);
+  Bind(batch, &session);
+  session.Run();
+
+  SafetensorsWriter writer;
+  OrderedJson summary = OrderedJson::array();
+  const auto add = [&](const PaddedTensor& tensor) {
+    if (!arguments.output.empty()) writer.AddFloats(tensor.name, tensor.shape, tensor.values.data());
+    const auto [least, most] = std::minmax_element(tensor.values.begin(), tensor.values.end());
+    OrderedJson entry = {{"name", tensor.name}, {"shape", tensor.shape}};
+    if (!tensor.values.empty()) {
+      entry["min"] = *least;
+      entry["max"] = *most;
+    }
+    summary.push_back(entry);
+    if (arguments.json) return;
+    console->out << fmt::format("{:<20} {:<20}", Printable(tensor.name), ShapeText(tensor.shape));
+    if (!tensor.values.empty()) console->out << fmt::format(" {:.5g} .. {:.5g}", *least, *most);
+    console->out << "\n";
+  };
+  for (const auto& [name, value] : results.values) add(PaddedValue(model, session, batch, value, name));
+  for (uint32_t tap = 0; tap < results.attentions.size(); ++tap) {
+    add(PaddedAttention(model, session, batch, tap, results.attentions[tap].first));
+  }
+  if (!arguments.output.empty()) writer.Write(arguments.output);
+  if (arguments.json) PrintJson(console->out, summary);
+}
+
+void RunTextsCommand(const Arguments& arguments, Console* console) {
+  if (!arguments.output.empty() || arguments.trace) Fail("--output and --trace go with --input");
+  const Model model = arguments.model.Open();
+  const Tokenizer tokenizer(model);
+  const uint32_t program = model.FindProgram(arguments.program);
+  const TextRun run = RunTexts(model, tokenizer, program, arguments.text.All(), arguments.workers, arguments.max_length);
+  const OrderedJson predictions = Predict(model, tokenizer, *run.session, run.texts, run.tokens, arguments.top);
+  if (arguments.json) {
+    PrintJson(console->out, predictions);
+  } else {
+    PrintPredictions(console->out, predictions);
+  }
+}
+
+}  // namespace
+
+void AddRun(CLI::App* app, Console* console) {
+  CLI::App* command = app->add_subcommand("run", "Run a model on texts or on tensors");
+  auto arguments = std::make_shared<Arguments>();
+  arguments->model.AddTo(command);
+  arguments->text.AddTo(command);
+  CLI::Option* input = command->add_option("--input", arguments->input, "Safetensors file with the inputs instead")->type_name("FILE");
+  input->excludes("--text")->excludes("--file");
+  command->add_option("--output", arguments->output, "With --input: write the results as safetensors")->type_name("FILE");
+  command->add_flag("--trace", arguments->trace, "With --input: hidden_states.N and attentions.N too");
+  command->add_option("--top", arguments->top, "Classes or words to print")->check(CLI::Range(1, 1000000))->capture_default_str();
+  command->add_option("--max-length", arguments->max_length, "Cut texts to this many tokens; default: what the model takes");
+  AddProgram(command, &arguments->program);
+  AddWorkers(command, &arguments->workers);
+  AddJson(command, &arguments->json);
+  command->footer(
+      "Texts give classes, tags, words for the mask token or embeddings, as the model's task is. Tensors are named as\n"
+      "elsewhere (input_ids, attention_mask, token_type_ids: [batch, sequence]; padding at the ends of the mask is left out\n"
+      "of the work) or by the program's own inputs; results are padded with zeros likewise.\n"
+      "Examples:\n"
+      "  fovea run model.fovea --text \"What a lovely day\"\n"
+      "  fovea run model.fovea --file lines.txt --workers 4 --json\n"
+      "  fovea run model.fovea --input in.safetensors --output out.safetensors --trace");
+  command->callback([=] {
+    if (!arguments->input.empty()) return RunTensors(*arguments, console);
+    if (!arguments->text.Given()) Fail("give --text, --file or --input");
+    RunTextsCommand(*arguments, console);
+  });
+}
+
+}  // namespace fovea::tools
