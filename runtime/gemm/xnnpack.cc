@@ -61,7 +61,8 @@ bool Supports(const GemmShape& shape) {
   switch (shape.type) {
     case DType::kF32: return true;
     case DType::kI8: return shape.k <= kGemmIntegerDepth;
-    case DType::kI4: return shape.k <= kGemmIntegerDepth && shape.k % kI4Block == 0;
+    // With an odd count of blocks the kernels for SSE and AVX, four columns wide, load from misaligned addresses.
+    case DType::kI4: return shape.k <= kGemmIntegerDepth && shape.k % (2 * kI4Block) == 0;
     default: return false;
   }
 }

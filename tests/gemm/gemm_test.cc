@@ -121,11 +121,12 @@ TEST_P(GemmTest, AppliesEveryActivation) {
 }
 
 TEST_P(GemmTest, EveryRowCount) {
-  for (size_t m = 1; m <= 45; ++m) Check({GetParam(), 37, 160}, m, m % 2 == 0, Activation::kNone);
+  for (size_t m = 1; m <= 45; ++m) Check({GetParam(), 37, 192}, m, m % 2 == 0, Activation::kNone);
 }
 
-TEST_P(GemmTest, LargestIntegersDoNotOverflow) {
-  if (!GemmTakesQuantized(GetParam())) GTEST_SKIP() << "no integers here";
+class IntegerGemmTest : public GemmTest {};
+
+TEST_P(IntegerGemmTest, LargestSumsDoNotOverflow) {
   GemmProblem problem({GetParam(), 5, 65536}, 3, true, 1);
   auto* w = static_cast<uint8_t*>(const_cast<void*>(problem.weights.rows));
   std::memset(w, GetParam() == DType::kI8 ? 0x80 : 0x00, 5 * RowBytes(GetParam(), 65536));
@@ -162,6 +163,7 @@ std::string TypeName(const ::testing::TestParamInfo<DType>& info) {
   return names[static_cast<uint32_t>(info.param)];
 }
 INSTANTIATE_TEST_SUITE_P(Types, GemmTest, ::testing::ValuesIn(kTypes), TypeName);
+INSTANTIATE_TEST_SUITE_P(Types, IntegerGemmTest, ::testing::Values(DType::kI8, DType::kI4), TypeName);
 
 }  // namespace
 }  // namespace fovea::testing

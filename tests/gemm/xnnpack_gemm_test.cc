@@ -81,7 +81,7 @@ TEST_F(XnnpackGemmTest, PacksWithinItsBytesOrNotAtAll) {
 
 TEST_F(XnnpackGemmTest, PackingIsRepeatable) {
   for (DType type : kTypes) {
-    const GemmProblem problem({type, 70, 96}, 1, true, 3);
+    const GemmProblem problem({type, 70, 192}, 1, true, 3);
     const size_t size = backend_->packed_bytes(problem.weights.shape);
     AlignedBytes a(size, 0), b(size, 0);
     Reporter reporter(nullptr);
@@ -167,7 +167,7 @@ TEST_F(XnnpackGemmTest, KeepsDenormalsAndFloatingPointState) {
 
 // Every row count over the int4 kernel of 14 rows, which spoils the last row when the parameters behind it differ.
 TEST_F(XnnpackGemmTest, LastRowOfInt4IsRight) {
-  const GemmShape shape = {DType::kI4, 96, 96};
+  const GemmShape shape = {DType::kI4, 96, 192};
   for (size_t rows = 1; rows <= 45; ++rows) {
     GemmProblem problem(shape, rows, true, static_cast<uint32_t>(rows));
     for (size_t i = 0; i < kGemmExtraParams; ++i) problem.input.params[rows + i] = {99, 1e30f};
