@@ -141,7 +141,7 @@ def fit(model, train, epochs, rate, rng, drop, after_epoch, seconds=float("inf")
         forms = rng.choice(["full", "short", "long"], len(train.labels), p=[0.6, 0.2, 0.2])
         limits = rng.choice([MAX_LENGTH, MAX_LENGTH // 2], len(train.labels), p=[0.35, 0.65])
         rows = [train.ids(i, forms[i], limits[i]) for i in range(len(train.labels))]
-        total = 0.0
+        total, seen = 0.0, 0
         for ids, mask, labels in batches(rows, train.labels, size, rng):
             done = max(step / steps, (time.time() - begin) / seconds)
             if done >= 1:
@@ -158,7 +158,8 @@ def fit(model, train, epochs, rate, rng, drop, after_epoch, seconds=float("inf")
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             total += loss.item() * len(labels)
-        after_epoch(step / steps * epochs, total / len(rows))
+            seen += len(labels)
+        after_epoch(step / steps * epochs, total / max(seen, 1))
         if done >= 1:
             break
 
