@@ -10,7 +10,7 @@ import subprocess
 SUITE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n"
 
 # Sections that say what a package is for. Left out: those that name a role in the archive rather than a subject (doc,
-# debug, oldlibs, metapackages, tasks, localization, introspection, misc, otherosfs), interpreters, and those with few sources.
+# debug, oldlibs, metapackages, tasks, localization, introspection, misc, otherosfs), interpreters, and small ones.
 SECTIONS = """admin database devel editors fonts games gnome gnu-r golang graphics haskell java javascript kde libs lisp
 mail net ocaml perl php python ruby rust science sound text utils video web x11""".split()
 MERGED = {"libdevel": "libs", "math": "science", "httpd": "web", "xfce": "x11"}
