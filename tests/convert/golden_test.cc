@@ -1,0 +1,137 @@
+// Every published encoder directory converts, and the blob means what the original library computed: checked with the plain
+// reference, on every value that was stored.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+#include "tests/convert/reference_run.h"
+#include "tools/base/fail.h"
+#include "tools/convert/convert.h"
+#include "tools/safetensors/safetensors.h"
+
+namespace fovea::test {
+namespace {
+
+using tools::SafetensorsReader;
+using tools::StoredTensor;
+
+const std::string kShared = std::string(FOVEA_SOURCE_DIR) + "/../shared";
+
+bool Missing(const std::string& path) {
+  if (std::filesystem::exists(path)) return false;
+  std::cout << "NOT TESTED: " << path << " is not there\n";
+  return true;
+}
+
+ReadBlob Converted(const std::string& input, const std::string& source = "", DType weights = DType::kF32) {
+  tools::ConvertOptions options;
+  options.input = input;
+  options.source = source;
+  options.weights = weights;
+  options.compare = false;
+  tools::ConvertReport report;
+  const auto blob = tools::BuildBlob(tools::Describe(options), options, report);
+  EXPECT_TRUE(report.warnings.empty()) << report.warnings[0];
+  return SecondReader(blob);
+}
+
+void ExpectClose(const std::vector<double>& found, const StoredTensor& stored, double relative, double absolute,
+                 const std::string& name) {
+  const std::vector<float> expected = tools::ToFloats(stored);
+  ASSERT_EQ(found.size(), expected.size()) << name;
+  double largest = 0, worst = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    largest = std::max(largest, std::fabs(static_cast<double>(expected[i])));
+    worst = std::max(worst, std::fabs(found[i] - expected[i]));
+  }
+  EXPECT_LE(worst, relative * largest + absolute) << name << ", largest " << largest;
+}
+
+// The value of a run that goes by a published name.
+const std::vector<double>& Named(const ReferenceRun& run, const ReadBlob& blob, const std::string& name) {
+  const auto weights = run.weights.find(name);
+  if (weights != run.weights.end()) return weights->second;
+  const auto alias = blob.metadata.find("alias." + name);
+  return run.values.at(alias == blob.metadata.end() ? name : alias->second);
+}
+
+class Directory : public testing::TestWithParam<const char*> {};
+
+TEST_P(Directory, MeansWhatTheOriginalComputes) {
+  const std::string directory = kShared + "/goldens/hf/" + GetParam();
+  if (Missing(directory)) GTEST_SKIP();
+  const ReadBlob blob = Converted(directory);
+  const SafetensorsReader golden(directory + "/golden.safetensors");
+  size_t compared = 0;
+  for (const std::string text : {"a", "b", "one"}) {  // cases of one text
+    std::map<std::string, std::vector<double>> inputs;
+    uint32_t rows = 0;
+    for (const auto& [name, tensor] : golden.tensors()) {
+      if (name.rfind(text + ".in.", 0) != 0) continue;
+      const std::vector<int64_t> ids = tools::ToIntegers(tensor);
+      inputs[name.substr(text.size() + 4)].assign(ids.begin(), ids.end());
+      rows = static_cast<uint32_t>(ids.size());
+    }
+    if (rows == 0) continue;
+    const ReferenceRun run = RunReference(blob, inputs, rows);
+    for (const auto& [name, tensor] : golden.tensors()) {
+      if (name.rfind(text + ".out.", 0) != 0) continue;
+      ExpectClose(Named(run, blob, name.substr(text.size() + 5)), tensor, 1e-4, 1e-5, name);
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 3u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Published, Directory,
+                         testing::Values("bert", "bert-mlm", "bert-seqcls", "bert-tokcls", "roberta", "roberta-mlm",
+                                         "roberta-seqcls", "xlm-roberta-mlm", "distilbert", "distilbert-mlm",
+                                         "distilbert-seqcls", "albert", "albert-mlm", "mpnet-mlm"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           for (char& letter : name) letter = letter == '-' ? '_' : letter;
+                           return name;
+                         });
+
+TEST(Examples, UniversalSentenceEncoder) {
+  const std::string directory = kShared + "/models/use-lite";
+  if (Missing(directory)) GTEST_SKIP();
+  const ReadBlob blob = Converted(std::string(FOVEA_SOURCE_DIR) + "/tools/convert/examples/use-lite/graph.json", directory);
+  const SafetensorsReader expected(directory + "/expected.safetensors");
+  EXPECT_FALSE(blob.text.empty());
+  const ReferenceRun run = RunReference(blob, {{"input_ids", {2002, 102, 311}}}, 3);
+  for (const char* name : {"embeddings", "layers.0.attention_weights", "layers.0.after_attention", "layers.0.output",
+                           "layers.1.attention_weights", "layers.1.after_attention", "layers.1.output", "pooled", "dense",
+                           "sentence_embedding"}) {
+    ExpectClose(Named(run, blob, name), expected.Get(std::string("case_00.") + name), 3e-6, 1e-5, name);
+  }
+}
+
+TEST(Examples, KeywordTransformer) {
+  const std::string directory = kShared + "/models/kwt1";
+  if (Missing(directory)) GTEST_SKIP();
+  const ReadBlob blob = Converted(std::string(FOVEA_SOURCE_DIR) + "/tools/convert/examples/kwt1/graph.json", directory);
+  const SafetensorsReader expected(directory + "/expected.safetensors");
+  const std::vector<float> features = tools::ToFloats(expected.Get("wav_04.features"));
+  const ReferenceRun run = RunReference(blob, {{"features", {features.begin(), features.end()}}}, 98);
+  for (const char* name : {"embeddings", "layers.0.attention_weights", "layers.0.after_attention", "layers.0.output",
+                           "layers.5.output", "layers.11.output", "logits"}) {
+    ExpectClose(Named(run, blob, name), expected.Get(std::string("wav_04.") + name), 0, 1e-4, name);
+  }
+}
+
+TEST(Refused, WhatIsNotKnownByName) {
+  const std::string directory = kShared + "/goldens/hf/gpt2";
+  if (Missing(directory)) GTEST_SKIP();
+  try {
+    Converted(directory);
+    FAIL();
+  } catch (const tools::Failure& failure) {
+    EXPECT_NE(std::string(failure.what()).find("model_type gpt2"), std::string::npos) << failure.what();
+  }
+}
+
+}  // namespace
+}  // namespace fovea::test

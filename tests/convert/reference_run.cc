@@ -1,0 +1,186 @@
+// Runs a program of a blob as plainly as can be. Codes and keys are those of op_list.inc and attribute_list.inc.
+#include "tests/convert/reference_run.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace fovea::test {
+namespace {
+
+using Rows = std::vector<double>;
+
+double Activate(uint32_t kind, double x) {
+  switch (kind) {
+    case 0: return x;
+    case 1: return x > 0 ? x : 0;
+    case 2: return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+    case 3: return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    case 4: return x / (1 + std::exp(-x));
+    case 5: return std::tanh(x);
+    case 6: return 1 / (1 + std::exp(-x));
+    default: throw std::runtime_error("no such activation");
+  }
+}
+
+class Run {
+ public:
+  Run(const ReadBlob& blob, const std::map<std::string, Rows>& inputs, uint32_t rows)
+      : blob_(blob), program_(blob.programs.at(0)), values_(program_.values.size()) {
+    for (const ReadSpace& space : blob.spaces) {
+      rows_.push_back(space.kind == 1 ? rows_.at(space.source) + space.extra : space.parent == kAbsent ? 1 : rows);
+    }
+    for (size_t i = 0; i < program_.values.size(); ++i) {
+      if (program_.values[i].role == 1) values_[i] = inputs.at(program_.values[i].name);
+    }
+  }
+
+  ReferenceRun Go() {
+    for (const ReadOperation& operation : program_.operations) values_[operation.output] = Compute(operation);
+    for (size_t i = 0; i < values_.size(); ++i) result_.values[program_.values[i].name] = values_[i];
+    return std::move(result_);
+  }
+
+ private:
+  const Rows& In(const ReadOperation& op, size_t i) const { return values_.at(op.inputs.at(i)); }
+  uint32_t Width(const ReadOperation& op, size_t i) const { return program_.values.at(op.inputs.at(i)).width; }
+  uint32_t RowsIn(const ReadOperation& op, size_t i) const { return rows_.at(program_.values.at(op.inputs.at(i)).space); }
+  const ReadTensor* Tensor(const ReadOperation& op, size_t i) const {
+    return i < op.tensors.size() && op.tensors[i] != kAbsent ? &blob_.tensors.at(op.tensors[i]) : nullptr;
+  }
+  static uint32_t U32(const ReadOperation& op, uint32_t key, uint32_t absent) {
+    const auto found = op.attributes.find(key);
+    return found == op.attributes.end() ? absent : found->second;
+  }
+  static double F32(const ReadOperation& op, uint32_t key, double absent) {
+    const auto found = op.attributes.find(key);
+    if (found == op.attributes.end()) return absent;
+    float value;
+    memcpy(&value, &found->second, 4);
+    return value;
+  }
+
+  Rows Compute(const ReadOperation& op) {
+    const uint32_t width = program_.values.at(op.output).width;
+    const uint32_t rows = rows_.at(program_.values.at(op.output).space);
+    Rows out(size_t{rows} * width);
+    switch (op.code) {
+      case 1:  // embed
+        for (size_t r = 0; r < rows; ++r) {
+          for (size_t t = 0; t < op.inputs.size(); ++t) {
+            const ReadTensor& table = *Tensor(op, t);
+            const auto id = static_cast<size_t>(In(op, t)[r]);
+            for (size_t c = 0; c < width; ++c) out[r * width + c] += F32(op, 6, 1) * table.values.at(id * width + c);
+          }
+        }
+        return out;
+      case 2:  // position
+        for (size_t i = 0; i < out.size(); ++i) {
+          out[i] = In(op, 0)[i] + Tensor(op, 0)->values.at(i + size_t{U32(op, 10, 0)} * width);
+        }
+        return out;
+      case 3: {  // linear
+        const size_t from = Width(op, 0);
+        for (size_t r = 0; r < rows; ++r) {
+          for (size_t c = 0; c < width; ++c) {
+            double sum = Tensor(op, 1) == nullptr ? 0 : Tensor(op, 1)->values[c];
+            for (size_t i = 0; i < from; ++i) sum += In(op, 0)[r * from + i] * Tensor(op, 0)->values[c * from + i];
+            out[r * width + c] = Activate(U32(op, 1, 0), sum);
+          }
+        }
+        return out;
+      }
+      case 4:  // norm
+        for (size_t r = 0; r < rows; ++r) Norm(op, In(op, 0).data() + r * width, width, out.data() + r * width);
+        return out;
+      case 5:  // add
+        for (size_t i = 0; i < out.size(); ++i) out[i] = In(op, 0)[i] + In(op, 1)[i];
+        return out;
+      case 8: Attend(op, out); return out;
+      case 10:  // pool
+        for (size_t c = 0; c < width; ++c) {
+          const size_t count = RowsIn(op, 0);
+          double sum = 0, most = -INFINITY;
+          for (size_t r = 0; r < count; ++r) {
+            sum += In(op, 0)[r * width + c];
+            most = std::max(most, In(op, 0)[r * width + c]);
+          }
+          const double n = static_cast<double>(count);
+          const double pooled[] = {In(op, 0)[c], In(op, 0)[(count - 1) * width + c], sum / n, most, sum / std::sqrt(n)};
+          out[c] = pooled[U32(op, 2, 0)];
+        }
+        return out;
+      case 11:  // normalize
+        for (size_t r = 0; r < rows; ++r) {
+          double sum = 0;
+          for (size_t c = 0; c < width; ++c) sum += In(op, 0)[r * width + c] * In(op, 0)[r * width + c];
+          const double epsilon = F32(op, 3, 0);
+          const double norm = U32(op, 13, 0) == 1 ? std::sqrt(std::max(sum, epsilon)) : std::max(std::sqrt(sum), epsilon);
+          for (size_t c = 0; c < width; ++c) out[r * width + c] = In(op, 0)[r * width + c] / norm;
+        }
+        return out;
+      case 14: {  // prepend
+        const std::vector<float>& front = Tensor(op, 0)->values;
+        std::copy(front.begin(), front.end(), out.begin());
+        std::copy(In(op, 0).begin(), In(op, 0).end(), out.begin() + static_cast<ptrdiff_t>(front.size()));
+        return out;
+      }
+      default: throw std::runtime_error("the reference does not know this operation");
+    }
+  }
+
+  void Norm(const ReadOperation& op, const double* x, size_t width, double* y) const {
+    double mean = 0, variance = 0;
+    for (size_t c = 0; c < width; ++c) mean += x[c] / static_cast<double>(width);
+    for (size_t c = 0; c < width; ++c) variance += (x[c] - mean) * (x[c] - mean) / static_cast<double>(width);
+    for (size_t c = 0; c < width; ++c) {
+      y[c] = (x[c] - mean) / std::sqrt(variance + F32(op, 3, 0)) * Tensor(op, 0)->values[c] + Tensor(op, 1)->values[c];
+    }
+  }
+
+  void Attend(const ReadOperation& op, Rows& out) {
+    const size_t heads = U32(op, 4, 1), queries = RowsIn(op, 0), keys = RowsIn(op, 1);
+    const size_t d_k = Width(op, 0) / heads, d_v = Width(op, 2) / heads;
+    const ReadTensor* bias = Tensor(op, 0);
+    Rows& weights = result_.weights[op.name];
+    for (size_t h = 0; h < heads; ++h) {
+      for (size_t i = 0; i < queries; ++i) {
+        Rows row(keys);
+        double most = -INFINITY, sum = 0;
+        for (size_t j = 0; j < keys; ++j) {
+          double score = 0;
+          for (size_t c = 0; c < d_k; ++c) score += In(op, 0)[(i * heads + h) * d_k + c] * In(op, 1)[(j * heads + h) * d_k + c];
+          row[j] = score * F32(op, 6, 1 / std::sqrt(static_cast<double>(d_k)));
+          if (bias != nullptr) {
+            const auto reach = static_cast<int64_t>(bias->width / 2);
+            const int64_t distance = std::clamp(static_cast<int64_t>(j) - static_cast<int64_t>(i), -reach, reach);
+            row[j] += bias->values.at(h * bias->width + static_cast<size_t>(distance + reach));
+          }
+          most = std::max(most, row[j]);
+        }
+        for (double& weight : row) sum += weight = std::exp(weight - most);
+        for (size_t j = 0; j < keys; ++j) {
+          row[j] /= sum;
+          for (size_t c = 0; c < d_v; ++c) out[(i * heads + h) * d_v + c] += row[j] * In(op, 2)[(j * heads + h) * d_v + c];
+        }
+        weights.insert(weights.end(), row.begin(), row.end());
+      }
+    }
+  }
+
+  const ReadBlob& blob_;
+  const ReadProgram& program_;
+  std::vector<uint32_t> rows_;
+  std::vector<Rows> values_;
+  ReferenceRun result_;
+};
+
+}  // namespace
+
+ReferenceRun RunReference(const ReadBlob& blob, const std::map<std::string, std::vector<double>>& inputs, uint32_t rows) {
+  return Run(blob, inputs, rows).Go();
+}
+
+}  // namespace fovea::test
