@@ -10,6 +10,9 @@ namespace fovea::tools {
 
 void SafetensorsWriter::Add(const std::string& name, ElementType type, const std::vector<uint64_t>& shape,
                             const void* values) {
+  for (const Entry& entry : entries_) {
+    if (entry.name == name) Fail("tensor {} is added twice", name);
+  }
   uint64_t bytes = ElementBytes(type);
   for (uint64_t dimension : shape) bytes *= dimension;
   entries_.push_back({name, type, shape, std::string(static_cast<const char*>(values), bytes)});
@@ -28,7 +31,6 @@ std::string SafetensorsWriter::Bytes() const {
   uint64_t offset = 0;
   std::string data;
   for (const Entry& entry : entries_) {
-    if (header.contains(entry.name)) Fail("tensor {} is written twice", entry.name);
     header[entry.name] = {{"dtype", ElementName(entry.type)},
                           {"shape", entry.shape},
                           {"data_offsets", {offset, offset + entry.bytes.size()}}};

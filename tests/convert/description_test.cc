@@ -1,0 +1,272 @@
+// Model descriptions: what they can say, and that every mistake is named with its place.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "tests/convert/reference_run.h"
+#include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
+#include "tools/convert/constants.h"
+#include "tools/convert/convert.h"
+#include "tools/convert/graph_json.h"
+#include "tools/convert/resolve.h"
+
+namespace fovea::tools {
+namespace {
+
+// A small classifier; tests change one thing of it.
+Json Small() {
+  return Json::parse(R"({
+    "fovea": 1,
+    "metadata": {"task": "sequence-classification", "labels": ["no", "yes"]},
+    "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
+    "constants": [
+      {"name": "table", "values": [1, 2, 3, 4, 5, 6, 7, 8], "reshape": [4, 2]},
+      {"name": "w", "values": [1, 0, 0, 1], "reshape": [2, 2]},
+      {"name": "b", "values": [0.5, -0.5]},
+      {"name": "half", "of": "table", "rows": [2, 4], "scale": 0.5}
+    ],
+    "programs": [{
+      "name": "encode",
+      "inputs": [{"name": "ids", "space": "tokens", "type": "i32"}],
+      "operations": [
+        {"op": "embed", "in": ["ids"], "tensors": ["table"], "out": "x.0", "scale": 2},
+        {"repeat": 3, "operations": [
+          {"op": "linear", "in": ["x.{i}"], "tensors": ["w", "b"], "out": "x.{i+1}", "activation": "relu"}
+        ]},
+        {"alias": "last", "of": "x.3"},
+        {"op": "pool", "in": ["last"], "out": "pooled", "kind": "mean"},
+        {"op": "linear", "in": ["pooled"], "tensors": ["half"], "out": "logits"}
+      ],
+      "outputs": ["logits"]
+    }]
+  })");
+}
+
+Resolved ResolveJson(const Json& json) { return Resolve(ParseGraph(json.dump(), ".", "graph")); }
+
+std::string Refusal(const Json& json) {
+  try {
+    ResolveJson(json);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(Description, RunsAsWritten) {
+  Resolved model = ResolveJson(Small());
+  ASSERT_EQ(model.content.tensors.size(), 4u);
+  for (size_t i = 0; i < model.content.tensors.size(); ++i) EncodeTensor(model.constants[i].load(), model.content.tensors[i]);
+  const test::ReadBlob blob = test::SecondReader(WriteBlob(model.content));
+  EXPECT_EQ(blob.metadata.at("label.1"), "yes");
+  const test::ReferenceRun run = test::RunReference(blob, {{"ids", {0, 3}}}, 2);
+  // x0 = [2 4], [14 16]; three times + [.5 -.5]: means 9.5, 8.5; half = [2.5 3], [3.5 4].
+  EXPECT_EQ(run.values.at("x.3"), (std::vector<double>{3.5, 2.5, 15.5, 14.5}));
+  EXPECT_EQ(run.values.at("logits"), (std::vector<double>{9.5 * 2.5 + 8.5 * 3, 9.5 * 3.5 + 8.5 * 4}));
+}
+
+TEST(Description, QuantizesMatricesOnly) {
+  Resolved model = ResolveJson(Small());
+  for (size_t i = 0; i < model.content.tensors.size(); ++i) {
+    EXPECT_EQ(model.quantizable[i], model.content.tensors[i].name != "b") << model.content.tensors[i].name;
+  }
+}
+
+TEST(Description, MistakesAreNamedWithTheirPlace) {
+  const struct {
+    const char* pointer;  // what is replaced
+    const char* by;       // JSON
+    const char* message;
+  } cases[] = {
+      {"/fovea", "2", "version"},
+      {"/surprise", "1", "surprise is not known"},
+      {"/spaces/1/parent", "\"texs\"", "space tokens: there is no space texs"},
+      {"/spaces/1/name", "\"texts\"", "used twice"},
+      {"/spaces/1/by", "-1", "by must be a whole number"},
+      {"/constants/0/reshape", "[3, 2]", "constant table"},
+      {"/constants/3/of", "\"tabel\"", "constant half: no tensor tabel"},
+      {"/constants/3/rows", "[2, 9]", "rows 2 to 9 of 4"},
+      {"/constants/2/colour", "1", "constant b: colour is not known"},
+      {"/programs/0/inputs/0/type", "\"i64\"", "type must be i32 or f32"},
+      {"/programs/0/inputs/0/space", "\"words\"", "program encode, input ids: there is no space words"},
+      {"/programs/0/operations/0/op", "\"embedd\"", "program encode, operation 0 (embedd -> x.0): there is no operation embedd"},
+      {"/programs/0/operations/0/in", "[]", "operation 0 (embed -> x.0): 0 inputs"},
+      {"/programs/0/operations/0/in", "[\"idz\"]", "there is no value idz"},
+      {"/programs/0/operations/0/tensors", "[\"tabel\"]", "no tensor tabel"},
+      {"/programs/0/operations/0/scale", "\"2\"", "scale must be a number"},
+      {"/programs/0/operations/0/heads", "2", "embed has no attribute heads"},
+      {"/programs/0/operations/1/repeat", "-1", "repeat must be"},
+      {"/programs/0/operations/1/operations/0/activation", "\"mish\"", "operation 1 (linear -> x.1): activation must be one of"},
+      {"/programs/0/operations/1/operations/0/tensors", "[\"w\", \"w\"]", "tensor w is [2, 2], [1, 2] is needed"},
+      {"/programs/0/operations/1/operations/0/out", "\"x.1\"", "operation 2 (linear -> x.1)"},
+      {"/programs/0/operations/3/kind", "\"median\"", "operation 4 (pool -> pooled): kind must be one of first, last"},
+      {"/programs/0/operations/3/in", "[\"ids\"]", "holds ids"},
+      {"/programs/0/operations/4/in", "[\"x.3\", \"x.2\"]", "2 inputs"},
+      {"/programs/0/operations/4/tensors", "[null]", "tensor 0 is missing"},
+      {"/programs/0/outputs", "[\"logit\"]", "program encode, output logit: there is no value"},
+      {"/programs/0/outputs", "[\"ids\"]", "output ids"},
+      {"/programs/0/outputs", "[]", "no outputs"},
+      {"/programs", "[]", "no program"},
+  };
+  for (const auto& c : cases) {
+    Json json = Small();
+    json[Json::json_pointer(c.pointer)] = Json::parse(c.by);
+    EXPECT_NE(Refusal(json).find(c.message), std::string::npos) << c.pointer << " = " << c.by << ": " << Refusal(json);
+  }
+  EXPECT_THROW(ParseGraph("{", ".", "graph"), Failure);
+}
+
+TEST(Description, AttentionMustFit) {
+  const auto attention = [](const char* changes) {
+    Json json = Small();
+    Json op = {{"op", "attention"}, {"in", {"last", "last", "last"}}, {"out", "a"}, {"heads", 2}};
+    op.update(Json::parse(changes));
+    Json& operations = json["programs"][0]["operations"];
+    operations.insert(operations.begin() + 3, op);
+    return Refusal(json);
+  };
+  EXPECT_EQ(attention("{}"), "nothing was refused");
+  EXPECT_EQ(attention(R"({"pattern": "window", "left": 3, "right": 0})"), "nothing was refused");
+  EXPECT_NE(attention(R"({"heads": 3})").find("not 3 heads"), std::string::npos);
+  EXPECT_NE(attention(R"({"kv_heads": 3})").find("cannot share"), std::string::npos);
+  EXPECT_NE(attention(R"({"left": 3})").find("no attribute left"), std::string::npos);
+  EXPECT_NE(attention(R"({"tensors": ["w"]})").find("odd number"), std::string::npos);
+  EXPECT_NE(attention(R"({"in": ["last", "last"]})").find("2 inputs"), std::string::npos);
+}
+
+TEST(Constants, Tables) {
+  SinusoidalSpec spec;
+  spec.rows = 3;
+  spec.width = 4;
+  spec.inclusive = true;
+  const std::vector<float> halves = Sinusoidal(spec).load();
+  EXPECT_FLOAT_EQ(halves[4], std::sin(1.0f));
+  EXPECT_FLOAT_EQ(halves[5], 1e-4f);
+  EXPECT_FLOAT_EQ(halves[6], std::cos(1.0f));
+  spec.interleaved = true;
+  spec.inclusive = false;
+  const std::vector<float> pairs = Sinusoidal(spec).load();
+  EXPECT_FLOAT_EQ(pairs[4], std::sin(1.0f));
+  EXPECT_FLOAT_EQ(pairs[5], std::cos(1.0f));
+  EXPECT_FLOAT_EQ(pairs[6], std::sin(0.01f));
+
+  const Constant matrix = Literal(2, 3, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(Transpose(matrix).load(), (std::vector<float>{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(Slice(matrix, {}, {1, 3}).load(), (std::vector<float>{2, 3, 5, 6}));
+  EXPECT_EQ(Sum({matrix, Literal(1, 3, {10, 20, 30})}).load(), (std::vector<float>{11, 22, 33, 14, 25, 36}));
+  EXPECT_EQ(Concatenate({matrix, matrix}).rows, 4u);
+  EXPECT_THROW(Sum({matrix, Literal(1, 2, {1, 2})}), Failure);
+  EXPECT_THROW(Reshape(matrix, 4, 2), Failure);
+}
+
+// A directory of sentence-transformers around a published encoder.
+class SentenceTransformer : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::filesystem::path encoder = std::string(FOVEA_SOURCE_DIR) + "/../shared/goldens/hf/bert";
+    if (!std::filesystem::exists(encoder)) GTEST_SKIP() << "NOT TESTED: " << encoder << " is not there";
+    directory_ = std::filesystem::path(testing::TempDir()) / "sentence_transformer";
+    std::filesystem::remove_all(directory_);
+    for (const char* module : {"1_Pooling", "2_Dense"}) std::filesystem::create_directories(directory_ / module);
+    for (const char* file : {"config.json", "model.safetensors"}) std::filesystem::copy(encoder / file, directory_ / file);
+    Write("modules.json", R"([
+      {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+      {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+      {"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"},
+      {"idx": 3, "name": "3", "path": "3_Normalize", "type": "sentence_transformers.models.Normalize"}])");
+    Write("sentence_bert_config.json", R"({"max_seq_length": 24, "do_lower_case": false})");
+    Write("1_Pooling/config.json", R"({"word_embedding_dimension": 32, "pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true})");
+    Write("2_Dense/config.json",
+          R"({"in_features": 32, "out_features": 2, "bias": true, "activation_function": "torch.nn.modules.activation.Tanh"})");
+    SafetensorsWriter dense;
+    const std::vector<float> weight(64, 0.25f), bias = {1, 2};
+    dense.AddFloats("linear.weight", {2, 32}, weight.data());
+    dense.AddFloats("linear.bias", {2}, bias.data());
+    dense.Write(directory_ / "2_Dense/model.safetensors");
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  void Write(const std::string& name, const std::string& text) { WriteFile(directory_ / name, text.data(), text.size()); }
+  std::string Refusal() const {
+    try {
+      Describe(Options());
+    } catch (const Failure& failure) {
+      return failure.what();
+    }
+    return "nothing was refused";
+  }
+  ConvertOptions Options() const {
+    ConvertOptions options;
+    options.input = directory_.string();
+    return options;
+  }
+
+  std::filesystem::path directory_;
+};
+
+TEST_F(SentenceTransformer, Converts) {
+  const Description description = Describe(Options());
+  EXPECT_EQ(description.max_length, 24u);
+  ConvertReport report;
+  const test::ReadBlob blob = test::SecondReader(BuildBlob(description, Options(), report));
+  EXPECT_EQ(report.unused, (std::vector<std::string>{"pooler.dense.bias", "pooler.dense.weight"}));
+  const test::ReferenceRun run = test::RunReference(blob, {{"input_ids", {5, 6, 7}}, {"token_type_ids", {0, 0, 0}}}, 3);
+  const std::vector<double>& states = run.values.at("hidden_states.3");
+  double sum = 0;
+  for (double state : states) sum += state / 3 * 0.25;
+  const double a = std::tanh(sum + 1), b = std::tanh(sum + 2), norm = std::sqrt(a * a + b * b);
+  ASSERT_EQ(run.values.at("sentence_embedding").size(), 2u);
+  EXPECT_NEAR(run.values.at("sentence_embedding")[0], a / norm, 1e-6);
+  EXPECT_NEAR(run.values.at("sentence_embedding")[1], b / norm, 1e-6);
+}
+
+TEST_F(SentenceTransformer, RefusesByName) {
+  Write("1_Pooling/config.json", R"({"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": true})");
+  EXPECT_NE(Refusal().find("pooling_mode_cls_token together with pooling_mode_mean_tokens"), std::string::npos) << Refusal();
+  Write("1_Pooling/config.json", R"({"pooling_mode_weightedmean_tokens": true})");
+  EXPECT_NE(Refusal().find("pooling_mode_weightedmean_tokens"), std::string::npos) << Refusal();
+  Write("modules.json", R"([{"path": "", "type": "sentence_transformers.models.CLIPModel"}])");
+  EXPECT_NE(Refusal().find("CLIPModel"), std::string::npos) << Refusal();
+  Write("modules.json", R"([{"path": "", "type": "sentence_transformers.models.Transformer"}])");
+  EXPECT_NE(Refusal().find("nothing pools"), std::string::npos) << Refusal();
+}
+
+TEST_F(SentenceTransformer, ConfigurationsAreRefusedByName) {
+  const Json config = Json::parse(ReadFile(directory_ / "config.json"));
+  std::filesystem::remove(directory_ / "modules.json");
+  const struct {
+    const char* key;
+    Json value;
+    const char* message;
+  } cases[] = {
+      {"position_embedding_type", "relative_key", "position_embedding_type \"relative_key\""},
+      {"hidden_act", "mish", "hidden_act mish"},
+      {"is_decoder", true, "is_decoder true"},
+      {"model_type", "convbert", "model_type convbert"},
+      {"architectures", {"BertForMultipleChoice"}, "BertForMultipleChoice"},
+      {"num_attention_heads", "4", "num_attention_heads must be a whole number"},
+      {"num_attention_heads", nullptr, "num_attention_heads must be a whole number"},
+      {"quantization_config", {{"bits", 4}}, "quantization_config"},
+  };
+  for (const auto& c : cases) {
+    Json changed = config;
+    changed[c.key] = c.value;
+    Write("config.json", changed.dump());
+    EXPECT_NE(Refusal().find(c.message), std::string::npos) << Refusal();
+  }
+  // A layer that the configuration does not count must not get lost.
+  Json changed = config;
+  changed["num_hidden_layers"] = 2;
+  changed["mystery"] = 1;
+  Write("config.json", changed.dump());
+  const Description description = Describe(Options());
+  ASSERT_EQ(description.warnings.size(), 1u);
+  EXPECT_NE(description.warnings[0].find("mystery"), std::string::npos);
+  ConvertReport report;
+  EXPECT_THROW(BuildBlob(description, Options(), report), Failure);
+}
+
+}  // namespace
+}  // namespace fovea::tools

@@ -1,0 +1,98 @@
+// Storing weights: error bounds, special rows, fallback.
+#include "tools/convert/quantize.h"
+
+#include <gtest/gtest.h>
+#include <string.h>
+
+#include <cmath>
+#include <random>
+
+#include "tools/base/fail.h"
+#include "tools/base/half.h"
+
+namespace fovea::tools {
+namespace {
+
+std::vector<float> Normal(size_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0, 0.1f);
+  std::vector<float> values(count);
+  for (float& value : values) value = normal(random);
+  return values;
+}
+
+BlobTensor Encoded(DType type, uint32_t rows, uint32_t width, const std::vector<float>& values) {
+  BlobTensor tensor;
+  tensor.name = "t";
+  tensor.type = type;
+  tensor.rows = rows;
+  tensor.width = width;
+  EncodeTensor(values, tensor);
+  return tensor;
+}
+
+TEST(Quantize, ErrorsStayInBounds) {
+  const uint32_t rows = 9, width = 96;
+  const std::vector<float> values = Normal(rows * width, 1);
+  float largest = 0;
+  for (float value : values) largest = std::max(largest, std::fabs(value));
+  const struct {
+    DType type;
+    double relative_rms;
+  } cases[] = {{DType::kF32, 0}, {DType::kF16, 3e-4}, {DType::kI8, 0.009}, {DType::kI4, 0.11}};
+  for (const auto& c : cases) {
+    const QuantizationError error = CompareTensors(values, DecodeTensor(Encoded(c.type, rows, width, values)));
+    EXPECT_LE(error.relative_rms, c.relative_rms);
+    EXPECT_LE(error.max_abs, c.relative_rms * largest * 4);
+  }
+}
+
+// The search never does worse than the scale that just holds the largest magnitude.
+TEST(Quantize, SearchBeatsThePlainScale) {
+  std::vector<float> values = Normal(64, 2);
+  values[5] = 1.2f;  // a rare large one
+  const BlobTensor tensor = Encoded(DType::kI8, 1, 64, values);
+  double plain = 0, searched = 0;
+  const std::vector<float> stored = DecodeTensor(tensor);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float scale = 1.2f / 127;
+    plain += std::pow(values[i] - std::nearbyintf(values[i] / scale) * scale, 2);
+    searched += std::pow(values[i] - stored[i], 2);
+  }
+  EXPECT_LE(searched, plain * 1.0001);
+}
+
+TEST(Quantize, ScalesArePositiveAndNormal) {
+  std::vector<float> values(3 * 64, 0.0f);
+  values[64] = 1e-42f;  // a row of subnormals, a row of zeros, a row with one side only
+  for (size_t i = 128; i < 192; ++i) values[i] = -0.5f;
+  for (DType type : {DType::kI8, DType::kI4}) {
+    const BlobTensor tensor = Encoded(type, 3, 64, values);
+    const size_t bytes = type == DType::kI8 ? 4 : 2;
+    for (size_t i = 0; i < tensor.scales.size(); i += bytes) {
+      uint32_t bits = 0;
+      memcpy(reinterpret_cast<uint8_t*>(&bits) + (4 - bytes), &tensor.scales[i], bytes);
+      EXPECT_TRUE(std::isnormal(FloatOf(bits)) && FloatOf(bits) > 0);
+    }
+    const std::vector<float> stored = DecodeTensor(tensor);
+    EXPECT_EQ(stored[0], 0);
+    EXPECT_EQ(stored[64], 0);
+    EXPECT_NEAR(stored[130], -0.5f, 0.003f);
+  }
+}
+
+TEST(Quantize, WidthsWithoutWholeBlocksBecomeInt8) {
+  EXPECT_EQ(StorableType(DType::kI4, 64), DType::kI4);
+  EXPECT_EQ(StorableType(DType::kI4, 40), DType::kI8);
+  EXPECT_EQ(StorableType(DType::kI8, 40), DType::kI8);
+  EXPECT_EQ(StorableType(DType::kF16, 40), DType::kF16);
+}
+
+TEST(Quantize, RefusesWhatCannotBeStored) {
+  EXPECT_THROW(Encoded(DType::kF32, 1, 2, {1, NAN}), Failure);
+  EXPECT_THROW(Encoded(DType::kI8, 1, 2, {1, INFINITY}), Failure);
+  EXPECT_THROW(Encoded(DType::kF16, 1, 2, {1, 70000}), Failure);
+}
+
+}  // namespace
+}  // namespace fovea::tools
