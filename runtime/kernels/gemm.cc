@@ -38,6 +38,12 @@ HWY_INLINE void ForRowBlocks(size_t rows, const Block& block) {
   for (; row < rows; ++row) block(std::integral_constant<size_t, 1>(), row);
 }
 
+// Calls block(c, count) for every four columns; count is less than four for the last.
+template <class Block>
+HWY_INLINE void ForColumnBlocks(size_t columns, const Block& block) {
+  for (size_t c = 0; c < columns; c += kBlockColumns) block(c, HWY_MIN(kBlockColumns, columns - c));
+}
+
 // The rows of W for columns c..c+3; past the last column it is repeated.
 template <class T>
 HWY_INLINE void ColumnPointers(const T* weights, size_t stride, size_t c, size_t count, const T* (&w)[kBlockColumns]) {
@@ -83,8 +89,7 @@ template <size_t kRows, class T>
 HWY_INLINE void FloatBlock(const GemmTile& tile, size_t row) {
   const size_t k = tile.k, step = hn::MaxLanes(DF());
   const float* HWY_RESTRICT x = static_cast<const float*>(tile.x) + row * k;
-  for (size_t c = 0; c < tile.columns; c += kBlockColumns) {
-    const size_t count = HWY_MIN(kBlockColumns, tile.columns - c);
+  ForColumnBlocks(tile.columns, [&](size_t c, size_t count) HWY_ATTR {
     const T* w[kBlockColumns];
     ColumnPointers(static_cast<const T*>(tile.weights), k, c, count, w);
     VF sum[kRows][kBlockColumns];
@@ -98,7 +103,7 @@ HWY_INLINE void FloatBlock(const GemmTile& tile, size_t row) {
     HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
       StoreColumns(hn::Add(SumsOf4(DF(), sum[r]), bias), tile.y + (row + r) * tile.y_stride + c, count);
     }
-  }
+  });
 }
 
 template <class T>
@@ -112,73 +117,78 @@ void GemmF16(const GemmTile& tile) { FloatTile<hwy::float16_t>(tile); }
 
 // ---- int8: sum (x - zero) w = sum (x + kXOffset) w - (zero + kXOffset) sum w
 
-template <size_t kRows>
-HWY_INLINE void I8Block(const GemmTile& tile, size_t row, const int32_t* weight_sums) {
+// Lane sums of kRows rows of x with columns c..c+3; with kOnes also those of a row of ones, the last: sums of weights.
+template <size_t kRows, bool kOnes>
+HWY_INLINE void I8Sums(const GemmTile& tile, const int8_t* HWY_RESTRICT x, size_t c, size_t count,
+                       VI (&low)[kRows + kOnes][kBlockColumns]) {
+  constexpr size_t kAll = kRows + kOnes;
   const size_t k = tile.k;
-  const int8_t* HWY_RESTRICT x = static_cast<const int8_t*>(tile.x) + row * k;
-  for (size_t c = 0; c < tile.columns; c += kBlockColumns) {
-    const size_t count = HWY_MIN(kBlockColumns, tile.columns - c);
-    const int8_t* w[kBlockColumns];
-    ColumnPointers(static_cast<const int8_t*>(tile.weights), k, c, count, w);
-    VI low[kRows][kBlockColumns], high[kRows][kBlockColumns];
-    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) low[r][j] = high[r][j] = hn::Zero(DI());
+  const int8_t* w[kBlockColumns];
+  ColumnPointers(static_cast<const int8_t*>(tile.weights), k, c, count, w);
+  VI high[kAll][kBlockColumns];
+  HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) {
+    HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) low[r][j] = high[r][j] = hn::Zero(DI());
+  }
+  const auto step = [&](size_t i, auto load_w) HWY_ATTR {
+    VX vx[kAll];
+    HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) vx[r] = r == kRows ? Ones() : LoadX(x + r * k + i);
+    HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) {
+      const VW vw = load_w(w[j] + i);
+      HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) Dot(vx[r], vw, low[r][j], high[r][j]);
     }
-    const auto step = [&](size_t i, auto load_w) HWY_ATTR {
-      VX vx[kRows];
-      HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) vx[r] = LoadX(x + r * k + i);
-      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) {
-        const VW vw = load_w(w[j] + i);
-        HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) Dot(vx[r], vw, low[r][j], high[r][j]);
-      }
-    };
-    size_t i = 0;
-    for (; i + kStep <= k; i += kStep) step(i, [](const int8_t* p) HWY_ATTR { return LoadW(p); });
-    if (i < k) step(i, [&](const int8_t* p) HWY_ATTR { return LoadPartialW(p, k - i); });
+  };
+  size_t i = 0;
+  for (; i + kStep <= k; i += kStep) step(i, [](const int8_t* p) HWY_ATTR { return LoadW(p); });
+  if (i < k) step(i, [&](const int8_t* p) HWY_ATTR { return LoadPartialW(p, k - i); });
+  HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) {
+    HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) low[r][j] = hn::Add(low[r][j], high[r][j]);
+  }
+}
 
-    const auto scales = LoadColumns(static_cast<const float*>(tile.scales), c, count);
-    const auto bias = LoadColumns(tile.bias, c, count);
-    const auto sums = hn::LoadU(DI4(), weight_sums + c);
-    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-      VI sum[kBlockColumns];
-      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) sum[j] = hn::Add(low[r][j], high[r][j]);
-      const QuantParams& params = tile.params[row + r];
-      const auto zero = hn::Mul(sums, hn::Set(DI4(), params.zero_point + kXOffset));
-      const auto exact = hn::ConvertTo(DF4(), hn::Sub(SumsOf4(DI(), sum), zero));
-      const auto y = hn::MulAdd(exact, hn::Mul(scales, hn::Set(DF4(), params.scale)), bias);
-      StoreColumns(y, tile.y + (row + r) * tile.y_stride + c, count);
-    }
+// Rows row.. of columns c..c+3 of y from their lane sums and the columns' sums of weights.
+template <size_t kRows>
+HWY_INLINE void I8Finish(const GemmTile& tile, size_t row, size_t c, size_t count, const VI (*sum)[kBlockColumns],
+                         hn::Vec<DI4> weight_sums) {
+  const auto scales = LoadColumns(static_cast<const float*>(tile.scales), c, count);
+  const auto bias = LoadColumns(tile.bias, c, count);
+  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+    const QuantParams& params = tile.params[row + r];
+    const auto zero = hn::Mul(weight_sums, hn::Set(DI4(), params.zero_point + kXOffset));
+    const auto exact = hn::ConvertTo(DF4(), hn::Sub(SumsOf4(DI(), sum[r]), zero));
+    const auto y = hn::MulAdd(exact, hn::Mul(scales, hn::Set(DF4(), params.scale)), bias);
+    StoreColumns(y, tile.y + (row + r) * tile.y_stride + c, count);
   }
 }
 
 void GemmI8(const GemmTile& tile) {
-  // Sums of the tile's weight rows. Reading them here also brings the tile into cache.
-  int32_t weight_sums[kGemmTileColumns];
-  for (size_t c = 0; c < tile.columns; c += kBlockColumns) {
-    const int8_t* w[kBlockColumns];
-    ColumnPointers(static_cast<const int8_t*>(tile.weights), tile.k, c, HWY_MIN(kBlockColumns, tile.columns - c), w);
-    VI low[kBlockColumns], high[kBlockColumns];
-    HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) low[j] = high[j] = hn::Zero(DI());
-    size_t i = 0;
-    for (; i + kStep <= tile.k; i += kStep) {
-      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) Dot(Ones(), LoadW(w[j] + i), low[j], high[j]);
-    }
-    if (i < tile.k) {
-      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) {
-        Dot(Ones(), LoadPartialW(w[j] + i, tile.k - i), low[j], high[j]);
-      }
-    }
-    HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) low[j] = hn::Add(low[j], high[j]);
-    hn::StoreU(SumsOf4(DI(), low), DI4(), weight_sums + c);
+  const int8_t* x = static_cast<const int8_t*>(tile.x);
+  if (tile.rows == 1) {
+    ForColumnBlocks(tile.columns, [&](size_t c, size_t count) HWY_ATTR {
+      VI sum[2][kBlockColumns];
+      I8Sums<1, true>(tile, x, c, count, sum);
+      I8Finish<1>(tile, 0, c, count, sum, SumsOf4(DI(), sum[1]));
+    });
+    return;
   }
-  constexpr size_t kMost = FOVEA_GEMM_QUAD || kManyRegisters ? (HWY_ARCH_ARM ? 3 : 6) : 3;
-  ForRowBlocks<kMost>(tile.rows,
-                      [&](auto height, size_t row) HWY_ATTR { I8Block<height()>(tile, row, weight_sums); });
+  int32_t weight_sums[kGemmTileColumns];  // this also brings the tile into cache
+  ForColumnBlocks(tile.columns, [&](size_t c, size_t count) HWY_ATTR {
+    VI sum[1][kBlockColumns];
+    I8Sums<0, true>(tile, x, c, count, sum);
+    hn::StoreU(SumsOf4(DI(), sum[0]), DI4(), weight_sums + c);
+  });
+  constexpr size_t kMost = kManyRegisters && !HWY_ARCH_ARM ? 6 : 3;
+  ForRowBlocks<kMost>(tile.rows, [&](auto height, size_t row) HWY_ATTR {
+    ForColumnBlocks(tile.columns, [&](size_t c, size_t count) HWY_ATTR {
+      VI sum[height()][kBlockColumns];
+      I8Sums<height(), false>(tile, x + row * tile.k, c, count, sum);
+      I8Finish<height()>(tile, row, c, count, sum, hn::LoadU(DI4(), weight_sums + c));
+    });
+  });
 }
 
 // ---- int4: y = x_scale (sum_b s_b sum_{k in b} x (q - 8) - zero sum_b s_b sum_{k in b} (q - 8)) + bias
 //
-// A group is the elements of one vector of operands, at least a block of 32. Block sums are exact integers.
+// A group is a block of 32 elements, or two where a vector holds as many. Block sums are exact integers.
 
 constexpr size_t kBlock = 32;
 constexpr size_t kGroup = HWY_MAX(kBlock, kStep);
@@ -220,104 +230,97 @@ HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t) {
 
 #endif
 
-HWY_INLINE float FromBf16(uint16_t bits) {
-  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
-  float value;
-  hwy::CopyBytes<4>(&wide, &value);
-  return value;
-}
-
-// The scale of each 32-bit lane of a group with `elements` elements.
+// The bf16 scale of each 32-bit lane of a group with `elements` elements; zero for a second block that is not there.
 HWY_INLINE VF GroupScales(const uint16_t* scales, size_t elements) {
-  const VF first = hn::Set(DF(), FromBf16(scales[0]));
+  const hn::RebindToUnsigned<DF> du;
   if constexpr (kGroup == kBlock) {
     (void)elements;
-    return first;
+    return hn::BitCast(DF(), hn::Set(du, static_cast<uint32_t>(scales[0]) << 16));
   } else {
-    const VF second = hn::Set(DF(), elements == kGroup ? FromBf16(scales[1]) : 0.0f);
-    return hn::IfThenElse(hn::FirstN(DF(), kBlock / 4), first, second);
+    uint32_t pair = scales[0];
+    if (elements == kGroup) hwy::CopyBytes<4>(scales, &pair);
+    const auto shift = hn::IfThenElseZero(hn::FirstN(du, kBlock / 4), hn::Set(du, 16));
+    return hn::BitCast(DF(), hn::And(hn::Shl(hn::Set(du, pair), shift), hn::Set(du, 0xffff0000u)));
   }
 }
 
-// Calls group(i, elements, scale index) for the groups of a row of k elements.
-template <class Group>
-HWY_INLINE void ForGroups(size_t k, const Group& group) {
+// Scaled lane sums of kRows rows of x with columns c..c+3, and with kOnes of a row of ones.
+template <size_t kRows, bool kOnes>
+HWY_INLINE void I4Sums(const GemmTile& tile, const int8_t* HWY_RESTRICT x, size_t c, size_t count,
+                       VF (&sum)[kRows + kOnes][kBlockColumns]) {
+  constexpr size_t kAll = kRows + kOnes;
+  const size_t k = tile.k;
+  const uint8_t* w[kBlockColumns];
+  const uint16_t* s[kBlockColumns];
+  ColumnPointers(static_cast<const uint8_t*>(tile.weights), k / 2, c, count, w);
+  ColumnPointers(static_cast<const uint16_t*>(tile.scales), k / kBlock, c, count, s);
+  HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) {
+    HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) sum[r][j] = hn::Zero(DF());
+  }
+  const auto group = [&](size_t i, size_t elements) HWY_ATTR {
+    VX4 vx[kAll][kSteps];
+    VI offset[kAll];
+    HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) {
+      HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) {
+        vx[r][t] = r == kRows ? Ones4() : LoadX4(x + r * k + i + t * kStep);
+      }
+      offset[r] = Offset4(vx[r][0]);
+    }
+    HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) {
+      const VF scales = GroupScales(s[j] + i / kBlock, elements);
+      VW4 vw[kSteps];
+      HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) vw[t] = LoadW4(w[j] + (i + t * kStep) / 2, elements / kSteps);
+      HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) {
+        VI low = offset[r], high = hn::Zero(DI());
+        HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) Dot4(vx[r][t], vw[t], low, high);
+        sum[r][j] = hn::MulAdd(hn::ConvertTo(DF(), hn::Add(low, high)), scales, sum[r][j]);
+      }
+    }
+  };
   size_t i = 0;
-  for (; i + kGroup <= k; i += kGroup) group(i, kGroup, i / kBlock);
+  for (; i + kGroup <= k; i += kGroup) group(i, kGroup);
   if constexpr (kGroup > kBlock) {
-    if (i < k) group(i, kBlock, i / kBlock);
+    if (i < k) group(i, kBlock);
   }
 }
 
 template <size_t kRows>
-HWY_INLINE void I4Block(const GemmTile& tile, size_t row, const float* weight_sums) {
-  const size_t k = tile.k;
-  const int8_t* HWY_RESTRICT x = static_cast<const int8_t*>(tile.x) + row * k;
-  for (size_t c = 0; c < tile.columns; c += kBlockColumns) {
-    const size_t count = HWY_MIN(kBlockColumns, tile.columns - c);
-    const uint8_t* w[kBlockColumns];
-    const uint16_t* s[kBlockColumns];
-    ColumnPointers(static_cast<const uint8_t*>(tile.weights), k / 2, c, count, w);
-    ColumnPointers(static_cast<const uint16_t*>(tile.scales), k / kBlock, c, count, s);
-    VF sum[kRows][kBlockColumns];
-    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
-      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) sum[r][j] = hn::Zero(DF());
-    }
-    ForGroups(k, [&](size_t i, size_t elements, size_t block) HWY_ATTR {
-      VX4 vx[kRows][kSteps];
-      VI offset[kRows];
-      HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
-        HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) vx[r][t] = LoadX4(x + r * k + i + t * kStep);
-        offset[r] = Offset4(vx[r][0]);
-      }
-      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) {
-        const VF scales = GroupScales(s[j] + block, elements);
-        VW4 vw[kSteps];
-        HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) vw[t] = LoadW4(w[j] + (i + t * kStep) / 2, elements / kSteps);
-        HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
-          VI low = offset[r], high = hn::Zero(DI());
-          HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) Dot4(vx[r][t], vw[t], low, high);
-          sum[r][j] = hn::MulAdd(hn::ConvertTo(DF(), hn::Add(low, high)), scales, sum[r][j]);
-        }
-      }
-    });
-    const auto bias = LoadColumns(tile.bias, c, count);
-    const auto sums = hn::LoadU(DF4(), weight_sums + c);
-    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
-      const QuantParams& params = tile.params[row + r];
-      const auto zero = hn::Set(DF4(), static_cast<float>(params.zero_point));
-      const auto exact = hn::NegMulAdd(zero, sums, SumsOf4(DF(), sum[r]));
-      const auto y = hn::MulAdd(exact, hn::Set(DF4(), params.scale), bias);
-      StoreColumns(y, tile.y + (row + r) * tile.y_stride + c, count);
-    }
+HWY_INLINE void I4Finish(const GemmTile& tile, size_t row, size_t c, size_t count, const VF (*sum)[kBlockColumns],
+                         hn::Vec<DF4> weight_sums) {
+  const auto bias = LoadColumns(tile.bias, c, count);
+  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+    const QuantParams& params = tile.params[row + r];
+    const auto zero = hn::Set(DF4(), static_cast<float>(params.zero_point));
+    const auto exact = hn::NegMulAdd(zero, weight_sums, SumsOf4(DF(), sum[r]));
+    const auto y = hn::MulAdd(exact, hn::Set(DF4(), params.scale), bias);
+    StoreColumns(y, tile.y + (row + r) * tile.y_stride + c, count);
   }
 }
 
 void GemmI4(const GemmTile& tile) {
-  float weight_sums[kGemmTileColumns];
-  for (size_t c = 0; c < tile.columns; c += kBlockColumns) {
-    const size_t count = HWY_MIN(kBlockColumns, tile.columns - c);
-    const uint8_t* w[kBlockColumns];
-    const uint16_t* s[kBlockColumns];
-    ColumnPointers(static_cast<const uint8_t*>(tile.weights), tile.k / 2, c, count, w);
-    ColumnPointers(static_cast<const uint16_t*>(tile.scales), tile.k / kBlock, c, count, s);
-    VF sum[kBlockColumns];
-    HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) sum[j] = hn::Zero(DF());
-    ForGroups(tile.k, [&](size_t i, size_t elements, size_t block) HWY_ATTR {
-      HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) {
-        VI low = Offset4(Ones4()), high = hn::Zero(DI());
-        HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) {
-          Dot4(Ones4(), LoadW4(w[j] + (i + t * kStep) / 2, elements / kSteps), low, high);
-        }
-        const VF scales = GroupScales(s[j] + block, elements);
-        sum[j] = hn::MulAdd(hn::ConvertTo(DF(), hn::Add(low, high)), scales, sum[j]);
-      }
+  const int8_t* x = static_cast<const int8_t*>(tile.x);
+  if (tile.rows == 1) {
+    ForColumnBlocks(tile.columns, [&](size_t c, size_t count) HWY_ATTR {
+      VF sum[2][kBlockColumns];
+      I4Sums<1, true>(tile, x, c, count, sum);
+      I4Finish<1>(tile, 0, c, count, sum, SumsOf4(DF(), sum[1]));
     });
-    hn::StoreU(SumsOf4(DF(), sum), DF4(), weight_sums + c);
+    return;
   }
-  constexpr size_t kMost = FOVEA_GEMM_QUAD || kManyRegisters ? 4 : 2;
-  ForRowBlocks<kMost>(tile.rows,
-                      [&](auto height, size_t row) HWY_ATTR { I4Block<height()>(tile, row, weight_sums); });
+  float weight_sums[kGemmTileColumns];
+  ForColumnBlocks(tile.columns, [&](size_t c, size_t count) HWY_ATTR {
+    VF sum[1][kBlockColumns];
+    I4Sums<0, true>(tile, x, c, count, sum);
+    hn::StoreU(SumsOf4(DF(), sum[0]), DF4(), weight_sums + c);
+  });
+  constexpr size_t kMost = kManyRegisters ? 4 : 2;
+  ForRowBlocks<kMost>(tile.rows, [&](auto height, size_t row) HWY_ATTR {
+    ForColumnBlocks(tile.columns, [&](size_t c, size_t count) HWY_ATTR {
+      VF sum[height()][kBlockColumns];
+      I4Sums<height(), false>(tile, x + row * tile.k, c, count, sum);
+      I4Finish<height()>(tile, row, c, count, sum, hn::LoadU(DF4(), weight_sums + c));
+    });
+  });
 }
 
 #endif  // FOVEA_GEMM_PLAIN
