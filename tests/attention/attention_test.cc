@@ -188,10 +188,13 @@ void Check(const Case& c) {
   });
 }
 
+// With this d_v the engine's key blocks are of the shortest length, 64 keys; with a small one they are of 256.
+constexpr uint32_t kWideValue = 201;
+
 Pattern Window(uint32_t left, uint32_t right) { return {PatternKind::kWindow, left, right}; }
 
 TEST(Attention, FullAtManyLengths) {
-  for (uint32_t n : {1u, 2u, 3u, 5u, 8u, 15u, 16u, 17u, 31u, 33u, 63u, 64u, 65u, 127u, 128u, 129u, 200u, 300u}) {
+  for (uint32_t n : {1u, 2u, 3u, 5u, 8u, 15u, 16u, 17u, 31u, 33u, 63u, 64u, 65u, 127u, 128u, 129u, 200u, 257u, 300u}) {
     SCOPED_TRACE(n);
     Case c;
     c.queries = {n};
@@ -222,6 +225,8 @@ TEST(Attention, Windows) {
       SCOPED_TRACE(testing::Message() << pattern.left << " " << pattern.right << " n " << n);
       Case c;
       c.spec.pattern = pattern;
+      c.spec.heads = c.spec.kv_heads = 1;
+      c.spec.d_v = kWideValue;
       c.queries = {n};
       Check(c);
     }
@@ -232,6 +237,7 @@ TEST(Attention, RaggedSegments) {
   for (const Pattern& pattern : {Pattern{}, Window(kUnbounded, 0), Window(4, 2)}) {
     Case c;
     c.spec.pattern = pattern;
+    c.spec.d_v = kWideValue;
     c.queries = {0, 3, 0, 0, 140, 1, 17, 0, 66, 2, 0};
     Check(c);
   }
@@ -241,6 +247,7 @@ TEST(Attention, CrossLengths) {
   for (const Pattern& pattern : {Pattern{}, Window(kUnbounded, 0), Window(4, 2), Window(2, 90)}) {
     Case c;
     c.spec.pattern = pattern;
+    c.spec.d_v = kWideValue;
     c.queries = {4, 1, 30, 5, 0, 200};
     c.keys = {9, 70, 0, 129, 3, 2};  // empty keys: zeros; few keys and a window: rows that see none
     Check(c);
@@ -259,14 +266,14 @@ TEST(Attention, ParentAttendsToItsSegment) {
 }
 
 TEST(Attention, GroupedHeads) {
-  for (uint32_t kv_heads : {1u, 2u, 3u, 6u}) {
+  for (uint32_t kv_heads : {1u, 3u, 6u}) {
     for (const Pattern& pattern : {Pattern{}, Window(20, 3)}) {
       Case c;
       c.spec.heads = 6;
       c.spec.kv_heads = kv_heads;
-      c.spec.d_v = 12;
+      c.spec.d_v = kWideValue;
       c.spec.pattern = pattern;
-      c.queries = {3, 90};
+      c.queries = {3, 70};
       Check(c);
     }
   }
@@ -279,13 +286,14 @@ TEST(Attention, GroupedHeads) {
 }
 
 TEST(Attention, DistanceBias) {
-  for (uint32_t reach : {1u, 5u, 40u, 128u, 500u}) {
+  for (uint32_t reach : {1u, 40u, 500u}) {
     for (const Pattern& pattern : {Pattern{}, Window(kUnbounded, 0), Window(30, 10)}) {
       SCOPED_TRACE(reach);
       Case c;
       c.spec.distance_reach = reach;
+      c.spec.d_v = kWideValue;
       c.spec.pattern = pattern;
-      c.queries = {150, 20};
+      c.queries = {100, 20};
       Check(c);
     }
   }
@@ -296,6 +304,7 @@ TEST(Attention, LargeScores) {
   for (const Pattern& pattern : {Pattern{}, Window(kUnbounded, 0), Window(30, 10)}) {
     Case c;
     c.spec.d_k = 32;
+    c.spec.d_v = kWideValue;
     c.spec.scale = 1.0f;
     c.spec.pattern = pattern;
     c.queries = {200};
@@ -309,6 +318,7 @@ TEST(Attention, TileBoundariesAtEveryOffset) {
   for (const Pattern& pattern : {Pattern{}, Window(kUnbounded, 0), Window(5, 3)}) {
     Case c;
     c.spec.pattern = pattern;
+    c.spec.heads = c.spec.kv_heads = 1;
     c.spec.d_k = 9;
     c.queries = {11, 0, 23, 1};
     const Problem problem(c);
