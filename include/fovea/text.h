@@ -104,7 +104,7 @@ enum {
 FOVEA_API fovea_status fovea_text_decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint32_t flags,
                                          char* output, uint64_t capacity, uint64_t* written, fovea_error* error);
 
-/* The piece of an id, as the vocabulary spells it ("##ing", "\xe2\x96\x81the"). It lies in the blob, without a terminating zero.
+/* The piece of an id, as the vocabulary spells it ("##ing", "\xe2\x96\x81the"); byte-level pieces as the bytes they stand for. It lies in the blob, without a terminating zero.
  * `special` (may be NULL): 1 for special tokens. Statuses: FOVEA_E_NULL, FOVEA_E_SECTION, FOVEA_E_ID. */
 FOVEA_API fovea_status fovea_text_token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size,
                                         uint32_t* special, fovea_error* error);

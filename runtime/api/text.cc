@@ -5,36 +5,20 @@
 
 #include <algorithm>
 
+#include "runtime/api/handles.h"
 #include "runtime/base/status.h"
 #include "runtime/text/decoder.h"
 #include "runtime/text/encoder.h"
 #include "runtime/text/tokenizer.h"
 
 namespace fovea {
-
-const Tokenizer* TokenizerOf(const fovea_model* model);  // handles.h
-
 namespace {
 
 Status Find(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer) {
   if (model == nullptr) return reporter.Fail(FOVEA_E_NULL, "the model is NULL");
+  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "not a live model");
   *tokenizer = TokenizerOf(model);
   return *tokenizer != nullptr ? kOk : reporter.Fail(FOVEA_E_SECTION, "the blob has no tokenizer");
-}
-
-// A caller's options, which may be of an older (shorter) or newer (longer, zero beyond what is known) library.
-Status Read(const fovea_text_encode_options* from, Reporter& reporter, fovea_text_encode_options* to) {
-  *to = fovea_text_encode_options();
-  if (from == nullptr) return kOk;
-  if (from->struct_size < sizeof(size_t))
-    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the options is too small");
-  const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(from);
-  for (size_t i = sizeof(*to); i < from->struct_size; ++i) {
-    if (bytes[i] != 0)
-      return reporter.Fail(FOVEA_E_STRUCT_SIZE, "the options have fields that this library does not know");
-  }
-  memcpy(to, from, std::min(from->struct_size, sizeof(*to)));
-  return kOk;
 }
 
 uint32_t SpecialTokens(const text::Table<text::TemplateItem>& items, uint32_t texts) {
@@ -84,7 +68,7 @@ Status Encode(const fovea_model* model, text::TextInput first, text::TextInput s
                          tokens->struct_size);
   }
   fovea_text_encode_options o;
-  FOVEA_TRY(Read(from, reporter, &o));
+  FOVEA_TRY(ReadStruct(from, &o, reporter));
   constexpr uint32_t kFlags = FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED;
   if ((o.flags & ~kFlags) != 0 || o.truncation > FOVEA_TEXT_ONLY_SECOND ||
       ((o.flags & FOVEA_TEXT_UNLIMITED) != 0 && o.max_length != 0)) {

@@ -31,6 +31,37 @@ class Writer {
   }
   void Put(const char* text) { Put(reinterpret_cast<const uint8_t*>(text), strlen(text)); }
 
+  // Bytes that need not be UTF-8: what is not becomes U+FFFD, one for each longest beginning of a character.
+  void PutLossy(uint8_t byte) {
+    if (pending_size_ != 0) {
+      const uint8_t lead = pending_[0];
+      uint8_t low = 0x80, high = 0xbf;
+      if (pending_size_ == 1 && lead == 0xe0) low = 0xa0;
+      if (pending_size_ == 1 && lead == 0xed) high = 0x9f;
+      if (pending_size_ == 1 && lead == 0xf0) low = 0x90;
+      if (pending_size_ == 1 && lead == 0xf4) high = 0x8f;
+      if (byte >= low && byte <= high) {
+        pending_[pending_size_++] = byte;
+        if (pending_size_ < (lead >= 0xf0 ? 4u : lead >= 0xe0 ? 3u : 2u)) return;
+        Put(pending_, pending_size_);
+        pending_size_ = 0;
+        return;
+      }
+      EndLossy();
+    }
+    if (byte < 0x80) {
+      Put(&byte, 1);
+    } else if (byte >= 0xc2 && byte <= 0xf4) {
+      pending_[pending_size_++] = byte;
+    } else {
+      Put("\xef\xbf\xbd");
+    }
+  }
+  void EndLossy() {
+    if (pending_size_ != 0) Put("\xef\xbf\xbd");
+    pending_size_ = 0;
+  }
+
   // Applies `rule` to what was written from `begin` on. No rule makes text longer. Only what fits is looked at: a text
   // that does not fit is an error anyway.
   void Apply(const Rule& rule, uint64_t begin) {
@@ -58,6 +89,8 @@ class Writer {
   const uint64_t capacity_;
   uint64_t size_ = 0;     // of the whole text
   uint64_t written_ = 0;  // of it, in out_
+  uint8_t pending_[4] = {};  // the beginning of a character
+  uint32_t pending_size_ = 0;
 };
 
 bool StartsWith(Bytes text, Bytes prefix) {
@@ -126,10 +159,14 @@ Status Decode(const Tokenizer& tokenizer, const int32_t* ids, uint64_t count, co
         PutMarked(drop ? Bytes{piece.data + 3, piece.size - 3} : piece, false, &writer);
         break;
       }
+      case DecoderKind::kByteLevel:
+        for (uint32_t j = 0; j < piece.size; ++j) writer.PutLossy(piece.data[j]);
+        break;
       default: writer.Put(piece.data, piece.size); break;
     }
     first = false;
   }
+  writer.EndLossy();
   if (options.clean_up && writer.fits()) {
     for (const Rule& rule : kTextRules) writer.Apply(rule, 0);
   }

@@ -105,7 +105,7 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
   }
   // A tokenizer without a template has no special tokens.
   const TemplateItem plain[2] = {{static_cast<uint32_t>(TemplateKind::kTextA), 0, 0},
-                                 {static_cast<uint32_t>(TemplateKind::kTextB), 0, 0}};
+                                 {static_cast<uint32_t>(TemplateKind::kTextB), 0, 1}};
   const Table<TemplateItem>& full = second == nullptr ? tokenizer.single : tokenizer.pair;
   const uint32_t texts = second == nullptr ? 1 : 2;
   const Table<TemplateItem> items = full.size != 0 ? full : Table<TemplateItem>{plain, texts};
@@ -117,6 +117,12 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
   const uint64_t room = options.max_length - specials;
   if ((options.stride != 0 && options.stride >= room) || (second != nullptr && options.window != 0)) {
     return reporter.Fail(FOVEA_E_OPTION, "stride must be below max_length without special tokens, windows are for single texts");
+  }
+
+  uint32_t trim = 0;
+  for (uint32_t i = 0; i < tokenizer.pre_tokenizer.size; ++i) {
+    const Step& step = tokenizer.pre_tokenizer[i];
+    if (static_cast<StepKind>(step.kind) == StepKind::kByteLevel) trim = step.flags;
   }
 
   Range ranges[2] = {{0, room}, {0, room}};
@@ -133,7 +139,7 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
       Scratch scratch;
       Scratch::Place(tokenizer, inputs[index].size, &arena, &scratch);
       const View text{inputs[index].bytes, nullptr, 0, static_cast<uint32_t>(inputs[index].size)};
-      Sink sink(text, ranges[index].first, ranges[index].last, item.type, arrays);
+      Sink sink(text, ranges[index].first, ranges[index].last, item.type, trim, arrays);
       if (!EncodeText(tokenizer, text, &scratch, &sink)) {
         return reporter.Fail(FOVEA_E_TEXT_DATA, "the text grew more than the section says");
       }

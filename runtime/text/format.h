@@ -107,7 +107,7 @@ enum class StepKind : uint32_t {
   kSplitWhitespace = 32,
   kSplitBert = 33,     // at whitespace and around every punctuation character
   kMetaspace = 34,     // a, b: mark in kPool; flags: kMetaspace*
-  kByteLevel = 35,     // flags: kByteLevelPrefixSpace, kByteLevelTrimOffsets
+  kByteLevel = 35,     // cut as GPT-2 does; flags: kByteLevel*
 };
 
 enum : uint32_t { kMapHangul = 1, kMapSpaceCjk = 2 };
@@ -120,7 +120,18 @@ enum : uint32_t {
   kMetaspacePrependForce = 4,   // mark in front of every word
   kMetaspaceSplit = 8,          // every mark starts a new word
 };
-enum : uint32_t { kByteLevelPrefixSpace = 1, kByteLevelTrimOffsets = 2 };
+enum : uint32_t {
+  kByteLevelPrefixSpace = 1,  // a space in front of every stretch that does not start with one
+  kByteLevelTrim = 2,         // ranges leave out the spaces at a token's ends
+  kByteLevelTrimPrefix = 4,   // but for one space in front of a text's first token
+};
+inline constexpr uint32_t kMaxProbes = 64;  // of the hash table of merges
+
+// Where the search for a pair of ids in kMerges starts, before it is taken modulo the table's size, a power of two.
+constexpr uint32_t MergeHash(uint32_t left, uint32_t right) {
+  const uint32_t hash = left * 0x9e3779b1u ^ right * 0x85ebca77u;
+  return hash ^ hash >> 15;
+}
 
 struct Step {
   uint32_t kind;  // StepKind

@@ -15,12 +15,17 @@ void WordPiece(const Tokenizer& tokenizer, const View& word, Sink* sink);
 // The path of pieces with the largest sum of scores.
 void Unigram(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink);
 
+// Byte-level byte-pair encoding: bytes, joined pair by pair in the order of the merges.
+void BytePair(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink);
+
 inline void Pieces(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink) {
   if (word.size == 0) return;
   if (static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kWordPiece) {
     WordPiece(tokenizer, word, sink);
-  } else {
+  } else if (static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kUnigram) {
     Unigram(tokenizer, word, scratch, sink);
+  } else {
+    BytePair(tokenizer, word, scratch, sink);
   }
 }
 

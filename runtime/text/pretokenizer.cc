@@ -26,6 +26,7 @@ class PreTokenizer {
       case StepKind::kSplitWhitespace: return SplitWhitespace(index, text, 0);
       case StepKind::kSplitBert: return SplitWhitespace(index, text, kClassPunctuation);
       case StepKind::kMetaspace: return Metaspace(index, step, text);
+      case StepKind::kByteLevel: return ByteLevel(index, step, text);
       default: return Run(index + 1, text);
     }
   }
@@ -52,8 +53,7 @@ class PreTokenizer {
   // Spaces become marks, and a mark may come in front.
   bool Metaspace(uint32_t index, const Step& step, const View& text) {
     const Bytes mark = Slice(t_.pool, step.a, step.b);
-    // The buffer that does not hold `text`.
-    Buffer* const to = &scratch_->buffers[text.origin != nullptr && Holds(scratch_->buffers[0], text) ? 1 : 0];
+    Buffer* const to = Other(text);
     to->Clear();
     const bool marked = text.bytes[0] == ' ' || StartsWith(text, mark);
     const bool first = (step.flags & kMetaspacePrependFirst) != 0 && text.OriginOf(0) == 0;
@@ -80,6 +80,56 @@ class PreTokenizer {
     return Run(index + 1, whole.Sub(begin, whole.size));
   }
 
+  // GPT-2's words: 's|'t|'re|'ve|'m|'ll|'d| ?letters| ?numbers| ?others|whitespace not before a word|whitespace
+  bool ByteLevel(uint32_t index, const Step& step, View text) {
+    if ((step.flags & kByteLevelPrefixSpace) != 0 && text.bytes[0] != ' ') {
+      Buffer* const to = Other(text);
+      to->Clear();
+      const uint8_t space = ' ';
+      to->Append(&space, 1, text.OriginOf(0));
+      for (uint32_t i = 0; i < text.size; ++i) to->Append(text.bytes + i, 1, text.OriginOf(i));
+      if (to->overflow) return false;
+      text = to->view();
+    }
+    for (uint32_t at = 0; at < text.size;) {
+      const uint32_t end = WordEnd(text, at);
+      if (!Run(index + 1, text.Sub(at, end))) return false;
+      at = end;
+    }
+    return true;
+  }
+
+  uint32_t ClassAt(const View& text, uint32_t at) const {
+    return FindClass(t_.classes, text.At(at).code) & (kClassWhitespace | kClassLetter | kClassNumber);
+  }
+
+  uint32_t WordEnd(const View& text, uint32_t at) const {
+    if (text.bytes[at] == '\'') {
+      for (const char* ending : {"s", "t", "re", "ve", "m", "ll", "d"}) {
+        const uint32_t size = static_cast<uint32_t>(strlen(ending));
+        if (text.size - at > size && memcmp(text.bytes + at + 1, ending, size) == 0) return at + 1 + size;
+      }
+    }
+    const uint32_t begin = text.bytes[at] == ' ' ? at + 1 : at;
+    if (begin < text.size && (ClassAt(text, begin) & kClassWhitespace) == 0) {
+      const uint32_t kind = ClassAt(text, begin);
+      uint32_t end = begin;
+      while (end < text.size && ClassAt(text, end) == kind) end += text.At(end).size;
+      return end;
+    }
+    uint32_t end = at, last = at;
+    while (end < text.size && (ClassAt(text, end) & kClassWhitespace) != 0) {
+      last = end;
+      end += text.At(end).size;
+    }
+    if (end == at) return at + text.At(at).size;  // a damaged class table: go on anyway
+    return end == text.size || last == at ? end : last;
+  }
+
+  // The buffer that does not hold `text`.
+  Buffer* Other(const View& text) const {
+    return &scratch_->buffers[text.origin != nullptr && Holds(scratch_->buffers[0], text) ? 1 : 0];
+  }
   static bool Holds(const Buffer& buffer, const View& text) {
     return buffer.bytes != nullptr && text.bytes >= buffer.bytes && text.bytes < buffer.bytes + buffer.capacity;
   }

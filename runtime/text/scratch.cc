@@ -37,6 +37,9 @@ bool Scratch::Place(const Tokenizer& tokenizer, uint64_t length, Arena* arena, S
         arena->TakeBytes((CheckedSize(tokenizer.header.max_piece_bytes) + CheckedSize(5)) * CheckedSize(sizeof(double))));
     out->back = static_cast<uint16_t*>(arena->TakeBytes((capacity + CheckedSize(1)) * CheckedSize(sizeof(uint16_t))));
   }
+  if (static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kBpe) {
+    out->pairs = static_cast<uint32_t*>(arena->TakeBytes(capacity * CheckedSize(6 * sizeof(uint32_t))));
+  }
   return true;
 }
 

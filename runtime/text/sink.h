@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "runtime/text/buffer.h"
+#include "runtime/text/format.h"
 
 namespace fovea::text {
 
@@ -33,16 +34,18 @@ struct TokenArrays {
 
 class Sink {
  public:
-  // Tokens first to last - 1 of the text go to `arrays` with the given type id.
-  Sink(View text, uint64_t first, uint64_t last, uint32_t type, TokenArrays* arrays)
-      : text_(text), first_(first), last_(last), type_(type), arrays_(arrays) {}
+  // Tokens first to last - 1 of the text go to `arrays` with the given type id. `trim`: kByteLevelTrim*.
+  Sink(View text, uint64_t first, uint64_t last, uint32_t type, uint32_t trim, TokenArrays* arrays)
+      : text_(text), first_(first), last_(last), type_(type), trim_(trim), arrays_(arrays) {}
 
   // A token made of the bytes [begin, end) of `word`, with begin < end.
   void Add(uint32_t id, const View& word, uint32_t begin, uint32_t end) {
     if (seen_ >= first_ && seen_ < last_) {
-      const uint32_t last = word.OriginOf(end - 1);
-      const uint32_t stop = last < text_.size ? last + text_.At(last).size : text_.size;
-      arrays_->Put(id, type_, false, word.OriginOf(begin), stop);
+      uint32_t from = word.OriginOf(begin);
+      uint32_t to = word.OriginOf(end - 1);
+      to = to < text_.size ? to + text_.At(to).size : text_.size;
+      if ((trim_ & kByteLevelTrim) != 0) Trim(word, begin, end, &from, &to);
+      arrays_->Put(id, type_, false, from, to);
     }
     ++seen_;
   }
@@ -59,9 +62,19 @@ class Sink {
   uint64_t seen() const { return seen_; }
 
  private:
+  // Takes the spaces at a token's ends out of its range, as byte-level post-processors do: whatever the range was.
+  void Trim(const View& word, uint32_t begin, uint32_t end, uint32_t* from, uint32_t* to) const {
+    uint32_t leading = 0, trailing = 0;
+    while (begin + leading < end && word.bytes[begin + leading] == ' ') ++leading;
+    while (end - trailing > begin && word.bytes[end - trailing - 1] == ' ') ++trailing;
+    if (leading > 0 && (seen_ == 0 || *from == 0) && (trim_ & kByteLevelTrimPrefix) != 0) --leading;
+    *from = *from + leading < *to ? *from + leading : *to;
+    if (trailing > 0 && *to >= trailing) *to = *to - trailing > *from ? *to - trailing : *from;
+  }
+
   const View text_;
   const uint64_t first_, last_;
-  const uint32_t type_;
+  const uint32_t type_, trim_;
   TokenArrays* const arrays_;
   uint64_t seen_ = 0;
 };

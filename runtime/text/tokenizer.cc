@@ -202,6 +202,13 @@ class Opener {
         if (t.header.unknown_id == text::kNoId) return Fail("unigram pieces need an unknown token");
         if (t.scores.size + t.scores64.size != t.header.vocabulary) return Fail("not one score per token");
         return kOk;
+      case text::ModelKind::kBpe:
+        if (t.byte_ids.size != 256) return Fail("not one id per byte", 256, t.byte_ids.size);
+        for (uint32_t i = 0; i < 256; ++i) {
+          if (t.byte_ids[i] != text::kNoId && t.byte_ids[i] >= t.header.vocabulary) return Fail("a byte's id is out of range");
+        }
+        if ((t.merges.size & (t.merges.size - 1)) != 0) return Fail("the table of merges is not a power of two");
+        return kOk;
       default: break;
     }
     return reporter_.Fail(FOVEA_E_TOO_COMPLEX, "unknown model of the text section", 0, t.header.model);

@@ -183,6 +183,26 @@ TEST_F(UnigramText, Decode) {
   EXPECT_EQ(section_.Decode({7, 1}, false), "a</s>");
 }
 
+TEST(BytePairText, Merges) {
+  const TextSection section(SectionOf(BytePairJson()));
+  ASSERT_TRUE(section.ok()) << section.error();
+  const auto plain = [&](const std::string& text) { return section.Encode(text, false).ids; };
+  EXPECT_EQ(plain("hello"), (Ids{9}));
+  EXPECT_EQ(plain(" hello hello"), (Ids{9, 9}));
+  EXPECT_EQ(plain("hell"), (Ids{4, 7}));
+  EXPECT_EQ(plain("lll"), (Ids{4, 6, 2}));          // of equal merges the left one first
+  EXPECT_EQ(plain("h\xc3\xa9l"), (Ids{4, 0, 12, 13, 2}));
+  EXPECT_EQ(plain("hzl"), (Ids{4, 0, 2}));
+  EXPECT_EQ(plain(""), Ids{});
+  EXPECT_EQ(plain("  hello"), (Ids{4, 9}));          // the last space belongs to the word
+  const Encoded e = section.Encode("hello hello <mask>");
+  EXPECT_EQ(e.ids, (Ids{10, 9, 9, 14, 11}));
+  EXPECT_EQ(e.ranges, (Ranges{{0, 0}, {0, 5}, {6, 11}, {12, 18}, {0, 0}}));
+  const std::string b = "h";
+  EXPECT_EQ(section.Encode("l", &b, {}).ids, (Ids{10, 4, 2, 11, 11, 4, 0, 11}));
+  EXPECT_EQ(section.Decode({9, 12, 13, 12, 0, 10}), " hello\xc3\xa9\xef\xbf\xbdh");
+}
+
 TEST(ReadTokenizer, RefusesByName) {
   const auto message = [](const nlohmann::json& json) -> std::string {
     try {

@@ -69,6 +69,21 @@ inline nlohmann::json UnigramJson() {
       ["c", -3.0], ["abc", -9.75], ["bc", -4.0], ["é", -5.0]]}})");
 }
 
+// A byte-level byte-pair tokenizer; bytes that it has no piece for vanish.
+inline nlohmann::json BytePairJson() {
+  return nlohmann::json::parse(R"({
+    "added_tokens": [{"id": 10, "content": "<s>", "special": true}, {"id": 11, "content": "</s>", "special": true},
+                     {"id": 14, "content": "<mask>", "special": true, "lstrip": true}],
+    "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true},
+    "post_processor": {"type": "RobertaProcessing", "sep": ["</s>", 11], "cls": ["<s>", 10], "trim_offsets": true,
+                       "add_prefix_space": true},
+    "decoder": {"type": "ByteLevel"},
+    "model": {"type": "BPE",
+      "vocab": {"h": 0, "e": 1, "l": 2, "o": 3, "Ġ": 4, "he": 5, "ll": 6, "hell": 7, "hello": 8, "Ġhello": 9, "<s>": 10,
+                "</s>": 11, "Ã": 12, "©": 13},
+      "merges": ["h e", "l l", "he ll", "hell o", "Ġ hello"]}})");
+}
+
 inline std::vector<uint8_t> SectionOf(const nlohmann::json& json) {
   return tools::WriteTextSection(tools::ReadTokenizerJson(json));
 }

@@ -143,7 +143,7 @@ TEST_P(Golden, Tokenizers) {
 }
 INSTANTIATE_TEST_SUITE_P(Text, Golden,
                          testing::Values("wordpiece-uncased", "wordpiece-cased", "added-tokens", "unigram-t5",
-                                         "unigram-xlmr"),
+                                         "unigram-xlmr", "bpe-gpt2", "bpe-roberta"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -216,6 +216,32 @@ TEST(GoldenText, BertBaseUncased) {
       hf.Same("ids", a, c["ids"].get<std::vector<int>>(), e.ids);
       hf.Same("type ids", a, c["type_ids"].get<std::vector<int>>(), e.types);
     }
+  }
+}
+
+TEST(GoldenText, Gpt2) {
+  const path folder = Shared() / "tokenizers/gpt2";
+  REQUIRE_SHARED(folder);
+  const TextSection section(tools::BuildTextSection(folder));
+  ASSERT_TRUE(section.ok()) << section.error();
+  Tally llama("llama.cpp, gpt2"), js("transformers.js, gpt2"), hf("tokenizers, gpt2");
+  const json llama_cases = tools::ReadJson(folder / "vectors-llama-cpp.json");
+  for (const json& c : llama_cases["cases"]) {
+    llama.Same("ids", c["text"], c["ids"].get<std::vector<int>>(), section.Encode(c["text"]).ids);
+  }
+  const json tables = tools::ReadJson(folder / "vectors-transformers-js.json")["tables"];
+  for (const auto& [table, rows] : tables.items()) {
+    for (const json& c : rows) {
+      if (!c.contains("ids")) continue;
+      js.Same("ids", c["text"], c["ids"].get<std::vector<int>>(), section.Encode(c["text"]).ids);
+      if (c.contains("decoded")) {
+        js.Same("decoded", c["text"], c["decoded"].get<std::string>(), section.Decode(c["ids"], false, true));
+      }
+    }
+  }
+  const json cases = tools::ReadJson(folder / "vectors-tokenizers.json");
+  for (const json& c : cases["single"]) {
+    hf.Same("ids", c["text"], c["ids"].get<std::vector<int>>(), section.Encode(c["text"]).ids);
   }
 }
 

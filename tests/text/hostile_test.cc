@@ -10,7 +10,8 @@ namespace fovea::test {
 namespace {
 
 const std::string kTexts[] = {"The CAFÉ <L> word, 中文 don't ab\xcc\x81\xcc\xa3 unaffable[MASK]",
-                              "a b  abc xyz \xea\xb0\x80\xe1\x84\x80\xe1\x85\xa1 \xef\xb7\xba e\xcc\xa3\xcc\x81", ""};
+                              "a b  abc xyz \xea\xb0\x80\xe1\x84\x80\xe1\x85\xa1 \xef\xb7\xba e\xcc\xa3\xcc\x81",
+                              "hello  hellohello lll \xc3\xa9 <mask>", ""};
 
 // Opens the bytes in memory of exactly their size and, if that works, uses everything.
 bool Try(const std::vector<uint8_t>& bytes) {
@@ -78,7 +79,7 @@ TEST_P(Hostile, RandomTables) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Text, Hostile, testing::Values(&WordPieceJson, &UnigramJson));
+INSTANTIATE_TEST_SUITE_P(Text, Hostile, testing::Values(&WordPieceJson, &UnigramJson, &BytePairJson));
 
 }  // namespace
 }  // namespace fovea::test

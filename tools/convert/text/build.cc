@@ -39,6 +39,8 @@ bool ReadDirectory(const path& model_dir, TextModel* model) {
     *model = ReadTokenizerJson(ReadJson(model_dir / "tokenizer.json"));
   } else if (std::filesystem::exists(model_dir / "vocab.txt")) {
     *model = ReadVocabTxt(ReadFile(model_dir / "vocab.txt"), config);
+  } else if (std::filesystem::exists(model_dir / "vocab.json") && std::filesystem::exists(model_dir / "merges.txt")) {
+    *model = ReadMergesTxt(ReadJson(model_dir / "vocab.json"), ReadFile(model_dir / "merges.txt"), config);
   } else {
     path found;
     for (const char* name : {"sentencepiece.bpe.model", "spiece.model", "sentencepiece.model", "tokenizer.model"}) {

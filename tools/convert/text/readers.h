@@ -16,6 +16,9 @@ TextModel ReadTokenizerJson(const nlohmann::json& json);
 // vocab.txt: one piece a line. `config`: tokenizer_config.json or an empty object.
 TextModel ReadVocabTxt(const std::string& lines, const nlohmann::json& config);
 
+// vocab.json and merges.txt: byte-level byte-pair encoding. `config` as above.
+TextModel ReadMergesTxt(const nlohmann::json& vocabulary, const std::string& lines, const nlohmann::json& config);
+
 // A SentencePiece model file, with SentencePiece's own ids and rules.
 TextModel ReadSentencePiece(const std::string& bytes);
 
