@@ -17,16 +17,18 @@ namespace {
 // others more exact.
 constexpr float kTrials[] = {1.0f, 0.98f, 0.96f, 0.94f, 0.92f, 0.9f, 0.87f, 0.84f, 0.8f, 0.75f};
 
-int Nearest(float value, float scale, int low, int high) {
-  return std::clamp(static_cast<int>(nearbyintf(value / scale)), low, high);
+// To the nearest whole number, ties to even, of magnitudes up to 2^22.
+float Round(float value) { return (value + 0x1.8p23f) - 0x1.8p23f; }
+
+float Steps(float value, float inverse_scale, int low, int high) {
+  return Round(std::clamp(value * inverse_scale, static_cast<float>(low), static_cast<float>(high)));
 }
 
 double SquaredError(const float* values, uint32_t count, float scale, int low, int high) {
   double sum = 0;
   const float inverse = 1 / scale;
   for (uint32_t i = 0; i < count; ++i) {
-    const float steps = nearbyintf(std::clamp(values[i] * inverse, static_cast<float>(low), static_cast<float>(high)));
-    const float error = values[i] - steps * scale;
+    const float error = values[i] - Steps(values[i], inverse, low, high) * scale;
     sum += error * error;
   }
   return sum;
@@ -60,7 +62,7 @@ void EncodeInt8(const std::vector<float>& values, BlobTensor& tensor) {
     const float scale = BestScale(row, tensor.width, -127, 127, [](float s) { return s; });
     memcpy(tensor.scales.data() + 4 * r, &scale, 4);
     for (uint64_t i = 0; i < tensor.width; ++i) {
-      tensor.data[r * tensor.width + i] = static_cast<uint8_t>(Nearest(row[i], scale, -127, 127));
+      tensor.data[r * tensor.width + i] = static_cast<uint8_t>(static_cast<int>(Steps(row[i], 1 / scale, -127, 127)));
     }
   }
 }
@@ -71,9 +73,10 @@ void EncodeInt4(const std::vector<float>& values, BlobTensor& tensor) {
     const float* block = values.data() + b * kI4Block;
     const uint16_t scale = ToBf16(BestScale(block, kI4Block, -8, 7, [](float s) { return FromBf16(ToBf16(s)); }));
     memcpy(tensor.scales.data() + 2 * b, &scale, 2);
+    const float inverse = 1 / FromBf16(scale);
     for (uint32_t i = 0; i < kI4Block; i += 2) {
-      const int low = Nearest(block[i], FromBf16(scale), -8, 7) + 8;
-      const int high = Nearest(block[i + 1], FromBf16(scale), -8, 7) + 8;
+      const int low = static_cast<int>(Steps(block[i], inverse, -8, 7)) + 8;
+      const int high = static_cast<int>(Steps(block[i + 1], inverse, -8, 7)) + 8;
       tensor.data[(b * kI4Block + i) / 2] = static_cast<uint8_t>(low | high << 4);
     }
   }

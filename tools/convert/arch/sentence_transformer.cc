@@ -61,6 +61,7 @@ Description DescribeSentenceTransformer(const std::string& directory) {
     modules = Json::parse(ReadFile(path));
     Description description;
     std::string value;
+    bool pooled = false;
     for (const Json& module : modules) {
       const std::string type = module.at("type");
       const std::string kind = type.substr(type.rfind('.') + 1);
@@ -80,7 +81,9 @@ Description DescribeSentenceTransformer(const std::string& directory) {
       std::vector<Operation>& operations = description.programs[0].operations;
       const std::string out = fmt::format("module.{}", operations.size());
       if (kind == "Pooling") {
+        if (pooled) Fail("{}: pools twice", path);
         operations.push_back(Pooling(where, value, out));
+        pooled = true;
       } else if (kind == "Dense") {
         operations.push_back(Dense(where, description.weights, value, out));
       } else if (kind == "Normalize") {
@@ -90,7 +93,7 @@ Description DescribeSentenceTransformer(const std::string& directory) {
       }
       value = out;
     }
-    if (value.empty() || description.programs[0].operations.back().op == "norm") Fail("{}: nothing pools", path);
+    if (!pooled) Fail("{}: nothing pools", path);
     description.programs[0].operations.back().out = "sentence_embedding";
     description.programs[0].outputs = {"sentence_embedding"};
     return description;
