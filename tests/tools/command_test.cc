@@ -1,0 +1,257 @@
+// The fovea command on a tiny model: what it prints, and one line with exit status 2 for whatever is wrong with the input.
+#include <gtest/gtest.h>
+#include <math.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/tiny_bert.h"
+#include "tools/base/mapped_file.h"
+#include "tools/safetensors/safetensors.h"
+
+namespace fovea::test {
+namespace {
+
+using nlohmann::json;
+using tools::SafetensorsReader;
+using tools::SafetensorsWriter;
+using tools::ToFloats;
+
+void ExpectRefused(const std::vector<std::string>& arguments, const std::string& part) {
+  const CommandResult result = Fovea(arguments);
+  std::string line;
+  for (const std::string& argument : arguments) line += argument + " ";
+  EXPECT_EQ(result.status, 2) << line;
+  EXPECT_EQ(result.err.rfind("fovea: ", 0), 0u) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_NE(result.err.find(part), std::string::npos) << line << "said: " << result.err;
+}
+
+json Json(const std::vector<std::string>& arguments) {
+  const CommandResult result = Fovea(arguments);
+  EXPECT_EQ(result.status, 0) << result.err;
+  return json::parse(result.out, nullptr, false);
+}
+
+// A batch of ids with a mask, both [batch, sequence].
+std::string WriteInput(const std::string& name, uint64_t batch, uint64_t sequence, const std::vector<int64_t>& ids,
+                       const std::vector<int64_t>& mask) {
+  SafetensorsWriter writer;
+  writer.AddIntegers("input_ids", {batch, sequence}, ids.data());
+  if (!mask.empty()) writer.AddIntegers("attention_mask", {batch, sequence}, mask.data());
+  const std::string path = Temporary(name);
+  writer.Write(path);
+  return path;
+}
+
+TEST(Command, HelpAndVersion) {
+  EXPECT_EQ(Fovea({"--help"}).status, 0);
+  EXPECT_NE(Fovea({"--version"}).out.find("fovea 0."), std::string::npos);
+  for (const char* command : {"convert", "run", "similarity", "tokenize", "inspect", "check", "bench", "verify"}) {
+    const CommandResult help = Fovea({command, "--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_NE(help.out.find("Example"), std::string::npos) << command;
+  }
+}
+
+TEST(Command, WrongUseIsRefused) {
+  ExpectRefused({}, "subcommand");
+  ExpectRefused({"fly"}, "fly");
+  ExpectRefused({"verify"}, "BLOB");
+  ExpectRefused({"run", TinyBlob("sequence"), "--txt", "a"}, "--txt");
+  ExpectRefused({"run", TinyBlob("sequence")}, "--text");
+  ExpectRefused({"run", TinyBlob("sequence"), "--text", "a", "--workers", "0"}, "workers");
+  ExpectRefused({"run", TinyBlob("sequence"), "--text", "a", "--program", "decode"}, "decode");
+  ExpectRefused({"bench", TinyBlob("sequence"), "--rows", "4", "--lengths", "3,4"}, "lengths");
+  ExpectRefused({"similarity", TinyBlob("sequence"), "--text", "a"}, "two");
+  ExpectRefused({"convert", Temporary("nowhere"), "-o", Temporary("x.fovea")}, "nowhere");
+  ExpectRefused({"convert", Temporary("nowhere"), "-o", Temporary("x.fovea"), "--weights", "int5"}, "int5");
+}
+
+TEST(Command, MissingAndDamagedFilesAreRefused) {
+  const std::string missing = Temporary("missing.fovea");
+  for (const char* command : {"verify", "inspect", "bench", "tokenize", "run"}) {
+    std::vector<std::string> arguments = {command, missing};
+    if (command[0] == 't' || command[0] == 'r') arguments.insert(arguments.end(), {"--text", "a"});
+    ExpectRefused(arguments, "missing.fovea");
+  }
+  const std::string good = tools::ReadFile(TinyBlob("sequence"));
+  const std::string damaged = Temporary("damaged.fovea");
+  const auto write = [&](const std::string& bytes) { tools::WriteFile(damaged, bytes.data(), bytes.size()); };
+  write("");
+  ExpectRefused({"verify", damaged}, "empty");
+  write("not a blob, only some text that is long enough to hold a header of sixty-four bytes");
+  ExpectRefused({"verify", damaged}, "FOVEA_E_MAGIC");
+  write(good.substr(0, good.size() - 64));
+  ExpectRefused({"verify", damaged}, "FOVEA_E_TRUNCATED");
+  std::string flipped = good;
+  flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 1);
+  write(flipped);
+  ExpectRefused({"verify", damaged}, "FOVEA_E_CHECKSUM");
+  ExpectRefused({"run", damaged, "--text", "a"}, "FOVEA_E_CHECKSUM");
+  EXPECT_EQ(Fovea({"verify", TinyBlob("sequence")}).status, 0);
+}
+
+TEST(Command, WrongTensorsAreRefused) {
+  const std::string& blob = TinyBlob("sequence");
+  const auto run = [&](const std::string& input) { return std::vector<std::string>{"run", blob, "--input", input}; };
+  ExpectRefused(run(WriteInput("range", 1, 3, {2, 12, 3}, {})), "input_ids: entry 1 is 12");
+  ExpectRefused(run(WriteInput("negative", 1, 3, {2, -1, 3}, {})), "input_ids");
+  ExpectRefused(run(WriteInput("wide", 1, 3, {2, int64_t{1} << 40, 3}, {})), "input_ids");
+  ExpectRefused(run(WriteInput("hole", 1, 4, {2, 5, 6, 3}, {1, 0, 1, 1})), "hole");
+  ExpectRefused(run(WriteInput("mask", 1, 4, {2, 5, 6, 3}, {1, 2, 1, 1})), "expected 0 or 1");
+  ExpectRefused(run(WriteInput("long", 1, 17, std::vector<int64_t>(17, 5), {})), "FOVEA_E_");
+  SafetensorsWriter cube;
+  const std::vector<int64_t> eight(8, 5);
+  cube.AddIntegers("input_ids", {2, 2, 2}, eight.data());
+  cube.Write(Temporary("cube"));
+  ExpectRefused(run(Temporary("cube")), "[2, 2, 2]");
+  SafetensorsWriter unequal;
+  unequal.AddIntegers("input_ids", {2, 4}, eight.data());
+  unequal.AddIntegers("attention_mask", {4, 2}, eight.data());
+  unequal.Write(Temporary("unequal"));
+  ExpectRefused(run(Temporary("unequal")), "attention_mask");
+  SafetensorsWriter unknown;
+  unknown.AddIntegers("input_ids", {2, 4}, eight.data());
+  unknown.AddIntegers("pixel_values", {2, 4}, eight.data());
+  unknown.Write(Temporary("unknown"));
+  ExpectRefused(run(Temporary("unknown")), "pixel_values");
+  SafetensorsWriter nothing;
+  nothing.AddIntegers("token_type_ids", {2, 4}, eight.data());
+  nothing.Write(Temporary("nothing"));
+  ExpectRefused(run(Temporary("nothing")), "input_ids");
+  tools::WriteFile(Temporary("text"), "hello there", 11);
+  ExpectRefused(run(Temporary("text")), "text");
+}
+
+// A batch gives what each text gives alone, on whichever side the padding is; padding is zero.
+TEST(Command, RunPadsLikeItsInput) {
+  const std::string& blob = TinyBlob("base");
+  const std::string out = Temporary("out.safetensors");
+  const auto run = [&](const std::string& input) {
+    const CommandResult result = Fovea({"run", blob, "--input", input, "--output", out, "--trace"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    std::map<std::string, std::pair<std::vector<uint64_t>, std::vector<float>>> tensors;
+    const SafetensorsReader reader(out);
+    for (const auto& [name, tensor] : reader.tensors()) tensors[name] = {tensor.shape, ToFloats(tensor)};
+    return tensors;
+  };
+  const auto alone = run(WriteInput("alone", 1, 3, {2, 6, 3}, {}));
+  const auto right = run(WriteInput("right", 2, 5, {2, 6, 3, 0, 0, 2, 5, 8, 9, 3}, {1, 1, 1, 0, 0, 1, 1, 1, 1, 1}));
+  const auto left = run(WriteInput("left", 2, 5, {0, 0, 2, 6, 3, 2, 5, 8, 9, 3}, {0, 0, 1, 1, 1, 1, 1, 1, 1, 1}));
+  using Shape = std::vector<uint64_t>;
+  EXPECT_EQ(right.at("last_hidden_state").first, (Shape{2, 5, 8}));
+  EXPECT_EQ(right.at("pooler_output").first, (Shape{2, 8}));
+  EXPECT_EQ(right.at("attentions.1").first, (Shape{2, 2, 5, 5}));
+  for (const char* name : {"last_hidden_state", "hidden_states.0", "hidden_states.1", "hidden_states.2"}) {
+    for (size_t i = 0; i < 5 * 8; ++i) {
+      const std::vector<float>& one = alone.at(name).second;
+      EXPECT_EQ(right.at(name).second[i], i < 24 ? one[i] : 0.0f) << name << " " << i;
+      EXPECT_EQ(left.at(name).second[i], i >= 16 ? one[i - 16] : 0.0f) << name << " " << i;
+    }
+  }
+  for (size_t head = 0; head < 2; ++head) {
+    for (size_t q = 0; q < 5; ++q) {
+      double sum = 0;
+      for (size_t k = 0; k < 5; ++k) {
+        const float weight = right.at("attentions.0").second[(head * 5 + q) * 5 + k];
+        if (q < 3 && k < 3) {
+          EXPECT_EQ(weight, alone.at("attentions.0").second[(head * 3 + q) * 3 + k]);
+        } else {
+          EXPECT_EQ(weight, 0.0f);
+        }
+        EXPECT_EQ(left.at("attentions.0").second[(head * 5 + q) * 5 + k],
+                  q >= 2 && k >= 2 ? alone.at("attentions.0").second[(head * 3 + q - 2) * 3 + k - 2] : 0.0f);
+        sum += weight;
+      }
+      EXPECT_NEAR(sum, q < 3 ? 1 : 0, 1e-6);
+    }
+  }
+}
+
+TEST(Command, RunTextsGivesClasses) {
+  const json all = Json({"run", TinyBlob("sequence"), "--text", "The cat", "--text", "soup in the harbour", "--json"});
+  ASSERT_EQ(all.size(), 2u);
+  double sum = 0;
+  for (const json& c : all[1]["classes"]) sum += c["probability"].get<double>();
+  EXPECT_NEAR(sum, 1, 1e-6);
+  EXPECT_EQ(all[0]["tokens"], 4);
+  // One by one and with several workers: the same numbers.
+  const json one = Json({"run", TinyBlob("sequence"), "--text", "soup in the harbour", "--json", "--workers", "3"});
+  EXPECT_EQ(one[0]["classes"], all[1]["classes"]);
+
+  const std::string lines = Temporary("lines.txt");
+  tools::WriteFile(lines, "The cat\r\nsoup in the harbour\n", 29);
+  EXPECT_EQ(Json({"run", TinyBlob("sequence"), "--file", lines, "--json"}), all);
+  const CommandResult text = Fovea({"run", TinyBlob("sequence"), "--text", "The cat", "--top", "1"});
+  EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), 2) << text.out;
+}
+
+TEST(Command, RunTextsCutsWhatIsTooLong) {
+  std::string longer;
+  for (int i = 0; i < 40; ++i) longer += "cat ";
+  const json result = Json({"run", TinyBlob("sequence"), "--text", longer, "--json"});
+  EXPECT_EQ(result[0]["tokens"], kTinyPositions);
+  EXPECT_EQ(result[0]["dropped_tokens"], 40 - (kTinyPositions - 2));
+}
+
+TEST(Command, RunTextsGivesTagsAndEmbeddings) {
+  const json tags = Json({"run", TinyBlob("token"), "--text", "A cats harbour", "--json"})[0]["tags"];
+  ASSERT_EQ(tags.size(), 4u);
+  EXPECT_EQ(tags[1]["token"], "cat");
+  EXPECT_EQ(tags[2]["token"], "##s");
+  EXPECT_EQ(tags[2]["text"], "s");
+  const json embedding = Json({"run", TinyBlob("base"), "--text", "a cat", "--json"})[0];
+  EXPECT_EQ(embedding["source"], "pooler_output");
+  ASSERT_EQ(embedding["embedding"].size(), 8u);
+}
+
+TEST(Command, Similarity) {
+  const json result = Json({"similarity", TinyBlob("base"), "--text", "a cat", "--text", "soup", "--text", "a cat", "--json"});
+  EXPECT_NEAR(result["cosines"][0][2].get<double>(), 1, 1e-9);
+  EXPECT_LT(result["cosines"][0][1].get<double>(), 1 - 1e-6);
+  EXPECT_EQ(result["cosines"][0][1], result["cosines"][1][0]);
+}
+
+TEST(Command, Tokenize) {
+  const json result = Json({"tokenize", TinyBlob("sequence"), "--text", "Cats?", "--json"});
+  EXPECT_EQ(result[0]["ids"], json({2, 6, 7, 1, 3}));
+  EXPECT_EQ(result[0]["ranges"][2], json({3, 4}));
+}
+
+TEST(Command, InspectSaysWhatIsNeeded) {
+  const json result = Json({"inspect", TinyBlob("sequence"), "--rows", "8", "--batch", "2", "--json"});
+  EXPECT_EQ(result["metadata"]["architecture"], "bert");
+  EXPECT_GT(result["program"]["steps"].size(), 20u);
+  EXPECT_GT(result["plan"]["bytes"]["scratch"].get<uint64_t>(), 0u);
+  const CommandResult header = Fovea({"inspect", TinyBlob("sequence"), "--rows", "8", "--batch", "2", "--header"});
+  EXPECT_EQ(header.status, 0);
+  const std::string size = result["plan"]["bytes"]["scratch"].dump();
+  EXPECT_NE(header.out.find("SEQUENCE_SCRATCH_BYTES " + size + "u"), std::string::npos) << header.out;
+  EXPECT_NE(Fovea({"inspect", TinyBlob("sequence")}).out.find("at most 16 rows of tokens"), std::string::npos);
+}
+
+TEST(Command, Bench) {
+  const json result = Json({"bench", TinyBlob("sequence"), "--lengths", "3,9,1", "--seconds", "0", "--steps", "--json"});
+  EXPECT_EQ(result["rows"], 13);
+  EXPECT_EQ(result["texts"], 3);
+  EXPECT_GT(result["latency_ms"]["min"].get<double>(), 0);
+  EXPECT_LE(result["latency_ms"]["min"].get<double>(), result["latency_ms"]["p99"].get<double>());
+  EXPECT_GT(result["gop_per_run"].get<double>(), 0);
+  EXPECT_EQ(Fovea({"bench", TinyBlob("sequence"), "--seconds", "0", "--steps", "--workers", "2"}).status, 0);
+}
+
+TEST(Command, ConvertReports) {
+  const std::string report = Temporary("report.json");
+  TinyBlob("sequence");
+  const CommandResult result = Fovea({"convert", Temporary("bert-sequence"), "-o", Temporary("int8.fovea"), "--weights", "int8",
+                                      "--report", report, "--sample-text", "a cat in the soup"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.out.find("int8"), std::string::npos) << result.out;
+  const json read = json::parse(tools::ReadFile(report));
+  EXPECT_EQ(read["outputs"][0]["name"], "logits");
+  EXPECT_GT(read["outputs"][0]["lowest_cosine"].get<double>(), 0.9);
+}
+
+}  // namespace
+}  // namespace fovea::test
