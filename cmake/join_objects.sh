@@ -4,7 +4,8 @@
 set -eu
 cc=$1 nm=$2 objcopy=$3 output=$4
 shift 4
-"$cc" -r -nostdlib -Wl,--gc-sections,--gc-keep-exported -o "$output" "$@"
+# Without its groups: a program that has the same inline function would have the linker drop ours.
+"$cc" -r -nostdlib -Wl,--gc-sections,--gc-keep-exported,--force-group-allocation -o "$output" "$@"
 "$objcopy" --localize-hidden "$output"
 
 # Names that only discarded sections referred to are still listed as undefined: drop them, lest they pull in libraries.
