@@ -1,0 +1,96 @@
+// What the report says of a stored model, and packed sections: the parts of converting that run the library.
+#include "tools/convert/compare.h"
+
+#include <gtest/gtest.h>
+#include <string.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "fovea/model.h"
+#include "tests/support/second_reader.h"
+#include "tools/base/fail.h"
+#include "tools/common/memory.h"
+#include "tools/convert/convert.h"
+
+namespace fovea::tools {
+namespace {
+
+class Compared : public testing::TestWithParam<DType> {
+ protected:
+  void SetUp() override {
+    options_.input = std::string(FOVEA_SOURCE_DIR) + "/tools/convert/examples/kwt1/graph.json";
+    options_.source = std::string(FOVEA_SOURCE_DIR) + "/../shared/models/kwt1";
+    if (!std::filesystem::exists(options_.source)) {
+      std::cout << "NOT TESTED: " << options_.source << " is not there\n";
+      GTEST_SKIP();
+    }
+  }
+  ConvertOptions options_;
+};
+
+TEST_P(Compared, ReportsTensorsAndOutputs) {
+  options_.weights = GetParam();
+  ConvertReport report;
+  size_t calls = 0;
+  const std::vector<uint8_t> blob = BuildBlob(Describe(options_), options_, report,
+                                              [&](const std::string&, const std::string&, size_t done, size_t total) {
+                                                EXPECT_LE(done, total);
+                                                ++calls;
+                                              });
+  EXPECT_GT(calls, report.tensors.size());
+  EXPECT_EQ(report.blob_bytes, blob.size());
+  EXPECT_EQ(report.f32_bytes, 4u * 607308);
+  EXPECT_TRUE(report.unused.empty());
+  for (const TensorReport& tensor : report.tensors) {
+    const bool matrix = tensor.rows > 1 && tensor.name != "position_embeddings.weight";
+    EXPECT_EQ(tensor.fell_back, matrix && GetParam() == DType::kI4 && tensor.width == 40) << tensor.name;
+    EXPECT_EQ(tensor.type == DType::kF32, !matrix || GetParam() == DType::kF32) << tensor.name;
+  }
+  if (GetParam() == DType::kF32) {
+    EXPECT_TRUE(report.outputs.empty());
+    return;
+  }
+  ASSERT_EQ(report.outputs.size(), 1u);
+  EXPECT_EQ(report.outputs[0].name, "logits");
+  const double least = GetParam() == DType::kF16 ? 0.99999 : GetParam() == DType::kI8 ? 0.999 : 0.95;
+  EXPECT_GE(report.outputs[0].lowest_cosine, least);
+  EXPECT_LT(report.outputs[0].lowest_cosine, 1) << "it was not compared with f32 weights";
+  EXPECT_GT(report.outputs[0].max_abs_difference, 0);
+}
+
+TEST_P(Compared, PackedSectionIsUsedAndChangesNothing) {
+  options_.weights = GetParam();
+  options_.compare = false;
+  ConvertReport plain_report, packed_report;
+  const Description description = Describe(options_);
+  const std::vector<uint8_t> plain = BuildBlob(description, options_, plain_report);
+  options_.pack_host = true;
+  const std::vector<uint8_t> packed = BuildBlob(description, options_, packed_report);
+  if (packed_report.packed_bytes == 0) GTEST_SKIP() << "this library packs nothing";
+  EXPECT_EQ(test::SecondReader(packed).sections.back().kind, 12u);
+
+  const Memory copy = Allocate(packed.size());
+  memcpy(copy.get(), packed.data(), packed.size());
+  uint64_t needed = 0;
+  fovea_error error = {};
+  ASSERT_EQ(fovea_model_size(copy.get(), packed.size(), nullptr, &needed, &error), FOVEA_OK) << error.text;
+  const Memory memory = Allocate(needed);
+  fovea_model* model = nullptr;
+  ASSERT_EQ(fovea_model_init(copy.get(), packed.size(), nullptr, memory.get(), needed, &model, &error), FOVEA_OK) << error.text;
+  fovea_model_info info = {};
+  info.struct_size = sizeof(info);
+  ASSERT_EQ(fovea_model_get_info(model, &info), FOVEA_OK);
+  EXPECT_EQ(info.uses_packed, 1u);
+  EXPECT_EQ(info.packed_bytes, 0u);
+
+  ConvertReport difference;
+  CompareBlobs(plain, packed, {}, difference, {});
+  ASSERT_EQ(difference.outputs.size(), 1u);
+  EXPECT_EQ(difference.outputs[0].max_abs_difference, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Compared, testing::Values(DType::kF32, DType::kF16, DType::kI8, DType::kI4));
+
+}  // namespace
+}  // namespace fovea::tools
