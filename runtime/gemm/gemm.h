@@ -22,7 +22,8 @@ struct GemmShape {
   uint32_t k;  // input width
 };
 
-// One layer's constants, in the blob. Rows are dense (RowBytes), scales as runtime/base/dtype.h says.
+// One layer's constants, in the blob. Rows are dense (RowBytes), scales as runtime/base/dtype.h says. int8 weights lie in
+// -127..127 (a -128 is safe, but older Arm kernels may compute a wrong sum with it), int4 scales are normal and positive.
 struct GemmWeights {
   GemmShape shape;
   const void* rows;
@@ -59,10 +60,10 @@ struct GemmBackend {
 
   // Bytes of an operator, the same on every CPU.
   uint64_t (*operator_bytes)(const GemmShape&);
-  // Makes an operator in `storage` (64-aligned). It owns nothing and is simply forgotten.
+  // Makes an operator in `storage` (64-aligned). It owns nothing and is simply forgotten; it points to the kernels.
   Status (*make_operator)(const GemmShape&, const Kernels&, void* storage, Reporter&);
 
-  // y [rows, n]. `packed` is what pack wrote for these weights (null when packed_bytes is 0).
+  // y [rows, n]. Fills the extra entries behind the rows' parameters. `packed` is what pack wrote for these weights (null when packed_bytes is 0).
   Status (*run)(void* storage, const GemmWeights&, const void* packed, const GemmInput&, Activation, float* y);
 };
 

@@ -132,6 +132,13 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot make this operator", xnn_status_success, status);
 }
 
+// Whether f32 kernels for one row add in the same order as those for more. On Arm they do not.
+#if defined(__x86_64__) || defined(__i386__)
+constexpr bool kOneRowAddsAlike = true;
+#else
+constexpr bool kOneRowAddsAlike = false;
+#endif
+
 // Equal tiles within the byte limit.
 size_t TileColumns(const GemmShape& shape) {
   const uint64_t fitting = std::max(kTileBytes / ColumnBytes(shape) / kColumns * kColumns, kColumns);
@@ -153,7 +160,8 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   if (GemmTakesQuantized(shape.type)) {
     for (size_t i = 0; i < kGemmExtraParams; ++i) input.params[input.rows + i] = input.params[input.rows - 1];
   }
-  const xnn_status status = RunXnnpackOperator(op->op, op->type, input.rows, input, y, &op->pool);
+  const size_t planned_rows = shape.type == DType::kF32 && !kOneRowAddsAlike ? std::max<size_t>(input.rows, 2) : input.rows;
+  const xnn_status status = RunXnnpackOperator(op->op, op->type, planned_rows, input, y, &op->pool);
   return status == xnn_status_success ? kOk : Status(FOVEA_E_INTERNAL);
 }
 

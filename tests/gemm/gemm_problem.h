@@ -59,6 +59,7 @@ struct GemmProblem {
       }
     }
     if (shape.type == DType::kI8) {
+      for (size_t i = 0; i < rows_bytes_.size(); ++i) w[i] = w[i] == 0x80 ? 0x81 : w[i];  // -128 is not in use
       for (size_t i = 0; i < shape.n; ++i) Scale(i, std::ldexp(1.0f + byte() / 256.0f, -9));
     }
     if (shape.type == DType::kI4) {

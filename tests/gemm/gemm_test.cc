@@ -129,7 +129,7 @@ class IntegerGemmTest : public GemmTest {};
 TEST_P(IntegerGemmTest, LargestSumsDoNotOverflow) {
   GemmProblem problem({GetParam(), 5, 65536}, 3, true, 1);
   auto* w = static_cast<uint8_t*>(const_cast<void*>(problem.weights.rows));
-  std::memset(w, GetParam() == DType::kI8 ? 0x80 : 0x00, 5 * RowBytes(GetParam(), 65536));
+  std::memset(w, GetParam() == DType::kI8 ? 0x81 : 0x00, 5 * RowBytes(GetParam(), 65536));
   auto* x = const_cast<int8_t*>(problem.input.quantized);
   std::memset(x, 127, 65536);
   std::memset(x + 65536, -128, 2 * 65536);

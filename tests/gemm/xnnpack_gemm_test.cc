@@ -69,7 +69,6 @@ TEST_F(XnnpackGemmTest, PacksWithinItsBytesOrNotAtAll) {
         size_t used = 0;
         ASSERT_EQ(PackWithXnnpack(problem.weights, packed.data(), packed.size(), &object, &used), xnn_status_success)
             << n << " " << k << " needs " << used << " has " << packed.size();
-        EXPECT_EQ(used % 64, 0u);
         AlignedBytes small(used - 1, 0xab);
         EXPECT_NE(PackWithXnnpack(problem.weights, small.data(), small.size(), &object, &used), xnn_status_success);
         EXPECT_EQ(small.data()[0], 0xab);
