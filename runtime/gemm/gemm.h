@@ -22,8 +22,9 @@ struct GemmShape {
   uint32_t k;  // input width
 };
 
-// One layer's constants, in the blob. Rows are dense (RowBytes), scales as runtime/base/dtype.h says. int8 weights lie in
-// -127..127 (a -128 is safe, but older Arm kernels may compute a wrong sum with it), int4 scales are normal and positive.
+// One layer's constants, in the blob. Rows are dense (RowBytes), scales as runtime/base/dtype.h says. int8 weights lie
+// in -127..127 (a -128 is safe, but older Arm kernels may compute a wrong sum with it), int4 scales are normal and
+// positive.
 struct GemmWeights {
   GemmShape shape;
   const void* rows;
@@ -63,7 +64,8 @@ struct GemmBackend {
   // Makes an operator in `storage` (64-aligned). It owns nothing and is simply forgotten; it points to the kernels.
   Status (*make_operator)(const GemmShape&, const Kernels&, void* storage, Reporter&);
 
-  // y [rows, n]. Fills the extra entries behind the rows' parameters. `packed` is what pack wrote for these weights (null when packed_bytes is 0).
+  // y [rows, n]. Fills the extra entries behind the rows' parameters. `packed` is what pack wrote for these weights
+  // (null when packed_bytes is 0).
   Status (*run)(void* storage, const GemmWeights&, const void* packed, const GemmInput&, Activation, float* y);
 };
 

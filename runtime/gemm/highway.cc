@@ -21,10 +21,14 @@ constexpr size_t kLeastColumns = 16;
 bool Supports(const GemmShape& shape) {
   switch (shape.type) {
     case DType::kF32:
-    case DType::kF16: return true;
-    case DType::kI8: return shape.k <= kGemmIntegerDepth;
-    case DType::kI4: return shape.k <= kGemmIntegerDepth && shape.k % kI4Block == 0;
-    default: return false;
+    case DType::kF16:
+      return true;
+    case DType::kI8:
+      return shape.k <= kGemmIntegerDepth;
+    case DType::kI4:
+      return shape.k <= kGemmIntegerDepth && shape.k % kI4Block == 0;
+    default:
+      return false;
   }
 }
 
@@ -74,8 +78,8 @@ Status Run(void* storage, const GemmWeights& weights, const void*, const GemmInp
   return kOk;
 }
 
-constexpr GemmBackend kBackend = {"highway",     Supports,      PackedBytes,  Pack,
-                                  PackedLayout,  OperatorBytes, MakeOperator, Run};
+constexpr GemmBackend kBackend = {"highway",    Supports,      PackedBytes,  Pack,
+                                  PackedLayout, OperatorBytes, MakeOperator, Run};
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // The XNNPACK backend: f32 weights, and int8 and int4 weights with quantized activations.
 //
-// An operator is made per shape, not per layer: XNNPACK asks its weights provider for the packed weights' address before
-// every run, and the operator's storage, which is that provider, answers with the layer of the moment.
+// An operator is made per shape, not per layer: XNNPACK asks its weights provider for the packed weights' address
+// before every run, and the operator's storage, which is that provider, answers with the layer of the moment.
 #include <algorithm>
 #include <new>
 
@@ -22,10 +22,14 @@ constexpr uint64_t kTileBytes = 384 * 1024;
 uint64_t ColumnBytes(const GemmShape& shape) {
   constexpr uint64_t kBias = 4, kScale = 4, kRowSum = 4;
   switch (shape.type) {
-    case DType::kF32: return RoundUp(shape.k, 8) * 4 + kBias;
-    case DType::kI8: return RoundUp(shape.k, 32) + kBias + kScale + kRowSum;
-    case DType::kI4: return RoundUp(shape.k, 64) / 2 + kBias + kRowSum + shape.k / kI4Block * 2;
-    default: return 0;
+    case DType::kF32:
+      return RoundUp(shape.k, 8) * 4 + kBias;
+    case DType::kI8:
+      return RoundUp(shape.k, 32) + kBias + kScale + kRowSum;
+    case DType::kI4:
+      return RoundUp(shape.k, 64) / 2 + kBias + kRowSum + shape.k / kI4Block * 2;
+    default:
+      return 0;
   }
 }
 
@@ -59,11 +63,15 @@ void ActivateTile(pthreadpool* pool, size_t row, size_t column, size_t rows, siz
 bool Supports(const GemmShape& shape) {
   if (shape.n == 0 || shape.k == 0) return false;
   switch (shape.type) {
-    case DType::kF32: return true;
-    case DType::kI8: return shape.k <= kGemmIntegerDepth;
+    case DType::kF32:
+      return true;
+    case DType::kI8:
+      return shape.k <= kGemmIntegerDepth;
     // With an odd count of blocks the kernels for SSE and AVX, four columns wide, load from misaligned addresses.
-    case DType::kI4: return shape.k <= kGemmIntegerDepth && shape.k % (2 * kI4Block) == 0;
-    default: return false;
+    case DType::kI4:
+      return shape.k <= kGemmIntegerDepth && shape.k % (2 * kI4Block) == 0;
+    default:
+      return false;
   }
 }
 
@@ -123,8 +131,7 @@ uint64_t OperatorBytes(const GemmShape&) { return sizeof(XnnpackOperator); }
 Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storage, Reporter& reporter) {
   if (!Supports(shape)) return reporter.Fail(FOVEA_E_UNSUPPORTED, "no GEMM for this type or width of weights");
   auto* op = new (storage) XnnpackOperator();
-  op->provider = {op,        AlwaysFound,   ReserveNothing, InsertNothing,
-                  Finalized, PackedAddress, DeleteNothing};
+  op->provider = {op, AlwaysFound, ReserveNothing, InsertNothing, Finalized, PackedAddress, DeleteNothing};
   op->type = shape.type;
   op->activations = &kernels.activation;
   const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->object, &op->op);
@@ -160,7 +167,8 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   if (GemmTakesQuantized(shape.type)) {
     for (size_t i = 0; i < kGemmExtraParams; ++i) input.params[input.rows + i] = input.params[input.rows - 1];
   }
-  const size_t planned_rows = shape.type == DType::kF32 && !kOneRowAddsAlike ? std::max<size_t>(input.rows, 2) : input.rows;
+  const size_t planned_rows =
+      shape.type == DType::kF32 && !kOneRowAddsAlike ? std::max<size_t>(input.rows, 2) : input.rows;
   const xnn_status status = RunXnnpackOperator(op->op, op->type, planned_rows, input, y, &op->pool);
   return status == xnn_status_success ? kOk : Status(FOVEA_E_INTERNAL);
 }

@@ -36,8 +36,8 @@ void* RefuseAllocate(void*, size_t) { return nullptr; }
 void* RefuseReallocate(void*, void*, size_t) { return nullptr; }
 void ForgetPointer(void*, void*) {}
 
-constexpr xnn_allocator kAllocator = {nullptr, RefuseAllocate, RefuseReallocate, ForgetPointer, TakeObject,
-                                      ForgetPointer};
+constexpr xnn_allocator kAllocator = {nullptr,       RefuseAllocate, RefuseReallocate,
+                                      ForgetPointer, TakeObject,     ForgetPointer};
 
 struct Destination {
   void* packed;
@@ -66,14 +66,15 @@ xnn_status Create(const GemmWeights& weights, size_t columns, xnn_weights_cache_
       return xnn_create_fully_connected_nc_f32(k, columns, k, n, static_cast<const float*>(weights.rows), weights.bias,
                                                -kInfinity, kInfinity, 0, nullptr, provider, op);
     case DType::kI8:
-      return xnn_create_fully_connected_nc_qd8_f32_qc8w(
-          k, columns, k, n, static_cast<const float*>(weights.scales), static_cast<const int8_t*>(weights.rows),
-          weights.bias, -kInfinity, kInfinity, 0, nullptr, provider, op);
+      return xnn_create_fully_connected_nc_qd8_f32_qc8w(k, columns, k, n, static_cast<const float*>(weights.scales),
+                                                        static_cast<const int8_t*>(weights.rows), weights.bias,
+                                                        -kInfinity, kInfinity, 0, nullptr, provider, op);
     case DType::kI4:
-      return xnn_create_fully_connected_nc_qd8_f32_qb4w(
-          k, columns, k, n, kI4Block, 8, static_cast<const uint16_t*>(weights.scales), weights.rows, weights.bias,
-          -kInfinity, kInfinity, 0, nullptr, provider, op);
-    default: return xnn_status_unsupported_parameter;
+      return xnn_create_fully_connected_nc_qd8_f32_qb4w(k, columns, k, n, kI4Block, 8,
+                                                        static_cast<const uint16_t*>(weights.scales), weights.rows,
+                                                        weights.bias, -kInfinity, kInfinity, 0, nullptr, provider, op);
+    default:
+      return xnn_status_unsupported_parameter;
   }
 }
 
@@ -83,7 +84,7 @@ bool InitializeXnnpack() { return xnn_initialize(&kAllocator) == xnn_status_succ
 
 xnn_status PackWithXnnpack(const GemmWeights& weights, void* packed, size_t size, XnnpackObject* object, size_t* used) {
   Destination destination = {packed, size, 0};
-  xnn_weights_cache_provider provider = {&destination, NeverFound, Reserve,      Inserted,
+  xnn_weights_cache_provider provider = {&destination, NeverFound,    Reserve,      Inserted,
                                          Finalized,    PackedAddress, DeleteNothing};
   xnn_operator_t op = nullptr;
   const xnn_status status = Create(weights, weights.shape.n, &provider, object, &op);
@@ -123,7 +124,8 @@ xnn_status RunXnnpackOperator(xnn_operator_t op, DType type, size_t rows, const 
         status = xnn_setup_fully_connected_nc_qd8_f32_qb4w(op, input.quantized, y, params);
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return status == xnn_status_success ? xnn_run_operator(op, pool) : status;
 }

@@ -42,17 +42,15 @@ void pthreadpool_parallelize_1d_tile_1d(pthreadpool_t, pthreadpool_task_1d_tile_
 
 void pthreadpool_parallelize_2d_tile_2d(pthreadpool_t pool, pthreadpool_task_2d_tile_2d_t task, void* context,
                                         size_t range_i, size_t range_j, size_t tile_i, size_t tile_j, uint32_t) {
-  RunTiles(pool, range_i, range_j, tile_i, tile_j, [=](size_t i, size_t j, size_t rows, size_t columns) {
-    task(context, i, j, rows, columns);
-  });
+  RunTiles(pool, range_i, range_j, tile_i, tile_j,
+           [=](size_t i, size_t j, size_t rows, size_t columns) { task(context, i, j, rows, columns); });
 }
 
 void pthreadpool_parallelize_2d_tile_2d_with_uarch(pthreadpool_t pool, pthreadpool_task_2d_tile_2d_with_id_t task,
                                                    void* context, uint32_t default_uarch, uint32_t, size_t range_i,
                                                    size_t range_j, size_t tile_i, size_t tile_j, uint32_t) {
-  RunTiles(pool, range_i, range_j, tile_i, tile_j, [=](size_t i, size_t j, size_t rows, size_t columns) {
-    task(context, default_uarch, i, j, rows, columns);
-  });
+  RunTiles(pool, range_i, range_j, tile_i, tile_j,
+           [=](size_t i, size_t j, size_t rows, size_t columns) { task(context, default_uarch, i, j, rows, columns); });
 }
 
 }  // extern "C"

@@ -1,4 +1,5 @@
-// What XNNPACK sees as a thread pool: loops that run on the calling thread. Threads belong to the caller's runner alone.
+// What XNNPACK sees as a thread pool: loops that run on the calling thread. Threads belong to the caller's runner
+// alone.
 #ifndef FOVEA_RUNTIME_GEMM_XNNPACK_PTHREADPOOL_H_
 #define FOVEA_RUNTIME_GEMM_XNNPACK_PTHREADPOOL_H_
 

@@ -104,7 +104,8 @@ class ReadyGemm {
         storage_(backend.operator_bytes(weights.shape)) {
     fovea_error error{};
     Reporter reporter(&error);
-    if (packed_.size() > 0 && !backend.pack(weights, packed_.data(), reporter).ok()) throw std::runtime_error(error.text);
+    if (packed_.size() > 0 && !backend.pack(weights, packed_.data(), reporter).ok())
+      throw std::runtime_error(error.text);
     if (!backend.make_operator(weights.shape, kernels, storage_.data(), reporter).ok()) {
       throw std::runtime_error(error.text);
     }

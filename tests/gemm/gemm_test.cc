@@ -54,7 +54,8 @@ void ExpectClose(const GemmProblem& problem, const std::vector<ReferenceValue>& 
   }
 }
 
-std::vector<ReferenceValue> Expected(const ReferenceGemm& reference, const GemmProblem& problem, Activation activation) {
+std::vector<ReferenceValue> Expected(const ReferenceGemm& reference, const GemmProblem& problem,
+                                     Activation activation) {
   std::vector<ReferenceValue> expected;
   for (size_t r = 0; r < problem.input.rows; ++r) {
     for (size_t c = 0; c < problem.weights.shape.n; ++c) {
@@ -152,7 +153,8 @@ TEST_P(GemmTest, RefusesWhatItCannotDo) {
     AlignedBytes storage(candidate.backend->operator_bytes({DType::kI4, 8, 33}));
     fovea_error error{};
     Reporter reporter(&error);
-    EXPECT_FALSE(candidate.backend->make_operator({DType::kI4, 8, 33}, candidate.kernels, storage.data(), reporter).ok());
+    EXPECT_FALSE(
+        candidate.backend->make_operator({DType::kI4, 8, 33}, candidate.kernels, storage.data(), reporter).ok());
     EXPECT_EQ(error.status, FOVEA_E_UNSUPPORTED);
     EXPECT_NE(candidate.backend->packed_layout(), 0u);
   }

@@ -44,7 +44,8 @@ TEST_F(XnnpackGemmTest, NeverUsesTheHeap) {
     for (size_t rows : {33, 1, 20}) {
       problem.input.rows = rows;
       ASSERT_TRUE(
-          backend_->run(storage.data(), problem.weights, packed.data(), problem.input, Activation::kGelu, y.data()).ok());
+          backend_->run(storage.data(), problem.weights, packed.data(), problem.input, Activation::kGelu, y.data())
+              .ok());
     }
     EXPECT_EQ(trap.calls(), 0u) << "run";
     EXPECT_NE(backend_->packed_layout(), 0u);

@@ -29,8 +29,10 @@ inline double DoubleFromBf16(uint16_t bits) {
 inline double WeightValue(const GemmWeights& w, size_t row, size_t i) {
   const size_t at = row * w.shape.k + i;
   switch (w.shape.type) {
-    case DType::kF32: return static_cast<const float*>(w.rows)[at];
-    case DType::kF16: return DoubleFromF16(static_cast<const uint16_t*>(w.rows)[at]);
+    case DType::kF32:
+      return static_cast<const float*>(w.rows)[at];
+    case DType::kF16:
+      return DoubleFromF16(static_cast<const uint16_t*>(w.rows)[at]);
     case DType::kI8:
       return static_cast<double>(static_cast<const int8_t*>(w.rows)[at]) * static_cast<const float*>(w.scales)[row];
     case DType::kI4: {
@@ -38,20 +40,27 @@ inline double WeightValue(const GemmWeights& w, size_t row, size_t i) {
       const int nibble = i % 2 == 0 ? byte & 15 : byte >> 4;
       return (nibble - 8) * DoubleFromBf16(static_cast<const uint16_t*>(w.scales)[at / kI4Block]);
     }
-    default: return std::nan("");
+    default:
+      return std::nan("");
   }
 }
 
 inline double ReferenceActivation(Activation activation, double x) {
   switch (activation) {
-    case Activation::kNone: return x;
-    case Activation::kRelu: return x < 0 ? 0 : x;
-    case Activation::kGelu: return 0.5 * x * std::erfc(-x / std::sqrt(2.0));
+    case Activation::kNone:
+      return x;
+    case Activation::kRelu:
+      return x < 0 ? 0 : x;
+    case Activation::kGelu:
+      return 0.5 * x * std::erfc(-x / std::sqrt(2.0));
     case Activation::kGeluTanh:
       return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
-    case Activation::kSilu: return x / (1 + std::exp(-x));
-    case Activation::kTanh: return std::tanh(x);
-    case Activation::kSigmoid: return 1 / (1 + std::exp(-x));
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
+    case Activation::kTanh:
+      return std::tanh(x);
+    case Activation::kSigmoid:
+      return 1 / (1 + std::exp(-x));
   }
   return std::nan("");
 }
@@ -69,10 +78,10 @@ class ReferenceGemm {
     }
   }
 
-  // Integer sums are exact within a row (int8) or block (int4), so an integer backend may only lose the f32 roundings of
-  // what follows: a few of the result for int8; for int4 one per block of sums as large as if x and its zero point were
-  // multiplied apart. f32 and f16 lose a rounding per element, which add up like their root. Activations have a slope
-  // below 1.13 and are good to 3e-7 of their input.
+  // Integer sums are exact within a row (int8) or block (int4), so an integer backend may only lose the f32 roundings
+  // of what follows: a few of the result for int8; for int4 one per block of sums as large as if x and its zero point
+  // were multiplied apart. f32 and f16 lose a rounding per element, which add up like their root. Activations have a
+  // slope below 1.13 and are good to 3e-7 of their input.
   ReferenceValue At(const GemmInput& input, Activation activation, size_t row, size_t column) const {
     const size_t k = weights_.shape.k;
     const DType type = weights_.shape.type;
