@@ -19,9 +19,9 @@ done
 pc=$(find "$work/prefix" -name fovea.pc)
 lib=$(dirname "$(dirname "$pc")")
 export PKG_CONFIG_PATH="${pc%/*}"
-flags=$(pkg-config --define-variable=prefix="$work/prefix" --cflags --libs fovea)
+flags=$(pkg-config --cflags --libs fovea)
 "$cc" -std=c99 "$consumer/main.c" -o "$work/with_shared" $flags -Wl,-rpath,"$lib"
 echo "pkg-config, shared: $("$@" "$work/with_shared")"
-flags=$(pkg-config --define-variable=prefix="$work/prefix" --static --cflags --libs fovea)
+flags=$(pkg-config --static --cflags --libs fovea)
 "$cc" -std=c99 "$consumer/main.c" -o "$work/with_static" -static $flags
 echo "pkg-config, static: $("$@" "$work/with_static")"

@@ -31,7 +31,7 @@ SYSTEM_HEADERS = set("""
     """.split())
 
 MAX_LINES = 600
-CODE = {".h", ".cc", ".c", ".inc", ".py", ".sh", ".cmake", ".txt"}
+CODE = {".h", ".cc", ".c", ".inc", ".py", ".sh", ".cmake"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 
 
@@ -41,7 +41,7 @@ def folder_of(path):
 
 def errors_of(path, text):
     lines = text.count("\n")
-    if lines > MAX_LINES and not path.endswith("symbols.txt"):
+    if lines > MAX_LINES:
         yield f"{lines} lines, more than {MAX_LINES}"
     for quote, header in INCLUDE.findall(text):
         xnnpack = header.startswith("xnnpack") or header in ("pthreadpool.h", "cpuinfo.h", "fxdiv.h")
