@@ -125,10 +125,12 @@ Status FillTables(Model* model) {
     switch (OpCode(view.record->code)) {
       case OpCode::kLinear: {
         const void* rows = blob.TensorRows(view.TensorIndex(0));
+        const void* scales = blob.TensorScales(view.TensorIndex(0));  // equal rows may differ in them
         for (uint32_t k = 0; k < model->linear_count; ++k) {
           const GemmWeights& weights = model->linears[k].weights;
-          if (weights.rows == rows && weights.bias == view.Floats(1) && weights.shape.n == view.Tensor(0).rows &&
-              weights.shape.k == view.Tensor(0).width && weights.shape.type == DType(view.Tensor(0).type)) {
+          if (weights.rows == rows && weights.scales == scales && weights.bias == view.Floats(1) &&
+              weights.shape.n == view.Tensor(0).rows && weights.shape.k == view.Tensor(0).width &&
+              weights.shape.type == DType(view.Tensor(0).type)) {
             model->linear_of_operation[index] = k;
             break;
           }
