@@ -82,6 +82,18 @@ Status CheckActivation(const OpView& op, Reporter& reporter) {
   return kOk;
 }
 
+Status CheckPositions(const OpView& op, Reporter& reporter) {
+  const uint32_t offset = op.U32(Attribute::kOffset, 0), rows = op.Tensor(0).rows;
+  if (offset >= rows) return reporter.Fail(FOVEA_E_SHAPE, "position table ends before its offset", offset, rows);
+  uint32_t least = 0;  // no overflow: few spaces of at most 2^20 rows more
+  const SpaceRecord* space = &op.blob->spaces[op.Output().space];
+  for (; space->kind == SpaceKind::kExtended; space = &op.blob->spaces[space->source]) least += space->extra;
+  if (rows - offset < least) {
+    return reporter.Fail(FOVEA_E_SHAPE, "position table is shorter than the shortest segment", least, rows - offset);
+  }
+  return kOk;
+}
+
 double OneFlopPerElement(const OpView& op) { return op.Output().width; }
 
 }  // namespace fovea

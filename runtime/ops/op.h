@@ -118,6 +118,9 @@ Status CheckElementwise(const OpView&, Reporter&);
 // Tensor i, if present, is f32 [rows, width]; rows 0: any.
 Status CheckFloats(const OpView&, uint32_t i, uint32_t rows, uint32_t width, Reporter&);
 Status CheckActivation(const OpView&, Reporter&);
+// Tensor 0 has a row for the position of each row of the output's space, as far as the blob can tell: behind `offset`
+// for the rows that every segment of an extended space has. Longer segments are refused when they are bound.
+Status CheckPositions(const OpView&, Reporter&);
 double OneFlopPerElement(const OpView&);
 
 // The key space of an attention and how a query finds its keys there.

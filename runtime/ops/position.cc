@@ -8,11 +8,7 @@ Status Check(const OpView& op, Reporter& reporter) {
   FOVEA_TRY(CheckElementwise(op, reporter));
   if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "position has no table");
   FOVEA_TRY(CheckFloats(op, 0, 0, op.Output().width, reporter));
-  if (op.U32(Attribute::kOffset, 0) >= op.Tensor(0).rows) {
-    return reporter.Fail(FOVEA_E_SHAPE, "position table ends before its offset", op.U32(Attribute::kOffset, 0),
-                         op.Tensor(0).rows);
-  }
-  return kOk;
+  return CheckPositions(op, reporter);
 }
 
 Status Run(const OpRun& run) {

@@ -17,10 +17,7 @@ Status Check(const OpView& op, Reporter& reporter) {
     return reporter.Fail(FOVEA_E_SHAPE, "table's width must be even and at most a head's size",
                          op.Output().width / heads, dims);
   }
-  if (op.U32(Attribute::kOffset, 0) >= op.Tensor(0).rows) {
-    return reporter.Fail(FOVEA_E_SHAPE, "position table ends before its offset", op.U32(Attribute::kOffset, 0),
-                         op.Tensor(0).rows);
-  }
+  FOVEA_TRY(CheckPositions(op, reporter));
   return CheckFloats(op, 0, 0, dims, reporter);
 }
 
