@@ -42,7 +42,14 @@ Status SetSegments(Session& session, uint32_t space, const uint32_t* lengths, ui
     return reporter.Fail(FOVEA_E_SEGMENTS, "more segments than the limit of the parent space", state.max_segments,
                          count);
   }
+  // The parent's rows follow where the caller does not say how they fall into segments of their own.
+  const bool parent_follows = record.parent != kBlobNone && blob.spaces[record.parent].parent == kBlobNone &&
+                              blob.spaces[record.parent].kind == SpaceKind::kInput;
   // All is checked before anything is changed: a failed call leaves the old segments.
+  if (parent_follows && count > session.spaces[record.parent].max_segment_rows) {
+    return reporter.Fail(FOVEA_E_LENGTH, "more segments than the model has positions for in the parent space",
+                         session.spaces[record.parent].max_segment_rows, count);
+  }
   uint64_t rows = 0;
   for (uint32_t i = 0; i < count; ++i) {
     if (lengths[i] > state.max_segment_rows) {
@@ -57,12 +64,12 @@ Status SetSegments(Session& session, uint32_t space, const uint32_t* lengths, ui
   for (uint32_t i = 0; i < count; ++i) state.offsets[i + 1] = state.offsets[i] + lengths[i];
   Bind(session, space, count);
   BindExtended(session, space);
-  // The parent's rows follow where the caller does not say how they fall into segments of their own.
-  if (record.parent != kBlobNone && blob.spaces[record.parent].parent == kBlobNone) {
+  if (parent_follows) {
     SpaceState& parent = session.spaces[record.parent];
     parent.offsets[0] = 0;
     parent.offsets[1] = count;
     Bind(session, record.parent, 1);
+    BindExtended(session, record.parent);
   }
   session.running = session.finished = false;
   return kOk;

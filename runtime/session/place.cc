@@ -138,12 +138,10 @@ class Placer {
     before = scratch_.needed();
     for (uint32_t i = 0; i < options_.keep_count; ++i) {
       const uint32_t v = options_.keep[i];
-      if (s.value(v).role != ValueRole::kInternal) continue;  // stays readable anyway
+      if (placing()) s.kept[v] = true;
+      if (s.value(v).role != ValueRole::kInternal) continue;  // has memory of its own anyway
       void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[s.value(v).space].max_rows, s.value(v).width));
-      if (placing()) {
-        s.values[v] = static_cast<uint8_t*>(memory);
-        s.kept[v] = true;
-      }
+      if (placing()) s.values[v] = static_cast<uint8_t*>(memory);
     }
     s.info.keep_bytes = scratch_.needed() - before;
   }
