@@ -1,0 +1,78 @@
+// A small model that has one of everything: each operation, three levels of spaces, two programs, text, packed weights.
+#ifndef FOVEA_TESTS_MODEL_EVERY_OPERATION_H_
+#define FOVEA_TESTS_MODEL_EVERY_OPERATION_H_
+
+#include "tests/support/model_builder.h"
+#include "tests/text/fixtures.h"
+
+namespace fovea::test {
+
+// The packed section that a model makes of its blob, or none if its backend packs nothing.
+inline std::vector<tools::BlobPacked> PackedOf(const TestModel& model) {
+  uint64_t bytes = 0, layout = 0;
+  fovea_error error = {};
+  EXPECT_EQ(fovea_model_packed_size(model.model, &bytes, &layout), FOVEA_OK);
+  if (bytes == 0) return {};
+  tools::BlobPacked packed = {layout, std::vector<uint8_t>(bytes)};
+  EXPECT_EQ(fovea_model_pack(model.model, packed.bytes.data(), bytes, &error), FOVEA_OK) << error.text;
+  return {packed};
+}
+
+inline tools::BlobContent EveryOperation() {
+  ModelBuilder b;
+  const uint32_t documents = b.Space("documents"), sentences = b.Space("sentences", documents);
+  const uint32_t tokens = b.Space("tokens", sentences), longer = b.ExtendedSpace("longer", tokens, 2);
+  const uint32_t others = b.Space("others", sentences);
+  const uint32_t width = 32;
+  const uint32_t ids = b.Input("ids", tokens, 1, DType::kI32), types = b.Input("types", tokens, 1, DType::kI32);
+  const uint32_t other = b.Input("other", others, width);
+  const auto op = [&](OpCode code, std::vector<uint32_t> in, std::vector<uint32_t> tensors, uint32_t space,
+                      const Attributes& attributes = {}, uint32_t to = 32) {
+    return b.Op(code, std::move(in), std::move(tensors), space, to, attributes);
+  };
+  uint32_t x =
+      op(OpCode::kEmbed, {ids, types}, {b.RandomTensor(12, width, DType::kI8), b.RandomTensor(2, width, DType::kF16)},
+         tokens, {{Attribute::kScale, 2}});
+  x = op(OpCode::kPosition, {x}, {b.RandomTensor(9, width)}, tokens, {{Attribute::kOffset, 1}});
+  x = op(OpCode::kNorm, {x}, {b.RandomTensor(1, width), b.RandomTensor(1, width)}, tokens,
+         {{Attribute::kEpsilon, 1e-6}});
+  const uint32_t q = op(OpCode::kRotate, {op(OpCode::kLinear, {x}, {b.RandomTensor(width, width, DType::kI8)}, tokens)},
+                        {b.RandomTensor(10, 8)}, tokens, {{Attribute::kHeads, 4}, {Attribute::kInterleaved, 1}});
+  const uint32_t k = op(OpCode::kLinear, {x}, {b.RandomTensor(16, width, DType::kI4), kBlobNone}, tokens, {}, 16);
+  const uint32_t v =
+      op(OpCode::kLinear, {x}, {b.RandomTensor(16, width, DType::kF16), b.RandomTensor(1, 16)}, tokens, {}, 16);
+  const uint32_t a =
+      b.Op(OpCode::kAttention, {q, k, v}, {b.RandomTensor(4, 5)}, tokens, width,
+           {{Attribute::kHeads, 4}, {Attribute::kKvHeads, 2}, {Attribute::kPattern, 1}, {Attribute::kLeft, 3}}, "self");
+  x = op(OpCode::kAdd, {x, a}, {}, tokens);
+  x = op(OpCode::kGate, {x, op(OpCode::kActivate, {a}, {}, tokens, {{Attribute::kActivation, 3}})}, {}, tokens,
+         {{Attribute::kActivation, 4}});
+  const uint32_t y = op(OpCode::kPrepend, {x}, {b.RandomTensor(2, width)}, longer);
+  const uint32_t cross = op(OpCode::kAttention, {other, y, y}, {}, others, {{Attribute::kHeads, 2}});
+  const uint32_t s = op(OpCode::kPool, {cross}, {}, sentences, {{Attribute::kKind, 4}});
+  const uint32_t t = op(OpCode::kAttention, {s, y, y}, {}, sentences, {{Attribute::kHeads, 1}});
+  const uint32_t n = op(OpCode::kNorm, {t}, {b.RandomTensor(1, width)}, sentences,
+                        {{Attribute::kKind, 1}, {Attribute::kWeightOffset, 1}});
+  const uint32_t u = op(OpCode::kNormalize, {n}, {}, sentences, {{Attribute::kClamp, 1}, {Attribute::kEpsilon, 1e-12}});
+  const uint32_t d = op(OpCode::kPool, {op(OpCode::kScale, {u}, {}, sentences, {{Attribute::kScale, 0.5}})}, {},
+                        documents, {{Attribute::kKind, 3}});
+  const uint32_t c = op(OpCode::kLinear, {d}, {b.RandomTensor(7, width), b.RandomTensor(1, 7)}, documents,
+                        {{Attribute::kActivation, 2}}, 7);
+  b.SetOutput(u);
+  b.SetOutput(op(OpCode::kSoftmax, {c}, {}, documents, {}, 7));
+  tools::BlobContent& content = b.content();
+  content.metadata = {{"name", "everything"}, {"label.0", "nothing"}};
+  content.text = SectionOf(WordPieceJson());
+  // A second program over tensors and spaces of the first.
+  tools::BlobProgram second = {"second", {{"x", documents, width, DType::kF32, ValueRole::kInput}}, {}};
+  second.values.push_back({"y", documents, 7, DType::kF32, ValueRole::kOutput});
+  const tools::BlobOperation& linear = content.programs[0].operations[content.programs[0].operations.size() - 2];
+  second.operations.push_back({linear.code, "step", 1, {0}, linear.tensors, {}});
+  content.programs.push_back(second);
+  content.packed = PackedOf(TestModel(b.Blob()));
+  return content;
+}
+
+}  // namespace fovea::test
+
+#endif  // FOVEA_TESTS_MODEL_EVERY_OPERATION_H_

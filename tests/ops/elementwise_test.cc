@@ -1,0 +1,138 @@
+// add, activate, gate and scale: each entry by itself.
+#include "tests/ops/op_fixture.h"
+#include "tests/support/reference_gemm.h"
+
+namespace fovea::test {
+namespace {
+
+using testing::ReferenceActivation;
+
+TEST(Add, SumsEntries) {
+  for (const uint32_t width : {1u, 7u, 16u, 33u}) {
+    for (const Lengths& lengths : RaggedLengths()) {
+      ModelBuilder b;
+      const TextSpaces s(b);
+      const uint32_t x = b.Input("x", s.tokens, width), y = b.Input("y", s.tokens, width);
+      const uint32_t sum = b.Op(OpCode::kAdd, {x, y}, {}, s.tokens, width);
+      const size_t count = size_t{Total(lengths)} * width;
+      const std::vector<float> xs = b.RandomFloats(count), ys = b.RandomFloats(count);
+      const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}, {y, ys}}, {}}, sum);
+      ASSERT_EQ(found.size(), count);
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(found[i], xs[i] + ys[i]);  // one rounding: exact
+    }
+  }
+}
+
+TEST(Add, OneValueTwice) {
+  ModelBuilder b;
+  const TextSpaces s(b);
+  const uint32_t x = b.Input("x", s.tokens, 5);
+  const uint32_t twice = b.Op(OpCode::kAdd, {x, x}, {}, s.tokens, 5);
+  const std::vector<float> xs = b.RandomFloats(6 * 5);
+  const std::vector<float> found = RunTiled(b, {{{s.tokens, {2, 4}}}, {{x, xs}}, {}}, twice);
+  for (size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], 2 * xs[i]);
+}
+
+TEST(Scale, MultipliesEntries) {
+  for (const double scale : {1.0, 0.0, -2.5, 1e-3}) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, 9);
+    const uint32_t y = b.Op(OpCode::kScale, {x}, {}, s.tokens, 9, {{Attribute::kScale, scale}});
+    const std::vector<float> xs = b.RandomFloats(26 * 9);
+    const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
+    for (size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], static_cast<float>(scale) * xs[i]);
+  }
+  ModelBuilder b;  // absent: 1
+  const TextSpaces s(b);
+  const uint32_t x = b.Input("x", s.tokens, 9);
+  const uint32_t y = b.Op(OpCode::kScale, {x}, {}, s.tokens, 9);
+  const std::vector<float> xs = b.RandomFloats(4 * 9);
+  EXPECT_EQ(RunTiled(b, {{{s.tokens, {4}}}, {{x, xs}}, {}}, y), xs);
+}
+
+// Kernels promise 3e-7 * max(1, |x|).
+TEST(Activate, EachFunction) {
+  for (uint32_t activation = 0; activation < kActivationCount; ++activation) {
+    for (const uint32_t width : {1u, 13u, 32u}) {
+      ModelBuilder b;
+      const TextSpaces s(b);
+      const uint32_t x = b.Input("x", s.tokens, width);
+      const uint32_t y = b.Op(OpCode::kActivate, {x}, {}, s.tokens, width, {{Attribute::kActivation, activation}});
+      const std::vector<float> xs = b.RandomFloats(size_t{26} * width, 4);
+      const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
+      for (size_t i = 0; i < found.size(); ++i) {
+        ASSERT_NEAR(found[i], ReferenceActivation(Activation(activation), xs[i]), 3e-7 * std::fmax(1, std::fabs(xs[i])))
+            << "activation " << activation << " of " << xs[i];
+      }
+    }
+  }
+}
+
+TEST(Gate, EachFunction) {
+  for (uint32_t activation = 0; activation < kActivationCount; ++activation) {
+    for (const uint32_t width : {1u, 13u, 32u}) {
+      ModelBuilder b;
+      const TextSpaces s(b);
+      const uint32_t a = b.Input("a", s.tokens, width), c = b.Input("c", s.tokens, width);
+      const uint32_t y = b.Op(OpCode::kGate, {a, c}, {}, s.tokens, width, {{Attribute::kActivation, activation}});
+      const std::vector<float> as = b.RandomFloats(size_t{26} * width, 3), cs = b.RandomFloats(size_t{26} * width, 2);
+      const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{a, as}, {c, cs}}, {}}, y);
+      for (size_t i = 0; i < found.size(); ++i) {
+        ASSERT_NEAR(found[i], ReferenceActivation(Activation(activation), as[i]) * cs[i],
+                    4e-7 * std::fmax(1, std::fabs(as[i])) * std::fmax(1, std::fabs(cs[i])))
+            << "activation " << activation;
+      }
+    }
+  }
+}
+
+TEST(Elementwise, ShapeRules) {
+  struct Case {
+    OpCode code;
+    uint32_t inputs;
+  };
+  for (const Case c : {Case{OpCode::kAdd, 2}, {OpCode::kActivate, 1}, {OpCode::kGate, 2}, {OpCode::kScale, 1}}) {
+    const std::string name = FindOp(static_cast<uint32_t>(c.code))->name;
+    // x: what fits; narrow, other: of another width and space; ids: no f32.
+    struct Try {
+      ModelBuilder b;
+      TextSpaces s{b};
+      uint32_t x = b.Input("x", s.tokens, 8), narrow = b.Input("narrow", s.tokens, 7);
+      uint32_t other = b.Input("other", s.texts, 8), ids = b.Input("ids", s.tokens, 8, DType::kI32);
+    };
+    const auto refused = [&](const char* what, fovea_status status, uint32_t Try::*wrong, uint32_t at) {
+      Try t;
+      std::vector<uint32_t> inputs(c.inputs, t.x);
+      inputs[at] = t.*wrong;
+      t.b.Op(c.code, inputs, {}, t.s.tokens, 8);
+      ExpectRefused(t.b, status, name + ": " + what);
+    };
+    for (uint32_t at = 0; at < c.inputs; ++at) {
+      refused("width", FOVEA_E_SHAPE, &Try::narrow, at);
+      refused("space", FOVEA_E_SHAPE, &Try::other, at);
+      refused("type", FOVEA_E_SHAPE, &Try::ids, at);
+    }
+    const auto with = [&](uint32_t inputs, uint32_t tensors, const Attributes& attributes) {
+      auto t = std::make_unique<Try>();
+      t->b.Op(c.code, std::vector<uint32_t>(inputs, t->x),
+              std::vector<uint32_t>(tensors, tensors == 0 ? 0 : t->b.RandomTensor(1, 8)), t->s.tokens, 8, attributes);
+      return t;
+    };
+    ExpectAccepted(with(c.inputs, 0, {})->b, name);
+    ExpectRefused(with(c.inputs + 1, 0, {})->b, FOVEA_E_RECORD, name + ": inputs");
+    ExpectRefused(with(c.inputs - 1, 0, {})->b, FOVEA_E_RECORD, name + ": inputs");
+    ExpectRefused(with(c.inputs, 1, {})->b, FOVEA_E_RECORD, name + ": tensors");
+    ExpectRefused(with(c.inputs, 0, {{Attribute::kHeads, 1}})->b, FOVEA_E_OP, name + ": attribute");
+    const bool activates = c.code == OpCode::kActivate || c.code == OpCode::kGate;
+    ExpectRefused(with(c.inputs, 0, {{Attribute::kActivation, kActivationCount}})->b, FOVEA_E_OP,
+                  name + ": activation");
+    if (activates) ExpectAccepted(with(c.inputs, 0, {{Attribute::kActivation, kActivationCount - 1}})->b, name);
+    const double bad_scale = c.code == OpCode::kScale ? NAN : 1;
+    ExpectRefused(with(c.inputs, 0, {{Attribute::kScale, bad_scale}})->b,
+                  c.code == OpCode::kScale ? FOVEA_E_RECORD : FOVEA_E_OP, name + ": scale");
+  }
+}
+
+}  // namespace
+}  // namespace fovea::test

@@ -1,0 +1,195 @@
+// Layer norm, RMS norm, unit length and softmax of rows.
+#include "tests/ops/op_fixture.h"
+
+namespace fovea::test {
+namespace {
+
+struct NormCase {
+  bool rms, weight, bias, offset;
+  double epsilon;
+};
+
+// In f32 a row's sums lose a few 1e-7; 3e-6 of the largest entry covers them at these widths.
+TEST(Norm, KindsAndOperands) {
+  for (const uint32_t width : {1u, 5u, 16u, 37u, 100u}) {
+    for (const NormCase c : {NormCase{false, false, false, false, 1e-5},
+                             {false, true, false, false, 1e-12},
+                             {false, true, true, false, 1e-6},
+                             {false, false, true, false, 1e-2},
+                             {true, false, false, false, 1e-6},
+                             {true, true, false, false, 1e-5},
+                             {true, true, false, true, 1e-3}}) {
+      ModelBuilder b;
+      const TextSpaces s(b);
+      const uint32_t x = b.Input("x", s.tokens, width);
+      std::vector<uint32_t> tensors;
+      std::vector<float> weight(width, 1.0f), bias(width, 0.0f);
+      if (c.weight) {
+        weight = b.RandomFloats(width);
+        tensors.push_back(b.Tensor(1, width, weight));
+      }
+      if (c.bias) {
+        bias = b.RandomFloats(width);
+        if (!c.weight) tensors.push_back(kBlobNone);
+        tensors.push_back(b.Tensor(1, width, bias));
+      }
+      Attributes attributes = {{Attribute::kKind, c.rms ? 1 : 0}, {Attribute::kEpsilon, c.epsilon}};
+      if (c.offset) attributes.push_back({Attribute::kWeightOffset, 0.75});
+      const uint32_t y = b.Op(OpCode::kNorm, {x}, tensors, s.tokens, width, attributes);
+      std::vector<float> xs = b.RandomFloats(size_t{26} * width);
+      for (float& v : xs) v += 0.5f;
+      const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
+      std::vector<double> expected;
+      for (uint32_t r = 0; r < 26; ++r) {
+        const float* row = &xs[size_t{r} * width];
+        double mean = 0, square = 0;
+        for (uint32_t i = 0; i < width && !c.rms; ++i) mean += row[i] / double{1} / width;
+        for (uint32_t i = 0; i < width; ++i) square += (row[i] - mean) * (row[i] - mean) / width;
+        const double epsilon = static_cast<float>(c.epsilon);
+        for (uint32_t i = 0; i < width; ++i) {
+          expected.push_back((row[i] - mean) / std::sqrt(square + epsilon) * (weight[i] + (c.offset ? 0.75 : 0)) +
+                             bias[i]);
+        }
+      }
+      // A row of one entry is nothing but its mean: what rounding leaves of it is divided by sqrt(epsilon).
+      ExpectClose(found, expected, 3e-6, width == 1 ? 1e-4 : 0, "width " + std::to_string(width));
+    }
+  }
+}
+
+TEST(Norm, DefaultEpsilonAndConstantRows) {
+  ModelBuilder b;
+  const TextSpaces s(b);
+  const uint32_t x = b.Input("x", s.tokens, 24);
+  const uint32_t y = b.Op(OpCode::kNorm, {x}, {}, s.tokens, 24);
+  const uint32_t z = b.Op(OpCode::kNorm, {x}, {}, s.tokens, 24, {{Attribute::kEpsilon, 1e-5}});
+  b.SetOutput(z);
+  const std::vector<float> xs = b.RandomFloats(5 * 24, 0.01f);
+  EXPECT_EQ(RunTiled(b, {{{s.tokens, {5}}}, {{x, xs}}, {}}, y), RunTiled(b, {{{s.tokens, {5}}}, {{x, xs}}, {}}, z));
+  for (const float v : RunTiled(b, {{{s.tokens, {5}}}, {{x, std::vector<float>(5 * 24, 3.0f)}}, {}}, y)) {
+    EXPECT_EQ(v, 0.0f);
+  }
+}
+
+TEST(Norm, ShapeRules) {
+  struct Try {
+    ModelBuilder b;
+    TextSpaces s{b};
+    uint32_t x = b.Input("x", s.tokens, 8), narrow = b.Input("narrow", s.tokens, 7),
+             ids = b.Input("i", s.tokens, 8, DType::kI32);
+  };
+  const auto refused = [](const char* what, fovea_status status, uint32_t Try::*input,
+                          const std::function<std::vector<uint32_t>(ModelBuilder&)>& tensors,
+                          const Attributes& attributes, uint32_t texts = 0) {
+    Try t;
+    const std::vector<uint32_t> made = tensors(t.b);
+    t.b.Op(OpCode::kNorm, {t.*input}, made, texts != 0 ? t.s.texts : t.s.tokens, 8, attributes);
+    if (status == FOVEA_OK) {
+      ExpectAccepted(t.b, what);
+    } else {
+      ExpectRefused(t.b, status, what);
+    }
+  };
+  const auto none = [](ModelBuilder&) { return std::vector<uint32_t>(); };
+  const auto both = [](ModelBuilder& b) { return std::vector<uint32_t>{b.RandomTensor(1, 8), b.RandomTensor(1, 8)}; };
+  refused("fine", FOVEA_OK, &Try::x, both, {});
+  refused("width", FOVEA_E_SHAPE, &Try::narrow, none, {});
+  refused("type", FOVEA_E_SHAPE, &Try::ids, none, {});
+  refused("space", FOVEA_E_SHAPE, &Try::x, none, {}, 1);
+  refused("kind", FOVEA_E_OP, &Try::x, none, {{Attribute::kKind, 2}});
+  refused("rms with bias", FOVEA_E_RECORD, &Try::x, both, {{Attribute::kKind, 1}});
+  refused("layer with offset", FOVEA_E_RECORD, &Try::x, none, {{Attribute::kWeightOffset, 1}});
+  refused("epsilon", FOVEA_E_RECORD, &Try::x, none, {{Attribute::kEpsilon, INFINITY}});
+  refused("offset", FOVEA_E_RECORD, &Try::x, none, {{Attribute::kKind, 1}, {Attribute::kWeightOffset, NAN}});
+  refused("attribute", FOVEA_E_OP, &Try::x, none, {{Attribute::kClamp, 1}});
+  for (const bool bias : {false, true}) {
+    const auto with = [bias](uint32_t rows, uint32_t width, DType type) {
+      return [=](ModelBuilder& b) {
+        std::vector<uint32_t> made;
+        if (bias) made.push_back(kBlobNone);
+        made.push_back(b.RandomTensor(rows, width, type));
+        return made;
+      };
+    };
+    refused("tensor width", FOVEA_E_SHAPE, &Try::x, with(1, 7, DType::kF32), {});
+    refused("tensor rows", FOVEA_E_SHAPE, &Try::x, with(2, 8, DType::kF32), {});
+    refused("tensor type", FOVEA_E_SHAPE, &Try::x, with(1, 8, DType::kF16), {});
+  }
+}
+
+TEST(Normalize, UnitLength) {
+  for (const uint32_t width : {1u, 6u, 65u}) {
+    for (const uint32_t clamp : {0u, 1u}) {
+      for (const double epsilon : {1e-12, 0.5}) {
+        ModelBuilder b;
+        const TextSpaces s(b);
+        const uint32_t x = b.Input("x", s.tokens, width);
+        const uint32_t y = b.Op(OpCode::kNormalize, {x}, {}, s.tokens, width,
+                                {{Attribute::kClamp, clamp}, {Attribute::kEpsilon, epsilon}});
+        std::vector<float> xs = b.RandomFloats(size_t{26} * width);
+        for (uint32_t i = 0; i < 4 * width; ++i) xs[i] *= 1e-3f;        // below the guard of 0.5
+        for (uint32_t i = 0; i < width; ++i) xs[5 * width + i] = 0.0f;  // zero stays zero
+        const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
+        std::vector<double> expected;
+        for (uint32_t r = 0; r < 26; ++r) {
+          double squares = 0;
+          for (uint32_t i = 0; i < width; ++i) squares += double{xs[r * width + i]} * xs[r * width + i];
+          const double e = static_cast<float>(epsilon);
+          const double length = clamp == 0 ? std::fmax(std::sqrt(squares), e) : std::sqrt(std::fmax(squares, e));
+          for (uint32_t i = 0; i < width; ++i) expected.push_back(xs[r * width + i] / length);
+        }
+        ExpectClose(found, expected, 1e-6, 0);
+      }
+    }
+  }
+}
+
+TEST(Softmax, RowsSumToOne) {
+  for (const uint32_t width : {1u, 2u, 17u, 70u}) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, width);
+    const uint32_t y = b.Op(OpCode::kSoftmax, {x}, {}, s.tokens, width);
+    std::vector<float> xs = b.RandomFloats(size_t{26} * width, 10);
+    for (uint32_t i = 0; i < width; ++i) xs[i] += 1000;  // no overflow
+    const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
+    std::vector<double> expected;
+    for (uint32_t r = 0; r < 26; ++r) {
+      const float* row = &xs[size_t{r} * width];
+      const double most = *std::max_element(row, row + width);
+      double sum = 0;
+      for (uint32_t i = 0; i < width; ++i) sum += std::exp(row[i] - most);
+      for (uint32_t i = 0; i < width; ++i) expected.push_back(std::exp(row[i] - most) / sum);
+    }
+    ExpectClose(found, expected, 1e-6, 0);
+  }
+}
+
+TEST(Normalize, ShapeRules) {
+  for (const OpCode code : {OpCode::kNormalize, OpCode::kSoftmax}) {
+    const std::string name = FindOp(static_cast<uint32_t>(code))->name;
+    const auto refused = [&](fovea_status status, uint32_t in_width, DType type, bool texts, uint32_t tensors,
+                             const Attributes& attributes) {
+      ModelBuilder b;
+      const TextSpaces s(b);
+      const uint32_t x = b.Input("x", s.tokens, in_width, type);
+      b.Op(code, {x}, std::vector<uint32_t>(tensors, tensors == 0 ? 0 : b.RandomTensor(1, 8)),
+           texts ? s.texts : s.tokens, 8, attributes);
+      if (status == FOVEA_OK) {
+        ExpectAccepted(b, name);
+      } else {
+        ExpectRefused(b, status, name);
+      }
+    };
+    refused(FOVEA_OK, 8, DType::kF32, false, 0, {});
+    refused(FOVEA_E_SHAPE, 7, DType::kF32, false, 0, {});
+    refused(FOVEA_E_SHAPE, 8, DType::kI32, false, 0, {});
+    refused(FOVEA_E_SHAPE, 8, DType::kF32, true, 0, {});
+    refused(FOVEA_E_RECORD, 8, DType::kF32, false, 1, {});
+    refused(FOVEA_E_OP, 8, DType::kF32, false, 0, {{Attribute::kClamp, 2}});
+    refused(FOVEA_E_OP, 8, DType::kF32, false, 0, {{Attribute::kActivation, 0}});
+  }
+}
+
+}  // namespace
+}  // namespace fovea::test

@@ -1,0 +1,351 @@
+// Positions: added table rows, rotary pairs, and rows put in front.
+#include "tests/ops/op_fixture.h"
+
+namespace fovea::test {
+namespace {
+
+template <typename F>  // f(row, position in its segment)
+void ForEachRow(const Lengths& lengths, F f) {
+  uint32_t row = 0;
+  for (const uint32_t length : lengths) {
+    for (uint32_t position = 0; position < length; ++position) f(row++, position);
+  }
+}
+
+uint32_t Longest(const Lengths& lengths) {
+  return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+}
+
+TEST(Position, AddsRowsOfTheTable) {
+  for (const uint32_t width : {1u, 12u, 33u}) {
+    for (const uint32_t offset : {0u, 2u}) {
+      for (const Lengths& lengths : RaggedLengths()) {
+        ModelBuilder b;
+        const TextSpaces s(b);
+        const uint32_t x = b.Input("x", s.tokens, width);
+        const uint32_t rows = std::max(Longest(lengths), 1u) + offset;  // not one too many
+        const uint32_t table = b.RandomTensor(rows, width);
+        const uint32_t y = b.Op(OpCode::kPosition, {x}, {table}, s.tokens, width, {{Attribute::kOffset, offset}});
+        const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width), t = b.TensorValues(table);
+        const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y);
+        ForEachRow(lengths, [&](uint32_t row, uint32_t position) {
+          for (uint32_t i = 0; i < width; ++i) {
+            ASSERT_EQ(found[size_t{row} * width + i], xs[size_t{row} * width + i] + t[(offset + position) * width + i]);
+          }
+        });
+      }
+    }
+  }
+}
+
+// The table bounds the segments of its space; an extended space's bound holds for the space that it comes from.
+TEST(Position, BoundsSegments) {
+  for (const OpCode code : {OpCode::kPosition, OpCode::kRotate}) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t longer = b.ExtendedSpace("longer", s.tokens, 2);
+    const uint32_t x = b.Input("x", s.tokens, 4);
+    const uint32_t y = b.Op(OpCode::kPrepend, {x}, {b.RandomTensor(2, 4)}, longer, 4);
+    Attributes attributes = {{Attribute::kOffset, 1}};
+    if (code == OpCode::kRotate) attributes.push_back({Attribute::kHeads, 1});
+    const uint32_t z = b.Op(code, {y}, {b.RandomTensor(8, 4)}, longer, 4, attributes);
+    b.SetOutput(z);
+    const TestModel model(b.Blob());
+    fovea_space_info info = {};
+    ASSERT_EQ(fovea_model_space(model.model, longer, &info), FOVEA_OK);
+    EXPECT_EQ(info.max_segment_rows, 7u);
+    ASSERT_EQ(fovea_model_space(model.model, s.tokens, &info), FOVEA_OK);
+    EXPECT_EQ(info.max_segment_rows, 5u);
+    const std::vector<fovea_limit> limits = {{s.texts, 2, 0}, {s.tokens, 20, 0}};
+    TestSession session(model, Options(limits));
+    fovea_error error = {};
+    const uint32_t good[] = {5, 5}, bad[] = {5, 6};
+    EXPECT_EQ(fovea_session_set_segments(session.session, s.tokens, bad, 2, &error), FOVEA_E_LENGTH);
+    EXPECT_EQ(error.byte, 1u);
+    EXPECT_EQ(error.expected, 5u);
+    ASSERT_EQ(fovea_session_set_segments(session.session, s.tokens, good, 2, &error), FOVEA_OK);
+    session.SetInput(x, b.RandomFloats(10 * 4));
+    session.Run();
+  }
+}
+
+// The rows of a root space follow from its children; they too must have positions.
+TEST(Position, BoundsRowsOfTheRootSpace) {
+  ModelBuilder b;
+  const TextSpaces s(b);
+  const uint32_t x = b.Input("x", s.tokens, 4);
+  const uint32_t y = b.Op(OpCode::kPool, {x}, {}, s.texts, 4);
+  const uint32_t z = b.Op(OpCode::kPosition, {y}, {b.RandomTensor(3, 4)}, s.texts, 4);
+  b.SetOutput(z);
+  const TestModel model(b.Blob());
+  const std::vector<fovea_limit> limits = {{s.texts, 8, 0}, {s.tokens, 20, 0}};
+  TestSession session(model, Options(limits));
+  fovea_error error = {};
+  const uint32_t lengths[] = {1, 1, 1, 1};
+  EXPECT_EQ(fovea_session_set_segments(session.session, s.tokens, lengths, 4, &error), FOVEA_E_LENGTH);
+  EXPECT_EQ(error.expected, 3u);
+  EXPECT_EQ(error.found, 4u);
+  ASSERT_EQ(fovea_session_set_segments(session.session, s.tokens, lengths, 3, &error), FOVEA_OK);
+  session.SetInput(x, b.RandomFloats(3 * 4));
+  session.Run();
+}
+
+TEST(Position, ShapeRules) {
+  struct Try {
+    const char* what;
+    fovea_status status;
+    uint32_t width;
+    DType type;
+    bool other_space;
+    std::function<std::vector<uint32_t>(ModelBuilder&)> tensors;
+    Attributes attributes;
+  };
+  const auto table = [](uint32_t rows, uint32_t width, DType type = DType::kF32) {
+    return [=](ModelBuilder& b) { return std::vector<uint32_t>{b.RandomTensor(rows, width, type)}; };
+  };
+  const auto absent = [](ModelBuilder&) { return std::vector<uint32_t>{kBlobNone}; };
+  const auto run = [](OpCode code, const Try& t) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, t.width, t.type);
+    b.Op(code, {x}, t.tensors(b), t.other_space ? s.texts : s.tokens, 8, t.attributes);
+    if (t.status == FOVEA_OK) {
+      ExpectAccepted(b, t.what);
+    } else {
+      ExpectRefused(b, t.status, t.what);
+    }
+  };
+  for (const Try& t :
+       {Try{"fine", FOVEA_OK, 8, DType::kF32, false, table(4, 8), {{Attribute::kOffset, 3}}},
+        {"width", FOVEA_E_SHAPE, 7, DType::kF32, false, table(4, 8), {}},
+        {"type", FOVEA_E_SHAPE, 8, DType::kI32, false, table(4, 8), {}},
+        {"space", FOVEA_E_SHAPE, 8, DType::kF32, true, table(4, 8), {}},
+        {"table width", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 9), {}},
+        {"table type", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 8, DType::kF16), {}},
+        {"offset", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 8), {{Attribute::kOffset, 4}}},
+        {"offset", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 8), {{Attribute::kOffset, 4294967295.0}}},
+        {"absent", FOVEA_E_RECORD, 8, DType::kF32, false, absent, {}},
+        {"attribute", FOVEA_E_OP, 8, DType::kF32, false, table(4, 8), {{Attribute::kHeads, 1}}}}) {
+    run(OpCode::kPosition, t);
+  }
+  const auto heads = [](double h, double offset = 0) {
+    return Attributes{{Attribute::kHeads, h}, {Attribute::kOffset, offset}};
+  };
+  for (const Try& t : {Try{"fine", FOVEA_OK, 8, DType::kF32, false, table(4, 4), heads(2, 3)},
+                       {"partial", FOVEA_OK, 8, DType::kF32, false, table(4, 2), heads(2)},
+                       {"width", FOVEA_E_SHAPE, 7, DType::kF32, false, table(4, 4), heads(2)},
+                       {"type", FOVEA_E_SHAPE, 8, DType::kI32, false, table(4, 4), heads(2)},
+                       {"space", FOVEA_E_SHAPE, 8, DType::kF32, true, table(4, 4), heads(2)},
+                       {"no heads", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 4), {}},
+                       {"zero heads", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 4), heads(0)},
+                       {"heads", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 2), heads(3)},
+                       {"many heads", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 2), heads(4294967295.0)},
+                       {"odd table", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 3), heads(2)},
+                       {"wide table", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 6), heads(2)},
+                       {"table type", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 4, DType::kI8), heads(2)},
+                       {"offset", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 4), heads(2, 4)},
+                       {"absent", FOVEA_E_RECORD, 8, DType::kF32, false, absent, heads(2)},
+                       {"interleaved",
+                        FOVEA_E_OP,
+                        8,
+                        DType::kF32,
+                        false,
+                        table(4, 4),
+                        {{Attribute::kHeads, 2}, {Attribute::kInterleaved, 2}}},
+                       {"attribute", FOVEA_E_OP, 8, DType::kF32, false, table(4, 4), {{Attribute::kKind, 1}}}}) {
+    run(OpCode::kRotate, t);
+  }
+}
+
+// A table shorter than the rows that every segment of an extended space has can never be right.
+TEST(Position, TableShorterThanAnEmptySegment) {
+  for (const OpCode code : {OpCode::kPosition, OpCode::kRotate}) {
+    for (const uint32_t rows : {1u, 2u, 4u, 5u, 6u}) {
+      ModelBuilder b;
+      const TextSpaces s(b);
+      const uint32_t first = b.ExtendedSpace("first", s.tokens, 3), second = b.ExtendedSpace("second", first, 2);
+      const uint32_t x = b.Input("x", second, 4);
+      b.SetOutput(b.Op(code, {x}, {b.RandomTensor(rows, 4)}, second, 4,
+                       code == OpCode::kRotate ? Attributes{{Attribute::kHeads, 1}} : Attributes{}));
+      if (rows >= 5) {
+        ExpectAccepted(b, "long enough");
+      } else {
+        ExpectRefused(b, FOVEA_E_SHAPE, "too short");
+      }
+    }
+  }
+}
+
+// Two products and a sum, each rounded: 4e-7 of the largest entry.
+TEST(Rotate, PairsDimensionsAndOffset) {
+  struct Case {
+    uint32_t heads, size, dims, offset;
+  };
+  for (const Case c : {Case{1, 2, 2, 0}, {2, 8, 8, 0}, {3, 10, 6, 2}, {1, 33, 32, 1}, {4, 16, 16, 0}, {5, 7, 2, 0}}) {
+    for (const uint32_t interleaved : {0u, 1u}) {
+      const Lengths& lengths = RaggedLengths()[0];
+      ModelBuilder b;
+      const TextSpaces s(b);
+      const uint32_t width = c.heads * c.size;
+      const uint32_t x = b.Input("x", s.tokens, width);
+      const uint32_t table = b.RandomTensor(Longest(lengths) + c.offset, c.dims, DType::kF32, 1);
+      const uint32_t y =
+          b.Op(OpCode::kRotate, {x}, {table}, s.tokens, width,
+               {{Attribute::kHeads, c.heads}, {Attribute::kInterleaved, interleaved}, {Attribute::kOffset, c.offset}});
+      const std::vector<float> xs = b.RandomFloats(size_t{26} * width), t = b.TensorValues(table);
+      const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y);
+      std::vector<double> expected(xs.begin(), xs.end());
+      ForEachRow(lengths, [&](uint32_t row, uint32_t position) {
+        const float* angles = &t[(c.offset + position) * c.dims];
+        for (uint32_t head = 0; head < c.heads; ++head) {
+          const size_t at = size_t{row} * width + head * c.size;
+          for (uint32_t i = 0; i < c.dims / 2; ++i) {
+            const size_t p = at + (interleaved ? 2 * i : i), q = at + (interleaved ? 2 * i + 1 : i + c.dims / 2);
+            const double cosine = angles[i], sine = angles[c.dims / 2 + i];
+            expected[p] = xs[p] * cosine - xs[q] * sine;
+            expected[q] = xs[q] * cosine + xs[p] * sine;
+          }
+        }
+      });
+      ExpectClose(found, expected, 4e-7, 0);
+    }
+  }
+}
+
+TEST(Prepend, PutsRowsInFrontAtEveryTileBoundary) {
+  for (const uint32_t extra : {1u, 3u}) {
+    for (const uint32_t width : {1u, 9u}) {
+      for (const Lengths& lengths : RaggedLengths()) {
+        ModelBuilder b;
+        const TextSpaces s(b);
+        const uint32_t longer = b.ExtendedSpace("longer", s.tokens, extra);
+        const uint32_t x = b.Input("x", s.tokens, width);
+        const uint32_t rows = b.RandomTensor(extra, width);
+        const uint32_t y = b.Op(OpCode::kPrepend, {x}, {rows}, longer, width);
+        b.SetOutput(y);
+        const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width), front = b.TensorValues(rows);
+        std::vector<float> expected;
+        size_t begin = 0;
+        for (const uint32_t length : lengths) {
+          expected.insert(expected.end(), front.begin(), front.end());
+          expected.insert(expected.end(), xs.begin() + begin * width, xs.begin() + (begin + length) * width);
+          begin += length;
+        }
+        const Feed feed = {{{s.tokens, lengths}}, {{x, xs}}, {}};
+        const TestModel model(b.Blob());
+        const std::vector<fovea_limit> limits = LimitsOf(b, feed);
+        for (uint32_t tile = 1; tile <= expected.size() / width + 1; ++tile) {
+          ASSERT_EQ(RunWith(model, Options(limits, 1, tile), feed, y), expected) << "tile " << tile;
+        }
+      }
+    }
+  }
+}
+
+// An extended space of an extended space, and attention over it.
+TEST(Prepend, Twice) {
+  ModelBuilder b;
+  const TextSpaces s(b);
+  const uint32_t first = b.ExtendedSpace("first", s.tokens, 1), second = b.ExtendedSpace("second", first, 2);
+  const uint32_t x = b.Input("x", s.tokens, 3);
+  const uint32_t one = b.RandomTensor(1, 3), two = b.RandomTensor(2, 3);
+  const uint32_t y = b.Op(OpCode::kPrepend, {x}, {one}, first, 3);
+  const uint32_t z = b.Op(OpCode::kPrepend, {y}, {two}, second, 3);
+  const uint32_t last = b.Op(OpCode::kPool, {z}, {}, s.texts, 3, {{Attribute::kKind, 1}});
+  b.SetOutput(last);
+  const std::vector<float> xs = b.RandomFloats(3 * 3);
+  const Feed feed = {{{s.tokens, {2, 0, 1}}}, {{x, xs}}, {}};
+  const std::vector<float> found = RunTiled(b, feed, z), o = b.TensorValues(one), t = b.TensorValues(two);
+  std::vector<float> expected;
+  const auto append = [&expected](std::vector<float>::const_iterator from, int rows) {
+    expected.insert(expected.end(), from, from + rows * 3);
+  };
+  for (int segment = 0; segment < 3; ++segment) {
+    append(t.begin(), 2);
+    append(o.begin(), 1);
+    if (segment == 0) append(xs.begin(), 2);
+    if (segment == 2) append(xs.begin() + 6, 1);
+  }
+  EXPECT_EQ(found, expected);
+  std::vector<float> lasts(xs.begin() + 3, xs.begin() + 6);
+  lasts.insert(lasts.end(), o.begin(), o.end());
+  lasts.insert(lasts.end(), xs.begin() + 6, xs.end());
+  EXPECT_EQ(RunTiled(b, feed, last), lasts);
+}
+
+// A root space may be extended too; its rows are as many as its children have segments, also when that changes.
+TEST(Prepend, ToTheRootSpaceFollowsItsRows) {
+  ModelBuilder b;
+  const TextSpaces s(b);
+  const uint32_t longer = b.ExtendedSpace("longer", s.texts, 1);
+  const uint32_t x = b.Input("x", s.tokens, 3);
+  const uint32_t front = b.RandomTensor(1, 3);
+  const uint32_t pooled = b.Op(OpCode::kPool, {x}, {}, s.texts, 3);
+  const uint32_t y = b.Op(OpCode::kPrepend, {pooled}, {front}, longer, 3);
+  b.SetOutput(y);
+  const TestModel model(b.Blob());
+  const std::vector<fovea_limit> limits = {{s.texts, 6, 0}, {s.tokens, 6, 0}};
+  TestSession session(model, Options(limits));
+  for (const uint32_t count : {2u, 6u, 1u}) {
+    const std::vector<float> xs = b.RandomFloats(size_t{count} * 3);
+    session.SetSegments(s.tokens, Lengths(count, 1));
+    session.SetInput(x, xs);
+    session.Run();
+    std::vector<float> expected = b.TensorValues(front);
+    expected.insert(expected.end(), xs.begin(), xs.end());
+    EXPECT_EQ(session.Output(y), expected);
+  }
+}
+
+// The rows of an extended root space follow from its source, not from its own children: those must agree.
+TEST(Prepend, ChildrenOfAnExtendedRootMustAgree) {
+  ModelBuilder b;
+  const uint32_t root = b.Space("root"), longer = b.ExtendedSpace("longer", root, 1),
+                 leaves = b.Space("leaves", longer);
+  const uint32_t x = b.Input("x", root, 2), z = b.Input("z", leaves, 2);
+  const uint32_t y = b.Op(OpCode::kPrepend, {x}, {b.RandomTensor(1, 2)}, longer, 2);
+  b.SetOutput(b.Op(OpCode::kAdd, {y, b.Op(OpCode::kPool, {z}, {}, longer, 2)}, {}, longer, 2));
+  const TestModel model(b.Blob());
+  const std::vector<fovea_limit> limits = {{root, 4, 0}, {leaves, 9, 0}};
+  TestSession session(model, Options(limits));
+  fovea_error error = {};
+  session.SetSegments(root, {3});
+  session.SetSegments(leaves, {1, 1, 1});
+  EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_E_SEGMENTS);
+  session.SetSegments(leaves, {1, 1, 1, 1});
+  EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_OK) << error.text;
+}
+
+TEST(Prepend, ShapeRules) {
+  const auto refused = [](const char* what, fovea_status status, int in, int out, uint32_t width, DType type,
+                          uint32_t rows, uint32_t tensor_width, DType tensor_type, const Attributes& attributes) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t spaces[] = {s.texts, s.tokens, b.ExtendedSpace("a", s.tokens, 2), b.ExtendedSpace("b", 2, 2)};
+    const uint32_t x = b.Input("x", spaces[in], width, type);
+    b.Op(OpCode::kPrepend, {x}, {rows == 0 ? kBlobNone : b.RandomTensor(rows, tensor_width, tensor_type)}, spaces[out],
+         8, attributes);
+    if (status == FOVEA_OK) {
+      ExpectAccepted(b, what);
+    } else {
+      ExpectRefused(b, status, what);
+    }
+  };
+  const DType f = DType::kF32;
+  refused("fine", FOVEA_OK, 1, 2, 8, f, 2, 8, f, {});
+  refused("fine", FOVEA_OK, 2, 3, 8, f, 2, 8, f, {});
+  refused("same space", FOVEA_E_SHAPE, 1, 1, 8, f, 2, 8, f, {});
+  refused("not its source", FOVEA_E_SHAPE, 1, 3, 8, f, 2, 8, f, {});
+  refused("backwards", FOVEA_E_SHAPE, 2, 1, 8, f, 2, 8, f, {});
+  refused("width", FOVEA_E_SHAPE, 1, 2, 7, f, 2, 8, f, {});
+  refused("type", FOVEA_E_SHAPE, 1, 2, 8, DType::kI32, 2, 8, f, {});
+  refused("rows", FOVEA_E_SHAPE, 1, 2, 8, f, 1, 8, f, {});
+  refused("rows", FOVEA_E_SHAPE, 1, 2, 8, f, 3, 8, f, {});
+  refused("rows' width", FOVEA_E_SHAPE, 1, 2, 8, f, 2, 9, f, {});
+  refused("rows' type", FOVEA_E_SHAPE, 1, 2, 8, f, 2, 8, DType::kF16, {});
+  refused("no rows", FOVEA_E_RECORD, 1, 2, 8, f, 0, 8, f, {});
+  refused("attribute", FOVEA_E_OP, 1, 2, 8, f, 2, 8, f, {{Attribute::kKind, 0}});
+}
+
+}  // namespace
+}  // namespace fovea::test
