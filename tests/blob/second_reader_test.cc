@@ -36,7 +36,8 @@ tools::BlobContent MakeContent() {
                      MakeTensor("nibbles", DType::kI4, 4, 64, 3), MakeTensor("bias", DType::kF32, 1, 7, 4)};
   tools::BlobProgram program;
   program.name = "encode";
-  program.values = {{"ids", 1, 1, DType::kI32, ValueRole::kInput}, {"x", 1, 7}, {"y", 0, 7, DType::kF32, ValueRole::kOutput}};
+  program.values = {
+      {"ids", 1, 1, DType::kI32, ValueRole::kInput}, {"x", 1, 7}, {"y", 0, 7, DType::kF32, ValueRole::kOutput}};
   program.operations = {{1, "", 1, {0}, {0}, {{6, 0x40000000}}}, {10, "text", 2, {1}, {kBlobNone, 3}, {}}};
   content.programs = {program, program};
   content.programs[1].name = "again";

@@ -77,7 +77,8 @@ TEST_P(Compared, PackedSectionIsUsedAndChangesNothing) {
   ASSERT_EQ(fovea_model_size(copy.get(), packed.size(), nullptr, &needed, &error), FOVEA_OK) << error.text;
   const Memory memory = Allocate(needed);
   fovea_model* model = nullptr;
-  ASSERT_EQ(fovea_model_init(copy.get(), packed.size(), nullptr, memory.get(), needed, &model, &error), FOVEA_OK) << error.text;
+  ASSERT_EQ(fovea_model_init(copy.get(), packed.size(), nullptr, memory.get(), needed, &model, &error), FOVEA_OK)
+      << error.text;
   fovea_model_info info = {};
   info.struct_size = sizeof(info);
   ASSERT_EQ(fovea_model_get_info(model, &info), FOVEA_OK);

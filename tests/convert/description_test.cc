@@ -58,7 +58,8 @@ std::string Refusal(const Json& json) {
 TEST(Description, RunsAsWritten) {
   Resolved model = ResolveJson(Small());
   ASSERT_EQ(model.content.tensors.size(), 4u);
-  for (size_t i = 0; i < model.content.tensors.size(); ++i) EncodeTensor(model.constants[i].load(), model.content.tensors[i]);
+  for (size_t i = 0; i < model.content.tensors.size(); ++i)
+    EncodeTensor(model.constants[i].load(), model.content.tensors[i]);
   const test::ReadBlob blob = test::SecondReader(WriteBlob(model.content));
   EXPECT_EQ(blob.metadata.at("label.1"), "yes");
   const test::ReferenceRun run = test::RunReference(blob, {{"ids", {0, 3}}}, 2);
@@ -91,14 +92,16 @@ TEST(Description, MistakesAreNamedWithTheirPlace) {
       {"/constants/2/colour", "1", "constant b: colour is not known"},
       {"/programs/0/inputs/0/type", "\"i64\"", "type must be i32 or f32"},
       {"/programs/0/inputs/0/space", "\"words\"", "program encode, input ids: there is no space words"},
-      {"/programs/0/operations/0/op", "\"embedd\"", "program encode, operation 0 (embedd -> x.0): there is no operation embedd"},
+      {"/programs/0/operations/0/op", "\"embedd\"",
+       "program encode, operation 0 (embedd -> x.0): there is no operation embedd"},
       {"/programs/0/operations/0/in", "[]", "operation 0 (embed -> x.0): 0 inputs"},
       {"/programs/0/operations/0/in", "[\"idz\"]", "there is no value idz"},
       {"/programs/0/operations/0/tensors", "[\"tabel\"]", "no tensor tabel"},
       {"/programs/0/operations/0/scale", "\"2\"", "scale must be a number"},
       {"/programs/0/operations/0/heads", "2", "embed has no attribute heads"},
       {"/programs/0/operations/1/repeat", "-1", "repeat must be"},
-      {"/programs/0/operations/1/operations/0/activation", "\"mish\"", "operation 1 (linear -> x.1): activation must be one of"},
+      {"/programs/0/operations/1/operations/0/activation", "\"mish\"",
+       "operation 1 (linear -> x.1): activation must be one of"},
       {"/programs/0/operations/1/operations/0/tensors", "[\"w\", \"w\"]", "tensor w is [2, 2], [1, 2] is needed"},
       {"/programs/0/operations/1/operations/0/out", "\"x.1\"", "operation 2 (linear -> x.1)"},
       {"/programs/0/operations/3/kind", "\"median\"", "operation 4 (pool -> pooled): kind must be one of first, last"},
@@ -170,16 +173,19 @@ class SentenceTransformer : public testing::Test {
     directory_ = std::filesystem::path(testing::TempDir()) / "sentence_transformer";
     std::filesystem::remove_all(directory_);
     for (const char* module : {"1_Pooling", "2_Dense"}) std::filesystem::create_directories(directory_ / module);
-    for (const char* file : {"config.json", "model.safetensors"}) std::filesystem::copy(encoder / file, directory_ / file);
+    for (const char* file : {"config.json", "model.safetensors"})
+      std::filesystem::copy(encoder / file, directory_ / file);
     Write("modules.json", R"([
       {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
       {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
       {"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"},
       {"idx": 3, "name": "3", "path": "3_Normalize", "type": "sentence_transformers.models.Normalize"}])");
     Write("sentence_bert_config.json", R"({"max_seq_length": 24, "do_lower_case": false})");
-    Write("1_Pooling/config.json", R"({"word_embedding_dimension": 32, "pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true})");
-    Write("2_Dense/config.json",
-          R"({"in_features": 32, "out_features": 2, "bias": true, "activation_function": "torch.nn.modules.activation.Tanh"})");
+    Write("1_Pooling/config.json",
+          R"({"word_embedding_dimension": 32, "pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true})");
+    Write(
+        "2_Dense/config.json",
+        R"({"in_features": 32, "out_features": 2, "bias": true, "activation_function": "torch.nn.modules.activation.Tanh"})");
     SafetensorsWriter dense;
     const std::vector<float> weight(64, 0.25f), bias = {1, 2};
     dense.AddFloats("linear.weight", {2, 32}, weight.data());
@@ -188,7 +194,9 @@ class SentenceTransformer : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
-  void Write(const std::string& name, const std::string& text) { WriteFile(directory_ / name, text.data(), text.size()); }
+  void Write(const std::string& name, const std::string& text) {
+    WriteFile(directory_ / name, text.data(), text.size());
+  }
   std::string Refusal() const {
     try {
       Describe(Options());
@@ -224,7 +232,8 @@ TEST_F(SentenceTransformer, Converts) {
 
 TEST_F(SentenceTransformer, RefusesByName) {
   Write("1_Pooling/config.json", R"({"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": true})");
-  EXPECT_NE(Refusal().find("pooling_mode_cls_token together with pooling_mode_mean_tokens"), std::string::npos) << Refusal();
+  EXPECT_NE(Refusal().find("pooling_mode_cls_token together with pooling_mode_mean_tokens"), std::string::npos)
+      << Refusal();
   Write("1_Pooling/config.json", R"({"pooling_mode_weightedmean_tokens": true})");
   EXPECT_NE(Refusal().find("pooling_mode_weightedmean_tokens"), std::string::npos) << Refusal();
   Write("modules.json", R"([{"path": "", "type": "sentence_transformers.models.CLIPModel"}])");

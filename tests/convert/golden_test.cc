@@ -1,5 +1,5 @@
-// Every published encoder directory converts, and the blob means what the original library computed: checked with the plain
-// reference, on every value that was stored.
+// Every published encoder directory converts, and the blob means what the original library computed: checked with the
+// plain reference, on every value that was stored.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -98,13 +98,14 @@ INSTANTIATE_TEST_SUITE_P(Published, Directory,
 TEST(Examples, UniversalSentenceEncoder) {
   const std::string directory = kShared + "/models/use-lite";
   if (Missing(directory)) GTEST_SKIP();
-  const ReadBlob blob = Converted(std::string(FOVEA_SOURCE_DIR) + "/tools/convert/examples/use-lite/graph.json", directory);
+  const ReadBlob blob =
+      Converted(std::string(FOVEA_SOURCE_DIR) + "/tools/convert/examples/use-lite/graph.json", directory);
   const SafetensorsReader expected(directory + "/expected.safetensors");
   EXPECT_FALSE(blob.text.empty());
   const ReferenceRun run = RunReference(blob, {{"input_ids", {2002, 102, 311}}}, 3);
   for (const char* name : {"embeddings", "layers.0.attention_weights", "layers.0.after_attention", "layers.0.output",
-                           "layers.1.attention_weights", "layers.1.after_attention", "layers.1.output", "pooled", "dense",
-                           "sentence_embedding"}) {
+                           "layers.1.attention_weights", "layers.1.after_attention", "layers.1.output", "pooled",
+                           "dense", "sentence_embedding"}) {
     ExpectClose(Named(run, blob, name), expected.Get(std::string("case_00.") + name), 3e-6, 1e-5, name);
   }
 }

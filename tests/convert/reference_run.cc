@@ -14,14 +14,22 @@ using Rows = std::vector<double>;
 
 double Activate(uint32_t kind, double x) {
   switch (kind) {
-    case 0: return x;
-    case 1: return x > 0 ? x : 0;
-    case 2: return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-    case 3: return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
-    case 4: return x / (1 + std::exp(-x));
-    case 5: return std::tanh(x);
-    case 6: return 1 / (1 + std::exp(-x));
-    default: throw std::runtime_error("no such activation");
+    case 0:
+      return x;
+    case 1:
+      return x > 0 ? x : 0;
+    case 2:
+      return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+    case 3:
+      return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    case 4:
+      return x / (1 + std::exp(-x));
+    case 5:
+      return std::tanh(x);
+    case 6:
+      return 1 / (1 + std::exp(-x));
+    default:
+      throw std::runtime_error("no such activation");
   }
 }
 
@@ -46,7 +54,9 @@ class Run {
  private:
   const Rows& In(const ReadOperation& op, size_t i) const { return values_.at(op.inputs.at(i)); }
   uint32_t Width(const ReadOperation& op, size_t i) const { return program_.values.at(op.inputs.at(i)).width; }
-  uint32_t RowsIn(const ReadOperation& op, size_t i) const { return rows_.at(program_.values.at(op.inputs.at(i)).space); }
+  uint32_t RowsIn(const ReadOperation& op, size_t i) const {
+    return rows_.at(program_.values.at(op.inputs.at(i)).space);
+  }
   const ReadTensor* Tensor(const ReadOperation& op, size_t i) const {
     return i < op.tensors.size() && op.tensors[i] != kAbsent ? &blob_.tensors.at(op.tensors[i]) : nullptr;
   }
@@ -98,7 +108,9 @@ class Run {
       case 5:  // add
         for (size_t i = 0; i < out.size(); ++i) out[i] = In(op, 0)[i] + In(op, 1)[i];
         return out;
-      case 8: Attend(op, out); return out;
+      case 8:
+        Attend(op, out);
+        return out;
       case 10:  // pool
         for (size_t c = 0; c < width; ++c) {
           const size_t count = RowsIn(op, 0);
@@ -117,7 +129,8 @@ class Run {
           double sum = 0;
           for (size_t c = 0; c < width; ++c) sum += In(op, 0)[r * width + c] * In(op, 0)[r * width + c];
           const double epsilon = F32(op, 3, 0);
-          const double norm = U32(op, 13, 0) == 1 ? std::sqrt(std::max(sum, epsilon)) : std::max(std::sqrt(sum), epsilon);
+          const double norm =
+              U32(op, 13, 0) == 1 ? std::sqrt(std::max(sum, epsilon)) : std::max(std::sqrt(sum), epsilon);
           for (size_t c = 0; c < width; ++c) out[r * width + c] = In(op, 0)[r * width + c] / norm;
         }
         return out;
@@ -127,7 +140,8 @@ class Run {
         std::copy(In(op, 0).begin(), In(op, 0).end(), out.begin() + static_cast<ptrdiff_t>(front.size()));
         return out;
       }
-      default: throw std::runtime_error("the reference does not know this operation");
+      default:
+        throw std::runtime_error("the reference does not know this operation");
     }
   }
 
@@ -151,7 +165,8 @@ class Run {
         double most = -INFINITY, sum = 0;
         for (size_t j = 0; j < keys; ++j) {
           double score = 0;
-          for (size_t c = 0; c < d_k; ++c) score += In(op, 0)[(i * heads + h) * d_k + c] * In(op, 1)[(j * heads + h) * d_k + c];
+          for (size_t c = 0; c < d_k; ++c)
+            score += In(op, 0)[(i * heads + h) * d_k + c] * In(op, 1)[(j * heads + h) * d_k + c];
           row[j] = score * F32(op, 6, 1 / std::sqrt(static_cast<double>(d_k)));
           if (bias != nullptr) {
             const auto reach = static_cast<int64_t>(bias->width / 2);
@@ -163,7 +178,8 @@ class Run {
         for (double& weight : row) sum += weight = std::exp(weight - most);
         for (size_t j = 0; j < keys; ++j) {
           row[j] /= sum;
-          for (size_t c = 0; c < d_v; ++c) out[(i * heads + h) * d_v + c] += row[j] * In(op, 2)[(j * heads + h) * d_v + c];
+          for (size_t c = 0; c < d_v; ++c)
+            out[(i * heads + h) * d_v + c] += row[j] * In(op, 2)[(j * heads + h) * d_v + c];
         }
         weights.insert(weights.end(), row.begin(), row.end());
       }
@@ -179,7 +195,8 @@ class Run {
 
 }  // namespace
 
-ReferenceRun RunReference(const ReadBlob& blob, const std::map<std::string, std::vector<double>>& inputs, uint32_t rows) {
+ReferenceRun RunReference(const ReadBlob& blob, const std::map<std::string, std::vector<double>>& inputs,
+                          uint32_t rows) {
   return Run(blob, inputs, rows).Go();
 }
 

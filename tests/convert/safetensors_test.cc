@@ -78,11 +78,14 @@ TEST(Safetensors, RefusesHeadersThatLie) {
       {R"({"a":7})", 8, "needs"},
       {R"([])", 8, "object"},
       {R"({"a":)", 8, "JSON"},
-      {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[4],"data_offsets":[3,7]}})", 8, "overlap"},
-      {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"a":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})", 8, "twice"},
+      {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[4],"data_offsets":[3,7]}})",
+       8, "overlap"},
+      {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"a":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})",
+       8, "twice"},
   };
   for (const auto& c : cases) {
-    EXPECT_NE(Refusal(File(c.header, c.data)).find(c.reason), std::string::npos) << c.header << ": " << Refusal(File(c.header, c.data));
+    EXPECT_NE(Refusal(File(c.header, c.data)).find(c.reason), std::string::npos)
+        << c.header << ": " << Refusal(File(c.header, c.data));
   }
   EXPECT_NE(Refusal("short"), "");
   std::string file = File("{}", 0);

@@ -120,7 +120,8 @@ class Reader {
       Need(tensor.data % 64 == 0 && tensor.scales % 64 == 0, "tensor data is not aligned");
       for (uint64_t r = 0; r < tensor.rows; ++r) {
         for (uint64_t c = 0; c < tensor.width; ++c) {
-          tensor.values.push_back(Element(tensor, weights->offset + tensor.data, weights->offset + tensor.scales, r, c));
+          tensor.values.push_back(
+              Element(tensor, weights->offset + tensor.data, weights->offset + tensor.scales, r, c));
         }
       }
       blob_.tensors.push_back(std::move(tensor));
@@ -130,16 +131,21 @@ class Reader {
   float Element(const ReadTensor& tensor, uint64_t data, uint64_t scales, uint64_t row, uint64_t column) const {
     const uint64_t index = row * tensor.width + column;
     switch (tensor.type) {
-      case 0: return Float(U32(data + 4 * index));
-      case 1: return Half(static_cast<uint32_t>(Number(data + 2 * index, 2)));
-      case 2: return static_cast<float>(static_cast<int8_t>(Number(data + index, 1))) * Float(U32(scales + 4 * row));
+      case 0:
+        return Float(U32(data + 4 * index));
+      case 1:
+        return Half(static_cast<uint32_t>(Number(data + 2 * index, 2)));
+      case 2:
+        return static_cast<float>(static_cast<int8_t>(Number(data + index, 1))) * Float(U32(scales + 4 * row));
       case 3: {
         Need(tensor.width % 32 == 0, "an int4 row has no whole number of blocks");
         const auto pair = static_cast<int>(Number(data + index / 2, 1));
         const int q = index % 2 == 0 ? pair % 16 : pair / 16;
         return static_cast<float>(q - 8) * Float(static_cast<uint32_t>(Number(scales + index / 32 * 2, 2)) << 16);
       }
-      default: Need(false, "a tensor has no type"); return 0;
+      default:
+        Need(false, "a tensor has no type");
+        return 0;
     }
   }
   static float Float(uint32_t bits) {
@@ -160,12 +166,14 @@ class Reader {
       const uint64_t at = Record(5, p, 24);
       ReadProgram program;
       program.name = String(U32(at));
-      Need(U32(at + 4) == values && U32(at + 12) == operations, "a program does not begin where the one before it ends");
+      Need(U32(at + 4) == values && U32(at + 12) == operations,
+           "a program does not begin where the one before it ends");
       for (uint32_t i = 0; i < U32(at + 8); ++i) {
         const uint64_t v = Record(6, values + i, 24);
         program.values.push_back({String(U32(v)), U32(v + 4), U32(v + 8), U32(v + 12), U32(v + 16)});
       }
-      for (uint32_t i = 0; i < U32(at + 16); ++i) program.operations.push_back(Operation(Record(7, operations + i, 32)));
+      for (uint32_t i = 0; i < U32(at + 16); ++i)
+        program.operations.push_back(Operation(Record(7, operations + i, 32)));
       values += U32(at + 8);
       operations += U32(at + 16);
       CheckOrder(program);

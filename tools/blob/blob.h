@@ -67,7 +67,8 @@ struct BlobContent {
   std::vector<BlobPacked> packed;
 };
 
-// The whole blob. Equal strings and tensors of equal bytes are stored once. Fails where a limit of the format is passed.
+// The whole blob. Equal strings and tensors of equal bytes are stored once. Fails where a limit of the format is
+// passed.
 std::vector<uint8_t> WriteBlob(const BlobContent& content);
 
 }  // namespace fovea::tools

@@ -118,8 +118,12 @@ std::vector<uint8_t> WriteBlob(const BlobContent& content) {
   std::vector<TensorRecord> written;
   for (const BlobTensor& tensor : content.tensors) {
     CheckTensor(tensor);
-    TensorRecord record = {strings.Add(tensor.name), static_cast<uint32_t>(tensor.type), tensor.rows, tensor.width,
-                           weights.Add(tensor.data), 0};
+    TensorRecord record = {strings.Add(tensor.name),
+                           static_cast<uint32_t>(tensor.type),
+                           tensor.rows,
+                           tensor.width,
+                           weights.Add(tensor.data),
+                           0};
     if (!tensor.scales.empty()) record.scales = weights.Add(tensor.scales);
     const auto [at, is_new] = shared.emplace(std::make_pair(record.data, record.scales), tensors.count());
     const bool same = !is_new && written[at->second].type == record.type && written[at->second].rows == record.rows &&

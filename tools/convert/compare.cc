@@ -86,8 +86,8 @@ void Compare(const Matrix& exact, const Matrix& stored, OutputReport& report) {
 
 }  // namespace
 
-void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const std::vector<std::string>& texts,
-                  ConvertReport& report, const Progress& progress) {
+void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored,
+                  const std::vector<std::string>& texts, ConvertReport& report, const Progress& progress) {
   const Loaded reference(exact, "the model with f32 weights"), candidate(stored, "the converted model");
   const uint32_t programs = reference.model.Info().program_count;
   for (uint32_t program = 0; program < programs; ++program) {
@@ -114,7 +114,8 @@ BlobPacked PackForHost(const std::vector<uint8_t>& blob) {
   Check(fovea_model_packed_size(loaded.model.get(), &size, &packed.layout), "size of packed weights");
   packed.bytes.resize(size);
   fovea_error error = {};
-  if (size != 0) Check(fovea_model_pack(loaded.model.get(), packed.bytes.data(), size, &error), error, "packing weights");
+  if (size != 0)
+    Check(fovea_model_pack(loaded.model.get(), packed.bytes.data(), size, &error), error, "packing weights");
   return packed;
 }
 

@@ -9,8 +9,8 @@
 namespace fovea::tools {
 
 // Appends an entry for every output of every program to report.outputs.
-void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const std::vector<std::string>& texts,
-                  ConvertReport& report, const Progress& progress);
+void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored,
+                  const std::vector<std::string>& texts, ConvertReport& report, const Progress& progress);
 
 // The packed section that the library makes of a blob on this machine; empty if it packs nothing.
 BlobPacked PackForHost(const std::vector<uint8_t>& blob);

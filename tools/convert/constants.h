@@ -8,8 +8,8 @@
 
 namespace fovea::tools {
 
-// Row p is the sine and cosine of (first + p) * max_timescale^(-i / (width / 2 - inclusive)), i < width / 2: sines first, then cosines, or
-// interleaved: sine, cosine, sine ..
+// Row p is the sine and cosine of (first + p) * max_timescale^(-i / (width / 2 - inclusive)), i < width / 2: sines
+// first, then cosines, or interleaved: sine, cosine, sine ..
 struct SinusoidalSpec {
   uint32_t rows = 0;
   uint32_t width = 0;
@@ -35,9 +35,9 @@ Constant Sum(std::vector<Constant> addends);
 Constant Concatenate(std::vector<Constant> parts);
 Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values);
 
-// A table [heads, 2 * reach + 1] over key - query distances, from bucketed weights [buckets, heads]: half of the buckets for
-// keys behind the query, half before it; in each half the first half are single distances, the others grow logarithmically up to
-// max_distance, where they end.
+// A table [heads, 2 * reach + 1] over key - query distances, from bucketed weights [buckets, heads]: half of the
+// buckets for keys behind the query, half before it; in each half the first half are single distances, the others grow
+// logarithmically up to max_distance, where they end.
 Constant RelativeBuckets(Constant weights, uint32_t max_distance);
 
 }  // namespace fovea::tools

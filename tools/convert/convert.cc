@@ -41,8 +41,9 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress
     tensor.type = StorableType(asked, tensor.width);
     const std::vector<float> values = model.constants[i].load();
     EncodeTensor(values, tensor);
-    TensorReport entry = {tensor.name, tensor.type,  tensor.rows,
-                          tensor.width, tensor.data.size() + tensor.scales.size(), tensor.type != asked, {}};
+    TensorReport entry = {
+        tensor.name,          tensor.type, tensor.rows, tensor.width, tensor.data.size() + tensor.scales.size(),
+        tensor.type != asked, {}};
     if (tensor.type != DType::kF32) entry.error = CompareTensors(values, DecodeTensor(tensor));
     report.weight_bytes += entry.bytes;
     report.f32_bytes += 4 * values.size();

@@ -15,14 +15,14 @@
 namespace fovea::tools {
 
 struct ConvertOptions {
-  std::string input;                // a model directory, or a description (a .json file)
-  std::string source;               // of a description: where its weights lie; empty: beside it
-  std::string output;               // the blob's file; empty: none is written
-  DType weights = DType::kF32;      // of linear layers and embeddings: f32, f16, int8 or int4
-  bool pack_host = false;           // add weights packed for this machine
-  std::string task;                 // see DescribeDirectory
-  bool compare = true;              // run the blob against one with f32 weights, unless it is that itself
-  std::vector<std::string> texts;   // to compare on; empty: lengths from a list, random ids
+  std::string input;               // a model directory, or a description (a .json file)
+  std::string source;              // of a description: where its weights lie; empty: beside it
+  std::string output;              // the blob's file; empty: none is written
+  DType weights = DType::kF32;     // of linear layers and embeddings: f32, f16, int8 or int4
+  bool pack_host = false;          // add weights packed for this machine
+  std::string task;                // see DescribeDirectory
+  bool compare = true;             // run the blob against one with f32 weights, unless it is that itself
+  std::vector<std::string> texts;  // to compare on; empty: lengths from a list, random ids
 };
 
 struct TensorReport {
@@ -40,7 +40,7 @@ struct OutputReport {
   std::string name;
   double lowest_cosine = 1;  // of a row
   double max_abs_difference = 0;
-  double max_abs = 0;        // of the f32 model
+  double max_abs = 0;  // of the f32 model
 };
 
 struct ConvertReport {
@@ -53,7 +53,7 @@ struct ConvertReport {
   uint64_t text_bytes = 0;
   uint64_t packed_bytes = 0;
   uint64_t blob_bytes = 0;
-  std::vector<std::string> unused;       // stored tensors that the blob does not need
+  std::vector<std::string> unused;  // stored tensors that the blob does not need
   std::vector<std::string> warnings;
 };
 

@@ -1,5 +1,5 @@
-// A model in the words of the runtime: spaces, programs, operations and constants, all by name. Architectures and graph.json
-// both become this, and it alone becomes a blob.
+// A model in the words of the runtime: spaces, programs, operations and constants, all by name. Architectures and
+// graph.json both become this, and it alone becomes a blob.
 #ifndef FOVEA_TOOLS_CONVERT_DESCRIPTION_H_
 #define FOVEA_TOOLS_CONVERT_DESCRIPTION_H_
 
@@ -31,13 +31,13 @@ struct Input {
 };
 
 struct Operation {
-  std::string op;                       // runtime/ops/op_list.inc
-  std::vector<std::string> in;          // values
-  std::vector<std::string> tensors;     // "" where an optional one is absent
-  std::string out;                      // the value it makes
-  Json attributes = Json::object();     // runtime/blob/attribute_list.inc; enumerations by name
-  std::string name = "";                // of the step, for taps and tables
-  std::string space = "";               // prepend: the extended space, where several would do
+  std::string op;                    // runtime/ops/op_list.inc
+  std::vector<std::string> in;       // values
+  std::vector<std::string> tensors;  // "" where an optional one is absent
+  std::string out;                   // the value it makes
+  Json attributes = Json::object();  // runtime/blob/attribute_list.inc; enumerations by name
+  std::string name = "";             // of the step, for taps and tables
+  std::string space = "";            // prepend: the extended space, where several would do
 };
 
 struct Program {
@@ -52,10 +52,12 @@ struct Description {
   std::vector<Space> spaces;
   std::vector<Program> programs;
   Weights weights;
-  Json tokenizer;              // null: none; else as tools/convert/text wants it
-  std::string directory;       // where the tokenizer's files lie
-  uint32_t max_length = 0;     // tokens that a text is cut to, besides what positions and tokenizer allow; 0: no other limit
-  // Stored tensors whose names begin so must all be used: one that is not belongs to something the architecture file does not know.
+  Json tokenizer;         // null: none; else as tools/convert/text wants it
+  std::string directory;  // where the tokenizer's files lie
+  uint32_t max_length =
+      0;  // tokens that a text is cut to, besides what positions and tokenizer allow; 0: no other limit
+  // Stored tensors whose names begin so must all be used: one that is not belongs to something the architecture file
+  // does not know.
   std::vector<std::string> must_use;
   std::vector<std::string> warnings;
 

@@ -106,10 +106,13 @@ Json Substitute(const Json& json, const std::string& variable, int64_t number) {
       const size_t close = open == std::string::npos ? open : text.find('}', open);
       if (close == std::string::npos) return result + text.substr(at);
       const std::string offset = text.substr(open + 1 + variable.size(), close - open - 1 - variable.size());
-      const bool is_offset = offset.empty() || ((offset[0] == '+' || offset[0] == '-') && offset.size() > 1 && offset.size() < 8 &&
-                                                std::all_of(offset.begin() + 1, offset.end(), [](char c) { return c >= '0' && c <= '9'; }));
+      const bool is_offset =
+          offset.empty() ||
+          ((offset[0] == '+' || offset[0] == '-') && offset.size() > 1 && offset.size() < 8 &&
+           std::all_of(offset.begin() + 1, offset.end(), [](char c) { return c >= '0' && c <= '9'; }));
       result += text.substr(at, open - at);
-      result += is_offset ? std::to_string(number + (offset.empty() ? 0 : std::stoll(offset))) : text.substr(open, close + 1 - open);
+      result += is_offset ? std::to_string(number + (offset.empty() ? 0 : std::stoll(offset)))
+                          : text.substr(open, close + 1 - open);
       at = close + 1;
     }
     return result;
@@ -149,7 +152,8 @@ std::vector<Json> Expand(const std::vector<Json>& list, const std::string& key, 
 Range ReadRange(Object& object, const char* key) {
   const std::vector<Json> ends = object.List(key);
   if (ends.empty()) return {};
-  if (ends.size() != 2 || !ends[0].is_number_unsigned() || !ends[1].is_number_unsigned()) Fail("{} must be [begin, end]", key);
+  if (ends.size() != 2 || !ends[0].is_number_unsigned() || !ends[1].is_number_unsigned())
+    Fail("{} must be [begin, end]", key);
   return {ends[0], ends[1]};
 }
 
@@ -200,7 +204,8 @@ Constant ReadConstant(Object& object, const Weights& weights) {
   if (rows.end != 0 || columns.end != 0) constant = Slice(constant, rows, columns);
   const std::vector<Json> shape = object.List("reshape");
   if (!shape.empty()) {
-    if (shape.size() != 2 || !shape[0].is_number_unsigned() || !shape[1].is_number_unsigned()) Fail("reshape must be [rows, width]");
+    if (shape.size() != 2 || !shape[0].is_number_unsigned() || !shape[1].is_number_unsigned())
+      Fail("reshape must be [rows, width]");
     constant = Reshape(constant, shape[0], shape[1]);
   }
   if (object.Has("scale")) constant = Scale(constant, static_cast<float>(object.Real("scale", 1)));
@@ -229,7 +234,8 @@ Program ReadProgram(const Json& json) {
     const std::string type = input.Text("type", "f32");
     if (type != "i32" && type != "f32") Fail("type must be i32 or f32, not {}", type);
     const bool ids = type == "i32";
-    program.inputs.push_back({input.Text("name"), input.Text("space"), ids, ids ? input.Number("width", 1) : input.Number("width")});
+    program.inputs.push_back(
+        {input.Text("name"), input.Text("space"), ids, ids ? input.Number("width", 1) : input.Number("width")});
     input.NothingElse();
   }
   // Other names of values.
@@ -283,7 +289,8 @@ Description ReadDescription(const Json& json, const std::string& source) {
   for (const Json& item : object.List("spaces")) {
     At("spaces", [&] {
       Object space(item, "a space");
-      description.spaces.push_back({space.Text("name"), space.Text("parent", ""), space.Text("extends", ""), space.Number("by", 0)});
+      description.spaces.push_back(
+          {space.Text("name"), space.Text("parent", ""), space.Text("extends", ""), space.Number("by", 0)});
       space.NothingElse();
     });
   }

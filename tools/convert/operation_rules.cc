@@ -116,7 +116,8 @@ class Check {
 
  private:
   static const char* NameOf(Attribute key) {
-    return std::find_if(std::begin(kAttributes), std::end(kAttributes), [&](auto& info) { return info.key == key; })->name;
+    return std::find_if(std::begin(kAttributes), std::end(kAttributes), [&](auto& info) { return info.key == key; })
+        ->name;
   }
   const Json* Take(Attribute key) {
     taken_.push_back(key);
@@ -148,7 +149,8 @@ void Embed(Check& c) {
 
 void Position(Check& c) {
   c.Shape(0, c.tensor(0).rows, c.in(0).width);
-  if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows) Fail("offset lies behind the table's {} rows", c.tensor(0).rows);
+  if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows)
+    Fail("offset lies behind the table's {} rows", c.tensor(0).rows);
   c.Result(c.in(0).space, c.in(0).width);
 }
 
@@ -203,7 +205,8 @@ void AttentionRule(Check& c) {
          c.spaces()[k.space].name);
   }
   if (c.Has(0) && (c.tensor(0).rows != heads || c.tensor(0).width % 2 == 0)) {
-    Fail("tensor {} is [{}, {}], [{}, an odd number] is needed", c.tensor(0).name, c.tensor(0).rows, c.tensor(0).width, heads);
+    Fail("tensor {} is [{}, {}], [{}, an odd number] is needed", c.tensor(0).name, c.tensor(0).rows, c.tensor(0).width,
+         heads);
   }
   c.Real(Attribute::kScale);
   const uint32_t pattern = c.Choice(Attribute::kPattern, kPatterns, 0);
@@ -216,11 +219,13 @@ void AttentionRule(Check& c) {
 
 void Rotate(Check& c) {
   const uint32_t heads = c.Number(Attribute::kHeads, std::nullopt);
-  if (heads == 0 || c.in(0).width % heads != 0) Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
+  if (heads == 0 || c.in(0).width % heads != 0)
+    Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
   if (c.tensor(0).width % 2 != 0 || c.tensor(0).width > c.in(0).width / heads) {
     Fail("a table of {} columns cannot rotate heads of {}", c.tensor(0).width, c.in(0).width / heads);
   }
-  if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows) Fail("offset lies behind the table's {} rows", c.tensor(0).rows);
+  if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows)
+    Fail("offset lies behind the table's {} rows", c.tensor(0).rows);
   c.Number(Attribute::kInterleaved);
   c.Result(c.in(0).space, c.in(0).width);
 }

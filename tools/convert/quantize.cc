@@ -13,8 +13,8 @@
 namespace fovea::tools {
 namespace {
 
-// Fractions of the scale that would just represent the largest magnitude: clipping a rare large value a little may make all
-// others more exact.
+// Fractions of the scale that would just represent the largest magnitude: clipping a rare large value a little may make
+// all others more exact.
 constexpr float kTrials[] = {1.0f, 0.98f, 0.96f, 0.94f, 0.92f, 0.9f, 0.87f, 0.84f, 0.8f, 0.75f};
 
 // To the nearest whole number, ties to even, of magnitudes up to 2^22.
@@ -103,11 +103,20 @@ void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor) {
   tensor.data.assign(RowBytes(tensor.type, tensor.width) * tensor.rows, 0);
   tensor.scales.assign(ScaleBytes(tensor.type, tensor.rows, tensor.width), 0);
   switch (tensor.type) {
-    case DType::kF32: memcpy(tensor.data.data(), values.data(), tensor.data.size()); break;
-    case DType::kF16: EncodeHalf(values, tensor); break;
-    case DType::kI8: EncodeInt8(values, tensor); break;
-    case DType::kI4: EncodeInt4(values, tensor); break;
-    case DType::kI32: Fail("tensor {}: weights are not ids", tensor.name);
+    case DType::kF32:
+      memcpy(tensor.data.data(), values.data(), tensor.data.size());
+      break;
+    case DType::kF16:
+      EncodeHalf(values, tensor);
+      break;
+    case DType::kI8:
+      EncodeInt8(values, tensor);
+      break;
+    case DType::kI4:
+      EncodeInt4(values, tensor);
+      break;
+    case DType::kI32:
+      Fail("tensor {}: weights are not ids", tensor.name);
   }
 }
 
@@ -118,8 +127,12 @@ std::vector<float> DecodeTensor(const BlobTensor& tensor) {
   };
   for (size_t i = 0; i < values.size(); ++i) {
     switch (tensor.type) {
-      case DType::kF32: memcpy(&values[i], &tensor.data[4 * i], 4); break;
-      case DType::kF16: values[i] = FromHalf(half_at(tensor.data, i)); break;
+      case DType::kF32:
+        memcpy(&values[i], &tensor.data[4 * i], 4);
+        break;
+      case DType::kF16:
+        values[i] = FromHalf(half_at(tensor.data, i));
+        break;
       case DType::kI8: {
         float scale;
         memcpy(&scale, &tensor.scales[i / tensor.width * 4], 4);
@@ -131,7 +144,8 @@ std::vector<float> DecodeTensor(const BlobTensor& tensor) {
         values[i] = FromBf16(half_at(tensor.scales, i / kI4Block)) * static_cast<float>(q - 8);
         break;
       }
-      case DType::kI32: break;
+      case DType::kI32:
+        break;
     }
   }
   return values;

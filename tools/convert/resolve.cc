@@ -77,7 +77,8 @@ class Resolver {
       At(fmt::format("{}, input {}", place, input.name), [&] {
         const uint32_t width = input.ids ? 1 : input.width;
         if (width == 0 || width > kMaxWidth) Fail("a width of {} is out of range", width);
-        AddValue(record, {input.name, FindSpace(input.space), width, input.ids ? DType::kI32 : DType::kF32, ValueRole::kInput});
+        AddValue(record,
+                 {input.name, FindSpace(input.space), width, input.ids ? DType::kI32 : DType::kF32, ValueRole::kInput});
       });
     }
     for (size_t i = 0; i < program.operations.size(); ++i) {

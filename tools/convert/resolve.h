@@ -1,4 +1,5 @@
-// From a description, which speaks in names, to the records of a blob, which are indices: every shape inferred and checked.
+// From a description, which speaks in names, to the records of a blob, which are indices: every shape inferred and
+// checked.
 #ifndef FOVEA_TOOLS_CONVERT_RESOLVE_H_
 #define FOVEA_TOOLS_CONVERT_RESOLVE_H_
 
@@ -10,9 +11,9 @@
 namespace fovea::tools {
 
 struct Resolved {
-  BlobContent content;               // tensors have shapes, but no bytes yet
-  std::vector<Constant> constants;   // the values of content.tensors
-  std::vector<bool> quantizable;     // of content.tensors: used as weight of linear layers and table of embeddings only
+  BlobContent content;              // tensors have shapes, but no bytes yet
+  std::vector<Constant> constants;  // the values of content.tensors
+  std::vector<bool> quantizable;    // of content.tensors: used as weight of linear layers and table of embeddings only
 };
 
 // Fails with the place (program, operation) and what is wrong there.

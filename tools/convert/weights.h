@@ -1,5 +1,5 @@
-// The named constants of a model: matrices in safetensors files, and matrices computed from them or from a formula. Values are
-// made when asked for, so that a large model is never in memory as a whole.
+// The named constants of a model: matrices in safetensors files, and matrices computed from them or from a formula.
+// Values are made when asked for, so that a large model is never in memory as a whole.
 #ifndef FOVEA_TOOLS_CONVERT_WEIGHTS_H_
 #define FOVEA_TOOLS_CONVERT_WEIGHTS_H_
 

@@ -24,9 +24,9 @@ struct TypeInfo {
   uint32_t bytes;
 };
 constexpr TypeInfo kTypes[] = {
-    {ElementType::kF64, "F64", 8}, {ElementType::kF32, "F32", 4}, {ElementType::kF16, "F16", 2},
+    {ElementType::kF64, "F64", 8},   {ElementType::kF32, "F32", 4}, {ElementType::kF16, "F16", 2},
     {ElementType::kBF16, "BF16", 2}, {ElementType::kI64, "I64", 8}, {ElementType::kI32, "I32", 4},
-    {ElementType::kI16, "I16", 2}, {ElementType::kU8, "U8", 1}, {ElementType::kI8, "I8", 1},
+    {ElementType::kI16, "I16", 2},   {ElementType::kU8, "U8", 1},   {ElementType::kI8, "I8", 1},
     {ElementType::kBool, "BOOL", 1},
 };
 
@@ -66,7 +66,8 @@ StoredTensor ParseEntry(const std::string& name, const Json& entry, const uint8_
   }
   StoredTensor tensor;
   const std::string type = entry["dtype"];
-  const auto info = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeInfo& i) { return type == i.name; });
+  const auto info =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeInfo& i) { return type == i.name; });
   if (info == std::end(kTypes)) Fail("{}: tensor {}: element type {} is not supported", where, name, type);
   tensor.type = info->type;
 
@@ -102,16 +103,36 @@ void ForEach(const StoredTensor& tensor, const Use& use) {
   const uint64_t count = tensor.count();
   const uint8_t* p = tensor.data;
   switch (tensor.type) {
-    case ElementType::kF64: for (uint64_t i = 0; i < count; ++i) use(i, Load<double>(p + 8 * i)); break;
-    case ElementType::kF32: for (uint64_t i = 0; i < count; ++i) use(i, Load<float>(p + 4 * i)); break;
-    case ElementType::kF16: for (uint64_t i = 0; i < count; ++i) use(i, FromHalf(Load<uint16_t>(p + 2 * i))); break;
-    case ElementType::kBF16: for (uint64_t i = 0; i < count; ++i) use(i, FromBf16(Load<uint16_t>(p + 2 * i))); break;
-    case ElementType::kI64: for (uint64_t i = 0; i < count; ++i) use(i, Load<int64_t>(p + 8 * i)); break;
-    case ElementType::kI32: for (uint64_t i = 0; i < count; ++i) use(i, Load<int32_t>(p + 4 * i)); break;
-    case ElementType::kI16: for (uint64_t i = 0; i < count; ++i) use(i, Load<int16_t>(p + 2 * i)); break;
-    case ElementType::kU8: for (uint64_t i = 0; i < count; ++i) use(i, p[i]); break;
-    case ElementType::kI8: for (uint64_t i = 0; i < count; ++i) use(i, static_cast<int8_t>(p[i])); break;
-    case ElementType::kBool: for (uint64_t i = 0; i < count; ++i) use(i, static_cast<uint8_t>(p[i] != 0)); break;
+    case ElementType::kF64:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<double>(p + 8 * i));
+      break;
+    case ElementType::kF32:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<float>(p + 4 * i));
+      break;
+    case ElementType::kF16:
+      for (uint64_t i = 0; i < count; ++i) use(i, FromHalf(Load<uint16_t>(p + 2 * i)));
+      break;
+    case ElementType::kBF16:
+      for (uint64_t i = 0; i < count; ++i) use(i, FromBf16(Load<uint16_t>(p + 2 * i)));
+      break;
+    case ElementType::kI64:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<int64_t>(p + 8 * i));
+      break;
+    case ElementType::kI32:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<int32_t>(p + 4 * i));
+      break;
+    case ElementType::kI16:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<int16_t>(p + 2 * i));
+      break;
+    case ElementType::kU8:
+      for (uint64_t i = 0; i < count; ++i) use(i, p[i]);
+      break;
+    case ElementType::kI8:
+      for (uint64_t i = 0; i < count; ++i) use(i, static_cast<int8_t>(p[i]));
+      break;
+    case ElementType::kBool:
+      for (uint64_t i = 0; i < count; ++i) use(i, static_cast<uint8_t>(p[i] != 0));
+      break;
   }
 }
 
@@ -153,7 +174,8 @@ StoredTensors ParseSafetensors(const uint8_t* data, uint64_t size, const std::st
   std::vector<std::pair<const uint8_t*, const StoredTensors::value_type*>> order;
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") continue;
-    const auto at = tensors.emplace(name, ParseEntry(name, entry, data + 8 + header_size, size - 8 - header_size, where));
+    const auto at =
+        tensors.emplace(name, ParseEntry(name, entry, data + 8 + header_size, size - 8 - header_size, where));
     if (at.first->second.bytes != 0) order.emplace_back(at.first->second.data, &*at.first);
   }
   std::sort(order.begin(), order.end());

@@ -33,7 +33,8 @@ std::vector<float> ToFloats(const StoredTensor& tensor);
 std::vector<int64_t> ToIntegers(const StoredTensor& tensor);
 std::string ShapeText(const std::vector<uint64_t>& shape);
 
-// The tensors in the bytes of a file; they point into `data`. Every offset, size and shape is checked. `where` begins messages.
+// The tensors in the bytes of a file; they point into `data`. Every offset, size and shape is checked. `where` begins
+// messages.
 StoredTensors ParseSafetensors(const uint8_t* data, uint64_t size, const std::string& where);
 
 // The tensors of a file, or of all files that a `*.safetensors.index.json` names.

@@ -22,7 +22,8 @@ void SafetensorsWriter::AddFloats(const std::string& name, const std::vector<uin
   Add(name, ElementType::kF32, shape, values);
 }
 
-void SafetensorsWriter::AddIntegers(const std::string& name, const std::vector<uint64_t>& shape, const int64_t* values) {
+void SafetensorsWriter::AddIntegers(const std::string& name, const std::vector<uint64_t>& shape,
+                                    const int64_t* values) {
   Add(name, ElementType::kI64, shape, values);
 }
 

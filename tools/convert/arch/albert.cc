@@ -1,5 +1,5 @@
-// ALBERT: BERT whose layers share weights in groups, with narrow embeddings that are projected to the hidden width. A hidden state is
-// what all inner layers of a group make of the one before.
+// ALBERT: BERT whose layers share weights in groups, with narrow embeddings that are projected to the hidden width. A
+// hidden state is what all inner layers of a group make of the one before.
 #include "tools/base/fail.h"
 #include "tools/convert/arch/post_norm_encoder.h"
 
@@ -22,8 +22,8 @@ void DescribeAlbert(const Checkpoint& checkpoint, Description& description) {
   encoder.layer = [=](uint32_t i) {
     const auto group = static_cast<uint32_t>(i / inner / (static_cast<double>(states) / groups));
     const std::string at = fmt::format("encoder.albert_layer_groups.{}.albert_layers.{}.", group, i % inner);
-    return LayerNames{at + "attention.query", at + "attention.key",       at + "attention.value",
-                      at + "attention.dense", at + "attention.LayerNorm", at + "ffn",
+    return LayerNames{at + "attention.query", at + "attention.key",        at + "attention.value",
+                      at + "attention.dense", at + "attention.LayerNorm",  at + "ffn",
                       at + "ffn_output",      at + "full_layer_layer_norm"};
   };
   encoder.pooler = "pooler";

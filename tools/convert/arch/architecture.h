@@ -11,8 +11,8 @@
 namespace fovea::tools {
 
 enum class Task {
-  kEmbedding,               // hidden states, and the pooler's output where there is one
-  kBackbone,                // hidden states only, no output yet: another file goes on from the last value
+  kEmbedding,  // hidden states, and the pooler's output where there is one
+  kBackbone,   // hidden states only, no output yet: another file goes on from the last value
   kSequenceClassification,
   kTokenClassification,
   kMaskedLm,
@@ -27,12 +27,13 @@ struct Checkpoint {
 // Adds spaces, programs and metadata; description.weights already has the stored tensors.
 using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description& description);
 
-#define FOVEA_ARCHITECTURE(model_type, Name) void Describe##Name(const Checkpoint& checkpoint, Description& description);
+#define FOVEA_ARCHITECTURE(model_type, Name) \
+  void Describe##Name(const Checkpoint& checkpoint, Description& description);
 #include "tools/convert/arch/architecture_list.inc"
 #undef FOVEA_ARCHITECTURE
 
-// A directory with config.json, or of sentence-transformers with modules.json. `task`: empty for what the directory says it is
-// for, or "embedding", "sequence-classification", "token-classification", "masked-lm".
+// A directory with config.json, or of sentence-transformers with modules.json. `task`: empty for what the directory
+// says it is for, or "embedding", "sequence-classification", "token-classification", "masked-lm".
 Description DescribeDirectory(const std::string& directory, const std::string& task);
 
 // The parts of DescribeDirectory.

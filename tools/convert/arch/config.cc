@@ -14,13 +14,46 @@ using Json = nlohmann::json;
 
 // Keys that concern training, generation, storage or provenance.
 const char* const kHarmless[] = {
-    "_commit_hash", "_name_or_path", "_num_labels", "architectures", "attn_implementation", "chunk_size_feed_forward",
-    "directionality", "dtype", "finetuning_task", "gradient_checkpointing", "id2label", "initializer_range", "label2id",
-    "language", "layer_norm_type", "model_type", "name", "net_structure_type", "num_labels", "num_memory_blocks",
-    "output_attentions", "output_hidden_states", "output_past", "pooler_fc_size", "pooler_num_attention_heads",
-    "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type", "problem_type", "return_dict", "save_step",
-    "sinusoidal_pos_embds", "task_specific_params", "tie_weights_", "tie_word_embeddings", "torch_dtype", "torchscript", "transformers_version",
-    "use_cache", "vocab_size",
+    "_commit_hash",
+    "_name_or_path",
+    "_num_labels",
+    "architectures",
+    "attn_implementation",
+    "chunk_size_feed_forward",
+    "directionality",
+    "dtype",
+    "finetuning_task",
+    "gradient_checkpointing",
+    "id2label",
+    "initializer_range",
+    "label2id",
+    "language",
+    "layer_norm_type",
+    "model_type",
+    "name",
+    "net_structure_type",
+    "num_labels",
+    "num_memory_blocks",
+    "output_attentions",
+    "output_hidden_states",
+    "output_past",
+    "pooler_fc_size",
+    "pooler_num_attention_heads",
+    "pooler_num_fc_layers",
+    "pooler_size_per_head",
+    "pooler_type",
+    "problem_type",
+    "return_dict",
+    "save_step",
+    "sinusoidal_pos_embds",
+    "task_specific_params",
+    "tie_weights_",
+    "tie_word_embeddings",
+    "torch_dtype",
+    "torchscript",
+    "transformers_version",
+    "use_cache",
+    "vocab_size",
 };
 
 bool EndsWith(const std::string& text, const std::string& end) {
@@ -31,9 +64,12 @@ bool EndsWith(const std::string& text, const std::string& end) {
 
 std::string ActivationName(const std::string& published) {
   static const std::map<std::string, std::string> names = {
-      {"gelu", "gelu"}, {"gelu_python", "gelu"}, {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"},
-      {"gelu_fast", "gelu_tanh"}, {"gelu_accurate", "gelu_tanh"}, {"relu", "relu"}, {"silu", "silu"}, {"swish", "silu"},
-      {"tanh", "tanh"}, {"sigmoid", "sigmoid"}, {"linear", "none"},
+      {"gelu", "gelu"},           {"gelu_python", "gelu"},
+      {"gelu_new", "gelu_tanh"},  {"gelu_pytorch_tanh", "gelu_tanh"},
+      {"gelu_fast", "gelu_tanh"}, {"gelu_accurate", "gelu_tanh"},
+      {"relu", "relu"},           {"silu", "silu"},
+      {"swish", "silu"},          {"tanh", "tanh"},
+      {"sigmoid", "sigmoid"},     {"linear", "none"},
   };
   const auto found = names.find(published);
   return found == names.end() ? "" : found->second;
@@ -100,8 +136,9 @@ void Config::Only(const std::string& key, const Json& supported) const {
 std::vector<std::string> Config::Unknown() const {
   std::vector<std::string> unknown;
   for (const auto& [key, value] : json_.items()) {
-    const bool harmless = std::any_of(std::begin(kHarmless), std::end(kHarmless), [&](const char* k) { return key == k; }) ||
-                          key.find("dropout") != std::string::npos || EndsWith(key, "_token_id") || value.is_null();
+    const bool harmless =
+        std::any_of(std::begin(kHarmless), std::end(kHarmless), [&](const char* k) { return key == k; }) ||
+        key.find("dropout") != std::string::npos || EndsWith(key, "_token_id") || value.is_null();
     if (!harmless && read_.count(key) == 0) unknown.push_back(key);
   }
   return unknown;

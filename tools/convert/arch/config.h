@@ -1,4 +1,5 @@
-// config.json of a published model. Every key that an architecture reads is remembered, so that the rest can be reported.
+// config.json of a published model. Every key that an architecture reads is remembered, so that the rest can be
+// reported.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_CONFIG_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_CONFIG_H_
 

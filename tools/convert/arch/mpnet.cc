@@ -1,5 +1,5 @@
-// MPNet: BERT without token types, with a bias by distance that all layers share. The published code always buckets distances up to
-// 128 into 32 and starts positions at 2, whatever the configuration says.
+// MPNet: BERT without token types, with a bias by distance that all layers share. The published code always buckets
+// distances up to 128 into 32 and starts positions at 2, whatever the configuration says.
 #include "tools/base/fail.h"
 #include "tools/convert/arch/post_norm_encoder.h"
 #include "tools/convert/constants.h"

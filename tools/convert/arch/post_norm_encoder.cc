@@ -23,18 +23,27 @@ class Builder {
     program_.name = "encode";
     const std::string last = Layers(Embeddings());
     switch (checkpoint_.task) {
-      case Task::kBackbone: break;
-      case Task::kEmbedding: EmbeddingHead(last); break;
-      case Task::kSequenceClassification: SequenceHead(last); break;
-      case Task::kTokenClassification: TokenHead(last); break;
-      case Task::kMaskedLm: MaskedLmHead(last); break;
+      case Task::kBackbone:
+        break;
+      case Task::kEmbedding:
+        EmbeddingHead(last);
+        break;
+      case Task::kSequenceClassification:
+        SequenceHead(last);
+        break;
+      case Task::kTokenClassification:
+        TokenHead(last);
+        break;
+      case Task::kMaskedLm:
+        MaskedLmHead(last);
+        break;
     }
     description_.programs.push_back(std::move(program_));
   }
 
  private:
-  std::string Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors, const std::string& out,
-                 Json attributes = Json::object()) {
+  std::string Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
+                 const std::string& out, Json attributes = Json::object()) {
     program_.operations.push_back({op, std::move(in), std::move(tensors), out, std::move(attributes)});
     return out;
   }
@@ -49,11 +58,13 @@ class Builder {
   }
 
   std::string Norm(const std::string& in, const std::string& name, const std::string& out) {
-    return Op("norm", {in}, {name + ".weight", name + ".bias"}, out, {{"kind", "layer"}, {"epsilon", encoder_.epsilon}});
+    return Op("norm", {in}, {name + ".weight", name + ".bias"}, out,
+              {{"kind", "layer"}, {"epsilon", encoder_.epsilon}});
   }
 
   std::string HiddenState(uint32_t index) const {
-    const bool named_output = checkpoint_.task == Task::kEmbedding && index == encoder_.layers / encoder_.layers_per_state;
+    const bool named_output =
+        checkpoint_.task == Task::kEmbedding && index == encoder_.layers / encoder_.layers_per_state;
     return named_output ? "last_hidden_state" : fmt::format("hidden_states.{}", index);
   }
 
@@ -144,7 +155,8 @@ class Builder {
     description_.SetMetadata("task", "masked-lm");
     Linear(last, encoder_.lm_dense, "head.dense", encoder_.activation);
     Norm("head.dense", encoder_.lm_norm, "head.normed");
-    const bool tied = checkpoint_.config.Flag("tie_word_embeddings", true) || !weights_.Has(encoder_.lm_decoder + ".weight");
+    const bool tied =
+        checkpoint_.config.Flag("tie_word_embeddings", true) || !weights_.Has(encoder_.lm_decoder + ".weight");
     const std::string decoder = tied ? prefix_ + "embeddings.word_embeddings.weight" : encoder_.lm_decoder + ".weight";
     std::vector<std::string> tensors = {decoder};
     for (const std::string& bias : {encoder_.lm_bias, encoder_.lm_decoder + ".bias"}) {
@@ -187,12 +199,18 @@ PostNormEncoder EncoderFromConfig(const Config& config) {
   encoder.activation = config.Activation("hidden_act", "gelu");
   encoder.layer = [](uint32_t i) {
     const std::string at = fmt::format("encoder.layer.{}.", i);
-    return LayerNames{at + "attention.self.query",   at + "attention.self.key",         at + "attention.self.value",
-                      at + "attention.output.dense", at + "attention.output.LayerNorm", at + "intermediate.dense",
-                      at + "output.dense",           at + "output.LayerNorm"};
+    return LayerNames{at + "attention.self.query",
+                      at + "attention.self.key",
+                      at + "attention.self.value",
+                      at + "attention.output.dense",
+                      at + "attention.output.LayerNorm",
+                      at + "intermediate.dense",
+                      at + "output.dense",
+                      at + "output.LayerNorm"};
   };
   // Shapes follow from the tensors.
-  for (const char* key : {"hidden_size", "intermediate_size", "max_position_embeddings", "type_vocab_size"}) config.Get(key);
+  for (const char* key : {"hidden_size", "intermediate_size", "max_position_embeddings", "type_vocab_size"})
+    config.Get(key);
   return encoder;
 }
 

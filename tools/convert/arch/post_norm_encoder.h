@@ -1,5 +1,5 @@
-// The encoder that BERT and its relatives share: embeddings, layers with the norm behind each residual, and their heads. An
-// architecture says how its tensors are named and where it differs.
+// The encoder that BERT and its relatives share: embeddings, layers with the norm behind each residual, and their
+// heads. An architecture says how its tensors are named and where it differs.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_POST_NORM_ENCODER_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_POST_NORM_ENCODER_H_
 
@@ -10,7 +10,8 @@
 
 namespace fovea::tools {
 
-// Names of tensors without ".weight" and ".bias". Those of encoder and pooler follow the prefix that checkpoints with a head have.
+// Names of tensors without ".weight" and ".bias". Those of encoder and pooler follow the prefix that checkpoints with a
+// head have.
 struct LayerNames {
   std::string query, key, value, output, attention_norm;
   std::string up, down, norm;
@@ -18,23 +19,23 @@ struct LayerNames {
 
 struct PostNormEncoder {
   // ---- names ----
-  std::string prefix;                        // "bert": checkpoints with a head say bert.embeddings..
-  std::string stack = "encoder";             // what layers begin with
-  std::string projection = "";               // from embedding width to hidden width, if they differ
+  std::string prefix;             // "bert": checkpoints with a head say bert.embeddings..
+  std::string stack = "encoder";  // what layers begin with
+  std::string projection = "";    // from embedding width to hidden width, if they differ
   std::function<LayerNames(uint32_t)> layer;
   std::string pooler = "";
   std::string sequence_dense, sequence_out;  // sequence_dense empty: the pooler
   std::string lm_dense, lm_norm, lm_decoder, lm_bias;
 
   // ---- numbers ----
-  uint32_t layers = 0;                       // attention layers in all
-  uint32_t layers_per_state = 1;             // that make one hidden state
+  uint32_t layers = 0;            // attention layers in all
+  uint32_t layers_per_state = 1;  // that make one hidden state
   uint32_t heads = 0;
   double epsilon = 0;
   std::string activation;
   std::string sequence_activation = "tanh";
-  uint32_t first_position = 0;               // row of the position table that a text's first token gets
-  std::string distance_bias = "";            // a tensor for every attention
+  uint32_t first_position = 0;     // row of the position table that a text's first token gets
+  std::string distance_bias = "";  // a tensor for every attention
 };
 
 // Fills heads, activation, epsilon, layers and their names as most of the family have them.

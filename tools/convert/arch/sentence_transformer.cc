@@ -15,12 +15,9 @@ struct Mode {
   const char* pool;  // nullptr: known, but not supported
 };
 constexpr Mode kModes[] = {
-    {"pooling_mode_cls_token", "first"},
-    {"pooling_mode_mean_tokens", "mean"},
-    {"pooling_mode_max_tokens", "max"},
-    {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt"},
-    {"pooling_mode_lasttoken", "last"},
-    {"pooling_mode_weightedmean_tokens", nullptr},
+    {"pooling_mode_cls_token", "first"}, {"pooling_mode_mean_tokens", "mean"},
+    {"pooling_mode_max_tokens", "max"},  {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt"},
+    {"pooling_mode_lasttoken", "last"},  {"pooling_mode_weightedmean_tokens", nullptr},
 };
 
 Operation Pooling(const std::string& directory, const std::string& in, const std::string& out) {

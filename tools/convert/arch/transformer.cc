@@ -39,8 +39,8 @@ bool EndsWith(const std::string& text, const std::string& end) {
 
 Task ChooseTask(const Config& config, const std::string& wanted) {
   const Json& classes = config.Get("architectures");
-  const std::string name = classes.is_array() && !classes.empty() && classes[0].is_string() ? classes[0].get<std::string>()
-                                                                                            : "Model";
+  const std::string name =
+      classes.is_array() && !classes.empty() && classes[0].is_string() ? classes[0].get<std::string>() : "Model";
   for (const TaskName& task : kTasks) {
     if (wanted.empty() ? EndsWith(name, task.class_ending) : wanted == task.name) return task.task;
   }
