@@ -91,6 +91,7 @@ OrderedJson OperationTable(const OrderedJson& steps) {
   OrderedJson table = OrderedJson::object();
   for (const OrderedJson& step : steps) {
     OrderedJson& row = table[step["op"].get<std::string>()];
+    if (row.is_null()) row = OrderedJson::object();
     for (const char* key : {"microseconds", "share", "gop"}) row[key] = row.value(key, 0.0) + step[key].get<double>();
     row["steps"] = row.value("steps", 0) + 1;
   }
