@@ -3,7 +3,7 @@
 #   tools/try.sh "a library to read compressed audio files"
 set -eu
 cd "$(dirname "$0")/.."
-model=tools/train/model.fovea
+model=tools/train/package-section.fovea
 if [ $# = 0 ]; then
   sed -n '2,3s/^# //p' "$0" >&2
   exit 2

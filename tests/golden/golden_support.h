@@ -1,0 +1,79 @@
+// Models converted in a test, and files that may not be there.
+#ifndef FOVEA_TESTS_GOLDEN_GOLDEN_SUPPORT_H_
+#define FOVEA_TESTS_GOLDEN_GOLDEN_SUPPORT_H_
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "tests/support/model_builder.h"
+#include "tools/common/model.h"
+#include "tools/common/session.h"
+#include "tools/common/text.h"
+#include "tools/convert/convert.h"
+#include "tools/safetensors/safetensors.h"
+
+namespace fovea::test {
+
+inline const std::string kSource = FOVEA_SOURCE_DIR;
+inline const std::string kShared = kSource + "/../shared";
+
+inline bool Missing(const std::string& path) {
+  if (std::filesystem::exists(path)) return false;
+  std::cout << "NOT TESTED: " << path << " is not there\n";
+  return true;
+}
+
+// A blob in memory and its model.
+struct Converted {
+  Converted(const std::string& input, DType weights, const std::string& source = "",
+            uint32_t backend = FOVEA_BACKEND_DEFAULT)
+      : blob(Build(input, weights, source)), model(blob.data(), blob.size(), input, {backend, false}) {}
+
+  static AlignedBytes Build(const std::string& input, DType weights, const std::string& source) {
+    tools::ConvertOptions options;
+    options.input = input;
+    options.source = source;
+    options.weights = weights;
+    options.compare = false;
+    tools::ConvertReport report;
+    return AlignedBytes(tools::BuildBlob(tools::Describe(options), options, report));
+  }
+
+  AlignedBytes blob;
+  tools::Model model;
+};
+
+inline double LargestDifference(const float* found, const std::vector<float>& expected) {
+  double largest = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double difference = std::fabs(static_cast<double>(found[i]) - expected[i]);
+    if (!(difference <= largest)) largest = difference;  // NaN counts
+  }
+  return largest;
+}
+
+inline double Cosine(const float* a, const float* b, size_t count) {
+  double ab = 0, aa = 0, bb = 0;
+  for (size_t i = 0; i < count; ++i) {
+    ab += double{a[i]} * b[i];
+    aa += double{a[i]} * a[i];
+    bb += double{b[i]} * b[i];
+  }
+  return ab / std::sqrt(aa * bb);
+}
+
+inline uint32_t ValueOf(const tools::Model& model, const std::string& name) {
+  const auto value = model.FindValue(0, name);
+  EXPECT_TRUE(value.has_value()) << name;
+  return value.value_or(0);
+}
+
+}  // namespace fovea::test
+
+#endif  // FOVEA_TESTS_GOLDEN_GOLDEN_SUPPORT_H_

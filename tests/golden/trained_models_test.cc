@@ -1,0 +1,268 @@
+// Real trained models: a sentence encoder, a keyword spotter and this repository's own classifier.
+#include <nlohmann/json.hpp>
+
+#include "tests/golden/golden_support.h"
+#include "tools/common/batch.h"
+#include "tools/common/golden_check.h"
+
+namespace fovea::test {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// One row for each text, run as ragged batches.
+tools::Matrix RunTexts(const tools::Model& model, const std::vector<std::string>& texts, const std::string& output) {
+  const tools::Tokenizer tokenizer(model);
+  const uint32_t most = tools::MaxTokens(model, 0);
+  tools::Matrix all;
+  for (size_t first = 0; first < texts.size(); first += 32) {
+    std::vector<tools::Tokens> tokens;
+    for (size_t i = first; i < std::min(texts.size(), first + 32); ++i) {
+      tokens.push_back(tokenizer.Encode(texts[i], most == UINT32_MAX ? 0 : most));
+    }
+    const tools::Batch batch = tools::BatchFromTokens(model, 0, tokens);
+    tools::SessionRequest request;
+    request.limits = tools::ExactLimits(model, batch);
+    tools::Session session(model, request);
+    tools::Bind(batch, &session);
+    session.Run();
+    const tools::Matrix rows = session.Output(ValueOf(model, output));
+    all.rows += rows.rows;
+    all.width = rows.width;
+    all.values.insert(all.values.end(), rows.values.begin(), rows.values.end());
+  }
+  return all;
+}
+
+// ---- Universal Sentence Encoder lite ----
+
+class UseLite : public ::testing::Test {
+ protected:
+  const std::string directory_ = kShared + "/models/use-lite";
+  const std::string description_ = kSource + "/tools/convert/examples/use-lite/graph.json";
+};
+
+TEST_F(UseLite, ReproducesItsReference) {
+  if (Missing(directory_)) GTEST_SKIP();
+  const Converted converted(description_, DType::kF32, directory_);
+  const Json expected = Json::parse(ReadText(directory_ + "/expected.json"));
+  const tools::SafetensorsReader tensors(directory_ + "/expected.safetensors");
+  const tools::Tokenizer tokenizer(converted.model);
+  size_t traced = 0;
+  for (const Json& one : expected["cases"]) {
+    const std::string text = one["text"], name = one["name"];
+    const tools::Tokens tokens = tokenizer.Encode(text, 0);
+    ASSERT_EQ(tokens.ids.size(), one["tokens_used"].get<size_t>()) << name;
+    for (size_t i = 0; i < tokens.ids.size(); ++i) EXPECT_EQ(tokens.ids[i], one["input_ids"][i].get<int32_t>()) << name;
+    const tools::Batch batch = tools::BatchFromTokens(converted.model, 0, {tokens});
+    tools::SessionRequest request;
+    request.limits = tools::ExactLimits(converted.model, batch);
+    // Stored values by name; attention weights are steps.
+    std::vector<std::pair<std::string, uint32_t>> kept, tapped;
+    for (const auto& [key, tensor] : one["tensors"].items()) {
+      if (const auto step = converted.model.FindAttention(0, key)) {
+        tapped.push_back({tensor, *step});
+        request.taps.push_back(*step);
+      } else {
+        kept.push_back({tensor, ValueOf(converted.model, key)});
+        request.keep.push_back(kept.back().second);
+      }
+    }
+    tools::Session session(converted.model, request);
+    tools::Bind(batch, &session);
+    session.Run();
+    for (const auto& [tensor, value] : kept) {
+      const std::vector<float> reference = tools::ToFloats(tensors.Get(tensor));
+      const tools::Matrix found = session.Output(value);
+      ASSERT_EQ(found.values.size(), reference.size()) << tensor;
+      const bool inner = tensor.find("layers.") != std::string::npos || tensor.find("pooled") != std::string::npos;
+      EXPECT_LE(LargestDifference(found.values.data(), reference), inner ? 3e-4 : 1e-5) << tensor;
+      ++traced;
+    }
+    for (size_t i = 0; i < tapped.size(); ++i) {
+      const std::vector<float> reference = tools::ToFloats(tensors.Get(tapped[i].first));  // [heads, T, T]
+      const fovea_weights w = session.Weights(static_cast<uint32_t>(i));
+      const size_t length = tokens.ids.size();
+      ASSERT_EQ(reference.size(), w.heads * length * length);
+      for (uint32_t h = 0; h < w.heads; ++h) {
+        for (size_t r = 0; r < length; ++r) {
+          for (size_t k = 0; k < length; ++k) {
+            ASSERT_NEAR(w.data[(r * w.heads + h) * w.stride + k], reference[(h * length + r) * length + k], 1e-5);
+          }
+        }
+      }
+      ++traced;
+    }
+  }
+  EXPECT_GE(traced, 18u);
+}
+
+double Pearson(const std::vector<double>& x, const std::vector<double>& y) {
+  double mx = 0, my = 0, xy = 0, xx = 0, yy = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    mx += x[i] / static_cast<double>(x.size());
+    my += y[i] / static_cast<double>(y.size());
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mx) * (y[i] - my);
+    xx += (x[i] - mx) * (x[i] - mx);
+    yy += (y[i] - my) * (y[i] - my);
+  }
+  return xy / std::sqrt(xx * yy);
+}
+
+TEST_F(UseLite, Int8LosesLittleCorrelation) {
+  const std::string data = kShared + "/datasets/stsb-captions/";
+  if (Missing(directory_) || Missing(data)) GTEST_SKIP();
+  const Converted f32(description_, DType::kF32, directory_), int8(description_, DType::kI8, directory_);
+  const std::pair<const char*, double> sets[] = {{"dev.tsv", 0.8463}, {"test.tsv", 0.8539}};
+  for (const auto& [file, reference] : sets) {
+    std::ifstream lines(data + file);
+    std::string line;
+    std::getline(lines, line);
+    std::vector<double> scores;
+    std::vector<std::string> texts;
+    while (std::getline(lines, line)) {
+      const size_t a = line.find('\t'), b = line.find('\t', a + 1), c = line.find('\t', b + 1);
+      scores.push_back(std::stod(line.substr(0, a)));
+      texts.push_back(line.substr(a + 1, b - a - 1));
+      texts.push_back(line.substr(b + 1, c - b - 1));
+    }
+    ASSERT_EQ(scores.size(), 375u);
+    double correlation[2];
+    for (int i = 0; i < 2; ++i) {
+      const tools::Matrix rows = RunTexts(i == 0 ? f32.model : int8.model, texts, "sentence_embedding");
+      std::vector<double> cosines;
+      for (uint32_t r = 0; r < rows.rows; r += 2) cosines.push_back(Cosine(rows.Row(r), rows.Row(r + 1), rows.width));
+      correlation[i] = Pearson(cosines, scores);
+    }
+    std::cout << file << ": Pearson f32 " << correlation[0] << ", int8 " << correlation[1] << "\n";
+    EXPECT_NEAR(correlation[0], reference, 5e-5);
+    EXPECT_GE(correlation[1], correlation[0] - 0.003);
+  }
+}
+
+// ---- Keyword transformer ----
+
+class Kwt1 : public ::testing::Test {
+ protected:
+  const std::string directory_ = kShared + "/models/kwt1";
+  const std::string description_ = kSource + "/tools/convert/examples/kwt1/graph.json";
+
+  static std::vector<float> Logits(const tools::Model& model, const std::vector<float>& features, uint32_t clips) {
+    tools::Batch batch = tools::SyntheticBatch(model, 0, std::vector<uint32_t>(clips, 98));
+    batch.numbers[ValueOf(model, "features")] = features;
+    tools::SessionRequest request;
+    request.limits = tools::ExactLimits(model, batch);
+    tools::Session session(model, request);
+    tools::Bind(batch, &session);
+    session.Run();
+    return session.Output(ValueOf(model, "logits")).values;
+  }
+};
+
+TEST_F(Kwt1, ReproducesItsReference) {
+  if (Missing(directory_)) GTEST_SKIP();
+  const Converted converted(description_, DType::kF32, directory_);
+  const Json expected = Json::parse(ReadText(directory_ + "/expected.json"));
+  const tools::SafetensorsReader tensors(directory_ + "/expected.safetensors");
+  size_t compared = 0;
+  for (const Json& one : expected["cases"]) {
+    const std::vector<float> features = tools::ToFloats(tensors.Get(one["tensors"]["features"]));
+    tools::Batch batch = tools::SyntheticBatch(converted.model, 0, {98});
+    batch.numbers[ValueOf(converted.model, "features")] = features;
+    tools::SessionRequest request;
+    request.limits = tools::ExactLimits(converted.model, batch);
+    std::vector<std::pair<std::string, uint32_t>> kept;
+    for (const auto& [key, tensor] : one["tensors"].items()) {
+      if (const auto value = converted.model.FindValue(0, key); value && key != "features") {
+        kept.push_back({tensor, *value});
+        request.keep.push_back(*value);
+      }
+    }
+    tools::Session session(converted.model, request);
+    tools::Bind(batch, &session);
+    session.Run();
+    for (const auto& [tensor, value] : kept) {
+      const std::vector<float> reference = tools::ToFloats(tensors.Get(tensor));
+      const tools::Matrix found = session.Output(value);
+      ASSERT_EQ(found.values.size(), reference.size()) << tensor;
+      EXPECT_LE(LargestDifference(found.values.data(), reference), 1e-4) << tensor;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 24u + 8u * 12u);
+}
+
+TEST_F(Kwt1, Int8AgreesOnTheClips) {
+  if (Missing(directory_)) GTEST_SKIP();
+  const tools::SafetensorsReader stored(directory_ + "/features.safetensors");
+  const std::vector<float> features = tools::ToFloats(stored.Get("features"));
+  const std::vector<float> reference = tools::ToFloats(stored.Get("logits"));
+  for (const DType type : {DType::kF32, DType::kI8}) {
+    const Converted converted(description_, type, directory_);
+    const std::vector<float> logits = Logits(converted.model, features, 240);
+    ASSERT_EQ(logits.size(), reference.size());
+    int agree = 0;
+    for (size_t clip = 0; clip < 240; ++clip) {
+      const auto best = [&](const std::vector<float>& all) {
+        return std::max_element(all.begin() + clip * 12, all.begin() + (clip + 1) * 12) - all.begin();
+      };
+      agree += best(logits) == best(reference) ? 1 : 0;
+    }
+    const double cosine = Cosine(logits.data(), reference.data(), logits.size());
+    std::cout << (type == DType::kF32 ? "f32" : "int8") << ": " << agree << " of 240 clips agree, cosine " << cosine
+              << "\n";
+    if (type == DType::kF32) EXPECT_LE(LargestDifference(logits.data(), reference), 1e-4);
+    EXPECT_GE(agree, type == DType::kF32 ? 240 : 239);  // 99.5 %
+    EXPECT_GE(cosine, 0.999);
+  }
+}
+
+// ---- The model of this repository ----
+
+class PackageSection : public ::testing::Test {
+ protected:
+  const std::string directory_ = kSource + "/tools/train/package-section";
+};
+
+TEST_F(PackageSection, F32EqualsPyTorchAndInt8IsClose) {
+  const tools::SafetensorsReader golden(directory_ + "/golden.safetensors");
+  tools::CheckOptions options;
+  for (const DType type : {DType::kF32, DType::kI8}) {
+    const Converted converted(directory_, type);
+    if (type == DType::kI8) options.cosine = 0.999;
+    const std::vector<tools::CheckLine> lines = tools::CheckGolden(converted.model, golden.tensors(), options);
+    EXPECT_GE(lines.size(), 9u);
+    for (const tools::CheckLine& line : lines) EXPECT_TRUE(line.ok) << tools::LineText(line);
+  }
+}
+
+TEST_F(PackageSection, TheBlobInTheRepositoryClassifies) {
+  const tools::Model model(kSource + "/tools/train/package-section.fovea", tools::Model::Options());
+  std::ifstream lines(directory_ + "/eval.tsv");
+  std::string line;
+  std::vector<std::string> labels, texts;
+  while (std::getline(lines, line)) {
+    const size_t tab = line.find('\t');
+    labels.push_back(line.substr(0, tab));
+    texts.push_back(line.substr(tab + 1));
+  }
+  ASSERT_EQ(labels.size(), 400u);
+  const tools::Matrix logits = RunTexts(model, texts, "logits");
+  int right = 0;
+  for (uint32_t r = 0; r < logits.rows; ++r) {
+    const auto best = std::max_element(logits.Row(r), logits.Row(r) + logits.width) - logits.Row(r);
+    right += labels[r] == model.Metadata("label." + std::to_string(best)) ? 1 : 0;
+  }
+  std::cout << right << " of 400 held-out descriptions are right\n";
+  EXPECT_GE(right, 323);  // 327 in f32 with PyTorch
+}
+
+}  // namespace
+}  // namespace fovea::test
