@@ -228,7 +228,7 @@ TEST(Command, InspectSaysWhatIsNeeded) {
   EXPECT_EQ(header.status, 0);
   const std::string size = result["plan"]["bytes"]["scratch"].dump();
   EXPECT_NE(header.out.find("SEQUENCE_SCRATCH_BYTES " + size + "u"), std::string::npos) << header.out;
-  EXPECT_NE(Fovea({"inspect", TinyBlob("sequence")}).out.find("at most 16 rows of tokens"), std::string::npos);
+  EXPECT_NE(Fovea({"inspect", TinyBlob("sequence")}).out.find("16 rows of tokens"), std::string::npos);
 }
 
 TEST(Command, Bench) {

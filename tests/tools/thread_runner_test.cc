@@ -38,7 +38,9 @@ TEST(ThreadRunner, EveryIndexOncePerRound) {
         for (uint32_t i = 0; i < workers; ++i) ASSERT_EQ(counts.calls[i], round) << threads << " threads, index " << i;
       }
       EXPECT_LE(counts.threads.size(), threads);
-      if (workers >= threads) EXPECT_EQ(counts.threads.size(), threads);
+      if (workers >= threads) {
+        EXPECT_EQ(counts.threads.size(), threads);
+      }
     }
   }
 }

@@ -110,7 +110,7 @@ void PrintSteps(std::ostream& out, const OrderedJson& result) {
     const double microseconds = row["microseconds"].get<double>();
     out << fmt::format("  {:<12} {:>4} steps {:>10.1f} us {:>6.1f}% {:>9.1f} GOPS\n", op, row["steps"].get<int>(), microseconds,
                        100 * row["share"].get<double>(),
-                       microseconds == 0 ? 0 : 1e3 * row["gop"].get<double>() / microseconds);
+                       microseconds == 0 ? 0 : 1e6 * row["gop"].get<double>() / microseconds);
   }
 }
 

@@ -39,6 +39,10 @@ int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostrea
   AddBench(&app, &console);
   AddVerify(&app, &console);
   try {
+    const auto named = [&](CLI::App* command) { return command->get_name() == argv[1]; };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
+      return Report(&console, fmt::format("no command '{}'", argv[1]), " (try --help)");
+    }
     app.parse(argc, argv);
     out.flush();
     if (!out) Fail("cannot write the output");
