@@ -60,8 +60,8 @@ inline std::vector<float> RunTiled(ModelBuilder& b, const Feed& feed, uint32_t v
     for (const uint32_t workers : {1u, 3u}) {
       const std::vector<float> found = RunWith(model, Options(limits, workers, tile_rows), feed, value);
       EXPECT_EQ(found.size(), expected.size());
-      EXPECT_TRUE(found.size() == expected.size() &&
-                  memcmp(found.data(), expected.data(), found.size() * sizeof(float)) == 0)
+      EXPECT_TRUE(expected.empty() || (found.size() == expected.size() &&
+                                       memcmp(found.data(), expected.data(), found.size() * sizeof(float)) == 0))
           << "tile " << tile_rows << " workers " << workers;
     }
   }
