@@ -56,6 +56,8 @@ TEST_P(Compared, ReportsTensorsAndOutputs) {
   const double least = GetParam() == DType::kF16 ? 0.99999 : GetParam() == DType::kI8 ? 0.999 : 0.95;
   EXPECT_GE(report.outputs[0].lowest_cosine, least);
   EXPECT_LT(report.outputs[0].lowest_cosine, 1) << "it was not compared with f32 weights";
+  EXPECT_GE(report.outputs[0].mean_cosine, report.outputs[0].lowest_cosine);
+  EXPECT_LT(report.outputs[0].mean_cosine, 1);
   EXPECT_GT(report.outputs[0].max_abs_difference, 0);
 }
 

@@ -89,8 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Published, Directory,
                          testing::Values("bert", "bert-mlm", "bert-seqcls", "bert-tokcls", "roberta", "roberta-mlm",
                                          "roberta-seqcls", "xlm-roberta-mlm", "distilbert", "distilbert-mlm",
                                          "distilbert-seqcls", "albert", "albert-mlm", "mpnet-mlm"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& param) {
+                           std::string name = param.param;
                            for (char& letter : name) letter = letter == '-' ? '_' : letter;
                            return name;
                          });

@@ -74,9 +74,13 @@ double Cosine(const float* a, const float* b, uint32_t width) {
 }
 
 void Compare(const Matrix& exact, const Matrix& stored, OutputReport& report) {
+  double sum = 0;
   for (uint32_t row = 0; row < exact.rows; ++row) {
-    report.lowest_cosine = std::min(report.lowest_cosine, Cosine(exact.Row(row), stored.Row(row), exact.width));
+    const double cosine = Cosine(exact.Row(row), stored.Row(row), exact.width);
+    report.lowest_cosine = std::min(report.lowest_cosine, cosine);
+    sum += cosine;
   }
+  if (exact.rows != 0) report.mean_cosine = sum / exact.rows;
   for (size_t i = 0; i < exact.values.size(); ++i) {
     report.max_abs = std::max(report.max_abs, static_cast<double>(fabsf(exact.values[i])));
     report.max_abs_difference =

@@ -39,6 +39,7 @@ struct OutputReport {
   std::string program;
   std::string name;
   double lowest_cosine = 1;  // of a row
+  double mean_cosine = 1;    // of all rows
   double max_abs_difference = 0;
   double max_abs = 0;  // of the f32 model
 };
