@@ -36,7 +36,7 @@ typedef struct fovea_session_options {
   size_t struct_size;
   uint32_t program;
   uint32_t workers;   /* 0: 1. At most 64. */
-  uint32_t tile_rows; /* Rows carried through a phase at a time; 0: chosen for a 1 to 2 MiB second-level cache. At most 1024. */
+  uint32_t tile_rows; /* Rows carried through a phase at a time; 0: up to 128, less for wide models. At most 1024. */
   uint32_t limit_count;
   const fovea_limit* limits;
   uint32_t keep_count;

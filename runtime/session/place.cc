@@ -5,16 +5,24 @@
 namespace fovea {
 namespace {
 
-// Chosen so that a tile's slots stay well inside a second-level cache of 1 to 2 MiB, shared with streaming weights.
-constexpr uint64_t kTileBytes = 1 << 20;
+// Every tile streams all weights of its phase once. With int8 weights of k x n that is k * n / rows bytes for each row, against at
+// most 8 * n bytes for writing a wide middle out of the cache and back: around 100 rows both are alike for usual k, whatever the
+// cache. So tiles are large, and shrink only where memory would be out of proportion.
+constexpr uint64_t kTileBytes = 4 << 20;
 constexpr uint32_t kLeastTileRows = 16, kMostTileRows = 128;
 
-uint32_t ChooseTileRows(const ProgramPlan& plan, uint32_t wanted) {
-  if (wanted != 0) return wanted;
+// No more than the widest space can ever fill: small limits need small memory.
+uint32_t ChooseTileRows(const Model& model, const ProgramPlan& plan, const SpaceState* spaces, uint32_t wanted) {
+  uint64_t most = kLeastTileRows;
+  for (uint32_t i = 0; i < model.blob.spaces.count; ++i) {
+    const uint64_t rows = RoundUp(spaces[i].max_rows, kLeastTileRows);
+    if (spaces[i].used && rows > most) most = rows;
+  }
+  if (wanted != 0) return wanted < most ? wanted : static_cast<uint32_t>(most);
   const uint64_t row_bytes = plan.tile_width * sizeof(float) + plan.quantized_width;
   uint32_t rows = kMostTileRows;
   while (rows > kLeastTileRows && rows * row_bytes > kTileBytes) rows /= 2;
-  return rows;
+  return rows < most ? rows : static_cast<uint32_t>(most);
 }
 
 const fovea_limit* FindLimit(const fovea_session_options& options, uint32_t space) {
@@ -89,7 +97,7 @@ class Placer {
     s.model = &model_;
     s.plan = &plan_;
     s.worker_count = options_.workers == 0 ? 1 : options_.workers;
-    s.tile_rows = ChooseTileRows(plan_, options_.tile_rows);
+    s.tile_rows = ChooseTileRows(model_, plan_, spaces, options_.tile_rows);
     s.runner = options_.runner;
     s.runner_context = options_.runner_context;
     s.clock = options_.clock;

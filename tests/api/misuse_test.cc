@@ -2,6 +2,7 @@
 #include <functional>
 #include <thread>
 
+#include "tests/api/api_fixture.h"
 #include "tests/model/every_operation.h"
 
 namespace fovea::test {
@@ -12,17 +13,6 @@ const TestModel& Everything() {
   static const TestModel model{AlignedBytes(tools::WriteBlob(EveryOperation()))};
   return model;
 }
-struct EncoderModel {
-  EncoderModel() : encoder(BuildTinyEncoder(builder, DType::kI8)), model(builder.Blob()) {}
-  ModelBuilder builder;
-  TinyEncoder encoder;
-  TestModel model;
-};
-const EncoderModel& Encoder() {
-  static const EncoderModel model;
-  return model;
-}
-
 // A bound session of the small encoder, ready to run.
 struct BoundSession {
   BoundSession() : session(Encoder().model, Options(limits)) {
@@ -32,13 +22,6 @@ struct BoundSession {
   std::vector<fovea_limit> limits = {{Encoder().encoder.texts, 2, 0}, {Encoder().encoder.tokens, 20, 0}};
   TestSession session;
 };
-
-template <typename T>
-T Sized() {
-  T value = {};
-  value.struct_size = sizeof(T);
-  return value;
-}
 
 // A call, what it must return, and the record that it must leave.
 #define EXPECT_REFUSED(call, wanted)          \
@@ -501,129 +484,6 @@ TEST(Misuse, KeepingAnInput) {
   ASSERT_EQ(fovea_session_output(session.session, e.encoder.ids, &view, nullptr), FOVEA_OK);
   EXPECT_EQ(view.type, static_cast<uint32_t>(FOVEA_TYPE_I32));
   EXPECT_EQ(static_cast<const int32_t*>(view.data)[4], 5);
-}
-
-std::vector<float> RunEncoder(const TestModel& model, const TinyEncoder& e, uint32_t seed) {
-  const std::vector<fovea_limit> limits = {{e.texts, 3, 0}, {e.tokens, 60, 0}};
-  TestSession session(model, Options(limits, 2, 5));
-  session.SetSegments(e.tokens, {30, 0, 21});
-  session.SetInput(e.ids, RandomIds(51, 50, seed));
-  session.Run();
-  return session.Output(e.classes);
-}
-
-TEST(SharedModel, TwoThreadsTwoSessions) {
-  const EncoderModel& e = Encoder();
-  const std::vector<float> expected[] = {RunEncoder(e.model, e.encoder, 1), RunEncoder(e.model, e.encoder, 2)};
-  std::vector<std::thread> threads;
-  for (uint32_t t = 0; t < 2; ++t) {
-    threads.emplace_back([&, t] {
-      for (int round = 0; round < 10; ++round) EXPECT_EQ(RunEncoder(e.model, e.encoder, t + 1), expected[t]);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
-
-// Sessions that share scratch memory and take turns.
-TEST(SharedModel, SharedScratch) {
-  const EncoderModel& e = Encoder();
-  const std::vector<fovea_limit> limits = {{e.encoder.texts, 1, 0}, {e.encoder.tokens, 30, 0}};
-  const fovea_session_options options = Options(limits);
-  fovea_session_memory sizes = Sized<fovea_session_memory>();
-  ASSERT_EQ(fovea_session_size(e.model.model, &options, &sizes, nullptr), FOVEA_OK);
-  const AlignedBytes fixed[] = {AlignedBytes(sizes.fixed_size), AlignedBytes(sizes.fixed_size)},
-                     scratch(sizes.scratch_size);
-  fovea_session* sessions[2];
-  sizes.scratch = scratch.data();
-  for (int i = 0; i < 2; ++i) {
-    sizes.fixed = fixed[i].data();
-    ASSERT_EQ(fovea_session_init(e.model.model, &options, &sizes, &sessions[i], nullptr), FOVEA_OK);
-  }
-  std::vector<float> results[2];
-  for (int round = 0; round < 4; ++round) {
-    const int i = round % 2;
-    const uint32_t length = 10 + 20u * static_cast<uint32_t>(i);
-    fovea_view view;
-    ASSERT_EQ(fovea_session_set_segments(sessions[i], e.encoder.tokens, &length, 1, nullptr), FOVEA_OK);
-    ASSERT_EQ(fovea_session_input(sessions[i], e.encoder.ids, &view, nullptr), FOVEA_OK);
-    const std::vector<int32_t> ids = RandomIds(length, 50, 5);
-    memcpy(view.data, ids.data(), ids.size() * 4);
-    ASSERT_EQ(fovea_session_run(sessions[i], nullptr), FOVEA_OK);
-    ASSERT_EQ(fovea_session_output(sessions[i], e.encoder.classes, &view, nullptr), FOVEA_OK);
-    const float* y = static_cast<const float*>(view.data);
-    const std::vector<float> found(y, y + view.width);
-    if (round >= 2) {
-      EXPECT_EQ(found, results[i]);
-    }
-    results[i] = found;
-  }
-}
-
-fovea_model_info Info(const TestModel& model) {
-  fovea_model_info info = Sized<fovea_model_info>();
-  EXPECT_EQ(fovea_model_get_info(model.model, &info), FOVEA_OK);
-  return info;
-}
-
-TEST(Packed, UsedInPlaceWhereItFits) {
-  for (const DType type : {DType::kF32, DType::kI8, DType::kI4, DType::kF16}) {
-    ModelBuilder b;
-    const TinyEncoder e = BuildTinyEncoder(b, type, 2, 64, 4, 128);
-    const TestModel plain(b.Blob());
-    EXPECT_EQ(Info(plain).uses_packed, 0u);
-    const std::vector<tools::BlobPacked> packed = PackedOf(plain);
-    if (packed.empty()) {
-      EXPECT_EQ(Info(plain).packed_bytes, 0u);
-      continue;  // this backend uses all weights in place
-    }
-    EXPECT_GT(Info(plain).packed_bytes, 0u);
-    b.content().packed = packed;
-    const TestModel with(b.Blob());
-    EXPECT_EQ(Info(with).uses_packed, 1u);
-    EXPECT_EQ(Info(with).packed_bytes, 0u);
-    EXPECT_LE(with.memory.size() + Info(plain).packed_bytes, plain.memory.size());
-    const std::vector<float> expected = RunEncoder(plain, e, 3);
-    EXPECT_EQ(RunEncoder(with, e, 3), expected);
-    // Packing again gives the same bytes; a buffer one byte short is refused with the figure.
-    EXPECT_EQ(PackedOf(with)[0].bytes, packed[0].bytes);
-    std::vector<uint8_t> out(packed[0].bytes.size());
-    fovea_error error = {};
-    EXPECT_EQ(fovea_model_pack(with.model, out.data(), out.size() - 1, &error), FOVEA_E_TOO_SMALL);
-    EXPECT_EQ(error.expected, out.size());
-    // The other backend has no use for it.
-    const TestModel highway(b.Blob(), FOVEA_BACKEND_HIGHWAY);
-    EXPECT_EQ(Info(highway).uses_packed, 0u);
-
-    // Sections of another machine, or with a table that does not fit, are as if absent.
-    const auto ignored = [&](const std::function<void(tools::BlobPacked&)>& change, const char* what) {
-      tools::BlobPacked damaged = packed[0];
-      change(damaged);
-      b.content().packed = {damaged};
-      const TestModel model(b.Blob());
-      EXPECT_EQ(Info(model).uses_packed, 0u) << what;
-      EXPECT_EQ(model.memory.size(), plain.memory.size()) << what;
-      EXPECT_EQ(RunEncoder(model, e, 3), expected) << what;
-    };
-    const auto record = [](tools::BlobPacked& p, size_t i) {
-      return reinterpret_cast<PackedRecord*>(p.bytes.data()) + i;
-    };
-    ignored([](tools::BlobPacked& p) { p.layout ^= 1; }, "layout");
-    ignored([](tools::BlobPacked& p) { p.layout = 0; }, "no layout");
-    ignored([](tools::BlobPacked& p) { p.bytes.resize(p.bytes.size() - 64); }, "cut");
-    ignored([](tools::BlobPacked& p) { p.bytes.resize(16); }, "table cut");
-    ignored([](tools::BlobPacked& p) { p.bytes.clear(); }, "empty");
-    ignored([&](tools::BlobPacked& p) { record(p, 3)->size += 64; }, "size");
-    ignored([&](tools::BlobPacked& p) { record(p, 3)->size = 0; }, "not packed");
-    ignored([&](tools::BlobPacked& p) { record(p, 3)->offset += 32; }, "misaligned");
-    ignored([&](tools::BlobPacked& p) { record(p, 3)->offset = ~uint64_t{63}; }, "outside");
-    // Of several the one that fits.
-    tools::BlobPacked foreign = packed[0];
-    foreign.layout ^= 4;
-    b.content().packed = {foreign, packed[0]};
-    const TestModel several(b.Blob());
-    EXPECT_EQ(Info(several).uses_packed, 1u);
-    EXPECT_EQ(RunEncoder(several, e, 3), expected);
-  }
 }
 
 }  // namespace

@@ -76,8 +76,8 @@ TEST_P(PublishedEncoder, RunsWithoutHeap) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PublishedEncoder, ::testing::ValuesIn(kDirectories), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(All, PublishedEncoder, ::testing::ValuesIn(kDirectories), [](const auto& directory) {
+  std::string name = directory.param;
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 });

@@ -80,8 +80,11 @@ TEST_F(UseLite, ReproducesItsReference) {
       const std::vector<float> reference = tools::ToFloats(tensors.Get(tensor));
       const tools::Matrix found = session.Output(value);
       ASSERT_EQ(found.values.size(), reference.size()) << tensor;
+      // Sums over values of up to 90: the reference's own distance to double precision is 4e-5 inside, 6e-6 for
+      // `dense`.
       const bool inner = tensor.find("layers.") != std::string::npos || tensor.find("pooled") != std::string::npos;
-      EXPECT_LE(LargestDifference(found.values.data(), reference), inner ? 3e-4 : 1e-5) << tensor;
+      const double tolerance = inner ? 3e-4 : tensor.find("dense") != std::string::npos ? 2e-5 : 1e-5;
+      EXPECT_LE(LargestDifference(found.values.data(), reference), tolerance) << tensor;
       ++traced;
     }
     for (size_t i = 0; i < tapped.size(); ++i) {
@@ -218,7 +221,9 @@ TEST_F(Kwt1, Int8AgreesOnTheClips) {
     const double cosine = Cosine(logits.data(), reference.data(), logits.size());
     std::cout << (type == DType::kF32 ? "f32" : "int8") << ": " << agree << " of 240 clips agree, cosine " << cosine
               << "\n";
-    if (type == DType::kF32) EXPECT_LE(LargestDifference(logits.data(), reference), 1e-4);
+    if (type == DType::kF32) {
+      EXPECT_LE(LargestDifference(logits.data(), reference), 1e-4);
+    }
     EXPECT_GE(agree, type == DType::kF32 ? 240 : 239);  // 99.5 %
     EXPECT_GE(cosine, 0.999);
   }

@@ -1,0 +1,29 @@
+// What tests of the C interface share: a small encoder, made once, and structs that know their size.
+#ifndef FOVEA_TESTS_API_API_FIXTURE_H_
+#define FOVEA_TESTS_API_API_FIXTURE_H_
+
+#include "tests/support/model_builder.h"
+
+namespace fovea::test {
+
+struct EncoderModel {
+  EncoderModel() : encoder(BuildTinyEncoder(builder, DType::kI8)), model(builder.Blob()) {}
+  ModelBuilder builder;
+  TinyEncoder encoder;
+  TestModel model;
+};
+inline const EncoderModel& Encoder() {
+  static const EncoderModel model;
+  return model;
+}
+
+template <typename T>
+T Sized() {
+  T value = {};
+  value.struct_size = sizeof(T);
+  return value;
+}
+
+}  // namespace fovea::test
+
+#endif  // FOVEA_TESTS_API_API_FIXTURE_H_
