@@ -11,7 +11,7 @@ rm -rf "$work"
 
 for kind in static shared fovea; do
   "$cmake" -S "$consumer" -B "$work/$kind" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_COMPILER="$cc" \
-    -DCMAKE_FIND_ROOT_PATH_MODE_PACKAGE=BOTH ${toolchain:+-DCMAKE_TOOLCHAIN_FILE="$toolchain"} -DKIND="$kind" >/dev/null
+    ${toolchain:+-DCMAKE_TOOLCHAIN_FILE="$toolchain"} -DKIND="$kind" >/dev/null
   "$cmake" --build "$work/$kind" >/dev/null
   echo "find_package, $kind: $("$@" "$work/$kind/consumer")"
 done
