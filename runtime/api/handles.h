@@ -52,13 +52,14 @@ Status ReadStruct(const T* given, T* options, Reporter& reporter) {
   return kOk;
 }
 
-// Fills a caller's struct of any version: as many fields as it has.
+// Fills a caller's struct of any version: as many fields as it has; those from the future are zero.
 template <typename T>
 fovea_status WriteStruct(T values, T* out) {
   if (out == nullptr) return FOVEA_E_NULL;
   const size_t size = out->struct_size;
   if (size < sizeof(size_t)) return FOVEA_E_STRUCT_SIZE;
   values.struct_size = size;
+  memset(static_cast<void*>(out), 0, size);
   memcpy(static_cast<void*>(out), &values, size < sizeof(T) ? size : sizeof(T));
   return FOVEA_OK;
 }

@@ -98,7 +98,7 @@ struct ProgramRecord {
 
 enum class ValueRole : uint32_t { kInternal = 0, kInput = 1, kOutput = 2 };
 struct ValueRecord {
-  uint32_t name;  // string; unique in its program
+  uint32_t name;  // string; looking a name up finds the first
   uint32_t space;
   uint32_t width;
   uint32_t type;  // DType: f32, or i32 for ids (inputs only)

@@ -11,6 +11,10 @@ Status Check(const OpView& op, Reporter& reporter) {
   if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "linear has no weight");
   const TensorRecord& weight = op.Tensor(0);
   if (DType(weight.type) == DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "weight cannot be i32");
+  if (GemmTakesQuantized(DType(weight.type)) && weight.width > kGemmIntegerDepth) {
+    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "sums of integer products this long could overflow", kGemmIntegerDepth,
+                         weight.width);
+  }
   if (weight.width != op.Input(0).width) {
     return reporter.Fail(FOVEA_E_SHAPE, "weight's width is not the input's", op.Input(0).width, weight.width);
   }

@@ -128,7 +128,7 @@ bool FindPairing(const OpView&, Pairing* pairing);
 // Only for attention operations.
 AttentionSpec AttentionSpecOf(const OpView&);
 
-// Calls f(first_row, row_count, first_position) for each piece of rows [begin, end) that lies in one segment.
+// Calls f(first_row, row_count, first_position, segment) for each piece of rows [begin, end) that lies in one segment.
 template <typename F>
 void ForEachSegmentPiece(const Segments& segments, uint32_t begin, uint32_t end, F f) {
   uint32_t low = 0, high = segments.count;  // the last segment that starts at or before `begin`
@@ -140,7 +140,7 @@ void ForEachSegmentPiece(const Segments& segments, uint32_t begin, uint32_t end,
     const uint32_t segment_end = segments.offsets[low + 1];
     if (segment_end <= row) continue;
     const uint32_t piece_end = segment_end < end ? segment_end : end;
-    f(row, piece_end - row, row - segments.offsets[low]);
+    f(row, piece_end - row, row - segments.offsets[low], low);
     row = piece_end;
   }
 }

@@ -15,7 +15,7 @@ Status Run(const OpRun& run) {
   const size_t width = run.view.Output().width;
   const float* table = run.view.Floats(0) + run.view.U32(Attribute::kOffset, 0) * width;
   ForEachSegmentPiece(run.spaces[run.view.Output().space].segments, run.row_begin, run.row_end,
-                      [&](uint32_t row, uint32_t rows, uint32_t position) {
+                      [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
                         const size_t at = size_t{row - run.row_begin} * width;
                         run.kernels->elementwise.add(run.Input(0) + at, table + position * width, rows * width,
                                                      run.output + at);

@@ -24,18 +24,17 @@ Status Run(const OpRun& run) {
   const uint32_t space = run.view.Output().space;
   const uint32_t extra = run.view.blob->spaces[space].extra;
   const Segments& segments = run.spaces[space].segments;
-  uint32_t segment = 0;
-  ForEachSegmentPiece(segments, run.row_begin, run.row_end, [&](uint32_t row, uint32_t rows, uint32_t position) {
-    while (segments.offsets[segment + 1] <= row) ++segment;
-    float* y = run.output + size_t{row - run.row_begin} * width;
-    const uint32_t constant = position < extra ? (extra - position < rows ? extra - position : rows) : 0;
-    memcpy(y, run.view.Floats(0) + position * (constant == 0 ? 0 : width), constant * width * sizeof(float));
-    // Each earlier segment, and this one, holds `extra` rows that the source does not have.
-    const size_t source = size_t{row} + constant - size_t{segment + 1} * extra;
-    if (rows > constant) {
-      memcpy(y + constant * width, run.Input(0) + source * width, (rows - constant) * width * sizeof(float));
-    }
-  });
+  ForEachSegmentPiece(
+      segments, run.row_begin, run.row_end, [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
+        float* y = run.output + size_t{row - run.row_begin} * width;
+        const uint32_t constant = position < extra ? (extra - position < rows ? extra - position : rows) : 0;
+        memcpy(y, run.view.Floats(0) + position * (constant == 0 ? 0 : width), constant * width * sizeof(float));
+        // Each earlier segment, and this one, holds `extra` rows that the source does not have.
+        const size_t source = size_t{row} + constant - size_t{segment + 1} * extra;
+        if (rows > constant) {
+          memcpy(y + constant * width, run.Input(0) + source * width, (rows - constant) * width * sizeof(float));
+        }
+      });
   return kOk;
 }
 

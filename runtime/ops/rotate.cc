@@ -28,7 +28,7 @@ Status Run(const OpRun& run) {
   const bool interleaved = op.U32(Attribute::kInterleaved, 0) == 1;
   const float* table = op.Floats(0) + op.U32(Attribute::kOffset, 0) * dims;
   ForEachSegmentPiece(run.spaces[op.Output().space].segments, run.row_begin, run.row_end,
-                      [&](uint32_t row, uint32_t rows, uint32_t position) {
+                      [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
                         for (uint32_t i = 0; i < rows; ++i) {
                           const size_t at = size_t{row + i - run.row_begin} * width;
                           const float* cos = table + size_t{position + i} * dims;

@@ -1,9 +1,10 @@
-// Rotary embedding against the definition, with tables of FillPosition, and its defining property.
+// Rotary embedding against the definition, and its defining property.
 #include "runtime/kernels/rotary.h"
 
 #include <math.h>
 
-#include "runtime/kernels/position.h"
+#include <cmath>
+
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fovea {
@@ -51,7 +52,11 @@ TEST(Rotary, DotProductsDependOnDistance) {
   const std::vector<float> q = RandomFloats(width, 1.0f, 1), key = RandomFloats(width, 1.0f, 2);
   const auto turned = [&](const std::vector<float>& x, double position) {
     std::vector<float> table(width), y(width);
-    FillPosition(position, width, 10000, width / 2, false, table.data());
+    for (size_t i = 0; i < width / 2; ++i) {
+      const double angle = position * std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(width));
+      table[i] = static_cast<float>(std::sin(angle));
+      table[width / 2 + i] = static_cast<float>(std::cos(angle));
+    }
     k.rotate(x.data(), 1, width, width, &table[width / 2], &table[0], false, y.data());
     return y;
   };
