@@ -4,6 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 tools/setup.sh --test
+export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1  # a clone elsewhere finds the same objects
 jobs=$(nproc)
 results=build/test-summary.txt
 mkdir -p build
@@ -41,4 +42,6 @@ done
 
 echo "== summary"
 cat "$results"
+sed -n 's/.* \([0-9]*\) tests\{0,1\} failed out of \([0-9]*\).*/\1 \2/p' "$results" |
+  awk '{failed += $1; all += $2} END {printf "%d passed, %d failed\n", all - failed, failed}'
 exit $failed
