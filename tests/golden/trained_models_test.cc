@@ -247,6 +247,12 @@ TEST_F(PackageSection, F32EqualsPyTorchAndInt8IsClose) {
     const std::vector<tools::CheckLine> lines = tools::CheckGolden(converted.model, golden.tensors(), options);
     EXPECT_GE(lines.size(), 9u);
     for (const tools::CheckLine& line : lines) EXPECT_TRUE(line.ok) << tools::LineText(line);
+    // Behind the pooling integers would save nothing worth their error.
+    for (uint32_t i = 0; i < converted.model.Info().tensor_count; ++i) {
+      const fovea_tensor_info tensor = converted.model.Tensor(i);
+      if (std::string(tensor.name) != "classifier.weight") continue;
+      EXPECT_EQ(tensor.type, static_cast<uint32_t>(type == DType::kF32 ? FOVEA_TYPE_F32 : FOVEA_TYPE_F16));
+    }
   }
 }
 

@@ -37,7 +37,10 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress
   for (size_t i = 0; i < tensors.size(); ++i) {
     BlobTensor& tensor = tensors[i];
     if (progress) progress("quantize", tensor.name, i, tensors.size());
-    const DType asked = model.quantizable[i] ? wanted : DType::kF32;
+    const bool integers = wanted == DType::kI8 || wanted == DType::kI4;
+    const DType asked = !model.quantizable[i]                   ? DType::kF32
+                        : integers && model.once_per_segment[i] ? DType::kF16
+                                                                : wanted;
     tensor.type = StorableType(asked, tensor.width);
     const std::vector<float> values = model.constants[i].load();
     EncodeTensor(values, tensor);

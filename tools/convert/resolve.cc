@@ -64,6 +64,7 @@ class Resolver {
       tensor.width = result_.constants.back().width;
       result_.content.tensors.push_back(tensor);
       result_.quantizable.push_back(true);
+      result_.once_per_segment.push_back(false);
     }
     return at->second;
   }
@@ -118,9 +119,18 @@ class Resolver {
     for (size_t i = 0; i < record.tensors.size(); ++i) {
       const bool matrix = made.tensors_are_matrices && (operation.op != "linear" || i == 0);
       if (record.tensors[i] != kBlobNone && !matrix) result_.quantizable[record.tensors[i]] = false;
+      if (matrix && operation.op == "linear" && IsParent(made.space))
+        result_.once_per_segment[record.tensors[i]] = true;
     }
     record.output = AddValue(program, {operation.out, made.space, made.width, DType::kF32, ValueRole::kInternal});
     program.operations.push_back(std::move(record));
+  }
+
+  bool IsParent(uint32_t space) const {
+    for (const BlobSpace& other : result_.content.spaces) {
+      if (other.parent == space) return true;
+    }
+    return false;
   }
 
   uint32_t FindValue(const std::string& name) const {
