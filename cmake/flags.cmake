@@ -18,9 +18,11 @@ target_compile_options(fovea_flags INTERFACE
 if(NOT FOVEA_SANITIZE STREQUAL none)
   set(sanitize $<IF:$<STREQUAL:${FOVEA_SANITIZE},address>,-fsanitize=address,-fsanitize=thread>)
   if(FOVEA_SANITIZE STREQUAL address)
-    list(APPEND sanitize -fsanitize=undefined -fno-sanitize=vptr -fno-sanitize-recover=all)
+    # Without the checks that cost most to compile and that the address sanitizer makes anyway.
+    list(APPEND sanitize -fsanitize=undefined -fno-sanitize-recover=all
+      -fno-sanitize=vptr,null,object-size,nonnull-attribute,returns-nonnull-attribute,pointer-overflow)
   endif()
-  target_compile_options(fovea_flags INTERFACE ${sanitize} -g1 -fno-omit-frame-pointer)
+  target_compile_options(fovea_flags INTERFACE ${sanitize} -O1 -g1 -fno-omit-frame-pointer)
   target_link_options(fovea_flags INTERFACE ${sanitize})
 endif()
 
@@ -35,6 +37,9 @@ target_compile_options(fovea_runtime_flags INTERFACE
 add_library(fovea_highway INTERFACE)
 set(disabled
   HWY_SSSE3 HWY_AVX3_ZEN4 HWY_AVX3_SPR HWY_NEON_BF16 HWY_SVE HWY_SVE2 HWY_SVE_256 HWY_SVE2_128)
+if(NOT FOVEA_SANITIZE STREQUAL none)
+  list(APPEND disabled HWY_SSE4 HWY_AVX3)  # instrumented kernels compile slowly: one target of each vector width will do
+endif()
 list(JOIN disabled "|" disabled)
 target_compile_definitions(fovea_highway INTERFACE HWY_STATIC_DEFINE HWY_WANT_AVX3_DL "HWY_DISABLED_TARGETS=(${disabled})")
 set(riscv_without_vectors OFF)
