@@ -1,4 +1,4 @@
-// Layer norm and RMS norm of each row.
+// Layer norm and RMS norm of each row, or of each head of a row by itself with one weight for all.
 #include "runtime/ops/op.h"
 
 namespace fovea {
@@ -14,19 +14,25 @@ Status Check(const OpView& op, Reporter& reporter) {
   if (kind == kLayer && op.Has(Attribute::kWeightOffset)) {
     return reporter.Fail(FOVEA_E_RECORD, "layer norm has no weight offset");
   }
-  FOVEA_TRY(CheckFloats(op, 0, 1, op.Output().width, reporter));
-  return CheckFloats(op, 1, 1, op.Output().width, reporter);
+  const uint32_t heads = op.U32(Attribute::kHeads, 1);
+  if (heads == 0 || op.Output().width % heads != 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide the width", op.Output().width, heads);
+  }
+  FOVEA_TRY(CheckFloats(op, 0, 1, op.Output().width / heads, reporter));
+  return CheckFloats(op, 1, 1, op.Output().width / heads, reporter);
 }
 
 Status Run(const OpRun& run) {
   const OpView& op = run.view;
-  const size_t width = op.Output().width;
+  // A head is a row: they lie one behind the other.
+  const uint32_t heads = op.U32(Attribute::kHeads, 1);
+  const size_t rows = size_t{run.rows()} * heads, width = op.Output().width / heads;
   const float epsilon = op.F32(Attribute::kEpsilon, 1e-5f);
   if (op.U32(Attribute::kKind, kLayer) == kRms) {
     run.kernels->norm.rms_norm(run.Input(0), nullptr, op.Floats(0), op.F32(Attribute::kWeightOffset, 0.0f), epsilon,
-                               run.rows(), width, nullptr, run.output);
+                               rows, width, nullptr, run.output);
   } else {
-    run.kernels->norm.layer_norm(run.Input(0), nullptr, op.Floats(0), op.Floats(1), epsilon, run.rows(), width, nullptr,
+    run.kernels->norm.layer_norm(run.Input(0), nullptr, op.Floats(0), op.Floats(1), epsilon, rows, width, nullptr,
                                  run.output);
   }
   return kOk;
@@ -37,7 +43,9 @@ double Flops(const OpView& op) { return 8.0 * op.Output().width; }
 }  // namespace
 
 extern const OpDef kNormOp = {
-    "norm", 1,     1,       0,   2,    OpAttributes(Attribute::kKind, Attribute::kEpsilon, Attribute::kWeightOffset),
-    0,      Check, nullptr, Run, Flops};
+    "norm", 1,     1,
+    0,      2,     OpAttributes(Attribute::kKind, Attribute::kEpsilon, Attribute::kWeightOffset, Attribute::kHeads),
+    0,      Check, nullptr,
+    Run,    Flops};
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-// Layer norm, RMS norm, unit length and softmax of rows.
+// Layer norm, RMS norm (of rows and of heads in them), unit length and softmax of rows.
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -11,7 +11,8 @@ struct NormCase {
 
 // In f32 a row's sums lose a few 1e-7; 3e-6 of the largest entry covers them at these widths.
 TEST(Norm, KindsAndOperands) {
-  for (const uint32_t width : {1u, 5u, 16u, 37u, 100u}) {
+  for (const auto& [width, heads] :
+       {std::pair{1u, 1u}, {5u, 1u}, {16u, 1u}, {37u, 1u}, {100u, 1u}, {5u, 3u}, {16u, 2u}, {37u, 4u}}) {
     for (const NormCase c : {NormCase{false, false, false, false, 1e-5},
                              {false, true, false, false, 1e-12},
                              {false, true, true, false, 1e-6},
@@ -21,7 +22,7 @@ TEST(Norm, KindsAndOperands) {
                              {true, true, false, true, 1e-3}}) {
       ModelBuilder b;
       const TextSpaces s(b);
-      const uint32_t x = b.Input("x", s.tokens, width);
+      const uint32_t x = b.Input("x", s.tokens, width * heads);
       std::vector<uint32_t> tensors;
       std::vector<float> weight(width, 1.0f), bias(width, 0.0f);
       if (c.weight) {
@@ -35,12 +36,13 @@ TEST(Norm, KindsAndOperands) {
       }
       Attributes attributes = {{Attribute::kKind, c.rms ? 1 : 0}, {Attribute::kEpsilon, c.epsilon}};
       if (c.offset) attributes.push_back({Attribute::kWeightOffset, 0.75});
-      const uint32_t y = b.Op(OpCode::kNorm, {x}, tensors, s.tokens, width, attributes);
-      std::vector<float> xs = b.RandomFloats(size_t{26} * width);
+      if (heads != 1) attributes.push_back({Attribute::kHeads, heads});
+      const uint32_t y = b.Op(OpCode::kNorm, {x}, tensors, s.tokens, width * heads, attributes);
+      std::vector<float> xs = b.RandomFloats(size_t{26} * width * heads);
       for (float& v : xs) v += 0.5f;
       const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
       std::vector<double> expected;
-      for (uint32_t r = 0; r < 26; ++r) {
+      for (uint32_t r = 0; r < 26 * heads; ++r) {
         const float* row = &xs[size_t{r} * width];
         double mean = 0, square = 0;
         for (uint32_t i = 0; i < width && !c.rms; ++i) mean += row[i] / double{1} / width;
@@ -52,7 +54,7 @@ TEST(Norm, KindsAndOperands) {
         }
       }
       // A row of one entry is nothing but its mean: what rounding leaves of it is divided by sqrt(epsilon).
-      ExpectClose(found, expected, 3e-6, width == 1 ? 1e-4 : 0, "width " + std::to_string(width));
+      ExpectClose(found, expected, 3e-6, width == 1 ? 1e-4 : 0, std::to_string(heads) + " of " + std::to_string(width));
     }
   }
 }
@@ -102,6 +104,11 @@ TEST(Norm, ShapeRules) {
   refused("epsilon", FOVEA_E_RECORD, &Try::x, none, {{Attribute::kEpsilon, INFINITY}});
   refused("offset", FOVEA_E_RECORD, &Try::x, none, {{Attribute::kKind, 1}, {Attribute::kWeightOffset, NAN}});
   refused("attribute", FOVEA_E_OP, &Try::x, none, {{Attribute::kClamp, 1}});
+  refused("no heads", FOVEA_E_SHAPE, &Try::x, none, {{Attribute::kHeads, 0}});
+  refused("heads that do not divide", FOVEA_E_SHAPE, &Try::x, none, {{Attribute::kHeads, 3}});
+  refused("more heads than entries", FOVEA_E_SHAPE, &Try::x, none, {{Attribute::kHeads, 16}});
+  refused("heads", FOVEA_OK, &Try::x, none, {{Attribute::kHeads, 4}});
+  refused("weight of a row for heads", FOVEA_E_SHAPE, &Try::x, both, {{Attribute::kHeads, 2}});
   for (const bool bias : {false, true}) {
     const auto with = [bias](uint32_t rows, uint32_t width, DType type) {
       return [=](ModelBuilder& b) {

@@ -163,8 +163,12 @@ void Linear(Check& c) {
 }
 
 void Norm(Check& c) {
-  c.Vector(0, c.in(0).width);
-  c.Vector(1, c.in(0).width);
+  const uint32_t heads = c.Number(Attribute::kHeads, 1);
+  if (heads == 0 || c.in(0).width % heads != 0) {
+    Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
+  }
+  c.Vector(0, c.in(0).width / heads);
+  c.Vector(1, c.in(0).width / heads);
   const bool rms = c.Choice(Attribute::kKind, kNorms, 0) == 1;
   if (rms && c.Has(1)) Fail("rms norm has no bias");
   c.Real(Attribute::kEpsilon, true);
