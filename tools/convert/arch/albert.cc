@@ -27,11 +27,11 @@ void DescribeAlbert(const Checkpoint& checkpoint, Description& description) {
                       at + "ffn_output",      at + "full_layer_layer_norm"};
   };
   encoder.pooler = "pooler";
-  encoder.sequence_out = "classifier";
-  encoder.lm_dense = "predictions.dense";
-  encoder.lm_norm = "predictions.LayerNorm";
-  encoder.lm_decoder = "predictions.decoder";
-  encoder.lm_bias = "predictions.bias";
+  encoder.sequence.out = "classifier";
+  encoder.masked_lm.dense = "predictions.dense";
+  encoder.masked_lm.norm = "predictions.LayerNorm";
+  encoder.masked_lm.out = "predictions.decoder";
+  encoder.masked_lm_bias = "predictions.bias";
   DescribePostNormEncoder(encoder, checkpoint, description);
 }
 

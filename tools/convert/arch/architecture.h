@@ -12,6 +12,7 @@ namespace fovea::tools {
 
 enum class Task {
   kEmbedding,  // hidden states, and the pooler's output where there is one
+  kEncoder,    // the same of the encoder, whatever else the model has
   kBackbone,   // hidden states only, no output yet: another file goes on from the last value
   kSequenceClassification,
   kTokenClassification,
@@ -33,7 +34,7 @@ using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description&
 #undef FOVEA_ARCHITECTURE
 
 // A directory with config.json, or of sentence-transformers with modules.json. `task`: empty for what the directory
-// says it is for, or "embedding", "sequence-classification", "token-classification", "masked-lm".
+// says it is for, or "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm".
 Description DescribeDirectory(const std::string& directory, const std::string& task);
 
 // The parts of DescribeDirectory.

@@ -7,11 +7,11 @@ void DescribeBert(const Checkpoint& checkpoint, Description& description) {
   PostNormEncoder encoder = EncoderFromConfig(checkpoint.config);
   encoder.prefix = "bert";
   encoder.pooler = "pooler.dense";
-  encoder.sequence_out = "classifier";
-  encoder.lm_dense = "cls.predictions.transform.dense";
-  encoder.lm_norm = "cls.predictions.transform.LayerNorm";
-  encoder.lm_decoder = "cls.predictions.decoder";
-  encoder.lm_bias = "cls.predictions.bias";
+  encoder.sequence.out = "classifier";
+  encoder.masked_lm.dense = "cls.predictions.transform.dense";
+  encoder.masked_lm.norm = "cls.predictions.transform.LayerNorm";
+  encoder.masked_lm.out = "cls.predictions.decoder";
+  encoder.masked_lm_bias = "cls.predictions.bias";
   DescribePostNormEncoder(encoder, checkpoint, description);
 }
 

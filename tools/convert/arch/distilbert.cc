@@ -19,13 +19,13 @@ void DescribeDistilbert(const Checkpoint& checkpoint, Description& description) 
     return LayerNames{at + "attention.q_lin", at + "attention.k_lin", at + "attention.v_lin", at + "attention.out_lin",
                       at + "sa_layer_norm",   at + "ffn.lin1",        at + "ffn.lin2",        at + "output_layer_norm"};
   };
-  encoder.sequence_dense = "pre_classifier";
-  encoder.sequence_activation = "relu";
-  encoder.sequence_out = "classifier";
-  encoder.lm_dense = "vocab_transform";
-  encoder.lm_norm = "vocab_layer_norm";
-  encoder.lm_decoder = "vocab_projector";
-  encoder.lm_bias = "vocab_projector.bias";
+  encoder.sequence.dense = "pre_classifier";
+  encoder.sequence.activation = "relu";
+  encoder.sequence.out = "classifier";
+  encoder.masked_lm.dense = "vocab_transform";
+  encoder.masked_lm.norm = "vocab_layer_norm";
+  encoder.masked_lm.out = "vocab_projector";
+  encoder.masked_lm_bias = "vocab_projector.bias";
   DescribePostNormEncoder(encoder, checkpoint, description);
 }
 

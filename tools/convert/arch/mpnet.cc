@@ -21,12 +21,12 @@ void DescribeMpnet(const Checkpoint& checkpoint, Description& description) {
   encoder.distance_bias = "encoder.distance_bias";
   description.weights.Add(encoder.distance_bias, RelativeBuckets(description.weights.Get(buckets), 128));
   encoder.pooler = "pooler.dense";
-  encoder.sequence_dense = "classifier.dense";
-  encoder.sequence_out = "classifier.out_proj";
-  encoder.lm_dense = "lm_head.dense";
-  encoder.lm_norm = "lm_head.layer_norm";
-  encoder.lm_decoder = "lm_head.decoder";
-  encoder.lm_bias = "lm_head.bias";
+  encoder.sequence.dense = "classifier.dense";
+  encoder.sequence.out = "classifier.out_proj";
+  encoder.masked_lm.dense = "lm_head.dense";
+  encoder.masked_lm.norm = "lm_head.layer_norm";
+  encoder.masked_lm.out = "lm_head.decoder";
+  encoder.masked_lm_bias = "lm_head.bias";
   DescribePostNormEncoder(encoder, checkpoint, description);
 }
 

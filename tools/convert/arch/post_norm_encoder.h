@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "tools/convert/arch/architecture.h"
+#include "tools/convert/arch/encoder_builder.h"
 
 namespace fovea::tools {
 
@@ -23,9 +23,11 @@ struct PostNormEncoder {
   std::string stack = "encoder";  // what layers begin with
   std::string projection = "";    // from embedding width to hidden width, if they differ
   std::function<LayerNames(uint32_t)> layer;
-  std::string pooler = "";
-  std::string sequence_dense, sequence_out;  // sequence_dense empty: the pooler
-  std::string lm_dense, lm_norm, lm_decoder, lm_bias;
+  std::string pooler = "";  // behind the prefix, too
+  Head sequence;            // without a dense layer: the pooler, with tanh
+  std::string token_out = "classifier";
+  Head masked_lm;  // the activation is that of the layers
+  std::string masked_lm_bias;
 
   // ---- numbers ----
   uint32_t layers = 0;            // attention layers in all
@@ -33,7 +35,6 @@ struct PostNormEncoder {
   uint32_t heads = 0;
   double epsilon = 0;
   std::string activation;
-  std::string sequence_activation = "tanh";
   uint32_t first_position = 0;     // row of the position table that a text's first token gets
   std::string distance_bias = "";  // a tensor for every attention
 };

@@ -8,12 +8,12 @@ void DescribeRoberta(const Checkpoint& checkpoint, Description& description) {
   encoder.prefix = "roberta";
   encoder.first_position = checkpoint.config.Number("pad_token_id", 1) + 1;
   encoder.pooler = "pooler.dense";
-  encoder.sequence_dense = "classifier.dense";
-  encoder.sequence_out = "classifier.out_proj";
-  encoder.lm_dense = "lm_head.dense";
-  encoder.lm_norm = "lm_head.layer_norm";
-  encoder.lm_decoder = "lm_head.decoder";
-  encoder.lm_bias = "lm_head.bias";
+  encoder.sequence.dense = "classifier.dense";
+  encoder.sequence.out = "classifier.out_proj";
+  encoder.masked_lm.dense = "lm_head.dense";
+  encoder.masked_lm.norm = "lm_head.layer_norm";
+  encoder.masked_lm.out = "lm_head.decoder";
+  encoder.masked_lm_bias = "lm_head.bias";
   DescribePostNormEncoder(encoder, checkpoint, description);
 }
 

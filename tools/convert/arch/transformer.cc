@@ -26,6 +26,7 @@ struct TaskName {
   Task task;
 };
 constexpr TaskName kTasks[] = {
+    {"encoder", "EncoderModel", Task::kEncoder},
     {"embedding", "Model", Task::kEmbedding},
     {"sequence-classification", "ForSequenceClassification", Task::kSequenceClassification},
     {"token-classification", "ForTokenClassification", Task::kTokenClassification},
@@ -45,6 +46,9 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
     if (wanted.empty() ? EndsWith(name, task.class_ending) : wanted == task.name) return task.task;
   }
   if (!wanted.empty()) Fail("there is no task {}", wanted);
+  if (config.Flag("is_encoder_decoder", false)) {
+    Fail("config.json: {} has a decoder, which is not supported; --task encoder converts the encoder alone", name);
+  }
   Fail("config.json: head {} is not supported; --task embedding converts the encoder without it", name);
 }
 

@@ -1,0 +1,151 @@
+// Writes the program of a text encoder.
+#include "tools/convert/arch/encoder_builder.h"
+
+#include "tools/base/fail.h"
+#include "tools/convert/constants.h"
+
+namespace fovea::tools {
+
+EncoderBuilder::EncoderBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms)
+    : checkpoint_(checkpoint), description_(description), weights_(description.weights), norms_(std::move(norms)) {
+  description_.spaces = {{"texts"}, {"tokens", "texts"}};
+  program_.name = "encode";
+  program_.inputs.push_back({"input_ids", "tokens"});
+}
+
+std::string EncoderBuilder::Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
+                               const std::string& out, Json attributes) {
+  program_.operations.push_back({op, std::move(in), std::move(tensors), out, std::move(attributes)});
+  return out;
+}
+
+std::string EncoderBuilder::Linear(const std::string& in, const std::string& name, const std::string& out,
+                                   const std::string& activation) {
+  std::vector<std::string> tensors = {name + ".weight"};
+  if (weights_.Has(name + ".bias")) tensors.push_back(name + ".bias");
+  Json attributes = Json::object();
+  if (activation != "none") attributes["activation"] = activation;
+  return Op("linear", {in}, tensors, out, attributes);
+}
+
+std::string EncoderBuilder::Norm(const std::string& in, const std::string& name, const std::string& out,
+                                 uint32_t heads) {
+  std::vector<std::string> tensors = {name + ".weight"};
+  if (weights_.Has(name + ".bias")) tensors.push_back(name + ".bias");
+  Json attributes = {{"kind", norms_.kind}, {"epsilon", norms_.epsilon}};
+  if (norms_.weight_offset != 0) attributes["weight_offset"] = norms_.weight_offset;
+  if (heads != 1) attributes["heads"] = heads;
+  return Op("norm", {in}, tensors, out, attributes);
+}
+
+std::string EncoderBuilder::Attention(uint32_t index, std::vector<std::string> in, const std::string& distance_bias,
+                                      const std::string& out, Json attributes) {
+  std::vector<std::string> tensors;
+  if (!distance_bias.empty()) tensors.push_back(distance_bias);
+  Op("attention", std::move(in), tensors, out, std::move(attributes));
+  program_.operations.back().name = fmt::format("attentions.{}", index);
+  return out;
+}
+
+void EncoderBuilder::InputOfIds(const std::string& name, uint32_t id) {
+  program_.inputs.push_back({name, "tokens"});
+  description_.SetMetadata("default." + name, std::to_string(id));
+}
+
+std::string EncoderBuilder::HiddenState(uint32_t index) const { return fmt::format("hidden_states.{}", index); }
+
+std::string EncoderBuilder::LastHiddenState(uint32_t index) {
+  if (checkpoint_.task != Task::kEmbedding && checkpoint_.task != Task::kEncoder) return HiddenState(index);
+  description_.SetMetadata("alias." + HiddenState(index), "last_hidden_state");
+  return "last_hidden_state";
+}
+
+void EncoderBuilder::Finish(const std::string& last, const Heads& heads) {
+  switch (checkpoint_.task) {
+    case Task::kBackbone:
+      break;
+    case Task::kEmbedding:
+    case Task::kEncoder:
+      EmbeddingHead(last, heads);
+      break;
+    case Task::kSequenceClassification:
+      SequenceHead(last, heads);
+      break;
+    case Task::kTokenClassification:
+      TokenHead(last, heads.token);
+      break;
+    case Task::kMaskedLm:
+      MaskedLmHead(last, heads);
+      break;
+  }
+  description_.programs.push_back(std::move(program_));
+}
+
+void EncoderBuilder::EmbeddingHead(const std::string& last, const Heads& heads) {
+  description_.SetMetadata("task", "embedding");
+  program_.outputs = {last};
+  if (!heads.pooler.empty() && weights_.Has(heads.pooler + ".weight")) {
+    Op("pool", {last}, {}, "first_token", {{"kind", "first"}});
+    program_.outputs.push_back(Linear("first_token", heads.pooler, "pooler_output", "tanh"));
+  }
+}
+
+void EncoderBuilder::SequenceHead(const std::string& last, const Heads& heads) {
+  description_.SetMetadata("task", "sequence-classification");
+  Op("pool", {last}, {}, "pooled", {{"kind", heads.sequence_pool}});
+  const std::string value = BeforeOut("pooled", heads.sequence);
+  program_.outputs = {Linear(value, heads.sequence.out, "logits")};
+  Labels(heads.sequence.out);
+}
+
+void EncoderBuilder::TokenHead(const std::string& last, const Head& head) {
+  description_.SetMetadata("task", "token-classification");
+  program_.outputs = {Linear(BeforeOut(last, head), head.out, "logits")};
+  Labels(head.out);
+}
+
+void EncoderBuilder::MaskedLmHead(const std::string& last, const Heads& heads) {
+  description_.SetMetadata("task", "masked-lm");
+  const std::string value = BeforeOut(last, heads.masked_lm);
+  const std::string own = heads.masked_lm.out + ".weight";
+  const bool tied = checkpoint_.config.Flag("tie_word_embeddings", true) || !weights_.Has(own);
+  std::vector<std::string> tensors = {tied ? heads.masked_lm_table : own};
+  for (const std::string& bias : {heads.masked_lm_bias, heads.masked_lm.out + ".bias"}) {
+    if (tensors.size() == 1 && weights_.Has(bias)) tensors.push_back(bias);
+  }
+  program_.outputs = {Op("linear", {value}, tensors, "logits")};
+}
+
+std::string EncoderBuilder::BeforeOut(std::string value, const Head& head) {
+  if (!head.dense.empty()) value = Linear(value, head.dense, "head.dense", head.activation);
+  return head.norm.empty() ? value : Norm(value, head.norm, "head.normed");
+}
+
+void EncoderBuilder::Labels(const std::string& classifier) {
+  const Json& labels = checkpoint_.config.Get("id2label");
+  const uint32_t count = weights_.Get(classifier + ".weight").rows;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Json label = labels.is_object() ? labels.value(std::to_string(i), Json()) : Json();
+    description_.SetMetadata(fmt::format("label.{}", i),
+                             label.is_string() ? label.get<std::string>() : fmt::format("LABEL_{}", i));
+  }
+  const std::string kind = checkpoint_.config.Text("problem_type", "");
+  if (!kind.empty()) description_.SetMetadata("problem_type", kind);
+}
+
+void SplitLinear(Weights& weights, const std::string& name, const std::vector<std::string>& parts) {
+  const auto count = static_cast<uint32_t>(parts.size());
+  for (const bool bias : {false, true}) {
+    const char* kind = bias ? ".bias" : ".weight";
+    if (bias && !weights.Has(name + kind)) continue;
+    const Constant whole = weights.Get(name + kind);
+    const uint32_t size = bias ? whole.width : whole.rows, step = size / count;
+    if (step == 0 || size % count != 0) Fail("tensor {}{} does not fall into {} equal parts", name, kind, count);
+    for (uint32_t i = 0; i < count; ++i) {
+      const Range range = {i * step, (i + 1) * step};
+      weights.Add(fmt::format("{}.{}{}", name, parts[i], kind), bias ? Slice(whole, {}, range) : Slice(whole, range));
+    }
+  }
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,81 @@
+// Writes the program of a text encoder: operations with the tensors they need, the hidden states by their published
+// names, and the heads behind the last one.
+#ifndef FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
+#define FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/convert/arch/architecture.h"
+
+namespace fovea::tools {
+
+struct NormStyle {
+  std::string kind = "layer";  // or "rms"
+  double epsilon = 0;
+  double weight_offset = 0;  // of rms: added to the stored weight
+};
+
+// A layer with activation, a norm, a layer. Names of tensors without ".weight" and ".bias"; an empty one is left out.
+struct Head {
+  std::string dense;
+  std::string activation;
+  std::string norm;
+  std::string out;
+};
+
+struct Heads {
+  std::string pooler;  // embedding: pooler_output from the first token, where it is stored
+  std::string sequence_pool = "first";
+  Head sequence, token, masked_lm;
+  std::string masked_lm_table;  // the embeddings that the last layer of masked_lm shares, or has where none is stored
+  std::string masked_lm_bias;   // of that layer, if it is not stored as its own
+};
+
+class EncoderBuilder {
+ public:
+  // Begins program "encode" over texts of tokens, with the input input_ids.
+  EncoderBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms);
+
+  // All return `out`. A bias is used where it is stored.
+  std::string Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
+                 const std::string& out, Json attributes = Json::object());
+  std::string Linear(const std::string& in, const std::string& name, const std::string& out,
+                     const std::string& activation = "none");
+  // `heads`: so many parts of a row are normed, each by itself.
+  std::string Norm(const std::string& in, const std::string& name, const std::string& out, uint32_t heads = 1);
+  // The weights of attention layer `index` can be asked for as attentions.<index>.
+  std::string Attention(uint32_t index, std::vector<std::string> in, const std::string& distance_bias,
+                        const std::string& out, Json attributes);
+
+  // An input of ids beside input_ids, `id` where the caller has none.
+  void InputOfIds(const std::string& name, uint32_t id);
+  // The name of hidden state `index`; that of the last one is what the task makes of it.
+  std::string HiddenState(uint32_t index) const;
+  std::string LastHiddenState(uint32_t index);
+
+  // Appends what the task needs behind the value `last` and ends the program.
+  void Finish(const std::string& last, const Heads& heads);
+
+ private:
+  void EmbeddingHead(const std::string& last, const Heads& heads);
+  void SequenceHead(const std::string& last, const Heads& heads);
+  void TokenHead(const std::string& last, const Head& head);
+  void MaskedLmHead(const std::string& last, const Heads& heads);
+  std::string BeforeOut(std::string value, const Head& head);
+  void Labels(const std::string& classifier);
+
+  const Checkpoint& checkpoint_;
+  Description& description_;
+  const Weights& weights_;
+  const NormStyle norms_;
+  Program program_;
+};
+
+// Names the equal parts of a stored layer (weight, and bias if there is one) that computes several at once:
+// <name>.<part>.weight, ..
+void SplitLinear(Weights& weights, const std::string& name, const std::vector<std::string>& parts);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
