@@ -102,15 +102,35 @@ class Run {
         }
         return out;
       }
-      case 4:  // norm
-        for (size_t r = 0; r < rows; ++r) Norm(op, In(op, 0).data() + r * width, width, out.data() + r * width);
+      case 4: {  // norm
+        const size_t part = width / U32(op, 4, 1);
+        for (size_t at = 0; at < out.size(); at += part) Norm(op, In(op, 0).data() + at, part, out.data() + at);
         return out;
+      }
       case 5:  // add
         for (size_t i = 0; i < out.size(); ++i) out[i] = In(op, 0)[i] + In(op, 1)[i];
+        return out;
+      case 7:  // gate
+        for (size_t i = 0; i < out.size(); ++i) out[i] = Activate(U32(op, 1, 0), In(op, 0)[i]) * In(op, 1)[i];
         return out;
       case 8:
         Attend(op, out);
         return out;
+      case 9: {  // rotate
+        if (U32(op, 11, 0) != 0) throw std::runtime_error("the reference rotates halves only");
+        const ReadTensor& table = *Tensor(op, 0);
+        const size_t heads = U32(op, 4, 1), head = width / heads, half = table.width / 2;
+        out = In(op, 0);
+        for (size_t at = 0; at < out.size(); at += head) {
+          const float* row = &table.values.at((U32(op, 10, 0) + at / width) * table.width);
+          for (size_t i = 0; i < half; ++i) {
+            const double a = out[at + i], b = out[at + half + i];
+            out[at + i] = a * row[i] - b * row[half + i];
+            out[at + half + i] = b * row[i] + a * row[half + i];
+          }
+        }
+        return out;
+      }
       case 10:  // pool
         for (size_t c = 0; c < width; ++c) {
           const size_t count = RowsIn(op, 0);
@@ -146,17 +166,22 @@ class Run {
   }
 
   void Norm(const ReadOperation& op, const double* x, size_t width, double* y) const {
+    const bool rms = U32(op, 2, 0) == 1;
     double mean = 0, variance = 0;
-    for (size_t c = 0; c < width; ++c) mean += x[c] / static_cast<double>(width);
+    for (size_t c = 0; c < width && !rms; ++c) mean += x[c] / static_cast<double>(width);
     for (size_t c = 0; c < width; ++c) variance += (x[c] - mean) * (x[c] - mean) / static_cast<double>(width);
     for (size_t c = 0; c < width; ++c) {
-      y[c] = (x[c] - mean) / std::sqrt(variance + F32(op, 3, 0)) * Tensor(op, 0)->values[c] + Tensor(op, 1)->values[c];
+      y[c] = (x[c] - mean) / std::sqrt(variance + F32(op, 3, 0)) * (Tensor(op, 0)->values.at(c) + F32(op, 12, 0));
+      if (Tensor(op, 1) != nullptr) y[c] += Tensor(op, 1)->values.at(c);
     }
   }
 
   void Attend(const ReadOperation& op, Rows& out) {
     const size_t heads = U32(op, 4, 1), queries = RowsIn(op, 0), keys = RowsIn(op, 1);
-    const size_t d_k = Width(op, 0) / heads, d_v = Width(op, 2) / heads;
+    const size_t kv_heads = U32(op, 5, static_cast<uint32_t>(heads)), group = heads / kv_heads;
+    const size_t d_k = Width(op, 0) / heads, d_v = Width(op, 2) / kv_heads;
+    const bool window = U32(op, 7, 0) == 1;
+    const size_t left = window ? U32(op, 8, kAbsent) : keys, right = window ? U32(op, 9, kAbsent) : keys;
     const ReadTensor* bias = Tensor(op, 0);
     Rows& weights = result_.weights[op.name];
     for (size_t h = 0; h < heads; ++h) {
@@ -166,20 +191,21 @@ class Run {
         for (size_t j = 0; j < keys; ++j) {
           double score = 0;
           for (size_t c = 0; c < d_k; ++c)
-            score += In(op, 0)[(i * heads + h) * d_k + c] * In(op, 1)[(j * heads + h) * d_k + c];
+            score += In(op, 0)[(i * heads + h) * d_k + c] * In(op, 1)[(j * kv_heads + h / group) * d_k + c];
           row[j] = score * F32(op, 6, 1 / std::sqrt(static_cast<double>(d_k)));
           if (bias != nullptr) {
             const auto reach = static_cast<int64_t>(bias->width / 2);
             const int64_t distance = std::clamp(static_cast<int64_t>(j) - static_cast<int64_t>(i), -reach, reach);
             row[j] += bias->values.at(h * bias->width + static_cast<size_t>(distance + reach));
           }
+          if (j + left < i || j > i + right) row[j] = -INFINITY;
           most = std::max(most, row[j]);
         }
         for (double& weight : row) sum += weight = std::exp(weight - most);
         for (size_t j = 0; j < keys; ++j) {
           row[j] /= sum;
           for (size_t c = 0; c < d_v; ++c)
-            out[(i * heads + h) * d_v + c] += row[j] * In(op, 2)[(j * heads + h) * d_v + c];
+            out[(i * heads + h) * d_v + c] += row[j] * In(op, 2)[(j * kv_heads + h / group) * d_v + c];
         }
         weights.insert(weights.end(), row.begin(), row.end());
       }

@@ -1,6 +1,7 @@
 // fovea check: does a model compute what a file of golden tensors says?
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "tools/commands/arguments.h"
@@ -48,11 +49,13 @@ void Run(const Arguments& arguments, Console* console) {
     list.push_back(ToJson(line));
   }
   if (arguments.json) {
-    PrintJson(console->out, {{"ok", failed == 0}, {"compared", compared}, {"failed", failed}, {"tensors", list}});
+    PrintJson(console->out, {{"ok", failed == 0 && compared != 0}, {"compared", compared}, {"failed", failed}, {"tensors", list}});
   } else {
-    console->out << fmt::format("{} compared, {} failed\n", compared, failed);
+    const size_t left_out = std::count_if(lines.begin(), lines.end(), [](const CheckLine& l) { return l.ok && !l.compared; });
+    console->out << fmt::format("{} compared, {} failed{}\n", compared, failed,
+                                left_out == 0 ? "" : fmt::format(", {} not compared", left_out));
   }
-  if (failed != 0) console->status = kExitFailedCheck;
+  if (failed != 0 || compared == 0) console->status = kExitFailedCheck;
 }
 
 }  // namespace
@@ -69,7 +72,7 @@ void AddCheck(CLI::App* app, Console* console) {
   command->add_option("--cosine", arguments->cosine, "Ask for this cosine instead of the tolerance")->check(CLI::Range(-1.0, 1.0));
   command->add_option("--case", options.cases, "This case only; may be given several times")->expected(1)->multi_option_policy(
       CLI::MultiOptionPolicy::TakeAll);
-  command->add_flag("--skip", options.skip_unknown, "Outputs that the model does not have are no failure");
+  command->add_flag("--skip", options.skip_unknown, "Inputs and outputs that the model does not have are left out");
   AddProgram(command, &options.program);
   AddWorkers(command, &options.workers);
   AddJson(command, &arguments->json);

@@ -38,7 +38,25 @@ std::vector<uint64_t> Significant(const std::vector<uint64_t>& shape) {
 
 void CheckCase(const Model& model, uint32_t program, const std::string& name, const Case& tensors,
                const CheckOptions& options, const std::function<void(CheckLine)>& add) {
-  const Batch batch = BatchFromTensors(model, program, tensors.in);
+  const auto not_compared = [&](const std::string& tensor, const StoredTensor& stored, const char* note) {
+    CheckLine line;
+    line.tensor = tensor;
+    line.shape = stored.shape;
+    line.ok = options.skip_unknown;
+    line.note = note;
+    return line;
+  };
+  StoredTensors inputs;
+  for (const auto& [in, tensor] : tensors.in) {
+    if (!options.skip_unknown || TakesInput(model, program, in)) {
+      inputs[in] = tensor;
+      continue;
+    }
+    CheckLine line = not_compared(in, tensor, "the model has no such input");
+    line.case_name = name;
+    add(std::move(line));
+  }
+  const Batch batch = BatchFromTensors(model, program, inputs);
   SessionRequest request;
   request.program = program;
   request.workers = options.workers;
@@ -65,10 +83,7 @@ void CheckCase(const Model& model, uint32_t program, const std::string& name, co
     } else if (taps.count(out) != 0) {
       line = Compare(PaddedAttention(model, session, batch, taps[out], out), reference, options);
     } else {
-      line.tensor = out;
-      line.shape = reference.shape;
-      line.ok = options.skip_unknown;
-      line.note = "the model has no such output";
+      line = not_compared(out, reference, "the model has no such output");
     }
     line.case_name = name;
     add(std::move(line));

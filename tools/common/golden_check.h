@@ -17,7 +17,7 @@ struct CheckOptions {
   double atol = 1e-5;
   std::optional<double> cosine;  // instead of the tolerance: at least this
   std::vector<std::string> cases;  // empty: all
-  bool skip_unknown = false;     // outputs that the model does not have are no failure
+  bool skip_unknown = false;     // inputs and outputs that the model does not have are left out, which is no failure
   std::string program;
   uint32_t workers = 1;
 };

@@ -136,6 +136,12 @@ Segments Placement(const Model& model, const Batch& batch, uint32_t space, const
 
 }  // namespace
 
+bool TakesInput(const Model& model, uint32_t program, const std::string& name) {
+  if (name == "attention_mask" || name == "token_type_ids") return true;
+  const std::optional<uint32_t> value = model.FindValue(program, name);
+  return value && model.Value(program, *value).role == FOVEA_ROLE_INPUT;
+}
+
 Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors& tensors) {
   const std::map<uint32_t, Given> given = MatchInputs(model, program, tensors);
   Batch batch;

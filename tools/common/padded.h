@@ -16,6 +16,9 @@ namespace fovea::tools {
 // Rows that the mask leaves out are dropped; absent token_type_ids are zero. Fails with the name of a tensor that does not fit.
 Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors& tensors);
 
+// Is there a place for a tensor of this name among a program's inputs?
+bool TakesInput(const Model& model, uint32_t program, const std::string& name);
+
 struct PaddedTensor {
   std::string name;
   std::vector<uint64_t> shape;

@@ -50,6 +50,30 @@ Constant Sinusoidal(const SinusoidalSpec& spec) {
           }};
 }
 
+Constant Rotary(const RotarySpec& spec) {
+  const uint32_t half = spec.dims / 2;
+  if (spec.rows == 0 || half == 0 || spec.dims % 2 != 0 || !(spec.theta > 0) || !(spec.factor > 0)) {
+    Fail("a rotary table of [{}, {}] cannot be made", spec.rows, spec.dims);
+  }
+  return {spec.rows, spec.dims, [spec, half] {
+            std::vector<float> table(uint64_t{spec.rows} * spec.dims);
+            for (uint32_t i = 0; i < half; ++i) {
+              // Angles are rounded as such models were trained: far from the start that is more than the rounding of
+              // the sines.
+              const float exponent = static_cast<float>(2 * i) / static_cast<float>(spec.dims);
+              float frequency = 1.0f / static_cast<float>(pow(spec.theta, exponent));
+              frequency /= static_cast<float>(spec.factor);
+              for (uint32_t p = 0; p < spec.rows; ++p) {
+                const float angle = static_cast<float>(p) * frequency;
+                float* row = table.data() + uint64_t{p} * spec.dims;
+                row[i] = cosf(angle);
+                row[half + i] = sinf(angle);
+              }
+            }
+            return table;
+          }};
+}
+
 Constant Slice(Constant of, Range rows, Range columns) {
   rows = Resolve(rows, of.rows, "rows");
   columns = Resolve(columns, of.width, "columns");

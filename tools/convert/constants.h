@@ -20,6 +20,15 @@ struct SinusoidalSpec {
 };
 Constant Sinusoidal(const SinusoidalSpec& spec);
 
+// For rotary positions: row p is the cosines, then the sines, of p * theta^(-2i / dims) / factor, i < dims / 2.
+struct RotarySpec {
+  uint32_t rows = 0;
+  uint32_t dims = 0;
+  double theta = 10000;
+  double factor = 1;
+};
+Constant Rotary(const RotarySpec& spec);
+
 // Rows [begin, end) and columns [begin, end); an end of 0 means all.
 struct Range {
   uint32_t begin = 0;

@@ -1,0 +1,71 @@
+// ModernBERT: norms in front, rotary positions, windows in all but every n-th layer, gated feed-forward. Projections to
+// queries, keys and values are stored as one, as are gate and up.
+#include "tools/base/fail.h"
+#include "tools/convert/arch/layer_types.h"
+#include "tools/convert/arch/pre_norm_encoder.h"
+
+namespace fovea::tools {
+
+void DescribeModernbert(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  Weights& weights = description.weights;
+  const std::string prefix = weights.Has("embeddings.tok_embeddings.weight") ? "" : "model.";
+  PreNormEncoder encoder;
+  encoder.norms = {"layer", config.Real("norm_eps", 1e-5)};
+  encoder.heads = config.Number("num_attention_heads");
+  encoder.activation = config.Activation("hidden_activation", "gelu");
+  encoder.table = prefix + "embeddings.tok_embeddings.weight";
+  encoder.embedding_norm = prefix + "embeddings.norm";
+  encoder.final_norm = prefix + "final_norm";
+  encoder.last_state_is_normed = false;
+  description.must_use = {prefix + "embeddings.", prefix + "layers.", prefix + "final_norm."};
+
+  const uint32_t layers = config.Number("num_hidden_layers"), every = config.Number("global_attn_every_n_layers", 3);
+  if (every == 0) Fail("config.json: global_attn_every_n_layers is 0");
+  const std::vector<bool> sliding = SlidingLayers(config, layers, [=](uint32_t i) { return i % every != 0; });
+  const uint32_t width = config.Number("hidden_size");
+  if (encoder.heads == 0 || width % encoder.heads != 0)
+    Fail("{} heads do not divide a width of {}", encoder.heads, width);
+  const uint32_t head_size = width / encoder.heads;
+  const std::string tables[] = {AddRotary(config, false, {"global_rope_theta", 160000}, head_size, weights),
+                                AddRotary(config, true, {"local_rope_theta", 10000}, head_size, weights)};
+  description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings")));
+  const uint32_t window = config.Number("local_attention", 128) / 2;
+  for (uint32_t i = 0; i < layers; ++i) {
+    const std::string at = fmt::format("{}layers.{}.", prefix, i);
+    SplitLinear(weights, at + "attn.Wqkv", {"query", "key", "value"});
+    SplitLinear(weights, at + "mlp.Wi", {"gate", "up"});
+    PreNormLayer layer;
+    if (i != 0) layer.attention_norm = at + "attn_norm";  // the first layer reads normed embeddings
+    layer.query = at + "attn.Wqkv.query";
+    layer.key = at + "attn.Wqkv.key";
+    layer.value = at + "attn.Wqkv.value";
+    layer.output = at + "attn.Wo";
+    layer.rotary = tables[sliding[i] ? 1 : 0];
+    if (sliding[i]) layer.window = window;
+    layer.norm = at + "mlp_norm";
+    layer.gate = at + "mlp.Wi.gate";
+    layer.up = at + "mlp.Wi.up";
+    layer.down = at + "mlp.Wo";
+    encoder.layers.push_back(layer);
+  }
+
+  const std::string pooling = config.Text("classifier_pooling", "cls");
+  if (pooling != "cls" && pooling != "mean") Fail("config.json: classifier_pooling {} is not supported", pooling);
+  Heads& heads = encoder.task_heads;
+  heads.sequence_pool = pooling == "cls" ? "first" : "mean";
+  const Head head = {"head.dense", config.Activation("classifier_activation", "gelu"), "head.norm", "classifier"};
+  heads.sequence = heads.token = heads.masked_lm = head;
+  heads.masked_lm.out = "decoder";
+  heads.masked_lm_table = encoder.table;
+  // Biases are used where they are stored; the rest follows from the tensors or concerns training.
+  for (const char* key :
+       {"attention_bias", "classifier_bias", "decoder_bias", "deterministic_flash_attn", "initializer_cutoff_factor",
+        "intermediate_size", "layer_norm_eps", "mlp_bias", "norm_bias", "position_embedding_type", "reference_compile",
+        "repad_logits_with_grad", "sparse_pred_ignore_index", "sparse_prediction"}) {
+    config.Get(key);
+  }
+  DescribePreNormEncoder(encoder, checkpoint, description);
+}
+
+}  // namespace fovea::tools
