@@ -139,6 +139,22 @@ TEST(Description, AttentionMustFit) {
   EXPECT_NE(attention(R"({"in": ["last", "last"]})").find("2 inputs"), std::string::npos);
 }
 
+TEST(Description, HeadsOfNormsMustFit) {
+  const auto norm = [](const char* changes) {
+    Json json = Small();
+    Json op = {{"op", "norm"}, {"in", {"last"}}, {"out", "n"}, {"kind", "rms"}, {"epsilon", 1e-6}};
+    op.update(Json::parse(changes));
+    Json& operations = json["programs"][0]["operations"];
+    operations.insert(operations.begin() + 3, op);
+    return Refusal(json);
+  };
+  EXPECT_EQ(norm(R"({"tensors": ["b"]})"), "nothing was refused");
+  EXPECT_EQ(norm(R"({"heads": 2})"), "nothing was refused");
+  EXPECT_NE(norm(R"({"heads": 2, "tensors": ["b"]})").find("[1, 1] is needed"), std::string::npos);
+  EXPECT_NE(norm(R"({"heads": 3})").find("not 3 heads"), std::string::npos);
+  EXPECT_NE(norm(R"({"heads": 0})").find("not 0 heads"), std::string::npos);
+}
+
 TEST(Constants, Tables) {
   SinusoidalSpec spec;
   spec.rows = 3;
@@ -154,6 +170,18 @@ TEST(Constants, Tables) {
   EXPECT_FLOAT_EQ(pairs[4], std::sin(1.0f));
   EXPECT_FLOAT_EQ(pairs[5], std::cos(1.0f));
   EXPECT_FLOAT_EQ(pairs[6], std::sin(0.01f));
+
+  const Constant rotary = Rotary({4, 6, 1000, 2});
+  const std::vector<float> angles = rotary.load();
+  ASSERT_EQ(angles.size(), 24u);
+  for (const int p : {0, 1, 3}) {
+    for (const int i : {0, 1, 2}) {  // 1000^(-2i / 6) / 2
+      EXPECT_NEAR(angles[p * 6 + i], std::cos(p * std::pow(10.0, -i) / 2), 1e-6);
+      EXPECT_NEAR(angles[p * 6 + 3 + i], std::sin(p * std::pow(10.0, -i) / 2), 1e-6);
+    }
+  }
+  EXPECT_THROW(Rotary({4, 5, 1000, 1}), Failure);
+  EXPECT_THROW(Rotary({4, 6, 1000, 0}), Failure);
 
   const Constant matrix = Literal(2, 3, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(Transpose(matrix).load(), (std::vector<float>{1, 4, 2, 5, 3, 6}));

@@ -76,7 +76,7 @@ TEST(CheckCommand, FindsWhatChanged) {
   input.AddIntegers("attention_mask", {2, 4}, mask.data());
   input.Write(Temporary("check-in"));
   ASSERT_EQ(Fovea({"run", blob, "--input", Temporary("check-in"), "--output", Temporary("check-out"), "--trace"}).status, 0);
-  const auto write = [&](float error, const std::string& extra) {
+  const auto write = [&](float error, const std::string& extra, const std::string& extra_input = "") {
     SafetensorsWriter golden;
     golden.AddIntegers("a.in.input_ids", {2, 4}, ids.data());
     golden.AddIntegers("a.in.attention_mask", {2, 4}, mask.data());
@@ -86,6 +86,7 @@ TEST(CheckCommand, FindsWhatChanged) {
       if (name == "attentions.1") values.back() += error;
       golden.AddFloats("a.out." + name, tensor.shape, values.data());
     }
+    if (!extra_input.empty()) golden.AddIntegers("a.in." + extra_input, {2, 4}, ids.data());
     const float one = 1;
     if (!extra.empty()) golden.AddFloats("a.out." + extra, {1}, &one);
     golden.Write(Temporary("golden"));
@@ -104,6 +105,18 @@ TEST(CheckCommand, FindsWhatChanged) {
   EXPECT_NE(changed.out.find("1 failed"), std::string::npos) << changed.out;
   EXPECT_EQ(Fovea({"check", blob, write(0, "gates.0")}).status, 1);
   EXPECT_EQ(Fovea({"check", blob, write(0, "gates.0"), "--skip"}).status, 0);
+  EXPECT_EQ(Fovea({"check", blob, write(0, "", "decoder_input_ids")}).status, 1);
+  const CommandResult left_out = Fovea({"check", blob, write(0, "gates.0", "decoder_input_ids"), "--skip"});
+  EXPECT_EQ(left_out.status, 0) << left_out.out;
+  EXPECT_NE(left_out.out.find("0 failed, 2 not compared"), std::string::npos) << left_out.out;
+  EXPECT_EQ(Fovea({"check", blob, write(0.01f, "", "decoder_input_ids"), "--skip"}).status, 1);
+  // That nothing was compared is no success.
+  SafetensorsWriter nothing;
+  const float one = 1;
+  nothing.AddIntegers("a.in.input_ids", {2, 4}, ids.data());
+  nothing.AddFloats("a.out.sequences", {1}, &one);
+  nothing.Write(Temporary("golden"));
+  EXPECT_EQ(Fovea({"check", blob, Temporary("golden"), "--skip"}).status, 1);
 }
 
 }  // namespace

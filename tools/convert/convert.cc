@@ -63,6 +63,18 @@ uint32_t TextLimit(const Description& description) {
   return limit == UINT32_MAX ? 0 : static_cast<uint32_t>(limit);
 }
 
+// A model is of use without the text section, so a directory's tokenizer that cannot be read is no failure; one that a
+// description asks for is.
+std::vector<uint8_t> TextSection(const Description& description, ConvertReport& report) {
+  try {
+    return BuildTextSection(description.directory, description.tokenizer, TextLimit(description));
+  } catch (const Failure& failure) {
+    if (!description.tokenizer.is_null()) throw;
+    report.warnings.push_back(fmt::format("the blob takes token ids only: {}", failure.what()));
+    return {};
+  }
+}
+
 // The same model with f32 weights.
 std::vector<uint8_t> ExactBlob(const Description& description, const std::vector<uint8_t>& text) {
   Resolved model = Resolve(description);
@@ -89,7 +101,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   report.metadata = description.metadata;
   report.warnings = description.warnings;
   ReportUnused(description, report);
-  model.content.text = BuildTextSection(description.directory, description.tokenizer, TextLimit(description));
+  model.content.text = TextSection(description, report);
   report.text_bytes = model.content.text.size();
   Encode(model, options.weights, report, progress);
   std::vector<uint8_t> blob = WriteBlob(model.content);

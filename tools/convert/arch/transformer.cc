@@ -49,6 +49,7 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
   if (config.Flag("is_encoder_decoder", false)) {
     Fail("config.json: {} has a decoder, which is not supported; --task encoder converts the encoder alone", name);
   }
+  if (EndsWith(name, "ForCausalLM")) Fail("config.json: {} is a decoder, which is not supported", name);
   Fail("config.json: head {} is not supported; --task embedding converts the encoder without it", name);
 }
 

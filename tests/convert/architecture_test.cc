@@ -1,0 +1,241 @@
+// What published configurations say and how architectures read it: variants of the golden models, against the model
+// they must equal or by what follows from their results.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+#include "tests/convert/reference_run.h"
+#include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
+#include "tools/convert/convert.h"
+#include "tools/safetensors/safetensors.h"
+
+namespace fovea::tools {
+namespace {
+
+const std::string kShared = std::string(FOVEA_SOURCE_DIR) + "/../shared";
+
+// A copy of a golden model's directory, to be changed.
+class Architecture : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  // False where the golden models are not there.
+  bool Copy(const std::string& name) {
+    golden_ = std::filesystem::path(kShared) / "goldens/hf" / name;
+    if (!std::filesystem::exists(golden_)) {
+      std::cout << "NOT TESTED: " << golden_ << " is not there\n";
+      return false;
+    }
+    directory_ = std::filesystem::path(testing::TempDir()) / ("architecture-" + std::to_string(getpid()));
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directories(directory_);
+    std::filesystem::copy(golden_ / "model.safetensors", directory_ / "model.safetensors");
+    Write("config.json", ReadFile(golden_ / "config.json"));
+    return true;
+  }
+  void Write(const std::string& file, const std::string& text) {
+    std::filesystem::create_directories((directory_ / file).parent_path());
+    WriteFile(directory_ / file, text.data(), text.size());
+  }
+  // The golden configuration with these changes; null removes a key.
+  void Change(const char* changes) {
+    Json config = Json::parse(ReadFile(golden_ / "config.json"));
+    config.merge_patch(Json::parse(changes));
+    Write("config.json", config.dump());
+  }
+  std::vector<uint8_t> Blob(const std::string& task = "") {
+    ConvertOptions options;
+    options.input = directory_.string();
+    options.task = task;
+    report_ = {};
+    return BuildBlob(Describe(options), options, report_);
+  }
+  // With words of the reason.
+  void ExpectRefused(const char* reason, const char* changes, const std::string& task = "") {
+    Change(changes);
+    try {
+      Blob(task);
+      ADD_FAILURE() << changes << " was not refused";
+    } catch (const Failure& failure) {
+      EXPECT_NE(std::string(failure.what()).find(reason), std::string::npos) << failure.what();
+    }
+  }
+  test::ReferenceRun Run(const std::vector<double>& ids, const std::string& task = "") {
+    return test::RunReference(test::SecondReader(Blob(task)), {{"input_ids", ids}}, static_cast<uint32_t>(ids.size()));
+  }
+
+  std::filesystem::path golden_, directory_;
+  ConvertReport report_;
+};
+
+void ExpectNear(const std::vector<double>& a, const std::vector<double>& b, size_t count) {
+  ASSERT_GE(a.size(), count);
+  ASSERT_GE(b.size(), count);
+  for (size_t i = 0; i < count; ++i) EXPECT_NEAR(a[i], b[i], 1e-9);
+}
+
+TEST_F(Architecture, ModernbertHeads) {
+  if (!Copy("modernbert-seqcls")) GTEST_SKIP();
+  const std::vector<double> text = {7, 20, 3, 99, 14, 5, 31}, word = {20};
+  const auto mean = Run(text).values.at("logits"), mean_of_one = Run(word).values.at("logits");
+  Change(R"({"classifier_pooling": "cls"})");
+  const auto first = Run(text).values.at("logits");
+  Change(R"({"architectures": ["ModernBertForTokenClassification"]})");
+  const auto tokens = Run(text).values.at("logits"), one_token = Run(word).values.at("logits");
+  ASSERT_EQ(tokens.size(), 21u);
+  ExpectNear(tokens, first, 3);           // the first token is the one that is pooled
+  ExpectNear(one_token, mean_of_one, 3);  // one token is its own mean
+  EXPECT_GT(std::fabs(mean[0] - first[0]), 1e-3);
+  ExpectRefused("classifier_pooling max", R"({"classifier_pooling": "max"})");
+  ExpectRefused("global_attn_every_n_layers is 0", R"({"global_attn_every_n_layers": 0})");
+}
+
+// Newer configurations list what older ones leave to a rule.
+TEST_F(Architecture, LayerTypesAndRotaryPositionsOfOldAndNewConfigurations) {
+  if (!Copy("modernbert")) GTEST_SKIP();
+  const std::vector<uint8_t> modernbert = Blob();
+  Change(R"({"global_attn_every_n_layers": null, "global_rope_theta": null, "local_rope_theta": null,
+             "layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention",
+                             "sliding_attention"],
+             "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 160000.0},
+                                 "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}})");
+  EXPECT_EQ(Blob(), modernbert);
+  EXPECT_TRUE(report_.warnings.empty());
+  ExpectRefused("chunked", R"({"layer_types": ["chunked", "chunked", "chunked", "chunked", "chunked"]})");
+  ExpectRefused("types of 5 layers", R"({"layer_types": ["full_attention"]})");
+  ExpectRefused("rope_parameters has no full_attention", R"({"rope_parameters": {"rope_theta": 1}})");
+
+  ASSERT_TRUE(Copy("gemma3-embed"));
+  const std::vector<uint8_t> gemma = Blob();
+  Change(R"({"layer_types": null, "_sliding_window_pattern": 3})");
+  EXPECT_EQ(Blob(), gemma);
+  Change(R"({"rope_theta": null, "rope_local_base_freq": null,
+             "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 1000000.0},
+                                 "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}})");
+  EXPECT_EQ(Blob(), gemma);
+  EXPECT_TRUE(report_.warnings.empty());
+}
+
+TEST_F(Architecture, Gemma3ScalesPositionsOfFullLayersOnly) {
+  if (!Copy("gemma3-embed")) GTEST_SKIP();
+  const auto table = [&](const char* type) {
+    const test::ReadBlob blob = test::SecondReader(Blob());
+    for (const test::ReadTensor& tensor : blob.tensors) {
+      if (tensor.name == std::string("rotary.") + type) return tensor.values;
+    }
+    return std::vector<float>();
+  };
+  const std::vector<float> full = table("full_attention"), sliding = table("sliding_attention");
+  ASSERT_EQ(full.size(), 128u * 12);
+  Change(R"({"rope_scaling": {"rope_type": "linear", "factor": 8.0}})");
+  EXPECT_EQ(table("sliding_attention"), sliding);
+  const std::vector<float> scaled = table("full_attention");
+  for (size_t i = 0; i < 12; ++i) {
+    EXPECT_NEAR(scaled[8 * 12 + i], full[12 + i], 1e-6);
+    EXPECT_NEAR(scaled[80 * 12 + i], full[10 * 12 + i], 1e-5);
+  }
+  ExpectRefused("llama3", R"({"rope_scaling": {"rope_type": "llama3", "factor": 8.0}})");
+  ExpectRefused("yarn", R"({"rope_scaling": {"type": "yarn", "factor": 8.0}})");
+}
+
+TEST_F(Architecture, Gemma3DecodersAreRefused) {
+  if (!Copy("gemma3-embed")) GTEST_SKIP();
+  ExpectRefused("is a decoder", R"({"use_bidirectional_attention": null})");
+  ExpectRefused("is a decoder", R"({"use_bidirectional_attention": false})", "embedding");
+  ExpectRefused("Gemma3ForCausalLM is a decoder", R"({"architectures": ["Gemma3ForCausalLM"]})");
+  ExpectRefused("heads of gemma3_text", R"({"architectures": ["Gemma3ForSequenceClassification"]})");
+  ExpectRefused("attn_logit_softcapping 50.0", R"({"attn_logit_softcapping": 50.0})");
+}
+
+TEST_F(Architecture, T5NeedsToBeAskedForItsEncoder) {
+  if (!Copy("t5")) GTEST_SKIP();
+  ExpectRefused("--task encoder", "{}");
+  ExpectRefused("--task encoder", R"({"architectures": ["T5Model"], "is_encoder_decoder": false})");
+  ExpectRefused("--task encoder", "{}", "embedding");
+  Change("{}");
+  const auto encoder = Run({5, 9, 100}, "encoder").values.at("last_hidden_state");
+  EXPECT_FALSE(report_.unused.empty());
+  for (const std::string& name : report_.unused) EXPECT_EQ(name.rfind("decoder.", 0), 0u) << name;
+  Change(R"({"architectures": ["T5EncoderModel"], "is_encoder_decoder": false})");
+  EXPECT_EQ(Run({5, 9, 100}).values.at("last_hidden_state"), encoder);
+  // Older configurations leave out what follows from feed_forward_proj.
+  Change(R"({"dense_act_fn": null, "is_gated_act": null, "n_positions": 512})");
+  EXPECT_EQ(Run({5, 9, 100}, "encoder").values.at("last_hidden_state"), encoder);
+  EXPECT_TRUE(report_.warnings.empty());
+  ExpectRefused("feed_forward_proj mish", R"({"feed_forward_proj": "mish"})", "encoder");
+  ExpectRefused("is_gated_act", R"({"is_gated_act": true})", "encoder");
+  ExpectRefused("dense_act_fn", R"({"dense_act_fn": "silu"})", "encoder");
+  ExpectRefused("relative_attention_num_buckets", R"({"relative_attention_num_buckets": 32})", "encoder");
+  // A layer that the configuration does not count must not get lost.
+  ExpectRefused("encoder.block.2", R"({"num_layers": 2})", "encoder");
+}
+
+// Encoder, mean, two dense layers without bias and activation, unit length.
+TEST_F(Architecture, SentenceTransformerAroundGemma3) {
+  if (!Copy("gemma3-embed")) GTEST_SKIP();
+  Write("modules.json", R"([
+    {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+    {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+    {"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"},
+    {"idx": 3, "name": "3", "path": "3_Dense", "type": "sentence_transformers.models.Dense"},
+    {"idx": 4, "name": "4", "path": "4_Normalize", "type": "sentence_transformers.models.Normalize"}])");
+  Write("sentence_bert_config.json", R"({"max_seq_length": 64, "do_lower_case": false})");
+  Write("1_Pooling/config.json", R"({"word_embedding_dimension": 32, "pooling_mode_cls_token": false,
+    "pooling_mode_mean_tokens": true, "include_prompt": true})");
+  const uint32_t widths[] = {32, 48, 5};
+  std::vector<std::vector<float>> matrices;
+  for (int i = 0; i < 2; ++i) {
+    const std::string folder = std::to_string(2 + i) + "_Dense";
+    Write(folder + "/config.json", Json({{"in_features", widths[i]},
+                                         {"out_features", widths[i + 1]},
+                                         {"bias", false},
+                                         {"activation_function", "torch.nn.modules.linear.Identity"}})
+                                       .dump());
+    std::vector<float> matrix(size_t{widths[i]} * widths[i + 1]);
+    for (size_t k = 0; k < matrix.size(); ++k) matrix[k] = static_cast<float>(k * 7 % 23) / 11 - 1;
+    SafetensorsWriter writer;
+    writer.AddFloats("linear.weight", {widths[i + 1], widths[i]}, matrix.data());
+    writer.Write(directory_ / folder / "model.safetensors");
+    matrices.push_back(matrix);
+  }
+  const SafetensorsReader golden(golden_ / "golden.safetensors");
+  const std::vector<int64_t> ids = ToIntegers(golden.Get("b.in.input_ids"));
+  const std::vector<float> states = ToFloats(golden.Get("b.out.last_hidden_state"));
+  std::vector<double> value(32);
+  for (size_t i = 0; i < states.size(); ++i) value[i % 32] += states[i] / static_cast<double>(ids.size());
+  for (int layer = 0; layer < 2; ++layer) {
+    std::vector<double> next(widths[layer + 1]);
+    for (size_t i = 0; i < matrices[layer].size(); ++i)
+      next[i / value.size()] += matrices[layer][i] * value[i % value.size()];
+    value = next;
+  }
+  double squares = 0;
+  for (const double x : value) squares += x * x;
+  const auto found = Run({ids.begin(), ids.end()}).values.at("sentence_embedding");
+  ASSERT_EQ(found.size(), 5u);
+  for (size_t i = 0; i < 5; ++i) EXPECT_NEAR(found[i], value[i] / std::sqrt(squares), 1e-5);
+}
+
+TEST_F(Architecture, ATokenizerThatIsNotSupportedIsLeftOutWithAWarning) {
+  if (!Copy("gemma3-embed")) GTEST_SKIP();
+  const std::vector<uint8_t> without = Blob();
+  Write("tokenizer.json", R"({"version": "1.0", "added_tokens": [], "normalizer": null, "pre_tokenizer": null,
+    "post_processor": null, "decoder": null, "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}})");
+  EXPECT_EQ(Blob(), without);
+  ASSERT_EQ(report_.warnings.size(), 1u);
+  EXPECT_NE(report_.warnings[0].find("takes token ids only"), std::string::npos) << report_.warnings[0];
+  EXPECT_NE(report_.warnings[0].find("WordLevel"), std::string::npos) << report_.warnings[0];
+  // A tokenizer that was asked for is another matter.
+  ConvertOptions options;
+  options.input = directory_.string();
+  Description description = Describe(options);
+  description.tokenizer = {{"type", "tokenizer.json"}, {"file", "tokenizer.json"}};
+  EXPECT_THROW(BuildBlob(description, options, report_), Failure);
+}
+
+}  // namespace
+}  // namespace fovea::tools
