@@ -180,6 +180,11 @@ TEST(Constants, Tables) {
       EXPECT_NEAR(angles[p * 6 + 3 + i], std::sin(p * std::pow(10.0, -i) / 2), 1e-6);
     }
   }
+  Json json = Small();
+  json["constants"].push_back(
+      {{"name", "turn"}, {"rotary", {{"rows", 4}, {"dims", 6}, {"theta", 1000}, {"factor", 2}}}});
+  const Description description = ParseGraph(json.dump(), ".", "graph");
+  EXPECT_EQ(description.weights.Get("turn").load(), angles);
   EXPECT_THROW(Rotary({4, 5, 1000, 1}), Failure);
   EXPECT_THROW(Rotary({4, 6, 1000, 0}), Failure);
 

@@ -157,7 +157,8 @@ Range ReadRange(Object& object, const char* key) {
   return {ends[0], ends[1]};
 }
 
-// One of sinusoidal, of, sum, concatenate, values; then transpose, rows / columns, reshape, scale in this order.
+// One of sinusoidal, rotary, relative_buckets, of, sum, concatenate, values; then transpose, rows / columns, reshape,
+// scale in this order.
 Constant ReadConstant(Object& object, const Weights& weights) {
   Constant constant;
   const auto all = [&](const char* key) {
@@ -180,6 +181,15 @@ Constant ReadConstant(Object& object, const Weights& weights) {
     spec.inclusive = last == "inclusive";
     table.NothingElse();
     constant = Sinusoidal(spec);
+  } else if (object.Has("rotary")) {
+    Object table(object.Get("rotary"), "rotary");
+    RotarySpec spec;
+    spec.rows = table.Number("rows");
+    spec.dims = table.Number("dims");
+    spec.theta = table.Real("theta", spec.theta);
+    spec.factor = table.Real("factor", spec.factor);
+    table.NothingElse();
+    constant = Rotary(spec);
   } else if (object.Has("relative_buckets")) {
     Object table(object.Get("relative_buckets"), "relative_buckets");
     constant = RelativeBuckets(weights.Get(table.Text("of")), table.Number("max_distance"));
