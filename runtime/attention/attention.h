@@ -6,21 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/kernels/attention.h"
+#include "runtime/attention/pattern.h"
+#include "runtime/kernels/kernels.h"
 
 namespace fovea {
-
-// Which keys of its segment a query may see. The numbers are part of the blob format.
-enum class PatternKind : uint32_t {
-  kFull = 0,
-  kWindow = 1,  // key position in [p - left, p + right], p the query's own position; right = 0 is a causal window
-};
-inline constexpr uint32_t kUnbounded = 0xffffffffu;
-struct Pattern {
-  PatternKind kind = PatternKind::kFull;
-  uint32_t left = kUnbounded;   // kWindow: keys to the left, kUnbounded: all (left unbounded and right 0 is causal)
-  uint32_t right = kUnbounded;  // kWindow: keys to the right
-};
 
 // How a query finds its segment of keys.
 enum class Pairing : uint32_t {
@@ -28,18 +17,37 @@ enum class Pairing : uint32_t {
   kParent = 1,  // query row i sees key segment i (the query space is the parent of the key space)
 };
 
-// What is constant for an attention operation.
+// Scores that depend on the distance between query and key besides their content (disentangled attention):
+// scale * (q . keys[head][b(key - query)] + k . queries[head][b(key - query)]) is added, b a table of buckets.
+struct RelativeScores {
+  const float* keys;       // [heads, buckets, d_k], or null
+  const float* queries;    // [heads, buckets, d_k], or null
+  const int32_t* buckets;  // [2 * reach + 1], by key - query clamped to [-reach, reach]; each below bucket_count
+  uint32_t bucket_count;
+};
+
+// What is constant for an attention operation. Zero fields mean plain scaled dot-product attention.
 struct AttentionSpec {
   uint32_t heads;     // query heads
   uint32_t kv_heads;  // divides heads: head h uses key/value head h / (heads / kv_heads)
   uint32_t d_k;
   uint32_t d_v;
-  float scale;  // scores are scale * q.k
+  float scale;  // of scores
   Pairing pairing;
   Pattern pattern;
+  Score score;
+  float cap;              // scores become cap * tanh(score / cap); 0: they do not
+  Activation weighting;   // kNone: softmax; relu, gelu, gelu_tanh, silu, sigmoid: of each score, not normalised
+  const float* additive;  // [heads, d_k], Score::kAdditive
   // Bias by distance, or null: score += bias[head][clamp(key - query, -reach, reach) + reach], [heads, 2 * reach + 1].
   const float* distance_bias;
-  uint32_t distance_reach;
+  uint32_t distance_reach;  // of distance_bias and relative
+  RelativeScores relative;
+  // Distances are between coordinates, not positions: row `segment % coordinate_sets` of [coordinate_sets, positions].
+  const int32_t* coordinates;
+  uint32_t coordinate_sets, coordinate_positions;
+  float self_score;  // of a query with the key at its own position, if has_self_score
+  bool has_self_score;
 };
 
 // Segment i of a row space is rows [offsets[i], offsets[i + 1]).
@@ -48,26 +56,60 @@ struct Segments {
   uint32_t count;
 };
 
+// Rows of heads in the caller's memory. Strides in bytes: from a row to the next, from a head to the next.
+template <typename T>
+struct HeadMatrix {
+  T* data;
+  size_t row_stride, head_stride;
+};
+using HeadRows = HeadMatrix<const void>;
+
+// For clustered patterns: the keys of each segment in sorted order, and where each query stands in it.
+struct Clusters {
+  const int32_t* order;  // order[row * stride + column]: the row at this place of the sorted segment
+  const int32_t* rank;   // rank[row * stride + column]: the row's place in its segment
+  size_t stride;         // column = head * rounds + round
+};
+
+// Where the weights of a call go; see tap.h for what a session makes of them.
+struct WeightSink {
+  float* values;   // null: nowhere
+  uint32_t* keys;  // null: dense, by key position
+  uint32_t* counts;
+  // Query row r (of the query space), head h: at ((r * heads) + h) * stride; keys likewise; count at r * heads + h.
+  // Dense: keys that the pattern hides get 0, up to the segment's length. Else the first `count` entries of the stride.
+  uint32_t stride;
+};
+
 struct AttentionCall {
   const AttentionSpec* spec;
   Segments query_segments;  // unused when pairing is kParent
   Segments key_segments;
   uint32_t row_begin, row_end;  // query rows of this tile; may start or end inside a segment and span several
-  const float* q;               // row row_begin; [.., heads * d_k]
-  const float* k;               // row 0 of the key space; [.., kv_heads * d_k]
-  const float* v;               // row 0 of the key space; [.., kv_heads * d_v]
-  float* out;                   // row row_begin; [.., heads * d_v]; must not overlap q
-  // Weights as used for the output, or null: weights[((row * heads) + head) * weights_stride + key position in
-  // segment], row counted from 0 of the query space; keys that the pattern hides get 0, up to the segment's length.
-  float* weights;
-  uint32_t weights_stride;
+  HeadRows q;                   // row row_begin; f32 [heads, d_k] a row
+  HeadRows k;                   // row 0 of the key space; [kv_heads, d_k]
+  HeadRows v;                   // row 0 of the key space; [kv_heads, d_v]
+  KeyType key_type;             // of k and v
+  HeadRows k_scales, v_scales;  // kI8: one f32 for each row and head
+  HeadMatrix<void> out;         // row row_begin; f32 [heads, d_v]; must not overlap q
+  HeadRows key_bias;  // row 0 of the key space; f32 [heads, or 1 with a head stride of 0], added to scores; or null
+  const uint32_t* listed;    // pattern.listed: rows of the key space, ascending
+  Segments listed_segments;  // which of them belong to a segment of keys
+  Clusters clusters;         // pattern.rounds
+  WeightSink weights;
   void* scratch;  // AttentionScratchBytes, 64-aligned, one per worker
 };
+
+// Dense f32 rows.
+template <typename T>
+HeadMatrix<T> DenseHeads(T* data, uint32_t heads, uint32_t width) {
+  return {data, size_t{heads} * width * sizeof(float), size_t{width} * sizeof(float)};
+}
 
 // Enough for calls of up to `tile_rows` query rows. Independent of the lengths of segments and of the CPU.
 uint64_t AttentionScratchBytes(const AttentionSpec&, uint32_t tile_rows = UINT32_MAX);
 // A query with no visible key gets zeros. Results of a query do not depend on the tile it is in.
-void RunAttention(const AttentionKernels&, const AttentionCall&);
+void RunAttention(const Kernels&, const AttentionCall&);
 
 }  // namespace fovea
 

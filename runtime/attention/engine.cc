@@ -1,204 +1,379 @@
 // Runs attention for a tile of query rows: the tile is cut into pieces of one segment each, a piece into chunks of rows
 // (a row is one query of one head), and a chunk walks over the key ranges of its pattern block by block. The blocks lie
 // on a grid that is fixed in the segment, so the order in which a query takes in its keys does not depend on the tile.
+#include "runtime/attention/engine.h"
+
 #include <string.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "runtime/attention/attention.h"
-#include "runtime/attention/pattern.h"
-#include "runtime/base/arena.h"
-#include "runtime/kernels/attention.h"
-
 namespace fovea {
 namespace {
 
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
 // Rows that share one packed block. More spread the cost of packing, fewer keep their state in cache.
 constexpr uint32_t kChunkRows = 256;
+// The same where each row has a table of buckets beside it.
+constexpr uint32_t kRelativeRows = 64;
+// Entries of all best-key lists together.
+constexpr uint32_t kBestEntries = 1u << 16;
 
 // Keys per block: long blocks spread the cost of a softmax step, packed keys and values should stay in cache (64 KiB).
 uint32_t BlockKeys(const AttentionSpec& spec) {
+  if (spec.relative.bucket_count > 0) return kAttentionKeyStep;
   const uint64_t keys = 16384 / (uint64_t{spec.d_k} + spec.d_v) / kAttentionKeyStep * kAttentionKeyStep;
   return static_cast<uint32_t>(std::min<uint64_t>(std::max<uint64_t>(keys, kAttentionKeyStep), kAttentionMaxBlock));
 }
 
-// Takes the scratch of a chunk of up to `rows` rows.
-AttentionTile PlaceTile(const AttentionSpec& spec, uint32_t rows, Arena* arena) {
-  const uint64_t width = RoundUp(spec.d_v, kAttentionLanes);
-  AttentionTile tile = {};
-  tile.d_k = spec.d_k;
-  tile.d_v = spec.d_v;
-  tile.block = BlockKeys(spec);
-  tile.scale = spec.scale;
-  tile.reach = spec.distance_reach;
-  const auto floats = [arena](CheckedSize count) {
-    return static_cast<float*>(arena->TakeBytes(count * CheckedSize(sizeof(float))));
-  };
-  tile.packed_keys = floats(uint64_t{tile.block} * spec.d_k);
-  tile.packed_values = floats(tile.block * width);
-  tile.scores = floats(kAttentionScoreFloats);
-  tile.sums = floats(uint64_t{rows} * kAttentionLanes);
-  tile.sum_of_values = floats(rows * width);
-  tile.rows = static_cast<AttentionRow*>(arena->TakeBytes(uint64_t{rows} * sizeof(AttentionRow)));
-  return tile;
+// Different heads in one chunk must see the same keys.
+bool SplitsHeads(const AttentionSpec& spec) {
+  return spec.pattern.DiffersByHead() || spec.pattern.rounds > 0 || spec.relative.bucket_count > 0;
 }
 
 uint32_t ChunkCapacity(const AttentionSpec& spec, uint32_t tile_rows) {
-  const uint64_t group = spec.heads / spec.kv_heads;
-  return static_cast<uint32_t>(std::min<uint64_t>(kChunkRows, group * tile_rows));
+  const uint64_t heads = SplitsHeads(spec) ? 1 : spec.heads / spec.kv_heads;
+  uint64_t most = spec.relative.bucket_count > 0 ? kRelativeRows : kChunkRows;
+  if (spec.pattern.top_k > 0) {
+    most = std::min<uint64_t>(most, std::max<uint64_t>(kBestEntries / (2 * uint64_t{spec.pattern.top_k}), 1));
+  }
+  if (spec.pattern.rounds > 0) most = UINT32_MAX;  // every row of the tile, in the order of its round
+  return static_cast<uint32_t>(std::min<uint64_t>(most, heads * tile_rows));
 }
 
-// Queries [first, first + count) of one segment against that segment's keys.
-struct Piece {
-  QueryTile queries;
-  uint32_t row;      // of the first query, in the query space
-  uint32_t key_row;  // of the segment's first key, in the key space
-};
+float* TakeFloats(Arena* arena, CheckedSize count) {
+  return static_cast<float*>(arena->TakeBytes(count * CheckedSize(sizeof(float))));
+}
 
-class Engine {
- public:
-  Engine(const AttentionKernels& kernels, const AttentionCall& call)
-      : kernels_(kernels), call_(call), spec_(*call.spec), group_(spec_.heads / spec_.kv_heads) {
-    const uint32_t capacity = ChunkCapacity(spec_, call.row_end - call.row_begin);
-    Arena arena(call.scratch, SIZE_MAX - reinterpret_cast<uintptr_t>(call.scratch));
-    tile_ = PlaceTile(spec_, capacity, &arena);
-    capacity_ = capacity;
-    pattern_ = FindPattern(spec_.pattern.kind);
-  }
+void PlaceRows(uint32_t rows, Arena* arena, AttentionTile* tile) {
+  tile->sums = TakeFloats(arena, uint64_t{rows} * kAttentionLanes);
+  tile->sum_of_values = TakeFloats(arena, uint64_t{rows} * RoundUp(tile->d_v, kAttentionLanes));
+  tile->rows = static_cast<AttentionRow*>(arena->TakeBytes(uint64_t{rows} * sizeof(AttentionRow)));
+}
 
-  void Run(const Piece& piece) {
-    const uint64_t rows = uint64_t{piece.queries.count} * group_;
-    for (uint32_t head = 0; head < spec_.kv_heads; ++head) {
-      for (uint64_t first = 0; first < rows; first += capacity_) {
-        RunChunk(piece, head, first, static_cast<uint32_t>(std::min<uint64_t>(capacity_, rows - first)));
-      }
-    }
-  }
+void ClearRows(AttentionTile* tile, uint32_t rows) {
+  tile->row_count = rows;
+  memset(tile->sums, 0, sizeof(float) * rows * kAttentionLanes);
+  memset(tile->sum_of_values, 0, sizeof(float) * rows * RoundUp(tile->d_v, kAttentionLanes));
+}
 
- private:
-  // Rows [first, first + count) of the piece for one key/value head; row r is query r / group of head r % group.
-  void RunChunk(const Piece& piece, uint32_t kv_head, uint64_t first, uint32_t count) {
-    const uint32_t first_query = static_cast<uint32_t>(first / group_);
-    uint32_t query = first_query, head = static_cast<uint32_t>(first % group_);
-    for (uint32_t i = 0; i < count; ++i) {
-      SetUpRow(piece, query, kv_head * group_ + head, &tile_.rows[i]);
-      if (++head == group_) ++query, head = 0;
-    }
-    tile_.row_count = count;
-    memset(tile_.sums, 0, sizeof(float) * count * kAttentionLanes);
-    memset(tile_.sum_of_values, 0, sizeof(float) * count * RoundUp(spec_.d_v, kAttentionLanes));
-
-    QueryTile queries = piece.queries;
-    queries.first += first_query;
-    queries.count = query - first_query + (head > 0);
-    KeyRange range;
-    for (uint32_t index = 0; pattern_(spec_.pattern, queries, index, &range); ++index) {
-      RunRange(piece, kv_head, range);
-    }
-    kernels_.finish(tile_, piece.queries.keys);
-  }
-
-  void SetUpRow(const Piece& piece, uint32_t query, uint32_t head, AttentionRow* row) const {
-    const size_t local = piece.row - call_.row_begin + query;
-    row->q = call_.q + (local * spec_.heads + head) * spec_.d_k;
-    row->out = call_.out + (local * spec_.heads + head) * spec_.d_v;
-    row->bias = nullptr;
-    if (spec_.distance_bias != nullptr) {
-      row->bias = spec_.distance_bias + head * (2 * size_t{spec_.distance_reach} + 1) + spec_.distance_reach;
-    }
-    row->weights = nullptr;
-    if (call_.weights != nullptr) {
-      row->weights = call_.weights + (size_t{piece.row + query} * spec_.heads + head) * call_.weights_stride;
-      std::fill_n(row->weights, piece.queries.keys, -std::numeric_limits<float>::infinity());
-    }
-    row->position = static_cast<int32_t>(piece.queries.first + query);
-    row->max = -std::numeric_limits<float>::infinity();
-  }
-
-  // The grid: key first + i * stride of the range is cell first / stride + i, and a block is `block` cells.
-  void RunRange(const Piece& piece, uint32_t kv_head, const KeyRange& range) {
-    const uint32_t phase = range.first % range.stride;
-    const uint64_t begin = range.first / range.stride, end = begin + range.count;
-    const size_t k_width = size_t{spec_.kv_heads} * spec_.d_k, v_width = size_t{spec_.kv_heads} * spec_.d_v;
-    tile_.step = range.stride;
-    for (uint64_t block = begin / tile_.block * tile_.block; block < end; block += tile_.block) {
-      tile_.first = static_cast<uint32_t>(phase + block * range.stride);
-      const uint32_t from = static_cast<uint32_t>(std::max(block, begin) - block);
-      const uint32_t to = static_cast<uint32_t>(std::min(block + tile_.block, end) - block);
-      if (!SetVisible(range, from, to)) continue;
-      const size_t key = size_t{piece.key_row} + tile_.first;
-      kernels_.pack(tile_, call_.k + key * k_width + size_t{kv_head} * spec_.d_k, k_width * range.stride,
-                    call_.v + key * v_width + size_t{kv_head} * spec_.d_v, v_width * range.stride, from, to);
-      kernels_.attend(tile_);
-    }
-  }
-
-  // Sets which of the block's keys [from, to) each row sees; false when none sees any.
-  bool SetVisible(const KeyRange& range, uint32_t from, uint32_t to) const {
-    const int64_t stride = range.stride;
-    bool any = false;
-    if (range.left == kUnbounded && range.right == kUnbounded) {
-      for (uint32_t i = 0; i < tile_.row_count; ++i) tile_.rows[i].begin = from, tile_.rows[i].end = to;
-      return true;
-    }
-    for (uint32_t i = 0; i < tile_.row_count; ++i) {
-      AttentionRow* row = &tile_.rows[i];
-      int64_t begin = from, end = to;
-      const int64_t offset = int64_t{row->position} - tile_.first;  // of the query from the block's first key
-      if (range.left != kUnbounded) begin = std::max(begin, CeilDivide(offset - range.left, stride));
-      if (range.right != kUnbounded) end = std::min(end, CeilDivide(offset + range.right + 1, stride));
-      row->begin = static_cast<uint32_t>(begin);
-      row->end = static_cast<uint32_t>(std::max<int64_t>(end, 0));
-      any |= row->begin < row->end;
-    }
-    return any;
-  }
-
-  static int64_t CeilDivide(int64_t a, int64_t b) {
-    if (b == 1) return a;
-    return a >= 0 ? (a + b - 1) / b : -(-a / b);
-  }
-
-  const AttentionKernels& kernels_;
-  const AttentionCall& call_;
-  const AttentionSpec& spec_;
-  const uint32_t group_;
-  uint32_t capacity_;
-  PatternRange pattern_;
-  AttentionTile tile_;
-};
+int64_t CeilDivide(int64_t a, int64_t b) {
+  if (b == 1) return a;
+  return a >= 0 ? (a + b - 1) / b : -(-a / b);
+}
 
 }  // namespace
 
-#define FOVEA_PATTERN(name) bool name##Range(const Pattern&, const QueryTile&, uint32_t, KeyRange*);
-#include "runtime/attention/pattern_list.inc"
-#undef FOVEA_PATTERN
-
-PatternRange FindPattern(PatternKind kind) {
-  switch (kind) {
-#define FOVEA_PATTERN(name)  \
-  case PatternKind::k##name: \
-    return name##Range;
-#include "runtime/attention/pattern_list.inc"
-#undef FOVEA_PATTERN
+void PlaceAttentionScratch(const AttentionSpec& spec, uint32_t tile_rows, Arena* arena, AttentionScratch* scratch) {
+  *scratch = {};
+  scratch->capacity = ChunkCapacity(spec, tile_rows);
+  AttentionTile& tile = scratch->tile;
+  tile.d_k = spec.d_k;
+  tile.d_v = spec.d_v;
+  tile.block = BlockKeys(spec);
+  tile.score = spec.score;
+  tile.scale = spec.scale;
+  tile.cap = spec.cap;
+  tile.reach = spec.distance_reach;
+  tile.buckets = spec.relative.buckets;
+  tile.bucket_count = spec.relative.bucket_count;
+  tile.self_score = spec.self_score;
+  tile.has_self_score = spec.has_self_score;
+  tile.packed_keys = TakeFloats(arena, uint64_t{tile.block} * spec.d_k);
+  tile.packed_values = TakeFloats(arena, tile.block * RoundUp(spec.d_v, kAttentionLanes));
+  tile.widened = TakeFloats(arena, uint64_t{kAttentionLanes} * std::max(spec.d_k, spec.d_v));
+  tile.scores = TakeFloats(arena, kAttentionScoreFloats);
+  PlaceRows(scratch->capacity, arena, &tile);
+  if (spec.relative.bucket_count > 0) {
+    const uint64_t rows = std::max(scratch->capacity, tile.block), buckets = spec.relative.bucket_count;
+    scratch->relative = TakeFloats(arena, CheckedSize(scratch->capacity) * CheckedSize(buckets));
+    scratch->key_relative = TakeFloats(arena, CheckedSize(tile.block) * CheckedSize(buckets));
+    scratch->copied = TakeFloats(arena, rows * spec.d_k);
   }
-  return nullptr;
+  if (spec.pattern.top_k > 0) {
+    const CheckedSize entries = CheckedSize(2) * CheckedSize(spec.pattern.top_k) + CheckedSize(kAttentionLanes);
+    scratch->best = static_cast<BestKeys*>(arena->TakeBytes(uint64_t{scratch->capacity} * sizeof(BestKeys)));
+    for (uint32_t i = 0; i < scratch->capacity; ++i) {
+      BestKeys best = {};
+      best.keep = spec.pattern.top_k;
+      best.capacity = static_cast<uint32_t>(entries.value());
+      best.scores = TakeFloats(arena, entries);
+      best.keys = static_cast<uint32_t*>(arena->TakeBytes(entries * CheckedSize(sizeof(uint32_t))));
+      if (scratch->best != nullptr && !arena->counting() && arena->ok()) scratch->best[i] = best;
+    }
+  }
+  if (spec.pattern.rounds > 0) {
+    scratch->part = tile;
+    PlaceRows(scratch->capacity, arena, &scratch->part);
+    scratch->places = static_cast<uint32_t*>(arena->TakeBytes(uint64_t{scratch->capacity} * sizeof(uint32_t)));
+    scratch->index = static_cast<uint32_t*>(arena->TakeBytes(uint64_t{tile.block} * sizeof(uint32_t)));
+  }
+}
+
+AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& call)
+    : kernels_(kernels),
+      attention_(kernels.attention),
+      call_(call),
+      spec_(*call.spec),
+      group_(spec_.heads / spec_.kv_heads),
+      tile_(scratch_.tile) {
+  Arena arena(call.scratch, SIZE_MAX - reinterpret_cast<uintptr_t>(call.scratch));
+  PlaceAttentionScratch(spec_, call.row_end - call.row_begin, &arena, &scratch_);
+  if (spec_.weighting != Activation::kNone) {
+    tile_.weigh = kernels.activation.apply[static_cast<uint32_t>(spec_.weighting)];
+  }
+  scratch_.part.weigh = tile_.weigh;
+  tile_.repeats = spec_.pattern.blocks != nullptr || spec_.pattern.rounds > 0;
+}
+
+void AttentionEngine::Run(const Piece& piece) {
+  const bool bias_by_head = call_.key_bias.data != nullptr && call_.key_bias.head_stride != 0;
+  const uint32_t step = SplitsHeads(spec_) || bias_by_head ? 1 : group_;
+  for (uint32_t head = 0; head < spec_.heads; head += step) RunHeads(piece, head, step);
+}
+
+// Heads [first_head, first_head + heads) share a key/value head and a pattern.
+void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t heads) {
+  const Pattern& pattern = spec_.pattern;
+  const uint32_t kv_head = first_head / group_;
+  head_ = first_head;
+  const auto first_of = [&](const HeadRows& rows) {
+    return static_cast<const uint8_t*>(rows.data) + piece.key_row * rows.row_stride + kv_head * rows.head_stride;
+  };
+  source_ = {first_of(call_.k), first_of(call_.v), call_.k.row_stride, call_.v.row_stride, nullptr, nullptr, 0,
+             call_.key_type};
+  if (call_.key_type == KeyType::kI8) {
+    source_.k_scales = reinterpret_cast<const float*>(first_of(call_.k_scales));
+    source_.v_scales = reinterpret_cast<const float*>(first_of(call_.v_scales));
+    source_.scale_stride = call_.k_scales.row_stride / sizeof(float);
+  }
+  tile_.key_bias = nullptr;
+  if (call_.key_bias.data != nullptr) {
+    tile_.key_bias = reinterpret_cast<const float*>(static_cast<const uint8_t*>(call_.key_bias.data) +
+                                                    piece.key_row * call_.key_bias.row_stride +
+                                                    first_head * call_.key_bias.head_stride);
+    tile_.key_bias_stride = call_.key_bias.row_stride / sizeof(float);
+  }
+  tile_.coordinates = nullptr;
+  if (spec_.coordinates != nullptr) {
+    tile_.coordinates = spec_.coordinates + size_t{piece.segment % spec_.coordinate_sets} * spec_.coordinate_positions;
+  }
+
+  QueryTile queries = {piece.first, piece.count, 1, piece.keys, first_head, false, nullptr, 0, piece.key_row};
+  if (pattern.listed) {
+    const uint32_t begin = call_.listed_segments.offsets[piece.segment];
+    queries.listed = call_.listed + begin;
+    queries.listed_count = call_.listed_segments.offsets[piece.segment + 1] - begin;
+  }
+  if (pattern.rounds > 0 && piece.keys > pattern.chunk) {
+    RunClustered(piece, queries);
+    return;
+  }
+  const uint32_t end = piece.first + piece.count;
+  const auto run = [&](uint32_t from, uint32_t to, uint32_t step, bool sees_all) {
+    if (from >= to) return;
+    queries.first = from;
+    queries.count = (to - from + step - 1) / step;
+    queries.step = step;
+    queries.sees_all = sees_all;
+    RunQueries(piece, queries, first_head, heads);
+  };
+  if (piece.keys <= pattern.full_up_to || pattern.rounds > 0) {
+    run(piece.first, end, 1, true);
+    return;
+  }
+  // Rows on the edges see all; the others go by residue where the window is dilated, by block where blocks differ.
+  uint64_t kept = end;
+  if (pattern.last > 0) {
+    const uint64_t rounded = RoundUp(piece.keys, pattern.block);
+    kept = rounded > pattern.last ? rounded - pattern.last : 0;
+  }
+  const uint32_t front = std::min(std::max(pattern.first, piece.first), end);
+  const uint32_t back = std::max(front, static_cast<uint32_t>(std::min<uint64_t>(kept, end)));
+  run(piece.first, front, 1, true);
+  const uint32_t dilation = pattern.WindowOf(first_head).dilation;
+  if (pattern.blocks != nullptr) {
+    for (uint32_t from = front; from < back;) {
+      const uint32_t to =
+          static_cast<uint32_t>(std::min<uint64_t>((uint64_t{from} / pattern.block + 1) * pattern.block, back));
+      run(from, to, 1, false);
+      from = to;
+    }
+  } else {
+    for (uint32_t from = front; from < back && from - front < dilation; ++from) run(from, back, dilation, false);
+  }
+  run(back, end, 1, true);
+}
+
+void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads) {
+  const uint64_t rows = uint64_t{queries.count} * heads;
+  for (uint64_t first = 0; first < rows; first += scratch_.capacity) {
+    const auto count = static_cast<uint32_t>(std::min<uint64_t>(scratch_.capacity, rows - first));
+    const auto first_query = static_cast<uint32_t>(first / heads);
+    uint32_t query = first_query, head = static_cast<uint32_t>(first % heads);
+    for (uint32_t i = 0; i < count; ++i) {
+      SetUpRow(piece, queries.first + query * queries.step, first_head + head, i);
+      if (++head == heads) ++query, head = 0;
+    }
+    ClearRows(&tile_, count);
+    if (spec_.relative.keys != nullptr) SetUpRelative(first_head);
+    QueryTile chunk = queries;
+    chunk.first += first_query * queries.step;
+    chunk.count = query - first_query + (head > 0);
+    RunKeys(chunk);
+    Finish(piece.keys);
+  }
+}
+
+void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t head, uint32_t index) {
+  AttentionRow* row = &tile_.rows[index];
+  const uint32_t space_row = piece.row + position - piece.first;
+  const size_t local = space_row - call_.row_begin;
+  *row = {};
+  row->q = reinterpret_cast<const float*>(static_cast<const uint8_t*>(call_.q.data) + local * call_.q.row_stride +
+                                          head * call_.q.head_stride);
+  row->out = reinterpret_cast<float*>(static_cast<uint8_t*>(call_.out.data) + local * call_.out.row_stride +
+                                      head * call_.out.head_stride);
+  if (spec_.additive != nullptr) row->additive = spec_.additive + size_t{head} * spec_.d_k;
+  if (spec_.distance_bias != nullptr) {
+    row->bias = spec_.distance_bias + head * (2 * size_t{spec_.distance_reach} + 1) + spec_.distance_reach;
+  }
+  if (call_.weights.values != nullptr) {
+    const size_t at = size_t{space_row} * spec_.heads + head;
+    row->weights = call_.weights.values + at * call_.weights.stride;
+    if (call_.weights.keys != nullptr) {
+      row->weight_keys = call_.weights.keys + at * call_.weights.stride;
+    } else {
+      std::fill_n(row->weights, piece.keys, tile_.weigh == nullptr ? kHidden : 0.0f);
+    }
+  }
+  if (scratch_.best != nullptr) {
+    row->best = &scratch_.best[index];
+    row->best->count = 0;
+    row->best->least = kHidden;
+  }
+  row->position = static_cast<int32_t>(position);
+  row->coordinate = tile_.coordinates != nullptr ? tile_.coordinates[position] : row->position;
+  row->max = kHidden;
+}
+
+namespace {
+
+// y[i] = x[i] . table[j] for all rows of a table of buckets.
+void MultiplyBuckets(const Kernels& kernels, const float* x, uint32_t rows, const float* table, uint32_t buckets,
+                     uint32_t depth, float* y) {
+  GemmTile gemm = {};
+  gemm.rows = rows;
+  gemm.k = depth;
+  gemm.x = x;
+  gemm.y_stride = buckets;
+  for (uint32_t first = 0; first < buckets; first += kGemmTileColumns) {
+    gemm.columns = std::min<size_t>(kGemmTileColumns, buckets - first);
+    gemm.weights = table + size_t{first} * depth;
+    gemm.y = y + first;
+    kernels.gemm.f32(gemm);
+  }
+}
+
+}  // namespace
+
+void AttentionEngine::SetUpRelative(uint32_t head) {
+  const uint32_t buckets = spec_.relative.bucket_count;
+  for (uint32_t i = 0; i < tile_.row_count; ++i) {
+    for (uint32_t j = 0; j < spec_.d_k; ++j) {
+      scratch_.copied[size_t{i} * spec_.d_k + j] = spec_.scale * tile_.rows[i].q[j];
+    }
+    tile_.rows[i].relative = scratch_.relative + size_t{i} * buckets;
+  }
+  MultiplyBuckets(kernels_, scratch_.copied, tile_.row_count, spec_.relative.keys + size_t{head} * buckets * spec_.d_k,
+                  buckets, spec_.d_k, scratch_.relative);
+}
+
+void AttentionEngine::RunKeys(const QueryTile& queries) {
+  KeyRanges ranges(spec_.pattern, queries);
+  for (KeyRange range; ranges.Next(&range);) RunRange(range);
+}
+
+// The grid: key first + i * stride of the range is cell first / stride + i, and a block is `block` cells.
+void AttentionEngine::RunRange(const KeyRange& range) {
+  const uint32_t phase = range.first % range.stride;
+  const uint64_t begin = range.first / range.stride, end = begin + range.count;
+  tile_.step = range.stride;
+  tile_.index = nullptr;
+  tile_.block_bias = range.bias;
+  for (uint64_t block = begin / tile_.block * tile_.block; block < end; block += tile_.block) {
+    tile_.first = static_cast<uint32_t>(phase + block * range.stride);
+    const auto from = static_cast<uint32_t>(std::max(block, begin) - block);
+    const auto to = static_cast<uint32_t>(std::min(block + tile_.block, end) - block);
+    if (SetVisible(range, from, to)) TakeBlock(from, to);
+  }
+}
+
+// Sets which of the block's keys [from, to) each row sees; false when none sees any.
+bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t to) const {
+  const int64_t stride = range.stride;
+  const bool causal = spec_.pattern.causal;
+  bool any = false;
+  if (range.low == -kNoBound && range.high == kNoBound && !causal) {
+    for (uint32_t i = 0; i < tile_.row_count; ++i) tile_.rows[i].begin = from, tile_.rows[i].end = to;
+    return true;
+  }
+  for (uint32_t i = 0; i < tile_.row_count; ++i) {
+    AttentionRow* row = &tile_.rows[i];
+    int64_t begin = from, end = to;
+    const int64_t position = int64_t{row->position} - tile_.first;  // of the query from the block's first key
+    const int64_t anchor = position - row->position % static_cast<int64_t>(range.unit);
+    if (range.low != -kNoBound) begin = std::max(begin, CeilDivide(anchor + range.low, stride));
+    if (range.high != kNoBound) end = std::min(end, CeilDivide(anchor + range.high + 1, stride));
+    if (causal) end = std::min(end, CeilDivide(position + 1, stride));
+    row->begin = static_cast<uint32_t>(std::min<int64_t>(begin, to));
+    row->end = static_cast<uint32_t>(std::max<int64_t>(end, 0));
+    any |= row->begin < row->end;
+  }
+  return any;
+}
+
+// The rows of the tile take in keys [from, to) of the present block.
+void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
+  attention_.pack(tile_, source_, from, to);
+  if (spec_.relative.queries != nullptr) {
+    const uint32_t buckets = spec_.relative.bucket_count;
+    attention_.unpack(tile_, source_, from, to, spec_.scale, scratch_.copied);
+    MultiplyBuckets(kernels_, scratch_.copied, to - from, spec_.relative.queries + size_t{head_} * buckets * spec_.d_k,
+                    buckets, spec_.d_k, scratch_.key_relative + size_t{from} * buckets);
+    tile_.key_relative = scratch_.key_relative;
+  }
+  (spec_.pattern.top_k > 0 ? attention_.choose : attention_.attend)(tile_);
+}
+
+void AttentionEngine::Finish(uint32_t keys) {
+  if (spec_.pattern.top_k > 0) {
+    for (uint32_t i = 0; i < tile_.row_count; ++i) KeepBest(tile_.rows[i].best, true);
+    attention_.finish_best(tile_, source_);
+  }
+  attention_.finish(tile_, keys);
+  if (call_.weights.counts == nullptr) return;
+  for (uint32_t i = 0; i < tile_.row_count; ++i) {
+    const AttentionRow& row = tile_.rows[i];
+    call_.weights.counts[static_cast<size_t>(row.weights - call_.weights.values) / call_.weights.stride] =
+        row.weight_count;
+  }
 }
 
 uint64_t AttentionScratchBytes(const AttentionSpec& spec, uint32_t tile_rows) {
   Arena arena;
-  PlaceTile(spec, ChunkCapacity(spec, tile_rows), &arena);
+  AttentionScratch scratch;
+  PlaceAttentionScratch(spec, tile_rows, &arena, &scratch);
   return arena.needed();
 }
 
-void RunAttention(const AttentionKernels& kernels, const AttentionCall& call) {
+void RunAttention(const Kernels& kernels, const AttentionCall& call) {
   if (call.row_begin >= call.row_end) return;
-  Engine engine(kernels, call);
+  AttentionEngine engine(kernels, call);
   const uint32_t* key_offsets = call.key_segments.offsets;
   const auto run = [&](uint32_t segment, uint32_t row, uint32_t position, uint32_t count) {
     const uint32_t keys = key_offsets[segment + 1] - key_offsets[segment];
-    engine.Run({{position, count, keys}, row, key_offsets[segment]});
+    engine.Run({position, count, row, keys, key_offsets[segment], segment});
   };
   if (call.spec->pairing == Pairing::kParent) {
     for (uint32_t row = call.row_begin; row < call.row_end; ++row) run(row, row, 0, 1);

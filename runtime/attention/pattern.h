@@ -2,32 +2,115 @@
 #ifndef FOVEA_RUNTIME_ATTENTION_PATTERN_H_
 #define FOVEA_RUNTIME_ATTENTION_PATTERN_H_
 
+#include <stddef.h>
 #include <stdint.h>
-
-#include "runtime/attention/attention.h"
 
 namespace fovea {
 
-// Consecutive queries of one segment.
-struct QueryTile {
-  uint32_t first, count;  // positions in the query segment
-  uint32_t keys;          // length of the key segment
+inline constexpr uint32_t kUnbounded = 0xffffffffu;
+
+// A window of one head.
+struct Window {
+  uint32_t left, right;  // rows to either side
+  uint32_t dilation;     // every dilation-th of them
 };
+
+// The keys that a query at position p of its segment sees: the union of all that is asked for here. Patterns combine:
+// a window with edges, listed rows and blocks is BigBird's or Longformer's; a window alone is a sliding window.
+struct Pattern {
+  // Window. With a block of 1: keys p - left .. p + right, of these those at a multiple of `dilation` from p. With
+  // larger blocks left and right are counted from the first and last row of the block that p lies in: 0 and 0 is
+  // attention inside a block, `block` and `block` takes in the neighbours. Causal attention is left unbounded, right 0.
+  bool has_window = true;
+  uint32_t left = kUnbounded, right = kUnbounded;
+  uint32_t dilation = 1;
+  uint32_t block = 1;
+  const int32_t* head_windows = nullptr;  // [heads, 3]: left, right (-1: unbounded) and dilation in place of the above
+
+  // Edges: the first and last rows of a segment (whole blocks) are seen by all and see all.
+  uint32_t first = 0, last = 0;
+
+  // Listed: rows that are chosen while running (AttentionCall::listed) are seen by all.
+  bool listed = false;
+
+  // Blocks: query block b of head h also sees the key blocks named in row b - first / block of the head's part of
+  // [heads or 1, block_rows, block_columns]. A key counts as often as its block is named, and again where the window
+  // has it too. Negative numbers and blocks past the end name nothing.
+  const int32_t* blocks = nullptr;
+  uint32_t blocks_heads = 0, block_rows = 0, block_columns = 0;
+
+  bool causal = false;      // of all these, no key behind the query
+  uint32_t full_up_to = 0;  // segments of up to this many keys: full attention
+  uint32_t top_k = 0;       // of all these, the keys with the highest scores only; 0: all
+
+  // Clustered: keys are sorted by bucket (AttentionCall::clusters), cut into chunks, and a query sees its own chunk and
+  // the neighbours, in each of `rounds` sortings. 0: not clustered; else nothing of the above but `causal` counts.
+  uint32_t rounds = 0, chunk = 0, chunks_before = 0, chunks_after = 0;
+
+  Window WindowOf(uint32_t head) const {
+    if (head_windows == nullptr) return {left, right, dilation};
+    const int32_t* w = head_windows + size_t{3} * head;
+    const auto side = [](int32_t rows) { return rows < 0 ? kUnbounded : static_cast<uint32_t>(rows); };
+    return {side(w[0]), side(w[1]), w[2] < 1 ? 1u : static_cast<uint32_t>(w[2])};
+  }
+  bool DiffersByHead() const { return head_windows != nullptr || blocks_heads > 1; }
+};
+
+// Queries first, first + step, ... of one segment and of heads that share the pattern.
+struct QueryTile {
+  uint32_t first, count, step;  // positions in the query segment
+  uint32_t keys;                // length of the key segment
+  uint32_t head;
+  bool sees_all;  // within the causal bound
+  // Listed rows of the key segment: row numbers, ascending, from the key space's row `key_row` on.
+  const uint32_t* listed;
+  uint32_t listed_count;
+  uint32_t key_row;
+
+  uint32_t last() const { return first + (count - 1) * step; }
+};
+
+inline constexpr int64_t kNoBound = int64_t{1} << 40;
 
 // Keys at positions first, first + stride, ... (`count` of them, all below QueryTile::keys). Of these the query at
-// position p sees those in [p - left, p + right]; kUnbounded: no bound on that side.
+// position p sees those in [anchor + low, anchor + high], anchor = p rounded down to a multiple of `unit`.
 struct KeyRange {
   uint32_t first, count, stride;
-  uint32_t left, right;
+  uint32_t unit;
+  int64_t low, high;
+  float bias;  // added to the scores
 };
 
-// Gives the range with this index and true, or false past the last one. A key is in one range at most. A query's keys
-// must come in the same order of ranges in whatever tile it is, and a range may hold keys that only some of the
-// tile's queries see; both is what keeps a query's result free of its tile.
-using PatternRange = bool (*)(const Pattern&, const QueryTile&, uint32_t index, KeyRange*);
+// One kind of keys of a pattern: gives its next range for the tile and true, or false past the last. *cursor is 0 at
+// the start and the member's own. Whatever the tile, a query must get its keys in the same order and the same first %
+// stride; a range may hold keys that only some of the tile's queries see.
+using PatternMember = bool (*)(const Pattern&, const QueryTile&, uint32_t* cursor, KeyRange*);
 
-// By PatternKind; one per line of pattern_list.inc.
-PatternRange FindPattern(PatternKind);
+#define FOVEA_PATTERN(name, overlaps) bool name##Range(const Pattern&, const QueryTile&, uint32_t*, KeyRange*);
+#include "runtime/attention/pattern_list.inc"
+#undef FOVEA_PATTERN
+
+// All ranges of a tile, member by member. What an earlier window has is cut out of later members, so that a key counts
+// once (blocks excepted).
+class KeyRanges {
+ public:
+  KeyRanges(const Pattern& pattern, const QueryTile& tile);
+  bool Next(KeyRange* range);
+
+ private:
+  bool NextCut(KeyRange* range);
+
+  const Pattern& pattern_;
+  const QueryTile& tile_;
+  const Window window_;
+  uint32_t member_ = 0, cursor_ = 0;
+  KeyRange whole_{};  // being cut
+  uint32_t next_cut_ = 0, cuts_ = 0;
+};
+
+// The most keys that a query of any of `heads` heads sees in a segment of `keys` keys of which `listed` are listed,
+// each as often as it counts: what a sparse tap needs room for.
+uint32_t MostVisibleKeys(const Pattern&, uint32_t heads, uint32_t keys, uint32_t listed);
 
 }  // namespace fovea
 

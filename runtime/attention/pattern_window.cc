@@ -1,19 +1,24 @@
-// Sliding window, one-sided or two-sided: the query at position p sees keys [p - left, p + right]. Causal attention is
-// the window with an unbounded left and right = 0.
+// Sliding window, one-sided or two-sided, dilated, or in whole blocks; and all keys, which is the unbounded window.
 #include <algorithm>
 
 #include "runtime/attention/pattern.h"
 
 namespace fovea {
 
-bool WindowRange(const Pattern& pattern, const QueryTile& tile, uint32_t index, KeyRange* range) {
-  if (index > 0) return false;
-  const uint64_t last = uint64_t{tile.first} + tile.count - 1;
-  const uint32_t begin = pattern.left < tile.first ? tile.first - pattern.left : 0;
-  const uint64_t end =
-      pattern.right == kUnbounded ? tile.keys : std::min<uint64_t>(last + pattern.right + 1, tile.keys);
-  if (begin >= end) return false;
-  *range = {begin, static_cast<uint32_t>(end - begin), 1, pattern.left, pattern.right};
+bool WindowRange(const Pattern& pattern, const QueryTile& tile, uint32_t* cursor, KeyRange* range) {
+  if ((*cursor)++ > 0 || (!pattern.has_window && !tile.sees_all)) return false;
+  const Window window = tile.sees_all ? Window{kUnbounded, kUnbounded, 1} : pattern.WindowOf(tile.head);
+  const uint32_t unit = pattern.block;
+  const int64_t low = window.left == kUnbounded ? -kNoBound : -int64_t{window.left};
+  const int64_t high = window.right == kUnbounded ? kNoBound : int64_t{window.right} + unit - 1;
+  const uint32_t residue = tile.first % window.dilation;
+  const int64_t begin = std::max<int64_t>(int64_t{tile.first / unit * unit} + low, 0);
+  const int64_t end = std::min<int64_t>(int64_t{tile.last() / unit * unit} + high + 1, tile.keys);
+  const int64_t step = window.dilation;
+  const int64_t first = begin + ((residue - begin) % step + step) % step;
+  if (first >= end) return false;
+  const auto count = static_cast<uint32_t>((end - first + step - 1) / step);
+  *range = {static_cast<uint32_t>(first), count, window.dilation, unit, low, high, 0.0f};
   return true;
 }
 

@@ -1,42 +1,23 @@
-// The attention kernel: one small matrix product, used for scores (Q K^T) and for the sum of values (P V), and the
-// running softmax between the two.
+// The attention kernel: scores, the running softmax (or another weighting) and the weighted sum of values.
 #include "runtime/kernels/attention.h"
 
+#include <math.h>
+
+#include <algorithm>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/attention.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "runtime/kernels/attention_pack-inl.h"
+#include "runtime/kernels/attention_score-inl.h"
 #include "runtime/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
 namespace HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::CappedTag<float, kAttentionLanes>;
-using V = hn::Vec<D>;
-constexpr size_t kLanes = hn::MaxLanes(D());
-// Rows and columns (in vectors) of the matrix product: their sums and operands fill the register file. Keys are read
-// once for all rows of a group, so more rows are better than more columns where a load costs as little as on AVX-512.
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-constexpr size_t kGroup = 12, kColumns = 2;
-#elif HWY_ARCH_ARM_A64
-constexpr size_t kGroup = 6, kColumns = 4;
-#else
-constexpr size_t kGroup = 6, kColumns = 2;
-#endif
-static_assert(kGroup <= kAttentionGroup, "scratch is for this many rows");
-constexpr size_t kPanel = kColumns * kLanes;  // packed keys are stored as [panel][d_k][kPanel]
-static_assert(kAttentionKeyStep % kPanel == 0, "a block is whole panels");
-
-constexpr size_t kScoreStride = kAttentionMaxBlock + kAttentionLanes;
-constexpr float kLog2E = 1.44269504f;
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
-
-HWY_INLINE size_t RoundUpTo(size_t n, size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // 2^x for x <= 0; exactly 1 for 0 and exactly 0 below -126.5 and for -infinity.
 HWY_INLINE V Weight(V x) {
@@ -44,261 +25,165 @@ HWY_INLINE V Weight(V x) {
   return FastExp2(d, hn::Max(x, hn::Set(d, -127.0f)));
 }
 
-// ---- Packing
+// Finite whatever the maximum is: with no key so far any base gives the weights 0.
+HWY_INLINE float BaseOf(float max) { return max == kHidden ? 0.0f : max; }
 
-// Below, `keys` maps a lane to the row of its key: [d_k] floats.
-
-#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
-template <class Keys>
-HWY_INLINE void TransposeKeys(const Keys keys, size_t d_k, float scale, float* to) {
-  for (size_t j = 0; j < d_k; ++j) {
-    for (size_t i = 0; i < kLanes; ++i) to[j * kPanel + i] = keys(i)[j] * scale;
-  }
-}
-#else
-// Four floats from `offset` on (or the first `count` of them) of keys lane, lane + 4, ...: a 128-bit block for each.
-template <bool kPart, class DB, class Keys>
-HWY_INLINE hn::Vec<DB> LoadBlocks(DB d, const Keys keys, size_t lane, size_t offset, size_t count) {
-  if constexpr (hn::MaxLanes(DB()) == 4) {
-    return kPart ? hn::LoadN(d, keys(lane) + offset, count) : hn::LoadU(d, keys(lane) + offset);
-  } else {
-    const hn::Half<DB> half;
-    const auto upper = LoadBlocks<kPart>(half, keys, lane + hn::MaxLanes(DB()) / 2, offset, count);
-    return hn::Combine(d, upper, LoadBlocks<kPart>(half, keys, lane, offset, count));
-  }
-}
-
-// Four elements of kLanes keys become four vectors over the keys.
-template <bool kPart, class Keys>
-HWY_INLINE void TransposeFour(const Keys keys, size_t offset, size_t count, V scale, float* to) {
-  const D d;
-  const V a0 = LoadBlocks<kPart>(d, keys, 0, offset, count), a1 = LoadBlocks<kPart>(d, keys, 1, offset, count);
-  const V a2 = LoadBlocks<kPart>(d, keys, 2, offset, count), a3 = LoadBlocks<kPart>(d, keys, 3, offset, count);
-  const V lower02 = hn::InterleaveLower(d, a0, a2), lower13 = hn::InterleaveLower(d, a1, a3);
-  const V upper02 = hn::InterleaveUpper(d, a0, a2), upper13 = hn::InterleaveUpper(d, a1, a3);
-  hn::Store(hn::Mul(scale, hn::InterleaveLower(d, lower02, lower13)), d, to);
-  if (!kPart || count > 1) hn::Store(hn::Mul(scale, hn::InterleaveUpper(d, lower02, lower13)), d, to + kPanel);
-  if (!kPart || count > 2) hn::Store(hn::Mul(scale, hn::InterleaveLower(d, upper02, upper13)), d, to + 2 * kPanel);
-  if (!kPart) hn::Store(hn::Mul(scale, hn::InterleaveUpper(d, upper02, upper13)), d, to + 3 * kPanel);
-}
-
-template <class Keys>
-HWY_INLINE void TransposeKeys(const Keys keys, size_t d_k, float scale, float* to) {
-  const V factor = hn::Set(D(), scale);
-  size_t j = 0;
-  for (; j + 4 <= d_k; j += 4) TransposeFour<false>(keys, j, 4, factor, to + j * kPanel);
-  if (j < d_k) TransposeFour<true>(keys, j, d_k - j, factor, to + j * kPanel);
-}
-#endif
-
-void Pack(const AttentionTile& tile, const float* k, size_t k_stride, const float* v, size_t v_stride, uint32_t begin,
-          uint32_t end) {
-  const D d;
-  const float scale = tile.scale * kLog2E;
-  for (size_t key = begin / kLanes * kLanes; key < end; key += kLanes) {
-    float* to = tile.packed_keys + key / kPanel * kPanel * tile.d_k + key % kPanel;
-    const float* from = k + key * k_stride;
-    if (key + kLanes <= end) {
-      TransposeKeys([=](size_t lane) HWY_ATTR { return from + lane * k_stride; }, tile.d_k, scale, to);
-    } else {  // lanes past the end repeat the last key
-      const size_t last = end - 1 - key;
-      TransposeKeys([=](size_t lane) HWY_ATTR { return from + HWY_MIN(lane, last) * k_stride; }, tile.d_k, scale, to);
-    }
-  }
-  const size_t width = tile.d_v;
-  const size_t packed_width = RoundUpTo(width, kAttentionLanes);
-  for (size_t key = begin; key < end; ++key) {
-    const float* from = v + key * v_stride;
-    float* to = tile.packed_values + key * packed_width;
-    size_t j = 0;
-    for (; j + kLanes <= width; j += kLanes) hn::Store(hn::LoadU(d, from + j), d, to + j);
-    if (j < width) hn::Store(hn::LoadN(d, from + j, width - j), d, to + j);
-  }
-}
-
-// ---- The matrix product
-
-// c[r][0 .. kN vectors) = (kAccumulate ? c * factors[r] : 0) + sum over i of a[r][i] * b[i][..]. The sum runs in order
-// of i for each element by itself, so it has the same bits in every shape.
-template <size_t kM, size_t kN, bool kAccumulate, class Rows>
-HWY_INLINE void Product(const Rows a, const float* HWY_RESTRICT b, size_t b_stride, size_t depth, float* HWY_RESTRICT c,
-                        size_t c_stride, const float* HWY_RESTRICT factors) {
-  const D d;
-  V sums[kM][kN];
-  HWY_UNROLL(12)
-  for (size_t r = 0; r < kM; ++r) {
-    HWY_UNROLL(4)
-    for (size_t n = 0; n < kN; ++n) {
-      sums[r][n] =
-          kAccumulate ? hn::Mul(hn::Load(d, c + r * c_stride + n * kLanes), hn::Set(d, factors[r])) : hn::Zero(d);
-    }
-  }
-  for (size_t i = 0; i < depth; ++i, b += b_stride) {
-    V columns[kN];
-    HWY_UNROLL(4)
-    for (size_t n = 0; n < kN; ++n) columns[n] = hn::Load(d, b + n * kLanes);
-    HWY_UNROLL(12)
-    for (size_t r = 0; r < kM; ++r) {
-      const V element = hn::Set(d, a(r, i));
-      HWY_UNROLL(4)
-      for (size_t n = 0; n < kN; ++n) sums[r][n] = hn::MulAdd(element, columns[n], sums[r][n]);
-    }
-  }
-  HWY_UNROLL(12)
-  for (size_t r = 0; r < kM; ++r) {
-    HWY_UNROLL(4)
-    for (size_t n = 0; n < kN; ++n) hn::Store(sums[r][n], d, c + r * c_stride + n * kLanes);
-  }
-}
-
-// The same for `vectors` <= kColumns vectors of columns.
-template <size_t kM, bool kAccumulate, class Rows>
-HWY_INLINE void Products(const Rows a, const float* b, size_t b_stride, size_t depth, float* c, size_t c_stride,
-                         size_t vectors, const float* factors) {
-  if (kColumns == 4 && vectors == 4) {
-    Product<kM, kColumns, kAccumulate>(a, b, b_stride, depth, c, c_stride, factors);
-    return;
-  }
-  if (vectors >= 2) {
-    Product<kM, 2, kAccumulate>(a, b, b_stride, depth, c, c_stride, factors);
-    b += 2 * kLanes, c += 2 * kLanes, vectors -= 2;
-  }
-  if (vectors == 1) Product<kM, 1, kAccumulate>(a, b, b_stride, depth, c, c_stride, factors);
-}
-
-// ---- The running softmax
-
-// Hides the scores of [from, begin) and [end, to); from and to are multiples of kLanes. May write kLanes - 1 scores
-// before `from` and after `to`, which hold nothing.
-HWY_INLINE void Hide(float* scores, size_t from, size_t begin, size_t end, size_t to) {
-  const D d;
-  const V hidden = hn::Set(d, kHidden);
-  if (from < begin) {
-    for (size_t i = from; i + kLanes < begin; i += kLanes) hn::StoreU(hidden, d, scores + i);
-    hn::StoreU(hidden, d, scores + begin - kLanes);
-  }
-  for (size_t i = end; i < to; i += kLanes) hn::StoreU(hidden, d, scores + i);
-}
-
-// Adds the bias of the keys [from, to) by their distance from the row's query.
-void AddBias(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from, size_t to) {
-  const D d;
-  const int64_t reach = tile.reach;
-  const V log2e = hn::Set(d, kLog2E);
-  for (size_t i = from; i < to; i += kLanes) {
-    const int64_t distance = int64_t{tile.first} + int64_t(i) * tile.step - row.position;
-    V bias;
-    if (tile.step == 1 && distance >= -reach && distance + int64_t(kLanes) - 1 <= reach) {
-      bias = hn::LoadU(d, row.bias + distance);
-    } else {
-      HWY_ALIGN float lanes[kLanes];
-      for (size_t lane = 0; lane < kLanes; ++lane) {
-        const int64_t at = distance + int64_t(lane) * tile.step;
-        lanes[lane] = row.bias[HWY_MAX(-reach, HWY_MIN(at, reach))];
-      }
-      bias = hn::Load(d, lanes);
-    }
-    hn::Store(hn::MulAdd(bias, log2e, hn::Load(d, scores + i)), d, scores + i);
-  }
-}
-
-// Replaces the scores of kM rows by weights relative to the new maximum; factors[r] is by what the former sums shrink.
+// Replaces the scores of kM rows by weights relative to the new maximum; shrink[r] is by what the former sums shrink.
 template <size_t kM>
-HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t stride, size_t from, size_t to,
-                        float* HWY_RESTRICT factors) {
+HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t from, size_t to,
+                        float* HWY_RESTRICT shrink) {
   const D d;
   constexpr size_t kPadded = (kM + kLanes - 1) / kLanes * kLanes;
-  HWY_ALIGN float shrink[kPadded] = {};
+  HWY_ALIGN float factors[kPadded] = {};
   float bases[kM];
   for (size_t r = 0; r < kM; ++r) {
-    const float* row_scores = scores + r * stride;
+    const float* row_scores = scores + r * kScoreStride;
     V max = hn::Load(d, row_scores + from);
     for (size_t i = from + kLanes; i < to; i += kLanes) max = hn::Max(max, hn::Load(d, row_scores + i));
     const float new_max = HWY_MAX(rows[r].max, hn::ReduceMax(d, max));
-    // With no key so far any finite base gives the weights 0.
-    bases[r] = new_max == kHidden ? 0.0f : new_max;
-    shrink[r] = rows[r].max - bases[r];
+    bases[r] = BaseOf(new_max);
+    factors[r] = rows[r].max - bases[r];
     rows[r].max = new_max;
   }
-  for (size_t i = 0; i < kPadded; i += kLanes) hn::Store(Weight(hn::Load(d, shrink + i)), d, shrink + i);
+  for (size_t i = 0; i < kPadded; i += kLanes) hn::Store(Weight(hn::Load(d, factors + i)), d, factors + i);
   for (size_t r = 0; r < kM; ++r) {
-    float* row_scores = scores + r * stride;
+    float* row_scores = scores + r * kScoreStride;
     const V base = hn::Set(d, bases[r]);
-    V sum = hn::Mul(hn::Load(d, sums + r * kAttentionLanes), hn::Set(d, shrink[r]));
+    V sum = hn::Mul(hn::Load(d, sums + r * kAttentionLanes), hn::Set(d, factors[r]));
     for (size_t i = from; i < to; i += kLanes) {
       const V weight = Weight(hn::Sub(hn::Load(d, row_scores + i), base));
       hn::Store(weight, d, row_scores + i);
       sum = hn::Add(sum, weight);
     }
     hn::Store(sum, d, sums + r * kAttentionLanes);
-    factors[r] = shrink[r];
+    shrink[r] = factors[r];
+  }
+}
+
+// The score of which the weight is the sum of the weights of both.
+HWY_INLINE float Joined(float a, float b) {
+  const float most = HWY_MAX(a, b);
+  return most == kHidden ? kHidden : most + log2f(exp2f(a - most) + exp2f(b - most));
+}
+
+// Keeps scores, or weights that are final, for a tap.
+HWY_INLINE void StoreForTap(const AttentionTile& tile, AttentionRow* row, const float* values) {
+  const bool scores = tile.weigh == nullptr;
+  for (uint32_t i = row->begin; i < row->end; ++i) {
+    const uint32_t position = tile.Position(i);
+    if (row->weight_keys != nullptr) {
+      if (scores && values[i] == kHidden) continue;
+      row->weight_keys[row->weight_count] = position;
+      row->weights[row->weight_count++] = values[i];
+    } else if (!scores) {
+      row->weights[position] += values[i];
+    } else {
+      row->weights[position] = tile.repeats ? Joined(row->weights[position], values[i]) : values[i];
+    }
   }
 }
 
 template <size_t kM>
 HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
   AttentionRow* rows = tile.rows + first_row;
-  uint32_t begin = tile.block, end = 0;
-  for (size_t r = 0; r < kM; ++r) {
-    if (rows[r].begin >= rows[r].end) continue;
-    begin = HWY_MIN(begin, rows[r].begin);
-    end = HWY_MAX(end, rows[r].end);
-  }
-  if (begin >= end) return;
+  uint32_t begin, end;
+  float* scores = ScoreGroup<kM>(tile, rows, &begin, &end);
+  if (scores == nullptr) return;
   const size_t from = begin / kLanes * kLanes, to = RoundUpTo(end, kLanes);
-  // Between the rows of scores lie kAttentionLanes floats that may be overwritten.
-  constexpr size_t stride = kScoreStride;
-  float* scores = tile.scores + kAttentionLanes;
-
-  const float* a[kM];
-  for (size_t r = 0; r < kM; ++r) a[r] = rows[r].q;
-  for (size_t key = from; key < to;) {
-    const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to);
-    Products<kM, false>([&a](size_t r, size_t i) HWY_ATTR { return a[r][i]; },
-                        tile.packed_keys + key / kPanel * kPanel * tile.d_k + key % kPanel, kPanel, tile.d_k,
-                        scores + key, stride, (panel_end - key) / kLanes, nullptr);
-    key = panel_end;
-  }
-
-  float factors[kM];
-  for (size_t r = 0; r < kM; ++r) {
-    float* row_scores = scores + r * stride;
-    const size_t visible_begin = HWY_MIN(rows[r].begin, to), visible_end = HWY_MAX(rows[r].end, visible_begin);
-    if (rows[r].bias != nullptr) AddBias(tile, rows[r], row_scores, from, to);
-    if (rows[r].begin >= rows[r].end) {
-      Hide(row_scores, from, to, to, to);
-    } else {
-      Hide(row_scores, from, visible_begin, visible_end, to);
-      if (rows[r].weights != nullptr) {
-        for (size_t i = visible_begin; i < visible_end; ++i) {
-          rows[r].weights[tile.first + i * tile.step] = row_scores[i];
-        }
-      }
+  const auto store_for_taps = [&]() HWY_ATTR {
+    for (size_t r = 0; r < kM; ++r) {
+      if (rows[r].weights != nullptr) StoreForTap(tile, &rows[r], scores + r * kScoreStride);
     }
+  };
+  float shrink[kM];
+  if (tile.weigh == nullptr) {
+    store_for_taps();
+    Softmax<kM>(rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink);
+  } else {
+    for (size_t r = 0; r < kM; ++r) {
+      float* row_scores = scores + r * kScoreStride + from;
+      tile.weigh(row_scores, to - from, row_scores);
+      shrink[r] = 1.0f;
+    }
+    store_for_taps();
   }
-  Softmax<kM>(rows, tile.sums + first_row * kAttentionLanes, scores, stride, from, to, factors);
 
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   const size_t vectors = RoundUpTo(tile.d_v, kLanes) / kLanes;
   float* out = tile.sum_of_values + first_row * width;
   const float* weights = scores + begin;
   for (size_t n = 0; n < vectors; n += kColumns) {
-    Products<kM, true>([=](size_t r, size_t i) HWY_ATTR { return weights[r * kScoreStride + i]; },
-                       tile.packed_values + begin * width + n * kLanes, width, end - begin, out + n * kLanes, width,
-                       HWY_MIN(vectors - n, kColumns), factors);
+    Products<kM, true, DotStep>([=](size_t r, size_t i) HWY_ATTR { return weights[r * kScoreStride + i]; }, NoFactors(),
+                                tile.packed_values + begin * width + n * kLanes, width, end - begin, out + n * kLanes,
+                                width, HWY_MIN(vectors - n, kColumns), shrink);
   }
 }
 
-void Attend(const AttentionTile& tile) {
+// The scores of one row that reach its bar, as they come; whenever the room is full only the best stay.
+void ChooseAmong(const AttentionTile& tile, const AttentionRow& row, const float* scores) {
+  const D d;
+  BestKeys& best = *row.best;
+  for (size_t i = row.begin / kLanes * kLanes; i < row.end; i += kLanes) {
+    if (hn::AllFalse(d, hn::Ge(hn::Load(d, scores + i), hn::Set(d, best.least)))) continue;
+    const size_t last = HWY_MIN(i + kLanes, row.end);
+    for (size_t k = HWY_MAX(i, row.begin); k < last; ++k) {
+      if (!(scores[k] >= best.least) || scores[k] == kHidden) continue;
+      if (best.count == best.capacity) KeepBest(&best, false);
+      best.scores[best.count] = scores[k];
+      best.keys[best.count++] = tile.Position(static_cast<uint32_t>(k));
+    }
+  }
+}
+
+template <size_t kM>
+HWY_NOINLINE void ChooseGroup(const AttentionTile& tile, size_t first_row) {
+  AttentionRow* rows = tile.rows + first_row;
+  uint32_t begin, end;
+  const float* scores = ScoreGroup<kM>(tile, rows, &begin, &end);
+  if (scores == nullptr) return;
+  for (size_t r = 0; r < kM; ++r) {
+    if (rows[r].begin < rows[r].end) ChooseAmong(tile, rows[r], scores + r * kScoreStride);
+  }
+}
+
+// f<kM>(tile, first row) for all rows, in groups.
+template <class F>
+HWY_INLINE void ForGroups(const AttentionTile& tile, const F f) {
   size_t row = 0;
   const size_t count = tile.row_count;
-  for (; row + kGroup <= count; row += kGroup) AttendGroup<kGroup>(tile, row);
+  for (; row + kGroup <= count; row += kGroup) f.template operator()<kGroup>(tile, row);
   if constexpr (kGroup > 8) {
-    if (row + 8 <= count) AttendGroup<8>(tile, row), row += 8;
+    if (row + 8 <= count) f.template operator()<8>(tile, row), row += 8;
   }
-  if (row + 4 <= count) AttendGroup<4>(tile, row), row += 4;
-  if (row + 2 <= count) AttendGroup<2>(tile, row), row += 2;
-  if (row < count) AttendGroup<1>(tile, row);
+  if (row + 4 <= count) f.template operator()<4>(tile, row), row += 4;
+  if (row + 2 <= count) f.template operator()<2>(tile, row), row += 2;
+  if (row < count) f.template operator()<1>(tile, row);
+}
+
+struct AttendRows {
+  template <size_t kM>
+  HWY_INLINE void operator()(const AttentionTile& tile, size_t row) const {
+    AttendGroup<kM>(tile, row);
+  }
+};
+struct ChooseRows {
+  template <size_t kM>
+  HWY_INLINE void operator()(const AttentionTile& tile, size_t row) const {
+    ChooseGroup<kM>(tile, row);
+  }
+};
+
+void Attend(const AttentionTile& tile) { ForGroups(tile, AttendRows()); }
+void Choose(const AttentionTile& tile) { ForGroups(tile, ChooseRows()); }
+
+// Scores become weights with the final maximum and sum.
+void FinishWeights(const AttentionRow& row, size_t count, float inverse) {
+  const D d;
+  const V max = hn::Set(d, BaseOf(row.max)), factor = hn::Set(d, inverse);
+  for (size_t i = 0; i < count; i += kLanes) {
+    const size_t n = HWY_MIN(count - i, kLanes);
+    hn::StoreN(hn::Mul(Weight(hn::Sub(hn::LoadN(d, row.weights + i, n), max)), factor), d, row.weights + i, n);
+  }
 }
 
 void Finish(const AttentionTile& tile, uint32_t keys) {
@@ -306,24 +191,95 @@ void Finish(const AttentionTile& tile, uint32_t keys) {
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   for (size_t r = 0; r < tile.row_count; ++r) {
     const AttentionRow& row = tile.rows[r];
-    const float sum = hn::ReduceSum(d, hn::Load(d, tile.sums + r * kAttentionLanes));
-    const V inverse = hn::Set(d, sum > 0.0f ? 1.0f / sum : 0.0f);
+    float inverse = 1.0f;
+    if (tile.weigh == nullptr) {
+      const float sum = hn::ReduceSum(d, hn::Load(d, tile.sums + r * kAttentionLanes));
+      inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
+    }
+    const V factor = hn::Set(d, inverse);
     const float* from = tile.sum_of_values + r * width;
     size_t j = 0;
-    for (; j + kLanes <= tile.d_v; j += kLanes) hn::StoreU(hn::Mul(hn::Load(d, from + j), inverse), d, row.out + j);
-    if (j < tile.d_v) hn::StoreN(hn::Mul(hn::Load(d, from + j), inverse), d, row.out + j, tile.d_v - j);
-    if (row.weights == nullptr) continue;
-    const V max = hn::Set(d, row.max == kHidden ? 0.0f : row.max);
-    for (size_t i = 0; i < keys; i += kLanes) {
-      const size_t n = HWY_MIN(keys - i, kLanes);
-      hn::StoreN(hn::Mul(Weight(hn::Sub(hn::LoadN(d, row.weights + i, n), max)), inverse), d, row.weights + i, n);
+    for (; j + kLanes <= tile.d_v; j += kLanes) hn::StoreU(hn::Mul(hn::Load(d, from + j), factor), d, row.out + j);
+    if (j < tile.d_v) hn::StoreN(hn::Mul(hn::Load(d, from + j), factor), d, row.out + j, tile.d_v - j);
+    if (row.weights != nullptr && tile.weigh == nullptr) {
+      FinishWeights(row, row.weight_keys == nullptr ? keys : row.weight_count, inverse);
     }
   }
 }
 
+void FinishBest(const AttentionTile& tile, const KeySource& source) {
+  const D d;
+  const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
+  for (size_t r = 0; r < tile.row_count; ++r) {
+    AttentionRow& row = tile.rows[r];
+    const BestKeys& best = *row.best;
+    row.max = kHidden;
+    for (uint32_t i = 0; i < best.count; ++i) row.max = HWY_MAX(row.max, best.scores[i]);
+    if (tile.weigh != nullptr) tile.weigh(best.scores, best.count, best.scores);
+    if (row.weights != nullptr) {
+      for (uint32_t i = 0; i < best.count; ++i) {
+        if (row.weight_keys != nullptr) row.weight_keys[i] = best.keys[i];
+        row.weights[row.weight_keys != nullptr ? i : best.keys[i]] = best.scores[i];
+      }
+      row.weight_count = best.count;
+    }
+    V sum = hn::Zero(d);
+    if (tile.weigh == nullptr) {
+      const V max = hn::Set(d, BaseOf(row.max));
+      for (size_t i = 0; i < best.count; i += kLanes) {
+        const size_t n = HWY_MIN(best.count - i, kLanes);
+        const V weight = hn::IfThenElseZero(hn::FirstN(d, n), Weight(hn::Sub(hn::LoadN(d, best.scores + i, n), max)));
+        hn::StoreN(weight, d, best.scores + i, n);
+        sum = hn::Add(sum, weight);
+      }
+    }
+    hn::Store(sum, d, tile.sums + r * kAttentionLanes);
+    float* out = tile.sum_of_values + r * width;
+    for (uint32_t i = 0; i < best.count; ++i) {
+      const float* value = ValueRow(tile, source, best.keys[i]);
+      const V weight = hn::Set(d, best.scores[i]);
+      size_t j = 0;
+      for (; j + kLanes <= tile.d_v; j += kLanes) {
+        hn::Store(hn::MulAdd(weight, hn::LoadU(d, value + j), hn::Load(d, out + j)), d, out + j);
+      }
+      if (j < tile.d_v) {
+        hn::Store(hn::MulAdd(weight, hn::LoadN(d, value + j, tile.d_v - j), hn::Load(d, out + j)), d, out + j);
+      }
+    }
+  }
+}
+
+void Unpack(const AttentionTile& tile, const KeySource& source, uint32_t begin, uint32_t end, float factor,
+            float* rows) {
+  for (uint32_t i = begin; i < end; ++i, rows += tile.d_k) {
+    const size_t position = tile.Position(i);
+    const float scale = source.type == KeyType::kI8 ? source.k_scales[position * source.scale_stride] : 1.0f;
+    const float* key = Widened(source.type, source.k + position * source.k_stride, scale, tile.d_k, tile.widened);
+    for (size_t j = 0; j < tile.d_k; ++j) rows[j] = factor * key[j];
+  }
+}
+
+void Merge(const AttentionTile& part, uint32_t part_row, const AttentionTile& whole, uint32_t whole_row) {
+  const D d;
+  const AttentionRow& from = part.rows[part_row];
+  AttentionRow& to = whole.rows[whole_row];
+  const float max = HWY_MAX(from.max, to.max), base = BaseOf(max);
+  const V from_factor = part.weigh != nullptr ? hn::Set(d, 1.0f) : Weight(hn::Set(d, from.max - base));
+  const V to_factor = part.weigh != nullptr ? hn::Set(d, 1.0f) : Weight(hn::Set(d, to.max - base));
+  to.max = max;
+  const auto add = [&](const float* a, float* b, size_t count) HWY_ATTR {
+    for (size_t i = 0; i < count; i += kLanes) {
+      hn::Store(hn::MulAdd(from_factor, hn::Load(d, a + i), hn::Mul(to_factor, hn::Load(d, b + i))), d, b + i);
+    }
+  };
+  add(part.sums + part_row * kAttentionLanes, whole.sums + whole_row * kAttentionLanes, kLanes);
+  const size_t width = RoundUpTo(part.d_v, kAttentionLanes);
+  add(part.sum_of_values + part_row * width, whole.sum_of_values + whole_row * width, RoundUpTo(part.d_v, kLanes));
+}
+
 }  // namespace
 
-AttentionKernels FillAttentionKernels() { return {Pack, Attend, Finish}; }
+AttentionKernels FillAttentionKernels() { return {Pack, Attend, Finish, Choose, FinishBest, Unpack, Merge}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace fovea
@@ -331,7 +287,59 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
+
 HWY_EXPORT(FillAttentionKernels);
 AttentionKernels GetAttentionKernels() { return HWY_DYNAMIC_DISPATCH(FillAttentionKernels)(); }
+
+namespace {
+
+bool Better(const BestKeys& best, uint32_t a, uint32_t b) {
+  return best.scores[a] > best.scores[b] || (best.scores[a] == best.scores[b] && best.keys[a] < best.keys[b]);
+}
+
+void Swap(BestKeys* best, uint32_t a, uint32_t b) {
+  std::swap(best->scores[a], best->scores[b]);
+  std::swap(best->keys[a], best->keys[b]);
+}
+
+// A binary heap over [0, count) with the last in order on top; used to sort two arrays at once, in place.
+template <class Less>
+void SiftDown(BestKeys* best, uint32_t root, uint32_t count, Less less) {
+  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
+    if (child + 1 < count && less(child, child + 1)) ++child;
+    if (!less(root, child)) return;
+    Swap(best, root, child);
+  }
+}
+
+template <class Less>
+void HeapSort(BestKeys* best, uint32_t count, Less less) {
+  for (uint32_t i = count / 2; i-- > 0;) SiftDown(best, i, count, less);
+  for (uint32_t i = count; i-- > 1;) {
+    Swap(best, 0, i);
+    SiftDown(best, 0, i, less);
+  }
+}
+
+}  // namespace
+
+void KeepBest(BestKeys* best, bool sorted) {
+  if (best->count > best->keep) {
+    // The worst of the first `keep` on top of a heap; each of the others takes its place if it is better.
+    const auto worse_on_top = [best](uint32_t a, uint32_t b) { return Better(*best, a, b); };
+    for (uint32_t i = best->keep / 2; i-- > 0;) SiftDown(best, i, best->keep, worse_on_top);
+    for (uint32_t i = best->keep; i < best->count; ++i) {
+      if (!Better(*best, i, 0)) continue;
+      Swap(best, i, 0);
+      SiftDown(best, 0, best->keep, worse_on_top);
+    }
+    best->count = best->keep;
+    best->least = best->scores[0];
+  }
+  if (sorted) {
+    HeapSort(best, best->count, [best](uint32_t a, uint32_t b) { return best->keys[a] < best->keys[b]; });
+  }
+}
+
 }  // namespace fovea
 #endif

@@ -17,47 +17,113 @@ inline constexpr uint32_t kAttentionGroup = 12;      // rows whose scores are he
 inline constexpr uint32_t kAttentionKeyStep = 64;    // keys per block are a multiple of it ...
 inline constexpr uint32_t kAttentionMaxBlock = 256;  // ... and at most this many
 
+// How a query and a key make a score. The numbers are part of the blob format.
+enum class Score : uint32_t {
+  kDot = 0,       // scale * sum of q_i k_i
+  kDistance = 1,  // -scale * sum of (q_i - k_i)^2
+  kAdditive = 2,  // scale * sum of a_i tanh(q_i + k_i)
+};
+inline constexpr uint32_t kScoreCount = 3;
+
+// How keys and values are stored.
+enum class KeyType : uint32_t { kF32 = 0, kF16 = 1, kBf16 = 2, kI8 = 3 };
+inline constexpr uint32_t kKeyTypeCount = 4;
+
+// Keys and values of one head of one segment: position p stands at k + p * k_stride (bytes).
+struct KeySource {
+  const uint8_t* k;
+  const uint8_t* v;
+  size_t k_stride, v_stride;
+  const float* k_scales;  // kI8: of position p at p * scale_stride
+  const float* v_scales;
+  size_t scale_stride;
+  KeyType type;
+};
+
+// The best-scoring keys of a row so far. The arrays have room for `capacity` >= 2 * keep entries.
+struct BestKeys {
+  float* scores;
+  uint32_t* keys;  // positions
+  uint32_t count, keep, capacity;
+  float least;  // scores below it cannot be among the best any more; starts as -infinity
+};
+
 struct AttentionRow {
-  const float* q;       // [d_k]
-  const float* bias;    // by distance: bias[key - position], distance clamped to [-reach, reach]; or null
-  float* weights;       // [keys of the segment], or null; see AttentionKernels
-  float* out;           // [d_v]
-  int32_t position;     // of the query in its segment
-  uint32_t begin, end;  // keys of the present block that the row sees; begin >= end: none
-  float max;            // running maximum of the row's scores (in units of log 2); starts as -infinity
+  const float* q;         // [d_k]
+  const float* additive;  // [d_k], Score::kAdditive
+  const float* bias;      // by distance: bias[key - position], distance clamped to [-reach, reach]; or null
+  const float* relative;  // [buckets] the query's part of the score by bucket of the distance; or null
+  float* weights;  // where scores, then weights go: by position, or in order of arrival with weight_keys; or null
+  uint32_t* weight_keys;  // position of each weight, or null
+  float* out;             // [d_v]
+  BestKeys* best;         // only for `choose` and `finish_best`
+  int32_t position;       // of the query in its segment
+  int32_t coordinate;     // of the query, where distances are between coordinates; else its position
+  uint32_t begin, end;    // keys of the present block that the row sees; begin >= end: none
+  uint32_t weight_count;  // with weight_keys
+  float max;              // running maximum of the row's scores (in units of log 2); starts as -infinity
 };
 
 struct AttentionTile {
   uint32_t d_k, d_v;
   uint32_t block;  // keys per block, a multiple of kAttentionKeyStep
-  float scale;     // of the scores
-  uint32_t reach;  // of the rows' bias
+  Score score;
+  float scale;  // of the scores
+  float cap;    // scores become cap * tanh(score / cap); 0: they do not
+  // Weights that are a function of their own score, without normalisation (kernels.activation.apply); null: softmax.
+  void (*weigh)(const float* x, size_t count, float* y);
+  uint32_t reach;          // of the rows' bias and of `buckets`
+  const int32_t* buckets;  // [2 * reach + 1] bucket of each clamped distance, for the relative parts
+  uint32_t bucket_count;
+  float self_score;  // a query's score with the key at its own position, if has_self_score
+  bool has_self_score;
+  bool repeats;  // a key may come more than once; only its dense weights need to know
+  bool causal;   // hides keys behind the row's position by their positions, not by [begin, end)
   // Scratch, 64-aligned. [..] are floats; d_v' is d_v rounded up to kAttentionLanes.
   float* packed_keys;    // [block * d_k]
   float* packed_values;  // [block, d_v']
+  float* widened;        // [kAttentionLanes, max(d_k, d_v)]
   float* scores;         // [kAttentionScoreFloats]
   float* sums;           // [row_count, kAttentionLanes], starts as 0
   float* sum_of_values;  // [row_count, d_v'], starts as 0
   AttentionRow* rows;    // [row_count]
   uint32_t row_count;
-  // The present block. Key i of it stands at position first + i * step of the segment.
+  // The present block. Key i of it stands at position index[i], or at first + i * step where index is null.
+  const uint32_t* index;
   uint32_t first, step;
+  float block_bias;       // added to every score (how often a key counts, as a logarithm)
+  const float* key_bias;  // added to the score of the key at position p: key_bias[p * key_bias_stride]; or null
+  size_t key_bias_stride;
+  const int32_t* coordinates;  // of the key at position p, or null
+  const float* key_relative;   // [block, bucket_count] each key's part of the score by bucket; or null
+
+  uint32_t Position(uint32_t i) const { return index != nullptr ? index[i] : first + i * step; }
 };
 
 inline constexpr uint32_t kAttentionScoreFloats =
     kAttentionGroup * (kAttentionMaxBlock + kAttentionLanes) + kAttentionLanes;
 
 struct AttentionKernels {
-  // Packs keys [begin, end) of the present block, begin < end <= block. k and v are key 0 of the block, the strides are
-  // floats from a key to the next. Reads keys [begin rounded down to lanes, end).
-  void (*pack)(const AttentionTile&, const float* k, size_t k_stride, const float* v, size_t v_stride, uint32_t begin,
-               uint32_t end);
-  // Each row takes in its keys of the packed block. Rows with weights get the block's scores there, unscaled by max.
+  // Packs keys [begin, end) of the present block, begin < end <= block. Reads keys [begin rounded down to lanes, end).
+  void (*pack)(const AttentionTile&, const KeySource&, uint32_t begin, uint32_t end);
+  // Each row takes in its keys of the packed block. Rows with weights get the block's scores there, unscaled by max; if
+  // the tile has a weighting of its own, its weights, added to what is there.
   void (*attend)(const AttentionTile&);
-  // Writes the rows' outputs (zeros for a row that saw no key) and turns the first `keys` weights from scores (which
-  // must be -infinity where nothing was stored) into weights.
+  // Writes the rows' outputs (zeros for a row that saw no key) and turns weights from scores into weights: weight_count
+  // of them, or the first `keys`. Where nothing was stored there must be -infinity (0 with a weighting of its own).
   void (*finish)(const AttentionTile&, uint32_t keys);
+  // Instead of attend: puts the keys of the packed block that may be among the best of their row into row.best.
+  void (*choose)(const AttentionTile&);
+  // Instead of finish, after KeepBest: the row's output over its best keys only.
+  void (*finish_best)(const AttentionTile&, const KeySource&);
+  // Keys [begin, end) of the present block as dense f32 rows, times `factor`.
+  void (*unpack)(const AttentionTile&, const KeySource&, uint32_t begin, uint32_t end, float factor, float* rows);
+  // Adds the outcome of one set of keys (rows of `part`) to that of others (rows of `whole`, all of the same queries).
+  void (*merge)(const AttentionTile& part, uint32_t part_row, const AttentionTile& whole, uint32_t whole_row);
 };
+
+// Drops all but the `keep` best: higher scores first, then lower positions. `sorted`: orders them by position.
+void KeepBest(BestKeys* best, bool sorted);
 
 // The kernels for this CPU.
 AttentionKernels GetAttentionKernels();

@@ -114,7 +114,8 @@ Status CheckAttributes(const Blob& blob, const OperationRecord& operation, const
       return reporter.Fail(FOVEA_E_OP, "operation does not know this attribute", def.attributes, key);
     }
   }
-  const Attribute floats[] = {Attribute::kEpsilon, Attribute::kScale, Attribute::kWeightOffset};
+  const Attribute floats[] = {Attribute::kEpsilon, Attribute::kScale, Attribute::kWeightOffset, Attribute::kCap,
+                              Attribute::kSelfScore};
   for (const Attribute key : floats) {
     if (!isfinite(view.F32(key, 0.0f))) return reporter.Fail(FOVEA_E_RECORD, "attribute is not finite");
   }

@@ -1,10 +1,177 @@
 // Attention over the keys of a segment; runtime/attention does the work.
 #include <math.h>
 
+#include <initializer_list>
+
 #include "runtime/ops/op.h"
 
 namespace fovea {
 namespace {
+
+// Tensors of the operation.
+enum : uint32_t {
+  kDistanceBias,
+  kCoordinates,
+  kHeadWindows,
+  kBlocks,
+  kAdditive,
+  kRelativeKeys,
+  kRelativeQueries,
+  kBuckets,
+};
+enum PatternName : uint32_t { kFull = 0, kWindow = 1, kNone = 2 };
+
+// Where a hostile number would make a run endless or a product overflow.
+constexpr uint32_t kMostDilation = 4096, kMostBlock = 1u << 20, kMostColumns = 4096, kMostRounds = 64, kMostChunks = 64;
+constexpr uint32_t kMostTopK = 1u << 20;
+
+// Inputs behind q, k and v, in this order.
+struct ExtraInputs {
+  explicit ExtraInputs(const OpView& op) {
+    if (op.U32(Attribute::kKeyBias, 0) != 0) key_bias = count++;
+    if (op.U32(Attribute::kListed, 0) != 0) listed = count++;
+    if (op.U32(Attribute::kRounds, 0) != 0) clusters = count++;
+  }
+  uint32_t key_bias = kBlobNone, listed = kBlobNone, clusters = kBlobNone;
+  uint32_t count = 3;
+};
+
+const int32_t* Integers(const OpView& op, uint32_t i) {
+  return op.HasTensor(i) ? static_cast<const int32_t*>(op.blob->TensorRows(op.TensorIndex(i))) : nullptr;
+}
+
+Status CheckIntegers(const OpView& op, uint32_t i, uint32_t rows, uint32_t width, Reporter& reporter) {
+  if (!op.HasTensor(i)) return kOk;
+  const TensorRecord& tensor = op.Tensor(i);
+  reporter.tensor = op.TensorIndex(i);
+  if (DType(tensor.type) != DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "tensor must be i32", 4, tensor.type);
+  if ((rows != 0 && tensor.rows != rows) || (width != 0 && tensor.width != width)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "tensor has the wrong shape", rows, tensor.rows);
+  }
+  reporter.tensor = FOVEA_NOWHERE;
+  return kOk;
+}
+
+Status AtMost(const OpView& op, Attribute key, uint32_t most, Reporter& reporter) {
+  const uint32_t value = op.U32(key, 0);
+  if (value <= most) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "attribute of attention is too large", most, value);
+}
+
+Status CheckPattern(const OpView& op, uint32_t heads, Reporter& reporter) {
+  const uint32_t pattern = op.U32(Attribute::kPattern, kFull);
+  if (pattern > kNone) return reporter.Fail(FOVEA_E_OP, "unknown attention pattern", kNone, pattern);
+  FOVEA_TRY(AtMost(op, Attribute::kDilation, kMostDilation, reporter));
+  FOVEA_TRY(AtMost(op, Attribute::kBlock, kMostBlock, reporter));
+  FOVEA_TRY(AtMost(op, Attribute::kTopK, kMostTopK, reporter));
+  FOVEA_TRY(AtMost(op, Attribute::kRounds, kMostRounds, reporter));
+  FOVEA_TRY(AtMost(op, Attribute::kChunksBefore, kMostChunks, reporter));
+  FOVEA_TRY(AtMost(op, Attribute::kChunksAfter, kMostChunks, reporter));
+  const uint32_t dilation = op.U32(Attribute::kDilation, 1), block = op.U32(Attribute::kBlock, 1);
+  if (dilation == 0 || block == 0) return reporter.Fail(FOVEA_E_SHAPE, "dilation and block are at least 1", 1, 0);
+  if (block > 1 && (dilation > 1 || op.HasTensor(kHeadWindows))) {
+    return reporter.Fail(FOVEA_E_SHAPE, "windows in blocks are neither dilated nor by head", 1, block);
+  }
+  for (const Attribute edge : {Attribute::kFirst, Attribute::kLast}) {
+    const uint32_t rows = op.U32(edge, 0);
+    if (rows % block != 0) return reporter.Fail(FOVEA_E_SHAPE, "edges must be whole blocks", block, rows);
+  }
+  if (op.HasTensor(kHeadWindows)) {
+    FOVEA_TRY(CheckIntegers(op, kHeadWindows, heads, 3, reporter));
+    for (uint32_t head = 0; head < heads; ++head) {
+      const int32_t of_head = Integers(op, kHeadWindows)[3 * head + 2];
+      if (of_head < 1 || of_head > static_cast<int32_t>(kMostDilation)) {
+        return reporter.Fail(FOVEA_E_SHAPE, "a head's dilation is out of range", kMostDilation,
+                             static_cast<uint32_t>(of_head), head);
+      }
+    }
+  }
+  if (op.HasTensor(kBlocks)) {
+    FOVEA_TRY(CheckIntegers(op, kBlocks, 0, 0, reporter));
+    const bool by_head = op.U32(Attribute::kBlocksByHead, 0) != 0;
+    if (op.Tensor(kBlocks).width > kMostColumns || (by_head && op.Tensor(kBlocks).rows % heads != 0)) {
+      return reporter.Fail(FOVEA_E_SHAPE, "table of blocks has the wrong shape", heads, op.Tensor(kBlocks).rows);
+    }
+    if (dilation > 1 || op.HasTensor(kHeadWindows)) {
+      return reporter.Fail(FOVEA_E_SHAPE, "a table of blocks goes with plain windows only", 1, dilation);
+    }
+  }
+  const uint32_t rounds = op.U32(Attribute::kRounds, 0);
+  if (rounds > 0 && (op.U32(Attribute::kChunk, 0) == 0 || op.U32(Attribute::kTopK, 0) != 0)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "a clustered pattern needs chunks and goes without top_k", 1, 0);
+  }
+  return kOk;
+}
+
+// What is added to scores, or makes them.
+Status CheckScores(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& reporter) {
+  const uint32_t score = op.U32(Attribute::kScore, 0);
+  if (score >= kScoreCount) return reporter.Fail(FOVEA_E_OP, "unknown score", kScoreCount - 1, score);
+  FOVEA_TRY(CheckActivation(op, reporter));
+  const auto weighting = Activation(op.U32(Attribute::kActivation, 0));
+  if (weighting == Activation::kTanh) return reporter.Fail(FOVEA_E_OP, "tanh does not weigh scores");
+  if (op.F32(Attribute::kCap, 0.0f) < 0.0f) return reporter.Fail(FOVEA_E_SHAPE, "cap must not be negative");
+  if ((Score(score) == Score::kAdditive) != op.HasTensor(kAdditive)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "additive scores, and only they, need their vector");
+  }
+  FOVEA_TRY(CheckFloats(op, kAdditive, heads, d_k, reporter));
+  uint32_t width = 0;
+  if (op.HasTensor(kDistanceBias)) {
+    width = op.Tensor(kDistanceBias).width;
+    if (width % 2 == 0) return reporter.Fail(FOVEA_E_SHAPE, "distance bias must have an odd width", 1, width);
+    FOVEA_TRY(CheckFloats(op, kDistanceBias, heads, width, reporter));
+  }
+  const bool relative = op.HasTensor(kRelativeKeys) || op.HasTensor(kRelativeQueries);
+  if (relative != op.HasTensor(kBuckets)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "relative scores and buckets need each other");
+  }
+  if (relative && op.U32(Attribute::kRounds, 0) > 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "relative scores and clustered patterns do not go together");
+  }
+  if (relative) {
+    FOVEA_TRY(CheckIntegers(op, kBuckets, 1, width, reporter));
+    if (op.Tensor(kBuckets).width % 2 == 0) {
+      return reporter.Fail(FOVEA_E_SHAPE, "table of buckets must have an odd width", 1, op.Tensor(kBuckets).width);
+    }
+    const uint32_t rows = op.Tensor(op.HasTensor(kRelativeKeys) ? kRelativeKeys : kRelativeQueries).rows;
+    if (rows % heads != 0) return reporter.Fail(FOVEA_E_SHAPE, "relative rows are not shared by heads", heads, rows);
+    FOVEA_TRY(CheckFloats(op, kRelativeKeys, rows, d_k, reporter));
+    FOVEA_TRY(CheckFloats(op, kRelativeQueries, rows, d_k, reporter));
+    for (uint32_t i = 0; i < op.Tensor(kBuckets).width; ++i) {
+      const auto bucket = static_cast<uint32_t>(Integers(op, kBuckets)[i]);
+      if (bucket >= rows / heads) {
+        return reporter.Fail(FOVEA_E_ID, "a bucket is outside its table", rows / heads, bucket, i);
+      }
+    }
+  }
+  return kOk;
+}
+
+Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
+  const ExtraInputs extra(op);
+  if (op.record->input_count != extra.count) {
+    return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", extra.count, op.record->input_count);
+  }
+  const uint32_t keys = op.Input(1).space;
+  if (extra.key_bias != kBlobNone) {
+    const ValueRecord& bias = op.Input(extra.key_bias);
+    if (DType(bias.type) != DType::kF32 || bias.space != keys || (bias.width != 1 && bias.width != heads)) {
+      return reporter.Fail(FOVEA_E_SHAPE, "bias of keys needs one number, or one a head, for each key", heads,
+                           bias.width);
+    }
+  }
+  if (extra.listed != kBlobNone || extra.clusters != kBlobNone) {
+    return reporter.Fail(FOVEA_E_UNSUPPORTED, "not yet", heads, 0);
+  }
+  if (op.HasTensor(kCoordinates)) {
+    return reporter.Fail(FOVEA_E_UNSUPPORTED, "not yet", heads, 0);
+  }
+  const bool to_itself = op.Has(Attribute::kSelfScore) || op.U32(Attribute::kRounds, 0) > 0;
+  if (to_itself && op.Input(0).space != keys) {
+    return reporter.Fail(FOVEA_E_SHAPE, "queries and keys must be rows of one space", keys, op.Input(0).space);
+  }
+  return kOk;
+}
 
 Status Check(const OpView& op, Reporter& reporter) {
   for (uint32_t i = 0; i < 3; ++i) {
@@ -19,43 +186,41 @@ Status Check(const OpView& op, Reporter& reporter) {
   if (heads == 0 || kv_heads == 0 || heads % kv_heads != 0 || q.width % heads != 0) {
     return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide each other or the width", heads, kv_heads);
   }
-  const uint64_t d_k = q.width / heads;
-  if (k.width != kv_heads * d_k)
-    return reporter.Fail(FOVEA_E_SHAPE, "keys have the wrong width", kv_heads * d_k, k.width);
+  const uint32_t d_k = q.width / heads;
+  if (k.width != uint64_t{kv_heads} * d_k) {
+    return reporter.Fail(FOVEA_E_SHAPE, "keys have the wrong width", uint64_t{kv_heads} * d_k, k.width);
+  }
   if (v.width % kv_heads != 0 || op.Output().width != uint64_t{heads} * (v.width / kv_heads)) {
     return reporter.Fail(FOVEA_E_SHAPE, "values and output have widths that do not fit", op.Output().width, v.width);
   }
-  const uint32_t pattern = op.U32(Attribute::kPattern, 0);
-  if (pattern > static_cast<uint32_t>(PatternKind::kWindow)) {
-    return reporter.Fail(FOVEA_E_OP, "unknown attention pattern", static_cast<uint32_t>(PatternKind::kWindow), pattern);
-  }
-  if (op.HasTensor(0)) {
-    if (op.Tensor(0).width % 2 == 0) {
-      return reporter.Fail(FOVEA_E_SHAPE, "distance bias must have an odd width", 1, op.Tensor(0).width);
-    }
-    FOVEA_TRY(CheckFloats(op, 0, heads, op.Tensor(0).width, reporter));
-  }
-  return kOk;
+  FOVEA_TRY(CheckPattern(op, heads, reporter));
+  FOVEA_TRY(CheckScores(op, heads, d_k, reporter));
+  return CheckExtraInputs(op, heads, reporter);
 }
 
 uint64_t Scratch(const OpView& op, uint32_t tile_rows) { return AttentionScratchBytes(AttentionSpecOf(op), tile_rows); }
 
 Status Run(const OpRun& run) {
   const AttentionSpec spec = AttentionSpecOf(run.view);
+  const ExtraInputs extra(run.view);
   AttentionCall call{};
   call.spec = &spec;
   call.query_segments = run.spaces[run.view.Input(0).space].segments;
   call.key_segments = run.spaces[run.view.Input(1).space].segments;
   call.row_begin = run.row_begin;
   call.row_end = run.row_end;
-  call.q = run.Input(0);
-  call.k = run.Input(1);
-  call.v = run.Input(2);
-  call.out = run.output;
-  call.weights = run.weights;
-  call.weights_stride = run.weights_stride;
+  call.q = DenseHeads<const void>(run.Input(0), spec.heads, spec.d_k);
+  call.k = DenseHeads<const void>(run.Input(1), spec.kv_heads, spec.d_k);
+  call.v = DenseHeads<const void>(run.Input(2), spec.kv_heads, spec.d_v);
+  call.out = DenseHeads<void>(run.output, spec.heads, spec.d_v);
+  if (extra.key_bias != kBlobNone) {
+    const uint32_t width = run.view.Input(extra.key_bias).width;
+    call.key_bias = {run.Input(extra.key_bias), width * sizeof(float), width > 1 ? sizeof(float) : 0};
+  }
+  call.weights.values = run.weights;
+  call.weights.stride = run.weights_stride;
   call.scratch = run.scratch;
-  RunAttention(run.kernels->attention, call);
+  RunAttention(*run.kernels, call);
   return kOk;
 }
 
@@ -74,33 +239,83 @@ bool FindPairing(const OpView& op, Pairing* pairing) {
   return key_parent == query;
 }
 
+Pattern PatternOf(const OpView& op) {
+  Pattern pattern;
+  const uint32_t name = op.U32(Attribute::kPattern, kFull);
+  pattern.has_window = name != kNone;
+  if (name == kWindow) {
+    pattern.left = op.U32(Attribute::kLeft, kUnbounded);
+    pattern.right = op.U32(Attribute::kRight, kUnbounded);
+    pattern.head_windows = Integers(op, kHeadWindows);
+  }
+  pattern.dilation = op.U32(Attribute::kDilation, 1);
+  pattern.block = op.U32(Attribute::kBlock, 1);
+  pattern.first = op.U32(Attribute::kFirst, 0);
+  pattern.last = op.U32(Attribute::kLast, 0);
+  pattern.listed = op.U32(Attribute::kListed, 0) != 0;
+  pattern.blocks = Integers(op, kBlocks);
+  if (pattern.blocks != nullptr) {
+    pattern.blocks_heads = op.U32(Attribute::kBlocksByHead, 0) != 0 ? op.U32(Attribute::kHeads, 1) : 1;
+    pattern.block_rows = op.Tensor(kBlocks).rows / pattern.blocks_heads;
+    pattern.block_columns = op.Tensor(kBlocks).width;
+  }
+  pattern.causal = op.U32(Attribute::kCausal, 0) != 0;
+  pattern.full_up_to = op.U32(Attribute::kFullUpTo, 0);
+  pattern.top_k = op.U32(Attribute::kTopK, 0);
+  pattern.rounds = op.U32(Attribute::kRounds, 0);
+  pattern.chunk = op.U32(Attribute::kChunk, 0);
+  pattern.chunks_before = op.U32(Attribute::kChunksBefore, 0);
+  pattern.chunks_after = op.U32(Attribute::kChunksAfter, 0);
+  return pattern;
+}
+
 AttentionSpec AttentionSpecOf(const OpView& op) {
   AttentionSpec spec{};
   spec.heads = op.U32(Attribute::kHeads, 1);
   spec.kv_heads = op.U32(Attribute::kKvHeads, spec.heads);
   spec.d_k = op.Input(0).width / spec.heads;
   spec.d_v = op.Input(2).width / spec.kv_heads;
-  spec.scale = op.F32(Attribute::kScale, 1.0f / sqrtf(static_cast<float>(spec.d_k)));
+  spec.score = Score(op.U32(Attribute::kScore, 0));
+  const float usual = spec.score == Score::kDot ? 1.0f / sqrtf(static_cast<float>(spec.d_k)) : 1.0f;
+  spec.scale = op.F32(Attribute::kScale, usual);
   FindPairing(op, &spec.pairing);
-  spec.pattern.kind = PatternKind(op.U32(Attribute::kPattern, 0));
-  spec.pattern.left = op.U32(Attribute::kLeft, kUnbounded);
-  spec.pattern.right = op.U32(Attribute::kRight, kUnbounded);
-  spec.distance_bias = op.Floats(0);
-  spec.distance_reach = op.HasTensor(0) ? op.Tensor(0).width / 2 : 0;
+  spec.pattern = PatternOf(op);
+  spec.cap = op.F32(Attribute::kCap, 0.0f);
+  spec.weighting = Activation(op.U32(Attribute::kActivation, 0));
+  spec.additive = op.Floats(kAdditive);
+  spec.distance_bias = op.Floats(kDistanceBias);
+  spec.distance_reach = op.HasTensor(kDistanceBias) ? op.Tensor(kDistanceBias).width / 2 : 0;
+  if (op.HasTensor(kBuckets)) {
+    spec.distance_reach = op.Tensor(kBuckets).width / 2;
+    const uint32_t keys = op.HasTensor(kRelativeKeys) ? kRelativeKeys : kRelativeQueries;
+    spec.relative = {op.Floats(kRelativeKeys), op.Floats(kRelativeQueries), Integers(op, kBuckets),
+                     op.Tensor(keys).rows / spec.heads};
+  }
+  if (op.HasTensor(kCoordinates)) {
+    spec.coordinates = Integers(op, kCoordinates);
+    spec.coordinate_sets = op.Tensor(kCoordinates).rows;
+    spec.coordinate_positions = op.Tensor(kCoordinates).width;
+  }
+  spec.has_self_score = op.Has(Attribute::kSelfScore);
+  spec.self_score = op.F32(Attribute::kSelfScore, 0.0f);
   return spec;
 }
 
-extern const OpDef kAttentionOp = {"attention",
-                                   3,
-                                   3,
-                                   0,
-                                   1,
-                                   OpAttributes(Attribute::kHeads, Attribute::kKvHeads, Attribute::kScale,
-                                                Attribute::kPattern, Attribute::kLeft, Attribute::kRight),
-                                   (1u << 1) | (1u << 2),
-                                   Check,
-                                   Scratch,
-                                   Run,
-                                   Flops};
+extern const OpDef kAttentionOp = {
+    "attention",
+    3,
+    6,
+    0,
+    8,
+    OpAttributes(Attribute::kActivation, Attribute::kHeads, Attribute::kKvHeads, Attribute::kScale, Attribute::kPattern,
+                 Attribute::kLeft, Attribute::kRight, Attribute::kDilation, Attribute::kBlock, Attribute::kFirst,
+                 Attribute::kLast, Attribute::kCausal, Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead,
+                 Attribute::kRounds, Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter,
+                 Attribute::kScore, Attribute::kCap, Attribute::kListed, Attribute::kKeyBias, Attribute::kSelfScore),
+    ~1u,
+    Check,
+    Scratch,
+    Run,
+    Flops};
 
 }  // namespace fovea

@@ -71,7 +71,10 @@ double PeakFlops() {
 struct Setup {
   Setup(uint32_t n, uint32_t heads, uint32_t d, uint32_t tile, Pattern pattern)
       : rows(n), tile_rows(std::min(tile, n)), offsets{0, n} {
-    spec = {heads, heads, d, d, 1.0f / std::sqrt(static_cast<float>(d)), Pairing::kPaired, pattern, nullptr, 0};
+    spec.heads = spec.kv_heads = heads;
+    spec.d_k = spec.d_v = d;
+    spec.scale = 1.0f / std::sqrt(static_cast<float>(d));
+    spec.pattern = pattern;
     std::mt19937 random(1);
     for (std::vector<float>* x : {&q, &k, &v}) {
       x->resize(size_t{n} * heads * d);
@@ -81,19 +84,19 @@ struct Setup {
     scratch.resize(AttentionScratchBytes(spec, tile_rows) + 64);
   }
 
-  void Run(const AttentionKernels& kernels) {
+  void Run(const Kernels& kernels) {
     AttentionCall call = {};
     call.spec = &spec;
     call.query_segments = call.key_segments = {offsets, 1};
-    call.k = k.data();
-    call.v = v.data();
+    call.k = DenseHeads<const void>(k.data(), spec.heads, spec.d_k);
+    call.v = DenseHeads<const void>(v.data(), spec.heads, spec.d_v);
     call.scratch = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
     const size_t width = size_t{spec.heads} * spec.d_k;
     for (uint32_t row = 0; row < rows; row += tile_rows) {
       call.row_begin = row;
       call.row_end = std::min(row + tile_rows, rows);
-      call.q = q.data() + row * width;
-      call.out = out.data() + row * width;
+      call.q = DenseHeads<const void>(q.data() + row * width, spec.heads, spec.d_k);
+      call.out = DenseHeads<void>(out.data() + row * width, spec.heads, spec.d_v);
       RunAttention(kernels, call);
     }
   }
@@ -108,15 +111,22 @@ struct Setup {
     return 2.0 * keys * spec.heads * (spec.d_k + spec.d_v);
   }
 
-  AttentionSpec spec;
+  AttentionSpec spec{};
   uint32_t rows, tile_rows;
   uint32_t offsets[2];
   std::vector<float> q, k, v, out;
   std::vector<char> scratch;
 };
 
+Pattern WindowOf(uint32_t left, uint32_t right) {
+  Pattern pattern;
+  pattern.left = left;
+  pattern.right = right;
+  return pattern;
+}
+
 void Measure(benchmark::State& state, Setup* setup) {
-  const AttentionKernels kernels = GetAttentionKernels();
+  const Kernels kernels = GetKernels();
   const double peak = PeakFlops();
   double best = 1e30;
   constexpr int kRepeat = 10;  // the clock is coarse beside a short sentence
@@ -154,7 +164,7 @@ BENCHMARK(BM_Full)
     ->Unit(benchmark::kMicrosecond);
 
 void BM_Causal(benchmark::State& state) {
-  Setup setup(state.range(0), state.range(1), state.range(2), state.range(3), {PatternKind::kWindow, kUnbounded, 0});
+  Setup setup(state.range(0), state.range(1), state.range(2), state.range(3), WindowOf(kUnbounded, 0));
   Measure(state, &setup);
 }
 BENCHMARK(BM_Causal)->ArgNames({"n", "heads", "d", "tile"})->Args({512, 12, 32, 256})->Unit(benchmark::kMicrosecond);
@@ -163,10 +173,10 @@ BENCHMARK(BM_Causal)->ArgNames({"n", "heads", "d", "tile"})->Args({512, 12, 32, 
 // `ideal` the share of keys seen.
 void BM_Window(benchmark::State& state) {
   const uint32_t n = state.range(0), side = state.range(1), tile = state.range(2);
-  Setup setup(n, 12, 32, tile, {PatternKind::kWindow, side, side});
+  Setup setup(n, 12, 32, tile, WindowOf(side, side));
   Setup full(n, 12, 32, tile, {});
   Measure(state, &setup);
-  const AttentionKernels kernels = GetAttentionKernels();
+  const Kernels kernels = GetKernels();
   double times[2] = {1e30, 1e30};
   for (int i = 0; i < 3; ++i) {
     Setup* runs[2] = {&setup, &full};

@@ -258,7 +258,7 @@ TEST(Attention, ShapeRules) {
   add("grouped", [](Try& t) {
     t.attributes = {{Attribute::kHeads, 4}, {Attribute::kKvHeads, 2}}, t.k = 6, t.v = 4, t.status = FOVEA_OK;
   });
-  add("pattern", attributes({{Attribute::kHeads, 4}, {Attribute::kPattern, 2}}, FOVEA_E_OP));
+  add("pattern", attributes({{Attribute::kHeads, 4}, {Attribute::kPattern, 3}}, FOVEA_E_OP));
   add("scale", attributes({{Attribute::kHeads, 4}, {Attribute::kScale, NAN}}, FOVEA_E_RECORD));
   add("attribute", attributes({{Attribute::kHeads, 4}, {Attribute::kEpsilon, 1}}, FOVEA_E_OP));
   const auto bias = [](uint32_t rows, uint32_t width, DType type, fovea_status status) {

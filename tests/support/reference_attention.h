@@ -1,32 +1,85 @@
-// What attention means: an explicit mask over all pairs of query and key, in double. Every pattern is one mask
-// function.
+// What attention means: an explicit matrix of how often each query sees each key, and every score by its formula, in
+// double. Nothing here is shared with the engine but the description of the call.
 #ifndef FOVEA_TESTS_SUPPORT_REFERENCE_ATTENTION_H_
 #define FOVEA_TESTS_SUPPORT_REFERENCE_ATTENTION_H_
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
+#include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "runtime/attention/attention.h"
 
 namespace fovea {
 
-// May the query at this position of its segment see the key at that position of its own?
-using Mask = std::function<bool(int64_t query, int64_t key)>;
-
-inline Mask MaskOf(const Pattern& pattern) {
-  switch (pattern.kind) {
-    case PatternKind::kFull:
-      return [](int64_t, int64_t) { return true; };
-    case PatternKind::kWindow:
-      return [pattern](int64_t query, int64_t key) {
-        return (pattern.left == kUnbounded || key >= query - int64_t{pattern.left}) &&
-               (pattern.right == kUnbounded || key <= query + int64_t{pattern.right});
-      };
+// How often the query at this position of a segment sees the key at that position, for one head. `listed`: positions.
+inline int TimesSeen(const Pattern& p, uint32_t head, int64_t query, int64_t key, int64_t keys,
+                     const std::vector<int64_t>& listed) {
+  if (p.causal && key > query) return 0;
+  if (keys <= int64_t{p.full_up_to}) return 1;
+  const int64_t block = p.block, blocks = (keys + block - 1) / block;
+  const auto on_edge = [&](int64_t at) {
+    return at < int64_t{p.first} || (p.last > 0 && at >= (blocks - int64_t{p.last} / block) * block);
+  };
+  if (on_edge(query)) return 1;
+  int times = 0;
+  if (p.has_window) {
+    int64_t left = p.left, right = p.right, dilation = p.dilation;
+    if (p.head_windows != nullptr) {
+      left = p.head_windows[head * 3];
+      right = p.head_windows[head * 3 + 1];
+      dilation = p.head_windows[head * 3 + 2];
+      if (left < 0) left = kUnbounded;
+      if (right < 0) right = kUnbounded;
+    }
+    const int64_t first = query / block * block, last = first + block - 1;
+    if ((left == kUnbounded || key >= first - left) && (right == kUnbounded || key <= last + right) &&
+        (key - query) % dilation == 0) {
+      times = 1;
+    }
   }
-  return nullptr;
+  if (on_edge(key)) times = 1;
+  if (p.listed && std::find(listed.begin(), listed.end(), key) != listed.end()) times = 1;
+  if (p.blocks != nullptr) {
+    const int64_t row = query / block - int64_t{p.first} / block;
+    if (row >= 0 && row < int64_t{p.block_rows}) {
+      const int32_t* names = p.blocks + ((p.blocks_heads > 1 ? head : 0) * p.block_rows + row) * p.block_columns;
+      times += static_cast<int>(std::count(names, names + p.block_columns, key / block));
+    }
+  }
+  return times;
+}
+
+inline double HalfToDouble(uint16_t bits, bool bf16) {
+  if (bf16) {
+    const uint32_t wide = uint32_t{bits} << 16;
+    float value;
+    memcpy(&value, &wide, 4);
+    return value;
+  }
+  const int exponent = (bits >> 10) & 31;
+  const double mantissa = (bits & 1023) / 1024.0;
+  const double value = exponent == 0 ? std::ldexp(mantissa, -14) : std::ldexp(1.0 + mantissa, exponent - 15);
+  return (bits & 0x8000) != 0 ? -value : value;
+}
+
+// Element i of a row of a head, whatever its type.
+inline double Element(const HeadRows& rows, KeyType type, const HeadRows& scales, size_t row, size_t head, size_t i) {
+  const auto* at = static_cast<const uint8_t*>(rows.data) + row * rows.row_stride + head * rows.head_stride;
+  uint16_t bits;
+  switch (type) {
+    case KeyType::kF32:
+      return reinterpret_cast<const float*>(at)[i];
+    case KeyType::kI8:
+      return double{*reinterpret_cast<const float*>(static_cast<const uint8_t*>(scales.data) + row * scales.row_stride +
+                                                    head * scales.head_stride)} *
+             reinterpret_cast<const int8_t*>(at)[i];
+    default:
+      memcpy(&bits, at + 2 * i, 2);
+      return HalfToDouble(bits, type == KeyType::kBf16);
+  }
 }
 
 struct ReferenceAttention {
@@ -34,55 +87,167 @@ struct ReferenceAttention {
   std::vector<double> weights;  // [query rows, heads, weights_stride]
 };
 
-// All query rows of `call` (row_begin is taken as 0 and row_end as the number of query rows).
-inline ReferenceAttention RunReferenceAttention(const AttentionCall& call, uint32_t query_rows, uint32_t stride) {
-  const AttentionSpec& spec = *call.spec;
-  const Mask mask = MaskOf(spec.pattern);
-  const uint32_t group = spec.heads / spec.kv_heads;
-  ReferenceAttention result;
-  result.out.assign(size_t{query_rows} * spec.heads * spec.d_v, 0.0);
-  result.weights.assign(size_t{query_rows} * spec.heads * stride, 0.0);
-  for (uint32_t row = 0; row < query_rows; ++row) {
-    uint32_t segment = row, position = 0;
-    if (spec.pairing == Pairing::kPaired) {
-      const uint32_t* offsets = call.query_segments.offsets;
-      segment = 0;
-      while (offsets[segment + 1] <= row) ++segment;
-      position = row - offsets[segment];
+class ReferenceRun {
+ public:
+  ReferenceRun(const AttentionCall& call, uint32_t query_rows, uint32_t stride)
+      : call_(call), spec_(*call.spec), query_rows_(query_rows), stride_(stride) {}
+
+  // All query rows of the call (row_begin is taken as 0).
+  ReferenceAttention Run() {
+    result_.out.assign(size_t{query_rows_} * spec_.heads * spec_.d_v, 0.0);
+    result_.weights.assign(size_t{query_rows_} * spec_.heads * stride_, 0.0);
+    for (uint32_t row = 0; row < query_rows_; ++row) {
+      uint32_t segment = row, position = 0;
+      if (spec_.pairing == Pairing::kPaired) {
+        const uint32_t* offsets = call_.query_segments.offsets;
+        segment = 0;
+        while (offsets[segment + 1] <= row) ++segment;
+        position = row - offsets[segment];
+      }
+      for (uint32_t head = 0; head < spec_.heads; ++head) RunRow(row, segment, position, head);
     }
-    const uint32_t first = call.key_segments.offsets[segment], last = call.key_segments.offsets[segment + 1];
-    for (uint32_t head = 0; head < spec.heads; ++head) {
-      double* weights = &result.weights[(size_t{row} * spec.heads + head) * stride];
-      double max = -INFINITY, sum = 0.0;
-      for (uint32_t key = 0; key < last - first; ++key) {
-        weights[key] = -INFINITY;
-        if (!mask(position, key)) continue;
-        const float* q = call.q + (size_t{row} * spec.heads + head) * spec.d_k;
-        const float* k = call.k + (size_t{first + key} * spec.kv_heads + head / group) * spec.d_k;
-        double score = 0.0;
-        for (uint32_t i = 0; i < spec.d_k; ++i) score += double{q[i]} * k[i];
-        score *= spec.scale;
-        if (spec.distance_bias != nullptr) {
-          const int64_t reach = spec.distance_reach;
-          const int64_t distance = std::max(-reach, std::min(int64_t{key} - position, reach));
-          score += spec.distance_bias[head * (2 * reach + 1) + distance + reach];
-        }
-        weights[key] = score;
-        max = std::max(max, score);
+    return std::move(result_);
+  }
+
+ private:
+  void RunRow(uint32_t row, uint32_t segment, uint32_t position, uint32_t head) {
+    const uint32_t first = call_.key_segments.offsets[segment];
+    const uint32_t keys = call_.key_segments.offsets[segment + 1] - first;
+    const std::vector<int> times = Times(segment, position, head, first, keys);
+    std::vector<double> score(keys);
+    for (uint32_t key = 0; key < keys; ++key) {
+      if (times[key] > 0) score[key] = Score(row, segment, position, head, first, key);
+    }
+    // Only the best keys, the lower position where scores are equal.
+    std::vector<bool> kept(keys, true);
+    if (spec_.pattern.top_k > 0) {
+      std::vector<uint32_t> order;
+      for (uint32_t key = 0; key < keys; ++key) {
+        if (times[key] > 0) order.push_back(key);
       }
-      for (uint32_t key = 0; key < last - first; ++key) {
-        weights[key] = weights[key] == -INFINITY ? 0.0 : std::exp(weights[key] - max);
-        sum += weights[key];
-      }
-      double* out = &result.out[(size_t{row} * spec.heads + head) * spec.d_v];
-      for (uint32_t key = 0; key < last - first; ++key) {
-        if (sum > 0.0) weights[key] /= sum;
-        const float* v = call.v + (size_t{first + key} * spec.kv_heads + head / group) * spec.d_v;
-        for (uint32_t i = 0; i < spec.d_v; ++i) out[i] += weights[key] * v[i];
+      std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return score[a] > score[b]; });
+      kept.assign(keys, false);
+      for (size_t i = 0; i < order.size() && i < spec_.pattern.top_k; ++i) kept[order[i]] = true;
+    }
+    double max = -INFINITY, sum = 0.0;
+    for (uint32_t key = 0; key < keys; ++key) {
+      if (times[key] > 0 && kept[key]) max = std::max(max, score[key]);
+    }
+    double* weights = &result_.weights[(size_t{row} * spec_.heads + head) * stride_];
+    for (uint32_t key = 0; key < keys; ++key) {
+      if (times[key] == 0 || !kept[key]) continue;
+      weights[key] =
+          times[key] * (spec_.weighting == Activation::kNone ? std::exp(score[key] - max) : Weigh(score[key]));
+      sum += weights[key];
+    }
+    double* out = &result_.out[(size_t{row} * spec_.heads + head) * spec_.d_v];
+    for (uint32_t key = 0; key < keys; ++key) {
+      if (spec_.weighting == Activation::kNone && sum > 0.0) weights[key] /= sum;
+      for (uint32_t i = 0; i < spec_.d_v; ++i) {
+        out[i] += weights[key] * Element(call_.v, call_.key_type, call_.v_scales, first + key, KvHead(head), i);
       }
     }
   }
-  return result;
+
+  uint32_t KvHead(uint32_t head) const { return head / (spec_.heads / spec_.kv_heads); }
+
+  std::vector<int> Times(uint32_t segment, uint32_t position, uint32_t head, uint32_t first, uint32_t keys) const {
+    const Pattern& p = spec_.pattern;
+    std::vector<int> times(keys, 0);
+    if (p.rounds > 0 && keys > p.chunk) {
+      const int64_t chunks = (keys + p.chunk - 1) / p.chunk;
+      for (uint32_t round = 0; round < p.rounds; ++round) {
+        const size_t column = size_t{head} * p.rounds + round;
+        const int64_t own = call_.clusters.rank[(first + position) * call_.clusters.stride + column] / p.chunk;
+        for (int64_t offset = -int64_t{p.chunks_before}; offset <= int64_t{p.chunks_after}; ++offset) {
+          const int64_t chunk = ((own + offset) % chunks + chunks) % chunks;
+          for (int64_t place = chunk * p.chunk; place < std::min<int64_t>((chunk + 1) * p.chunk, keys); ++place) {
+            const auto key = call_.clusters.order[(first + place) * call_.clusters.stride + column] - first;
+            if (!p.causal || key <= position) ++times[key];
+          }
+        }
+      }
+      return times;
+    }
+    std::vector<int64_t> listed;
+    if (p.listed) {
+      const uint32_t* offsets = call_.listed_segments.offsets;
+      for (uint32_t i = offsets[segment]; i < offsets[segment + 1]; ++i) listed.push_back(call_.listed[i] - first);
+    }
+    for (uint32_t key = 0; key < keys; ++key) {
+      times[key] =
+          p.rounds > 0 ? (p.causal && key > position ? 0 : 1) : TimesSeen(p, head, position, key, keys, listed);
+    }
+    return times;
+  }
+
+  double Score(uint32_t row, uint32_t segment, uint32_t position, uint32_t head, uint32_t first, uint32_t key) const {
+    const HeadRows none = {};
+    const auto q = [&](uint32_t i) { return Element(call_.q, KeyType::kF32, none, row, head, i); };
+    const auto k = [&](uint32_t i) {
+      return Element(call_.k, call_.key_type, call_.k_scales, first + key, KvHead(head), i);
+    };
+    double score = 0.0;
+    for (uint32_t i = 0; i < spec_.d_k; ++i) {
+      switch (spec_.score) {
+        case Score::kDot:
+          score += q(i) * k(i);
+          break;
+        case Score::kDistance:
+          score -= (q(i) - k(i)) * (q(i) - k(i));
+          break;
+        case Score::kAdditive:
+          score += spec_.additive[size_t{head} * spec_.d_k + i] * std::tanh(q(i) + k(i));
+          break;
+      }
+    }
+    score *= spec_.scale;
+    if (spec_.cap > 0) score = spec_.cap * std::tanh(score / spec_.cap);
+    const int64_t reach = spec_.distance_reach;
+    int64_t at = key, from = position;
+    if (spec_.coordinates != nullptr) {
+      const int32_t* set = spec_.coordinates + (segment % spec_.coordinate_sets) * spec_.coordinate_positions;
+      at = set[key];
+      from = set[position];
+    }
+    const int64_t distance = std::max(-reach, std::min(at - from, reach)) + reach;
+    if (spec_.distance_bias != nullptr) score += spec_.distance_bias[head * (2 * reach + 1) + distance];
+    const RelativeScores& relative = spec_.relative;
+    if (relative.bucket_count > 0) {
+      const size_t line = (size_t{head} * relative.bucket_count + relative.buckets[distance]) * spec_.d_k;
+      for (uint32_t i = 0; i < spec_.d_k; ++i) {
+        if (relative.keys != nullptr) score += spec_.scale * q(i) * relative.keys[line + i];
+        if (relative.queries != nullptr) score += spec_.scale * k(i) * relative.queries[line + i];
+      }
+    }
+    if (call_.key_bias.data != nullptr) score += Element(call_.key_bias, KeyType::kF32, none, first + key, head, 0);
+    if (spec_.has_self_score && key == position) score = spec_.self_score;
+    return score;
+  }
+
+  double Weigh(double score) const {
+    switch (spec_.weighting) {
+      case Activation::kRelu:
+        return std::max(score, 0.0);
+      case Activation::kGelu:
+        return score * 0.5 * std::erfc(-score / std::sqrt(2.0));
+      case Activation::kSigmoid:
+        return 1.0 / (1.0 + std::exp(-score));
+      case Activation::kSilu:
+        return score / (1.0 + std::exp(-score));
+      default:
+        return score * 0.5 * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (score + 0.044715 * score * score * score)));
+    }
+  }
+
+  const AttentionCall& call_;
+  const AttentionSpec& spec_;
+  const uint32_t query_rows_, stride_;
+  ReferenceAttention result_;
+};
+
+inline ReferenceAttention RunReferenceAttention(const AttentionCall& call, uint32_t query_rows, uint32_t stride) {
+  return ReferenceRun(call, query_rows, stride).Run();
 }
 
 }  // namespace fovea

@@ -27,7 +27,8 @@ using Names = std::initializer_list<const char*>;
 const Names kActivations = {"none", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"};
 const Names kNorms = {"layer", "rms"};
 const Names kPools = {"first", "last", "mean", "max", "mean_sqrt"};
-const Names kPatterns = {"full", "window"};
+const Names kPatterns = {"full", "window", "none"};
+const Names kScores = {"dot", "distance", "additive"};
 
 // One call under check.
 class Check {
@@ -212,12 +213,23 @@ void AttentionRule(Check& c) {
     Fail("tensor {} is [{}, {}], [{}, an odd number] is needed", c.tensor(0).name, c.tensor(0).rows, c.tensor(0).width,
          heads);
   }
-  c.Real(Attribute::kScale);
-  const uint32_t pattern = c.Choice(Attribute::kPattern, kPatterns, 0);
-  if (pattern == 1) {
+  for (const Attribute key : {Attribute::kScale, Attribute::kCap, Attribute::kSelfScore}) c.Real(key);
+  c.Choice(Attribute::kScore, kScores, 0);
+  c.Choice(Attribute::kActivation, kActivations, 0);
+  if (c.Choice(Attribute::kPattern, kPatterns, 0) == 1) {
     c.Number(Attribute::kLeft);
     c.Number(Attribute::kRight);
   }
+  for (const Attribute key : {Attribute::kDilation, Attribute::kBlock, Attribute::kFirst, Attribute::kLast,
+                              Attribute::kCausal, Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead,
+                              Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter}) {
+    c.Number(key);
+  }
+  size_t inputs = 3;  // and those that attributes announce
+  for (const Attribute key : {Attribute::kKeyBias, Attribute::kListed, Attribute::kRounds}) {
+    inputs += c.Number(key, 0) != 0 ? 1 : 0;
+  }
+  if (c.in_count() != inputs) Fail("attention with these attributes takes {} inputs, not {}", inputs, c.in_count());
   c.Result(q.space, uint64_t{v.width} / kv_heads * heads);
 }
 
@@ -285,7 +297,7 @@ constexpr Rule kRules[] = {
     {"add", 2, 2, 0, 0, Add},
     {"activate", 1, 1, 0, 0, Activate},
     {"gate", 2, 2, 0, 0, Gate},
-    {"attention", 3, 3, 0, 1, AttentionRule},
+    {"attention", 3, 6, 0, 8, AttentionRule},
     {"rotate", 1, 1, 1, 1, Rotate},
     {"pool", 1, 1, 0, 0, Pool},
     {"normalize", 1, 1, 0, 0, Normalize},

@@ -1,0 +1,68 @@
+// What runs attention for one tile: the pieces that the walk over keys, the clustered walk and the sizes share.
+#ifndef FOVEA_RUNTIME_ATTENTION_ENGINE_H_
+#define FOVEA_RUNTIME_ATTENTION_ENGINE_H_
+
+#include "runtime/attention/attention.h"
+#include "runtime/base/arena.h"
+
+namespace fovea {
+
+// Queries [first, first + count) of one segment against that segment's keys.
+struct Piece {
+  uint32_t first, count;  // positions in the query segment
+  uint32_t row;           // of the first query, in the query space
+  uint32_t keys;          // length of the key segment
+  uint32_t key_row;       // of the segment's first key, in the key space
+  uint32_t segment;
+};
+
+// Scratch of one worker.
+struct AttentionScratch {
+  AttentionTile tile;   // rows that are worked on
+  AttentionTile part;   // clustered: the same rows in the order of one round
+  uint32_t capacity;    // rows of a tile
+  uint32_t* places;     // [capacity] clustered: the rows of the tile by their place in a round
+  uint32_t* index;      // [block] clustered: positions of the keys of a block
+  float* relative;      // [capacity, buckets]
+  float* key_relative;  // [block, buckets]
+  float* copied;        // [max(capacity, block), d_k]
+  BestKeys* best;       // [capacity]
+};
+void PlaceAttentionScratch(const AttentionSpec&, uint32_t tile_rows, Arena* arena, AttentionScratch* scratch);
+
+// One call of RunAttention.
+class AttentionEngine {
+ public:
+  AttentionEngine(const Kernels& kernels, const AttentionCall& call);
+  void Run(const Piece& piece);
+
+ private:
+  void RunHeads(const Piece& piece, uint32_t first_head, uint32_t heads);
+  void RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads);
+  void SetUpRow(const Piece& piece, uint32_t position, uint32_t head, uint32_t index);
+  void SetUpRelative(uint32_t head);
+  void RunKeys(const QueryTile& queries);
+  void RunRange(const KeyRange& range);
+  bool SetVisible(const KeyRange& range, uint32_t from, uint32_t to) const;
+  void TakeBlock(uint32_t from, uint32_t to);
+  void Finish(uint32_t keys);
+
+  // clustered.cc
+  void RunClustered(const Piece& piece, const QueryTile& queries);
+  void RunRound(const Piece& piece, uint32_t round);
+  void RunChunk(const Piece& piece, uint32_t column, uint32_t chunk, uint32_t first_row, uint32_t rows);
+
+  const Kernels& kernels_;
+  const AttentionKernels& attention_;
+  const AttentionCall& call_;
+  const AttentionSpec& spec_;
+  const uint32_t group_;
+  AttentionScratch scratch_;
+  AttentionTile& tile_;
+  KeySource source_{};  // of the head and segment in work
+  uint32_t head_ = 0;   // first query head in work
+};
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_ATTENTION_ENGINE_H_

@@ -1,0 +1,227 @@
+// Scores of a group of rows with the keys of a packed block: the matrix product, and what comes on top of it.
+#if defined(FOVEA_RUNTIME_KERNELS_ATTENTION_SCORE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEA_RUNTIME_KERNELS_ATTENTION_SCORE_INL_H_
+#undef FOVEA_RUNTIME_KERNELS_ATTENTION_SCORE_INL_H_
+#else
+#define FOVEA_RUNTIME_KERNELS_ATTENTION_SCORE_INL_H_
+#endif
+
+#include "runtime/kernels/attention_pack-inl.h"
+#include "runtime/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+
+constexpr size_t kScoreStride = kAttentionMaxBlock + kAttentionLanes;
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+
+// ---- The matrix product
+
+// How an element of a row and one of a key add to their sum.
+struct DotStep {
+  HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const { return hn::MulAdd(row, key, sum); }
+};
+struct DistanceStep {
+  HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const {
+    const V difference = hn::Sub(row, key);
+    return hn::MulAdd(difference, difference, sum);
+  }
+};
+struct AdditiveStep {
+  HWY_INLINE V operator()(V row, V key, V factor, V sum) const {
+    return hn::MulAdd(factor, FastTanh(D(), hn::Add(row, key)), sum);
+  }
+};
+
+struct NoFactors {
+  HWY_INLINE float operator()(size_t /*r*/, size_t /*i*/) const { return 0.0f; }
+};
+
+// c[r][0 .. kN vectors) = (kAccumulate ? c * shrink[r] : 0) + sum over i of step(a[r][i], b[i][..]). The sum runs in
+// order of i for each element by itself, so it has the same bits in every shape.
+template <size_t kM, size_t kN, bool kAccumulate, class Step, class Rows, class Factors>
+HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RESTRICT b, size_t b_stride, size_t depth,
+                        float* HWY_RESTRICT c, size_t c_stride, const float* HWY_RESTRICT shrink) {
+  const D d;
+  V sums[kM][kN];
+  HWY_UNROLL(12)
+  for (size_t r = 0; r < kM; ++r) {
+    HWY_UNROLL(4)
+    for (size_t n = 0; n < kN; ++n) {
+      sums[r][n] =
+          kAccumulate ? hn::Mul(hn::Load(d, c + r * c_stride + n * kLanes), hn::Set(d, shrink[r])) : hn::Zero(d);
+    }
+  }
+  for (size_t i = 0; i < depth; ++i, b += b_stride) {
+    V columns[kN];
+    HWY_UNROLL(4)
+    for (size_t n = 0; n < kN; ++n) columns[n] = hn::Load(d, b + n * kLanes);
+    HWY_UNROLL(12)
+    for (size_t r = 0; r < kM; ++r) {
+      const V element = hn::Set(d, a(r, i)), factor = hn::Set(d, factors(r, i));
+      HWY_UNROLL(4)
+      for (size_t n = 0; n < kN; ++n) sums[r][n] = Step()(element, columns[n], factor, sums[r][n]);
+    }
+  }
+  HWY_UNROLL(12)
+  for (size_t r = 0; r < kM; ++r) {
+    HWY_UNROLL(4)
+    for (size_t n = 0; n < kN; ++n) hn::Store(sums[r][n], d, c + r * c_stride + n * kLanes);
+  }
+}
+
+// The same for `vectors` <= kColumns vectors of columns.
+template <size_t kM, bool kAccumulate, class Step, class Rows, class Factors>
+HWY_INLINE void Products(const Rows a, const Factors factors, const float* b, size_t b_stride, size_t depth, float* c,
+                         size_t c_stride, size_t vectors, const float* shrink) {
+  if (kColumns == 4 && vectors == 4) {
+    Product<kM, kColumns, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink);
+    return;
+  }
+  if (vectors >= 2) {
+    Product<kM, 2, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink);
+    b += 2 * kLanes, c += 2 * kLanes, vectors -= 2;
+  }
+  if (vectors == 1) Product<kM, 1, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink);
+}
+
+// ---- On top of the product
+
+// The product becomes a score in the tile's unit.
+HWY_INLINE void FinishProduct(const AttentionTile& tile, float* scores, size_t from, size_t to) {
+  const D d;
+  const float unit = ScoreUnit(tile);
+  if (tile.score != Score::kDot) {
+    const float sign = tile.score == Score::kDistance ? -tile.scale : tile.scale;
+    const V factor = hn::Set(d, tile.cap > 0.0f ? sign / tile.cap : sign * unit);
+    for (size_t i = from; i < to; i += kLanes) hn::Store(hn::Mul(factor, hn::Load(d, scores + i)), d, scores + i);
+  }
+  if (tile.cap > 0.0f) {
+    const V cap = hn::Set(d, tile.cap * unit);
+    for (size_t i = from; i < to; i += kLanes) {
+      hn::Store(hn::Mul(cap, FastTanh(d, hn::Load(d, scores + i))), d, scores + i);
+    }
+  }
+}
+
+// key - query at place i of the block, clamped to the reach.
+HWY_INLINE int64_t Distance(const AttentionTile& tile, const AttentionRow& row, size_t i) {
+  const uint32_t position = tile.Position(static_cast<uint32_t>(i));
+  const int64_t at = tile.coordinates != nullptr ? tile.coordinates[position] : int64_t{position};
+  const int64_t reach = tile.reach, distance = at - row.coordinate;
+  return HWY_MAX(-reach, HWY_MIN(distance, reach));
+}
+
+// Adds the bias of the keys [from, to) by their distance from the row's query. Places outside [begin, end) have no key.
+HWY_INLINE void AddDistanceBias(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from,
+                                size_t to) {
+  const D d;
+  const int64_t reach = tile.reach;
+  const V unit = hn::Set(d, ScoreUnit(tile));
+  const bool even = tile.index == nullptr && tile.step == 1 && tile.coordinates == nullptr;
+  for (size_t i = from; i < to; i += kLanes) {
+    const int64_t distance = int64_t{tile.first} + int64_t(i) - row.coordinate;
+    V bias;
+    if (even && distance >= -reach && distance + int64_t(kLanes) - 1 <= reach) {
+      bias = hn::LoadU(d, row.bias + distance);
+    } else {
+      HWY_ALIGN float lanes[kLanes];
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        const bool exists = i + lane >= row.begin && i + lane < row.end;
+        lanes[lane] = exists ? row.bias[Distance(tile, row, i + lane)] : 0.0f;
+      }
+      bias = hn::Load(d, lanes);
+    }
+    hn::Store(hn::MulAdd(bias, unit, hn::Load(d, scores + i)), d, scores + i);
+  }
+}
+
+// What depends on single keys: scalar, as none of it is on the path of plain attention.
+HWY_INLINE void AddByKey(const AttentionTile& tile, const AttentionRow& row, float* scores) {
+  const float unit = ScoreUnit(tile);
+  for (uint32_t i = row.begin; i < row.end; ++i) {
+    const uint32_t position = tile.Position(i);
+    float add = tile.block_bias;
+    if (tile.key_bias != nullptr) add += tile.key_bias[position * tile.key_bias_stride];
+    if (row.relative != nullptr || tile.key_relative != nullptr) {
+      const int32_t bucket = tile.buckets[Distance(tile, row, i) + tile.reach];
+      if (row.relative != nullptr) add += row.relative[bucket];
+      if (tile.key_relative != nullptr) add += tile.key_relative[size_t{i} * tile.bucket_count + bucket];
+    }
+    scores[i] += unit * add;
+    if (static_cast<int64_t>(position) == row.position && tile.has_self_score) scores[i] = unit * tile.self_score;
+    if (static_cast<int64_t>(position) > row.position && tile.causal) scores[i] = kHidden;
+  }
+}
+
+// Hides the scores of [from, begin) and [end, to); from and to are multiples of kLanes. May write kLanes - 1 scores
+// before `from` and after `to`, which hold nothing.
+HWY_INLINE void Hide(float* scores, size_t from, size_t begin, size_t end, size_t to) {
+  const D d;
+  const V hidden = hn::Set(d, kHidden);
+  if (from < begin) {
+    for (size_t i = from; i + kLanes < begin; i += kLanes) hn::StoreU(hidden, d, scores + i);
+    hn::StoreU(hidden, d, scores + begin - kLanes);
+  }
+  for (size_t i = end; i < to; i += kLanes) hn::StoreU(hidden, d, scores + i);
+}
+
+// Scores of kM rows with the keys of the block that any of them sees, [*from, *to): whole vectors, -infinity where a
+// row does not see a key. Row r's score of key i is the r * kScoreStride + i th from what is returned; null: none sees
+// any.
+template <size_t kM>
+HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint32_t* begin, uint32_t* end) {
+  *begin = tile.block, *end = 0;
+  for (size_t r = 0; r < kM; ++r) {
+    if (rows[r].begin >= rows[r].end) continue;
+    *begin = HWY_MIN(*begin, rows[r].begin);
+    *end = HWY_MAX(*end, rows[r].end);
+  }
+  if (*begin >= *end) return nullptr;
+  const size_t from = *begin / kLanes * kLanes, to = RoundUpTo(*end, kLanes);
+  // Between the rows of scores lie kAttentionLanes floats that may be overwritten.
+  float* scores = tile.scores + kAttentionLanes;
+
+  const float *a[kM], *v[kM];
+  for (size_t r = 0; r < kM; ++r) a[r] = rows[r].q, v[r] = rows[r].additive;
+  const auto element = [&a](size_t r, size_t i) HWY_ATTR { return a[r][i]; };
+  for (size_t key = from; key < to;) {
+    const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to), vectors = (panel_end - key) / kLanes;
+    const float* keys = tile.packed_keys + key / kPanel * kPanel * tile.d_k + key % kPanel;
+    float* to_scores = scores + key;
+    if (tile.score == Score::kDot) {
+      Products<kM, false, DotStep>(element, NoFactors(), keys, kPanel, tile.d_k, to_scores, kScoreStride, vectors,
+                                   nullptr);
+    } else if (tile.score == Score::kDistance) {
+      Products<kM, false, DistanceStep>(element, NoFactors(), keys, kPanel, tile.d_k, to_scores, kScoreStride, vectors,
+                                        nullptr);
+    } else {
+      Products<kM, false, AdditiveStep>(
+          element, [&v](size_t r, size_t i) HWY_ATTR { return v[r][i]; }, keys, kPanel, tile.d_k, to_scores,
+          kScoreStride, vectors, nullptr);
+    }
+    key = panel_end;
+  }
+
+  const bool by_key = tile.block_bias != 0.0f || tile.key_bias != nullptr || tile.key_relative != nullptr ||
+                      tile.has_self_score || tile.causal;
+  for (size_t r = 0; r < kM; ++r) {
+    float* row_scores = scores + r * kScoreStride;
+    if (rows[r].begin >= rows[r].end) {
+      Hide(row_scores, from, to, to, to);
+      continue;
+    }
+    if (tile.score != Score::kDot || tile.cap > 0.0f) FinishProduct(tile, row_scores, from, to);
+    if (rows[r].bias != nullptr) AddDistanceBias(tile, rows[r], row_scores, from, to);
+    if (by_key || rows[r].relative != nullptr) AddByKey(tile, rows[r], row_scores);
+    Hide(row_scores, from, rows[r].begin, rows[r].end, to);
+  }
+  return scores;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

@@ -1,0 +1,312 @@
+// Attention problems with buffers of exact size, and the check of the engine against the reference on every SIMD
+// target.
+#ifndef FOVEA_TESTS_ATTENTION_ATTENTION_PROBLEM_H_
+#define FOVEA_TESTS_ATTENTION_ATTENTION_PROBLEM_H_
+
+#include <gtest/gtest.h>
+#include <string.h>
+
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "hwy/targets.h"
+#include "runtime/attention/attention.h"
+#include "tests/support/reference_attention.h"
+#include "tools/base/half.h"
+
+namespace fovea {
+
+inline constexpr float kCanary = 123456.0f;
+// Values are of magnitude 1 to 4; f32 sums of a few hundred products and an exponential of 2e-7.
+inline constexpr double kTolerance = 4e-6;
+
+// Buffers of exactly the stated size, so that the address sanitizer sees every step outside.
+template <typename T>
+struct Buffer {
+  explicit Buffer(size_t n) : size(n), data(new T[n]) {}
+  size_t size;
+  std::unique_ptr<T[]> data;
+};
+
+inline AttentionSpec SpecOf(uint32_t heads, uint32_t kv_heads, uint32_t d_k, uint32_t d_v, float scale) {
+  AttentionSpec spec{};
+  spec.heads = heads;
+  spec.kv_heads = kv_heads;
+  spec.d_k = d_k;
+  spec.d_v = d_v;
+  spec.scale = scale;
+  return spec;
+}
+
+struct Case {
+  AttentionSpec spec = SpecOf(2, 2, 8, 8, 0.3f);
+  std::vector<uint32_t> queries = {5};  // lengths of the segments
+  std::vector<uint32_t> keys;           // likewise; empty: as `queries`
+  float magnitude = 1.0f;               // of queries and keys
+  double tolerance = kTolerance;
+  KeyType key_type = KeyType::kF32;
+  bool key_bias = false, key_bias_by_head = false;
+  uint32_t buckets = 0;       // of relative scores; reach is spec.distance_reach
+  bool distance_bias = true;  // with a reach
+  double listed = 0.0;        // share of rows, with pattern.listed
+};
+
+class Problem {
+ public:
+  explicit Problem(const Case& c) : case_(c) {
+    if (case_.keys.empty()) case_.keys = case_.queries;
+    query_offsets_ = Offsets(case_.queries);
+    key_offsets_ = Offsets(case_.keys);
+    AttentionSpec& spec = case_.spec;
+    rows_ = spec.pairing == Pairing::kParent ? static_cast<uint32_t>(case_.keys.size()) : query_offsets_.back();
+    for (uint32_t n : case_.keys) stride_ = std::max(stride_, n);
+    std::mt19937 random(rows_ * 131 + spec.d_k);
+    const size_t key_rows = key_offsets_.back();
+    q_ = Random(size_t{rows_} * spec.heads * spec.d_k, case_.magnitude, &random);
+    k_ = Stored(Random(key_rows * spec.kv_heads * spec.d_k, case_.magnitude, &random), spec.d_k, &k_scales_);
+    v_ = Stored(Random(key_rows * spec.kv_heads * spec.d_v, 1.0f, &random), spec.d_v, &v_scales_);
+    if (spec.distance_reach > 0 && case_.distance_bias) {
+      bias_ = Random(spec.heads * (2 * size_t{spec.distance_reach} + 1), 2.0f, &random);
+      spec.distance_bias = bias_.data();
+    }
+    if (spec.score == Score::kAdditive) {
+      additive_ = Random(size_t{spec.heads} * spec.d_k, 1.0f, &random);
+      spec.additive = additive_.data();
+    }
+    if (case_.buckets > 0) {
+      relative_ = Random(size_t{spec.heads} * case_.buckets * spec.d_k * 2, 0.5f, &random);
+      for (uint32_t i = 0; i < 2 * spec.distance_reach + 1; ++i) {
+        table_.push_back(static_cast<int32_t>(random() % case_.buckets));
+      }
+      spec.relative = {relative_.data(), relative_.data() + relative_.size() / 2, table_.data(), case_.buckets};
+    }
+    if (case_.key_bias) key_bias_ = Random(key_rows * (case_.key_bias_by_head ? spec.heads : 1), 2.0f, &random);
+    if (spec.pattern.listed) {
+      listed_offsets_ = {0};
+      for (size_t s = 0; s < case_.keys.size(); ++s) {
+        for (uint32_t row = key_offsets_[s]; row < key_offsets_[s + 1]; ++row) {
+          if (random() % 1000 < 1000 * case_.listed) listed_.push_back(row);
+        }
+        listed_offsets_.push_back(static_cast<uint32_t>(listed_.size()));
+      }
+    }
+    if (spec.pattern.rounds > 0) SortClusters(&random);
+  }
+
+  uint32_t rows() const { return rows_; }
+  uint32_t stride() const { return stride_; }
+  const Case& problem() const { return case_; }
+
+  AttentionCall Call() const {
+    const AttentionSpec& spec = case_.spec;
+    AttentionCall call = {};
+    call.spec = &spec;
+    call.query_segments = {query_offsets_.data(), static_cast<uint32_t>(case_.queries.size())};
+    call.key_segments = {key_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
+    call.q = DenseHeads<const void>(q_.data(), spec.heads, spec.d_k);
+    call.key_type = case_.key_type;
+    call.k = {k_.data(), spec.kv_heads * spec.d_k * ElementBytes(), spec.d_k * ElementBytes()};
+    call.v = {v_.data(), spec.kv_heads * spec.d_v * ElementBytes(), spec.d_v * ElementBytes()};
+    call.k_scales = DenseHeads<const void>(k_scales_.data(), spec.kv_heads, 1);
+    call.v_scales = DenseHeads<const void>(v_scales_.data(), spec.kv_heads, 1);
+    if (case_.key_bias) {
+      const size_t width = (case_.key_bias_by_head ? spec.heads : 1) * sizeof(float);
+      call.key_bias = {key_bias_.data(), width, case_.key_bias_by_head ? sizeof(float) : 0};
+    }
+    call.listed = listed_.data();
+    call.listed_segments = {listed_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
+    call.clusters = {order_.data(), rank_.data(), size_t{spec.heads} * spec.pattern.rounds};
+    call.weights.stride = stride_;
+    return call;
+  }
+
+  // Runs tile by tile; each tile has its own exact buffers.
+  std::vector<float> Run(const Kernels& kernels, const std::vector<uint32_t>& tiles,
+                         std::vector<float>* weights = nullptr) const {
+    const AttentionSpec& spec = case_.spec;
+    const size_t q_width = size_t{spec.heads} * spec.d_k, out_width = size_t{spec.heads} * spec.d_v;
+    std::vector<float> result(rows_ * out_width);
+    if (weights != nullptr) weights->assign(size_t{rows_} * spec.heads * stride_, kCanary);
+    AttentionCall call = Call();
+    const Buffer<uint8_t> k(k_.size()), v(v_.size());
+    std::copy(k_.begin(), k_.end(), k.data.get());
+    std::copy(v_.begin(), v_.end(), v.data.get());
+    call.k.data = k.data.get();
+    call.v.data = v.data.get();
+    uint32_t row = 0;
+    for (uint32_t count : tiles) {
+      const Buffer<float> q(count * q_width), out(count * out_width);
+      std::copy_n(q_.begin() + row * q_width, q.size, q.data.get());
+      std::fill_n(out.data.get(), out.size, kCanary);
+      const size_t bytes = AttentionScratchBytes(spec, count);
+      const Buffer<char> memory(bytes + 64);
+      memset(memory.data.get(), 0xff, bytes + 64);  // NaNs
+      call.scratch = memory.data.get() + (64 - reinterpret_cast<uintptr_t>(memory.data.get()) % 64) % 64;
+      call.row_begin = row;
+      call.row_end = row + count;
+      call.q.data = q.data.get();
+      call.out = DenseHeads<void>(out.data.get(), spec.heads, spec.d_v);
+      call.weights.values = weights != nullptr ? weights->data() : nullptr;
+      RunAttention(kernels, call);
+      std::copy_n(out.data.get(), out.size, result.begin() + row * out_width);
+      row += count;
+    }
+    EXPECT_EQ(row, rows_);
+    return result;
+  }
+
+ private:
+  static std::vector<uint32_t> Offsets(const std::vector<uint32_t>& lengths) {
+    std::vector<uint32_t> offsets(lengths.size() + 1, 0);
+    std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+    return offsets;
+  }
+  static std::vector<float> Random(size_t n, float magnitude, std::mt19937* random) {
+    std::vector<float> values(n);
+    for (float& x : values) x = magnitude * (static_cast<float>((*random)() >> 8) * 0x1p-23f - 1.0f);
+    return values;
+  }
+
+  size_t ElementBytes() const {
+    const size_t bytes[] = {4, 2, 2, 1};
+    return bytes[static_cast<uint32_t>(case_.key_type)];
+  }
+
+  // Rows of `width` in the type of the keys; int8 with a scale each.
+  std::vector<uint8_t> Stored(const std::vector<float>& values, size_t width, std::vector<float>* scales) const {
+    std::vector<uint8_t> bytes(values.size() * ElementBytes());
+    for (size_t i = 0; i < values.size(); ++i) {
+      uint8_t* to = bytes.data() + i * ElementBytes();
+      uint32_t bits;
+      memcpy(&bits, &values[i], 4);
+      if (i % width == 0) scales->push_back(0.01f + 0.001f * static_cast<float>(i % 7));
+      const uint16_t f16 = tools::ToHalf(values[i]), bf16 = static_cast<uint16_t>(bits >> 16);
+      const auto i8 = static_cast<int8_t>(values[i] * 127 / std::max(case_.magnitude, 1.0f));
+      switch (case_.key_type) {
+        case KeyType::kF32:
+          memcpy(to, &values[i], 4);
+          break;
+        case KeyType::kF16:
+          memcpy(to, &f16, 2);
+          break;
+        case KeyType::kBf16:
+          memcpy(to, &bf16, 2);
+          break;
+        case KeyType::kI8:
+          memcpy(to, &i8, 1);
+          break;
+      }
+    }
+    return bytes;
+  }
+
+  // Random buckets, sorted by bucket and then by position.
+  void SortClusters(std::mt19937* random) {
+    const size_t columns = size_t{case_.spec.heads} * case_.spec.pattern.rounds;
+    order_.resize(key_offsets_.back() * columns);
+    rank_.resize(order_.size());
+    for (size_t s = 0; s < case_.keys.size(); ++s) {
+      const uint32_t first = key_offsets_[s], n = case_.keys[s];
+      for (size_t column = 0; column < columns; ++column) {
+        std::vector<uint32_t> bucket(n), rows(n);
+        for (uint32_t& b : bucket) b = (*random)() % 4;
+        std::iota(rows.begin(), rows.end(), 0);
+        std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) { return bucket[a] < bucket[b]; });
+        for (uint32_t place = 0; place < n; ++place) {
+          order_[(first + place) * columns + column] = static_cast<int32_t>(first + rows[place]);
+          rank_[(first + rows[place]) * columns + column] = static_cast<int32_t>(place);
+        }
+      }
+    }
+  }
+
+  Case case_;
+  std::vector<uint32_t> query_offsets_, key_offsets_;
+  uint32_t rows_ = 0, stride_ = 0;
+  std::vector<float> q_, bias_, additive_, relative_, key_bias_, k_scales_, v_scales_;
+  std::vector<uint8_t> k_, v_;
+  std::vector<uint32_t> listed_, listed_offsets_;
+  std::vector<int32_t> table_, order_, rank_;
+};
+
+template <typename Body>
+void ForEachTarget(const Body& body) {
+  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    SCOPED_TRACE(hwy::TargetName(target));
+    body(GetKernels());
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+inline bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+// Output and weights against the reference; asking for weights changes no bit; other tilings change no bit.
+inline void Check(const Case& c) {
+  const Problem problem(c);
+  const AttentionSpec& spec = problem.problem().spec;
+  const ReferenceAttention expected = RunReferenceAttention(problem.Call(), problem.rows(), problem.stride());
+  ForEachTarget([&](const Kernels& kernels) {
+    std::vector<float> weights;
+    const std::vector<float> out = problem.Run(kernels, {problem.rows()}, &weights);
+    double worst = 0.0;
+    for (size_t i = 0; i < out.size(); ++i) {
+      ASSERT_TRUE(std::isfinite(out[i])) << i;
+      worst = std::max(worst, std::abs(out[i] - expected.out[i]));
+    }
+    EXPECT_LE(worst, c.tolerance);
+
+    EXPECT_TRUE(SameBits(out, problem.Run(kernels, {problem.rows()}))) << "weights changed the output";
+    worst = 0.0;
+    for (uint32_t row = 0; row < problem.rows(); ++row) {
+      uint32_t segment = row;
+      if (spec.pairing == Pairing::kPaired) {
+        segment = 0;
+        for (uint32_t end = problem.problem().queries[0]; end <= row; end += problem.problem().queries[++segment]) {
+        }
+      }
+      const uint32_t keys = problem.problem().keys[segment];
+      for (uint32_t head = 0; head < spec.heads; ++head) {
+        const size_t at = (size_t{row} * spec.heads + head) * problem.stride();
+        double sum = 0.0, expected_sum = 0.0;
+        for (uint32_t key = 0; key < keys; ++key) {
+          worst = std::max(worst, std::abs(weights[at + key] - expected.weights[at + key]));
+          if (expected.weights[at + key] == 0.0) {
+            EXPECT_EQ(weights[at + key], 0.0f);
+          }
+          sum += weights[at + key];
+          expected_sum += expected.weights[at + key];
+        }
+        EXPECT_NEAR(sum, expected_sum, std::max(2e-6, c.tolerance) * std::max(1.0, expected_sum));
+        for (uint32_t key = keys; key < problem.stride(); ++key) ASSERT_EQ(weights[at + key], kCanary);
+      }
+    }
+    EXPECT_LE(worst, c.tolerance);
+
+    for (uint32_t step : {1u, 7u, 50u}) {
+      if (problem.rows() / step > 300) continue;
+      std::vector<uint32_t> tiles;
+      for (uint32_t row = 0; row < problem.rows(); row += step) tiles.push_back(std::min(step, problem.rows() - row));
+      EXPECT_TRUE(SameBits(out, problem.Run(kernels, tiles))) << "tiles of " << step;
+    }
+  });
+}
+
+// With this d_v the engine's key blocks are of the shortest length, 64 keys; with a small one they are of 256.
+inline constexpr uint32_t kWideValue = 201;
+
+inline Pattern WindowOf(uint32_t left, uint32_t right) {
+  Pattern pattern;
+  pattern.left = left;
+  pattern.right = right;
+  return pattern;
+}
+
+}  // namespace fovea
+
+#endif  // FOVEA_TESTS_ATTENTION_ATTENTION_PROBLEM_H_

@@ -1,0 +1,178 @@
+// Every score, weighting, bias and key type against the reference, alone and with patterns.
+#include "tests/attention/attention_problem.h"
+
+namespace fovea {
+namespace {
+
+std::vector<Pattern> SomePatterns() {
+  Pattern dilated = WindowOf(20, 20);
+  dilated.dilation = 3;
+  dilated.first = 2;
+  Pattern best = WindowOf(kUnbounded, 0);
+  best.top_k = 6;
+  Pattern clustered;
+  clustered.rounds = 2;
+  clustered.chunk = 16;
+  clustered.chunks_before = 1;
+  return {Pattern{}, WindowOf(7, 0), dilated, best, clustered};
+}
+
+// With every pattern, one head layout and grouped heads.
+void CheckPatterns(Case c) {
+  c.queries = {70, 0, 3, 1, 65};
+  for (const Pattern& pattern : SomePatterns()) {
+    SCOPED_TRACE(testing::Message() << "left " << pattern.left << " top_k " << pattern.top_k << " rounds "
+                                    << pattern.rounds);
+    if (pattern.rounds > 0 && c.buckets > 0) continue;  // do not go together
+    c.spec.pattern = pattern;
+    c.spec.heads = c.spec.kv_heads = 2;
+    Check(c);
+    c.spec.heads = 4;
+    Check(c);
+  }
+}
+
+TEST(Score, Distance) {
+  for (float width : {0.5f, 0.05f}) {
+    Case c;
+    c.spec.score = Score::kDistance;
+    c.spec.scale = width;
+    CheckPatterns(c);
+    c.spec.d_k = 1;  // Nadaraya-Watson on a line
+    c.magnitude = 5.0f;
+    c.tolerance = 2e-5;  // scores up to 50
+    CheckPatterns(c);
+  }
+}
+
+TEST(Score, Additive) {
+  for (uint32_t d_k : {1u, 8u, 21u}) {
+    Case c;
+    c.spec.score = Score::kAdditive;
+    c.spec.scale = 1.0f;
+    c.spec.d_k = d_k;
+    c.tolerance = 8e-6;  // tanh is within 4e-7, d_k times
+    CheckPatterns(c);
+  }
+}
+
+TEST(Score, SoftCap) {
+  for (float cap : {0.7f, 30.0f}) {
+    for (Score score : {Score::kDot, Score::kDistance, Score::kAdditive}) {
+      Case c;
+      c.spec.score = score;
+      c.spec.cap = cap;
+      c.spec.scale = cap / 10;  // saturated scores would be equal
+      c.spec.distance_reach = 9;
+      c.tolerance = 2e-5;  // of scores up to 30, tanh within 4e-7
+      CheckPatterns(c);
+    }
+  }
+}
+
+TEST(Score, OtherWeightings) {
+  for (Activation weighting :
+       {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSigmoid, Activation::kSilu}) {
+    SCOPED_TRACE(static_cast<int>(weighting));
+    Case c;
+    c.spec.weighting = weighting;
+    c.tolerance = 3e-5;  // sums of up to 70 weights of magnitude 1
+    CheckPatterns(c);
+    c.spec.distance_reach = 5;
+    c.spec.cap = 2.0f;
+    CheckPatterns(c);
+  }
+}
+
+TEST(Score, BiasOfKeys) {
+  for (bool by_head : {false, true}) {
+    Case c;
+    c.key_bias = true;
+    c.key_bias_by_head = by_head;
+    CheckPatterns(c);
+  }
+  Case parent;
+  parent.key_bias = true;
+  parent.spec.pairing = Pairing::kParent;
+  parent.queries = {0};
+  parent.keys = {5, 0, 70, 1};
+  Check(parent);
+}
+
+TEST(Score, RelativeScores) {
+  for (uint32_t buckets : {1u, 9u, 200u}) {
+    for (uint32_t reach : {3u, 100u}) {
+      Case c;
+      c.buckets = buckets;
+      c.spec.distance_reach = reach;
+      c.distance_bias = reach == 3;
+      c.spec.d_k = 12;
+      c.tolerance = 8e-6;
+      CheckPatterns(c);
+    }
+  }
+}
+
+TEST(Score, CoordinatesInPlaceOfPositions) {
+  // Windows of 3 x 4 on an image, two kinds of them; row 5 * y + x: a distance is that of both axes in one number.
+  // In the second kind the left and right halves lie out of each other's reach, where the bias hides.
+  std::vector<int32_t> coordinates;
+  for (int kind = 0; kind < 2; ++kind) {
+    for (int y = 0; y < 3; ++y) {
+      for (int x = 0; x < 4; ++x) coordinates.push_back(7 * y + x + (kind == 1 && x >= 2 ? 1000 : 0));
+    }
+  }
+  constexpr uint32_t kReach = 2 * 7 + 3 + 1;
+  std::vector<float> bias(2 * (2 * kReach + 1));
+  std::mt19937 random(3);
+  for (float& b : bias) b = static_cast<float>(random() % 1000) * 1e-3f;
+  for (size_t head = 0; head < 2; ++head) {
+    bias[head * (2 * kReach + 1)] = bias[(head + 1) * (2 * kReach + 1) - 1] = -INFINITY;
+  }
+  Case c;
+  c.queries = {12, 12, 12, 12, 12};
+  c.distance_bias = false;
+  c.spec.distance_bias = bias.data();
+  c.spec.distance_reach = kReach;
+  c.spec.coordinates = coordinates.data();
+  c.spec.coordinate_sets = 2;
+  c.spec.coordinate_positions = 12;
+  Check(c);
+}
+
+TEST(Score, SelfScore) {
+  for (float self : {-1e5f, 0.0f, 3.0f}) {
+    Case c;
+    c.spec.has_self_score = true;
+    c.spec.self_score = self;
+    CheckPatterns(c);
+  }
+  Case alone;  // nothing but itself
+  alone.spec.has_self_score = true;
+  alone.spec.self_score = -1e5f;
+  alone.spec.pattern = WindowOf(0, 0);
+  alone.queries = {9};
+  Check(alone);
+}
+
+TEST(Score, KeyTypes) {
+  for (KeyType type : {KeyType::kF16, KeyType::kBf16, KeyType::kI8}) {
+    for (uint32_t d : {3u, 8u, 16u, 37u}) {
+      SCOPED_TRACE(testing::Message() << static_cast<int>(type) << " " << d);
+      Case c;
+      c.key_type = type;
+      c.spec.d_k = d;
+      c.spec.d_v = d + 1;
+      CheckPatterns(c);
+    }
+    Case relative;
+    relative.key_type = type;
+    relative.buckets = 5;
+    relative.spec.distance_reach = 4;
+    relative.tolerance = 8e-6;
+    CheckPatterns(relative);
+  }
+}
+
+}  // namespace
+}  // namespace fovea
