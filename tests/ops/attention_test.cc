@@ -271,8 +271,8 @@ TEST(Attention, ShapeRules) {
   add("even bias", bias(4, 6, DType::kF32, FOVEA_E_SHAPE));
   add("bias rows", bias(3, 5, DType::kF32, FOVEA_E_SHAPE));
   add("bias type", bias(4, 5, DType::kF16, FOVEA_E_SHAPE));
-  add("two tensors", [](Try& t) {
-    t.tensors = [](ModelBuilder&) { return std::vector<uint32_t>{kBlobNone, kBlobNone}; };
+  add("nine tensors", [](Try& t) {
+    t.tensors = [](ModelBuilder&) { return std::vector<uint32_t>(9, kBlobNone); };
     t.status = FOVEA_E_RECORD;
   });
   for (const Try& t : tries) {
