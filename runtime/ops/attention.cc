@@ -24,6 +24,8 @@ enum PatternName : uint32_t { kFull = 0, kWindow = 1, kNone = 2 };
 // Where a hostile number would make a run endless or a product overflow.
 constexpr uint32_t kMostDilation = 4096, kMostBlock = 1u << 20, kMostColumns = 4096, kMostRounds = 64, kMostChunks = 64;
 constexpr uint32_t kMostTopK = 1u << 20;
+// Tables that are read to the end when they are checked.
+constexpr uint32_t kMostBuckets = 1u << 14;
 
 // Inputs behind q, k and v, in this order.
 struct ExtraInputs {
@@ -36,9 +38,7 @@ struct ExtraInputs {
   uint32_t count = 3;
 };
 
-const int32_t* Integers(const OpView& op, uint32_t i) {
-  return op.HasTensor(i) ? static_cast<const int32_t*>(op.blob->TensorRows(op.TensorIndex(i))) : nullptr;
-}
+const int32_t* Integers(const OpView& op, uint32_t i) { return op.HasTensor(i) ? op.Indices(i) : nullptr; }
 
 Status CheckIntegers(const OpView& op, uint32_t i, uint32_t rows, uint32_t width, Reporter& reporter) {
   if (!op.HasTensor(i)) return kOk;
@@ -130,8 +130,9 @@ Status CheckScores(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& rep
   }
   if (relative) {
     FOVEA_TRY(CheckIntegers(op, kBuckets, 1, width, reporter));
-    if (op.Tensor(kBuckets).width % 2 == 0) {
-      return reporter.Fail(FOVEA_E_SHAPE, "table of buckets must have an odd width", 1, op.Tensor(kBuckets).width);
+    if (op.Tensor(kBuckets).width % 2 == 0 || op.Tensor(kBuckets).width > kMostBuckets) {
+      return reporter.Fail(FOVEA_E_SHAPE, "table of buckets must have an odd width", kMostBuckets,
+                           op.Tensor(kBuckets).width);
     }
     const uint32_t rows = op.Tensor(op.HasTensor(kRelativeKeys) ? kRelativeKeys : kRelativeQueries).rows;
     if (rows % heads != 0) return reporter.Fail(FOVEA_E_SHAPE, "relative rows are not shared by heads", heads, rows);
@@ -160,11 +161,23 @@ Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
                            bias.width);
     }
   }
-  if (extra.listed != kBlobNone || extra.clusters != kBlobNone) {
-    return reporter.Fail(FOVEA_E_UNSUPPORTED, "not yet", heads, 0);
+  if (extra.listed != kBlobNone) FOVEA_TRY(CheckSelection(op, extra.listed, keys, reporter));
+  if (extra.clusters != kBlobNone) {
+    const OperationRecord* sorted_by = op.Maker(extra.clusters);
+    const uint64_t columns = uint64_t{heads} * op.U32(Attribute::kRounds, 0);
+    if (sorted_by == nullptr || OpCode(sorted_by->code) != OpCode::kSort || op.Input(extra.clusters).space != keys ||
+        op.Input(extra.clusters).width != 2 * columns) {
+      return reporter.Fail(FOVEA_E_SHAPE, "clustered keys need their sorting, a column for each head and round",
+                           2 * columns, op.Input(extra.clusters).width);
+    }
   }
   if (op.HasTensor(kCoordinates)) {
-    return reporter.Fail(FOVEA_E_UNSUPPORTED, "not yet", heads, 0);
+    FOVEA_TRY(CheckIntegers(op, kCoordinates, 0, 0, reporter));
+    const SpaceRecord& space = op.InputSpace(1);
+    if (op.Input(0).space != keys || space.kind != SpaceKind::kFixed || space.extra > op.Tensor(kCoordinates).width) {
+      return reporter.Fail(FOVEA_E_SHAPE, "coordinates need one space of segments with a fixed number of rows",
+                           op.Tensor(kCoordinates).width, space.extra);
+    }
   }
   const bool to_itself = op.Has(Attribute::kSelfScore) || op.U32(Attribute::kRounds, 0) > 0;
   if (to_itself && op.Input(0).space != keys) {
@@ -175,7 +188,7 @@ Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
 
 Status Check(const OpView& op, Reporter& reporter) {
   for (uint32_t i = 0; i < 3; ++i) {
-    if (DType(op.Input(i).type) != DType::kF32) return reporter.Fail(FOVEA_E_SHAPE, "input must be f32");
+    FOVEA_TRY(CheckF32(op, i, reporter));
   }
   const ValueRecord &q = op.Input(0), &k = op.Input(1), &v = op.Input(2);
   Pairing pairing;
@@ -216,6 +229,14 @@ Status Run(const OpRun& run) {
   if (extra.key_bias != kBlobNone) {
     const uint32_t width = run.view.Input(extra.key_bias).width;
     call.key_bias = {run.Input(extra.key_bias), width * sizeof(float), width > 1 ? sizeof(float) : 0};
+  }
+  if (extra.listed != kBlobNone) {
+    call.listed = reinterpret_cast<const uint32_t*>(run.Indices(extra.listed));
+    call.listed_segments = run.SegmentsOf(run.view.Input(extra.listed));
+  }
+  if (extra.clusters != kBlobNone) {
+    const size_t columns = size_t{spec.heads} * spec.pattern.rounds;
+    call.clusters = {run.Indices(extra.clusters), run.Indices(extra.clusters) + columns, 2 * columns};
   }
   call.weights.values = run.weights;
   call.weights.stride = run.weights_stride;

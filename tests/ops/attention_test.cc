@@ -271,10 +271,6 @@ TEST(Attention, ShapeRules) {
   add("even bias", bias(4, 6, DType::kF32, FOVEA_E_SHAPE));
   add("bias rows", bias(3, 5, DType::kF32, FOVEA_E_SHAPE));
   add("bias type", bias(4, 5, DType::kF16, FOVEA_E_SHAPE));
-  add("nine tensors", [](Try& t) {
-    t.tensors = [](ModelBuilder&) { return std::vector<uint32_t>(9, kBlobNone); };
-    t.status = FOVEA_E_RECORD;
-  });
   for (const Try& t : tries) {
     ModelBuilder b;
     const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), others = b.Space("others", texts);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "runtime/blob/format.h"
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
@@ -77,7 +78,8 @@ Constant Rotary(const RotarySpec& spec) {
 Constant Slice(Constant of, Range rows, Range columns) {
   rows = Resolve(rows, of.rows, "rows");
   columns = Resolve(columns, of.width, "columns");
-  return {rows.end - rows.begin, columns.end - columns.begin, [of, rows, columns] {
+  return {rows.end - rows.begin, columns.end - columns.begin,
+          [of, rows, columns] {
             const std::vector<float> all = of.load();
             std::vector<float> part;
             for (uint32_t r = rows.begin; r < rows.end; ++r) {
@@ -85,18 +87,21 @@ Constant Slice(Constant of, Range rows, Range columns) {
               part.insert(part.end(), row + columns.begin, row + columns.end);
             }
             return part;
-          }};
+          },
+          of.indices};
 }
 
 Constant Transpose(Constant of) {
-  return {of.width, of.rows, [of] {
+  return {of.width, of.rows,
+          [of] {
             const std::vector<float> from = of.load();
             std::vector<float> to(from.size());
             for (uint64_t r = 0; r < of.rows; ++r) {
               for (uint64_t c = 0; c < of.width; ++c) to[c * of.rows + r] = from[r * of.width + c];
             }
             return to;
-          }};
+          },
+          of.indices};
 }
 
 Constant Scale(Constant of, float factor) {
@@ -111,7 +116,7 @@ Constant Reshape(Constant of, uint32_t rows, uint32_t width) {
   if (uint64_t{rows} * width != uint64_t{of.rows} * of.width) {
     Fail("[{}, {}] cannot become [{}, {}]", of.rows, of.width, rows, width);
   }
-  return {rows, width, of.load};
+  return {rows, width, of.load, of.indices};
 }
 
 Constant Sum(std::vector<Constant> addends) {
@@ -138,17 +143,20 @@ Constant Concatenate(std::vector<Constant> parts) {
   uint64_t rows = 0;
   for (const Constant& part : parts) {
     if (part.width != parts[0].width) Fail("rows of {} and {} cannot be put together", parts[0].width, part.width);
+    if (part.indices != parts[0].indices) Fail("indices and other numbers cannot be put together");
     rows += part.rows;
   }
   if (rows > UINT32_MAX) Fail("too many rows");
-  return {static_cast<uint32_t>(rows), parts[0].width, [parts] {
+  return {static_cast<uint32_t>(rows), parts[0].width,
+          [parts] {
             std::vector<float> all;
             for (const Constant& part : parts) {
               const std::vector<float> values = part.load();
               all.insert(all.end(), values.begin(), values.end());
             }
             return all;
-          }};
+          },
+          parts[0].indices};
 }
 
 Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values) {
@@ -156,6 +164,15 @@ Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values) {
     Fail("{} values do not make [{}, {}]", values.size(), rows, width);
   }
   return {rows, width, [values = std::move(values)] { return values; }};
+}
+
+Constant Indices(uint32_t rows, uint32_t width, const std::vector<int32_t>& values) {
+  for (const int32_t value : values) {
+    if (value < -1 || value >= static_cast<int32_t>(kMaxRecords)) Fail("{} is no index of a row", value);
+  }
+  Constant constant = Literal(rows, width, {values.begin(), values.end()});  // exact: they have at most 20 bits
+  constant.indices = true;
+  return constant;
 }
 
 Constant RelativeBuckets(Constant weights, uint32_t max_distance) {
