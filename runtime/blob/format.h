@@ -68,13 +68,19 @@ struct MetadataRecord {
 enum class SpaceKind : uint32_t {
   kInput = 0,     // the caller says its segment lengths (or its rows, if it has no parent)
   kExtended = 1,  // every segment of `source` with `extra` rows more, put in front
+  kFixed = 2,     // every segment has exactly `extra` rows: follows from the parent's rows
+  kSelected = 3,  // rows of `source` that an operation chooses during the run, at most `extra` (0: any) of a segment
+  kStrided = 4,   // every segment of n rows of `source` as ceil(n / extra) rows
 };
+constexpr bool SpaceHasSource(SpaceKind kind) {
+  return kind == SpaceKind::kExtended || kind == SpaceKind::kSelected || kind == SpaceKind::kStrided;
+}
 struct SpaceRecord {
   uint32_t name;    // string
   uint32_t parent;  // space, earlier in the table, or kBlobNone: then all rows are one segment
   SpaceKind kind;
-  uint32_t source;  // kExtended: a space with the same parent, earlier in the table; else kBlobNone
-  uint32_t extra;   // kExtended
+  uint32_t source;  // kExtended, kSelected, kStrided: a space with the same parent, earlier in the table; else kBlobNone
+  uint32_t extra;   // see SpaceKind; 0 for kInput
   uint32_t reserved;
 };
 
@@ -101,7 +107,7 @@ struct ValueRecord {
   uint32_t name;  // string; looking a name up finds the first
   uint32_t space;
   uint32_t width;
-  uint32_t type;  // DType: f32, or i32 for ids (inputs only)
+  uint32_t type;  // DType: f32, or i32 for ids (inputs) and row indices (made by `select`)
   ValueRole role;
   uint32_t reserved;
 };

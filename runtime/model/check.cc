@@ -1,8 +1,4 @@
 // The checks that make a blob's records safe to follow.
-#include <math.h>
-
-#include <initializer_list>
-
 #include "runtime/base/checked.h"
 #include "runtime/model/model.h"
 
@@ -14,6 +10,36 @@ Status CheckMetadata(const Blob& blob, Reporter& reporter) {
     if (!blob.HasString(blob.metadata[i].key) || !blob.HasString(blob.metadata[i].value)) {
       return reporter.Fail(FOVEA_E_RECORD, "metadata refers to no string", blob.strings.size, i);
     }
+  }
+  return kOk;
+}
+
+Status CheckSpaceKind(const Blob& blob, uint32_t i, Reporter& reporter) {
+  const SpaceRecord& space = blob.spaces[i];
+  uint32_t least_extra = 1;
+  switch (space.kind) {
+    case SpaceKind::kInput:
+      return kOk;
+    case SpaceKind::kFixed:
+      if (space.parent == kBlobNone) return reporter.Fail(FOVEA_E_RECORD, "a space of fixed segments has a parent", i);
+      break;
+    case SpaceKind::kSelected:
+      least_extra = 0;
+      break;
+    case SpaceKind::kStrided:
+      least_extra = 2;
+      break;
+    case SpaceKind::kExtended:
+      break;
+    default:
+      return reporter.Fail(FOVEA_E_OP, "unknown kind of space", static_cast<uint32_t>(SpaceKind::kStrided),
+                           static_cast<uint32_t>(space.kind));
+  }
+  if (SpaceHasSource(space.kind) && (space.source >= i || blob.spaces[space.source].parent != space.parent)) {
+    return reporter.Fail(FOVEA_E_RECORD, "a space's source must come before it and share its parent", i, space.source);
+  }
+  if (space.extra < least_extra || space.extra > kMaxRecords) {
+    return reporter.Fail(FOVEA_E_RECORD, "a space's number of rows is out of range", kMaxRecords, space.extra);
   }
   return kOk;
 }
@@ -32,16 +58,10 @@ Status CheckSpaces(const Blob& blob, Reporter& reporter) {
     depth[i] = space.parent == kBlobNone ? 1 : depth[space.parent] + 1;
     if (depth[i] > kMaxSpaceDepth)
       return reporter.Fail(FOVEA_E_TOO_COMPLEX, "spaces nest too deep", kMaxSpaceDepth, depth[i]);
-    if (space.kind == SpaceKind::kExtended) {
-      if (space.source >= i || blob.spaces[space.source].parent != space.parent) {
-        return reporter.Fail(FOVEA_E_RECORD, "an extended space's source must come before it and share its parent", i,
-                             space.source);
-      }
-      if (space.extra == 0 || space.extra > kMaxRecords) {
-        return reporter.Fail(FOVEA_E_RECORD, "an extended space adds at least one row", kMaxRecords, space.extra);
-      }
-    } else if (space.kind != SpaceKind::kInput) {
-      return reporter.Fail(FOVEA_E_OP, "unknown kind of space", 1, static_cast<uint32_t>(space.kind));
+    FOVEA_TRY(CheckSpaceKind(blob, i, reporter));
+    const uint32_t from = SpaceHasSource(space.kind) ? space.source : space.parent;
+    if (from != kBlobNone && blob.spaces[from].kind == SpaceKind::kSelected) {
+      return reporter.Fail(FOVEA_E_TOO_COMPLEX, "nothing can follow from a selected space", i, from);
     }
   }
   return kOk;
@@ -101,23 +121,28 @@ Status CheckOperands(const Blob& blob, const ProgramRecord& program, const Opera
   return kOk;
 }
 
+constexpr uint64_t kFloatAttributes = 0
+#define FOVEA_ATTRIBUTE(number, name, Name, type) \
+  | (uint64_t{AttributeType::k##type == AttributeType::kF32 ? 1 : 0} << number)
+#include "runtime/blob/attribute_list.inc"
+#undef FOVEA_ATTRIBUTE
+    ;
+
 Status CheckAttributes(const Blob& blob, const OperationRecord& operation, const OpDef& def, Reporter& reporter) {
   if (operation.attribute_count > kMaxAttributes ||
       !InBounds(operation.first_attribute, operation.attribute_count, blob.attributes.count)) {
     return reporter.Fail(FOVEA_E_RECORD, "attributes are out of range", blob.attributes.count,
                          operation.first_attribute);
   }
-  const OpView view{&blob, &operation, nullptr};
   for (uint32_t i = 0; i < operation.attribute_count; ++i) {
-    const uint32_t key = blob.attributes[operation.first_attribute + i].key;
-    if (key >= 32 || ((def.attributes >> key) & 1) == 0) {
+    const auto [key, bits] = blob.attributes[operation.first_attribute + i];
+    if (key >= 64 || ((def.attributes >> key) & 1) == 0) {
       return reporter.Fail(FOVEA_E_OP, "operation does not know this attribute", def.attributes, key);
     }
-  }
-  const Attribute floats[] = {Attribute::kEpsilon, Attribute::kScale, Attribute::kWeightOffset, Attribute::kCap,
-                              Attribute::kSelfScore};
-  for (const Attribute key : floats) {
-    if (!isfinite(view.F32(key, 0.0f))) return reporter.Fail(FOVEA_E_RECORD, "attribute is not finite");
+    const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
+    if (((kFloatAttributes >> key) & 1) != 0 && !finite) {
+      return reporter.Fail(FOVEA_E_RECORD, "attribute is not finite", 0, key);
+    }
   }
   return kOk;
 }
@@ -157,11 +182,26 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, uint32_t* inp
     if (is_input && *inputs != i) return reporter.Fail(FOVEA_E_RECORD, "inputs must be the first values", *inputs, i);
     *inputs += is_input ? 1 : 0;
     const DType type = DType(value.type);
-    if (type != DType::kF32 && !(type == DType::kI32 && is_input)) {
-      return reporter.Fail(FOVEA_E_SHAPE, "value must be f32, or i32 if it is an input", 0, value.type);
+    if (type != DType::kF32 && type != DType::kI32) {
+      return reporter.Fail(FOVEA_E_SHAPE, "value must be f32 or i32", 0, value.type);
+    }
+    if (is_input && blob.spaces[value.space].kind == SpaceKind::kSelected) {
+      return reporter.Fail(FOVEA_E_SHAPE, "an input cannot have rows that a run selects", 0, value.space);
     }
   }
   reporter.tensor = FOVEA_NOWHERE;
+  return kOk;
+}
+
+// Exactly one operation chooses the rows of a selected space, and it comes before all others there.
+Status CheckSelected(const OpView& op, const OpDef& def, uint64_t* selected, Reporter& reporter) {
+  if (op.OutputSpace().kind != SpaceKind::kSelected) return kOk;
+  const uint64_t bit = uint64_t{1} << op.Output().space;
+  if (def.whole != ((*selected & bit) == 0)) {
+    return reporter.Fail(FOVEA_E_RECORD, "the first operation of a selected space, and no other, must choose its rows",
+                         0, op.Output().space);
+  }
+  *selected |= bit;
   return kOk;
 }
 
@@ -179,6 +219,7 @@ Status CheckProgram(const Blob& blob, const ProgramRecord& program, Reporter& re
     return reporter.Fail(FOVEA_E_RECORD, "every value that is no input needs one operation",
                          program.value_count - inputs, program.operation_count);
   }
+  uint64_t selected = 0;  // bit per space whose rows have been chosen
   for (uint32_t i = 0; i < program.operation_count; ++i) {
     reporter.step = i;
     const OperationRecord& operation = blob.operations[program.first_operation + i];
@@ -191,6 +232,11 @@ Status CheckProgram(const Blob& blob, const ProgramRecord& program, Reporter& re
     FOVEA_TRY(CheckAttributes(blob, operation, *def, reporter));
     FOVEA_TRY(CheckOrder(blob, program, inputs, i, reporter));
     const OpView view{&blob, &operation, blob.values.data + program.first_value};
+    if (DType(view.Output().type) != def->output) {
+      return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type",
+                           static_cast<uint32_t>(def->output), view.Output().type);
+    }
+    FOVEA_TRY(CheckSelected(view, *def, &selected, reporter));
     FOVEA_TRY(def->check(view, reporter));
   }
   reporter.step = FOVEA_NOWHERE;

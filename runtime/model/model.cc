@@ -116,6 +116,24 @@ Status PlaceLinears(Arena& arena, Reporter& reporter, Model* model) {
   return kOk;
 }
 
+// A bound on the segments of a space bounds those of the space they follow from, which stands before it. Tables are as
+// long as fixed segments are and as selected ones can be (CheckPositions).
+void BoundSources(Model* model) {
+  const Blob& blob = model->blob;
+  for (uint32_t i = blob.spaces.count; i-- > 0;) {
+    const SpaceRecord& space = blob.spaces[i];
+    uint32_t& bound = model->max_segment_rows[i];
+    const bool own = space.kind == SpaceKind::kFixed || (space.kind == SpaceKind::kSelected && space.extra != 0);
+    if (own) bound = space.extra;
+    if (own || !SpaceHasSource(space.kind) || bound == UINT32_MAX) continue;
+    uint64_t left = bound;
+    if (space.kind == SpaceKind::kExtended) left = bound > space.extra ? bound - space.extra : 0;
+    if (space.kind == SpaceKind::kStrided) left = uint64_t{bound} * space.extra;
+    uint32_t& source = model->max_segment_rows[space.source];
+    if (left < source) source = static_cast<uint32_t>(left);
+  }
+}
+
 // Which linear layer an operation is, how long segments may be where positions are looked up, how large ids may be.
 Status FillTables(Model* model) {
   const Blob& blob = model->blob;
@@ -155,15 +173,7 @@ Status FillTables(Model* model) {
     }
     return kOk;
   }));
-  // A bound on an extended space bounds the space it comes from, which stands before it.
-  for (uint32_t i = blob.spaces.count; i-- > 0;) {
-    const SpaceRecord& space = blob.spaces[i];
-    const uint32_t bound = model->max_segment_rows[i];
-    if (space.kind != SpaceKind::kExtended || bound == UINT32_MAX) continue;
-    uint32_t& source = model->max_segment_rows[space.source];
-    const uint32_t left = bound > space.extra ? bound - space.extra : 0;
-    if (left < source) source = left;
-  }
+  BoundSources(model);
   return kOk;
 }
 

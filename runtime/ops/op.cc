@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "runtime/base/checked.h"
+
 namespace fovea {
 
 #define FOVEA_OP(number, name, Name) extern const OpDef k##Name##Op;
@@ -40,9 +42,18 @@ float OpView::F32(Attribute key, float otherwise) const {
   return value;
 }
 
+Status CheckF32(const OpView& op, uint32_t i, Reporter& reporter) {
+  return DType(op.Input(i).type) == DType::kF32 ? kOk : reporter.Fail(FOVEA_E_SHAPE, "input must be f32");
+}
+
+Status CheckWidth(const OpView& op, uint32_t i, Reporter& reporter) {
+  if (op.Input(i).width == op.Output().width) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "input and output must have one width", op.Output().width, op.Input(i).width);
+}
+
 Status CheckRowLocal(const OpView& op, Reporter& reporter) {
   for (uint32_t i = 0; i < op.record->input_count; ++i) {
-    if (DType(op.Input(i).type) != DType::kF32) return reporter.Fail(FOVEA_E_SHAPE, "input must be f32");
+    FOVEA_TRY(CheckF32(op, i, reporter));
     if (op.Input(i).space != op.Output().space) {
       return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op.Output().space,
                            op.Input(i).space);
@@ -53,11 +64,7 @@ Status CheckRowLocal(const OpView& op, Reporter& reporter) {
 
 Status CheckElementwise(const OpView& op, Reporter& reporter) {
   FOVEA_TRY(CheckRowLocal(op, reporter));
-  for (uint32_t i = 0; i < op.record->input_count; ++i) {
-    if (op.Input(i).width != op.Output().width) {
-      return reporter.Fail(FOVEA_E_SHAPE, "input and output must have one width", op.Output().width, op.Input(i).width);
-    }
-  }
+  for (uint32_t i = 0; i < op.record->input_count; ++i) FOVEA_TRY(CheckWidth(op, i, reporter));
   return kOk;
 }
 
@@ -82,14 +89,41 @@ Status CheckActivation(const OpView& op, Reporter& reporter) {
   return kOk;
 }
 
+namespace {
+
+// Rows that segments of a space can have whatever the caller binds. No overflow: few spaces of at most 2^20 rows more.
+uint32_t CertainRows(const Blob& blob, const SpaceRecord& space) {
+  switch (space.kind) {
+    case SpaceKind::kInput:
+      break;
+    case SpaceKind::kFixed:
+    case SpaceKind::kSelected:
+      return space.extra;
+    case SpaceKind::kExtended:
+      return CertainRows(blob, blob.spaces[space.source]) + space.extra;
+    case SpaceKind::kStrided:
+      return static_cast<uint32_t>(DivideUp(CertainRows(blob, blob.spaces[space.source]), space.extra));
+  }
+  return 0;
+}
+
+}  // namespace
+
 Status CheckPositions(const OpView& op, Reporter& reporter) {
   const uint32_t offset = op.U32(Attribute::kOffset, 0), rows = op.Tensor(0).rows;
   if (offset >= rows) return reporter.Fail(FOVEA_E_SHAPE, "position table ends before its offset", offset, rows);
-  uint32_t least = 0;  // no overflow: few spaces of at most 2^20 rows more
-  const SpaceRecord* space = &op.blob->spaces[op.Output().space];
-  for (; space->kind == SpaceKind::kExtended; space = &op.blob->spaces[space->source]) least += space->extra;
-  if (rows - offset < least) {
-    return reporter.Fail(FOVEA_E_SHAPE, "position table is shorter than the shortest segment", least, rows - offset);
+  const uint32_t certain = CertainRows(*op.blob, op.OutputSpace());
+  if (rows - offset < certain) {
+    return reporter.Fail(FOVEA_E_SHAPE, "position table is shorter than the space's segments", certain, rows - offset);
+  }
+  return kOk;
+}
+
+Status CheckSelection(const OpView& op, uint32_t i, uint32_t source, Reporter& reporter) {
+  const OperationRecord* maker = op.Maker(i);
+  if (maker == nullptr || OpCode(maker->code) != OpCode::kSelect || op.InputSpace(i).source != source) {
+    return reporter.Fail(FOVEA_E_SHAPE, "indices must be those that select made of the rows' space", source,
+                         op.InputSpace(i).source);
   }
   return kOk;
 }

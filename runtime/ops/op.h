@@ -26,12 +26,20 @@ struct OpView {
   }
   const ValueRecord& Input(uint32_t i) const { return values[InputIndex(i)]; }
   const ValueRecord& Output() const { return values[record->output]; }
+  const SpaceRecord& InputSpace(uint32_t i) const { return blob->spaces[Input(i).space]; }
+  const SpaceRecord& OutputSpace() const { return blob->spaces[Output().space]; }
+  // The operation that makes input i, null for inputs of the program: operations write consecutive values.
+  const OperationRecord* Maker(uint32_t i) const {
+    return Input(i).role == ValueRole::kInput ? nullptr : record - (record->output - InputIndex(i));
+  }
   bool HasTensor(uint32_t i) const { return TensorIndex(i) != kBlobNone; }
   const TensorRecord& Tensor(uint32_t i) const { return blob->tensors[TensorIndex(i)]; }
   // Rows of an f32 tensor, or null where it is absent.
   const float* Floats(uint32_t i) const {
     return HasTensor(i) ? static_cast<const float*>(blob->TensorRows(TensorIndex(i))) : nullptr;
   }
+  // Rows of an i32 tensor.
+  const int32_t* Indices(uint32_t i) const { return static_cast<const int32_t*>(blob->TensorRows(TensorIndex(i))); }
 
   bool Has(Attribute key) const { return Find(key) != nullptr; }
   uint32_t U32(Attribute key, uint32_t otherwise) const;
@@ -69,7 +77,8 @@ struct OpRun {
   const SpaceRows* spaces;  // of the model
   uint32_t row_begin, row_end;
   const void* inputs[kMaxInputs];
-  float* output;
+  float* output;      // or int32_t, see OpDef::output
+  uint32_t* offsets;  // whole operations: those of the output's space, to be filled
   void* scratch;
   QuantizedTile* quantized;
   LinearRun linear;
@@ -78,6 +87,8 @@ struct OpRun {
 
   uint32_t rows() const { return row_end - row_begin; }
   const float* Input(uint32_t i) const { return static_cast<const float*>(inputs[i]); }
+  const int32_t* Indices(uint32_t i) const { return static_cast<const int32_t*>(inputs[i]); }
+  const Segments& SegmentsOf(const ValueRecord& value) const { return spaces[value.space].segments; }
   size_t count() const { return size_t{rows()} * view.Output().width; }
 };
 
@@ -85,7 +96,7 @@ struct OpDef {
   const char* name;
   uint32_t min_inputs, max_inputs;
   uint32_t min_tensors, max_tensors;  // tensors behind the minimum may be absent
-  uint32_t attributes;                // bit per attribute it knows (OpAttributes)
+  uint64_t attributes;                // bit per attribute it knows (OpAttributes)
   uint32_t reads_all_rows;            // bit per input that it reads in rows other than the ones it writes
   // Whether operands fit together; counts, indices and attributes are known to be right.
   Status (*check)(const OpView&, Reporter&);
@@ -93,12 +104,16 @@ struct OpDef {
   uint64_t (*scratch)(const OpView&, uint32_t tile_rows);
   Status (*run)(const OpRun&);
   double (*flops_per_row)(const OpView&);
+  DType output = DType::kF32;  // element type of what it makes
+  // Runs once, over all rows of its first input's space, and says which of them the output's space, a selected one, has
+  // in this run. Reads all its inputs as a whole and has no scratch.
+  bool whole = false;
 };
 
-constexpr uint32_t OpAttributes() { return 0; }
+constexpr uint64_t OpAttributes() { return 0; }
 template <typename... Rest>
-constexpr uint32_t OpAttributes(Attribute first, Rest... rest) {
-  return (1u << static_cast<uint32_t>(first)) | OpAttributes(rest...);
+constexpr uint64_t OpAttributes(Attribute first, Rest... rest) {
+  return (uint64_t{1} << static_cast<uint32_t>(first)) | OpAttributes(rest...);
 }
 
 // Null for an unknown code.
@@ -111,6 +126,10 @@ enum class OpCode : uint32_t {
 
 // ---- Pieces of shape rules ----
 
+// Input i is f32.
+Status CheckF32(const OpView&, uint32_t i, Reporter&);
+// Input i and the output have one width.
+Status CheckWidth(const OpView&, uint32_t i, Reporter&);
 // Inputs and output are f32 matrices in one space.
 Status CheckRowLocal(const OpView&, Reporter&);
 // The same, all of one width.
@@ -119,8 +138,10 @@ Status CheckElementwise(const OpView&, Reporter&);
 Status CheckFloats(const OpView&, uint32_t i, uint32_t rows, uint32_t width, Reporter&);
 Status CheckActivation(const OpView&, Reporter&);
 // Tensor 0 has a row for the position of each row of the output's space, as far as the blob can tell: behind `offset`
-// for the rows that every segment of an extended space has. Longer segments are refused when they are bound.
+// for as many rows as segments of that space can have however the caller's are bound. Longer ones are refused then.
 Status CheckPositions(const OpView&, Reporter&);
+// Input i holds the row indices that `select` chose of space `source`: ascending, each below the rows bound there.
+Status CheckSelection(const OpView&, uint32_t i, uint32_t source, Reporter&);
 double OneFlopPerElement(const OpView&);
 
 // The key space of an attention and how a query finds its keys there.

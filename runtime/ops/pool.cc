@@ -1,4 +1,5 @@
-// Segment i of a space to row i of its parent. An empty segment gives zeros.
+// Many rows into one: segment i of a space to row i of its parent, or every `extra` rows of a segment to a row of a
+// strided space. No rows give zeros.
 #include <math.h>
 #include <string.h>
 
@@ -9,37 +10,56 @@ namespace {
 
 enum Kind : uint32_t { kFirst = 0, kLast = 1, kMean = 2, kMax = 3, kMeanSqrt = 4 };
 
+bool IsStrided(const OpView& op) {
+  return op.OutputSpace().kind == SpaceKind::kStrided && op.OutputSpace().source == op.Input(0).space;
+}
+
 Status Check(const OpView& op, Reporter& reporter) {
-  if (DType(op.Input(0).type) != DType::kF32) return reporter.Fail(FOVEA_E_SHAPE, "input must be f32");
-  if (op.blob->spaces[op.Input(0).space].parent != op.Output().space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be the parent of the input's", op.Output().space,
-                         op.Input(0).space);
+  FOVEA_TRY(CheckF32(op, 0, reporter));
+  if (op.InputSpace(0).parent != op.Output().space && !IsStrided(op)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be the parent of the input's, or made of it by strides",
+                         op.Output().space, op.Input(0).space);
   }
-  if (op.Input(0).width != op.Output().width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "input and output must have one width", op.Output().width, op.Input(0).width);
-  }
+  FOVEA_TRY(CheckWidth(op, 0, reporter));
   const uint32_t kind = op.U32(Attribute::kKind, kFirst);
   if (kind > kMeanSqrt) return reporter.Fail(FOVEA_E_OP, "unknown kind of pooling", kMeanSqrt, kind);
   return kOk;
 }
 
-Status Run(const OpRun& run) {
+// Rows [begin, end) of x to y.
+void Pool(const OpRun& run, uint32_t kind, uint32_t begin, uint32_t end, float* y) {
   const size_t width = run.view.Output().width;
-  const uint32_t* offsets = run.spaces[run.view.Input(0).space].segments.offsets;
-  const uint32_t kind = run.view.U32(Attribute::kKind, kFirst);
-  for (uint32_t row = run.row_begin; row < run.row_end; ++row) {
-    const uint32_t begin = offsets[row], end = offsets[row + 1];
-    float* y = run.output + (row - run.row_begin) * width;
-    if (kind == kMax) {
-      run.kernels->pool.max(run.Input(0), begin, end, width, y);
-    } else if (kind == kMean || kind == kMeanSqrt || begin == end) {
-      run.kernels->pool.mean(run.Input(0), begin, end, width, y);
-      // The sum over the square root of the count.
-      if (kind == kMeanSqrt) run.kernels->elementwise.scale(y, sqrtf(static_cast<float>(end - begin)), width, y);
-    } else {
-      memcpy(y, run.Input(0) + size_t{kind == kFirst ? begin : end - 1} * width, width * sizeof(float));
-    }
+  if (kind == kMax) {
+    run.kernels->pool.max(run.Input(0), begin, end, width, y);
+  } else if (kind == kMean || kind == kMeanSqrt || begin == end) {
+    run.kernels->pool.mean(run.Input(0), begin, end, width, y);
+    // The sum over the square root of the count.
+    if (kind == kMeanSqrt) run.kernels->elementwise.scale(y, sqrtf(static_cast<float>(end - begin)), width, y);
+  } else {
+    memcpy(y, run.Input(0) + size_t{kind == kFirst ? begin : end - 1} * width, width * sizeof(float));
   }
+}
+
+Status Run(const OpRun& run) {
+  const uint32_t* offsets = run.SegmentsOf(run.view.Input(0)).offsets;
+  const uint32_t kind = run.view.U32(Attribute::kKind, kFirst);
+  const auto output = [&](uint32_t row) { return run.output + size_t{row - run.row_begin} * run.view.Output().width; };
+  if (!IsStrided(run.view)) {
+    for (uint32_t row = run.row_begin; row < run.row_end; ++row) {
+      Pool(run, kind, offsets[row], offsets[row + 1], output(row));
+    }
+    return kOk;
+  }
+  const uint32_t stride = run.view.OutputSpace().extra;
+  ForEachSegmentPiece(run.SegmentsOf(run.view.Output()), run.row_begin, run.row_end,
+                      [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
+                        for (uint32_t i = 0; i < rows; ++i) {
+                          // A row of the strided space has at least one of the source's.
+                          const uint32_t begin = offsets[segment] + (position + i) * stride;
+                          const uint32_t left = offsets[segment + 1] - begin;
+                          Pool(run, kind, begin, begin + (left < stride ? left : stride), output(row + i));
+                        }
+                      });
   return kOk;
 }
 

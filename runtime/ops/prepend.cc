@@ -7,14 +7,12 @@ namespace fovea {
 namespace {
 
 Status Check(const OpView& op, Reporter& reporter) {
-  const SpaceRecord& space = op.blob->spaces[op.Output().space];
-  if (DType(op.Input(0).type) != DType::kF32) return reporter.Fail(FOVEA_E_SHAPE, "input must be f32");
+  const SpaceRecord& space = op.OutputSpace();
+  FOVEA_TRY(CheckF32(op, 0, reporter));
   if (space.kind != SpaceKind::kExtended || space.source != op.Input(0).space) {
     return reporter.Fail(FOVEA_E_SHAPE, "output's space must extend the input's", op.Input(0).space, space.source);
   }
-  if (op.Input(0).width != op.Output().width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "input and output must have one width", op.Output().width, op.Input(0).width);
-  }
+  FOVEA_TRY(CheckWidth(op, 0, reporter));
   if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "prepend has no rows");
   return CheckFloats(op, 0, space.extra, op.Output().width, reporter);
 }

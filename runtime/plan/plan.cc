@@ -19,6 +19,8 @@ bool ReadsAllRows(const OpView& view, uint32_t input) {
   return ((FindOp(view.record->code)->reads_all_rows >> input) & 1) != 0;
 }
 
+bool IsWhole(const OpView& view) { return FindOp(view.record->code)->whole; }
+
 class Planner {
  public:
   Planner(const Model& model, const ProgramRecord& record, Arena& arena, ProgramPlan* plan)
@@ -54,16 +56,22 @@ class Planner {
   OpView View(uint32_t operation) const { return model_.Operation(*plan_.record, operation); }
   bool IsInput(uint32_t value) const { return value < inputs_; }
 
-  // How many barriers an operation needs before it.
+  // How many barriers an operation needs before it. The rows of a selected space are known behind the phase that
+  // chooses them, so nothing there has a lower level.
   void FindLevels() {
+    uint32_t rows_known_at[kMaxSpaces] = {};
     for (uint32_t i = 0; i < operations_; ++i) {
       const OpView view = View(i);
+      level_[i] = rows_known_at[view.Output().space];
       for (uint32_t k = 0; k < view.record->input_count; ++k) {
         const uint32_t value = view.InputIndex(k);
+        const uint32_t known = rows_known_at[view.Input(k).space];
+        if (known > level_[i]) level_[i] = known;
         if (IsInput(value)) continue;
         const uint32_t needed = level_[value - inputs_] + (ReadsAllRows(view, k) ? 1 : 0);
         if (needed > level_[i]) level_[i] = needed;
       }
+      if (IsWhole(view)) rows_known_at[view.Output().space] = level_[i] + 1;
     }
   }
 
@@ -83,7 +91,7 @@ class Planner {
           if (level < first_use) first_use = level;
         }
       }
-      bool sinks = view.Output().role == ValueRole::kInternal && first_use != UINT32_MAX && first_use > level_[i];
+      bool sinks = view.Output().role == ValueRole::kInternal && !IsWhole(view) && first_use != UINT32_MAX && first_use > level_[i];
       for (uint32_t k = 0; k < view.record->input_count; ++k) {
         const uint32_t value = view.InputIndex(k);
         sinks = sinks && (IsInput(value) || last_level_[value] >= first_use);
@@ -98,12 +106,16 @@ class Planner {
 
   void FormPhases() {
     for (uint32_t i = 0; i < operations_; ++i) {
-      const uint32_t space = View(i).Output().space;
-      uint32_t phase = plan_.phase_count;
-      while (phase > 0 && (plan_.phases[phase - 1].level != level_[i] || plan_.phases[phase - 1].space != space))
+      const OpView view = View(i);
+      const bool whole = IsWhole(view);
+      const uint32_t space = whole ? view.Input(0).space : view.Output().space;
+      uint32_t phase = whole ? 0 : plan_.phase_count;
+      while (phase > 0 && (plan_.phases[phase - 1].level != level_[i] || plan_.phases[phase - 1].space != space ||
+                           plan_.phases[phase - 1].whole)) {
         --phase;
+      }
       if (phase == 0) {
-        plan_.phases[plan_.phase_count++] = {0, 0, space, level_[i]};
+        plan_.phases[plan_.phase_count++] = {0, 0, space, level_[i], whole};
         phase = plan_.phase_count;
       }
       plan_.phase_of[i] = phase - 1;
@@ -151,6 +163,7 @@ class Planner {
       own.begin = own.last_use = position;
       own.last_phase = plan_.phase_of[operation];
       own.output = view.Output().role == ValueRole::kOutput;
+      own.crosses = own.crosses || IsWhole(view);
       for (uint32_t k = 0; k < view.record->input_count; ++k) {
         const uint32_t value = view.InputIndex(k);
         if (IsInput(value)) continue;

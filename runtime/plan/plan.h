@@ -15,8 +15,9 @@ namespace fovea {
 
 struct PhasePlan {
   uint32_t first_step, step_count;  // in ProgramPlan::steps
-  uint32_t space;
-  uint32_t level;  // barriers that must have passed before
+  uint32_t space;                   // whose rows are tiled
+  uint32_t level;                   // barriers that must have passed before
+  bool whole;                       // one step that takes all rows at once (OpDef::whole)
 };
 
 // Where a value lives. Inputs have memory of their own (slot kBlobNone).

@@ -11,17 +11,35 @@ void Bind(Session& session, uint32_t space, uint32_t count) {
   session.space_rows[space] = {{state.offsets, count}, state.offsets[count]};
 }
 
-// Spaces that follow from `source`, and from those, stand after it.
-void BindExtended(Session& session, uint32_t source) {
+// Spaces that follow from others stand after them.
+void BindFollowers(Session& session) {
   const Blob& blob = session.model->blob;
-  for (uint32_t i = source + 1; i < blob.spaces.count; ++i) {
+  for (uint32_t i = 0; i < blob.spaces.count; ++i) {
     const SpaceRecord& record = blob.spaces[i];
-    if (!session.spaces[i].used || record.kind != SpaceKind::kExtended || !session.spaces[record.source].bound)
+    SpaceState& state = session.spaces[i];
+    if (!state.used || record.kind == SpaceKind::kInput) continue;
+    const uint32_t from = SpaceHasSource(record.kind) ? record.source : record.parent;
+    if (!session.spaces[from].bound) continue;
+    if (record.kind == SpaceKind::kSelected) {
+      state.bound = false;  // until the next run has chosen
       continue;
-    const SpaceRows& from = session.space_rows[record.source];
-    uint32_t* offsets = session.spaces[i].offsets;
-    for (uint32_t k = 0; k <= from.segments.count; ++k) offsets[k] = from.segments.offsets[k] + k * record.extra;
-    Bind(session, i, from.segments.count);
+    }
+    const SpaceRows& rows = session.space_rows[from];
+    uint32_t* offsets = state.offsets;
+    offsets[0] = 0;
+    if (record.kind == SpaceKind::kFixed) {
+      for (uint32_t k = 0; k < rows.rows; ++k) offsets[k + 1] = offsets[k] + record.extra;
+      Bind(session, i, rows.rows);
+      continue;
+    }
+    const uint32_t* source = rows.segments.offsets;
+    for (uint32_t k = 0; k < rows.segments.count; ++k) {
+      const uint32_t length = source[k + 1] - source[k];
+      offsets[k + 1] = offsets[k] + (record.kind == SpaceKind::kExtended
+                                         ? length + record.extra
+                                         : static_cast<uint32_t>(DivideUp(length, record.extra)));
+    }
+    Bind(session, i, rows.segments.count);
   }
 }
 
@@ -63,23 +81,33 @@ Status SetSegments(Session& session, uint32_t space, const uint32_t* lengths, ui
   state.offsets[0] = 0;
   for (uint32_t i = 0; i < count; ++i) state.offsets[i + 1] = state.offsets[i] + lengths[i];
   Bind(session, space, count);
-  BindExtended(session, space);
   if (parent_follows) {
     SpaceState& parent = session.spaces[record.parent];
     parent.offsets[0] = 0;
     parent.offsets[1] = count;
     Bind(session, record.parent, 1);
-    BindExtended(session, record.parent);
   }
+  BindFollowers(session);
   session.running = session.finished = false;
   return kOk;
+}
+
+void ForgetSelected(Session& session) {
+  const Blob& blob = session.model->blob;
+  for (uint32_t i = 0; i < blob.spaces.count; ++i) {
+    if (blob.spaces[i].kind == SpaceKind::kSelected) session.spaces[i].bound = false;
+  }
+}
+
+void BindSelected(Session& session, uint32_t space) {
+  Bind(session, space, session.space_rows[session.model->blob.spaces[space].source].segments.count);
 }
 
 Status CheckBound(Session& session, Reporter& reporter) {
   const Blob& blob = session.model->blob;
   for (uint32_t i = 0; i < blob.spaces.count; ++i) {
     const SpaceState& state = session.spaces[i];
-    if (!state.used) continue;
+    if (!state.used || blob.spaces[i].kind == SpaceKind::kSelected) continue;
     if (!state.bound) return reporter.Fail(FOVEA_E_ORDER, "a space has no segments yet", 0, i);
     const uint32_t parent = blob.spaces[i].parent;
     if (parent != kBlobNone && session.space_rows[i].segments.count != session.space_rows[parent].rows) {

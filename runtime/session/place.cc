@@ -37,7 +37,35 @@ void MarkUsed(const Blob& blob, const ProgramRecord& program, SpaceState* spaces
   for (uint32_t i = blob.spaces.count; i-- > 0;) {
     if (!spaces[i].used) continue;
     if (blob.spaces[i].parent != kBlobNone) spaces[blob.spaces[i].parent].used = true;
-    if (blob.spaces[i].kind == SpaceKind::kExtended) spaces[blob.spaces[i].source].used = true;
+    if (SpaceHasSource(blob.spaces[i].kind)) spaces[blob.spaces[i].source].used = true;
+  }
+}
+
+// The most rows that a space can have which follows from others, and the longest segment. No overflow: limits of spaces
+// are below 2^31, `extra` is at most 2^20.
+uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, SpaceState* space) {
+  const uint64_t segments = space->max_segments, extra = record.extra;
+  if (record.kind == SpaceKind::kFixed) {
+    space->max_segment_rows = record.extra;
+    return segments * extra;
+  }
+  const SpaceState& source = spaces[record.source];
+  const uint64_t rows = source.max_rows;
+  switch (record.kind) {
+    case SpaceKind::kExtended:
+      space->max_segment_rows = source.max_segment_rows + record.extra;
+      return rows + segments * extra;
+    case SpaceKind::kStrided: {
+      // A segment that has rows has at most extra - 1 over a multiple.
+      const uint64_t over = (rows < segments ? rows : segments) * (extra - 1);
+      space->max_segment_rows = static_cast<uint32_t>(DivideUp(source.max_segment_rows, extra));
+      return (rows + over) / extra;
+    }
+    default: {
+      const bool all = extra == 0 || extra > source.max_segment_rows;
+      space->max_segment_rows = all ? source.max_segment_rows : record.extra;
+      return all || segments * extra > rows ? rows : segments * extra;
+    }
   }
 }
 
@@ -50,13 +78,10 @@ Status ResolveLimits(const Model& model, const ProgramRecord& program, const fov
     SpaceState& space = spaces[i];
     if (!space.used) continue;
     space.max_segments = record.parent == kBlobNone ? 1 : spaces[record.parent].max_rows;
-    if (record.kind == SpaceKind::kExtended) {
-      const SpaceState& source = spaces[record.source];
-      const CheckedSize rows =
-          CheckedSize(source.max_rows) + CheckedSize(source.max_segments) * CheckedSize(record.extra);
-      if (rows.value() > INT32_MAX) return reporter.Fail(FOVEA_E_OPTION, "too many rows", INT32_MAX, rows.value());
-      space.max_rows = static_cast<uint32_t>(rows.value());
-      space.max_segment_rows = source.max_segment_rows + record.extra;
+    if (record.kind != SpaceKind::kInput) {
+      const uint64_t rows = FollowLimits(record, spaces, &space);
+      if (rows > INT32_MAX) return reporter.Fail(FOVEA_E_OPTION, "too many rows", INT32_MAX, rows);
+      space.max_rows = static_cast<uint32_t>(rows);
       continue;
     }
     const fovea_limit* limit = FindLimit(options, i);

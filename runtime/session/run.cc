@@ -36,6 +36,7 @@ Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint3
     run.inputs[i] = Row(session, worker, run.view.InputIndex(i), all_rows ? 0 : begin);
   }
   run.output = reinterpret_cast<float*>(Row(session, worker, run.view.record->output, begin));
+  if (def.whole) run.offsets = session.spaces[run.view.Output().space].offsets;
   run.scratch = worker.scratch;
   run.quantized = &worker.quantized;
   const uint32_t linear_index = model.linear_of_operation[session.program().first_operation + operation];
@@ -51,31 +52,47 @@ Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint3
   return def.run(run);
 }
 
+// Rows [begin, end) through all steps of the phase. False if one failed.
+bool RunTile(Session& session, Worker& worker, const PhasePlan& phase, uint32_t begin, uint32_t end) {
+  worker.quantized.value = kBlobNone;
+  for (uint32_t i = 0; i < phase.step_count; ++i) {
+    const uint32_t operation = session.plan->steps[phase.first_step + i];
+    const uint64_t start = session.clock == nullptr ? 0 : session.clock();
+    const Status status = RunStep(session, worker, operation, begin, end);
+    if (session.clock != nullptr) worker.ticks[operation] += session.clock() - start;
+    if (!status.ok()) {
+      session.failed_step.store(operation, std::memory_order_relaxed);
+      session.failure.store(status.code, std::memory_order_relaxed);
+      session.cancelled.store(true, std::memory_order_relaxed);
+      return false;
+    }
+  }
+  return true;
+}
+
 void RunTiles(void* context, uint32_t worker_index) {
   Session& session = *static_cast<Session*>(context);
-  Worker& worker = session.workers[worker_index];
   const PhasePlan& phase = session.plan->phases[session.next_phase];
   for (;;) {
     const uint32_t begin = session.next_row.fetch_add(session.tile, std::memory_order_relaxed);
     if (begin >= session.rows || session.cancelled.load(std::memory_order_relaxed)) return;
     const uint32_t end = session.rows - begin < session.tile ? session.rows : begin + session.tile;
-    worker.quantized.value = kBlobNone;
-    for (uint32_t i = 0; i < phase.step_count; ++i) {
-      const uint32_t operation = session.plan->steps[phase.first_step + i];
-      const uint64_t start = session.clock == nullptr ? 0 : session.clock();
-      const Status status = RunStep(session, worker, operation, begin, end);
-      if (session.clock != nullptr) worker.ticks[operation] += session.clock() - start;
-      if (!status.ok()) {
-        session.failure.store(status.code, std::memory_order_relaxed);
-        session.cancelled.store(true, std::memory_order_relaxed);
-        return;
-      }
-    }
+    if (!RunTile(session, session.workers[worker_index], phase, begin, end)) return;
   }
 }
 
+// Even without rows: a selected space then has none.
+void RunWhole(Session& session, const PhasePlan& phase) {
+  if (session.cancelled.load(std::memory_order_relaxed)) return;
+  if (!RunTile(session, session.workers[0], phase, 0, session.rows)) return;
+  const OpView view = session.model->Operation(session.program(), session.plan->steps[phase.first_step]);
+  BindSelected(session, view.Output().space);
+}
+
 void RunPhase(Session& session) {
-  session.rows = session.space_rows[session.plan->phases[session.next_phase].space].rows;
+  const PhasePlan& phase = session.plan->phases[session.next_phase];
+  session.rows = session.space_rows[phase.space].rows;
+  if (phase.whole) return RunWhole(session, phase);
   if (session.rows == 0) return;
   session.tile = TileRows(session, session.rows);
   session.next_row.store(0, std::memory_order_relaxed);
@@ -90,6 +107,7 @@ void RunPhase(Session& session) {
 
 Status BeginRun(Session& session, Reporter& reporter) {
   session.running = session.finished = false;
+  ForgetSelected(session);
   FOVEA_TRY(CheckBound(session, reporter));
   session.next_phase = 0;
   session.cancelled.store(false, std::memory_order_relaxed);
@@ -106,8 +124,11 @@ Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& r
     if (!session.cancelled.load(std::memory_order_relaxed)) continue;
     session.running = false;
     const fovea_status failure = session.failure.load(std::memory_order_relaxed);
-    return failure != FOVEA_OK ? reporter.Fail(failure, "a backend refused an operation")
-                               : reporter.Fail(FOVEA_E_CANCELLED, "the run was cancelled");
+    if (failure == FOVEA_OK) return reporter.Fail(FOVEA_E_CANCELLED, "the run was cancelled");
+    reporter.step = session.failed_step.load(std::memory_order_relaxed);
+    return reporter.Fail(failure, FOVEA_STATUS_CLASS(failure) == FOVEA_E_LIMIT
+                                      ? "more rows qualify than the selected space takes of a segment"
+                                      : "a backend refused an operation");
   }
   *left = count - session.next_phase;
   if (*left == 0) {

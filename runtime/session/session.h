@@ -60,6 +60,7 @@ struct Session {
   std::atomic<uint32_t> next_row{0};
   std::atomic<bool> cancelled{false};
   std::atomic<int32_t> failure{FOVEA_OK};
+  std::atomic<uint32_t> failed_step{0};
 
   fovea_session_info info{};  // struct_size unused
 
@@ -81,6 +82,10 @@ Status PlaceSession(const Model& model, const ProgramPlan* plans, const fovea_se
 Status SetSegments(Session& session, uint32_t space, const uint32_t* lengths, uint32_t count, Reporter& reporter);
 // Rows of all spaces agree and ids are in range.
 Status CheckBound(Session& session, Reporter& reporter);
+// The rows of selected spaces are those of one run: unknown when it begins, bound when an operation has filled the
+// space's offsets.
+void ForgetSelected(Session& session);
+void BindSelected(Session& session, uint32_t space);
 
 // run.cc
 Status BeginRun(Session& session, Reporter& reporter);
