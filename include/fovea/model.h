@@ -83,8 +83,8 @@ FOVEA_API fovea_status fovea_model_section(const fovea_model* model, uint32_t se
 typedef struct fovea_space_info {
   const char* name;
   uint32_t parent;           /* FOVEA_NONE: all rows are one segment. */
-  uint32_t is_input;         /* 1: the caller sets its segments; 0: they follow from another space. */
-  uint32_t max_segment_rows; /* Longest segment that the model's position tables allow; 0xffffffff: any. */
+  uint32_t is_input;         /* 1: the caller sets its segments; 0: they follow from another space, or a run selects its rows. */
+  uint32_t max_segment_rows; /* Longest segment that the model has (position tables, segments of one length); 0xffffffff: any. */
 } fovea_space_info;
 FOVEA_API fovea_status fovea_model_space(const fovea_model* model, uint32_t space, fovea_space_info* info);
 
@@ -118,9 +118,9 @@ typedef struct fovea_value_info {
   const char* name;
   uint32_t space;
   uint32_t width;
-  uint32_t type; /* FOVEA_TYPE_F32, or FOVEA_TYPE_I32 for ids. */
+  uint32_t type; /* FOVEA_TYPE_F32, or FOVEA_TYPE_I32 for ids, marks and indices of selected rows. */
   uint32_t role; /* FOVEA_ROLE_* */
-  uint32_t id_limit; /* Ids must be below this; 0 for values that are not ids. */
+  uint32_t id_limit; /* Ids must be below this; 0 for values that are not ids (marks may be any number). */
 } fovea_value_info;
 FOVEA_API fovea_status fovea_program_value(const fovea_model* model, uint32_t program, uint32_t value, fovea_value_info* info);
 

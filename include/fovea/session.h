@@ -65,7 +65,12 @@ FOVEA_API fovea_status fovea_session_size(const fovea_model* model, const fovea_
 FOVEA_API fovea_status fovea_session_init(const fovea_model* model, const fovea_session_options* options,
                                           const fovea_session_memory* memory, fovea_session** session, fovea_error* error);
 
-/* Says how the rows of an input space fall into segments: `lengths[i]` rows for row i of its parent, which thereby gets `count` rows (and
+/* Spaces of which fovea_space_info.is_input is 0 need no limit and no segments of the caller. Their rows are those of another space with
+ * some put in front, or one for every s rows of each segment; or a fixed number for each row of their parent: where a program has
+ * no other inputs, how many rows the parent has is all there is to say (one length for a parent without parent). All these are known
+ * when the spaces they follow from are set. The rows of a selected space are chosen during a run, so nothing is known of them before it.
+ *
+ * Says how the rows of an input space fall into segments: `lengths[i]` rows for row i of its parent, which thereby gets `count` rows (and
  * must get the same from every child). A space without parent takes one length. Empty segments are allowed; pooling one gives
  * zeros. Until called again the segments stay. FOVEA_E_ROWS, FOVEA_E_SEGMENTS, FOVEA_E_LENGTH (byte: index of the length). */
 FOVEA_API fovea_status fovea_session_set_segments(fovea_session* session, uint32_t space, const uint32_t* lengths, uint32_t count,
@@ -85,7 +90,8 @@ typedef struct fovea_view {
 FOVEA_API fovea_status fovea_session_input(fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error);
 
 /* Runs the whole program. FOVEA_E_ORDER if an input space has no segments, FOVEA_E_SEGMENTS if spaces disagree, FOVEA_E_ID if an id is out
- * of range (tensor: the value, byte: its index), FOVEA_E_CANCELLED. After a failure outputs are unspecified and the session is ready for
+ * of range (tensor: the value, byte: its index), FOVEA_E_ROWS if more rows of a segment qualify than a selected space takes (step: which
+ * operation), FOVEA_E_CANCELLED. After a failure outputs are unspecified and the session is ready for
  * another run. */
 FOVEA_API fovea_status fovea_session_run(fovea_session* session, fovea_error* error);
 
@@ -101,7 +107,7 @@ FOVEA_API void fovea_session_cancel(fovea_session* session);
 FOVEA_API fovea_status fovea_session_output(const fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error);
 
 /* How the rows of a space (derived ones too) fall into segments: offsets[count + 1], the session's own memory. FOVEA_E_ORDER before the
- * spaces it follows from are set. */
+ * spaces it follows from are set, for a selected space before the run has chosen its rows; each run chooses anew. */
 FOVEA_API fovea_status fovea_session_segments(const fovea_session* session, uint32_t space, const uint32_t** offsets,
                                               uint32_t* count, fovea_error* error);
 

@@ -1,4 +1,5 @@
-// A small model that has one of everything: each operation, three levels of spaces, two programs, text, packed weights.
+// A small model that has one of everything: each operation and kind of space, three levels of spaces, two programs,
+// text, packed weights.
 #ifndef FOVEA_TESTS_MODEL_EVERY_OPERATION_H_
 #define FOVEA_TESTS_MODEL_EVERY_OPERATION_H_
 
@@ -22,10 +23,12 @@ inline tools::BlobContent EveryOperation() {
   ModelBuilder b;
   const uint32_t documents = b.Space("documents"), sentences = b.Space("sentences", documents);
   const uint32_t tokens = b.Space("tokens", sentences), longer = b.ExtendedSpace("longer", tokens, 2);
-  const uint32_t others = b.Space("others", sentences);
+  const uint32_t others = b.Space("others", sentences), pixels = b.FixedSpace("pixels", sentences, 4);
+  const uint32_t patches = b.FixedSpace("patches", sentences, 2), half = b.StridedSpace("half", tokens, 2);
+  const uint32_t chosen = b.SelectedSpace("chosen", tokens, 3);
   const uint32_t width = 32;
   const uint32_t ids = b.Input("ids", tokens, 1, DType::kI32), types = b.Input("types", tokens, 1, DType::kI32);
-  const uint32_t other = b.Input("other", others, width);
+  const uint32_t other = b.Input("other", others, width), pixel = b.Input("pixel", pixels, 8);
   const auto op = [&](OpCode code, std::vector<uint32_t> in, std::vector<uint32_t> tensors, uint32_t space,
                       const Attributes& attributes = {}, uint32_t to = 32) {
     return b.Op(code, std::move(in), std::move(tensors), space, to, attributes);
@@ -47,6 +50,17 @@ inline tools::BlobContent EveryOperation() {
   x = op(OpCode::kAdd, {x, a}, {}, tokens);
   x = op(OpCode::kGate, {x, op(OpCode::kActivate, {a}, {}, tokens, {{Attribute::kActivation, 3}})}, {}, tokens,
          {{Attribute::kActivation, 4}});
+  const uint32_t score = op(OpCode::kLinear, {x}, {b.RandomTensor(1, width)}, tokens, {}, 1);
+  const uint32_t rows = op(OpCode::kSelect, {score}, {}, chosen, {{Attribute::kKind, 2}}, 1);
+  const uint32_t taken = op(OpCode::kGather, {x, rows}, {}, chosen);
+  const uint32_t seen = op(OpCode::kAttention, {taken, x, x}, {}, chosen, {{Attribute::kHeads, 2}});
+  x = op(OpCode::kMerge, {x, seen, rows}, {}, tokens);
+  const uint32_t wide = op(OpCode::kUnfold, {x}, {}, half, {{Attribute::kBefore, 1}}, 64);
+  const uint32_t halved = op(OpCode::kLinear, {wide}, {b.RandomTensor(width, 64, DType::kI8)}, half);
+  const uint32_t most = op(OpCode::kPool, {x}, {}, half, {{Attribute::kKind, 3}});
+  b.SetOutput(op(OpCode::kPool, {op(OpCode::kAdd, {halved, most}, {}, half)}, {}, sentences, {{Attribute::kKind, 2}}));
+  const uint32_t patch = op(OpCode::kArrange, {pixel}, {b.Tensor(2, 4, {0, 1, -1, 3, 2, 0, 1, 2}, DType::kI32)}, patches);
+  b.SetOutput(op(OpCode::kArrange, {patch}, {b.Tensor(4, 1, {1, 0, -1, 1}, DType::kI32)}, pixels));
   const uint32_t y = op(OpCode::kPrepend, {x}, {b.RandomTensor(2, width)}, longer);
   const uint32_t cross = op(OpCode::kAttention, {other, y, y}, {}, others, {{Attribute::kHeads, 2}});
   const uint32_t s = op(OpCode::kPool, {cross}, {}, sentences, {{Attribute::kKind, 4}});

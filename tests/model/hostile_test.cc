@@ -142,6 +142,23 @@ TEST(Hostile, RandomMixtures) {
   EXPECT_GT(ran, 20u);
 }
 
+// The first operation with this code, what it makes, and table `i` of indices.
+OperationRecord& Operation(Patch& p, OpCode code) {
+  OperationRecord* operation = p.operations();
+  while (operation->code != static_cast<uint32_t>(code)) ++operation;
+  return *operation;
+}
+ValueRecord& Output(Patch& p, OpCode code) { return p.values()[Operation(p, code).output]; }
+TensorRecord& Indices(Patch& p, uint32_t i) {
+  TensorRecord* tensor = p.tensors();
+  for (;; ++tensor) {
+    if (tensor->type == static_cast<uint32_t>(DType::kI32) && i-- == 0) return *tensor;
+  }
+}
+int32_t* IndicesOf(Patch& p, uint32_t i) {
+  return reinterpret_cast<int32_t*>(p.records<uint8_t>(SectionKind::kWeights) + Indices(p, i).data);
+}
+
 struct Attack {
   const char* what;
   fovea_status status;
@@ -223,13 +240,53 @@ TEST(Hostile, Records) {
       {"space is its parent", record, [](Patch& p) { p.spaces()[1].parent = 1; }},
       {"parent comes later", record, [](Patch& p) { p.spaces()[1].parent = 2; }},
       {"no such parent", record, [](Patch& p) { p.spaces()[1].parent = 0x80000000; }},
-      {"kind of space", op, [](Patch& p) { p.spaces()[2].kind = static_cast<SpaceKind>(2); }},
+      {"kind of space", op, [](Patch& p) { p.spaces()[2].kind = static_cast<SpaceKind>(5); }},
       {"source is itself", record, [](Patch& p) { p.spaces()[3].source = 3; }},
       {"source is none", record, [](Patch& p) { p.spaces()[3].source = kBlobNone; }},
       {"source of another parent", record, [](Patch& p) { p.spaces()[3].source = 1; }},
       {"no extra rows", record, [](Patch& p) { p.spaces()[3].extra = 0; }},
       {"all extra rows", record, [](Patch& p) { p.spaces()[3].extra = 0xffffffff; }},
       {"extra rows that prepend lacks", shape, [](Patch& p) { p.spaces()[3].extra = 1000; }},
+      {"fixed segments of a root", record, [](Patch& p) { p.spaces()[5].parent = kBlobNone; }},
+      {"fixed segments of no rows", record, [](Patch& p) { p.spaces()[5].extra = 0; }},
+      {"fixed segments of too many rows", record, [](Patch& p) { p.spaces()[5].extra = kMaxRecords + 1; }},
+      {"fixed segments that a table does not fit", shape, [](Patch& p) { p.spaces()[6].extra = 3; }},
+      {"fixed segments shorter than a table says", shape, [](Patch& p) { p.spaces()[5].extra = 3; }},
+      {"strides of one row", record, [](Patch& p) { p.spaces()[7].extra = 1; }},
+      {"strides of too many rows", record, [](Patch& p) { p.spaces()[7].extra = kMaxRecords + 1; }},
+      {"strides of itself", record, [](Patch& p) { p.spaces()[7].source = 7; }},
+      {"strides of a later space", record, [](Patch& p) { p.spaces()[7].source = 8; }},
+      {"strides of nothing", record, [](Patch& p) { p.spaces()[7].source = kBlobNone; }},
+      {"strides of another parent", record, [](Patch& p) { p.spaces()[7].source = 1; }},
+      {"selected from itself", record, [](Patch& p) { p.spaces()[8].source = 8; }},
+      {"selected from nothing", record, [](Patch& p) { p.spaces()[8].source = kBlobNone; }},
+      {"selected from another parent", record, [](Patch& p) { p.spaces()[8].source = 0; }},
+      {"selected from another space", shape, [](Patch& p) { p.spaces()[8].source = 4; }},
+      {"too many selected", record, [](Patch& p) { p.spaces()[8].extra = kMaxRecords + 1; }},
+      {"indices that are floats", shape, [](Patch& p) { Indices(p, 0).type = 0; }},
+      {"floats that are indices", shape, [](Patch& p) { p.tensors()[2].type = 4; }},
+      {"index below -1", shape, [](Patch& p) { IndicesOf(p, 0)[7] = -2; }},
+      {"index of no row", shape, [](Patch& p) { IndicesOf(p, 0)[7] = 4; }},
+      {"large index", shape, [](Patch& p) { IndicesOf(p, 0)[0] = INT32_MAX; }},
+      {"least index", shape, [](Patch& p) { IndicesOf(p, 1)[3] = INT32_MIN; }},
+      {"more indices than a segment has rows", shape, [](Patch& p) { Indices(p, 0).rows = 3; }},
+      {"wider rows of indices", shape, [](Patch& p) { Indices(p, 0).width = 8; }},
+      {"overlapping tables", record, [](Patch& p) { Indices(p, 1).data = Indices(p, 0).data; }},
+      {"selection that makes floats", shape, [](Patch& p) { Output(p, OpCode::kSelect).type = 0; }},
+      {"gather that makes ids", shape, [](Patch& p) { Output(p, OpCode::kGather).type = 4; }},
+      {"selection elsewhere", shape, [](Patch& p) { Output(p, OpCode::kSelect).space = 2; }},
+      {"wide selection", shape, [](Patch& p) { Output(p, OpCode::kSelect).width = 2; }},
+      {"nothing selects", record,
+       [](Patch& p) {
+         Output(p, OpCode::kSelect).type = 0;
+         Operation(p, OpCode::kSelect).attribute_count = 0;
+         Operation(p, OpCode::kSelect).code = 13;
+       }},
+      {"input among what is selected", shape, [](Patch& p) { p.values()[2].space = 8; }},
+      {"gather by ids of the caller", shape,
+       [](Patch& p) { p.operands()[Operation(p, OpCode::kGather).first_operand + 1] = 0; }},
+      {"merge by ids of the caller", shape,
+       [](Patch& p) { p.operands()[Operation(p, OpCode::kMerge).first_operand + 2] = 0; }},
       {"tensor without name", record, [](Patch& p) { p.tensors()[0].name = 0x7fffffff; }},
       {"type of tensor", op, [](Patch& p) { p.tensors()[0].type = 5; }},
       {"empty tensor", shape, [](Patch& p) { p.tensors()[0].rows = 0; }},
@@ -253,7 +310,7 @@ TEST(Hostile, Records) {
       {"values of no program", record,
        [](Patch& p) { p.programs()[1].value_count = 0, p.programs()[1].operation_count = 0; }},
       {"value without name", record, [](Patch& p) { p.values()[0].name = kBlobNone; }},
-      {"space of a value", record, [](Patch& p) { p.values()[4].space = 5; }},
+      {"space of a value", record, [](Patch& p) { p.values()[4].space = 9; }},
       {"no width", shape, [](Patch& p) { p.values()[4].width = 0; }},
       {"huge width", shape, [](Patch& p) { p.values()[4].width = kMaxWidth + 1; }},
       {"type of a value", shape, [](Patch& p) { p.values()[4].type = 1; }},
@@ -262,7 +319,7 @@ TEST(Hostile, Records) {
       {"late input", record, [](Patch& p) { p.values()[5].role = ValueRole::kInput; }},
       {"input that is none", record, [](Patch& p) { p.values()[2].role = ValueRole::kInternal; }},
       {"operation", op, [](Patch& p) { p.operations()[0].code = 0; }},
-      {"operation", op, [](Patch& p) { p.operations()[0].code = 15; }},
+      {"operation", op, [](Patch& p) { p.operations()[0].code = 200; }},
       {"name of an operation", record, [](Patch& p) { p.operations()[0].name = 0xfffffffe; }},
       {"output", record, [](Patch& p) { p.operations()[1].output = 3; }},
       {"output elsewhere", record, [](Patch& p) { p.operations()[1].output = 0xffffffff; }},
@@ -274,7 +331,7 @@ TEST(Hostile, Records) {
        [](Patch& p) {
          p.operations()[0].first_operand = static_cast<uint32_t>(p.section(SectionKind::kOperands).size / 4) - 3;
        }},
-      {"reads itself", record, [](Patch& p) { p.operands()[p.operations()[1].first_operand] = 4; }},
+      {"reads itself", record, [](Patch& p) { p.operands()[p.operations()[1].first_operand] = 5; }},
       {"reads what comes later", record, [](Patch& p) { p.operands()[p.operations()[1].first_operand] = 0xffffffff; }},
       {"no such tensor", record, [](Patch& p) { p.operands()[p.operations()[1].first_operand + 1] = 1000; }},
       {"tensor of another type", shape, [](Patch& p) { p.operands()[p.operations()[1].first_operand + 1] = 0; }},
@@ -283,6 +340,8 @@ TEST(Hostile, Records) {
       {"very many attributes", record, [](Patch& p) { p.operations()[0].attribute_count = 0xffffffff; }},
       {"attribute", op, [](Patch& p) { p.attributes()[0].key = 5; }},
       {"attribute 32", op, [](Patch& p) { p.attributes()[0].key = 32 + 6; }},
+      {"attribute 64", op, [](Patch& p) { p.attributes()[0].key = 64 + 6; }},
+      {"last attribute", op, [](Patch& p) { p.attributes()[0].key = 0xffffffff; }},
       {"attribute is infinite", record, [](Patch& p) { p.attributes()[0].bits = 0x7f800000; }},
       {"attribute is NaN", record, [](Patch& p) { p.attributes()[0].bits = 0xffc00001; }},
   });
@@ -301,6 +360,16 @@ TEST(Hostile, Limits) {
     for (uint32_t i = 1; i < depth; ++i) space = b.Space(std::to_string(i), space);
     b.SetOutput(b.Op(OpCode::kScale, {b.Input("x", space, 1)}, {}, space, 1));
     EXPECT_EQ(status_of(b.content()), depth <= kMaxSpaceDepth ? FOVEA_OK : FOVEA_E_TOO_COMPLEX);
+  }
+  // Nothing follows from a selected space.
+  for (const SpaceKind kind : {SpaceKind::kInput, SpaceKind::kExtended, SpaceKind::kFixed, SpaceKind::kSelected,
+                               SpaceKind::kStrided}) {
+    ModelBuilder b;
+    const uint32_t root = b.Space("root"), rows = b.Space("rows", root), chosen = b.SelectedSpace("chosen", rows);
+    const bool child = !SpaceHasSource(kind);
+    b.content().spaces.push_back({"from", child ? chosen : root, kind, child ? kBlobNone : chosen, 2});
+    b.SetOutput(b.Op(OpCode::kScale, {b.Input("x", rows, 1)}, {}, rows, 1));
+    EXPECT_EQ(status_of(b.content()), FOVEA_E_TOO_COMPLEX) << static_cast<uint32_t>(kind);
   }
   // More records than the writer would write: sections of zeros.
   struct Case {

@@ -11,8 +11,6 @@
 
 namespace fovea::test {
 
-using Lengths = std::vector<uint32_t>;
-
 inline uint32_t Total(const Lengths& lengths) { return std::accumulate(lengths.begin(), lengths.end(), 0u); }
 
 // Segments and inputs of one run.

@@ -89,7 +89,10 @@ class RandomProgram {
     others = b.Space("others", texts);
     longer = b.ExtendedSpace("longer", tokens, 2);
     words = b.Space("words", tokens);
-    for (const uint32_t space : {texts, tokens, others, words}) {
+    patches = b.FixedSpace("patches", texts, 3);
+    half = b.StridedSpace("half", tokens, 2);
+    chosen = b.SelectedSpace("chosen", tokens, 2);
+    for (const uint32_t space : {texts, tokens, others, words, patches}) {
       for (int i = 0; i < 2; ++i) b.Input("i" + std::to_string(inputs++), space, Width());
     }
     const uint32_t count = 5 + Below(35);
@@ -105,7 +108,8 @@ class RandomProgram {
   uint32_t operations() { return static_cast<uint32_t>(b.content().programs[0].operations.size()); }
 
   ModelBuilder b;
-  uint32_t texts, tokens, others, longer, words, inputs = 0;
+  uint32_t texts, tokens, others, longer, words, patches, half, chosen, inputs = 0;
+  uint32_t select = kBlobNone;  // the step that chooses
 
  private:
   uint32_t Below(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }
@@ -116,7 +120,8 @@ class RandomProgram {
   uint32_t Pick(uint32_t space, uint32_t width) {
     std::vector<uint32_t> fitting;
     for (uint32_t v = 0; v < values(); ++v) {
-      if (Value(v).space == space && (width == 0 || Value(v).width == width)) fitting.push_back(v);
+      const bool numbers = Value(v).type == DType::kF32 && Value(v).width > 1;
+      if (numbers && Value(v).space == space && (width == 0 || Value(v).width == width)) fitting.push_back(v);
     }
     if (fitting.empty()) return kBlobNone;
     const uint32_t count = static_cast<uint32_t>(fitting.size());
@@ -124,12 +129,12 @@ class RandomProgram {
   }
 
   void AddOperation() {
-    const uint32_t spaces[] = {texts, tokens, tokens, others, longer, words};
-    const uint32_t space = spaces[Below(6)];
+    const uint32_t spaces[] = {texts, tokens, tokens, others, longer, words, patches, half, chosen};
+    const uint32_t space = spaces[Below(9)];
     const uint32_t x = Pick(space, 0);
-    if (x == kBlobNone) return Prepend(Pick(tokens, 0));  // only the extended space has no inputs
+    if (x == kBlobNone) return Begin(space);
     const uint32_t width = Value(x).width;
-    switch (Below(9)) {
+    switch (Below(11)) {
       case 0:
       case 1: {
         const uint32_t to = Width();
@@ -154,8 +159,36 @@ class RandomProgram {
       case 6:
         if (space == tokens) Prepend(x);
         return;
+      case 7:
+        return Begin(space);
+      case 8:
+        if (width < 16) b.Op(OpCode::kUnfold, {x}, {}, space, 2 * width, {{Attribute::kAfter, 1}});
+        if (space == patches) {
+          b.Op(OpCode::kArrange, {x}, {b.Tensor(3, 1, {2, -1, 0}, DType::kI32)}, patches, width);
+        }
+        return;
       default:
         return Attend();
+    }
+  }
+
+  // Something of the tokens in a space that has no inputs, or something of that among the tokens.
+  void Begin(uint32_t space) {
+    const uint32_t x = Pick(tokens, 0), width = Value(x).width;
+    if (space == longer) return Prepend(x);
+    if (space == half) {
+      b.Op(OpCode::kPool, {x}, {}, half, width, {{Attribute::kKind, Below(5)}});
+    } else if (space == chosen) {
+      if (select == kBlobNone) {
+        const uint32_t score = b.Op(OpCode::kLinear, {x}, {b.RandomTensor(1, width)}, tokens, 1);
+        select = operations();
+        rows_ = b.Op(OpCode::kSelect, {score}, {}, chosen, 1, {{Attribute::kKind, 2}});
+      }
+      b.Op(OpCode::kGather, {Pick(tokens, 0), rows_}, {}, chosen, 0);
+      Value(values() - 1).width = Value(b.content().programs[0].operations.back().inputs[0]).width;
+    } else if (space == tokens && select != kBlobNone) {
+      const uint32_t y = Pick(chosen, width);
+      if (y != kBlobNone) b.Op(OpCode::kMerge, {x, y, rows_}, {}, tokens, width);
     }
   }
 
@@ -166,10 +199,12 @@ class RandomProgram {
 
   // Self, cross or from the parent.
   void Attend() {
-    const uint32_t pairs[][2] = {{tokens, tokens}, {tokens, longer}, {tokens, others}, {longer, tokens},
-                                 {others, longer}, {others, others}, {texts, tokens},  {texts, longer},
-                                 {tokens, words},  {words, words}};
-    const auto [query, key] = pairs[Below(10)];
+    const uint32_t pairs[][2] = {{tokens, tokens}, {tokens, longer}, {tokens, others},  {longer, tokens},
+                                 {others, longer}, {others, others}, {texts, tokens},   {texts, longer},
+                                 {tokens, words},  {words, words},   {chosen, tokens},  {tokens, chosen},
+                                 {half, tokens},   {tokens, half},   {patches, chosen}, {texts, patches},
+                                 {chosen, chosen}};
+    const auto [query, key] = pairs[Below(17)];
     const uint32_t k = Pick(key, 0);
     if (k == kBlobNone) return;
     const uint32_t q = Pick(query, Value(k).width), v = Pick(key, 0);
@@ -179,6 +214,7 @@ class RandomProgram {
   }
 
   std::mt19937 random_;
+  uint32_t rows_ = kBlobNone;  // what `select` makes
 };
 
 using Rows = std::vector<std::vector<float>>;  // of each value, empty where it cannot be read
@@ -254,12 +290,23 @@ TEST(Plan, PhasesFollowWhatStepsRead) {
       for (uint32_t k = 0; k < step.input_count; ++k) {
         if (step.inputs[k] < p.inputs) continue;
         const fovea_step_info producer = Step(model, step.inputs[k] - p.inputs);
+        if (step.inputs[k] - p.inputs == p.select) {
+          EXPECT_LT(producer.phase, step.phase);
+        }
         const uint32_t code = p.b.content().programs[0].operations[i].code;
         const bool whole = ((FindOp(code)->reads_all_rows >> k) & 1) != 0;
         EXPECT_LE(producer.phase + (whole ? 1 : 0), step.phase) << "seed " << seed << " step " << i << " input " << k;
         if (producer.tile_local != 0) {
           EXPECT_EQ(producer.phase, step.phase);
         }
+      }
+      // Choosing rows is a phase of its own, before everything in the space of the chosen.
+      if (p.select == kBlobNone || i == p.select) continue;
+      const fovea_step_info select = Step(model, p.select);
+      EXPECT_EQ(select.tile_local, 0u);
+      EXPECT_NE(step.phase, select.phase);
+      if (p.b.content().programs[0].values[step.output].space == p.chosen) {
+        EXPECT_LT(select.phase, step.phase) << "seed " << seed << " step " << i;
       }
     }
   }

@@ -1,7 +1,7 @@
 // Sessions: exact memory, no heap, the same bits for any number of workers and any tiling, order and limits.
 #include <algorithm>
-#include <thread>
 
+#include "tests/session/runners.h"
 #include "tests/support/heap_trap.h"
 #include "tests/support/model_builder.h"
 
@@ -27,20 +27,6 @@ Outputs RunOnce(const TestModel& model, const TinyEncoder& e, fovea_session_opti
   session.SetInput(e.ids, ids);
   session.Run();
   return {session.Output(e.hidden), session.Output(e.classes)};
-}
-
-// Workers on threads of their own, in an order that changes.
-void ThreadRunner(void* context, uint32_t workers, fovea_task task, void* task_context) {
-  (void)context;
-  std::vector<std::thread> threads;
-  for (uint32_t w = workers; w-- > 0;) threads.emplace_back(task, task_context, w);
-  for (std::thread& t : threads) t.join();
-}
-
-// Workers one after the other, the last one first.
-void ReverseRunner(void* context, uint32_t workers, fovea_task task, void* task_context) {
-  (void)context;
-  for (uint32_t w = workers; w-- > 0;) task(task_context, w);
 }
 
 TEST(Session, SameBitsForAnyWorkersTilesAndBatch) {

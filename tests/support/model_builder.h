@@ -34,6 +34,7 @@ class AlignedBytes {
   uint64_t size_ = 0;
 };
 
+using Lengths = std::vector<uint32_t>;
 using Attributes = std::vector<std::pair<Attribute, double>>;
 
 class ModelBuilder {
@@ -47,8 +48,17 @@ class ModelBuilder {
     return static_cast<uint32_t>(content_.spaces.size() - 1);
   }
   uint32_t ExtendedSpace(const std::string& name, uint32_t source, uint32_t extra) {
-    content_.spaces.push_back({name, content_.spaces[source].parent, SpaceKind::kExtended, source, extra});
+    return SpaceOf(SpaceKind::kExtended, name, source, extra);
+  }
+  uint32_t FixedSpace(const std::string& name, uint32_t parent, uint32_t extra) {
+    content_.spaces.push_back({name, parent, SpaceKind::kFixed, kBlobNone, extra});
     return static_cast<uint32_t>(content_.spaces.size() - 1);
+  }
+  uint32_t SelectedSpace(const std::string& name, uint32_t source, uint32_t extra = 0) {
+    return SpaceOf(SpaceKind::kSelected, name, source, extra);
+  }
+  uint32_t StridedSpace(const std::string& name, uint32_t source, uint32_t stride) {
+    return SpaceOf(SpaceKind::kStrided, name, source, stride);
   }
 
   std::vector<float> RandomFloats(size_t count, float scale = 1.0f) {
@@ -78,8 +88,10 @@ class ModelBuilder {
   }
   uint32_t Op(OpCode code, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors, uint32_t space, uint32_t width,
               const Attributes& attributes = {}, const std::string& name = "", ValueRole role = ValueRole::kInternal) {
+    const OpDef* def = FindOp(static_cast<uint32_t>(code));
+    const DType type = def == nullptr ? DType::kF32 : def->output;
     const uint32_t output =
-        Add({name.empty() ? "v" + std::to_string(values().size()) : name, space, width, DType::kF32, role});
+        Add({name.empty() ? "v" + std::to_string(values().size()) : name, space, width, type, role});
     tools::BlobOperation operation;
     operation.code = static_cast<uint32_t>(code);
     operation.name = name;
@@ -88,7 +100,7 @@ class ModelBuilder {
     operation.tensors = std::move(tensors);
     for (const auto& [key, number] : attributes) {
       AttributeRecord record{static_cast<uint32_t>(key), static_cast<uint32_t>(number)};
-      if (key == Attribute::kEpsilon || key == Attribute::kScale || key == Attribute::kWeightOffset) {
+      if (TypeOf(key) == AttributeType::kF32) {
         const float f = static_cast<float>(number);
         memcpy(&record.bits, &f, sizeof(f));
       }
@@ -102,6 +114,20 @@ class ModelBuilder {
   AlignedBytes Blob() const { return AlignedBytes(tools::WriteBlob(content_)); }
 
  private:
+  uint32_t SpaceOf(SpaceKind kind, const std::string& name, uint32_t source, uint32_t extra) {
+    content_.spaces.push_back({name, content_.spaces[source].parent, kind, source, extra});
+    return static_cast<uint32_t>(content_.spaces.size() - 1);
+  }
+  static AttributeType TypeOf(Attribute key) {
+    switch (key) {
+#define FOVEA_ATTRIBUTE(number, name, Name, type) \
+  case Attribute::k##Name:                        \
+    return AttributeType::k##type;
+#include "runtime/blob/attribute_list.inc"
+#undef FOVEA_ATTRIBUTE
+    }
+    return AttributeType::kU32;
+  }
   std::vector<tools::BlobValue>& values() { return content_.programs[0].values; }
   uint32_t Add(const tools::BlobValue& value) {
     values().push_back(value);
@@ -167,6 +193,22 @@ struct TestSession {
     EXPECT_EQ(fovea_session_output(session, value, &view, &error), FOVEA_OK) << error.text;
     const float* data = static_cast<const float*>(view.data);
     return std::vector<float>(data, data + size_t{view.rows} * view.width);
+  }
+  // The same of an i32 value.
+  std::vector<int32_t> Indices(uint32_t value) const {
+    const std::vector<float> bits = Output(value);
+    std::vector<int32_t> indices(bits.size());
+    if (!bits.empty()) memcpy(indices.data(), bits.data(), bits.size() * sizeof(float));
+    return indices;
+  }
+  Lengths Segments(uint32_t space) const {
+    const uint32_t* offsets = nullptr;
+    uint32_t count = 0;
+    fovea_error error = {};
+    EXPECT_EQ(fovea_session_segments(session, space, &offsets, &count, &error), FOVEA_OK) << error.text;
+    Lengths lengths;
+    for (uint32_t i = 0; i < count; ++i) lengths.push_back(offsets[i + 1] - offsets[i]);
+    return lengths;
   }
   AlignedBytes fixed, scratch;
   fovea_session_memory memory = {};

@@ -143,6 +143,8 @@ class Reader {
         const int q = index % 2 == 0 ? pair % 16 : pair / 16;
         return static_cast<float>(q - 8) * Float(static_cast<uint32_t>(Number(scales + index / 32 * 2, 2)) << 16);
       }
+      case 4:
+        return static_cast<float>(static_cast<int32_t>(U32(data + 4 * index)));
       default:
         Need(false, "a tensor has no type");
         return 0;

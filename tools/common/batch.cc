@@ -26,6 +26,13 @@ uint32_t Sum(const std::vector<uint32_t>& lengths) {
   return static_cast<uint32_t>(sum);
 }
 
+// How many segments a space has whose lengths the model knows, where texts (pictures, ..) are rows of its root.
+size_t SegmentsOf(const Model& model, uint32_t space, size_t texts) {
+  const uint32_t parent = model.Space(space).parent;
+  if (parent == FOVEA_NONE || model.Space(parent).is_input != 0) return texts;
+  return SegmentsOf(model, parent, texts) * model.Space(parent).max_segment_rows;
+}
+
 uint32_t Longest(const std::vector<uint32_t>& lengths) {
   return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
 }
@@ -44,6 +51,30 @@ Segments MakeSegments(std::vector<uint32_t> lengths) {
   segments.first.assign(lengths.size(), 0);
   segments.lengths = std::move(lengths);
   return segments;
+}
+
+void AddSegments(const Model& model, uint32_t space, const Segments& segments, Batch* batch) {
+  const fovea_space_info info = model.Space(space);
+  if (info.is_input != 0) {
+    batch->spaces[space] = segments;
+    return;
+  }
+  if (info.parent == FOVEA_NONE || info.max_segment_rows == UINT32_MAX) {
+    Fail("space '{}' follows from another one and takes no inputs here", info.name);
+  }
+  for (const uint32_t length : segments.lengths) {
+    if (length != info.max_segment_rows) {
+      Fail("space '{}': a segment of {} rows; the model has {} in each", info.name, length, info.max_segment_rows);
+    }
+  }
+  const uint32_t rows = static_cast<uint32_t>(segments.lengths.size());
+  const fovea_space_info parent = model.Space(info.parent);
+  std::vector<uint32_t> lengths = {rows};
+  if (parent.parent != FOVEA_NONE) {
+    if (parent.is_input != 0 || rows % parent.max_segment_rows != 0) Fail("space '{}' is nested too deep", info.name);
+    lengths.assign(rows / parent.max_segment_rows, parent.max_segment_rows);
+  }
+  AddSegments(model, info.parent, MakeSegments(lengths), batch);
 }
 
 std::vector<uint32_t> InputsOf(const Model& model, uint32_t program) {
@@ -82,18 +113,32 @@ Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uin
     spaces.insert(space);
     parents.insert(model.Space(space).parent);
   }
+  std::map<uint32_t, Segments> segments_of;
   for (const uint32_t space : spaces) {
-    if (parents.count(space) != 0) continue;  // its rows are its children's segments
-    const bool root = model.Space(space).parent == FOVEA_NONE;
-    batch.spaces[space] = MakeSegments(root ? std::vector<uint32_t>{Sum(lengths)} : lengths);
+    const fovea_space_info info = model.Space(space);
+    // Rows of a space whose children have inputs are the children's segments.
+    if (info.is_input == 0) {
+      segments_of[space] = MakeSegments(std::vector<uint32_t>(SegmentsOf(model, space, lengths.size()), info.max_segment_rows));
+    } else if (parents.count(space) != 0) {
+      segments_of[space] = MakeSegments({static_cast<uint32_t>(lengths.size())});
+      continue;
+    } else {
+      segments_of[space] = MakeSegments(info.parent == FOVEA_NONE ? std::vector<uint32_t>{Sum(lengths)} : lengths);
+    }
+    AddSegments(model, space, segments_of[space], &batch);
   }
   std::mt19937 random(1);
   std::uniform_real_distribution<float> number(-1, 1);
   for (const uint32_t value : inputs) {
     const fovea_value_info info = model.Value(program, value);
-    const auto segments = batch.spaces.find(info.space);
-    const size_t rows = segments == batch.spaces.end() ? lengths.size() : Sum(segments->second.lengths);
-    if (info.type == FOVEA_TYPE_I32) {
+    const Segments& segments = segments_of[info.space];
+    const size_t rows = Sum(segments.lengths);
+    if (info.type == FOVEA_TYPE_I32 && info.id_limit == 0) {
+      auto& marks = batch.ids[value];
+      for (const uint32_t length : segments.lengths) {
+        for (size_t i = 0; i < size_t{length} * info.width; ++i) marks.push_back(i < info.width ? 1 : 0);
+      }
+    } else if (info.type == FOVEA_TYPE_I32) {
       std::uniform_int_distribution<int32_t> id(0, static_cast<int32_t>(std::max(1u, info.id_limit)) - 1);
       auto& ids = batch.ids[value];
       ids.resize(rows * info.width);

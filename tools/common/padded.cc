@@ -150,6 +150,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
   const auto mask = tensors.find("attention_mask");
   bool mask_used = mask == tensors.end();
   std::map<uint32_t, Extent> extents;
+  std::map<uint32_t, Segments> segments_of;
   for (const auto& [value, input] : given) {
     const fovea_value_info info = model.Value(program, value);
     const bool has_parent = model.Space(info.space).parent != FOVEA_NONE;
@@ -164,7 +165,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
       }
       continue;
     }
-    Segments& segments = batch.spaces[info.space];
+    Segments& segments = segments_of[info.space];
     if (!mask_used && has_parent) {
       const Extent covered = ExtentOf("attention_mask", mask->second, 1, true);
       if (!IsInteger(mask->second.type)) Fail("attention_mask: type {}, expected integers", ElementName(mask->second.type));
@@ -177,6 +178,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
     } else {
       segments = MakeSegments(std::vector<uint32_t>(extent.batch, static_cast<uint32_t>(extent.rows)));
     }
+    AddSegments(model, info.space, segments, &batch);
   }
   if (!mask_used) Fail("attention_mask: no input of the model can have a mask");
 
@@ -184,16 +186,16 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
     const fovea_value_info info = model.Value(program, value);
     const auto input = given.find(value);
     if (input == given.end()) {
-      const auto segments = batch.spaces.find(info.space);
+      const auto segments = segments_of.find(info.space);
       const std::optional<int32_t> id = DefaultId(model, info);
-      if (!id || segments == batch.spaces.end()) Fail("{}: this input is missing", info.name);
+      if (!id || segments == segments_of.end()) Fail("{}: this input is missing", info.name);
       size_t rows = 0;
       for (const uint32_t length : segments->second.lengths) rows += length;
       batch.ids[value].assign(rows, *id);
     } else if (info.type == FOVEA_TYPE_I32) {
-      batch.ids[value] = Pick(Ids(input->second.name, *input->second.tensor), batch.spaces[info.space], info.width);
+      batch.ids[value] = Pick(Ids(input->second.name, *input->second.tensor), segments_of[info.space], info.width);
     } else {
-      batch.numbers[value] = Pick(ToFloats(*input->second.tensor), batch.spaces[info.space], info.width);
+      batch.numbers[value] = Pick(ToFloats(*input->second.tensor), segments_of[info.space], info.width);
     }
   }
 

@@ -94,6 +94,11 @@ Matrix Session::Output(uint32_t value) const {
     memcpy(matrix.values.data() + static_cast<size_t>(row) * view.width,
            static_cast<const uint8_t*>(view.data) + static_cast<size_t>(row) * view.row_bytes, view.width * sizeof(float));
   }
+  for (size_t i = 0; view.type == FOVEA_TYPE_I32 && i < matrix.values.size(); ++i) {
+    int32_t whole = 0;
+    memcpy(&whole, &matrix.values[i], sizeof(whole));
+    matrix.values[i] = static_cast<float>(whole);
+  }
   return matrix;
 }
 
@@ -101,8 +106,9 @@ std::vector<uint32_t> Session::Lengths(uint32_t space) const {
   fovea_error error = {};
   const uint32_t* offsets = nullptr;
   uint32_t count = 0;
-  Check(fovea_session_segments(session_, space, &offsets, &count, &error), error,
-        fmt::format("segments of '{}'", model_.Space(space).name));
+  const fovea_status status = fovea_session_segments(session_, space, &offsets, &count, &error);
+  if (status == FOVEA_E_ORDER && model_.Space(space).is_input == 0) return {};
+  Check(status, error, fmt::format("segments of '{}'", model_.Space(space).name));
   std::vector<uint32_t> lengths(count);
   for (uint32_t i = 0; i < count; ++i) lengths[i] = offsets[i + 1] - offsets[i];
   return lengths;

@@ -46,7 +46,9 @@ class Session {
   void SetInput(uint32_t value, const std::vector<float>& numbers);
   void SetInput(uint32_t value, const std::vector<int32_t>& ids);
   void Run();
+  // Row indices become numbers.
   Matrix Output(uint32_t value) const;
+  // Of the segments of a space; none where a run has yet to select rows.
   std::vector<uint32_t> Lengths(uint32_t space) const;
   // By position in the request's taps.
   fovea_weights Weights(uint32_t tap) const;

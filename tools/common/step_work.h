@@ -10,7 +10,7 @@
 namespace fovea::tools {
 
 // Floating point operations of each step with the segments that are bound. Attention counts every key of a segment, also where the
-// pattern hides some.
+// pattern hides some. Rows that a run selects count from that run on.
 inline std::vector<double> StepFlops(const Model& model, const Session& session) {
   const uint32_t program = session.request().program;
   std::vector<double> flops(model.Program(program).step_count);
@@ -21,7 +21,7 @@ inline std::vector<double> StepFlops(const Model& model, const Session& session)
     if (step.flops_per_row_key == 0 || step.input_count < 2) continue;
     const std::vector<uint32_t> keys = session.Lengths(model.Value(program, step.inputs[1]).space);
     for (size_t s = 0; s < keys.size(); ++s) {
-      const double queries = rows.size() == keys.size() ? rows[s] : 1;
+      const double queries = rows.size() == keys.size() ? rows[s] : rows.empty() ? 0 : 1;
       flops[i] += step.flops_per_row_key * queries * keys[s];
     }
   }

@@ -74,6 +74,10 @@ double Cosine(const float* a, const float* b, uint32_t width) {
 }
 
 void Compare(const Matrix& exact, const Matrix& stored, OutputReport& report) {
+  if (stored.rows != exact.rows) {  // the two select different rows
+    report.lowest_cosine = report.mean_cosine = 0;
+    return;
+  }
   double sum = 0;
   for (uint32_t row = 0; row < exact.rows; ++row) {
     const double cosine = Cosine(exact.Row(row), stored.Row(row), exact.width);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "runtime/blob/format.h"
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
@@ -85,7 +86,8 @@ Constant Slice(Constant of, Range rows, Range columns) {
               part.insert(part.end(), row + columns.begin, row + columns.end);
             }
             return part;
-          }};
+          },
+          of.indices};
 }
 
 Constant Transpose(Constant of) {
@@ -96,7 +98,8 @@ Constant Transpose(Constant of) {
               for (uint64_t c = 0; c < of.width; ++c) to[c * of.rows + r] = from[r * of.width + c];
             }
             return to;
-          }};
+          },
+          of.indices};
 }
 
 Constant Scale(Constant of, float factor) {
@@ -111,7 +114,7 @@ Constant Reshape(Constant of, uint32_t rows, uint32_t width) {
   if (uint64_t{rows} * width != uint64_t{of.rows} * of.width) {
     Fail("[{}, {}] cannot become [{}, {}]", of.rows, of.width, rows, width);
   }
-  return {rows, width, of.load};
+  return {rows, width, of.load, of.indices};
 }
 
 Constant Sum(std::vector<Constant> addends) {
@@ -138,6 +141,7 @@ Constant Concatenate(std::vector<Constant> parts) {
   uint64_t rows = 0;
   for (const Constant& part : parts) {
     if (part.width != parts[0].width) Fail("rows of {} and {} cannot be put together", parts[0].width, part.width);
+    if (part.indices != parts[0].indices) Fail("indices and other numbers cannot be put together");
     rows += part.rows;
   }
   if (rows > UINT32_MAX) Fail("too many rows");
@@ -148,7 +152,8 @@ Constant Concatenate(std::vector<Constant> parts) {
               all.insert(all.end(), values.begin(), values.end());
             }
             return all;
-          }};
+          },
+          parts[0].indices};
 }
 
 Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values) {
@@ -156,6 +161,15 @@ Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values) {
     Fail("{} values do not make [{}, {}]", values.size(), rows, width);
   }
   return {rows, width, [values = std::move(values)] { return values; }};
+}
+
+Constant Indices(uint32_t rows, uint32_t width, const std::vector<int32_t>& values) {
+  for (const int32_t value : values) {
+    if (value < -1 || value >= static_cast<int32_t>(kMaxRecords)) Fail("{} is no index of a row", value);
+  }
+  Constant constant = Literal(rows, width, {values.begin(), values.end()});  // exact: they have at most 20 bits
+  constant.indices = true;
+  return constant;
 }
 
 Constant RelativeBuckets(Constant weights, uint32_t max_distance) {

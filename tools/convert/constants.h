@@ -43,6 +43,9 @@ Constant Sum(std::vector<Constant> addends);
 // One below the other.
 Constant Concatenate(std::vector<Constant> parts);
 Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values);
+// A table of row indices, -1 for none (arrange). Slices, transposes, reshapes and concatenations of it are such tables
+// too.
+Constant Indices(uint32_t rows, uint32_t width, const std::vector<int32_t>& values);
 
 // A table [heads, 2 * reach + 1] over key - query distances, from bucketed weights [buckets, heads]: half of the
 // buckets for keys behind the query, half before it; in each half the first half are single distances, the others grow

@@ -38,7 +38,8 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress
     BlobTensor& tensor = tensors[i];
     if (progress) progress("quantize", tensor.name, i, tensors.size());
     const bool integers = wanted == DType::kI8 || wanted == DType::kI4;
-    const DType asked = !model.quantizable[i]                   ? DType::kF32
+    const DType asked = tensor.type == DType::kI32              ? DType::kI32
+                        : !model.quantizable[i]                 ? DType::kF32
                         : integers && model.once_per_segment[i] ? DType::kF16
                                                                 : wanted;
     tensor.type = StorableType(asked, tensor.width);
@@ -47,7 +48,7 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress
     TensorReport entry = {
         tensor.name,          tensor.type, tensor.rows, tensor.width, tensor.data.size() + tensor.scales.size(),
         tensor.type != asked, {}};
-    if (tensor.type != DType::kF32) entry.error = CompareTensors(values, DecodeTensor(tensor));
+    if (tensor.type != DType::kF32 && tensor.type != DType::kI32) entry.error = CompareTensors(values, DecodeTensor(tensor));
     report.weight_bytes += entry.bytes;
     report.f32_bytes += 4 * values.size();
     report.tensors.push_back(std::move(entry));

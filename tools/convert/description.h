@@ -21,6 +21,10 @@ struct Space {
   std::string parent = "";   // empty: all rows are one segment
   std::string extends = "";  // another space, each segment of which gets `by` rows in front
   uint32_t by = 0;
+  uint32_t each = 0;         // rows of every segment of a child of `parent`; 0: the caller says how many
+  std::string selects = "";  // another space, of which a run selects rows: at most `at_most` of a segment, 0: any
+  uint32_t at_most = 0;
+  std::string strides = "";  // another space, every `by` rows of which become one
 };
 
 struct Input {
@@ -37,7 +41,7 @@ struct Operation {
   std::string out;                   // the value it makes
   Json attributes = Json::object();  // runtime/blob/attribute_list.inc; enumerations by name
   std::string name = "";             // of the step, for taps and tables
-  std::string space = "";            // prepend: the extended space, where several would do
+  std::string space = "";            // of the result, where several would do; pool, unfold: a strided one
 };
 
 struct Program {

@@ -157,8 +157,22 @@ Range ReadRange(Object& object, const char* key) {
   return {ends[0], ends[1]};
 }
 
-// One of sinusoidal, rotary, relative_buckets, of, sum, concatenate, values; then transpose, rows / columns, reshape,
-// scale in this order.
+// A list of lists of one length.
+Constant ReadIndices(const std::vector<Json>& rows) {
+  std::vector<int32_t> indices;
+  for (const Json& row : rows) {
+    if (!row.is_array() || row.size() != rows[0].size()) Fail("indices must be a list of lists of one length");
+    for (const Json& index : row) {
+      if (!index.is_number_integer() || index < -1 || index > INT32_MAX) Fail("{} is no index of a row", index.dump());
+      indices.push_back(index);
+    }
+  }
+  const auto count = static_cast<uint32_t>(rows.size());
+  return Indices(count, count == 0 ? 0 : static_cast<uint32_t>(rows[0].size()), indices);
+}
+
+// One of sinusoidal, rotary, relative_buckets, of, sum, concatenate, values, indices; then transpose, rows / columns,
+// reshape, scale in this order.
 Constant ReadConstant(Object& object, const Weights& weights) {
   Constant constant;
   const auto all = [&](const char* key) {
@@ -206,6 +220,8 @@ Constant ReadConstant(Object& object, const Weights& weights) {
     }
     const auto count = static_cast<uint32_t>(values.size());
     constant = Literal(1, count, std::move(values));
+  } else if (object.Has("indices")) {
+    constant = ReadIndices(object.List("indices"));
   } else {
     constant = weights.Get(object.Text("of"));
   }
@@ -299,8 +315,9 @@ Description ReadDescription(const Json& json, const std::string& source) {
   for (const Json& item : object.List("spaces")) {
     At("spaces", [&] {
       Object space(item, "a space");
-      description.spaces.push_back(
-          {space.Text("name"), space.Text("parent", ""), space.Text("extends", ""), space.Number("by", 0)});
+      description.spaces.push_back({space.Text("name"), space.Text("parent", ""), space.Text("extends", ""),
+                                    space.Number("by", 0), space.Number("each", 0), space.Text("selects", ""),
+                                    space.Number("at_most", 0), space.Text("strides", "")});
       space.NothingElse();
     });
   }

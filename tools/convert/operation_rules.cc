@@ -29,6 +29,7 @@ const Names kNorms = {"layer", "rms"};
 const Names kPools = {"first", "last", "mean", "max", "mean_sqrt"};
 const Names kPatterns = {"full", "window", "none"};
 const Names kScores = {"dot", "distance", "additive"};
+const Names kSelections = {"nonzero", "threshold", "best", "first"};
 
 // One call under check.
 class Check {
@@ -44,6 +45,28 @@ class Check {
   uint32_t Parent(uint32_t space) const { return (*call_.spaces)[space].parent; }
   const std::vector<BlobSpace>& spaces() const { return *call_.spaces; }
   const std::string& space_wanted() const { return call_.operation->space; }
+
+  // The one space that fits, of those with the name that the operation wants, if it wants one.
+  template <typename Fits>
+  uint32_t OneSpace(const Fits& fits, const std::string& what) const {
+    std::vector<uint32_t> fitting;
+    for (uint32_t i = 0; i < spaces().size(); ++i) {
+      const bool wanted = space_wanted().empty() || space_wanted() == spaces()[i].name;
+      if (wanted && fits(spaces()[i])) fitting.push_back(i);
+    }
+    if (fitting.size() != 1) Fail("{} spaces {}; one is needed, or \"space\" must say which", fitting.size(), what);
+    return fitting[0];
+  }
+  // Input `indices` was made by select, of the space of input `of`.
+  void Selection(size_t of, size_t indices) const {
+    const BlobSpace& space = spaces()[in(indices).space];
+    if (in(indices).type != DType::kI32 || in(indices).role == ValueRole::kInput || space.source != in(of).space) {
+      Fail("{} holds no rows selected from space {}", in(indices).name, spaces()[in(of).space].name);
+    }
+  }
+  void SameWidth(size_t a, size_t b) const {
+    if (in(a).width != in(b).width) Fail("{} is {} wide, {} is {}", in(a).name, in(a).width, in(b).name, in(b).width);
+  }
 
   void Vector(size_t i, uint32_t width) const {
     if (Has(i)) Shape(i, 1, width);
@@ -62,7 +85,7 @@ class Check {
   }
   void SameShape(size_t a, size_t b) const {
     SameSpace(a, b);
-    if (in(a).width != in(b).width) Fail("{} is {} wide, {} is {}", in(a).name, in(a).width, in(b).name, in(b).width);
+    SameWidth(a, b);
   }
 
   // ---- attributes: written where given, else the default ----
@@ -113,6 +136,7 @@ class Check {
     result_.space = space;
     result_.width = static_cast<uint32_t>(width);
   }
+  void ResultIsIndices() { result_.type = DType::kI32; }
   void MatricesMayBeQuantized() { result_.tensors_are_matrices = true; }
 
  private:
@@ -138,7 +162,7 @@ class Check {
 void Embed(Check& c) {
   if (c.in_count() != c.tensor_count()) Fail("{} ids and {} tables", c.in_count(), c.tensor_count());
   for (size_t i = 0; i < c.in_count(); ++i) {
-    if (c.in(i).type != DType::kI32) Fail("{} does not hold ids", c.in(i).name);
+    if (c.in(i).type != DType::kI32 || c.in(i).role != ValueRole::kInput) Fail("{} does not hold ids", c.in(i).name);
     if (!c.Has(i)) Fail("table {} is missing", i);
     c.SameSpace(0, i);
     c.Shape(i, c.tensor(i).rows, c.tensor(0).width);
@@ -246,11 +270,21 @@ void Rotate(Check& c) {
   c.Result(c.in(0).space, c.in(0).width);
 }
 
+// Made of the first input's space by strides.
+uint32_t StridedSpace(Check& c) {
+  return c.OneSpace(
+      [&](const BlobSpace& s) { return s.kind == SpaceKind::kStrided && s.source == c.in(0).space; },
+      "are made of space " + c.spaces()[c.in(0).space].name + " by strides");
+}
+
 void Pool(Check& c) {
   const uint32_t parent = c.Parent(c.in(0).space);
-  if (parent == kBlobNone) Fail("space {} has no parent to pool into", c.spaces()[c.in(0).space].name);
+  const bool to_parent = c.space_wanted().empty() || (parent != kBlobNone && c.spaces()[parent].name == c.space_wanted());
+  if (to_parent && parent == kBlobNone) {
+    Fail("space {} has no parent to pool into", c.spaces()[c.in(0).space].name);
+  }
   c.Choice(Attribute::kKind, kPools, std::nullopt);
-  c.Result(parent, c.in(0).width);
+  c.Result(to_parent ? parent : StridedSpace(c), c.in(0).width);
 }
 
 void Normalize(Check& c) {
@@ -268,19 +302,50 @@ void ScaleRule(Check& c) {
 
 void Prepend(Check& c) {
   c.Shape(0, c.tensor(0).rows, c.in(0).width);
-  std::vector<uint32_t> fitting;
-  for (uint32_t i = 0; i < c.spaces().size(); ++i) {
-    const BlobSpace& space = c.spaces()[i];
-    if (space.kind == SpaceKind::kExtended && space.source == c.in(0).space && space.extra == c.tensor(0).rows &&
-        (c.space_wanted().empty() || c.space_wanted() == space.name)) {
-      fitting.push_back(i);
-    }
-  }
-  if (fitting.size() != 1) {
-    Fail("{} spaces extend {} by {} rows; one is needed, or \"space\" must say which", fitting.size(),
-         c.spaces()[c.in(0).space].name, c.tensor(0).rows);
-  }
-  c.Result(fitting[0], c.in(0).width);
+  const auto fits = [&](const BlobSpace& s) {
+    return s.kind == SpaceKind::kExtended && s.source == c.in(0).space && s.extra == c.tensor(0).rows;
+  };
+  const std::string& source = c.spaces()[c.in(0).space].name;
+  c.Result(c.OneSpace(fits, fmt::format("extend {} by {} rows", source, c.tensor(0).rows)), c.in(0).width);
+}
+
+void Select(Check& c) {
+  if (c.in(0).width != 1) Fail("{} is {} wide, 1 is needed", c.in(0).name, c.in(0).width);
+  if (c.in(0).type == DType::kI32 && c.in(0).role != ValueRole::kInput) Fail("{} holds row indices", c.in(0).name);
+  if (c.Choice(Attribute::kKind, kSelections, std::nullopt) == 1) c.Real(Attribute::kThreshold, true);
+  c.ResultIsIndices();
+  c.Result(c.OneSpace([&](const BlobSpace& s) { return s.kind == SpaceKind::kSelected && s.source == c.in(0).space; },
+                      "select from space " + c.spaces()[c.in(0).space].name),
+           1);
+}
+
+void Gather(Check& c) {
+  c.Selection(0, 1);
+  c.Result(c.in(1).space, c.in(0).width);
+}
+
+void Merge(Check& c) {
+  c.Selection(0, 2);
+  c.SameSpace(1, 2);
+  c.SameWidth(0, 1);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Arrange(Check& c) {
+  const BlobTensor& table = c.tensor(0);
+  const BlobSpace& from = c.spaces()[c.in(0).space];
+  if (from.kind != SpaceKind::kFixed) Fail("space {} has no fixed number of rows in a segment", from.name);
+  const auto fits = [&](const BlobSpace& s) {
+    return s.kind == SpaceKind::kFixed && s.parent == from.parent && s.extra == table.rows;
+  };
+  c.Result(c.OneSpace(fits, fmt::format("beside {} have {} rows in each segment", from.name, table.rows)),
+           uint64_t{table.width} * c.in(0).width);
+}
+
+void Unfold(Check& c) {
+  const uint64_t rows = uint64_t{c.Number(Attribute::kBefore, 0)} + c.Number(Attribute::kAfter, 0) + 1;
+  if (rows > kMaxWidth) Fail("{} rows beside each other are too many", rows);
+  c.Result(c.space_wanted().empty() ? c.in(0).space : StridedSpace(c), rows * c.in(0).width);
 }
 
 struct Rule {
@@ -288,9 +353,11 @@ struct Rule {
   size_t min_inputs, max_inputs;
   size_t min_tensors, max_tensors;
   void (*check)(Check&);
+  uint32_t ids = 0;      // bit per input that may be i32
+  bool indices = false;  // its tensors are tables of indices
 };
 constexpr Rule kRules[] = {
-    {"embed", 1, kMaxInputs, 1, kMaxTensors, Embed},
+    {"embed", 1, kMaxInputs, 1, kMaxTensors, Embed, ~0u},
     {"position", 1, 1, 1, 1, Position},
     {"linear", 1, 1, 1, 2, Linear},
     {"norm", 1, 1, 0, 2, Norm},
@@ -304,6 +371,11 @@ constexpr Rule kRules[] = {
     {"softmax", 1, 1, 0, 0, RowLocal},
     {"scale", 1, 1, 0, 0, ScaleRule},
     {"prepend", 1, 1, 1, 1, Prepend},
+    {"select", 1, 1, 0, 0, Select, 1u << 0},
+    {"gather", 2, 2, 0, 0, Gather, 1u << 1},
+    {"merge", 3, 3, 0, 0, Merge, 1u << 2},
+    {"arrange", 1, 1, 1, 1, Arrange, 0, true},
+    {"unfold", 1, 1, 0, 0, Unfold},
 };
 
 constexpr struct {
@@ -332,8 +404,15 @@ OperationResult CheckOperation(const OperationCall& call) {
   for (size_t i = 0; i < rule->min_tensors; ++i) {
     if (call.tensors[i] == nullptr) Fail("tensor {} is missing", i);
   }
-  for (const BlobValue& input : call.inputs) {
-    if (input.type == DType::kI32 && op != "embed") Fail("{} holds ids, which only embed takes", input.name);
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    if (call.inputs[i].type == DType::kI32 && ((rule->ids >> i) & 1) == 0) {
+      Fail("{} holds ids, which {} does not take there", call.inputs[i].name, op);
+    }
+  }
+  for (const BlobTensor* tensor : call.tensors) {
+    if (tensor != nullptr && (tensor->type == DType::kI32) != rule->indices) {
+      Fail("tensor {} holds {}", tensor->name, rule->indices ? "no indices" : "indices");
+    }
   }
   OperationResult result;
   result.code = code->code;

@@ -22,6 +22,7 @@ struct OperationResult {
   uint32_t code = 0;
   uint32_t space = 0;
   uint32_t width = 0;
+  DType type = DType::kF32;
   std::vector<AttributeRecord> attributes;
   bool tensors_are_matrices = false;  // the first tensor of a linear layer, all of an embedding: may be quantized
 };

@@ -90,6 +90,16 @@ void EncodeHalf(const std::vector<float>& values, BlobTensor& tensor) {
   }
 }
 
+void EncodeWhole(const std::vector<float>& values, BlobTensor& tensor) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] != Round(values[i]) || fabsf(values[i]) > 0x1p22f) {
+      Fail("tensor {}: {} is no index", tensor.name, values[i]);
+    }
+    const auto whole = static_cast<int32_t>(values[i]);
+    memcpy(tensor.data.data() + 4 * i, &whole, 4);
+  }
+}
+
 }  // namespace
 
 DType StorableType(DType wanted, uint32_t width) {
@@ -116,7 +126,8 @@ void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor) {
       EncodeInt4(values, tensor);
       break;
     case DType::kI32:
-      Fail("tensor {}: weights are not ids", tensor.name);
+      EncodeWhole(values, tensor);
+      break;
   }
 }
 
@@ -144,8 +155,12 @@ std::vector<float> DecodeTensor(const BlobTensor& tensor) {
         values[i] = FromBf16(half_at(tensor.scales, i / kI4Block)) * static_cast<float>(q - 8);
         break;
       }
-      case DType::kI32:
+      case DType::kI32: {
+        int32_t whole;
+        memcpy(&whole, &tensor.data[4 * i], 4);
+        values[i] = static_cast<float>(whole);
         break;
+      }
     }
   }
   return values;

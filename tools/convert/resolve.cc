@@ -38,20 +38,37 @@ class Resolver {
       }
       BlobSpace record;
       record.name = space.name;
-      if (!space.extends.empty()) {
-        if (!space.parent.empty()) Fail("it extends {} and so has its parent, not one of its own", space.extends);
-        if (space.by == 0) Fail("it extends {} by no rows", space.extends);
-        record.kind = SpaceKind::kExtended;
-        record.source = FindSpace(space.extends);
-        record.parent = result_.content.spaces[record.source].parent;
-        record.extra = space.by;
-      } else if (!space.parent.empty()) {
-        record.parent = FindSpace(space.parent);
+      if (!space.parent.empty()) record.parent = FindSpace(space.parent);
+      if (space.each != 0) {
+        if (space.parent.empty()) Fail("it has {} rows for each row of a parent, but no parent", space.each);
+        record.kind = SpaceKind::kFixed;
+        record.extra = space.each;
       }
+      Follow(space, "extends", space.extends, SpaceKind::kExtended, space.by, 1, record);
+      Follow(space, "selects", space.selects, SpaceKind::kSelected, space.at_most, 0, record);
+      Follow(space, "strides", space.strides, SpaceKind::kStrided, space.by, 2, record);
+      if (space.by != 0 && space.extends.empty() && space.strides.empty()) Fail("it has no use for \"by\"");
+      if (space.at_most != 0 && space.selects.empty()) Fail("it has no use for \"at_most\"");
+      if (record.extra > kMaxRecords) Fail("{} rows are more than {}", record.extra, kMaxRecords);
       result_.content.spaces.push_back(record);
     } catch (const Failure& failure) {
       Fail("space {}: {}", space.name, failure.what());
     }
+  }
+
+  // A space that is made of another one's segments.
+  void Follow(const Space& space, const char* how, const std::string& of, SpaceKind kind, uint32_t rows, uint32_t least,
+              BlobSpace& record) const {
+    if (of.empty()) return;
+    if (record.kind != SpaceKind::kInput) Fail("it {} {} and is something else as well", how, of);
+    if (!space.parent.empty()) Fail("it {} {} and so has its parent, not one of its own", how, of);
+    if (rows < least) Fail("it {} {} by {} rows, {} at least are needed", how, of, rows, least);
+    record.kind = kind;
+    record.source = FindSpace(of);
+    const BlobSpace& source = result_.content.spaces[record.source];
+    if (source.kind == SpaceKind::kSelected) Fail("it {} {}, which is selected: nothing can", how, of);
+    record.parent = source.parent;
+    record.extra = rows;
   }
 
   uint32_t FindTensor(const std::string& name) {
@@ -62,6 +79,7 @@ class Resolver {
       tensor.name = name;
       tensor.rows = result_.constants.back().rows;
       tensor.width = result_.constants.back().width;
+      if (result_.constants.back().indices) tensor.type = DType::kI32;
       result_.content.tensors.push_back(tensor);
       result_.quantizable.push_back(true);
       result_.once_per_segment.push_back(false);
@@ -122,7 +140,7 @@ class Resolver {
       if (matrix && operation.op == "linear" && IsParent(made.space))
         result_.once_per_segment[record.tensors[i]] = true;
     }
-    record.output = AddValue(program, {operation.out, made.space, made.width, DType::kF32, ValueRole::kInternal});
+    record.output = AddValue(program, {operation.out, made.space, made.width, made.type, ValueRole::kInternal});
     program.operations.push_back(std::move(record));
   }
 

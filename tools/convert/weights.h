@@ -20,6 +20,7 @@ struct Constant {
   uint32_t rows = 0;  // a vector has one row
   uint32_t width = 0;
   std::function<std::vector<float>()> load;
+  bool indices = false;  // whole numbers, stored as i32
 };
 
 class Weights {

@@ -1,0 +1,132 @@
+// Rows of fixed segments rearranged by a table.
+#include "tests/ops/op_fixture.h"
+
+namespace fovea::test {
+namespace {
+
+std::vector<float> RandomTable(uint32_t rows, uint32_t columns, uint32_t limit, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<float> table(size_t{rows} * columns);
+  for (float& index : table) index = static_cast<float>(random() % (limit + 1)) - 1;
+  return table;
+}
+
+TEST(Arrange, RowsBesideEachOther) {
+  for (const uint32_t from : {1u, 4u, 9u}) {
+    for (const uint32_t to : {1u, 3u, 9u, 20u}) {
+      for (const uint32_t columns : {1u, 2u, 5u}) {
+        for (const uint32_t images : {0u, 1u, 3u}) {
+          ModelBuilder b;
+          const uint32_t width = 3, root = b.Space("images");
+          const uint32_t pixels = b.FixedSpace("pixels", root, from), patches = b.FixedSpace("patches", root, to);
+          const uint32_t x = b.Input("x", pixels, width);
+          const std::vector<float> table = RandomTable(to, columns, from, from + to);
+          const uint32_t y = b.Op(OpCode::kArrange, {x}, {b.Tensor(to, columns, table, DType::kI32)}, patches,
+                                  columns * width);
+          const std::vector<float> xs = b.RandomFloats(size_t{images} * from * width);
+          std::vector<double> expected;
+          for (uint32_t image = 0; image < images; ++image) {
+            for (const float index : table) {
+              for (uint32_t c = 0; c < width; ++c) {
+                const auto row = static_cast<size_t>(index + static_cast<float>(image * from));
+                expected.push_back(index < 0 ? 0 : xs[row * width + c]);
+              }
+            }
+          }
+          ExpectClose(RunTiled(b, {{{root, {images}}}, {{x, xs}}, {}}, y), expected, 0, 0);
+        }
+      }
+    }
+  }
+}
+
+// Patches of 2 x 2 of a picture of 4 x 6 pixels, and back.
+TEST(Arrange, PatchesAndBack) {
+  ModelBuilder b;
+  const uint32_t root = b.Space("images"), pixels = b.FixedSpace("pixels", root, 24);
+  const uint32_t patches = b.FixedSpace("patches", root, 6);
+  std::vector<float> forth;
+  for (uint32_t y = 0; y < 4; y += 2) {
+    for (uint32_t x = 0; x < 6; x += 2) {
+      for (const uint32_t at : {0u, 1u, 6u, 7u}) forth.push_back(static_cast<float>(y * 6 + x + at));
+    }
+  }
+  const uint32_t x = b.Input("x", pixels, 1);
+  const uint32_t y = b.Op(OpCode::kArrange, {x}, {b.Tensor(6, 4, forth, DType::kI32)}, patches, 4);
+  std::vector<float> xs(24);
+  std::iota(xs.begin(), xs.end(), 0.0f);
+  const std::vector<double> expected(forth.begin(), forth.end());
+  ExpectClose(RunTiled(b, {{{root, {1}}}, {{x, xs}}, {}}, y), expected, 0, 0);
+}
+
+TEST(Arrange, ShapeRules) {
+  struct Setup {
+    uint32_t rows = 6, columns = 2, width = 8, to = 1;
+    DType type = DType::kI32;
+    float index = 3;
+  };
+  const auto refused = [](const char* what, fovea_status status, const Setup& s) {
+    ModelBuilder b;
+    const uint32_t root = b.Space("root"), from = b.FixedSpace("from", root, 4), other = b.Space("other");
+    const uint32_t spaces[] = {root,  b.FixedSpace("to", root, 6), b.FixedSpace("far", other, 6),
+                               other, b.Space("any", root),        from};
+    const uint32_t x = b.Input("x", from, 4);
+    std::vector<float> table(size_t{s.rows} * s.columns, -1.0f);
+    table.back() = s.index;
+    b.Op(OpCode::kArrange, {x}, {b.Tensor(s.rows, s.columns, table, s.type)}, spaces[s.to], s.width);
+    if (status == FOVEA_OK) {
+      ExpectAccepted(b, what);
+    } else {
+      ExpectRefused(b, status, what);
+    }
+  };
+  const auto with = [](auto change) {
+    Setup s;
+    change(s);
+    return s;
+  };
+  refused("fine", FOVEA_OK, {});
+  refused("same space", FOVEA_OK, with([](Setup& s) { s.to = 5, s.rows = 4; }));
+  refused("index", FOVEA_E_SHAPE, with([](Setup& s) { s.index = 4; }));
+  refused("index", FOVEA_E_SHAPE, with([](Setup& s) { s.index = -2; }));
+  refused("type", FOVEA_E_SHAPE, with([](Setup& s) { s.type = DType::kF32; }));
+  refused("rows", FOVEA_E_SHAPE, with([](Setup& s) { s.rows = 5; }));
+  refused("width", FOVEA_E_SHAPE, with([](Setup& s) { s.columns = 3; }));
+  refused("width", FOVEA_E_SHAPE, with([](Setup& s) { s.width = 4; }));
+  refused("another parent", FOVEA_E_SHAPE, with([](Setup& s) { s.to = 2; }));
+  refused("no parent", FOVEA_E_SHAPE, with([](Setup& s) { s.to = 3; }));
+  refused("any rows", FOVEA_E_SHAPE, with([](Setup& s) { s.to = 4; }));
+  // From segments of any length.
+  ModelBuilder b;
+  const TextSpaces s(b);
+  const uint32_t to = b.FixedSpace("to", s.texts, 2);
+  b.Op(OpCode::kArrange, {b.Input("x", s.tokens, 4)}, {b.Tensor(2, 1, {0, -1}, DType::kI32)}, to, 4);
+  ExpectRefused(b, FOVEA_E_SHAPE, "from any rows");
+  // Indices are nobody else's tensor.
+  ModelBuilder c;
+  const TextSpaces t(c);
+  c.Op(OpCode::kPosition, {c.Input("x", t.tokens, 2)}, {c.Tensor(3, 2, std::vector<float>(6), DType::kI32)}, t.tokens, 2);
+  ExpectRefused(c, FOVEA_E_SHAPE, "positions of indices");
+}
+
+// The same table for segments of several sizes: each is checked.
+TEST(Arrange, SharedTables) {
+  for (const uint32_t least : {4u, 3u}) {
+    ModelBuilder b;
+    const uint32_t root = b.Space("root"), to = b.FixedSpace("to", root, 2);
+    const uint32_t large = b.FixedSpace("large", root, 9), small = b.FixedSpace("small", root, least);
+    const uint32_t x = b.Input("x", large, 1), y = b.Input("y", small, 1);
+    const uint32_t table = b.Tensor(2, 2, {3, 0, 1, -1}, DType::kI32);
+    b.Op(OpCode::kArrange, {x}, {table}, to, 2);
+    b.Op(OpCode::kArrange, {x}, {table}, to, 2);
+    b.Op(OpCode::kArrange, {y}, {table}, to, 2);
+    if (least == 4) {
+      ExpectAccepted(b, "fits");
+    } else {
+      ExpectRefused(b, FOVEA_E_SHAPE, "too short");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fovea::test

@@ -1,0 +1,247 @@
+// Spaces whose rows follow from others: fixed, strided and selected segments in sessions.
+#include "tests/session/runners.h"
+#include "tests/support/heap_trap.h"
+#include "tests/support/model_builder.h"
+
+namespace fovea::test {
+namespace {
+
+// Tokens, the two best of each text attending to all of them, every third one pooled, and pictures of four patches.
+struct TinySelector {
+  uint32_t texts, tokens, best, third, patches, x, pixels, rows, merged, pooled, arranged, select;
+};
+TinySelector BuildTinySelector(ModelBuilder& b) {
+  TinySelector t{};
+  t.texts = b.Space("texts");
+  t.tokens = b.Space("tokens", t.texts);
+  t.best = b.SelectedSpace("best", t.tokens, 2);
+  t.third = b.StridedSpace("third", t.tokens, 3);
+  t.patches = b.FixedSpace("patches", t.texts, 4);
+  t.x = b.Input("x", t.tokens, 16);
+  t.pixels = b.Input("pixels", t.patches, 8);
+  const auto linear = [&](uint32_t x, uint32_t to, uint32_t space) {
+    return b.Op(OpCode::kLinear, {x}, {b.RandomTensor(to, 16, DType::kI8)}, space, to);
+  };
+  const uint32_t score = linear(t.x, 1, t.tokens);
+  t.select = 1;
+  t.rows = b.Op(OpCode::kSelect, {score}, {}, t.best, 1, {{Attribute::kKind, 2}});
+  const uint32_t taken = b.Op(OpCode::kGather, {t.x, t.rows}, {}, t.best, 16);
+  const uint32_t seen =
+      b.Op(OpCode::kAttention, {linear(taken, 16, t.best), t.x, t.x}, {}, t.best, 16, {{Attribute::kHeads, 2}});
+  t.merged = b.Op(OpCode::kMerge, {t.x, seen, t.rows}, {}, t.tokens, 16);
+  t.pooled = b.Op(OpCode::kPool, {linear(t.merged, 16, t.tokens)}, {}, t.third, 16, {{Attribute::kKind, 2}});
+  t.arranged = b.Op(OpCode::kArrange, {t.pixels}, {b.Tensor(4, 2, {0, 1, 2, 3, -1, 0, 3, 1}, DType::kI32)}, t.patches, 16);
+  for (const uint32_t value : {t.rows, t.merged, t.pooled, t.arranged}) b.SetOutput(value);
+  return t;
+}
+
+using Bits = std::vector<std::vector<int32_t>>;
+Bits OutputsOf(const TestSession& session, const TinySelector& t) {
+  Bits bits;
+  for (const uint32_t value : {t.rows, t.merged, t.pooled, t.arranged}) bits.push_back(session.Indices(value));
+  return bits;
+}
+
+TEST(Spaces, SpacesThatFollowGiveTheSameBits) {
+  ModelBuilder b;
+  const TinySelector t = BuildTinySelector(b);
+  const TestModel model(b.Blob());
+  const Lengths lengths = {7, 0, 1, 30, 2};
+  const std::vector<float> x = b.RandomFloats(40 * 16), pixels = b.RandomFloats(20 * 8);
+  const std::vector<fovea_limit> limits = {{t.texts, 5, 0}, {t.tokens, 40, 0}};
+  const auto run = [&](const fovea_session_options& options) {
+    TestSession session(model, options);
+    session.SetSegments(t.tokens, lengths);
+    session.SetInput(t.x, x);
+    session.SetInput(t.pixels, pixels);
+    session.Run();
+    EXPECT_EQ(session.Segments(t.best), (Lengths{2, 0, 1, 2, 2}));
+    EXPECT_EQ(session.Segments(t.third), (Lengths{3, 0, 1, 10, 1}));
+    EXPECT_EQ(session.Segments(t.patches), (Lengths{4, 4, 4, 4, 4}));
+    return OutputsOf(session, t);
+  };
+  const Bits expected = run(Options(limits));
+  for (const uint32_t workers : {1u, 2u, 4u}) {
+    for (const uint32_t tile_rows : {1u, 3u, 16u, 0u}) {
+      fovea_session_options options = Options(limits, workers, tile_rows);
+      options.runner = tile_rows % 2 == 0 ? ThreadRunner : ReverseRunner;
+      EXPECT_EQ(run(options), expected) << "workers " << workers << " tile " << tile_rows;
+    }
+  }
+  // Every value kept changes nothing.
+  std::vector<uint32_t> keep;
+  for (uint32_t v = 0; v < b.content().programs[0].values.size(); ++v) keep.push_back(v);
+  fovea_session_options options = Options(limits, 2, 3);
+  options.keep = keep.data();
+  options.keep_count = static_cast<uint32_t>(keep.size());
+  EXPECT_EQ(run(options), expected);
+}
+
+TEST(Spaces, SelectedRowsAreThoseOfOneRun) {
+  ModelBuilder b;
+  const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), chosen = b.SelectedSpace("chosen", tokens, 2);
+  const uint32_t mask = b.Input("mask", tokens, 1, DType::kI32);
+  const uint32_t rows = b.Op(OpCode::kSelect, {mask}, {}, chosen, 1);
+  b.SetOutput(rows);
+  const TestModel model(b.Blob());
+  fovea_space_info space = {};
+  ASSERT_EQ(fovea_model_space(model.model, chosen, &space), FOVEA_OK);
+  EXPECT_EQ(space.is_input, 0u);
+  EXPECT_EQ(space.max_segment_rows, 2u);
+  const std::vector<fovea_limit> limits = {{texts, 3, 0}, {tokens, 9, 0}};
+  TestSession session(model, Options(limits));
+  const uint32_t* offsets = nullptr;
+  uint32_t count = 0, left = 0;
+  fovea_error error = {};
+  fovea_view view = {};
+  const auto segments = [&] { return fovea_session_segments(session.session, chosen, &offsets, &count, &error); };
+  EXPECT_EQ(segments(), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_set_segments(session.session, chosen, &count, 1, &error), FOVEA_E_INDEX);
+  session.SetSegments(tokens, {4, 0, 5});
+  EXPECT_EQ(segments(), FOVEA_E_ORDER);
+  session.SetInput(mask, std::vector<int32_t>{0, 1, 1, 0, 0, 0, 0, 0, 9});
+  session.Run();
+  EXPECT_EQ(session.Segments(chosen), (Lengths{2, 0, 1}));
+  EXPECT_EQ(session.Indices(rows), (std::vector<int32_t>{1, 2, 8}));
+  // Another run chooses others; until it has, none are known.
+  session.SetInput(mask, std::vector<int32_t>{0, 0, 0, 0, 1, 0, 0, 1, 0});
+  ASSERT_EQ(fovea_session_begin(session.session, &error), FOVEA_OK);
+  EXPECT_EQ(segments(), FOVEA_E_ORDER);
+  ASSERT_EQ(fovea_session_advance(session.session, UINT32_MAX, &left, &error), FOVEA_OK);
+  EXPECT_EQ(session.Segments(chosen), (Lengths{0, 0, 2}));
+  EXPECT_EQ(session.Indices(rows), (std::vector<int32_t>{4, 7}));
+  // Too many: an error with the step, and the session goes on.
+  session.SetInput(mask, std::vector<int32_t>{0, 0, 0, 0, 1, 0, 1, 1, 0});
+  EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_E_ROWS);
+  EXPECT_EQ(error.step, 0u);
+  EXPECT_EQ(segments(), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_output(session.session, rows, &view, &error), FOVEA_E_ORDER);
+  session.SetInput(mask, std::vector<int32_t>(9, 0));
+  session.Run();
+  EXPECT_EQ(session.Segments(chosen), (Lengths{0, 0, 0}));
+  EXPECT_TRUE(session.Indices(rows).empty());
+  // No rows at all, and no texts.
+  session.SetSegments(tokens, {0, 0});
+  EXPECT_EQ(segments(), FOVEA_E_ORDER);
+  session.Run();
+  EXPECT_EQ(session.Segments(chosen), (Lengths{0, 0}));
+  session.SetSegments(tokens, {});
+  session.Run();
+  EXPECT_TRUE(session.Segments(chosen).empty());
+}
+
+// Segments of fixed lengths follow from how many there are: of a root, which the caller counts, or of another child.
+TEST(Spaces, FixedSegmentsFollowFromTheirCount) {
+  ModelBuilder b;
+  const uint32_t images = b.Space("images"), patches = b.FixedSpace("patches", images, 3);
+  const uint32_t pixels = b.FixedSpace("pixels", patches, 4), half = b.StridedSpace("half", pixels, 3);
+  const uint32_t x = b.Input("x", pixels, 2), y = b.Input("y", half, 2);
+  b.SetOutput(b.Op(OpCode::kPool, {x}, {}, patches, 2, {{Attribute::kKind, 2}}));
+  b.SetOutput(b.Op(OpCode::kPool, {y}, {}, patches, 2, {{Attribute::kKind, 2}}));
+  const TestModel model(b.Blob());
+  fovea_space_info space = {};
+  ASSERT_EQ(fovea_model_space(model.model, pixels, &space), FOVEA_OK);
+  EXPECT_EQ(space.is_input, 0u);
+  EXPECT_EQ(space.max_segment_rows, 4u);
+  const std::vector<fovea_limit> limits = {{images, 5, 0}};
+  TestSession session(model, Options(limits));
+  fovea_error error = {};
+  fovea_view view = {};
+  const uint32_t wrong[] = {4, 4, 4};
+  EXPECT_EQ(fovea_session_input(session.session, x, &view, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_set_segments(session.session, pixels, wrong, 3, &error), FOVEA_E_INDEX);
+  for (const uint32_t count : {2u, 5u, 0u, 1u}) {
+    session.SetSegments(images, {count});
+    EXPECT_EQ(session.Segments(patches), (Lengths(count, 3)));
+    EXPECT_EQ(session.Segments(pixels), (Lengths(count * 3, 4)));
+    EXPECT_EQ(session.Segments(half), (Lengths(count * 3, 2)));
+    ASSERT_EQ(fovea_session_input(session.session, x, &view, &error), FOVEA_OK);
+    EXPECT_EQ(view.rows, count * 12);
+    session.Run();
+  }
+  const uint32_t six = 6;
+  EXPECT_NE(fovea_session_set_segments(session.session, images, &six, 1, &error), FOVEA_OK);
+  EXPECT_EQ(session.Segments(images), (Lengths{1}));
+}
+
+// Canaries around blocks of exactly the needed size, with limits filled as far as they go.
+TEST(Spaces, SpacesThatFollowNeedExactlyTheirMemory) {
+  ModelBuilder b;
+  const TinySelector t = BuildTinySelector(b);
+  const TestModel model(b.Blob());
+  const std::vector<fovea_limit> limits = {{t.texts, 4, 0}, {t.tokens, 10, 0}};
+  const fovea_session_options options = Options(limits, 2, 4);
+  fovea_session_memory sizes = {};
+  sizes.struct_size = sizeof(sizes);
+  fovea_error error = {};
+  ASSERT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_OK);
+  AlignedBytes fixed(sizes.fixed_size + 128), scratch(sizes.scratch_size + 128);
+  memset(fixed.data(), 0xa5, fixed.size());
+  memset(scratch.data(), 0xa5, scratch.size());
+  fovea_session_memory given = sizes;
+  given.fixed = fixed.data() + 64;
+  given.scratch = scratch.data() + 64;
+  fovea_session* session = nullptr;
+  --given.fixed_size;
+  EXPECT_EQ(fovea_session_init(model.model, &options, &given, &session, &error), FOVEA_E_TOO_SMALL);
+  EXPECT_EQ(error.expected, sizes.fixed_size);
+  given.fixed_size = sizes.fixed_size;
+  --given.scratch_size;
+  EXPECT_EQ(fovea_session_init(model.model, &options, &given, &session, &error), FOVEA_E_TOO_SMALL);
+  EXPECT_EQ(error.expected, sizes.scratch_size);
+  given.scratch_size = sizes.scratch_size;
+  ASSERT_EQ(fovea_session_init(model.model, &options, &given, &session, &error), FOVEA_OK);
+  uint64_t calls = 0;
+  for (const Lengths& lengths : {Lengths{1, 1, 1, 7}, Lengths{4, 4, 1, 1}, Lengths{10}, Lengths{2, 2, 2, 2}}) {
+    fovea::testing::HeapTrap trap;
+    fovea_session_set_segments(session, t.tokens, lengths.data(), static_cast<uint32_t>(lengths.size()), &error);
+    for (const uint32_t input : {t.x, t.pixels}) {
+      fovea_view view;
+      fovea_session_input(session, input, &view, &error);
+      for (uint32_t i = 0; i < view.rows * view.width; ++i) {
+        static_cast<float*>(view.data)[i] = static_cast<float>(i * 7919 % 64) - 32;
+      }
+    }
+    if (fovea_session_run(session, &error) != FOVEA_OK) ++calls;
+    calls += trap.calls();
+  }
+  EXPECT_EQ(calls, 0u);
+  for (const AlignedBytes* bytes : {&fixed, &scratch}) {
+    for (uint64_t i = 0; i < 64; ++i) {
+      ASSERT_EQ(bytes->data()[i], 0xa5);
+      ASSERT_EQ(bytes->data()[bytes->size() - 1 - i], 0xa5);
+    }
+  }
+}
+
+TEST(Spaces, LimitsOfSpacesThatFollow) {
+  ModelBuilder b;
+  const uint32_t root = b.Space("root"), rows = b.Space("rows", root), fixed = b.FixedSpace("fixed", rows, kMaxRecords);
+  const uint32_t few = b.SelectedSpace("few", fixed, 3), third = b.StridedSpace("third", fixed, 3);
+  const uint32_t x = b.Input("x", fixed, 1);
+  b.SetOutput(b.Op(OpCode::kSelect, {x}, {}, few, 1));
+  b.SetOutput(b.Op(OpCode::kPool, {x}, {}, third, 1));
+  const TestModel model(b.Blob());
+  const auto bytes = [&](uint32_t limit) {
+    const std::vector<fovea_limit> limits = {{root, limit, 0}, {rows, limit, 0}};
+    const fovea_session_options options = Options(limits);
+    fovea_session_memory sizes = {};
+    sizes.struct_size = sizeof(sizes);
+    fovea_error error = {};
+    const fovea_status status = fovea_session_size(model.model, &options, &sizes, &error);
+    if (status != FOVEA_OK) {
+      EXPECT_EQ(status, FOVEA_E_OPTION);
+      EXPECT_EQ(error.expected, INT32_MAX);
+    }
+    return status == FOVEA_OK ? sizes.scratch_size : 0;
+  };
+  // Of each row: the input, three indices and the pooled ones, each on a multiple of 64 bytes.
+  const uint64_t third_rows = (kMaxRecords + 2) / 3;
+  EXPECT_NEAR(static_cast<double>(bytes(9) - bytes(1)), 8.0 * 4 * (kMaxRecords + third_rows + 3), 256);
+  EXPECT_NE(bytes(2047), 0u);
+  EXPECT_EQ(bytes(2048), 0u);
+  EXPECT_EQ(bytes(INT32_MAX), 0u);
+}
+
+}  // namespace
+}  // namespace fovea::test
