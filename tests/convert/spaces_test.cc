@@ -1,0 +1,206 @@
+// Descriptions with spaces whose rows follow from others, converted and run by the tools.
+#include <gtest/gtest.h>
+#include <string.h>
+
+#include "tools/base/fail.h"
+#include "tools/common/padded.h"
+#include "tools/common/step_work.h"
+#include "tools/convert/constants.h"
+#include "tools/convert/convert.h"
+#include "tools/convert/graph_json.h"
+#include "tools/convert/resolve.h"
+
+namespace fovea::tools {
+namespace {
+
+// Pictures of 4 pixels in columns; the brightest column of each is doubled.
+Json Pictures() {
+  return Json::parse(R"({
+    "fovea": 1,
+    "spaces": [
+      {"name": "images"},
+      {"name": "pixels", "parent": "images", "each": 4},
+      {"name": "columns", "parent": "images", "each": 2},
+      {"name": "bright", "selects": "columns", "at_most": 1},
+      {"name": "half", "strides": "pixels", "by": 2}
+    ],
+    "constants": [
+      {"name": "table", "indices": [[0, 2], [1, -1]]},
+      {"name": "w", "values": [1, 1], "reshape": [1, 2]}
+    ],
+    "programs": [{
+      "name": "main",
+      "inputs": [{"name": "x", "space": "pixels", "width": 1}],
+      "operations": [
+        {"op": "arrange", "in": ["x"], "tensors": ["table"], "out": "column"},
+        {"op": "linear", "in": ["column"], "tensors": ["w"], "out": "sum"},
+        {"op": "select", "in": ["sum"], "out": "rows", "kind": "best"},
+        {"op": "gather", "in": ["column", "rows"], "out": "best"},
+        {"op": "scale", "in": ["best"], "out": "twice", "scale": 2},
+        {"op": "merge", "in": ["column", "twice", "rows"], "out": "merged"},
+        {"op": "unfold", "in": ["x"], "space": "half", "before": 1, "out": "pairs"},
+        {"op": "pool", "in": ["x"], "space": "half", "kind": "max", "out": "most"}
+      ],
+      "outputs": ["rows", "merged", "pairs", "most"]
+    }]
+  })");
+}
+
+Resolved ResolveJson(const Json& json) { return Resolve(ParseGraph(json.dump(), ".", "graph")); }
+
+std::string Refusal(const Json& json) {
+  try {
+    ResolveJson(json);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "nothing was refused";
+}
+
+// The blob of a description, where the library wants it.
+struct Converted {
+  explicit Converted(const Json& json, DType weights = DType::kF32) {
+    ConvertOptions options;
+    options.weights = weights;
+    const std::vector<uint8_t> bytes = BuildBlob(ParseGraph(json.dump(), ".", "graph"), options, report);
+    memory = Allocate(bytes.size());
+    memcpy(memory.get(), bytes.data(), bytes.size());
+    model = std::make_unique<Model>(memory.get(), bytes.size(), "pictures", Model::Options{});
+  }
+  ConvertReport report;
+  Memory memory;
+  std::unique_ptr<Model> model;
+};
+
+TEST(Spaces, RunAsDescribed) {
+  const Converted converted(Pictures());
+  const Model& model = *converted.model;
+  const float pixels[] = {1, 2, 3, 4, 5, -1, -9, 0};
+  const StoredTensor x = {ElementType::kF32, {2, 4}, reinterpret_cast<const uint8_t*>(pixels), sizeof(pixels)};
+  const Batch batch = BatchFromTensors(model, 0, {{"x", x}});
+  SessionRequest request;
+  request.limits = ExactLimits(model, batch);
+  request.keep = {*model.FindValue(0, "best")};
+  Session session(model, request);
+  Bind(batch, &session);
+  const std::vector<double> before = StepFlops(model, session);  // nothing is known of selected rows
+  EXPECT_EQ(before[3], 0);
+  session.Run();
+  EXPECT_GT(StepFlops(model, session)[3], 0);
+  const auto padded = [&](const char* name) {
+    return PaddedValue(model, session, batch, *model.FindValue(0, name), name);
+  };
+  EXPECT_EQ(padded("rows").shape, (std::vector<uint64_t>{2, 1, 1}));
+  EXPECT_EQ(padded("rows").values, (std::vector<float>{0, 3}));
+  EXPECT_EQ(padded("best").values, (std::vector<float>{1, 3, -1, 0}));
+  EXPECT_EQ(padded("merged").values, (std::vector<float>{2, 6, 2, 0, 5, -9, -2, 0}));
+  EXPECT_EQ(padded("pairs").shape, (std::vector<uint64_t>{2, 2, 2}));
+  EXPECT_EQ(padded("pairs").values, (std::vector<float>{0, 1, 2, 3, 0, 5, -1, -9}));
+  EXPECT_EQ(padded("most").values, (std::vector<float>{2, 4, 5, 0}));
+  // Pictures of another size.
+  const StoredTensor wrong = {ElementType::kF32, {4, 2}, x.data, x.bytes};
+  EXPECT_THROW(BatchFromTensors(model, 0, {{"x", wrong}}), Failure);
+}
+
+// Compared with itself in f32 on numbers from a fixed sequence; indices stay what they are.
+TEST(Spaces, ConvertToIntegers) {
+  Json json = Pictures();
+  json["constants"][1] = {{"name", "w"}, {"values", {1, 0.5}}, {"reshape", {1, 2}}};
+  const Converted converted(json, DType::kI8);
+  ASSERT_EQ(converted.report.outputs.size(), 4u);
+  for (const OutputReport& output : converted.report.outputs) EXPECT_GT(output.lowest_cosine, 0.99) << output.name;
+  for (const TensorReport& tensor : converted.report.tensors) {
+    EXPECT_EQ(tensor.type, tensor.name == "table" ? DType::kI32 : DType::kI8) << tensor.name;
+    EXPECT_FALSE(tensor.fell_back);
+  }
+}
+
+// Marks of the caller instead of scores: the first row of each text in a synthetic batch.
+TEST(Spaces, MarksAreInputs) {
+  const Converted converted(Json::parse(R"({
+    "fovea": 1,
+    "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}, {"name": "globals", "selects": "tokens"}],
+    "programs": [{
+      "name": "main",
+      "inputs": [{"name": "marks", "space": "tokens", "type": "i32"}, {"name": "x", "space": "tokens", "width": 2}],
+      "operations": [
+        {"op": "select", "in": ["marks"], "out": "rows", "kind": "nonzero"},
+        {"op": "gather", "in": ["x", "rows"], "out": "y"}
+      ],
+      "outputs": ["y", "rows"]
+    }]
+  })"));
+  const Model& model = *converted.model;
+  const Batch batch = SyntheticBatch(model, 0, {3, 1, 5});
+  SessionRequest request;
+  request.limits = ExactLimits(model, batch);
+  Session session(model, request);
+  Bind(batch, &session);
+  session.Run();
+  EXPECT_EQ(session.Output(*model.FindValue(0, "rows")).values, (std::vector<float>{0, 3, 4}));
+}
+
+TEST(Spaces, MistakesAreNamedWithTheirPlace) {
+  const struct {
+    const char* pointer;  // what is replaced
+    const char* by;       // JSON
+    const char* message;
+  } cases[] = {
+      {"/spaces/1/parent", "\"\"", "space pixels: it has 4 rows for each row of a parent, but no parent"},
+      {"/spaces/1/each", "2000000", "space pixels: 2000000 rows are more than"},
+      {"/spaces/3/selects", "\"rows\"", "space bright: there is no space rows"},
+      {"/spaces/3/parent", "\"images\"", "space bright: it selects columns and so has its parent"},
+      {"/spaces/3/strides", "\"pixels\"", "space bright: it strides pixels and is something else as well"},
+      {"/spaces/4/by", "1", "space half: it strides pixels by 1 rows, 2 at least are needed"},
+      {"/spaces/4/strides", "\"bright\"", "space half: it strides bright, which is selected: nothing can"},
+      {"/spaces/2/by", "1", "space columns: it has no use for \"by\""},
+      {"/spaces/2/at_most", "1", "space columns: it has no use for \"at_most\""},
+      {"/constants/0/indices", "[[0, 2], [1]]", "constant table: indices must be a list of lists of one length"},
+      {"/constants/0/indices", "[[0, 2], [1, -2]]", "constant table: -2 is no index"},
+      {"/constants/0/indices", "[[0, 2], [1, 0.5]]", "constant table: 0.5 is no index"},
+      {"/constants/0/indices", "[]", "constant table: 0 values"},
+      {"/constants/0/indices", "[[0, 2]]", "operation 0 (arrange -> column): 0 spaces beside pixels have 1 rows"},
+      {"/programs/0/inputs/0/space", "\"half\"", "space half has no fixed number of rows"},
+      {"/programs/0/operations/0/tensors", "[\"w\"]", "tensor w holds no indices"},
+      {"/programs/0/operations/1/tensors", "[\"table\"]", "tensor table holds indices"},
+      {"/programs/0/operations/2/in", "[\"column\"]", "column is 2 wide, 1 is needed"},
+      {"/programs/0/operations/2/kind", "\"largest\"", "kind must be one of nonzero, threshold, best, first"},
+      {"/programs/0/operations/2/kind", "\"threshold\"", "threshold is missing"},
+      {"/programs/0/operations/2/threshold", "1", "select has no attribute threshold"},
+      {"/programs/0/operations/2/in", "[\"x\"]", "0 spaces select from space pixels"},
+      {"/programs/0/operations/3/in", "[\"x\", \"rows\"]", "rows holds no rows selected from space pixels"},
+      {"/programs/0/operations/3/in", "[\"column\", \"sum\"]", "sum holds no rows selected from space columns"},
+      {"/programs/0/operations/4/in", "[\"rows\"]", "rows holds ids, which scale does not take there"},
+      {"/programs/0/operations/5/in", "[\"column\", \"sum\", \"rows\"]", "sum has rows of space columns"},
+      {"/programs/0/operations/6/space", "\"columns\"", "0 spaces are made of space pixels by strides"},
+      {"/programs/0/operations/6/before", "-1", "before must be a whole number"},
+      {"/programs/0/operations/7/space", "\"bright\"", "0 spaces are made of space pixels by strides"},
+  };
+  for (const auto& c : cases) {
+    Json json = Pictures();
+    json[Json::json_pointer(c.pointer)] = Json::parse(c.by);
+    EXPECT_NE(Refusal(json).find(c.message), std::string::npos) << c.pointer << " = " << c.by << ": " << Refusal(json);
+  }
+}
+
+TEST(Constants, TablesOfIndices) {
+  const Constant table = Indices(2, 3, {0, 1, 2, -1, 4, 5});
+  EXPECT_TRUE(table.indices);
+  EXPECT_TRUE(Transpose(table).indices);
+  EXPECT_TRUE(Slice(table, {0, 1}).indices);
+  EXPECT_TRUE(Reshape(table, 3, 2).indices);
+  EXPECT_TRUE(Concatenate({table, table}).indices);
+  EXPECT_FALSE(Scale(table, 2).indices);
+  EXPECT_THROW(Concatenate({table, Literal(1, 3, {1, 2, 3})}), Failure);
+  EXPECT_THROW(Indices(1, 2, {0, -2}), Failure);
+  BlobTensor tensor;
+  tensor.type = DType::kI32;
+  tensor.rows = 2;
+  tensor.width = 3;
+  EncodeTensor(table.load(), tensor);
+  EXPECT_EQ(DecodeTensor(tensor), table.load());
+  EXPECT_THROW(EncodeTensor({0, 1, 2, 0.5f, 4, 5}, tensor), Failure);
+}
+
+}  // namespace
+}  // namespace fovea::tools
