@@ -59,9 +59,9 @@ Status RunMerge(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kGatherOp = {
-    "gather", 2, 2, 0, 0, OpAttributes(), 1u << 0, CheckGather, nullptr, RunGather, OneFlopPerElement};
-extern const OpDef kMergeOp = {"merge",    3,       3,        0,                0, OpAttributes(), (1u << 1) | (1u << 2),
-                               CheckMerge, nullptr, RunMerge, OneFlopPerElement};
+extern const OpDef kGatherOp = {"gather",         2, 2, 0, 0, OpAttributes(), 1u << 0, CheckGather, nullptr, RunGather,
+                                OneFlopPerElement};
+extern const OpDef kMergeOp = {
+    "merge", 3, 3, 0, 0, OpAttributes(), (1u << 1) | (1u << 2), CheckMerge, nullptr, RunMerge, OneFlopPerElement};
 
 }  // namespace fovea

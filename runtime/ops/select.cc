@@ -118,8 +118,9 @@ Status Run(const OpRun& run) {
 }
 
 constexpr OpDef Define() {
-  OpDef def = {"select", 1,     1,       0,   0,  OpAttributes(Attribute::kKind, Attribute::kThreshold),
-               1u << 0,  Check, nullptr, Run, OneFlopPerElement};
+  OpDef def = {
+      "select",         1, 1, 0, 0, OpAttributes(Attribute::kKind, Attribute::kThreshold), 1u << 0, Check, nullptr, Run,
+      OneFlopPerElement};
   def.output = DType::kI32;
   def.whole = true;
   return def;

@@ -36,30 +36,30 @@ Status Run(const OpRun& run) {
   const size_t width = op.Input(0).width, columns = static_cast<size_t>(Columns(op));
   const size_t before = op.U32(Attribute::kBefore, 0), stride = StrideOf(op);
   const uint32_t* offsets = run.SegmentsOf(op.Input(0)).offsets;
-  ForEachSegmentPiece(
-      run.SegmentsOf(op.Output()), run.row_begin, run.row_end,
-      [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
-        const size_t length = offsets[segment + 1] - offsets[segment];
-        const float* x = run.Input(0) + size_t{offsets[segment]} * width;
-        float* y = run.output + size_t{row - run.row_begin} * op.Output().width;
-        for (uint32_t i = 0; i < rows; ++i, y += op.Output().width) {
-          // Column c holds row `middle + c - before`: those from `low` to `high` are in the segment.
-          const size_t middle = size_t{position + i} * stride;
-          const size_t low = middle < before ? before - middle : 0;
-          const size_t inside = length + before - middle;
-          const size_t high = inside < columns ? inside : columns;
-          memset(y, 0, low * width * sizeof(float));
-          memcpy(y + low * width, x + (middle + low - before) * width, (high - low) * width * sizeof(float));
-          memset(y + high * width, 0, (columns - high) * width * sizeof(float));
-        }
-      });
+  ForEachSegmentPiece(run.SegmentsOf(op.Output()), run.row_begin, run.row_end,
+                      [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
+                        const size_t length = offsets[segment + 1] - offsets[segment];
+                        const float* x = run.Input(0) + size_t{offsets[segment]} * width;
+                        float* y = run.output + size_t{row - run.row_begin} * op.Output().width;
+                        for (uint32_t i = 0; i < rows; ++i, y += op.Output().width) {
+                          // Column c holds row `middle + c - before`: those from `low` to `high` are in the segment.
+                          const size_t middle = size_t{position + i} * stride;
+                          const size_t low = middle < before ? before - middle : 0;
+                          const size_t inside = length + before - middle;
+                          const size_t high = inside < columns ? inside : columns;
+                          memset(y, 0, low * width * sizeof(float));
+                          memcpy(y + low * width, x + (middle + low - before) * width,
+                                 (high - low) * width * sizeof(float));
+                          memset(y + high * width, 0, (columns - high) * width * sizeof(float));
+                        }
+                      });
   return kOk;
 }
 
 }  // namespace
 
 extern const OpDef kUnfoldOp = {
-    "unfold", 1,     1,       0,   0,  OpAttributes(Attribute::kBefore, Attribute::kAfter),
-    1u << 0,  Check, nullptr, Run, OneFlopPerElement};
+    "unfold",         1, 1, 0, 0, OpAttributes(Attribute::kBefore, Attribute::kAfter), 1u << 0, Check, nullptr, Run,
+    OneFlopPerElement};
 
 }  // namespace fovea

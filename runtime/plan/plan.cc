@@ -91,7 +91,8 @@ class Planner {
           if (level < first_use) first_use = level;
         }
       }
-      bool sinks = view.Output().role == ValueRole::kInternal && !IsWhole(view) && first_use != UINT32_MAX && first_use > level_[i];
+      bool sinks = view.Output().role == ValueRole::kInternal && !IsWhole(view) && first_use != UINT32_MAX &&
+                   first_use > level_[i];
       for (uint32_t k = 0; k < view.record->input_count; ++k) {
         const uint32_t value = view.InputIndex(k);
         sinks = sinks && (IsInput(value) || last_level_[value] >= first_use);

@@ -35,9 +35,9 @@ void BindFollowers(Session& session) {
     const uint32_t* source = rows.segments.offsets;
     for (uint32_t k = 0; k < rows.segments.count; ++k) {
       const uint32_t length = source[k + 1] - source[k];
-      offsets[k + 1] = offsets[k] + (record.kind == SpaceKind::kExtended
-                                         ? length + record.extra
-                                         : static_cast<uint32_t>(DivideUp(length, record.extra)));
+      offsets[k + 1] =
+          offsets[k] + (record.kind == SpaceKind::kExtended ? length + record.extra
+                                                            : static_cast<uint32_t>(DivideUp(length, record.extra)));
     }
     Bind(session, i, rows.segments.count);
   }

@@ -59,7 +59,8 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t halved = op(OpCode::kLinear, {wide}, {b.RandomTensor(width, 64, DType::kI8)}, half);
   const uint32_t most = op(OpCode::kPool, {x}, {}, half, {{Attribute::kKind, 3}});
   b.SetOutput(op(OpCode::kPool, {op(OpCode::kAdd, {halved, most}, {}, half)}, {}, sentences, {{Attribute::kKind, 2}}));
-  const uint32_t patch = op(OpCode::kArrange, {pixel}, {b.Tensor(2, 4, {0, 1, -1, 3, 2, 0, 1, 2}, DType::kI32)}, patches);
+  const uint32_t patch =
+      op(OpCode::kArrange, {pixel}, {b.Tensor(2, 4, {0, 1, -1, 3, 2, 0, 1, 2}, DType::kI32)}, patches);
   b.SetOutput(op(OpCode::kArrange, {patch}, {b.Tensor(4, 1, {1, 0, -1, 1}, DType::kI32)}, pixels));
   const uint32_t y = op(OpCode::kPrepend, {x}, {b.RandomTensor(2, width)}, longer);
   const uint32_t cross = op(OpCode::kAttention, {other, y, y}, {}, others, {{Attribute::kHeads, 2}});

@@ -362,8 +362,8 @@ TEST(Hostile, Limits) {
     EXPECT_EQ(status_of(b.content()), depth <= kMaxSpaceDepth ? FOVEA_OK : FOVEA_E_TOO_COMPLEX);
   }
   // Nothing follows from a selected space.
-  for (const SpaceKind kind : {SpaceKind::kInput, SpaceKind::kExtended, SpaceKind::kFixed, SpaceKind::kSelected,
-                               SpaceKind::kStrided}) {
+  for (const SpaceKind kind :
+       {SpaceKind::kInput, SpaceKind::kExtended, SpaceKind::kFixed, SpaceKind::kSelected, SpaceKind::kStrided}) {
     ModelBuilder b;
     const uint32_t root = b.Space("root"), rows = b.Space("rows", root), chosen = b.SelectedSpace("chosen", rows);
     const bool child = !SpaceHasSource(kind);

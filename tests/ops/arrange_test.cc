@@ -21,8 +21,8 @@ TEST(Arrange, RowsBesideEachOther) {
           const uint32_t pixels = b.FixedSpace("pixels", root, from), patches = b.FixedSpace("patches", root, to);
           const uint32_t x = b.Input("x", pixels, width);
           const std::vector<float> table = RandomTable(to, columns, from, from + to);
-          const uint32_t y = b.Op(OpCode::kArrange, {x}, {b.Tensor(to, columns, table, DType::kI32)}, patches,
-                                  columns * width);
+          const uint32_t y =
+              b.Op(OpCode::kArrange, {x}, {b.Tensor(to, columns, table, DType::kI32)}, patches, columns * width);
           const std::vector<float> xs = b.RandomFloats(size_t{images} * from * width);
           std::vector<double> expected;
           for (uint32_t image = 0; image < images; ++image) {
@@ -105,7 +105,8 @@ TEST(Arrange, ShapeRules) {
   // Indices are nobody else's tensor.
   ModelBuilder c;
   const TextSpaces t(c);
-  c.Op(OpCode::kPosition, {c.Input("x", t.tokens, 2)}, {c.Tensor(3, 2, std::vector<float>(6), DType::kI32)}, t.tokens, 2);
+  c.Op(OpCode::kPosition, {c.Input("x", t.tokens, 2)}, {c.Tensor(3, 2, std::vector<float>(6), DType::kI32)}, t.tokens,
+       2);
   ExpectRefused(c, FOVEA_E_SHAPE, "positions of indices");
 }
 

@@ -24,9 +24,8 @@ Chosen Choose(uint32_t kind, double threshold, uint32_t most, const std::vector<
       rows.push_back(static_cast<int32_t>(row));
     }
     if (kind == kBest) {
-      std::stable_sort(rows.begin(), rows.end(), [&](int32_t a, int32_t b) {
-        return x[static_cast<size_t>(a)] > x[static_cast<size_t>(b)];
-      });
+      std::stable_sort(rows.begin(), rows.end(),
+                       [&](int32_t a, int32_t b) { return x[static_cast<size_t>(a)] > x[static_cast<size_t>(b)]; });
     }
     if (most != 0 && rows.size() > most) {
       chosen.fits = chosen.fits && (kind == kBest || kind == kFirst);
@@ -191,12 +190,13 @@ TEST(Select, GatherAndMerge) {
 }
 
 TEST(Select, ShapeRules) {
-  const auto refused = [](const char* what, fovea_status status, uint32_t width, DType type, uint32_t space, uint32_t to,
-                          const Attributes& attributes) {
+  const auto refused = [](const char* what, fovea_status status, uint32_t width, DType type, uint32_t space,
+                          uint32_t to, const Attributes& attributes) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t others = b.Space("others", s.texts);
-    const uint32_t spaces[] = {s.texts, s.tokens, others, b.SelectedSpace("a", s.tokens), b.SelectedSpace("b", s.texts)};
+    const uint32_t spaces[] = {s.texts, s.tokens, others, b.SelectedSpace("a", s.tokens),
+                               b.SelectedSpace("b", s.texts)};
     const uint32_t x = b.Input("x", spaces[space], width, type);
     b.Op(OpCode::kSelect, {x}, {}, spaces[to], 1, attributes);
     if (status == FOVEA_OK) {
@@ -214,7 +214,8 @@ TEST(Select, ShapeRules) {
   refused("into no selected space", FOVEA_E_SHAPE, 1, DType::kF32, 1, 1, {});
   refused("kind", FOVEA_E_OP, 1, DType::kF32, 1, 3, {{Attribute::kKind, 4}});
   refused("threshold", FOVEA_E_RECORD, 1, DType::kF32, 1, 3, {{Attribute::kThreshold, 1}});
-  refused("threshold", FOVEA_E_RECORD, 1, DType::kF32, 1, 3, {{Attribute::kKind, 1}, {Attribute::kThreshold, INFINITY}});
+  refused("threshold", FOVEA_E_RECORD, 1, DType::kF32, 1, 3,
+          {{Attribute::kKind, 1}, {Attribute::kThreshold, INFINITY}});
   refused("attribute", FOVEA_E_OP, 1, DType::kF32, 1, 3, {{Attribute::kHeads, 1}});
 }
 
@@ -255,8 +256,9 @@ TEST(Select, UsesAreChecked) {
     p.Rows(p.more);
     p.b.Op(OpCode::kGather, {p.x, p.Rows(p.chosen)}, {}, p.more, 8);
   });
-  refused("gather to the source", shape,
-          [](Program& p) { p.b.Op(OpCode::kGather, {p.x, p.Rows(p.chosen)}, {}, p.tokens, 8); });
+  refused("gather to the source", shape, [](Program& p) {
+    p.b.Op(OpCode::kGather, {p.x, p.Rows(p.chosen)}, {}, p.tokens, 8);
+  });
   refused("gather by the caller's ids", shape, [](Program& p) {
     p.Rows(p.chosen);
     p.b.Op(OpCode::kGather, {p.x, p.ids}, {}, p.chosen, 8);
@@ -265,10 +267,12 @@ TEST(Select, UsesAreChecked) {
     p.Rows(p.chosen);
     p.b.Op(OpCode::kGather, {p.x, p.score}, {}, p.chosen, 8);
   });
-  refused("gather of another space", shape,
-          [](Program& p) { p.b.Op(OpCode::kGather, {p.other, p.Rows(p.chosen)}, {}, p.chosen, 8); });
-  refused("gather to another width", shape,
-          [](Program& p) { p.b.Op(OpCode::kGather, {p.x, p.Rows(p.chosen)}, {}, p.chosen, 7); });
+  refused("gather of another space", shape, [](Program& p) {
+    p.b.Op(OpCode::kGather, {p.other, p.Rows(p.chosen)}, {}, p.chosen, 8);
+  });
+  refused("gather to another width", shape, [](Program& p) {
+    p.b.Op(OpCode::kGather, {p.x, p.Rows(p.chosen)}, {}, p.chosen, 7);
+  });
   refused("gather of indices", shape, [](Program& p) {
     const uint32_t rows = p.Rows(p.chosen);
     p.b.Op(OpCode::kGather, {rows, rows}, {}, p.chosen, 1);
@@ -288,12 +292,9 @@ TEST(Select, UsesAreChecked) {
     const uint32_t rows = p.Rows(p.chosen), y = p.b.Op(OpCode::kGather, {p.score, rows}, {}, p.chosen, 1);
     p.b.Op(OpCode::kMerge, {p.x, y, rows}, {}, p.tokens, 8);
   });
-  refused("indices as ids", shape, [](Program& p) {
-    p.b.Op(OpCode::kEmbed, {p.Rows(p.chosen)}, {p.b.RandomTensor(3, 8)}, p.chosen, 8);
-  });
-  refused("indices as numbers", shape, [](Program& p) {
-    p.b.Op(OpCode::kScale, {p.Rows(p.chosen)}, {}, p.chosen, 1);
-  });
+  refused("indices as ids", shape,
+          [](Program& p) { p.b.Op(OpCode::kEmbed, {p.Rows(p.chosen)}, {p.b.RandomTensor(3, 8)}, p.chosen, 8); });
+  refused("indices as numbers", shape, [](Program& p) { p.b.Op(OpCode::kScale, {p.Rows(p.chosen)}, {}, p.chosen, 1); });
   refused("positions that could run out", shape, [](Program& p) {
     const uint32_t y = p.b.Op(OpCode::kGather, {p.x, p.Rows(p.chosen)}, {}, p.chosen, 8);
     p.b.Op(OpCode::kPosition, {y}, {p.b.RandomTensor(3, 8)}, p.chosen, 8);

@@ -79,8 +79,8 @@ TEST(Unfold, ShapeRules) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t half = b.StridedSpace("half", s.tokens, 2), others = b.Space("others", s.texts);
-    const uint32_t spaces[] = {s.tokens, half, b.StridedSpace("quarter", half, 2), others,
-                               b.StridedSpace("other", others, 2), s.texts};
+    const uint32_t spaces[] = {
+        s.tokens, half, b.StridedSpace("quarter", half, 2), others, b.StridedSpace("other", others, 2), s.texts};
     b.Op(OpCode::kUnfold, {b.Input("x", s.tokens, 4, type)}, {}, spaces[to], width, attributes);
     if (status == FOVEA_OK) {
       ExpectAccepted(b, what);
@@ -130,8 +130,8 @@ TEST(Pool, ByStrides) {
           }
           begin += length;
         }
-        ExpectClose(RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y), expected,
-                    kind < 2 || kind == 3 ? 0 : 1e-6, 0, "kind " + std::to_string(kind));
+        ExpectClose(RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y), expected, kind < 2 || kind == 3 ? 0 : 1e-6,
+                    0, "kind " + std::to_string(kind));
       }
     }
   }

@@ -199,11 +199,10 @@ class RandomProgram {
 
   // Self, cross or from the parent.
   void Attend() {
-    const uint32_t pairs[][2] = {{tokens, tokens}, {tokens, longer}, {tokens, others},  {longer, tokens},
-                                 {others, longer}, {others, others}, {texts, tokens},   {texts, longer},
-                                 {tokens, words},  {words, words},   {chosen, tokens},  {tokens, chosen},
-                                 {half, tokens},   {tokens, half},   {patches, chosen}, {texts, patches},
-                                 {chosen, chosen}};
+    const uint32_t pairs[][2] = {
+        {tokens, tokens}, {tokens, longer}, {tokens, others},  {longer, tokens}, {others, longer}, {others, others},
+        {texts, tokens},  {texts, longer},  {tokens, words},   {words, words},   {chosen, tokens}, {tokens, chosen},
+        {half, tokens},   {tokens, half},   {patches, chosen}, {texts, patches}, {chosen, chosen}};
     const auto [query, key] = pairs[Below(17)];
     const uint32_t k = Pick(key, 0);
     if (k == kBlobNone) return;

@@ -30,7 +30,8 @@ TinySelector BuildTinySelector(ModelBuilder& b) {
       b.Op(OpCode::kAttention, {linear(taken, 16, t.best), t.x, t.x}, {}, t.best, 16, {{Attribute::kHeads, 2}});
   t.merged = b.Op(OpCode::kMerge, {t.x, seen, t.rows}, {}, t.tokens, 16);
   t.pooled = b.Op(OpCode::kPool, {linear(t.merged, 16, t.tokens)}, {}, t.third, 16, {{Attribute::kKind, 2}});
-  t.arranged = b.Op(OpCode::kArrange, {t.pixels}, {b.Tensor(4, 2, {0, 1, 2, 3, -1, 0, 3, 1}, DType::kI32)}, t.patches, 16);
+  t.arranged =
+      b.Op(OpCode::kArrange, {t.pixels}, {b.Tensor(4, 2, {0, 1, 2, 3, -1, 0, 3, 1}, DType::kI32)}, t.patches, 16);
   for (const uint32_t value : {t.rows, t.merged, t.pooled, t.arranged}) b.SetOutput(value);
   return t;
 }
@@ -79,7 +80,8 @@ TEST(Spaces, SpacesThatFollowGiveTheSameBits) {
 
 TEST(Spaces, SelectedRowsAreThoseOfOneRun) {
   ModelBuilder b;
-  const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), chosen = b.SelectedSpace("chosen", tokens, 2);
+  const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts),
+                 chosen = b.SelectedSpace("chosen", tokens, 2);
   const uint32_t mask = b.Input("mask", tokens, 1, DType::kI32);
   const uint32_t rows = b.Op(OpCode::kSelect, {mask}, {}, chosen, 1);
   b.SetOutput(rows);

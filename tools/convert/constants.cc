@@ -78,7 +78,8 @@ Constant Rotary(const RotarySpec& spec) {
 Constant Slice(Constant of, Range rows, Range columns) {
   rows = Resolve(rows, of.rows, "rows");
   columns = Resolve(columns, of.width, "columns");
-  return {rows.end - rows.begin, columns.end - columns.begin, [of, rows, columns] {
+  return {rows.end - rows.begin, columns.end - columns.begin,
+          [of, rows, columns] {
             const std::vector<float> all = of.load();
             std::vector<float> part;
             for (uint32_t r = rows.begin; r < rows.end; ++r) {
@@ -91,7 +92,8 @@ Constant Slice(Constant of, Range rows, Range columns) {
 }
 
 Constant Transpose(Constant of) {
-  return {of.width, of.rows, [of] {
+  return {of.width, of.rows,
+          [of] {
             const std::vector<float> from = of.load();
             std::vector<float> to(from.size());
             for (uint64_t r = 0; r < of.rows; ++r) {
@@ -145,7 +147,8 @@ Constant Concatenate(std::vector<Constant> parts) {
     rows += part.rows;
   }
   if (rows > UINT32_MAX) Fail("too many rows");
-  return {static_cast<uint32_t>(rows), parts[0].width, [parts] {
+  return {static_cast<uint32_t>(rows), parts[0].width,
+          [parts] {
             std::vector<float> all;
             for (const Constant& part : parts) {
               const std::vector<float> values = part.load();

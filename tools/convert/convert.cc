@@ -48,7 +48,8 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress
     TensorReport entry = {
         tensor.name,          tensor.type, tensor.rows, tensor.width, tensor.data.size() + tensor.scales.size(),
         tensor.type != asked, {}};
-    if (tensor.type != DType::kF32 && tensor.type != DType::kI32) entry.error = CompareTensors(values, DecodeTensor(tensor));
+    if (tensor.type != DType::kF32 && tensor.type != DType::kI32)
+      entry.error = CompareTensors(values, DecodeTensor(tensor));
     report.weight_bytes += entry.bytes;
     report.f32_bytes += 4 * values.size();
     report.tensors.push_back(std::move(entry));

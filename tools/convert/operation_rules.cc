@@ -272,14 +272,14 @@ void Rotate(Check& c) {
 
 // Made of the first input's space by strides.
 uint32_t StridedSpace(Check& c) {
-  return c.OneSpace(
-      [&](const BlobSpace& s) { return s.kind == SpaceKind::kStrided && s.source == c.in(0).space; },
-      "are made of space " + c.spaces()[c.in(0).space].name + " by strides");
+  return c.OneSpace([&](const BlobSpace& s) { return s.kind == SpaceKind::kStrided && s.source == c.in(0).space; },
+                    "are made of space " + c.spaces()[c.in(0).space].name + " by strides");
 }
 
 void Pool(Check& c) {
   const uint32_t parent = c.Parent(c.in(0).space);
-  const bool to_parent = c.space_wanted().empty() || (parent != kBlobNone && c.spaces()[parent].name == c.space_wanted());
+  const bool to_parent =
+      c.space_wanted().empty() || (parent != kBlobNone && c.spaces()[parent].name == c.space_wanted());
   if (to_parent && parent == kBlobNone) {
     Fail("space {} has no parent to pool into", c.spaces()[c.in(0).space].name);
   }
