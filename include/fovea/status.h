@@ -79,7 +79,7 @@ enum {
   FOVEA_E_MISALIGNED = FOVEA_E_MEMORY | (2 << 8), /* The block must start on a multiple of `expected` bytes. */
 
   /* Details of FOVEA_E_LIMIT. */
-  FOVEA_E_ROWS = FOVEA_E_LIMIT | (1 << 8),     /* More rows than the session's limit for this space. */
+  FOVEA_E_ROWS = FOVEA_E_LIMIT | (1 << 8),     /* More rows than the session's limit for this space, or than a run may select. */
   FOVEA_E_SEGMENTS = FOVEA_E_LIMIT | (2 << 8), /* More segments than the session's limit, or lengths that disagree. */
   FOVEA_E_LENGTH = FOVEA_E_LIMIT | (3 << 8),   /* A segment is longer than the model's positions or the session's limit. */
   FOVEA_E_CAPACITY = FOVEA_E_LIMIT | (4 << 8), /* The caller's output array is full: `expected` entries are needed. */

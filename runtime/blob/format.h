@@ -79,9 +79,8 @@ struct SpaceRecord {
   uint32_t name;    // string
   uint32_t parent;  // space, earlier in the table, or kBlobNone: then all rows are one segment
   SpaceKind kind;
-  uint32_t
-      source;      // kExtended, kSelected, kStrided: a space with the same parent, earlier in the table; else kBlobNone
-  uint32_t extra;  // see SpaceKind; 0 for kInput
+  uint32_t source;  // if SpaceHasSource(kind): a space with the same parent, earlier in the table; else kBlobNone
+  uint32_t extra;   // see SpaceKind; 0 for kInput
   uint32_t reserved;
 };
 

@@ -38,7 +38,7 @@ class Run {
   Run(const ReadBlob& blob, const std::map<std::string, Rows>& inputs, uint32_t rows)
       : blob_(blob), program_(blob.programs.at(0)), values_(program_.values.size()) {
     for (const ReadSpace& space : blob.spaces) {
-      rows_.push_back(space.kind == 1 ? rows_.at(space.source) + space.extra : space.parent == kAbsent ? 1 : rows);
+      rows_.push_back(RowsOf(space, rows));
     }
     for (size_t i = 0; i < program_.values.size(); ++i) {
       if (program_.values[i].role == 1) values_[i] = inputs.at(program_.values[i].name);
@@ -52,6 +52,20 @@ class Run {
   }
 
  private:
+  uint32_t RowsOf(const ReadSpace& space, uint32_t rows) const {
+    switch (space.kind) {
+      case 0:
+        return space.parent == kAbsent ? 1 : rows;
+      case 1:
+        return rows_.at(space.source) + space.extra;
+      case 2:
+        return rows_.at(space.parent) * space.extra;
+      case 4:
+        return (rows_.at(space.source) + space.extra - 1) / space.extra;
+      default:
+        throw std::runtime_error("the reference does not know this kind of space");
+    }
+  }
   const Rows& In(const ReadOperation& op, size_t i) const { return values_.at(op.inputs.at(i)); }
   uint32_t Width(const ReadOperation& op, size_t i) const { return program_.values.at(op.inputs.at(i)).width; }
   uint32_t RowsIn(const ReadOperation& op, size_t i) const {
