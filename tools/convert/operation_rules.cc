@@ -354,7 +354,7 @@ struct Rule {
   size_t min_tensors, max_tensors;
   void (*check)(Check&);
   uint32_t ids = 0;      // bit per input that may be i32
-  bool indices = false;  // its tensors are tables of indices
+  uint32_t indices = 0;  // bit per tensor that is i32
 };
 constexpr Rule kRules[] = {
     {"embed", 1, kMaxInputs, 1, kMaxTensors, Embed, ~0u},
@@ -364,7 +364,7 @@ constexpr Rule kRules[] = {
     {"add", 2, 2, 0, 0, Add},
     {"activate", 1, 1, 0, 0, Activate},
     {"gate", 2, 2, 0, 0, Gate},
-    {"attention", 3, 6, 0, 8, AttentionRule},
+    {"attention", 3, 6, 0, 8, AttentionRule, 0, (1u << 2) | (1u << 3) | (1u << 7)},
     {"rotate", 1, 1, 1, 1, Rotate},
     {"pool", 1, 1, 0, 0, Pool},
     {"normalize", 1, 1, 0, 0, Normalize},
@@ -374,7 +374,7 @@ constexpr Rule kRules[] = {
     {"select", 1, 1, 0, 0, Select, 1u << 0},
     {"gather", 2, 2, 0, 0, Gather, 1u << 1},
     {"merge", 3, 3, 0, 0, Merge, 1u << 2},
-    {"arrange", 1, 1, 1, 1, Arrange, 0, true},
+    {"arrange", 1, 1, 1, 1, Arrange, 0, 1u << 0},
     {"unfold", 1, 1, 0, 0, Unfold},
 };
 
@@ -409,9 +409,10 @@ OperationResult CheckOperation(const OperationCall& call) {
       Fail("{} holds ids, which {} does not take there", call.inputs[i].name, op);
     }
   }
-  for (const BlobTensor* tensor : call.tensors) {
-    if (tensor != nullptr && (tensor->type == DType::kI32) != rule->indices) {
-      Fail("tensor {} holds {}", tensor->name, rule->indices ? "no indices" : "indices");
+  for (size_t i = 0; i < call.tensors.size(); ++i) {
+    const bool indices = ((rule->indices >> i) & 1) != 0;
+    if (call.tensors[i] != nullptr && (call.tensors[i]->type == DType::kI32) != indices) {
+      Fail("tensor {} holds {}", call.tensors[i]->name, indices ? "no indices" : "indices");
     }
   }
   OperationResult result;
