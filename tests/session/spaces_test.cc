@@ -1,4 +1,6 @@
 // Spaces whose rows follow from others: fixed, strided and selected segments in sessions.
+#include <algorithm>
+
 #include "tests/session/runners.h"
 #include "tests/support/heap_trap.h"
 #include "tests/support/model_builder.h"
@@ -214,6 +216,58 @@ TEST(Spaces, SpacesThatFollowNeedExactlyTheirMemory) {
       ASSERT_EQ(bytes->data()[bytes->size() - 1 - i], 0xa5);
     }
   }
+}
+
+// The most rows of a strided space, against every way to cut the source's rows into segments.
+uint32_t MostStridedRows(uint32_t rows, uint32_t segments, uint32_t stride) {
+  if (segments == 0) return 0;
+  uint32_t most = 0;
+  for (uint32_t first = 0; first <= rows; ++first) {
+    const uint32_t here = (first + stride - 1) / stride;
+    most = std::max(most, here + MostStridedRows(rows - first, segments - 1, stride));
+  }
+  return most;
+}
+
+TEST(Spaces, StridedLimitsAreExact) {
+  for (const uint32_t stride : {2u, 3u, 7u}) {
+    ModelBuilder b;
+    const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts);
+    const uint32_t fewer = b.StridedSpace("fewer", tokens, stride), x = b.Input("x", tokens, 64);
+    b.SetOutput(b.Op(OpCode::kPool, {x}, {}, fewer, 64));
+    const TestModel model(b.Blob());
+    for (uint32_t segments = 1; segments <= 4; ++segments) {
+      for (uint32_t rows = 1; rows <= 9; ++rows) {
+        const std::vector<fovea_limit> limits = {{texts, segments, 0}, {tokens, rows, 0}};
+        const TestSession session(model, Options(limits));
+        fovea_session_info info = {};
+        info.struct_size = sizeof(info);
+        ASSERT_EQ(fovea_session_get_info(session.session, &info), FOVEA_OK);
+        // And what kernels may read behind a matrix.
+        EXPECT_EQ(info.value_bytes, MostStridedRows(rows, segments, stride) * 64 * 4 + 128u)
+            << rows << " rows in " << segments << " segments by " << stride;
+      }
+    }
+  }
+}
+
+// Indices that nobody reads are still of all rows, not of a tile.
+TEST(Spaces, SelectionsThatNobodyReads) {
+  ModelBuilder b;
+  const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), all = b.SelectedSpace("all", tokens);
+  const uint32_t x = b.Input("x", tokens, 1);
+  b.Op(OpCode::kSelect, {x}, {}, all, 1, {{Attribute::kKind, 3}});
+  b.SetOutput(b.Op(OpCode::kScale, {x}, {}, tokens, 1));
+  const TestModel model(b.Blob());
+  fovea_step_info step = {};
+  ASSERT_EQ(fovea_program_step(model.model, 0, 0, &step), FOVEA_OK);
+  EXPECT_EQ(step.tile_local, 0u);
+  const std::vector<fovea_limit> limits = {{texts, 1, 0}, {tokens, 4000, 0}};
+  TestSession session(model, Options(limits, 1, 1));
+  session.SetSegments(tokens, {4000});
+  session.SetInput(x, b.RandomFloats(4000));
+  session.Run();
+  EXPECT_EQ(session.Segments(all), (Lengths{4000}));
 }
 
 TEST(Spaces, LimitsOfSpacesThatFollow) {
