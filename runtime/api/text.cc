@@ -15,8 +15,7 @@ namespace fovea {
 namespace {
 
 Status Find(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer) {
-  if (model == nullptr) return reporter.Fail(FOVEA_E_NULL, "the model is NULL");
-  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "not a live model");
+  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "not a model");
   *tokenizer = TokenizerOf(model);
   return *tokenizer != nullptr ? kOk : reporter.Fail(FOVEA_E_SECTION, "the blob has no tokenizer");
 }
