@@ -78,7 +78,9 @@ FOVEA_API fovea_status fovea_session_make(const fovea_model* model, const fovea_
  *
  * Says how the rows of an input space fall into segments: `lengths[i]` rows for row i of its parent, which thereby gets `count` rows (and
  * must get the same from every child). A space without parent takes one length. Empty segments are allowed; pooling one gives
- * zeros. Until called again the segments stay. FOVEA_E_ROWS, FOVEA_E_SEGMENTS, FOVEA_E_LENGTH (byte: index of the length). */
+ * zeros. Until called again the segments stay. A call that fails changes nothing: FOVEA_E_ROWS, FOVEA_E_SEGMENTS; FOVEA_E_LENGTH, where byte
+ * is the index of the length that is too long, or `count` if the parent's one segment of `count` rows, which follows from the call, is
+ * (expected: the longest that is possible, found: what it would be). */
 FOVEA_API fovea_status fovea_session_set_segments(fovea_session* session, uint32_t space, const uint32_t* lengths, uint32_t count,
                                                   fovea_error* error);
 

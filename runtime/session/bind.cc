@@ -67,7 +67,7 @@ Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengt
   // All is checked before anything is changed: a failed call leaves the old segments.
   if (parent_follows && count > session.spaces[record.parent].max_segment_rows) {
     return reporter.Fail(FOVEA_E_LENGTH, "more segments than the model has positions for in the parent space",
-                         session.spaces[record.parent].max_segment_rows, count);
+                         session.spaces[record.parent].max_segment_rows, count, count);
   }
   uint64_t rows = 0;
   for (uint32_t i = 0; i < count; ++i) {
