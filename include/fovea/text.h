@@ -33,6 +33,7 @@ typedef struct fovea_text_info {
   uint32_t pair_special;   /* .. and around and between two. */
   int32_t unknown_id;      /* Stands for what has no other token; -1: none. */
   int32_t pad_id;          /* The padding token; -1: none. fovea itself never pads. */
+  int32_t mask_id;         /* Stands for a word that a masked language model guesses ("[MASK]", "<mask>"); -1: none. */
 } fovea_text_info;
 
 /* Statuses: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_SECTION. */

@@ -41,6 +41,7 @@ Status GetInfo(const fovea_model* model, fovea_text_info* info, Reporter& report
   filled.pair_special = SpecialTokens(t->pair, 2);
   filled.unknown_id = OptionalId(t->header.unknown_id);
   filled.pad_id = OptionalId(t->header.pad_id);
+  filled.mask_id = OptionalId(t->mask_id);
   memcpy(info, &filled, std::min(filled.struct_size, sizeof(filled)));
   return kOk;
 }
