@@ -8,7 +8,7 @@
 #ifndef FOVEA_MODEL_H_
 #define FOVEA_MODEL_H_
 
-#include "fovea/status.h"
+#include "fovea/memory.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,6 +45,10 @@ FOVEA_API fovea_status fovea_model_size(const void* blob, uint64_t size, const f
  * Besides the statuses of fovea_model_size: FOVEA_E_TOO_SMALL (expected = needed bytes), FOVEA_E_MISALIGNED. Any thread. */
 FOVEA_API fovea_status fovea_model_init(const void* blob, uint64_t size, const fovea_model_options* options, void* memory,
                                         uint64_t memory_size, fovea_model** model, fovea_error* error);
+
+/* fovea_model_size and fovea_model_init in one call: `memory` is called once. The same statuses. */
+FOVEA_API fovea_status fovea_model_make(const void* blob, uint64_t size, const fovea_model_options* options, fovea_memory memory,
+                                        void* memory_context, fovea_model** model, fovea_error* error);
 
 /* ---- Looking inside. Strings belong to the blob. All of it is constant and may be called from any thread. ---- */
 
@@ -101,6 +105,8 @@ FOVEA_API fovea_status fovea_model_tensor(const fovea_model* model, uint32_t ten
 
 /* The metadata value of a key, or NULL. Keys in use: "architecture", "name", "task", "label.N", "fovea.*". */
 FOVEA_API const char* fovea_model_metadata(const fovea_model* model, const char* key);
+/* The name of a class, metadata "label.N"; "" if the blob has none for it. */
+FOVEA_API const char* fovea_model_label(const fovea_model* model, uint32_t index);
 /* Entry `index` in the order of the blob. FOVEA_E_INDEX past the end. */
 FOVEA_API fovea_status fovea_model_metadata_at(const fovea_model* model, uint32_t index, const char** key, const char** value);
 

@@ -31,7 +31,7 @@ typedef struct fovea_limit {
 } fovea_limit;
 
 /* Options of a session. Zero fields mean the default; set struct_size to sizeof(fovea_session_options). Arrays are read during
- * the call only. Spaces without a limit: 1 row if they have no parent; FOVEA_E_OPTION if the program needs them and they have. */
+ * the call only. Spaces without a limit: 1 row if they have no parent; `rows` if they have, or FOVEA_E_OPTION if the program needs them. */
 typedef struct fovea_session_options {
   size_t struct_size;
   uint32_t program;
@@ -46,6 +46,7 @@ typedef struct fovea_session_options {
   fovea_runner runner;  /* NULL: workers are called one after the other. */
   void* runner_context;
   uint64_t (*clock)(void); /* If given, ticks are summed per step (fovea_session_step_ticks). Called by workers. */
+  uint64_t rows;           /* The limit of every input space that has a parent and is not in `limits`; 0: none. */
 } fovea_session_options;
 
 /* Three blocks, each on a multiple of 64 bytes. A size of 0 needs no memory. */
@@ -65,6 +66,11 @@ FOVEA_API fovea_status fovea_session_size(const fovea_model* model, const fovea_
 FOVEA_API fovea_status fovea_session_init(const fovea_model* model, const fovea_session_options* options,
                                           const fovea_session_memory* memory, fovea_session** session, fovea_error* error);
 
+/* fovea_session_size and fovea_session_init in one call: `memory` is called once for each of the three blocks that is not empty, in their
+ * order. The same statuses. */
+FOVEA_API fovea_status fovea_session_make(const fovea_model* model, const fovea_session_options* options, fovea_memory memory,
+                                          void* memory_context, fovea_session** session, fovea_error* error);
+
 /* Spaces of which fovea_space_info.is_input is 0 need no limit and no segments of the caller. Their rows are those of another space with
  * some put in front, or one for every s rows of each segment; or a fixed number for each row of their parent: where a program has
  * no other inputs, how many rows the parent has is all there is to say (one length for a parent without parent). All these are known
@@ -72,7 +78,9 @@ FOVEA_API fovea_status fovea_session_init(const fovea_model* model, const fovea_
  *
  * Says how the rows of an input space fall into segments: `lengths[i]` rows for row i of its parent, which thereby gets `count` rows (and
  * must get the same from every child). A space without parent takes one length. Empty segments are allowed; pooling one gives
- * zeros. Until called again the segments stay. FOVEA_E_ROWS, FOVEA_E_SEGMENTS, FOVEA_E_LENGTH (byte: index of the length). */
+ * zeros. Until called again the segments stay. A call that fails changes nothing: FOVEA_E_ROWS, FOVEA_E_SEGMENTS; FOVEA_E_LENGTH, where byte
+ * is the index of the length that is too long, or `count` if the parent's one segment of `count` rows, which follows from the call, is
+ * (expected: the longest that is possible, found: what it would be). */
 FOVEA_API fovea_status fovea_session_set_segments(fovea_session* session, uint32_t space, const uint32_t* lengths, uint32_t count,
                                                   fovea_error* error);
 
@@ -105,6 +113,9 @@ FOVEA_API void fovea_session_cancel(fovea_session* session);
 
 /* An output, or a kept value, of the last run. Valid until the next run. FOVEA_E_INDEX for others, FOVEA_E_ORDER before a run. */
 FOVEA_API fovea_status fovea_session_output(const fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error);
+
+/* The same by its name in the session's program; FOVEA_E_NAME if there is none of that name. */
+FOVEA_API fovea_status fovea_session_find_output(const fovea_session* session, const char* name, fovea_view* view, fovea_error* error);
 
 /* How the rows of a space (derived ones too) fall into segments: offsets[count + 1], the session's own memory. FOVEA_E_ORDER before the
  * spaces it follows from are set, for a selected space before the run has chosen its rows; each run chooses anew. */

@@ -5,12 +5,13 @@
  * caller whose exact size depends on the model and the text's length only. All calls are pure functions of their arguments: any number
  * of threads may use one model at the same time, each with its own workspace and outputs.
  *
- * A model without tokenizer (fovea_model_info.has_text is 0) makes every call fail with FOVEA_E_SECTION.
+ * A model without tokenizer (fovea_model_info.has_text is 0) makes every call that takes a model fail with FOVEA_E_SECTION, and what is no
+ * model with FOVEA_E_HANDLE.
  */
 #ifndef FOVEA_TEXT_H_
 #define FOVEA_TEXT_H_
 
-#include "fovea/model.h"
+#include "fovea/session.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +33,7 @@ typedef struct fovea_text_info {
   uint32_t pair_special;   /* .. and around and between two. */
   int32_t unknown_id;      /* Stands for what has no other token; -1: none. */
   int32_t pad_id;          /* The padding token; -1: none. fovea itself never pads. */
+  int32_t mask_id;         /* Stands for a word that a masked language model guesses ("[MASK]", "<mask>"); -1: none. */
 } fovea_text_info;
 
 /* Statuses: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_SECTION. */
@@ -91,6 +93,14 @@ typedef struct fovea_text_tokens {
 FOVEA_API fovea_status fovea_text_encode(const fovea_model* model, const char* text, uint64_t size, const char* second,
                                          uint64_t second_size, const fovea_text_encode_options* options, void* workspace,
                                          uint64_t workspace_size, fovea_text_tokens* tokens, fovea_error* error);
+
+/* Makes encoded texts the input of a session's next run: text i is segment i of the space of the i32 input "input_ids", with its tokens'
+ * ids, and their types in the input "token_type_ids" (zeros if `types` is NULL) where the program has that. Other inputs, if there are
+ * any, stay to be written. `tokens` are `count` results of fovea_text_encode with ids.
+ * Statuses: FOVEA_E_NULL, FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE (also if texts have different ones); FOVEA_E_NAME (the program has no such
+ * inputs of one space); FOVEA_E_CAPACITY (text number `byte` has more tokens than its arrays hold); those of fovea_session_set_segments.
+ * Whether ids are in range is checked by fovea_session_run. */
+FOVEA_API fovea_status fovea_text_bind(fovea_session* session, const fovea_text_tokens* tokens, uint32_t count, fovea_error* error);
 
 /* Flags of fovea_text_decode. */
 enum {

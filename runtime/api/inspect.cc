@@ -1,4 +1,5 @@
 // fovea/model.h: looking inside a model.
+#include "runtime/api/find.h"
 #include "runtime/api/handles.h"
 
 using namespace fovea;  // NOLINT: this file is the border
@@ -78,6 +79,18 @@ const char* fovea_model_metadata(const fovea_model* model, const char* key) {
   return nullptr;
 }
 
+const char* fovea_model_label(const fovea_model* model, uint32_t index) {
+  char key[] = "label.4294967295";
+  char digits[10];
+  uint32_t count = 0;
+  for (; count == 0 || index != 0; index /= 10) digits[count++] = static_cast<char>('0' + index % 10);
+  char* end = key + sizeof("label.") - 1;
+  while (count != 0) *end++ = digits[--count];
+  *end = '\0';
+  const char* label = fovea_model_metadata(model, key);
+  return label == nullptr ? "" : label;
+}
+
 fovea_status fovea_model_metadata_at(const fovea_model* model, uint32_t index, const char** key, const char** value) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   if (key == nullptr || value == nullptr) return FOVEA_E_NULL;
@@ -115,13 +128,10 @@ fovea_status fovea_program_find_value(const fovea_model* model, uint32_t program
   if (name == nullptr || value == nullptr) return FOVEA_E_NULL;
   const ProgramPlan* plan = FindPlan(model, program);
   if (plan == nullptr) return FOVEA_E_INDEX;
-  const Blob& blob = model->model.blob;
-  for (uint32_t i = 0; i < plan->record->value_count; ++i) {
-    if (strcmp(blob.String(blob.values[plan->record->first_value + i].name), name) != 0) continue;
-    *value = i;
-    return FOVEA_OK;
-  }
-  return FOVEA_E_NAME;
+  const uint32_t found = FindValue(model->model, *plan->record, name);
+  if (found == kBlobNone) return FOVEA_E_NAME;
+  *value = found;
+  return FOVEA_OK;
 }
 
 fovea_status fovea_program_find_step(const fovea_model* model, uint32_t program, const char* name, uint32_t* step) {

@@ -61,10 +61,8 @@ Status Verify(const void* bytes, uint64_t size, Reporter& reporter) {
   return blob.text.size == 0 ? kOk : Tokenizer::Open(blob.text.data, blob.text.size, 0, reporter, &tokenizer);
 }
 
-Status Init(const void* bytes, uint64_t size, const fovea_model_options* options, void* memory, uint64_t memory_size,
-            fovea_model** model, Reporter& reporter) {
-  uint64_t needed = 0;
-  FOVEA_TRY(Size(bytes, size, options, &needed, reporter));
+Status InitIn(const void* bytes, uint64_t size, const fovea_model_options* options, void* memory, uint64_t memory_size,
+              uint64_t needed, fovea_model** model, Reporter& reporter) {
   FOVEA_TRY(CheckMemory(memory, needed, memory_size, reporter));
   Arena arena(memory, static_cast<size_t>(memory_size));
   fovea_model* handle;
@@ -73,6 +71,23 @@ Status Init(const void* bytes, uint64_t size, const fovea_model_options* options
   handle->mark = fovea_model::kMark;
   *model = handle;
   return kOk;
+}
+
+Status Init(const void* bytes, uint64_t size, const fovea_model_options* options, void* memory, uint64_t memory_size,
+            fovea_model** model, Reporter& reporter) {
+  uint64_t needed = 0;
+  FOVEA_TRY(Size(bytes, size, options, &needed, reporter));
+  return InitIn(bytes, size, options, memory, memory_size, needed, model, reporter);
+}
+
+Status Make(const void* bytes, uint64_t size, const fovea_model_options* options, fovea_memory memory, void* context,
+            fovea_model** model, Reporter& reporter) {
+  if (memory == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL");
+  uint64_t needed = 0;
+  FOVEA_TRY(Size(bytes, size, options, &needed, reporter));
+  void* block = memory(context, needed);
+  if (block == nullptr) return reporter.Fail(FOVEA_E_TOO_SMALL, "there is no memory for the model", needed);
+  return InitIn(bytes, size, options, block, needed, needed, model, reporter);
 }
 
 }  // namespace
@@ -101,6 +116,14 @@ fovea_status fovea_model_init(const void* blob, uint64_t size, const fovea_model
   if (model == nullptr) return reporter.Fail(FOVEA_E_NULL, "model is NULL").code;
   *model = nullptr;
   return Init(blob, size, options, memory, memory_size, model, reporter).code;
+}
+
+fovea_status fovea_model_make(const void* blob, uint64_t size, const fovea_model_options* options, fovea_memory memory,
+                              void* memory_context, fovea_model** model, fovea_error* error) {
+  Reporter reporter(error);
+  if (model == nullptr) return reporter.Fail(FOVEA_E_NULL, "model is NULL").code;
+  *model = nullptr;
+  return Make(blob, size, options, memory, memory_context, model, reporter).code;
 }
 
 fovea_status fovea_model_packed_size(const fovea_model* model, uint64_t* bytes, uint64_t* layout) {

@@ -1,8 +1,25 @@
 // fovea/session.h.
+#include "runtime/api/find.h"
 #include "runtime/api/handles.h"
 
 namespace fovea {
 namespace {
+
+// options.rows as limits: `limits` has room for kMaxSpaces.
+void SpellOutLimits(const Blob& blob, fovea_session_options* options, fovea_limit* limits) {
+  const uint32_t rows = options->rows < UINT32_MAX ? static_cast<uint32_t>(options->rows) : UINT32_MAX;
+  uint32_t count = 0;
+  for (; count < options->limit_count; ++count) limits[count] = options->limits[count];
+  for (uint32_t space = 0; space < blob.spaces.count; ++space) {
+    const SpaceRecord& record = blob.spaces[space];
+    if (record.kind != SpaceKind::kInput || record.parent == kBlobNone) continue;
+    bool given = false;
+    for (uint32_t i = 0; i < options->limit_count; ++i) given = given || limits[i].space == space;
+    if (!given) limits[count++] = {space, rows, 0};
+  }
+  options->limits = limits;
+  options->limit_count = count;
+}
 
 // The one path behind size and init. The handle lies at the start of the fixed block.
 Status Place(const fovea_model* model, const fovea_session_options* given, SessionArenas& arenas, Reporter& reporter,
@@ -10,7 +27,9 @@ Status Place(const fovea_model* model, const fovea_session_options* given, Sessi
   if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "not a model");
   fovea_session_options options;
   FOVEA_TRY(ReadStruct(given, &options, reporter));
-  FOVEA_TRY(CheckSessionOptions(model->model, options, reporter));
+  FOVEA_TRY(CheckSessionOptions(model->model, options, reporter));  // so no space has two limits
+  fovea_limit limits[kMaxSpaces];
+  if (options.rows != 0) SpellOutLimits(model->model.blob, &options, limits);
   *handle = arenas.fixed.Take<fovea_session>(1);
   Session* session = nullptr;
   FOVEA_TRY(PlaceSession(model->model, model->plans, options, arenas, reporter, &session));
@@ -50,12 +69,8 @@ Arena MakeArena(void* memory, uint64_t size, uint64_t needed) {
   return needed == 0 ? Arena() : Arena(memory, static_cast<size_t>(size));
 }
 
-Status Init(const fovea_model* model, const fovea_session_options* options, const fovea_session_memory* given,
-            fovea_session** session, Reporter& reporter) {
-  fovea_session_memory needed{}, memory;
-  FOVEA_TRY(Measure(model, options, &needed, reporter));
-  if (given == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL");
-  FOVEA_TRY(ReadStruct(given, &memory, reporter));
+Status InitIn(const fovea_model* model, const fovea_session_options* options, const fovea_session_memory& needed,
+              const fovea_session_memory& memory, fovea_session** session, Reporter& reporter) {
   FOVEA_TRY(CheckBlock(0, memory.fixed, needed.fixed_size, memory.fixed_size, reporter));
   FOVEA_TRY(CheckBlock(1, memory.state, needed.state_size, memory.state_size, reporter));
   FOVEA_TRY(CheckBlock(2, memory.scratch, needed.scratch_size, memory.scratch_size, reporter));
@@ -71,6 +86,32 @@ Status Init(const fovea_model* model, const fovea_session_options* options, cons
   handle->mark = fovea_session::kMark;
   *session = handle;
   return kOk;
+}
+
+Status Init(const fovea_model* model, const fovea_session_options* options, const fovea_session_memory* given,
+            fovea_session** session, Reporter& reporter) {
+  fovea_session_memory needed{}, memory;
+  FOVEA_TRY(Measure(model, options, &needed, reporter));
+  if (given == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL");
+  FOVEA_TRY(ReadStruct(given, &memory, reporter));
+  return InitIn(model, options, needed, memory, session, reporter);
+}
+
+Status Make(const fovea_model* model, const fovea_session_options* options, fovea_memory memory, void* context,
+            fovea_session** session, Reporter& reporter) {
+  if (memory == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL");
+  fovea_session_memory needed{};
+  FOVEA_TRY(Measure(model, options, &needed, reporter));
+  const uint64_t sizes[] = {needed.fixed_size, needed.state_size, needed.scratch_size};
+  void** blocks[] = {&needed.fixed, &needed.state, &needed.scratch};
+  for (uint32_t i = 0; i < 3; ++i) {
+    if (sizes[i] == 0) continue;
+    *blocks[i] = memory(context, sizes[i]);
+    if (*blocks[i] != nullptr) continue;
+    reporter.section = i;
+    return reporter.Fail(FOVEA_E_TOO_SMALL, "there is no memory for a block of the session", sizes[i]);
+  }
+  return InitIn(model, options, needed, needed, session, reporter);
 }
 
 fovea_view ViewOf(const Session& session, uint32_t value) {
@@ -132,13 +173,22 @@ fovea_status fovea_session_init(const fovea_model* model, const fovea_session_op
   return Init(model, options, memory, session, reporter).code;
 }
 
+fovea_status fovea_session_make(const fovea_model* model, const fovea_session_options* options, fovea_memory memory,
+                                void* memory_context, fovea_session** session, fovea_error* error) {
+  Reporter reporter(error);
+  if (session == nullptr) return reporter.Fail(FOVEA_E_NULL, "session is NULL").code;
+  *session = nullptr;
+  return Make(model, options, memory, memory_context, session, reporter).code;
+}
+
 fovea_status fovea_session_set_segments(fovea_session* session, uint32_t space, const uint32_t* lengths, uint32_t count,
                                         fovea_error* error) {
   Reporter reporter(error);
   const Status live = CheckSession(session, reporter);
   if (!live.ok()) return live.code;
   if (lengths == nullptr && count != 0) return reporter.Fail(FOVEA_E_NULL, "lengths is NULL").code;
-  return SetSegments(*session->session, space, lengths, count, reporter).code;
+  const auto at = [](const void* from, uint32_t i) -> uint64_t { return static_cast<const uint32_t*>(from)[i]; };
+  return SetSegments(*session->session, space, {at, lengths, count}, reporter).code;
 }
 
 fovea_status fovea_session_input(fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error) {
@@ -175,6 +225,17 @@ fovea_status fovea_session_output(const fovea_session* session, uint32_t value, 
   Reporter reporter(error);
   const Status live = CheckSession(session, reporter);
   return live.ok() ? OutputView(*session->session, value, view, reporter).code : live.code;
+}
+
+fovea_status fovea_session_find_output(const fovea_session* session, const char* name, fovea_view* view,
+                                       fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  if (!live.ok()) return live.code;
+  if (name == nullptr) return reporter.Fail(FOVEA_E_NULL, "name is NULL").code;
+  const uint32_t value = FindValue(*session->session->model, session->session->program(), name);
+  if (value == kBlobNone) return reporter.Fail(FOVEA_E_NAME, "the program has no value of that name").code;
+  return OutputView(*session->session, value, view, reporter).code;
 }
 
 fovea_status fovea_session_segments(const fovea_session* session, uint32_t space, const uint32_t** offsets,

@@ -15,8 +15,7 @@ namespace fovea {
 namespace {
 
 Status Find(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer) {
-  if (model == nullptr) return reporter.Fail(FOVEA_E_NULL, "the model is NULL");
-  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "not a live model");
+  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "not a model");
   *tokenizer = TokenizerOf(model);
   return *tokenizer != nullptr ? kOk : reporter.Fail(FOVEA_E_SECTION, "the blob has no tokenizer");
 }
@@ -42,6 +41,7 @@ Status GetInfo(const fovea_model* model, fovea_text_info* info, Reporter& report
   filled.pair_special = SpecialTokens(t->pair, 2);
   filled.unknown_id = OptionalId(t->header.unknown_id);
   filled.pad_id = OptionalId(t->header.pad_id);
+  filled.mask_id = OptionalId(t->mask_id);
   memcpy(info, &filled, std::min(filled.struct_size, sizeof(filled)));
   return kOk;
 }

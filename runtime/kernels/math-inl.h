@@ -49,7 +49,9 @@ HWY_INLINE V FastExp(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.3f)), hn::Mul(p, PowerOfTwo(d, rounded)));
 }
 
-// 2^x for -126 <= x <= 128; relative error 1.8e-7 (outside: unspecified).
+// 2^x for -126 <= x < 127.5; relative error 1.8e-7. From 127.5 to 128 the result is infinity. Below -126 it is at most
+// 2^-126 and never negative, and from -127 to below -126.5 exactly 0: clamping at -127 turns what is far below into
+// zeros. Outside -127 <= x <= 128: unspecified.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V FastExp2(D d, V x) {
   const V magic = hn::Set(d, kRoundMagic);

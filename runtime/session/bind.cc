@@ -45,7 +45,8 @@ void BindFollowers(Session& session) {
 
 }  // namespace
 
-Status SetSegments(Session& session, uint32_t space, const uint32_t* lengths, uint32_t count, Reporter& reporter) {
+Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter) {
+  const uint32_t count = lengths.count;
   const Blob& blob = session.model->blob;
   if (space >= blob.spaces.count) return reporter.Fail(FOVEA_E_INDEX, "no such space", blob.spaces.count, space);
   SpaceState& state = session.spaces[space];
@@ -66,20 +67,23 @@ Status SetSegments(Session& session, uint32_t space, const uint32_t* lengths, ui
   // All is checked before anything is changed: a failed call leaves the old segments.
   if (parent_follows && count > session.spaces[record.parent].max_segment_rows) {
     return reporter.Fail(FOVEA_E_LENGTH, "more segments than the model has positions for in the parent space",
-                         session.spaces[record.parent].max_segment_rows, count);
+                         session.spaces[record.parent].max_segment_rows, count, count);
   }
   uint64_t rows = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    if (lengths[i] > state.max_segment_rows) {
+    const uint64_t length = lengths.at(lengths.from, i);
+    if (length > state.max_segment_rows) {
       return reporter.Fail(FOVEA_E_LENGTH, "segment is longer than the session or the model allows",
-                           state.max_segment_rows, lengths[i], i);
+                           state.max_segment_rows, length, i);
     }
-    rows += lengths[i];
+    rows += length;
   }
   if (rows > state.max_rows)
     return reporter.Fail(FOVEA_E_ROWS, "more rows than the space's limit", state.max_rows, rows);
   state.offsets[0] = 0;
-  for (uint32_t i = 0; i < count; ++i) state.offsets[i + 1] = state.offsets[i] + lengths[i];
+  for (uint32_t i = 0; i < count; ++i) {
+    state.offsets[i + 1] = state.offsets[i] + static_cast<uint32_t>(lengths.at(lengths.from, i));
+  }
   Bind(session, space, count);
   if (parent_follows) {
     SpaceState& parent = session.spaces[record.parent];

@@ -79,7 +79,13 @@ Status PlaceSession(const Model& model, const ProgramPlan* plans, const fovea_se
                     SessionArenas& arenas, Reporter& reporter, Session** session);
 
 // bind.cc
-Status SetSegments(Session& session, uint32_t space, const uint32_t* lengths, uint32_t count, Reporter& reporter);
+// Rows of `count` segments, wherever they are written.
+struct SegmentLengths {
+  uint64_t (*at)(const void* from, uint32_t i);
+  const void* from;
+  uint32_t count;
+};
+Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter);
 // Rows of all spaces agree and ids are in range.
 Status CheckBound(Session& session, Reporter& reporter);
 // The rows of selected spaces are those of one run: unknown when it begins, bound when an operation has filled the

@@ -92,6 +92,7 @@ enum : uint8_t {
   kTokenSpecial = 1,  // left out when decoding without special tokens
   kTokenControl = 2,  // decodes to nothing (SentencePiece)
   kTokenUnknown = 4,
+  kTokenMask = 8,     // stands for a word to be guessed; the first one counts
 };
 
 enum class StepKind : uint32_t {

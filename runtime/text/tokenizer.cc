@@ -122,13 +122,14 @@ class Opener {
   }
 
   Status CheckPieces() {
-    const Tokenizer& t = *out_;
+    Tokenizer& t = *out_;
     if (t.piece_offsets.size != t.header.vocabulary + 1 || t.token_flags.size != t.header.vocabulary) {
       return Fail("a table does not have one record per token", t.header.vocabulary, t.token_flags.size);
     }
     if (t.piece_offsets[0] != 0) return Fail("the first piece does not start at 0");
     for (uint32_t i = 0; i < t.header.vocabulary; ++i) {
       if (t.piece_offsets[i] > t.piece_offsets[i + 1]) return Fail("the pieces are out of order", i);
+      if (t.mask_id == text::kNoId && (t.token_flags[i] & text::kTokenMask) != 0) t.mask_id = i;
     }
     if (t.piece_offsets[t.header.vocabulary] > t.piece_text.size) return Fail("the last piece is out of bounds");
     return kOk;

@@ -34,6 +34,7 @@ struct Tokenizer {
   text::Bytes prefix;           // kWordPiece: of a continuing piece
   uint32_t prefix_node = 0;     // its node in `vocabulary`
   bool prefix_found = false;
+  uint32_t mask_id = text::kNoId;  // the first token with kTokenMask
 
   // Reads and checks a section. `bytes` starts on a multiple of 8 and must stay as long as `out` is used.
   // `vocabulary_limit`: rows of the model's embedding table; 0 when unknown. Time is linear in `size`.

@@ -150,7 +150,16 @@ TEST(Misuse, NotAHandle) {
     EXPECT_REFUSED(fovea_session_size(m, nullptr, &sizes, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_session_init(m, nullptr, &sizes, &session, &error), FOVEA_E_HANDLE);
     fovea_text_info text_info = Sized<fovea_text_info>();
-    EXPECT_EQ(FOVEA_STATUS_CLASS(fovea_text_get_info(m, &text_info, nullptr)), FOVEA_E_ARGUMENT);
+    fovea_text_tokens tokens = Sized<fovea_text_tokens>();
+    char out[4];
+    int32_t id = 0;
+    uint32_t size;
+    EXPECT_REFUSED(fovea_text_get_info(m, &text_info, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_text_workspace_size(m, 1, &bytes, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_text_encode(m, "x", 1, nullptr, 0, nullptr, nullptr, 0, &tokens, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_text_decode(m, &id, 1, 0, out, sizeof(out), &bytes, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_text_token(m, 0, &text, &size, nullptr, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_text_find(m, "x", 1, &id, &error), FOVEA_E_HANDLE);
   }
   fovea_session* const sessions[] = {nullptr, reinterpret_cast<fovea_session*>(zeros.data())};
   for (fovea_session* s : sessions) {

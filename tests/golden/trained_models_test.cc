@@ -105,6 +105,26 @@ TEST_F(UseLite, ReproducesItsReference) {
   EXPECT_GE(traced, 18u);
 }
 
+// Weights as integers, and activations as integers row by row: the embedding of every text stays where it was.
+TEST_F(UseLite, Int8KeepsEveryReferenceEmbedding) {
+  if (Missing(directory_)) GTEST_SKIP();
+  const Converted converted(description_, DType::kI8, directory_);
+  const Json expected = Json::parse(ReadText(directory_ + "/expected.json"));
+  const tools::SafetensorsReader tensors(directory_ + "/expected.safetensors");
+  double worst = 1, sum = 0;
+  for (const Json& one : expected["cases"]) {
+    const std::string text = one["text"], name = one["name"];
+    const std::vector<float> reference = tools::ToFloats(tensors.Get(name + ".sentence_embedding"));
+    const tools::Matrix found = RunTexts(converted.model, {text}, "sentence_embedding");
+    const double cosine = Cosine(found.Row(0), reference.data(), reference.size());
+    EXPECT_GE(cosine, 0.999) << name;
+    worst = std::min(worst, cosine);
+    sum += cosine;
+  }
+  ASSERT_EQ(expected["cases"].size(), 18u);
+  std::cout << "int8: lowest cosine " << worst << ", mean " << sum / 18 << "\n";
+}
+
 double Pearson(const std::vector<double>& x, const std::vector<double>& y) {
   double mx = 0, my = 0, xy = 0, xx = 0, yy = 0;
   for (size_t i = 0; i < x.size(); ++i) {

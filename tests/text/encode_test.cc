@@ -1,9 +1,13 @@
 // Encoding and decoding with small tokenizers whose results can be worked out by hand.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/text/fixtures.h"
 #include "tests/text/text_fixture.h"
 #include "tools/base/fail.h"
+#include "tools/convert/text/build.h"
 
 namespace fovea::test {
 namespace {
@@ -201,6 +205,26 @@ TEST(BytePairText, Merges) {
   const std::string b = "h";
   EXPECT_EQ(section.Encode("l", &b, {}).ids, (Ids{10, 4, 2, 11, 11, 4, 0, 11}));
   EXPECT_EQ(section.Decode({9, 12, 13, 12, 0, 10}), " hello\xc3\xa9\xef\xbf\xbdh");
+}
+
+// The mask token is known by its usual names, or by the one that the tokenizer's configuration says.
+TEST(ReadTokenizer, MaskToken) {
+  EXPECT_EQ(TextSection(SectionOf(WordPieceJson())).tokenizer().mask_id, 4u);
+  EXPECT_EQ(TextSection(SectionOf(BytePairJson())).tokenizer().mask_id, 14u);
+  EXPECT_EQ(TextSection(SectionOf(UnigramJson())).tokenizer().mask_id, text::kNoId);
+  const std::filesystem::path folder = testing::TempDir() + "fovea_mask_token";
+  const auto write = [&](const char* file, const std::string& text) { std::ofstream(folder / file) << text; };
+  std::filesystem::create_directories(folder);
+  write("tokenizer.json", WordPieceJson().dump());
+  for (const char* config : {R"({"mask_token": "<L>"})", R"({"mask_token": {"content": "<L>"}})"}) {
+    write("tokenizer_config.json", config);
+    EXPECT_EQ(TextSection(tools::BuildTextSection(folder, {}, 0)).tokenizer().mask_id, 24u) << config;
+  }
+  std::filesystem::remove(folder / "tokenizer.json");
+  write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\n[MASK]\n");
+  write("tokenizer_config.json", "{}");
+  EXPECT_EQ(TextSection(tools::BuildTextSection(folder, {}, 0)).tokenizer().mask_id, 5u);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(ReadTokenizer, RefusesByName) {

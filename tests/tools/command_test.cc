@@ -7,6 +7,7 @@
 
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
+#include "tools/common/text.h"
 #include "tools/safetensors/safetensors.h"
 
 namespace fovea::test {
@@ -217,6 +218,8 @@ TEST(Command, Tokenize) {
   const json result = Json({"tokenize", TinyBlob("sequence"), "--text", "Cats?", "--json"});
   EXPECT_EQ(result[0]["ids"], json({2, 6, 7, 1, 3}));
   EXPECT_EQ(result[0]["ranges"][2], json({3, 4}));
+  const tools::Model model(TinyBlob("sequence"), tools::Model::Options{});
+  EXPECT_EQ(tools::Tokenizer(model).MaskId(), 4);
 }
 
 TEST(Command, InspectSaysWhatIsNeeded) {
@@ -238,6 +241,23 @@ TEST(Command, Bench) {
   EXPECT_GT(result["latency_ms"]["min"].get<double>(), 0);
   EXPECT_LE(result["latency_ms"]["min"].get<double>(), result["latency_ms"]["p99"].get<double>());
   EXPECT_GT(result["gop_per_run"].get<double>(), 0);
+  ASSERT_GT(result["steps"].size(), 20u);
+  double least = 0, middle = 0, share = 0;
+  for (const json& step : result["steps"]) {
+    EXPECT_LE(step["microseconds"].get<double>(), step["microseconds_p50"].get<double>());
+    least += step["microseconds"].get<double>();
+    middle += step["microseconds_p50"].get<double>();
+    share += step["share"].get<double>();
+  }
+  EXPECT_GT(least, 0);
+  EXPECT_NEAR(share, 1, 1e-6);
+  double by_operation = 0, middle_by_operation = 0;
+  for (const json& row : result["operations"]) {
+    by_operation += row["microseconds"].get<double>();
+    middle_by_operation += row["microseconds_p50"].get<double>();
+  }
+  EXPECT_NEAR(by_operation, least, 1e-6 * least);
+  EXPECT_NEAR(middle_by_operation, middle, 1e-6 * middle);
   EXPECT_EQ(Fovea({"bench", TinyBlob("sequence"), "--seconds", "0", "--steps", "--workers", "2"}).status, 0);
 }
 

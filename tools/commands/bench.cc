@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <numeric>
 
@@ -24,18 +25,26 @@ struct Arguments {
   bool json = false;
 };
 
-// Seconds of each run, sorted; at least five, after one that is not counted.
-std::vector<double> Measure(Session* session, double seconds) {
+// Runs at least five times, after one run that is not counted, and as long as `seconds`. Calls `after_run` with the seconds
+// of each, outside of what is measured; also, with 0, after the run that is not counted.
+void Measure(Session* session, double seconds, const std::function<void(double)>& after_run) {
   session->Run();
-  std::vector<double> times;
+  after_run(0);
   const uint64_t begin = NanosecondClock();
   uint64_t now = begin;
-  while (times.size() < 5 || static_cast<double>(now - begin) < seconds * 1e9) {
-    const uint64_t start = now;
+  for (int runs = 0; runs < 5 || static_cast<double>(now - begin) < seconds * 1e9; ++runs) {
+    const uint64_t start = NanosecondClock();
     session->Run();
     now = NanosecondClock();
-    times.push_back(1e-9 * static_cast<double>(now - start));
+    after_run(1e-9 * static_cast<double>(now - start));
   }
+}
+
+// Seconds of each run, sorted.
+std::vector<double> RunSeconds(Session* session, double seconds) {
+  std::vector<double> times;
+  Measure(session, seconds, [&](double time) { times.push_back(time); });
+  times.erase(times.begin());
   std::sort(times.begin(), times.end());
   return times;
 }
@@ -52,36 +61,53 @@ uint64_t PeakResidentBytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Time of each step, of all workers together, in seconds per run.
-std::vector<double> StepSeconds(const Model& model, const ShapeArguments& shape, const Batch& batch, double seconds) {
+// Seconds that a step takes in a run, of all workers together, over many runs. What disturbs a run (another process, an
+// interrupt) falls into some steps of it and only adds: the minimum is steady.
+struct StepTime {
+  double least, middle;
+};
+
+std::vector<StepTime> StepTimes(const Model& model, const ShapeArguments& shape, const Batch& batch, double seconds) {
   SessionRequest request = shape.Request(model, batch);
   request.clock = NanosecondClock;
   Session session(model, request);
   Bind(batch, &session);
-  const double runs = static_cast<double>(Measure(&session, seconds).size() + 1);
-  std::vector<double> steps(model.Program(request.program).step_count);
-  for (uint32_t i = 0; i < steps.size(); ++i) {
-    uint64_t ticks = 0;
-    fovea_session_step_ticks(session.get(), i, &ticks);
-    steps[i] = 1e-9 * static_cast<double>(ticks) / runs;
+  const uint32_t count = model.Program(request.program).step_count;
+  std::vector<uint64_t> before(count);
+  std::vector<std::vector<double>> times(count);  // of each step, run by run
+  Measure(&session, seconds, [&](double) {
+    for (uint32_t i = 0; i < count; ++i) {
+      uint64_t ticks = 0;
+      fovea_session_step_ticks(session.get(), i, &ticks);
+      times[i].push_back(1e-9 * static_cast<double>(ticks - before[i]));
+      before[i] = ticks;
+    }
+  });
+  std::vector<StepTime> steps;
+  for (std::vector<double>& step : times) {
+    step.erase(step.begin());
+    std::sort(step.begin(), step.end());
+    steps.push_back({step[0], Percentile(step, 50)});
   }
   return steps;
 }
 
-OrderedJson StepTable(const Model& model, uint32_t program, const std::vector<double>& seconds,
+OrderedJson StepTable(const Model& model, uint32_t program, const std::vector<StepTime>& times,
                       const std::vector<double>& flops) {
-  const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  double all = 0;
+  for (const StepTime& time : times) all += time.least;
   OrderedJson table = OrderedJson::array();
-  for (uint32_t i = 0; i < seconds.size(); ++i) {
+  for (uint32_t i = 0; i < times.size(); ++i) {
     const fovea_step_info step = model.Step(program, i);
     table.push_back({{"step", i},
                      {"op", step.op},
                      {"name", step.name == nullptr ? "" : step.name},
                      {"phase", step.phase},
-                     {"microseconds", 1e6 * seconds[i]},
-                     {"share", all == 0 ? 0 : seconds[i] / all},
+                     {"microseconds", 1e6 * times[i].least},
+                     {"microseconds_p50", 1e6 * times[i].middle},
+                     {"share", all == 0 ? 0 : times[i].least / all},
                      {"gop", 1e-9 * flops[i]},
-                     {"gops", seconds[i] == 0 ? 0 : 1e-9 * flops[i] / seconds[i]}});
+                     {"gops", times[i].least == 0 ? 0 : 1e-9 * flops[i] / times[i].least}});
   }
   return table;
 }
@@ -92,23 +118,25 @@ OrderedJson OperationTable(const OrderedJson& steps) {
   for (const OrderedJson& step : steps) {
     OrderedJson& row = table[step["op"].get<std::string>()];
     if (row.is_null()) row = OrderedJson::object();
-    for (const char* key : {"microseconds", "share", "gop"}) row[key] = row.value(key, 0.0) + step[key].get<double>();
+    for (const char* key : {"microseconds", "microseconds_p50", "share", "gop"}) row[key] = row.value(key, 0.0) + step[key].get<double>();
     row["steps"] = row.value("steps", 0) + 1;
   }
   return table;
 }
 
 void PrintSteps(std::ostream& out, const OrderedJson& result) {
-  out << fmt::format("\n{:>4} {:>5}  {:<10} {:<28} {:>10} {:>7} {:>9}\n", "step", "phase", "op", "name", "us", "share", "GOPS");
+  out << fmt::format("\n{:>4} {:>5}  {:<10} {:<28} {:>10} {:>10} {:>7} {:>9}\n", "step", "phase", "op", "name", "min us", "p50 us",
+                     "share", "GOPS");
   for (const OrderedJson& step : result["steps"]) {
-    out << fmt::format("{:>4} {:>5}  {:<10} {:<28} {:>10.1f} {:>6.1f}% {:>9.1f}\n", step["step"].get<int>(),
+    out << fmt::format("{:>4} {:>5}  {:<10} {:<28} {:>10.1f} {:>10.1f} {:>6.1f}% {:>9.1f}\n", step["step"].get<int>(),
                        step["phase"].get<int>(), step["op"].get<std::string>(), Printable(step["name"].get<std::string>()),
-                       step["microseconds"].get<double>(), 100 * step["share"].get<double>(), step["gops"].get<double>());
+                       step["microseconds"].get<double>(), step["microseconds_p50"].get<double>(), 100 * step["share"].get<double>(), step["gops"].get<double>());
   }
-  out << "\nBy operation (all workers together)\n";
+  out << "\nBy operation (sums of the steps; all workers together)\n";
   for (const auto& [op, row] : result["operations"].items()) {
     const double microseconds = row["microseconds"].get<double>();
-    out << fmt::format("  {:<12} {:>4} steps {:>10.1f} us {:>6.1f}% {:>9.1f} GOPS\n", op, row["steps"].get<int>(), microseconds,
+    out << fmt::format("  {:<12} {:>4} steps  min {:>10.1f}  p50 {:>10.1f} us {:>6.1f}% {:>9.1f} GOPS\n", op, row["steps"].get<int>(),
+                       microseconds, row["microseconds_p50"].get<double>(),
                        100 * row["share"].get<double>(),
                        microseconds == 0 ? 0 : 1e6 * row["gop"].get<double>() / microseconds);
   }
@@ -143,7 +171,7 @@ void Bench(const Arguments& arguments, Console* console) {
   const SessionRequest request = arguments.shape.Request(model, batch);
   Session session(model, request);
   Bind(batch, &session);
-  const std::vector<double> times = Measure(&session, arguments.seconds);
+  const std::vector<double> times = RunSeconds(&session, arguments.seconds);
   const std::vector<double> flops = StepFlops(model, session);
   const double middle = Percentile(times, 50), work = std::accumulate(flops.begin(), flops.end(), 0.0);
   const uint64_t rows = batch.Rows();
@@ -178,8 +206,8 @@ void Bench(const Arguments& arguments, Console* console) {
         {"scratch", session.sizes().scratch_size},
         {"peak_resident", PeakResidentBytes()}}}};
   if (arguments.steps) {
-    const std::vector<double> seconds = StepSeconds(model, arguments.shape, batch, arguments.seconds);
-    result["steps"] = StepTable(model, request.program, seconds, flops);
+    const std::vector<StepTime> times_of_steps = StepTimes(model, arguments.shape, batch, arguments.seconds);
+    result["steps"] = StepTable(model, request.program, times_of_steps, flops);
     result["operations"] = OperationTable(result["steps"]);
   }
   if (arguments.json) {
@@ -197,7 +225,8 @@ void AddBench(CLI::App* app, Console* console) {
   arguments->model.AddTo(command);
   arguments->shape.AddTo(command);
   command->add_option("--seconds", arguments->seconds, "How long to measure")->check(CLI::Range(0.0, 3600.0))->capture_default_str();
-  command->add_flag("--steps", arguments->steps, "Time every step, in a second measurement");
+  command->add_flag("--steps", arguments->steps, "Time every step, in a second measurement: the minimum and the median of its runs,\n"
+                                                "each the sum over all workers; shares and GOPS are those of the minima");
   AddJson(command, &arguments->json);
   command->footer(
       "Examples:\n  fovea bench model.fovea --rows 128 --workers 2\n"

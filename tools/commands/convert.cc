@@ -28,7 +28,7 @@ struct Arguments {
 };
 
 OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
-  OrderedJson tensors = OrderedJson::array(), outputs = OrderedJson::array();
+  OrderedJson tensors = OrderedJson::array(), outputs = OrderedJson::array(), calibrated = OrderedJson::array();
   for (const TensorReport& t : report.tensors) {
     tensors.push_back({{"name", t.name},
                        {"type", TypeName(static_cast<uint32_t>(t.type))},
@@ -43,8 +43,12 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
     outputs.push_back({{"program", o.program},
                        {"name", o.name},
                        {"lowest_cosine", o.lowest_cosine},
+                       {"mean_cosine", o.mean_cosine},
                        {"max_abs_difference", o.max_abs_difference},
                        {"max_abs", o.max_abs}});
+  }
+  for (const CalibrationReport& c : report.calibrated) {
+    calibrated.push_back({{"weight", c.weight}, {"bias_change", c.bias_change}});
   }
   OrderedJson metadata = OrderedJson::object();
   for (const auto& [key, value] : report.metadata) metadata[key] = value;
@@ -59,6 +63,7 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
           {"outputs", outputs},
           {"sample_lengths", report.sample_lengths},
           {"tensors", tensors},
+          {"calibrated", calibrated},
           {"unused", report.unused},
           {"warnings", report.warnings}};
 }
@@ -99,6 +104,12 @@ void Print(std::ostream& out, const ConvertReport& report, const std::string& ou
   out << fmt::format("  all   {:>5} tensors {:>16} bytes, {:.1f} % of f32\n", report.tensors.size(), Grouped(report.weight_bytes),
                      report.f32_bytes == 0 ? 100.0 : 100.0 * static_cast<double>(report.weight_bytes) /
                                                          static_cast<double>(report.f32_bytes));
+  if (!report.calibrated.empty()) {
+    const auto most = std::max_element(report.calibrated.begin(), report.calibrated.end(),
+                                       [](const auto& a, const auto& b) { return a.bias_change < b.bias_change; });
+    out << fmt::format("\nCalibrated on made-up texts: {} weights; biases changed by up to {:.2g} (of {})\n",
+                       report.calibrated.size(), most->bias_change, Printable(most->weight));
+  }
   if (!report.outputs.empty()) {
     out << fmt::format("\nAgainst f32 weights, {} samples\n", report.sample_lengths.size());
     for (const OutputReport& o : report.outputs) {

@@ -14,6 +14,14 @@ namespace {
 // The first part of a text for messages.
 std::string Quoted(const std::string& text) { return text.size() <= 40 ? text : text.substr(0, 40) + ".."; }
 
+fovea_text_info InfoOf(const Model& model) {
+  fovea_error error = {};
+  fovea_text_info info = {};
+  info.struct_size = sizeof(info);
+  Check(fovea_text_get_info(model.get(), &info, &error), error, model.name());
+  return info;
+}
+
 }  // namespace
 
 Tokenizer::Tokenizer(const Model& model) : model_(model) {
@@ -26,9 +34,7 @@ Tokens Tokenizer::Encode(const std::string& text, uint32_t max_length) const {
   const std::string doing = fmt::format("text '{}'", Quoted(text));
   Check(fovea_text_workspace_size(model_.get(), text.size(), &workspace_bytes, &error), error, doing);
   const Memory workspace = Allocate(workspace_bytes);
-  fovea_text_info info = {};
-  info.struct_size = sizeof(info);
-  Check(fovea_text_get_info(model_.get(), &info, &error), error, model_.name());
+  const fovea_text_info info = InfoOf(model_);
   fovea_text_encode_options options = {};
   options.struct_size = sizeof(options);
   options.max_length = max_length;
@@ -76,11 +82,8 @@ std::string Tokenizer::Piece(int32_t id) const {
 }
 
 std::optional<int32_t> Tokenizer::MaskId() const {
-  for (const char* piece : {"[MASK]", "<mask>"}) {
-    int32_t id = 0;
-    if (fovea_text_find(model_.get(), piece, static_cast<uint32_t>(strlen(piece)), &id, nullptr) == FOVEA_OK) return id;
-  }
-  return std::nullopt;
+  const fovea_text_info info = InfoOf(model_);
+  return info.mask_id < 0 ? std::nullopt : std::optional<int32_t>(info.mask_id);
 }
 
 namespace {

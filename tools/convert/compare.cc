@@ -2,38 +2,22 @@
 #include "tools/convert/compare.h"
 
 #include <math.h>
-#include <string.h>
 
 #include <algorithm>
 
 #include "tools/base/fail.h"
 #include "tools/common/batch.h"
 #include "tools/common/error.h"
-#include "tools/common/memory.h"
 #include "tools/common/model.h"
 #include "tools/common/session.h"
 #include "tools/common/text.h"
+#include "tools/convert/loaded_blob.h"
 
 namespace fovea::tools {
 namespace {
 
 // Rows of the samples where no texts are given.
 const std::vector<uint32_t> kLengths = {5, 16, 33, 64};
-
-// A blob where the library wants it.
-struct Loaded {
-  explicit Loaded(const std::vector<uint8_t>& blob, const std::string& name)
-      : memory(Copy(blob)), model(memory.get(), blob.size(), name, Model::Options{}) {}
-
-  static Memory Copy(const std::vector<uint8_t>& blob) {
-    Memory memory = Allocate(blob.size());
-    memcpy(memory.get(), blob.data(), blob.size());
-    return memory;
-  }
-
-  Memory memory;
-  Model model;
-};
 
 std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch) {
   SessionRequest request;
@@ -96,7 +80,7 @@ void Compare(const Matrix& exact, const Matrix& stored, OutputReport& report) {
 
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored,
                   const std::vector<std::string>& texts, ConvertReport& report, const Progress& progress) {
-  const Loaded reference(exact, "the model with f32 weights"), candidate(stored, "the converted model");
+  const LoadedBlob reference(exact, "the model with f32 weights"), candidate(stored, "the converted model");
   const uint32_t programs = reference.model.Info().program_count;
   for (uint32_t program = 0; program < programs; ++program) {
     const std::string name = reference.model.Program(program).name;
@@ -116,7 +100,7 @@ void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>&
 }
 
 BlobPacked PackForHost(const std::vector<uint8_t>& blob) {
-  const Loaded loaded(blob, "the converted model");
+  const LoadedBlob loaded(blob, "the converted model");
   uint64_t size = 0;
   BlobPacked packed;
   Check(fovea_model_packed_size(loaded.model.get(), &size, &packed.layout), "size of packed weights");

@@ -7,6 +7,7 @@
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/arch/architecture.h"
+#include "tools/convert/calibrate.h"
 #include "tools/convert/compare.h"
 #include "tools/convert/graph_json.h"
 #include "tools/convert/resolve.h"
@@ -106,6 +107,12 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   model.content.text = TextSection(description, report);
   report.text_bytes = model.content.text.size();
   Encode(model, options.weights, report, progress);
+  const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4;
+  std::vector<uint8_t> exact;
+  if (integers || (options.compare && options.weights != DType::kF32)) {
+    exact = ExactBlob(description, model.content.text);
+  }
+  if (integers) Calibrate(model, exact, report, progress);
   std::vector<uint8_t> blob = WriteBlob(model.content);
   if (options.pack_host) {
     if (progress) progress("pack", "", 0, 1);
@@ -120,7 +127,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   }
   report.blob_bytes = blob.size();
   if (options.compare && options.weights != DType::kF32) {
-    CompareBlobs(ExactBlob(description, model.content.text), blob, options.texts, report, progress);
+    CompareBlobs(exact, blob, options.texts, report, progress);
   }
   return blob;
 }

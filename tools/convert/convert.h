@@ -34,6 +34,12 @@ struct TensorReport {
   QuantizationError error;
 };
 
+// A weight rounded with regard to the rows of made-up texts.
+struct CalibrationReport {
+  std::string weight;
+  double bias_change = 0;  // the largest of an element; 0 where there is no bias to change
+};
+
 // An output of the stored model against the same model with f32 weights, over all samples.
 struct OutputReport {
   std::string program;
@@ -47,6 +53,7 @@ struct OutputReport {
 struct ConvertReport {
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<TensorReport> tensors;
+  std::vector<CalibrationReport> calibrated;
   std::vector<OutputReport> outputs;     // empty if not compared
   std::vector<uint32_t> sample_lengths;  // rows of the samples compared on
   uint64_t weight_bytes = 0;             // of all tensors

@@ -53,6 +53,11 @@ bool ReadDirectory(const path& model_dir, TextModel* model) {
     }
     *model = ReadSentencePiece(ReadFile(found));
   }
+  // A model may have a mask token of another name than the usual ones.
+  const std::string mask = SpecialToken(config, "mask_token", "");
+  for (const AddedToken& added : model->added) {
+    if (added.content == mask) model->mask_id = added.id;
+  }
   const uint32_t length = ConfiguredLength(config);
   if (length != 0) model->max_length = length;
   return true;

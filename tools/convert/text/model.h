@@ -40,6 +40,7 @@ struct TextModel {
   std::vector<TextToken> tokens;  // by id
   uint32_t unknown_id = text::kNoId;
   uint32_t pad_id = text::kNoId;
+  uint32_t mask_id = text::kNoId;
   double unknown_score = 0;
   std::string continuation = "##";
   uint32_t max_word_chars = 100;

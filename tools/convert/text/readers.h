@@ -28,6 +28,9 @@ TextModel ReadScoredPieces(const nlohmann::json& pieces, const nlohmann::json& d
 // What BertNormalizer does, as one map.
 TextStep BertNormalizerStep(bool clean_text, bool space_cjk, bool strip_accents, bool lower_case);
 
+// A special token of tokenizer_config.json: a string or an object with `content`.
+std::string SpecialToken(const nlohmann::json& config, const char* key, const char* fallback);
+
 std::string ReadFile(const std::filesystem::path& path);
 nlohmann::json ReadJson(const std::filesystem::path& path);
 

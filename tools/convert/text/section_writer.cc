@@ -214,7 +214,8 @@ class SectionWriter {
       Content& bytes = tables_[text::kPieceText];
       bytes.insert(bytes.end(), token.piece.begin(), token.piece.end());
       Append(static_cast<uint32_t>(bytes.size()), &tables_[text::kPieceOffsets]);
-      Append(token.flags, &tables_[text::kTokenFlags]);
+      const int mask = id == model_.mask_id ? text::kTokenMask : 0;
+      Append(static_cast<uint8_t>(token.flags | mask), &tables_[text::kTokenFlags]);
       if (token.matches && !token.piece.empty() && token.piece.find('\0') == std::string::npos) {
         keys.emplace(token.piece, static_cast<uint32_t>(id));
         longest = std::max(longest, static_cast<uint32_t>(token.piece.size()));

@@ -92,6 +92,7 @@ TextModel ReadSentencePiece(const std::string& bytes) {
       }
       token.matches = type == kNormal || type == kUserDefined;
       if (token.piece == "<pad>") model.pad_id = static_cast<uint32_t>(model.tokens.size());
+      if (token.piece == "<mask>") model.mask_id = static_cast<uint32_t>(model.tokens.size());
       model.tokens.push_back(std::move(token));
       types.push_back(type);
     } else if (file.field == 2) {

@@ -189,6 +189,7 @@ class Reader {
       known.piece = bytes ? PieceBytes(added.content) : added.content;
       if ((added.flags & text::kAddedSpecial) != 0) known.flags |= text::kTokenSpecial;
       if (added.content == "[PAD]" || added.content == "<pad>") model_.pad_id = added.id;
+      if (added.content == "[MASK]" || added.content == "<mask>") model_.mask_id = added.id;
       model_.added.push_back(std::move(added));
     }
   }

@@ -3,18 +3,14 @@
 #include "tools/convert/text/readers.h"
 
 namespace fovea::tools {
-namespace {
 
 using nlohmann::json;
 
-// A special token in tokenizer_config.json is a string or an object with `content`.
 std::string SpecialToken(const json& config, const char* key, const char* fallback) {
   const auto found = config.find(key);
   if (found == config.end() || found->is_null()) return fallback;
   return found->is_object() ? found->at("content").get<std::string>() : found->get<std::string>();
 }
-
-}  // namespace
 
 TextModel ReadVocabTxt(const std::string& lines, const json& config) {
   TextModel model;
@@ -44,6 +40,7 @@ TextModel ReadVocabTxt(const std::string& lines, const json& config) {
   }
   model.unknown_id = model.IdOf(unknown);
   model.pad_id = model.IdOf(pad);
+  model.mask_id = model.IdOf(mask);
   model.Wrap(model.IdOf(open), model.IdOf(close), mpnet, mpnet ? 0 : 1);
   const bool lower = config.value("do_lower_case", true);
   const auto accents = config.find("strip_accents");

@@ -1,0 +1,130 @@
+// Calibrated weights and biases, against sums worked out here.
+#include "tools/convert/calibrate.h"
+
+#include <gtest/gtest.h>
+#include <math.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/support/second_reader.h"
+#include "tools/convert/constants.h"
+#include "tools/convert/convert.h"
+
+namespace fovea::test {
+namespace {
+
+using tools::Description;
+
+std::vector<float> Random(size_t count, float scale, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0, scale);
+  std::vector<float> values(count);
+  for (float& value : values) value = normal(random);
+  return values;
+}
+
+constexpr uint32_t kRows = 300, kWidth = 64, kOut = 24;
+
+// The mean row of the table: its rows lie closely around it.
+std::vector<float> Middle() { return Random(kWidth, 1, 2); }
+
+enum class Kind { kPlain, kWithoutBias, kOfNumbers, kTwice, kBiasUsedElsewhere };
+
+// Ids -> rows of a table -> a linear layer.
+Description Model(Kind kind) {
+  Description d;
+  d.spaces = {{"texts"}, {"tokens", "texts"}};
+  std::vector<float> table = Random(kRows * kWidth, 0.1f, 1);
+  const std::vector<float> middle = Middle();
+  for (size_t i = 0; i < table.size(); ++i) table[i] += middle[i % kWidth];
+  d.weights.Add("table", tools::Literal(kRows, kWidth, table));
+  d.weights.Add("weight", tools::Literal(kOut, kWidth, Random(kOut * kWidth, 1, 3)));
+  d.weights.Add("bias", tools::Literal(1, kOut, Random(kOut, 1, 4)));
+  tools::Program program;
+  program.name = "encode";
+  const bool numbers = kind == Kind::kOfNumbers;
+  program.inputs = {{"x", "tokens", !numbers, kWidth}};
+  if (!numbers) program.operations.push_back({"embed", {"x"}, {"table"}, "rows"});
+  const std::string rows = numbers ? "x" : "rows", bias = kind == Kind::kWithoutBias ? "" : "bias";
+  program.operations.push_back({"linear", {rows}, {"weight", bias}, "y"});
+  program.outputs = {"y"};
+  if (kind == Kind::kTwice) {
+    program.operations.push_back({"scale", {rows}, {}, "half", {{"scale", 0.5}}});
+    program.operations.push_back({"linear", {"half"}, {"weight", "bias"}, "z"});
+  } else if (kind == Kind::kBiasUsedElsewhere) {
+    program.operations.push_back({"norm", {"y"}, {"", "bias"}, "z", {{"kind", "layer"}, {"epsilon", 1e-6}}});
+  }
+  if (program.operations.back().out == "z") program.outputs.push_back("z");
+  d.programs = {program};
+  return d;
+}
+
+struct Built {
+  Built(Kind kind, DType type) {
+    tools::ConvertOptions options;
+    options.weights = type;
+    options.compare = false;
+    blob = SecondReader(tools::BuildBlob(Model(kind), options, report));
+  }
+  std::vector<float> Tensor(const std::string& name) const {
+    for (const ReadTensor& tensor : blob.tensors) {
+      if (tensor.name == name) return tensor.values;
+    }
+    return {};
+  }
+  tools::ConvertReport report;
+  ReadBlob blob;
+};
+
+// The bias holds what the weights' error makes of the mean row. How far the mean of made-up rows is from the middle:
+// about 0.012 in each column; an error of weights of up to 0.02 (int8) makes less than 0.005 of it, one of 0.3 (int4)
+// less than 0.1.
+void ExpectCorrected(Kind kind, DType type, double of_middle, double tolerance) {
+  const Built built(kind, type);
+  const std::vector<float> weight = Random(kOut * kWidth, 1, 3), bias = Random(kOut, 1, 4), middle = Middle();
+  const std::vector<float> stored = built.Tensor("weight"), corrected = built.Tensor("bias");
+  ASSERT_EQ(corrected.size(), kOut);
+  double largest = 0;
+  for (uint32_t r = 0; r < kOut; ++r) {
+    double shift = 0;
+    for (uint32_t i = 0; i < kWidth; ++i) {
+      shift += (static_cast<double>(weight[r * kWidth + i]) - stored[r * kWidth + i]) * middle[i] * of_middle;
+    }
+    EXPECT_NEAR(corrected[r] - bias[r], shift, tolerance) << r;
+    largest = std::max(largest, fabs(static_cast<double>(corrected[r]) - bias[r]));
+  }
+  EXPECT_GT(largest, 8 * tolerance);  // so that the comparison means something
+  ASSERT_EQ(built.report.calibrated.size(), 1u);
+  EXPECT_EQ(built.report.calibrated[0].weight, "weight");
+  EXPECT_NEAR(built.report.calibrated[0].bias_change, largest, 1e-6);
+}
+
+TEST(Calibrate, TakesBackTheErrorOfTheMeanRow) {
+  ExpectCorrected(Kind::kPlain, DType::kI8, 1, 0.005);
+  ExpectCorrected(Kind::kPlain, DType::kI4, 1, 0.1);
+}
+
+// Here the middle is also the direction in which the rows of both differ, so that rounding leaves little of its error.
+TEST(Calibrate, OfALayerThatIsUsedTwiceInTheMean) { ExpectCorrected(Kind::kTwice, DType::kI8, 0.75, 0.0014); }
+
+TEST(Calibrate, LeavesAllElseAlone) {
+  const std::vector<float> bias = Random(kOut, 1, 4);
+  for (const Kind kind : {Kind::kPlain, Kind::kOfNumbers, Kind::kBiasUsedElsewhere, Kind::kWithoutBias}) {
+    for (const DType type : {DType::kF32, DType::kF16, DType::kI8}) {
+      if (kind == Kind::kPlain && type == DType::kI8) continue;
+      const Built built(kind, type);
+      if (kind != Kind::kWithoutBias) {
+        EXPECT_EQ(built.Tensor("bias"), bias);
+      }
+      const bool weight = type == DType::kI8 && kind != Kind::kOfNumbers;
+      ASSERT_EQ(built.report.calibrated.size(), weight ? 1u : 0u);
+      if (weight) {
+        EXPECT_EQ(built.report.calibrated[0].bias_change, 0);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fovea::test

@@ -1,0 +1,157 @@
+// Rounding with regard to rows: what it reduces, in double precision, and where it is rounding to the nearest.
+#include "tools/convert/rounding.h"
+
+#include <gtest/gtest.h>
+#include <math.h>
+
+#include <random>
+
+#include "tools/convert/quantize.h"
+
+namespace fovea::test {
+namespace {
+
+using tools::BlobTensor;
+using tools::Matrix;
+
+std::vector<float> Random(size_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(count);
+  for (float& value : values) value = normal(random);
+  return values;
+}
+
+// Rows whose columns go together: each is a mixture of few.
+Matrix Rows(uint32_t rows, uint32_t width, uint32_t seed) {
+  const uint32_t few = width / 4 + 1;
+  const std::vector<float> mix = Random(few * width, seed), parts = Random(rows * few, seed + 1),
+                           noise = Random(rows * width, seed + 2);
+  Matrix matrix{rows, width, {}};
+  for (uint32_t r = 0; r < rows; ++r) {
+    for (uint32_t i = 0; i < width; ++i) {
+      float value = 0.3f + 0.2f * noise[r * width + i];
+      for (uint32_t k = 0; k < few; ++k) value += parts[r * few + k] * mix[k * width + i];
+      matrix.values.push_back(value);
+    }
+  }
+  return matrix;
+}
+
+// The matrix that the factor stands for.
+std::vector<double> Products(const std::vector<const Matrix*>& inputs, bool centered) {
+  const size_t width = inputs[0]->width;
+  std::vector<double> mean(width), products(width * width);
+  double count = 0, diagonal = 0;
+  for (const Matrix* input : inputs) {
+    count += input->rows;
+    for (size_t i = 0; i < input->values.size(); ++i) mean[i % width] += input->values[i];
+  }
+  for (double& m : mean) m = centered ? m / count : 0;
+  for (const Matrix* input : inputs) {
+    for (uint32_t r = 0; r < input->rows; ++r) {
+      for (size_t i = 0; i < width; ++i) {
+        for (size_t k = 0; k < width; ++k) {
+          products[i * width + k] += (input->Row(r)[i] - mean[i]) * (input->Row(r)[k] - mean[k]) / count;
+        }
+      }
+    }
+  }
+  for (size_t i = 0; i < width; ++i) diagonal += products[i * width + i] / static_cast<double>(width);
+  for (size_t i = 0; i < width; ++i) products[i * width + i] += 0.3 * diagonal;
+  return products;
+}
+
+struct Size {
+  uint32_t rows, width;
+};
+constexpr Size kSizes[] = {{1, 1}, {3, 2}, {17, 33}, {16, 64}, {33, 96}, {5, 130}};
+
+TEST(Rounding, TheFactorIsThatOfTheProducts) {
+  for (const Size size : kSizes) {
+    const Matrix a = Rows(40, size.width, 5), b = Rows(23, size.width, 9);
+    for (const bool centered : {false, true}) {
+      const tools::RowStatistics statistics = tools::MakeStatistics({&a, &b}, centered);
+      const std::vector<double> wanted = Products({&a, &b}, centered);
+      const size_t width = size.width;
+      double largest = 0;
+      for (const double product : wanted) largest = std::max(largest, fabs(product));
+      for (size_t i = 0; i < width; ++i) {
+        for (size_t k = 0; k < width; ++k) {
+          double sum = 0;
+          for (size_t j = 0; j <= std::min(i, k); ++j) {
+            sum += static_cast<double>(statistics.factor[i * (i + 1) / 2 + j]) * statistics.factor[k * (k + 1) / 2 + j];
+          }
+          ASSERT_NEAR(sum, wanted[i * width + k], 2e-6 * largest) << width << " at " << i << ", " << k;
+        }
+      }
+    }
+  }
+}
+
+BlobTensor Encoded(const std::vector<float>& values, Size size, DType type) {
+  BlobTensor tensor;
+  tensor.type = type;
+  tensor.rows = size.rows;
+  tensor.width = size.width;
+  tools::EncodeTensor(values, tensor);
+  return tensor;
+}
+
+// Sum over the rows of the error's square in the sense of the products.
+double Error(const std::vector<float>& values, const BlobTensor& tensor, const std::vector<double>& products) {
+  const std::vector<float> stored = tools::DecodeTensor(tensor);
+  double sum = 0;
+  for (size_t r = 0; r < tensor.rows; ++r) {
+    for (size_t i = 0; i < tensor.width; ++i) {
+      for (size_t k = 0; k < tensor.width; ++k) {
+        const double a = static_cast<double>(stored[r * tensor.width + i]) - values[r * tensor.width + i];
+        const double b = static_cast<double>(stored[r * tensor.width + k]) - values[r * tensor.width + k];
+        sum += a * b * products[i * tensor.width + k];
+      }
+    }
+  }
+  return sum;
+}
+
+TEST(Rounding, ErrorsCancelWhereColumnsGoTogether) {
+  for (const Size size : kSizes) {
+    for (const DType type : {DType::kI8, DType::kI4}) {
+      if (size.width < 32 || (type == DType::kI4 && size.width % 32 != 0)) continue;
+      const std::vector<float> values = Random(size.rows * size.width, 3);
+      const Matrix rows = Rows(200, size.width, 7);
+      const std::vector<double> products = Products({&rows}, true);
+      BlobTensor tensor = Encoded(values, size, type);
+      const std::vector<uint8_t> scales = tensor.scales;
+      const double nearest = Error(values, tensor, products);
+      tools::RoundWeights(values, tools::MakeStatistics({&rows}, true), tensor);
+      EXPECT_LT(Error(values, tensor, products), 0.6 * nearest) << size.width;
+      EXPECT_EQ(tensor.scales, scales);
+      EXPECT_LT(tools::CompareTensors(values, tools::DecodeTensor(tensor)).relative_rms,
+                type == DType::kI8 ? 0.02 : 0.3);
+    }
+  }
+}
+
+// Columns that have nothing to do with each other.
+TEST(Rounding, IsToTheNearestWhereColumnsAreIndependent) {
+  for (const Size size : kSizes) {
+    for (const DType type : {DType::kI8, DType::kI4}) {
+      if (type == DType::kI4 && size.width % 32 != 0) continue;
+      const std::vector<float> values = Random(size.rows * size.width, 3);
+      Matrix unit{size.width, size.width, std::vector<float>(size.width * size.width)};
+      for (size_t i = 0; i < size.width; ++i) unit.values[i * size.width + i] = 2;
+      BlobTensor tensor = Encoded(values, size, type);
+      const std::vector<uint8_t> nearest = tensor.data;
+      tools::RoundWeights(values, tools::MakeStatistics({&unit}, false), tensor);
+      EXPECT_EQ(tensor.data, nearest) << size.width;
+      // Rows of zeros say nothing either.
+      Matrix zeros{3, size.width, std::vector<float>(3 * size.width)};
+      tools::RoundWeights(values, tools::MakeStatistics({&zeros}, true), tensor);
+      EXPECT_EQ(tensor.data, nearest) << size.width;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fovea::test

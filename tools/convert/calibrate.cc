@@ -1,0 +1,138 @@
+// Integer weights that fit the rows which a model multiplies them with.
+#include "tools/convert/calibrate.h"
+
+#include <math.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tools/convert/loaded_blob.h"
+#include "tools/convert/rounding.h"
+#include "tools/convert/sample_rows.h"
+
+namespace fovea::tools {
+namespace {
+
+// Time grows with the square of the width, for each row of a weight.
+constexpr uint32_t kMostWidth = 4096;
+
+enum class Code : uint32_t {
+#define FOVEA_OP(number, name, Name) k##Name = number,
+#include "runtime/ops/op_list.inc"
+#undef FOVEA_OP
+};
+
+// A weight of linear layers.
+struct Layer {
+  std::set<uint32_t> inputs;  // values of the program
+  uint32_t bias = kBlobNone;  // where nothing but these layers has it
+  uint32_t uses = 0;
+};
+
+class Calibrator {
+ public:
+  Calibrator(Resolved& model, ConvertReport& report) : model_(model), report_(report) {
+    for (const BlobProgram& program : model.content.programs) {
+      for (const BlobOperation& operation : program.operations) {
+        for (const uint32_t tensor : operation.tensors) ++uses_[tensor];
+      }
+    }
+  }
+
+  void Run(const Model& exact, uint32_t index, const Progress& progress) {
+    const BlobProgram& program = model_.content.programs[index];
+    const std::map<uint32_t, Layer> layers = LayersOf(program);
+    std::set<uint32_t> values;
+    for (const auto& [weight, layer] : layers) values.insert(layer.inputs.begin(), layer.inputs.end());
+    if (values.empty()) return;
+    const std::map<uint32_t, Matrix> rows = SampleRows(exact, index, {values.begin(), values.end()});
+    // Layers that read the same share statistics.
+    std::map<std::pair<std::set<uint32_t>, bool>, std::vector<uint32_t>> groups;
+    for (const auto& [weight, layer] : layers) groups[{layer.inputs, layer.bias != kBlobNone}].push_back(weight);
+    size_t done = 0;
+    for (const auto& [key, weights] : groups) {
+      std::vector<const Matrix*> inputs;
+      for (const uint32_t value : key.first) inputs.push_back(&rows.at(value));
+      const RowStatistics statistics = MakeStatistics(inputs, key.second);
+      for (const uint32_t weight : weights) {
+        if (progress) progress("calibrate", model_.content.tensors[weight].name, done++, layers.size());
+        Fit(weight, layers.at(weight).bias, statistics);
+      }
+    }
+  }
+
+ private:
+  std::map<uint32_t, Layer> LayersOf(const BlobProgram& program) const {
+    std::map<uint32_t, Layer> layers;
+    std::set<uint32_t> excluded;
+    for (const BlobOperation& operation : program.operations) {
+      if (operation.code != static_cast<uint32_t>(Code::kLinear)) continue;
+      const uint32_t weight = operation.tensors[0];
+      const BlobTensor& tensor = model_.content.tensors[weight];
+      const uint32_t bias = operation.tensors.size() < 2 ? kBlobNone : operation.tensors[1];
+      const bool integers = tensor.type == DType::kI8 || tensor.type == DType::kI4;
+      Layer& layer = layers[weight];
+      if (!integers || tensor.width > kMostWidth || program.values[operation.inputs[0]].role != ValueRole::kInternal ||
+          (layer.uses != 0 && layer.bias != bias)) {
+        excluded.insert(weight);
+      }
+      layer.inputs.insert(operation.inputs[0]);
+      layer.bias = bias;
+      ++layer.uses;
+    }
+    for (auto at = layers.begin(); at != layers.end();) {
+      Layer& layer = at->second;
+      // Tables of embeddings, and what another program uses too, stay as they are.
+      const bool own = uses_.at(at->first) == layer.uses && excluded.count(at->first) == 0;
+      if (layer.bias != kBlobNone && uses_.at(layer.bias) != layer.uses) layer.bias = kBlobNone;
+      at = own ? std::next(at) : layers.erase(at);
+    }
+    return layers;
+  }
+
+  void Fit(uint32_t index, uint32_t bias, const RowStatistics& statistics) {
+    BlobTensor& weight = model_.content.tensors[index];
+    const std::vector<float> wanted = model_.constants[index].load();
+    RoundWeights(wanted, statistics, weight);
+    const std::vector<float> stored = DecodeTensor(weight);
+    report_.tensors[index].error = CompareTensors(wanted, stored);
+    CalibrationReport entry{weight.name, 0};
+    if (bias != kBlobNone) {
+      std::vector<float> values = model_.constants[bias].load();
+      for (uint64_t r = 0; r < weight.rows; ++r) {
+        double shift = 0;
+        for (uint64_t i = 0; i < weight.width; ++i) {
+          const uint64_t at = r * weight.width + i;
+          shift += (static_cast<double>(wanted[at]) - stored[at]) * statistics.mean[i];
+        }
+        values[r] = static_cast<float>(values[r] + shift);
+        entry.bias_change = std::max(entry.bias_change, fabs(shift));
+      }
+      EncodeTensor(values, model_.content.tensors[bias]);
+    }
+    report_.calibrated.push_back(std::move(entry));
+  }
+
+  Resolved& model_;
+  ConvertReport& report_;
+  std::map<uint32_t, uint32_t> uses_;  // of tensors
+};
+
+bool TakesNumbers(const BlobProgram& program) {
+  return std::any_of(program.values.begin(), program.values.end(), [](const BlobValue& value) {
+    return value.role == ValueRole::kInput && value.type != DType::kI32;
+  });
+}
+
+}  // namespace
+
+void Calibrate(Resolved& model, const std::vector<uint8_t>& exact, ConvertReport& report, const Progress& progress) {
+  const LoadedBlob loaded(exact, "the model with f32 weights");
+  Calibrator calibrator(model, report);
+  for (uint32_t p = 0; p < model.content.programs.size(); ++p) {
+    if (!TakesNumbers(model.content.programs[p])) calibrator.Run(loaded.model, p, progress);
+  }
+}
+
+}  // namespace fovea::tools

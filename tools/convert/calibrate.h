@@ -1,0 +1,20 @@
+// Integer weights that fit the rows which a model multiplies them with.
+#ifndef FOVEA_TOOLS_CONVERT_CALIBRATE_H_
+#define FOVEA_TOOLS_CONVERT_CALIBRATE_H_
+
+#include "tools/convert/convert.h"
+#include "tools/convert/resolve.h"
+
+namespace fovea::tools {
+
+// The error of a rounded weight is the same for every row of a text, and the rows have much in common. So integer
+// weights of linear layers are rounded with regard to the rows that the model with f32 weights, `exact`, has for
+// made-up texts (rounding.h), and what the error then does to the mean row is taken back by the layer's bias. The model
+// runs as fast as before. Programs that take numbers are left alone, since nothing is known about those.
+//
+// `model` is encoded; `report` has its tensors and gets `calibrated`.
+void Calibrate(Resolved& model, const std::vector<uint8_t>& exact, ConvertReport& report, const Progress& progress);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_CALIBRATE_H_

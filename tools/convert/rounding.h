@@ -1,0 +1,30 @@
+// Rounding weights to integers with regard to the rows that they will be multiplied with.
+#ifndef FOVEA_TOOLS_CONVERT_ROUNDING_H_
+#define FOVEA_TOOLS_CONVERT_ROUNDING_H_
+
+#include <vector>
+
+#include "tools/blob/blob.h"
+#include "tools/common/session.h"
+
+namespace fovea::tools {
+
+// What many rows of a layer's input have in common.
+struct RowStatistics {
+  std::vector<double> mean;
+  // Lower triangle, row by row, of L, where L times its transpose is the matrix of the columns' mean products (less
+  // those of the means, if `centered`) with a share of the mean of its diagonal added to the diagonal: the rows are
+  // samples only, and not to be trusted entirely.
+  std::vector<float> factor;
+};
+RowStatistics MakeStatistics(const std::vector<const Matrix*>& inputs, bool centered);
+
+// Rounds the values of an int8 or int4 tensor, which has its scales, anew: not each to the nearest, but so that the
+// errors of a row, taken together, change the layer's output little. From the last column to the first, each is rounded
+// after what the errors so far make it best to be. (The columnwise method of optimal brain quantization, with the
+// factor of the matrix itself.)
+void RoundWeights(const std::vector<float>& values, const RowStatistics& statistics, BlobTensor& tensor);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_ROUNDING_H_

@@ -1,0 +1,54 @@
+// Rows that values of a model hold when it reads texts; the texts are made up.
+#include "tools/convert/sample_rows.h"
+
+#include <math.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tools/common/batch.h"
+
+namespace fovea::tools {
+namespace {
+
+const std::vector<uint32_t> kLengths = {3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32, 40, 48, 64, 96};
+constexpr int kTextsOfEachLength = 4;
+
+// The id of rank r has a probability of about 1 / (r + kOffset). Inputs with fewer ids than kFewIds hold types, which
+// are 0 nearly always.
+constexpr double kOffset = 10;
+constexpr uint32_t kFewIds = 100;
+
+void MakeUp(uint32_t limit, std::mt19937& random, std::vector<int32_t>& ids) {
+  for (int32_t& id : ids) {
+    const double share = static_cast<double>(random()) / 4294967296.0;
+    const double rank = kOffset * (pow((limit + kOffset) / kOffset, share) - 1);
+    id = limit < kFewIds ? 0 : static_cast<int32_t>(std::min(rank, limit - 1.0));
+  }
+}
+
+}  // namespace
+
+std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, const std::vector<uint32_t>& values) {
+  std::vector<uint32_t> lengths;
+  for (int i = 0; i < kTextsOfEachLength; ++i) lengths.insert(lengths.end(), kLengths.begin(), kLengths.end());
+  for (const uint32_t input : InputsOf(model, program)) {
+    const uint32_t longest = model.Space(model.Value(program, input).space).max_segment_rows;
+    for (uint32_t& length : lengths) length = std::min(length, longest);
+  }
+  Batch batch = SyntheticBatch(model, program, lengths);
+  std::mt19937 random(7);
+  for (auto& [value, ids] : batch.ids) MakeUp(model.Value(program, value).id_limit, random, ids);
+  SessionRequest request;
+  request.program = program;
+  request.limits = ExactLimits(model, batch);
+  request.keep = values;
+  Session session(model, request);
+  Bind(batch, &session);
+  session.Run();
+  std::map<uint32_t, Matrix> rows;
+  for (const uint32_t value : values) rows[value] = session.Output(value);
+  return rows;
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,19 @@
+// Rows that values of a model hold when it reads texts; the texts are made up.
+#ifndef FOVEA_TOOLS_CONVERT_SAMPLE_ROWS_H_
+#define FOVEA_TOOLS_CONVERT_SAMPLE_ROWS_H_
+
+#include <map>
+#include <vector>
+
+#include "tools/common/model.h"
+#include "tools/common/session.h"
+
+namespace fovea::tools {
+
+// Runs a program on texts of many lengths whose ids are as frequent as words of a language, which vocabularies list by
+// frequency. The same rows every time. `values`: none of them an output.
+std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, const std::vector<uint32_t>& values);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_SAMPLE_ROWS_H_
