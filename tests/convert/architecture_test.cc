@@ -94,6 +94,66 @@ TEST_F(Architecture, ModernbertHeads) {
   ExpectRefused("global_attn_every_n_layers is 0", R"({"global_attn_every_n_layers": 0})");
 }
 
+TEST_F(Architecture, LongformerWindows) {
+  if (!Copy("longformer-mlm")) GTEST_SKIP();
+  const std::vector<uint8_t> listed = Blob();
+  EXPECT_TRUE(report_.warnings.empty());
+  Change(R"({"attention_window": 12, "attention_mode": "longformer", "attention_dilation": [1, 1],
+             "autoregressive": false, "ignore_attention_mask": false})");
+  EXPECT_EQ(Blob(), listed);
+  EXPECT_TRUE(report_.warnings.empty());
+  ExpectRefused("each of 2 layers", R"({"attention_window": [12]})");
+  ExpectRefused("attention_window must be even", R"({"attention_window": [12, 7]})");
+  ExpectRefused("attention_window must be even", R"({"attention_window": 0})");
+  ExpectRefused("attention_window must be even", R"({"attention_window": ["12", 12]})");
+  ExpectRefused("attention_dilation [1,2]", R"({"attention_dilation": [1, 2]})");
+  ExpectRefused("attention_dilation 2", R"({"attention_dilation": 2})");
+  ExpectRefused("autoregressive", R"({"autoregressive": true})");
+}
+
+// The classifier marks the first row of each text by itself; other heads leave that to the caller, whose default is
+// none.
+TEST_F(Architecture, LongformerMarks) {
+  if (!Copy("longformer-seqcls")) GTEST_SKIP();
+  const test::ReadBlob classifier = test::SecondReader(Blob());
+  EXPECT_EQ(classifier.metadata.count("default.global_attention_mask"), 0u);
+  const test::ReadBlob embedding = test::SecondReader(Blob("embedding"));
+  ASSERT_EQ(embedding.metadata.count("default.global_attention_mask"), 1u);
+  EXPECT_EQ(embedding.metadata.at("default.global_attention_mask"), "0");
+}
+
+TEST_F(Architecture, BigBirdBlocks) {
+  if (!Copy("big_bird")) GTEST_SKIP();
+  const std::vector<double> text = {7, 20, 3, 99, 14};  // no longer than a window of whole blocks
+  const auto run = [&] {
+    const test::ReadBlob blob = test::SecondReader(Blob());
+    const std::vector<double> types(text.size());
+    return test::RunReference(blob, {{"input_ids", text}, {"token_type_ids", types}}, 5).values.at("last_hidden_state");
+  };
+  const auto sparse = run();
+  EXPECT_TRUE(report_.warnings.empty());
+  Change(R"({"attention_type": "original_full"})");
+  EXPECT_EQ(run(), sparse);  // as short texts are anyway
+  EXPECT_TRUE(report_.warnings.empty());
+  ExpectRefused("attention_type sliding", R"({"attention_type": "sliding"})");
+  ExpectRefused("0 rows are not supported", R"({"block_size": 0})");
+
+  const auto write = [&](const std::vector<uint64_t>& shape, int64_t value) {
+    const std::vector<int64_t> values(shape[0] * shape[1] * shape[2], value);
+    SafetensorsWriter file;
+    for (const char* layer : {"0", "1", "2"}) file.AddIntegers(layer, shape, values.data());
+    file.Write(directory_ / "random_blocks.safetensors");
+  };
+  write({4, 7, 2}, 3);
+  Change("{}");
+  EXPECT_EQ(run(), sparse);
+  ExpectRefused("tensor 0 is I64 [4, 7, 2], integers [4, rows, 3] are needed", R"({"num_random_blocks": 3})");
+  write({3, 7, 2}, 3);
+  ExpectRefused("integers [4, rows, 2] are needed", "{}");
+  write({4, 7, 2}, -1);
+  ExpectRefused("-1 is no block", "{}");
+}
+
 // Newer configurations list what older ones leave to a rule.
 TEST_F(Architecture, LayerTypesAndRotaryPositionsOfOldAndNewConfigurations) {
   if (!Copy("modernbert")) GTEST_SKIP();

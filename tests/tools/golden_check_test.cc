@@ -67,6 +67,24 @@ TEST(Compare, NotFiniteAndOtherShapesFail) {
   EXPECT_FALSE(line.compared);
 }
 
+// Rows that a library added to reach a multiple of something.
+TEST(Compare, RowsOfPaddingInTheReference) {
+  const std::vector<float> expected = {1, 2, 99, 99, 3, 4, 99, 99};
+  const PaddedTensor result{"x", {2, 1, 2}, {1, 2, 3, 4}, {1, 1, 1, 1}};
+  const CheckLine line = tools::Compare(result, Stored({2, 2, 2}, expected), {});
+  EXPECT_TRUE(line.ok && line.compared);
+  EXPECT_EQ(line.max_abs, 4);
+  EXPECT_NE(line.note.find("1 rows"), std::string::npos) << line.note;
+  PaddedTensor other = result;
+  other.values[2] = 3.1f;
+  EXPECT_FALSE(tools::Compare(other, Stored({2, 2, 2}, expected), {}).ok);
+  // Neither other widths nor other counts of texts are padding, nor are rows that the reference lacks.
+  EXPECT_FALSE(tools::Compare(result, Stored({2, 1, 4}, expected), {}).compared);
+  EXPECT_FALSE(tools::Compare(result, Stored({4, 1, 2}, expected), {}).compared);
+  const PaddedTensor longer{"x", {1, 4, 2}, expected, std::vector<uint8_t>(8, 1)};
+  EXPECT_FALSE(tools::Compare(longer, Stored({1, 2, 2}, expected), {}).compared);
+}
+
 // What `run` wrote is golden for `check`, until a number or a name changes.
 TEST(CheckCommand, FindsWhatChanged) {
   const std::string& blob = TinyBlob("base");

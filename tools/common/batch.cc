@@ -1,6 +1,9 @@
 // The inputs of one run, ragged, and how they stood in padded form.
 #include "tools/common/batch.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -83,6 +86,13 @@ std::vector<uint32_t> InputsOf(const Model& model, uint32_t program) {
 
 std::vector<uint32_t> OutputsOf(const Model& model, uint32_t program) {
   return ValuesOf(model, program, FOVEA_ROLE_OUTPUT);
+}
+
+std::optional<int32_t> DefaultId(const Model& model, const fovea_value_info& input) {
+  if (input.type != FOVEA_TYPE_I32) return std::nullopt;
+  const char* id = model.Metadata(fmt::format("default.{}", input.name));
+  if (id != nullptr) return static_cast<int32_t>(strtol(id, nullptr, 10));
+  return strcmp(input.name, "token_type_ids") == 0 ? std::optional<int32_t>(0) : std::nullopt;
 }
 
 std::vector<fovea_limit> ExactLimits(const Model& model, const Batch& batch) {

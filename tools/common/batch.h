@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "tools/common/model.h"
@@ -37,6 +38,9 @@ void AddSegments(const Model& model, uint32_t space, const Segments& segments, B
 // Input values of a program.
 std::vector<uint32_t> InputsOf(const Model& model, uint32_t program);
 std::vector<uint32_t> OutputsOf(const Model& model, uint32_t program);
+
+// What an input of ids is where it is not given: token types are 0, others as metadata "default.<input>" says.
+std::optional<int32_t> DefaultId(const Model& model, const fovea_value_info& input);
 
 // Limits that hold this batch and no more.
 std::vector<fovea_limit> ExactLimits(const Model& model, const Batch& batch);

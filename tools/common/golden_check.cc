@@ -8,6 +8,7 @@
 #include <map>
 
 #include "tools/base/fail.h"
+#include "tools/common/attention_layout.h"
 
 namespace fovea::tools {
 namespace {
@@ -61,16 +62,26 @@ void CheckCase(const Model& model, uint32_t program, const std::string& name, co
   request.program = program;
   request.workers = options.workers;
   request.limits = ExactLimits(model, batch);
-  std::map<std::string, uint32_t> values, taps;
+  std::map<std::string, uint32_t> values;
+  struct Tap {
+    uint32_t index;
+    AttentionLayout layout;
+  };
+  std::map<std::string, Tap> taps;
+  const auto keep = [&](uint32_t value) {
+    const bool readable = model.Value(program, value).role == FOVEA_ROLE_OUTPUT;
+    const bool kept = std::count(request.keep.begin(), request.keep.end(), value) != 0;
+    if (!readable && !kept) request.keep.push_back(value);
+  };
   for (const auto& [out, tensor] : tensors.out) {
     if (const auto value = model.FindValue(program, out)) {
       values[out] = *value;
-      const bool readable = model.Value(program, *value).role == FOVEA_ROLE_OUTPUT;
-      const bool kept = std::count(request.keep.begin(), request.keep.end(), *value) != 0;
-      if (!readable && !kept) request.keep.push_back(*value);
+      keep(*value);
     } else if (const auto step = model.FindAttention(program, out)) {
-      taps[out] = static_cast<uint32_t>(request.taps.size());
+      const AttentionLayout layout = LayoutOf(model, program, model.Step(program, *step).name);
+      taps[out] = {static_cast<uint32_t>(request.taps.size()), layout};
       request.taps.push_back(*step);
+      if (layout.kind == AttentionLayout::Kind::kBand) keep(layout.selection);
     }
   }
   Session session(model, request);
@@ -81,7 +92,9 @@ void CheckCase(const Model& model, uint32_t program, const std::string& name, co
     if (values.count(out) != 0) {
       line = Compare(PaddedValue(model, session, batch, values[out], out), reference, options);
     } else if (taps.count(out) != 0) {
-      line = Compare(PaddedAttention(model, session, batch, taps[out], out), reference, options);
+      const auto& [tap, layout] = taps[out];
+      const PaddedTensor weights = PaddedAttention(model, session, batch, tap, out);
+      line = Compare(LayOut(model, layout, weights, session, batch, tap), reference, options);
     } else {
       line = not_compared(out, reference, "the model has no such output");
     }
@@ -90,12 +103,34 @@ void CheckCase(const Model& model, uint32_t program, const std::string& name, co
   }
 }
 
+// Some libraries pad to a multiple of something by themselves: where the reference has more rows than that, the result
+// gets rows of padding. Rows are the last dimension but one, of at least three.
+PaddedTensor WithPaddingOf(const StoredTensor& reference, const PaddedTensor& result) {
+  const size_t rank = result.shape.size();
+  if (rank < 3 || reference.shape.size() != rank || reference.shape[rank - 2] <= result.shape[rank - 2]) return result;
+  const uint64_t rows = result.shape[rank - 2], width = result.shape[rank - 1], padded = reference.shape[rank - 2];
+  PaddedTensor wide{result.name, result.shape, {}, {}};
+  wide.shape[rank - 2] = padded;
+  if (wide.shape != reference.shape) return result;
+  const size_t matrices = rows * width == 0 ? 0 : result.values.size() / (rows * width);
+  wide.values.assign(matrices * padded * width, 0.0f);
+  wide.valid.assign(wide.values.size(), 0);
+  for (size_t i = 0; i < matrices; ++i) {
+    const auto from = static_cast<ptrdiff_t>(i * rows * width), to = static_cast<ptrdiff_t>(i * padded * width);
+    std::copy_n(result.values.begin() + from, rows * width, wide.values.begin() + to);
+    std::copy_n(result.valid.begin() + from, rows * width, wide.valid.begin() + to);
+  }
+  return wide;
+}
+
 }  // namespace
 
-CheckLine Compare(const PaddedTensor& result, const StoredTensor& reference, const CheckOptions& options) {
+CheckLine Compare(const PaddedTensor& found, const StoredTensor& reference, const CheckOptions& options) {
   CheckLine line;
-  line.tensor = result.name;
+  line.tensor = found.name;
   line.shape = reference.shape;
+  const PaddedTensor result = WithPaddingOf(reference, found);
+  if (result.shape != found.shape) line.note = fmt::format("{} rows, the rest is padding", found.shape[found.shape.size() - 2]);
   if (Significant(result.shape) != Significant(reference.shape)) {
     line.note = "the model's shape is " + ShapeText(result.shape);
     return line;

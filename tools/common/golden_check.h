@@ -32,9 +32,10 @@ struct CheckLine {
   double cosine = 0;
   bool compared = false;
   bool ok = false;
-  std::string note;  // why it was not compared
+  std::string note;  // why it was not compared, or not all of it
 };
 
+// Rows that the reference has behind the result's are padding; the note then says so.
 CheckLine Compare(const PaddedTensor& result, const StoredTensor& reference, const CheckOptions& options);
 
 // Lines in the order of the names; `on_line` is called as soon as each is known.

@@ -1,7 +1,6 @@
 // Padded tensors from and to ragged batches.
 #include "tools/common/padded.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
@@ -86,14 +85,6 @@ std::vector<int32_t> Ids(const std::string& name, const StoredTensor& tensor) {
 
 bool AllZero(const StoredTensor& tensor) {
   return std::all_of(tensor.data, tensor.data + tensor.bytes, [](uint8_t byte) { return byte == 0; });
-}
-
-// What an input of ids is where it is not given: token types are 0, others as metadata "default.<input>" says.
-std::optional<int32_t> DefaultId(const Model& model, const fovea_value_info& input) {
-  if (input.type != FOVEA_TYPE_I32) return std::nullopt;
-  const char* id = model.Metadata(fmt::format("default.{}", input.name));
-  if (id != nullptr) return static_cast<int32_t>(strtol(id, nullptr, 10));
-  return strcmp(input.name, "token_type_ids") == 0 ? std::optional<int32_t>(0) : std::nullopt;
 }
 
 // Input values and the tensor given for each.

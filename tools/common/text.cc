@@ -117,9 +117,17 @@ Batch BatchFromTokens(const Model& model, uint32_t program, const std::vector<To
   for (const Tokens& text : texts) lengths.push_back(static_cast<uint32_t>(text.ids.size()));
   batch.spaces[space] = MakeSegments(lengths);
   for (const uint32_t value : InputsOf(model, program)) {
-    if (value != ids && value != types) Fail("{}: input '{}' cannot be made from text", model.name(), model.Value(program, value).name);
+    const bool made = value == ids || value == types;
+    const std::optional<int32_t> id = DefaultId(model, model.Value(program, value));
+    if (!made && (!id || model.Value(program, value).space != space)) {
+      Fail("{}: input '{}' cannot be made from text", model.name(), model.Value(program, value).name);
+    }
     std::vector<int32_t>& entries = batch.ids[value];
     for (const Tokens& text : texts) {
+      if (!made) {
+        entries.insert(entries.end(), text.ids.size(), *id);
+        continue;
+      }
       const std::vector<int32_t>& from = value == ids ? text.ids : text.types;
       entries.insert(entries.end(), from.begin(), from.end());
     }

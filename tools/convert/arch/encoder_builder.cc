@@ -38,12 +38,11 @@ std::string EncoderBuilder::Norm(const std::string& in, const std::string& name,
   return Op("norm", {in}, tensors, out, attributes);
 }
 
-std::string EncoderBuilder::Attention(uint32_t index, std::vector<std::string> in, const std::string& distance_bias,
-                                      const std::string& out, Json attributes) {
-  std::vector<std::string> tensors;
-  if (!distance_bias.empty()) tensors.push_back(distance_bias);
-  Op("attention", std::move(in), tensors, out, std::move(attributes));
-  program_.operations.back().name = fmt::format("attentions.{}", index);
+std::string EncoderBuilder::Attention(const std::string& name, std::vector<std::string> in,
+                                      std::vector<std::string> tensors, const std::string& out, Json attributes) {
+  while (!tensors.empty() && tensors.back().empty()) tensors.pop_back();
+  Op("attention", std::move(in), std::move(tensors), out, std::move(attributes));
+  program_.operations.back().name = name;
   return out;
 }
 

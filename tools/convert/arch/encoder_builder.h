@@ -44,8 +44,8 @@ class EncoderBuilder {
                      const std::string& activation = "none");
   // `heads`: so many parts of a row are normed, each by itself.
   std::string Norm(const std::string& in, const std::string& name, const std::string& out, uint32_t heads = 1);
-  // The weights of attention layer `index` can be asked for as attentions.<index>.
-  std::string Attention(uint32_t index, std::vector<std::string> in, const std::string& distance_bias,
+  // Its weights can be asked for as `name`: attentions.<layer> where there is one for each layer.
+  std::string Attention(const std::string& name, std::vector<std::string> in, std::vector<std::string> tensors,
                         const std::string& out, Json attributes);
 
   // An input of ids beside input_ids, `id` where the caller has none.

@@ -18,7 +18,9 @@ class Writer {
 
   void Run() {
     description_.must_use = {prefix_ + "embeddings.", prefix_ + encoder_.stack + "."};
-    const std::string last = Layers(Embeddings());
+    std::string x = Embeddings();
+    if (encoder_.begin) encoder_.begin(builder_);
+    const std::string last = Layers(std::move(x));
     Heads heads;
     if (!encoder_.pooler.empty()) heads.pooler = prefix_ + encoder_.pooler;
     heads.sequence = encoder_.sequence;
@@ -56,7 +58,17 @@ class Writer {
       tables.push_back(types);
     }
     description_.SetMetadata("max_positions", std::to_string(weights_.Get(positions).rows - first_position));
-    builder_.Op("embed", ids, tables, "embeddings.sum");
+    if (encoder_.word_scale != 1) {
+      // The sum is scaled; what is no word must not be.
+      for (size_t i = 1; i < tables.size(); ++i) {
+        const std::string scaled = fmt::format("embeddings.table_{}", i);
+        description_.weights.Add(scaled, Scale(weights_.Get(tables[i]), static_cast<float>(1 / encoder_.word_scale)));
+        tables[i] = scaled;
+      }
+    }
+    Json scale = Json::object();
+    if (encoder_.word_scale != 1) scale["scale"] = encoder_.word_scale;
+    builder_.Op("embed", ids, tables, "embeddings.sum", scale);
     Json attributes = Json::object();
     if (first_position != 0) attributes["offset"] = first_position;
     builder_.Op("position", {"embeddings.sum"}, {positions}, "embeddings.positioned", attributes);
@@ -77,9 +89,9 @@ class Writer {
       builder_.Linear(x, names.query, at + "query");
       builder_.Linear(x, names.key, at + "key");
       builder_.Linear(x, names.value, at + "value");
-      builder_.Attention(i, {at + "query", at + "key", at + "value"}, encoder_.distance_bias, at + "attended",
-                         {{"heads", encoder_.heads}});
-      builder_.Linear(at + "attended", names.output, at + "attention_output");
+      const AttentionSite site = {i, x, at, names};
+      const std::string attended = encoder_.attention ? encoder_.attention(builder_, site) : PlainAttention(site);
+      builder_.Linear(attended, names.output, at + "attention_output");
       builder_.Op("add", {x, at + "attention_output"}, {}, at + "attention_sum");
       const std::string middle = builder_.Norm(at + "attention_sum", names.attention_norm, at + "attention_normed");
       builder_.Linear(middle, names.up, at + "up", encoder_.activation);
@@ -90,6 +102,12 @@ class Writer {
                         is_state ? HiddenState((i + 1) / encoder_.layers_per_state) : at + "normed");
     }
     return x;
+  }
+
+  std::string PlainAttention(const AttentionSite& site) {
+    return builder_.Attention(fmt::format("attentions.{}", site.layer),
+                              {site.at + "query", site.at + "key", site.at + "value"}, {encoder_.distance_bias},
+                              site.at + "attended", {{"heads", encoder_.heads}});
   }
 
   const PostNormEncoder& encoder_;

@@ -17,6 +17,14 @@ struct LayerNames {
   std::string up, down, norm;
 };
 
+// Where a layer attends: <at>query, <at>key and <at>value are there, made from x.
+struct AttentionSite {
+  uint32_t layer;
+  std::string x;
+  std::string at;           // what names of the layer's values begin with
+  const LayerNames& names;  // as they are stored
+};
+
 struct PostNormEncoder {
   // ---- names ----
   std::string prefix;             // "bert": checkpoints with a head say bert.embeddings..
@@ -37,10 +45,17 @@ struct PostNormEncoder {
   std::string activation;
   uint32_t first_position = 0;     // row of the position table that a text's first token gets
   std::string distance_bias = "";  // a tensor for every attention
+  double word_scale = 1;           // of word embeddings
+
+  // ---- attention that is not plain ----
+  std::function<void(EncoderBuilder&)> begin;                                   // writes what all layers share
+  std::function<std::string(EncoderBuilder&, const AttentionSite&)> attention;  // returns the rows that were attended
 };
 
 // Fills heads, activation, epsilon, layers and their names as most of the family have them.
 PostNormEncoder EncoderFromConfig(const Config& config);
+// With RoBERTa's positions and heads besides.
+PostNormEncoder RobertaFromConfig(const Config& config);
 
 // The prefix of the checkpoint at hand: "" or prefix + ".".
 std::string StoredPrefix(const PostNormEncoder& encoder, const Weights& weights);

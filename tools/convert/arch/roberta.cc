@@ -3,10 +3,10 @@
 
 namespace fovea::tools {
 
-void DescribeRoberta(const Checkpoint& checkpoint, Description& description) {
-  PostNormEncoder encoder = EncoderFromConfig(checkpoint.config);
+PostNormEncoder RobertaFromConfig(const Config& config) {
+  PostNormEncoder encoder = EncoderFromConfig(config);
   encoder.prefix = "roberta";
-  encoder.first_position = checkpoint.config.Number("pad_token_id", 1) + 1;
+  encoder.first_position = config.Number("pad_token_id", 1) + 1;
   encoder.pooler = "pooler.dense";
   encoder.sequence.dense = "classifier.dense";
   encoder.sequence.out = "classifier.out_proj";
@@ -14,7 +14,11 @@ void DescribeRoberta(const Checkpoint& checkpoint, Description& description) {
   encoder.masked_lm.norm = "lm_head.layer_norm";
   encoder.masked_lm.out = "lm_head.decoder";
   encoder.masked_lm_bias = "lm_head.bias";
-  DescribePostNormEncoder(encoder, checkpoint, description);
+  return encoder;
+}
+
+void DescribeRoberta(const Checkpoint& checkpoint, Description& description) {
+  DescribePostNormEncoder(RobertaFromConfig(checkpoint.config), checkpoint, description);
 }
 
 }  // namespace fovea::tools

@@ -1,0 +1,37 @@
+// How the library that a model comes from lays out attention weights, where it does so otherwise than by key position.
+#ifndef FOVEA_TOOLS_COMMON_ATTENTION_LAYOUT_H_
+#define FOVEA_TOOLS_COMMON_ATTENTION_LAYOUT_H_
+
+#include <optional>
+#include <string>
+
+#include "tools/common/padded.h"
+
+namespace fovea::tools {
+
+// Metadata "layout.<step>" has the words that begin the comments.
+struct AttentionLayout {
+  enum class Kind {
+    kDense,     // no such metadata: [batch, heads, queries, keys]
+    kBand,      // "band SIDE VALUE": [batch, heads, queries, columns]: the keys that VALUE selects, which stand there
+                // only, then those at distances -SIDE .. SIDE; selected queries have zeros
+    kRepeated,  // "repeated BLOCK TIMES FULL_UP_TO": where there are more than FULL_UP_TO keys, the first BLOCK of them
+                // count TIMES for queries of inner blocks, but are given as if once
+    kKeysFirst,  // "keys_first": [batch, heads, keys, queries]
+  };
+  Kind kind = Kind::kDense;
+  uint32_t side = 0;                              // kBand
+  uint32_t block = 0, times = 0, full_up_to = 0;  // kRepeated
+  uint32_t selection = 0;                         // kBand: the value
+};
+
+AttentionLayout LayoutOf(const Model& model, uint32_t program, const std::string& step);
+
+// Weights as PaddedAttention has them (of tap `tap`), laid out so. kBand reads the selection from the session, which
+// must keep it.
+PaddedTensor LayOut(const Model& model, const AttentionLayout& layout, PaddedTensor dense, const Session& session,
+                    const Batch& batch, uint32_t tap);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_COMMON_ATTENTION_LAYOUT_H_

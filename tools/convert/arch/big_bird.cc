@@ -1,0 +1,112 @@
+// BigBird: BERT whose rows see, in blocks, their neighbours, the first and the last block and some that are chosen at
+// random. The published code chooses while training only; otherwise each of its choices is block 0, which then counts
+// again. A file beside the weights may say what was chosen.
+#include <math.h>
+
+#include <filesystem>
+
+#include "runtime/blob/format.h"
+#include "tools/base/fail.h"
+#include "tools/convert/arch/post_norm_encoder.h"
+#include "tools/convert/constants.h"
+
+namespace fovea::tools {
+namespace {
+
+const char kChoices[] = "random_blocks.safetensors";
+
+struct Blocks {
+  uint32_t size = 0;
+  uint32_t random = 0;                   // chosen ones for each block of rows
+  std::string table;                     // what all layers share, or
+  std::vector<std::string> layer_table;  // for each layer and head
+};
+
+// Tensor <layer> [heads, rows, random]: what block 1, 2, .. of the rows sees.
+Constant ChoicesOf(const SafetensorsReader& file, uint32_t layer, uint32_t heads, uint32_t random) {
+  const StoredTensor& stored = file.Get(std::to_string(layer));
+  const bool whole = stored.type == ElementType::kI32 || stored.type == ElementType::kI64;
+  if (!whole || stored.shape.size() != 3 || stored.shape[0] != heads || stored.shape[2] != random ||
+      stored.shape[1] == 0 || stored.shape[1] > kMaxRecords) {
+    Fail("{}: tensor {} is {} {}, integers [{}, rows, {}] are needed", kChoices, layer, ElementName(stored.type),
+         ShapeText(stored.shape), heads, random);
+  }
+  std::vector<int32_t> values;
+  for (const int64_t block : ToIntegers(stored)) {
+    if (block < 0 || block >= static_cast<int64_t>(kMaxRecords)) Fail("{}: {} is no block", kChoices, block);
+    values.push_back(static_cast<int32_t>(block));
+  }
+  return Indices(heads * static_cast<uint32_t>(stored.shape[1]), random, values);
+}
+
+Blocks ReadBlocks(const Checkpoint& checkpoint, const PostNormEncoder& encoder, Weights& weights) {
+  const Config& config = checkpoint.config;
+  Blocks blocks;
+  blocks.size = config.Number("block_size", 64);
+  blocks.random = config.Number("num_random_blocks", 3);
+  const uint32_t positions = config.Number("max_position_embeddings");
+  if (blocks.size == 0 || blocks.size > kMaxRecords || blocks.random > 4096) {
+    Fail("config.json: {} random blocks of {} rows are not supported", blocks.random, blocks.size);
+  }
+  if (blocks.random == 0) return blocks;
+  const std::filesystem::path path = std::filesystem::path(checkpoint.directory) / kChoices;
+  if (std::filesystem::exists(path)) {
+    const SafetensorsReader file(path.string());
+    for (uint32_t i = 0; i < encoder.layers; ++i) {
+      blocks.layer_table.push_back(fmt::format("random_blocks.{}", i));
+      weights.Add(blocks.layer_table.back(), ChoicesOf(file, i, encoder.heads, blocks.random));
+    }
+    return blocks;
+  }
+  const uint32_t rows = positions / blocks.size + 1;
+  blocks.table = "random_blocks";
+  weights.Add(blocks.table, Indices(rows, blocks.random, std::vector<int32_t>(size_t{rows} * blocks.random)));
+  return blocks;
+}
+
+}  // namespace
+
+void DescribeBigBird(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  PostNormEncoder encoder = EncoderFromConfig(config);
+  encoder.prefix = "bert";
+  if (config.Flag("rescale_embeddings", false)) encoder.word_scale = sqrt(config.Number("hidden_size"));
+  encoder.pooler = "pooler";
+  encoder.sequence.dense = "classifier.dense";
+  encoder.sequence.activation = encoder.activation;
+  encoder.sequence.out = "classifier.out_proj";
+  encoder.masked_lm.dense = "cls.predictions.transform.dense";
+  encoder.masked_lm.norm = "cls.predictions.transform.LayerNorm";
+  encoder.masked_lm.out = "cls.predictions.decoder";
+  encoder.masked_lm_bias = "cls.predictions.bias";
+  config.Get("use_bias");  // biases are used where they are stored
+
+  const std::string type = config.Text("attention_type", "block_sparse");
+  if (type == "block_sparse") {
+    const Blocks blocks = ReadBlocks(checkpoint, encoder, description.weights);
+    encoder.attention = [=, heads = encoder.heads, &description](EncoderBuilder& b, const AttentionSite& site) {
+      Json attributes = {{"heads", heads},       {"pattern", "window"},
+                         {"block", blocks.size}, {"left", blocks.size},
+                         {"right", blocks.size}, {"first", blocks.size},
+                         {"last", blocks.size},  {"full_up_to", (5 + uint64_t{2} * blocks.random) * blocks.size}};
+      const bool by_head = !blocks.layer_table.empty();
+      if (by_head) attributes["blocks_by_head"] = true;
+      const std::string& at = site.at;
+      const std::string name = fmt::format("attentions.{}", site.layer);
+      // The published code writes the weights of a block over those of the same block chosen again.
+      if (!by_head && blocks.random > 0) {
+        description.SetMetadata("layout." + name, fmt::format("repeated {} {} {}", blocks.size, blocks.random + 1,
+                                                              attributes["full_up_to"].dump()));
+      }
+      return b.Attention(name, {at + "query", at + "key", at + "value"},
+                         {"", "", "", by_head ? blocks.layer_table[site.layer] : blocks.table}, at + "attended",
+                         attributes);
+    };
+  } else if (type != "original_full") {
+    Fail("config.json: attention_type {} is not supported", type);
+  }
+  for (const char* key : {"block_size", "num_random_blocks"}) config.Get(key);
+  DescribePostNormEncoder(encoder, checkpoint, description);
+}
+
+}  // namespace fovea::tools
