@@ -9,7 +9,9 @@ namespace {
 
 struct Published {
   const char* name;
-  bool has_decoder = false;  // which is not converted
+  bool has_decoder = false;         // which is not converted
+  std::vector<std::string> cases = {};  // images of several sizes are cases of several blobs; empty: all
+  const char* image_size = "";
 };
 
 void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
@@ -20,17 +22,24 @@ const Published kPublished[] = {{"bert"},           {"bert-mlm"},          {"ber
                                 {"distilbert-mlm"}, {"distilbert-seqcls"}, {"albert"},
                                 {"albert-mlm"},     {"mpnet-mlm"},         {"modernbert"},
                                 {"modernbert-mlm"}, {"modernbert-seqcls"}, {"gemma3-embed"},
-                                {"t5", true},       {"t5-v1_1", true}};
+                                {"t5", true},       {"t5-v1_1", true},
+                                {"vit", false, {"a", "b"}},
+                                {"vit", false, {"interp"}, "32x40"},
+                                {"vit-pool"},       {"deit"},              {"swin"},
+                                {"swin-pad"},
+                                {"swin-rect", false, {"a"}},
+                                {"swin-rect", false, {"b"}, "36x52"}};
 
 class PublishedEncoder : public ::testing::TestWithParam<Published> {
  protected:
   std::string Path() const { return kShared + "/goldens/hf/" + GetParam().name; }
   Converted Convert(DType weights, uint32_t backend = FOVEA_BACKEND_DEFAULT) const {
-    return Converted(Path(), weights, "", backend, GetParam().has_decoder ? "encoder" : "");
+    return Converted(Path(), weights, "", backend, GetParam().has_decoder ? "encoder" : "", GetParam().image_size);
   }
   // What the decoder is given and makes is said to be left out; everything else is compared.
   void ExpectAllOk(const tools::Model& model, const tools::StoredTensors& golden, tools::CheckOptions options) const {
     options.skip_unknown = GetParam().has_decoder;
+    options.cases = GetParam().cases;
     size_t compared = 0;
     for (const tools::CheckLine& line : tools::CheckGolden(model, golden, options)) {
       EXPECT_TRUE(line.ok) << tools::LineText(line);
@@ -96,6 +105,7 @@ TEST_P(PublishedEncoder, RunsWithoutHeap) {
 
 INSTANTIATE_TEST_SUITE_P(All, PublishedEncoder, ::testing::ValuesIn(kPublished), [](const auto& published) {
   std::string name = published.param.name;
+  if (*published.param.image_size != '\0') name += std::string("_") + published.param.image_size;
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 });
