@@ -33,10 +33,11 @@ inline bool Missing(const std::string& path) {
 struct Converted {
   Converted(const std::string& input, DType weights, const std::string& source = "",
             uint32_t backend = FOVEA_BACKEND_DEFAULT, const std::string& task = "", const std::string& image_size = "")
-      : blob(Build(input, weights, source, task, image_size)), model(blob.data(), blob.size(), input, {backend, false}) {}
+      : blob(Build(input, weights, source, task, image_size)),
+        model(blob.data(), blob.size(), input, {backend, false}) {}
 
-  static AlignedBytes Build(const std::string& input, DType weights, const std::string& source,
-                            const std::string& task, const std::string& image_size = "") {
+  static AlignedBytes Build(const std::string& input, DType weights, const std::string& source, const std::string& task,
+                            const std::string& image_size = "") {
     tools::ConvertOptions options;
     options.input = input;
     options.source = source;

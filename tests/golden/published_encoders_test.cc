@@ -9,23 +9,38 @@ namespace {
 
 struct Published {
   const char* name;
-  bool has_decoder = false;         // which is not converted
+  bool has_decoder = false;             // which is not converted
   std::vector<std::string> cases = {};  // images of several sizes are cases of several blobs; empty: all
   const char* image_size = "";
 };
 
 void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
 
-const Published kPublished[] = {{"bert"},           {"bert-mlm"},          {"bert-seqcls"},
-                                {"bert-tokcls"},    {"roberta"},           {"roberta-mlm"},
-                                {"roberta-seqcls"}, {"xlm-roberta-mlm"},   {"distilbert"},
-                                {"distilbert-mlm"}, {"distilbert-seqcls"}, {"albert"},
-                                {"albert-mlm"},     {"mpnet-mlm"},         {"modernbert"},
-                                {"modernbert-mlm"}, {"modernbert-seqcls"}, {"gemma3-embed"},
-                                {"t5", true},       {"t5-v1_1", true},
+const Published kPublished[] = {{"bert"},
+                                {"bert-mlm"},
+                                {"bert-seqcls"},
+                                {"bert-tokcls"},
+                                {"roberta"},
+                                {"roberta-mlm"},
+                                {"roberta-seqcls"},
+                                {"xlm-roberta-mlm"},
+                                {"distilbert"},
+                                {"distilbert-mlm"},
+                                {"distilbert-seqcls"},
+                                {"albert"},
+                                {"albert-mlm"},
+                                {"mpnet-mlm"},
+                                {"modernbert"},
+                                {"modernbert-mlm"},
+                                {"modernbert-seqcls"},
+                                {"gemma3-embed"},
+                                {"t5", true},
+                                {"t5-v1_1", true},
                                 {"vit", false, {"a", "b"}},
                                 {"vit", false, {"interp"}, "32x40"},
-                                {"vit-pool"},       {"deit"},              {"swin"},
+                                {"vit-pool"},
+                                {"deit"},
+                                {"swin"},
                                 {"swin-pad"},
                                 {"swin-rect", false, {"a"}},
                                 {"swin-rect", false, {"b"}, "36x52"}};

@@ -41,8 +41,7 @@ Taps BicubicTaps(uint32_t at, uint32_t from, uint32_t to) {
   for (int i = 0; i < 4; ++i) {
     const double x = fabs(place - first - i);
     taps.at[i] = static_cast<uint32_t>(std::clamp(first + i, 0.0, static_cast<double>(from - 1)));
-    taps.weight[i] =
-        x <= 1 ? ((kA + 2) * x - (kA + 3)) * x * x + 1 : (((x - 5) * x + 8) * x - 4) * kA;
+    taps.weight[i] = x <= 1 ? ((kA + 2) * x - (kA + 3)) * x * x + 1 : (((x - 5) * x + 8) * x - 4) * kA;
   }
   return taps;
 }

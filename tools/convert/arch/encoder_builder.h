@@ -1,5 +1,5 @@
-// Writes the program of an encoder of texts or images: operations with the tensors they need, the hidden states by their published
-// names, and the heads behind the last one.
+// Writes the program of an encoder of texts or images: operations with the tensors they need, the hidden states by
+// their published names, and the heads behind the last one.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
 

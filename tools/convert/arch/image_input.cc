@@ -22,8 +22,8 @@ Grid Checked(const std::string& what, uint64_t rows, uint64_t columns) {
 Grid Extent(const Config& config, const std::string& key) {
   const Json& value = config.Get(key);
   if (value.is_number_unsigned()) return Checked("config.json: " + key, value, value);
-  const bool pair = value.is_array() && value.size() == 2 && value[0].is_number_unsigned() &&
-                    value[1].is_number_unsigned();
+  const bool pair =
+      value.is_array() && value.size() == 2 && value[0].is_number_unsigned() && value[1].is_number_unsigned();
   if (!pair) Fail("config.json: {} must be a whole number or two, not {}", key, value.dump());
   return Checked("config.json: " + key, value[0], value[1]);
 }

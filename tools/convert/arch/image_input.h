@@ -19,7 +19,7 @@ class ImageInput {
   // From config.json, or of the size that was asked for.
   ImageInput(const Checkpoint& checkpoint, PartialPatches partial);
 
-  Grid patches() const { return Patches(image_); }          // of a picture
+  Grid patches() const { return Patches(image_); }            // of a picture
   Grid trained_patches() const { return Patches(trained_); }  // of one as configured
 
   // "images" and below it "strips", rows of as many pixels as divide the width of pictures and patches. Their values

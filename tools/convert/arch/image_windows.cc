@@ -49,8 +49,8 @@ Constant ImageWindows::Coordinates() const {
   std::vector<int32_t> table;
   for (uint32_t i = 0; i < windows * size(); ++i) {
     const uint32_t of = i / size(), y = i % size() / window_, x = i % size() % window_;
-    const uint32_t parts = 3 * part(of / across * window_ + y, padded_.rows) +
-                           part(of % across * window_ + x, padded_.columns);
+    const uint32_t parts =
+        3 * part(of / across * window_ + y, padded_.rows) + part(of % across * window_ + x, padded_.columns);
     table.push_back(static_cast<int32_t>(y * offsets + x + parts * apart));
   }
   return Indices(windows, size(), table);

@@ -16,7 +16,8 @@ class Writer {
     if (encoder_.table_scale != 1) attributes["scale"] = encoder_.table_scale;
     const bool normed = !encoder_.embedding_norm.empty();
     const std::string state = b_.HiddenState(0);
-    const std::string x = b_.Op("embed", {"input_ids"}, {encoder_.table}, normed ? "embeddings.words" : state, attributes);
+    const std::string x =
+        b_.Op("embed", {"input_ids"}, {encoder_.table}, normed ? "embeddings.words" : state, attributes);
     return normed ? b_.Norm(x, encoder_.embedding_norm, state) : x;
   }
 

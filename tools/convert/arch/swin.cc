@@ -132,8 +132,8 @@ void DescribeSwin(const Checkpoint& checkpoint, Description& description) {
   builder.Linear("pixels", embeddings + "patch_embeddings.projection", "embeddings.patches");
   const std::string positions = embeddings + "position_embeddings";
   const bool absolute = config.Flag("use_absolute_embeddings", false);
-  std::string x = builder.Norm("embeddings.patches", embeddings + "norm",
-                               absolute ? "embeddings.normed" : builder.HiddenState(0));
+  std::string x =
+      builder.Norm("embeddings.patches", embeddings + "norm", absolute ? "embeddings.normed" : builder.HiddenState(0));
   if (absolute) {
     weights.Add("positions", Resample(weights.Get(positions), image.trained_patches(), image.patches()));
     x = builder.Op("position", {x}, {"positions"}, builder.HiddenState(0));

@@ -102,7 +102,8 @@ Description DescribeTransformer(const std::string& directory, const std::string&
 }
 
 Description DescribeDirectory(const std::string& directory, const std::string& task, const std::string& image_size) {
-  if (fs::exists(fs::path(directory) / "modules.json") && task.empty() && image_size.empty()) return DescribeSentenceTransformer(directory);
+  if (fs::exists(fs::path(directory) / "modules.json") && task.empty() && image_size.empty())
+    return DescribeSentenceTransformer(directory);
   if (!fs::exists(fs::path(directory) / "config.json")) Fail("{}: has no config.json", directory);
   return DescribeTransformer(directory, task, false, image_size);
 }
