@@ -183,6 +183,28 @@ TEST(Spaces, MistakesAreNamedWithTheirPlace) {
   }
 }
 
+// Pixels of a picture as the rows of its two windows, which are segments of their own, and back.
+TEST(Spaces, WindowsOfPictures) {
+  Json json = Pictures();
+  json["spaces"].push_back({{"name", "windows"}, {"parent", "images"}, {"each", 2}});
+  json["spaces"].push_back({{"name", "rows"}, {"parent", "windows"}, {"each", 2}});
+  json["constants"].push_back(Json::parse(R"({"name": "into", "indices": [[0], [2], [1], [3]]})"));
+  Json& program = json["programs"][0];
+  program["operations"] = Json::parse(R"([
+    {"op": "arrange", "in": ["x"], "tensors": ["into"], "space": "rows", "out": "windowed"},
+    {"op": "pool", "in": ["windowed"], "kind": "max", "out": "most"},
+    {"op": "arrange", "in": ["windowed"], "tensors": ["into"], "space": "pixels", "out": "back"}])");
+  program["outputs"] = {"most", "back"};
+  const std::vector<BlobSpace> spaces = ResolveJson(json).content.spaces;
+  const std::vector<BlobValue> values = ResolveJson(json).content.programs[0].values;
+  EXPECT_EQ(spaces[values[1].space].name, "rows");
+  EXPECT_EQ(spaces[values[2].space].name, "windows");
+  program["operations"][0]["space"] = "columns";
+  EXPECT_NE(Refusal(json).find("0 spaces beside pixels have 4 rows"), std::string::npos) << Refusal(json);
+  program["operations"][0].erase("space");
+  EXPECT_NE(Refusal(json).find("2 spaces beside pixels have 4 rows"), std::string::npos) << Refusal(json);
+}
+
 TEST(Constants, TablesOfIndices) {
   const Constant table = Indices(2, 3, {0, 1, 2, -1, 4, 5});
   EXPECT_TRUE(table.indices);

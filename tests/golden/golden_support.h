@@ -32,16 +32,18 @@ inline bool Missing(const std::string& path) {
 // A blob in memory and its model.
 struct Converted {
   Converted(const std::string& input, DType weights, const std::string& source = "",
-            uint32_t backend = FOVEA_BACKEND_DEFAULT, const std::string& task = "")
-      : blob(Build(input, weights, source, task)), model(blob.data(), blob.size(), input, {backend, false}) {}
+            uint32_t backend = FOVEA_BACKEND_DEFAULT, const std::string& task = "", const std::string& image_size = "")
+      : blob(Build(input, weights, source, task, image_size)),
+        model(blob.data(), blob.size(), input, {backend, false}) {}
 
-  static AlignedBytes Build(const std::string& input, DType weights, const std::string& source,
-                            const std::string& task) {
+  static AlignedBytes Build(const std::string& input, DType weights, const std::string& source, const std::string& task,
+                            const std::string& image_size = "") {
     tools::ConvertOptions options;
     options.input = input;
     options.source = source;
     options.weights = weights;
     options.task = task;
+    options.image_size = image_size;
     options.compare = false;
     tools::ConvertReport report;
     return AlignedBytes(tools::BuildBlob(tools::Describe(options), options, report));

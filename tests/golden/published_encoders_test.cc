@@ -10,8 +10,9 @@ namespace {
 struct Published {
   const char* name;
   bool has_decoder = false;  // which is not converted
-  // Absent: all; those that are left out are in a test of their own.
+  // Absent: all; those that are left out are in a test or, images of other sizes, a blob of their own.
   std::vector<std::string> cases = {};
+  const char* image_size = "";
 };
 
 void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
@@ -43,13 +44,21 @@ const Published kPublished[] = {{"bert"},
                                 {"longformer-mlm"},
                                 {"longformer-seqcls"},
                                 {"big_bird", false, kBigBirdCases},
-                                {"big_bird-mlm", false, kBigBirdCases}};
+                                {"big_bird-mlm", false, kBigBirdCases},
+                                {"vit", false, {"a", "b"}},
+                                {"vit", false, {"interp"}, "32x40"},
+                                {"vit-pool"},
+                                {"deit"},
+                                {"swin"},
+                                {"swin-pad"},
+                                {"swin-rect", false, {"a"}},
+                                {"swin-rect", false, {"b"}, "36x52"}};
 
 class PublishedEncoder : public ::testing::TestWithParam<Published> {
  protected:
   std::string Path() const { return kShared + "/goldens/hf/" + GetParam().name; }
   Converted Convert(DType weights, uint32_t backend = FOVEA_BACKEND_DEFAULT) const {
-    return Converted(Path(), weights, "", backend, GetParam().has_decoder ? "encoder" : "");
+    return Converted(Path(), weights, "", backend, GetParam().has_decoder ? "encoder" : "", GetParam().image_size);
   }
   // What the decoder is given and makes is said to be left out; everything else is compared.
   void ExpectAllOk(const tools::Model& model, const tools::StoredTensors& golden, tools::CheckOptions options) const {
@@ -120,6 +129,7 @@ TEST_P(PublishedEncoder, RunsWithoutHeap) {
 
 INSTANTIATE_TEST_SUITE_P(All, PublishedEncoder, ::testing::ValuesIn(kPublished), [](const auto& published) {
   std::string name = published.param.name;
+  if (*published.param.image_size != '\0') name += std::string("_") + published.param.image_size;
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 });

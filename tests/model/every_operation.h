@@ -25,6 +25,7 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t tokens = b.Space("tokens", sentences), longer = b.ExtendedSpace("longer", tokens, 2);
   const uint32_t others = b.Space("others", sentences), pixels = b.FixedSpace("pixels", sentences, 4);
   const uint32_t patches = b.FixedSpace("patches", sentences, 2), half = b.StridedSpace("half", tokens, 2);
+  const uint32_t cells = b.FixedSpace("cells", patches, 3);
   const uint32_t chosen = b.SelectedSpace("chosen", tokens, 3);
   const uint32_t width = 32;
   const uint32_t ids = b.Input("ids", tokens, 1, DType::kI32), types = b.Input("types", tokens, 1, DType::kI32);
@@ -62,6 +63,7 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t patch =
       op(OpCode::kArrange, {pixel}, {b.Tensor(2, 4, {0, 1, -1, 3, 2, 0, 1, 2}, DType::kI32)}, patches);
   b.SetOutput(op(OpCode::kArrange, {patch}, {b.Tensor(4, 1, {1, 0, -1, 1}, DType::kI32)}, pixels));
+  b.SetOutput(op(OpCode::kArrange, {pixel}, {b.Tensor(6, 4, std::vector<float>(24, 3), DType::kI32)}, cells));
   const uint32_t y = op(OpCode::kPrepend, {x}, {b.RandomTensor(2, width)}, longer);
   const uint32_t cross = op(OpCode::kAttention, {other, y, y}, {}, others, {{Attribute::kHeads, 2}});
   const uint32_t s = op(OpCode::kPool, {cross}, {}, sentences, {{Attribute::kKind, 4}});

@@ -59,6 +59,83 @@ TEST(Arrange, PatchesAndBack) {
   ExpectClose(RunTiled(b, {{{root, {1}}}, {{x, xs}}, {}}, y), expected, 0, 0);
 }
 
+// Rows of a picture become rows of its windows and come back: both sides nest in the images, one of them deeper.
+TEST(Arrange, BetweenNestings) {
+  const struct {
+    std::vector<uint32_t> from, to;  // fixed segments below an image, from the outside
+  } cases[] = {{{6}, {3, 2}}, {{3, 2}, {6}}, {{6}, {2, 5}}, {{2, 5}, {3, 1, 2}}, {{1, 4}, {1}}, {{4, 2}, {4}}};
+  for (const auto& c : cases) {
+    for (const uint32_t images : {0u, 1u, 3u}) {
+      ModelBuilder b;
+      const uint32_t width = 3, root = b.Space("images");
+      const auto nested = [&](const std::vector<uint32_t>& each, const char* name, uint32_t* rows) {
+        uint32_t space = root;
+        *rows = 1;
+        for (const uint32_t one : each) {
+          space = b.FixedSpace(name, space, one);
+          *rows *= one;
+        }
+        return space;
+      };
+      uint32_t from, to;
+      const uint32_t x = b.Input("x", nested(c.from, "from", &from), width);
+      const uint32_t out = nested(c.to, "to", &to);
+      const std::vector<float> table = RandomTable(to, 2, from, from + to), xs = b.RandomFloats(images * from * width);
+      const uint32_t y = b.Op(OpCode::kArrange, {x}, {b.Tensor(to, 2, table, DType::kI32)}, out, 2 * width);
+      std::vector<double> expected;
+      for (uint32_t image = 0; image < images; ++image) {
+        for (const float index : table) {
+          for (uint32_t k = 0; k < width; ++k) {
+            const auto row = static_cast<size_t>(index + static_cast<float>(image * from));
+            expected.push_back(index < 0 ? 0 : xs[row * width + k]);
+          }
+        }
+      }
+      ExpectClose(RunTiled(b, {{{root, {images}}}, {{x, xs}}, {}}, y), expected, 0, 0);
+    }
+  }
+}
+
+// Where rows of two spaces nest in a space that itself has fixed segments, they move within its rows.
+TEST(Arrange, WithinTheNearestCommonSpace) {
+  for (const uint32_t rows : {3u, 12u}) {
+    ModelBuilder b;
+    const uint32_t images = b.Space("images"), windows = b.FixedSpace("windows", images, 4);
+    const uint32_t from = b.FixedSpace("from", windows, 3), to = b.FixedSpace("to", windows, 3);
+    b.Op(OpCode::kArrange, {b.Input("x", from, 1)}, {b.Tensor(rows, 1, std::vector<float>(rows, 2), DType::kI32)}, to,
+         1);
+    if (rows == 3) {
+      ExpectAccepted(b, "a row for each of a window");
+    } else {
+      ExpectRefused(b, FOVEA_E_SHAPE, "a row for each of an image");
+    }
+  }
+  // Only spaces with fixed segments may lie in between.
+  for (const bool fixed : {true, false}) {
+    ModelBuilder b;
+    const uint32_t images = b.Space("images"), from = b.FixedSpace("from", images, 4);
+    const uint32_t windows = fixed ? b.FixedSpace("windows", images, 2) : b.Space("windows", images);
+    const uint32_t to = b.FixedSpace("to", windows, 2);
+    b.Op(OpCode::kArrange, {b.Input("x", from, 1)}, {b.Tensor(4, 1, {3, 2, 1, 0}, DType::kI32)}, to, 1);
+    if (fixed) {
+      ExpectAccepted(b, "fixed");
+    } else {
+      ExpectRefused(b, FOVEA_E_SHAPE, "any number of windows");
+    }
+  }
+  // The product of what nests is bounded, and an index by it.
+  ModelBuilder c;
+  const uint32_t images = c.Space("images"), few = c.FixedSpace("few", images, 2);
+  const uint32_t many = c.FixedSpace("many", c.FixedSpace("most", images, 1u << 20), 1u << 20);
+  c.Op(OpCode::kArrange, {c.Input("x", many, 1)}, {c.Tensor(2, 1, {1, 0}, DType::kI32)}, few, 1);
+  ExpectRefused(c, FOVEA_E_SHAPE, "too many rows");
+  ModelBuilder d;
+  const uint32_t pictures = d.Space("images"), two = d.FixedSpace("two", pictures, 2);
+  const uint32_t six = d.FixedSpace("six", d.FixedSpace("three", pictures, 3), 2);
+  d.Op(OpCode::kArrange, {d.Input("x", six, 1)}, {d.Tensor(2, 1, {5, 6}, DType::kI32)}, two, 1);
+  ExpectRefused(d, FOVEA_E_SHAPE, "index");
+}
+
 TEST(Arrange, ShapeRules) {
   struct Setup {
     uint32_t rows = 6, columns = 2, width = 8, to = 1;

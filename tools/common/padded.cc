@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 
 #include "tools/base/fail.h"
 
@@ -21,6 +22,31 @@ struct Extent {
   uint64_t batch = 1;
   uint64_t rows = 0;
 };
+
+// What an input's segments look like to the caller where that is no matrix: metadata "shape.<input>".
+std::vector<uint64_t> SegmentShape(const Model& model, const std::string& input) {
+  const char* text = model.Metadata("shape." + input);
+  std::vector<uint64_t> shape;
+  std::istringstream sizes(text == nullptr ? "" : text);
+  for (uint64_t size; sizes >> size;) shape.push_back(size);
+  return shape;
+}
+
+// A segment is a tensor of this shape, whose rows are the value's as they lie.
+Extent ExtentOfShaped(const std::string& name, const StoredTensor& tensor, uint32_t width,
+                      const std::vector<uint64_t>& segment) {
+  std::vector<uint64_t> shape = tensor.shape;
+  if (shape.size() == segment.size()) shape.insert(shape.begin(), 1);
+  if (shape.size() != segment.size() + 1 || !std::equal(segment.begin(), segment.end(), shape.begin() + 1) ||
+      shape[0] > INT32_MAX) {
+    const std::string sizes = fmt::format("{}", fmt::join(segment, ", "));
+    Fail("{}: shape {}, expected [batch, {}] or [{}]", name, ShapeText(tensor.shape), sizes, sizes);
+  }
+  uint64_t entries = 1;
+  for (const uint64_t size : segment) entries *= size;
+  if (entries % width != 0) Fail("{}: segments of shape {} are not rows of {}", name, ShapeText(segment), width);
+  return {shape[0], entries / width};
+}
 
 Extent ExtentOf(const std::string& name, const StoredTensor& tensor, uint32_t width, bool has_parent) {
   std::vector<uint64_t> shape = tensor.shape;
@@ -148,7 +174,10 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
     if (has_parent && model.Space(model.Space(info.space).parent).parent != FOVEA_NONE) {
       Fail("{}: space '{}' is nested too deep for padded tensors", input.name, model.Space(info.space).name);
     }
-    const Extent extent = ExtentOf(input.name, *input.tensor, info.width, has_parent);
+    const std::vector<uint64_t> shape = SegmentShape(model, info.name);
+    const Extent extent = has_parent && !shape.empty()
+                              ? ExtentOfShaped(input.name, *input.tensor, info.width, shape)
+                              : ExtentOf(input.name, *input.tensor, info.width, has_parent);
     const auto [known, first_of_space] = extents.emplace(info.space, extent);
     if (!first_of_space) {
       if (known->second.batch != extent.batch || known->second.rows != extent.rows) {

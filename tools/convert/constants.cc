@@ -29,6 +29,23 @@ uint32_t Bucket(uint32_t distance, uint32_t buckets, uint32_t max_distance) {
   return std::min(buckets - 1, exact + static_cast<uint32_t>(octaves * static_cast<float>(buckets - exact)));
 }
 
+// Where the value at place `at` of `to` comes from among `from` of them: four neighbours.
+struct Taps {
+  uint32_t at[4];
+  double weight[4];
+};
+Taps BicubicTaps(uint32_t at, uint32_t from, uint32_t to) {
+  constexpr double kA = -0.75;
+  const double place = (at + 0.5) * from / to - 0.5, first = floor(place) - 1;
+  Taps taps;
+  for (int i = 0; i < 4; ++i) {
+    const double x = fabs(place - first - i);
+    taps.at[i] = static_cast<uint32_t>(std::clamp(first + i, 0.0, static_cast<double>(from - 1)));
+    taps.weight[i] = x <= 1 ? ((kA + 2) * x - (kA + 3)) * x * x + 1 : (((x - 5) * x + 8) * x - 4) * kA;
+  }
+  return taps;
+}
+
 }  // namespace
 
 Constant Sinusoidal(const SinusoidalSpec& spec) {
@@ -173,6 +190,50 @@ Constant Indices(uint32_t rows, uint32_t width, const std::vector<int32_t>& valu
   Constant constant = Literal(rows, width, {values.begin(), values.end()});  // exact: they have at most 20 bits
   constant.indices = true;
   return constant;
+}
+
+Constant HidingBias(Constant weights) {
+  if (weights.rows % 2 == 0) Fail("{} distances have no middle", weights.rows);
+  const uint32_t columns = weights.rows + 2;
+  Constant table = {weights.width, columns, [weights, columns] {
+                      const std::vector<float> from = weights.load();
+                      std::vector<float> to(uint64_t{weights.width} * columns, -INFINITY);
+                      for (uint64_t i = 0; i < weights.rows; ++i) {
+                        for (uint64_t head = 0; head < weights.width; ++head) {
+                          to[head * columns + weights.rows - i] = from[i * weights.width + head];
+                        }
+                      }
+                      return to;
+                    }};
+  table.hides = true;
+  return table;
+}
+
+Constant Resample(Constant of, Grid from, Grid to) {
+  if (from.rows == to.rows && from.columns == to.columns) return of;
+  if (of.rows != from.count() || to.count() == 0) {
+    Fail("{} rows are not a grid of {} x {} that can become {} x {}", of.rows, from.rows, from.columns, to.rows,
+         to.columns);
+  }
+  return {to.count(), of.width, [of, from, to] {
+            const std::vector<float> values = of.load();
+            std::vector<float> made(uint64_t{to.count()} * of.width);
+            for (uint32_t y = 0; y < to.rows; ++y) {
+              const Taps down = BicubicTaps(y, from.rows, to.rows);
+              for (uint32_t x = 0; x < to.columns; ++x) {
+                const Taps across = BicubicTaps(x, from.columns, to.columns);
+                float* out = made.data() + (uint64_t{y} * to.columns + x) * of.width;
+                for (int i = 0; i < 16; ++i) {
+                  const double weight = down.weight[i / 4] * across.weight[i % 4];
+                  const uint64_t row = uint64_t{down.at[i / 4]} * from.columns + across.at[i % 4];
+                  for (uint32_t c = 0; c < of.width; ++c) {
+                    out[c] += static_cast<float>(weight * values[row * of.width + c]);
+                  }
+                }
+              }
+            }
+            return made;
+          }};
 }
 
 Constant RelativeBuckets(Constant weights, uint32_t max_distance) {

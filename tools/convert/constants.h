@@ -52,6 +52,19 @@ Constant Indices(uint32_t rows, uint32_t width, const std::vector<int32_t>& valu
 // logarithmically up to max_distance, where they end.
 Constant RelativeBuckets(Constant weights, uint32_t max_distance);
 
+// The same table from weights [n, heads], n odd, by query - key distance from n / 2 down to -n / 2; longer distances
+// hide the key.
+Constant HidingBias(Constant weights);
+
+// Rows that stand for a grid [from_rows, from_columns] as rows for a grid [to_rows, to_columns] over the same area:
+// bicubic (a = -0.75), borders repeated.
+struct Grid {
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+  uint32_t count() const { return rows * columns; }
+};
+Constant Resample(Constant of, Grid from, Grid to);
+
 }  // namespace fovea::tools
 
 #endif  // FOVEA_TOOLS_CONVERT_CONSTANTS_H_

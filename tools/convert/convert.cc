@@ -21,7 +21,7 @@ bool StartsWith(const std::string& text, const std::string& start) { return text
 // Buffers that some library versions store and that hold no weights.
 bool IsBuffer(const std::string& name) {
   const std::string last = name.substr(name.rfind('.') + 1);
-  return last == "position_ids" || last == "token_type_ids";
+  return last == "position_ids" || last == "token_type_ids" || last == "relative_position_index";
 }
 
 void ReportUnused(const Description& description, ConvertReport& report) {
@@ -45,7 +45,7 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress
                                                                 : wanted;
     tensor.type = StorableType(asked, tensor.width);
     const std::vector<float> values = model.constants[i].load();
-    EncodeTensor(values, tensor);
+    EncodeTensor(values, tensor, model.constants[i].hides);
     TensorReport entry = {
         tensor.name,          tensor.type, tensor.rows, tensor.width, tensor.data.size() + tensor.scales.size(),
         tensor.type != asked, {}};
@@ -92,8 +92,9 @@ std::vector<uint8_t> ExactBlob(const Description& description, const std::vector
 Description Describe(const ConvertOptions& options) {
   if (std::filesystem::is_directory(options.input)) {
     if (!options.source.empty()) Fail("a source of weights goes with a description only");
-    return DescribeDirectory(options.input, options.task);
+    return DescribeDirectory(options.input, options.task, options.image_size);
   }
+  if (!options.image_size.empty()) Fail("a size of images can be chosen for a model directory only");
   if (!options.task.empty()) Fail("a task can be chosen for a model directory only");
   return ReadGraph(options.input, options.source);
 }

@@ -21,6 +21,7 @@ struct ConvertOptions {
   DType weights = DType::kF32;     // of linear layers and embeddings: f32, f16, int8 or int4
   bool pack_host = false;          // add weights packed for this machine
   std::string task;                // see DescribeDirectory
+  std::string image_size;          // the same
   bool compare = true;             // run the blob against one with f32 weights, unless it is that itself
   std::vector<std::string> texts;  // to compare on; empty: lengths from a list, random ids
 };

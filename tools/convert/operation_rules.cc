@@ -331,14 +331,33 @@ void Merge(Check& c) {
   c.Result(c.in(0).space, c.in(0).width);
 }
 
+// Rows of `space` for each row of `ancestor`; 0 unless it nests in there and all spaces below have fixed segments.
+uint64_t RowsBelow(const std::vector<BlobSpace>& spaces, uint32_t space, uint32_t ancestor) {
+  uint64_t rows = 1;
+  for (; space != ancestor; space = spaces[space].parent) {
+    if (space == kBlobNone || spaces[space].kind != SpaceKind::kFixed || rows > kMaxRecords) return 0;
+    rows *= spaces[space].extra;
+  }
+  return rows;
+}
+
 void Arrange(Check& c) {
   const BlobTensor& table = c.tensor(0);
-  const BlobSpace& from = c.spaces()[c.in(0).space];
-  if (from.kind != SpaceKind::kFixed) Fail("space {} has no fixed number of rows in a segment", from.name);
+  const uint32_t from = c.in(0).space;
+  const std::vector<BlobSpace>& spaces = c.spaces();
+  if (spaces[from].kind != SpaceKind::kFixed) {
+    Fail("space {} has no fixed number of rows in a segment", spaces[from].name);
+  }
+  // Rows move within a row of the nearest space that both nest in.
   const auto fits = [&](const BlobSpace& s) {
-    return s.kind == SpaceKind::kFixed && s.parent == from.parent && s.extra == table.rows;
+    const auto to = static_cast<uint32_t>(&s - spaces.data());
+    for (uint32_t space = spaces[from].parent;; space = spaces[space].parent) {
+      const uint64_t rows = space == to ? 0 : RowsBelow(spaces, to, space);
+      if (rows != 0) return rows == table.rows;
+      if (spaces[space].kind != SpaceKind::kFixed) return false;
+    }
   };
-  c.Result(c.OneSpace(fits, fmt::format("beside {} have {} rows in each segment", from.name, table.rows)),
+  c.Result(c.OneSpace(fits, fmt::format("beside {} have {} rows in each segment", spaces[from].name, table.rows)),
            uint64_t{table.width} * c.in(0).width);
 }
 

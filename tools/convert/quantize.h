@@ -19,8 +19,9 @@ struct QuantizationError {
 DType StorableType(DType wanted, uint32_t width);
 
 // Fills tensor.data and tensor.scales for tensor.type, rows and width. int8 and int4 scales are those of the smallest
-// squared error among a few; they are positive and normal. Fails at values that are not finite or, for f16, too large.
-void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor);
+// squared error among a few; they are positive and normal. Fails at values that are not finite or, for f16, too large;
+// `hides` allows -infinity in f32.
+void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor, bool hides = false);
 std::vector<float> DecodeTensor(const BlobTensor& tensor);
 QuantizationError CompareTensors(const std::vector<float>& exact, const std::vector<float>& stored);
 

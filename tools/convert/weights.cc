@@ -46,10 +46,12 @@ Constant Weights::Get(const std::string& name) const {
   std::vector<uint64_t> shape = stored->shape;
   while (shape.size() > 2 && shape.front() == 1) shape.erase(shape.begin());
   while (shape.size() < 2) shape.insert(shape.begin(), 1);
-  if (shape.size() != 2 || shape[0] > UINT32_MAX || shape[1] > UINT32_MAX) {
-    Fail("tensor {}: {} is not a vector or matrix", name, ShapeText(stored->shape));
+  uint64_t width = 1;  // a filter of a convolution is one row; the reader has checked the product of all
+  for (size_t i = 1; i < shape.size(); ++i) width *= shape[i];
+  if (shape[0] > UINT32_MAX || width > UINT32_MAX) {
+    Fail("tensor {}: {} is too large", name, ShapeText(stored->shape));
   }
-  return {static_cast<uint32_t>(shape[0]), static_cast<uint32_t>(shape[1]),
+  return {static_cast<uint32_t>(shape[0]), static_cast<uint32_t>(width),
           [stored, keep = files_] { return ToFloats(*stored); }};
 }
 

@@ -21,6 +21,7 @@ struct Constant {
   uint32_t width = 0;
   std::function<std::vector<float>()> load;
   bool indices = false;  // whole numbers, stored as i32
+  bool hides = false;    // may hold -infinity: what is added to scores
 };
 
 class Weights {

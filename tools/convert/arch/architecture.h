@@ -16,6 +16,7 @@ enum class Task {
   kBackbone,   // hidden states only, no output yet: another file goes on from the last value
   kSequenceClassification,
   kTokenClassification,
+  kImageClassification,
   kMaskedLm,
 };
 
@@ -23,6 +24,7 @@ struct Checkpoint {
   std::string directory;
   Config config;
   Task task;
+  std::string image_size = "";  // "HxW" in place of the configured one
 };
 
 // Adds spaces, programs and metadata; description.weights already has the stored tensors.
@@ -34,11 +36,14 @@ using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description&
 #undef FOVEA_ARCHITECTURE
 
 // A directory with config.json, or of sentence-transformers with modules.json. `task`: empty for what the directory
-// says it is for, or "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm".
-Description DescribeDirectory(const std::string& directory, const std::string& task);
+// says it is for, or "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm",
+// "image-classification". `image_size`: of images, "HxW"; empty: as configured.
+Description DescribeDirectory(const std::string& directory, const std::string& task,
+                              const std::string& image_size = "");
 
 // The parts of DescribeDirectory.
-Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone);
+Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone,
+                                const std::string& image_size = "");
 Description DescribeSentenceTransformer(const std::string& directory);
 
 }  // namespace fovea::tools

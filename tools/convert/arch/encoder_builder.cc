@@ -1,4 +1,4 @@
-// Writes the program of a text encoder.
+// Writes the program of an encoder.
 #include "tools/convert/arch/encoder_builder.h"
 
 #include "tools/base/fail.h"
@@ -7,10 +7,15 @@
 namespace fovea::tools {
 
 EncoderBuilder::EncoderBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms)
+    : EncoderBuilder(checkpoint, description, std::move(norms), {{"texts"}, {"tokens", "texts"}},
+                     {"input_ids", "tokens"}) {}
+
+EncoderBuilder::EncoderBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms,
+                               std::vector<Space> spaces, Input input)
     : checkpoint_(checkpoint), description_(description), weights_(description.weights), norms_(std::move(norms)) {
-  description_.spaces = {{"texts"}, {"tokens", "texts"}};
+  description_.spaces = std::move(spaces);
   program_.name = "encode";
-  program_.inputs.push_back({"input_ids", "tokens"});
+  program_.inputs.push_back(std::move(input));
 }
 
 std::string EncoderBuilder::Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
@@ -36,6 +41,13 @@ std::string EncoderBuilder::Norm(const std::string& in, const std::string& name,
   if (norms_.weight_offset != 0) attributes["weight_offset"] = norms_.weight_offset;
   if (heads != 1) attributes["heads"] = heads;
   return Op("norm", {in}, tensors, out, attributes);
+}
+
+std::string EncoderBuilder::Arrange(const std::string& in, const std::string& table, const std::string& space,
+                                    const std::string& out) {
+  Op("arrange", {in}, {table}, out);
+  program_.operations.back().space = space;
+  return out;
 }
 
 std::string EncoderBuilder::Attention(const std::string& name, std::vector<std::string> in,
@@ -68,7 +80,10 @@ void EncoderBuilder::Finish(const std::string& last, const Heads& heads) {
       EmbeddingHead(last, heads);
       break;
     case Task::kSequenceClassification:
-      SequenceHead(last, heads);
+      SequenceHead("sequence-classification", last, heads);
+      break;
+    case Task::kImageClassification:
+      SequenceHead("image-classification", last, heads);
       break;
     case Task::kTokenClassification:
       TokenHead(last, heads.token);
@@ -77,20 +92,24 @@ void EncoderBuilder::Finish(const std::string& last, const Heads& heads) {
       MaskedLmHead(last, heads);
       break;
   }
-  description_.programs.push_back(std::move(program_));
+  End();
 }
+
+void EncoderBuilder::End() { description_.programs.push_back(std::move(program_)); }
 
 void EncoderBuilder::EmbeddingHead(const std::string& last, const Heads& heads) {
   description_.SetMetadata("task", "embedding");
   program_.outputs = {last};
   if (!heads.pooler.empty() && weights_.Has(heads.pooler + ".weight")) {
     Op("pool", {last}, {}, "first_token", {{"kind", "first"}});
-    program_.outputs.push_back(Linear("first_token", heads.pooler, "pooler_output", "tanh"));
+    program_.outputs.push_back(Linear("first_token", heads.pooler, "pooler_output", heads.pooler_activation));
+  } else if (heads.mean_pooler) {
+    program_.outputs.push_back(Op("pool", {last}, {}, "pooler_output", {{"kind", "mean"}}));
   }
 }
 
-void EncoderBuilder::SequenceHead(const std::string& last, const Heads& heads) {
-  description_.SetMetadata("task", "sequence-classification");
+void EncoderBuilder::SequenceHead(const std::string& task, const std::string& last, const Heads& heads) {
+  description_.SetMetadata("task", task);
   Op("pool", {last}, {}, "pooled", {{"kind", heads.sequence_pool}});
   const std::string value = BeforeOut("pooled", heads.sequence);
   program_.outputs = {Linear(value, heads.sequence.out, "logits")};

@@ -1,5 +1,5 @@
-// Writes the program of a text encoder: operations with the tensors they need, the hidden states by their published
-// names, and the heads behind the last one.
+// Writes the program of an encoder of texts or images: operations with the tensors they need, the hidden states by
+// their published names, and the heads behind the last one.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
 
@@ -26,8 +26,10 @@ struct Head {
 
 struct Heads {
   std::string pooler;  // embedding: pooler_output from the first token, where it is stored
+  std::string pooler_activation = "tanh";
+  bool mean_pooler = false;  // embedding: pooler_output is the mean
   std::string sequence_pool = "first";
-  Head sequence, token, masked_lm;
+  Head sequence, token, masked_lm;  // sequence: of images, too
   std::string masked_lm_table;  // the embeddings that the last layer of masked_lm shares, or has where none is stored
   std::string masked_lm_bias;   // of that layer, if it is not stored as its own
 };
@@ -36,6 +38,9 @@ class EncoderBuilder {
  public:
   // Begins program "encode" over texts of tokens, with the input input_ids.
   EncoderBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms);
+  // Begins it over other spaces, with another input.
+  EncoderBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms, std::vector<Space> spaces,
+                 Input input);
 
   // All return `out`. A bias is used where it is stored.
   std::string Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
@@ -44,6 +49,9 @@ class EncoderBuilder {
                      const std::string& activation = "none");
   // `heads`: so many parts of a row are normed, each by itself.
   std::string Norm(const std::string& in, const std::string& name, const std::string& out, uint32_t heads = 1);
+  // Rows as a table says, in a space that has as many.
+  std::string Arrange(const std::string& in, const std::string& table, const std::string& space,
+                      const std::string& out);
   // Its weights can be asked for as `name`: attentions.<layer> where there is one for each layer.
   std::string Attention(const std::string& name, std::vector<std::string> in, std::vector<std::string> tensors,
                         const std::string& out, Json attributes);
@@ -54,16 +62,21 @@ class EncoderBuilder {
   std::string HiddenState(uint32_t index) const;
   std::string LastHiddenState(uint32_t index);
 
+  // Names the program's outputs, classes among them.
+  void Outputs(std::vector<std::string> names) { program_.outputs = std::move(names); }
+  void Labels(const std::string& classifier);
+
   // Appends what the task needs behind the value `last` and ends the program.
   void Finish(const std::string& last, const Heads& heads);
+  // Ends it as it is.
+  void End();
 
  private:
   void EmbeddingHead(const std::string& last, const Heads& heads);
-  void SequenceHead(const std::string& last, const Heads& heads);
+  void SequenceHead(const std::string& task, const std::string& last, const Heads& heads);
   void TokenHead(const std::string& last, const Head& head);
   void MaskedLmHead(const std::string& last, const Heads& heads);
   std::string BeforeOut(std::string value, const Head& head);
-  void Labels(const std::string& classifier);
 
   const Checkpoint& checkpoint_;
   Description& description_;

@@ -11,16 +11,21 @@ class Writer {
   Writer(const PreNormEncoder& encoder, EncoderBuilder& builder)
       : encoder_(encoder), b_(builder), kv_heads_(encoder.kv_heads == 0 ? encoder.heads : encoder.kv_heads) {}
 
-  std::string Run() {
+  std::string Embedding() {
+    Json attributes = Json::object();
+    if (encoder_.table_scale != 1) attributes["scale"] = encoder_.table_scale;
+    const bool normed = !encoder_.embedding_norm.empty();
+    const std::string state = b_.HiddenState(0);
+    const std::string x =
+        b_.Op("embed", {"input_ids"}, {encoder_.table}, normed ? "embeddings.words" : state, attributes);
+    return normed ? b_.Norm(x, encoder_.embedding_norm, state) : x;
+  }
+
+  std::string Layers(std::string x) {
     const auto count = static_cast<uint32_t>(encoder_.layers.size());
     const auto state = [&](uint32_t i) -> std::string {
       return i == count && encoder_.last_state_is_normed ? "layers.output" : b_.HiddenState(i);
     };
-    Json attributes = Json::object();
-    if (encoder_.table_scale != 1) attributes["scale"] = encoder_.table_scale;
-    const bool normed = !encoder_.embedding_norm.empty();
-    std::string x = b_.Op("embed", {"input_ids"}, {encoder_.table}, normed ? "embeddings.words" : state(0), attributes);
-    if (normed) x = b_.Norm(x, encoder_.embedding_norm, state(0));
     for (uint32_t i = 0; i < count; ++i) {
       const std::string middle = Attention(i, x);
       x = FeedForward(i, middle, state(i + 1));
@@ -82,9 +87,14 @@ class Writer {
 
 }  // namespace
 
+std::string AddPreNormLayers(const PreNormEncoder& encoder, EncoderBuilder& builder, const std::string& x) {
+  return Writer(encoder, builder).Layers(x);
+}
+
 void DescribePreNormEncoder(const PreNormEncoder& encoder, const Checkpoint& checkpoint, Description& description) {
   EncoderBuilder builder(checkpoint, description, encoder.norms);
-  builder.Finish(Writer(encoder, builder).Run(), encoder.task_heads);
+  Writer writer(encoder, builder);
+  builder.Finish(writer.Layers(writer.Embedding()), encoder.task_heads);
 }
 
 }  // namespace fovea::tools

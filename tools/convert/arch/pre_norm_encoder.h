@@ -43,6 +43,9 @@ struct PreNormEncoder {
   Heads task_heads;
 };
 
+// The layers and the final norm behind the value `x`, which is hidden state 0: the name of what they make.
+std::string AddPreNormLayers(const PreNormEncoder& encoder, EncoderBuilder& builder, const std::string& x);
+// A whole program: word embeddings, layers, heads.
 void DescribePreNormEncoder(const PreNormEncoder& encoder, const Checkpoint& checkpoint, Description& description);
 
 }  // namespace fovea::tools

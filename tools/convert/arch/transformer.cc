@@ -30,6 +30,8 @@ constexpr TaskName kTasks[] = {
     {"embedding", "Model", Task::kEmbedding},
     {"sequence-classification", "ForSequenceClassification", Task::kSequenceClassification},
     {"token-classification", "ForTokenClassification", Task::kTokenClassification},
+    {"image-classification", "ForImageClassification", Task::kImageClassification},
+    {"image-classification", "ForImageClassificationWithTeacher", Task::kImageClassification},
     {"masked-lm", "ForMaskedLM", Task::kMaskedLm},
     {"masked-lm", "ForPreTraining", Task::kMaskedLm},
 };
@@ -65,7 +67,8 @@ std::string WeightsFile(const std::string& directory) {
 
 }  // namespace
 
-Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone) {
+Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone,
+                                const std::string& image_size) {
   Config config((fs::path(directory) / "config.json").string());
   const std::string model_type = config.Text("model_type");
   const auto found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
@@ -87,18 +90,22 @@ Description DescribeTransformer(const std::string& directory, const std::string&
   const Json& padding = config.Get("pad_token_id");
   if (padding.is_number_unsigned()) description.SetMetadata("pad_token_id", padding.dump());
   const Task chosen = backbone ? Task::kBackbone : ChooseTask(config, task);
-  const Checkpoint checkpoint = {directory, std::move(config), chosen};
+  const Checkpoint checkpoint = {directory, std::move(config), chosen, image_size};
   found->describe(checkpoint, description);
+  if (!image_size.empty() && description.programs[0].inputs[0].name != "pixel_values") {
+    Fail("{} takes no images that could have a size", model_type);
+  }
   for (const std::string& key : checkpoint.config.Unknown()) {
     description.warnings.push_back(fmt::format("config.json: {} is not known and was left out of account", key));
   }
   return description;
 }
 
-Description DescribeDirectory(const std::string& directory, const std::string& task) {
-  if (fs::exists(fs::path(directory) / "modules.json") && task.empty()) return DescribeSentenceTransformer(directory);
+Description DescribeDirectory(const std::string& directory, const std::string& task, const std::string& image_size) {
+  if (fs::exists(fs::path(directory) / "modules.json") && task.empty() && image_size.empty())
+    return DescribeSentenceTransformer(directory);
   if (!fs::exists(fs::path(directory) / "config.json")) Fail("{}: has no config.json", directory);
-  return DescribeTransformer(directory, task, false);
+  return DescribeTransformer(directory, task, false, image_size);
 }
 
 }  // namespace fovea::tools

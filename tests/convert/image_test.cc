@@ -1,0 +1,296 @@
+// How images become rows: patches, windows, the biases between them, and what configurations say about sizes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+#include "tests/support/model_builder.h"
+#include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
+#include "tools/common/padded.h"
+#include "tools/convert/arch/image_input.h"
+#include "tools/convert/arch/image_windows.h"
+#include "tools/convert/constants.h"
+#include "tools/convert/convert.h"
+#include "tools/convert/quantize.h"
+
+namespace fovea::tools {
+namespace {
+
+std::vector<int> Whole(const Constant& table) {
+  std::vector<int> whole;
+  for (const float value : table.load()) whole.push_back(static_cast<int>(value));
+  return whole;
+}
+
+// ---- Pixels to patches ----
+
+class Images : public testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(path_); }
+  Checkpoint With(const Json& config, const std::string& size = "") {
+    const std::string text = config.dump();
+    WriteFile(path_, text.data(), text.size());
+    return {"", Config(path_), Task::kEmbedding, size};
+  }
+  const std::string path_ = (std::filesystem::path(testing::TempDir()) / "image_config.json").string();
+};
+
+TEST_F(Images, PatchesOfAnySize) {
+  for (const uint32_t height : {4u, 7u, 9u}) {
+    for (const uint32_t width : {4u, 6u, 9u, 10u}) {
+      for (const uint32_t patch : {1u, 3u, 4u}) {
+        for (const PartialPatches partial : {PartialPatches::kDropped, PartialPatches::kPadded}) {
+          const uint32_t channels = 2, leading = width % 3;
+          const ImageInput image(
+              With({{"num_channels", channels}, {"image_size", {height, width}}, {"patch_size", patch}}), partial);
+          // The pixel (c, y, x) is the number of its place in memory, 1 + (c * height + y) * width + x.
+          const uint32_t strip = image.Pixels().width;
+          const Constant table = image.PatchTable(leading);
+          std::vector<int> found;
+          for (const int index : Whole(table)) {
+            for (uint32_t i = 0; i < strip; ++i) {
+              found.push_back(index < 0 ? 0 : 1 + index * static_cast<int>(strip) + static_cast<int>(i));
+            }
+          }
+          std::vector<int> expected(leading * channels * patch * patch, 0);
+          const bool padded = partial == PartialPatches::kPadded;
+          for (uint32_t top = 0; padded ? top < height : top + patch <= height; top += patch) {
+            for (uint32_t left = 0; padded ? left < width : left + patch <= width; left += patch) {
+              for (uint32_t c = 0; c < channels; ++c) {
+                for (uint32_t y = top; y < top + patch; ++y) {
+                  for (uint32_t x = left; x < left + patch; ++x) {
+                    const bool inside = y < height && x < width;
+                    expected.push_back(inside ? static_cast<int>(1 + (c * height + y) * width + x) : 0);
+                  }
+                }
+              }
+            }
+          }
+          EXPECT_EQ(found, expected) << height << " x " << width << " by " << patch;
+          EXPECT_EQ(table.rows, leading + image.patches().count());
+          EXPECT_EQ(image.Spaces()[1].each * strip, channels * height * width);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Images, SizesAreChecked) {
+  const Json fine = {{"image_size", 8}, {"patch_size", 4}};
+  EXPECT_EQ(ImageInput(With(fine, "12x20"), PartialPatches::kDropped).patches().count(), 15u);
+  EXPECT_EQ(ImageInput(With(fine, "12x20"), PartialPatches::kDropped).trained_patches().count(), 4u);
+  for (const char* size : {"12", "x", "12x", "0x4", "12x-4", "9999999x4", "12x20x3", "3x20"}) {
+    EXPECT_THROW(ImageInput(With(fine, size), PartialPatches::kDropped), Failure) << size;
+  }
+  for (const char* bad : {R"({"image_size": [8, 8, 8], "patch_size": 4})", R"({"image_size": 8, "patch_size": 0})",
+                          R"({"image_size": "8", "patch_size": 4})", R"({"patch_size": 4})",
+                          R"({"image_size": 8, "patch_size": 4, "num_channels": 0})"}) {
+    EXPECT_THROW(ImageInput(With(Json::parse(bad)), PartialPatches::kDropped), Failure) << bad;
+  }
+  EXPECT_THROW(ImageInput(With(fine, "16384x16384"), PartialPatches::kDropped).Spaces(), Failure);
+}
+
+// ---- Windows ----
+
+// A grid rolled up and to the left as an array is, then cut; cell (y, x) of the padded grid holds y * 1000 + x.
+std::vector<int> RolledWindows(Grid padded, uint32_t window, uint32_t shift) {
+  std::vector<int> cells;
+  for (uint32_t y = 0; y < padded.rows; ++y) {
+    for (uint32_t x = 0; x < padded.columns; ++x) cells.push_back(static_cast<int>(y * 1000 + x));
+  }
+  for (uint32_t y = 0; y < padded.rows; ++y) {
+    const auto row = cells.begin() + y * padded.columns;
+    std::rotate(row, row + shift, row + padded.columns);
+  }
+  std::rotate(cells.begin(), cells.begin() + shift * padded.columns, cells.end());
+  std::vector<int> windows;
+  for (uint32_t top = 0; top < padded.rows; top += window) {
+    for (uint32_t left = 0; left < padded.columns; left += window) {
+      for (uint32_t y = top; y < top + window; ++y) {
+        for (uint32_t x = left; x < left + window; ++x) windows.push_back(cells[y * padded.columns + x]);
+      }
+    }
+  }
+  return windows;
+}
+
+TEST(Windows, AreCutFromTheShiftedGrid) {
+  for (const Grid grid : {Grid{4, 4}, Grid{5, 9}, Grid{10, 7}, Grid{12, 8}}) {
+    for (const uint32_t window : {2u, 3u, 4u}) {
+      for (const uint32_t shift : {0u, window / 2}) {
+        const ImageWindows windows(grid, window, shift);
+        const Grid padded = {(grid.rows + window - 1) / window * window, (grid.columns + window - 1) / window * window};
+        std::vector<int> expected;
+        for (const int cell : RolledWindows(padded, window, shift)) {
+          const int y = cell / 1000, x = cell % 1000, columns = static_cast<int>(grid.columns);
+          expected.push_back(y < static_cast<int>(grid.rows) && x < columns ? y * columns + x : -1);
+        }
+        const std::vector<int> into = Whole(windows.IntoWindows()), out = Whole(windows.OutOfWindows());
+        EXPECT_EQ(into, expected);
+        EXPECT_EQ(windows.count() * windows.size(), into.size());
+        ASSERT_EQ(out.size(), grid.count());
+        for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(into[static_cast<size_t>(out[i])], static_cast<int>(i));
+      }
+    }
+  }
+}
+
+// Every pair of positions of every window: the bias that the attention adds is the stored one of their offset, or hides
+// the key where the two are neighbours through the shift only.
+TEST(Windows, CoordinatesFindTheBias) {
+  for (const Grid grid : {Grid{8, 8}, Grid{5, 9}, Grid{6, 10}}) {
+    for (const uint32_t window : {2u, 3u, 4u}) {
+      for (const uint32_t shift : {0u, window / 2}) {
+        const ImageWindows windows(grid, window, shift);
+        const int side = static_cast<int>(window), offsets = 2 * side - 1;
+        std::vector<float> stored(2 * static_cast<size_t>(offsets * offsets));
+        for (size_t i = 0; i < stored.size(); ++i) stored[i] = static_cast<float>(i);
+        const Constant bias = HidingBias(Literal(static_cast<uint32_t>(offsets * offsets), 2, stored));
+        EXPECT_TRUE(bias.hides);
+        const std::vector<float> table = bias.load();
+        const std::vector<int> coordinates = Whole(windows.Coordinates());
+        const int width = static_cast<int>(bias.width), reach = width / 2;
+        const Grid padded = {(grid.rows + window - 1) / window * window, (grid.columns + window - 1) / window * window};
+        const std::vector<int> cells = RolledWindows(padded, window, shift);
+        const int size = side * side;
+        for (int w = 0; w < static_cast<int>(windows.count()); ++w) {
+          for (int q = 0; q < size; ++q) {
+            for (int k = 0; k < size; ++k) {
+              const int set = static_cast<int>(windows.Coordinates().rows) == 1 ? 0 : w * size;
+              const int distance =
+                  coordinates[static_cast<size_t>(set + k)] - coordinates[static_cast<size_t>(set + q)];
+              const int column = std::clamp(distance, -reach, reach) + reach;
+              // Cells that the roll brought together lie a window or more apart in the grid itself.
+              const int from = cells[static_cast<size_t>(w * size + q)], to = cells[static_cast<size_t>(w * size + k)];
+              const bool apart = std::abs(from / 1000 - to / 1000) >= side || std::abs(from % 1000 - to % 1000) >= side;
+              const int dy = q / side - k / side, dx = q % side - k % side;
+              const int index = (dy + side - 1) * offsets + dx + side - 1;
+              for (int head = 0; head < 2; ++head) {
+                const float found = table[static_cast<size_t>(head * width + column)];
+                if (apart) {
+                  EXPECT_EQ(found, -INFINITY);
+                } else {
+                  EXPECT_EQ(found, stored[static_cast<size_t>(2 * index + head)]);
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Windows, FourPatchesBecomeOne) {
+  EXPECT_EQ(Whole(MergeTable({2, 4})), (std::vector<int>{0, 4, 1, 5, 2, 6, 3, 7}));
+  EXPECT_EQ(Whole(MergeTable({3, 3})), (std::vector<int>{0, 3, 1, 4, 2, 5, -1, -1, 6, -1, 7, -1, 8, -1, -1, -1}));
+  EXPECT_EQ(Whole(MergeTable({1, 1})), (std::vector<int>{0, -1, -1, -1}));
+}
+
+// ---- Constants ----
+
+TEST(Constants, GridsAreResampled) {
+  // A plane stays one away from the borders; a constant everywhere; a grid of the same size is left alone.
+  const Constant ramp = Literal(6, 2, {0, 5, 1, 5, 2, 5, 3, 5, 4, 5, 5, 5});
+  EXPECT_EQ(Resample(ramp, {2, 3}, {2, 3}).load(), ramp.load());
+  const Constant wide = Resample(ramp, {1, 6}, {1, 12});
+  EXPECT_EQ(wide.rows, 12u);
+  const std::vector<float> values = wide.load();
+  for (uint32_t x = 0; x < 12; ++x) {
+    EXPECT_NEAR(values[2 * x + 1], 5, 1e-6);
+    if (x >= 3 && x < 9) {
+      EXPECT_NEAR(values[2 * x], (x + 0.5) / 2 - 0.5, 1e-6);
+    }
+  }
+  // Between 0 and 1 with the border repeated: weights of a = -0.75 at a quarter are -.10546875, .87890625, .26171875,
+  // -.03515625.
+  const Constant up = Resample(Literal(2, 1, {0, 1}), {2, 1}, {4, 1});
+  const float expected[] = {-0.10546875f, 0.2265625f, 0.7734375f, 1.10546875f};
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(up.load()[i], expected[i], 1e-6);
+  EXPECT_THROW(Resample(ramp, {2, 2}, {4, 4}), Failure);
+}
+
+TEST(Constants, OnlyWhatHidesMayBeInfinite) {
+  BlobTensor tensor;
+  tensor.rows = 1;
+  tensor.width = 2;
+  EncodeTensor({1, -INFINITY}, tensor, true);
+  EXPECT_EQ(DecodeTensor(tensor), (std::vector<float>{1, -INFINITY}));
+  EXPECT_THROW(EncodeTensor({1, -INFINITY}, tensor), Failure);
+  EXPECT_THROW(EncodeTensor({1, INFINITY}, tensor, true), Failure);
+  EXPECT_THROW(EncodeTensor({1, NAN}, tensor, true), Failure);
+  tensor.type = DType::kI8;
+  EXPECT_THROW(EncodeTensor({1, -INFINITY}, tensor, true), Failure);
+  EXPECT_THROW(HidingBias(Literal(2, 1, {1, 2})), Failure);
+}
+
+// ---- Published models ----
+
+std::string Golden(const std::string& name) {
+  const std::string path = std::string(FOVEA_SOURCE_DIR) + "/../shared/goldens/hf/" + name;
+  if (std::filesystem::exists(path)) return path;
+  std::cout << "NOT TESTED: " << path << " is not there\n";
+  return "";
+}
+
+std::vector<uint8_t> Blob(const std::string& directory, const std::string& size, ConvertReport* report) {
+  ConvertOptions options;
+  options.input = directory;
+  options.image_size = size;
+  return BuildBlob(Describe(options), options, *report);
+}
+
+std::string Refusal(const std::string& directory, const std::string& size) {
+  try {
+    ConvertReport report;
+    Blob(directory, size, &report);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(ImageModels, SayWhatTheyTake) {
+  const std::string directory = Golden("vit");
+  if (directory.empty()) GTEST_SKIP();
+  ConvertReport report;
+  const test::AlignedBytes blob(Blob(directory, "", &report));
+  EXPECT_TRUE(report.unused.empty());
+  EXPECT_TRUE(report.warnings.empty() || report.warnings.size() == 1u);  // no tokenizer
+  const Model model(blob.data(), blob.size(), "vit", {FOVEA_BACKEND_DEFAULT, false});
+  EXPECT_STREQ(model.Metadata("shape.pixel_values"), "3 24 24");
+  EXPECT_STREQ(model.Metadata("task"), "image-classification");
+  EXPECT_STREQ(model.Metadata("label.4"), "LABEL_4");
+  const std::vector<float> pixels(2 * 3 * 24 * 24);
+  const auto bind = [&](std::vector<uint64_t> shape) {
+    StoredTensor tensor;
+    tensor.type = ElementType::kF32;
+    tensor.shape = std::move(shape);
+    tensor.data = reinterpret_cast<const uint8_t*>(pixels.data());
+    tensor.bytes = 4;
+    for (const uint64_t size : tensor.shape) tensor.bytes *= size;
+    return BatchFromTensors(model, 0, {{"pixel_values", tensor}}).numbers.begin()->second.size();
+  };
+  EXPECT_EQ(bind({2, 3, 24, 24}), 2u * 3 * 24 * 24);
+  EXPECT_EQ(bind({3, 24, 24}), 3u * 24 * 24);
+  EXPECT_EQ(bind({0, 3, 24, 24}), 0u);
+  for (const std::vector<uint64_t>& shape :
+       std::vector<std::vector<uint64_t>>{{1, 3, 12, 48}, {3, 24, 24, 1}, {1, 432, 4}, {24, 24}, {1, 1, 3, 24, 24}}) {
+    EXPECT_THROW(bind(shape), Failure);
+  }
+}
+
+TEST(ImageModels, RefuseSizesThatDoNotFit) {
+  const std::string swin = Golden("swin-rect"), vit = Golden("vit"), bert = Golden("bert");
+  if (swin.empty() || vit.empty() || bert.empty()) GTEST_SKIP();
+  // A stage of 2 x 8 patches: windows shrink, but their biases are stored for windows of 3.
+  EXPECT_NE(Refusal(swin, "16x64").find("windows of 2 on 2 x 8 patches need 9"), std::string::npos);
+  EXPECT_NE(Refusal(vit, "3x64").find("hold no patch"), std::string::npos);
+  EXPECT_NE(Refusal(bert, "16x64").find("bert takes no images"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fovea::tools

@@ -1,0 +1,111 @@
+// ViT and DeiT: patches of an image behind a class token (and a distillation token), norms in front. The tokens are
+// rows of zeros among the patches: one table holds them, the bias of the patches and all positions.
+#include "tools/base/fail.h"
+#include "tools/convert/arch/image_input.h"
+#include "tools/convert/arch/pre_norm_encoder.h"
+
+namespace fovea::tools {
+namespace {
+
+// What is added to row i of an image.
+Constant RowTable(const Weights& weights, const std::string& at, const std::vector<std::string>& tokens,
+                  const ImageInput& image) {
+  const std::string bias = at + "patch_embeddings.projection.bias";
+  const Grid patches = image.patches(), trained = image.trained_patches();
+  const Constant positions = weights.Get(at + "position_embeddings");
+  const auto leading = static_cast<uint32_t>(tokens.size());
+  if (positions.rows != leading + trained.count()) {
+    Fail("tensor {}position_embeddings has {} rows, {} tokens and {} x {} patches need {}", at, positions.rows, leading,
+         trained.rows, trained.columns, leading + trained.count());
+  }
+  std::vector<Constant> own;
+  for (const std::string& token : tokens) own.push_back(weights.Get(at + token));
+  const Constant none = Literal(1, positions.width, std::vector<float>(positions.width));
+  own.insert(own.end(), patches.count(), weights.Has(bias) ? weights.Get(bias) : none);
+  return Sum({Concatenate({Slice(positions, {0, leading}),
+                           Resample(Slice(positions, {leading, positions.rows}), trained, patches)}),
+              Concatenate(own)});
+}
+
+PreNormLayer Layer(const std::string& at) {
+  PreNormLayer layer;
+  layer.attention_norm = at + "layernorm_before";
+  layer.query = at + "attention.attention.query";
+  layer.key = at + "attention.attention.key";
+  layer.value = at + "attention.attention.value";
+  layer.output = at + "attention.output.dense";
+  layer.norm = at + "layernorm_after";
+  layer.up = at + "intermediate.dense";
+  layer.down = at + "output.dense";
+  return layer;
+}
+
+// Logits of class and distillation token, each by its own classifier, and their mean.
+void AddTeacherHead(const std::string& last, EncoderBuilder& builder, Description& description) {
+  description.SetMetadata("task", "image-classification");
+  description.spaces.push_back({"distillation", "images"});
+  description.spaces.back().each = 1;
+  description.weights.Add("distillation.row", Indices(1, 1, {1}));
+  builder.Op("pool", {last}, {}, "class_token", {{"kind", "first"}});
+  builder.Arrange(last, "distillation.row", "distillation", "distillation_row");
+  builder.Op("pool", {"distillation_row"}, {}, "distillation_token", {{"kind", "first"}});
+  builder.Linear("class_token", "cls_classifier", "cls_logits");
+  builder.Linear("distillation_token", "distillation_classifier", "distillation_logits");
+  builder.Op("add", {"cls_logits", "distillation_logits"}, {}, "logits.sum");
+  builder.Op("scale", {"logits.sum"}, {}, "logits", {{"scale", 0.5}});
+  builder.Outputs({"logits", "cls_logits", "distillation_logits"});
+  builder.Labels("cls_classifier");
+}
+
+}  // namespace
+
+void DescribeVit(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  Weights& weights = description.weights;
+  const std::string model_type = config.Text("model_type");
+  const std::string prefix = weights.Has("embeddings.cls_token") ? "" : model_type + ".";
+  const std::string embeddings = prefix + "embeddings.", projection = embeddings + "patch_embeddings.projection";
+  description.must_use = {projection, prefix + "encoder.", prefix + "layernorm."};
+
+  const ImageInput image(checkpoint, PartialPatches::kDropped);
+  std::vector<std::string> tokens = {"cls_token"};
+  if (weights.Has(embeddings + "distillation_token")) tokens.push_back("distillation_token");
+  const auto leading = static_cast<uint32_t>(tokens.size());
+  std::vector<Space> spaces = image.Spaces();
+  spaces.push_back({"tokens", "images"});
+  spaces.back().each = leading + image.patches().count();
+  weights.Add("patches", image.PatchTable(leading));
+  weights.Add("rows", RowTable(weights, embeddings, tokens, image));
+  image.SetMetadata(description);
+
+  PreNormEncoder encoder;
+  encoder.norms = {"layer", config.Real("layer_norm_eps", 1e-12)};
+  encoder.heads = config.Number("num_attention_heads");
+  encoder.activation = config.Activation("hidden_act", "gelu");
+  encoder.final_norm = prefix + "layernorm";
+  encoder.last_state_is_normed = false;
+  for (uint32_t i = 0; i < config.Number("num_hidden_layers"); ++i) {
+    encoder.layers.push_back(Layer(fmt::format("{}encoder.layer.{}.", prefix, i)));
+  }
+  encoder.task_heads.pooler = prefix + "pooler.dense";
+  encoder.task_heads.pooler_activation = config.Activation("pooler_act", "tanh");
+  encoder.task_heads.sequence.out = "classifier";
+  // Biases are used where they are stored; the rest follows from the tensors or concerns training.
+  for (const char* key : {"encoder_stride", "hidden_size", "intermediate_size", "pooler_output_size", "qkv_bias"}) {
+    config.Get(key);
+  }
+
+  EncoderBuilder builder(checkpoint, description, encoder.norms, spaces, image.Pixels());
+  builder.Arrange("pixel_values", "patches", "tokens", "pixels");
+  builder.Op("linear", {"pixels"}, {projection + ".weight"}, "embeddings.patches");
+  builder.Op("position", {"embeddings.patches"}, {"rows"}, builder.HiddenState(0));
+  const std::string last = AddPreNormLayers(encoder, builder, builder.HiddenState(0));
+  if (checkpoint.task == Task::kImageClassification && weights.Has("distillation_classifier.weight")) {
+    AddTeacherHead(last, builder, description);
+    builder.End();
+  } else {
+    builder.Finish(last, encoder.task_heads);
+  }
+}
+
+}  // namespace fovea::tools
