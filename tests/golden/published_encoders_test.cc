@@ -20,7 +20,8 @@ const Published kPublished[] = {{"bert"},           {"bert-mlm"},          {"ber
                                 {"distilbert-mlm"}, {"distilbert-seqcls"}, {"albert"},
                                 {"albert-mlm"},     {"mpnet-mlm"},         {"modernbert"},
                                 {"modernbert-mlm"}, {"modernbert-seqcls"}, {"gemma3-embed"},
-                                {"t5", true},       {"t5-v1_1", true}};
+                                {"t5", true},       {"t5-v1_1", true},     {"deberta-v2-mlm"},
+                                {"deberta-v2-conv"}};
 
 class PublishedEncoder : public ::testing::TestWithParam<Published> {
  protected:

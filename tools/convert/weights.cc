@@ -46,8 +46,9 @@ Constant Weights::Get(const std::string& name) const {
   std::vector<uint64_t> shape = stored->shape;
   while (shape.size() > 2 && shape.front() == 1) shape.erase(shape.begin());
   while (shape.size() < 2) shape.insert(shape.begin(), 1);
+  for (; shape.size() > 2; shape.pop_back()) shape[shape.size() - 2] *= shape.back();
   if (shape.size() != 2 || shape[0] > UINT32_MAX || shape[1] > UINT32_MAX) {
-    Fail("tensor {}: {} is not a vector or matrix", name, ShapeText(stored->shape));
+    Fail("tensor {}: {} is too large", name, ShapeText(stored->shape));
   }
   return {static_cast<uint32_t>(shape[0]), static_cast<uint32_t>(shape[1]),
           [stored, keep = files_] { return ToFloats(*stored); }};

@@ -38,11 +38,9 @@ std::string EncoderBuilder::Norm(const std::string& in, const std::string& name,
   return Op("norm", {in}, tensors, out, attributes);
 }
 
-std::string EncoderBuilder::Attention(uint32_t index, std::vector<std::string> in, const std::string& distance_bias,
+std::string EncoderBuilder::Attention(uint32_t index, std::vector<std::string> in, std::vector<std::string> tensors,
                                       const std::string& out, Json attributes) {
-  std::vector<std::string> tensors;
-  if (!distance_bias.empty()) tensors.push_back(distance_bias);
-  Op("attention", std::move(in), tensors, out, std::move(attributes));
+  Op("attention", std::move(in), std::move(tensors), out, std::move(attributes));
   program_.operations.back().name = fmt::format("attentions.{}", index);
   return out;
 }

@@ -45,7 +45,7 @@ class EncoderBuilder {
   // `heads`: so many parts of a row are normed, each by itself.
   std::string Norm(const std::string& in, const std::string& name, const std::string& out, uint32_t heads = 1);
   // The weights of attention layer `index` can be asked for as attentions.<index>.
-  std::string Attention(uint32_t index, std::vector<std::string> in, const std::string& distance_bias,
+  std::string Attention(uint32_t index, std::vector<std::string> in, std::vector<std::string> tensors,
                         const std::string& out, Json attributes);
 
   // An input of ids beside input_ids, `id` where the caller has none.

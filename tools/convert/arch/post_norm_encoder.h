@@ -17,12 +17,21 @@ struct LayerNames {
   std::string up, down, norm;
 };
 
+// Computed from the embeddings and added to what layer 0 makes: norm(layer 0 + activation(convolution)).
+struct Convolution {
+  std::string name;  // of its tensors, weights [width, width, an odd number of rows]
+  std::string norm;
+  std::string activation;
+};
+
 struct PostNormEncoder {
   // ---- names ----
   std::string prefix;             // "bert": checkpoints with a head say bert.embeddings..
   std::string stack = "encoder";  // what layers begin with
   std::string projection = "";    // from embedding width to hidden width, if they differ
+  bool projects_before_norm = false;
   std::function<LayerNames(uint32_t)> layer;
+  Convolution convolution;  // without a name: none
   std::string pooler = "";  // behind the prefix, too
   Head sequence;            // without a dense layer: the pooler, with tanh
   std::string token_out = "classifier";
@@ -35,8 +44,11 @@ struct PostNormEncoder {
   uint32_t heads = 0;
   double epsilon = 0;
   std::string activation;
-  uint32_t first_position = 0;     // row of the position table that a text's first token gets
-  std::string distance_bias = "";  // a tensor for every attention
+  uint32_t first_position = 0;  // row of the position table that a text's first token gets
+  bool positioned = true;       // there is a position table
+  // Of attention in a layer, as the operation takes them.
+  std::function<std::vector<std::string>(uint32_t)> score_tensors = nullptr;
+  double scale = 0;  // of attention; 0: 1 / sqrt(head size)
 };
 
 // Fills heads, activation, epsilon, layers and their names as most of the family have them.

@@ -53,7 +53,9 @@ class Writer {
     if (kv_heads_ != encoder_.heads) attributes["kv_heads"] = kv_heads_;
     if (encoder_.scale) attributes["scale"] = *encoder_.scale;
     if (layer.window) attributes.update({{"pattern", "window"}, {"left", *layer.window}, {"right", *layer.window}});
-    b_.Attention(i, {q, k, v}, encoder_.distance_bias, at + "attended", attributes);
+    std::vector<std::string> tensors;
+    if (!encoder_.distance_bias.empty()) tensors.push_back(encoder_.distance_bias);
+    b_.Attention(i, {q, k, v}, tensors, at + "attended", attributes);
     std::string out = b_.Linear(at + "attended", layer.output, at + "attention_output");
     out = OptionalNorm(out, layer.attention_out_norm, at + "attention_normed");
     return b_.Op("add", {x, out}, {}, at + "attention_sum");
