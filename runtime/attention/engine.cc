@@ -216,7 +216,7 @@ void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, u
       if (++head == heads) ++query, head = 0;
     }
     ClearRows(&tile_, count);
-    if (spec_.relative.keys != nullptr) SetUpRelative(first_head);
+    if (spec_.relative.keys != nullptr) SetUpRelative(first_head, piece.keys);
     QueryTile chunk = queries;
     chunk.first += first_query * queries.step;
     chunk.count = query - first_query + (head > 0);
@@ -259,16 +259,16 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
 
 namespace {
 
-// y[i] = x[i] . table[j] for all rows of a table of buckets.
-void MultiplyBuckets(const Kernels& kernels, const float* x, uint32_t rows, const float* table, uint32_t buckets,
-                     uint32_t depth, float* y) {
+// y[i][j] = x[i] . table[j] for rows [begin, end) of a table of buckets.
+void MultiplyBuckets(const Kernels& kernels, const float* x, uint32_t rows, const float* table, uint32_t begin,
+                     uint32_t end, uint32_t buckets, uint32_t depth, float* y) {
   GemmTile gemm = {};
   gemm.rows = rows;
   gemm.k = depth;
   gemm.x = x;
   gemm.y_stride = buckets;
-  for (uint32_t first = 0; first < buckets; first += kGemmTileColumns) {
-    gemm.columns = std::min<size_t>(kGemmTileColumns, buckets - first);
+  for (uint32_t first = begin; first < end; first += kGemmTileColumns) {
+    gemm.columns = std::min<size_t>(kGemmTileColumns, end - first);
     gemm.weights = table + size_t{first} * depth;
     gemm.y = y + first;
     kernels.gemm.f32(gemm);
@@ -277,7 +277,26 @@ void MultiplyBuckets(const Kernels& kernels, const float* x, uint32_t rows, cons
 
 }  // namespace
 
-void AttentionEngine::SetUpRelative(uint32_t head) {
+// The buckets that the tile's rows need for keys at positions [first, last]: most pairs of rows and keys are near each
+// other or all far. Whole groups of columns, so that products have the same bits in every range.
+void AttentionEngine::BucketRange(int64_t first, int64_t last, uint32_t* begin, uint32_t* end) const {
+  constexpr uint32_t kColumns = 16;
+  const uint32_t buckets = spec_.relative.bucket_count;
+  *begin = 0, *end = last < first ? 0 : buckets;
+  if (last < first || spec_.coordinates != nullptr) return;
+  int64_t low = tile_.rows[0].position, high = low;
+  for (uint32_t i = 1; i < tile_.row_count; ++i) {
+    low = std::min<int64_t>(low, tile_.rows[i].position);
+    high = std::max<int64_t>(high, tile_.rows[i].position);
+  }
+  const int64_t reach = spec_.distance_reach;
+  const auto column = [&](int64_t distance) { return std::max(-reach, std::min(distance, reach)) + reach; };
+  const auto range = std::minmax_element(tile_.buckets + column(first - high), tile_.buckets + column(last - low) + 1);
+  *begin = static_cast<uint32_t>(*range.first) / kColumns * kColumns;
+  *end = std::min((static_cast<uint32_t>(*range.second) / kColumns + 1) * kColumns, buckets);
+}
+
+void AttentionEngine::SetUpRelative(uint32_t head, uint32_t keys) {
   const uint32_t buckets = spec_.relative.bucket_count;
   for (uint32_t i = 0; i < tile_.row_count; ++i) {
     for (uint32_t j = 0; j < spec_.d_k; ++j) {
@@ -285,8 +304,10 @@ void AttentionEngine::SetUpRelative(uint32_t head) {
     }
     tile_.rows[i].relative = scratch_.relative + size_t{i} * buckets;
   }
+  uint32_t begin, end;
+  BucketRange(0, int64_t{keys} - 1, &begin, &end);
   MultiplyBuckets(kernels_, scratch_.copied, tile_.row_count, spec_.relative.keys + size_t{head} * buckets * spec_.d_k,
-                  buckets, spec_.d_k, scratch_.relative);
+                  begin, end, buckets, spec_.d_k, scratch_.relative);
 }
 
 void AttentionEngine::RunKeys(const QueryTile& queries) {
@@ -339,8 +360,10 @@ void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
   if (spec_.relative.queries != nullptr) {
     const uint32_t buckets = spec_.relative.bucket_count;
     attention_.unpack(tile_, source_, from, to, spec_.scale, scratch_.copied);
+    uint32_t begin, end;
+    BucketRange(tile_.Position(from), tile_.Position(to - 1), &begin, &end);
     MultiplyBuckets(kernels_, scratch_.copied, to - from, spec_.relative.queries + size_t{head_} * buckets * spec_.d_k,
-                    buckets, spec_.d_k, scratch_.key_relative + size_t{from} * buckets);
+                    begin, end, buckets, spec_.d_k, scratch_.key_relative + size_t{from} * buckets);
     tile_.key_relative = scratch_.key_relative;
   }
   (spec_.pattern.top_k > 0 ? attention_.choose : attention_.attend)(tile_);

@@ -40,7 +40,8 @@ class AttentionEngine {
   void RunHeads(const Piece& piece, uint32_t first_head, uint32_t heads);
   void RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads);
   void SetUpRow(const Piece& piece, uint32_t position, uint32_t head, uint32_t index);
-  void SetUpRelative(uint32_t head);
+  void SetUpRelative(uint32_t head, uint32_t keys);
+  void BucketRange(int64_t first, int64_t last, uint32_t* begin, uint32_t* end) const;
   void RunKeys(const QueryTile& queries);
   void RunRange(const KeyRange& range);
   bool SetVisible(const KeyRange& range, uint32_t from, uint32_t to) const;

@@ -137,14 +137,42 @@ HWY_INLINE void AddDistanceBias(const AttentionTile& tile, const AttentionRow& r
   }
 }
 
-// What depends on single keys: scalar, as none of it is on the path of plain attention.
+// Adds the relative parts of the scores of kLanes keys that follow each other, from place i on; their distances are in
+// the reach. The same roundings as one by one.
+HWY_INLINE void AddRelative(const AttentionTile& tile, const AttentionRow& row, size_t i, int64_t distance,
+                            float* scores) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  const auto buckets = hn::LoadU(di, tile.buckets + tile.reach + distance);
+  V add = hn::Set(d, tile.block_bias);
+  if (row.relative != nullptr) add = hn::Add(add, hn::GatherIndex(d, row.relative, buckets));
+  if (tile.key_relative != nullptr) {
+    const auto lines = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(tile.bucket_count)));
+    add = hn::Add(add, hn::GatherIndex(d, tile.key_relative + i * tile.bucket_count, hn::Add(lines, buckets)));
+  }
+  hn::StoreU(hn::Add(hn::LoadU(d, scores + i), hn::Mul(hn::Set(d, ScoreUnit(tile)), add)), d, scores + i);
+}
+
+// What depends on single keys: scalar but for the plainest relative scores, as none of it is on the path of plain
+// attention.
 HWY_INLINE void AddByKey(const AttentionTile& tile, const AttentionRow& row, float* scores) {
   const float unit = ScoreUnit(tile);
+  const bool relative = row.relative != nullptr || tile.key_relative != nullptr;
+  const bool even = relative && tile.index == nullptr && tile.step == 1 && tile.coordinates == nullptr &&
+                    tile.key_bias == nullptr && !tile.has_self_score && !tile.causal && tile.bucket_count < (1u << 24);
   for (uint32_t i = row.begin; i < row.end; ++i) {
+    if (even && i + kLanes <= row.end) {
+      const int64_t reach = tile.reach, distance = int64_t{tile.first} + i - row.coordinate;
+      if (distance >= -reach && distance + int64_t(kLanes) - 1 <= reach) {
+        AddRelative(tile, row, i, distance, scores);
+        i += kLanes - 1;
+        continue;
+      }
+    }
     const uint32_t position = tile.Position(i);
     float add = tile.block_bias;
     if (tile.key_bias != nullptr) add += tile.key_bias[position * tile.key_bias_stride];
-    if (row.relative != nullptr || tile.key_relative != nullptr) {
+    if (relative) {
       const int32_t bucket = tile.buckets[Distance(tile, row, i) + tile.reach];
       if (row.relative != nullptr) add += row.relative[bucket];
       if (tile.key_relative != nullptr) add += tile.key_relative[size_t{i} * tile.bucket_count + bucket];

@@ -49,9 +49,10 @@ struct Case {
   double tolerance = kTolerance;
   KeyType key_type = KeyType::kF32;
   bool key_bias = false, key_bias_by_head = false;
-  uint32_t buckets = 0;       // of relative scores; reach is spec.distance_reach
-  bool distance_bias = true;  // with a reach
-  double listed = 0.0;        // share of rows, with pattern.listed
+  uint32_t buckets = 0;          // of relative scores; reach is spec.distance_reach
+  bool ordered_buckets = false;  // in the order of distances, as models have them; else at random
+  bool distance_bias = true;     // with a reach
+  double listed = 0.0;           // share of rows, with pattern.listed
 };
 
 class Problem {
@@ -79,7 +80,8 @@ class Problem {
     if (case_.buckets > 0) {
       relative_ = Random(size_t{spec.heads} * case_.buckets * spec.d_k * 2, 0.5f, &random);
       for (uint32_t i = 0; i < 2 * spec.distance_reach + 1; ++i) {
-        table_.push_back(static_cast<int32_t>(random() % case_.buckets));
+        const uint64_t in_order = uint64_t{i} * case_.buckets / (2 * spec.distance_reach + 1);
+        table_.push_back(static_cast<int32_t>(case_.ordered_buckets ? in_order : random() % case_.buckets));
       }
       spec.relative = {relative_.data(), relative_.data() + relative_.size() / 2, table_.data(), case_.buckets};
     }

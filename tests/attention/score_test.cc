@@ -113,6 +113,32 @@ TEST(Score, RelativeScores) {
   }
 }
 
+// Only the buckets that rows and keys need are multiplied.
+TEST(Score, RelativeScoresInOrderOfDistances) {
+  for (uint32_t buckets : {3u, 47u, 501u}) {
+    for (uint32_t reach : {40u, 250u, 400u}) {
+      Case c;
+      c.queries = {7, 300, 0, 130};
+      c.buckets = buckets;
+      c.ordered_buckets = true;
+      c.spec.distance_reach = reach;
+      c.distance_bias = false;
+      c.tolerance = 8e-6;
+      Check(c);
+      if (reach != 250) continue;
+      c.key_bias = true;
+      Check(c);
+      c.queries = {90, 2, 40};
+      c.keys = {10, 0, 200};
+      Check(c);
+      c.spec.pairing = Pairing::kParent;
+      c.queries = {0};
+      c.keys = {5, 0, 300, 1};
+      Check(c);
+    }
+  }
+}
+
 TEST(Score, CoordinatesInPlaceOfPositions) {
   // Windows of 3 x 4 on an image, two kinds of them; row 5 * y + x: a distance is that of both axes in one number.
   // In the second kind the left and right halves lie out of each other's reach, where the bias hides.

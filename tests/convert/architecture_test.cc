@@ -5,11 +5,14 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <map>
 
 #include "tests/convert/reference_run.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
 #include "tools/safetensors/safetensors.h"
 
@@ -63,6 +66,18 @@ class Architecture : public testing::Test {
     } catch (const Failure& failure) {
       EXPECT_NE(std::string(failure.what()).find(reason), std::string::npos) << failure.what();
     }
+  }
+  // The golden weights, changed.
+  using Tensors = std::map<std::string, std::pair<std::vector<uint64_t>, std::vector<float>>>;
+  void ChangeWeights(const std::function<void(Tensors&)>& change) {
+    Tensors tensors;
+    const SafetensorsReader stored(golden_ / "model.safetensors");
+    for (const auto& [name, tensor] : stored.tensors()) tensors[name] = {tensor.shape, ToFloats(tensor)};
+    change(tensors);
+    SafetensorsWriter writer;
+    for (const auto& [name, tensor] : tensors) writer.AddFloats(name, tensor.first, tensor.second.data());
+    std::filesystem::remove(directory_ / "model.safetensors");
+    writer.Write(directory_ / "model.safetensors");
   }
   test::ReferenceRun Run(const std::vector<double>& ids, const std::string& task = "") {
     return test::RunReference(test::SecondReader(Blob(task)), {{"input_ids", ids}}, static_cast<uint32_t>(ids.size()));
@@ -232,6 +247,122 @@ TEST_F(Architecture, T5NeedsToBeAskedForItsEncoder) {
   ExpectRefused("relative_attention_num_buckets", R"({"relative_attention_num_buckets": 32})", "encoder");
   // A layer that the configuration does not count must not get lost.
   ExpectRefused("encoder.block.2", R"({"num_layers": 2})", "encoder");
+}
+
+// Terms of the scores that are left out equal terms that are zero, once their number in the scale is made up for.
+TEST_F(Architecture, DebertaScoresByKindsOfDistanceTerms) {
+  if (!Copy("deberta-v2-conv")) GTEST_SKIP();
+  std::map<std::string, std::vector<double>> inputs = {{"input_ids", {7, 20, 3, 99, 14, 5, 31, 31, 8}}};
+  inputs["token_type_ids"] = {0, 0, 0, 0, 1, 1, 1, 1, 1};
+  const auto logits = [&] { return test::RunReference(test::SecondReader(Blob()), inputs, 9).values.at("logits"); };
+  const std::vector<double> both = logits();
+  const auto scale = [](Tensors& tensors, const std::string& part, double factor) {
+    for (auto& [name, tensor] : tensors) {
+      if (name.find(part) == std::string::npos) continue;
+      for (float& value : tensor.second) value = static_cast<float>(value * factor);
+    }
+  };
+  struct {
+    const char* types;
+    const char* zero;    // projection of distances
+    const char* scaled;  // projection of tokens
+  } const kinds[] = {{R"({"pos_att_type": ["c2p"]})", "pos_query_proj", ".query_proj"},
+                     {R"({"pos_att_type": "p2c"})", "pos_key_proj", ".key_proj"}};
+  for (const auto& kind : kinds) {
+    ChangeWeights([](Tensors&) {});
+    Change(R"({"pos_att_type": "c2p|p2c"})");
+    EXPECT_EQ(logits(), both);
+    ChangeWeights([&](Tensors& tensors) {
+      scale(tensors, kind.zero, 0);
+      scale(tensors, kind.scaled, std::sqrt(1.5));
+    });
+    const std::vector<double> zero = logits();
+    // The projection that is zero is not stored for such a model.
+    ChangeWeights([&](Tensors& tensors) {
+      for (auto at = tensors.begin(); at != tensors.end();) {
+        at = at->first.find(kind.zero) != std::string::npos ? tensors.erase(at) : std::next(at);
+      }
+    });
+    Change(kind.types);
+    const std::vector<double> one = logits();
+    for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(one[i], zero[i], 1e-5);
+    EXPECT_GT(std::fabs(one[0] - both[0]), 1e-4);
+  }
+  // Without distances the number of terms still counts.
+  Change("{}");
+  ChangeWeights([&](Tensors& tensors) { scale(tensors, "pos_", 0); });
+  const std::vector<double> zero = logits();
+  ChangeWeights([&](Tensors& tensors) {
+    tensors.erase("deberta.encoder.rel_embeddings.weight");
+    for (const char* layer : {"0", "1"}) {
+      for (const char* name : {"pos_key_proj", "pos_query_proj"}) {
+        for (const char* kind : {".weight", ".bias"}) {
+          tensors.erase(std::string("deberta.encoder.layer.") + layer + ".attention.self." + name + kind);
+        }
+      }
+    }
+  });
+  Change(R"({"relative_attention": false})");
+  const std::vector<double> none = logits();
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(none[i], zero[i], 1e-7);
+  ChangeWeights([](Tensors&) {});
+  ExpectRefused("conv_groups 2", R"({"conv_groups": 2})");
+  ExpectRefused("conv_act", R"({"conv_act": "mish"})");
+  ExpectRefused("norm_rel_ebd", R"({"norm_rel_ebd": "batch_norm"})");
+  ExpectRefused("z_steps 2", R"({"z_steps": 2})");
+  ExpectRefused("encoder.conv.", R"({"conv_kernel_size": 0})");  // is stored, so it must be used
+  ExpectRefused("embeddings.position_embeddings", R"({"position_biased_input": false})");
+  ChangeWeights([](Tensors& tensors) {
+    auto& [shape, values] = tensors.at("deberta.encoder.conv.conv.weight");
+    shape[2] = 2;
+    values.resize(32 * 32 * 2);
+  });
+  ExpectRefused("odd number", R"({"conv_kernel_size": 2})");
+}
+
+TEST_F(Architecture, DebertaHeadsAndNarrowEmbeddings) {
+  if (!Copy("deberta-v2-mlm")) GTEST_SKIP();
+  const std::vector<double> text = {7, 20, 3, 99, 14, 5, 31};
+  const std::vector<double> logits = Run(text).values.at("logits");
+  // The newer head has other names, and files with it need not say so.
+  ChangeWeights([](Tensors& tensors) {
+    Tensors renamed;
+    for (const auto& [name, tensor] : tensors) {
+      std::string to = name;
+      for (const char* old : {"cls.predictions.transform.", "cls.predictions."}) {
+        if (to.rfind(old, 0) == 0) to = "lm_predictions.lm_head." + to.substr(std::string(old).size());
+      }
+      renamed[to] = tensor;
+    }
+    tensors = renamed;
+  });
+  for (const char* config : {R"({"legacy": false})", R"({"legacy": true})"}) {
+    Change(config);
+    EXPECT_EQ(Run(text).values.at("logits"), logits);
+    EXPECT_TRUE(report_.unused.empty());
+  }
+  // Narrow embeddings are projected before their norm: the same as a wide table that was projected beforehand.
+  const auto narrow = [](Tensors& tensors, bool projected) {
+    std::vector<float> words(130 * 16), projection(32 * 16);
+    for (size_t i = 0; i < words.size(); ++i) words[i] = static_cast<float>(i * 13 % 31) / 16 - 1;
+    for (size_t i = 0; i < projection.size(); ++i) projection[i] = static_cast<float>(i * 7 % 29) / 16 - 1;
+    auto& table = tensors.at("deberta.embeddings.word_embeddings.weight");
+    if (projected) {
+      table.second = Product(Literal(130, 16, words), Literal(32, 16, projection)).load();
+      return;
+    }
+    table = {{130, 16}, words};
+    tensors["deberta.embeddings.embed_proj.weight"] = {{32, 16}, projection};
+  };
+  std::vector<double> states[2];
+  for (const bool projected : {false, true}) {
+    Change(projected ? "{}" : R"({"embedding_size": 16})");
+    ChangeWeights([&](Tensors& tensors) { narrow(tensors, projected); });
+    states[projected ? 1 : 0] = Run(text, "embedding").values.at("last_hidden_state");
+    EXPECT_TRUE(report_.warnings.empty());
+  }
+  ASSERT_EQ(states[0].size(), 7u * 32);
+  for (size_t i = 0; i < states[0].size(); ++i) EXPECT_NEAR(states[0][i], states[1][i], 1e-5);
 }
 
 // Encoder, mean, two dense layers without bias and activation, unit length.

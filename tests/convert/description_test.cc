@@ -197,6 +197,70 @@ TEST(Constants, Tables) {
   EXPECT_THROW(Reshape(matrix, 4, 2), Failure);
 }
 
+TEST(Constants, TensorsInAnotherOrder) {
+  std::vector<float> values(2 * 3 * 4);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  const Constant matrix = Literal(2, 12, values);
+  const std::vector<std::vector<uint32_t>> orders = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  const uint32_t shape[] = {2, 3, 4};
+  for (const std::vector<uint32_t>& order : orders) {
+    const Constant permuted = Permute(matrix, {2, 3, 4}, order);
+    EXPECT_EQ(permuted.rows, shape[order[0]]);
+    const std::vector<float> found = permuted.load();
+    ASSERT_EQ(found.size(), values.size());
+    for (uint32_t at[] = {0, 0, 0}; at[0] < shape[order[0]]; ++at[0]) {
+      for (at[1] = 0; at[1] < shape[order[1]]; ++at[1]) {
+        for (at[2] = 0; at[2] < shape[order[2]]; ++at[2]) {
+          uint32_t from[3];
+          for (size_t i = 0; i < 3; ++i) from[order[i]] = at[i];
+          EXPECT_EQ(found[(at[0] * shape[order[1]] + at[1]) * shape[order[2]] + at[2]],
+                    static_cast<float>((from[0] * 3 + from[1]) * 4 + from[2]));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(Permute(matrix, {2, 12}, {1, 0}).load(), Transpose(matrix).load());
+  for (const auto& order : {std::vector<uint32_t>{0, 1}, {0, 0, 1}, {0, 1, 3}}) {
+    EXPECT_THROW(Permute(matrix, {2, 3, 4}, order), Failure);
+  }
+  EXPECT_THROW(Permute(matrix, {2, 3, 5}, {0, 1, 2}), Failure);
+}
+
+TEST(Constants, LayersOfConstants) {
+  const Constant x = Literal(2, 3, {1, 2, 3, 4, 5, 6}), weight = Literal(2, 3, {1, 0, -1, 2, 2, 2});
+  EXPECT_EQ(Product(x, weight).load(), (std::vector<float>{-2, 12, -2, 30}));
+  EXPECT_EQ(Product(x, weight, Literal(1, 2, {0.5, -1})).load(), (std::vector<float>{-1.5, 11, -1.5, 29}));
+  EXPECT_THROW(Product(x, Literal(1, 2, {1, 2})), Failure);
+  EXPECT_THROW(Product(x, weight, Literal(1, 3, {1, 2, 3})), Failure);
+  const std::vector<float> normed = LayerNorm(x, Literal(1, 3, {1, 2, 3}), Literal(1, 3, {0, 1, 10}), 1.0 / 3).load();
+  // Both rows are one less, equal and one more than their mean: the variance is 2/3.
+  const std::vector<float> expected = {-1, 1, 13, -1, 1, 13};
+  for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(normed[i], expected[i], 1e-6);
+  EXPECT_THROW(LayerNorm(x, Literal(1, 2, {1, 2}), Literal(1, 3, {1, 2, 3}), 0), Failure);
+}
+
+TEST(Constants, BucketsOfDistances) {
+  // Single distances up to the span, beyond it everything: bucket 3 is distance 0, the last one three keys before.
+  const Constant plain = DistanceBuckets({3, 0, 0});
+  EXPECT_TRUE(plain.indices);
+  EXPECT_EQ(plain.load(), (std::vector<float>{5, 5, 4, 3, 2, 1, 0}));
+  // 4 exact ones, then 4 + ceil(3 ln(x / 4) / ln(63 / 4)): 5 up to 10, 6 up to 25, 7 up to 63, then 8.
+  const Constant grows = DistanceBuckets({8, 4, 64});
+  const std::vector<float> table = grows.load();
+  ASSERT_EQ(grows.width, 2u * 64 + 1);
+  for (int distance = 0; distance <= 64; ++distance) {
+    const int edges[] = {0, 1, 2, 3, 4, 10, 25, 63, 64};
+    int bucket = 0;
+    while (edges[bucket] < distance) ++bucket;
+    EXPECT_EQ(table[static_cast<size_t>(64 + distance)], static_cast<float>(8 - bucket)) << distance;
+    EXPECT_EQ(table[static_cast<size_t>(64 - distance)], static_cast<float>(std::min(8 + bucket, 15))) << distance;
+  }
+  EXPECT_THROW(DistanceBuckets({0, 0, 0}), Failure);
+  EXPECT_THROW(DistanceBuckets({4, 1, 64}), Failure);
+  EXPECT_THROW(DistanceBuckets({8, 4, 5}), Failure);
+  EXPECT_THROW(DistanceBuckets({1u << 13, 0, 0}), Failure);  // more than attention takes
+}
+
 // A directory of sentence-transformers around a published encoder.
 class SentenceTransformer : public testing::Test {
  protected:

@@ -101,7 +101,8 @@ INSTANTIATE_TEST_SUITE_P(Published, Directory,
                                          Published{"mpnet-mlm"}, Published{"modernbert"}, Published{"modernbert-mlm"},
                                          Published{"modernbert-seqcls"}, Published{"gemma3-embed"},
                                          Published{"t5", "encoder", "encoder_"},
-                                         Published{"t5-v1_1", "encoder", "encoder_"}),
+                                         Published{"t5-v1_1", "encoder", "encoder_"}, Published{"deberta-v2-mlm"},
+                                         Published{"deberta-v2-conv"}),
                          [](const auto& param) {
                            std::string name = param.param.name;
                            for (char& letter : name) letter = letter == '-' ? '_' : letter;

@@ -174,6 +174,16 @@ class Run {
         std::copy(In(op, 0).begin(), In(op, 0).end(), out.begin() + static_cast<ptrdiff_t>(front.size()));
         return out;
       }
+      case 19: {  // unfold
+        const auto from = static_cast<int64_t>(Width(op, 0)), count = static_cast<int64_t>(RowsIn(op, 0));
+        if (rows != count) throw std::runtime_error("the reference unfolds every row");
+        for (size_t i = 0; i < out.size(); ++i) {
+          const auto row = static_cast<int64_t>(i / width), column = static_cast<int64_t>(i % width);
+          const int64_t source = row + column / from - int64_t{U32(op, 40, 0)};
+          if (source >= 0 && source < count) out[i] = In(op, 0)[static_cast<size_t>(source * from + column % from)];
+        }
+        return out;
+      }
       default:
         throw std::runtime_error("the reference does not know this operation");
     }
@@ -206,6 +216,7 @@ class Run {
           double score = 0;
           for (size_t c = 0; c < d_k; ++c)
             score += In(op, 0)[(i * heads + h) * d_k + c] * In(op, 1)[(j * kv_heads + h / group) * d_k + c];
+          if (Tensor(op, 7) != nullptr) score += Relative(op, h, i, j);
           row[j] = score * F32(op, 6, 1 / std::sqrt(static_cast<double>(d_k)));
           if (bias != nullptr) {
             const auto reach = static_cast<int64_t>(bias->width / 2);
@@ -224,6 +235,25 @@ class Run {
         weights.insert(weights.end(), row.begin(), row.end());
       }
     }
+  }
+
+  // What the distance of query i and key j adds to their product: the query with a row of one table, the key with one
+  // of another, both of the head and of the distance's bucket.
+  double Relative(const ReadOperation& op, size_t h, size_t i, size_t j) const {
+    const ReadTensor& buckets = *Tensor(op, 7);
+    const auto reach = static_cast<int64_t>(buckets.width / 2);
+    const int64_t distance = std::clamp(static_cast<int64_t>(j) - static_cast<int64_t>(i), -reach, reach);
+    const auto bucket = static_cast<size_t>(buckets.values.at(static_cast<size_t>(distance + reach)));
+    const size_t heads = U32(op, 4, 1), width = Width(op, 0), d_k = width / heads;
+    double sum = 0;
+    for (const bool of_query : {true, false}) {
+      const ReadTensor* table = Tensor(op, of_query ? 5 : 6);
+      if (table == nullptr) continue;
+      const double* x = In(op, of_query ? 0 : 1).data() + (of_query ? i : j) * width + h * d_k;
+      const float* row = &table->values.at((h * (table->rows / heads) + bucket) * d_k);
+      for (size_t c = 0; c < d_k; ++c) sum += x[c] * row[c];
+    }
+    return sum;
   }
 
   const ReadBlob& blob_;

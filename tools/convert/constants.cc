@@ -155,6 +155,82 @@ Constant Sum(std::vector<Constant> addends) {
           }};
 }
 
+Constant Permute(Constant of, std::vector<uint32_t> shape, std::vector<uint32_t> order) {
+  const size_t dims = shape.size();
+  uint64_t size = 1;
+  for (const uint32_t d : shape) size *= d;
+  std::vector<uint32_t> sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  bool permutes = size > 0 && order.size() == dims && size == uint64_t{of.rows} * of.width;
+  for (uint32_t i = 0; permutes && i < dims; ++i) permutes = sorted[i] == i;
+  if (!permutes) Fail("[{}, {}] does not have {} dimensions to be put in another order", of.rows, of.width, dims);
+  std::vector<uint64_t> step(dims, 1);  // in `of`, of a dimension of the result
+  for (size_t i = 0; i < dims; ++i) {
+    for (size_t d = order[i] + 1; d < dims; ++d) step[i] *= shape[d];
+  }
+  const uint32_t rows = shape[order[0]];
+  return {rows, static_cast<uint32_t>(size / rows),
+          [of, shape, order, step] {
+            const std::vector<float> from = of.load();
+            std::vector<float> to(from.size());
+            std::vector<uint32_t> at(shape.size(), 0);
+            uint64_t source = 0;
+            for (float& value : to) {
+              value = from[source];
+              for (size_t i = at.size(); i-- > 0;) {
+                source += step[i];
+                if (++at[i] < shape[order[i]]) break;
+                source -= step[i] * at[i];
+                at[i] = 0;
+              }
+            }
+            return to;
+          },
+          of.indices};
+}
+
+Constant Product(Constant x, Constant weight, Constant bias) {
+  if (x.width != weight.width || (bias.rows != 0 && (bias.rows != 1 || bias.width != weight.rows))) {
+    Fail("a layer of [{}, {}] cannot be applied to [{}, {}]", weight.rows, weight.width, x.rows, x.width);
+  }
+  return {x.rows, weight.rows, [x, weight, bias] {
+            const std::vector<float> left = x.load(), right = Transpose(weight).load();
+            const std::vector<float> added = bias.rows == 0 ? std::vector<float>(weight.rows) : bias.load();
+            std::vector<float> product;
+            for (uint32_t r = 0; r < x.rows; ++r) {
+              std::vector<double> sums(added.begin(), added.end());
+              for (uint32_t i = 0; i < x.width; ++i) {
+                const double factor = left[uint64_t{r} * x.width + i];
+                const float* column = right.data() + uint64_t{i} * weight.rows;
+                for (uint32_t c = 0; c < weight.rows; ++c) sums[c] += factor * column[c];
+              }
+              for (const double sum : sums) product.push_back(static_cast<float>(sum));
+            }
+            return product;
+          }};
+}
+
+Constant LayerNorm(Constant x, Constant weight, Constant bias, double epsilon) {
+  for (const Constant* of : {&weight, &bias}) {
+    if (of->rows != 1 || of->width != x.width) Fail("a norm of {} cannot be applied to {}", of->width, x.width);
+  }
+  return {x.rows, x.width, [x, weight, bias, epsilon] {
+            std::vector<float> values = x.load();
+            const std::vector<float> factor = weight.load(), added = bias.load();
+            for (uint32_t r = 0; r < x.rows; ++r) {
+              float* row = values.data() + uint64_t{r} * x.width;
+              double mean = 0, square = 0;
+              for (uint32_t i = 0; i < x.width; ++i) mean += row[i] / static_cast<double>(x.width);
+              for (uint32_t i = 0; i < x.width; ++i) square += (row[i] - mean) * (row[i] - mean) / x.width;
+              const double inverse = 1 / sqrt(square + epsilon);
+              for (uint32_t i = 0; i < x.width; ++i) {
+                row[i] = static_cast<float>((row[i] - mean) * inverse * factor[i] + added[i]);
+              }
+            }
+            return values;
+          }};
+}
+
 Constant Concatenate(std::vector<Constant> parts) {
   if (parts.empty()) Fail("a concatenation of nothing");
   uint64_t rows = 0;
@@ -255,6 +331,33 @@ Constant RelativeBuckets(Constant weights, uint32_t max_distance) {
             }
             return table;
           }};
+}
+
+Constant DistanceBuckets(const DistanceBucketsSpec& spec) {
+  const bool logarithmic = spec.exact < spec.max_distance;
+  if (spec.span == 0 || (logarithmic && (spec.exact < 2 || spec.max_distance < spec.exact + 2))) {
+    Fail("{} buckets, {} exact ones, up to distance {} cannot be made", spec.span, spec.exact, spec.max_distance);
+  }
+  const auto bucket = [&](uint32_t distance) {
+    if (!logarithmic || distance <= spec.exact) return distance;
+    // In single precision, as such models were trained.
+    const float mid = static_cast<float>(spec.exact);
+    const float octaves = logf(static_cast<float>(distance) / mid) /
+                          logf(static_cast<float>((spec.max_distance - 1) / static_cast<double>(spec.exact)));
+    return spec.exact + static_cast<uint32_t>(ceilf(octaves * (mid - 1)));
+  };
+  // Behind the reach everything is in an outermost bucket. Attention takes tables of so many columns.
+  constexpr uint32_t kMostReach = (1u << 13) - 1;
+  uint32_t reach = 1;
+  while (reach <= kMostReach && bucket(reach) < spec.span) ++reach;
+  if (reach > kMostReach) Fail("buckets of distances of more than {} are not supported", kMostReach);
+  std::vector<int32_t> columns(2 * reach + 1);
+  for (uint32_t distance = 0; distance <= reach; ++distance) {
+    const uint32_t of = std::min(bucket(distance), spec.span);
+    columns[reach + distance] = static_cast<int32_t>(spec.span - of);
+    columns[reach - distance] = static_cast<int32_t>(std::min(spec.span + of, 2 * spec.span - 1));
+  }
+  return Indices(1, 2 * reach + 1, columns);
 }
 
 }  // namespace fovea::tools

@@ -40,6 +40,12 @@ Constant Scale(Constant of, float factor);
 Constant Reshape(Constant of, uint32_t rows, uint32_t width);
 // Addends of one row are added to every row.
 Constant Sum(std::vector<Constant> addends);
+// Seen as a tensor of this shape, its dimensions in another order: dimension i of the result is `order[i]` of `of`. The
+// first one becomes the rows.
+Constant Permute(Constant of, std::vector<uint32_t> shape, std::vector<uint32_t> order);
+// What layers make of constants: a linear layer (`bias`: no rows where there is none), a layer norm of every row.
+Constant Product(Constant x, Constant weight, Constant bias = {});
+Constant LayerNorm(Constant x, Constant weight, Constant bias, double epsilon);
 // One below the other.
 Constant Concatenate(std::vector<Constant> parts);
 Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values);
@@ -64,6 +70,17 @@ struct Grid {
   uint32_t count() const { return rows * columns; }
 };
 Constant Resample(Constant of, Grid from, Grid to);
+
+// For relative scores of attention: in column `reach + key - query` of the one row the bucket of that distance. Of
+// `2 * span` buckets number `span` is distance 0 and keys before the query lie above it. Up to `exact` a bucket is one
+// distance, from there they grow logarithmically up to `max_distance` (exact >= max_distance: they do not); the
+// outermost buckets hold everything beyond.
+struct DistanceBucketsSpec {
+  uint32_t span = 0;
+  uint32_t exact = 0;
+  uint32_t max_distance = 0;
+};
+Constant DistanceBuckets(const DistanceBucketsSpec& spec);
 
 }  // namespace fovea::tools
 

@@ -43,10 +43,10 @@ class Writer {
   std::string Embeddings() {
     const std::string embeddings = prefix_ + "embeddings.";
     const std::string types = embeddings + "token_type_embeddings.weight";
-    std::string positions = embeddings + "position_embeddings.weight";
+    std::string positions = encoder_.positioned ? embeddings + "position_embeddings.weight" : "";
     std::vector<std::string> ids = {"input_ids"}, tables = {embeddings + "word_embeddings.weight"};
     uint32_t first_position = encoder_.first_position;
-    if (weights_.Has(types) && weights_.Get(types).rows == 1) {
+    if (encoder_.positioned && weights_.Has(types) && weights_.Get(types).rows == 1) {
       // The only type there is belongs to every position.
       const Constant rows = Slice(weights_.Get(positions), {first_position, 0});
       positions = "embeddings.position_and_type";
@@ -57,7 +57,6 @@ class Writer {
       ids.push_back("token_type_ids");
       tables.push_back(types);
     }
-    description_.SetMetadata("max_positions", std::to_string(weights_.Get(positions).rows - first_position));
     if (encoder_.word_scale != 1) {
       // The sum is scaled; what is no word must not be.
       for (size_t i = 1; i < tables.size(); ++i) {
@@ -68,14 +67,36 @@ class Writer {
     }
     Json scale = Json::object();
     if (encoder_.word_scale != 1) scale["scale"] = encoder_.word_scale;
-    builder_.Op("embed", ids, tables, "embeddings.sum", scale);
-    Json attributes = Json::object();
-    if (first_position != 0) attributes["offset"] = first_position;
-    builder_.Op("position", {"embeddings.sum"}, {positions}, "embeddings.positioned", attributes);
-    const bool projected = !encoder_.projection.empty();
-    const std::string normed = builder_.Norm("embeddings.positioned", embeddings + "LayerNorm",
-                                             projected ? "embeddings.normed" : HiddenState(0));
-    return projected ? builder_.Linear(normed, prefix_ + encoder_.projection, HiddenState(0)) : normed;
+    std::string x = builder_.Op("embed", ids, tables, "embeddings.sum", scale);
+    if (encoder_.positioned) {
+      description_.SetMetadata("max_positions", std::to_string(weights_.Get(positions).rows - first_position));
+      Json attributes = Json::object();
+      if (first_position != 0) attributes["offset"] = first_position;
+      x = builder_.Op("position", {x}, {positions}, "embeddings.positioned", attributes);
+    }
+    const bool projected = !encoder_.projection.empty(), last = !projected || encoder_.projects_before_norm;
+    const std::string projection = prefix_ + encoder_.projection;
+    if (projected && last) x = builder_.Linear(x, projection, "embeddings.projected");
+    x = builder_.Norm(x, embeddings + "LayerNorm", last ? HiddenState(0) : "embeddings.normed");
+    return last ? x : builder_.Linear(x, projection, HiddenState(0));
+  }
+
+  // norm(x + activation(convolution of the embeddings))
+  std::string Convolve(const std::string& x) {
+    const Convolution& convolution = encoder_.convolution;
+    const std::string name = prefix_ + convolution.name;
+    const Constant weight = weights_.Get(name + ".weight");
+    const uint32_t rows = weight.width / weight.rows;
+    if (weight.width % weight.rows != 0 || rows % 2 == 0) {
+      Fail("tensor {}.weight is [{}, {}], an odd number of rows is needed", name, weight.rows, weight.width);
+    }
+    // One column after the other for each row, not one row after the other for each column.
+    description_.weights.Add(name + ".rows.weight", Permute(weight, {weight.rows, weight.rows, rows}, {0, 2, 1}));
+    description_.weights.Add(name + ".rows.bias", weights_.Get(name + ".bias"));
+    builder_.Op("unfold", {HiddenState(0)}, {}, "convolution.rows", {{"before", rows / 2}, {"after", rows / 2}});
+    builder_.Linear("convolution.rows", name + ".rows", "convolution.out", convolution.activation);
+    builder_.Op("add", {x, "convolution.out"}, {}, "convolution.sum");
+    return builder_.Norm("convolution.sum", prefix_ + convolution.norm, HiddenState(1));
   }
 
   std::string Layers(std::string x) {
@@ -97,9 +118,11 @@ class Writer {
       builder_.Linear(middle, names.up, at + "up", encoder_.activation);
       builder_.Linear(at + "up", names.down, at + "down");
       builder_.Op("add", {middle, at + "down"}, {}, at + "sum");
-      const bool is_state = (i + 1) % encoder_.layers_per_state == 0;
+      const bool convolved = i == 0 && !encoder_.convolution.name.empty();
+      const bool is_state = (i + 1) % encoder_.layers_per_state == 0 && !convolved;
       x = builder_.Norm(at + "sum", names.norm,
                         is_state ? HiddenState((i + 1) / encoder_.layers_per_state) : at + "normed");
+      if (convolved) x = Convolve(x);
     }
     return x;
   }

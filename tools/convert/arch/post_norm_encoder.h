@@ -25,12 +25,21 @@ struct AttentionSite {
   const LayerNames& names;  // as they are stored
 };
 
+// Computed from the embeddings and added to what layer 0 makes: norm(layer 0 + activation(convolution)).
+struct Convolution {
+  std::string name;  // of its tensors, weights [width, width, an odd number of rows]
+  std::string norm;
+  std::string activation;
+};
+
 struct PostNormEncoder {
   // ---- names ----
   std::string prefix;             // "bert": checkpoints with a head say bert.embeddings..
   std::string stack = "encoder";  // what layers begin with
   std::string projection = "";    // from embedding width to hidden width, if they differ
+  bool projects_before_norm = false;
   std::function<LayerNames(uint32_t)> layer;
+  Convolution convolution;  // without a name: none
   std::string pooler = "";  // behind the prefix, too
   Head sequence;            // without a dense layer: the pooler, with tanh
   std::string token_out = "classifier";
@@ -44,6 +53,7 @@ struct PostNormEncoder {
   double epsilon = 0;
   std::string activation;
   uint32_t first_position = 0;     // row of the position table that a text's first token gets
+  bool positioned = true;          // there is a position table
   std::string distance_bias = "";  // a tensor for every attention
   double word_scale = 1;           // of word embeddings
 

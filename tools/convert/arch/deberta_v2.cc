@@ -1,0 +1,161 @@
+// DeBERTa-v2 and v3: BERT whose scores also depend on the distance of query and key (disentangled attention), some with
+// a convolution beside layer 0. The projected embeddings of distances do not depend on the text: they are computed
+// here.
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "tools/base/fail.h"
+#include "tools/convert/arch/post_norm_encoder.h"
+#include "tools/convert/constants.h"
+
+namespace fovea::tools {
+namespace {
+
+// Parts of a setting such as "c2p|p2c", which may also be a list.
+bool Names(const Json& setting, const std::string& part) {
+  if (setting.is_array()) return std::find(setting.begin(), setting.end(), part) != setting.end();
+  std::string text = setting.is_string() ? setting.get<std::string>() : "";
+  for (char& c : text) c = c == ' ' ? '|' : static_cast<char>(tolower(static_cast<unsigned char>(c)));
+  return ("|" + text + "|").find("|" + part + "|") != std::string::npos;
+}
+
+// A number that older configurations write as -1 (or 0) where it is not set.
+uint32_t Set(const Config& config, const char* key, uint32_t otherwise) {
+  const double value = config.Real(key, -1);
+  return value < 1 ? otherwise : config.Number(key);
+}
+
+// What attention takes of the distance: score = scale * (q . k + q . key(distance) + k . query(distance)). One table of
+// buckets serves both: what a query adds to a key's part is looked up by the distance of the same two tokens.
+class Distances {
+ public:
+  Distances(const Checkpoint& checkpoint, Description& description, const PostNormEncoder& encoder)
+      : config_(checkpoint.config), weights_(description.weights), prefix_(StoredPrefix(encoder, weights_)) {
+    const Json& types = config_.Get("pos_att_type");
+    from_query_ = Names(types, "c2p");
+    from_key_ = Names(types, "p2c");
+    shared_ = config_.Flag("share_att_key", false);
+    heads_ = encoder.heads;
+    if (config_.Flag("relative_attention", false)) AddTables(encoder);
+  }
+
+  uint32_t parts() const { return 1 + (from_query_ ? 1 : 0) + (from_key_ ? 1 : 0); }
+
+  std::vector<std::string> Tensors(const LayerNames& names) {
+    if (embeddings_.rows == 0 || parts() == 1) return {};
+    const std::string at = prefix_ + names.query.substr(0, names.query.rfind('.') + 1);
+    std::vector<std::string> tensors(8);
+    if (from_query_) tensors[5] = Project(prefix_ + names.key, at + "pos_key_proj");
+    if (from_key_) tensors[6] = Project(prefix_ + names.query, at + "pos_query_proj");
+    tensors[7] = kBuckets;
+    return tensors;
+  }
+
+ private:
+  static constexpr const char* kBuckets = "encoder.distance_buckets";
+
+  void AddTables(const PostNormEncoder& encoder) {
+    const uint32_t positions = config_.Number("max_position_embeddings", 512);
+    const uint32_t most = Set(config_, "max_relative_positions", positions);
+    const uint32_t buckets = Set(config_, "position_buckets", 0);
+    const uint32_t span = buckets == 0 ? most : buckets;
+    const std::string at = prefix_ + encoder.stack + ".";
+    embeddings_ = Slice(weights_.Get(at + "rel_embeddings.weight"), {0, 2 * span});
+    const Json& norm = config_.Get("norm_rel_ebd");
+    if (Names(norm, "layer_norm")) {
+      embeddings_ = LayerNorm(embeddings_, weights_.Get(at + "LayerNorm.weight"), weights_.Get(at + "LayerNorm.bias"),
+                              encoder.epsilon);
+    } else if (!norm.is_null() && norm != "none") {
+      Fail("config.json: norm_rel_ebd {} is not supported", norm.dump());
+    }
+    if (parts() == 1) return;
+    DistanceBucketsSpec spec;
+    spec.span = span;
+    if (buckets != 0) {
+      spec.exact = buckets / 2;
+      spec.max_distance = most;
+    }
+    weights_.Add(kBuckets, DistanceBuckets(spec));
+  }
+
+  // The embeddings as the layer `content` projects tokens, or as a layer of their own does: [heads * buckets, head
+  // size].
+  std::string Project(const std::string& content, const std::string& own) {
+    const std::string layer = shared_ ? content : own, name = own + ".distances";
+    const Constant weight = weights_.Get(layer + ".weight");
+    if (weight.rows % heads_ != 0) Fail("tensor {}.weight has {} rows, not {} heads", layer, weight.rows, heads_);
+    const std::string bias = layer + ".bias";
+    const Constant all = Product(embeddings_, weight, weights_.Has(bias) ? weights_.Get(bias) : Constant());
+    const uint32_t rows = embeddings_.rows, head_size = weight.rows / heads_;
+    weights_.Add(name, Reshape(Permute(all, {rows, heads_, head_size}, {1, 0, 2}), heads_ * rows, head_size));
+    return name;
+  }
+
+  const Config& config_;
+  Weights& weights_;
+  const std::string prefix_;
+  bool from_query_ = false, from_key_ = false, shared_ = false;
+  uint32_t heads_ = 0;
+  Constant embeddings_;
+};
+
+}  // namespace
+
+void DescribeDebertaV2(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  const Weights& weights = description.weights;
+  PostNormEncoder encoder = EncoderFromConfig(config);
+  config.Only("z_steps", 0);
+  encoder.prefix = "deberta";
+  encoder.epsilon = config.Real("layer_norm_eps", 1e-7);
+  encoder.positioned = config.Flag("position_biased_input", true);
+  if (!encoder.positioned) {
+    description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings", 512)));
+  }
+  encoder.layer = [](uint32_t i) {
+    const std::string at = fmt::format("encoder.layer.{}.", i);
+    return LayerNames{at + "attention.self.query_proj",
+                      at + "attention.self.key_proj",
+                      at + "attention.self.value_proj",
+                      at + "attention.output.dense",
+                      at + "attention.output.LayerNorm",
+                      at + "intermediate.dense",
+                      at + "output.dense",
+                      at + "output.LayerNorm"};
+  };
+  const std::string prefix = StoredPrefix(encoder, weights);
+  if (weights.Has(prefix + "embeddings.embed_proj.weight")) {
+    encoder.projection = "embeddings.embed_proj";
+    encoder.projects_before_norm = true;
+  }
+  Distances distances(checkpoint, description, encoder);
+  encoder.attention = [&](EncoderBuilder& b, const AttentionSite& site) {
+    const uint32_t width = weights.Get(site.names.query + ".weight").rows;
+    const double scale = 1 / sqrt(static_cast<double>(width) / encoder.heads * distances.parts());
+    return b.Attention(fmt::format("attentions.{}", site.layer), {site.at + "query", site.at + "key", site.at + "value"},
+                       distances.Tensors(encoder.layer(site.layer)), site.at + "attended",
+                       {{"heads", encoder.heads}, {"scale", scale}});
+  };
+  if (Set(config, "conv_kernel_size", 0) > 0) {
+    config.Only("conv_groups", 1);
+    encoder.convolution = {"encoder.conv.conv", "encoder.conv.LayerNorm", config.Activation("conv_act", "tanh")};
+  }
+  encoder.sequence = {"pooler.dense", config.Activation("pooler_hidden_act", "gelu"), "", "classifier"};
+  // The head is stored in one of two ways. Some files with the new one do not say so.
+  const bool has_old = weights.Has("cls.predictions.transform.dense.weight");
+  const bool has_new = weights.Has("lm_predictions.lm_head.dense.weight");
+  const bool legacy = has_old && has_new ? config.Flag("legacy", true) : !has_new;
+  const std::string head = legacy ? "cls.predictions." : "lm_predictions.lm_head.";
+  encoder.masked_lm.dense = head + (legacy ? "transform.dense" : "dense");
+  encoder.masked_lm.norm = head + (legacy ? "transform.LayerNorm" : "LayerNorm");
+  encoder.masked_lm.out = head + "decoder";
+  encoder.masked_lm_bias = head + "bias";
+  // These follow from the tensors.
+  for (const char* key :
+       {"attention_head_size", "conv_act", "conv_groups", "embedding_size", "legacy", "pooler_hidden_size"})
+    config.Get(key);
+  DescribePostNormEncoder(encoder, checkpoint, description);
+}
+
+}  // namespace fovea::tools
