@@ -163,7 +163,8 @@ void AddConvert(CLI::App* app, Console* console) {
   command->add_option("--source", options.source, "With graph.json: where its weights lie; default: beside it")->type_name("DIR");
   command->add_option("--task", options.task, "What the model is for, if not what its directory says: embedding,\n"
                                               "encoder (of a model that has a decoder, too),\n"
-                                              "sequence-classification, token-classification or masked-lm")
+                                              "sequence-classification, token-classification, masked-lm or\n"
+                                              "causal-lm")
       ->type_name("TASK");
   command->add_option("--sample-text", options.texts, "Text to measure quantization on; may be given several times")
       ->type_name("TEXT")

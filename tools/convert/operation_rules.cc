@@ -366,6 +366,15 @@ void Sort(Check& c) {
   c.ResultIsIndices();
 }
 
+void Concat(Check& c) {
+  uint64_t width = 0;
+  for (size_t i = 0; i < c.in_count(); ++i) {
+    c.SameSpace(0, i);
+    width += c.in(i).width;
+  }
+  c.Result(c.in(0).space, width);
+}
+
 struct Rule {
   const char* op;
   size_t min_inputs, max_inputs;
@@ -396,6 +405,7 @@ constexpr Rule kRules[] = {
     {"unfold", 1, 1, 0, 0, Unfold},
     {"hash", 1, 1, 1, 1, Hash},
     {"sort", 1, 1, 0, 0, Sort, 1u << 0},
+    {"concat", 1, kMaxInputs, 0, 0, Concat},
 };
 
 constexpr struct {

@@ -17,6 +17,7 @@ enum class Task {
   kSequenceClassification,
   kTokenClassification,
   kMaskedLm,
+  kCausalLm,  // what each token says about the next one, for all tokens in one pass
 };
 
 struct Checkpoint {
@@ -34,7 +35,7 @@ using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description&
 #undef FOVEA_ARCHITECTURE
 
 // A directory with config.json, or of sentence-transformers with modules.json. `task`: empty for what the directory
-// says it is for, or "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm".
+// says it is for, or "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm", "causal-lm".
 Description DescribeDirectory(const std::string& directory, const std::string& task);
 
 // The parts of DescribeDirectory.

@@ -32,6 +32,7 @@ constexpr TaskName kTasks[] = {
     {"token-classification", "ForTokenClassification", Task::kTokenClassification},
     {"masked-lm", "ForMaskedLM", Task::kMaskedLm},
     {"masked-lm", "ForPreTraining", Task::kMaskedLm},
+    {"causal-lm", "ModelWithLMHead", Task::kCausalLm},
 };
 
 bool EndsWith(const std::string& text, const std::string& end) {
