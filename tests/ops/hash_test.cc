@@ -27,7 +27,7 @@ const Shape kShapes[] = {{},
                          {1, 2, 6, 10, 33},
                          {2, 1, 300, 0, 7},
                          {1, 5, 62, 0, 3},
-                         {2, 2, 256, 258, 4}};
+                         {2, 2, 256, 254, 4}};
 
 // Which of `count` directions, behind them their negatives, is nearest: the first of equal ones. `margin` becomes how
 // much nearer it is than any other.
@@ -156,7 +156,9 @@ TEST(Hash, FirstOfEqualOnes) {
       Program program(shape, table);
       const std::vector<int32_t> found = program.Run(program.hash, lengths, xs);
       EXPECT_EQ(found, Reference(shape, xs, table).buckets);
-      if (zero) EXPECT_EQ(found, std::vector<int32_t>(found.size(), 0));
+      if (zero) {
+        EXPECT_EQ(found, std::vector<int32_t>(found.size(), 0));
+      }
       EXPECT_EQ(program.Run(program.sort, lengths, xs), SortReference(found, shape.columns(), lengths));
     }
   }
@@ -174,7 +176,10 @@ TEST(Hash, NumbersThatAreNone) {
       ModelBuilder values;
       std::vector<float> table = values.RandomFloats(size_t{shape.rotations()} * shape.depth);
       for (size_t i = 0; i < table.size(); i += 3) table[i] *= of_table;
-      Program program(shape, table);
+      Program program(shape, std::vector<float>(table.size()));
+      std::vector<uint8_t>& bytes =
+          program.b.content().tensors[0].data;  // behind the writer's back, which refuses them
+      memcpy(bytes.data(), table.data(), table.size() * sizeof(float));
       const std::vector<int32_t> found = program.Run(program.hash, lengths, xs);
       for (const int32_t bucket : found) ASSERT_LT(static_cast<uint32_t>(bucket), shape.all());
       EXPECT_EQ(program.Run(program.sort, lengths, xs), SortReference(found, shape.columns(), lengths));

@@ -355,6 +355,7 @@ void Hash(Check& c) {
     Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
   }
   if (buckets == 0 || buckets % 2 != 0 || more % 2 != 0) Fail("{} and {} buckets are not even", buckets, more);
+  if (uint64_t{buckets} * std::max(more, 1u) > 65536) Fail("{} x {} buckets are too many", buckets, more);
   c.Shape(0, heads * rounds * (buckets / 2 + more / 2), c.in(0).width / heads);
   c.Result(c.in(0).space, uint64_t{heads} * rounds);
   c.ResultIsIndices();

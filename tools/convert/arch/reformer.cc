@@ -208,7 +208,7 @@ class Writer {
     if (shape_.causal) attributes["causal"] = true;
     if (kind == "local" && shape_.causal && before <= 1) {
       // What lies around the ends is behind the query: a window in blocks sees the same.
-      attributes.update({{"pattern", "window"}, {"block", chunk}, {"left", before * chunk}, {"right", 0}});
+      attributes.update({{"pattern", "window"}, {"block", chunk}, {"left", before * chunk}, {"right", 0u}});
       return attributes;
     }
     attributes.update({{"chunk", chunk}, {"chunks_before", before}, {"chunks_after", after}});
