@@ -64,7 +64,8 @@ struct HeadMatrix {
 };
 using HeadRows = HeadMatrix<const void>;
 
-// For clustered patterns: the keys of each segment in sorted order, and where each query stands in it.
+// For clustered patterns: the keys of each segment in sorted order, and where each query stands in it. Null with one
+// round: the order in which they stand.
 struct Clusters {
   const int32_t* order;  // order[row * stride + column]: the row at this place of the sorted segment
   const int32_t* rank;   // rank[row * stride + column]: the row's place in its segment

@@ -1,7 +1,8 @@
 // Clustered attention (Reformer, arXiv 2001.04451): in each round the keys are sorted by bucket, and a query sees its
-// own chunk of the sorted keys and the neighbours, around the ends. All rounds go into one softmax, a key as often as
-// it is seen. The rows of the tile are taken in the order of the round, so that those of one chunk share its packed
-// keys.
+// own chunk of the sorted keys and the neighbours. The rounds stand one behind the other: before the first chunk of a
+// round comes the last one of the round before it, and before the very first the very last. All rounds go into one
+// softmax, a key as often as it is seen. The rows of the tile are taken in the order of the round, so that those of one
+// chunk share its packed keys.
 #include <string.h>
 
 #include <algorithm>
@@ -27,8 +28,11 @@ void AttentionEngine::RunRound(const Piece& piece, uint32_t round) {
   const Clusters& clusters = call_.clusters;
   const size_t column = size_t{head_} * spec_.pattern.rounds + round;
   const uint32_t rows = tile_.row_count;
-  const int32_t* ranks = clusters.rank + size_t{piece.row} * clusters.stride + column;
-  const auto rank = [&](uint32_t place) { return static_cast<uint32_t>(ranks[place * clusters.stride]); };
+  const int32_t* ranks =
+      clusters.rank == nullptr ? nullptr : clusters.rank + size_t{piece.row} * clusters.stride + column;
+  const auto rank = [&](uint32_t place) {
+    return ranks == nullptr ? piece.first + place : static_cast<uint32_t>(ranks[place * clusters.stride]);
+  };
   uint32_t* places = scratch_.places;
   for (uint32_t i = 0; i < rows; ++i) places[i] = i;
   std::sort(places, places + rows, [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
@@ -45,7 +49,7 @@ void AttentionEngine::RunRound(const Piece& piece, uint32_t round) {
     const uint32_t chunk = rank(places[first]) / spec_.pattern.chunk;
     for (end = first + 1; end < rows && rank(places[end]) / spec_.pattern.chunk == chunk; ++end) {
     }
-    RunChunk(piece, static_cast<uint32_t>(column), chunk, first, end - first);
+    RunChunk(piece, round, chunk, first, end - first);
   }
   for (uint32_t i = 0; i < rows; ++i) {
     tile_.rows[places[i]].weight_count = part.rows[i].weight_count;
@@ -54,7 +58,7 @@ void AttentionEngine::RunRound(const Piece& piece, uint32_t round) {
 }
 
 // Rows [first_row, first_row + rows) of the round lie in one chunk.
-void AttentionEngine::RunChunk(const Piece& piece, uint32_t column, uint32_t chunk, uint32_t first_row, uint32_t rows) {
+void AttentionEngine::RunChunk(const Piece& piece, uint32_t round, uint32_t chunk, uint32_t first_row, uint32_t rows) {
   const Pattern& pattern = spec_.pattern;
   AttentionTile tile = scratch_.part;
   tile.rows += first_row;
@@ -67,16 +71,21 @@ void AttentionEngine::RunChunk(const Piece& piece, uint32_t column, uint32_t chu
   tile.key_bias_stride = tile_.key_bias_stride;
   tile.coordinates = tile_.coordinates;
   tile.index = scratch_.index;
-  const uint32_t chunks = static_cast<uint32_t>(DivideUp(piece.keys, pattern.chunk));
-  const uint32_t before = pattern.chunks_before % chunks;
+  const uint64_t chunks = DivideUp(piece.keys, pattern.chunk), all = chunks * pattern.rounds;
+  const uint64_t first_seen = round * chunks + chunk + all - pattern.chunks_before % all;
   for (uint32_t i = 0; i <= pattern.chunks_before + pattern.chunks_after; ++i) {
-    const auto seen = static_cast<uint32_t>((uint64_t{chunk} + chunks - before + i) % chunks);
+    const uint64_t place = (first_seen + i) % all;
+    const size_t column = size_t{head_} * pattern.rounds + static_cast<size_t>(place / chunks);
+    const auto seen = static_cast<uint32_t>(place % chunks);
     const uint32_t end = static_cast<uint32_t>(std::min<uint64_t>((uint64_t{seen} + 1) * pattern.chunk, piece.keys));
     for (uint32_t key = seen * pattern.chunk; key < end; key += tile.block) {
       const uint32_t keys = std::min(tile.block, end - key);
-      for (uint32_t k = 0; k < keys; ++k) {
-        const int32_t row = call_.clusters.order[(size_t{piece.key_row} + key + k) * call_.clusters.stride + column];
-        scratch_.index[k] = static_cast<uint32_t>(row) - piece.key_row;
+      for (uint32_t k = 0; k < keys; ++k) scratch_.index[k] = key + k;
+      if (call_.clusters.order != nullptr) {
+        const int32_t* order = call_.clusters.order + size_t{piece.key_row} * call_.clusters.stride + column;
+        for (uint32_t k = 0; k < keys; ++k) {
+          scratch_.index[k] = static_cast<uint32_t>(order[(size_t{key} + k) * call_.clusters.stride]) - piece.key_row;
+        }
       }
       for (uint32_t r = 0; r < rows; ++r) tile.rows[r].begin = 0, tile.rows[r].end = keys;
       attention_.pack(tile, source_, 0, keys);

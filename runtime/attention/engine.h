@@ -51,7 +51,7 @@ class AttentionEngine {
   // clustered.cc
   void RunClustered(const Piece& piece, const QueryTile& queries);
   void RunRound(const Piece& piece, uint32_t round);
-  void RunChunk(const Piece& piece, uint32_t column, uint32_t chunk, uint32_t first_row, uint32_t rows);
+  void RunChunk(const Piece& piece, uint32_t round, uint32_t chunk, uint32_t first_row, uint32_t rows);
 
   const Kernels& kernels_;
   const AttentionKernels& attention_;

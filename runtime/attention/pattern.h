@@ -44,7 +44,9 @@ struct Pattern {
   uint32_t top_k = 0;       // of all these, the keys with the highest scores only; 0: all
 
   // Clustered: keys are sorted by bucket (AttentionCall::clusters), cut into chunks, and a query sees its own chunk and
-  // the neighbours, in each of `rounds` sortings. 0: not clustered; else nothing of the above but `causal` counts.
+  // the neighbours, in each of `rounds` sortings. The chunks of all rounds stand in one circle: neighbours of a round's
+  // first and last chunk lie in the rounds beside it. 0: not clustered; else nothing of the above but `causal` counts,
+  // and segments of at most one chunk see all.
   uint32_t rounds = 0, chunk = 0, chunks_before = 0, chunks_after = 0;
 
   Window WindowOf(uint32_t head) const {

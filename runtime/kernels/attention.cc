@@ -177,12 +177,23 @@ void Attend(const AttentionTile& tile) { ForGroups(tile, AttendRows()); }
 void Choose(const AttentionTile& tile) { ForGroups(tile, ChooseRows()); }
 
 // Scores become weights with the final maximum and sum.
-void FinishWeights(const AttentionRow& row, size_t count, float inverse) {
+// Scores that were joined far from 0 are rounded coarsely (by 1 % at -1e5), but their weights are known to sum to 1.
+void FinishWeights(const AttentionRow& row, size_t count, float inverse, bool joined) {
   const D d;
   const V max = hn::Set(d, BaseOf(row.max)), factor = hn::Set(d, inverse);
+  V sums = hn::Zero(d);
   for (size_t i = 0; i < count; i += kLanes) {
     const size_t n = HWY_MIN(count - i, kLanes);
-    hn::StoreN(hn::Mul(Weight(hn::Sub(hn::LoadN(d, row.weights + i, n), max)), factor), d, row.weights + i, n);
+    const V weight = hn::Mul(Weight(hn::Sub(hn::LoadN(d, row.weights + i, n), max)), factor);
+    hn::StoreN(weight, d, row.weights + i, n);
+    sums = hn::Add(sums, hn::IfThenElseZero(hn::FirstN(d, n), weight));
+  }
+  const float sum = hn::ReduceSum(d, sums);
+  if (!joined || !(sum > 0.0f)) return;
+  const V again = hn::Set(d, 1.0f / sum);
+  for (size_t i = 0; i < count; i += kLanes) {
+    const size_t n = HWY_MIN(count - i, kLanes);
+    hn::StoreN(hn::Mul(hn::LoadN(d, row.weights + i, n), again), d, row.weights + i, n);
   }
 }
 
@@ -202,7 +213,8 @@ void Finish(const AttentionTile& tile, uint32_t keys) {
     for (; j + kLanes <= tile.d_v; j += kLanes) hn::StoreU(hn::Mul(hn::Load(d, from + j), factor), d, row.out + j);
     if (j < tile.d_v) hn::StoreN(hn::Mul(hn::Load(d, from + j), factor), d, row.out + j, tile.d_v - j);
     if (row.weights != nullptr && tile.weigh == nullptr) {
-      FinishWeights(row, row.weight_keys == nullptr ? keys : row.weight_count, inverse);
+      const bool dense = row.weight_keys == nullptr;
+      FinishWeights(row, dense ? keys : row.weight_count, inverse, dense && tile.repeats);
     }
   }
 }

@@ -1,6 +1,7 @@
 // Attention over the keys of a segment; runtime/attention does the work.
 #include <math.h>
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "runtime/ops/op.h"
@@ -37,6 +38,9 @@ struct ExtraInputs {
   uint32_t key_bias = kBlobNone, listed = kBlobNone, clusters = kBlobNone;
   uint32_t count = 3;
 };
+
+// In rounds of sorted keys, or in chunks of keys as they stand.
+bool Clustered(const OpView& op) { return op.U32(Attribute::kRounds, 0) > 0 || op.U32(Attribute::kChunk, 0) > 0; }
 
 const int32_t* Integers(const OpView& op, uint32_t i) { return op.HasTensor(i) ? op.Indices(i) : nullptr; }
 
@@ -96,8 +100,7 @@ Status CheckPattern(const OpView& op, uint32_t heads, Reporter& reporter) {
       return reporter.Fail(FOVEA_E_SHAPE, "a table of blocks goes with plain windows only", 1, dilation);
     }
   }
-  const uint32_t rounds = op.U32(Attribute::kRounds, 0);
-  if (rounds > 0 && (op.U32(Attribute::kChunk, 0) == 0 || op.U32(Attribute::kTopK, 0) != 0)) {
+  if (Clustered(op) && (op.U32(Attribute::kChunk, 0) == 0 || op.U32(Attribute::kTopK, 0) != 0)) {
     return reporter.Fail(FOVEA_E_SHAPE, "a clustered pattern needs chunks and goes without top_k", 1, 0);
   }
   return kOk;
@@ -125,7 +128,7 @@ Status CheckScores(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& rep
   if (relative != op.HasTensor(kBuckets)) {
     return reporter.Fail(FOVEA_E_SHAPE, "relative scores and buckets need each other");
   }
-  if (relative && op.U32(Attribute::kRounds, 0) > 0) {
+  if (relative && Clustered(op)) {
     return reporter.Fail(FOVEA_E_SHAPE, "relative scores and clustered patterns do not go together");
   }
   if (relative) {
@@ -179,8 +182,7 @@ Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
                            op.Tensor(kCoordinates).width, space.extra);
     }
   }
-  const bool to_itself = op.Has(Attribute::kSelfScore) || op.U32(Attribute::kRounds, 0) > 0;
-  if (to_itself && op.Input(0).space != keys) {
+  if ((op.Has(Attribute::kSelfScore) || Clustered(op)) && op.Input(0).space != keys) {
     return reporter.Fail(FOVEA_E_SHAPE, "queries and keys must be rows of one space", keys, op.Input(0).space);
   }
   return kOk;
@@ -283,7 +285,7 @@ Pattern PatternOf(const OpView& op) {
   pattern.causal = op.U32(Attribute::kCausal, 0) != 0;
   pattern.full_up_to = op.U32(Attribute::kFullUpTo, 0);
   pattern.top_k = op.U32(Attribute::kTopK, 0);
-  pattern.rounds = op.U32(Attribute::kRounds, 0);
+  pattern.rounds = Clustered(op) ? std::max(op.U32(Attribute::kRounds, 0), 1u) : 0;
   pattern.chunk = op.U32(Attribute::kChunk, 0);
   pattern.chunks_before = op.U32(Attribute::kChunksBefore, 0);
   pattern.chunks_after = op.U32(Attribute::kChunksAfter, 0);

@@ -53,6 +53,7 @@ struct Case {
   bool ordered_buckets = false;  // in the order of distances, as models have them; else at random
   bool distance_bias = true;     // with a reach
   double listed = 0.0;           // share of rows, with pattern.listed
+  bool sorted = true;         // with pattern.rounds; else keys as they stand, in one round
 };
 
 class Problem {
@@ -95,7 +96,7 @@ class Problem {
         listed_offsets_.push_back(static_cast<uint32_t>(listed_.size()));
       }
     }
-    if (spec.pattern.rounds > 0) SortClusters(&random);
+    if (spec.pattern.rounds > 0 && case_.sorted) SortClusters(&random);
   }
 
   uint32_t rows() const { return rows_; }
@@ -120,7 +121,7 @@ class Problem {
     }
     call.listed = listed_.data();
     call.listed_segments = {listed_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
-    call.clusters = {order_.data(), rank_.data(), size_t{spec.heads} * spec.pattern.rounds};
+    if (case_.sorted) call.clusters = {order_.data(), rank_.data(), size_t{spec.heads} * spec.pattern.rounds};
     call.weights.stride = stride_;
     return call;
   }

@@ -146,6 +146,23 @@ TEST(Pattern, TopK) {
   CheckLengths(equal);
 }
 
+// Neighbours of the first and last chunk lie around the ends; with two chunks the one before is the one behind.
+TEST(Pattern, ChunksAsTheyStand) {
+  for (uint32_t chunk : {1u, 4u, 16u, 100u}) {
+    for (const auto& [before, after] : {std::pair{1u, 0u}, {0u, 0u}, {1u, 1u}, {3u, 2u}}) {
+      Case c;
+      c.sorted = false;
+      c.spec.pattern.rounds = 1;
+      c.spec.pattern.chunk = chunk;
+      c.spec.pattern.chunks_before = before;
+      c.spec.pattern.chunks_after = after;
+      CheckLengths(c);
+      c.spec.pattern.causal = true;
+      CheckLengths(c);
+    }
+  }
+}
+
 TEST(Pattern, Clustered) {
   for (uint32_t rounds : {1u, 2u, 4u}) {
     for (uint32_t chunk : {4u, 16u, 100u}) {

@@ -56,6 +56,18 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t taken = op(OpCode::kGather, {x, rows}, {}, chosen);
   const uint32_t seen = op(OpCode::kAttention, {taken, x, x}, {}, chosen, {{Attribute::kHeads, 2}});
   x = op(OpCode::kMerge, {x, seen, rows}, {}, tokens);
+  const uint32_t buckets =
+      b.Op(OpCode::kHash, {x}, {b.RandomTensor(2 * 2 * (2 + 1), 16)}, tokens, 4,
+           {{Attribute::kHeads, 2}, {Attribute::kRounds, 2}, {Attribute::kBuckets, 4}, {Attribute::kMoreBuckets, 2}});
+  const uint32_t sorted = op(OpCode::kSort, {buckets}, {}, tokens, {}, 8);
+  const uint32_t clustered = op(OpCode::kAttention, {x, x, x, sorted}, {}, tokens,
+                                {{Attribute::kHeads, 2},
+                                 {Attribute::kRounds, 2},
+                                 {Attribute::kChunk, 2},
+                                 {Attribute::kChunksBefore, 1},
+                                 {Attribute::kSelfScore, -1e5}});
+  const uint32_t both = op(OpCode::kConcat, {x, clustered}, {}, tokens, {}, 64);
+  x = op(OpCode::kLinear, {both}, {b.RandomTensor(width, 64)}, tokens);
   const uint32_t wide = op(OpCode::kUnfold, {x}, {}, half, {{Attribute::kBefore, 1}}, 64);
   const uint32_t halved = op(OpCode::kLinear, {wide}, {b.RandomTensor(width, 64, DType::kI8)}, half);
   const uint32_t most = op(OpCode::kPool, {x}, {}, half, {{Attribute::kKind, 3}});

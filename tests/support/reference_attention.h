@@ -155,14 +155,25 @@ class ReferenceRun {
     const Pattern& p = spec_.pattern;
     std::vector<int> times(keys, 0);
     if (p.rounds > 0 && keys > p.chunk) {
-      const int64_t chunks = (keys + p.chunk - 1) / p.chunk;
+      // All rounds' chunks in one circle, each a list of keys.
+      std::vector<std::vector<uint32_t>> circle;
+      std::vector<int64_t> own;
       for (uint32_t round = 0; round < p.rounds; ++round) {
-        const size_t column = size_t{head} * p.rounds + round;
-        const int64_t own = call_.clusters.rank[(first + position) * call_.clusters.stride + column] / p.chunk;
+        const size_t column = size_t{head} * p.rounds + round, stride = call_.clusters.stride;
+        for (uint32_t place = 0; place < keys; ++place) {
+          const uint32_t key =
+              call_.clusters.order == nullptr
+                  ? place
+                  : static_cast<uint32_t>(call_.clusters.order[(first + place) * stride + column]) - first;
+          if (place % p.chunk == 0) circle.emplace_back();
+          circle.back().push_back(key);
+          if (key == position) own.push_back(static_cast<int64_t>(circle.size()) - 1);
+        }
+      }
+      const auto size = static_cast<int64_t>(circle.size());
+      for (const int64_t chunk : own) {
         for (int64_t offset = -int64_t{p.chunks_before}; offset <= int64_t{p.chunks_after}; ++offset) {
-          const int64_t chunk = ((own + offset) % chunks + chunks) % chunks;
-          for (int64_t place = chunk * p.chunk; place < std::min<int64_t>((chunk + 1) * p.chunk, keys); ++place) {
-            const auto key = call_.clusters.order[(first + place) * call_.clusters.stride + column] - first;
+          for (const uint32_t key : circle[static_cast<size_t>(((chunk + offset) % size + size) % size)]) {
             if (!p.causal || key <= position) ++times[key];
           }
         }

@@ -175,7 +175,7 @@ void AddConvert(CLI::App* app, Console* console) {
   command->add_option("--task", options.task, "What the model is for, if not what its directory says: embedding,\n"
                                               "encoder (of a model that has a decoder, too),\n"
                                               "sequence-classification, token-classification,\n"
-                                              "image-classification or masked-lm")
+                                              "image-classification, masked-lm or causal-lm")
       ->type_name("TASK");
   command->add_option("--image-size", options.image_size, "Height and width of images, if not as configured")->type_name("HxW");
   command->add_option("--sample-text", options.texts, "Text to measure quantization on; may be given several times")

@@ -374,6 +374,7 @@ void Hash(Check& c) {
     Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
   }
   if (buckets == 0 || buckets % 2 != 0 || more % 2 != 0) Fail("{} and {} buckets are not even", buckets, more);
+  if (uint64_t{buckets} * std::max(more, 1u) > 65536) Fail("{} x {} buckets are too many", buckets, more);
   c.Shape(0, heads * rounds * (buckets / 2 + more / 2), c.in(0).width / heads);
   c.Result(c.in(0).space, uint64_t{heads} * rounds);
   c.ResultIsIndices();
@@ -383,6 +384,15 @@ void Sort(Check& c) {
   if (c.in(0).type != DType::kI32) Fail("{} holds no buckets", c.in(0).name);
   c.Result(c.in(0).space, uint64_t{2} * c.in(0).width);
   c.ResultIsIndices();
+}
+
+void Concat(Check& c) {
+  uint64_t width = 0;
+  for (size_t i = 0; i < c.in_count(); ++i) {
+    c.SameSpace(0, i);
+    width += c.in(i).width;
+  }
+  c.Result(c.in(0).space, width);
 }
 
 struct Rule {
@@ -415,6 +425,7 @@ constexpr Rule kRules[] = {
     {"unfold", 1, 1, 0, 0, Unfold},
     {"hash", 1, 1, 1, 1, Hash},
     {"sort", 1, 1, 0, 0, Sort, 1u << 0},
+    {"concat", 1, kMaxInputs, 0, 0, Concat},
 };
 
 constexpr struct {

@@ -1,6 +1,8 @@
 // The named constants of a model.
 #include "tools/convert/weights.h"
 
+#include <algorithm>
+
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
@@ -44,7 +46,9 @@ Constant Weights::Get(const std::string& name) const {
   used_.insert(name);
   const StoredTensor* stored = found->second;
   std::vector<uint64_t> shape = stored->shape;
-  while (shape.size() > 2 && shape.front() == 1) shape.erase(shape.begin());
+  while (shape.size() > 2 && std::find(shape.begin(), shape.end(), 1u) != shape.end()) {
+    shape.erase(std::find(shape.begin(), shape.end(), 1u));
+  }
   while (shape.size() < 2) shape.insert(shape.begin(), 1);
   uint64_t width = 1;  // a filter of a convolution is one row; the reader has checked the product of all
   for (size_t i = 1; i < shape.size(); ++i) width *= shape[i];

@@ -89,7 +89,10 @@ void EncoderBuilder::Finish(const std::string& last, const Heads& heads) {
       TokenHead(last, heads.token);
       break;
     case Task::kMaskedLm:
-      MaskedLmHead(last, heads);
+      LanguageHead("masked-lm", last, heads);
+      break;
+    case Task::kCausalLm:
+      LanguageHead("causal-lm", last, heads);
       break;
   }
   End();
@@ -122,8 +125,8 @@ void EncoderBuilder::TokenHead(const std::string& last, const Head& head) {
   Labels(head.out);
 }
 
-void EncoderBuilder::MaskedLmHead(const std::string& last, const Heads& heads) {
-  description_.SetMetadata("task", "masked-lm");
+void EncoderBuilder::LanguageHead(const char* task, const std::string& last, const Heads& heads) {
+  description_.SetMetadata("task", task);
   const std::string value = BeforeOut(last, heads.masked_lm);
   const std::string own = heads.masked_lm.out + ".weight";
   const bool tied = checkpoint_.config.Flag("tie_word_embeddings", true) || !weights_.Has(own);

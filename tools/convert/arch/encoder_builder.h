@@ -75,7 +75,7 @@ class EncoderBuilder {
   void EmbeddingHead(const std::string& last, const Heads& heads);
   void SequenceHead(const std::string& task, const std::string& last, const Heads& heads);
   void TokenHead(const std::string& last, const Head& head);
-  void MaskedLmHead(const std::string& last, const Heads& heads);
+  void LanguageHead(const char* task, const std::string& last, const Heads& heads);
   std::string BeforeOut(std::string value, const Head& head);
 
   const Checkpoint& checkpoint_;

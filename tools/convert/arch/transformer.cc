@@ -34,6 +34,7 @@ constexpr TaskName kTasks[] = {
     {"image-classification", "ForImageClassificationWithTeacher", Task::kImageClassification},
     {"masked-lm", "ForMaskedLM", Task::kMaskedLm},
     {"masked-lm", "ForPreTraining", Task::kMaskedLm},
+    {"causal-lm", "ModelWithLMHead", Task::kCausalLm},
 };
 
 bool EndsWith(const std::string& text, const std::string& end) {

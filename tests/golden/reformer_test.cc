@@ -1,0 +1,380 @@
+// Reformer against what the original library computed with the same random rotations: every output and traced value.
+// Causal models are compared with its run in float64, whose sums do not lose what tokens see that see only themselves.
+// Attention weights of hashed layers are stored for each round by itself; ours are those of all rounds together.
+#include <unistd.h>
+
+#include <numeric>
+
+#include "tests/golden/golden_support.h"
+#include "tests/support/heap_trap.h"
+#include "tools/base/fail.h"
+#include "tools/common/batch.h"
+#include "tools/common/golden_check.h"
+
+namespace fovea::test {
+namespace {
+
+using tools::StoredTensor;
+using tools::StoredTensors;
+
+struct Published {
+  const char* name;
+  uint32_t rounds, buckets;
+  uint32_t hashed_chunk, local_chunk;
+  uint32_t before, after;  // in all layers
+  bool hashed[4];          // by layer
+};
+const Published kPublished[] = {{"reformer-lm", 2, 8, 8, 8, 1, 0, {false, true, false, true}},
+                                {"reformer-mlm", 3, 8, 8, 16, 1, 1, {true, false, true}}};
+constexpr uint32_t kHeads = 4;
+
+void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
+
+class Reformer : public ::testing::TestWithParam<Published> {
+ protected:
+  void SetUp() override {
+    const std::filesystem::path golden = kShared + "/goldens/hf/" + GetParam().name;
+    if (Missing(golden)) GTEST_SKIP();
+    file_ = std::make_unique<tools::SafetensorsReader>((golden / "golden.safetensors").string());
+    directory_ = std::filesystem::path(::testing::TempDir()) / ("reformer-" + std::to_string(getpid()));
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directories(directory_);
+    for (const char* name : {"config.json", "model.safetensors"})
+      std::filesystem::copy(golden / name, directory_ / name);
+    tools::SafetensorsWriter rotations;
+    for (const char* i : {"0", "1"}) {
+      const StoredTensor& first = file_->Get(std::string("a.rec.rotations.") + i);
+      rotations.Add(i, first.type, first.shape, first.data);
+      for (const char* name : {"b", "pad"}) {
+        const StoredTensor& other = file_->Get(name + std::string(".rec.rotations.") + i);
+        ASSERT_EQ(memcmp(first.data, other.data, first.bytes), 0);
+      }
+    }
+    rotations.Write((directory_ / "rotations.safetensors").string());
+  }
+  void TearDown() override {
+    if (!directory_.empty()) std::filesystem::remove_all(directory_);
+  }
+
+  Converted Convert(DType weights, uint32_t backend = FOVEA_BACKEND_DEFAULT) const {
+    return Converted(directory_.string(), weights, "", backend);
+  }
+
+  // The first `count` entries of dimension 1, of the first text: what the library pads is left out.
+  static StoredTensor Cut(StoredTensor tensor, uint64_t count) {
+    uint64_t row = 1;
+    for (size_t i = 2; i < tensor.shape.size(); ++i) row *= tensor.shape[i];
+    tensor.shape[0] = 1;
+    tensor.shape[1] = count;
+    tensor.bytes = count * row * tools::ElementBytes(tensor.type);
+    return tensor;
+  }
+
+  // Weights of local layers are stored chunk by chunk, each with its neighbours around the ends.
+  StoredTensor Dense(const StoredTensor& chunked, uint32_t length) {
+    const uint32_t chunks = static_cast<uint32_t>(chunked.shape[2]), chunk = GetParam().local_chunk;
+    const uint32_t seen = GetParam().before + 1 + GetParam().after;
+    const std::vector<float> from = tools::ToFloats(chunked);
+    dense_.push_back(std::vector<float>(size_t{kHeads} * length * length));
+    std::vector<float>& to = dense_.back();
+    for (uint32_t head = 0; head < kHeads; ++head) {
+      for (uint32_t query = 0; query < length; ++query) {
+        for (uint32_t i = 0; i < seen * chunk; ++i) {
+          const uint32_t key = (query / chunk + chunks - GetParam().before + i / chunk) % chunks * chunk + i % chunk;
+          to[(size_t{head} * length + query) * length + key] +=
+              from[(size_t{head} * chunks * chunk + query) * seen * chunk + i];
+        }
+      }
+    }
+    return {tools::ElementType::kF32,
+            {1, kHeads, length, length},
+            reinterpret_cast<const uint8_t*>(to.data()),
+            to.size() * sizeof(float)};
+  }
+
+  // What can be compared as it stands. Of the padded batch the text that fills it: where chunks of nothing but padding
+  // stand between the rounds and between the end and the beginning, the library looks at these and not at the text.
+  StoredTensors Golden() {
+    StoredTensors golden;
+    for (const auto& [name, tensor] : file_->tensors()) {
+      const std::string kind = name.substr(name.find('.') + 1), case_name = name.substr(0, name.find('.'));
+      const uint64_t length = file_->Get(case_name + ".in.input_ids").shape[1];
+      if (kind.rfind("in.", 0) == 0) golden[name] = Cut(tensor, length);
+      if (kind.rfind("out64.", 0) == 0) golden[case_name + ".out." + kind.substr(6)] = Cut(tensor, length);
+      if (kind.rfind("out.", 0) != 0 || file_->Find(case_name + ".out64." + kind.substr(4)) != nullptr) continue;
+      if (kind.rfind("out.attentions.", 0) != 0) {
+        golden[name] = Cut(tensor, length);
+      } else if (tensor.shape.size() == 4) {
+        golden[name] = tensor;
+      } else if (!GetParam().hashed[kind.back() - '0']) {
+        golden[name] = Dense(tensor, static_cast<uint32_t>(length));
+      }
+    }
+    return golden;
+  }
+
+  std::filesystem::path directory_;
+  std::unique_ptr<tools::SafetensorsReader> file_;
+  std::vector<std::vector<float>> dense_;
+};
+
+TEST_P(Reformer, F32IsWithinRounding) {
+  const StoredTensors golden = Golden();
+  for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
+    const Converted converted = Convert(DType::kF32, backend);
+    for (const uint32_t workers : {1u, 3u}) {
+      tools::CheckOptions options;
+      options.workers = workers;
+      const auto lines = tools::CheckGolden(converted.model, golden, options);
+      EXPECT_GE(lines.size(), 15u);
+      for (const tools::CheckLine& line : lines) {
+        // Stored in float32 only, behind a layer of which that loses up to 0.5 %.
+        const bool coarse = GetParam().after == 0 && line.case_name == "a" && line.tensor == "attentions.2";
+        EXPECT_TRUE(coarse ? line.max_diff <= 5e-3 : line.ok) << tools::LineText(line);
+      }
+    }
+  }
+}
+
+// What the library recorded in one case, of its first text.
+class Recorded {
+ public:
+  Recorded(const tools::SafetensorsReader& file, const Converted& converted, const std::string& name,
+           const Published& published)
+      : file_(file), name_(name), published_(published) {
+    const StoredTensor& ids = file.Get(name + ".in.input_ids");
+    length_ = static_cast<uint32_t>(ids.shape[1]);
+    StoredTensor first = ids;
+    first.shape[0] = 1;
+    first.bytes = length_ * tools::ElementBytes(ids.type);
+    const tools::Batch batch = tools::BatchFromTensors(converted.model, 0, {{"input_ids", first}});
+    tools::SessionRequest request;
+    request.limits = tools::ExactLimits(converted.model, batch);
+    for (const char* value : {"buckets.0", "buckets.1"}) request.keep.push_back(ValueOf(converted.model, value));
+    for (uint32_t layer = 0; layer < 4; ++layer) {
+      if (!published.hashed[layer]) continue;
+      layers_.push_back(layer);
+      request.taps.push_back(*converted.model.FindAttention(0, "attentions." + std::to_string(layer)));
+    }
+    session_ = std::make_unique<tools::Session>(converted.model, request);
+    tools::Bind(batch, session_.get());
+    session_->Run();
+    for (const uint32_t value : request.keep) buckets_.push_back(session_->Output(value).values);
+  }
+
+  uint32_t length() const { return length_; }
+
+  // The bucket of a token, as the model and as the library has it.
+  int64_t Bucket(uint32_t i, uint32_t head, uint32_t round, uint32_t row) const {
+    return static_cast<int64_t>(buckets_[i][(size_t{row} * kHeads + head) * published_.rounds + round]);
+  }
+  int64_t StoredBucket(uint32_t i, uint32_t head, uint32_t round, uint32_t row) const {
+    const StoredTensor& stored = file_.Get(name_ + ".rec.buckets." + std::to_string(i));
+    const size_t columns = stored.shape[2], padded = columns / published_.rounds;
+    const std::vector<int64_t>& all = Integers(i, stored);
+    const bool padding = padded != length_ || stored.shape[0] > 1;  // then there is a bucket more
+    return all[head * columns + round * padded + row] - int64_t{round} * (published_.buckets + (padding ? 1 : 0));
+  }
+
+  // How far the weights of any token are from a mean, weighted somehow, of those that the library has by round.
+  double FarthestFromRounds(uint32_t i) const {
+    const fovea_weights found = session_->Weights(i);
+    const std::vector<float> stored =
+        tools::ToFloats(file_.Get(name_ + ".out.attentions." + std::to_string(layers_[i])));
+    const uint32_t chunk = published_.hashed_chunk, chunks = length_ / chunk, all = chunks * published_.rounds;
+    const uint32_t seen = (published_.before + 1 + published_.after) * chunk;
+    double farthest = 0;
+    for (uint32_t head = 0; head < kHeads; ++head) {
+      std::vector<uint32_t> circle;  // of all rounds, sorted
+      for (uint32_t round = 0; round < published_.rounds; ++round) {
+        std::vector<uint32_t> rows(length_);
+        std::iota(rows.begin(), rows.end(), 0);
+        std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+          return StoredBucket(i, head, round, a) < StoredBucket(i, head, round, b);
+        });
+        circle.insert(circle.end(), rows.begin(), rows.end());
+      }
+      std::vector<std::vector<std::vector<double>>> of_row(length_);
+      for (uint32_t place = 0; place < circle.size(); ++place) {
+        std::vector<double> weights(length_);
+        for (uint32_t k = 0; k < seen; ++k) {
+          const uint32_t from = (place / chunk + all - published_.before + k / chunk) % all;
+          weights[circle[from * chunk + k % chunk]] += stored[(head * circle.size() + place) * seen + k];
+        }
+        of_row[circle[place]].push_back(weights);
+      }
+      for (uint32_t row = 0; row < length_; ++row) {
+        const float* weights = found.data + (size_t{row} * kHeads + head) * found.stride;
+        farthest = std::max(farthest, Residual({weights, weights + length_}, of_row[row]));
+      }
+    }
+    return farthest;
+  }
+
+ private:
+  const std::vector<int64_t>& Integers(uint32_t i, const StoredTensor& stored) const {
+    if (integers_[i].empty()) integers_[i] = tools::ToIntegers(stored);
+    return integers_[i];
+  }
+
+  // The largest entry of x - sum of c_r * rounds[r] with the c_r, of sum 1, that make it shortest.
+  static double Residual(std::vector<double> x, std::vector<std::vector<double>> rounds) {
+    const std::vector<double> last = rounds.back();
+    rounds.pop_back();
+    const auto subtract = [](std::vector<double>& a, const std::vector<double>& b, double factor) {
+      for (size_t k = 0; k < a.size(); ++k) a[k] -= factor * b[k];
+    };
+    const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
+      return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+    };
+    subtract(x, last, 1);
+    for (auto& direction : rounds) subtract(direction, last, 1);
+    for (size_t r = 0; r < rounds.size(); ++r) {
+      for (size_t s = 0; s < r; ++s) subtract(rounds[r], rounds[s], dot(rounds[r], rounds[s]));
+      const double norm = std::sqrt(dot(rounds[r], rounds[r]));
+      for (double& v : rounds[r]) v = norm > 1e-6 ? v / norm : 0;
+      subtract(x, rounds[r], dot(x, rounds[r]));
+    }
+    double largest = 0;
+    for (const double v : x) largest = std::max(largest, std::fabs(v));
+    return largest;
+  }
+
+  const tools::SafetensorsReader& file_;
+  const std::string name_;
+  const Published& published_;
+  uint32_t length_ = 0;
+  std::vector<uint32_t> layers_;
+  std::unique_ptr<tools::Session> session_;
+  std::vector<std::vector<float>> buckets_;
+  mutable std::vector<int64_t> integers_[2];
+};
+
+TEST_P(Reformer, BucketsAndWeightsAreTheLibrarys) {
+  const Converted converted = Convert(DType::kF32);
+  for (const char* name : {"a", "b", "pad"}) {
+    const Recorded recorded(*file_, converted, name, GetParam());
+    for (uint32_t i = 0; i < 2; ++i) {
+      for (uint32_t head = 0; head < kHeads; ++head) {
+        for (uint32_t round = 0; round < GetParam().rounds; ++round) {
+          for (uint32_t row = 0; row < recorded.length(); ++row) {
+            ASSERT_EQ(recorded.Bucket(i, head, round, row), recorded.StoredBucket(i, head, round, row))
+                << name << " layer " << i << " head " << head << " round " << round << " row " << row;
+          }
+        }
+      }
+      // The first token of a causal text sees itself only, which the library's float32 sums see as 0.5 % more or less.
+      if (name[0] == 'a') {
+        EXPECT_LE(recorded.FarthestFromRounds(i), GetParam().after == 0 ? 5e-3 : 2e-5);
+      }
+    }
+  }
+}
+
+TEST_P(Reformer, F16WeightsAreCloseAndIntegerWeightsRun) {
+  const StoredTensors golden = Golden();
+  // Other weights are other buckets, so a token may see other keys.
+  const std::pair<DType, double> types[] = {{DType::kF16, 0.99}, {DType::kI8, 0.98}, {DType::kI4, 0.5}};
+  for (const auto& [type, cosine] : types) {
+    const Converted converted = Convert(type);
+    tools::CheckOptions options;
+    options.cosine = -1;
+    double lowest_logits = 1, lowest = 1;
+    for (const tools::CheckLine& line : tools::CheckGolden(converted.model, golden, options)) {
+      EXPECT_TRUE(line.ok) << tools::LineText(line);
+      if (line.tensor.rfind("attentions", 0) == 0) continue;
+      (line.tensor == "logits" ? lowest_logits : lowest) =
+          std::min(line.tensor == "logits" ? lowest_logits : lowest, line.cosine);
+    }
+    std::cout << GetParam().name << " type " << static_cast<uint32_t>(type) << ": lowest cosine of logits "
+              << lowest_logits << ", of hidden states " << lowest << "\n";
+    EXPECT_GE(lowest_logits, cosine);
+    EXPECT_GE(lowest, cosine);
+  }
+}
+
+// Without stored rotations they are made from a seed, the same each time.
+TEST_P(Reformer, MakesItsOwnRotations) {
+  const auto stored = Converted::Build(directory_.string(), DType::kF32, "", "");
+  std::filesystem::remove(directory_ / "rotations.safetensors");
+  const auto once = Converted::Build(directory_.string(), DType::kF32, "", "");
+  const auto twice = Converted::Build(directory_.string(), DType::kF32, "", "");
+  ASSERT_EQ(once.size(), twice.size());
+  EXPECT_EQ(memcmp(once.data(), twice.data(), once.size()), 0);
+  EXPECT_NE(memcmp(once.data(), stored.data(), std::min(once.size(), stored.size())), 0);
+}
+
+// What configurations may say, and what is refused with key and value.
+TEST_P(Reformer, Configurations) {
+  const std::string config = (directory_ / "config.json").string();
+  tools::Json original;
+  std::ifstream(config) >> original;
+  const auto message = [&](const char* changes) -> std::string {
+    tools::Json changed = original;
+    changed.merge_patch(tools::Json::parse(changes));
+    std::ofstream(config) << changed;
+    try {
+      tools::ConvertOptions options;
+      options.input = directory_.string();
+      tools::ConvertReport report;
+      tools::BuildBlob(tools::Describe(options), options, report);
+      std::string warnings;
+      for (const std::string& warning : report.warnings) warnings += warning + "\n";
+      return warnings;
+    } catch (const tools::Failure& failure) {
+      return failure.what();
+    }
+  };
+  const struct {
+    const char* changes;
+    const char* message;
+  } cases[] = {
+      {R"({"attn_layers": ["local", "full"]})", "a layer of \"full\" is not supported"},
+      {R"({"attn_layers": null})", "attn_layers is missing"},
+      {R"({"num_hidden_layers": 7})", "num_hidden_layers"},
+      {R"({"num_buckets": [2, 2, 2]})", "num_buckets [2,2,2] is not supported"},
+      {R"({"num_buckets": 7})", "num_buckets 7 is not supported"},
+      {R"({"num_buckets": 0})", "num_buckets 0 is not supported"},
+      {R"({"num_buckets": []})", "num_buckets [] is not supported"},
+      {R"({"num_buckets": 16})", "rotations.safetensors: tensor 0 is"},
+      {R"({"lsh_attn_chunk_length": 0})", "a chunk of 0 tokens"},
+      {R"({"is_decoder": true, "architectures": ["ReformerForQuestionAnswering"]})", "is not supported"},
+      {R"({"axial_pos_shape": [4, 32]})", GetParam().after == 0 ? "axial_pos_shape" : ""},
+  };
+  for (const auto& c : cases) EXPECT_NE(message(c.changes).find(c.message), std::string::npos) << message(c.changes);
+  std::filesystem::remove(directory_ / "rotations.safetensors");
+  EXPECT_NE(message("{}").find("random rotations are made with seed 17"), std::string::npos) << message("{}");
+  EXPECT_NE(message(R"({"hash_seed": null})").find("seed 0 + number of the layer"), std::string::npos);
+  EXPECT_NE(message(R"({"hash_seed": -1})").find("hash_seed -1 is not supported"), std::string::npos);
+  EXPECT_EQ(message(R"({"num_buckets": 64})").find("not supported"), std::string::npos);
+  // As the library derives it for a text of 128 tokens in 16 chunks: 32, in two factors because that is more than 16.
+  EXPECT_NE(message(R"({"num_buckets": null})").find("num_buckets is left open; it is 4 x 8,"), std::string::npos);
+}
+
+TEST_P(Reformer, RunsWithoutHeap) {
+  if (!fovea::testing::HeapTrap::Works()) GTEST_SKIP() << "the heap cannot be watched in this build";
+  for (const DType type : {DType::kF32, DType::kI8}) {
+    const Converted converted = Convert(type);
+    const tools::Batch batch = tools::SyntheticBatch(converted.model, 0, {20, 3, 0, 61});
+    for (const uint32_t workers : {1u, 3u}) {
+      tools::SessionRequest request;
+      request.workers = workers;
+      request.limits = tools::ExactLimits(converted.model, batch);
+      tools::Session session(converted.model, request);
+      tools::Bind(batch, &session);
+      uint64_t calls = 0;
+      {
+        fovea::testing::HeapTrap trap;
+        EXPECT_EQ(fovea_session_run(session.get(), nullptr), FOVEA_OK);
+        calls = trap.calls();
+      }
+      EXPECT_EQ(calls, 0u);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Reformer, ::testing::ValuesIn(kPublished),
+                         [](const auto& published) { return std::string(published.param.name + 9); });
+
+}  // namespace
+}  // namespace fovea::test

@@ -1,0 +1,475 @@
+// What attributes, tensors and further inputs of attention mean, through programs and against the reference, and what
+// of them is refused.
+#include "tests/ops/attention_trial.h"
+
+namespace fovea::test {
+namespace {
+
+const Sides kBoth[] = {Sides::kSelf, Sides::kCross};
+
+TEST(AttentionAttributes, Edges) {
+  for (const Sides sides : kBoth) {
+    for (const uint32_t block : {1u, 2u}) {
+      for (const bool window : {true, false}) {
+        Trial t(sides);
+        Pattern& p = t.spec.pattern;
+        if (window) {
+          t.Window(2, 1);
+        } else {
+          t.Set(Attribute::kPattern, 2);
+          p.has_window = false;
+        }
+        t.Count(Attribute::kBlock, &p.block, block);
+        t.Count(Attribute::kFirst, &p.first, block);
+        t.Count(Attribute::kLast, &p.last, 2 * block);
+        t.Check("edges");
+      }
+    }
+  }
+}
+
+TEST(AttentionAttributes, DilationAndBlocksOfWindows) {
+  for (const Sides sides : kBoth) {
+    for (const uint32_t dilation : {2u, 3u, 50u}) {
+      Trial t(sides);
+      t.Window(6, 7);
+      t.Count(Attribute::kDilation, &t.spec.pattern.dilation, dilation);
+      t.Check("dilation");
+    }
+    for (const auto& [left, right] : {std::pair{0u, 0u}, {4u, 4u}, {8u, 0u}, {kUnbounded, 0u}}) {
+      Trial t(sides);
+      t.Window(left, right);
+      t.Count(Attribute::kBlock, &t.spec.pattern.block, 4);
+      t.Check("block");
+    }
+  }
+}
+
+TEST(AttentionAttributes, WindowsByHead) {
+  for (const Sides sides : kBoth) {
+    Trial t(sides);
+    t.Set(Attribute::kPattern, 1);
+    t.spec.pattern.head_windows = t.Integers(kHeadWindows, 4, {2, 1, 1, -1, 0, 1, 6, 6, 3, 0, -1, 2});
+    t.Check("windows by head");
+  }
+}
+
+TEST(AttentionAttributes, NamedBlocks) {
+  for (const Sides sides : kBoth) {
+    for (const bool by_head : {false, true}) {
+      for (const uint32_t first : {0u, 3u}) {
+        Trial t(sides);
+        Pattern& p = t.spec.pattern;
+        t.Window(0, 0);
+        t.Count(Attribute::kBlock, &p.block, 3);
+        t.Count(Attribute::kFirst, &p.first, first);
+        std::vector<int32_t> table;
+        for (uint32_t i = 0; i < (by_head ? 4u : 1u) * 5 * 3; ++i)
+          table.push_back(static_cast<int32_t>(i * 7 % 11) - 2);
+        p.blocks = t.Integers(kBlocks, by_head ? 20 : 5, table);
+        p.blocks_heads = by_head ? 4 : 1;
+        p.block_rows = 5;
+        p.block_columns = 3;
+        if (by_head) t.Set(Attribute::kBlocksByHead, 1);
+        t.Check("named blocks");
+      }
+    }
+  }
+}
+
+TEST(AttentionAttributes, ListedRows) {
+  for (const Sides sides : kBoth) {
+    for (const bool window : {true, false}) {
+      Trial t(sides);
+      if (window) {
+        t.Window(2, 2);
+      } else {
+        t.Set(Attribute::kPattern, 2);
+        t.spec.pattern.has_window = false;
+      }
+      t.Listed();
+      t.Check("listed");
+    }
+  }
+}
+
+TEST(AttentionAttributes, BestKeys) {
+  for (const Sides sides : kBoth) {
+    for (const uint32_t k : {1u, 3u, 30u}) {
+      for (const bool window : {false, true}) {
+        Trial t(sides);
+        if (window) t.Window(4, 4);
+        t.Count(Attribute::kTopK, &t.spec.pattern.top_k, k);
+        t.Check("top_k");
+      }
+    }
+  }
+}
+
+TEST(AttentionAttributes, CausalAndShortSegments) {
+  for (const Sides sides : kBoth) {
+    Trial causal(sides), edges(sides), shorts(sides), both(sides);
+    causal.Set(Attribute::kCausal, 1);
+    causal.spec.pattern.causal = true;
+    causal.Check("causal");
+    edges.Window(3, 3);
+    edges.Set(Attribute::kCausal, 1);
+    edges.spec.pattern.causal = true;
+    edges.Count(Attribute::kFirst, &edges.spec.pattern.first, 2);
+    edges.Check("causal window with edges");
+    shorts.Window(1, 1);
+    shorts.Count(Attribute::kFullUpTo, &shorts.spec.pattern.full_up_to, 7);
+    shorts.Check("full up to 7");
+    both.Window(1, 1);
+    both.Count(Attribute::kFullUpTo, &both.spec.pattern.full_up_to, 9);
+    both.Set(Attribute::kCausal, 1);
+    both.spec.pattern.causal = true;
+    both.Check("causal, full up to 9");
+  }
+}
+
+TEST(AttentionAttributes, Scores) {
+  for (const Sides sides : kBoth) {
+    Trial distance(sides), additive(sides), scaled(sides);
+    distance.Set(Attribute::kScore, 1);
+    distance.spec.score = Score::kDistance;
+    distance.spec.scale = 1;
+    distance.Check("distance");
+    additive.Set(Attribute::kScore, 2);
+    additive.spec.score = Score::kAdditive;
+    additive.spec.scale = 1;
+    additive.spec.additive = additive.Floats(kAdditive, 4, 6);
+    additive.Check("additive");
+    scaled.Set(Attribute::kScore, 1);
+    scaled.Set(Attribute::kScale, 0.25);
+    scaled.spec.score = Score::kDistance;
+    scaled.spec.scale = 0.25f;
+    scaled.Window(5, 0);
+    scaled.Check("scaled distance in a window");
+  }
+}
+
+TEST(AttentionAttributes, CapAndWeighting) {
+  for (const Sides sides : kBoth) {
+    Trial cap(sides);
+    cap.Set(Attribute::kCap, 0.7);
+    cap.spec.cap = 0.7f;
+    cap.DistanceBias(3);
+    cap.Check("cap");
+    for (const Activation weighting :
+         {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSilu, Activation::kSigmoid}) {
+      Trial t(sides);
+      t.Set(Attribute::kActivation, static_cast<uint32_t>(weighting));
+      t.spec.weighting = weighting;
+      t.Window(8, 3);
+      t.Check("weighting " + std::to_string(static_cast<uint32_t>(weighting)));
+    }
+  }
+}
+
+TEST(AttentionAttributes, BiasOfKeys) {
+  for (const Sides sides : kBoth) {
+    for (const bool by_head : {false, true}) {
+      Trial t(sides), window(sides);
+      t.KeyBias(by_head);
+      t.Check("key_bias");
+      window.KeyBias(by_head);
+      window.Window(3, 2);
+      window.Listed();
+      window.Check("key_bias, window and listed rows");
+    }
+  }
+}
+
+TEST(AttentionAttributes, SelfScore) {
+  for (const float score : {-1e5f, 0.0f, 4.0f}) {
+    for (const bool causal : {false, true}) {
+      Trial t(Sides::kSelf);
+      t.Set(Attribute::kSelfScore, score);
+      t.spec.has_self_score = true;
+      t.spec.self_score = score;
+      t.Set(Attribute::kCausal, causal ? 1 : 0);
+      t.spec.pattern.causal = causal;
+      t.Check("self_score");
+    }
+  }
+}
+
+TEST(AttentionAttributes, RelativeScores) {
+  for (const Sides sides : kBoth) {
+    for (const int which : {1, 2, 3}) {
+      Trial t(sides);
+      t.spec.distance_reach = 4;
+      t.spec.relative.bucket_count = 5;
+      if ((which & 1) != 0) t.spec.relative.keys = t.Floats(kRelativeKeys, 4 * 5, 6);
+      if ((which & 2) != 0) t.spec.relative.queries = t.Floats(kRelativeQueries, 4 * 5, 6);
+      t.spec.relative.buckets = t.Integers(kBuckets, 1, {0, 0, 1, 1, 2, 3, 3, 4, 4});
+      if (which == 3) t.DistanceBias(4);
+      t.Check("relative " + std::to_string(which));
+    }
+  }
+}
+
+TEST(AttentionAttributes, Coordinates) {
+  for (const uint32_t sets : {1u, 2u, 3u}) {
+    for (const bool relative : {false, true}) {
+      Trial t(Sides::kFixed);
+      std::vector<int32_t> places;
+      for (uint32_t i = 0; i < sets * (kFixedRows + 1); ++i) places.push_back(static_cast<int32_t>(i * 5 % 7) * 3 - 4);
+      t.spec.coordinates = t.Integers(kCoordinates, sets, places);
+      t.spec.coordinate_sets = sets;
+      t.spec.coordinate_positions = kFixedRows + 1;  // a column more than the segments have rows
+      if (relative) {
+        t.spec.distance_reach = 2;
+        t.spec.relative = {t.Floats(kRelativeKeys, 4 * 3, 6), nullptr, t.Integers(kBuckets, 1, {2, 0, 1, 1, 0}), 3};
+      } else {
+        t.DistanceBias(9);
+      }
+      t.Check("coordinates");
+    }
+  }
+}
+
+TEST(AttentionAttributes, Clustered) {
+  for (const uint32_t rounds : {0u, 1u, 3u}) {
+    for (const auto& [before, after] : {std::pair{1u, 0u}, {1u, 1u}, {0u, 0u}, {3u, 2u}}) {
+      for (const bool causal : {false, true}) {
+        Trial t(Sides::kSelf);
+        t.Clustered(rounds, 4, before, after);
+        t.Set(Attribute::kCausal, causal ? 1 : 0);
+        t.spec.pattern.causal = causal;
+        if (causal) {
+          t.Set(Attribute::kSelfScore, -1e5);
+          t.spec.has_self_score = true;
+          t.spec.self_score = -1e5f;
+        }
+        t.Check("clustered in " + std::to_string(rounds) + " rounds");
+      }
+    }
+  }
+}
+
+TEST(AttentionAttributes, ManyAtOnce) {
+  for (const Sides sides : kBoth) {
+    Trial t(sides);
+    Pattern& p = t.spec.pattern;
+    t.Window(2, 2);
+    t.Count(Attribute::kBlock, &p.block, 2);
+    t.Count(Attribute::kFirst, &p.first, 2);
+    t.Count(Attribute::kLast, &p.last, 2);
+    t.Count(Attribute::kFullUpTo, &p.full_up_to, 3);
+    t.KeyBias(true);
+    t.Listed();
+    t.Set(Attribute::kCap, 2);
+    t.spec.cap = 2;
+    t.DistanceBias(5);
+    p.blocks = t.Integers(kBlocks, 6, {0, 7, 3, 3, 1, 9, 2, 2, 5, 0, 4, 1});
+    p.blocks_heads = 1;
+    p.block_rows = 6;
+    p.block_columns = 2;
+    t.Check("many at once");
+  }
+}
+
+// A program with all kinds of inputs; its last operation is attention over q, k and v in `tokens` unless changed.
+struct Program {
+  ModelBuilder b;
+  uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), others = b.Space("others", texts);
+  uint32_t patches = b.FixedSpace("patches", texts, 6), chosen = b.SelectedSpace("chosen", tokens);
+  uint32_t of_others = b.SelectedSpace("of_others", others);
+  uint32_t q = b.Input("q", tokens, 12), other = b.Input("other", others, 12), patch = b.Input("patch", patches, 12);
+  uint32_t bias = b.Input("bias", tokens, 1), by_head = b.Input("by_head", tokens, 4), wide = b.Input("w", tokens, 3);
+  uint32_t far_bias = b.Input("far_bias", others, 1), marks = b.Input("marks", tokens, 1, DType::kI32);
+  uint32_t far_marks = b.Input("far_marks", others, 1, DType::kI32);
+  uint32_t space = tokens;
+  std::vector<uint32_t> inputs = {q, q, q}, tensors = std::vector<uint32_t>(kAttentionTensors, kBlobNone);
+  Attributes attributes = {{Attribute::kHeads, 4}};
+
+  Program& Set(Attribute key, double value) {
+    attributes.emplace_back(key, value);
+    return *this;
+  }
+  Program& Floats(AttentionTensor i, uint32_t rows, uint32_t width, DType type = DType::kF32) {
+    tensors[i] = b.RandomTensor(rows, width, type);
+    return *this;
+  }
+  Program& Integers(AttentionTensor i, uint32_t rows, const std::vector<float>& values) {
+    tensors[i] = b.Tensor(rows, static_cast<uint32_t>(values.size()) / rows, values, DType::kI32);
+    return *this;
+  }
+  Program& With(uint32_t input) {
+    inputs.push_back(input);
+    return *this;
+  }
+  Program& Cross() {
+    inputs = {q, other, other};
+    return *this;
+  }
+  Program& Patches() {
+    inputs = {patch, patch, patch};
+    space = patches;
+    return *this;
+  }
+  uint32_t Rows() { return b.Op(OpCode::kSelect, {marks}, {}, chosen, 1); }
+  uint32_t FarRows() { return b.Op(OpCode::kSelect, {far_marks}, {}, of_others, 1); }
+  uint32_t Sorted(uint32_t of, uint32_t in, uint32_t rounds, uint32_t heads = 4) {
+    const uint32_t hash =
+        b.Op(OpCode::kHash, {of}, {b.RandomTensor(2 * heads * rounds, 12 / heads)}, in, heads * rounds,
+             {{Attribute::kHeads, heads}, {Attribute::kRounds, rounds}, {Attribute::kBuckets, 4}});
+    return b.Op(OpCode::kSort, {hash}, {}, in, 2 * heads * rounds);
+  }
+};
+
+void Expect(fovea_status status, const char* what, const std::function<void(Program&)>& change) {
+  Program p;
+  change(p);
+  p.b.Op(OpCode::kAttention, p.inputs, p.tensors, p.space, 12, p.attributes);
+  if (status == FOVEA_OK) {
+    ExpectAccepted(p.b, what);
+  } else {
+    ExpectRefused(p.b, status, what);
+  }
+}
+void ExpectShape(const char* what, const std::function<void(Program&)>& change) { Expect(FOVEA_E_SHAPE, what, change); }
+
+using A = Attribute;
+constexpr double kMost = 4294967295.0;
+
+TEST(AttentionAttributes, PatternsAreChecked) {
+  Expect(FOVEA_OK, "plain", [](Program&) {});
+  Expect(FOVEA_OK, "none", [](Program& p) { p.Set(A::kPattern, 2); });
+  Expect(FOVEA_E_OP, "pattern", [](Program& p) { p.Set(A::kPattern, 3); });
+  ExpectShape("no dilation", [](Program& p) { p.Set(A::kDilation, 0); });
+  ExpectShape("dilation", [](Program& p) { p.Set(A::kDilation, 4097); });
+  ExpectShape("no block", [](Program& p) { p.Set(A::kBlock, 0); });
+  ExpectShape("block", [](Program& p) { p.Set(A::kBlock, (1 << 20) + 1); });
+  ExpectShape("dilated blocks", [](Program& p) { p.Set(A::kBlock, 2).Set(A::kDilation, 2); });
+  Expect(FOVEA_OK, "edges", [](Program& p) { p.Set(A::kBlock, 2).Set(A::kFirst, 2).Set(A::kLast, 4); });
+  Expect(FOVEA_OK, "large edges", [](Program& p) { p.Set(A::kFirst, kMost).Set(A::kLast, kMost); });
+  ExpectShape("half a block", [](Program& p) { p.Set(A::kBlock, 2).Set(A::kFirst, 3); });
+  ExpectShape("half a block", [](Program& p) { p.Set(A::kBlock, 2).Set(A::kLast, 1); });
+  ExpectShape("top_k", [](Program& p) { p.Set(A::kTopK, (1 << 20) + 1); });
+  Expect(FOVEA_OK, "full_up_to", [](Program& p) { p.Set(A::kFullUpTo, kMost).Set(A::kCausal, 1); });
+
+  const std::vector<float> windows = {1, 1, 1, 2, 2, 2, -1, 0, 1, 0, -1, 4096};
+  Expect(FOVEA_OK, "head windows", [&](Program& p) { p.Set(A::kPattern, 1).Integers(kHeadWindows, 4, windows); });
+  ExpectShape("heads of head windows", [&](Program& p) { p.Integers(kHeadWindows, 2, windows); });
+  ExpectShape("width of head windows", [](Program& p) { p.Integers(kHeadWindows, 4, {1, 1, 1, 1, 1, 1, 1, 1}); });
+  ExpectShape("type of head windows", [](Program& p) { p.Floats(kHeadWindows, 4, 3); });
+  ExpectShape("head windows in blocks", [&](Program& p) { p.Set(A::kBlock, 2).Integers(kHeadWindows, 4, windows); });
+  for (const float dilation : {0.0f, -1.0f, 4097.0f}) {
+    std::vector<float> wrong = windows;
+    wrong[5] = dilation;
+    ExpectShape("a head's dilation", [&](Program& p) { p.Integers(kHeadWindows, 4, wrong); });
+  }
+
+  const std::vector<float> blocks = {0, -1, 1000000, 2, 2, 2, 3, 1};
+  Expect(FOVEA_OK, "blocks", [&](Program& p) { p.Set(A::kBlock, 2).Integers(kBlocks, 2, blocks); });
+  Expect(FOVEA_OK, "blocks by head",
+         [&](Program& p) { p.Set(A::kBlock, 2).Set(A::kBlocksByHead, 1).Integers(kBlocks, 4, blocks); });
+  ExpectShape("blocks by head", [&](Program& p) { p.Set(A::kBlocksByHead, 1).Integers(kBlocks, 2, blocks); });
+  ExpectShape("type of blocks", [](Program& p) { p.Floats(kBlocks, 2, 4); });
+  ExpectShape("columns of blocks", [](Program& p) { p.Integers(kBlocks, 1, std::vector<float>(4097)); });
+  ExpectShape("blocks and dilation", [&](Program& p) { p.Set(A::kDilation, 2).Integers(kBlocks, 2, blocks); });
+  ExpectShape("blocks and head windows",
+              [&](Program& p) { p.Integers(kBlocks, 2, blocks).Integers(kHeadWindows, 4, windows); });
+}
+
+TEST(AttentionAttributes, ScoresAreChecked) {
+  Expect(FOVEA_E_OP, "score", [](Program& p) { p.Set(A::kScore, 3); });
+  Expect(FOVEA_E_OP, "activation", [](Program& p) { p.Set(A::kActivation, 7); });
+  Expect(FOVEA_E_OP, "tanh", [](Program& p) { p.Set(A::kActivation, 5); });
+  Expect(FOVEA_OK, "sigmoid", [](Program& p) { p.Set(A::kActivation, 6); });
+  ExpectShape("cap", [](Program& p) { p.Set(A::kCap, -1); });
+  Expect(FOVEA_E_RECORD, "cap that is no number", [](Program& p) { p.Set(A::kCap, NAN); });
+  Expect(FOVEA_OK, "additive", [](Program& p) { p.Set(A::kScore, 2).Floats(kAdditive, 4, 3); });
+  ExpectShape("additive without vector", [](Program& p) { p.Set(A::kScore, 2); });
+  ExpectShape("vector without additive", [](Program& p) { p.Floats(kAdditive, 4, 3); });
+  ExpectShape("width of the vector", [](Program& p) { p.Set(A::kScore, 2).Floats(kAdditive, 4, 4); });
+  ExpectShape("rows of the vector", [](Program& p) { p.Set(A::kScore, 2).Floats(kAdditive, 3, 3); });
+  ExpectShape("type of the vector", [](Program& p) { p.Set(A::kScore, 2).Floats(kAdditive, 4, 3, DType::kF16); });
+
+  const std::vector<float> buckets = {0, 1, 1, 0, 1};
+  const auto relative = [&](Program& p) -> Program& {
+    return p.Floats(kRelativeKeys, 8, 3).Integers(kBuckets, 1, buckets);
+  };
+  Expect(FOVEA_OK, "relative", [&](Program& p) { relative(p); });
+  Expect(FOVEA_OK, "relative queries", [&](Program& p) { relative(p).Floats(kRelativeQueries, 8, 3); });
+  Expect(FOVEA_OK, "as far as the bias", [&](Program& p) { relative(p).Floats(kDistanceBias, 4, 5); });
+  ExpectShape("farther than the bias", [&](Program& p) { relative(p).Floats(kDistanceBias, 4, 3); });
+  ExpectShape("no buckets", [](Program& p) { p.Floats(kRelativeKeys, 8, 3); });
+  ExpectShape("buckets only", [&](Program& p) { p.Integers(kBuckets, 1, buckets); });
+  ExpectShape("even buckets", [&](Program& p) { relative(p).Integers(kBuckets, 1, {0, 1, 1, 0}); });
+  ExpectShape("rows of buckets", [&](Program& p) { relative(p).Integers(kBuckets, 5, buckets); });
+  ExpectShape("type of buckets", [&](Program& p) { relative(p).Floats(kBuckets, 1, 5); });
+  ExpectShape("many buckets", [&](Program& p) { relative(p).Integers(kBuckets, 1, std::vector<float>(16385)); });
+  ExpectShape("shared by heads", [&](Program& p) { relative(p).Floats(kRelativeKeys, 6, 3); });
+  ExpectShape("width of relative keys", [&](Program& p) { relative(p).Floats(kRelativeKeys, 8, 4); });
+  ExpectShape("rows of relative queries", [&](Program& p) { relative(p).Floats(kRelativeQueries, 4, 3); });
+  for (const float bucket : {2.0f, -1.0f}) {
+    Expect(FOVEA_E_ID, "bucket", [&](Program& p) { relative(p).Integers(kBuckets, 1, {0, 1, bucket, 1, 0}); });
+  }
+
+  const std::vector<float> places = {0, 1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 0};
+  Expect(FOVEA_OK, "coordinates", [&](Program& p) { p.Patches().Integers(kCoordinates, 2, places); });
+  ExpectShape("few coordinates", [&](Program& p) { p.Patches().Integers(kCoordinates, 3, places); });
+  ExpectShape("type of coordinates", [](Program& p) { p.Patches().Floats(kCoordinates, 2, 6); });
+  ExpectShape("coordinates of any segments", [&](Program& p) { p.Integers(kCoordinates, 2, places); });
+  ExpectShape("coordinates of two spaces", [&](Program& p) {
+    p.inputs = {p.q, p.patch, p.patch};
+    p.Integers(kCoordinates, 2, places);
+  });
+  Expect(FOVEA_OK, "self_score", [](Program& p) { p.Set(A::kSelfScore, -1e5); });
+  ExpectShape("self_score of others", [](Program& p) { p.Cross().Set(A::kSelfScore, 0); });
+}
+
+TEST(AttentionAttributes, InputsAreChecked) {
+  const fovea_status record = FOVEA_E_RECORD;
+  Expect(record, "an input more", [](Program& p) { p.With(p.bias); });
+  Expect(record, "an input less", [](Program& p) { p.Set(A::kKeyBias, 1); });
+  Expect(FOVEA_OK, "key_bias", [](Program& p) { p.Set(A::kKeyBias, 1).With(p.bias); });
+  Expect(FOVEA_OK, "key_bias by head", [](Program& p) { p.Set(A::kKeyBias, 1).With(p.by_head); });
+  ExpectShape("width of key_bias", [](Program& p) { p.Set(A::kKeyBias, 1).With(p.wide); });
+  ExpectShape("type of key_bias", [](Program& p) { p.Set(A::kKeyBias, 1).With(p.marks); });
+  ExpectShape("key_bias elsewhere", [](Program& p) { p.Set(A::kKeyBias, 1).With(p.far_bias); });
+  ExpectShape("key_bias of the queries", [](Program& p) { p.Cross().Set(A::kKeyBias, 1).With(p.bias); });
+
+  Expect(FOVEA_OK, "listed", [](Program& p) { p.Set(A::kListed, 1).With(p.Rows()); });
+  Expect(FOVEA_OK, "listed of the keys", [](Program& p) { p.Cross().Set(A::kListed, 1).With(p.FarRows()); });
+  ExpectShape("listed of the queries", [](Program& p) { p.Cross().Set(A::kListed, 1).With(p.Rows()); });
+  ExpectShape("listed elsewhere", [](Program& p) { p.Set(A::kListed, 1).With(p.FarRows()); });
+  ExpectShape("listed by the caller", [](Program& p) { p.Set(A::kListed, 1).With(p.marks); });
+  Expect(FOVEA_OK, "all inputs", [](Program& p) {
+    const uint32_t rows = p.Rows(), sorted = p.Sorted(p.q, p.tokens, 2);
+    p.Set(A::kKeyBias, 1).Set(A::kListed, 1).Set(A::kRounds, 2).Set(A::kChunk, 3);
+    p.With(p.bias).With(rows).With(sorted);
+  });
+
+  const auto clustered = [](Program& p, uint32_t sorted) -> Program& {
+    return p.Set(A::kRounds, 2).Set(A::kChunk, 3).With(sorted);
+  };
+  Expect(FOVEA_OK, "clustered", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2)); });
+  Expect(FOVEA_OK, "chunks as they stand", [](Program& p) { p.Set(A::kChunk, 3).Set(A::kChunksBefore, 64); });
+  Expect(record, "chunks as they stand, sorted",
+         [](Program& p) { p.Set(A::kChunk, 3).With(p.Sorted(p.q, p.tokens, 1)); });
+  Expect(record, "not sorted", [](Program& p) { p.Set(A::kRounds, 2).Set(A::kChunk, 3); });
+  ExpectShape("no chunk", [](Program& p) { p.Set(A::kRounds, 2).With(p.Sorted(p.q, p.tokens, 2)); });
+  ExpectShape("many rounds",
+              [](Program& p) { p.Set(A::kRounds, 65).Set(A::kChunk, 3).With(p.Sorted(p.q, p.tokens, 2)); });
+  ExpectShape("many chunks", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2)).Set(A::kChunksBefore, 65); });
+  ExpectShape("many chunks", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2)).Set(A::kChunksAfter, 65); });
+  ExpectShape("other rounds", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 3)); });
+  ExpectShape("other heads", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2, 2)); });
+  ExpectShape("rows of another space", [&](Program& p) { clustered(p, p.Sorted(p.other, p.others, 2)); });
+  ExpectShape("not sorted but named so", [&](Program& p) { clustered(p, p.marks); });
+  ExpectShape("queries elsewhere", [&](Program& p) { clustered(p.Cross(), p.Sorted(p.other, p.others, 2)); });
+  ExpectShape("chunks of queries elsewhere", [](Program& p) { p.Cross().Set(A::kChunk, 3); });
+  ExpectShape("clustered best", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2)).Set(A::kTopK, 2); });
+  ExpectShape("best in chunks", [](Program& p) { p.Set(A::kChunk, 3).Set(A::kTopK, 2); });
+  ExpectShape("clustered and relative", [&](Program& p) {
+    clustered(p, p.Sorted(p.q, p.tokens, 2)).Floats(kRelativeKeys, 8, 3).Integers(kBuckets, 1, {0, 1, 1});
+  });
+}
+
+}  // namespace
+}  // namespace fovea::test

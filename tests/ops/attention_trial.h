@@ -1,0 +1,227 @@
+// An attention operation in a program and the same call described to the reference, on random data.
+#ifndef FOVEA_TESTS_OPS_ATTENTION_TRIAL_H_
+#define FOVEA_TESTS_OPS_ATTENTION_TRIAL_H_
+
+#include <list>
+
+#include "tests/ops/op_fixture.h"
+#include "tests/support/reference_attention.h"
+
+namespace fovea::test {
+
+// Tensors of the operation.
+enum AttentionTensor : uint32_t {
+  kDistanceBias,
+  kCoordinates,
+  kHeadWindows,
+  kBlocks,
+  kAdditive,
+  kRelativeKeys,
+  kRelativeQueries,
+  kBuckets,
+  kAttentionTensors,
+};
+
+enum class Sides { kSelf, kCross, kFixed };  // one space, two, one whose segments all have kFixedRows rows
+inline constexpr uint32_t kFixedRows = 6;
+
+class Trial {
+ public:
+  explicit Trial(Sides sides, uint32_t heads = 4, uint32_t kv_heads = 2, uint32_t d_k = 6, uint32_t d_v = 5)
+      : sides_(sides), tensors_(kAttentionTensors, kBlobNone) {
+    spec = {};
+    spec.heads = heads;
+    spec.kv_heads = kv_heads;
+    spec.d_k = d_k;
+    spec.d_v = d_v;
+    spec.scale = static_cast<float>(1 / std::sqrt(double{1} * d_k));
+    Set(Attribute::kHeads, heads);
+    Set(Attribute::kKvHeads, kv_heads);
+    texts_ = b_.Space("texts");
+    keys_ = sides == Sides::kFixed ? b_.FixedSpace("keys", texts_, kFixedRows) : b_.Space("keys", texts_);
+    queries_ = sides == Sides::kCross ? b_.Space("queries", texts_) : keys_;
+    inputs_ = {b_.Input("q", queries_, heads * d_k), b_.Input("k", keys_, kv_heads * d_k),
+               b_.Input("v", keys_, kv_heads * d_v)};
+  }
+
+  AttentionSpec spec;  // for the reference; attributes and tensors say the same to the program
+
+  void Set(Attribute key, double value) { attributes_.emplace_back(key, value); }
+  void Window(uint32_t left, uint32_t right) {
+    Set(Attribute::kPattern, 1);
+    if (left != kUnbounded) Set(Attribute::kLeft, left);
+    if (right != kUnbounded) Set(Attribute::kRight, right);
+    spec.pattern.left = left;
+    spec.pattern.right = right;
+  }
+  void Count(Attribute key, uint32_t* of_spec, uint32_t value) {
+    Set(key, value);
+    *of_spec = value;
+  }
+  const float* Floats(AttentionTensor i, uint32_t rows, uint32_t width) {
+    floats_.push_back(b_.RandomFloats(size_t{rows} * width));
+    tensors_[i] = b_.Tensor(rows, width, floats_.back());
+    return floats_.back().data();
+  }
+  const int32_t* Integers(AttentionTensor i, uint32_t rows, const std::vector<int32_t>& values) {
+    integers_.push_back(values);
+    tensors_[i] =
+        b_.Tensor(rows, static_cast<uint32_t>(values.size()) / rows, {values.begin(), values.end()}, DType::kI32);
+    return integers_.back().data();
+  }
+  void DistanceBias(uint32_t reach) {
+    spec.distance_bias = Floats(kDistanceBias, spec.heads, 2 * reach + 1);
+    spec.distance_reach = reach;
+  }
+
+  // Inputs behind q, k and v, in the order in which the operation takes them.
+  void KeyBias(bool by_head) {
+    Set(Attribute::kKeyBias, 1);
+    bias_width_ = by_head ? spec.heads : 1;
+    inputs_.push_back(b_.Input("key_bias", keys_, bias_width_));
+  }
+  void Listed() {
+    Set(Attribute::kListed, 1);
+    spec.pattern.listed = true;
+    marks_ = b_.Input("marks", keys_, 1, DType::kI32);
+    has_marks_ = true;
+  }
+  void Clustered(uint32_t rounds, uint32_t chunk, uint32_t before, uint32_t after) {
+    if (rounds > 0) Set(Attribute::kRounds, rounds);
+    spec.pattern.rounds = std::max(rounds, 1u);
+    sorted_ = rounds > 0;
+    Count(Attribute::kChunk, &spec.pattern.chunk, chunk);
+    Count(Attribute::kChunksBefore, &spec.pattern.chunks_before, before);
+    Count(Attribute::kChunksAfter, &spec.pattern.chunks_after, after);
+  }
+
+  // Output in every tiling, and weights, against the reference.
+  void Check(const std::string& what) {
+    SCOPED_TRACE(what);
+    uint32_t rows_selected = kBlobNone, sorting = kBlobNone;
+    if (has_marks_) {
+      const uint32_t chosen = b_.SelectedSpace("chosen", keys_);
+      rows_selected = b_.Op(OpCode::kSelect, {marks_}, {}, chosen, 1);
+      inputs_.push_back(rows_selected);
+    }
+    if (sorted_) {
+      const uint32_t columns = spec.heads * spec.pattern.rounds;
+      const uint32_t hash =
+          b_.Op(OpCode::kHash, {inputs_[0]}, {b_.RandomTensor(2 * columns, spec.d_k)}, keys_, columns,
+                {{Attribute::kHeads, spec.heads}, {Attribute::kRounds, spec.pattern.rounds}, {Attribute::kBuckets, 4}});
+      sorting = b_.Op(OpCode::kSort, {hash}, {}, keys_, 2 * columns);
+      b_.SetOutput(sorting);
+      inputs_.push_back(sorting);
+    }
+    const auto step = static_cast<uint32_t>(b_.content().programs[0].operations.size());
+    const uint32_t y =
+        b_.Op(OpCode::kAttention, inputs_, tensors_, queries_, spec.heads * spec.d_v, attributes_, "attention");
+    const Lengths key_lengths[] = {{2, 0, 9, 0, 25, 1, 3}, {4, 40}, {7}, {0}};
+    const Lengths query_lengths[] = {{0, 3, 4, 0, 1, 17, 0}, {33, 2}, {12}, {5}};
+    for (size_t i = 0; i < std::size(key_lengths); ++i) {
+      Lengths keys = key_lengths[i];
+      if (sides_ == Sides::kFixed) keys.assign(keys.size(), kFixedRows);
+      CheckLengths(step, y, sorting, sides_ == Sides::kCross ? query_lengths[i] : keys, keys);
+    }
+  }
+
+ private:
+  static std::vector<uint32_t> Offsets(const Lengths& lengths) {
+    std::vector<uint32_t> offsets(lengths.size() + 1, 0);
+    std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+    return offsets;
+  }
+
+  void CheckLengths(uint32_t step, uint32_t y, uint32_t sorting, const Lengths& queries, const Lengths& keys) {
+    const uint32_t rows = Total(queries), key_rows = Total(keys);
+    Feed feed;
+    if (sides_ == Sides::kFixed) {
+      feed.segments = {{texts_, {static_cast<uint32_t>(keys.size())}}};
+    } else {
+      feed.segments = {{keys_, keys}};
+      if (sides_ == Sides::kCross) feed.segments.push_back({queries_, queries});
+    }
+    const std::vector<float> q = b_.RandomFloats(size_t{rows} * spec.heads * spec.d_k);
+    const std::vector<float> k = b_.RandomFloats(size_t{key_rows} * spec.kv_heads * spec.d_k);
+    const std::vector<float> v = b_.RandomFloats(size_t{key_rows} * spec.kv_heads * spec.d_v);
+    const std::vector<float> bias = b_.RandomFloats(size_t{key_rows} * bias_width_);
+    feed.floats = {{inputs_[0], q}, {inputs_[1], k}, {inputs_[2], v}};
+    if (bias_width_ > 0) feed.floats.push_back({inputs_[3], bias});
+
+    AttentionCall call = {};
+    call.spec = &spec;
+    const std::vector<uint32_t> query_offsets = Offsets(queries), key_offsets = Offsets(keys);
+    const auto count = static_cast<uint32_t>(keys.size());
+    call.query_segments = {query_offsets.data(), count};
+    call.key_segments = {key_offsets.data(), count};
+    call.q = DenseHeads<const void>(q.data(), spec.heads, spec.d_k);
+    call.k = DenseHeads<const void>(k.data(), spec.kv_heads, spec.d_k);
+    call.v = DenseHeads<const void>(v.data(), spec.kv_heads, spec.d_v);
+    if (bias_width_ > 0) {
+      call.key_bias = {bias.data(), bias_width_ * sizeof(float), bias_width_ > 1 ? sizeof(float) : 0};
+    }
+    std::vector<uint32_t> listed, listed_offsets = {0};
+    if (has_marks_) {
+      std::vector<int32_t> marks(key_rows);
+      for (size_t segment = 0; segment < keys.size(); ++segment) {
+        for (uint32_t row = key_offsets[segment]; row < key_offsets[segment + 1]; ++row) {
+          marks[row] = row % 5 == 1 ? 1 : 0;
+          if (marks[row] != 0) listed.push_back(row);
+        }
+        listed_offsets.push_back(static_cast<uint32_t>(listed.size()));
+      }
+      feed.ids = {{marks_, marks}};
+      call.listed = listed.data();
+      call.listed_segments = {listed_offsets.data(), count};
+    }
+    const std::vector<float> found = RunTiled(b_, feed, y);
+
+    const TestModel model(b_.Blob());
+    const std::vector<fovea_limit> limits = LimitsOf(b_, feed);
+    fovea_session_options options = Options(limits, 2, 3);
+    options.taps = &step;
+    options.tap_count = 1;
+    TestSession session(model, options);
+    for (const auto& [space, lengths] : feed.segments) session.SetSegments(space, lengths);
+    for (const auto& [input, values] : feed.floats) session.SetInput(input, values);
+    for (const auto& [input, values] : feed.ids) session.SetInput(input, values);
+    session.Run();
+    EXPECT_EQ(session.Output(y), found) << "with weights kept";
+    std::vector<int32_t> order;
+    if (sorting != kBlobNone) {
+      order = session.Indices(sorting);
+      const size_t columns = size_t{spec.heads} * spec.pattern.rounds;
+      call.clusters = {order.data(), order.data() + columns, 2 * columns};
+    }
+    fovea_weights weights = {};
+    fovea_error error = {};
+    ASSERT_EQ(fovea_session_weights(session.session, 0, &weights, &error), FOVEA_OK);
+
+    const ReferenceAttention expected = RunReferenceAttention(call, rows, weights.stride);
+    ExpectClose(found, expected.out, 3e-6, 1e-7);
+    double largest = 1;
+    for (const double w : expected.weights) largest = std::max(largest, std::fabs(w));
+    size_t at = 0;
+    for (size_t segment = 0; segment < queries.size(); ++segment) {
+      for (uint32_t i = 0; i < queries[segment] * spec.heads; ++i, at += weights.stride) {
+        for (uint32_t key = 0; key < keys[segment]; ++key) {  // beyond these nothing is promised
+          ASSERT_NEAR(weights.data[at + key], expected.weights[at + key], 3e-6 * largest) << "segment " << segment;
+        }
+      }
+    }
+  }
+
+  const Sides sides_;
+  ModelBuilder b_;
+  uint32_t texts_, keys_, queries_;
+  Attributes attributes_;
+  std::vector<uint32_t> tensors_, inputs_;
+  std::list<std::vector<float>> floats_;
+  std::list<std::vector<int32_t>> integers_;
+  uint32_t bias_width_ = 0, marks_ = 0;
+  bool has_marks_ = false, sorted_ = false;
+};
+
+}  // namespace fovea::test
+
+#endif  // FOVEA_TESTS_OPS_ATTENTION_TRIAL_H_
