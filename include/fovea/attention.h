@@ -96,7 +96,8 @@ typedef struct fovea_attention_pattern {
 
   /* Named blocks (random blocks of BigBird, any block-sparse layout): queries of block b also see the key blocks named in row
    * b - first / block of [blocks_heads, block_rows, block_columns]. A key counts as often as its block is named, and once more if
-   * the window has it. Negative numbers and blocks past the end name nothing. Goes with neither dilation nor head_windows. */
+   * the window has it. Negative numbers and blocks past the end name nothing. Goes with neither dilation nor head_windows nor top_k;
+   * and no row may name a block twice where weights are no softmax or a self score is given (FOVEA_E_ID, byte: its index). */
   const int32_t* blocks;
   uint32_t blocks_heads;  /* 0 or 1: one table for all query heads; else `heads`. */
   uint32_t block_rows;
@@ -208,8 +209,8 @@ typedef struct fovea_attention_options {
 
 /* The exact bytes of scratch that runs with these options need: they succeed, one byte less fails. They depend on heads, kv_heads, d_k, d_v,
  * the kind of pattern, bucket_count, workers and tile_rows; not on rows, lengths or the machine. What a run checks of the options
- * themselves is checked here too: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_ID (a bucket or a head's dilation is out
- * of range; byte: its index). */
+ * themselves is checked here too: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_ID (an entry of a table is out of
+ * range; byte: its index). */
 FOVEA_API fovea_status fovea_attention_scratch(const fovea_attention_options* options, uint64_t* bytes, fovea_error* error);
 
 /* Attends. q has [rows, heads, d_k], k [rows, kv_heads, d_k], v [rows, kv_heads, d_v], k and v of the same type and as many rows. Values must

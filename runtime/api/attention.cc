@@ -161,8 +161,11 @@ struct Place {
 Status CheckPlace(Place* place, Reporter& reporter) {
   const CheckedSize vector = CheckedSize(place->width) * place->element;
   if (place->head_stride == 0) place->head_stride = static_cast<size_t>(vector.value());
-  const CheckedSize dense = CheckedSize(place->heads) * place->head_stride;
-  if (place->row_stride == 0) place->row_stride = static_cast<size_t>(dense.value());
+  CheckedSize dense;
+  if (place->row_stride == 0) {
+    dense = CheckedSize(place->heads) * place->head_stride;
+    place->row_stride = static_cast<size_t>(dense.value());
+  }
   for (const uintptr_t at : {reinterpret_cast<uintptr_t>(place->data), uintptr_t{place->row_stride},
                              uintptr_t{place->head_stride}}) {
     if (at % place->element == 0) continue;

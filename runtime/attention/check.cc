@@ -74,8 +74,22 @@ class SpecCheck {
     if (!Fits(CheckedSize(pattern_.blocks_heads) * pattern_.block_rows * pattern_.block_columns)) {
       return Fail("table of blocks is too large", SIZE_MAX, pattern_.block_rows);
     }
-    if (pattern_.dilation == 1 && pattern_.head_windows == nullptr) return kOk;
-    return Fail("a table of blocks goes with plain windows only", 1, pattern_.dilation);
+    if (pattern_.dilation > 1 || pattern_.head_windows != nullptr) {
+      return Fail("a table of blocks goes with plain windows only", 1, pattern_.dilation);
+    }
+    if (pattern_.top_k > 0) return Fail("a table of blocks goes without top_k", 0, pattern_.top_k);
+    // How often a block is named is a factor of softmax weights; other weights have no place for it.
+    if (spec_.weighting == Activation::kNone && !spec_.has_self_score) return kOk;
+    const size_t columns = pattern_.block_columns;
+    for (size_t row = 0; row < size_t{pattern_.blocks_heads} * pattern_.block_rows; ++row) {
+      const int32_t* names = pattern_.blocks + row * columns;
+      for (size_t i = 0; i < columns; ++i) {
+        if (names[i] < 0 || std::find(names, names + i, names[i]) == names + i) continue;
+        return reporter_.Fail(FOVEA_E_ID, "a block is named twice where weights are no plain softmax", 1, 2,
+                              row * columns + i);
+      }
+    }
+    return kOk;
   }
 
   Status Clusters() const {

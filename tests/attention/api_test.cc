@@ -11,6 +11,7 @@ namespace {
 
 constexpr int32_t kHeadWindows[] = {4, 4, 1, -1, 0, 1, 30, 0, 5, 0, -1, 2};
 constexpr int32_t kNamed[] = {0, 3, -1, 5, 5, 1, 8, 2, 2, 0, 99, 4, 7, 7, 7, 1, 6, -5};
+constexpr int32_t kNamedOnce[] = {0, 3, -1, 5, 4, 1, 8, 2, 6, 0, 99, 4, -1, 7, -1, 1, 6, -5};
 
 // By name, every member and what goes with it.
 std::vector<std::pair<const char*, Pattern>> AllPatterns() {
@@ -121,6 +122,7 @@ TEST(AttentionApi, PatternsAndScores) {
         c.spec.distance_reach = 9;
         c.key_bias = true;
         c.key_bias_by_head = weighting == Activation::kNone;
+        if (weighting != Activation::kNone && pattern.blocks != nullptr) c.spec.pattern.blocks = kNamedOnce;
         c.tolerance = 5e-5;  // sums of up to 70 weights of magnitude 2
         CheckApi(c);
       }
@@ -142,6 +144,7 @@ TEST(AttentionApi, RelativeCoordinatesAndSelf) {
     c.spec.coordinate_positions = 80;
     c.spec.distance_reach = 12;
     if (pattern.rounds == 0) c.buckets = 6;
+    if (pattern.blocks != nullptr) c.spec.pattern.blocks = kNamedOnce;
     CheckApi(c);
   }
 }
