@@ -2,6 +2,7 @@
 #ifndef FOVEA_FOVEA_H_
 #define FOVEA_FOVEA_H_
 
+#include "fovea/attention.h"
 #include "fovea/memory.h"
 #include "fovea/model.h"
 #include "fovea/runner.h"

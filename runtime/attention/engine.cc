@@ -140,12 +140,13 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   const auto first_of = [&](const HeadRows& rows) {
     return static_cast<const uint8_t*>(rows.data) + piece.key_row * rows.row_stride + kv_head * rows.head_stride;
   };
-  source_ = {first_of(call_.k), first_of(call_.v), call_.k.row_stride, call_.v.row_stride, nullptr, nullptr, 0,
+  source_ = {first_of(call_.k), first_of(call_.v), call_.k.row_stride, call_.v.row_stride, nullptr, nullptr, 0, 0,
              call_.key_type};
   if (call_.key_type == KeyType::kI8) {
     source_.k_scales = reinterpret_cast<const float*>(first_of(call_.k_scales));
     source_.v_scales = reinterpret_cast<const float*>(first_of(call_.v_scales));
-    source_.scale_stride = call_.k_scales.row_stride / sizeof(float);
+    source_.k_scale_stride = call_.k_scales.row_stride / sizeof(float);
+    source_.v_scale_stride = call_.v_scales.row_stride / sizeof(float);
   }
   tile_.key_bias = nullptr;
   if (call_.key_bias.data != nullptr) {

@@ -265,7 +265,7 @@ void Unpack(const AttentionTile& tile, const KeySource& source, uint32_t begin, 
             float* rows) {
   for (uint32_t i = begin; i < end; ++i, rows += tile.d_k) {
     const size_t position = tile.Position(i);
-    const float scale = source.type == KeyType::kI8 ? source.k_scales[position * source.scale_stride] : 1.0f;
+    const float scale = source.type == KeyType::kI8 ? source.k_scales[position * source.k_scale_stride] : 1.0f;
     const float* key = Widened(source.type, source.k + position * source.k_stride, scale, tile.d_k, tile.widened);
     for (size_t j = 0; j < tile.d_k; ++j) rows[j] = factor * key[j];
   }

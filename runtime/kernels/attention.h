@@ -34,9 +34,9 @@ struct KeySource {
   const uint8_t* k;
   const uint8_t* v;
   size_t k_stride, v_stride;
-  const float* k_scales;  // kI8: of position p at p * scale_stride
+  const float* k_scales;  // kI8: of position p at p * k_scale_stride
   const float* v_scales;
-  size_t scale_stride;
+  size_t k_scale_stride, v_scale_stride;
   KeyType type;
 };
 

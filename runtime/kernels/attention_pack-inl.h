@@ -136,7 +136,7 @@ HWY_INLINE const float* Widened(KeyType type, const uint8_t* row, float scale, s
 }
 
 HWY_INLINE const float* ValueRow(const AttentionTile& tile, const KeySource& source, size_t position) {
-  const float scale = source.type == KeyType::kI8 ? source.v_scales[position * source.scale_stride] : 1.0f;
+  const float scale = source.type == KeyType::kI8 ? source.v_scales[position * source.v_scale_stride] : 1.0f;
   return Widened(source.type, source.v + position * source.v_stride, scale, tile.d_v, tile.widened);
 }
 
@@ -150,7 +150,7 @@ HWY_INLINE void PackKeys(const AttentionTile& tile, const KeySource& source, siz
     const size_t d_k = tile.d_k;
     for (size_t lane = 0; key + lane <= last; ++lane) {
       const size_t position = tile.Position(static_cast<uint32_t>(key + lane));
-      const float factor = source.type == KeyType::kI8 ? source.k_scales[position * source.scale_stride] : 1.0f;
+      const float factor = source.type == KeyType::kI8 ? source.k_scales[position * source.k_scale_stride] : 1.0f;
       Widened(source.type, source.k + position * source.k_stride, factor, d_k, tile.widened + lane * d_k);
     }
     const float* rows = tile.widened;

@@ -1,18 +1,8 @@
 // Phase by phase; in a phase workers take tiles of rows and carry each through all steps.
-#include "runtime/base/checked.h"
 #include "runtime/session/session.h"
 
 namespace fovea {
 namespace {
-
-// Tiles are cut at multiples of this, so that GEMM kernels see full row blocks.
-constexpr uint32_t kRowBlock = 16;
-
-// Fewer rows per tile where all workers would otherwise not have one. Results do not depend on it.
-uint32_t TileRows(const Session& session, uint32_t rows) {
-  const uint64_t share = RoundUp(DivideUp(rows, session.worker_count), kRowBlock);
-  return share < session.tile_rows ? static_cast<uint32_t>(share) : session.tile_rows;
-}
 
 // Row `row` of a value: in the session's memory, or in this worker's tile, which begins with the tile's first row.
 uint8_t* Row(const Session& session, const Worker& worker, uint32_t value, uint32_t row) {
@@ -73,34 +63,27 @@ bool RunTile(Session& session, Worker& worker, const PhasePlan& phase, uint32_t 
 void RunTiles(void* context, uint32_t worker_index) {
   Session& session = *static_cast<Session*>(context);
   const PhasePlan& phase = session.plan->phases[session.next_phase];
-  for (;;) {
-    const uint32_t begin = session.next_row.fetch_add(session.tile, std::memory_order_relaxed);
-    if (begin >= session.rows || session.cancelled.load(std::memory_order_relaxed)) return;
-    const uint32_t end = session.rows - begin < session.tile ? session.rows : begin + session.tile;
+  for (uint32_t begin, end; session.tiles.Take(&begin, &end);) {
+    if (session.cancelled.load(std::memory_order_relaxed)) return;
     if (!RunTile(session, session.workers[worker_index], phase, begin, end)) return;
   }
 }
 
 // Even without rows: a selected space then has none. One worker does it all.
-void RunWhole(Session& session, const PhasePlan& phase) {
+void RunWhole(Session& session, const PhasePlan& phase, uint32_t rows) {
   if (session.cancelled.load(std::memory_order_relaxed)) return;
-  if (!RunTile(session, session.workers[0], phase, 0, session.rows)) return;
+  if (!RunTile(session, session.workers[0], phase, 0, rows)) return;
   const OpView view = session.model->Operation(session.program(), session.plan->steps[phase.first_step]);
   if (FindOp(view.record->code)->chooses) BindSelected(session, view.Output().space);
 }
 
 void RunPhase(Session& session) {
   const PhasePlan& phase = session.plan->phases[session.next_phase];
-  session.rows = session.space_rows[phase.space].rows;
-  if (phase.whole) return RunWhole(session, phase);
-  if (session.rows == 0) return;
-  session.tile = TileRows(session, session.rows);
-  session.next_row.store(0, std::memory_order_relaxed);
-  if (session.runner != nullptr && session.worker_count > 1) {
-    session.runner(session.runner_context, session.worker_count, RunTiles, &session);
-  } else {
-    for (uint32_t w = 0; w < session.worker_count; ++w) RunTiles(&session, w);
-  }
+  const uint32_t rows = session.space_rows[phase.space].rows;
+  if (phase.whole) return RunWhole(session, phase, rows);
+  if (rows == 0) return;
+  session.tiles.Reset(rows, session.worker_count, session.tile_rows);
+  RunWorkers(session.runner, session.runner_context, session.worker_count, RunTiles, &session);
 }
 
 }  // namespace

@@ -6,12 +6,10 @@
 
 #include "fovea/session.h"
 #include "runtime/base/arena.h"
+#include "runtime/parallel/tiles.h"
 #include "runtime/plan/plan.h"
 
 namespace fovea {
-
-inline constexpr uint32_t kMaxWorkers = 64;
-inline constexpr uint32_t kMaxTileRows = 1024;
 
 // Limits of a space, and its rows as bound.
 struct SpaceState {
@@ -56,8 +54,7 @@ struct Session {
   // The run in progress.
   uint32_t next_phase = 0;
   bool running = false, finished = false;
-  uint32_t tile = 0, rows = 0;  // of the current phase
-  std::atomic<uint32_t> next_row{0};
+  Tiles tiles;  // of the current phase
   std::atomic<bool> cancelled{false};
   std::atomic<int32_t> failure{FOVEA_OK};
   std::atomic<uint32_t> failed_step{0};

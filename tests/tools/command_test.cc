@@ -64,6 +64,9 @@ TEST(Command, WrongUseIsRefused) {
   ExpectRefused({"run", TinyBlob("sequence"), "--text", "a", "--workers", "0"}, "workers");
   ExpectRefused({"run", TinyBlob("sequence"), "--text", "a", "--program", "decode"}, "decode");
   ExpectRefused({"bench", TinyBlob("sequence"), "--rows", "4", "--lengths", "3,4"}, "lengths");
+  ExpectRefused({"bench"}, "BLOB");
+  ExpectRefused({"bench", "attention", "--max-n", "100"}, "max-n");
+  ExpectRefused({"bench", "attention", "--heads", "0"}, "heads");
   ExpectRefused({"similarity", TinyBlob("sequence"), "--text", "a"}, "two");
   ExpectRefused({"convert", Temporary("nowhere"), "-o", Temporary("x.fovea")}, "nowhere");
   ExpectRefused({"convert", Temporary("nowhere"), "-o", Temporary("x.fovea"), "--weights", "int5"}, "int5");

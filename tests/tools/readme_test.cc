@@ -1,4 +1,4 @@
-// README.md quotes the C example as it is compiled, and the example says what the fovea command says.
+// README.md quotes the C examples as they are compiled, and they say what they should.
 #include <gtest/gtest.h>
 #include <stdio.h>
 
@@ -10,12 +10,13 @@
 namespace fovea::test {
 namespace {
 
-TEST(Readme, QuotesTheExample) {
+TEST(Readme, QuotesTheExamples) {
   const std::string source = FOVEA_SOURCE_DIR;
   const std::string readme = tools::ReadFile(source + "/README.md");
-  const std::string example = tools::ReadFile(source + "/tests/tools/readme_example.c");
-  EXPECT_NE(readme.find("```c\n" + example + "```"), std::string::npos)
-      << "copy tests/tools/readme_example.c into README.md";
+  for (const std::string name : {"tests/tools/readme_example.c", "tests/tools/attention_example.c"}) {
+    const std::string example = tools::ReadFile(source + "/" + name);
+    EXPECT_NE(readme.find("```c\n" + example + "```"), std::string::npos) << "copy " << name << " into README.md";
+  }
 }
 
 #ifdef FOVEA_README_EXAMPLE
@@ -32,6 +33,17 @@ TEST(Readme, ExampleRuns) {
   std::string label = line;
   label.erase(label.find_last_not_of('\n') + 1);
   EXPECT_NE(classes.find(" " + label + "\n"), std::string::npos) << classes << line;
+}
+#endif
+
+#ifdef FOVEA_ATTENTION_EXAMPLE
+TEST(Readme, AttentionExampleRuns) {
+  FILE* program = popen(FOVEA_ATTENTION_EXAMPLE " 2>&1", "r");
+  ASSERT_NE(program, nullptr);
+  char line[256] = "";
+  EXPECT_NE(fgets(line, sizeof(line), program), nullptr);
+  EXPECT_EQ(pclose(program), 0) << line;
+  EXPECT_STREQ(line, "1.00 1.50 2.00 3.00 4.00 5.00 ");
 }
 #endif
 

@@ -223,6 +223,7 @@ void AddBench(CLI::App* app, Console* console) {
   CLI::App* command = app->add_subcommand("bench", "Measure latency, throughput and memory of a model");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
+  command->get_option("BLOB")->required(false);  // see below
   arguments->shape.AddTo(command);
   command->add_option("--seconds", arguments->seconds, "How long to measure")->check(CLI::Range(0.0, 3600.0))->capture_default_str();
   command->add_flag("--steps", arguments->steps, "Time every step, in a second measurement: the minimum and the median of its runs,\n"
@@ -230,8 +231,13 @@ void AddBench(CLI::App* app, Console* console) {
   AddJson(command, &arguments->json);
   command->footer(
       "Examples:\n  fovea bench model.fovea --rows 128 --workers 2\n"
-      "  fovea bench model.fovea --lengths 12,40,7 --steps");
-  command->callback([=] { Bench(*arguments, console); });
+      "  fovea bench model.fovea --lengths 12,40,7 --steps\n  fovea bench attention --max-n 4096");
+  AddBenchAttention(command, console);
+  command->callback([=] {
+    if (command->got_subcommand("attention")) return;
+    if (arguments->model.path.empty()) throw CLI::RequiredError("BLOB");
+    Bench(*arguments, console);
+  });
 }
 
 }  // namespace fovea::tools

@@ -20,6 +20,7 @@ struct Console {
 int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostream& err);
 
 void AddBench(CLI::App* app, Console* console);
+void AddBenchAttention(CLI::App* bench, Console* console);  // a subcommand of bench
 void AddCheck(CLI::App* app, Console* console);
 void AddConvert(CLI::App* app, Console* console);
 void AddInspect(CLI::App* app, Console* console);

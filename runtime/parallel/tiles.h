@@ -1,0 +1,53 @@
+// Workers draw tiles of rows from one counter until none is left.
+#ifndef FOVEA_RUNTIME_PARALLEL_TILES_H_
+#define FOVEA_RUNTIME_PARALLEL_TILES_H_
+
+#include <stdint.h>
+
+#include <atomic>
+
+#include "fovea/runner.h"
+#include "runtime/base/checked.h"
+
+namespace fovea {
+
+inline constexpr uint32_t kMaxWorkers = 64;
+inline constexpr uint32_t kMaxTileRows = 1024;
+// Tiles are cut at multiples of this, so that GEMM kernels see full row blocks.
+inline constexpr uint32_t kRowBlock = 16;
+
+class Tiles {
+ public:
+  // Tiles of `most` rows, fewer where all workers would otherwise not have one. Before the workers start.
+  void Reset(uint32_t rows, uint32_t workers, uint32_t most) {
+    const uint64_t share = RoundUp(DivideUp(rows, workers), kRowBlock);
+    rows_ = rows;
+    tile_ = share < most ? static_cast<uint32_t>(share) : most;
+    next_.store(0, std::memory_order_relaxed);
+  }
+  // The next tile [*begin, *end), or false.
+  bool Take(uint32_t* begin, uint32_t* end) {
+    const uint64_t at = uint64_t{next_.fetch_add(1, std::memory_order_relaxed)} * tile_;
+    if (at >= rows_) return false;
+    *begin = static_cast<uint32_t>(at);
+    *end = rows_ - *begin < tile_ ? rows_ : *begin + tile_;
+    return true;
+  }
+
+ private:
+  uint32_t rows_ = 0, tile_ = 0;
+  std::atomic<uint32_t> next_{0};  // by tiles
+};
+
+// Calls task(task_context, w) for each worker, by the runner if there is one and several workers.
+inline void RunWorkers(fovea_runner runner, void* context, uint32_t workers, fovea_task task, void* task_context) {
+  if (runner != nullptr && workers > 1) {
+    runner(context, workers, task, task_context);
+  } else {
+    for (uint32_t w = 0; w < workers; ++w) task(task_context, w);
+  }
+}
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_PARALLEL_TILES_H_

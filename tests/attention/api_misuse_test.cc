@@ -1,0 +1,414 @@
+// Whatever is wrong with the arguments of fovea_attention_run is refused with its own status, and nothing is written.
+#include <limits>
+
+#include "tests/attention/api_problem.h"
+
+namespace fovea {
+namespace {
+
+// A correct call of three segments; a test spoils one thing.
+class AttentionMisuse : public ::testing::Test {
+ protected:
+  AttentionMisuse() : problem_(Ragged()), a_(problem_, Layout::kGaps) { Reset(); }
+
+  static Case Ragged() {
+    Case c;
+    c.queries = {5, 0, 40};
+    c.spec.heads = 4;
+    c.spec.kv_heads = 2;
+    return c;
+  }
+  void Reset() {
+    options_ = a_.options;
+    pattern_ = a_.pattern;
+    q_ = a_.q, k_ = a_.k, v_ = a_.v;
+    out_ = a_.out;
+    options_.pattern = &pattern_;
+    memset(a_.out_rows.data(), kGap, 64);
+  }
+
+  // Runs with plenty of scratch, then makes everything right again.
+  void Expect(fovea_status expected, const char* text, uint64_t byte = 0) {
+    const test::AlignedBytes scratch(1 << 22);
+    fovea_error error = {};
+    EXPECT_EQ(fovea_attention_run(&options_, &q_, &k_, &v_, &out_, scratch.data(), scratch.size(), &error), expected)
+        << text << ": " << (error.text == nullptr ? "" : error.text);
+    if (expected != FOVEA_OK) {
+      EXPECT_EQ(error.status, expected);
+      ASSERT_NE(error.text, nullptr);
+      EXPECT_NE(std::string(error.text).find(text), std::string::npos) << error.text;
+      EXPECT_EQ(error.byte, byte) << text;
+      for (int b = 0; b < 64; ++b) ASSERT_EQ(a_.out_rows.data()[b], kGap) << text;
+    }
+    Reset();
+  }
+  void ExpectOption(const char* text) {
+    uint64_t bytes = 0;
+    fovea_error error = {};
+    EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, &error), FOVEA_E_OPTION) << text;
+    EXPECT_EQ(bytes, 0u);
+    Expect(FOVEA_E_OPTION, text);
+  }
+
+  Problem problem_;
+  Arguments a_;
+  fovea_attention_options options_;
+  fovea_attention_pattern pattern_;
+  fovea_attention_rows q_, k_, v_;
+  fovea_attention_out out_;
+};
+
+TEST_F(AttentionMisuse, NothingWrong) { Expect(FOVEA_OK, ""); }
+
+TEST_F(AttentionMisuse, NullArguments) {
+  const test::AlignedBytes scratch(1 << 20);
+  uint64_t bytes = 0;
+  EXPECT_EQ(fovea_attention_scratch(nullptr, &bytes, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_attention_scratch(&options_, nullptr, nullptr), FOVEA_E_NULL);
+  const auto run = [&](const fovea_attention_options* o, const fovea_attention_rows* q, const fovea_attention_rows* k,
+                       const fovea_attention_rows* v, const fovea_attention_out* out, void* memory) {
+    return fovea_attention_run(o, q, k, v, out, memory, scratch.size(), nullptr);
+  };
+  EXPECT_EQ(run(&options_, &q_, &k_, &v_, &out_, scratch.data()), FOVEA_OK);
+  EXPECT_EQ(run(nullptr, &q_, &k_, &v_, &out_, scratch.data()), FOVEA_E_NULL);
+  EXPECT_EQ(run(&options_, nullptr, &k_, &v_, &out_, scratch.data()), FOVEA_E_NULL);
+  EXPECT_EQ(run(&options_, &q_, nullptr, &v_, &out_, scratch.data()), FOVEA_E_NULL);
+  EXPECT_EQ(run(&options_, &q_, &k_, nullptr, &out_, scratch.data()), FOVEA_E_NULL);
+  EXPECT_EQ(run(&options_, &q_, &k_, &v_, nullptr, scratch.data()), FOVEA_E_NULL);
+  EXPECT_EQ(run(&options_, &q_, &k_, &v_, &out_, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(run(&options_, &q_, &k_, &v_, &out_, scratch.data() + 32), FOVEA_E_MISALIGNED);
+  Reset();
+  for (fovea_attention_rows* view : {&q_, &k_, &v_}) {
+    view->data = nullptr;
+    Expect(FOVEA_E_NULL, "data of a view");
+  }
+  out_.data = nullptr;
+  Expect(FOVEA_E_NULL, "data of a view");
+  k_.type = v_.type = FOVEA_ROWS_I8;
+  Expect(FOVEA_E_NULL, "data of a view");  // scales
+}
+
+TEST_F(AttentionMisuse, StructSizes) {
+  options_.struct_size = 0;
+  Expect(FOVEA_E_STRUCT_SIZE, "struct_size");
+  pattern_.struct_size = 0;
+  Expect(FOVEA_E_STRUCT_SIZE, "struct_size");
+  struct {
+    fovea_attention_options now;
+    uint64_t later;
+  } newer = {options_, 0};
+  newer.now.struct_size = sizeof(newer);
+  uint64_t bytes = 0;
+  EXPECT_EQ(fovea_attention_scratch(&newer.now, &bytes, nullptr), FOVEA_OK);
+  newer.later = 1;
+  EXPECT_EQ(fovea_attention_scratch(&newer.now, &bytes, nullptr), FOVEA_E_STRUCT_SIZE);
+  // An older program knows no more than the first fields.
+  options_.struct_size = offsetof(fovea_attention_options, pairing);
+  EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, nullptr), FOVEA_OK);
+}
+
+TEST_F(AttentionMisuse, Shapes) {
+  options_.kv_heads = 3;
+  ExpectOption("divide");
+  options_.d_k = 0;
+  ExpectOption("no elements");
+  options_.heads = options_.kv_heads = 70000;
+  ExpectOption("too many heads");
+  options_.d_v = (1u << 24) + 1;
+  ExpectOption("too wide");
+  options_.score = 3;
+  ExpectOption("unknown score");
+  for (const uint32_t weighting : {5u, 7u, 4000000000u}) {
+    options_.weighting = weighting;
+    ExpectOption("unknown weighting");
+  }
+  options_.score = FOVEA_SCORE_ADDITIVE;
+  ExpectOption("additive");
+  const float vectors[4 * 8] = {};
+  options_.additive = vectors;
+  ExpectOption("additive");
+  for (const float bad : {-1.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    options_.cap = bad;
+    ExpectOption("cap");
+  }
+  options_.scale = std::numeric_limits<float>::quiet_NaN();
+  ExpectOption("scale");
+  options_.pairing = 2;
+  ExpectOption("pairing");
+  options_.has_self_score = 2;
+  ExpectOption("self_score");
+  options_.workers = 65;
+  ExpectOption("workers");
+  options_.tile_rows = 1025;
+  ExpectOption("tile_rows");
+}
+
+TEST_F(AttentionMisuse, Patterns) {
+  pattern_.window = 3;
+  ExpectOption("unknown kind");
+  pattern_.left = 4;
+  ExpectOption("FOVEA_WINDOW_SIDES");
+  pattern_.dilation = 4097;
+  ExpectOption("dilation");
+  pattern_.block = (1u << 20) + 1;
+  ExpectOption("block");
+  pattern_.block = 8;
+  pattern_.dilation = 2;
+  ExpectOption("neither dilated");
+  pattern_.block = 8;
+  pattern_.first = 4;
+  ExpectOption("whole blocks");
+  pattern_.block = 8;
+  pattern_.last = 9;
+  ExpectOption("whole blocks");
+  pattern_.causal = 2;
+  ExpectOption("causal");
+  pattern_.top_k = (1u << 20) + 1;
+  ExpectOption("top_k");
+  pattern_.listed_count = 1;
+  Expect(FOVEA_E_NULL, "listed is NULL");
+  pattern_.block_rows = 1;
+  Expect(FOVEA_E_NULL, "blocks is NULL");
+  const int32_t names[8] = {0, 0};
+  pattern_.blocks = names;
+  pattern_.blocks_heads = 3;
+  ExpectOption("tables of blocks");
+  pattern_.blocks = names;
+  pattern_.block_columns = 5000;
+  ExpectOption("too wide");
+  pattern_.blocks = names;
+  pattern_.block_rows = pattern_.block_columns = 2;
+  pattern_.top_k = 3;
+  ExpectOption("without top_k");
+  pattern_.blocks = names;
+  pattern_.block_rows = pattern_.block_columns = 2;
+  options_.weighting = FOVEA_WEIGHTING_RELU;
+  Expect(FOVEA_E_ID, "named twice", 1);
+  int32_t windows[12] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1};
+  pattern_.window = FOVEA_WINDOW_SIDES;
+  pattern_.head_windows = windows;
+  Expect(FOVEA_E_ID, "dilation", 2);
+}
+
+TEST_F(AttentionMisuse, Segments) {
+  uint32_t offsets[4] = {0, 5, 5, 45};
+  const auto expect = [&](fovea_status status, const char* text, uint64_t byte, const uint32_t(&changed)[4]) {
+    for (const bool queries : {false, true}) {
+      memcpy(offsets, changed, sizeof(offsets));
+      (queries ? options_.query_offsets : options_.key_offsets) = offsets;
+      Expect(status, text, byte);
+    }
+  };
+  expect(FOVEA_OK, "", 0, {0, 5, 5, 45});
+  expect(FOVEA_E_SEGMENTS, "start at 0", 0, {1, 5, 5, 45});
+  expect(FOVEA_E_SEGMENTS, "descend", 2, {0, 5, 4, 45});
+  expect(FOVEA_E_SEGMENTS, "passes", 3, {0, 5, 5, 46});
+  expect(FOVEA_E_SEGMENTS, "passes", 1, {0, 0xffffffff, 0xffffffff, 45});
+  options_.key_offsets = nullptr;
+  Expect(FOVEA_E_NULL, "offsets");
+  options_.query_offsets = nullptr;
+  Expect(FOVEA_E_NULL, "offsets");
+  options_.segment_count = 0x80000000;
+  Expect(FOVEA_E_SEGMENTS, "too many");
+  options_.segment_count = 0;
+  Expect(FOVEA_OK, "");
+  options_.segment_count = 0;
+  options_.query_offsets = nullptr;
+  Expect(FOVEA_E_SEGMENTS, "disagree");
+  options_.pairing = FOVEA_PAIRING_ROWS;
+  Expect(FOVEA_E_OPTION, "no query_offsets");
+  options_.pairing = FOVEA_PAIRING_ROWS;
+  options_.query_offsets = nullptr;
+  q_.rows = 2;
+  Expect(FOVEA_E_ROWS, "query row");
+}
+
+TEST_F(AttentionMisuse, Views) {
+  q_.rows = 44;
+  Expect(FOVEA_E_SEGMENTS, "passes", 3);
+  k_.rows = v_.rows = 44;
+  Expect(FOVEA_E_SEGMENTS, "passes", 3);
+  v_.rows = 46;
+  Expect(FOVEA_E_ROWS, "differ");
+  out_.rows = 44;
+  Expect(FOVEA_E_ROWS, "too few");
+  k_.rows = v_.rows = 0x80000000;
+  Expect(FOVEA_E_ROWS, "too many");
+  q_.type = FOVEA_ROWS_F16;
+  Expect(FOVEA_E_OPTION, "type");
+  k_.type = FOVEA_ROWS_BF16;
+  Expect(FOVEA_E_OPTION, "differ in type");
+  k_.type = 4;
+  Expect(FOVEA_E_OPTION, "type");
+  for (fovea_attention_rows* view : {&q_, &k_, &v_}) {
+    view->data = static_cast<const uint8_t*>(view->data) + 2;
+    Expect(FOVEA_E_MISALIGNED, "multiple");
+    view->row_stride = 1001;
+    Expect(FOVEA_E_MISALIGNED, "multiple");
+    view->head_stride = 1002;
+    Expect(FOVEA_E_MISALIGNED, "multiple");
+    view->row_stride = SIZE_MAX / 4 * 4;
+    Expect(FOVEA_E_OPTION, "address space");
+    view->head_stride = SIZE_MAX / 4 * 4;
+    Expect(FOVEA_E_OPTION, "address space");
+  }
+  out_.data = reinterpret_cast<float*>(reinterpret_cast<uint8_t*>(out_.data) + 1);
+  Expect(FOVEA_E_MISALIGNED, "multiple");
+  out_.head_stride = 28;
+  Expect(FOVEA_E_OPTION, "overlap");
+  out_.head_stride = 32;
+  out_.row_stride = 64;
+  Expect(FOVEA_E_OPTION, "overlap");
+}
+
+TEST_F(AttentionMisuse, Listed) {
+  uint32_t rows[3] = {2, 5, 44}, offsets[4] = {0, 1, 1, 3};
+  const auto expect = [&](fovea_status status, const char* text, uint64_t byte) {
+    pattern_.window = FOVEA_WINDOW_NONE;
+    pattern_.listed = rows;
+    pattern_.listed_count = 3;
+    pattern_.listed_offsets = offsets;
+    Expect(status, text, byte);
+  };
+  expect(FOVEA_OK, "", 0);
+  rows[2] = 45;
+  expect(FOVEA_E_ID, "listed", 2);
+  rows[2] = 5;
+  expect(FOVEA_E_ID, "listed", 2);
+  rows[1] = 4;
+  expect(FOVEA_E_ID, "listed", 1);
+  rows[1] = 5, rows[2] = 6, rows[0] = 5;
+  expect(FOVEA_E_ID, "listed", 0);
+  rows[0] = 0;
+  offsets[3] = 4;
+  expect(FOVEA_E_SEGMENTS, "passes", 3);
+  offsets[3] = 0;
+  expect(FOVEA_E_SEGMENTS, "descend", 3);
+  offsets[3] = 3;
+  offsets[0] = 1;
+  expect(FOVEA_E_SEGMENTS, "start at 0", 0);
+  pattern_.listed = rows;
+  pattern_.listed_count = 3;
+  Expect(FOVEA_E_NULL, "offsets");
+}
+
+TEST_F(AttentionMisuse, ScoreTables) {
+  const float floats[1000] = {};
+  int32_t buckets[9] = {0, 1, 2, 3, 4, 3, 2, 1, 0};
+  const auto expect = [&](fovea_status status, const char* text, uint64_t byte) {
+    options_.relative_keys = floats;
+    options_.buckets = buckets;
+    options_.distance_reach = 4;
+    options_.bucket_count = 5;
+    Expect(status, text, byte);
+  };
+  expect(FOVEA_OK, "", 0);
+  for (const int32_t bad : {5, -1, std::numeric_limits<int32_t>::min()}) {
+    buckets[7] = bad;
+    expect(FOVEA_E_ID, "bucket", 7);
+  }
+  options_.relative_keys = floats;
+  ExpectOption("need each other");
+  options_.buckets = buckets;
+  options_.bucket_count = 3;
+  ExpectOption("need each other");
+  options_.distance_reach = (1u << 29) + 1;
+  ExpectOption("reach");
+  options_.relative_keys = floats;
+  options_.buckets = buckets;
+  options_.bucket_count = (1u << 20) + 1;
+  ExpectOption("too many buckets");
+  const int32_t coordinates[60] = {};
+  options_.coordinates = coordinates;
+  options_.coordinate_positions = 39;
+  Expect(FOVEA_E_LENGTH, "coordinates", 2);
+  options_.key_bias = floats;
+  options_.key_bias_heads = 2;  // of 4
+  Expect(FOVEA_E_OPTION, "key_bias");
+  options_.key_bias = floats;
+  options_.key_bias_row_stride = 6;
+  Expect(FOVEA_E_MISALIGNED, "multiple");
+}
+
+TEST_F(AttentionMisuse, Weights) {
+  std::vector<float> weights(45 * 4 * 40);
+  uint32_t number = 0;
+  options_.weights = weights.data();
+  options_.weight_stride = 39;
+  {
+    const test::AlignedBytes scratch(1 << 20);
+    fovea_error error = {};
+    EXPECT_EQ(fovea_attention_run(&options_, &q_, &k_, &v_, &out_, scratch.data(), 1 << 20, &error), FOVEA_E_CAPACITY);
+    EXPECT_EQ(error.expected, 40u);
+    EXPECT_EQ(error.byte, 2u);
+  }
+  options_.weight_stride = 40;
+  Expect(FOVEA_OK, "");
+  options_.weight_keys = &number;
+  Expect(FOVEA_E_NULL, "sparse");
+  options_.weights = weights.data();
+  options_.weight_counts = &number;
+  Expect(FOVEA_E_NULL, "sparse");
+}
+
+TEST(AttentionMisuseClusters, OrdersAndRanks) {
+  Case c;
+  c.queries = {4, 20, 3};
+  c.spec.pattern.rounds = 2;
+  c.spec.pattern.chunk = 8;
+  c.spec.heads = 1;
+  c.spec.kv_heads = 1;
+  const Problem problem(c);
+  Arguments a(problem, Layout::kDense);
+  const test::AlignedBytes scratch(a.Needed());
+  std::vector<int32_t> order(a.pattern.order, a.pattern.order + 54), rank(a.pattern.rank, a.pattern.rank + 54);
+  a.pattern.order = order.data();
+  a.pattern.rank = rank.data();
+  fovea_error error = {};
+  const auto run = [&] { return a.Run(scratch.data(), scratch.size(), &error); };
+  EXPECT_EQ(run(), FOVEA_OK);
+  for (std::vector<int32_t>* table : {&order, &rank}) {
+    for (size_t at : {8u, 9u, 30u, 47u}) {  // of the segment that has several chunks
+      const int32_t right = (*table)[at];
+      for (const int32_t wrong : {-1, 20, 24, 3, right + 1, std::numeric_limits<int32_t>::min()}) {
+        if (wrong == right) continue;
+        (*table)[at] = wrong;
+        EXPECT_EQ(run(), FOVEA_E_ID) << at << " " << wrong;
+      }
+      (*table)[at] = right;
+    }
+  }
+  order[0] = 99;  // of a segment that is one chunk: not looked at
+  EXPECT_EQ(run(), FOVEA_OK);
+  a.pattern.cluster_stride = 1;
+  EXPECT_EQ(run(), FOVEA_E_OPTION);
+  a.pattern.cluster_stride = 0;
+  a.pattern.rank = nullptr;
+  EXPECT_EQ(run(), FOVEA_E_NULL);
+  a.pattern.rank = rank.data();
+  for (uint32_t* number : {&a.pattern.window, &a.pattern.first, &a.pattern.last, &a.pattern.full_up_to, &a.pattern.block,
+                           &a.pattern.dilation, &a.pattern.top_k}) {
+    const uint32_t right = *number;
+    *number = 2;
+    EXPECT_EQ(run(), FOVEA_E_OPTION);
+    *number = right;
+  }
+  for (uint32_t* number : {&a.pattern.rounds, &a.pattern.chunks_before, &a.pattern.chunks_after}) {
+    const uint32_t right = *number;
+    *number = 65;
+    EXPECT_EQ(run(), FOVEA_E_OPTION);
+    *number = right;
+  }
+  a.pattern.chunk = 0;
+  EXPECT_EQ(run(), FOVEA_E_OPTION);
+  a.pattern.chunk = 8;
+  const uint32_t offsets[] = {0, 4, 20, 23};
+  a.options.query_offsets = offsets;
+  EXPECT_EQ(run(), FOVEA_E_SEGMENTS);
+  a.options.query_offsets = nullptr;
+  a.options.pairing = FOVEA_PAIRING_ROWS;
+  EXPECT_EQ(run(), FOVEA_E_OPTION);
+}
+
+}  // namespace
+}  // namespace fovea

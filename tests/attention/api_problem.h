@@ -1,0 +1,204 @@
+// Attention problems through the C interface: the same data in views of several layouts, with canaries in the gaps.
+#ifndef FOVEA_TESTS_ATTENTION_API_PROBLEM_H_
+#define FOVEA_TESTS_ATTENTION_API_PROBLEM_H_
+
+#include "fovea/attention.h"
+#include "tests/attention/attention_problem.h"
+#include "tests/support/model_builder.h"
+
+namespace fovea {
+
+enum class Layout { kDense, kGaps, kHeadsFirst };
+inline constexpr uint8_t kGap = 0xa5;
+
+// Rows of vectors in one of the layouts.
+class Strided {
+ public:
+  Strided(Layout layout, uint32_t rows, uint32_t heads, size_t vector, size_t element)
+      : rows_(rows), heads_(heads), vector_(vector), dense_(layout == Layout::kDense) {
+    head_ = layout == Layout::kGaps ? vector + 3 * element : vector;
+    row_ = heads * head_ + (layout == Layout::kGaps ? 5 * element : 0);
+    if (layout == Layout::kHeadsFirst) {
+      row_ = vector + element;
+      head_ = rows * row_ + element;
+    }
+    // From the first byte to the last one, not a byte more.
+    size_ = rows == 0 ? 0 : (rows - 1) * row_ + (heads - 1) * head_ + vector;
+    bytes_ = test::AlignedBytes(size_);
+    memset(bytes_.data(), kGap, size_);
+  }
+  uint8_t* data() { return bytes_.data(); }
+  size_t row_stride() const { return dense_ ? 0 : row_; }
+  size_t head_stride() const { return dense_ ? 0 : head_; }
+
+  void Fill(const void* from) {
+    ForVectors([&](uint8_t* to, size_t i) { memcpy(to, static_cast<const uint8_t*>(from) + i * vector_, vector_); });
+  }
+  std::vector<float> Floats() {
+    std::vector<float> values(size_t{rows_} * heads_ * vector_ / sizeof(float));
+    ForVectors([&](uint8_t* at, size_t i) {
+      memcpy(reinterpret_cast<uint8_t*>(values.data()) + i * vector_, at, vector_);
+    });
+    return values;
+  }
+  // Nothing between the vectors was written.
+  bool GapsAreWhole() {
+    std::vector<bool> taken(size_);
+    ForVectors([&](uint8_t* at, size_t) {
+      for (size_t b = 0; b < vector_; ++b) taken[at + b - bytes_.data()] = true;
+    });
+    for (size_t b = 0; b < size_; ++b) {
+      if (!taken[b] && bytes_.data()[b] != kGap) return false;
+    }
+    return true;
+  }
+
+ private:
+  template <typename F>
+  void ForVectors(const F& f) {
+    for (uint32_t row = 0; row < rows_; ++row) {
+      for (uint32_t head = 0; head < heads_; ++head) {
+        f(bytes_.data() + row * row_ + head * head_, size_t{row} * heads_ + head);
+      }
+    }
+  }
+  uint32_t rows_, heads_;
+  size_t vector_, row_ = 0, head_ = 0, size_ = 0;
+  bool dense_;
+  test::AlignedBytes bytes_;
+};
+
+// The arguments of fovea_attention_run for a problem.
+struct Arguments {
+  Arguments(const Problem& problem, Layout layout)
+      : call(problem.Call()),
+        spec(*call.spec),
+        key_rows(call.key_segments.offsets[call.key_segments.count]),
+        q_rows(layout, problem.rows(), spec.heads, spec.d_k * sizeof(float), sizeof(float)),
+        k_rows(layout, key_rows, spec.kv_heads, spec.d_k * Element(), Element()),
+        v_rows(layout, key_rows, spec.kv_heads, spec.d_v * Element(), Element()),
+        k_scales(layout, key_rows, spec.kv_heads, sizeof(float), sizeof(float)),
+        v_scales(Layout::kDense, key_rows, spec.kv_heads, sizeof(float), sizeof(float)),
+        out_rows(layout, problem.rows(), spec.heads, spec.d_v * sizeof(float), sizeof(float)) {
+    q_rows.Fill(call.q.data);
+    k_rows.Fill(call.k.data);
+    v_rows.Fill(call.v.data);
+    const auto type = static_cast<uint32_t>(call.key_type);
+    q = {q_rows.data(), problem.rows(), FOVEA_ROWS_F32, q_rows.row_stride(), q_rows.head_stride(), nullptr, 0, 0};
+    k = {k_rows.data(), key_rows, type, k_rows.row_stride(), k_rows.head_stride(), nullptr, 0, 0};
+    v = {v_rows.data(), key_rows, type, v_rows.row_stride(), v_rows.head_stride(), nullptr, 0, 0};
+    if (call.key_type == KeyType::kI8) {
+      k_scales.Fill(call.k_scales.data);
+      v_scales.Fill(call.v_scales.data);
+      k.scales = reinterpret_cast<float*>(k_scales.data());
+      k.scale_row_stride = k_scales.row_stride();
+      k.scale_head_stride = k_scales.head_stride();
+      v.scales = reinterpret_cast<float*>(v_scales.data());
+    }
+    out = {reinterpret_cast<float*>(out_rows.data()), problem.rows(), out_rows.row_stride(), out_rows.head_stride()};
+    SetOptions();
+    SetPattern();
+  }
+  Arguments(const Arguments&) = delete;
+
+  uint64_t Needed() const {
+    uint64_t bytes = 0;
+    fovea_error error = {};
+    EXPECT_EQ(fovea_attention_scratch(&options, &bytes, &error), FOVEA_OK) << error.text;
+    return bytes;
+  }
+  fovea_status Run(void* scratch, uint64_t size, fovea_error* error) {
+    return fovea_attention_run(&options, &q, &k, &v, &out, scratch, size, error);
+  }
+  std::vector<float> Output() {
+    const test::AlignedBytes scratch(Needed());
+    memset(scratch.data(), 0xff, scratch.size());
+    fovea_error error = {};
+    EXPECT_EQ(Run(scratch.data(), scratch.size(), &error), FOVEA_OK) << error.text << " " << error.found;
+    return out_rows.Floats();
+  }
+
+  AttentionCall call;
+  AttentionSpec spec;
+  uint32_t key_rows;
+  Strided q_rows, k_rows, v_rows, k_scales, v_scales, out_rows;
+  fovea_attention_options options = {};
+  fovea_attention_pattern pattern = {};
+  fovea_attention_rows q, k, v;
+  fovea_attention_out out;
+
+ private:
+  size_t Element() const {
+    const size_t bytes[] = {4, 2, 2, 1};
+    return bytes[static_cast<uint32_t>(call.key_type)];
+  }
+  void SetOptions() {
+    options.struct_size = sizeof(options);
+    options.heads = spec.heads;
+    options.kv_heads = spec.kv_heads;
+    options.d_k = spec.d_k;
+    options.d_v = spec.d_v;
+    options.score = static_cast<uint32_t>(spec.score);
+    options.weighting = static_cast<uint32_t>(spec.weighting);
+    options.scale = spec.scale;
+    options.cap = spec.cap;
+    options.pattern = &pattern;
+    options.pairing = static_cast<uint32_t>(spec.pairing);
+    options.segment_count = call.key_segments.count;
+    options.query_offsets = spec.pairing == Pairing::kPaired ? call.query_segments.offsets : nullptr;
+    options.key_offsets = call.key_segments.offsets;
+    options.additive = spec.additive;
+    options.distance_bias = spec.distance_bias;
+    options.distance_reach = spec.distance_reach;
+    options.relative_keys = spec.relative.keys;
+    options.relative_queries = spec.relative.queries;
+    options.buckets = spec.relative.buckets;
+    options.bucket_count = spec.relative.bucket_count;
+    options.coordinates = spec.coordinates;
+    options.coordinate_sets = spec.coordinate_sets;
+    options.coordinate_positions = spec.coordinate_positions;
+    options.key_bias = static_cast<const float*>(call.key_bias.data);
+    options.key_bias_heads = call.key_bias.head_stride != 0 ? spec.heads : 1;
+    options.has_self_score = spec.has_self_score ? 1 : 0;
+    options.self_score = spec.self_score;
+  }
+  void SetPattern() {
+    const Pattern& p = spec.pattern;
+    pattern.struct_size = sizeof(pattern);
+    const bool sides = p.left != kUnbounded || p.right != kUnbounded || p.head_windows != nullptr;
+    pattern.window = !p.has_window ? FOVEA_WINDOW_NONE : sides ? FOVEA_WINDOW_SIDES : FOVEA_WINDOW_FULL;
+    if (pattern.window == FOVEA_WINDOW_SIDES) {
+      pattern.left = p.left;
+      pattern.right = p.right;
+      pattern.head_windows = p.head_windows;
+    }
+    pattern.dilation = p.dilation;
+    pattern.block = p.block;
+    pattern.causal = p.causal ? 1 : 0;
+    pattern.first = p.first;
+    pattern.last = p.last;
+    if (p.listed) {
+      pattern.listed = call.listed;
+      pattern.listed_count = call.listed_segments.offsets[call.listed_segments.count];
+      pattern.listed_offsets = call.listed_segments.offsets;
+    }
+    pattern.full_up_to = p.full_up_to;
+    pattern.blocks = p.blocks;
+    pattern.blocks_heads = p.blocks_heads;
+    pattern.block_rows = p.block_rows;
+    pattern.block_columns = p.block_columns;
+    pattern.top_k = p.top_k;
+    pattern.rounds = p.rounds;
+    pattern.chunk = p.chunk;
+    pattern.chunks_before = p.chunks_before;
+    pattern.chunks_after = p.chunks_after;
+    if (p.rounds > 0) {
+      pattern.order = call.clusters.order;
+      pattern.rank = call.clusters.rank;
+    }
+  }
+};
+
+}  // namespace fovea
+
+#endif  // FOVEA_TESTS_ATTENTION_API_PROBLEM_H_

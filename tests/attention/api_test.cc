@@ -1,0 +1,301 @@
+// fovea_attention_run against the reference: every pattern with every score, type and layout, exact scratch, any
+// workers, weights; nothing is written beside the outputs and nothing allocated.
+#include <thread>
+
+#include "tests/attention/api_problem.h"
+#include "tests/session/runners.h"
+#include "tests/support/heap_trap.h"
+
+namespace fovea {
+namespace {
+
+constexpr int32_t kHeadWindows[] = {4, 4, 1, -1, 0, 1, 30, 0, 5, 0, -1, 2};
+constexpr int32_t kNamed[] = {0, 3, -1, 5, 5, 1, 8, 2, 2, 0, 99, 4, 7, 7, 7, 1, 6, -5};
+constexpr int32_t kNamedOnce[] = {0, 3, -1, 5, 4, 1, 8, 2, 6, 0, 99, 4, -1, 7, -1, 1, 6, -5};
+
+// By name, every member and what goes with it.
+std::vector<std::pair<const char*, Pattern>> AllPatterns() {
+  Pattern dilated = WindowOf(20, 20), block = WindowOf(0, 0), neighbours = WindowOf(16, 0), by_head, edges, listed,
+          global = WindowOf(6, 6), named = WindowOf(8, 8), best, short_full = WindowOf(2, 2), clustered;
+  dilated.dilation = 3;
+  block.block = 16;
+  neighbours.block = 16;
+  neighbours.first = neighbours.last = 16;
+  by_head.head_windows = kHeadWindows;
+  edges.has_window = false;
+  edges.first = 2;
+  edges.last = 3;
+  edges.causal = true;
+  listed.has_window = false;
+  listed.listed = true;
+  global.listed = true;
+  global.first = 1;
+  named.block = 8;
+  named.blocks = kNamed;
+  named.blocks_heads = 1;
+  named.block_rows = 6;
+  named.block_columns = 3;
+  best.top_k = 6;
+  best.causal = true;
+  short_full.full_up_to = 65;
+  clustered.rounds = 2;
+  clustered.chunk = 16;
+  clustered.chunks_before = 1;
+  return {{"full", Pattern{}},   {"causal", WindowOf(kUnbounded, 0)}, {"window", WindowOf(7, 2)}, {"dilated", dilated},
+          {"block", block},      {"neighbours", neighbours},          {"by head", by_head},       {"edges", edges},
+          {"listed", listed},    {"global", global},                  {"named", named},           {"best", best},
+          {"short", short_full}, {"clustered", clustered}};
+}
+
+struct Result {
+  std::vector<float> out, weights;
+};
+
+// All layouts; returns what the dense one gives.
+Result CheckApi(const Case& c) {
+  const Problem problem(c);
+  const ReferenceAttention expected = RunReferenceAttention(problem.Call(), problem.rows(), problem.stride());
+  Result first;
+  for (const Layout layout : {Layout::kDense, Layout::kGaps, Layout::kHeadsFirst}) {
+    Arguments a(problem, layout);
+    const std::vector<float> out = a.Output();
+    EXPECT_TRUE(a.out_rows.GapsAreWhole());
+    double worst = 0.0;
+    for (size_t i = 0; i < out.size(); ++i) {
+      EXPECT_TRUE(std::isfinite(out[i]));
+      worst = std::max(worst, std::abs(out[i] - expected.out[i]));
+    }
+    EXPECT_LE(worst, c.tolerance);
+    if (layout != Layout::kDense) {
+      EXPECT_TRUE(SameBits(out, first.out)) << "layouts differ";
+      continue;
+    }
+    first.out = out;
+    first.weights.assign(size_t{problem.rows()} * a.spec.heads * problem.stride(), 0.0f);
+    a.options.weights = first.weights.data();
+    a.options.weight_stride = problem.stride();
+    EXPECT_TRUE(SameBits(a.Output(), first.out)) << "weights changed the output";
+    worst = 0.0;
+    for (size_t i = 0; i < first.weights.size(); ++i) {
+      worst = std::max(worst, std::abs(first.weights[i] - expected.weights[i]));
+    }
+    EXPECT_LE(worst, c.tolerance);
+  }
+  return first;
+}
+
+Case Ragged(const Pattern& pattern) {
+  Case c;
+  c.spec.pattern = pattern;
+  c.spec.heads = c.spec.kv_heads = 4;
+  c.queries = {70, 0, 3, 1, 65};
+  c.listed = 0.1;
+  return c;
+}
+
+TEST(AttentionApi, PatternsTypesAndHeads) {
+  for (const auto& [name, pattern] : AllPatterns()) {
+    for (const KeyType type : {KeyType::kF32, KeyType::kF16, KeyType::kBf16, KeyType::kI8}) {
+      for (const uint32_t kv_heads : {4u, 2u, 1u}) {
+        SCOPED_TRACE(::testing::Message() << name << " " << static_cast<int>(type) << " " << kv_heads);
+        Case c = Ragged(pattern);
+        c.key_type = type;
+        c.spec.kv_heads = kv_heads;
+        c.spec.d_k = 5;
+        c.spec.d_v = 19;
+        CheckApi(c);
+      }
+    }
+  }
+}
+
+TEST(AttentionApi, PatternsAndScores) {
+  for (const auto& [name, pattern] : AllPatterns()) {
+    for (const Score score : {Score::kDot, Score::kDistance, Score::kAdditive}) {
+      for (const Activation weighting : {Activation::kNone, Activation::kRelu, Activation::kSigmoid, Activation::kGelu,
+                                         Activation::kGeluTanh, Activation::kSilu}) {
+        SCOPED_TRACE(::testing::Message() << name << " " << static_cast<int>(score) << static_cast<int>(weighting));
+        Case c = Ragged(pattern);
+        c.spec.score = score;
+        c.spec.weighting = weighting;
+        c.spec.cap = score == Score::kDot ? 3.0f : 0.0f;
+        c.spec.distance_reach = 9;
+        c.key_bias = true;
+        c.key_bias_by_head = weighting == Activation::kNone;
+        if (weighting != Activation::kNone && pattern.blocks != nullptr) c.spec.pattern.blocks = kNamedOnce;
+        c.tolerance = 5e-5;  // sums of up to 70 weights of magnitude 2
+        CheckApi(c);
+      }
+    }
+  }
+}
+
+TEST(AttentionApi, RelativeCoordinatesAndSelf) {
+  for (const auto& [name, pattern] : AllPatterns()) {
+    SCOPED_TRACE(name);
+    Case c = Ragged(pattern);
+    c.tolerance = 2e-5;
+    c.spec.has_self_score = true;
+    c.spec.self_score = -2.0f;
+    std::vector<int32_t> coordinates(3 * 80);
+    for (size_t i = 0; i < coordinates.size(); ++i) coordinates[i] = static_cast<int32_t>(i * 7 % 23);
+    c.spec.coordinates = coordinates.data();
+    c.spec.coordinate_sets = 3;
+    c.spec.coordinate_positions = 80;
+    c.spec.distance_reach = 12;
+    if (pattern.rounds == 0) c.buckets = 6;
+    if (pattern.blocks != nullptr) c.spec.pattern.blocks = kNamedOnce;
+    CheckApi(c);
+  }
+}
+
+TEST(AttentionApi, CrossAndPoolingAttention) {
+  Case cross;
+  cross.queries = {4, 1, 30, 5, 0, 200};
+  cross.keys = {9, 70, 0, 129, 3, 2};
+  cross.spec.pattern = WindowOf(5, 80);
+  CheckApi(cross);
+  Case pool;
+  pool.spec.pairing = Pairing::kParent;
+  pool.queries = {0};
+  pool.keys = {1, 0, 5, 64, 131, 0, 16, 7};
+  CheckApi(pool);
+}
+
+TEST(AttentionApi, DefaultsAreOneFullSegment) {
+  Case c;
+  c.queries = {37};
+  c.spec = SpecOf(1, 1, 16, 16, 0.25f);
+  const Problem problem(c);
+  Arguments a(problem, Layout::kDense);
+  const std::vector<float> spelt_out = a.Output();
+  a.options = {};
+  a.options.struct_size = sizeof(a.options);
+  a.options.d_k = 16;
+  EXPECT_TRUE(SameBits(a.Output(), spelt_out));
+}
+
+TEST(AttentionApi, RowsBehindTheSegmentsAreLeftAlone) {
+  Case c;
+  c.queries = {11};
+  const Problem problem(c);
+  Arguments a(problem, Layout::kDense);
+  const uint32_t offsets[] = {0, 4};
+  a.options.query_offsets = offsets;
+  a.Output();
+  const size_t width = 2 * 8 * sizeof(float);
+  for (size_t b = 4 * width; b < 11 * width; ++b) EXPECT_EQ(a.out_rows.data()[b], kGap);
+}
+
+TEST(AttentionApi, SparseWeightsAddUpToTheDenseOnes) {
+  for (const auto& [name, pattern] : AllPatterns()) {
+    SCOPED_TRACE(name);
+    const Case c = Ragged(pattern);
+    const Result dense = CheckApi(c);
+    const Problem problem(c);
+    Arguments a(problem, Layout::kDense);
+    const size_t rows = size_t{problem.rows()} * a.spec.heads;
+    // As narrow as is allowed.
+    float none = 0;
+    uint32_t no_key = 0;
+    std::vector<uint32_t> counts(rows, 77);
+    a.options.weights = &none;
+    a.options.weight_keys = &no_key;
+    a.options.weight_counts = counts.data();
+    const test::AlignedBytes scratch(a.Needed());
+    fovea_error error = {};
+    ASSERT_EQ(a.Run(scratch.data(), scratch.size(), &error), FOVEA_E_CAPACITY);
+    while (a.Run(scratch.data(), scratch.size(), &error) == FOVEA_E_CAPACITY) {
+      ASSERT_GT(error.expected, a.options.weight_stride);
+      a.options.weight_stride = static_cast<uint32_t>(error.expected);
+      // Room for the run that succeeds in the end.
+      static std::vector<float> weights;
+      static std::vector<uint32_t> keys;
+      weights.assign(rows * a.options.weight_stride, kCanary);
+      keys.assign(weights.size(), 99);
+      a.options.weights = weights.data();
+      a.options.weight_keys = keys.data();
+    }
+    const size_t stride = a.options.weight_stride;
+    for (size_t row = 0; row < rows; ++row) {
+      ASSERT_LE(counts[row], stride);
+      std::vector<float> sums(problem.stride(), 0.0f);
+      for (size_t i = 0; i < counts[row]; ++i) {
+        ASSERT_LT(a.options.weight_keys[row * stride + i], problem.stride());
+        sums[a.options.weight_keys[row * stride + i]] += a.options.weights[row * stride + i];
+      }
+      for (size_t i = counts[row]; i < stride; ++i) ASSERT_EQ(a.options.weights[row * stride + i], kCanary);
+      for (size_t key = 0; key < problem.stride(); ++key) {
+        ASSERT_NEAR(sums[key], dense.weights[row * problem.stride() + key], 1e-6) << row << " " << key;
+      }
+    }
+  }
+}
+
+TEST(AttentionApi, WorkersAndTilesDoNotChangeBits) {
+  for (const auto& [name, pattern] : AllPatterns()) {
+    SCOPED_TRACE(name);
+    Case c = Ragged(pattern);
+    c.queries = {170, 0, 3, 1, 265};
+    const Problem problem(c);
+    Arguments a(problem, Layout::kGaps);
+    const std::vector<float> one = a.Output();
+    for (const uint32_t workers : {2u, 3u, 64u}) {
+      for (const uint32_t tile_rows : {0u, 1u, 7u, 1024u}) {
+        for (const fovea_runner runner : {fovea_runner{nullptr}, fovea_runner{test::ReverseRunner}}) {
+          a.options.workers = workers;
+          a.options.tile_rows = tile_rows;
+          a.options.runner = runner;
+          EXPECT_TRUE(SameBits(a.Output(), one)) << workers << " " << tile_rows;
+        }
+      }
+    }
+    a.options.workers = 4;
+    a.options.tile_rows = 16;
+    a.options.runner = test::ThreadRunner;
+    EXPECT_TRUE(SameBits(a.Output(), one));
+    EXPECT_TRUE(a.out_rows.GapsAreWhole());
+  }
+}
+
+TEST(AttentionApi, ScratchIsExact) {
+  for (const auto& [name, pattern] : AllPatterns()) {
+    for (const uint32_t workers : {1u, 5u}) {
+      SCOPED_TRACE(name);
+      const Case c = Ragged(pattern);
+      const Problem problem(c);
+      Arguments a(problem, Layout::kDense);
+      a.options.workers = workers;
+      a.options.tile_rows = 32;
+      const uint64_t needed = a.Needed();
+      EXPECT_EQ(needed, workers * AttentionScratchBytes(a.spec, 32));
+      const test::AlignedBytes scratch(needed);  // the address sanitizer sees the rest
+      fovea_error error = {};
+      EXPECT_EQ(a.Run(scratch.data(), needed, &error), FOVEA_OK);
+      EXPECT_EQ(a.Run(scratch.data(), needed - 1, &error), FOVEA_E_TOO_SMALL);
+      EXPECT_EQ(error.expected, needed);
+      EXPECT_EQ(error.found, needed - 1);
+    }
+  }
+}
+
+TEST(AttentionApi, NeverAllocates) {
+  if (!testing::HeapTrap::Works()) GTEST_SKIP();
+  for (const auto& [name, pattern] : AllPatterns()) {
+    const Case c = Ragged(pattern);
+    const Problem problem(c);
+    Arguments a(problem, Layout::kDense);
+    a.options.workers = 3;
+    const test::AlignedBytes scratch(a.Needed());
+    fovea_error error = {};
+    const testing::HeapTrap trap;
+    uint64_t bytes = 0;
+    fovea_attention_scratch(&a.options, &bytes, &error);
+    a.Run(scratch.data(), scratch.size(), &error);
+    a.Run(scratch.data(), 1, &error);
+    EXPECT_EQ(trap.calls(), 0u) << name;
+  }
+}
+
+}  // namespace
+}  // namespace fovea

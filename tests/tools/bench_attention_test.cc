@@ -1,0 +1,118 @@
+// fovea bench attention: what it counts is what the kernel does, and its tables and drawing hold together.
+#include <gtest/gtest.h>
+#include <math.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/tools/tiny_bert.h"
+#include "tools/base/mapped_file.h"
+#include "tools/common/attention_cost.h"
+#include "tools/common/log_plot.h"
+#include "tools/common/memory.h"
+
+namespace fovea::test {
+namespace {
+
+using tools::CostKeys;
+using tools::CostPattern;
+using tools::CostPoint;
+
+// Keys that the queries of one head see, as the kernel counts them.
+uint64_t CountKeys(const CostKeys& keys, uint32_t n) {
+  const std::vector<float> ones(n, 1.0f);
+  std::vector<float> out(n), weights(size_t{n} * 2 * n);
+  std::vector<uint32_t> weight_keys(weights.size()), counts(n);
+  fovea_attention_options options = {};
+  options.struct_size = sizeof(options);
+  options.d_k = 1;
+  options.pattern = &keys.pattern;
+  options.weight_stride = 2 * n;
+  options.weights = weights.data();
+  options.weight_keys = weight_keys.data();
+  options.weight_counts = counts.data();
+  uint64_t bytes = 0;
+  fovea_error error = {};
+  EXPECT_EQ(fovea_attention_scratch(&options, &bytes, &error), FOVEA_OK) << error.text;
+  const tools::Memory scratch = tools::Allocate(bytes);
+  fovea_attention_rows rows = {};
+  rows.data = ones.data();
+  rows.rows = n;
+  const fovea_attention_out to = {out.data(), n, 0, 0};
+  EXPECT_EQ(fovea_attention_run(&options, &rows, &rows, &rows, &to, scratch.get(), bytes, &error), FOVEA_OK)
+      << error.text << " " << error.expected;
+  uint64_t count = 0;
+  for (const uint32_t c : counts) count += c;
+  return count;
+}
+
+TEST(BenchAttention, CountsTheKeysThatAreSeen) {
+  for (const CostPattern& pattern : tools::CostPatterns()) {
+    for (const uint32_t n : {128u, 200u, 513u}) {
+      CostKeys keys;
+      keys.pattern.struct_size = sizeof(keys.pattern);
+      pattern.make(n, 1, &keys);
+      EXPECT_EQ(CountKeys(keys, n), keys.weighed > 0 ? keys.weighed : keys.visited) << pattern.name << " " << n;
+    }
+  }
+}
+
+TEST(BenchAttention, FitsExponents) {
+  std::vector<CostPoint> points;
+  for (const double at : {100.0, 200.0, 400.0, 1600.0}) points.push_back({at, 3e-9 * pow(at, 1.75), 0, 0, 0});
+  EXPECT_NEAR(tools::FitExponent(points, 0), 1.75, 1e-9);
+  points[0].seconds *= 5;
+  EXPECT_NEAR(tools::FitExponent(points, 150), 1.75, 1e-9);
+  EXPECT_EQ(tools::FitExponent(points, 1000), 0);
+}
+
+TEST(BenchAttention, Json) {
+  const std::string svg = Temporary("attention.svg");
+  const CommandResult result = Fovea({"bench", "attention", "--max-n", "256", "--heads", "2", "--head-size", "8", "--seconds",
+                                      "0", "--workers", "2", "--json", "--svg", svg});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out, nullptr, false);
+  std::set<std::string> names, variables;
+  for (const auto& series : json["series"]) {
+    names.insert(series["name"]);
+    const std::string variable = series["variable"];
+    variables.insert(variable);
+    double last = 0;
+    for (const auto& point : series["points"]) {
+      EXPECT_GT(point[variable].get<double>(), last);
+      last = point[variable];
+      for (const char* key : {"microseconds", "bytes", "keys_per_query", "gflops"}) EXPECT_GT(point[key].get<double>(), 0) << key;
+    }
+    if (variable == "n") EXPECT_EQ(series["points"].size(), 2u);
+  }
+  for (const char* name : {"full", "window 64", "window 512", "window 128 x 4", "block 128", "window 128 + 16 global", "best 32",
+                           "clusters 2 x 64", "convolution 3"}) {
+    EXPECT_EQ(names.count(name), 1u) << name;
+  }
+  EXPECT_EQ(variables, (std::set<std::string>{"d", "k", "n", "w"}));
+  EXPECT_EQ(json["series"][0]["points"][1]["keys_per_query"], 256);
+  EXPECT_NE(tools::ReadFile(svg).find("window 128 + 16 global"), std::string::npos);
+}
+
+TEST(BenchAttention, Table) {
+  const CommandResult result =
+      Fovea({"bench", "attention", "--max-n", "128", "--heads", "1", "--head-size", "4", "--seconds", "0"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.out.find("O(k n d^2)"), std::string::npos) << result.out;
+  EXPECT_EQ(Fovea({"bench", "attention", "--max-n", "128", "--svg", Temporary("no/such/folder.svg"), "--seconds", "0"}).status, 2);
+}
+
+TEST(BenchAttention, Plot) {
+  const std::string svg = tools::LogPlot("a < b", "x", "y", {{"p & q", {{2, 1}, {4, 10}, {8, 100}}}, {"one", {{4, 5}}}});
+  EXPECT_EQ(svg.rfind("<svg ", 0), 0u);
+  EXPECT_NE(svg.find("a &lt; b"), std::string::npos);
+  EXPECT_NE(svg.find("p &amp; q"), std::string::npos);
+  // From the lower left to the upper right corner, the middle one half way.
+  EXPECT_NE(svg.find("points=\"80.0,510.0 390.0,280.0 700.0,50.0 \""), std::string::npos) << svg;
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(tools::LogPlot("", "", "", {}).find("nan"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fovea::test

@@ -1,0 +1,121 @@
+// fovea bench attention: how the cost of each pattern grows, beside what theory says and beside a convolution.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "fovea/version.h"
+#include "tools/base/mapped_file.h"
+#include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
+#include "tools/common/attention_cost.h"
+#include "tools/common/log_plot.h"
+#include "tools/common/print.h"
+
+namespace fovea::tools {
+namespace {
+
+struct Arguments {
+  CostRequest request;
+  std::string svg;
+  bool json = false;
+};
+
+OrderedJson ToJson(const CostRequest& request, const std::vector<CostSeries>& all) {
+  OrderedJson result = {{"target", fovea_simd_target()},
+                        {"heads", request.heads},
+                        {"head_size", request.head_size},
+                        {"workers", request.workers},
+                        {"series", OrderedJson::array()}};
+  for (const CostSeries& series : all) {
+    OrderedJson points = OrderedJson::array();
+    for (const CostPoint& point : series.points) {
+      points.push_back({{series.variable, point.at},
+                        {"microseconds", 1e6 * point.seconds},
+                        {"bytes", point.bytes},
+                        {"keys_per_query", point.keys},
+                        {"gflops", 1e-9 * point.flops / point.seconds}});
+    }
+    OrderedJson entry = {{"name", series.name}, {"variable", series.variable}};
+    if (series.variable != "n") entry["rows"] = series.rows;
+    entry.update({{"law", series.law},
+                  {"predicted", series.predicted},
+                  {"fitted", series.fitted},
+                  {"fitted_from", series.fitted_from},
+                  {"points", points}});
+    result["series"].push_back(entry);
+  }
+  return result;
+}
+
+void Print(std::ostream& out, const CostRequest& request, const std::vector<CostSeries>& all) {
+  out << fmt::format("{} heads of {}, {} workers, {}\n", request.heads, request.head_size, request.workers,
+                     fovea_simd_target());
+  out << "Time is the fastest run's; bytes are inputs, outputs, scratch and weights; keys those whose score a query makes.\n";
+  for (const CostSeries& series : all) {
+    const bool by_rows = series.variable == "n";
+    out << fmt::format("\n{}{}\n{:>8} {:>12} {:>11} {:>10} {:>9}\n", series.name,
+                       by_rows ? "" : fmt::format(", {} rows", series.rows), series.variable, "ms", "bytes", "keys",
+                       "GFLOP/s");
+    for (const CostPoint& point : series.points) {
+      out << fmt::format("{:>8g} {:>12.3f} {:>11} {:>10.1f} {:>9.1f}\n", point.at, 1e3 * point.seconds,
+                         ShortBytes(point.bytes), point.keys, 1e-9 * point.flops / point.seconds);
+    }
+  }
+  out << fmt::format("\nExponents of time\n  {:<24} {:<16} {:>2} {:>10} {:>8}\n", "", "law", "", "predicted", "fitted");
+  for (const CostSeries& series : all) {
+    const std::string fitted = series.fitted == 0 ? "-" : fmt::format("{:.2f}", series.fitted);
+    out << fmt::format("  {:<24} {:<16} {:>2} {:>10g} {:>8}{}\n", series.name, series.law, series.variable,
+                       series.predicted, fitted,
+                       series.fitted_from > 128 ? fmt::format("  (from {:g} rows)", series.fitted_from) : "");
+  }
+}
+
+std::string Plot(const std::vector<CostSeries>& all) {
+  std::vector<Curve> curves;
+  for (const CostSeries& series : all) {
+    if (series.variable != "n") continue;
+    Curve curve;
+    curve.label = series.fitted == 0 ? series.name : fmt::format("{}: n^{:.2f}", series.name, series.fitted);
+    for (const CostPoint& point : series.points) curve.points.emplace_back(point.at, 1e3 * point.seconds);
+    curves.push_back(std::move(curve));
+  }
+  return LogPlot("Time of attention by pattern", "rows", "ms", curves);
+}
+
+void Run(const Arguments& arguments, Console* console) {
+  const std::vector<CostSeries> all = MeasureAttentionCost(
+      arguments.request, [&](const std::string& what) { console->err << fmt::format("\r{:<40}", what) << std::flush; });
+  console->err << fmt::format("\r{:<40}\r", "") << std::flush;
+  if (!arguments.svg.empty()) {
+    const std::string svg = Plot(all);
+    WriteFile(arguments.svg, svg.data(), svg.size());
+  }
+  if (arguments.json) {
+    PrintJson(console->out, ToJson(arguments.request, all));
+  } else {
+    Print(console->out, arguments.request, all);
+  }
+}
+
+}  // namespace
+
+void AddBenchAttention(CLI::App* bench, Console* console) {
+  CLI::App* command = bench->add_subcommand("attention", "Measure how the cost of attention grows, by pattern");
+  auto arguments = std::make_shared<Arguments>();
+  CostRequest& request = arguments->request;
+  command->add_option("--max-n", request.max_n, "Most rows; from 128 on they double")
+      ->check(CLI::Range(128, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--heads", request.heads, "Heads")->check(CLI::Range(1, 64))->capture_default_str();
+  command->add_option("--head-size", request.head_size, "Elements of a head")->check(CLI::Range(1, 1024))->capture_default_str();
+  command->add_option("--seconds", request.seconds, "How long to measure each point")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  AddWorkers(command, &request.workers);
+  command->add_option("--svg", arguments->svg, "Also draw times over rows to this file")->type_name("FILE");
+  AddJson(command, &arguments->json);
+  command->footer("Example:\n  fovea bench attention --max-n 16384 --workers 2 --svg attention.svg");
+  command->callback([=] { Run(*arguments, console); });
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,299 @@
+#include "tools/common/attention_cost.h"
+
+#include <fmt/format.h>
+#include <math.h>
+#include <string.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <random>
+
+#include "ports/host/thread_runner.h"
+#include "tools/blob/blob.h"
+#include "tools/common/clock.h"
+#include "tools/common/error.h"
+#include "tools/common/session.h"
+
+namespace fovea::tools {
+namespace {
+
+enum class Code : uint32_t {
+#define FOVEA_OP(number, name, Name) k##Name = number,
+#include "runtime/ops/op_list.inc"
+#undef FOVEA_OP
+};
+
+std::vector<float> RandomFloats(size_t count) {
+  std::vector<float> values(count);
+  std::minstd_rand random(7);
+  for (float& value : values) value = static_cast<float>(random()) / 2147483648.0f - 0.5f;
+  return values;
+}
+
+// The fastest run, after one that is not counted unless it alone took the time.
+double FastestRun(double seconds, const std::function<void()>& run) {
+  double fastest = HUGE_VAL, all = 0;
+  for (int i = 0; i < 2 || all < seconds; ++i) {
+    const uint64_t start = NanosecondClock();
+    run();
+    const double took = 1e-9 * static_cast<double>(NanosecondClock() - start);
+    all += took;
+    if (i > 0 || took > seconds) fastest = std::min(fastest, took);
+    if (i == 0 && took > seconds && seconds > 0) break;
+  }
+  return fastest;
+}
+
+// Keys of a window for all queries together.
+uint64_t WindowPairs(uint32_t n, uint32_t left, uint32_t right, uint32_t dilation) {
+  uint64_t pairs = 0;
+  for (uint32_t p = 0; p < n; ++p) {
+    pairs += 1 + std::min(left, p) / dilation + std::min(right, n - 1 - p) / dilation;
+  }
+  return pairs;
+}
+
+void MakeWindow(uint32_t n, uint32_t width, uint32_t dilation, CostKeys* keys) {
+  fovea_attention_pattern& p = keys->pattern;
+  p.window = FOVEA_WINDOW_SIDES;
+  p.left = width / 2 * dilation;
+  p.right = (width - 1 - width / 2) * dilation;
+  p.dilation = dilation;
+  keys->visited = WindowPairs(n, p.left, p.right, dilation);
+}
+
+CostPattern WindowPattern(uint32_t width, uint32_t dilation) {
+  const std::string name = dilation == 1 ? fmt::format("window {}", width) : fmt::format("window {} x {}", width, dilation);
+  return {name, "O(n w d)", 1, 2 * width * dilation,
+          [=](uint32_t n, uint32_t, CostKeys* keys) { MakeWindow(n, width, dilation, keys); }};
+}
+
+CostPattern BlockPattern(uint32_t block) {
+  return {fmt::format("block {}", block), "O(n w d)", 1, 2 * block, [=](uint32_t n, uint32_t, CostKeys* keys) {
+            keys->pattern.window = FOVEA_WINDOW_SIDES;
+            keys->pattern.block = block;
+            const uint64_t rest = n % block;
+            keys->visited = uint64_t{n / block} * block * block + rest * rest;
+          }};
+}
+
+// A window, listed rows that all see, and first rows that also see all.
+CostPattern GlobalPattern(uint32_t width, uint32_t listed, uint32_t first) {
+  return {fmt::format("window {} + {} global", width, listed + first), "O(n (w + g) d)", 1, 2 * width,
+          [=](uint32_t n, uint32_t, CostKeys* keys) {
+            MakeWindow(n, width, 1, keys);
+            keys->pattern.first = first;
+            for (uint32_t i = 0; i < listed; ++i) keys->listed.push_back(first + (n - first) / listed * i);
+            keys->pattern.listed = keys->listed.data();
+            keys->pattern.listed_count = listed;
+            std::vector<uint32_t> seen(first);
+            std::iota(seen.begin(), seen.end(), 0);
+            seen.insert(seen.end(), keys->listed.begin(), keys->listed.end());
+            keys->visited = uint64_t{first} * n;
+            for (uint32_t p = first; p < n; ++p) {
+              const uint32_t begin = p - std::min(p, keys->pattern.left);
+              const uint32_t end = std::min(n, p + keys->pattern.right + 1);
+              keys->visited += end - begin;
+              for (const uint32_t row : seen) keys->visited += row < begin || row >= end ? 1 : 0;
+            }
+          }};
+}
+
+CostPattern BestPattern(uint32_t keep) {
+  return {fmt::format("best {}", keep), "O(n^2 d)", 2, 2 * keep, [=](uint32_t n, uint32_t, CostKeys* keys) {
+            keys->pattern.top_k = keep;
+            keys->visited = uint64_t{n} * n;
+            keys->weighed = uint64_t{n} * std::min(n, keep);
+          }};
+}
+
+// Random orders: what sorting by bucket leaves, without its time.
+CostPattern ClusteredPattern(uint32_t rounds, uint32_t chunk) {
+  return {fmt::format("clusters {} x {}", rounds, chunk), "O(n r c d)", 1, 4 * rounds * chunk,
+          [=](uint32_t n, uint32_t heads, CostKeys* keys) {
+            const size_t columns = size_t{heads} * rounds;
+            keys->order.resize(n * columns);
+            keys->rank.resize(n * columns);
+            std::minstd_rand random(5);
+            std::vector<int32_t> rows(n);
+            std::iota(rows.begin(), rows.end(), 0);
+            for (size_t column = 0; column < columns; ++column) {
+              std::shuffle(rows.begin(), rows.end(), random);
+              for (uint32_t place = 0; place < n; ++place) {
+                keys->order[place * columns + column] = rows[place];
+                keys->rank[static_cast<size_t>(rows[place]) * columns + column] = static_cast<int32_t>(place);
+              }
+            }
+            keys->pattern.rounds = rounds;
+            keys->pattern.chunk = chunk;
+            keys->pattern.chunks_before = 1;
+            keys->pattern.order = keys->order.data();
+            keys->pattern.rank = keys->rank.data();
+            const uint64_t chunks = (n + chunk - 1) / chunk;
+            const auto size = [&](uint64_t c) { return std::min<uint64_t>(chunk, n - c * chunk); };
+            for (uint64_t c = 0; c < chunks; ++c) {
+              keys->visited += rounds * size(c) * (size(c) + size((c + chunks - 1) % chunks));
+            }
+            if (n <= chunk) keys->visited = uint64_t{n} * n;
+          }};
+}
+
+std::unique_ptr<ports::ThreadRunner> Threads(uint32_t workers) {
+  return workers > 1 ? std::make_unique<ports::ThreadRunner>(workers) : nullptr;
+}
+
+CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern, uint32_t n, uint32_t heads) {
+  CostKeys keys;
+  keys.pattern.struct_size = sizeof(keys.pattern);
+  pattern.make(n, heads, &keys);
+  if (keys.weighed == 0) keys.weighed = keys.visited;
+  const size_t width = size_t{heads} * request.head_size;
+  const std::vector<float> q = RandomFloats(n * width), k = RandomFloats(n * width), v = RandomFloats(n * width);
+  std::vector<float> out(n * width);
+  const auto threads = Threads(request.workers);
+  fovea_attention_options options = {};
+  options.struct_size = sizeof(options);
+  options.heads = heads;
+  options.d_k = request.head_size;
+  options.pattern = &keys.pattern;
+  options.workers = request.workers;
+  if (keys.pattern.rounds > 0) options.tile_rows = 1024;
+  if (threads != nullptr) {
+    options.runner = &ports::ThreadRunner::Run;
+    options.runner_context = threads.get();
+  }
+  fovea_error error = {};
+  uint64_t bytes = 0;
+  Check(fovea_attention_scratch(&options, &bytes, &error), error, pattern.name);
+  const Memory scratch = Allocate(bytes);
+  const auto rows = [&](const std::vector<float>& from) {
+    fovea_attention_rows view = {};
+    view.data = from.data();
+    view.rows = n;
+    return view;
+  };
+  const fovea_attention_rows q_rows = rows(q), k_rows = rows(k), v_rows = rows(v);
+  const fovea_attention_out out_rows = {out.data(), n, 0, 0};
+  const double seconds = FastestRun(request.seconds, [&] {
+    Check(fovea_attention_run(&options, &q_rows, &k_rows, &v_rows, &out_rows, scratch.get(), bytes, &error), error,
+          pattern.name);
+  });
+  const size_t tables = 4 * (keys.listed.size() + keys.order.size() + keys.rank.size());
+  const double pairs = static_cast<double>(keys.visited + keys.weighed);
+  return {static_cast<double>(n), seconds, bytes + tables + 4 * n * width * sizeof(float),
+          static_cast<double>(keys.visited) / n, 2.0 * pairs * static_cast<double>(width)};
+}
+
+// Every row with its neighbours beside it, and a linear layer of equal width in and out.
+std::vector<uint8_t> ConvolutionBlob(uint32_t taps, uint32_t width) {
+  BlobContent content;
+  content.spaces.push_back({"rows", kBlobNone, SpaceKind::kInput, kBlobNone, 0});
+  BlobTensor weight = {"weight", DType::kF32, width, taps * width, {}, {}};
+  const std::vector<float> values = RandomFloats(size_t{taps} * width * width);
+  weight.data.resize(values.size() * sizeof(float));
+  memcpy(weight.data.data(), values.data(), weight.data.size());
+  content.tensors.push_back(weight);
+  BlobProgram program = {"main", {}, {}};
+  program.values = {{"x", 0, width, DType::kF32, ValueRole::kInput},
+                    {"wide", 0, taps * width, DType::kF32, ValueRole::kInternal},
+                    {"y", 0, width, DType::kF32, ValueRole::kOutput}};
+  const auto attribute = [](Attribute key, uint32_t value) { return AttributeRecord{static_cast<uint32_t>(key), value}; };
+  program.operations = {{static_cast<uint32_t>(Code::kUnfold), "unfold", 1, {0}, {},
+                         {attribute(Attribute::kBefore, taps / 2), attribute(Attribute::kAfter, taps - 1 - taps / 2)}},
+                        {static_cast<uint32_t>(Code::kLinear), "linear", 2, {1}, {0, kBlobNone}, {}}};
+  content.programs.push_back(program);
+  return WriteBlob(content);
+}
+
+CostPoint MeasureConvolution(const CostRequest& request, uint32_t taps, uint32_t width, uint32_t n, double at) {
+  const std::vector<uint8_t> bytes = ConvolutionBlob(taps, width);
+  const Memory blob = Allocate(bytes.size());
+  memcpy(blob.get(), bytes.data(), bytes.size());
+  const Model model(blob.get(), bytes.size(), "convolution", {});
+  SessionRequest wanted;
+  wanted.workers = request.workers;
+  wanted.limits = {{0, n, 0}};
+  Session session(model, wanted);
+  session.SetSegments(0, {n});
+  session.SetInput(0, RandomFloats(size_t{n} * width));
+  const double seconds = FastestRun(request.seconds, [&] { session.Run(); });
+  const uint64_t weights = uint64_t{taps} * width * width * sizeof(float);
+  return {at, seconds, session.sizes().fixed_size + session.sizes().scratch_size + weights, static_cast<double>(taps),
+          2.0 * taps * n * width * width};
+}
+
+}  // namespace
+
+std::vector<CostPattern> CostPatterns() {
+  const auto full = [](uint32_t n, uint32_t, CostKeys* keys) { keys->visited = uint64_t{n} * n; };
+  return {{"full", "O(n^2 d)", 2, 0, full}, WindowPattern(64, 1),  WindowPattern(128, 1),      WindowPattern(256, 1),
+          WindowPattern(512, 1),            WindowPattern(128, 4), BlockPattern(128),          GlobalPattern(128, 14, 2),
+          BestPattern(32),                  ClusteredPattern(2, 64)};
+}
+
+double FitExponent(const std::vector<CostPoint>& points, double from) {
+  double count = 0, x = 0, y = 0, xx = 0, xy = 0;
+  for (const CostPoint& point : points) {
+    if (point.at < from) continue;
+    const double a = log(point.at), b = log(point.seconds);
+    count += 1, x += a, y += b, xx += a * a, xy += a * b;
+  }
+  return count < 2 ? 0 : (count * xy - x * y) / (count * xx - x * x);
+}
+
+std::vector<CostSeries> MeasureAttentionCost(const CostRequest& request,
+                                             const std::function<void(const std::string&)>& progress) {
+  std::vector<CostSeries> all;
+  const uint32_t width = request.heads * request.head_size;
+  const auto add = [&](CostSeries series) {
+    series.fitted = FitExponent(series.points, series.fitted_from);
+    all.push_back(std::move(series));
+  };
+  CostSeries windows = {"window", "O(n w d)", "w", request.max_n, 1, 0, 0, {}};
+  for (const CostPattern& pattern : CostPatterns()) {
+    CostSeries series = {pattern.name, pattern.law, "n", 0, pattern.predicted, 0, double(pattern.narrow_from), {}};
+    for (uint64_t n = 128; n <= request.max_n; n *= 2) {
+      progress(fmt::format("{}, {} rows", pattern.name, n));
+      series.points.push_back(MeasurePattern(request, pattern, static_cast<uint32_t>(n), request.heads));
+    }
+    for (const uint32_t w : {64, 128, 256, 512}) {
+      if (pattern.name != fmt::format("window {}", w) || 2 * w > request.max_n) continue;
+      windows.points.push_back(series.points.back());
+      windows.points.back().at = w;
+      windows.rows = static_cast<uint32_t>(series.points.back().at);
+    }
+    add(std::move(series));
+  }
+  constexpr uint32_t kTaps = 3;
+  CostSeries convolution = {fmt::format("convolution {}", kTaps), "O(k n d^2)", "n", 0, 1, 0, 0, {}};
+  for (uint64_t n = 128; n <= request.max_n; n *= 2) {
+    progress(fmt::format("convolution, {} rows", n));
+    convolution.points.push_back(
+        MeasureConvolution(request, kTaps, width, static_cast<uint32_t>(n), static_cast<double>(n)));
+  }
+  add(std::move(convolution));
+  add(std::move(windows));
+
+  const uint32_t rows = std::min(request.max_n, 1024u);
+  CostSeries full_d = {"full", "O(n^2 d)", "d", rows, 1, 0, 0, {}};
+  CostSeries convolution_d = {fmt::format("convolution {}", kTaps), "O(k n d^2)", "d", rows, 2, 0, 0, {}};
+  for (const uint32_t heads : {1, 2, 4, 8}) {
+    const uint32_t d = heads * request.head_size;
+    progress(fmt::format("width {}", d));
+    full_d.points.push_back(MeasurePattern(request, CostPatterns()[0], rows, heads));
+    full_d.points.back().at = d;
+    convolution_d.points.push_back(MeasureConvolution(request, kTaps, d, rows, d));
+  }
+  add(std::move(full_d));
+  add(std::move(convolution_d));
+  CostSeries convolution_k = {"convolution", "O(k n d^2)", "k", rows, 1, 0, 0, {}};
+  for (const uint32_t taps : {3, 5, 9, 17}) {
+    progress(fmt::format("convolution over {} rows", taps));
+    convolution_k.points.push_back(MeasureConvolution(request, taps, width, rows, taps));
+  }
+  add(std::move(convolution_k));
+  return all;
+}
+
+}  // namespace fovea::tools

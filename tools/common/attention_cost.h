@@ -1,0 +1,66 @@
+// What attention costs as sequences grow: time, memory and keys visited of each pattern, beside a convolution of the same
+// width, and the exponents that the times follow.
+#ifndef FOVEA_TOOLS_COMMON_ATTENTION_COST_H_
+#define FOVEA_TOOLS_COMMON_ATTENTION_COST_H_
+
+#include <stdint.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fovea/attention.h"
+
+namespace fovea::tools {
+
+// A pattern for n rows, with the arrays that it points to.
+struct CostKeys {
+  fovea_attention_pattern pattern = {};
+  std::vector<uint32_t> listed;
+  std::vector<int32_t> order, rank;
+  uint64_t visited = 0;  // pairs of a query and a key of one head whose score is made
+  uint64_t weighed = 0;  // of these, pairs whose value is read
+};
+
+struct CostPattern {
+  std::string name, law;
+  double predicted;     // exponent of n in the time
+  uint32_t narrow_from;  // rows from which on the law holds
+  std::function<void(uint32_t n, uint32_t heads, CostKeys* keys)> make;
+};
+std::vector<CostPattern> CostPatterns();
+
+struct CostPoint {
+  double at;  // the variable
+  double seconds;
+  uint64_t bytes;  // inputs, outputs, scratch and weights
+  double keys;     // visited by a query of a head; rows of its window for a convolution
+  double flops;
+};
+
+// One thing measured while one number changes.
+struct CostSeries {
+  std::string name, law, variable;  // "n", "w", "d" or "k"
+  uint32_t rows;                    // where the variable is not n
+  double predicted;                 // exponent of the variable
+  double fitted;                    // by the points from `fitted_from` on; 0 with fewer than two
+  double fitted_from;
+  std::vector<CostPoint> points;
+};
+
+struct CostRequest {
+  uint32_t max_n = 8192;
+  uint32_t heads = 4, head_size = 64, workers = 1;
+  double seconds = 0.2;  // for each point at least, and one run
+};
+
+// Least squares of log(seconds) over log(at), points from `from` on.
+double FitExponent(const std::vector<CostPoint>& points, double from);
+
+// `progress` is told what is measured next.
+std::vector<CostSeries> MeasureAttentionCost(const CostRequest& request,
+                                             const std::function<void(const std::string&)>& progress);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_COMMON_ATTENTION_COST_H_
