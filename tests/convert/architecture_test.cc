@@ -141,12 +141,22 @@ TEST_F(Architecture, BigBirdBlocks) {
   if (!Copy("big_bird")) GTEST_SKIP();
   const std::vector<double> text = {7, 20, 3, 99, 14};  // no longer than a window of whole blocks
   const auto run = [&] {
-    const test::ReadBlob blob = test::SecondReader(Blob());
     const std::vector<double> types(text.size());
-    return test::RunReference(blob, {{"input_ids", text}, {"token_type_ids", types}}, 5).values.at("last_hidden_state");
+    return test::RunReference(test::SecondReader(Blob()), {{"input_ids", text}, {"token_type_ids", types}}, 5)
+        .values.at("last_hidden_state");
   };
   const auto sparse = run();
   EXPECT_TRUE(report_.warnings.empty());
+  // Up to 5 + 2 * 2 blocks of 4 rows see all. No golden text is just as long.
+  const test::ReadBlob blob = test::SecondReader(Blob());
+  size_t layers = 0;
+  for (const test::ReadOperation& operation : blob.programs[0].operations) {
+    const auto full_up_to = operation.attributes.find(static_cast<uint32_t>(Attribute::kFullUpTo));
+    if (full_up_to == operation.attributes.end()) continue;
+    EXPECT_EQ(full_up_to->second, 36u);
+    ++layers;
+  }
+  EXPECT_EQ(layers, 3u);
   Change(R"({"attention_type": "original_full"})");
   EXPECT_EQ(run(), sparse);  // as short texts are anyway
   EXPECT_TRUE(report_.warnings.empty());

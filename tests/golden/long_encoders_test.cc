@@ -1,8 +1,7 @@
-// BigBird where the original library really draws its random blocks, and in padded batches.
+// Longformer and BigBird beyond their golden cases: texts without marks; blocks that were really drawn; padded batches.
 #include <unistd.h>
 
 #include "tests/golden/golden_support.h"
-#include "tools/base/mapped_file.h"
 #include "tools/common/golden_check.h"
 
 namespace fovea::test {
@@ -22,6 +21,29 @@ struct Changed {
   AlignedBytes blob;
   tools::Model model;
 };
+
+// Where nobody marks rows as global, as with texts from the command line, none are.
+TEST(Longformer, TextsHaveNoGlobalRowsUnlessTheyAreMarked) {
+  const std::string path = kShared + "/goldens/hf/longformer";
+  if (Missing(path)) GTEST_SKIP();
+  const Converted converted(path, DType::kF32);
+  const tools::SafetensorsReader golden(path + "/golden.safetensors");
+  const std::vector<int64_t> ids = tools::ToIntegers(golden.Get("c.in.input_ids"));  // a case without marks
+  tools::Tokens tokens;
+  tokens.ids.assign(ids.begin(), ids.end());
+  tokens.types.assign(ids.size(), 0);
+  const tools::Batch batch = tools::BatchFromTokens(converted.model, 0, {tokens, tokens});
+  tools::SessionRequest request;
+  request.limits = tools::ExactLimits(converted.model, batch);
+  tools::Session session(converted.model, request);
+  tools::Bind(batch, &session);
+  session.Run();
+  const std::vector<float> expected = tools::ToFloats(golden.Get("c.out.last_hidden_state"));
+  const tools::Matrix found = session.Output(ValueOf(converted.model, "last_hidden_state"));
+  ASSERT_EQ(found.values.size(), 2 * expected.size());
+  EXPECT_LE(LargestDifference(found.values.data(), expected), 3e-4);
+  EXPECT_LE(LargestDifference(found.values.data() + expected.size(), expected), 3e-4);
+}
 
 class BigBird : public ::testing::TestWithParam<const char*> {
  protected:
