@@ -25,9 +25,8 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t tokens = b.Space("tokens", sentences), longer = b.ExtendedSpace("longer", tokens, 2);
   const uint32_t others = b.Space("others", sentences), pixels = b.FixedSpace("pixels", sentences, 4);
   const uint32_t patches = b.FixedSpace("patches", sentences, 2), half = b.StridedSpace("half", tokens, 2);
-  const uint32_t cells = b.FixedSpace("cells", patches, 3);
   const uint32_t chosen = b.SelectedSpace("chosen", tokens, 3);
-  const uint32_t width = 32;
+  const uint32_t cells = b.FixedSpace("cells", patches, 3), width = 32;
   const uint32_t ids = b.Input("ids", tokens, 1, DType::kI32), types = b.Input("types", tokens, 1, DType::kI32);
   const uint32_t other = b.Input("other", others, width), pixel = b.Input("pixel", pixels, 8);
   const auto op = [&](OpCode code, std::vector<uint32_t> in, std::vector<uint32_t> tensors, uint32_t space,

@@ -131,7 +131,8 @@ void AddRun(CLI::App* app, Console* console) {
   command->footer(
       "Texts give classes, tags, words for the mask token or embeddings, as the model's task is. Tensors are named as\n"
       "elsewhere (input_ids, attention_mask, token_type_ids: [batch, sequence]; padding at the ends of the mask is left out\n"
-      "of the work) or by the program's own inputs; results are padded with zeros likewise.\n"
+      "of the work; pixel_values: [batch, channels, height, width]) or by the program's own inputs; results are padded with\n"
+      "zeros likewise.\n"
       "Examples:\n"
       "  fovea run model.fovea --text \"What a lovely day\"\n"
       "  fovea run model.fovea --file lines.txt --workers 4 --json\n"
