@@ -430,11 +430,18 @@ TEST_F(Architecture, ATokenizerThatIsNotSupportedIsLeftOutWithAWarning) {
   ASSERT_EQ(report_.warnings.size(), 1u);
   EXPECT_NE(report_.warnings[0].find("takes token ids only"), std::string::npos) << report_.warnings[0];
   EXPECT_NE(report_.warnings[0].find("WordLevel"), std::string::npos) << report_.warnings[0];
+  ASSERT_TRUE(Copy("gemma3-embed"));
+  Write("spm.model", "whatever");
+  Write("tokenizer_config.json", R"({"do_lower_case": false, "vocab_type": "spm"})");
+  EXPECT_EQ(Blob(), without);
+  ASSERT_EQ(report_.warnings.size(), 1u);
+  EXPECT_NE(report_.warnings[0].find("spm.model alone"), std::string::npos) << report_.warnings[0];
   // A tokenizer that was asked for is another matter.
   ConvertOptions options;
   options.input = directory_.string();
   Description description = Describe(options);
   description.tokenizer = {{"type", "tokenizer.json"}, {"file", "tokenizer.json"}};
+  Write("tokenizer.json", R"({"version": "1.0", "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}})");
   EXPECT_THROW(BuildBlob(description, options, report_), Failure);
 }
 

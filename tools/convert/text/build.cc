@@ -43,14 +43,18 @@ bool ReadDirectory(const path& model_dir, TextModel* model) {
     *model = ReadMergesTxt(ReadJson(model_dir / "vocab.json"), ReadFile(model_dir / "merges.txt"), config);
   } else {
     path found;
-    for (const char* name : {"sentencepiece.bpe.model", "spiece.model", "sentencepiece.model", "tokenizer.model"}) {
+    for (const char* name :
+         {"sentencepiece.bpe.model", "spiece.model", "sentencepiece.model", "tokenizer.model", "spm.model"}) {
       if (found.empty() && std::filesystem::exists(model_dir / name)) found = model_dir / name;
     }
     if (found.empty()) return false;
     const std::string type = config.value("tokenizer_class", "");
     if (!type.empty()) {
-      Fail("tokenizer class \"{}\" with {} alone is not supported: add tokenizer.json", type, found.filename().string());
+      Fail("tokenizer class \"{}\" with {} alone is not supported: add tokenizer.json", type,
+           found.filename().string());
     }
+    // Some of DeBERTa's directories name no class, though their texts begin and end with tokens of their own.
+    if (found.filename() == "spm.model") Fail("spm.model alone is not supported: add tokenizer.json");
     *model = ReadSentencePiece(ReadFile(found));
   }
   // A model may have a mask token of another name than the usual ones.
