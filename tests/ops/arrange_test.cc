@@ -127,7 +127,7 @@ TEST(Arrange, WithinTheNearestCommonSpace) {
   ModelBuilder c;
   const uint32_t images = c.Space("images"), few = c.FixedSpace("few", images, 2);
   const uint32_t many = c.FixedSpace("many", c.FixedSpace("most", images, 1u << 20), 1u << 20);
-  c.Op(OpCode::kArrange, {c.Input("x", many, 1)}, {c.Tensor(2, 1, {1, 0}, DType::kI32)}, few, 1);
+  c.Op(OpCode::kArrange, {c.Input("x", many, 1)}, {c.Tensor(2, 1, {-1, -1}, DType::kI32)}, few, 1);
   ExpectRefused(c, FOVEA_E_SHAPE, "too many rows");
   ModelBuilder d;
   const uint32_t pictures = d.Space("images"), two = d.FixedSpace("two", pictures, 2);
