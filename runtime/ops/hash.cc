@@ -104,9 +104,7 @@ Status Run(const OpRun& run) {
   return kOk;
 }
 
-double Flops(const OpView& op) {
-  return 2.0 * static_cast<double>(RotationsOf(op)) * op.Input(0).width;
-}
+double Flops(const OpView& op) { return 2.0 * static_cast<double>(RotationsOf(op)) * op.Input(0).width; }
 
 constexpr OpDef Define() {
   OpDef def = {

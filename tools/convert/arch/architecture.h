@@ -35,7 +35,8 @@ using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description&
 #undef FOVEA_ARCHITECTURE
 
 // A directory with config.json, or of sentence-transformers with modules.json. `task`: empty for what the directory
-// says it is for, or "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm", "causal-lm".
+// says it is for, or "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm",
+// "causal-lm".
 Description DescribeDirectory(const std::string& directory, const std::string& task);
 
 // The parts of DescribeDirectory.
