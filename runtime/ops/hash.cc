@@ -104,10 +104,7 @@ Status Run(const OpRun& run) {
   return kOk;
 }
 
-double Flops(const OpView& op) {
-  const double columns = op.U32(Attribute::kBuckets, 0) + op.U32(Attribute::kMoreBuckets, 0);
-  return 2.0 * op.Input(0).width * op.U32(Attribute::kRounds, 1) * columns;
-}
+double Flops(const OpView& op) { return 2.0 * static_cast<double>(RotationsOf(op)) * op.Input(0).width; }
 
 constexpr OpDef Define() {
   OpDef def = {
