@@ -41,10 +41,13 @@ std::vector<std::pair<const char*, Pattern>> AllPatterns() {
   clustered.rounds = 2;
   clustered.chunk = 16;
   clustered.chunks_before = 1;
-  return {{"full", Pattern{}},   {"causal", WindowOf(kUnbounded, 0)}, {"window", WindowOf(7, 2)}, {"dilated", dilated},
-          {"block", block},      {"neighbours", neighbours},          {"by head", by_head},       {"edges", edges},
-          {"listed", listed},    {"global", global},                  {"named", named},           {"best", best},
-          {"short", short_full}, {"clustered", clustered}};
+  return {{"full", Pattern{}},        {"causal", WindowOf(kUnbounded, 0)},
+          {"window", WindowOf(7, 2)}, {"dilated", dilated},
+          {"block", block},           {"neighbours", neighbours},
+          {"by head", by_head},       {"edges", edges},
+          {"listed", listed},         {"global", global},
+          {"named", named},           {"best", best},
+          {"short", short_full},      {"clustered", clustered}};
 }
 
 struct Result {
