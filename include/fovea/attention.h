@@ -221,8 +221,11 @@ typedef struct fovea_attention_options {
   uint32_t* weight_keys;   /* the same */
   uint32_t* weight_counts; /* [query rows, heads]; with weight_keys */
 
-  uint32_t workers;    /* 0: 1. At most 64. */
-  uint32_t tile_rows;  /* Query rows that a worker takes at a time; 0: 128. At most 1024. Clustered ones like many. */
+  uint32_t workers; /* 0: 1. At most 64. */
+  /* Query rows that a worker takes at a time. 0: 256. At most 2^20. Scratch grows with them up to 256, with rounds
+   * always: there each tile packs the keys of every chunk that one of its rows is in, so the time is linear in the rows
+   * only if a tile is a good part of them (n / workers is best). */
+  uint32_t tile_rows;
   fovea_runner runner; /* NULL: workers are called one after the other. */
   void* runner_context;
 } fovea_attention_options;

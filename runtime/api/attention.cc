@@ -19,7 +19,10 @@ static_assert(FOVEA_SCORE_ADDITIVE == static_cast<int>(Score::kAdditive) &&
                   FOVEA_PAIRING_ROWS == static_cast<int>(Pairing::kParent) && FOVEA_UNBOUNDED == kUnbounded,
               "the interface and the engine count alike");
 
-constexpr uint32_t kDefaultTileRows = 128;
+// Chunks of the engine are full with as many rows.
+constexpr uint32_t kDefaultTileRows = 256;
+// A clustered pattern packs the keys of a chunk anew for each tile that has a query in it, so it may take all rows.
+constexpr uint32_t kMostTileRows = 1u << 20;
 constexpr size_t kElementBytes[kKeyTypeCount] = {4, 2, 2, 1};
 
 // Options of any version as a call: all but views and scratch.
@@ -132,8 +135,8 @@ Status ReadRequest(const fovea_attention_options* given, Request* request, Repor
   if (options.workers > kMaxWorkers) {
     return reporter.Fail(FOVEA_E_OPTION, "too many workers", kMaxWorkers, options.workers);
   }
-  if (options.tile_rows > kMaxTileRows) {
-    return reporter.Fail(FOVEA_E_OPTION, "tile_rows is too large", kMaxTileRows, options.tile_rows);
+  if (options.tile_rows > kMostTileRows) {
+    return reporter.Fail(FOVEA_E_OPTION, "tile_rows is too large", kMostTileRows, options.tile_rows);
   }
   options.workers = Or(options.workers, 1);
   options.tile_rows = Or(options.tile_rows, kDefaultTileRows);

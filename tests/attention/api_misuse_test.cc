@@ -138,7 +138,7 @@ TEST_F(AttentionMisuse, Shapes) {
   ExpectOption("self_score");
   options_.workers = 65;
   ExpectOption("workers");
-  options_.tile_rows = 1025;
+  options_.tile_rows = (1u << 20) + 1;
   ExpectOption("tile_rows");
 }
 

@@ -244,7 +244,7 @@ TEST(AttentionApi, WorkersAndTilesDoNotChangeBits) {
     Arguments a(problem, Layout::kGaps);
     const std::vector<float> one = a.Output();
     for (const uint32_t workers : {2u, 3u, 64u}) {
-      for (const uint32_t tile_rows : {0u, 1u, 7u, 1024u}) {
+      for (const uint32_t tile_rows : {0u, 1u, 7u, 1u << 16}) {
         for (const fovea_runner runner : {fovea_runner{nullptr}, fovea_runner{test::ReverseRunner}}) {
           a.options.workers = workers;
           a.options.tile_rows = tile_rows;
