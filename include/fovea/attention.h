@@ -1,18 +1,20 @@
 /* fovea/attention.h - attention as a function: queries, keys and values in, outputs out.
  *
- * For programs that have their own model code and want only the kernel. There is no blob, no session and no handle. The caller owns
- * every array; a call reads and writes them until it returns and keeps nothing. It never allocates, and works in one block of scratch
- * whose exact size fovea_attention_scratch gives:
+ * For programs that have their own model code and want only the kernel. There is no blob, no session and no handle. The
+ * caller owns every array; a call reads and writes them until it returns and keeps nothing. It never allocates, and
+ * works in one block of scratch whose exact size fovea_attention_scratch gives:
  *
  *   fovea_attention_scratch -> memory on a multiple of 64 bytes -> fovea_attention_run, as often as wanted
  *
- * For every query and head: the score of each key that the pattern lets it see, the weights that follow from the scores, and the sum of
- * the values times their weights. No matrix of queries by keys and no mask is ever made: time follows the keys that a pattern keeps,
- * scratch depends neither on lengths nor on the machine (Rabe and Staats, arXiv 2112.05682; Dao et al., arXiv 2205.14135).
+ * For every query and head: the score of each key that the pattern lets it see, the weights that follow from the
+ * scores, and the sum of the values times their weights. No matrix of queries by keys and no mask is ever made: time
+ * follows the keys that a pattern keeps, scratch depends neither on lengths nor on the machine (Rabe and Staats, arXiv
+ * 2112.05682; Dao et al., arXiv 2205.14135).
  *
- * Any thread; calls are independent as long as their scratch and outputs are. Results have the same bits for any number of workers and
- * any tile_rows. Everything that could lead outside the caller's arrays (offsets, listed rows, buckets, orders, sizes, strides) is
- * checked before the first of them is used; what cannot be checked is that the arrays are as long as the caller says.
+ * Any thread; calls are independent as long as their scratch and outputs are. Results have the same bits for any number
+ * of workers and any tile_rows. Everything that could lead outside the caller's arrays (offsets, listed rows, buckets,
+ * orders, sizes, strides) is checked before the first of them is used; what cannot be checked is that the arrays are as
+ * long as the caller says.
  */
 #ifndef FOVEA_ATTENTION_H_
 #define FOVEA_ATTENTION_H_
@@ -23,9 +25,10 @@
 extern "C" {
 #endif
 
-/* Rows of vectors, one for each head. The vector of row r and head h starts at (char*)data + r * row_stride + h * head_stride, its elements
- * are next to each other. Strides are in bytes; 0 means without gaps, [rows, heads, d]: head_stride is then the bytes of a vector,
- * row_stride those of all heads. [heads, rows, d] is row_stride = d * element, head_stride = rows * d * element. */
+/* Rows of vectors, one for each head. The vector of row r and head h starts at (char*)data + r * row_stride + h *
+ * head_stride, its elements are next to each other. Strides are in bytes; 0 means without gaps, [rows, heads, d]:
+ * head_stride is then the bytes of a vector, row_stride those of all heads. [heads, rows, d] is row_stride = d *
+ * element, head_stride = rows * d * element. */
 enum {
   FOVEA_ROWS_F32 = 0,
   FOVEA_ROWS_F16 = 1,  /* IEEE half precision. Keys and values only, as the two below. */
@@ -33,17 +36,18 @@ enum {
   FOVEA_ROWS_I8 = 3    /* An element is q * scales[row, head]. */
 };
 typedef struct fovea_attention_rows {
-  const void* data;         /* On a multiple of an element's size, as are the strides. May be NULL if there are no rows. */
-  uint32_t rows;            /* At most 2^31 - 1. */
-  uint32_t type;            /* FOVEA_ROWS_* */
+  const void* data; /* On a multiple of an element's size, as are the strides. May be NULL if there are no rows. */
+  uint32_t rows;    /* At most 2^31 - 1. */
+  uint32_t type;    /* FOVEA_ROWS_* */
   size_t row_stride;
   size_t head_stride;
-  const float* scales;      /* FOVEA_ROWS_I8 only; strides in bytes as above, of vectors of one f32. */
+  const float* scales; /* FOVEA_ROWS_I8 only; strides in bytes as above, of vectors of one f32. */
   size_t scale_row_stride;
   size_t scale_head_stride;
 } fovea_attention_rows;
 
-/* Where outputs go: f32 vectors of d_v for each query row and query head. They must not overlap each other, nor anything that is read. */
+/* Where outputs go: f32 vectors of d_v for each query row and query head. They must not overlap each other, nor
+ * anything that is read. */
 typedef struct fovea_attention_out {
   float* data;
   uint32_t rows; /* At least as many as there are queries; the rest is left alone. */
@@ -51,16 +55,17 @@ typedef struct fovea_attention_out {
   size_t head_stride;
 } fovea_attention_out;
 
-/* Which keys a query sees. Positions count from 0 in each segment, of queries and of keys alike. The query at position p sees the union of
- * what is asked for here; q marks it, x the keys that it sees besides the one at its own position:
+/* Which keys a query sees. Positions count from 0 in each segment, of queries and of keys alike. The query at position
+ * p sees the union of what is asked for here; q marks it, x the keys that it sees besides the one at its own position:
  *
  *   left 2, right 1            dilation 2, left 4, right 4   block 3, left 0, right 0     block 3, left 3, right 0
  *     . . x x q x . . .          x . x . q . x . x             . . . x q x . . .            x x x x q x . . .
  *   edges first 1, last 2      listed rows 1 and 6           blocks {0, 2} of block 3     causal: cuts all of them
  *     x . . . q . . x x          . x . . q . x . .             x x x . q . x x x            x x x x q . . . .
  *
- * (edges, listed rows and named blocks take in q itself only if they name it). A key that the window has counts once, whatever else
- * names it; named blocks and rounds of clusters count again, as their models want. A query that sees no key gets zeros.
+ * (edges, listed rows and named blocks take in q itself only if they name it). A key that the window has counts once,
+ * whatever else names it; named blocks and rounds of clusters count again, as their models want. A query that sees no
+ * key gets zeros.
  *
  * Zero fields mean the default; all zero is full attention. Set struct_size to sizeof(fovea_attention_pattern). */
 #define FOVEA_UNBOUNDED 0xffffffffu
@@ -72,47 +77,54 @@ enum {
 typedef struct fovea_attention_pattern {
   size_t struct_size;
 
-  /* Window: Longformer (arXiv 2004.05150), Mistral, ModernBERT; causal attention is left FOVEA_UNBOUNDED, right 0. Of its keys those at a
-   * multiple of `dilation` from p. With a block of more than 1, left and right count from the first and last row of the block that p lies
-   * in: 0 and 0 is attention inside a block, `block` and `block` takes in the neighbours. */
+  /* Window: Longformer (arXiv 2004.05150), Mistral, ModernBERT; causal attention is left FOVEA_UNBOUNDED, right 0. Of
+   * its keys those at a multiple of `dilation` from p. With a block of more than 1, left and right count from the first
+   * and last row of the block that p lies in: 0 and 0 is attention inside a block, `block` and `block` takes in the
+   * neighbours. */
   uint32_t window;
   uint32_t left, right; /* Rows; FOVEA_UNBOUNDED: all. */
   uint32_t dilation;    /* 0: 1. At most 4096. */
   uint32_t block;       /* 0: 1. At most 2^20; more than 1 goes with neither dilation nor head_windows. */
   uint32_t causal;      /* 1: of everything here, no key at a position behind p. */
-  /* [heads, 3]: left, right (-1: all) and dilation of each query head, in place of those above; with FOVEA_WINDOW_SIDES. */
+  /* [heads, 3]: left, right (-1: all) and dilation of each query head, in place of those above; with
+   * FOVEA_WINDOW_SIDES. */
   const int32_t* head_windows;
 
-  /* Edges: the first and last rows of a segment see all keys and are seen by all (BigBird, arXiv 2007.14062; attention sinks, arXiv
-   * 2309.17453). In whole blocks; `last` then counts back from the end of the last block, full or not. */
+  /* Edges: the first and last rows of a segment see all keys and are seen by all (BigBird, arXiv 2007.14062; attention
+   * sinks, arXiv 2309.17453). In whole blocks; `last` then counts back from the end of the last block, full or not. */
   uint32_t first, last;
 
-  /* Listed: rows of k, in ascending order, that all queries of their segment see (global tokens of Longformer). Segment s has
-   * listed[listed_offsets[s]] .. listed[listed_offsets[s + 1] - 1]; listed_offsets may be NULL where there is one segment. */
+  /* Listed: rows of k, in ascending order, that all queries of their segment see (global tokens of Longformer). Segment
+   * s has listed[listed_offsets[s]] .. listed[listed_offsets[s + 1] - 1]; listed_offsets may be NULL where there is one
+   * segment. */
   const uint32_t* listed;
   uint32_t listed_count;
   uint32_t full_up_to; /* Segments of up to this many keys: full attention (within `causal`). */
   const uint32_t* listed_offsets;
 
-  /* Named blocks (random blocks of BigBird, any block-sparse layout): queries of block b also see the key blocks named in row
-   * b - first / block of [blocks_heads, block_rows, block_columns]. A key counts as often as its block is named, and once more if
-   * the window has it. Negative numbers and blocks past the end name nothing. Goes with neither dilation nor head_windows nor top_k;
-   * and no row may name a block twice where weights are no softmax or a self score is given (FOVEA_E_ID, byte: its index). */
+  /* Named blocks (random blocks of BigBird, any block-sparse layout): queries of block b also see the key blocks named
+   * in row b - first / block of [blocks_heads, block_rows, block_columns]. A key counts as often as its block is named,
+   * and once more if the window has it. Negative numbers and blocks past the end name nothing. Goes with neither
+   * dilation nor head_windows nor top_k; and no row may name a block twice where weights are no softmax or a self score
+   * is given (FOVEA_E_ID, byte: its index). */
   const int32_t* blocks;
-  uint32_t blocks_heads;  /* 0 or 1: one table for all query heads; else `heads`. */
+  uint32_t blocks_heads; /* 0 or 1: one table for all query heads; else `heads`. */
   uint32_t block_rows;
   uint32_t block_columns; /* At most 4096. */
 
-  /* Of everything here only the keys with the highest scores, the lower position where they are equal. 0: all. At most 2^20. */
+  /* Of everything here only the keys with the highest scores, the lower position where they are equal. 0: all. At most
+   * 2^20. */
   uint32_t top_k;
 
-  /* Clustered (Reformer, arXiv 2001.04451; Routing Transformer, arXiv 2003.05997): the rows of each segment are sorted by bucket in
-   * `rounds` ways. The sorted rows are cut into chunks, and a query sees its own chunk, `chunks_before` and `chunks_after` others around
-   * it, past the ends those at the other end; a key counts as often as it is seen. Segments of up to `chunk` rows: full attention.
-   * Queries and keys must be the same segments. Goes with `causal` only; all else above must be 0.
-   * Column head * rounds + round: order[row * cluster_stride + column] is the row of k that stands at this place of the sorted segment
-   * (row counts from the segment's first one); rank[row * cluster_stride + column] is where the row went, counted from 0. For buckets c:
-   * order is the rows of a segment sorted by (c[row], row), and rank[order[first + i]] = i. */
+  /* Clustered (Reformer, arXiv 2001.04451; Routing Transformer, arXiv 2003.05997): the rows of each segment are sorted
+   * by bucket in `rounds` ways. The sorted rows are cut into chunks, and a query sees its own chunk, `chunks_before`
+   * and `chunks_after` others around it, past the ends those at the other end; a key counts as often as it is seen.
+   * Segments of up to `chunk` rows: full attention. Queries and keys must be the same segments. Goes with `causal`
+   * only; all else above must be 0.
+   * Both tables have a column for each head and round, head * rounds + round, and an entry for each row r of k, at
+   * r * cluster_stride + column. In a segment whose first row is f: order[r] is the row of k that stands at place r - f
+   * of the sorted segment, rank[r] the place of row r, so rank[order[f + i]] = i. Rows sort by bucket, and by their own
+   * order in a bucket. */
   uint32_t rounds; /* 0: not clustered. At most 64. */
   uint32_t chunk;
   uint32_t chunks_before, chunks_after; /* At most 64 each. */
@@ -122,11 +134,15 @@ typedef struct fovea_attention_pattern {
 } fovea_attention_pattern;
 
 enum {
-  FOVEA_SCORE_DOT = 0,      /* scale * sum_i q_i k_i (Luong, arXiv 1508.04025; Vaswani et al., arXiv 1706.03762) */
-  FOVEA_SCORE_DISTANCE = 1, /* -scale * sum_i (q_i - k_i)^2: with softmax Nadaraya-Watson regression by a Gaussian kernel */
-  FOVEA_SCORE_ADDITIVE = 2  /* scale * sum_i a_i tanh(q_i + k_i) (Bahdanau et al., arXiv 1409.0473; W q and U k are the caller's) */
+  /* scale * sum_i q_i k_i (Luong et al., arXiv 1508.04025; Vaswani et al., arXiv 1706.03762) */
+  FOVEA_SCORE_DOT = 0,
+  /* -scale * sum_i (q_i - k_i)^2: with softmax the regression of Nadaraya and Watson by a Gaussian kernel */
+  FOVEA_SCORE_DISTANCE = 1,
+  /* scale * sum_i a_i tanh(q_i + k_i) (Bahdanau et al., arXiv 1409.0473; its W q and U k are the caller's to make) */
+  FOVEA_SCORE_ADDITIVE = 2
 };
-/* How scores become weights: softmax over the keys that a query sees, or a function of each score by itself, without normalisation. */
+/* How scores become weights: softmax over the keys that a query sees, or a function of each score by itself, without
+ * normalisation. */
 enum {
   FOVEA_WEIGHTING_SOFTMAX = 0,
   FOVEA_WEIGHTING_RELU = 1,
@@ -137,26 +153,27 @@ enum {
 };
 enum {
   FOVEA_PAIRING_SEGMENTS = 0, /* Queries of segment i see the keys of segment i. */
-  FOVEA_PAIRING_ROWS = 1      /* Query row i sees the keys of segment i: pooling by attention. The query's position is 0. */
+  FOVEA_PAIRING_ROWS = 1 /* Query row i sees the keys of segment i: pooling by attention. The query's position is 0. */
 };
 
 /* What is attended how. Zero fields mean the default; set struct_size to sizeof(fovea_attention_options).
  * A score is made as the FOVEA_SCORE_* says, capped, and then the biases are added. */
 typedef struct fovea_attention_options {
   size_t struct_size;
-  uint32_t heads;    /* Of queries and outputs. 0: 1. At most 2^16. */
-  uint32_t kv_heads; /* Of keys and values; divides heads: head h uses h / (heads / kv_heads). 0: heads. */
-  uint32_t d_k;      /* Elements of a query and a key; 1 to 2^24. */
-  uint32_t d_v;      /* Elements of a value and an output; at most 2^24. 0: d_k. */
-  uint32_t score;    /* FOVEA_SCORE_* */
+  uint32_t heads;     /* Of queries and outputs. 0: 1. At most 2^16. */
+  uint32_t kv_heads;  /* Of keys and values; divides heads: head h uses h / (heads / kv_heads). 0: heads. */
+  uint32_t d_k;       /* Elements of a query and a key; 1 to 2^24. */
+  uint32_t d_v;       /* Elements of a value and an output; at most 2^24. 0: d_k. */
+  uint32_t score;     /* FOVEA_SCORE_* */
   uint32_t weighting; /* FOVEA_WEIGHTING_* */
-  float scale;       /* 0: 1 / sqrt(d_k) for FOVEA_SCORE_DOT, else 1. */
-  float cap;         /* Scores become cap * tanh(score / cap). 0: they do not. */
+  float scale;        /* 0: 1 / sqrt(d_k) for FOVEA_SCORE_DOT, else 1. */
+  float cap;          /* Scores become cap * tanh(score / cap). 0: they do not. */
   const fovea_attention_pattern* pattern; /* NULL: full attention. */
 
-  /* Segments: rows [offsets[i], offsets[i + 1]) of q (or of k and v); segment_count + 1 ascending numbers from 0 on, the last at most
-   * the view's rows. Segments may be empty. Queries behind the last segment have no output. NULL: one segment of all rows, with a
-   * segment_count of 0 or 1. FOVEA_PAIRING_ROWS: the first segment_count rows of q, one each; query_offsets must be NULL. */
+  /* Segments: rows [offsets[i], offsets[i + 1]) of q (or of k and v); segment_count + 1 ascending numbers from 0 on,
+   * the last at most the view's rows. Segments may be empty. Queries behind the last segment have no output. NULL: one
+   * segment of all rows, with a segment_count of 0 or 1. FOVEA_PAIRING_ROWS: the first segment_count rows of q, one
+   * each; query_offsets must be NULL. */
   uint32_t pairing; /* FOVEA_PAIRING_* */
   uint32_t segment_count;
   const uint32_t* query_offsets;
@@ -164,63 +181,71 @@ typedef struct fovea_attention_options {
 
   const float* additive; /* [heads, d_k] the vectors a; FOVEA_SCORE_ADDITIVE needs them, and only it. */
 
-  /* Bias by distance (T5, ALiBi, Swin): bias[head, clamp(key - query, -reach, reach) + reach] is added, [heads, 2 * reach + 1]. -infinity
-   * hides the key. */
+  /* Bias by distance (T5, ALiBi, Swin): bias[head, clamp(key - query, -reach, reach) + reach] is added, [heads, 2 *
+   * reach + 1]. -infinity hides the key. */
   const float* distance_bias;
-  /* Scores by distance and content (Shaw et al., arXiv 1803.02155; DeBERTa, arXiv 2006.03654): of b = buckets[clamp(key - query, -reach,
-   * reach) + reach], scale * (q . relative_keys[head, b] + k . relative_queries[head, b]) is added. Either may be NULL. Not with rounds. */
+  /* Scores by distance and content (Shaw et al., arXiv 1803.02155; DeBERTa, arXiv 2006.03654): of b = buckets[clamp(key
+   * - query, -reach, reach) + reach], scale * (q . relative_keys[head, b] + k . relative_queries[head, b]) is added.
+   * Either may be NULL. Not with rounds. */
   const float* relative_keys;    /* [heads, bucket_count, d_k] */
   const float* relative_queries; /* [heads, bucket_count, d_k] */
   const int32_t* buckets;        /* [2 * reach + 1], each below bucket_count */
   uint32_t bucket_count;         /* 0: no relative scores. At most 2^20. */
   uint32_t distance_reach;       /* Of distance_bias and buckets. At most 2^29. */
 
-  /* Distances are not between positions but between the numbers that this table has for them, row `segment % coordinate_sets` of
-   * [coordinate_sets, coordinate_positions]: two axes of an image in one number (Swin, arXiv 2103.14030), hidden borders. No segment may be
-   * longer than coordinate_positions. */
+  /* Distances are not between positions but between the numbers that this table has for them, row `segment %
+   * coordinate_sets` of [coordinate_sets, coordinate_positions]: two axes of an image in one number (Swin, arXiv
+   * 2103.14030), hidden borders. No segment may be longer than coordinate_positions. */
   const int32_t* coordinates;
   uint32_t coordinate_sets; /* 0: 1. */
   uint32_t coordinate_positions;
 
-  /* Added to the scores of a key: f32 for each row of k, and of each query head or of all together. Strides in bytes as those of rows. */
+  /* Added to the scores of a key: f32 for each row of k, and of each query head or of all together. Strides in bytes as
+   * those of rows. */
   const float* key_bias;
   size_t key_bias_row_stride;
   size_t key_bias_head_stride;
   uint32_t key_bias_heads; /* 0 or 1: the same for all; else `heads`. */
 
-  uint32_t has_self_score; /* 1: the score of a query with the key at its own position is self_score, whatever else (Reformer: -1e5). */
+  uint32_t has_self_score; /* 1: a query's score with the key at its own position is self_score (Reformer: -1e5). */
   float self_score;
 
   /* The weights, if wanted: those of query row r and head h start at weights[(r * heads + h) * weight_stride].
-   * Dense (weight_keys NULL): by the key's position in its segment, 0 where the pattern hides it, up to the segment's length; the stride is
-   * at least the longest segment. Sparse: weight_keys has the positions beside the weights and weight_counts[r * heads + h] their number;
-   * a key that counts several times may come several times. The stride is at least the most keys that a query can see, which is what
-   * FOVEA_E_CAPACITY says in `expected`. The outputs are the same with and without. */
+   * Dense (weight_keys NULL): by the key's position in its segment, 0 where the pattern hides it, up to the segment's
+   * length; the stride is at least the longest segment. Sparse: weight_keys has the positions beside the weights and
+   * weight_counts[r * heads + h] their number; a key that counts several times may come several times. The stride is at
+   * least the most keys that a query can see, which is what FOVEA_E_CAPACITY says in `expected`. The outputs are the
+   * same with and without. */
   uint32_t weight_stride;
   float* weights;          /* [query rows, heads, weight_stride] */
   uint32_t* weight_keys;   /* the same */
   uint32_t* weight_counts; /* [query rows, heads]; with weight_keys */
 
-  uint32_t workers;   /* 0: 1. At most 64. */
-  uint32_t tile_rows; /* Query rows that a worker takes at a time; 0: 128. At most 1024. Clustered patterns like many. */
+  uint32_t workers; /* 0: 1. At most 64. */
+  /* Query rows that a worker takes at a time. 0: 256. At most 2^20. Scratch grows with them up to 256, with rounds
+   * always: there each tile packs the keys of every chunk that one of its rows is in, so the time is linear in the rows
+   * only if a tile is a good part of them (n / workers is best). */
+  uint32_t tile_rows;
   fovea_runner runner; /* NULL: workers are called one after the other. */
   void* runner_context;
 } fovea_attention_options;
 
-/* The exact bytes of scratch that runs with these options need: they succeed, one byte less fails. They depend on heads, kv_heads, d_k, d_v,
- * the kind of pattern, bucket_count, workers and tile_rows; not on rows, lengths or the machine. What a run checks of the options
- * themselves is checked here too: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_ID (an entry of a table is out of
- * range; byte: its index). */
-FOVEA_API fovea_status fovea_attention_scratch(const fovea_attention_options* options, uint64_t* bytes, fovea_error* error);
+/* The exact bytes of scratch that runs with these options need: they succeed, one byte less fails. They depend on
+ * heads, kv_heads, d_k, d_v, the kind of pattern, bucket_count, workers and tile_rows; not on rows, lengths or the
+ * machine. What a run checks of the options themselves is checked here too: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE,
+ * FOVEA_E_OPTION, FOVEA_E_ID (an entry of a table is out of range; byte: its index). */
+FOVEA_API fovea_status fovea_attention_scratch(const fovea_attention_options* options, uint64_t* bytes,
+                                               fovea_error* error);
 
-/* Attends. q has [rows, heads, d_k], k [rows, kv_heads, d_k], v [rows, kv_heads, d_v], k and v of the same type and as many rows. Values must
- * be finite. `scratch` starts on a multiple of 64 bytes; its content does not matter and is undefined afterwards.
+/* Attends. q has [rows, heads, d_k], k [rows, kv_heads, d_k], v [rows, kv_heads, d_v], k and v of the same type and as
+ * many rows. Values must be finite. `scratch` starts on a multiple of 64 bytes; its content does not matter and is
+ * undefined afterwards.
  *
  * Besides the statuses of fovea_attention_scratch (error.tensor: 0 q, 1 k, 2 v, 3 out where a view is meant):
  *   FOVEA_E_TOO_SMALL    scratch has fewer than `expected` bytes
  *   FOVEA_E_MISALIGNED   scratch, or a pointer or stride, is not on a multiple of `expected` bytes
  *   FOVEA_E_ROWS         a view has too few rows, or too many
- *   FOVEA_E_SEGMENTS     offsets do not start at 0, do not ascend or pass the rows (byte: which); segments of queries and keys disagree
+ *   FOVEA_E_SEGMENTS     offsets do not start at 0, descend or pass the rows (byte: which); queries and keys disagree
  *   FOVEA_E_LENGTH       a segment is longer than its table of coordinates (byte: which)
  *   FOVEA_E_CAPACITY     weight_stride is less than `expected`
  *   FOVEA_E_ID           a listed row, an order or a rank is out of place (byte: its index)

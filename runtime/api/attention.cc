@@ -19,7 +19,10 @@ static_assert(FOVEA_SCORE_ADDITIVE == static_cast<int>(Score::kAdditive) &&
                   FOVEA_PAIRING_ROWS == static_cast<int>(Pairing::kParent) && FOVEA_UNBOUNDED == kUnbounded,
               "the interface and the engine count alike");
 
-constexpr uint32_t kDefaultTileRows = 128;
+// Chunks of the engine are full with as many rows.
+constexpr uint32_t kDefaultTileRows = 256;
+// A clustered pattern packs the keys of a chunk anew for each tile that has a query in it, so it may take all rows.
+constexpr uint32_t kMostTileRows = 1u << 20;
 constexpr size_t kElementBytes[kKeyTypeCount] = {4, 2, 2, 1};
 
 // Options of any version as a call: all but views and scratch.
@@ -132,8 +135,8 @@ Status ReadRequest(const fovea_attention_options* given, Request* request, Repor
   if (options.workers > kMaxWorkers) {
     return reporter.Fail(FOVEA_E_OPTION, "too many workers", kMaxWorkers, options.workers);
   }
-  if (options.tile_rows > kMaxTileRows) {
-    return reporter.Fail(FOVEA_E_OPTION, "tile_rows is too large", kMaxTileRows, options.tile_rows);
+  if (options.tile_rows > kMostTileRows) {
+    return reporter.Fail(FOVEA_E_OPTION, "tile_rows is too large", kMostTileRows, options.tile_rows);
   }
   options.workers = Or(options.workers, 1);
   options.tile_rows = Or(options.tile_rows, kDefaultTileRows);
@@ -166,8 +169,8 @@ Status CheckPlace(Place* place, Reporter& reporter) {
     dense = CheckedSize(place->heads) * place->head_stride;
     place->row_stride = static_cast<size_t>(dense.value());
   }
-  for (const uintptr_t at : {reinterpret_cast<uintptr_t>(place->data), uintptr_t{place->row_stride},
-                             uintptr_t{place->head_stride}}) {
+  for (const uintptr_t at :
+       {reinterpret_cast<uintptr_t>(place->data), uintptr_t{place->row_stride}, uintptr_t{place->head_stride}}) {
     if (at % place->element == 0) continue;
     return reporter.Fail(FOVEA_E_MISALIGNED, "data or a stride is not on a multiple of an element's size",
                          place->element, at % place->element);
@@ -213,8 +216,7 @@ Status ReadOut(const fovea_attention_out* given, const AttentionSpec& spec, Head
   reporter.tensor = 3;
   if (given == nullptr) return reporter.Fail(FOVEA_E_NULL, "out is NULL");
   FOVEA_TRY(CheckRows(given->rows, reporter));
-  Place place = {given->data,       given->rows,       spec.heads, spec.d_v, sizeof(float),
-                 given->row_stride, given->head_stride};
+  Place place = {given->data, given->rows, spec.heads, spec.d_v, sizeof(float), given->row_stride, given->head_stride};
   FOVEA_TRY(CheckPlace(&place, reporter));
   // Rows of heads or heads of rows, either without overlaps: workers write them at the same time.
   const CheckedSize vector = CheckedSize(spec.d_v) * sizeof(float);
@@ -269,7 +271,12 @@ Status ReadKeyBias(const Request& request, HeadRows* bias, Reporter& reporter) {
     return reporter.Fail(FOVEA_E_OPTION, "key_bias is one for all heads or one for each", request.spec.heads, heads);
   }
   if (options.key_bias == nullptr) return kOk;
-  Place place = {options.key_bias, request.rows.keys,           heads, 1, sizeof(float), options.key_bias_row_stride,
+  Place place = {options.key_bias,
+                 request.rows.keys,
+                 heads,
+                 1,
+                 sizeof(float),
+                 options.key_bias_row_stride,
                  options.key_bias_head_stride};
   FOVEA_TRY(CheckPlace(&place, reporter));
   *bias = {options.key_bias, place.row_stride, heads == 1 ? 0 : place.head_stride};

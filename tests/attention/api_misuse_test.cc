@@ -66,9 +66,8 @@ TEST_F(AttentionMisuse, NullArguments) {
   EXPECT_EQ(fovea_attention_scratch(nullptr, &bytes, nullptr), FOVEA_E_NULL);
   EXPECT_EQ(fovea_attention_scratch(&options_, nullptr, nullptr), FOVEA_E_NULL);
   const auto run = [&](const fovea_attention_options* o, const fovea_attention_rows* q, const fovea_attention_rows* k,
-                       const fovea_attention_rows* v, const fovea_attention_out* out, void* memory) {
-    return fovea_attention_run(o, q, k, v, out, memory, scratch.size(), nullptr);
-  };
+                       const fovea_attention_rows* v, const fovea_attention_out* out,
+                       void* memory) { return fovea_attention_run(o, q, k, v, out, memory, scratch.size(), nullptr); };
   EXPECT_EQ(run(&options_, &q_, &k_, &v_, &out_, scratch.data()), FOVEA_OK);
   EXPECT_EQ(run(nullptr, &q_, &k_, &v_, &out_, scratch.data()), FOVEA_E_NULL);
   EXPECT_EQ(run(&options_, nullptr, &k_, &v_, &out_, scratch.data()), FOVEA_E_NULL);
@@ -139,7 +138,7 @@ TEST_F(AttentionMisuse, Shapes) {
   ExpectOption("self_score");
   options_.workers = 65;
   ExpectOption("workers");
-  options_.tile_rows = 1025;
+  options_.tile_rows = (1u << 20) + 1;
   ExpectOption("tile_rows");
 }
 
@@ -386,8 +385,8 @@ TEST(AttentionMisuseClusters, OrdersAndRanks) {
   a.pattern.rank = nullptr;
   EXPECT_EQ(run(), FOVEA_E_NULL);
   a.pattern.rank = rank.data();
-  for (uint32_t* number : {&a.pattern.window, &a.pattern.first, &a.pattern.last, &a.pattern.full_up_to, &a.pattern.block,
-                           &a.pattern.dilation, &a.pattern.top_k}) {
+  for (uint32_t* number : {&a.pattern.window, &a.pattern.first, &a.pattern.last, &a.pattern.full_up_to,
+                           &a.pattern.block, &a.pattern.dilation, &a.pattern.top_k}) {
     const uint32_t right = *number;
     *number = 2;
     EXPECT_EQ(run(), FOVEA_E_OPTION);

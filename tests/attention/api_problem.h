@@ -36,9 +36,8 @@ class Strided {
   }
   std::vector<float> Floats() {
     std::vector<float> values(size_t{rows_} * heads_ * vector_ / sizeof(float));
-    ForVectors([&](uint8_t* at, size_t i) {
-      memcpy(reinterpret_cast<uint8_t*>(values.data()) + i * vector_, at, vector_);
-    });
+    ForVectors(
+        [&](uint8_t* at, size_t i) { memcpy(reinterpret_cast<uint8_t*>(values.data()) + i * vector_, at, vector_); });
     return values;
   }
   // Nothing between the vectors was written.

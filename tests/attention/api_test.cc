@@ -41,10 +41,13 @@ std::vector<std::pair<const char*, Pattern>> AllPatterns() {
   clustered.rounds = 2;
   clustered.chunk = 16;
   clustered.chunks_before = 1;
-  return {{"full", Pattern{}},   {"causal", WindowOf(kUnbounded, 0)}, {"window", WindowOf(7, 2)}, {"dilated", dilated},
-          {"block", block},      {"neighbours", neighbours},          {"by head", by_head},       {"edges", edges},
-          {"listed", listed},    {"global", global},                  {"named", named},           {"best", best},
-          {"short", short_full}, {"clustered", clustered}};
+  return {{"full", Pattern{}},        {"causal", WindowOf(kUnbounded, 0)},
+          {"window", WindowOf(7, 2)}, {"dilated", dilated},
+          {"block", block},           {"neighbours", neighbours},
+          {"by head", by_head},       {"edges", edges},
+          {"listed", listed},         {"global", global},
+          {"named", named},           {"best", best},
+          {"short", short_full},      {"clustered", clustered}};
 }
 
 struct Result {
@@ -241,7 +244,7 @@ TEST(AttentionApi, WorkersAndTilesDoNotChangeBits) {
     Arguments a(problem, Layout::kGaps);
     const std::vector<float> one = a.Output();
     for (const uint32_t workers : {2u, 3u, 64u}) {
-      for (const uint32_t tile_rows : {0u, 1u, 7u, 1024u}) {
+      for (const uint32_t tile_rows : {0u, 1u, 7u, 1u << 16}) {
         for (const fovea_runner runner : {fovea_runner{nullptr}, fovea_runner{test::ReverseRunner}}) {
           a.options.workers = workers;
           a.options.tile_rows = tile_rows;
@@ -277,6 +280,72 @@ TEST(AttentionApi, ScratchIsExact) {
       EXPECT_EQ(error.found, needed - 1);
     }
   }
+}
+
+// Copies of exactly the size of a table, to be spoiled.
+template <typename T>
+struct Table {
+  Table(const T*& given, size_t count) : size(given == nullptr ? 0 : count), bytes(size * sizeof(T)) {
+    if (size == 0) return;
+    memcpy(bytes.data(), given, size * sizeof(T));
+    given = reinterpret_cast<const T*>(bytes.data());
+  }
+  // Puts a number where another was.
+  void Spoil(std::mt19937* random, uint32_t rows) {
+    if (size == 0) return;
+    const auto any = static_cast<uint32_t>((*random)() % rows);
+    const uint32_t numbers[] = {0, 1, rows - 1, rows, rows + 1, 0xffffffff, 0x7fffffff, 0x80000000, any};
+    const uint32_t number = numbers[(*random)() % 9];
+    memcpy(bytes.data() + (*random)() % size * sizeof(T), &number, sizeof(T));
+  }
+  size_t size;
+  test::AlignedBytes bytes;
+};
+
+// Under the address sanitizer: whatever stands in the tables, nothing outside the arrays is touched.
+TEST(AttentionApi, SpoiltTablesDoNotLeadOutside) {
+  std::mt19937 random(11);
+  uint32_t passed = 0, refused = 0;
+  for (const auto& [name, pattern] : AllPatterns()) {
+    SCOPED_TRACE(name);
+    Case c = Ragged(pattern);
+    c.spec.distance_reach = 5;
+    c.buckets = pattern.rounds == 0 ? 4 : 0;
+    std::vector<int32_t> coordinates(80 * 2);
+    c.spec.coordinates = coordinates.data();
+    c.spec.coordinate_sets = 2;
+    c.spec.coordinate_positions = 80;
+    const Problem problem(c);
+    for (int i = 0; i < 150; ++i) {
+      Arguments a(problem, Layout::kDense);
+      Table<uint32_t> queries(a.options.query_offsets, 6), keys(a.options.key_offsets, 6);
+      Table<uint32_t> listed(a.pattern.listed, a.pattern.listed_count), lists(a.pattern.listed_offsets, 6);
+      Table<int32_t> windows(a.pattern.head_windows, 12), blocks(a.pattern.blocks, 18), buckets(a.options.buckets, 11);
+      const size_t clusters = size_t{a.key_rows} * a.spec.heads * pattern.rounds;
+      Table<int32_t> order(a.pattern.order, clusters), rank(a.pattern.rank, clusters);
+      Table<int32_t> places(a.options.coordinates, coordinates.size());
+      for (Table<uint32_t>* table : {&queries, &keys, &listed, &lists}) {
+        if (random() % 4 == 0) table->Spoil(&random, a.key_rows);
+      }
+      for (Table<int32_t>* table : {&windows, &blocks, &buckets, &order, &rank, &places}) {
+        if (random() % 4 == 0) table->Spoil(&random, a.key_rows);
+      }
+      uint64_t needed = 0;
+      fovea_attention_scratch(&a.options, &needed, nullptr);
+      const test::AlignedBytes scratch(needed);
+      fovea_error error = {};
+      const fovea_status status = a.Run(scratch.data(), scratch.size(), &error);
+      if (status == FOVEA_OK) {
+        ++passed;
+        continue;
+      }
+      ++refused;
+      ASSERT_NE(error.text, nullptr);
+      for (size_t b = 0; b < a.key_rows * 32 * sizeof(float); ++b) ASSERT_EQ(a.out_rows.data()[b], kGap) << error.text;
+    }
+  }
+  EXPECT_GT(passed, 100u);
+  EXPECT_GT(refused, 100u);
 }
 
 TEST(AttentionApi, NeverAllocates) {

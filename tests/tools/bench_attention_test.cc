@@ -69,8 +69,8 @@ TEST(BenchAttention, FitsExponents) {
 
 TEST(BenchAttention, Json) {
   const std::string svg = Temporary("attention.svg");
-  const CommandResult result = Fovea({"bench", "attention", "--max-n", "256", "--heads", "2", "--head-size", "8", "--seconds",
-                                      "0", "--workers", "2", "--json", "--svg", svg});
+  const CommandResult result = Fovea({"bench", "attention", "--max-n", "256", "--heads", "2", "--head-size", "8",
+                                      "--seconds", "0", "--workers", "2", "--json", "--svg", svg});
   ASSERT_EQ(result.status, 0) << result.err;
   const auto json = nlohmann::json::parse(result.out, nullptr, false);
   std::set<std::string> names, variables;
@@ -82,12 +82,15 @@ TEST(BenchAttention, Json) {
     for (const auto& point : series["points"]) {
       EXPECT_GT(point[variable].get<double>(), last);
       last = point[variable];
-      for (const char* key : {"microseconds", "bytes", "keys_per_query", "gflops"}) EXPECT_GT(point[key].get<double>(), 0) << key;
+      for (const char* key : {"microseconds", "bytes", "keys_per_query", "gflops"})
+        EXPECT_GT(point[key].get<double>(), 0) << key;
     }
-    if (variable == "n") EXPECT_EQ(series["points"].size(), 2u);
+    if (variable == "n") {
+      EXPECT_EQ(series["points"].size(), 2u);
+    }
   }
-  for (const char* name : {"full", "window 64", "window 512", "window 128 x 4", "block 128", "window 128 + 16 global", "best 32",
-                           "clusters 2 x 64", "convolution 3"}) {
+  for (const char* name : {"full", "window 64", "window 512", "window 128 x 4", "block 128", "window 128 + 16 global",
+                           "best 32", "clusters 2 x 64", "convolution 3"}) {
     EXPECT_EQ(names.count(name), 1u) << name;
   }
   EXPECT_EQ(variables, (std::set<std::string>{"d", "k", "n", "w"}));
@@ -100,11 +103,14 @@ TEST(BenchAttention, Table) {
       Fovea({"bench", "attention", "--max-n", "128", "--heads", "1", "--head-size", "4", "--seconds", "0"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.out.find("O(k n d^2)"), std::string::npos) << result.out;
-  EXPECT_EQ(Fovea({"bench", "attention", "--max-n", "128", "--svg", Temporary("no/such/folder.svg"), "--seconds", "0"}).status, 2);
+  EXPECT_EQ(Fovea({"bench", "attention", "--max-n", "128", "--svg", Temporary("no/such/folder.svg"), "--seconds", "0"})
+                .status,
+            2);
 }
 
 TEST(BenchAttention, Plot) {
-  const std::string svg = tools::LogPlot("a < b", "x", "y", {{"p & q", {{2, 1}, {4, 10}, {8, 100}}}, {"one", {{4, 5}}}});
+  const std::string svg =
+      tools::LogPlot("a < b", "x", "y", {{"p & q", {{2, 1}, {4, 10}, {8, 100}}}, {"one", {{4, 5}}}});
   EXPECT_EQ(svg.rfind("<svg ", 0), 0u);
   EXPECT_NE(svg.find("a &lt; b"), std::string::npos);
   EXPECT_NE(svg.find("p &amp; q"), std::string::npos);

@@ -50,7 +50,8 @@ OrderedJson ToJson(const CostRequest& request, const std::vector<CostSeries>& al
 void Print(std::ostream& out, const CostRequest& request, const std::vector<CostSeries>& all) {
   out << fmt::format("{} heads of {}, {} workers, {}\n", request.heads, request.head_size, request.workers,
                      fovea_simd_target());
-  out << "Time is the fastest run's; bytes are inputs, outputs, scratch and weights; keys those whose score a query makes.\n";
+  out << "Time is the fastest run's; bytes are inputs, outputs, scratch and weights; keys those whose score a query "
+         "makes.\n";
   for (const CostSeries& series : all) {
     const bool by_rows = series.variable == "n";
     out << fmt::format("\n{}{}\n{:>8} {:>12} {:>11} {:>10} {:>9}\n", series.name,
@@ -107,7 +108,9 @@ void AddBenchAttention(CLI::App* bench, Console* console) {
       ->check(CLI::Range(128, 1 << 20))
       ->capture_default_str();
   command->add_option("--heads", request.heads, "Heads")->check(CLI::Range(1, 64))->capture_default_str();
-  command->add_option("--head-size", request.head_size, "Elements of a head")->check(CLI::Range(1, 1024))->capture_default_str();
+  command->add_option("--head-size", request.head_size, "Elements of a head")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   command->add_option("--seconds", request.seconds, "How long to measure each point")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();

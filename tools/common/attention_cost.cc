@@ -64,13 +64,14 @@ void MakeWindow(uint32_t n, uint32_t width, uint32_t dilation, CostKeys* keys) {
 }
 
 CostPattern WindowPattern(uint32_t width, uint32_t dilation) {
-  const std::string name = dilation == 1 ? fmt::format("window {}", width) : fmt::format("window {} x {}", width, dilation);
-  return {name, "O(n w d)", 1, 2 * width * dilation,
+  const std::string name =
+      dilation == 1 ? fmt::format("window {}", width) : fmt::format("window {} x {}", width, dilation);
+  return {name, "O(n w d)", 1, 4 * width * dilation,
           [=](uint32_t n, uint32_t, CostKeys* keys) { MakeWindow(n, width, dilation, keys); }};
 }
 
 CostPattern BlockPattern(uint32_t block) {
-  return {fmt::format("block {}", block), "O(n w d)", 1, 2 * block, [=](uint32_t n, uint32_t, CostKeys* keys) {
+  return {fmt::format("block {}", block), "O(n w d)", 1, 4 * block, [=](uint32_t n, uint32_t, CostKeys* keys) {
             keys->pattern.window = FOVEA_WINDOW_SIDES;
             keys->pattern.block = block;
             const uint64_t rest = n % block;
@@ -80,7 +81,7 @@ CostPattern BlockPattern(uint32_t block) {
 
 // A window, listed rows that all see, and first rows that also see all.
 CostPattern GlobalPattern(uint32_t width, uint32_t listed, uint32_t first) {
-  return {fmt::format("window {} + {} global", width, listed + first), "O(n (w + g) d)", 1, 2 * width,
+  return {fmt::format("window {} + {} global", width, listed + first), "O(n (w + g) d)", 1, 4 * width,
           [=](uint32_t n, uint32_t, CostKeys* keys) {
             MakeWindow(n, width, 1, keys);
             keys->pattern.first = first;
@@ -101,7 +102,7 @@ CostPattern GlobalPattern(uint32_t width, uint32_t listed, uint32_t first) {
 }
 
 CostPattern BestPattern(uint32_t keep) {
-  return {fmt::format("best {}", keep), "O(n^2 d)", 2, 2 * keep, [=](uint32_t n, uint32_t, CostKeys* keys) {
+  return {fmt::format("best {}", keep), "O(n^2 d)", 2, 4 * keep, [=](uint32_t n, uint32_t, CostKeys* keys) {
             keys->pattern.top_k = keep;
             keys->visited = uint64_t{n} * n;
             keys->weighed = uint64_t{n} * std::min(n, keep);
@@ -158,7 +159,7 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
   options.d_k = request.head_size;
   options.pattern = &keys.pattern;
   options.workers = request.workers;
-  if (keys.pattern.rounds > 0) options.tile_rows = 1024;
+  if (keys.pattern.rounds > 0) options.tile_rows = std::min(n, 1u << 20);
   if (threads != nullptr) {
     options.runner = &ports::ThreadRunner::Run;
     options.runner_context = threads.get();
@@ -198,8 +199,14 @@ std::vector<uint8_t> ConvolutionBlob(uint32_t taps, uint32_t width) {
   program.values = {{"x", 0, width, DType::kF32, ValueRole::kInput},
                     {"wide", 0, taps * width, DType::kF32, ValueRole::kInternal},
                     {"y", 0, width, DType::kF32, ValueRole::kOutput}};
-  const auto attribute = [](Attribute key, uint32_t value) { return AttributeRecord{static_cast<uint32_t>(key), value}; };
-  program.operations = {{static_cast<uint32_t>(Code::kUnfold), "unfold", 1, {0}, {},
+  const auto attribute = [](Attribute key, uint32_t value) {
+    return AttributeRecord{static_cast<uint32_t>(key), value};
+  };
+  program.operations = {{static_cast<uint32_t>(Code::kUnfold),
+                         "unfold",
+                         1,
+                         {0},
+                         {},
                          {attribute(Attribute::kBefore, taps / 2), attribute(Attribute::kAfter, taps - 1 - taps / 2)}},
                         {static_cast<uint32_t>(Code::kLinear), "linear", 2, {1}, {0, kBlobNone}, {}}};
   content.programs.push_back(program);
@@ -227,9 +234,16 @@ CostPoint MeasureConvolution(const CostRequest& request, uint32_t taps, uint32_t
 
 std::vector<CostPattern> CostPatterns() {
   const auto full = [](uint32_t n, uint32_t, CostKeys* keys) { keys->visited = uint64_t{n} * n; };
-  return {{"full", "O(n^2 d)", 2, 0, full}, WindowPattern(64, 1),  WindowPattern(128, 1),      WindowPattern(256, 1),
-          WindowPattern(512, 1),            WindowPattern(128, 4), BlockPattern(128),          GlobalPattern(128, 14, 2),
-          BestPattern(32),                  ClusteredPattern(2, 64)};
+  return {{"full", "O(n^2 d)", 2, 0, full},
+          WindowPattern(64, 1),
+          WindowPattern(128, 1),
+          WindowPattern(256, 1),
+          WindowPattern(512, 1),
+          WindowPattern(128, 4),
+          BlockPattern(128),
+          GlobalPattern(128, 14, 2),
+          BestPattern(32),
+          ClusteredPattern(2, 64)};
 }
 
 double FitExponent(const std::vector<CostPoint>& points, double from) {

@@ -1,5 +1,5 @@
-// What attention costs as sequences grow: time, memory and keys visited of each pattern, beside a convolution of the same
-// width, and the exponents that the times follow.
+// What attention costs as sequences grow: time, memory and keys visited of each pattern, beside a convolution of the
+// same width, and the exponents that the times follow.
 #ifndef FOVEA_TOOLS_COMMON_ATTENTION_COST_H_
 #define FOVEA_TOOLS_COMMON_ATTENTION_COST_H_
 
@@ -24,7 +24,7 @@ struct CostKeys {
 
 struct CostPattern {
   std::string name, law;
-  double predicted;     // exponent of n in the time
+  double predicted;      // exponent of n in the time
   uint32_t narrow_from;  // rows from which on the law holds
   std::function<void(uint32_t n, uint32_t heads, CostKeys* keys)> make;
 };

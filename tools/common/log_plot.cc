@@ -37,11 +37,13 @@ std::string Escaped(const std::string& text) {
 }
 
 std::string Text(double x, double y, const char* anchor, const std::string& text, const char* more = "") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more, Escaped(text));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more,
+                     Escaped(text));
 }
 
 std::string Line(double x1, double y1, double x2, double y2) {
-  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#dddddd\"/>\n", x1, y1, x2, y2);
+  return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#dddddd\"/>\n", x1, y1, x2,
+                     y2);
 }
 
 }  // namespace
@@ -56,7 +58,8 @@ std::string LogPlot(const std::string& title, const std::string& x_label, const 
   y.Close();
   const double width = kLeft + kWidth + kLegend, height = kTop + kHeight + 60, bottom = kTop + kHeight;
   std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+      "font-family=\"sans-serif\" "
       "font-size=\"12\">\n<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
       width, height);
   svg += Text(kLeft, 28, "start", title, " font-size=\"16\"");
@@ -78,7 +81,8 @@ std::string LogPlot(const std::string& title, const std::string& x_label, const 
     }
     svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points, colour);
     const double line = kTop + 10 + 20 * static_cast<double>(i), left = kLeft + kWidth + 15;
-    svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"4\" fill=\"{}\"/>\n", left, line - 4, colour);
+    svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"4\" fill=\"{}\"/>\n", left, line - 4,
+                       colour);
     svg += Text(left + 22, line + 2, "start", curves[i].label);
   }
   return svg + "</svg>\n";
