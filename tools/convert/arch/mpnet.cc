@@ -18,9 +18,8 @@ void DescribeMpnet(const Checkpoint& checkpoint, Description& description) {
   };
   encoder.first_position = 2;
   const std::string buckets = StoredPrefix(encoder, description.weights) + "encoder.relative_attention_bias.weight";
-  const std::string bias = "encoder.distance_bias";
-  description.weights.Add(bias, RelativeBuckets(description.weights.Get(buckets), 128));
-  encoder.score_tensors = [bias](uint32_t) { return std::vector<std::string>{bias}; };
+  encoder.distance_bias = "encoder.distance_bias";
+  description.weights.Add(encoder.distance_bias, RelativeBuckets(description.weights.Get(buckets), 128));
   encoder.pooler = "pooler.dense";
   encoder.sequence.dense = "classifier.dense";
   encoder.sequence.out = "classifier.out_proj";

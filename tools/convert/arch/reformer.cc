@@ -187,7 +187,7 @@ class Writer {
     const std::string sorted = b_.Op("sort", {name}, {}, at + "sorted");
     Json attributes = Chunks("lsh");
     attributes.update({{"rounds", shape_.rounds}, {"self_score", -1e5}});
-    return b_.Attention(i, {q, k, v, sorted}, "", at + "attended", attributes);
+    return b_.Attention(fmt::format("attentions.{}", i), {q, k, v, sorted}, {}, at + "attended", attributes);
   }
 
   // Chunks of the text as it stands, the first beside the last.
@@ -197,7 +197,7 @@ class Writer {
     const std::string q = b_.Linear(in, from + "query", at + "query");
     const std::string k = b_.Linear(in, from + "key", at + "key");
     const std::string v = b_.Linear(in, from + "value", at + "value");
-    return b_.Attention(i, {q, k, v}, "", at + "attended", Chunks("local"));
+    return b_.Attention(fmt::format("attentions.{}", i), {q, k, v}, {}, at + "attended", Chunks("local"));
   }
 
   Json Chunks(const std::string& kind) const {
