@@ -69,7 +69,7 @@ void RunTensors(const Arguments& arguments, Console* console) {
     const bool kept = std::count(request.keep.begin(), request.keep.end(), value) != 0;
     if (model.Value(program, value).role != FOVEA_ROLE_OUTPUT && !kept) request.keep.push_back(value);
   }
-  for (const auto& [name, step] : results.attentions) request.taps.push_back(step);
+  for (const auto& [name, step] : results.attentions) request.taps.push_back(DenseTap(step));
   Session session(model, request);
   Bind(batch, &session);
   session.Run();

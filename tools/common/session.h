@@ -18,9 +18,16 @@ struct SessionRequest {
   uint32_t tile_rows = 0;
   std::vector<fovea_limit> limits;
   std::vector<uint32_t> keep;  // values
-  std::vector<uint32_t> taps;  // attention steps
+  std::vector<fovea_tap> taps;
   uint64_t (*clock)() = nullptr;
 };
+
+// All weights of an attention step.
+inline fovea_tap DenseTap(uint32_t step) {
+  fovea_tap tap = {};
+  tap.step = step;
+  return tap;
+}
 
 // Dense rows, copied out of a session.
 struct Matrix {
