@@ -72,11 +72,6 @@ void Join(Reduce reduce, const Entries& head, Entries* row) {
 
 }  // namespace
 
-uint32_t WeightSink::Ordinal(uint32_t head) const {
-  if (head_mask == 0) return head;
-  return static_cast<uint32_t>(__builtin_popcountll(head_mask & ((uint64_t{1} << head) - 1)));
-}
-
 void TapWriter::Stage(uint32_t query_row, uint32_t head, uint32_t index, uint32_t keys, float nothing,
                       AttentionRow* row) {
   uint32_t tapped = query_row;

@@ -15,6 +15,13 @@ enum class Reduce : uint32_t { kNone = 0, kMean = 1, kMax = 2 };
 
 inline constexpr uint32_t kMostStagedRows = 32;
 
+// A loop: the built-in may be a call of a library.
+constexpr uint32_t CountBits(uint64_t bits) {
+  uint32_t count = 0;
+  for (; bits != 0; bits &= bits - 1) ++count;
+  return count;
+}
+
 struct WeightSink {
   // Tapped row t is query row rows[t] (ascending), or t where rows is null: then all rows are tapped.
   const uint32_t* rows;
@@ -44,9 +51,11 @@ struct WeightSink {
   uint32_t slots() const { return reduce == Reduce::kNone ? heads : 1; }
   bool Wants(uint32_t head) const { return head_mask == 0 || ((head_mask >> head) & 1) != 0; }
   // How many wanted heads come before this one.
-  uint32_t Ordinal(uint32_t head) const;
+  uint32_t Ordinal(uint32_t head) const {
+    return head_mask == 0 ? head : CountBits(head_mask & ((uint64_t{1} << head) - 1));
+  }
   size_t FirstEntry(uint32_t row, uint32_t slot) const {
-    return slots() * starts[row] + slot * (starts[row + 1] - starts[row]);
+    return static_cast<size_t>(slots() * starts[row] + slot * (starts[row + 1] - starts[row]));
   }
 };
 

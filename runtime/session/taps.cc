@@ -36,9 +36,7 @@ OpView StepOf(const Session& session, const fovea_tap& tap) {
   return session.model->Operation(session.program(), tap.step);
 }
 
-uint32_t WantedHeads(const fovea_tap& tap, uint32_t heads) {
-  return tap.heads == 0 ? heads : static_cast<uint32_t>(__builtin_popcountll(tap.heads));
-}
+uint32_t WantedHeads(const fovea_tap& tap, uint32_t heads) { return tap.heads == 0 ? heads : CountBits(tap.heads); }
 
 // Room for a sparse tap's entries.
 void MeasureSparse(const Session& session, const fovea_tap& tap, const OpView& op, TapRoom* room) {
