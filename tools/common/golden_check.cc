@@ -70,7 +70,7 @@ void CheckCase(const Model& model, uint32_t program, const std::string& name, co
       if (!readable && !kept) request.keep.push_back(*value);
     } else if (const auto step = model.FindAttention(program, out)) {
       taps[out] = static_cast<uint32_t>(request.taps.size());
-      request.taps.push_back(*step);
+      request.taps.push_back(TapOf(*step));
     }
   }
   Session session(model, request);
