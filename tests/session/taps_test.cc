@@ -72,6 +72,13 @@ TEST(Taps, BestKeysAndClusters) {
   }
 }
 
+// Weights that are a function of their score may be 0, or less.
+TEST(Taps, OtherWeightings) {
+  for (const Activation weighting : {Activation::kRelu, Activation::kGelu}) {
+    CheckAll({Queries::kKeys, With(kWindow, {{Attribute::kActivation, static_cast<uint32_t>(weighting)}})});
+  }
+}
+
 // Weights of a softmax are 1 in all, wherever there is a key.
 TEST(Taps, RowsSumToOne) {
   const TapCase c({Queries::kKeys, kWindow}, kKeys, {});
