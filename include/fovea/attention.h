@@ -212,10 +212,10 @@ typedef struct fovea_attention_options {
 
   /* The weights, if wanted: those of query row r and head h start at weights[(r * heads + h) * weight_stride].
    * Dense (weight_keys NULL): by the key's position in its segment, 0 where the pattern hides it, up to the segment's
-   * length; the stride is at least the longest segment. Sparse: weight_keys has the positions beside the weights and
-   * weight_counts[r * heads + h] their number; a key that counts several times may come several times. The stride is at
-   * least the most keys that a query can see, which is what FOVEA_E_CAPACITY says in `expected`. The outputs are the
-   * same with and without. */
+   * length; the stride is at least the longest segment. Sparse: weight_keys has the rows of k beside the weights,
+   * ascending, none with a weight of 0; weight_counts[r * heads + h] is their number. The stride is at least the most
+   * keys that a query can see, each as often as it counts, which is what FOVEA_E_CAPACITY says in `expected`. The
+   * outputs are the same with and without. */
   uint32_t weight_stride;
   float* weights;          /* [query rows, heads, weight_stride] */
   uint32_t* weight_keys;   /* the same */
@@ -231,9 +231,9 @@ typedef struct fovea_attention_options {
 } fovea_attention_options;
 
 /* The exact bytes of scratch that runs with these options need: they succeed, one byte less fails. They depend on
- * heads, kv_heads, d_k, d_v, the kind of pattern, bucket_count, workers and tile_rows; not on rows, lengths or the
- * machine. What a run checks of the options themselves is checked here too: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE,
- * FOVEA_E_OPTION, FOVEA_E_ID (an entry of a table is out of range; byte: its index). */
+ * heads, kv_heads, d_k, d_v, the kind of pattern, bucket_count, workers, tile_rows and, with weights, weight_stride;
+ * not on rows, lengths or the machine. What a run checks of the options themselves is checked here too: FOVEA_E_NULL,
+ * FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_ID (an entry of a table is out of range; byte: its index). */
 FOVEA_API fovea_status fovea_attention_scratch(const fovea_attention_options* options, uint64_t* bytes,
                                                fovea_error* error);
 

@@ -8,6 +8,7 @@
 #include "fovea/runner.h"
 #include "fovea/session.h"
 #include "fovea/status.h"
+#include "fovea/tap.h"
 #include "fovea/text.h"
 #include "fovea/version.h"
 

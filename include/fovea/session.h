@@ -16,6 +16,7 @@
 
 #include "fovea/model.h"
 #include "fovea/runner.h"
+#include "fovea/tap.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,7 +43,7 @@ typedef struct fovea_session_options {
   uint32_t keep_count;
   uint32_t tap_count;
   const uint32_t* keep; /* Values to keep readable after a run, besides the outputs: each gets memory of its own. */
-  const uint32_t* taps; /* Attention steps whose weights are kept. */
+  const fovea_tap* taps; /* Attention weights to keep, see fovea/tap.h. */
   fovea_runner runner;  /* NULL: workers are called one after the other. */
   void* runner_context;
   uint64_t (*clock)(void); /* If given, ticks are summed per step (fovea_session_step_ticks). Called by workers. */
@@ -122,18 +123,6 @@ FOVEA_API fovea_status fovea_session_find_output(const fovea_session* session, c
 FOVEA_API fovea_status fovea_session_segments(const fovea_session* session, uint32_t space, const uint32_t** offsets,
                                               uint32_t* count, fovea_error* error);
 
-/* Attention weights of tap `tap` (its position in options.taps) in the last run: the weight that row r and head h gives to the j-th key of
- * its segment is data[(r * heads + h) * stride + j]; zero where the pattern hides the key. */
-typedef struct fovea_weights {
-  const float* data;
-  uint32_t rows;   /* Query rows. */
-  uint32_t heads;
-  uint32_t stride; /* Longest key segment the session can hold. */
-  uint32_t query_space, key_space;
-} fovea_weights;
-FOVEA_API fovea_status fovea_session_weights(const fovea_session* session, uint32_t tap, fovea_weights* weights,
-                                             fovea_error* error);
-
 /* Ticks of options.clock spent in a step, summed over workers and runs since init; 0 without a clock. */
 FOVEA_API fovea_status fovea_session_step_ticks(const fovea_session* session, uint32_t step, uint64_t* ticks);
 
@@ -147,7 +136,7 @@ typedef struct fovea_session_info {
   uint64_t input_bytes;     /* scratch */
   uint64_t value_bytes;     /* scratch: values that live across phases, outputs included */
   uint64_t keep_bytes;      /* scratch: kept values */
-  uint64_t tap_bytes;       /* scratch: attention weights */
+  uint64_t tap_bytes;       /* scratch: attention weights kept by taps */
   uint64_t worker_bytes;    /* scratch: tiles of all workers */
 } fovea_session_info;
 FOVEA_API fovea_status fovea_session_get_info(const fovea_session* session, fovea_session_info* info);

@@ -7,6 +7,7 @@
 
 #include "runtime/api/handles.h"
 #include "runtime/attention/check.h"
+#include "runtime/attention/tap.h"
 #include "runtime/parallel/tiles.h"
 
 namespace fovea {
@@ -32,6 +33,7 @@ struct Request {
   AttentionSpec spec{};
   AttentionCall call{};
   AttentionRows rows{};
+  WeightSink weights{};
   // Where one segment is meant.
   uint32_t one_query_segment[2] = {0, 0}, one_key_segment[2] = {0, 0}, one_list[2] = {0, 0};
 };
@@ -143,7 +145,28 @@ Status ReadRequest(const fovea_attention_options* given, Request* request, Repor
   return kOk;
 }
 
-uint64_t WorkerBytes(const Request& request) { return AttentionScratchBytes(request.spec, request.options.tile_rows); }
+// What a worker has: scratch of the engine, and rows of weights in the making.
+struct WorkerScratch {
+  void* engine;
+  float* weights;
+  uint32_t* weight_keys;
+};
+
+WorkerScratch PlaceWorker(const Request& request, Arena* arena) {
+  const fovea_attention_options& options = request.options;
+  WorkerScratch worker{};
+  worker.engine = arena->TakeBytes(AttentionScratchBytes(request.spec, options.tile_rows));
+  const CheckedSize staged = CheckedSize(kMostStagedRows) * options.weight_stride * sizeof(float);
+  if (options.weights != nullptr) worker.weights = static_cast<float*>(arena->TakeBytes(staged));
+  if (options.weight_keys != nullptr) worker.weight_keys = static_cast<uint32_t*>(arena->TakeBytes(staged));
+  return worker;
+}
+
+uint64_t WorkerBytes(const Request& request) {
+  Arena arena;
+  PlaceWorker(request, &arena);
+  return arena.needed();
+}
 
 // A multiple of 64.
 Status ScratchBytes(const Request& request, uint64_t* bytes, Reporter& reporter) {
@@ -283,22 +306,30 @@ Status ReadKeyBias(const Request& request, HeadRows* bias, Reporter& reporter) {
   return kOk;
 }
 
-Status ReadWeights(const Request& request, uint32_t queries, WeightSink* sink, Reporter& reporter) {
-  const fovea_attention_options& options = request.options;
+Status ReadWeights(Request* request, uint32_t queries, Reporter& reporter) {
+  const fovea_attention_options& options = request->options;
   if ((options.weight_keys == nullptr) != (options.weight_counts == nullptr) ||
       (options.weight_keys != nullptr && options.weights == nullptr)) {
     return reporter.Fail(FOVEA_E_NULL, "sparse weights need weights, weight_keys and weight_counts");
   }
   if (options.weights == nullptr) return kOk;
-  const CheckedSize bytes = CheckedSize(queries) * request.spec.heads * options.weight_stride * sizeof(float);
+  const CheckedSize bytes = CheckedSize(queries) * request->spec.heads * options.weight_stride * sizeof(float);
   if (!bytes.ok()) return reporter.Fail(FOVEA_E_OPTION, "weights leave the address space", SIZE_MAX, queries);
-  *sink = {options.weights, options.weight_keys, options.weight_counts, options.weight_stride};
+  WeightSink& sink = request->weights;
+  sink.row_count = queries;
+  sink.heads = request->spec.heads;
+  sink.values = options.weights;
+  sink.stride = sink.staged_entries = options.weight_stride;
+  sink.keys = options.weight_keys;
+  sink.counts = options.weight_counts;
+  sink.staged_rows = kMostStagedRows;
+  request->call.weights = &sink;
   return kOk;
 }
 
 // What all workers of a run see.
 struct Job {
-  const AttentionCall* call;
+  const Request* request;
   Kernels kernels;
   uint8_t* scratch;
   size_t worker_bytes;
@@ -307,11 +338,18 @@ struct Job {
 
 void RunTiles(void* context, uint32_t worker) {
   Job& job = *static_cast<Job*>(context);
-  AttentionCall call = *job.call;
-  call.scratch = job.scratch + worker * job.worker_bytes;
+  const AttentionCall& whole = job.request->call;
+  Arena arena(job.scratch + worker * job.worker_bytes, job.worker_bytes);
+  const WorkerScratch scratch = PlaceWorker(*job.request, &arena);
+  AttentionCall call = whole;
+  call.scratch = scratch.engine;
+  WeightSink weights = job.request->weights;
+  weights.staged_values = scratch.weights;
+  weights.staged_keys = scratch.weight_keys;
+  if (whole.weights != nullptr) call.weights = &weights;
   while (job.tiles.Take(&call.row_begin, &call.row_end)) {
-    call.q.data = static_cast<const uint8_t*>(job.call->q.data) + call.row_begin * call.q.row_stride;
-    call.out.data = static_cast<uint8_t*>(job.call->out.data) + call.row_begin * call.out.row_stride;
+    call.q.data = static_cast<const uint8_t*>(whole.q.data) + call.row_begin * call.q.row_stride;
+    call.out.data = static_cast<uint8_t*>(whole.out.data) + call.row_begin * call.out.row_stride;
     RunAttention(job.kernels, call);
   }
 }
@@ -345,7 +383,7 @@ Status Run(const fovea_attention_options* given, const fovea_attention_rows* q, 
   }
   const uint32_t queries = spec.pairing == Pairing::kParent ? call.key_segments.count
                                                             : call.query_segments.offsets[call.query_segments.count];
-  FOVEA_TRY(ReadWeights(request, queries, &call.weights, reporter));
+  FOVEA_TRY(ReadWeights(&request, queries, reporter));
   FOVEA_TRY(CheckAttentionCall(call, request.rows, reporter));
   if (out->rows < queries) return reporter.Fail(FOVEA_E_ROWS, "out has too few rows", queries, out->rows);
 
@@ -358,7 +396,7 @@ Status Run(const fovea_attention_options* given, const fovea_attention_rows* q, 
     return reporter.Fail(FOVEA_E_MISALIGNED, "memory must start on a multiple of 64 bytes", kAlignment, over);
   }
   if (queries == 0) return kOk;
-  Job job = {&call, GetKernels(), static_cast<uint8_t*>(scratch), static_cast<size_t>(WorkerBytes(request)), {}};
+  Job job = {&request, GetKernels(), static_cast<uint8_t*>(scratch), static_cast<size_t>(WorkerBytes(request)), {}};
   job.tiles.Reset(queries, request.options.workers, request.options.tile_rows);
   RunWorkers(request.options.runner, request.options.runner_context, request.options.workers, RunTiles, &job);
   return kOk;

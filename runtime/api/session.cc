@@ -255,25 +255,6 @@ fovea_status fovea_session_segments(const fovea_session* session, uint32_t space
   return FOVEA_OK;
 }
 
-fovea_status fovea_session_weights(const fovea_session* session, uint32_t tap, fovea_weights* weights,
-                                   fovea_error* error) {
-  Reporter reporter(error);
-  const Status live = CheckSession(session, reporter);
-  if (!live.ok()) return live.code;
-  if (weights == nullptr) return reporter.Fail(FOVEA_E_NULL, "weights is NULL").code;
-  const Session& s = *session->session;
-  if (tap >= s.tap_count) return reporter.Fail(FOVEA_E_INDEX, "no such tap", s.tap_count, tap).code;
-  if (!s.finished) {
-    return reporter.Fail(FOVEA_E_ORDER, "no run has finished since the segments were set").code;
-  }
-  const OpView view = s.model->Operation(s.program(), s.taps[tap].operation);
-  const uint32_t query_space = view.Input(0).space;
-  *weights = {
-      s.taps[tap].data,   s.space_rows[query_space].rows, AttentionSpecOf(view).heads, s.taps[tap].stride, query_space,
-      view.Input(1).space};
-  return FOVEA_OK;
-}
-
 fovea_status fovea_session_step_ticks(const fovea_session* session, uint32_t step, uint64_t* ticks) {
   if (!IsLive(session)) return FOVEA_E_HANDLE;
   if (ticks == nullptr) return FOVEA_E_NULL;

@@ -72,15 +72,7 @@ struct Clusters {
   size_t stride;         // column = head * rounds + round
 };
 
-// Where the weights of a call go; see tap.h for what a session makes of them.
-struct WeightSink {
-  float* values;   // null: nowhere
-  uint32_t* keys;  // null: dense, by key position
-  uint32_t* counts;
-  // Query row r (of the query space), head h: at ((r * heads) + h) * stride; keys likewise; count at r * heads + h.
-  // Dense: keys that the pattern hides get 0, up to the segment's length. Else the first `count` entries of the stride.
-  uint32_t stride;
-};
+struct WeightSink;  // tap.h
 
 struct AttentionCall {
   const AttentionSpec* spec;
@@ -94,11 +86,11 @@ struct AttentionCall {
   HeadRows k_scales, v_scales;  // kI8: one f32 for each row and head
   HeadMatrix<void> out;         // row row_begin; f32 [heads, d_v]; must not overlap q
   HeadRows key_bias;  // row 0 of the key space; f32 [heads, or 1 with a head stride of 0], added to scores; or null
-  const uint32_t* listed;    // pattern.listed: rows of the key space, ascending
-  Segments listed_segments;  // which of them belong to a segment of keys
-  Clusters clusters;         // pattern.rounds
-  WeightSink weights;
-  void* scratch;  // AttentionScratchBytes, 64-aligned, one per worker
+  const uint32_t* listed;     // pattern.listed: rows of the key space, ascending
+  Segments listed_segments;   // which of them belong to a segment of keys
+  Clusters clusters;          // pattern.rounds
+  const WeightSink* weights;  // where the weights go, or null
+  void* scratch;              // AttentionScratchBytes, 64-aligned, one per worker
 };
 
 // Dense f32 rows.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/attention/tap.h"
 #include "runtime/base/checked.h"
 
 namespace fovea {
@@ -215,15 +216,15 @@ Status CheckLengths(const AttentionCall& call, Reporter& reporter) {
                              std::max(queries, keys), s);
       }
     }
-    if (call.weights.values == nullptr) continue;
-    uint32_t most = keys;
-    if (call.weights.keys != nullptr) {
+    if (call.weights == nullptr) continue;
+    uint64_t most = keys;
+    if (call.weights->sparse()) {
       uint32_t listed = 0;
       if (spec.pattern.listed) listed = call.listed_segments.offsets[s + 1] - call.listed_segments.offsets[s];
       most = MostVisibleKeys(spec.pattern, spec.heads, keys, listed);
     }
-    if (most > call.weights.stride) {
-      return reporter.Fail(FOVEA_E_CAPACITY, "a row of weights is too short", most, call.weights.stride, s);
+    if (most > call.weights->stride) {
+      return reporter.Fail(FOVEA_E_CAPACITY, "a row of weights is too short", most, call.weights->stride, s);
     }
   }
   return kOk;

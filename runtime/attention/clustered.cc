@@ -13,25 +13,33 @@
 namespace fovea {
 
 void AttentionEngine::RunClustered(const Piece& piece, const QueryTile& queries) {
-  for (uint32_t i = 0; i < queries.count; ++i) SetUpRow(piece, queries.first + i, head_, i);
-  const uint64_t width = RoundUp(spec_.d_v, kAttentionLanes);
-  for (AttentionTile* tile : {&tile_, &scratch_.part}) {
-    tile->row_count = queries.count;
-    memset(tile->sums, 0, sizeof(float) * queries.count * kAttentionLanes);
-    memset(tile->sum_of_values, 0, sizeof(float) * queries.count * width);
+  for (uint32_t first = 0; first < queries.count;) {
+    uint32_t count = 0;
+    for (taps_.Clear(); count < queries.count - first && !taps_.Full(); ++count) {
+      SetUpRow(piece, queries.first + first + count, head_, count);
+    }
+    const uint64_t width = RoundUp(spec_.d_v, kAttentionLanes);
+    for (AttentionTile* tile : {&tile_, &scratch_.part}) {
+      tile->row_count = count;
+      memset(tile->sums, 0, sizeof(float) * count * kAttentionLanes);
+      memset(tile->sum_of_values, 0, sizeof(float) * count * width);
+    }
+    for (uint32_t round = 0; round < spec_.pattern.rounds; ++round) RunRound(piece, first, round);
+    Finish(piece);
+    first += count;
   }
-  for (uint32_t round = 0; round < spec_.pattern.rounds; ++round) RunRound(piece, round);
-  Finish(piece.keys);
 }
 
-void AttentionEngine::RunRound(const Piece& piece, uint32_t round) {
+// The rows of the tile are the piece's from its row `first_row` on.
+void AttentionEngine::RunRound(const Piece& piece, uint32_t first_row, uint32_t round) {
   const Clusters& clusters = call_.clusters;
   const size_t column = size_t{head_} * spec_.pattern.rounds + round;
   const uint32_t rows = tile_.row_count;
-  const int32_t* ranks =
-      clusters.rank == nullptr ? nullptr : clusters.rank + size_t{piece.row} * clusters.stride + column;
+  const uint32_t first_position = piece.first + first_row;
+  const int32_t* ranks = nullptr;
+  if (clusters.rank != nullptr) ranks = clusters.rank + (size_t{piece.row} + first_row) * clusters.stride + column;
   const auto rank = [&](uint32_t place) {
-    return ranks == nullptr ? piece.first + place : static_cast<uint32_t>(ranks[place * clusters.stride]);
+    return ranks == nullptr ? first_position + place : static_cast<uint32_t>(ranks[place * clusters.stride]);
   };
   uint32_t* places = scratch_.places;
   for (uint32_t i = 0; i < rows; ++i) places[i] = i;

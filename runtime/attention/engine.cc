@@ -116,6 +116,7 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
       call_(call),
       spec_(*call.spec),
       group_(spec_.heads / spec_.kv_heads),
+      taps_(call.weights),
       tile_(scratch_.tile) {
   Arena arena(call.scratch, SIZE_MAX - reinterpret_cast<uintptr_t>(call.scratch));
   PlaceAttentionScratch(spec_, call.row_end - call.row_begin, &arena, &scratch_);
@@ -184,13 +185,8 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
     return;
   }
   // Rows on the edges see all; the others go by residue where the window is dilated, by block where blocks differ.
-  uint64_t kept = end;
-  if (pattern.last > 0) {
-    const uint64_t rounded = RoundUp(piece.keys, pattern.block);
-    kept = rounded > pattern.last ? rounded - pattern.last : 0;
-  }
   const uint32_t front = std::min(std::max(pattern.first, piece.first), end);
-  const uint32_t back = std::max(front, static_cast<uint32_t>(std::min<uint64_t>(kept, end)));
+  const uint32_t back = std::max(front, static_cast<uint32_t>(std::min<uint64_t>(pattern.LastEdge(piece.keys), end)));
   run(piece.first, front, 1, true);
   const uint32_t dilation = pattern.WindowOf(first_head).dilation;
   if (pattern.blocks != nullptr) {
@@ -208,21 +204,22 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
 
 void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads) {
   const uint64_t rows = uint64_t{queries.count} * heads;
-  for (uint64_t first = 0; first < rows; first += scratch_.capacity) {
-    const auto count = static_cast<uint32_t>(std::min<uint64_t>(scratch_.capacity, rows - first));
+  for (uint64_t first = 0; first < rows;) {
+    const auto most = static_cast<uint32_t>(std::min<uint64_t>(scratch_.capacity, rows - first));
     const auto first_query = static_cast<uint32_t>(first / heads);
-    uint32_t query = first_query, head = static_cast<uint32_t>(first % heads);
-    for (uint32_t i = 0; i < count; ++i) {
-      SetUpRow(piece, queries.first + query * queries.step, first_head + head, i);
+    uint32_t query = first_query, head = static_cast<uint32_t>(first % heads), count = 0;
+    for (taps_.Clear(); count < most && !taps_.Full(); ++count) {
+      SetUpRow(piece, queries.first + query * queries.step, first_head + head, count);
       if (++head == heads) ++query, head = 0;
     }
+    first += count;
     ClearRows(&tile_, count);
     if (spec_.relative.keys != nullptr) SetUpRelative(first_head, piece.keys);
     QueryTile chunk = queries;
     chunk.first += first_query * queries.step;
     chunk.count = query - first_query + (head > 0);
     RunKeys(chunk);
-    Finish(piece.keys);
+    Finish(piece);
   }
 }
 
@@ -239,15 +236,7 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
   if (spec_.distance_bias != nullptr) {
     row->bias = spec_.distance_bias + head * (2 * size_t{spec_.distance_reach} + 1) + spec_.distance_reach;
   }
-  if (call_.weights.values != nullptr) {
-    const size_t at = size_t{space_row} * spec_.heads + head;
-    row->weights = call_.weights.values + at * call_.weights.stride;
-    if (call_.weights.keys != nullptr) {
-      row->weight_keys = call_.weights.keys + at * call_.weights.stride;
-    } else {
-      std::fill_n(row->weights, piece.keys, tile_.weigh == nullptr ? kHidden : 0.0f);
-    }
-  }
+  taps_.SetUp(space_row, head, index, piece.keys, tile_.weigh == nullptr ? kHidden : 0.0f, row);
   if (scratch_.best != nullptr) {
     row->best = &scratch_.best[index];
     row->best->count = 0;
@@ -370,18 +359,13 @@ void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
   (spec_.pattern.top_k > 0 ? attention_.choose : attention_.attend)(tile_);
 }
 
-void AttentionEngine::Finish(uint32_t keys) {
+void AttentionEngine::Finish(const Piece& piece) {
   if (spec_.pattern.top_k > 0) {
     for (uint32_t i = 0; i < tile_.row_count; ++i) KeepBest(tile_.rows[i].best, true);
     attention_.finish_best(tile_, source_);
   }
-  attention_.finish(tile_, keys);
-  if (call_.weights.counts == nullptr) return;
-  for (uint32_t i = 0; i < tile_.row_count; ++i) {
-    const AttentionRow& row = tile_.rows[i];
-    call_.weights.counts[static_cast<size_t>(row.weights - call_.weights.values) / call_.weights.stride] =
-        row.weight_count;
-  }
+  attention_.finish(tile_, piece.keys);
+  taps_.Deliver(tile_, piece.keys, piece.key_row);
 }
 
 uint64_t AttentionScratchBytes(const AttentionSpec& spec, uint32_t tile_rows) {

@@ -3,6 +3,7 @@
 #define FOVEA_RUNTIME_ATTENTION_ENGINE_H_
 
 #include "runtime/attention/attention.h"
+#include "runtime/attention/tap.h"
 #include "runtime/base/arena.h"
 
 namespace fovea {
@@ -46,11 +47,11 @@ class AttentionEngine {
   void RunRange(const KeyRange& range);
   bool SetVisible(const KeyRange& range, uint32_t from, uint32_t to) const;
   void TakeBlock(uint32_t from, uint32_t to);
-  void Finish(uint32_t keys);
+  void Finish(const Piece& piece);
 
   // clustered.cc
   void RunClustered(const Piece& piece, const QueryTile& queries);
-  void RunRound(const Piece& piece, uint32_t round);
+  void RunRound(const Piece& piece, uint32_t first_row, uint32_t round);
   void RunChunk(const Piece& piece, uint32_t round, uint32_t chunk, uint32_t first_row, uint32_t rows);
 
   const Kernels& kernels_;
@@ -58,6 +59,7 @@ class AttentionEngine {
   const AttentionCall& call_;
   const AttentionSpec& spec_;
   const uint32_t group_;
+  TapWriter taps_;
   AttentionScratch scratch_;
   AttentionTile& tile_;
   KeySource source_{};  // of the head and segment in work

@@ -24,26 +24,22 @@ uint64_t KeysOfWindow(const Window& window, uint32_t block, uint32_t keys) {
 
 }  // namespace
 
-uint32_t MostVisibleKeys(const Pattern& pattern, uint32_t heads, uint32_t keys, uint32_t listed) {
-  uint64_t most = 0;
+uint64_t MostVisibleKeys(const Pattern& pattern, uint32_t heads, uint32_t keys, uint32_t listed, bool on_edge) {
   if (pattern.rounds > 0) {
     const uint64_t chunks = uint64_t{pattern.chunks_before} + pattern.chunks_after + 1;
-    most = std::max<uint64_t>(chunks * pattern.rounds * pattern.chunk, pattern.chunk);
-    return static_cast<uint32_t>(std::min<uint64_t>(most, kUnbounded));
+    return chunks * pattern.rounds * std::min(pattern.chunk, keys);
   }
+  uint64_t most = 0;
   if (pattern.has_window) {
     for (uint32_t head = 0; head < (pattern.head_windows != nullptr ? heads : 1); ++head) {
       most = std::max(most, KeysOfWindow(pattern.WindowOf(head), pattern.block, keys));
     }
   }
   most += uint64_t{pattern.first} + pattern.last + (pattern.listed ? listed : 0);
-  uint64_t again = 0;  // named blocks count once more
-  if (pattern.blocks != nullptr) again = uint64_t{pattern.block_columns} * pattern.block;
-  if (pattern.first + uint64_t{pattern.last} > 0) most = keys;
-  if (pattern.full_up_to > 0) most = std::max<uint64_t>(most, pattern.full_up_to);
-  most = std::min<uint64_t>(most, keys) + std::min<uint64_t>(again, keys);
-  if (pattern.top_k > 0) most = std::min<uint64_t>(most, pattern.top_k);
-  return static_cast<uint32_t>(most);
+  if (on_edge && pattern.first + uint64_t{pattern.last} > 0) most = keys;
+  most = std::min<uint64_t>(std::max<uint64_t>(most, pattern.full_up_to), keys);
+  if (pattern.blocks != nullptr) most += std::min<uint64_t>(uint64_t{pattern.block_columns} * pattern.block, keys);
+  return pattern.top_k > 0 ? std::min<uint64_t>(most, pattern.top_k) : most;
 }
 
 KeyRanges::KeyRanges(const Pattern& pattern, const QueryTile& tile)

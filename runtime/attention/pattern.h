@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/base/checked.h"
+
 namespace fovea {
 
 inline constexpr uint32_t kUnbounded = 0xffffffffu;
@@ -56,6 +58,13 @@ struct Pattern {
     return {side(w[0]), side(w[1]), w[2] < 1 ? 1u : static_cast<uint32_t>(w[2])};
   }
   bool DiffersByHead() const { return head_windows != nullptr || blocks_heads > 1; }
+  // Queries from this position on are on the last edge of a segment of `keys` keys.
+  uint64_t LastEdge(uint32_t keys) const {
+    if (last == 0) return UINT64_MAX;
+    const uint64_t rounded = RoundUp(keys, block);
+    return rounded > last ? rounded - last : 0;
+  }
+  bool OnEdge(uint32_t position, uint32_t keys) const { return position < first || position >= LastEdge(keys); }
 };
 
 // Queries first, first + step, ... of one segment and of heads that share the pattern.
@@ -110,9 +119,9 @@ class KeyRanges {
   uint32_t next_cut_ = 0, cuts_ = 0;
 };
 
-// The most keys that a query of any of `heads` heads sees in a segment of `keys` keys of which `listed` are listed,
-// each as often as it counts: what a sparse tap needs room for.
-uint32_t MostVisibleKeys(const Pattern&, uint32_t heads, uint32_t keys, uint32_t listed);
+// The most keys that a query of any of `heads` heads sees in a segment of up to `keys` keys of which `listed` are
+// listed, each as often as it comes: what a sparse row needs room for. `on_edge`: queries on the edges too.
+uint64_t MostVisibleKeys(const Pattern&, uint32_t heads, uint32_t keys, uint32_t listed, bool on_edge = true);
 
 }  // namespace fovea
 

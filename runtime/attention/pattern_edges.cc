@@ -7,9 +7,8 @@ namespace fovea {
 
 bool EdgesRange(const Pattern& pattern, const QueryTile& tile, uint32_t* cursor, KeyRange* range) {
   const uint32_t first = std::min(pattern.first, tile.keys);
-  const uint64_t blocks = (uint64_t{tile.keys} + pattern.block - 1) / pattern.block;
-  const uint64_t kept = blocks * pattern.block > pattern.last ? blocks * pattern.block - pattern.last : 0;
-  const uint32_t last = std::max(first, static_cast<uint32_t>(std::min<uint64_t>(kept, tile.keys)));
+  const uint32_t last =
+      std::max(first, static_cast<uint32_t>(std::min<uint64_t>(pattern.LastEdge(tile.keys), tile.keys)));
   while (!tile.sees_all && *cursor < 2) {
     const bool front = (*cursor)++ == 0;
     const uint32_t begin = front ? 0 : last, end = front ? first : tile.keys;

@@ -8,9 +8,7 @@ namespace fovea {
 bool ListedRange(const Pattern& pattern, const QueryTile& tile, uint32_t* cursor, KeyRange* range) {
   if (!pattern.listed || tile.sees_all) return false;
   // Edges are seen by all anyway.
-  const uint64_t blocks = (uint64_t{tile.keys} + pattern.block - 1) / pattern.block;
-  const uint64_t kept = blocks * pattern.block > pattern.last ? blocks * pattern.block - pattern.last : 0;
-  const uint64_t end = std::min<uint64_t>(kept, tile.keys);
+  const uint64_t end = std::min<uint64_t>(pattern.LastEdge(tile.keys), tile.keys);
   while (*cursor < tile.listed_count) {
     const uint32_t first = tile.listed[*cursor] - tile.key_row;
     ++*cursor;

@@ -240,8 +240,7 @@ Status Run(const OpRun& run) {
     const size_t columns = size_t{spec.heads} * spec.pattern.rounds;
     call.clusters = {run.Indices(extra.clusters), run.Indices(extra.clusters) + columns, 2 * columns};
   }
-  call.weights.values = run.weights;
-  call.weights.stride = run.weights_stride;
+  call.weights = run.weights;
   call.scratch = run.scratch;
   RunAttention(*run.kernels, call);
   return kOk;
@@ -323,6 +322,8 @@ AttentionSpec AttentionSpecOf(const OpView& op) {
   spec.self_score = op.F32(Attribute::kSelfScore, 0.0f);
   return spec;
 }
+
+uint32_t ListedInput(const OpView& op) { return ExtraInputs(op).listed; }
 
 extern const OpDef kAttentionOp = {
     "attention",

@@ -82,8 +82,7 @@ struct OpRun {
   void* scratch;
   QuantizedTile* quantized;
   LinearRun linear;
-  float* weights;  // attention: where a tap wants the weights, or null
-  uint32_t weights_stride;
+  const WeightSink* weights;  // attention: where a tap wants the weights, or null
 
   uint32_t rows() const { return row_end - row_begin; }
   const float* Input(uint32_t i) const { return static_cast<const float*>(inputs[i]); }
@@ -147,6 +146,8 @@ double OneFlopPerElement(const OpView&);
 bool FindPairing(const OpView&, Pairing* pairing);
 // Only for attention operations.
 AttentionSpec AttentionSpecOf(const OpView&);
+// The input that lists the rows of pattern.listed, or kBlobNone.
+uint32_t ListedInput(const OpView&);
 
 // Calls f(first_row, row_count, first_position, segment) for each piece of rows [begin, end) that lies in one segment.
 template <typename F>

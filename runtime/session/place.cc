@@ -41,6 +41,28 @@ void MarkUsed(const Blob& blob, const ProgramRecord& program, SpaceState* spaces
   }
 }
 
+}  // namespace
+
+// A segment's first such row takes offset + 1 rows, each other one `stride` more.
+uint64_t MostStridedRows(const SpaceState& space, uint64_t stride, uint64_t offset) {
+  const uint64_t rows = space.max_rows, segments = space.max_segments;
+  if (space.max_segment_rows <= offset) return 0;
+  const uint64_t in_segment = DivideUp(space.max_segment_rows - offset, stride);
+  if (offset < stride) {  // the first is the cheapest: as many segments as can have one
+    const uint64_t used = rows / (offset + 1) < segments ? rows / (offset + 1) : segments;
+    const uint64_t most = used + (rows - used * (offset + 1)) / stride;
+    return most < used * in_segment ? most : used * in_segment;
+  }
+  // Else one full segment after the other.
+  const uint64_t full = offset + 1 + (in_segment - 1) * stride;
+  const uint64_t used = rows / full < segments ? rows / full : segments;
+  const uint64_t left = rows - used * full;
+  const uint64_t last = used < segments && left > offset ? DivideUp(left - offset, stride) : 0;
+  return used * in_segment + (last < in_segment ? last : in_segment);
+}
+
+namespace {
+
 // The most rows that a space can have which follows from others, and the longest segment. No overflow: limits of spaces
 // are below 2^31, `extra` is at most 2^20.
 uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, SpaceState* space) {
@@ -55,12 +77,9 @@ uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, Space
     case SpaceKind::kExtended:
       space->max_segment_rows = source.max_segment_rows + record.extra;
       return rows + segments * extra;
-    case SpaceKind::kStrided: {
-      // A segment that has rows has at most extra - 1 over a multiple.
-      const uint64_t over = (rows < segments ? rows : segments) * (extra - 1);
+    case SpaceKind::kStrided:
       space->max_segment_rows = static_cast<uint32_t>(DivideUp(source.max_segment_rows, extra));
-      return (rows + over) / extra;
-    }
+      return MostStridedRows(source, extra, 0);
     default: {
       const bool all = extra == 0 || extra > source.max_segment_rows;
       space->max_segment_rows = all ? source.max_segment_rows : record.extra;
@@ -112,7 +131,12 @@ CheckedSize MatrixBytes(uint32_t rows, uint32_t width) {
 class Placer {
  public:
   Placer(const Model& model, const ProgramPlan& plan, const fovea_session_options& options, SessionArenas& arenas)
-      : model_(model), plan_(plan), options_(options), fixed_(arenas.fixed), scratch_(arenas.scratch) {}
+      : model_(model),
+        plan_(plan),
+        options_(options),
+        arenas_(arenas),
+        fixed_(arenas.fixed),
+        scratch_(arenas.scratch) {}
 
   Status Place(const SpaceState* spaces, Reporter& reporter, Session** out) {
     Session* session = fixed_.Take<Session>(1);
@@ -131,7 +155,7 @@ class Placer {
       if (spaces[i].used) s.spaces[i].offsets = fixed_.Take<uint32_t>(uint64_t{spaces[i].max_segments} + 1);
     }
     PlaceValues(s);
-    PlaceTaps(s);
+    FOVEA_TRY(PlaceTaps(options_, s, arenas_, reporter));
     s.info.plan_bytes = fixed_.needed();
     FOVEA_TRY(PlaceWorkers(s, reporter));
     s.info.workers = s.worker_count;
@@ -179,28 +203,6 @@ class Placer {
     s.info.keep_bytes = scratch_.needed() - before;
   }
 
-  void PlaceTaps(Session& s) {
-    const uint32_t operations = plan_.record->operation_count;
-    s.tap_count = options_.tap_count;
-    s.taps = fixed_.Take<Tap>(options_.tap_count);
-    s.tap_of_operation = fixed_.Take<uint32_t>(operations);
-    if (placing()) {
-      for (uint32_t i = 0; i < operations; ++i) s.tap_of_operation[i] = kBlobNone;
-    }
-    const uint64_t before = scratch_.needed();
-    for (uint32_t i = 0; i < options_.tap_count; ++i) {
-      const OpView view = model_.Operation(*plan_.record, options_.taps[i]);
-      const uint32_t stride = s.spaces[view.Input(1).space].max_segment_rows;
-      const CheckedSize floats = CheckedSize(s.spaces[view.Input(0).space].max_rows) *
-                                 CheckedSize(AttentionSpecOf(view).heads) * CheckedSize(stride);
-      void* memory = scratch_.TakeBytes(floats * CheckedSize(sizeof(float)));
-      if (!placing()) continue;
-      s.taps[i] = {options_.taps[i], static_cast<float*>(memory), stride};
-      s.tap_of_operation[options_.taps[i]] = i;
-    }
-    s.info.tap_bytes = scratch_.needed() - before;
-  }
-
   uint64_t OperationScratch(uint32_t tile_rows) const {
     uint64_t most = 0;
     for (uint32_t i = 0; i < plan_.record->operation_count; ++i) {
@@ -243,6 +245,7 @@ class Placer {
         worker.quantized.params = static_cast<QuantParams*>(
             scratch_.TakeBytes((uint64_t{s.tile_rows} + kGemmExtraParams) * sizeof(QuantParams)));
       }
+      PlaceStaged(s, options_, scratch_, &worker);
       if (placing()) s.workers[w] = worker;
     }
     s.info.worker_bytes = scratch_.needed() - scratch_before;
@@ -266,6 +269,7 @@ class Placer {
   const Model& model_;
   const ProgramPlan& plan_;
   const fovea_session_options& options_;
+  SessionArenas& arenas_;
   Arena& fixed_;
   Arena& scratch_;
 };
@@ -309,21 +313,7 @@ Status CheckSessionOptions(const Model& model, const fovea_session_options& opti
     }
   }
   reporter.tensor = FOVEA_NOWHERE;
-  for (uint32_t i = 0; i < options.tap_count; ++i) {
-    reporter.step = options.taps[i];
-    if (options.taps[i] >= program.operation_count) {
-      return reporter.Fail(FOVEA_E_INDEX, "no such step to tap", program.operation_count, options.taps[i]);
-    }
-    if (OpCode(model.Operation(program, options.taps[i]).record->code) != OpCode::kAttention) {
-      return reporter.Fail(FOVEA_E_OPTION, "only attention has weights to tap", 0, options.taps[i]);
-    }
-    for (uint32_t k = 0; k < i; ++k) {
-      if (options.taps[k] == options.taps[i])
-        return reporter.Fail(FOVEA_E_OPTION, "step is tapped twice", 1, options.taps[i]);
-    }
-  }
-  reporter.step = FOVEA_NOWHERE;
-  return kOk;
+  return CheckTaps(model, options, reporter);
 }
 
 Status PlaceSession(const Model& model, const ProgramPlan* plans, const fovea_session_options& options,

@@ -34,10 +34,11 @@ Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint3
     const Linear& linear = model.linears[linear_index];
     run.linear = {linear.backend, &linear.weights, linear.packed, worker.gemm_ops[linear.op]};
   }
+  WeightSink sink;
   const uint32_t tap = session.tap_of_operation[operation];
   if (tap != kBlobNone) {
-    run.weights = session.taps[tap].data;
-    run.weights_stride = session.taps[tap].stride;
+    sink = SinkOf(session.taps[tap], worker);
+    run.weights = &sink;
   }
   return def.run(run);
 }
@@ -81,6 +82,10 @@ void RunPhase(Session& session) {
   const PhasePlan& phase = session.plan->phases[session.next_phase];
   const uint32_t rows = session.space_rows[phase.space].rows;
   if (phase.whole) return RunWhole(session, phase, rows);
+  for (uint32_t i = 0; i < phase.step_count && session.tap_count > 0; ++i) {
+    const uint32_t tap = session.tap_of_operation[session.plan->steps[phase.first_step + i]];
+    if (tap != kBlobNone) ChooseTapRows(session, &session.taps[tap]);
+  }
   if (rows == 0) return;
   session.tiles.Reset(rows, session.worker_count, session.tile_rows);
   RunWorkers(session.runner, session.runner_context, session.worker_count, RunTiles, &session);

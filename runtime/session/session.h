@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "fovea/session.h"
+#include "runtime/attention/tap.h"
 #include "runtime/base/arena.h"
 #include "runtime/parallel/tiles.h"
 #include "runtime/plan/plan.h"
@@ -23,14 +24,19 @@ struct Worker {
   uint8_t* tile_slots;
   void* scratch;
   QuantizedTile quantized;
-  void** gemm_ops;  // [Model::gemm_op_count], null where the program has none
-  uint64_t* ticks;  // [operations], or null
+  void** gemm_ops;       // [Model::gemm_op_count], null where the program has none
+  uint64_t* ticks;       // [operations], or null
+  float* staged_values;  // for taps
+  uint32_t* staged_keys;
 };
 
+// Attention weights that are kept. The sink's rows (and starts) are those of the run in progress.
 struct Tap {
-  uint32_t operation;
-  float* data;
-  uint32_t stride;
+  fovea_tap asked;
+  WeightSink sink;       // without a worker's staged rows
+  uint32_t* rows;        // [most rows] tapped query rows
+  uint64_t* starts;      // sparse: [most rows + 1]
+  uint64_t most, inner;  // sparse: room for entries of a row on an edge of the pattern, and of another one
 };
 
 struct Session {
@@ -74,6 +80,24 @@ struct SessionArenas {
 Status CheckSessionOptions(const Model& model, const fovea_session_options& options, Reporter& reporter);
 Status PlaceSession(const Model& model, const ProgramPlan* plans, const fovea_session_options& options,
                     SessionArenas& arenas, Reporter& reporter, Session** session);
+
+// The most rows that offset, offset + stride, ... of each segment can be in all: exact.
+uint64_t MostStridedRows(const SpaceState& space, uint64_t stride, uint64_t offset);
+
+// taps.cc
+Status CheckTaps(const Model& model, const fovea_session_options& options, Reporter& reporter);
+Status PlaceTaps(const fovea_session_options& options, Session& session, SessionArenas& arenas, Reporter& reporter);
+// Staged rows of one worker, enough for any tap.
+void PlaceStaged(const Session& session, const fovea_session_options& options, Arena& scratch, Worker* worker);
+// Which rows of the bound segments are tapped.
+void ChooseTapRows(Session& session, Tap* tap);
+// Where a worker sends weights.
+WeightSink SinkOf(const Tap& tap, const Worker& worker);
+
+// sparse.cc
+// Rows and heads that a tap kept, each a line of a matrix over the key space, and how many entries they have.
+uint64_t CountEntries(const Tap& tap);
+void WriteSparse(const Session& session, const Tap& tap, const fovea_sparse& arrays);
 
 // bind.cc
 // Rows of `count` segments, wherever they are written.

@@ -110,6 +110,7 @@ TEST(Misuse, NullArguments) {
   EXPECT_REFUSED(fovea_session_segments(live, 0, nullptr, &index, &error), FOVEA_E_NULL);
   EXPECT_REFUSED(fovea_session_segments(live, 0, &offsets, nullptr, &error), FOVEA_E_NULL);
   EXPECT_REFUSED(fovea_session_weights(live, 0, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_REFUSED(fovea_session_sparse(live, 0, nullptr, &error), FOVEA_E_NULL);
   EXPECT_EQ(fovea_session_step_ticks(live, 0, nullptr), FOVEA_E_NULL);
   EXPECT_EQ(fovea_session_get_info(live, nullptr), FOVEA_E_NULL);
 }
@@ -178,6 +179,8 @@ TEST(Misuse, NotAHandle) {
     EXPECT_REFUSED(fovea_session_output(s, 0, &view, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_session_segments(s, 0, &offsets, &count, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_session_weights(s, 0, &weights, &error), FOVEA_E_HANDLE);
+    const fovea_sparse arrays = Sized<fovea_sparse>();
+    EXPECT_REFUSED(fovea_session_sparse(s, 0, &arrays, &error), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_session_step_ticks(s, 0, &ticks), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_session_get_info(s, &info), FOVEA_E_HANDLE);
     fovea_session_cancel(s);
@@ -249,6 +252,8 @@ TEST(Misuse, IndicesPastTheEnd) {
     EXPECT_REFUSED(fovea_session_output(live, bad, &view, &error), FOVEA_E_INDEX);
     EXPECT_REFUSED(fovea_session_segments(live, bad, &offsets, &count, &error), FOVEA_E_INDEX);
     EXPECT_REFUSED(fovea_session_weights(live, bad, &weights, &error), FOVEA_E_INDEX);
+    const fovea_sparse arrays = Sized<fovea_sparse>();
+    EXPECT_REFUSED(fovea_session_sparse(live, bad, &arrays, &error), FOVEA_E_INDEX);
     EXPECT_EQ(fovea_session_step_ticks(live, bad, &ticks), FOVEA_E_INDEX);
   }
 }

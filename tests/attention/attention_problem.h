@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <string.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -14,6 +15,7 @@
 
 #include "hwy/targets.h"
 #include "runtime/attention/attention.h"
+#include "runtime/attention/tap.h"
 #include "tests/support/reference_attention.h"
 #include "tools/base/half.h"
 
@@ -53,7 +55,7 @@ struct Case {
   bool ordered_buckets = false;  // in the order of distances, as models have them; else at random
   bool distance_bias = true;     // with a reach
   double listed = 0.0;           // share of rows, with pattern.listed
-  bool sorted = true;         // with pattern.rounds; else keys as they stand, in one round
+  bool sorted = true;            // with pattern.rounds; else keys as they stand, in one round
 };
 
 class Problem {
@@ -102,6 +104,19 @@ class Problem {
   uint32_t rows() const { return rows_; }
   uint32_t stride() const { return stride_; }
   const Case& problem() const { return case_; }
+  uint32_t SegmentOf(uint32_t row) const {
+    if (case_.spec.pairing == Pairing::kParent) return row;
+    return static_cast<uint32_t>(std::upper_bound(query_offsets_.begin(), query_offsets_.end(), row) -
+                                 query_offsets_.begin() - 1);
+  }
+  uint32_t PositionOf(uint32_t row) const { return row - query_offsets_[SegmentOf(row)]; }
+  uint32_t FirstKey(uint32_t segment) const { return key_offsets_[segment]; }
+  uint32_t MostListed() const {
+    uint32_t most = 0;
+    for (size_t s = 1; s < listed_offsets_.size(); ++s)
+      most = std::max(most, listed_offsets_[s] - listed_offsets_[s - 1]);
+    return most;
+  }
 
   AttentionCall Call() const {
     const AttentionSpec& spec = case_.spec;
@@ -122,17 +137,15 @@ class Problem {
     call.listed = listed_.data();
     call.listed_segments = {listed_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
     if (case_.sorted) call.clusters = {order_.data(), rank_.data(), size_t{spec.heads} * spec.pattern.rounds};
-    call.weights.stride = stride_;
     return call;
   }
 
   // Runs tile by tile; each tile has its own exact buffers.
   std::vector<float> Run(const Kernels& kernels, const std::vector<uint32_t>& tiles,
-                         std::vector<float>* weights = nullptr) const {
+                         const WeightSink* weights = nullptr) const {
     const AttentionSpec& spec = case_.spec;
     const size_t q_width = size_t{spec.heads} * spec.d_k, out_width = size_t{spec.heads} * spec.d_v;
     std::vector<float> result(rows_ * out_width);
-    if (weights != nullptr) weights->assign(size_t{rows_} * spec.heads * stride_, kCanary);
     AttentionCall call = Call();
     const Buffer<uint8_t> k(k_.size()), v(v_.size());
     std::copy(k_.begin(), k_.end(), k.data.get());
@@ -152,7 +165,7 @@ class Problem {
       call.row_end = row + count;
       call.q.data = q.data.get();
       call.out = DenseHeads<void>(out.data.get(), spec.heads, spec.d_v);
-      call.weights.values = weights != nullptr ? weights->data() : nullptr;
+      call.weights = weights;
       RunAttention(kernels, call);
       std::copy_n(out.data.get(), out.size, result.begin() + row * out_width);
       row += count;
@@ -249,14 +262,106 @@ inline bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-// Output and weights against the reference; asking for weights changes no bit; other tilings change no bit.
+// A sink in buffers of exact size, and what it holds afterwards.
+class Kept {
+ public:
+  Kept(const Problem& problem, bool sparse, Reduce reduce = Reduce::kNone, uint64_t mask = 0,
+       const std::vector<uint32_t>* rows = nullptr, uint32_t staged_rows = 5)
+      : problem_(problem) {
+    const AttentionSpec& spec = problem.problem().spec;
+    for (uint32_t row = 0; row < problem.rows(); ++row) {
+      if (rows == nullptr || std::count(rows->begin(), rows->end(), row) != 0) rows_.push_back(row);
+    }
+    rows_.reserve(1);  // so that data() is not null
+    sink_.rows = rows == nullptr ? nullptr : rows_.data();
+    sink_.row_count = static_cast<uint32_t>(rows_.size());
+    sink_.head_mask = mask;
+    sink_.heads = 0;
+    for (uint32_t head = 0; head < spec.heads; ++head) sink_.heads += sink_.Wants(head) ? 1 : 0;
+    sink_.reduce = reduce;
+    sink_.stride = problem.stride();
+    sink_.staged_rows = staged_rows;
+    sink_.staged_entries = problem.stride();
+    size_t entries = rows_.size() * sink_.slots() * problem.stride();
+    if (sparse) {
+      sink_.staged_entries = static_cast<uint32_t>(Entries(true));
+      const uint64_t heads = reduce == Reduce::kNone ? 1 : sink_.heads;
+      for (const uint32_t row : rows_) {
+        const uint32_t segment = problem.SegmentOf(row), keys = problem.problem().keys[segment];
+        const uint32_t position = spec.pairing == Pairing::kParent ? 0 : problem.PositionOf(row);
+        starts_.push_back(total_);
+        total_ += std::min<uint64_t>(heads * Entries(spec.pattern.OnEdge(position, keys)), problem.stride());
+      }
+      starts_.push_back(total_);
+      entries = total_ * sink_.slots();
+      keys_ = std::make_unique<Buffer<uint32_t>>(entries);
+      counts_ = std::make_unique<Buffer<uint32_t>>(rows_.size() * sink_.slots());
+      staged_keys_ = std::make_unique<Buffer<uint32_t>>(size_t{staged_rows} * sink_.staged_entries);
+      sink_.keys = keys_->data.get();
+      sink_.counts = counts_->data.get();
+      sink_.starts = starts_.data();
+      sink_.staged_keys = staged_keys_->data.get();
+    }
+    values_ = std::make_unique<Buffer<float>>(entries);
+    staged_values_ = std::make_unique<Buffer<float>>(size_t{staged_rows} * sink_.staged_entries);
+    std::fill_n(values_->data.get(), entries, kCanary);
+    std::fill_n(staged_values_->data.get(), staged_values_->size, kCanary);
+    sink_.values = values_->data.get();
+    sink_.staged_values = staged_values_->data.get();
+  }
+
+  const WeightSink* sink() const { return &sink_; }
+  const std::vector<uint32_t>& rows() const { return rows_; }
+
+  // [rows, slots, stride]; the canary past the keys of a segment.
+  std::vector<float> Dense() const {
+    if (!sink_.sparse()) return {sink_.values, sink_.values + values_->size};
+    const uint32_t slots = sink_.slots(), stride = problem_.stride();
+    std::vector<float> dense(rows_.size() * slots * stride, kCanary);
+    for (uint32_t t = 0; t < rows_.size(); ++t) {
+      const uint32_t segment = problem_.SegmentOf(rows_[t]), first_key = problem_.FirstKey(segment);
+      const uint32_t keys = problem_.problem().keys[segment];
+      for (uint32_t slot = 0; slot < slots; ++slot) {
+        float* line = &dense[(size_t{t} * slots + slot) * stride];
+        std::fill_n(line, keys, 0.0f);
+        const size_t first = sink_.FirstEntry(t, slot);
+        const uint32_t count = sink_.counts[size_t{t} * slots + slot];
+        EXPECT_LE(count, starts_[t + 1] - starts_[t]);
+        for (uint32_t i = 0; i < count; ++i) {
+          const uint32_t key = sink_.keys[first + i];
+          EXPECT_TRUE(key >= first_key && key < first_key + keys);
+          EXPECT_TRUE(i == 0 || key > sink_.keys[first + i - 1]);
+          EXPECT_NE(sink_.values[first + i], 0.0f);
+          line[key - first_key] = sink_.values[first + i];
+        }
+      }
+    }
+    return dense;
+  }
+
+ private:
+  uint64_t Entries(bool on_edge) const {
+    const AttentionSpec& spec = problem_.problem().spec;
+    return MostVisibleKeys(spec.pattern, spec.heads, problem_.stride(), problem_.MostListed(), on_edge);
+  }
+
+  const Problem& problem_;
+  WeightSink sink_ = {};
+  std::vector<uint32_t> rows_;
+  std::vector<uint64_t> starts_;
+  uint64_t total_ = 0;
+  std::unique_ptr<Buffer<float>> values_, staged_values_;
+  std::unique_ptr<Buffer<uint32_t>> keys_, counts_, staged_keys_;
+};
+
+// Output and weights, dense and sparse, against the reference; asking for weights changes no bit; other tilings change
+// no bit.
 inline void Check(const Case& c) {
   const Problem problem(c);
   const AttentionSpec& spec = problem.problem().spec;
   const ReferenceAttention expected = RunReferenceAttention(problem.Call(), problem.rows(), problem.stride());
   ForEachTarget([&](const Kernels& kernels) {
-    std::vector<float> weights;
-    const std::vector<float> out = problem.Run(kernels, {problem.rows()}, &weights);
+    const std::vector<float> out = problem.Run(kernels, {problem.rows()});
     double worst = 0.0;
     for (size_t i = 0; i < out.size(); ++i) {
       ASSERT_TRUE(std::isfinite(out[i])) << i;
@@ -264,32 +369,30 @@ inline void Check(const Case& c) {
     }
     EXPECT_LE(worst, c.tolerance);
 
-    EXPECT_TRUE(SameBits(out, problem.Run(kernels, {problem.rows()}))) << "weights changed the output";
-    worst = 0.0;
-    for (uint32_t row = 0; row < problem.rows(); ++row) {
-      uint32_t segment = row;
-      if (spec.pairing == Pairing::kPaired) {
-        segment = 0;
-        for (uint32_t end = problem.problem().queries[0]; end <= row; end += problem.problem().queries[++segment]) {
-        }
-      }
-      const uint32_t keys = problem.problem().keys[segment];
-      for (uint32_t head = 0; head < spec.heads; ++head) {
-        const size_t at = (size_t{row} * spec.heads + head) * problem.stride();
-        double sum = 0.0, expected_sum = 0.0;
-        for (uint32_t key = 0; key < keys; ++key) {
-          worst = std::max(worst, std::abs(weights[at + key] - expected.weights[at + key]));
-          if (expected.weights[at + key] == 0.0) {
-            EXPECT_EQ(weights[at + key], 0.0f);
+    for (const bool sparse : {false, true}) {
+      const Kept kept(problem, sparse);
+      EXPECT_TRUE(SameBits(out, problem.Run(kernels, {problem.rows()}, kept.sink()))) << "weights changed the output";
+      const std::vector<float> weights = kept.Dense();
+      worst = 0.0;
+      for (uint32_t row = 0; row < problem.rows(); ++row) {
+        const uint32_t keys = problem.problem().keys[problem.SegmentOf(row)];
+        for (uint32_t head = 0; head < spec.heads; ++head) {
+          const size_t at = (size_t{row} * spec.heads + head) * problem.stride();
+          double sum = 0.0, expected_sum = 0.0;
+          for (uint32_t key = 0; key < keys; ++key) {
+            worst = std::max(worst, std::abs(weights[at + key] - expected.weights[at + key]));
+            if (expected.weights[at + key] == 0.0) {
+              EXPECT_EQ(weights[at + key], 0.0f);
+            }
+            sum += weights[at + key];
+            expected_sum += expected.weights[at + key];
           }
-          sum += weights[at + key];
-          expected_sum += expected.weights[at + key];
+          EXPECT_NEAR(sum, expected_sum, std::max(2e-6, c.tolerance) * std::max(1.0, expected_sum));
+          for (uint32_t key = keys; key < problem.stride(); ++key) ASSERT_EQ(weights[at + key], kCanary);
         }
-        EXPECT_NEAR(sum, expected_sum, std::max(2e-6, c.tolerance) * std::max(1.0, expected_sum));
-        for (uint32_t key = keys; key < problem.stride(); ++key) ASSERT_EQ(weights[at + key], kCanary);
       }
+      EXPECT_LE(worst, c.tolerance) << (sparse ? "sparse" : "dense");
     }
-    EXPECT_LE(worst, c.tolerance);
 
     for (uint32_t step : {1u, 7u, 50u}) {
       if (problem.rows() / step > 300) continue;

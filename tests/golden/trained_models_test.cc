@@ -67,7 +67,7 @@ TEST_F(UseLite, ReproducesItsReference) {
     for (const auto& [key, tensor] : one["tensors"].items()) {
       if (const auto step = converted.model.FindAttention(0, key)) {
         tapped.push_back({tensor, *step});
-        request.taps.push_back(*step);
+        request.taps.push_back(tools::TapOf(*step));
       } else {
         kept.push_back({tensor, ValueOf(converted.model, key)});
         request.keep.push_back(kept.back().second);

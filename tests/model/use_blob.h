@@ -133,12 +133,22 @@ class BlobUser {
     }
     fovea_program_info info;
     fovea_model_program(model, program, &info);
-    std::vector<uint32_t> keep, taps;
+    std::vector<uint32_t> keep;
+    std::vector<fovea_tap> taps;
     for (uint32_t v = 0; v < info.value_count; v += 3) keep.push_back(v);
     fovea_step_info step;
     for (uint32_t i = 0; i < info.step_count; ++i) {
       fovea_program_step(model, program, i, &step);
-      if (step.heads != 0) taps.push_back(i);
+      if (step.heads == 0) continue;
+      // Every form, choice of rows and reduction, one after the other.
+      const uint32_t kind = static_cast<uint32_t>(taps.size());
+      fovea_tap tap = {};
+      tap.step = i;
+      tap.form = kind % 2 == 0 ? FOVEA_TAP_SPARSE : FOVEA_TAP_DENSE;
+      tap.rows = kind % 3;
+      tap.stride = tap.rows == FOVEA_ROWS_STRIDE ? 2 : 0;
+      tap.reduce = kind / 2 % 3;
+      taps.push_back(tap);
     }
     fovea_session_options options = Options(limits, 2, 3);
     options.program = program;
@@ -169,8 +179,29 @@ class BlobUser {
       fovea_weights weights;
       for (uint32_t t = 0; t < taps.size(); ++t) {
         EXPECT_EQ(fovea_session_weights(session, t, &weights, nullptr), FOVEA_OK);
-        Touch(weights.data, uint64_t{weights.rows} * weights.heads * weights.stride * sizeof(float));
+        if (weights.form == FOVEA_TAP_SPARSE) {
+          ReadSparse(session, t, weights);
+        } else {
+          Touch(weights.data, uint64_t{weights.rows} * weights.heads * weights.stride * sizeof(float));
+        }
       }
+    }
+  }
+
+  void ReadSparse(const fovea_session* session, uint32_t tap, const fovea_weights& weights) {
+    const uint64_t offsets = std::max(uint64_t{weights.rows} * weights.heads, uint64_t{weights.key_rows}) + 1;
+    const AlignedBytes numbers(offsets * 8), lines(weights.entries * 4), keys(weights.entries * 4);
+    const AlignedBytes values(weights.entries * 4);
+    fovea_sparse arrays = {};
+    arrays.struct_size = sizeof(arrays);
+    arrays.offset_room = offsets;
+    arrays.entry_room = weights.entries;
+    arrays.offsets = reinterpret_cast<uint64_t*>(numbers.data());
+    arrays.lines = reinterpret_cast<uint32_t*>(lines.data());
+    arrays.keys = reinterpret_cast<uint32_t*>(keys.data());
+    arrays.values = reinterpret_cast<float*>(values.data());
+    for (arrays.layout = 0; arrays.layout <= FOVEA_SPARSE_CSC; ++arrays.layout) {
+      EXPECT_EQ(fovea_session_sparse(session, tap, &arrays, nullptr), FOVEA_OK);
     }
   }
 

@@ -104,8 +104,8 @@ void Check(const Case& c, const Lengths& query_lengths, const Lengths& key_lengt
   const TestModel model(b.Blob());
   const std::vector<fovea_limit> limits = LimitsOf(b, feed);
   fovea_session_options options = Options(limits, 2, 3);
-  const uint32_t step = 0;
-  options.taps = &step;
+  const fovea_tap tap = {};
+  options.taps = &tap;
   options.tap_count = 1;
   TestSession session(model, options);
   for (const auto& [space, lengths] : feed.segments) session.SetSegments(space, lengths);

@@ -70,7 +70,10 @@ TEST(Session, NoHeapAfterInit) {
         const std::vector<fovea_limit> limits = {{e.texts, 4, 0}, {e.tokens, 64, 0}};
         fovea_session_options options = Options(limits, workers);
         options.runner = ReverseRunner;
-        options.taps = e.attention_steps.data();
+        std::vector<fovea_tap> taps = {TapOf(e.attention_steps[0]), TapOf(e.attention_steps[1])};
+        taps[1].form = FOVEA_TAP_SPARSE;
+        taps[1].reduce = FOVEA_REDUCE_MEAN;
+        options.taps = taps.data();
         options.tap_count = 2;
         TestSession session(model, options);
         const std::vector<int32_t> ids = RandomIds(60, 50, 4);
@@ -172,7 +175,8 @@ TEST(Session, TapsChangeNoOutputAndRowsSumToOne) {
   const std::vector<int32_t> ids = RandomIds(38, 50, 5);
   const Outputs expected = RunOnce(model, e, Options(limits), lengths, ids);
   fovea_session_options options = Options(limits, 2, 7);
-  options.taps = e.attention_steps.data();
+  const std::vector<fovea_tap> taps = {TapOf(e.attention_steps[0]), TapOf(e.attention_steps[1])};
+  options.taps = taps.data();
   options.tap_count = 2;
   TestSession session(model, options);
   session.SetSegments(e.tokens, lengths);
@@ -314,7 +318,8 @@ TEST(Session, OptionsAreChecked) {
   o.program = 1;
   EXPECT_EQ(size(o), FOVEA_E_INDEX);
   o = Options(good);
-  const uint32_t bad_value = 1000, not_attention = 0, twice[] = {1, 1};
+  const uint32_t bad_value = 1000, twice[] = {1, 1};
+  const fovea_tap not_attention = {};
   o.keep = &bad_value;
   o.keep_count = 1;
   EXPECT_EQ(size(o), FOVEA_E_INDEX);

@@ -226,6 +226,13 @@ inline fovea_session_options Options(const std::vector<fovea_limit>& limits, uin
   return options;
 }
 
+inline fovea_tap TapOf(uint32_t step, uint32_t form = FOVEA_TAP_DENSE) {
+  fovea_tap tap = {};
+  tap.step = step;
+  tap.form = form;
+  return tap;
+}
+
 // A post-norm encoder over ids: embedding, positions, layers, a class of each text. Values: 0 ids; output: the last.
 struct TinyEncoder {
   uint32_t texts, tokens, ids, hidden, classes;

@@ -173,6 +173,39 @@ TEST(Command, RunPadsLikeItsInput) {
   }
 }
 
+// Sparse weights are the dense ones without padding and zeros.
+TEST(Command, RunWritesSparseAttention) {
+  const std::string& blob = TinyBlob("base");
+  const std::string out = Temporary("out.safetensors");
+  const std::string input = WriteInput("two", 2, 5, {2, 6, 3, 0, 0, 2, 5, 8, 9, 3}, {1, 1, 1, 0, 0, 1, 1, 1, 1, 1});
+  const auto run = [&](const std::string& form) {
+    const CommandResult result = Fovea({"run", blob, "--input", input, "--output", out, "--trace", "--taps", form});
+    EXPECT_EQ(result.status, 0) << result.err;
+  };
+  run("dense");
+  const std::vector<float> dense = ToFloats(SafetensorsReader(out).Get("attentions.1"));  // [2, 2, 5, 5]
+  run("sparse");
+  const SafetensorsReader sparse(out);
+  EXPECT_EQ(sparse.Find("attentions.1"), nullptr);
+  const std::vector<int64_t> offsets = tools::ToIntegers(sparse.Get("attentions.1.row_offsets"));
+  const std::vector<int64_t> keys = tools::ToIntegers(sparse.Get("attentions.1.keys"));
+  const std::vector<float> values = ToFloats(sparse.Get("attentions.1.values"));
+  ASSERT_EQ(offsets.size(), (3 + 5) * 2 + 1u);
+  ASSERT_EQ(values.size(), (3 * 3 + 5 * 5) * 2u);
+  ASSERT_EQ(keys.size(), values.size());
+  EXPECT_EQ(offsets.back(), static_cast<int64_t>(values.size()));
+  for (size_t row = 0; row < 8; ++row) {
+    for (size_t head = 0; head < 2; ++head) {
+      const size_t text = row < 3 ? 0 : 1, first = text * 3;
+      for (int64_t i = offsets[row * 2 + head]; i < offsets[row * 2 + head + 1]; ++i) {
+        const size_t key = static_cast<size_t>(keys[i]) - first;
+        EXPECT_EQ(values[i], dense[((text * 2 + head) * 5 + row - first) * 5 + key]);
+      }
+    }
+  }
+  EXPECT_EQ(Fovea({"run", blob, "--input", input, "--trace", "--taps", "some"}).status, 2);
+}
+
 TEST(Command, RunTextsGivesClasses) {
   const json all = Json({"run", TinyBlob("sequence"), "--text", "The cat", "--text", "soup in the harbour", "--json"});
   ASSERT_EQ(all.size(), 2u);

@@ -21,6 +21,7 @@ struct Arguments {
   uint32_t top = 5;
   uint32_t max_length = 0;
   bool trace = false;
+  std::string taps = "dense";
   bool json = false;
 };
 
@@ -69,7 +70,9 @@ void RunTensors(const Arguments& arguments, Console* console) {
     const bool kept = std::count(request.keep.begin(), request.keep.end(), value) != 0;
     if (model.Value(program, value).role != FOVEA_ROLE_OUTPUT && !kept) request.keep.push_back(value);
   }
-  for (const auto& [name, step] : results.attentions) request.taps.push_back(step);
+  for (const auto& [name, step] : results.attentions) {
+    request.taps.push_back(TapOf(step, arguments.taps == "sparse" ? FOVEA_TAP_SPARSE : FOVEA_TAP_DENSE));
+  }
   Session session(model, request);
   Bind(batch, &session);
   session.Run();
@@ -92,7 +95,17 @@ void RunTensors(const Arguments& arguments, Console* console) {
   };
   for (const auto& [name, value] : results.values) add(PaddedValue(model, session, batch, value, name));
   for (uint32_t tap = 0; tap < results.attentions.size(); ++tap) {
-    add(PaddedAttention(model, session, batch, tap, results.attentions[tap].first));
+    const std::string& name = results.attentions[tap].first;
+    if (arguments.taps == "dense") {
+      add(PaddedAttention(model, session, batch, tap, name));
+      continue;
+    }
+    const SparseWeights weights = session.Sparse(tap);
+    if (!arguments.output.empty()) {
+      writer.AddIntegers(name + ".row_offsets", {weights.row_offsets.size()}, weights.row_offsets.data());
+      writer.AddIntegers(name + ".keys", {weights.keys.size()}, weights.keys.data());
+    }
+    add({name + ".values", {weights.values.size()}, weights.values, {}});
   }
   if (!arguments.output.empty()) writer.Write(arguments.output);
   if (arguments.json) PrintJson(console->out, summary);
@@ -123,6 +136,10 @@ void AddRun(CLI::App* app, Console* console) {
   input->excludes("--text")->excludes("--file");
   command->add_option("--output", arguments->output, "With --input: write the results as safetensors")->type_name("FILE");
   command->add_flag("--trace", arguments->trace, "With --input: hidden_states.N and attentions.N too");
+  command->add_option("--taps", arguments->taps,
+                      "With --trace: attentions.N as padded matrices or, sparse, as attentions.N.{row_offsets,keys,values}")
+      ->check(CLI::IsMember({"dense", "sparse"}))
+      ->capture_default_str();
   command->add_option("--top", arguments->top, "Classes or words to print")->check(CLI::Range(1, 1000000))->capture_default_str();
   command->add_option("--max-length", arguments->max_length, "Cut texts to this many tokens; default: what the model takes");
   AddProgram(command, &arguments->program);
@@ -132,7 +149,8 @@ void AddRun(CLI::App* app, Console* console) {
       "Texts give classes, tags, words for the mask token or embeddings, as the model's task is. Tensors are named as\n"
       "elsewhere (input_ids, attention_mask, token_type_ids: [batch, sequence]; padding at the ends of the mask is left out\n"
       "of the work; pixel_values: [batch, channels, height, width]) or by the program's own inputs; results are padded with\n"
-      "zeros likewise.\n"
+      "zeros likewise. Sparse weights have no padding: a line for each query row and head, keys counted through the batch,\n"
+      "of these only those whose weight is not 0.\n"
       "Examples:\n"
       "  fovea run model.fovea --text \"What a lovely day\"\n"
       "  fovea run model.fovea --file lines.txt --workers 4 --json\n"

@@ -80,7 +80,7 @@ void CheckCase(const Model& model, uint32_t program, const std::string& name, co
     } else if (const auto step = model.FindAttention(program, out)) {
       const AttentionLayout layout = LayoutOf(model, program, model.Step(program, *step).name);
       taps[out] = {static_cast<uint32_t>(request.taps.size()), layout};
-      request.taps.push_back(*step);
+      request.taps.push_back(TapOf(*step));
       if (layout.kind == AttentionLayout::Kind::kBand) keep(layout.selection);
     }
   }
@@ -130,7 +130,8 @@ CheckLine Compare(const PaddedTensor& found, const StoredTensor& reference, cons
   line.tensor = found.name;
   line.shape = reference.shape;
   const PaddedTensor result = WithPaddingOf(reference, found);
-  if (result.shape != found.shape) line.note = fmt::format("{} rows, the rest is padding", found.shape[found.shape.size() - 2]);
+  if (result.shape != found.shape)
+    line.note = fmt::format("{} rows, the rest is padding", found.shape[found.shape.size() - 2]);
   if (Significant(result.shape) != Significant(reference.shape)) {
     line.note = "the model's shape is " + ShapeText(result.shape);
     return line;
@@ -170,8 +171,7 @@ std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& gold
     if (on_line) on_line(lines.back());
   };
   for (const auto& [name, tensors] : cases) {
-    const bool wanted = options.cases.empty() ||
-                        std::count(options.cases.begin(), options.cases.end(), name) != 0;
+    const bool wanted = options.cases.empty() || std::count(options.cases.begin(), options.cases.end(), name) != 0;
     if (!wanted || tensors.in.empty() || tensors.out.empty()) continue;
     try {
       CheckCase(model, program, name, tensors, options, add);
@@ -191,12 +191,12 @@ bool AllOk(const std::vector<CheckLine>& lines) {
 }
 
 std::string LineText(const CheckLine& line) {
-  const std::string head = fmt::format("{:<8} {:<20} {:<18}", line.case_name, line.tensor,
-                                       line.shape.empty() ? "" : ShapeText(line.shape));
+  const std::string head =
+      fmt::format("{:<8} {:<20} {:<18}", line.case_name, line.tensor, line.shape.empty() ? "" : ShapeText(line.shape));
   const char* verdict = line.ok ? "ok" : "FAIL";
   if (!line.compared) return fmt::format("{} not compared: {}  {}", head, line.note, line.ok ? "skipped" : verdict);
-  return fmt::format("{} max diff {:<9.2e} max {:<9.4g} cosine {:.6f}  {}{}", head, line.max_diff, line.max_abs, line.cosine,
-                     verdict, line.note.empty() ? "" : " (" + line.note + ")");
+  return fmt::format("{} max diff {:<9.2e} max {:<9.4g} cosine {:.6f}  {}{}", head, line.max_diff, line.max_abs,
+                     line.cosine, verdict, line.note.empty() ? "" : " (" + line.note + ")");
 }
 
 }  // namespace fovea::tools

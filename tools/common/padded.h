@@ -29,7 +29,7 @@ struct PaddedTensor {
 // [batch, sequence, width], or [rows, width] where the value's space has no parent.
 PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch& batch, uint32_t value,
                          const std::string& name);
-// [batch, heads, queries, keys]; `tap` is a position in the session's taps.
+// [batch, heads, queries, keys]; `tap` is a position in the session's taps: one that is dense and has all rows.
 PaddedTensor PaddedAttention(const Model& model, const Session& session, const Batch& batch, uint32_t tap,
                              const std::string& name);
 

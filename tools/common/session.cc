@@ -121,4 +121,25 @@ fovea_weights Session::Weights(uint32_t tap) const {
   return weights;
 }
 
+SparseWeights Session::Sparse(uint32_t tap) const {
+  const fovea_weights weights = Weights(tap);
+  std::vector<uint64_t> offsets(static_cast<size_t>(weights.rows) * weights.heads + 1);
+  std::vector<uint32_t> keys(weights.entries);
+  SparseWeights sparse;
+  sparse.values.resize(weights.entries);
+  fovea_sparse arrays = {};
+  arrays.struct_size = sizeof(arrays);
+  arrays.layout = FOVEA_SPARSE_CSR;
+  arrays.offset_room = offsets.size();
+  arrays.entry_room = weights.entries;
+  arrays.offsets = offsets.data();
+  arrays.keys = keys.data();
+  arrays.values = sparse.values.data();
+  fovea_error error = {};
+  Check(fovea_session_sparse(session_, tap, &arrays, &error), error, fmt::format("tap {}", tap));
+  sparse.row_offsets.assign(offsets.begin(), offsets.end());
+  sparse.keys.assign(keys.begin(), keys.end());
+  return sparse;
+}
+
 }  // namespace fovea::tools

@@ -18,9 +18,17 @@ struct SessionRequest {
   uint32_t tile_rows = 0;
   std::vector<fovea_limit> limits;
   std::vector<uint32_t> keep;  // values
-  std::vector<uint32_t> taps;  // attention steps
+  std::vector<fovea_tap> taps;
   uint64_t (*clock)() = nullptr;
 };
+
+// All weights of an attention step.
+inline fovea_tap TapOf(uint32_t step, uint32_t form = FOVEA_TAP_DENSE) {
+  fovea_tap tap = {};
+  tap.step = step;
+  tap.form = form;
+  return tap;
+}
 
 // Dense rows, copied out of a session.
 struct Matrix {
@@ -29,6 +37,13 @@ struct Matrix {
   std::vector<float> values;
 
   const float* Row(uint32_t row) const { return values.data() + static_cast<size_t>(row) * width; }
+};
+
+// A sparse tap line by line, copied out of a session: line r * heads + h is tapped row r, wanted head h; keys are rows of
+// the key space.
+struct SparseWeights {
+  std::vector<int64_t> row_offsets, keys;
+  std::vector<float> values;
 };
 
 class Session {
@@ -52,6 +67,7 @@ class Session {
   std::vector<uint32_t> Lengths(uint32_t space) const;
   // By position in the request's taps.
   fovea_weights Weights(uint32_t tap) const;
+  SparseWeights Sparse(uint32_t tap) const;
 
  private:
   template <typename T>

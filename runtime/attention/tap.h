@@ -1,0 +1,91 @@
+// What is kept of the weights of a call: rows and heads that are wanted, dense or sparse, each head by itself or all of
+// them as one. Weights are made in a staged row of the worker, as the kernel leaves them, and delivered when they are
+// final; a chunk of rows ends when its staged rows are all taken.
+#ifndef FOVEA_RUNTIME_ATTENTION_TAP_H_
+#define FOVEA_RUNTIME_ATTENTION_TAP_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/kernels/attention.h"
+
+namespace fovea {
+
+enum class Reduce : uint32_t { kNone = 0, kMean = 1, kMax = 2 };
+
+inline constexpr uint32_t kMostStagedRows = 32;
+
+// A loop: the built-in may be a call of a library.
+constexpr uint32_t CountBits(uint64_t bits) {
+  uint32_t count = 0;
+  for (; bits != 0; bits &= bits - 1) ++count;
+  return count;
+}
+
+struct WeightSink {
+  // Tapped row t is query row rows[t] (ascending), or t where rows is null: then all rows are tapped.
+  const uint32_t* rows;
+  uint32_t row_count;
+  uint64_t head_mask;  // bit h: head h is wanted; 0: all are
+  uint32_t heads;      // how many are
+  Reduce reduce;       // over them
+  // Dense, keys is null: the weight of tapped row t, slot s and the key at position p is values[(t * slots + s) *
+  // stride
+  // + p]; slots are the wanted heads, or one if they are reduced. Keys that the pattern hides get 0, up to the
+  // segment's length.
+  float* values;
+  uint32_t stride;
+  // Sparse: the entries of tapped row t and slot s are counts[t * slots + s] from `slots * starts[t] + s * (starts[t +
+  // 1]
+  // - starts[t])` on: keys (rows of the key space, ascending) and values, none of them 0.
+  uint32_t* keys;
+  uint32_t* counts;
+  const uint64_t* starts;  // [row_count + 1]; null: rows and slots follow each other by `stride`, as dense ones do
+  // One worker's: [staged_rows, staged_entries], at least a row. `staged_entries`: the longest segment of keys, or the
+  // most entries of a row as they come (MostVisibleKeys).
+  float* staged_values;
+  uint32_t* staged_keys;  // sparse
+  uint32_t staged_rows, staged_entries;
+
+  bool sparse() const { return keys != nullptr; }
+  uint32_t slots() const { return reduce == Reduce::kNone ? heads : 1; }
+  bool Wants(uint32_t head) const { return head_mask == 0 || ((head_mask >> head) & 1) != 0; }
+  // How many wanted heads come before this one.
+  uint32_t Ordinal(uint32_t head) const {
+    return head_mask == 0 ? head : CountBits(head_mask & ((uint64_t{1} << head) - 1));
+  }
+  size_t FirstEntry(uint32_t row, uint32_t slot) const {
+    if (starts == nullptr) return (size_t{row} * slots() + slot) * stride;
+    return static_cast<size_t>(slots() * starts[row] + slot * (starts[row + 1] - starts[row]));
+  }
+};
+
+// The staged rows of the chunk in work.
+class TapWriter {
+ public:
+  explicit TapWriter(const WeightSink* sink) : sink_(sink) {}
+  void Clear() { count_ = 0; }
+  bool Full() const { return sink_ != nullptr && count_ == sink_->staged_rows; }
+  // Gives the chunk's row `index` a staged row if it is wanted; `nothing` stands for keys that do not come.
+  void SetUp(uint32_t query_row, uint32_t head, uint32_t index, uint32_t keys, float nothing, AttentionRow* row) {
+    if (sink_ != nullptr && sink_->Wants(head)) Stage(query_row, head, index, keys, nothing, row);
+  }
+  // The weights of the chunk are final. Heads of a query come in ascending order.
+  void Deliver(const AttentionTile& tile, uint32_t keys, uint32_t first_key);
+
+ private:
+  struct Staged {
+    uint32_t index, row, ordinal;
+  };
+  void Stage(uint32_t query_row, uint32_t head, uint32_t index, uint32_t keys, float nothing, AttentionRow* row);
+  void DeliverDense(const Staged& staged, const float* values, uint32_t keys) const;
+  void DeliverSparse(const Staged& staged, uint32_t* keys, float* values, uint32_t count, uint32_t first_key) const;
+
+  const WeightSink* sink_;
+  Staged staged_[kMostStagedRows];
+  uint32_t count_ = 0;
+};
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_ATTENTION_TAP_H_
