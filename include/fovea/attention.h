@@ -118,7 +118,8 @@ typedef struct fovea_attention_pattern {
 
   /* Clustered (Reformer, arXiv 2001.04451; Routing Transformer, arXiv 2003.05997): the rows of each segment are sorted
    * by bucket in `rounds` ways. The sorted rows are cut into chunks, and a query sees its own chunk, `chunks_before`
-   * and `chunks_after` others around it, past the ends those at the other end; a key counts as often as it is seen.
+   * and `chunks_after` others around it, the chunks of all rounds, one round behind the other, forming a circle;
+   * a key counts as often as it is seen.
    * Segments of up to `chunk` rows: full attention. Queries and keys must be the same segments. Goes with `causal`
    * only; all else above must be 0.
    * Both tables have a column for each head and round, head * rounds + round, and an entry for each row r of k, at

@@ -2,10 +2,12 @@
  *
  * A tap is asked for when a session is made (fovea_session_options.taps), so its memory is part of what
  * fovea_session_size counts: there is nothing to allocate later, and outputs have the same bits with and without. It
- * names an attention step, the rows and heads that are wanted, and one of two forms: dense   a number for each key of a
- * row's segment. rows x heads x longest segment of keys sparse  the keys that the pattern lets a row see and whose
- * weight is not 0. rows x heads x the most keys that a row can see: with a sliding window a few for each row, however
- * long the text; more for the rows at the edges which see all keys
+ * names an attention step, the rows and heads that are wanted, and one of two forms:
+ *
+ *   - dense: a number for each key of a row's segment; rows x heads x longest segment of keys
+ *   - sparse: the keys that the pattern lets a row see and whose weight is not 0; rows x heads x the most keys that a
+ *     row can see: with a sliding window a few for each row, however long the text; more for rows at the edges, which
+ *     see all keys
  *
  *   fovea_session_options.taps -> fovea_session_run -> fovea_session_weights (-> fovea_session_sparse)
  */

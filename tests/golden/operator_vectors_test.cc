@@ -61,7 +61,7 @@ TEST_F(LongformerVectors, OutputAndWeights) {
     tools::SessionRequest request;
     request.limits = {{0, 1, 0}, {1, kRows, 0}};
     for (const char* step : {"local_weights", "global_weights"}) {
-      request.taps.push_back(model.FindAttention(0, step).value());
+      request.taps.push_back(tools::TapOf(model.FindAttention(0, step).value()));
     }
     tools::Session session(model, request);
     session.SetSegments(1, {kRows});

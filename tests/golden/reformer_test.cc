@@ -147,7 +147,7 @@ class Recorded {
     for (uint32_t layer = 0; layer < published.hashed.size(); ++layer) {
       if (!published.hashed[layer]) continue;
       layers_.push_back(layer);
-      request.taps.push_back(*converted.model.FindAttention(0, "attentions." + std::to_string(layer)));
+      request.taps.push_back(tools::TapOf(*converted.model.FindAttention(0, "attentions." + std::to_string(layer))));
     }
     session_ = std::make_unique<tools::Session>(converted.model, request);
     tools::Bind(batch, session_.get());

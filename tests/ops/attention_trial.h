@@ -179,7 +179,9 @@ class Trial {
     const TestModel model(b_.Blob());
     const std::vector<fovea_limit> limits = LimitsOf(b_, feed);
     fovea_session_options options = Options(limits, 2, 3);
-    options.taps = &step;
+    fovea_tap tap = {};
+    tap.step = step;
+    options.taps = &tap;
     options.tap_count = 1;
     TestSession session(model, options);
     for (const auto& [space, lengths] : feed.segments) session.SetSegments(space, lengths);

@@ -56,9 +56,11 @@ uint64_t CountClustered(const CostKeys& keys, uint32_t n, bool once) {
     std::set<int32_t> seen;
     for (uint32_t round = 0; round < p.rounds; ++round) {
       const uint32_t own = static_cast<uint32_t>(keys.rank[size_t{query} * p.rounds + round]) / p.chunk;
-      for (const uint32_t chunk : {own, (own + chunks - 1) % chunks}) {
+      const uint32_t all = chunks * p.rounds, here = round * chunks + own;  // the rounds' chunks form one circle
+      for (const uint32_t at : {here, (here + all - 1) % all}) {
+        const uint32_t chunk = at % chunks;
         for (uint32_t place = chunk * p.chunk; place < std::min(n, (chunk + 1) * p.chunk); ++place) {
-          seen.insert(keys.order[size_t{place} * p.rounds + round]);
+          seen.insert(keys.order[size_t{place} * p.rounds + at / chunks]);
           count += once ? 0 : 1;
         }
       }

@@ -53,7 +53,10 @@ class Calibrator {
     size_t done = 0;
     for (const auto& [key, weights] : groups) {
       std::vector<const Matrix*> inputs;
-      for (const uint32_t value : key.first) inputs.push_back(&rows.at(value));
+      for (const uint32_t value : key.first) {
+        if (rows.at(value).rows > 0) inputs.push_back(&rows.at(value));
+      }
+      if (inputs.empty()) continue;  // rows that made-up texts do not choose
       const RowStatistics statistics = MakeStatistics(inputs, key.second);
       for (const uint32_t weight : weights) {
         if (progress) progress("calibrate", model_.content.tensors[weight].name, done++, layers.size());
