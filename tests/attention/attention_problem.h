@@ -4,6 +4,7 @@
 #define FOVEA_TESTS_ATTENTION_ATTENTION_PROBLEM_H_
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
@@ -248,6 +249,9 @@ class Problem {
   std::vector<int32_t> table_, order_, rank_;
 };
 
+// Emulated machines are tens of times slower: fewer lengths and tilings there, the same patterns and scores.
+inline bool Emulated() { return getenv("FOVEA_EMULATED") != nullptr; }
+
 template <typename Body>
 void ForEachTarget(const Body& body) {
   for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
@@ -394,7 +398,8 @@ inline void Check(const Case& c) {
       EXPECT_LE(worst, c.tolerance) << (sparse ? "sparse" : "dense");
     }
 
-    for (uint32_t step : {1u, 7u, 50u}) {
+    for (uint32_t step : {7u, 1u, 50u}) {
+      if (Emulated() && step != 7) continue;
       if (problem.rows() / step > 300) continue;
       std::vector<uint32_t> tiles;
       for (uint32_t row = 0; row < problem.rows(); row += step) tiles.push_back(std::min(step, problem.rows() - row));
