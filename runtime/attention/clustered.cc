@@ -3,8 +3,6 @@
 // round comes the last one of the round before it, and before the very first the very last. All rounds go into one
 // softmax, a key as often as it is seen. The rows of the tile are taken in the order of the round, so that those of one
 // chunk share its packed keys.
-#include <string.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -18,12 +16,7 @@ void AttentionEngine::RunClustered(const Piece& piece, const QueryTile& queries)
     for (taps_.Clear(); count < queries.count - first && !taps_.Full(); ++count) {
       SetUpRow(piece, queries.first + first + count, head_, count);
     }
-    const uint64_t width = RoundUp(spec_.d_v, kAttentionLanes);
-    for (AttentionTile* tile : {&tile_, &scratch_.part}) {
-      tile->row_count = count;
-      memset(tile->sums, 0, sizeof(float) * count * kAttentionLanes);
-      memset(tile->sum_of_values, 0, sizeof(float) * count * width);
-    }
+    ClearRows(&tile_, count);
     for (uint32_t round = 0; round < spec_.pattern.rounds; ++round) RunRound(piece, first, round);
     Finish(piece);
     first += count;
@@ -50,9 +43,7 @@ void AttentionEngine::RunRound(const Piece& piece, uint32_t first_row, uint32_t 
     part.rows[i] = tile_.rows[places[i]];
     part.rows[i].max = -std::numeric_limits<float>::infinity();
   }
-  const uint64_t width = RoundUp(spec_.d_v, kAttentionLanes);
-  memset(part.sums, 0, sizeof(float) * rows * kAttentionLanes);
-  memset(part.sum_of_values, 0, sizeof(float) * rows * width);
+  ClearRows(&part, rows);
   for (uint32_t first = 0, end; first < rows; first = end) {
     const uint32_t chunk = rank(places[first]) / spec_.pattern.chunk;
     for (end = first + 1; end < rows && rank(places[end]) / spec_.pattern.chunk == chunk; ++end) {

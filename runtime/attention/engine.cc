@@ -51,18 +51,18 @@ void PlaceRows(uint32_t rows, Arena* arena, AttentionTile* tile) {
   tile->rows = static_cast<AttentionRow*>(arena->TakeBytes(uint64_t{rows} * sizeof(AttentionRow)));
 }
 
-void ClearRows(AttentionTile* tile, uint32_t rows) {
-  tile->row_count = rows;
-  memset(tile->sums, 0, sizeof(float) * rows * kAttentionLanes);
-  memset(tile->sum_of_values, 0, sizeof(float) * rows * RoundUp(tile->d_v, kAttentionLanes));
-}
-
 int64_t CeilDivide(int64_t a, int64_t b) {
   if (b == 1) return a;
   return a >= 0 ? (a + b - 1) / b : -(-a / b);
 }
 
 }  // namespace
+
+void ClearRows(AttentionTile* tile, uint32_t rows) {
+  tile->row_count = rows;
+  memset(tile->sums, 0, sizeof(float) * rows * kAttentionLanes);
+  memset(tile->sum_of_values, 0, sizeof(float) * rows * RoundUp(tile->d_v, kAttentionLanes));
+}
 
 void PlaceAttentionScratch(const AttentionSpec& spec, uint32_t tile_rows, Arena* arena, AttentionScratch* scratch) {
   *scratch = {};

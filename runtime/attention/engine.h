@@ -31,6 +31,9 @@ struct AttentionScratch {
 };
 void PlaceAttentionScratch(const AttentionSpec&, uint32_t tile_rows, Arena* arena, AttentionScratch* scratch);
 
+// The sums of the first `rows` rows become 0; the tile has so many.
+void ClearRows(AttentionTile* tile, uint32_t rows);
+
 // One call of RunAttention.
 class AttentionEngine {
  public:
