@@ -27,7 +27,7 @@ struct OperationResult {
   bool tensors_are_matrices = false;  // the first tensor of a linear layer, all of an embedding: may be quantized
 };
 
-// Fails with what does not fit.
+// Fails with what does not fit. The rule of an operation is in rules/.
 OperationResult CheckOperation(const OperationCall& call);
 
 }  // namespace fovea::tools

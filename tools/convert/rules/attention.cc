@@ -1,0 +1,77 @@
+// Attention, and what clustered patterns need before it.
+#include <algorithm>
+
+#include "tools/convert/rules/check.h"
+
+namespace fovea::tools {
+namespace {
+
+const Names kPatterns = {"full", "window", "none"};
+const Names kScores = {"dot", "distance", "additive"};
+
+void AttentionRule(Check& c) {
+  const uint32_t heads = c.Number(Attribute::kHeads, std::nullopt);
+  const uint32_t kv_heads = c.Number(Attribute::kKvHeads, heads);
+  if (heads == 0 || kv_heads == 0 || heads % kv_heads != 0) Fail("{} heads cannot share {} kv_heads", heads, kv_heads);
+  const BlobValue &q = c.in(0), &k = c.in(1), &v = c.in(2);
+  c.SameSpace(1, 2);
+  if (q.width % heads != 0) Fail("{} is {} wide, which is not {} heads", q.name, q.width, heads);
+  if (uint64_t{k.width} * heads != uint64_t{q.width} * kv_heads) {
+    Fail("keys of {} heads, {} wide, do not fit queries of {} heads, {} wide", kv_heads, k.width, heads, q.width);
+  }
+  if (v.width % kv_heads != 0) Fail("{} is {} wide, which is not {} heads", v.name, v.width, kv_heads);
+  const bool paired = q.space == k.space || (c.Parent(q.space) == c.Parent(k.space) && c.Parent(k.space) != kBlobNone);
+  if (!paired && q.space != c.Parent(k.space)) {
+    Fail("space {} of the queries is neither beside space {} of the keys nor its parent", c.spaces()[q.space].name,
+         c.spaces()[k.space].name);
+  }
+  if (c.Has(0) && (c.tensor(0).rows != heads || c.tensor(0).width % 2 == 0)) {
+    Fail("tensor {} is [{}, {}], [{}, an odd number] is needed", c.tensor(0).name, c.tensor(0).rows, c.tensor(0).width,
+         heads);
+  }
+  for (const Attribute key : {Attribute::kScale, Attribute::kCap, Attribute::kSelfScore}) c.Real(key);
+  c.Choice(Attribute::kScore, kScores, 0);
+  c.Choice(Attribute::kActivation, kActivations, 0);
+  if (c.Choice(Attribute::kPattern, kPatterns, 0) == 1) {
+    c.Number(Attribute::kLeft);
+    c.Number(Attribute::kRight);
+  }
+  for (const Attribute key : {Attribute::kDilation, Attribute::kBlock, Attribute::kFirst, Attribute::kLast,
+                              Attribute::kCausal, Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead,
+                              Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter}) {
+    c.Number(key);
+  }
+  size_t inputs = 3;  // and those that attributes announce
+  for (const Attribute key : {Attribute::kKeyBias, Attribute::kListed, Attribute::kRounds}) {
+    inputs += c.Number(key, 0) != 0 ? 1 : 0;
+  }
+  if (c.in_count() != inputs) Fail("attention with these attributes takes {} inputs, not {}", inputs, c.in_count());
+  c.Result(q.space, uint64_t{v.width} / kv_heads * heads);
+}
+
+void Hash(Check& c) {
+  const uint32_t heads = c.Number(Attribute::kHeads, 1), rounds = c.Number(Attribute::kRounds, 1);
+  const uint32_t buckets = c.Number(Attribute::kBuckets, std::nullopt), more = c.Number(Attribute::kMoreBuckets, 0);
+  if (heads == 0 || c.in(0).width % heads != 0) {
+    Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
+  }
+  if (buckets == 0 || buckets % 2 != 0 || more % 2 != 0) Fail("{} and {} buckets are not even", buckets, more);
+  if (uint64_t{buckets} * std::max(more, 1u) > 65536) Fail("{} x {} buckets are too many", buckets, more);
+  c.Shape(0, heads * rounds * (buckets / 2 + more / 2), c.in(0).width / heads);
+  c.Result(c.in(0).space, uint64_t{heads} * rounds);
+  c.ResultIsIndices();
+}
+
+void Sort(Check& c) {
+  if (c.in(0).type != DType::kI32) Fail("{} holds no buckets", c.in(0).name);
+  c.Result(c.in(0).space, uint64_t{2} * c.in(0).width);
+  c.ResultIsIndices();
+}
+
+}  // namespace
+
+extern const Rule kAttentionRule = {3, 6, 0, 8, AttentionRule, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7};
+extern const Rule kHashRule = {1, 1, 1, 1, Hash};
+extern const Rule kSortRule = {1, 1, 0, 0, Sort, 1u << 0};
+
+}  // namespace fovea::tools

@@ -1,0 +1,121 @@
+#include "tools/convert/rules/check.h"
+
+#include <algorithm>
+
+#include "tools/base/half.h"
+
+namespace fovea::tools {
+namespace {
+
+struct AttributeInfo {
+  const char* name;
+  Attribute key;
+};
+constexpr AttributeInfo kAttributes[] = {
+#define FOVEA_ATTRIBUTE(number, name, Name, type) {#name, Attribute::k##Name},
+#include "runtime/blob/attribute_list.inc"
+#undef FOVEA_ATTRIBUTE
+};
+
+}  // namespace
+
+void Check::Selection(size_t of, size_t indices) const {
+  const BlobSpace& space = spaces()[in(indices).space];
+  if (in(indices).type != DType::kI32 || in(indices).role == ValueRole::kInput || space.source != in(of).space) {
+    Fail("{} holds no rows selected from space {}", in(indices).name, spaces()[in(of).space].name);
+  }
+}
+
+void Check::SameWidth(size_t a, size_t b) const {
+  if (in(a).width != in(b).width) Fail("{} is {} wide, {} is {}", in(a).name, in(a).width, in(b).name, in(b).width);
+}
+
+void Check::Vector(size_t i, uint32_t width) const {
+  if (Has(i)) Shape(i, 1, width);
+}
+
+void Check::Shape(size_t i, uint32_t rows, uint32_t width) const {
+  const BlobTensor& t = tensor(i);
+  if (t.rows != rows || t.width != width) {
+    Fail("tensor {} is [{}, {}], [{}, {}] is needed", t.name, t.rows, t.width, rows, width);
+  }
+}
+
+void Check::SameSpace(size_t a, size_t b) const {
+  if (in(a).space != in(b).space) {
+    Fail("{} has rows of space {}, {} of space {}", in(a).name, spaces()[in(a).space].name, in(b).name,
+         spaces()[in(b).space].name);
+  }
+}
+
+void Check::SameShape(size_t a, size_t b) const {
+  SameSpace(a, b);
+  SameWidth(a, b);
+}
+
+uint32_t Check::Number(Attribute key, std::optional<uint32_t> absent) {
+  const Json* json = Take(key);
+  if (json == nullptr) return Default(key, absent);
+  uint32_t value = 0;
+  if (json->is_boolean()) {
+    value = json->get<bool>() ? 1 : 0;
+  } else if (json->is_number_unsigned() && json->get<uint64_t>() <= UINT32_MAX) {
+    value = json->get<uint32_t>();
+  } else {
+    Fail("{} must be a whole number, not {}", NameOf(key), json->dump());
+  }
+  result_.attributes.push_back({static_cast<uint32_t>(key), value});
+  return value;
+}
+
+uint32_t Check::Choice(Attribute key, const Names& names, std::optional<uint32_t> absent) {
+  const Json* json = Take(key);
+  if (json == nullptr) return Default(key, absent);
+  const auto found = std::find_if(names.begin(), names.end(), [&](const char* name) { return *json == name; });
+  if (found == names.end()) Fail("{} must be one of {}, not {}", NameOf(key), fmt::join(names, ", "), json->dump());
+  const auto value = static_cast<uint32_t>(found - names.begin());
+  result_.attributes.push_back({static_cast<uint32_t>(key), value});
+  return value;
+}
+
+void Check::Real(Attribute key, bool required) {
+  const Json* json = Take(key);
+  if (json == nullptr) {
+    if (required) Fail("{} is missing", NameOf(key));
+    return;
+  }
+  if (!json->is_number()) Fail("{} must be a number, not {}", NameOf(key), json->dump());
+  result_.attributes.push_back({static_cast<uint32_t>(key), BitsOf(json->get<float>())});
+}
+
+void Check::NoOtherAttributes() const {
+  for (const auto& [name, value] : call_.operation->attributes.items()) {
+    if (std::none_of(taken_.begin(), taken_.end(), [&](Attribute key) { return name == NameOf(key); })) {
+      Fail("{} has no attribute {}", call_.operation->op, name);
+    }
+  }
+}
+
+void Check::Result(uint32_t space, uint64_t width) {
+  if (width == 0 || width > kMaxWidth) Fail("a width of {} is out of range", width);
+  result_.space = space;
+  result_.width = static_cast<uint32_t>(width);
+}
+
+const char* Check::NameOf(Attribute key) {
+  return std::find_if(std::begin(kAttributes), std::end(kAttributes), [&](auto& info) { return info.key == key; })
+      ->name;
+}
+
+const Json* Check::Take(Attribute key) {
+  taken_.push_back(key);
+  const auto found = call_.operation->attributes.find(NameOf(key));
+  return found == call_.operation->attributes.end() ? nullptr : &*found;
+}
+
+uint32_t Check::Default(Attribute key, std::optional<uint32_t> absent) const {
+  if (!absent) Fail("{} is missing", NameOf(key));
+  return *absent;
+}
+
+}  // namespace fovea::tools

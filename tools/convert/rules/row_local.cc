@@ -1,0 +1,117 @@
+// Operations that make a row of the same row of each input.
+#include "tools/convert/rules/check.h"
+
+namespace fovea::tools {
+namespace {
+
+const Names kNorms = {"layer", "rms"};
+
+void Embed(Check& c) {
+  if (c.in_count() != c.tensor_count()) Fail("{} ids and {} tables", c.in_count(), c.tensor_count());
+  for (size_t i = 0; i < c.in_count(); ++i) {
+    if (c.in(i).type != DType::kI32 || c.in(i).role != ValueRole::kInput) Fail("{} does not hold ids", c.in(i).name);
+    if (!c.Has(i)) Fail("table {} is missing", i);
+    c.SameSpace(0, i);
+    c.Shape(i, c.tensor(i).rows, c.tensor(0).width);
+  }
+  c.Real(Attribute::kScale);
+  c.MatricesMayBeQuantized();
+  c.Result(c.in(0).space, c.tensor(0).width);
+}
+
+void Position(Check& c) {
+  c.Shape(0, c.tensor(0).rows, c.in(0).width);
+  if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows)
+    Fail("offset lies behind the table's {} rows", c.tensor(0).rows);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Linear(Check& c) {
+  c.Shape(0, c.tensor(0).rows, c.in(0).width);
+  c.Vector(1, c.tensor(0).rows);
+  c.Choice(Attribute::kActivation, kActivations, 0);
+  c.MatricesMayBeQuantized();
+  c.Result(c.in(0).space, c.tensor(0).rows);
+}
+
+void Norm(Check& c) {
+  const uint32_t heads = c.Number(Attribute::kHeads, 1);
+  if (heads == 0 || c.in(0).width % heads != 0) {
+    Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
+  }
+  c.Vector(0, c.in(0).width / heads);
+  c.Vector(1, c.in(0).width / heads);
+  const bool rms = c.Choice(Attribute::kKind, kNorms, 0) == 1;
+  if (rms && c.Has(1)) Fail("rms norm has no bias");
+  c.Real(Attribute::kEpsilon, true);
+  if (rms) c.Real(Attribute::kWeightOffset);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Add(Check& c) {
+  c.SameShape(0, 1);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Activate(Check& c) {
+  c.Choice(Attribute::kActivation, kActivations, std::nullopt);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Gate(Check& c) {
+  c.SameShape(0, 1);
+  c.Choice(Attribute::kActivation, kActivations, std::nullopt);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Rotate(Check& c) {
+  const uint32_t heads = c.Number(Attribute::kHeads, std::nullopt);
+  if (heads == 0 || c.in(0).width % heads != 0)
+    Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
+  if (c.tensor(0).width % 2 != 0 || c.tensor(0).width > c.in(0).width / heads) {
+    Fail("a table of {} columns cannot rotate heads of {}", c.tensor(0).width, c.in(0).width / heads);
+  }
+  if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows)
+    Fail("offset lies behind the table's {} rows", c.tensor(0).rows);
+  c.Number(Attribute::kInterleaved);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void Normalize(Check& c) {
+  c.Real(Attribute::kEpsilon, true);
+  c.Number(Attribute::kClamp);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+void RowLocal(Check& c) { c.Result(c.in(0).space, c.in(0).width); }
+
+void ScaleRule(Check& c) {
+  c.Real(Attribute::kScale, true);
+  RowLocal(c);
+}
+
+void Concat(Check& c) {
+  uint64_t width = 0;
+  for (size_t i = 0; i < c.in_count(); ++i) {
+    c.SameSpace(0, i);
+    width += c.in(i).width;
+  }
+  c.Result(c.in(0).space, width);
+}
+
+}  // namespace
+
+extern const Rule kEmbedRule = {1, kMaxInputs, 1, kMaxTensors, Embed, ~0u};
+extern const Rule kPositionRule = {1, 1, 1, 1, Position};
+extern const Rule kLinearRule = {1, 1, 1, 2, Linear};
+extern const Rule kNormRule = {1, 1, 0, 2, Norm};
+extern const Rule kAddRule = {2, 2, 0, 0, Add};
+extern const Rule kActivateRule = {1, 1, 0, 0, Activate};
+extern const Rule kGateRule = {2, 2, 0, 0, Gate};
+extern const Rule kRotateRule = {1, 1, 1, 1, Rotate};
+extern const Rule kNormalizeRule = {1, 1, 0, 0, Normalize};
+extern const Rule kSoftmaxRule = {1, 1, 0, 0, RowLocal};
+extern const Rule kScaleRule = {1, 1, 0, 0, ScaleRule};
+extern const Rule kConcatRule = {1, kMaxInputs, 0, 0, Concat};
+
+}  // namespace fovea::tools

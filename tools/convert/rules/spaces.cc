@@ -1,0 +1,106 @@
+// Operations between row spaces.
+#include <algorithm>
+
+#include "tools/convert/rules/check.h"
+
+namespace fovea::tools {
+namespace {
+
+const Names kPools = {"first", "last", "mean", "max", "mean_sqrt"};
+const Names kSelections = {"nonzero", "threshold", "best", "first"};
+
+// Made of the first input's space by strides.
+uint32_t StridedSpace(Check& c) {
+  return c.OneSpace([&](const BlobSpace& s) { return s.kind == SpaceKind::kStrided && s.source == c.in(0).space; },
+                    "are made of space " + c.spaces()[c.in(0).space].name + " by strides");
+}
+
+void Pool(Check& c) {
+  const uint32_t parent = c.Parent(c.in(0).space);
+  const bool to_parent =
+      c.space_wanted().empty() || (parent != kBlobNone && c.spaces()[parent].name == c.space_wanted());
+  if (to_parent && parent == kBlobNone) {
+    Fail("space {} has no parent to pool into", c.spaces()[c.in(0).space].name);
+  }
+  c.Choice(Attribute::kKind, kPools, std::nullopt);
+  c.Result(to_parent ? parent : StridedSpace(c), c.in(0).width);
+}
+
+void Prepend(Check& c) {
+  c.Shape(0, c.tensor(0).rows, c.in(0).width);
+  const auto fits = [&](const BlobSpace& s) {
+    return s.kind == SpaceKind::kExtended && s.source == c.in(0).space && s.extra == c.tensor(0).rows;
+  };
+  const std::string& source = c.spaces()[c.in(0).space].name;
+  c.Result(c.OneSpace(fits, fmt::format("extend {} by {} rows", source, c.tensor(0).rows)), c.in(0).width);
+}
+
+void Select(Check& c) {
+  if (c.in(0).width != 1) Fail("{} is {} wide, 1 is needed", c.in(0).name, c.in(0).width);
+  if (c.in(0).type == DType::kI32 && c.in(0).role != ValueRole::kInput) Fail("{} holds row indices", c.in(0).name);
+  if (c.Choice(Attribute::kKind, kSelections, std::nullopt) == 1) c.Real(Attribute::kThreshold, true);
+  c.ResultIsIndices();
+  c.Result(c.OneSpace([&](const BlobSpace& s) { return s.kind == SpaceKind::kSelected && s.source == c.in(0).space; },
+                      "select from space " + c.spaces()[c.in(0).space].name),
+           1);
+}
+
+void Gather(Check& c) {
+  c.Selection(0, 1);
+  c.Result(c.in(1).space, c.in(0).width);
+}
+
+void Merge(Check& c) {
+  c.Selection(0, 2);
+  c.SameSpace(1, 2);
+  c.SameWidth(0, 1);
+  c.Result(c.in(0).space, c.in(0).width);
+}
+
+// Rows of `space` for each row of `ancestor`; 0 unless it nests in there and all spaces below have fixed segments.
+uint64_t RowsBelow(const std::vector<BlobSpace>& spaces, uint32_t space, uint32_t ancestor) {
+  uint64_t rows = 1;
+  for (; space != ancestor; space = spaces[space].parent) {
+    if (space == kBlobNone || spaces[space].kind != SpaceKind::kFixed || rows > kMaxRecords) return 0;
+    rows *= spaces[space].extra;
+  }
+  return rows;
+}
+
+void Arrange(Check& c) {
+  const BlobTensor& table = c.tensor(0);
+  const uint32_t from = c.in(0).space;
+  const std::vector<BlobSpace>& spaces = c.spaces();
+  if (spaces[from].kind != SpaceKind::kFixed) {
+    Fail("space {} has no fixed number of rows in a segment", spaces[from].name);
+  }
+  // Rows move within a row of the nearest space that both nest in.
+  const auto fits = [&](const BlobSpace& s) {
+    const auto to = static_cast<uint32_t>(&s - spaces.data());
+    for (uint32_t space = spaces[from].parent;; space = spaces[space].parent) {
+      const uint64_t rows = space == to ? 0 : RowsBelow(spaces, to, space);
+      if (rows != 0) return rows == table.rows;
+      if (spaces[space].kind != SpaceKind::kFixed) return false;
+    }
+  };
+  c.Result(c.OneSpace(fits, fmt::format("beside {} have {} rows in each segment", spaces[from].name, table.rows)),
+           uint64_t{table.width} * c.in(0).width);
+}
+
+void Unfold(Check& c) {
+  const uint64_t rows = uint64_t{c.Number(Attribute::kBefore, 0)} + c.Number(Attribute::kAfter, 0) + 1;
+  if (rows > kMaxWidth) Fail("{} rows beside each other are too many", rows);
+  c.Result(c.space_wanted().empty() ? c.in(0).space : StridedSpace(c), rows * c.in(0).width);
+}
+
+}  // namespace
+
+extern const Rule kPoolRule = {1, 1, 0, 0, Pool};
+extern const Rule kPrependRule = {1, 1, 1, 1, Prepend};
+extern const Rule kSelectRule = {1, 1, 0, 0, Select, 1u << 0};
+extern const Rule kGatherRule = {2, 2, 0, 0, Gather, 1u << 1};
+extern const Rule kMergeRule = {3, 3, 0, 0, Merge, 1u << 2};
+extern const Rule kArrangeRule = {1, 1, 1, 1, Arrange, 0, 1u << 0};
+extern const Rule kUnfoldRule = {1, 1, 0, 0, Unfold};
+
+}  // namespace fovea::tools
