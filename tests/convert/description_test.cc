@@ -4,13 +4,11 @@
 #include <cmath>
 #include <filesystem>
 
+#include "tests/convert/graph_support.h"
 #include "tests/convert/reference_run.h"
-#include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
-#include "tools/convert/graph_json.h"
-#include "tools/convert/resolve.h"
 
 namespace fovea::tools {
 namespace {
@@ -42,17 +40,6 @@ Json Small() {
       "outputs": ["logits"]
     }]
   })");
-}
-
-Resolved ResolveJson(const Json& json) { return Resolve(ParseGraph(json.dump(), ".", "graph")); }
-
-std::string Refusal(const Json& json) {
-  try {
-    ResolveJson(json);
-  } catch (const Failure& failure) {
-    return failure.what();
-  }
-  return "nothing was refused";
 }
 
 TEST(Description, RunsAsWritten) {
@@ -295,12 +282,7 @@ class SentenceTransformer : public testing::Test {
     WriteFile(directory_ / name, text.data(), text.size());
   }
   std::string Refusal() const {
-    try {
-      Describe(Options());
-    } catch (const Failure& failure) {
-      return failure.what();
-    }
-    return "nothing was refused";
+    return RefusalOf([&] { Describe(Options()); });
   }
   ConvertOptions Options() const {
     ConvertOptions options;

@@ -2,13 +2,11 @@
 #include <gtest/gtest.h>
 #include <string.h>
 
-#include "tools/base/fail.h"
+#include "tests/convert/graph_support.h"
 #include "tools/common/padded.h"
 #include "tools/common/step_work.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
-#include "tools/convert/graph_json.h"
-#include "tools/convert/resolve.h"
 
 namespace fovea::tools {
 namespace {
@@ -44,17 +42,6 @@ Json Pictures() {
       "outputs": ["rows", "merged", "pairs", "most"]
     }]
   })");
-}
-
-Resolved ResolveJson(const Json& json) { return Resolve(ParseGraph(json.dump(), ".", "graph")); }
-
-std::string Refusal(const Json& json) {
-  try {
-    ResolveJson(json);
-  } catch (const Failure& failure) {
-    return failure.what();
-  }
-  return "nothing was refused";
 }
 
 // The blob of a description, where the library wants it.

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/heap_trap.h"
 #include "tests/support/model_builder.h"
 #include "tools/common/model.h"
+#include "tools/common/padded.h"
 #include "tools/common/session.h"
 #include "tools/common/text.h"
 #include "tools/convert/convert.h"
@@ -70,6 +72,25 @@ inline double Cosine(const float* a, const float* b, size_t count) {
     bb += double{b[i]} * b[i];
   }
   return ab / std::sqrt(aa * bb);
+}
+
+// A run of the first program over made-up texts of these lengths never asks for heap memory.
+inline void ExpectNoHeap(const tools::Model& model, const std::vector<uint32_t>& lengths, uint32_t workers) {
+  const tools::Batch batch = tools::SyntheticBatch(model, 0, lengths);
+  tools::SessionRequest request;
+  request.workers = workers;
+  request.limits = tools::ExactLimits(model, batch);
+  tools::Session session(model, request);
+  tools::Bind(batch, &session);
+  uint64_t calls = 0;
+  fovea_status status;
+  {
+    fovea::testing::HeapTrap trap;
+    status = fovea_session_run(session.get(), nullptr);
+    calls = trap.calls();
+  }
+  EXPECT_EQ(status, FOVEA_OK);
+  EXPECT_EQ(calls, 0u);
 }
 
 inline uint32_t ValueOf(const tools::Model& model, const std::string& name) {

@@ -51,7 +51,7 @@ class BigBird : public ::testing::TestWithParam<const char*> {
     path_ = kShared + "/goldens/hf/" + GetParam();
     if (Missing(path_)) GTEST_SKIP();
     golden_ = std::make_unique<tools::SafetensorsReader>(path_ + "/golden.safetensors");
-    directory_ = std::filesystem::path(testing::TempDir()) / ("big-bird-" + std::to_string(getpid()));
+    directory_ = std::filesystem::path(::testing::TempDir()) / ("big-bird-" + std::to_string(getpid()));
     std::filesystem::remove_all(directory_);
     std::filesystem::create_directories(directory_);
     for (const char* file : {"model.safetensors", "config.json"}) {

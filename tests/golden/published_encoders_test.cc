@@ -108,23 +108,7 @@ TEST_P(PublishedEncoder, RunsWithoutHeap) {
   for (const DType type : {DType::kF32, DType::kF16, DType::kI8, DType::kI4}) {
     for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
       const Converted converted = Convert(type, backend);
-      const tools::Batch batch = tools::SyntheticBatch(converted.model, 0, {20, 3, 40});
-      for (uint32_t workers = 1; workers <= 4; ++workers) {
-        tools::SessionRequest request;
-        request.workers = workers;
-        request.limits = tools::ExactLimits(converted.model, batch);
-        tools::Session session(converted.model, request);
-        tools::Bind(batch, &session);
-        uint64_t calls = 0;
-        fovea_status status;
-        {
-          fovea::testing::HeapTrap trap;
-          status = fovea_session_run(session.get(), nullptr);
-          calls = trap.calls();
-        }
-        EXPECT_EQ(status, FOVEA_OK);
-        EXPECT_EQ(calls, 0u);
-      }
+      for (uint32_t workers = 1; workers <= 4; ++workers) ExpectNoHeap(converted.model, {20, 3, 40}, workers);
     }
   }
 }

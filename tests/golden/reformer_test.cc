@@ -383,21 +383,7 @@ TEST_P(Reformer, RunsWithoutHeap) {
   if (!fovea::testing::HeapTrap::Works()) GTEST_SKIP() << "the heap cannot be watched in this build";
   for (const DType type : {DType::kF32, DType::kI8}) {
     const Converted converted = Convert(type);
-    const tools::Batch batch = tools::SyntheticBatch(converted.model, 0, {20, 3, 0, 61});
-    for (const uint32_t workers : {1u, 3u}) {
-      tools::SessionRequest request;
-      request.workers = workers;
-      request.limits = tools::ExactLimits(converted.model, batch);
-      tools::Session session(converted.model, request);
-      tools::Bind(batch, &session);
-      uint64_t calls = 0;
-      {
-        fovea::testing::HeapTrap trap;
-        EXPECT_EQ(fovea_session_run(session.get(), nullptr), FOVEA_OK);
-        calls = trap.calls();
-      }
-      EXPECT_EQ(calls, 0u);
-    }
+    for (const uint32_t workers : {1u, 3u}) ExpectNoHeap(converted.model, {20, 3, 0, 61}, workers);
   }
 }
 

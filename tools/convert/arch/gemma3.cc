@@ -30,17 +30,17 @@ void DescribeGemma3(const Checkpoint& checkpoint, Description& description) {
   encoder.final_norm = prefix + "norm";
   description.must_use = {prefix + "embed_tokens.", prefix + "layers.", prefix + "norm."};
 
-  const uint32_t layers = config.Number("num_hidden_layers"), head_size = config.Number("head_dim", 256);
   const uint32_t every = config.Number(
       config.Get("sliding_window_pattern").is_null() ? "_sliding_window_pattern" : "sliding_window_pattern", 6);
   if (every == 0) Fail("config.json: sliding_window_pattern is 0");
-  const std::vector<bool> sliding = SlidingLayers(config, layers, [=](uint32_t i) { return (i + 1) % every != 0; });
-  const std::string tables[] = {AddRotary(config, false, {"rope_theta", 1e6, "rope_scaling"}, head_size, weights),
-                                AddRotary(config, true, {"rope_local_base_freq", 1e4}, head_size, weights)};
-  description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings")));
-  const uint32_t window = config.Number("sliding_window", 4096) / 2;  // |i - j| < window / 2 + 1
-  for (uint32_t i = 0; i < layers; ++i) {
-    const std::string at = fmt::format("{}layers.{}.", prefix, i);
+  LayerTypes types;
+  types.slides = [=](uint32_t i) { return (i + 1) % every != 0; };
+  types.head_size = config.Number("head_dim", 256);
+  types.full = {"rope_theta", 1e6, "rope_scaling"};
+  types.sliding = {"rope_local_base_freq", 1e4};
+  types.window = config.Number("sliding_window", 4096) / 2;  // |i - j| < window / 2 + 1
+  for (const LayerType& type : ReadLayerTypes(config, types, description)) {
+    const std::string at = fmt::format("{}layers.{}.", prefix, encoder.layers.size());
     PreNormLayer layer;
     layer.attention_norm = at + "input_layernorm";
     layer.query = at + "self_attn.q_proj";
@@ -50,8 +50,8 @@ void DescribeGemma3(const Checkpoint& checkpoint, Description& description) {
     layer.query_norm = at + "self_attn.q_norm";
     layer.key_norm = at + "self_attn.k_norm";
     layer.attention_out_norm = at + "post_attention_layernorm";
-    layer.rotary = tables[sliding[i] ? 1 : 0];
-    if (sliding[i]) layer.window = window;
+    layer.rotary = type.rotary;
+    layer.window = type.window;
     layer.norm = at + "pre_feedforward_layernorm";
     layer.gate = at + "mlp.gate_proj";
     layer.up = at + "mlp.up_proj";

@@ -18,8 +18,7 @@ double Real(const Json& object, const char* key, double absent) {
   return value.get<double>();
 }
 
-}  // namespace
-
+// For each layer: does it slide?
 std::vector<bool> SlidingLayers(const Config& config, uint32_t layers, const std::function<bool(uint32_t)>& otherwise) {
   const Json& types = config.Get("layer_types");
   if (!types.is_null() && (!types.is_array() || types.size() != layers)) {
@@ -35,6 +34,7 @@ std::vector<bool> SlidingLayers(const Config& config, uint32_t layers, const std
   return sliding;
 }
 
+// The name of the table of one type.
 std::string AddRotary(const Config& config, bool sliding, const RotaryKeys& keys, uint32_t head_size,
                       Weights& weights) {
   RotarySpec spec;
@@ -61,6 +61,19 @@ std::string AddRotary(const Config& config, bool sliding, const RotaryKeys& keys
   const std::string name = std::string("rotary.") + TypeName(sliding);
   weights.Add(name, Rotary(spec));
   return name;
+}
+
+}  // namespace
+
+std::vector<LayerType> ReadLayerTypes(const Config& config, const LayerTypes& types, Description& description) {
+  const std::vector<bool> sliding = SlidingLayers(config, config.Number("num_hidden_layers"), types.slides);
+  const LayerType full = {AddRotary(config, false, types.full, types.head_size, description.weights), std::nullopt};
+  const LayerType windowed = {AddRotary(config, true, types.sliding, types.head_size, description.weights),
+                              types.window};
+  description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings")));
+  std::vector<LayerType> layers;
+  for (const bool slides : sliding) layers.push_back(slides ? windowed : full);
+  return layers;
 }
 
 }  // namespace fovea::tools

@@ -4,16 +4,14 @@
 #define FOVEA_TOOLS_CONVERT_ARCH_LAYER_TYPES_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/convert/arch/config.h"
-#include "tools/convert/weights.h"
+#include "tools/convert/description.h"
 
 namespace fovea::tools {
-
-// For each layer: does it slide? As `layer_types` says; where that is absent, as `otherwise` does.
-std::vector<bool> SlidingLayers(const Config& config, uint32_t layers, const std::function<bool(uint32_t)>& otherwise);
 
 // Where older configurations keep what newer ones have in rope_parameters.<layer type>.
 struct RotaryKeys {
@@ -22,9 +20,22 @@ struct RotaryKeys {
   const char* scaling = nullptr;  // an object like rope_parameters
 };
 
-// Adds the table of rotary positions of one layer type, all that max_position_embeddings allows, for heads of
-// `head_size`; returns its name. Scalings other than linear ones are refused.
-std::string AddRotary(const Config& config, bool sliding, const RotaryKeys& keys, uint32_t head_size, Weights& weights);
+struct LayerTypes {
+  std::function<bool(uint32_t)> slides;  // layer i, where `layer_types` is absent
+  uint32_t head_size;
+  RotaryKeys full, sliding;
+  uint32_t window;  // keys on each side that sliding layers see
+};
+
+// What is a layer's own.
+struct LayerType {
+  std::string rotary;              // its table of rotary positions
+  std::optional<uint32_t> window;  // absent: it sees all
+};
+
+// Of all layers. Adds the tables, all that max_position_embeddings allows, and says so in the metadata. Scalings of
+// rotary positions other than linear ones are refused.
+std::vector<LayerType> ReadLayerTypes(const Config& config, const LayerTypes& types, Description& description);
 
 }  // namespace fovea::tools
 

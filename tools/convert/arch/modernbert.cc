@@ -20,29 +20,29 @@ void DescribeModernbert(const Checkpoint& checkpoint, Description& description) 
   encoder.last_state_is_normed = false;
   description.must_use = {prefix + "embeddings.", prefix + "layers.", prefix + "final_norm."};
 
-  const uint32_t layers = config.Number("num_hidden_layers"), every = config.Number("global_attn_every_n_layers", 3);
+  const uint32_t every = config.Number("global_attn_every_n_layers", 3), width = config.Number("hidden_size");
   if (every == 0) Fail("config.json: global_attn_every_n_layers is 0");
-  const std::vector<bool> sliding = SlidingLayers(config, layers, [=](uint32_t i) { return i % every != 0; });
-  const uint32_t width = config.Number("hidden_size");
-  if (encoder.heads == 0 || width % encoder.heads != 0)
+  if (encoder.heads == 0 || width % encoder.heads != 0) {
     Fail("{} heads do not divide a width of {}", encoder.heads, width);
-  const uint32_t head_size = width / encoder.heads;
-  const std::string tables[] = {AddRotary(config, false, {"global_rope_theta", 160000}, head_size, weights),
-                                AddRotary(config, true, {"local_rope_theta", 10000}, head_size, weights)};
-  description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings")));
-  const uint32_t window = config.Number("local_attention", 128) / 2;
-  for (uint32_t i = 0; i < layers; ++i) {
-    const std::string at = fmt::format("{}layers.{}.", prefix, i);
+  }
+  LayerTypes types;
+  types.slides = [=](uint32_t i) { return i % every != 0; };
+  types.head_size = width / encoder.heads;
+  types.full = {"global_rope_theta", 160000};
+  types.sliding = {"local_rope_theta", 10000};
+  types.window = config.Number("local_attention", 128) / 2;
+  for (const LayerType& type : ReadLayerTypes(config, types, description)) {
+    const std::string at = fmt::format("{}layers.{}.", prefix, encoder.layers.size());
     SplitLinear(weights, at + "attn.Wqkv", {"query", "key", "value"});
     SplitLinear(weights, at + "mlp.Wi", {"gate", "up"});
     PreNormLayer layer;
-    if (i != 0) layer.attention_norm = at + "attn_norm";  // the first layer reads normed embeddings
+    if (!encoder.layers.empty()) layer.attention_norm = at + "attn_norm";  // the first layer reads normed embeddings
     layer.query = at + "attn.Wqkv.query";
     layer.key = at + "attn.Wqkv.key";
     layer.value = at + "attn.Wqkv.value";
     layer.output = at + "attn.Wo";
-    layer.rotary = tables[sliding[i] ? 1 : 0];
-    if (sliding[i]) layer.window = window;
+    layer.rotary = type.rotary;
+    layer.window = type.window;
     layer.norm = at + "mlp_norm";
     layer.gate = at + "mlp.Wi.gate";
     layer.up = at + "mlp.Wi.up";
