@@ -106,7 +106,8 @@ class SpecCheck {
   Status Scores() const {
     const auto score = static_cast<uint32_t>(spec_.score), weighting = static_cast<uint32_t>(spec_.weighting);
     if (score >= kScoreCount) return Fail("unknown score", kScoreCount - 1, score);
-    if (weighting >= kActivationCount || spec_.weighting == Activation::kTanh) {
+    if (weighting >= kActivationCount || spec_.weighting == Activation::kTanh ||
+        spec_.weighting == Activation::kLogSigmoid) {
       return Fail("unknown weighting", kActivationCount - 1, weighting);
     }
     if (!(spec_.cap >= 0.0f)) return Fail("cap must not be negative", 0, 0);

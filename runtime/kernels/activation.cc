@@ -66,6 +66,10 @@ struct Sigmoid {
   HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return FastSigmoid(d, x); }
 };
 
+struct LogSigmoid {
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return FastLogSigmoid(d, x); }
+};
+
 template <class Act>
 void Apply(const float* x, size_t count, float* y) {
   const F32 d;
@@ -88,7 +92,8 @@ ActivationKernels TableOf() {
 }
 
 ActivationKernels MakeActivationKernels() {
-  return TableOf<None, Relu, MinusTail<NormalTail>, MinusTail<GeluTanhTail>, MinusTail<LogisticTail>, Tanh, Sigmoid>();
+  return TableOf<None, Relu, MinusTail<NormalTail>, MinusTail<GeluTanhTail>, MinusTail<LogisticTail>, Tanh, Sigmoid,
+                 LogSigmoid>();
 }
 
 }  // namespace

@@ -16,8 +16,9 @@ enum class Activation : uint32_t {
   kSilu = 4,      // x * sigmoid(x)
   kTanh = 5,
   kSigmoid = 6,
+  kLogSigmoid = 7,  // log(sigmoid(x))
 };
-inline constexpr uint32_t kActivationCount = 7;
+inline constexpr uint32_t kActivationCount = 8;
 
 // Indexed by Activation. y may be any of the inputs. NaN gives NaN, finite inputs and infinities never do (but infinity
 // times zero in a gate). Absolute error below 3e-7 * max(1, |x|).

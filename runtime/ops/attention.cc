@@ -112,7 +112,9 @@ Status CheckScores(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& rep
   if (score >= kScoreCount) return reporter.Fail(FOVEA_E_OP, "unknown score", kScoreCount - 1, score);
   FOVEA_TRY(CheckActivation(op, reporter));
   const auto weighting = Activation(op.U32(Attribute::kActivation, 0));
-  if (weighting == Activation::kTanh) return reporter.Fail(FOVEA_E_OP, "tanh does not weigh scores");
+  if (weighting == Activation::kTanh || weighting == Activation::kLogSigmoid) {
+    return reporter.Fail(FOVEA_E_OP, "this activation does not weigh scores", 0, op.U32(Attribute::kActivation, 0));
+  }
   if (op.F32(Attribute::kCap, 0.0f) < 0.0f) return reporter.Fail(FOVEA_E_SHAPE, "cap must not be negative");
   if ((Score(score) == Score::kAdditive) != op.HasTensor(kAdditive)) {
     return reporter.Fail(FOVEA_E_SHAPE, "additive scores, and only they, need their vector");

@@ -26,12 +26,14 @@ double Plain(Activation kind, double x) {
       return tanh(x);
     case Activation::kSigmoid:
       return 1 / (1 + exp(-x));
+    case Activation::kLogSigmoid:
+      return fmin(x, 0) - log1p(exp(-fabs(x)));
   }
   return NAN;
 }
 
-constexpr Activation kAll[] = {Activation::kNone, Activation::kRelu, Activation::kGelu,   Activation::kGeluTanh,
-                               Activation::kSilu, Activation::kTanh, Activation::kSigmoid};
+constexpr Activation kAll[] = {Activation::kNone, Activation::kRelu, Activation::kGelu,    Activation::kGeluTanh,
+                               Activation::kSilu, Activation::kTanh, Activation::kSigmoid, Activation::kLogSigmoid};
 
 // All magnitudes from 1e-9 to 1e5 and a fine grid where the functions bend.
 std::vector<float> Sweep() {
@@ -62,7 +64,7 @@ TEST(Activation, RelativeErrorOfTheExponentialFamily) {
   const std::vector<float> x = Sweep();
   ForEachTarget([&] {
     const ActivationKernels k = GetActivationKernels();
-    for (Activation kind : {Activation::kSilu, Activation::kTanh, Activation::kSigmoid}) {
+    for (Activation kind : {Activation::kSilu, Activation::kTanh, Activation::kSigmoid, Activation::kLogSigmoid}) {
       SCOPED_TRACE(static_cast<int>(kind));
       std::vector<float> y(x.size());
       k.apply[static_cast<size_t>(kind)](x.data(), x.size(), y.data());
@@ -85,13 +87,14 @@ TEST(Activation, ExtremesAndNan) {
       std::vector<float> y(x.size());
       k.apply[static_cast<size_t>(kind)](x.data(), x.size(), y.data());
       const bool bounded = kind == Activation::kTanh || kind == Activation::kSigmoid;
-      const float low = kind == Activation::kNone ? -inf : kind == Activation::kTanh ? -1.0f : 0.0f;
-      EXPECT_EQ(y[0], bounded ? 1.0f : inf);
-      EXPECT_EQ(y[1], low);
-      EXPECT_EQ(y[2], bounded ? 1.0f : big);
-      EXPECT_EQ(y[3], kind == Activation::kNone ? -big : low);
+      const bool log = kind == Activation::kLogSigmoid, endless = kind == Activation::kNone || log;
+      const float low = kind == Activation::kTanh ? -1.0f : 0.0f;
+      EXPECT_EQ(y[0], bounded ? 1.0f : log ? 0.0f : inf);
+      EXPECT_EQ(y[1], endless ? -inf : low);
+      EXPECT_EQ(y[2], bounded ? 1.0f : log ? 0.0f : big);
+      EXPECT_EQ(y[3], endless ? -big : low);
       EXPECT_TRUE(isnan(y[4]));
-      for (size_t i : {5, 6, 7}) EXPECT_NEAR(y[i], kind == Activation::kSigmoid ? 0.5f : 0.0f, 1e-7);
+      for (size_t i : {5, 6, 7}) EXPECT_NEAR(y[i], Plain(kind, 0), 1e-7);
     }
   });
 }

@@ -67,6 +67,10 @@ inline tools::BlobContent EveryOperation() {
                                  {Attribute::kSelfScore, -1e5}});
   const uint32_t both = op(OpCode::kConcat, {x, clustered}, {}, tokens, {}, 64);
   x = op(OpCode::kLinear, {both}, {b.RandomTensor(width, 64)}, tokens);
+  const uint32_t learned = op(OpCode::kFill, {}, {b.RandomTensor(1, width)}, sentences);
+  x = op(OpCode::kBroadcast, {learned, x}, {}, tokens, {{Attribute::kRows, 2}, {Attribute::kCombine, 1}});
+  x = op(OpCode::kGate, {score, x}, {}, tokens, {{Attribute::kActivation, 7}});
+  x = op(OpCode::kAdd, {op(OpCode::kBroadcast, {learned}, {}, tokens), x}, {}, tokens);
   const uint32_t wide = op(OpCode::kUnfold, {x}, {}, half, {{Attribute::kBefore, 1}}, 64);
   const uint32_t halved = op(OpCode::kLinear, {wide}, {b.RandomTensor(width, 64, DType::kI8)}, half);
   const uint32_t most = op(OpCode::kPool, {x}, {}, half, {{Attribute::kKind, 3}});

@@ -87,6 +87,38 @@ TEST(Gate, EachFunction) {
   }
 }
 
+// A number for all columns, on either side.
+TEST(Gate, ByOneNumber) {
+  for (uint32_t activation = 0; activation < kActivationCount; ++activation) {
+    for (const bool first : {true, false}) {
+      for (const uint32_t width : {1u, 2u, 13u, 32u}) {
+        for (const Lengths& lengths : {RaggedLengths()[0], Lengths{150}, Lengths{0}}) {
+          ModelBuilder b;
+          const TextSpaces s(b);
+          const uint32_t a = b.Input("a", s.tokens, first ? 1 : width), c = b.Input("c", s.tokens, first ? width : 1);
+          const uint32_t y = b.Op(OpCode::kGate, {a, c}, {}, s.tokens, width, {{Attribute::kActivation, activation}});
+          const size_t rows = Total(lengths);
+          const std::vector<float> as = b.RandomFloats(rows * (first ? 1 : width), 3);
+          const std::vector<float> cs = b.RandomFloats(rows * (first ? width : 1), 2);
+          const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{a, as}, {c, cs}}, {}}, y);
+          ASSERT_EQ(found.size(), rows * width);
+          for (size_t i = 0; i < found.size(); ++i) {
+            const double of_a = as[first ? i / width : i], of_c = cs[first ? i : i / width];
+            ASSERT_NEAR(found[i], ReferenceActivation(Activation(activation), of_a) * of_c,
+                        4e-7 * std::fmax(1, std::fabs(of_a)) * std::fmax(1, std::fabs(of_c)))
+                << "activation " << activation;
+          }
+        }
+      }
+    }
+  }
+  ModelBuilder b;  // the result is as wide as the wider one
+  const TextSpaces s(b);
+  const uint32_t a = b.Input("a", s.tokens, 1);
+  b.Op(OpCode::kGate, {a, a}, {}, s.tokens, 8);
+  ExpectRefused(b, FOVEA_E_SHAPE, "two numbers");
+}
+
 TEST(Elementwise, ShapeRules) {
   struct Case {
     OpCode code;

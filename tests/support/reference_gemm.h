@@ -61,6 +61,8 @@ inline double ReferenceActivation(Activation activation, double x) {
       return std::tanh(x);
     case Activation::kSigmoid:
       return 1 / (1 + std::exp(-x));
+    case Activation::kLogSigmoid:
+      return std::fmin(x, 0) - std::log1p(std::exp(-std::fabs(x)));
   }
   return std::nan("");
 }

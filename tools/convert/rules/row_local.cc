@@ -1,4 +1,6 @@
 // Operations that make a row of the same row of each input.
+#include <algorithm>
+
 #include "tools/convert/rules/check.h"
 
 namespace fovea::tools {
@@ -58,10 +60,12 @@ void Activate(Check& c) {
   c.Result(c.in(0).space, c.in(0).width);
 }
 
+// One of both may be a number for all columns of the other.
 void Gate(Check& c) {
-  c.SameShape(0, 1);
+  c.SameSpace(0, 1);
+  if (c.in(0).width != 1 && c.in(1).width != 1) c.SameWidth(0, 1);
   c.Choice(Attribute::kActivation, kActivations, std::nullopt);
-  c.Result(c.in(0).space, c.in(0).width);
+  c.Result(c.in(0).space, std::max(c.in(0).width, c.in(1).width));
 }
 
 void Rotate(Check& c) {

@@ -93,6 +93,27 @@ void Unfold(Check& c) {
   c.Result(c.space_wanted().empty() ? c.in(0).space : StridedSpace(c), rows * c.in(0).width);
 }
 
+void Broadcast(Check& c) {
+  const uint32_t parent = c.in(0).space;
+  if (c.in_count() == 1) {
+    const auto fits = [&](const BlobSpace& s) { return s.parent == parent; };
+    return c.Result(c.OneSpace(fits, "are children of " + c.spaces()[parent].name), c.in(0).width);
+  }
+  if (c.Parent(c.in(1).space) != parent) {
+    Fail("{} has rows of space {}, which is no child of {}", c.in(1).name, c.spaces()[c.in(1).space].name,
+         c.spaces()[parent].name);
+  }
+  c.SameWidth(0, 1);
+  c.Choice(Attribute::kRows, {"all", "first", "last"}, 0);
+  c.Choice(Attribute::kCombine, {"replace", "add"}, 0);
+  c.Result(c.in(1).space, c.in(1).width);
+}
+
+void Fill(Check& c) {
+  c.Shape(0, 1, c.tensor(0).width);
+  c.Result(c.OneSpace([](const BlobSpace&) { return true; }, "are there"), c.tensor(0).width);
+}
+
 }  // namespace
 
 extern const Rule kPoolRule = {1, 1, 0, 0, Pool};
@@ -101,6 +122,8 @@ extern const Rule kSelectRule = {1, 1, 0, 0, Select, 1u << 0};
 extern const Rule kGatherRule = {2, 2, 0, 0, Gather, 1u << 1};
 extern const Rule kMergeRule = {3, 3, 0, 0, Merge, 1u << 2};
 extern const Rule kArrangeRule = {1, 1, 1, 1, Arrange, 0, 1u << 0};
+extern const Rule kBroadcastRule = {1, 2, 0, 0, Broadcast};
+extern const Rule kFillRule = {0, 0, 1, 1, Fill};
 extern const Rule kUnfoldRule = {1, 1, 0, 0, Unfold};
 
 }  // namespace fovea::tools
