@@ -196,8 +196,8 @@ fovea_status fovea_program_step(const fovea_model* model, uint32_t program, uint
     info->heads = spec.heads;
     info->flops_per_row_key = 2.0 * spec.heads * (double{1} * spec.d_k + spec.d_v);
   }
-  const uint32_t linear = m.linear_of_operation[plan->record->first_operation + step];
-  if (linear != kBlobNone) info->backend = m.linears[linear].backend->name;
+  const Linear* layer = m.Layer(plan->record->first_operation + step, 0);
+  if (layer != nullptr) info->backend = layer->backend->name;
   return FOVEA_OK;
 }
 

@@ -91,6 +91,14 @@ HWY_INLINE V FastLogSigmoid(D d, V x) {
   return hn::NegMulAdd(s, p, hn::Min(x, hn::Zero(d)));
 }
 
+// 0.2 x + 0.5 between 0 and 1.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V HardSigmoid(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const V y = hn::MulAdd(x, hn::Set(d, 0.2f), hn::Set(d, 0.5f));
+  return hn::IfThenZeroElse(hn::Lt(y, hn::Zero(d)), hn::IfThenElse(hn::Gt(y, one), one, y));
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace fovea
 HWY_AFTER_NAMESPACE();

@@ -19,10 +19,18 @@ Status ForEachOperation(const Blob& blob, F f) {
   return kOk;
 }
 
-bool SameLinear(const Blob& blob, const OperationRecord& a, const OperationRecord& b) {
-  const uint32_t* of_a = blob.operands.data + a.first_operand + a.input_count;
-  const uint32_t* of_b = blob.operands.data + b.first_operand + b.input_count;
-  return of_a[0] == of_b[0] && (a.tensor_count > 1 ? of_a[1] : kBlobNone) == (b.tensor_count > 1 ? of_b[1] : kBlobNone);
+// Whether an operation before this one has the same layer.
+bool HasEarlier(const Blob& blob, const OpView& view, uint32_t index, LayerRows rows) {
+  for (uint32_t i = 0; i < index; ++i) {
+    const OpView other{&blob, &blob.operations[i], nullptr};
+    if (other.TensorIndex(0) != view.TensorIndex(0) || other.TensorIndex(1) != view.TensorIndex(1)) continue;
+    const auto layer = FindOp(other.record->code)->layer;
+    for (uint32_t k = 0; layer != nullptr && k < kMaxLayers; ++k) {
+      const LayerRows of_other = layer(other, k);
+      if (of_other.begin == rows.begin && of_other.end == rows.end) return true;
+    }
+  }
+  return false;
 }
 
 // Calls f(weights, number) for each distinct linear layer in order of first use. Sizing has no memory to remember
@@ -31,18 +39,12 @@ template <typename F>
 Status ForEachLinear(const Blob& blob, F f) {
   uint32_t count = 0;
   return ForEachOperation(blob, [&](const OpView& view, uint32_t index, const ProgramRecord&) -> Status {
-    if (OpCode(view.record->code) != OpCode::kLinear) return kOk;
-    for (uint32_t i = 0; i < index; ++i) {
-      const OperationRecord& other = blob.operations[i];
-      if (OpCode(other.code) == OpCode::kLinear && SameLinear(blob, *view.record, other)) return kOk;
+    GemmWeights weights;
+    for (uint32_t i = 0; i < kMaxLayers && FindLayer(view, i, &weights); ++i) {
+      if (HasEarlier(blob, view, index, FindOp(view.record->code)->layer(view, i))) continue;
+      FOVEA_TRY(f(weights, count++));
     }
-    const TensorRecord& weight = view.Tensor(0);
-    const uint32_t tensor = view.TensorIndex(0);
-    return f(GemmWeights{{DType(weight.type), weight.rows, weight.width},
-                         blob.TensorRows(tensor),
-                         blob.TensorScales(tensor),
-                         view.Floats(1)},
-             count++);
+    return kOk;
   });
 }
 
@@ -89,7 +91,7 @@ Status PlaceLinears(Arena& arena, Reporter& reporter, Model* model) {
   }));
   model->linears = arena.Take<Linear>(count);
   model->gemm_ops = arena.Take<GemmOp>(count);
-  model->linear_of_operation = arena.Take<uint32_t>(blob.operations.count);
+  model->layers_of_operation = arena.Take<uint32_t>(uint64_t{blob.operations.count} * kMaxLayers);
   model->packed_section = FindPackedSection(blob, *model->backend, count);
   const PackedRecord* packed_table = reinterpret_cast<const PackedRecord*>(model->packed_section);
   FOVEA_TRY(ForEachLinear(blob, [&](const GemmWeights& weights, uint32_t k) -> Status {
@@ -134,27 +136,24 @@ void BoundSources(Model* model) {
   }
 }
 
-// Which linear layer an operation is, how long segments may be where positions are looked up, how large ids may be.
+bool SameWeights(const GemmWeights& a, const GemmWeights& b) {  // equal rows may differ in scales
+  return a.rows == b.rows && a.scales == b.scales && a.bias == b.bias && a.shape.n == b.shape.n &&
+         a.shape.k == b.shape.k && a.shape.type == b.shape.type;
+}
+
+// Which linear layers an operation has, how long segments may be where positions are looked up, how large ids may be.
 Status FillTables(Model* model) {
   const Blob& blob = model->blob;
   memset(model->max_segment_rows, 0xff, blob.spaces.count * sizeof(uint32_t));
-  memset(model->linear_of_operation, 0xff, blob.operations.count * sizeof(uint32_t));
+  memset(model->layers_of_operation, 0xff, size_t{blob.operations.count} * kMaxLayers * sizeof(uint32_t));
   FOVEA_TRY(ForEachOperation(blob, [&](const OpView& view, uint32_t index, const ProgramRecord& program) -> Status {
+    GemmWeights weights;
+    for (uint32_t i = 0; i < kMaxLayers && FindLayer(view, i, &weights); ++i) {
+      uint32_t k = 0;
+      while (!SameWeights(model->linears[k].weights, weights)) ++k;
+      model->layers_of_operation[size_t{index} * kMaxLayers + i] = k;
+    }
     switch (OpCode(view.record->code)) {
-      case OpCode::kLinear: {
-        const void* rows = blob.TensorRows(view.TensorIndex(0));
-        const void* scales = blob.TensorScales(view.TensorIndex(0));  // equal rows may differ in them
-        for (uint32_t k = 0; k < model->linear_count; ++k) {
-          const GemmWeights& weights = model->linears[k].weights;
-          if (weights.rows == rows && weights.scales == scales && weights.bias == view.Floats(1) &&
-              weights.shape.n == view.Tensor(0).rows && weights.shape.k == view.Tensor(0).width &&
-              weights.shape.type == DType(view.Tensor(0).type)) {
-            model->linear_of_operation[index] = k;
-            break;
-          }
-        }
-        break;
-      }
       case OpCode::kPosition:
       case OpCode::kRotate: {
         const uint32_t rows = view.Tensor(0).rows - view.U32(Attribute::kOffset, 0);

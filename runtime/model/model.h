@@ -14,7 +14,7 @@
 
 namespace fovea {
 
-// A linear layer: a distinct pair of weight and bias tensor.
+// A linear layer: distinct rows of a pair of weight and bias tensor, nearly always all of them.
 struct Linear {
   GemmWeights weights;
   const GemmBackend* backend;
@@ -36,7 +36,7 @@ struct Model {
   uint32_t linear_count;
   GemmOp* gemm_ops;
   uint32_t gemm_op_count;
-  uint32_t* linear_of_operation;  // [operations], kBlobNone for those that are not linear
+  uint32_t* layers_of_operation;  // [operations][kMaxLayers] of `linears`, kBlobNone where there is none
   uint32_t* id_limits;            // [values], exclusive upper bound of ids; 0 for others
   uint32_t* max_segment_rows;     // [spaces], what position tables allow; 0xffffffff: any
   uint64_t packed_bytes;          // in the model's own memory
@@ -44,6 +44,11 @@ struct Model {
   Tokenizer tokenizer;
   bool has_text;
 
+  // Layer i of an operation, counted in the blob; null if it has none.
+  const Linear* Layer(uint32_t operation, uint32_t i) const {
+    const uint32_t layer = layers_of_operation[uint64_t{operation} * kMaxLayers + i];
+    return layer == kBlobNone ? nullptr : &linears[layer];
+  }
   OpView Operation(const ProgramRecord& program, uint32_t i) const {
     return {&blob, &blob.operations[program.first_operation + i], blob.values.data + program.first_value};
   }

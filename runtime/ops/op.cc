@@ -130,4 +130,54 @@ Status CheckSelection(const OpView& op, uint32_t i, uint32_t source, Reporter& r
 
 double OneFlopPerElement(const OpView& op) { return op.Output().width; }
 
+Status CheckLayers(const OpView& op, uint32_t rows, uint32_t width, Reporter& reporter) {
+  if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "there is no weight");
+  const TensorRecord& weight = op.Tensor(0);
+  if (DType(weight.type) == DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "weight cannot be i32");
+  if (GemmTakesQuantized(DType(weight.type)) && weight.width > kGemmIntegerDepth) {
+    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "sums of integer products this long could overflow", kGemmIntegerDepth,
+                         weight.width);
+  }
+  if (weight.width != width) {
+    return reporter.Fail(FOVEA_E_SHAPE, "weight's width is not the input's", width, weight.width);
+  }
+  if (weight.rows != rows) {
+    return reporter.Fail(FOVEA_E_SHAPE, "weight's rows are not the output's width", rows, weight.rows);
+  }
+  return CheckFloats(op, 1, 1, rows, reporter);
+}
+
+bool FindLayer(const OpView& op, uint32_t i, GemmWeights* layer) {
+  const OpDef& def = *FindOp(op.record->code);
+  if (def.layer == nullptr) return false;
+  const LayerRows rows = def.layer(op, i);
+  if (rows.begin == rows.end) return false;
+  const uint32_t tensor = op.TensorIndex(0), width = op.Tensor(0).width;
+  const DType type = DType(op.Tensor(0).type);
+  const auto at = [](const void* from, uint64_t bytes) { return static_cast<const uint8_t*>(from) + bytes; };
+  const void* scales = op.blob->TensorScales(tensor);
+  *layer = {{type, rows.end - rows.begin, width},
+            at(op.blob->TensorRows(tensor), rows.begin * RowBytes(type, width)),
+            scales == nullptr ? nullptr : at(scales, ScaleBytes(type, rows.begin, width)),
+            op.HasTensor(1) ? op.Floats(1) + rows.begin : nullptr};
+  return true;
+}
+
+Status RunLayer(const OpRun& run, uint32_t i, const float* x, uint32_t rows, uint32_t value, Activation activation,
+                float* y) {
+  const LinearRun& layer = run.layers[i];
+  const GemmShape& shape = layer.weights->shape;
+  GemmInput input{rows, x, nullptr, nullptr};
+  if (GemmTakesQuantized(shape.type)) {
+    QuantizedTile& tile = *run.quantized;
+    if (value == kBlobNone || tile.value != value) {
+      run.kernels->quantize.quantize_rows(x, rows, shape.k, tile.rows, tile.params);
+      tile.value = value;
+    }
+    input.quantized = tile.rows;
+    input.params = tile.params;
+  }
+  return layer.backend->run(layer.op, *layer.weights, layer.packed, input, activation, y);
+}
+
 }  // namespace fovea

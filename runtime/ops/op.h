@@ -55,6 +55,12 @@ struct SpaceRows {
   uint32_t rows;
 };
 
+// A linear layer of an operation: rows [begin, end) of its tensor 0, the weight, and of its tensor 1, the bias.
+struct LayerRows {
+  uint32_t begin, end;
+};
+inline constexpr uint32_t kMaxLayers = 2;  // of one operation
+
 // The input rows of one worker's tile, quantized once however many linear layers read them.
 struct QuantizedTile {
   uint32_t value = kBlobNone;  // whose rows these are; kBlobNone: nothing
@@ -62,7 +68,7 @@ struct QuantizedTile {
   QuantParams* params = nullptr;
 };
 
-// What a linear layer needs besides its operands.
+// What a linear layer of an operation needs besides its rows.
 struct LinearRun {
   const GemmBackend* backend;
   const GemmWeights* weights;
@@ -81,7 +87,7 @@ struct OpRun {
   uint32_t* offsets;  // operations that choose rows: those of the output's space, to be filled
   void* scratch;
   QuantizedTile* quantized;
-  LinearRun linear;
+  LinearRun layers[kMaxLayers];
   const WeightSink* weights;  // attention: where a tap wants the weights, or null
 
   uint32_t rows() const { return row_end - row_begin; }
@@ -104,8 +110,11 @@ struct OpDef {
   Status (*run)(const OpRun&);
   double (*flops_per_row)(const OpView&);
   DType output = DType::kF32;  // element type of what it makes
-  bool whole = false;          // runs once, over all rows of its first input's space; reads all inputs as a whole
-  bool chooses = false;        // whole, and says which of them the output's space, a selected one, has in this run
+  // Operations that multiply: rows of layer i < kMaxLayers, as tensors and attributes alone say. No rows: there is
+  // none.
+  LayerRows (*layer)(const OpView&, uint32_t i) = nullptr;
+  bool whole = false;    // runs once, over all rows of its first input's space; reads all inputs as a whole
+  bool chooses = false;  // whole, and says which of them the output's space, a selected one, has in this run
 };
 
 constexpr uint64_t OpAttributes() { return 0; }
@@ -135,12 +144,22 @@ Status CheckElementwise(const OpView&, Reporter&);
 // Tensor i, if present, is f32 [rows, width]; rows 0: any.
 Status CheckFloats(const OpView&, uint32_t i, uint32_t rows, uint32_t width, Reporter&);
 Status CheckActivation(const OpView&, Reporter&);
+// Tensors 0 and 1 are weight and bias of linear layers, `rows` of them in all, of inputs `width` wide.
+Status CheckLayers(const OpView&, uint32_t rows, uint32_t width, Reporter&);
 // Tensor 0 has a row for the position of each row of the output's space, as far as the blob can tell: behind `offset`
 // for as many rows as segments of that space can have however the caller's are bound. Longer ones are refused then.
 Status CheckPositions(const OpView&, Reporter&);
 // Input i holds the row indices that `select` chose of space `source`: ascending, each below the rows bound there.
 Status CheckSelection(const OpView&, uint32_t i, uint32_t source, Reporter&);
 double OneFlopPerElement(const OpView&);
+
+// ---- Linear layers of operations ----
+
+// False if the operation has no layer i.
+bool FindLayer(const OpView&, uint32_t i, GemmWeights* layer);
+// y = activation(x W^T + b) by layer i. `value`: whose rows of this tile x is, kBlobNone if it is none's: several
+// layers that read the same rows quantize them once.
+Status RunLayer(const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_t value, Activation, float* y);
 
 // The key space of an attention and how a query finds its keys there.
 bool FindPairing(const OpView&, Pairing* pairing);

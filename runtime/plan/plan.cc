@@ -177,16 +177,12 @@ class Planner {
         life.read_whole = whole || (life.read_whole && life.last_phase == phase);
         life.last_phase = phase;
       }
-      const GemmWeights* linear = Weights(operation);
-      if (linear != nullptr && GemmTakesQuantized(linear->shape.type) && linear->shape.k > plan_.quantized_width) {
-        plan_.quantized_width = linear->shape.k;
+      for (uint32_t i = 0; i < kMaxLayers; ++i) {
+        const Linear* layer = model_.Layer(plan_.record->first_operation + operation, i);
+        if (layer == nullptr || !GemmTakesQuantized(layer->weights.shape.type)) continue;
+        if (layer->weights.shape.k > plan_.quantized_width) plan_.quantized_width = layer->weights.shape.k;
       }
     }
-  }
-
-  const GemmWeights* Weights(uint32_t operation) const {
-    const uint32_t linear = model_.linear_of_operation[plan_.record->first_operation + operation];
-    return linear == kBlobNone ? nullptr : &model_.linears[linear].weights;
   }
 
   // A free slot for `width`: the narrowest that is wide enough, else the widest, which then grows; else `count`.

@@ -215,9 +215,9 @@ class Placer {
   }
 
   bool UsesGemmOp(uint32_t gemm_op) const {
-    for (uint32_t i = 0; i < plan_.record->operation_count; ++i) {
-      const uint32_t linear = model_.linear_of_operation[plan_.record->first_operation + i];
-      if (linear != kBlobNone && model_.linears[linear].op == gemm_op) return true;
+    for (uint32_t i = 0; i < plan_.record->operation_count * kMaxLayers; ++i) {
+      const Linear* layer = model_.Layer(plan_.record->first_operation + i / kMaxLayers, i % kMaxLayers);
+      if (layer != nullptr && layer->op == gemm_op) return true;
     }
     return false;
   }

@@ -29,10 +29,10 @@ Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint3
   if (def.chooses) run.offsets = session.spaces[run.view.Output().space].offsets;
   run.scratch = worker.scratch;
   run.quantized = &worker.quantized;
-  const uint32_t linear_index = model.linear_of_operation[session.program().first_operation + operation];
-  if (linear_index != kBlobNone) {
-    const Linear& linear = model.linears[linear_index];
-    run.linear = {linear.backend, &linear.weights, linear.packed, worker.gemm_ops[linear.op]};
+  for (uint32_t i = 0; i < kMaxLayers; ++i) {
+    const Linear* layer = model.Layer(session.program().first_operation + operation, i);
+    if (layer == nullptr) break;
+    run.layers[i] = {layer->backend, &layer->weights, layer->packed, worker.gemm_ops[layer->op]};
   }
   WeightSink sink;
   const uint32_t tap = session.tap_of_operation[operation];

@@ -71,6 +71,14 @@ inline tools::BlobContent EveryOperation() {
   x = op(OpCode::kBroadcast, {learned, x}, {}, tokens, {{Attribute::kRows, 2}, {Attribute::kCombine, 1}});
   x = op(OpCode::kGate, {score, x}, {}, tokens, {{Attribute::kActivation, 7}});
   x = op(OpCode::kAdd, {op(OpCode::kBroadcast, {learned}, {}, tokens), x}, {}, tokens);
+  const uint32_t gates = op(OpCode::kLinear, {x}, {b.RandomTensor(4 * 16, width)}, tokens, {}, 64);
+  const uint32_t lstm = op(OpCode::kCell, {gates, x}, {b.RandomTensor(64, 16, DType::kF16)}, tokens,
+                           {{Attribute::kCell, 1}, {Attribute::kActivation, 8}});
+  const uint32_t part = op(OpCode::kSlice, {gates}, {}, tokens, {{Attribute::kBegin, 10}, {Attribute::kWidth, 48}}, 48);
+  const uint32_t hidden = op(OpCode::kSlice, {lstm}, {}, tokens, {{Attribute::kWidth, 16}}, 16);
+  const uint32_t gru = op(OpCode::kCell, {part, hidden}, {b.RandomTensor(48, 16), b.RandomTensor(1, 48)}, tokens,
+                          {{Attribute::kResetAfter, 0}}, 16);
+  x = op(OpCode::kConcat, {gru, hidden}, {}, tokens);
   const uint32_t wide = op(OpCode::kUnfold, {x}, {}, half, {{Attribute::kBefore, 1}}, 64);
   const uint32_t halved = op(OpCode::kLinear, {wide}, {b.RandomTensor(width, 64, DType::kI8)}, half);
   const uint32_t most = op(OpCode::kPool, {x}, {}, half, {{Attribute::kKind, 3}});

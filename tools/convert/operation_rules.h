@@ -18,13 +18,20 @@ struct OperationCall {
   std::vector<const BlobTensor*> tensors;  // shapes only; nullptr where absent
 };
 
+// Tensors that may be stored as other than f32.
+enum class Matrices {
+  kNone,
+  kTables,   // all: tables of embeddings
+  kWeights,  // the first: weights of linear layers
+};
+
 struct OperationResult {
   uint32_t code = 0;
   uint32_t space = 0;
   uint32_t width = 0;
   DType type = DType::kF32;
   std::vector<AttributeRecord> attributes;
-  bool tensors_are_matrices = false;  // the first tensor of a linear layer, all of an embedding: may be quantized
+  Matrices matrices = Matrices::kNone;
 };
 
 // Fails with what does not fit. The rule of an operation is in rules/.

@@ -135,10 +135,10 @@ class Resolver {
     record.code = made.code;
     record.attributes = made.attributes;
     for (size_t i = 0; i < record.tensors.size(); ++i) {
-      const bool matrix = made.tensors_are_matrices && (operation.op != "linear" || i == 0);
+      const bool weight = made.matrices == Matrices::kWeights && i == 0;
+      const bool matrix = made.matrices == Matrices::kTables || weight;
       if (record.tensors[i] != kBlobNone && !matrix) result_.quantizable[record.tensors[i]] = false;
-      if (matrix && operation.op == "linear" && IsParent(made.space))
-        result_.once_per_segment[record.tensors[i]] = true;
+      if (weight && IsParent(made.space)) result_.once_per_segment[record.tensors[i]] = true;
     }
     record.output = AddValue(program, {operation.out, made.space, made.width, made.type, ValueRole::kInternal});
     program.operations.push_back(std::move(record));

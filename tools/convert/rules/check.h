@@ -61,7 +61,7 @@ class Check {
 
   void Result(uint32_t space, uint64_t width);
   void ResultIsIndices() { result_.type = DType::kI32; }
-  void MatricesMayBeQuantized() { result_.tensors_are_matrices = true; }
+  void MayBeQuantized(Matrices matrices) { result_.matrices = matrices; }
 
  private:
   static const char* NameOf(Attribute key);

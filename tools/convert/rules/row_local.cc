@@ -17,7 +17,7 @@ void Embed(Check& c) {
     c.Shape(i, c.tensor(i).rows, c.tensor(0).width);
   }
   c.Real(Attribute::kScale);
-  c.MatricesMayBeQuantized();
+  c.MayBeQuantized(Matrices::kTables);
   c.Result(c.in(0).space, c.tensor(0).width);
 }
 
@@ -32,7 +32,7 @@ void Linear(Check& c) {
   c.Shape(0, c.tensor(0).rows, c.in(0).width);
   c.Vector(1, c.tensor(0).rows);
   c.Choice(Attribute::kActivation, kActivations, 0);
-  c.MatricesMayBeQuantized();
+  c.MayBeQuantized(Matrices::kWeights);
   c.Result(c.in(0).space, c.tensor(0).rows);
 }
 
@@ -103,6 +103,14 @@ void Concat(Check& c) {
   c.Result(c.in(0).space, width);
 }
 
+void SliceRule(Check& c) {
+  const uint32_t begin = c.Number(Attribute::kBegin, 0), width = c.Number(Attribute::kWidth, std::nullopt);
+  if (begin > c.in(0).width || width > c.in(0).width - begin) {
+    Fail("{} is {} wide, it has no columns {} to {}", c.in(0).name, c.in(0).width, begin, uint64_t{begin} + width);
+  }
+  c.Result(c.in(0).space, width);
+}
+
 }  // namespace
 
 extern const Rule kEmbedRule = {1, kMaxInputs, 1, kMaxTensors, Embed, ~0u};
@@ -117,5 +125,6 @@ extern const Rule kNormalizeRule = {1, 1, 0, 0, Normalize};
 extern const Rule kSoftmaxRule = {1, 1, 0, 0, RowLocal};
 extern const Rule kScaleRule = {1, 1, 0, 0, ScaleRule};
 extern const Rule kConcatRule = {1, kMaxInputs, 0, 0, Concat};
+extern const Rule kSliceRule = {1, 1, 0, 0, SliceRule};
 
 }  // namespace fovea::tools

@@ -1,0 +1,92 @@
+// Steps of recurrent cells.
+#include "runtime/kernels/recurrent.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/kernels/recurrent.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/loop-inl.h"
+#include "runtime/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+namespace {
+
+struct SigmoidGate {
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return FastSigmoid(d, x); }
+};
+struct HardSigmoidGate {
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return HardSigmoid(d, x); }
+};
+
+template <class Lanes>
+HWY_INLINE F32Vec Sum(F32 d, Lanes lanes, const float* x, const float* u) {
+  return hn::Add(lanes.Load(d, x), lanes.Load(d, u));
+}
+
+// z h + (1 - z) n
+HWY_INLINE F32Vec Blend(F32Vec z, F32Vec h, F32Vec n) { return hn::MulAdd(z, hn::Sub(h, n), n); }
+
+template <class Act>
+void Gru(const float* x, const float* u, size_t width, float* h) {
+  const F32 d;
+  const float *x_z = x + width, *x_n = x + 2 * width, *u_z = u + width, *u_n = u + 2 * width;
+  ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+    const F32Vec r = Act()(d, Sum(d, lanes, x + i, u + i)), z = Act()(d, Sum(d, lanes, x_z + i, u_z + i));
+    const F32Vec n = FastTanh(d, hn::MulAdd(r, lanes.Load(d, u_n + i), lanes.Load(d, x_n + i)));
+    lanes.Store(Blend(z, lanes.Load(d, h + i), n), d, h + i);
+  });
+}
+
+template <class Act>
+void GruReset(const float* x, const float* u, const float* h, size_t width, float* y) {
+  const F32 d;
+  ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+    lanes.Store(hn::Mul(Act()(d, Sum(d, lanes, x + i, u + i)), lanes.Load(d, h + i)), d, y + i);
+  });
+}
+
+template <class Act>
+void GruUpdate(const float* x, const float* u, const float* n, size_t width, float* h) {
+  const F32 d;
+  const float *x_z = x + width, *x_n = x + 2 * width, *u_z = u + width;
+  ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+    const F32Vec z = Act()(d, Sum(d, lanes, x_z + i, u_z + i));
+    const F32Vec candidate = FastTanh(d, Sum(d, lanes, x_n + i, n + i));
+    lanes.Store(Blend(z, lanes.Load(d, h + i), candidate), d, h + i);
+  });
+}
+
+template <class Act>
+void Lstm(const float* x, const float* u, size_t width, float* h, float* c) {
+  const F32 d;
+  const float *x_f = x + width, *x_g = x + 2 * width, *x_o = x + 3 * width;
+  const float *u_f = u + width, *u_g = u + 2 * width, *u_o = u + 3 * width;
+  ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+    const F32Vec in = Act()(d, Sum(d, lanes, x + i, u + i)), forget = Act()(d, Sum(d, lanes, x_f + i, u_f + i));
+    const F32Vec g = FastTanh(d, Sum(d, lanes, x_g + i, u_g + i));
+    const F32Vec cell = hn::MulAdd(forget, lanes.Load(d, c + i), hn::Mul(in, g));
+    const F32Vec out = Act()(d, Sum(d, lanes, x_o + i, u_o + i));
+    lanes.Store(cell, d, c + i);
+    lanes.Store(hn::Mul(out, FastTanh(d, cell)), d, h + i);
+  });
+}
+
+template <class Act>
+CellKernels CellsOf() {
+  return {Gru<Act>, GruReset<Act>, GruUpdate<Act>, Lstm<Act>};
+}
+
+RecurrentKernels MakeRecurrentKernels() { return {{CellsOf<SigmoidGate>(), CellsOf<HardSigmoidGate>()}}; }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fovea {
+HWY_EXPORT(MakeRecurrentKernels);
+RecurrentKernels GetRecurrentKernels() { return HWY_DYNAMIC_DISPATCH(MakeRecurrentKernels)(); }
+}  // namespace fovea
+#endif

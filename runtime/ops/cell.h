@@ -1,0 +1,83 @@
+// The cell of recurrent layers, GRU or LSTM: one step of several rows, wherever they lie. Shared by `cell` and
+// `recurrent`.
+#ifndef FOVEA_RUNTIME_OPS_CELL_H_
+#define FOVEA_RUNTIME_OPS_CELL_H_
+
+#include "runtime/base/arena.h"
+#include "runtime/ops/op.h"
+
+namespace fovea {
+
+enum class CellKind : uint32_t { kGru = 0, kLstm = 1 };
+
+struct CellSpec {
+  CellKind kind;
+  bool resets_first;  // gru: before the product that makes the candidate's part of the state
+  Gate gate;
+  uint32_t width;  // of h
+
+  bool lstm() const { return kind == CellKind::kLstm; }
+  uint32_t gates() const { return lstm() ? 4 : 3; }
+  uint32_t state_width() const { return lstm() ? 2 * width : width; }  // h, or h and c beside each other
+};
+inline constexpr uint64_t kCellAttributes =
+    OpAttributes(Attribute::kCell, Attribute::kResetAfter, Attribute::kActivation);
+
+// The attributes above and the weights fit each other and input 0.
+Status CheckCell(const OpView&, Reporter&);
+// Of an operation that has passed.
+CellSpec CellOf(const OpView&);
+LayerRows CellLayer(const OpView&, uint32_t i);
+double CellFlops(const OpView&);
+
+// Room for `rows` rows of `width` as the input of a product; null when counting.
+float* TakeRows(Arena&, uint64_t rows, uint64_t width);
+
+// What a step needs besides its rows.
+struct CellMemory {
+  float* gates;  // [rows, gates * width] the state's part
+  float* reset;  // [rows, width]; only where the cell resets first
+};
+CellMemory TakeCellMemory(Arena&, const CellSpec&, uint64_t rows);
+
+// One row of a step. h and c become the new state.
+struct CellRow {
+  const float* x;
+  float* h;
+  float* c;    // lstm
+  bool stays;  // the state is left as it is
+};
+
+// One step: `hidden` [rows, width] are the rows' h (not necessarily in the same memory), row_of(i) row i. `value`: as
+// RunLayer.
+template <typename RowOf>
+Status RunCells(const OpRun& run, const CellSpec& cell, const CellMemory& memory, const float* hidden, uint32_t rows,
+                uint32_t value, RowOf row_of) {
+  const CellKernels& kernels = run.kernels->recurrent.of[static_cast<uint32_t>(cell.gate)];
+  const size_t width = cell.width, made = cell.resets_first ? 2 * width : cell.gates() * width;
+  FOVEA_TRY(RunLayer(run, 0, hidden, rows, value, Activation::kNone, memory.gates));
+  float* candidates = memory.gates + rows * made;
+  if (cell.resets_first) {
+    for (size_t i = 0; i < rows; ++i) {
+      kernels.gru_reset(row_of(i).x, memory.gates + i * made, hidden + i * width, width, memory.reset + i * width);
+    }
+    FOVEA_TRY(RunLayer(run, 1, memory.reset, rows, kBlobNone, Activation::kNone, candidates));
+  }
+  for (size_t i = 0; i < rows; ++i) {
+    const CellRow row = row_of(i);
+    const float* gates = memory.gates + i * made;
+    if (row.stays) continue;
+    if (cell.lstm()) {
+      kernels.lstm(row.x, gates, width, row.h, row.c);
+    } else if (cell.resets_first) {
+      kernels.gru_update(row.x, gates, candidates + i * width, width, row.h);
+    } else {
+      kernels.gru(row.x, gates, width, row.h);
+    }
+  }
+  return kOk;
+}
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_OPS_CELL_H_

@@ -1,0 +1,203 @@
+// Single steps of recurrent layers: every kind of cell, gate and type of weights, against plain double loops.
+#include "tests/ops/op_fixture.h"
+#include "tests/support/reference_recurrent.h"
+
+namespace fovea::test {
+namespace {
+
+const DType kTypes[] = {DType::kF32, DType::kF16, DType::kI8, DType::kI4};
+const uint32_t kBackends[] = {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY};
+
+Attributes AttributesOf(const ReferenceCell& cell) {
+  Attributes attributes = {{Attribute::kCell, cell.lstm ? 1 : 0}, {Attribute::kActivation, cell.hard ? 8 : 6}};
+  if (!cell.lstm) attributes.push_back({Attribute::kResetAfter, cell.reset_after ? 1 : 0});
+  return attributes;
+}
+
+std::vector<ReferenceCell> Cells() {
+  std::vector<ReferenceCell> cells;
+  for (const bool hard : {false, true}) {
+    cells.push_back({false, true, hard, 0, {}, {}});
+    cells.push_back({false, false, hard, 0, {}, {}});
+    cells.push_back({true, true, hard, 0, {}, {}});
+  }
+  return cells;
+}
+
+// With integer weights the rows of the state are quantized, so the products are taken from a linear layer with the same
+// tensors, which quantizes them alike; that covers all but the second product of a cell that resets first.
+TEST(Cell, OneStepOfEveryKind) {
+  for (ReferenceCell cell : Cells()) {
+    for (const DType type : kTypes) {
+      for (const uint32_t width : {type == DType::kI4 ? 32u : 1u, 64u, type == DType::kI4 ? 96u : 19u}) {
+        for (const bool bias : {false, true}) {
+          for (const uint32_t backend : kBackends) {
+            ModelBuilder b(width + bias);
+            const TextSpaces s(b);
+            cell.width = width;
+            const auto gates = static_cast<uint32_t>(cell.gates()) * width;
+            const auto states = static_cast<uint32_t>(cell.state_width());
+            const uint32_t x = b.Input("x", s.tokens, gates), state = b.Input("state", s.tokens, states);
+            const uint32_t h = b.Input("h", s.tokens, width);
+            const uint32_t w = b.RandomTensor(gates, width, type, 1.0f / std::sqrt(static_cast<float>(width)));
+            std::vector<uint32_t> tensors = {w};
+            cell.bias.clear();
+            if (bias) {
+              cell.bias = b.RandomFloats(gates, 0.5f);
+              tensors.push_back(b.Tensor(1, gates, cell.bias));
+            }
+            cell.weight = b.TensorValues(w);
+            const uint32_t product = b.Op(OpCode::kLinear, {h}, tensors, s.tokens, gates);
+            b.SetOutput(product);
+            const uint32_t y = b.Op(OpCode::kCell, {x, state}, tensors, s.tokens, states, AttributesOf(cell));
+            const uint32_t rows = 26;
+            const std::vector<float> xs = b.RandomFloats(size_t{rows} * gates);
+            const std::vector<float> olds = b.RandomFloats(size_t{rows} * states, 0.5f);
+            std::vector<float> hs;
+            for (size_t r = 0; r < rows; ++r) {
+              const auto row = olds.begin() + static_cast<std::ptrdiff_t>(r * states);
+              hs.insert(hs.end(), row, row + width);
+            }
+            const Feed feed = {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}, {state, olds}, {h, hs}}, {}};
+            const std::vector<float> products = RunTiled(b, feed, product, backend);
+            const std::vector<float> found = RunTiled(b, feed, y, backend);
+            const bool integers = GemmTakesQuantized(type);
+            std::vector<double> expected;
+            for (size_t r = 0; r < rows; ++r) {
+              const auto row = olds.begin() + static_cast<std::ptrdiff_t>(r * states);
+              const std::vector<double> old(row, row + states);
+              const auto of = [&](size_t i, const std::vector<double>& hidden) -> double {
+                const bool second = !cell.lstm && !cell.reset_after && i >= 2 * width;
+                return integers && !second ? products[r * gates + i] : cell.Product(i, hidden);
+              };
+              const std::vector<double> next = cell.Step(&xs[r * gates], old, of);
+              expected.insert(expected.end(), next.begin(), next.end());
+            }
+            // A row's range is about four, and so many rounded entries times weights add up like their root.
+            const bool rounded = integers && !cell.lstm && !cell.reset_after;
+            ExpectClose(found, expected, 0, rounded ? 0.03 : 5e-6,
+                        "lstm " + std::to_string(cell.lstm) + " after " + std::to_string(cell.reset_after) + " type " +
+                            std::to_string(static_cast<int>(type)) + " width " + std::to_string(width) + " backend " +
+                            std::to_string(backend));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Cell, DefaultsAreThoseOfPyTorch) {
+  ModelBuilder b;
+  const TextSpaces s(b);
+  const uint32_t x = b.Input("x", s.tokens, 3 * 8), state = b.Input("state", s.tokens, 8);
+  const uint32_t w = b.RandomTensor(24, 8);
+  const uint32_t y = b.Op(OpCode::kCell, {x, state}, {w}, s.tokens, 8);
+  const uint32_t z = b.Op(OpCode::kCell, {x, state}, {w}, s.tokens, 8,
+                          {{Attribute::kCell, 0}, {Attribute::kResetAfter, 1}, {Attribute::kActivation, 6}});
+  b.SetOutput(z);
+  const Feed feed = {{{s.tokens, {5}}}, {{x, b.RandomFloats(5 * 24)}, {state, b.RandomFloats(5 * 8)}}, {}};
+  EXPECT_EQ(RunTiled(b, feed, y), RunTiled(b, feed, z));
+}
+
+// Rows of a state that a linear layer has quantized are quantized once, and what a cell quantizes serves nobody else.
+TEST(Cell, SharesQuantizedRows) {
+  for (const bool lstm : {false, true}) {
+    for (const bool after : {false, true}) {
+      if (lstm && !after) continue;
+      ReferenceCell cell{lstm, after, false, 32, {}, {}};
+      const auto gates = static_cast<uint32_t>(cell.gates()) * 32, states = static_cast<uint32_t>(cell.state_width());
+      // The same program with the cell before, between and behind two linear layers that read its operands.
+      std::vector<std::vector<float>> results;
+      for (const int place : {0, 1, 2}) {
+        ModelBuilder b(7);
+        const TextSpaces s(b);
+        const uint32_t x = b.Input("x", s.tokens, gates), state = b.Input("state", s.tokens, states);
+        const uint32_t w = b.RandomTensor(gates, 32, DType::kI8), v = b.RandomTensor(16, states, DType::kI8);
+        const uint32_t u = b.RandomTensor(16, gates, DType::kI8);
+        uint32_t of_cell = 0, of_state = 0, of_x = 0;
+        for (int i = 0; i < 3; ++i) {
+          const auto linear = [&](uint32_t in, uint32_t weight) {
+            return b.Op(OpCode::kLinear, {in}, {weight}, s.tokens, 16);
+          };
+          if (i == place) {
+            of_cell = b.Op(OpCode::kCell, {x, state}, {w}, s.tokens, states, AttributesOf(cell));
+          } else if (of_state == 0) {
+            of_state = linear(state, v);
+          } else {
+            of_x = linear(x, u);
+          }
+        }
+        const uint32_t again = b.Op(OpCode::kLinear, {state}, {v}, s.tokens, 16);
+        for (const uint32_t value : {of_cell, of_state, of_x, again}) b.SetOutput(value);
+        const Feed feed = {{{s.tokens, RaggedLengths()[0]}},
+                           {{x, b.RandomFloats(26 * gates)}, {state, b.RandomFloats(size_t{26} * states)}},
+                           {}};
+        std::vector<float> all;
+        for (const uint32_t value : {of_cell, of_state, of_x, again}) {
+          const std::vector<float> rows = RunTiled(b, feed, value);
+          all.insert(all.end(), rows.begin(), rows.end());
+        }
+        results.push_back(all);
+      }
+      EXPECT_EQ(results[0], results[1]);
+      EXPECT_EQ(results[0], results[2]);
+    }
+  }
+}
+
+TEST(Cell, ShapeRules) {
+  using A = Attribute;
+  struct Try {
+    const char* what;
+    fovea_status status;
+    uint32_t x, state, out, rows, width;
+    Attributes attributes;
+    uint32_t bias = 0;
+  };
+  const Try tries[] = {
+      {"gru", FOVEA_OK, 24, 8, 8, 24, 8, {}, 24},
+      {"gru by name", FOVEA_OK, 24, 8, 8, 24, 8, {{A::kCell, 0}, {A::kResetAfter, 0}, {A::kActivation, 8}}},
+      {"lstm", FOVEA_OK, 32, 16, 16, 32, 8, {{A::kCell, 1}}, 32},
+      {"lstm that resets", FOVEA_E_RECORD, 32, 16, 16, 32, 8, {{A::kCell, 1}, {A::kResetAfter, 0}}},
+      {"other cell", FOVEA_E_OP, 24, 8, 8, 24, 8, {{A::kCell, 2}}},
+      {"other reset", FOVEA_E_OP, 24, 8, 8, 24, 8, {{A::kResetAfter, 2}}},
+      {"other gate", FOVEA_E_OP, 24, 8, 8, 24, 8, {{A::kActivation, 5}}},
+      {"no such gate", FOVEA_E_OP, 24, 8, 8, 24, 8, {{A::kActivation, 4294967295.0}}},
+      {"input width", FOVEA_E_SHAPE, 23, 8, 8, 24, 8, {}},
+      {"state width", FOVEA_E_SHAPE, 24, 7, 8, 24, 8, {}},
+      {"output width", FOVEA_E_SHAPE, 24, 8, 7, 24, 8, {}},
+      {"output and state", FOVEA_E_SHAPE, 24, 7, 7, 24, 8, {}},
+      {"weight rows", FOVEA_E_SHAPE, 24, 8, 8, 23, 8, {}},
+      {"weight width", FOVEA_E_SHAPE, 24, 8, 8, 24, 7, {}},
+      {"lstm of a gru's gates", FOVEA_E_SHAPE, 24, 12, 12, 24, 8, {{A::kCell, 1}}},
+      {"bias", FOVEA_E_SHAPE, 24, 8, 8, 24, 8, {}, 23},
+      {"attribute", FOVEA_E_OP, 24, 8, 8, 24, 8, {{A::kScale, 1}}},
+  };
+  for (const Try& t : tries) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, t.x), state = b.Input("state", s.tokens, t.state);
+    std::vector<uint32_t> tensors = {b.RandomTensor(t.rows, t.width)};
+    if (t.bias != 0) tensors.push_back(b.RandomTensor(1, t.bias));
+    b.Op(OpCode::kCell, {x, state}, tensors, s.tokens, t.out, t.attributes);
+    if (t.status == FOVEA_OK) {
+      ExpectAccepted(b, t.what);
+    } else {
+      ExpectRefused(b, t.status, t.what);
+    }
+  }
+  const auto refused = [](fovea_status status, const std::string& what, DType x_type, bool other_space, bool absent) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, 24, x_type),
+                   state = b.Input("state", other_space ? s.texts : s.tokens, 8);
+    b.Op(OpCode::kCell, {x, state}, {absent ? kBlobNone : b.RandomTensor(24, 8)}, s.tokens, 8);
+    ExpectRefused(b, status, what);
+  };
+  refused(FOVEA_E_SHAPE, "ids", DType::kI32, false, false);
+  refused(FOVEA_E_SHAPE, "state of another space", DType::kF32, true, false);
+  refused(FOVEA_E_RECORD, "no weight", DType::kF32, false, true);
+}
+
+}  // namespace
+}  // namespace fovea::test
