@@ -157,6 +157,12 @@ enum {
   FOVEA_PAIRING_ROWS = 1 /* Query row i sees the keys of segment i: pooling by attention. The query's position is 0. */
 };
 
+enum {
+  FOVEA_CENTERS_NONE = 0,      /* Windows lie around the query's own position. */
+  FOVEA_CENTERS_POSITIONS = 1, /* Around centers[query row]: any number, in keys from the segment's first. */
+  FOVEA_CENTERS_FRACTIONS = 2  /* The same times the number of keys of the segment. */
+};
+
 /* What is attended how. Zero fields mean the default; set struct_size to sizeof(fovea_attention_options).
  * A score is made as the FOVEA_SCORE_* says, capped, and then the biases are added. */
 typedef struct fovea_attention_options {
@@ -229,6 +235,16 @@ typedef struct fovea_attention_options {
   uint32_t tile_rows;
   fovea_runner runner; /* NULL: workers are called one after the other. */
   void* runner_context;
+
+  /* Local attention (Luong et al., arXiv 1508.04025): the window of a query lies around a center p that is computed, and sees the keys p - left ..
+   * p + right, fewer at the ends of the segment, none if p is no number. With `gaussian` the weights of its keys j
+   * (after the softmax, which is not made again) are multiplied by exp(-(j - p)^2 / (2 (D / 2)^2)), D = left = right.
+   * Monotonic: p = the step's number; predictive: p = S * sigmoid(..), which is a fraction of the segment. A pattern
+   * with centers is FOVEA_WINDOW_SIDES with both sides bounded and nothing else. */
+  const float* centers; /* One for each query row. */
+  size_t center_stride; /* In bytes; 0: without gaps. */
+  uint32_t center_kind; /* FOVEA_CENTERS_* */
+  uint32_t gaussian;    /* 1: weights fade with the distance from the center. */
 } fovea_attention_options;
 
 /* The exact bytes of scratch that runs with these options need: they succeed, one byte less fails. They depend on

@@ -127,6 +127,7 @@ typedef struct fovea_value_info {
   uint32_t type; /* FOVEA_TYPE_F32, or FOVEA_TYPE_I32 for ids, marks and indices of selected rows. */
   uint32_t role; /* FOVEA_ROLE_* */
   uint32_t id_limit; /* Ids must be below this; 0 for values that are not ids (marks may be any number). */
+  uint32_t carried_by; /* Inputs: the output of the program whose rows of one run are this input's of the next; FOVEA_NONE: none. */
 } fovea_value_info;
 FOVEA_API fovea_status fovea_program_value(const fovea_model* model, uint32_t program, uint32_t value, fovea_value_info* info);
 

@@ -2,7 +2,7 @@
  *
  * A session is one program of a model with limits (how many rows at most), placed in three blocks of memory:
  *   fixed    plan and operators; must not move
- *   state    what a session remembers between runs; empty for programs without state
+ *   state    carried values, which a session remembers from run to run; empty for programs without them
  *   scratch  inputs, outputs and working memory; sessions that are never used at the same time may share one block: then one session's
  *            inputs and outputs last only until another one of them is touched
  * After fovea_session_init nothing is allocated, locked or looked up again. One session is used by one thread at a time
@@ -48,6 +48,8 @@ typedef struct fovea_session_options {
   void* runner_context;
   uint64_t (*clock)(void); /* If given, ticks are summed per step (fovea_session_step_ticks). Called by workers. */
   uint64_t rows;           /* The limit of every input space that has a parent and is not in `limits`; 0: none. */
+  const uint32_t* linked;  /* Inputs that fovea_session_link will give: they have no memory of their own. */
+  uint32_t linked_count;
 } fovea_session_options;
 
 /* Three blocks, each on a multiple of 64 bytes. A size of 0 needs no memory. */
@@ -95,8 +97,41 @@ typedef struct fovea_view {
 } fovea_view;
 
 /* Where to write an input of the next run: as many rows as its space now has, dense. Valid until set_segments is called again. Content
- * stays from run to run. FOVEA_E_INDEX if the value is no input, FOVEA_E_ORDER before set_segments. */
+ * stays from run to run. FOVEA_E_INDEX if the value is no input or a linked one, FOVEA_E_ORDER before set_segments.
+ *
+ * A carried input (fovea_value_info.carried_by) is what the last finished run wrote to the output that carries it: the same memory, so that
+ * the view of such an input moves with each run, and writing it changes what that output's view shows. It begins as zeros, and may be
+ * written before any run. A run that fails or is cancelled leaves it as it was. Setting segments keeps it if its space keeps its number of rows, row
+ * by row whatever the segments are, and makes it zeros if not. */
 FOVEA_API fovea_status fovea_session_input(fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error);
+
+/* Makes `input` what `output` of the last run of `from` is: an output or kept value of another session of the same model, of the same width
+ * and type. An input that options.linked names is read where it lies, without a copy, in this and all later runs, so
+ *   - `from` must live, and its scratch be its own, as long as this session runs;
+ *   - while this session runs (begin to the last advance) `from` must neither run nor get other segments;
+ *   - when `from` has run again the new rows are read. If it got other segments in between, link again.
+ * A carried input takes a copy as its first value: nothing is linked afterwards, and names are not needed.
+ * The input's space takes over the segments of the output's (and, being the same space, those of the spaces it lies in or follows from), unless
+ * it has them already; what fovea_session_set_segments says about that holds. If they belong to another space than the
+ * input's, that one must be an input space or have the same segments already.
+ * Statuses: FOVEA_E_HANDLE; FOVEA_E_OPTION (one session, two models, other widths or types, an input that is neither named nor
+ * carried); FOVEA_E_INDEX; FOVEA_E_ORDER (`from` has no finished run, a run of this session is in progress); FOVEA_E_SEGMENTS and others of
+ * fovea_session_set_segments. A run of this session later returns FOVEA_E_ORDER if an input that is named was not linked or `from` has no
+ * finished run, FOVEA_E_SEGMENTS if segments differ (tensor: the input). */
+FOVEA_API fovea_status fovea_session_link(fovea_session* session, uint32_t input, const fovea_session* from, uint32_t output,
+                                          fovea_error* error);
+
+/* Makes all carried inputs zeros, as they were after init. FOVEA_E_ORDER while a run is in progress. */
+FOVEA_API fovea_status fovea_session_reset(fovea_session* session, fovea_error* error);
+
+/* Carried inputs as bytes: to go on later, in another place, or twice from one point (save one session, restore another). The bytes are the
+ * rows that are bound now behind a header with the blob's checksum and the program: limits, workers and machine do not matter. Restoring
+ * checks all of it and needs the same number of rows bound; then runs go on with the same bits. Memory needs no alignment.
+ * FOVEA_E_ORDER while a run is in progress or before segments are set; FOVEA_E_TOO_SMALL (expected: the exact bytes); FOVEA_E_STATE. A failed call
+ * changes nothing. Outputs of a session that was reset or restored can be read again after its next run. */
+FOVEA_API fovea_status fovea_session_saved_size(const fovea_session* session, uint64_t* size, fovea_error* error);
+FOVEA_API fovea_status fovea_session_save(const fovea_session* session, void* memory, uint64_t size, fovea_error* error);
+FOVEA_API fovea_status fovea_session_restore(fovea_session* session, const void* memory, uint64_t size, fovea_error* error);
 
 /* Runs the whole program. FOVEA_E_ORDER if an input space has no segments, FOVEA_E_SEGMENTS if spaces disagree, FOVEA_E_ID if an id is out
  * of range (tensor: the value, byte: its index), FOVEA_E_ROWS if more rows of a segment qualify than a selected space takes (step: which
@@ -138,6 +173,7 @@ typedef struct fovea_session_info {
   uint64_t keep_bytes;      /* scratch: kept values */
   uint64_t tap_bytes;       /* scratch: attention weights kept by taps */
   uint64_t worker_bytes;    /* scratch: tiles of all workers */
+  uint64_t state_bytes;     /* state: carried values, twice, as a run reads one and writes the other */
 } fovea_session_info;
 FOVEA_API fovea_status fovea_session_get_info(const fovea_session* session, fovea_session_info* info);
 

@@ -87,7 +87,8 @@ enum {
   /* Details of FOVEA_E_INPUT. */
   FOVEA_E_ID = FOVEA_E_INPUT | (1 << 8),   /* An id is outside its table. */
   FOVEA_E_UTF8 = FOVEA_E_INPUT | (2 << 8), /* The text is not valid UTF-8 at `byte`. */
-  FOVEA_E_EMPTY = FOVEA_E_INPUT | (3 << 8) /* A segment has no rows where at least one is needed. */
+  FOVEA_E_EMPTY = FOVEA_E_INPUT | (3 << 8), /* A segment has no rows where at least one is needed. */
+  FOVEA_E_STATE = FOVEA_E_INPUT | (4 << 8)  /* A saved state is damaged, or of another program, model or number of rows. */
 };
 
 /* Where and why a call failed. Fields that do not apply are zero, or FOVEA_NOWHERE for section, step and tensor. */

@@ -17,6 +17,7 @@ static_assert(FOVEA_SCORE_ADDITIVE == static_cast<int>(Score::kAdditive) &&
                   FOVEA_WEIGHTING_SIGMOID == static_cast<int>(Activation::kSigmoid) &&
                   FOVEA_WEIGHTING_SILU == static_cast<int>(Activation::kSilu) &&
                   FOVEA_ROWS_I8 == static_cast<int>(KeyType::kI8) &&
+                  FOVEA_CENTERS_FRACTIONS == static_cast<int>(Centers::kFractions) &&
                   FOVEA_PAIRING_ROWS == static_cast<int>(Pairing::kParent) && FOVEA_UNBOUNDED == kUnbounded,
               "the interface and the engine count alike");
 
@@ -100,6 +101,10 @@ Status ReadSpec(const fovea_attention_options& given, AttentionSpec* spec, Repor
   if (given.pairing > FOVEA_PAIRING_ROWS) {
     return reporter.Fail(FOVEA_E_OPTION, "unknown pairing", FOVEA_PAIRING_ROWS, given.pairing);
   }
+  if (given.gaussian > 1) return reporter.Fail(FOVEA_E_OPTION, "gaussian is 0 or 1", 1, given.gaussian);
+  if ((given.centers == nullptr) != (given.center_kind == 0)) {
+    return reporter.Fail(FOVEA_E_NULL, "centers and their kind need each other", given.center_kind, 0);
+  }
   if (given.has_self_score > 1 || !isfinite(given.self_score)) {
     return reporter.Fail(FOVEA_E_OPTION, "has_self_score is 0 or 1, self_score finite", 1, given.has_self_score);
   }
@@ -122,6 +127,8 @@ Status ReadSpec(const fovea_attention_options& given, AttentionSpec* spec, Repor
   spec->coordinate_positions = given.coordinate_positions;
   spec->has_self_score = given.has_self_score != 0;
   spec->self_score = given.self_score;
+  spec->centers = Centers(given.center_kind);
+  spec->gaussian = given.gaussian != 0;
   return kOk;
 }
 
@@ -306,6 +313,15 @@ Status ReadKeyBias(const Request& request, HeadRows* bias, Reporter& reporter) {
   return kOk;
 }
 
+Status ReadCenters(const fovea_attention_options& options, uint32_t queries, AttentionCall* call, Reporter& reporter) {
+  if (options.centers == nullptr) return kOk;
+  Place place = {options.centers, queries, 1, 1, sizeof(float), options.center_stride, 0};
+  FOVEA_TRY(CheckPlace(&place, reporter));
+  call->centers = options.centers;
+  call->center_stride = place.row_stride;
+  return kOk;
+}
+
 Status ReadWeights(Request* request, uint32_t queries, Reporter& reporter) {
   const fovea_attention_options& options = request->options;
   if ((options.weight_keys == nullptr) != (options.weight_counts == nullptr) ||
@@ -383,6 +399,7 @@ Status Run(const fovea_attention_options* given, const fovea_attention_rows* q, 
   }
   const uint32_t queries = spec.pairing == Pairing::kParent ? call.key_segments.count
                                                             : call.query_segments.offsets[call.query_segments.count];
+  FOVEA_TRY(ReadCenters(request.options, queries, &call, reporter));
   FOVEA_TRY(ReadWeights(&request, queries, reporter));
   FOVEA_TRY(CheckAttentionCall(call, request.rows, reporter));
   if (out->rows < queries) return reporter.Fail(FOVEA_E_ROWS, "out has too few rows", queries, out->rows);

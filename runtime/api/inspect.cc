@@ -119,7 +119,15 @@ fovea_status fovea_program_value(const fovea_model* model, uint32_t program, uin
   const Blob& blob = model->model.blob;
   const uint32_t index = plan->record->first_value + value;
   const ValueRecord& v = blob.values[index];
-  *info = {blob.String(v.name), v.space, v.width, v.type, static_cast<uint32_t>(v.role), model->model.id_limits[index]};
+  const bool carried = v.role == ValueRole::kCarried;
+  const ValueRole role = carried ? ValueRole::kInput : v.role;
+  *info = {blob.String(v.name),
+           v.space,
+           v.width,
+           v.type,
+           static_cast<uint32_t>(role),
+           model->model.id_limits[index],
+           carried ? v.carried_by : FOVEA_NONE};
   return FOVEA_OK;
 }
 

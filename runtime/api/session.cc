@@ -114,9 +114,9 @@ Status Make(const fovea_model* model, const fovea_session_options* options, fove
   return InitIn(model, options, needed, needed, session, reporter);
 }
 
-fovea_view ViewOf(const Session& session, uint32_t value) {
+fovea_view ViewOf(const Session& session, uint32_t value, void* rows) {
   const ValueRecord& record = session.value(value);
-  return {session.values[value], record.type, session.space_rows[record.space].rows, record.width,
+  return {rows, record.type, session.space_rows[record.space].rows, record.width,
           static_cast<uint32_t>(record.width * sizeof(float))};
 }
 
@@ -126,24 +126,26 @@ Status CheckSession(const fovea_session* handle, Reporter& reporter) {
 
 Status InputView(const Session& session, uint32_t value, fovea_view* view, Reporter& reporter) {
   if (view == nullptr) return reporter.Fail(FOVEA_E_NULL, "view is NULL");
-  if (value >= session.program().value_count || session.value(value).role != ValueRole::kInput) {
+  if (value >= session.program().value_count || !IsInput(session.value(value).role)) {
     return reporter.Fail(FOVEA_E_INDEX, "the program has no such input", session.program().value_count, value);
+  }
+  if (session.links[value].linked) {
+    return reporter.Fail(FOVEA_E_INDEX, "the input is linked: another session writes it", 0, value);
   }
   if (!session.spaces[session.value(value).space].bound) {
     return reporter.Fail(FOVEA_E_ORDER, "the input's space has no segments yet", 0, session.value(value).space);
   }
-  *view = ViewOf(session, value);
+  *view = ViewOf(session, value, session.values[value]);
   return kOk;
 }
 
 Status OutputView(const Session& session, uint32_t value, fovea_view* view, Reporter& reporter) {
   if (view == nullptr) return reporter.Fail(FOVEA_E_NULL, "view is NULL");
-  const uint32_t count = session.program().value_count;
-  if (value >= count || (session.value(value).role != ValueRole::kOutput && !session.kept[value])) {
-    return reporter.Fail(FOVEA_E_INDEX, "the value is no output and not kept", count, value);
+  if (!IsReadable(session, value)) {
+    return reporter.Fail(FOVEA_E_INDEX, "the value is no output and not kept", session.program().value_count, value);
   }
   if (!session.finished) return reporter.Fail(FOVEA_E_ORDER, "no run has finished since the segments were set");
-  *view = ViewOf(session, value);
+  *view = ViewOf(session, value, FinishedRows(session, value));
   return kOk;
 }
 
@@ -195,6 +197,44 @@ fovea_status fovea_session_input(fovea_session* session, uint32_t value, fovea_v
   Reporter reporter(error);
   const Status live = CheckSession(session, reporter);
   return live.ok() ? InputView(*session->session, value, view, reporter).code : live.code;
+}
+
+fovea_status fovea_session_link(fovea_session* session, uint32_t input, const fovea_session* from, uint32_t output,
+                                fovea_error* error) {
+  Reporter reporter(error);
+  Status live = CheckSession(session, reporter);
+  if (live.ok()) live = CheckSession(from, reporter);
+  return live.ok() ? LinkInput(*session->session, input, *from->session, output, reporter).code : live.code;
+}
+
+fovea_status fovea_session_reset(fovea_session* session, fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  return live.ok() ? ResetCarried(*session->session, reporter).code : live.code;
+}
+
+fovea_status fovea_session_saved_size(const fovea_session* session, uint64_t* size, fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  if (!live.ok()) return live.code;
+  if (size == nullptr) return reporter.Fail(FOVEA_E_NULL, "size is NULL").code;
+  return SavedSize(*session->session, size, reporter).code;
+}
+
+fovea_status fovea_session_save(const fovea_session* session, void* memory, uint64_t size, fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  if (!live.ok()) return live.code;
+  if (memory == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL").code;
+  return SaveCarried(*session->session, memory, size, reporter).code;
+}
+
+fovea_status fovea_session_restore(fovea_session* session, const void* memory, uint64_t size, fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  if (!live.ok()) return live.code;
+  if (memory == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL").code;
+  return RestoreCarried(*session->session, memory, size, reporter).code;
 }
 
 fovea_status fovea_session_begin(fovea_session* session, fovea_error* error) {

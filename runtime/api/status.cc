@@ -51,6 +51,7 @@ const char* fovea_status_name(fovea_status status) {
     FOVEA_NAME(FOVEA_E_ID)
     FOVEA_NAME(FOVEA_E_UTF8)
     FOVEA_NAME(FOVEA_E_EMPTY)
+    FOVEA_NAME(FOVEA_E_STATE)
 #undef FOVEA_NAME
   }
   return "unknown status";

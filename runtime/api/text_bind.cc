@@ -35,7 +35,7 @@ Status CheckTexts(const fovea_text_tokens* tokens, uint32_t count, Reporter& rep
 // An input that holds ids, or kBlobNone.
 uint32_t FindIds(const Session& session, const char* name) {
   const uint32_t value = FindValue(*session.model, session.program(), name);
-  if (value == kBlobNone || session.value(value).role != ValueRole::kInput) return kBlobNone;
+  if (value == kBlobNone || !IsInput(session.value(value).role) || session.links[value].linked) return kBlobNone;
   return session.value(value).type == static_cast<uint32_t>(DType::kI32) ? value : kBlobNone;
 }
 

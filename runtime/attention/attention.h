@@ -26,6 +26,13 @@ struct RelativeScores {
   uint32_t bucket_count;
 };
 
+// Where a query's window lies.
+enum class Centers : uint32_t {
+  kNone = 0,       // around the query's own position
+  kPositions = 1,  // around AttentionCall::centers: any number p; keys [p - left, p + right]
+  kFractions = 2,  // the same, p being that number times the length of the segment of keys
+};
+
 // What is constant for an attention operation. Zero fields mean plain scaled dot-product attention.
 struct AttentionSpec {
   uint32_t heads;     // query heads
@@ -48,6 +55,8 @@ struct AttentionSpec {
   uint32_t coordinate_sets, coordinate_positions;
   float self_score;  // of a query with the key at its own position, if has_self_score
   bool has_self_score;
+  Centers centers;
+  bool gaussian;  // weights are multiplied by exp(-(key - p)^2 / (2 (left / 2)^2)), with left = right
 };
 
 // Segment i of a row space is rows [offsets[i], offsets[i + 1]).
@@ -85,7 +94,9 @@ struct AttentionCall {
   KeyType key_type;             // of k and v
   HeadRows k_scales, v_scales;  // kI8: one f32 for each row and head
   HeadMatrix<void> out;         // row row_begin; f32 [heads, d_v]; must not overlap q
-  HeadRows key_bias;  // row 0 of the key space; f32 [heads, or 1 with a head stride of 0], added to scores; or null
+  HeadRows key_bias;     // row 0 of the key space; f32 [heads, or 1 with a head stride of 0], added to scores; or null
+  const float* centers;  // spec.centers: of row 0 of the query space; no key is seen around what is no number
+  size_t center_stride;  // in bytes
   const uint32_t* listed;     // pattern.listed: rows of the key space, ascending
   Segments listed_segments;   // which of them belong to a segment of keys
   Clusters clusters;          // pattern.rounds

@@ -26,6 +26,7 @@ class SpecCheck {
     FOVEA_TRY(Blocks());
     FOVEA_TRY(Clusters());
     FOVEA_TRY(Scores());
+    FOVEA_TRY(CheckCenters(spec_, code_, reporter_));
     return Relative();
   }
 
@@ -232,6 +233,28 @@ Status CheckLengths(const AttentionCall& call, Reporter& reporter) {
 }
 
 }  // namespace
+
+Status CheckCenters(const AttentionSpec& spec, fovea_status code, Reporter& reporter) {
+  const Pattern& pattern = spec.pattern;
+  if (spec.centers > Centers::kFractions) {
+    return reporter.Fail(code, "unknown kind of centers", static_cast<uint32_t>(Centers::kFractions),
+                         static_cast<uint32_t>(spec.centers));
+  }
+  if (spec.centers == Centers::kNone) {
+    return spec.gaussian ? reporter.Fail(code, "a Gaussian needs centers") : kOk;
+  }
+  const bool window = pattern.has_window && pattern.left != kUnbounded && pattern.right != kUnbounded &&
+                      pattern.head_windows == nullptr && pattern.dilation == 1 && pattern.block == 1;
+  const bool alone = pattern.first == 0 && pattern.last == 0 && !pattern.listed && pattern.blocks == nullptr &&
+                     !pattern.causal && pattern.full_up_to == 0 && pattern.top_k == 0 && pattern.rounds == 0;
+  if (!window || !alone) {
+    return reporter.Fail(code, "centers go with a bounded window and nothing else of a pattern", 1, 0);
+  }
+  if (spec.gaussian && (pattern.left != pattern.right || pattern.left == 0)) {
+    return reporter.Fail(code, "a Gaussian needs a window of equal sides, at least 1", pattern.left, pattern.right);
+  }
+  return kOk;
+}
 
 Status CheckAttentionSpec(const AttentionSpec& spec, fovea_status code, Reporter& reporter) {
   return SpecCheck(spec, code, reporter).Run();

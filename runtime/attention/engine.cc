@@ -3,6 +3,7 @@
 // on a grid that is fixed in the segment, so the order in which a query takes in its keys does not depend on the tile.
 #include "runtime/attention/engine.h"
 
+#include <math.h>
 #include <string.h>
 
 #include <algorithm>
@@ -51,6 +52,23 @@ void PlaceRows(uint32_t rows, Arena* arena, AttentionTile* tile) {
   tile->rows = static_cast<AttentionRow*>(arena->TakeBytes(uint64_t{rows} * sizeof(AttentionRow)));
 }
 
+// Exponent of 2 for a key at distance 1 from the centre: exp(-d^2 / (2 (D / 2)^2)) = 2^(fade d^2).
+float FadeOf(const AttentionSpec& spec) {
+  if (!spec.gaussian) return 0.0f;
+  const double reach = spec.pattern.left;
+  return static_cast<float>(-2.0 * 1.4426950408889634 / (reach * reach));
+}
+
+// The keys of the window around a centre, of a segment of `keys`.
+struct KeySpan {
+  int64_t begin, end;
+};
+KeySpan SpanAround(const Pattern& pattern, float center, uint32_t keys) {
+  const double low = ceil(double{center} - pattern.left), high = floor(double{center} + pattern.right);
+  if (!(high >= 0.0 && low < keys)) return {0, 0};  // NaN too
+  return {static_cast<int64_t>(std::max(low, 0.0)), static_cast<int64_t>(std::min(high + 1.0, static_cast<double>(keys)))};
+}
+
 int64_t CeilDivide(int64_t a, int64_t b) {
   if (b == 1) return a;
   return a >= 0 ? (a + b - 1) / b : -(-a / b);
@@ -79,6 +97,7 @@ void PlaceAttentionScratch(const AttentionSpec& spec, uint32_t tile_rows, Arena*
   tile.bucket_count = spec.relative.bucket_count;
   tile.self_score = spec.self_score;
   tile.has_self_score = spec.has_self_score;
+  tile.fade = FadeOf(spec);
   tile.packed_keys = TakeFloats(arena, uint64_t{tile.block} * spec.d_k);
   tile.packed_values = TakeFloats(arena, tile.block * RoundUp(spec.d_v, kAttentionLanes));
   tile.widened = TakeFloats(arena, uint64_t{kAttentionLanes} * std::max(spec.d_k, spec.d_v));
@@ -243,6 +262,11 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
     row->best->least = kHidden;
   }
   row->position = static_cast<int32_t>(position);
+  if (spec_.centers != Centers::kNone) {
+    memcpy(&row->center, reinterpret_cast<const uint8_t*>(call_.centers) + space_row * call_.center_stride,
+           sizeof(float));
+    if (spec_.centers == Centers::kFractions) row->center *= static_cast<float>(piece.keys);
+  }
   row->coordinate = tile_.coordinates != nullptr ? tile_.coordinates[position] : row->position;
   row->max = kHidden;
 }
@@ -301,8 +325,22 @@ void AttentionEngine::SetUpRelative(uint32_t head, uint32_t keys) {
 }
 
 void AttentionEngine::RunKeys(const QueryTile& queries) {
+  if (spec_.centers != Centers::kNone) return RunCentered(queries.keys);
   KeyRanges ranges(spec_.pattern, queries);
   for (KeyRange range; ranges.Next(&range);) RunRange(range);
+}
+
+// From the first key that any row of the tile sees to the last; blocks in between that none sees are passed over.
+void AttentionEngine::RunCentered(uint32_t keys) {
+  int64_t begin = keys, end = 0;
+  for (uint32_t i = 0; i < tile_.row_count; ++i) {
+    const KeySpan span = SpanAround(spec_.pattern, tile_.rows[i].center, keys);
+    if (span.begin >= span.end) continue;
+    begin = std::min(begin, span.begin);
+    end = std::max(end, span.end);
+  }
+  if (begin >= end) return;
+  RunRange({static_cast<uint32_t>(begin), static_cast<uint32_t>(end - begin), 1, 1, -kNoBound, kNoBound, 0.0f});
 }
 
 // The grid: key first + i * stride of the range is cell first / stride + i, and a block is `block` cells.
@@ -325,6 +363,17 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
   const int64_t stride = range.stride;
   const bool causal = spec_.pattern.causal;
   bool any = false;
+  if (spec_.centers != Centers::kNone) {
+    for (uint32_t i = 0; i < tile_.row_count; ++i) {
+      AttentionRow* row = &tile_.rows[i];
+      // All of the range's keys exist, so the segment's length does not matter here.
+      const KeySpan span = SpanAround(spec_.pattern, row->center, UINT32_MAX);
+      row->begin = static_cast<uint32_t>(std::min<int64_t>(std::max<int64_t>(span.begin - tile_.first, from), to));
+      row->end = static_cast<uint32_t>(std::min<int64_t>(std::max<int64_t>(span.end - tile_.first, 0), to));
+      any |= row->begin < row->end;
+    }
+    return any;
+  }
   if (range.low == -kNoBound && range.high == kNoBound && !causal) {
     for (uint32_t i = 0; i < tile_.row_count; ++i) tile_.rows[i].begin = from, tile_.rows[i].end = to;
     return true;

@@ -47,6 +47,7 @@ class AttentionEngine {
   void SetUpRelative(uint32_t head, uint32_t keys);
   void BucketRange(int64_t first, int64_t last, uint32_t* begin, uint32_t* end) const;
   void RunKeys(const QueryTile& queries);
+  void RunCentered(uint32_t keys);
   void RunRange(const KeyRange& range);
   bool SetVisible(const KeyRange& range, uint32_t from, uint32_t to) const;
   void TakeBlock(uint32_t from, uint32_t to);

@@ -22,6 +22,7 @@ inline constexpr uint32_t kMaxSpaceDepth = 8;
 inline constexpr uint32_t kMaxPrograms = 64;
 inline constexpr uint32_t kMaxInputs = 8;   // of one operation
 inline constexpr uint32_t kMaxTensors = 8;  // of one operation
+inline constexpr uint32_t kMaxCarried = 256;  // values of one program
 inline constexpr uint32_t kMaxAttributes = 32;
 inline constexpr uint32_t kMaxWidth = 1u << 24;
 
@@ -102,14 +103,16 @@ struct ProgramRecord {
   uint32_t reserved;
 };
 
-enum class ValueRole : uint32_t { kInternal = 0, kInput = 1, kOutput = 2 };
+enum class ValueRole : uint32_t { kInternal = 0, kInput = 1, kOutput = 2, kCarried = 3 };
+// A carried value is an input that a run reads as the last run wrote an output.
+constexpr bool IsInput(ValueRole role) { return role == ValueRole::kInput || role == ValueRole::kCarried; }
 struct ValueRecord {
   uint32_t name;  // string; looking a name up finds the first
   uint32_t space;
   uint32_t width;
   uint32_t type;  // DType: f32, or i32 for ids (inputs) and row indices (made by `select`)
   ValueRole role;
-  uint32_t reserved;
+  uint32_t carried_by;  // kCarried: an output of the same program, space, width and type, of no other; else 0
 };
 
 // Values stand in the order in which they come into being: the inputs, then the output of each operation in turn. So

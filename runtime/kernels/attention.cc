@@ -25,6 +25,22 @@ HWY_INLINE V Weight(V x) {
   return FastExp2(d, hn::Max(x, hn::Set(d, -127.0f)));
 }
 
+// By what weights fade at `position`, a vector of numbers.
+HWY_INLINE V FadeAt(const AttentionTile& tile, const AttentionRow& row, V position) {
+  const D d;
+  const V distance = hn::Sub(position, hn::Set(d, row.center));
+  return Weight(hn::Mul(hn::Set(d, tile.fade), hn::Mul(distance, distance)));
+}
+
+// Fades the weights [from, to) of the present block, whose keys are neighbours.
+HWY_INLINE void Fade(const AttentionTile& tile, const AttentionRow& row, float* weights, size_t from, size_t to) {
+  const D d;
+  for (size_t i = from; i < to; i += kLanes) {
+    const V position = hn::Iota(d, static_cast<float>(tile.first + i));
+    hn::Store(hn::Mul(hn::Load(d, weights + i), FadeAt(tile, row, position)), d, weights + i);
+  }
+}
+
 // Finite whatever the maximum is: with no key so far any base gives the weights 0.
 HWY_INLINE float BaseOf(float max) { return max == kHidden ? 0.0f : max; }
 
@@ -95,16 +111,21 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
       if (rows[r].weights != nullptr) StoreForTap(tile, &rows[r], scores + r * kScoreStride);
     }
   };
+  const auto fade = [&]() HWY_ATTR {
+    for (size_t r = 0; r < kM && tile.fade != 0.0f; ++r) Fade(tile, rows[r], scores + r * kScoreStride, from, to);
+  };
   float shrink[kM];
   if (tile.weigh == nullptr) {
     store_for_taps();
     Softmax<kM>(rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink);
+    fade();
   } else {
     for (size_t r = 0; r < kM; ++r) {
       float* row_scores = scores + r * kScoreStride + from;
       tile.weigh(row_scores, to - from, row_scores);
       shrink[r] = 1.0f;
     }
+    fade();
     store_for_taps();
   }
 
@@ -197,6 +218,19 @@ void FinishWeights(const AttentionRow& row, size_t count, float inverse, bool jo
   }
 }
 
+// Fades `count` final weights of a tap.
+void FadeWeights(const AttentionTile& tile, const AttentionRow& row, size_t count) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  for (size_t i = 0; i < count; i += kLanes) {
+    const size_t n = HWY_MIN(count - i, kLanes);
+    const V position = row.weight_keys == nullptr
+                           ? hn::Iota(d, static_cast<float>(i))
+                           : hn::ConvertTo(d, hn::LoadN(di, reinterpret_cast<const int32_t*>(row.weight_keys) + i, n));
+    hn::StoreN(hn::Mul(hn::LoadN(d, row.weights + i, n), FadeAt(tile, row, position)), d, row.weights + i, n);
+  }
+}
+
 void Finish(const AttentionTile& tile, uint32_t keys) {
   const D d;
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
@@ -214,7 +248,9 @@ void Finish(const AttentionTile& tile, uint32_t keys) {
     if (j < tile.d_v) hn::StoreN(hn::Mul(hn::Load(d, from + j), factor), d, row.out + j, tile.d_v - j);
     if (row.weights != nullptr && tile.weigh == nullptr) {
       const bool dense = row.weight_keys == nullptr;
-      FinishWeights(row, dense ? keys : row.weight_count, inverse, dense && tile.repeats);
+      const size_t count = dense ? keys : row.weight_count;
+      FinishWeights(row, count, inverse, dense && tile.repeats);
+      if (tile.fade != 0.0f) FadeWeights(tile, row, count);
     }
   }
 }

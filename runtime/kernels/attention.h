@@ -61,6 +61,7 @@ struct AttentionRow {
   int32_t coordinate;     // of the query, where distances are between coordinates; else its position
   uint32_t begin, end;    // keys of the present block that the row sees; begin >= end: none
   uint32_t weight_count;  // with weight_keys
+  float center;           // of the row's window, where weights fade with the distance from it
   float max;              // running maximum of the row's scores (in units of log 2); starts as -infinity
 };
 
@@ -77,6 +78,7 @@ struct AttentionTile {
   uint32_t bucket_count;
   float self_score;  // a query's score with the key at its own position, if has_self_score
   bool has_self_score;
+  float fade;    // weights are multiplied by 2^(fade * (position - center)^2), the sums are not; 0: they are not either
   bool repeats;  // a key may come more than once; only its dense weights need to know
   bool causal;   // hides keys behind the row's position by their positions, not by [begin, end)
   // Scratch, 64-aligned. [..] are floats; d_v' is d_v rounded up to kAttentionLanes.

@@ -162,6 +162,34 @@ Status CheckOrder(const Blob& blob, const ProgramRecord& program, uint32_t input
   return kOk;
 }
 
+// What carries a value is an output like it, and carries no other: the two change places after each run. An output that
+// carries says so to nobody, so pairs are compared; kMaxCarried bounds the time.
+Status CheckCarried(const Blob& blob, const ProgramRecord& program, uint32_t inputs, Reporter& reporter) {
+  const ValueRecord* values = blob.values.data + program.first_value;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < inputs; ++i) {
+    const ValueRecord& value = values[i];
+    if (value.role != ValueRole::kCarried) continue;
+    reporter.tensor = i;
+    if (++count > kMaxCarried) return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many carried values", kMaxCarried, count);
+    if (value.carried_by >= program.value_count || values[value.carried_by].role != ValueRole::kOutput) {
+      return reporter.Fail(FOVEA_E_RECORD, "a value is carried by an output of its program", program.value_count,
+                           value.carried_by);
+    }
+    const ValueRecord& by = values[value.carried_by];
+    if (by.space != value.space || by.width != value.width || by.type != value.type) {
+      return reporter.Fail(FOVEA_E_SHAPE, "a carried value and the output that carries it differ", value.width,
+                           by.width);
+    }
+    for (uint32_t k = 0; k < i; ++k) {
+      if (values[k].role == ValueRole::kCarried && values[k].carried_by == value.carried_by) {
+        return reporter.Fail(FOVEA_E_RECORD, "an output carries two values", k, value.carried_by);
+      }
+    }
+  }
+  return kOk;
+}
+
 Status CheckValues(const Blob& blob, const ProgramRecord& program, uint32_t* inputs, Reporter& reporter) {
   *inputs = 0;
   for (uint32_t i = 0; i < program.value_count; ++i) {
@@ -175,9 +203,10 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, uint32_t* inp
     if (value.width == 0 || value.width > kMaxWidth) {
       return reporter.Fail(FOVEA_E_SHAPE, "value's width is out of range", kMaxWidth, value.width);
     }
-    const bool is_input = value.role == ValueRole::kInput;
+    const bool is_input = IsInput(value.role);
     if (!is_input && value.role != ValueRole::kInternal && value.role != ValueRole::kOutput) {
-      return reporter.Fail(FOVEA_E_RECORD, "unknown role of a value", 2, static_cast<uint32_t>(value.role));
+      return reporter.Fail(FOVEA_E_RECORD, "unknown role of a value", static_cast<uint32_t>(ValueRole::kCarried),
+                           static_cast<uint32_t>(value.role));
     }
     if (is_input && *inputs != i) return reporter.Fail(FOVEA_E_RECORD, "inputs must be the first values", *inputs, i);
     *inputs += is_input ? 1 : 0;
@@ -189,6 +218,7 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, uint32_t* inp
       return reporter.Fail(FOVEA_E_SHAPE, "an input cannot have rows that a run selects", 0, value.space);
     }
   }
+  FOVEA_TRY(CheckCarried(blob, program, *inputs, reporter));
   reporter.tensor = FOVEA_NOWHERE;
   return kOk;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "runtime/attention/check.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {
@@ -34,8 +35,9 @@ struct ExtraInputs {
     if (op.U32(Attribute::kKeyBias, 0) != 0) key_bias = count++;
     if (op.U32(Attribute::kListed, 0) != 0) listed = count++;
     if (op.U32(Attribute::kRounds, 0) != 0) clusters = count++;
+    if (op.U32(Attribute::kCenters, 0) != 0) centers = count++;
   }
-  uint32_t key_bias = kBlobNone, listed = kBlobNone, clusters = kBlobNone;
+  uint32_t key_bias = kBlobNone, listed = kBlobNone, clusters = kBlobNone, centers = kBlobNone;
   uint32_t count = 3;
 };
 
@@ -166,6 +168,12 @@ Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
                            bias.width);
     }
   }
+  if (extra.centers != kBlobNone) {
+    const ValueRecord& centers = op.Input(extra.centers);
+    if (DType(centers.type) != DType::kF32 || centers.space != op.Input(0).space || centers.width != 1) {
+      return reporter.Fail(FOVEA_E_SHAPE, "centers are one number for each query", 1, centers.width);
+    }
+  }
   if (extra.listed != kBlobNone) FOVEA_TRY(CheckSelection(op, extra.listed, keys, reporter));
   if (extra.clusters != kBlobNone) {
     const OperationRecord* sorted_by = op.Maker(extra.clusters);
@@ -212,7 +220,8 @@ Status Check(const OpView& op, Reporter& reporter) {
   }
   FOVEA_TRY(CheckPattern(op, heads, reporter));
   FOVEA_TRY(CheckScores(op, heads, d_k, reporter));
-  return CheckExtraInputs(op, heads, reporter);
+  FOVEA_TRY(CheckExtraInputs(op, heads, reporter));
+  return CheckCenters(AttentionSpecOf(op), FOVEA_E_SHAPE, reporter);
 }
 
 uint64_t Scratch(const OpView& op, uint32_t tile_rows) { return AttentionScratchBytes(AttentionSpecOf(op), tile_rows); }
@@ -241,6 +250,10 @@ Status Run(const OpRun& run) {
   if (extra.clusters != kBlobNone) {
     const size_t columns = size_t{spec.heads} * spec.pattern.rounds;
     call.clusters = {run.Indices(extra.clusters), run.Indices(extra.clusters) + columns, 2 * columns};
+  }
+  if (extra.centers != kBlobNone) {
+    call.centers = run.Input(extra.centers);
+    call.center_stride = sizeof(float);
   }
   call.weights = run.weights;
   call.scratch = run.scratch;
@@ -322,6 +335,8 @@ AttentionSpec AttentionSpecOf(const OpView& op) {
   }
   spec.has_self_score = op.Has(Attribute::kSelfScore);
   spec.self_score = op.F32(Attribute::kSelfScore, 0.0f);
+  spec.centers = Centers(op.U32(Attribute::kCenters, 0));
+  spec.gaussian = op.U32(Attribute::kGaussian, 0) != 0;
   return spec;
 }
 
@@ -337,7 +352,8 @@ extern const OpDef kAttentionOp = {
                  Attribute::kLeft, Attribute::kRight, Attribute::kDilation, Attribute::kBlock, Attribute::kFirst,
                  Attribute::kLast, Attribute::kCausal, Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead,
                  Attribute::kRounds, Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter,
-                 Attribute::kScore, Attribute::kCap, Attribute::kListed, Attribute::kKeyBias, Attribute::kSelfScore),
+                 Attribute::kScore, Attribute::kCap, Attribute::kListed, Attribute::kKeyBias, Attribute::kSelfScore,
+                 Attribute::kCenters, Attribute::kGaussian),
     ~1u,
     Check,
     Scratch,

@@ -30,7 +30,7 @@ struct OpView {
   const SpaceRecord& OutputSpace() const { return blob->spaces[Output().space]; }
   // The operation that makes input i, null for inputs of the program: operations write consecutive values.
   const OperationRecord* Maker(uint32_t i) const {
-    return Input(i).role == ValueRole::kInput ? nullptr : record - (record->output - InputIndex(i));
+    return IsInput(Input(i).role) ? nullptr : record - (record->output - InputIndex(i));
   }
   bool HasTensor(uint32_t i) const { return TensorIndex(i) != kBlobNone; }
   const TensorRecord& Tensor(uint32_t i) const { return blob->tensors[TensorIndex(i)]; }

@@ -13,6 +13,7 @@ struct Life {
   bool crosses = false;     // used in a later phase, or by rows of other tiles
   bool read_whole = false;  // in last_phase other tiles may still read it
   bool output = false;
+  bool carries = false;  // has memory of its own
 };
 
 bool ReadsAllRows(const OpView& view, uint32_t input) {
@@ -158,6 +159,10 @@ class Planner {
   }
 
   void FindLives() {
+    for (uint32_t v = 0; v < inputs_; ++v) {
+      const ValueRecord& record = model_.blob.values[plan_.record->first_value + v];
+      if (record.role == ValueRole::kCarried) lives_[record.carried_by].carries = true;
+    }
     for (uint32_t position = 0; position < operations_; ++position) {
       const uint32_t operation = plan_.steps[position];
       const OpView view = View(operation);
@@ -214,6 +219,10 @@ class Planner {
       const uint32_t value = inputs_ + operation;
       const ValueRecord& record = View(operation).Output();
       const Life& life = lives_[value];
+      if (life.carries) {
+        plan_.values[value] = {false, kBlobNone};
+        continue;
+      }
       const bool tile = !life.crosses && !life.output;
       plan_.values[value].tile = tile;
       plan_.values[value].slot = tile ? TileSlot(record.width, life, position) : Slot(record, life, position);

@@ -20,7 +20,7 @@ struct PhasePlan {
   bool whole;                       // one step that takes all rows at once (OpDef::whole)
 };
 
-// Where a value lives. Inputs have memory of their own (slot kBlobNone).
+// Where a value lives. Inputs, and outputs that carry one, have memory of their own (slot kBlobNone).
 struct ValuePlan {
   bool tile;  // in the worker's tile slots, else in the session's slots
   uint32_t slot;

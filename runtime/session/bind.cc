@@ -7,6 +7,7 @@ namespace {
 
 void Bind(Session& session, uint32_t space, uint32_t count) {
   SpaceState& state = session.spaces[space];
+  if (session.space_rows[space].rows != state.offsets[count]) ClearCarried(session, space);
   state.bound = true;
   session.space_rows[space] = {{state.offsets, count}, state.offsets[count]};
 }

@@ -1,13 +1,17 @@
 // Options -> limits -> memory. The same code counts bytes and places objects.
+#include <string.h>
+
+#include <initializer_list>
+
 #include "runtime/base/checked.h"
 #include "runtime/session/session.h"
 
 namespace fovea {
 namespace {
 
-// Every tile streams all weights of its phase once. With int8 weights of k x n that is k * n / rows bytes for each row, against at
-// most 8 * n bytes for writing a wide middle out of the cache and back: around 100 rows both are alike for usual k, whatever the
-// cache. So tiles are large, and shrink only where memory would be out of proportion.
+// Every tile streams all weights of its phase once. With int8 weights of k x n that is k * n / rows bytes for each row,
+// against at most 8 * n bytes for writing a wide middle out of the cache and back: around 100 rows both are alike for
+// usual k, whatever the cache. So tiles are large, and shrink only where memory would be out of proportion.
 constexpr uint64_t kTileBytes = 4 << 20;
 constexpr uint32_t kLeastTileRows = 16, kMostTileRows = 128;
 
@@ -164,7 +168,37 @@ class Placer {
   }
 
  private:
-  bool placing() const { return !fixed_.counting() && !scratch_.counting() && fixed_.ok() && scratch_.ok(); }
+  // The state block may be empty, and then counts.
+  bool placing() const {
+    return !fixed_.counting() && !scratch_.counting() && fixed_.ok() && scratch_.ok() && arenas_.state.ok();
+  }
+
+  bool IsLinked(uint32_t v) const {
+    for (uint32_t i = 0; i < options_.linked_count; ++i) {
+      if (options_.linked[i] == v) return true;
+    }
+    return false;
+  }
+
+  // Begins as zeros.
+  void PlaceCarried(Session& s, uint32_t inputs) {
+    for (uint32_t v = 0; v < inputs; ++v) s.carried_count += s.value(v).role == ValueRole::kCarried ? 1 : 0;
+    s.carried = fixed_.Take<Carried>(s.carried_count);
+    const uint64_t before = arenas_.state.needed();
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < inputs; ++v) {
+      const ValueRecord& record = s.value(v);
+      if (record.role != ValueRole::kCarried) continue;
+      const CheckedSize bytes = MatrixBytes(s.spaces[record.space].max_rows, record.width);
+      Carried carried = {v, record.carried_by, nullptr, nullptr};
+      for (uint8_t** place : {&carried.read, &carried.write}) {
+        *place = static_cast<uint8_t*>(arenas_.state.TakeBytes(bytes));
+        if (*place != nullptr) memset(*place, 0, static_cast<size_t>(bytes.value()));
+      }
+      if (placing()) s.carried[count++] = carried;
+    }
+    s.info.state_bytes = arenas_.state.needed() - before;
+  }
 
   void PlaceValues(Session& s) {
     const ProgramRecord& program = *plan_.record;
@@ -173,10 +207,14 @@ class Placer {
     s.kept = fixed_.Take<bool>(program.value_count);
     uint8_t** slots = fixed_.Take<uint8_t*>(plan_.slot_count);
     s.tile_offsets = fixed_.Take<uint64_t>(plan_.tile_slot_count);
+    s.links = fixed_.Take<Link>(inputs);
+    for (uint32_t i = 0; i < options_.linked_count && placing(); ++i) s.links[options_.linked[i]].linked = true;
+    PlaceCarried(s, inputs);
 
     uint64_t before = scratch_.needed();
     for (uint32_t v = 0; v < inputs; ++v) {
       const ValueRecord& record = s.value(v);
+      if (record.role == ValueRole::kCarried || IsLinked(v)) continue;
       void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[record.space].max_rows, record.width));
       if (placing()) s.values[v] = static_cast<uint8_t*>(memory);
     }
@@ -188,8 +226,10 @@ class Placer {
       if (placing()) slots[i] = static_cast<uint8_t*>(memory);
     }
     for (uint32_t v = inputs; v < program.value_count && placing(); ++v) {
-      s.values[v] = plan_.values[v].tile ? nullptr : slots[plan_.values[v].slot];
+      const ValuePlan& value = plan_.values[v];
+      if (value.slot != kBlobNone) s.values[v] = value.tile ? nullptr : slots[value.slot];
     }
+    if (placing()) UseCarried(s);
     s.info.value_bytes = scratch_.needed() - before;
 
     before = scratch_.needed();
@@ -287,7 +327,7 @@ Status CheckSessionOptions(const Model& model, const fovea_session_options& opti
     return reporter.Fail(FOVEA_E_OPTION, "tile_rows is too large", kMaxTileRows, options.tile_rows);
   }
   if ((options.limit_count != 0 && options.limits == nullptr) || (options.keep_count != 0 && options.keep == nullptr) ||
-      (options.tap_count != 0 && options.taps == nullptr)) {
+      (options.tap_count != 0 && options.taps == nullptr) || (options.linked_count != 0 && options.linked == nullptr)) {
     return reporter.Fail(FOVEA_E_NULL, "an array of the options is NULL");
   }
   for (uint32_t i = 0; i < options.limit_count; ++i) {
@@ -310,6 +350,18 @@ Status CheckSessionOptions(const Model& model, const fovea_session_options& opti
     for (uint32_t k = 0; k < i; ++k) {
       if (options.keep[k] == options.keep[i])
         return reporter.Fail(FOVEA_E_OPTION, "value is kept twice", 1, options.keep[i]);
+    }
+  }
+  const uint32_t inputs = program.value_count - program.operation_count;
+  for (uint32_t i = 0; i < options.linked_count; ++i) {
+    const uint32_t v = options.linked[i];
+    reporter.tensor = v;
+    if (v >= inputs) return reporter.Fail(FOVEA_E_INDEX, "no such input to link", inputs, v);
+    if (blob.values[program.first_value + v].role == ValueRole::kCarried) {
+      return reporter.Fail(FOVEA_E_OPTION, "a carried input is linked without being named", 0, v);
+    }
+    for (uint32_t k = 0; k < i; ++k) {
+      if (options.linked[k] == v) return reporter.Fail(FOVEA_E_OPTION, "input is named twice to be linked", 1, v);
     }
   }
   reporter.tensor = FOVEA_NOWHERE;

@@ -96,6 +96,7 @@ void RunPhase(Session& session) {
 Status BeginRun(Session& session, Reporter& reporter) {
   session.running = session.finished = false;
   ForgetSelected(session);
+  FOVEA_TRY(FollowLinks(session, reporter));
   FOVEA_TRY(CheckBound(session, reporter));
   session.next_phase = 0;
   session.cancelled.store(false, std::memory_order_relaxed);
@@ -122,6 +123,7 @@ Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& r
   if (*left == 0) {
     session.running = false;
     session.finished = true;
+    PassOnCarried(session);
   }
   return kOk;
 }

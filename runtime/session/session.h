@@ -20,6 +20,8 @@ struct SpaceState {
   uint32_t* offsets = nullptr;  // [max_segments + 1]
 };
 
+struct Session;
+
 struct Worker {
   uint8_t* tile_slots;
   void* scratch;
@@ -39,6 +41,19 @@ struct Tap {
   uint64_t most, inner;  // sparse: room for entries of a row on an edge of the pattern, and of another one
 };
 
+// An input that a run reads as the last run wrote an output, in the state block: they change places after each run.
+struct Carried {
+  uint32_t input, output;
+  uint8_t *read, *write;
+};
+
+// An input that lies in another session.
+struct Link {
+  bool linked = false;  // named in options.linked: has no memory here
+  const Session* from = nullptr;
+  uint32_t output = 0;
+};
+
 struct Session {
   const Model* model = nullptr;
   const ProgramPlan* plan = nullptr;
@@ -55,6 +70,9 @@ struct Session {
   Tap* taps = nullptr;
   uint32_t tap_count = 0;
   bool* kept = nullptr;  // [values]
+  Carried* carried = nullptr;
+  uint32_t carried_count = 0;
+  Link* links = nullptr;  // [inputs]
   Worker* workers = nullptr;
 
   // The run in progress.
@@ -98,6 +116,29 @@ WeightSink SinkOf(const Tap& tap, const Worker& worker);
 // Rows and heads that a tap kept, each a line of a matrix over the key space, and how many entries they have.
 uint64_t CountEntries(const Tap& tap);
 void WriteSparse(const Session& session, const Tap& tap, const fovea_sparse& arrays);
+
+// carry.cc
+// The one that the value is an input or output of, or null.
+const Carried* FindCarried(const Session& session, uint32_t value);
+// Values lie where the next run reads and writes them.
+void UseCarried(Session& session);
+// Zeros, in one space or (kBlobNone) in all.
+void ClearCarried(Session& session, uint32_t space);
+// A run has finished.
+void PassOnCarried(Session& session);
+// Row 0 of an output or kept value of the last run (of a carried input: what it read).
+uint8_t* FinishedRows(const Session& session, uint32_t value);
+Status ResetCarried(Session& session, Reporter& reporter);
+Status SavedSize(const Session& session, uint64_t* size, Reporter& reporter);
+Status SaveCarried(const Session& session, void* memory, uint64_t size, Reporter& reporter);
+Status RestoreCarried(Session& session, const void* memory, uint64_t size, Reporter& reporter);
+
+// link.cc
+// An output, or kept.
+bool IsReadable(const Session& session, uint32_t value);
+Status LinkInput(Session& session, uint32_t input, const Session& from, uint32_t output, Reporter& reporter);
+// Linked inputs lie where the other sessions have them.
+Status FollowLinks(Session& session, Reporter& reporter);
 
 // bind.cc
 // Rows of `count` segments, wherever they are written.

@@ -350,6 +350,48 @@ TEST_F(AttentionMisuse, Weights) {
   Expect(FOVEA_E_NULL, "sparse");
 }
 
+TEST(AttentionMisuseCenters, WhatGoesWithThem) {
+  Case c;
+  c.queries = {5, 0, 40};
+  c.spec.pattern = WindowOf(3, 3);
+  c.spec.centers = Centers::kPositions;
+  c.spec.gaussian = true;
+  const Problem problem(c);
+  Arguments a(problem, Layout::kGaps);
+  fovea_error error = {};
+  uint64_t bytes = 0;
+  EXPECT_EQ(fovea_attention_scratch(&a.options, &bytes, &error), FOVEA_OK) << error.text;
+  const int32_t windows[] = {1, 1, 1, 1, 1, 1}, blocks[] = {0};
+  const auto refused = [&](const auto& spoil, fovea_status status = FOVEA_E_OPTION) {
+    const fovea_attention_options options = a.options;
+    const fovea_attention_pattern pattern = a.pattern;
+    spoil();
+    EXPECT_EQ(fovea_attention_scratch(&a.options, &bytes, &error), status);
+    a.options = options;
+    a.pattern = pattern;
+  };
+  refused([&] { a.options.center_kind = 3; });
+  refused([&] { a.options.center_kind = 0; }, FOVEA_E_NULL);
+  refused([&] { a.options.centers = nullptr; }, FOVEA_E_NULL);
+  refused([&] { a.options.gaussian = 2; });
+  refused([&] { a.options.centers = nullptr, a.options.center_kind = 0; });  // a Gaussian around nothing
+  refused([&] { a.pattern.left = 2; });
+  refused([&] { a.pattern.left = a.pattern.right = 0; });
+  refused([&] { a.pattern.right = FOVEA_UNBOUNDED; });
+  refused([&] { a.pattern.head_windows = windows; });
+  refused([&] { a.pattern.dilation = 2; });
+  refused([&] { a.pattern.block = 2; });
+  refused([&] { a.pattern.first = 1; });
+  refused([&] { a.pattern.causal = 1; });
+  refused([&] { a.pattern.full_up_to = 1; });
+  refused([&] { a.pattern.top_k = 1; });
+  refused([&] { a.pattern.blocks = blocks, a.pattern.block_rows = a.pattern.block_columns = 1; });
+  refused([&] { a.pattern.window = FOVEA_WINDOW_FULL, a.pattern.left = a.pattern.right = 0; });
+  const test::AlignedBytes scratch(1 << 20);
+  a.options.center_stride = 3;
+  EXPECT_EQ(a.Run(scratch.data(), scratch.size(), &error), FOVEA_E_MISALIGNED);
+}
+
 TEST(AttentionMisuseClusters, OrdersAndRanks) {
   Case c;
   c.queries = {4, 20, 3};

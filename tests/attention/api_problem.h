@@ -160,6 +160,10 @@ struct Arguments {
     options.key_bias_heads = call.key_bias.head_stride != 0 ? spec.heads : 1;
     options.has_self_score = spec.has_self_score ? 1 : 0;
     options.self_score = spec.self_score;
+    options.centers = spec.centers == Centers::kNone ? nullptr : call.centers;
+    options.center_stride = spec.centers == Centers::kNone ? 0 : call.center_stride;
+    options.center_kind = static_cast<uint32_t>(spec.centers);
+    options.gaussian = spec.gaussian ? 1 : 0;
   }
   void SetPattern() {
     const Pattern& p = spec.pattern;

@@ -52,11 +52,12 @@ struct Case {
   double tolerance = kTolerance;
   KeyType key_type = KeyType::kF32;
   bool key_bias = false, key_bias_by_head = false;
-  uint32_t buckets = 0;          // of relative scores; reach is spec.distance_reach
-  bool ordered_buckets = false;  // in the order of distances, as models have them; else at random
-  bool distance_bias = true;     // with a reach
-  double listed = 0.0;           // share of rows, with pattern.listed
-  bool sorted = true;            // with pattern.rounds; else keys as they stand, in one round
+  uint32_t buckets = 0;                     // of relative scores; reach is spec.distance_reach
+  bool ordered_buckets = false;             // in the order of distances, as models have them; else at random
+  bool distance_bias = true;                // with a reach
+  double listed = 0.0;                      // share of rows, with pattern.listed
+  std::vector<float> special_centers = {};  // with spec.centers: the first ones; the others lie in or near the segment
+  bool sorted = true;                       // with pattern.rounds; else keys as they stand, in one round
 };
 
 class Problem {
@@ -90,6 +91,13 @@ class Problem {
       spec.relative = {relative_.data(), relative_.data() + relative_.size() / 2, table_.data(), case_.buckets};
     }
     if (case_.key_bias) key_bias_ = Random(key_rows * (case_.key_bias_by_head ? spec.heads : 1), 2.0f, &random);
+    for (uint32_t row = 0; row < rows_ && spec.centers != Centers::kNone; ++row) {
+      const float place = Random(1, 0.6f, &random)[0] + 0.5f;
+      const bool fraction = spec.centers == Centers::kFractions;
+      centers_.push_back(fraction ? place : place * static_cast<float>(case_.keys[SegmentOf(row)]));
+      if (row < case_.special_centers.size()) centers_[row] = case_.special_centers[row];
+      centers_.push_back(kCanary);  // a stride
+    }
     if (spec.pattern.listed) {
       listed_offsets_ = {0};
       for (size_t s = 0; s < case_.keys.size(); ++s) {
@@ -135,6 +143,8 @@ class Problem {
       const size_t width = (case_.key_bias_by_head ? spec.heads : 1) * sizeof(float);
       call.key_bias = {key_bias_.data(), width, case_.key_bias_by_head ? sizeof(float) : 0};
     }
+    call.centers = centers_.data();
+    call.center_stride = 2 * sizeof(float);
     call.listed = listed_.data();
     call.listed_segments = {listed_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
     if (case_.sorted) call.clusters = {order_.data(), rank_.data(), size_t{spec.heads} * spec.pattern.rounds};
@@ -243,7 +253,7 @@ class Problem {
   Case case_;
   std::vector<uint32_t> query_offsets_, key_offsets_;
   uint32_t rows_ = 0, stride_ = 0;
-  std::vector<float> q_, bias_, additive_, relative_, key_bias_, k_scales_, v_scales_;
+  std::vector<float> q_, bias_, additive_, relative_, key_bias_, centers_, k_scales_, v_scales_;
   std::vector<uint8_t> k_, v_;
   std::vector<uint32_t> listed_, listed_offsets_;
   std::vector<int32_t> table_, order_, rank_;

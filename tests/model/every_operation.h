@@ -103,11 +103,14 @@ inline tools::BlobContent EveryOperation() {
   tools::BlobContent& content = b.content();
   content.metadata = {{"name", "everything"}, {"label.0", "nothing"}};
   content.text = SectionOf(WordPieceJson());
-  // A second program over tensors and spaces of the first.
+  // A second program over tensors and spaces of the first. It adds up what it makes.
   tools::BlobProgram second = {"second", {{"x", documents, width, DType::kF32, ValueRole::kInput}}, {}};
-  second.values.push_back({"y", documents, 7, DType::kF32, ValueRole::kOutput});
+  second.values.push_back({"sum", documents, 7, DType::kF32, ValueRole::kCarried, 3});
+  second.values.push_back({"y", documents, 7});
+  second.values.push_back({"next sum", documents, 7, DType::kF32, ValueRole::kOutput});
   const tools::BlobOperation& linear = content.programs[0].operations[content.programs[0].operations.size() - 2];
-  second.operations.push_back({linear.code, "step", 1, {0}, linear.tensors, {}});
+  second.operations.push_back({linear.code, "step", 2, {0}, linear.tensors, {}});
+  second.operations.push_back({static_cast<uint32_t>(OpCode::kAdd), "", 3, {1, 2}, {}, {}});
   content.programs.push_back(second);
   content.packed = PackedOf(TestModel(b.Blob()));
   return content;

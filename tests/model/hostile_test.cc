@@ -38,6 +38,8 @@ class Patch {
   SpaceRecord* spaces() { return records<SpaceRecord>(SectionKind::kSpaces); }
   TensorRecord* tensors() { return records<TensorRecord>(SectionKind::kTensors); }
   ProgramRecord* programs() { return records<ProgramRecord>(SectionKind::kPrograms); }
+  // Values of the second program: x, sum (carried), y, next sum.
+  ValueRecord* second() { return values() + programs()[1].first_value; }
   ValueRecord* values() { return records<ValueRecord>(SectionKind::kValues); }
   OperationRecord* operations() { return records<OperationRecord>(SectionKind::kOperations); }
   uint32_t* operands() { return records<uint32_t>(SectionKind::kOperands); }
@@ -319,7 +321,20 @@ TEST(Hostile, Records) {
       {"huge width", shape, [](Patch& p) { p.values()[4].width = kMaxWidth + 1; }},
       {"type of a value", shape, [](Patch& p) { p.values()[4].type = 1; }},
       {"computed ids", shape, [](Patch& p) { p.values()[4].type = 4; }},
-      {"role", record, [](Patch& p) { p.values()[4].role = static_cast<ValueRole>(3); }},
+      {"role", record, [](Patch& p) { p.values()[4].role = static_cast<ValueRole>(4); }},
+      {"carried by what does not exist", record, [](Patch& p) { p.second()[1].carried_by = 0xffffffff; }},
+      {"carried by a value behind the last", record, [](Patch& p) { p.second()[1].carried_by = 4; }},
+      {"carried by itself", record, [](Patch& p) { p.second()[1].carried_by = 1; }},
+      {"carried by an input", record, [](Patch& p) { p.second()[1].carried_by = 0; }},
+      {"carried by what is no output", record, [](Patch& p) { p.second()[1].carried_by = 2; }},
+      {"two carried by one", shape,
+       [](Patch& p) { p.second()[0].role = ValueRole::kCarried, p.second()[0].carried_by = 3; }},
+      {"two like it carried by one", record,
+       [](Patch& p) { p.second()[0] = p.second()[1], p.second()[0].role = ValueRole::kCarried; }},
+      {"carried by another width", shape, [](Patch& p) { p.second()[1].width = 8; }},
+      {"carried by another type", shape, [](Patch& p) { p.second()[1].type = 4; }},
+      {"carried by another space", shape, [](Patch& p) { p.second()[1].space = 1; }},
+      {"output that would be carried", record, [](Patch& p) { p.second()[3].role = ValueRole::kCarried; }},
       {"late input", record, [](Patch& p) { p.values()[5].role = ValueRole::kInput; }},
       {"input that is none", record, [](Patch& p) { p.values()[2].role = ValueRole::kInternal; }},
       {"operation", op, [](Patch& p) { p.operations()[0].code = 0; }},

@@ -159,7 +159,7 @@ class BlobUser {
     fovea_session_memory memory = {};
     memory.struct_size = sizeof(memory);
     if (fovea_session_size(model, &options, &memory, nullptr) != FOVEA_OK) return;
-    if (memory.fixed_size > kMemoryCap || memory.scratch_size > kMemoryCap) return;
+    if (memory.fixed_size > kMemoryCap || memory.scratch_size > kMemoryCap || memory.state_size > kMemoryCap) return;
     const AlignedBytes fixed(memory.fixed_size), state(memory.state_size), scratch(memory.scratch_size);
     memory.fixed = fixed.data();
     memory.state = state.data();
@@ -171,6 +171,7 @@ class BlobUser {
       FillInputs(model, session, program, info.value_count);
       if (fovea_session_run(session, nullptr) != FOVEA_OK) continue;
       ++use_.runs;
+      State(session);
       fovea_view view;
       for (uint32_t v = 0; v < info.value_count; ++v) {
         if (fovea_session_output(session, v, &view, nullptr) == FOVEA_OK)
@@ -186,6 +187,17 @@ class BlobUser {
         }
       }
     }
+  }
+
+  // Goes on from what was saved.
+  void State(fovea_session* session) {
+    uint64_t size = 0;
+    EXPECT_EQ(fovea_session_saved_size(session, &size, nullptr), FOVEA_OK);
+    const AlignedBytes saved(size);
+    EXPECT_EQ(fovea_session_save(session, saved.data(), size, nullptr), FOVEA_OK);
+    EXPECT_EQ(fovea_session_restore(session, saved.data(), size, nullptr), FOVEA_OK);
+    EXPECT_EQ(fovea_session_reset(session, nullptr), FOVEA_OK);
+    fovea_session_run(session, nullptr);
   }
 
   void ReadSparse(const fovea_session* session, uint32_t tap, const fovea_weights& weights) {

@@ -45,6 +45,18 @@ TEST(AttentionAttributes, DilationAndBlocksOfWindows) {
   }
 }
 
+TEST(AttentionAttributes, WindowsAroundCenters) {
+  for (const Sides sides : kBoth) {
+    for (const Centers centers : {Centers::kPositions, Centers::kFractions}) {
+      for (const bool gaussian : {false, true}) {
+        Trial t(sides);
+        t.CenteredWindow(centers, 3, gaussian);
+        t.Check("centers");
+      }
+    }
+  }
+}
+
 TEST(AttentionAttributes, WindowsByHead) {
   for (const Sides sides : kBoth) {
     Trial t(sides);

@@ -80,6 +80,15 @@ class Trial {
     bias_width_ = by_head ? spec.heads : 1;
     inputs_.push_back(b_.Input("key_bias", keys_, bias_width_));
   }
+  void CenteredWindow(Centers centers, uint32_t reach, bool gaussian) {
+    Window(reach, reach);
+    Set(Attribute::kCenters, static_cast<uint32_t>(centers));
+    Set(Attribute::kGaussian, gaussian ? 1 : 0);
+    spec.centers = centers;
+    spec.gaussian = gaussian;
+    centers_ = b_.Input("centers", queries_, 1);
+    inputs_.push_back(centers_);
+  }
   void Listed() {
     Set(Attribute::kListed, 1);
     spec.pattern.listed = true;
@@ -160,6 +169,13 @@ class Trial {
     if (bias_width_ > 0) {
       call.key_bias = {bias.data(), bias_width_ * sizeof(float), bias_width_ > 1 ? sizeof(float) : 0};
     }
+    std::vector<float> centers = b_.RandomFloats(rows, 9.0f);
+    if (spec.centers != Centers::kNone) {
+      for (float& center : centers) center /= spec.centers == Centers::kFractions ? 15.0f : 1.0f;
+      feed.floats.push_back({centers_, centers});
+      call.centers = centers.data();
+      call.center_stride = sizeof(float);
+    }
     std::vector<uint32_t> listed, listed_offsets = {0};
     if (has_marks_) {
       std::vector<int32_t> marks(key_rows);
@@ -220,7 +236,7 @@ class Trial {
   std::vector<uint32_t> tensors_, inputs_;
   std::list<std::vector<float>> floats_;
   std::list<std::vector<int32_t>> integers_;
-  uint32_t bias_width_ = 0, marks_ = 0;
+  uint32_t bias_width_ = 0, marks_ = 0, centers_ = 0;
   bool has_marks_ = false, sorted_ = false;
 };
 

@@ -42,6 +42,8 @@ class ModelBuilder {
   explicit ModelBuilder(uint32_t seed = 1) : random_(seed) { content_.programs.push_back({"main", {}, {}}); }
 
   tools::BlobContent& content() { return content_; }
+  // What follows is another program over the same spaces and tensors.
+  void NextProgram(const std::string& name) { content_.programs.push_back({name, {}, {}}); }
 
   uint32_t Space(const std::string& name, uint32_t parent = kBlobNone) {
     content_.spaces.push_back({name, parent, SpaceKind::kInput, kBlobNone, 0});
@@ -106,10 +108,15 @@ class ModelBuilder {
       }
       operation.attributes.push_back(record);
     }
-    content_.programs[0].operations.push_back(operation);
+    content_.programs.back().operations.push_back(operation);
     return output;
   }
   void SetOutput(uint32_t value) { values()[value].role = ValueRole::kOutput; }
+  void Carry(uint32_t input, uint32_t output) {
+    SetOutput(output);
+    values()[input].role = ValueRole::kCarried;
+    values()[input].carried_by = output;
+  }
 
   AlignedBytes Blob() const { return AlignedBytes(tools::WriteBlob(content_)); }
 
@@ -128,7 +135,7 @@ class ModelBuilder {
     }
     return AttributeType::kU32;
   }
-  std::vector<tools::BlobValue>& values() { return content_.programs[0].values; }
+  std::vector<tools::BlobValue>& values() { return content_.programs.back().values; }
   uint32_t Add(const tools::BlobValue& value) {
     values().push_back(value);
     return static_cast<uint32_t>(values().size() - 1);
@@ -162,8 +169,10 @@ struct TestSession {
     fovea_error error = {};
     EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_OK) << error.text;
     fixed = AlignedBytes(sizes.fixed_size);
+    state = AlignedBytes(sizes.state_size);
     scratch = AlignedBytes(sizes.scratch_size);
     sizes.fixed = fixed.data();
+    sizes.state = state.data();
     sizes.scratch = scratch.data();
     memory = sizes;
     EXPECT_EQ(fovea_session_init(model.model, &options, &sizes, &session, &error), FOVEA_OK) << error.text;
@@ -210,7 +219,7 @@ struct TestSession {
     for (uint32_t i = 0; i < count; ++i) lengths.push_back(offsets[i + 1] - offsets[i]);
     return lengths;
   }
-  AlignedBytes fixed, scratch;
+  AlignedBytes fixed, state, scratch;
   fovea_session_memory memory = {};
   fovea_session* session = nullptr;
 };

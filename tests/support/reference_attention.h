@@ -113,7 +113,7 @@ class ReferenceRun {
   void RunRow(uint32_t row, uint32_t segment, uint32_t position, uint32_t head) {
     const uint32_t first = call_.key_segments.offsets[segment];
     const uint32_t keys = call_.key_segments.offsets[segment + 1] - first;
-    const std::vector<int> times = Times(segment, position, head, first, keys);
+    const std::vector<int> times = Times(row, segment, position, head, first, keys);
     std::vector<double> score(keys);
     for (uint32_t key = 0; key < keys; ++key) {
       if (times[key] > 0) score[key] = Score(row, segment, position, head, first, key);
@@ -143,6 +143,10 @@ class ReferenceRun {
     double* out = &result_.out[(size_t{row} * spec_.heads + head) * spec_.d_v];
     for (uint32_t key = 0; key < keys; ++key) {
       if (spec_.weighting == Activation::kNone && sum > 0.0) weights[key] /= sum;
+      if (spec_.gaussian && times[key] > 0) {
+        const double from_center = key - Center(row, keys), half = spec_.pattern.left / 2.0;
+        weights[key] *= std::exp(-from_center * from_center / (2 * half * half));
+      }
       for (uint32_t i = 0; i < spec_.d_v; ++i) {
         out[i] += weights[key] * Element(call_.v, call_.key_type, call_.v_scales, first + key, KvHead(head), i);
       }
@@ -151,9 +155,21 @@ class ReferenceRun {
 
   uint32_t KvHead(uint32_t head) const { return head / (spec_.heads / spec_.kv_heads); }
 
-  std::vector<int> Times(uint32_t segment, uint32_t position, uint32_t head, uint32_t first, uint32_t keys) const {
+  double Center(uint32_t row, uint32_t keys) const {
+    const float center = call_.centers[row * call_.center_stride / sizeof(float)];
+    return double{spec_.centers == Centers::kFractions ? center * static_cast<float>(keys) : center};
+  }
+
+  std::vector<int> Times(uint32_t row, uint32_t segment, uint32_t position, uint32_t head, uint32_t first, uint32_t keys) const {
     const Pattern& p = spec_.pattern;
     std::vector<int> times(keys, 0);
+    if (spec_.centers != Centers::kNone) {
+      const double center = Center(row, keys);
+      for (uint32_t key = 0; key < keys; ++key) {
+        times[key] = key - center >= -static_cast<double>(p.left) && key - center <= static_cast<double>(p.right) ? 1 : 0;
+      }
+      return times;
+    }
     if (p.rounds > 0 && keys > p.chunk) {
       // All rounds' chunks in one circle, each a list of keys.
       std::vector<std::vector<uint32_t>> circle;

@@ -172,7 +172,7 @@ class Reader {
            "a program does not begin where the one before it ends");
       for (uint32_t i = 0; i < U32(at + 8); ++i) {
         const uint64_t v = Record(6, values + i, 24);
-        program.values.push_back({String(U32(v)), U32(v + 4), U32(v + 8), U32(v + 12), U32(v + 16)});
+        program.values.push_back({String(U32(v)), U32(v + 4), U32(v + 8), U32(v + 12), U32(v + 16), U32(v + 20)});
       }
       for (uint32_t i = 0; i < U32(at + 16); ++i)
         program.operations.push_back(Operation(Record(7, operations + i, 32)));
@@ -200,8 +200,13 @@ class Reader {
   }
 
   static void CheckOrder(const ReadProgram& program) {
-    const auto inputs = static_cast<size_t>(
-        std::count_if(program.values.begin(), program.values.end(), [](const ReadValue& v) { return v.role == 1; }));
+    const auto inputs = static_cast<size_t>(std::count_if(program.values.begin(), program.values.end(),
+                                                          [](const ReadValue& v) { return v.role % 2 == 1; }));
+    for (const ReadValue& value : program.values) {
+      Need(value.role == 3 ? value.carried_by < program.values.size() && program.values[value.carried_by].role == 2
+                           : value.carried_by == 0,
+           "a value is carried by no output");
+    }
     Need(inputs + program.operations.size() == program.values.size(), "a value is made by no operation");
     for (size_t i = 0; i < program.operations.size(); ++i) {
       Need(program.operations[i].output == inputs + i, "an operation does not write the next value");

@@ -36,6 +36,7 @@ struct BlobValue {
   uint32_t width = 0;
   DType type = DType::kF32;
   ValueRole role = ValueRole::kInternal;
+  uint32_t carried_by = 0;  // kCarried
 };
 
 struct BlobOperation {

@@ -32,6 +32,7 @@ int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostrea
   app.footer("Exit status: 0 done, 1 a check failed, 2 bad usage or input. 'fovea COMMAND --help' has examples.");
   AddConvert(&app, &console);
   AddRun(&app, &console);
+  AddGenerate(&app, &console);
   AddSimilarity(&app, &console);
   AddTokenize(&app, &console);
   AddInspect(&app, &console);

@@ -22,6 +22,8 @@ Session::Session(const Model& model, const SessionRequest& request) : model_(mod
   options.tap_count = static_cast<uint32_t>(request_.taps.size());
   options.taps = request_.taps.data();
   options.clock = request_.clock;
+  options.linked_count = static_cast<uint32_t>(request_.linked.size());
+  options.linked = request_.linked.data();
   fovea_error error = {};
   sizes_.struct_size = sizeof(sizes_);
   Check(fovea_session_size(model.get(), &options, &sizes_, &error), error, model.name());

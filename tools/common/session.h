@@ -19,6 +19,7 @@ struct SessionRequest {
   std::vector<fovea_limit> limits;
   std::vector<uint32_t> keep;  // values
   std::vector<fovea_tap> taps;
+  std::vector<uint32_t> linked;  // inputs that other sessions give
   uint64_t (*clock)() = nullptr;
 };
 

@@ -124,7 +124,7 @@ class Calibrator {
 
 bool TakesNumbers(const BlobProgram& program) {
   return std::any_of(program.values.begin(), program.values.end(), [](const BlobValue& value) {
-    return value.role == ValueRole::kInput && value.type != DType::kI32;
+    return IsInput(value.role) && value.type != DType::kI32;
   });
 }
 

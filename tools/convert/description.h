@@ -30,8 +30,9 @@ struct Space {
 struct Input {
   std::string name;
   std::string space;
-  bool ids = true;     // i32, one per row; else f32
-  uint32_t width = 1;  // of f32 inputs
+  bool ids = true;           // i32, one per row; else f32
+  uint32_t width = 1;        // of f32 inputs
+  std::string carried = "";  // an output of the program: this input of a run is that of the run before
 };
 
 struct Operation {

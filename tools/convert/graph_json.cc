@@ -260,8 +260,8 @@ Program ReadProgram(const Json& json) {
     const std::string type = input.Text("type", "f32");
     if (type != "i32" && type != "f32") Fail("type must be i32 or f32, not {}", type);
     const bool ids = type == "i32";
-    program.inputs.push_back(
-        {input.Text("name"), input.Text("space"), ids, ids ? input.Number("width", 1) : input.Number("width")});
+    program.inputs.push_back({input.Text("name"), input.Text("space"), ids,
+                              ids ? input.Number("width", 1) : input.Number("width"), input.Text("carried", "")});
     input.NothingElse();
   }
   // Other names of values.
@@ -287,6 +287,7 @@ Program ReadProgram(const Json& json) {
   }
   program.outputs = object.Texts("outputs");
   for (std::string& name : program.outputs) resolve(name);
+  for (Input& input : program.inputs) resolve(input.carried);
   object.NothingElse();
   return program;
 }

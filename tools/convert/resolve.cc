@@ -113,7 +113,26 @@ class Resolver {
         value.role = ValueRole::kOutput;
       });
     }
+    for (size_t i = 0; i < program.inputs.size(); ++i) {
+      if (program.inputs[i].carried.empty()) continue;
+      At(fmt::format("{}, input {}", place, program.inputs[i].name), [&] { Carry(record, i, program.inputs[i]); });
+    }
     result_.content.programs.push_back(std::move(record));
+  }
+
+  void Carry(BlobProgram& program, size_t index, const Input& input) {
+    BlobValue& value = program.values[index];
+    const uint32_t by = FindValue(input.carried);
+    if (program.values[by].role != ValueRole::kOutput) Fail("{}, which carries it, is no output", input.carried);
+    if (program.values[by].space != value.space || program.values[by].width != value.width ||
+        program.values[by].type != value.type) {
+      Fail("{}, which carries it, has another space, width or type", input.carried);
+    }
+    for (const BlobValue& other : program.values) {
+      if (other.role == ValueRole::kCarried && other.carried_by == by) Fail("{} carries {}", input.carried, other.name);
+    }
+    value.role = ValueRole::kCarried;
+    value.carried_by = by;
   }
 
   void AddOperation(BlobProgram& program, const Operation& operation) {

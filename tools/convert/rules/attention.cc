@@ -42,10 +42,17 @@ void AttentionRule(Check& c) {
     c.Number(key);
   }
   size_t inputs = 3;  // and those that attributes announce
-  for (const Attribute key : {Attribute::kKeyBias, Attribute::kListed, Attribute::kRounds}) {
+  for (const Attribute key : {Attribute::kKeyBias, Attribute::kListed, Attribute::kRounds, Attribute::kCenters}) {
     inputs += c.Number(key, 0) != 0 ? 1 : 0;
   }
   if (c.in_count() != inputs) Fail("attention with these attributes takes {} inputs, not {}", inputs, c.in_count());
+  if (c.Number(Attribute::kCenters, 0) != 0) {
+    const BlobValue& centers = c.in(inputs - 1);
+    if (centers.space != q.space || centers.width != 1) {
+      Fail("{} is not one number for each row of {}", centers.name, q.name);
+    }
+  }
+  c.Number(Attribute::kGaussian);
   c.Result(q.space, uint64_t{v.width} / kv_heads * heads);
 }
 

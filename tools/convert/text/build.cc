@@ -29,6 +29,7 @@ TextModel ReadFileOfType(const path& file, const std::string& type, const nlohma
   if (type == "tokenizer.json") return ReadTokenizerJson(ReadJson(file));
   if (type == "sentencepiece") return ReadSentencePiece(ReadFile(file));
   if (type == "wordpiece") return ReadVocabTxt(ReadFile(file), description);
+  if (type == "characters") return ReadCharacters(ReadJson(file), description);
   if (type == "unigram") return ReadScoredPieces(ReadJson(file), description);
   Fail("tokenizer type \"{}\" is not supported", type);
 }

@@ -25,6 +25,9 @@ TextModel ReadSentencePiece(const std::string& bytes);
 // Pairs [piece, score] in a JSON array, as a model description explains them (README.md).
 TextModel ReadScoredPieces(const nlohmann::json& pieces, const nlohmann::json& description);
 
+// Characters in a JSON array, or in one that a member of an object is: each is a token of its own.
+TextModel ReadCharacters(const nlohmann::json& file, const nlohmann::json& description);
+
 // What BertNormalizer does, as one map.
 TextStep BertNormalizerStep(bool clean_text, bool space_cjk, bool strip_accents, bool lower_case);
 

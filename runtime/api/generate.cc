@@ -1,0 +1,124 @@
+// fovea/generate.h.
+#include "runtime/generate/generate.h"
+
+#include "runtime/api/handles.h"
+
+struct fovea_generator {
+  static constexpr uint32_t kMark = 0x47766f66;
+  uint32_t mark = 0;
+  fovea::Generator generator;
+};
+
+namespace fovea {
+namespace {
+
+bool IsGenerator(const fovea_generator* handle) { return handle != nullptr && handle->mark == fovea_generator::kMark; }
+
+// The one path behind size and init.
+Status Place(const fovea_generate_options* given, Arena& arena, Reporter& reporter, fovea_generator** handle) {
+  if (given == nullptr) return reporter.Fail(FOVEA_E_NULL, "options is NULL");
+  fovea_generate_options options;
+  FOVEA_TRY(ReadStruct(given, &options, reporter));
+  if (!IsLive(options.decode)) return reporter.Fail(FOVEA_E_HANDLE, "decode is no session");
+  if (options.encode != nullptr && !IsLive(options.encode)) {
+    return reporter.Fail(FOVEA_E_HANDLE, "encode is no session");
+  }
+  *handle = arena.Take<fovea_generator>(1);
+  Generator generator;
+  FOVEA_TRY(PlaceGenerator(options, options.decode->session,
+                           options.encode == nullptr ? nullptr : options.encode->session, arena, reporter, &generator));
+  if (*handle != nullptr) (*handle)->generator = generator;
+  return kOk;
+}
+
+Status Init(const fovea_generate_options* options, void* memory, uint64_t size, fovea_generator** generator,
+            Reporter& reporter) {
+  Arena counting;
+  fovea_generator* handle = nullptr;
+  FOVEA_TRY(Place(options, counting, reporter, &handle));
+  if (memory == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL");
+  if (size < counting.needed()) {
+    return reporter.Fail(FOVEA_E_TOO_SMALL, "memory for the generator is too small", counting.needed(), size);
+  }
+  const uint64_t over = reinterpret_cast<uintptr_t>(memory) % kAlignment;
+  if (over != 0) {
+    return reporter.Fail(FOVEA_E_MISALIGNED, "memory must start on a multiple of 64 bytes", kAlignment, over);
+  }
+  Arena arena(memory, static_cast<size_t>(counting.needed()));
+  FOVEA_TRY(Place(options, arena, reporter, &handle));
+  if (!arena.ok()) return reporter.Fail(FOVEA_E_INTERNAL, "sizing and placing disagree", counting.needed(), size);
+  handle->mark = fovea_generator::kMark;
+  *generator = handle;
+  return kOk;
+}
+
+}  // namespace
+}  // namespace fovea
+
+using namespace fovea;  // NOLINT: this file is the border
+
+extern "C" {
+
+fovea_status fovea_generate_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs, uint32_t room,
+                                   uint32_t* count) {
+  if (!IsLive(model)) return FOVEA_E_HANDLE;
+  if (count == nullptr || (inputs == nullptr && room != 0)) return FOVEA_E_NULL;
+  const Blob& blob = model->model.blob;
+  if (decode_program >= blob.programs.count) return FOVEA_E_INDEX;
+  const ProgramRecord& program = blob.programs[decode_program];
+  *count = 0;
+  for (uint32_t v = 0; v < program.value_count - program.operation_count; ++v) {
+    if (blob.values[program.first_value + v].role != ValueRole::kInput) continue;
+    if (FindGenerateLink(model->model, program, v) == nullptr) continue;
+    if (*count < room) inputs[*count] = v;
+    ++*count;
+  }
+  return *count <= room ? FOVEA_OK : FOVEA_E_CAPACITY;
+}
+
+fovea_status fovea_generate_size(const fovea_generate_options* options, uint64_t* needed, fovea_error* error) {
+  Reporter reporter(error);
+  if (needed == nullptr) return reporter.Fail(FOVEA_E_NULL, "needed is NULL").code;
+  Arena counting;
+  fovea_generator* handle = nullptr;
+  const Status status = Place(options, counting, reporter, &handle);
+  if (status.ok()) *needed = counting.needed();
+  return status.code;
+}
+
+fovea_status fovea_generate_init(const fovea_generate_options* options, void* memory, uint64_t size,
+                                 fovea_generator** generator, fovea_error* error) {
+  Reporter reporter(error);
+  if (generator == nullptr) return reporter.Fail(FOVEA_E_NULL, "generator is NULL").code;
+  *generator = nullptr;
+  return Init(options, memory, size, generator, reporter).code;
+}
+
+fovea_status fovea_generate_start(fovea_generator* generator, fovea_error* error) {
+  Reporter reporter(error);
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "not a generator").code;
+  return StartGenerator(generator->generator, reporter).code;
+}
+
+fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced, fovea_generated* generated,
+                                 fovea_error* error) {
+  Reporter reporter(error);
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "not a generator").code;
+  if (generated != nullptr && generated->struct_size < sizeof(size_t)) {
+    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size is not set", sizeof(*generated), generated->struct_size)
+        .code;
+  }
+  Generator& g = generator->generator;
+  const Status status = StepGenerator(g, forced, reporter);
+  if (!status.ok() || generated == nullptr) return status.code;
+  fovea_generated values{};
+  values.texts = g.texts;
+  values.left = g.left;
+  values.step = g.steps - 1;
+  values.tokens = g.tokens;
+  values.scores = g.best;
+  values.ended = g.ended;
+  return WriteStruct(values, generated);
+}
+
+}  // extern "C"

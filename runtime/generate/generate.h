@@ -1,0 +1,49 @@
+// The loop around a decode session: tokens in, scores out, the best token of each text chosen.
+#ifndef FOVEA_RUNTIME_GENERATE_GENERATE_H_
+#define FOVEA_RUNTIME_GENERATE_GENERATE_H_
+
+#include "fovea/generate.h"
+#include "runtime/session/session.h"
+
+namespace fovea {
+
+// A decoder's input and the encoder's output that it reads.
+struct GenerateLink {
+  uint32_t input, output;
+};
+
+struct Generator {
+  Session* decode = nullptr;
+  const Session* encode = nullptr;
+  uint32_t token = 0, scores = 0;  // values of the decoder
+  int32_t start = 0;
+  int32_t* ends = nullptr;
+  uint32_t end_count = 0;
+  uint32_t most = 0;  // 0: any number
+  GenerateLink* links = nullptr;
+  uint32_t link_count = 0;
+
+  // The texts in work: [most texts] each.
+  uint32_t texts = 0, left = 0, steps = 0;
+  bool started = false;
+  int32_t* last = nullptr;    // what the next step feeds
+  int32_t* tokens = nullptr;  // what the last step gave
+  float* best = nullptr;      // their scores
+  uint8_t* ended = nullptr;
+
+  uint32_t space() const { return decode->value(token).space; }
+};
+
+// The name of the output that the metadata links to this input of the program, or null.
+const char* FindGenerateLink(const Model& model, const ProgramRecord& program, uint32_t input);
+
+// Sizing and placing are this one function. With a counting arena only checks and sizes are meaningful.
+Status PlaceGenerator(const fovea_generate_options& options, Session* decode, const Session* encode, Arena& arena,
+                      Reporter& reporter, Generator* generator);
+Status StartGenerator(Generator& generator, Reporter& reporter);
+// `forced`: [texts], -1: choose; or null.
+Status StepGenerator(Generator& generator, const int32_t* forced, Reporter& reporter);
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_GENERATE_GENERATE_H_

@@ -1,0 +1,103 @@
+// Inputs that are another session's outputs: read where they lie, with that session's segments.
+#include <string.h>
+
+#include "runtime/session/session.h"
+
+namespace fovea {
+namespace {
+
+bool SameSegments(const Session& a, uint32_t a_space, const Session& b, uint32_t b_space) {
+  if (!a.spaces[a_space].bound || !b.spaces[b_space].bound) return false;
+  const Segments &x = a.space_rows[a_space].segments, &y = b.space_rows[b_space].segments;
+  return x.count == y.count && memcmp(x.offsets, y.offsets, (size_t{x.count} + 1) * sizeof(uint32_t)) == 0;
+}
+
+// Gives a space the segments of the other session's; in the same space those that it lies in or follows from, too.
+// Spaces refer to earlier ones, so this ends.
+Status TakeSegments(Session& session, uint32_t space, const Session& from, uint32_t from_space, Reporter& reporter) {
+  if (SameSegments(session, space, from, from_space)) return kOk;
+  const Blob& blob = session.model->blob;
+  const SpaceRecord& record = blob.spaces[space];
+  const bool input = record.kind == SpaceKind::kInput;
+  if (space == from_space) {
+    const uint32_t above = SpaceHasSource(record.kind) ? record.source : record.parent;
+    // A parent without parent gets its rows from the call below.
+    if (!input || (above != kBlobNone && blob.spaces[above].parent != kBlobNone)) {
+      FOVEA_TRY(TakeSegments(session, above, from, above, reporter));
+    }
+  }
+  if (input) {
+    const auto at = [](const void* offsets, uint32_t i) -> uint64_t {
+      const uint32_t* o = static_cast<const uint32_t*>(offsets);
+      return o[i + 1] - o[i];
+    };
+    const Segments& segments = from.space_rows[from_space].segments;
+    return SetSegments(session, space, {at, segments.offsets, segments.count}, reporter);
+  }
+  if (SameSegments(session, space, from, from_space)) return kOk;
+  return reporter.Fail(FOVEA_E_SEGMENTS, "the input's space follows from another and has other segments",
+                       session.space_rows[space].rows, from.space_rows[from_space].rows);
+}
+
+}  // namespace
+
+bool IsReadable(const Session& session, uint32_t value) {
+  return value < session.program().value_count &&
+         (session.value(value).role == ValueRole::kOutput || session.kept[value]);
+}
+
+Status LinkInput(Session& session, uint32_t input, const Session& from, uint32_t output, Reporter& reporter) {
+  const uint32_t inputs = session.program().value_count - session.program().operation_count;
+  if (session.model != from.model || &session == &from) {
+    return reporter.Fail(FOVEA_E_OPTION, "only different sessions of one model can be linked");
+  }
+  if (input >= inputs) return reporter.Fail(FOVEA_E_INDEX, "the program has no such input", inputs, input);
+  if (!IsReadable(from, output)) {
+    return reporter.Fail(FOVEA_E_INDEX, "the value is no output and not kept", from.program().value_count, output);
+  }
+  const ValueRecord &own = session.value(input), &other = from.value(output);
+  reporter.tensor = input;
+  if (own.type != other.type || own.width != other.width) {
+    return reporter.Fail(FOVEA_E_OPTION, "input and output have other widths or types", own.width, other.width);
+  }
+  const Carried* carried = FindCarried(session, input);
+  if (carried == nullptr && !session.links[input].linked) {
+    return reporter.Fail(FOVEA_E_OPTION, "the input is neither carried nor named in options.linked", 0, input);
+  }
+  if (session.running) return reporter.Fail(FOVEA_E_ORDER, "a run is in progress");
+  if (!from.finished) return reporter.Fail(FOVEA_E_ORDER, "the session to be linked has no finished run");
+  FOVEA_TRY(TakeSegments(session, own.space, from, other.space, reporter));
+  reporter.tensor = FOVEA_NOWHERE;
+  if (carried == nullptr) {
+    session.links[input].from = &from;
+    session.links[input].output = output;
+    return kOk;
+  }
+  const size_t bytes = size_t{session.space_rows[own.space].rows} * own.width * sizeof(float);
+  if (bytes != 0) memcpy(carried->read, FinishedRows(from, output), bytes);
+  session.finished = false;
+  return kOk;
+}
+
+Status FollowLinks(Session& session, Reporter& reporter) {
+  const uint32_t inputs = session.program().value_count - session.program().operation_count;
+  for (uint32_t v = 0; v < inputs; ++v) {
+    const Link& link = session.links[v];
+    if (!link.linked) continue;
+    reporter.tensor = v;
+    if (link.from == nullptr) return reporter.Fail(FOVEA_E_ORDER, "an input is not linked yet", 0, v);
+    if (!link.from->finished) {
+      return reporter.Fail(FOVEA_E_ORDER, "the session that an input is linked to has no finished run", 0, v);
+    }
+    const uint32_t space = session.value(v).space, from_space = link.from->value(link.output).space;
+    if (!SameSegments(session, space, *link.from, from_space)) {
+      return reporter.Fail(FOVEA_E_SEGMENTS, "a linked input has other segments than its space: link it again",
+                           session.space_rows[space].rows, link.from->space_rows[from_space].rows);
+    }
+    session.values[v] = FinishedRows(*link.from, link.output);
+  }
+  reporter.tensor = FOVEA_NOWHERE;
+  return kOk;
+}
+
+}  // namespace fovea

@@ -1,0 +1,394 @@
+// The greedy loop against the formulas of the decoder and a plain search, and everything that can be done wrong with
+// it.
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "tests/session/runners.h"
+#include "tests/support/heap_trap.h"
+#include "tests/support/tiny_decoder.h"
+
+namespace fovea::test {
+namespace {
+
+using Batch = std::vector<std::vector<int32_t>>;
+const Batch kTexts = {{1, 5, 2, 8, 8}, {3}, {}, {0, 7, 4, 4, 1, 2, 6}, {6, 6}};
+
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+Metadata GoodMetadata() {
+  return {{"generate.token", "token"},        {"generate.scores", "logits"}, {"generate.link.rows", "rows"},
+          {"generate.link.keys", "keys"},     {"generate.start", "1"},       {"generate.end", "3 7"},
+          {"generate.link.state", "summary"}, {"generate.most", "12"}};
+}
+const TinyDecoder& Decoder() {
+  static const TinyDecoder decoder(5);
+  return decoder;
+}
+AlignedBytes BlobWith(const Metadata& metadata) {
+  tools::BlobContent content = TinyDecoder(5).b.content();
+  content.metadata = metadata;
+  return AlignedBytes(tools::WriteBlob(content));
+}
+const TestModel& Model() {
+  static const TestModel model(BlobWith(GoodMetadata()));
+  return model;
+}
+
+// A generator in memory of exactly its size.
+struct TestGenerator {
+  explicit TestGenerator(const TinyPair& pair, const std::function<void(fovea_generate_options*)>& change = {}) {
+    options.struct_size = sizeof(options);
+    options.encode = pair.encode.session;
+    options.decode = pair.decode.session;
+    if (change) change(&options);
+    fovea_error error = {};
+    uint64_t needed = 0;
+    EXPECT_EQ(fovea_generate_size(&options, &needed, &error), FOVEA_OK) << error.text;
+    memory = AlignedBytes(needed);
+    EXPECT_EQ(fovea_generate_init(&options, memory.data(), needed, &generator, &error), FOVEA_OK) << error.text;
+  }
+  void Start() {
+    fovea_error error = {};
+    ASSERT_EQ(fovea_generate_start(generator, &error), FOVEA_OK) << error.text;
+  }
+  fovea_generated Next(const std::vector<int32_t>& forced = {}) {
+    fovea_generated generated = {};
+    generated.struct_size = sizeof(generated);
+    fovea_error error = {};
+    EXPECT_EQ(fovea_generate_next(generator, forced.empty() ? nullptr : forced.data(), &generated, &error), FOVEA_OK)
+        << error.text;
+    return generated;
+  }
+  // Tokens of each text until all have ended.
+  Batch All() {
+    Start();
+    Batch texts;
+    for (uint32_t left = 1; left > 0;) {
+      const fovea_generated step = Next();
+      texts.resize(step.texts);
+      for (uint32_t i = 0; i < step.texts; ++i) {
+        if (step.tokens[i] >= 0) texts[i].push_back(step.tokens[i]);
+      }
+      left = step.left;
+    }
+    return texts;
+  }
+  fovea_generate_options options = {};
+  AlignedBytes memory;
+  fovea_generator* generator = nullptr;
+};
+
+// Greedy search by the formulas, in double.
+Batch Expected(uint32_t most = 12) {
+  const TinyDecoder& d = Decoder();
+  const std::vector<float> table = d.b.TensorValues(d.table);
+  Batch all;
+  for (const std::vector<int32_t>& text : kTexts) {
+    std::vector<double> state(d.kWidth, 0.0);
+    for (const int32_t id : text) {
+      for (uint32_t i = 0; i < d.kWidth; ++i) {
+        state[i] += table[static_cast<uint32_t>(id) * d.kWidth + i] / static_cast<double>(text.size());
+      }
+    }
+    std::vector<int32_t> tokens;
+    for (int32_t last = 1; tokens.size() < most && (tokens.empty() || (last != 3 && last != 7));) {
+      const TinyDecoder::Step step = d.Reference(text, last, state);
+      state = step.state;
+      std::vector<double> sorted = step.logits;
+      std::sort(sorted.begin(), sorted.end());
+      EXPECT_GT(sorted[d.kWords - 1] - sorted[d.kWords - 2], 1e-4) << "too close to tell";
+      last = static_cast<int32_t>(std::max_element(step.logits.begin(), step.logits.end()) - step.logits.begin());
+      tokens.push_back(last);
+    }
+    all.push_back(tokens);
+  }
+  return all;
+}
+
+TEST(Generate, TokensAreThoseOfTheFormulas) {
+  const Batch expected = Expected();
+  std::vector<size_t> lengths;
+  for (const std::vector<int32_t>& text : expected) lengths.push_back(text.size());
+  EXPECT_LT(*std::min_element(lengths.begin(), lengths.end()), *std::max_element(lengths.begin(), lengths.end()))
+      << "texts that end at different steps are wanted";
+  for (const uint32_t workers : {1u, 2u, 3u}) {
+    for (const uint32_t tile_rows : {0u, 1u}) {
+      TinyPair pair(Model(), Decoder(), 6, 30, workers, tile_rows, ThreadRunner);
+      TestGenerator generator(pair);
+      pair.Encode(Decoder(), kTexts);
+      EXPECT_EQ(generator.All(), expected);
+      // Again, and another batch in between.
+      EXPECT_EQ(generator.All(), expected);
+      pair.Encode(Decoder(), {kTexts[3]});
+      EXPECT_EQ(generator.All(), Batch{expected[3]});
+      pair.Encode(Decoder(), kTexts);
+      EXPECT_EQ(generator.All(), expected);
+    }
+  }
+}
+
+TEST(Generate, OptionsComeBeforeTheMetadata) {
+  TinyPair pair(Model(), Decoder(), 6, 30);
+  pair.Encode(Decoder(), kTexts);
+  TestGenerator shorter(pair, [](fovea_generate_options* o) { o->most = 4; });
+  EXPECT_EQ(shorter.All(), Expected(4));
+  const Batch expected = Expected();
+  const int32_t end = expected[0][0];
+  TestGenerator other_end(pair, [&](fovea_generate_options* o) { o->ends = &end, o->end_count = 1; });
+  const Batch found = other_end.All();
+  EXPECT_EQ(found[0], std::vector<int32_t>{end});
+  // Without metadata.
+  const TestModel bare(BlobWith({}));
+  TinyPair own(bare, Decoder(), 6, 30);
+  own.Encode(Decoder(), kTexts);
+  const int32_t start = 1, ends[] = {7, 3};
+  TestGenerator named(own, [&](fovea_generate_options* o) {
+    o->token = "token";
+    o->scores = "logits";
+    o->start = &start;
+    o->ends = ends;
+    o->end_count = 2;
+    o->most = 12;
+  });
+  fovea_error error = {};
+  EXPECT_EQ(fovea_generate_start(named.generator, &error), FOVEA_E_ORDER);  // nobody has linked or bound the decoder
+  own.Link(Decoder());
+  named.Start();
+  own.Link(Decoder());  // the state, which starting clears
+  Batch tokens(kTexts.size());
+  for (uint32_t left = 1; left > 0;) {
+    const fovea_generated step = named.Next();
+    for (uint32_t i = 0; i < step.texts; ++i) {
+      if (step.tokens[i] >= 0) tokens[i].push_back(step.tokens[i]);
+    }
+    left = step.left;
+  }
+  EXPECT_EQ(tokens, expected);
+}
+
+TEST(Generate, ForcedTokensAreFed) {
+  const TinyDecoder& d = Decoder();
+  TinyPair pair(Model(), d, 6, 30), by_hand(Model(), d, 6, 30);
+  pair.Encode(d, kTexts);
+  by_hand.Encode(d, kTexts);
+  by_hand.Link(d);
+  TestGenerator generator(pair);
+  generator.Start();
+  const Batch forced = {{0, 1, 2, 4, 5}, {-1, 2, -1, 8, 0}, {6, -1, 6, 5, 3}};
+  std::vector<int32_t> fed(5, 1);
+  for (uint32_t i = 0; i < forced.size(); ++i) {
+    const std::vector<float> logits = by_hand.Step(d, fed);
+    const fovea_generated step = generator.Next(forced[i]);
+    EXPECT_EQ(step.step, i);
+    for (size_t text = 0; text < 5; ++text) {
+      const float* row = logits.data() + text * d.kWords;
+      const auto best = static_cast<int32_t>(std::max_element(row, row + d.kWords) - row);
+      if (step.tokens[text] < 0) continue;
+      EXPECT_EQ(step.tokens[text], forced[i][text] >= 0 ? forced[i][text] : best);
+      EXPECT_EQ(step.scores[text], row[step.tokens[text]]);
+      EXPECT_EQ(step.ended[text] != 0, step.tokens[text] == 3 || step.tokens[text] == 7);
+      fed[text] = step.tokens[text];
+    }
+  }
+  EXPECT_EQ(generator.Next().tokens[4], -1);  // it was forced to end
+}
+
+TEST(Generate, EqualScoresGiveTheLowestToken) {
+  TinyDecoder d(5);
+  std::vector<float> zeros(d.kWords * d.kWidth, 0.0f);
+  tools::EncodeTensor(zeros, d.b.content().tensors[d.head]);
+  d.b.content().metadata = GoodMetadata();
+  const TestModel model(d.b.Blob());
+  TinyPair pair(model, d, 6, 30);
+  pair.Encode(d, kTexts);
+  TestGenerator generator(pair, [](fovea_generate_options* o) { o->most = 2; });
+  EXPECT_EQ(generator.All(), Batch(5, {0, 0}));
+}
+
+TEST(Generate, AlignmentsAreReadInEachStep) {
+  const TinyDecoder& d = Decoder();
+  TinyPair pair(Model(), d, 6, 30, 1, 0, nullptr, {TapOf(d.attention_step)});
+  pair.Encode(d, kTexts);
+  TestGenerator generator(pair);
+  generator.Start();
+  const std::vector<float> summary = pair.encode.Output(d.summary);
+  std::vector<std::vector<double>> states;
+  for (size_t i = 0; i < 5; ++i) {
+    states.emplace_back(summary.begin() + static_cast<long>(i) * d.kWidth,
+                        summary.begin() + static_cast<long>(i + 1) * d.kWidth);
+  }
+  std::vector<int32_t> fed(5, 1);
+  for (int i = 0; i < 3; ++i) {
+    const fovea_generated step = generator.Next({2, 2, 2, 2, 2});
+    fovea_weights weights = {};
+    fovea_error error = {};
+    ASSERT_EQ(fovea_session_weights(pair.decode.session, 0, &weights, &error), FOVEA_OK);
+    for (size_t text = 0; text < 5; ++text) {
+      const TinyDecoder::Step expected = d.Reference(kTexts[text], fed[text], states[text]);
+      states[text] = expected.state;
+      for (size_t k = 0; k < kTexts[text].size(); ++k) {
+        EXPECT_NEAR(weights.data[text * weights.stride + k], expected.weights[k], 1e-5);
+      }
+      fed[text] = step.tokens[text];
+    }
+  }
+}
+
+TEST(Generate, MemoryIsExactAndNothingIsAllocated) {
+  TinyPair pair(Model(), Decoder(), 6, 30);
+  pair.Encode(Decoder(), kTexts);
+  fovea_generate_options options = {};
+  options.struct_size = sizeof(options);
+  options.encode = pair.encode.session;
+  options.decode = pair.decode.session;
+  fovea_error error = {};
+  uint64_t needed = 0;
+  ASSERT_EQ(fovea_generate_size(&options, &needed, &error), FOVEA_OK);
+  const AlignedBytes memory(needed + 128);
+  fovea_generator* generator = nullptr;
+  for (uint64_t size = 0; size < needed; ++size) {
+    memset(memory.data(), 0xa5, memory.size());
+    ASSERT_EQ(fovea_generate_init(&options, memory.data() + 64, size, &generator, &error), FOVEA_E_TOO_SMALL);
+    ASSERT_EQ(error.expected, needed);
+    ASSERT_EQ(generator, nullptr);
+    for (uint64_t i = 0; i < memory.size(); ++i) ASSERT_EQ(memory.data()[i], 0xa5);
+  }
+  EXPECT_EQ(fovea_generate_init(&options, memory.data() + 60, needed, &generator, &error), FOVEA_E_MISALIGNED);
+  EXPECT_EQ(fovea_generate_init(&options, nullptr, needed, &generator, &error), FOVEA_E_NULL);
+  uint64_t calls = 0;
+  {
+    fovea::testing::HeapTrap trap;
+    fovea_generate_init(&options, memory.data() + 64, needed, &generator, &error);
+    for (int batch = 0; batch < 2; ++batch) {
+      fovea_generated step = {};
+      step.struct_size = sizeof(step);
+      fovea_generate_start(generator, &error);
+      while (fovea_generate_next(generator, nullptr, &step, &error) == FOVEA_OK && step.left > 0) {
+      }
+    }
+    calls = trap.calls();
+  }
+  EXPECT_EQ(calls, 0u);
+  EXPECT_EQ(error.status, FOVEA_OK);
+  for (uint64_t i = 0; i < 64; ++i) {
+    ASSERT_EQ(memory.data()[i], 0xa5);
+    ASSERT_EQ(memory.data()[64 + needed + i], 0xa5);
+  }
+}
+
+TEST(Generate, OrderAndHandles) {
+  TinyPair pair(Model(), Decoder(), 6, 30);
+  TestGenerator generator(pair);
+  fovea_error error = {};
+  fovea_generated step = {};
+  EXPECT_EQ(fovea_generate_next(nullptr, nullptr, nullptr, &error), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_generate_start(nullptr, &error), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_generate_start(generator.generator, &error), FOVEA_E_ORDER);
+  pair.Encode(Decoder(), kTexts);
+  generator.Start();
+  EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, &step, &error), FOVEA_E_STRUCT_SIZE);
+  const int32_t bad[] = {0, 0, 0, 9, 0}, worse[] = {-2, 0, 0, 0, 0};
+  EXPECT_EQ(fovea_generate_next(generator.generator, bad, nullptr, &error), FOVEA_E_ID);
+  EXPECT_EQ(error.byte, 3u);
+  EXPECT_EQ(fovea_generate_next(generator.generator, worse, nullptr, &error), FOVEA_E_ID);
+  // Failed calls changed nothing.
+  const Batch expected = Expected();
+  EXPECT_EQ(generator.Next().tokens[0], expected[0][0]);
+  // The encoder has begun another run; it has another batch.
+  ASSERT_EQ(fovea_session_begin(pair.encode.session, &error), FOVEA_OK);
+  EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_ORDER);
+  ASSERT_EQ(fovea_session_run(pair.encode.session, &error), FOVEA_OK);
+  EXPECT_EQ(generator.Next().tokens[0], expected[0][1]);
+  pair.Encode(Decoder(), {{1}});
+  EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_SEGMENTS);
+  pair.decode.SetSegments(Decoder().tokens, {1});
+  EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_ORDER);
+  generator.Start();
+  while (generator.Next().left > 0) {
+  }
+  EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_ORDER);
+  // No texts are texts that have ended.
+  pair.Encode(Decoder(), {});
+  generator.Start();
+  EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_ORDER);
+}
+
+TEST(Generate, OptionsAreChecked) {
+  TinyPair pair(Model(), Decoder(), 6, 30);
+  const TestModel same(BlobWith(GoodMetadata()));
+  TinyPair others(same, Decoder(), 6, 30);
+  fovea_error error = {};
+  uint64_t needed = 0;
+  const auto size = [&](const std::function<void(fovea_generate_options*)>& change, const TinyPair& of) {
+    fovea_generate_options options = {};
+    options.struct_size = sizeof(options);
+    options.encode = of.encode.session;
+    options.decode = of.decode.session;
+    change(&options);
+    return fovea_generate_size(&options, &needed, &error);
+  };
+  using O = fovea_generate_options;
+  const int32_t nine = 9, minus = -1;
+  EXPECT_EQ(size([](O*) {}, pair), FOVEA_OK);
+  EXPECT_EQ(fovea_generate_size(nullptr, &needed, &error), FOVEA_E_NULL);
+  EXPECT_EQ(size([](O* o) { o->struct_size = 1; }, pair), FOVEA_E_STRUCT_SIZE);
+  EXPECT_EQ(size([](O* o) { o->decode = nullptr; }, pair), FOVEA_E_HANDLE);
+  EXPECT_EQ(size([](O* o) { o->encode = nullptr; }, pair), FOVEA_E_OPTION);
+  EXPECT_EQ(size([](O* o) { o->encode = o->decode; }, pair), FOVEA_E_OPTION);
+  EXPECT_EQ(size([&](O* o) { o->encode = others.encode.session; }, pair), FOVEA_E_OPTION);
+  EXPECT_EQ(size([](O* o) { o->token = "none"; }, pair), FOVEA_E_NAME);
+  EXPECT_EQ(size([](O* o) { o->scores = "none"; }, pair), FOVEA_E_NAME);
+  EXPECT_EQ(size([](O* o) { o->token = "state"; }, pair), FOVEA_E_OPTION);
+  EXPECT_EQ(size([](O* o) { o->token = "logits"; }, pair), FOVEA_E_OPTION);
+  EXPECT_EQ(size([](O* o) { o->scores = "attention"; }, pair), FOVEA_E_OPTION);   // neither output nor kept
+  EXPECT_EQ(size([](O* o) { o->scores = "next_state"; }, pair), FOVEA_E_OPTION);  // 12 scores for 9 rows
+  EXPECT_EQ(size([&](O* o) { o->start = &nine; }, pair), FOVEA_E_ID);
+  EXPECT_EQ(size([&](O* o) { o->start = &minus; }, pair), FOVEA_E_ID);
+  EXPECT_EQ(size([&](O* o) { o->ends = &nine, o->end_count = 1; }, pair), FOVEA_E_ID);
+  EXPECT_EQ(size([](O* o) { o->end_count = 1; }, pair), FOVEA_E_NULL);
+  // Metadata is as hostile as the rest of a blob.
+  const auto with = [&](size_t entry, const char* value) {
+    Metadata metadata = GoodMetadata();
+    metadata[entry].second = value;
+    const TestModel model(BlobWith(metadata));
+    const TinyPair of(model, Decoder(), 6, 30);
+    return size([](O*) {}, of);
+  };
+  EXPECT_EQ(with(0, "tokens"), FOVEA_E_NAME);
+  EXPECT_EQ(with(2, "nothing"), FOVEA_E_NAME);
+  for (const char* number : {"", " ", "-1", "x", "1x", "4294967297", "99999999999999999999", "1 2"}) {
+    EXPECT_EQ(with(4, number), FOVEA_E_NAME) << number;
+    if (std::string(number) != "1 2" && number[0] != '\0') EXPECT_EQ(with(5, number), FOVEA_E_NAME) << number;
+    EXPECT_EQ(with(7, number), FOVEA_E_NAME) << number;
+  }
+  EXPECT_EQ(with(4, "9"), FOVEA_E_ID);
+  EXPECT_EQ(with(5, "3 9"), FOVEA_E_ID);
+  EXPECT_EQ(with(5, ""), FOVEA_OK);
+  EXPECT_EQ(with(5, "  3   8 "), FOVEA_OK);
+  // Links that do not fit show when they are made.
+  Metadata metadata = GoodMetadata();
+  metadata[6].second = "keys";
+  const TestModel model(BlobWith(metadata));
+  TinyPair wrong(model, Decoder(), 6, 30);
+  wrong.Encode(Decoder(), kTexts);
+  TestGenerator generator(wrong);
+  EXPECT_NE(fovea_generate_start(generator.generator, &error), FOVEA_OK);
+}
+
+TEST(Generate, LinkedInputsAreListed) {
+  uint32_t inputs[4] = {}, count = 0;
+  ASSERT_EQ(fovea_generate_linked(Model().model, 1, inputs, 4, &count), FOVEA_OK);
+  ASSERT_EQ(count, 2u);  // the state is carried
+  EXPECT_EQ(inputs[0], Decoder().in_rows);
+  EXPECT_EQ(inputs[1], Decoder().in_keys);
+  EXPECT_EQ(fovea_generate_linked(Model().model, 1, inputs, 1, &count), FOVEA_E_CAPACITY);
+  EXPECT_EQ(count, 2u);
+  EXPECT_EQ(fovea_generate_linked(Model().model, 2, inputs, 4, &count), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_generate_linked(nullptr, 1, inputs, 4, &count), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_generate_linked(Model().model, 1, nullptr, 4, &count), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_generate_linked(Model().model, 1, inputs, 4, nullptr), FOVEA_E_NULL);
+}
+
+}  // namespace
+}  // namespace fovea::test

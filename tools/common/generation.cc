@@ -1,0 +1,172 @@
+#include "tools/common/generation.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "fovea/generate.h"
+#include "fovea/text.h"
+#include "tools/common/error.h"
+
+namespace fovea::tools {
+namespace {
+
+std::string MetadataOr(const Model& model, const std::string& key, const std::string& absent) {
+  const char* value = model.Metadata(key);
+  return value == nullptr ? absent : value;
+}
+
+bool EndsText(const Model& model, int32_t token) {
+  std::istringstream ends(MetadataOr(model, "generate.end", ""));
+  for (int32_t end; ends >> end;) {
+    if (end == token) return true;
+  }
+  return false;
+}
+
+bool HasLabels(const Model& model) { return model.Metadata("label.0") != nullptr; }
+
+// The ids as rows of a space of fixed segments.
+std::vector<int32_t> Padded(const Model& model, std::vector<int32_t> ids, uint32_t length) {
+  if (ids.size() == length) return ids;
+  fovea_text_info info = {};
+  info.struct_size = sizeof(info);
+  const bool has_text = fovea_text_get_info(model.get(), &info, nullptr) == FOVEA_OK;
+  if (ids.size() > length) Fail("{} tokens are more than {}, which the model takes", ids.size(), length);
+  if (!has_text || info.pad_id < 0) Fail("the model takes {} tokens, and has no padding for {}", length, ids.size());
+  ids.resize(length, info.pad_id);
+  return ids;
+}
+
+uint32_t AttentionStep(const Model& model, uint32_t program) {
+  if (const char* name = model.Metadata("generate.alignment")) {
+    if (const auto step = model.FindAttention(program, name)) return *step;
+    Fail("{}: generate.alignment names no attention step of the decoder", model.name());
+  }
+  for (uint32_t step = 0; step < model.Program(program).step_count; ++step) {
+    if (model.Step(program, step).heads != 0) return step;
+  }
+  Fail("{}: the decoder has no attention to align by", model.name());
+}
+
+class Generator {
+ public:
+  Generator(const Session& encode, const Session& decode, uint32_t most) {
+    fovea_generate_options options = {};
+    options.struct_size = sizeof(options);
+    options.encode = encode.get();
+    options.decode = decode.get();
+    options.most = most;
+    fovea_error error = {};
+    uint64_t size = 0;
+    Check(fovea_generate_size(&options, &size, &error), error, "generate");
+    memory_ = Allocate(size);
+    Check(fovea_generate_init(&options, memory_.get(), size, &generator_, &error), error, "generate");
+    Check(fovea_generate_start(generator_, &error), error, "generate");
+  }
+  fovea_generated Next() {
+    fovea_generated generated = {};
+    generated.struct_size = sizeof(generated);
+    fovea_error error = {};
+    Check(fovea_generate_next(generator_, nullptr, &generated, &error), error, "generate");
+    return generated;
+  }
+
+ private:
+  Memory memory_;
+  fovea_generator* generator_ = nullptr;
+};
+
+SessionRequest DecodeRequest(const Model& model, const Session& encode, const GenerationRequest& request) {
+  SessionRequest decode;
+  decode.program = model.FindProgram(MetadataOr(model, "generate.decode", "decode"));
+  decode.workers = request.workers;
+  decode.limits = encode.request().limits;
+  uint32_t count = 0;
+  fovea_generate_linked(model.get(), decode.program, nullptr, 0, &count);
+  decode.linked.resize(count);
+  Check(fovea_generate_linked(model.get(), decode.program, decode.linked.data(), count, &count), "generate");
+  if (request.alignments) {
+    decode.taps.push_back(TapOf(AttentionStep(model, decode.program)));
+    decode.taps.back().reduce = FOVEA_REDUCE_MEAN;
+  }
+  return decode;
+}
+
+void AddAlignments(const Session& decode, const fovea_generated& step, std::vector<Generation>& generations) {
+  const fovea_weights weights = decode.Weights(0);
+  if (weights.rows != step.texts) Fail("the attention has {} rows for {} texts", weights.rows, step.texts);
+  const std::vector<uint32_t> lengths = decode.Lengths(weights.key_space);
+  for (uint32_t i = 0; i < step.texts; ++i) {
+    if (step.tokens[i] < 0) continue;
+    const float* row = weights.data + size_t{i} * weights.heads * weights.stride;
+    generations[i].alignment.emplace_back(row, row + lengths[i]);
+  }
+}
+
+std::string TextOf(const Model& model, std::vector<int32_t> tokens) {
+  if (!tokens.empty() && EndsText(model, tokens.back())) tokens.pop_back();
+  std::string text;
+  if (HasLabels(model) || model.Info().has_text == 0) {
+    for (const int32_t token : tokens) text += GeneratedPiece(model, token);
+    return text;
+  }
+  uint64_t size = 16 * tokens.size() + 64;
+  for (int turn = 0; turn < 2; ++turn) {
+    text.resize(size);
+    fovea_error error = {};
+    const fovea_status status =
+        fovea_text_decode(model.get(), tokens.data(), tokens.size(), 0, text.data(), text.size(), &size, &error);
+    if (status == FOVEA_OK) break;
+    if (status != FOVEA_E_CAPACITY || turn == 1) Check(status, error, "tokens to text");
+  }
+  text.resize(size);
+  return text;
+}
+
+}  // namespace
+
+std::string GeneratedPiece(const Model& model, int32_t token) {
+  if (HasLabels(model)) return fovea_model_label(model.get(), static_cast<uint32_t>(token));
+  if (model.Info().has_text == 0) return fmt::format("{} ", token);
+  return Tokenizer(model).Piece(token);
+}
+
+std::vector<Generation> Generate(const Model& model, const std::vector<std::vector<int32_t>>& inputs,
+                                 const GenerationRequest& request) {
+  const uint32_t program = model.FindProgram(MetadataOr(model, "generate.encode", "encode"));
+  const auto ids = model.FindValue(program, "input_ids");
+  if (!ids) Fail("{}: program {} has no input_ids", model.name(), model.Program(program).name);
+  const fovea_space_info space = model.Space(model.Value(program, *ids).space);
+  std::vector<Generation> generations(inputs.size());
+  std::vector<Tokens> texts(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    texts[i].ids = space.is_input != 0 ? inputs[i] : Padded(model, inputs[i], space.max_segment_rows);
+    texts[i].types.resize(texts[i].ids.size());
+    generations[i].input = texts[i].ids;
+  }
+  const Batch batch = BatchFromTokens(model, program, texts);
+  SessionRequest encode_request;
+  encode_request.program = program;
+  encode_request.workers = request.workers;
+  encode_request.limits = ExactLimits(model, batch);
+  Session encode(model, encode_request);
+  Bind(batch, &encode);
+  encode.Run();
+
+  const Session decode(model, DecodeRequest(model, encode, request));
+  Generator generator(encode, decode, request.most);
+  for (uint32_t left = static_cast<uint32_t>(inputs.size()); left > 0;) {
+    const fovea_generated step = generator.Next();
+    if (request.alignments) AddAlignments(decode, step, generations);
+    for (uint32_t i = 0; i < step.texts; ++i) {
+      if (step.tokens[i] < 0) continue;
+      generations[i].tokens.push_back(step.tokens[i]);
+      generations[i].scores.push_back(step.scores[i]);
+    }
+    left = step.left;
+  }
+  for (Generation& generation : generations) generation.text = TextOf(model, generation.tokens);
+  return generations;
+}
+
+}  // namespace fovea::tools

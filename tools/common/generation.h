@@ -1,0 +1,34 @@
+// Tokens that a blob's encoder and decoder make of texts.
+#ifndef FOVEA_TOOLS_COMMON_GENERATION_H_
+#define FOVEA_TOOLS_COMMON_GENERATION_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/common/text.h"
+
+namespace fovea::tools {
+
+struct GenerationRequest {
+  uint32_t workers = 1;
+  uint32_t most = 0;        // tokens of a text; 0: as the model says
+  bool alignments = false;  // of the decoder's attention (metadata "generate.alignment", else its first one)
+};
+
+struct Generation {
+  std::vector<int32_t> input, tokens;         // with padding and the token that ended the text
+  std::vector<float> scores;                  // of each token
+  std::string text;                           // of the tokens, without that one
+  std::vector<std::vector<float>> alignment;  // [tokens][input], the mean of all heads
+};
+
+// All texts in one batch. Where texts have a fixed length they are filled up with the tokenizer's padding token.
+std::vector<Generation> Generate(const Model& model, const std::vector<std::vector<int32_t>>& inputs,
+                                 const GenerationRequest& request);
+
+// What a token of the decoder stands for: its label, or its piece if the model has no labels.
+std::string GeneratedPiece(const Model& model, int32_t token);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_COMMON_GENERATION_H_
