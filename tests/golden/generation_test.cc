@@ -77,7 +77,9 @@ TEST_F(LuongDates, EveryStringProbabilityAndAlignment) {
     const tools::Matrix found = decode.Output(*model.FindValue(1, "probabilities"));
     const fovea_weights weights = decode.Weights(0);
     for (uint32_t text = 0; text < kTexts; ++text) {
-      if (s + 1 < kSteps) ASSERT_EQ(step.tokens[text], fed[text * kSteps + s + 1]) << text;
+      if (s + 1 < kSteps) {
+        ASSERT_EQ(step.tokens[text], fed[text * kSteps + s + 1]) << text;
+      }
       for (uint32_t i = 0; i < kTokens; ++i) {
         const double reference = probabilities[(text * kSteps + s) * kTokens + i];
         worst_probability = std::max(worst_probability, std::fabs(found.Row(text)[i] - reference));

@@ -91,6 +91,16 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t cross = op(OpCode::kAttention, {other, y, y}, {}, others, {{Attribute::kHeads, 2}});
   const uint32_t s = op(OpCode::kPool, {cross}, {}, sentences, {{Attribute::kKind, 4}});
   const uint32_t t = op(OpCode::kAttention, {s, y, y}, {}, sentences, {{Attribute::kHeads, 1}});
+  const uint32_t near =
+      op(OpCode::kAttention, {s, y, y, op(OpCode::kLinear, {s}, {b.RandomTensor(1, width)}, sentences, {}, 1)}, {},
+         sentences,
+         {{Attribute::kHeads, 2},
+          {Attribute::kPattern, 1},
+          {Attribute::kLeft, 2},
+          {Attribute::kRight, 2},
+          {Attribute::kCenters, 2},
+          {Attribute::kGaussian, 1}});
+  b.SetOutput(near);
   const uint32_t n = op(OpCode::kNorm, {t}, {b.RandomTensor(1, width)}, sentences,
                         {{Attribute::kKind, 1}, {Attribute::kWeightOffset, 1}});
   const uint32_t u = op(OpCode::kNormalize, {n}, {}, sentences, {{Attribute::kClamp, 1}, {Attribute::kEpsilon, 1e-12}});

@@ -446,6 +446,24 @@ TEST(AttentionAttributes, InputsAreChecked) {
   ExpectShape("key_bias elsewhere", [](Program& p) { p.Set(A::kKeyBias, 1).With(p.far_bias); });
   ExpectShape("key_bias of the queries", [](Program& p) { p.Cross().Set(A::kKeyBias, 1).With(p.bias); });
 
+  const auto centered = [](Program& p, uint32_t centers, uint32_t kind = 1) -> Program& {
+    return p.Set(A::kPattern, 1).Set(A::kLeft, 2).Set(A::kRight, 2).Set(A::kCenters, kind).With(centers);
+  };
+  Expect(FOVEA_OK, "centers", [&](Program& p) { centered(p, p.bias).Set(A::kGaussian, 1); });
+  Expect(FOVEA_OK, "fractions", [&](Program& p) { centered(p, p.bias, 2); });
+  ExpectShape("kind of centers", [&](Program& p) { centered(p, p.bias, 3); });
+  Expect(record, "no centers", [](Program& p) { p.Set(A::kPattern, 1).Set(A::kCenters, 1); });
+  ExpectShape("width of centers", [&](Program& p) { centered(p, p.by_head); });
+  ExpectShape("type of centers", [&](Program& p) { centered(p, p.marks); });
+  ExpectShape("centers elsewhere", [&](Program& p) { centered(p, p.far_bias); });
+  ExpectShape("Gaussian without centers", [](Program& p) { p.Set(A::kGaussian, 1); });
+  ExpectShape("full pattern around centers", [](Program& p) { p.Set(A::kCenters, 1).With(p.bias); });
+  ExpectShape("unbounded", [](Program& p) { p.Set(A::kPattern, 1).Set(A::kLeft, 2).Set(A::kCenters, 1).With(p.bias); });
+  ExpectShape("dilated around centers", [&](Program& p) { centered(p, p.bias).Set(A::kDilation, 2); });
+  ExpectShape("causal around centers", [&](Program& p) { centered(p, p.bias).Set(A::kCausal, 1); });
+  ExpectShape("best around centers", [&](Program& p) { centered(p, p.bias).Set(A::kTopK, 1); });
+  ExpectShape("edges and centers", [&](Program& p) { centered(p, p.bias).Set(A::kFirst, 1); });
+
   Expect(FOVEA_OK, "listed", [](Program& p) { p.Set(A::kListed, 1).With(p.Rows()); });
   Expect(FOVEA_OK, "listed of the keys", [](Program& p) { p.Cross().Set(A::kListed, 1).With(p.FarRows()); });
   ExpectShape("listed of the queries", [](Program& p) { p.Cross().Set(A::kListed, 1).With(p.Rows()); });
