@@ -101,7 +101,11 @@ std::vector<fovea_limit> ExactLimits(const Model& model, const Batch& batch) {
     const uint32_t rows = std::max(1u, Sum(segments.lengths)), longest = std::max(1u, Longest(segments.lengths));
     const uint32_t parent = model.Space(space).parent;
     limits[space] = {space, rows, parent == FOVEA_NONE ? 0 : longest};
-    if (parent != FOVEA_NONE) limits[parent] = {parent, static_cast<uint32_t>(std::max<size_t>(1, segments.lengths.size())), 0};
+  }
+  for (const auto& [space, segments] : batch.spaces) {  // parents that have no segments of their own
+    const uint32_t parent = model.Space(space).parent,
+                   rows = static_cast<uint32_t>(std::max<size_t>(1, segments.lengths.size()));
+    if (parent != FOVEA_NONE) limits.emplace(parent, fovea_limit{parent, rows, 0});
   }
   std::vector<fovea_limit> list;
   for (const auto& [space, limit] : limits) list.push_back(limit);
@@ -128,7 +132,8 @@ Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uin
     const fovea_space_info info = model.Space(space);
     // Rows of a space whose children have inputs are the children's segments.
     if (info.is_input == 0) {
-      segments_of[space] = MakeSegments(std::vector<uint32_t>(SegmentsOf(model, space, lengths.size()), info.max_segment_rows));
+      segments_of[space] =
+          MakeSegments(std::vector<uint32_t>(SegmentsOf(model, space, lengths.size()), info.max_segment_rows));
     } else if (parents.count(space) != 0) {
       segments_of[space] = MakeSegments({static_cast<uint32_t>(lengths.size())});
       continue;

@@ -160,7 +160,7 @@ CheckLine Compare(const PaddedTensor& found, const StoredTensor& reference, cons
 
 std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& golden, const CheckOptions& options,
                                    const std::function<void(const CheckLine&)>& on_line) {
-  const uint32_t program = model.FindProgram(options.program);
+  const uint32_t default_program = model.FindProgram(options.program);
   const std::map<std::string, Case> cases = CasesOf(golden);
   for (const std::string& name : options.cases) {
     if (cases.count(name) == 0) Fail("no case '{}'", name);
@@ -172,9 +172,12 @@ std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& gold
   };
   for (const auto& [name, tensors] : cases) {
     const bool wanted = options.cases.empty() || std::count(options.cases.begin(), options.cases.end(), name) != 0;
-    if (!wanted || tensors.in.empty() || tensors.out.empty()) continue;
+    const size_t slash = name.find('/');
+    const std::string program = slash == std::string::npos ? "" : name.substr(0, slash);
+    const bool of_program = program.empty() || options.program.empty() || program == options.program;
+    if (!wanted || !of_program || tensors.in.empty() || tensors.out.empty()) continue;
     try {
-      CheckCase(model, program, name, tensors, options, add);
+      CheckCase(model, program.empty() ? default_program : model.FindProgram(program), name, tensors, options, add);
     } catch (const Failure& failure) {
       CheckLine line;
       line.case_name = name;

@@ -13,11 +13,11 @@
 namespace fovea::tools {
 
 struct CheckOptions {
-  double rtol = 1e-4;            // |x - reference| <= rtol * max |reference| + atol
+  double rtol = 1e-4;  // |x - reference| <= rtol * max |reference| + atol
   double atol = 1e-5;
-  std::optional<double> cosine;  // instead of the tolerance: at least this
+  std::optional<double> cosine;    // instead of the tolerance: at least this
   std::vector<std::string> cases;  // empty: all
-  bool skip_unknown = false;     // inputs and outputs that the model does not have are left out, which is no failure
+  bool skip_unknown = false;       // inputs and outputs that the model does not have are left out, which is no failure
   std::string program;
   uint32_t workers = 1;
 };
@@ -38,7 +38,9 @@ struct CheckLine {
 // Rows that the reference has behind the result's are padding; the note then says so.
 CheckLine Compare(const PaddedTensor& result, const StoredTensor& reference, const CheckOptions& options);
 
-// Lines in the order of the names; `on_line` is called as soon as each is known.
+// Cases named `<program>/..` are of that program, others of `options.program`; where one is named there, no other's are
+// run. Inputs may come without padding, see ragged.h. Lines in the order of the names; `on_line` is called as soon as
+// each is known.
 std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& golden, const CheckOptions& options,
                                    const std::function<void(const CheckLine&)>& on_line = nullptr);
 
