@@ -1,0 +1,127 @@
+"""What the scripts of the examples share: random weights for a PyTorch module, inputs, and the files that fovea reads.
+
+A make.py has a module of plain PyTorch layers. Its forward (or, for a program of another name, the method of that name) takes the inputs
+of one row of the root space, in the order of graph.json and without padding, and returns its outputs by name: rows [rows, width],
+attention weights [queries, heads, keys]. Rows of nested spaces are lists: a document is a list of sentences. Everything is computed in
+double precision.
+"""
+
+import json
+import math
+import pathlib
+import sys
+import zlib
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "train"))
+import tensors  # noqa: E402
+
+torch.set_num_threads(1)
+
+
+def split(x, heads):
+    """[rows, heads * size] -> [heads, rows, size]"""
+    return x.reshape(len(x), heads, -1).transpose(0, 1)
+
+
+def join(x):
+    """[heads, rows, size] -> [rows, heads * size]"""
+    return x.transpose(0, 1).reshape(x.shape[1], -1)
+
+
+def attend(attention, queries, keys, mask=None):
+    """Rows and weights [queries, heads, keys] of an nn.MultiheadAttention(batch_first=True). mask: [queries, keys], true: not seen."""
+    rows, weights = attention(queries[None], keys[None], keys[None], attn_mask=mask, average_attn_weights=False)
+    return rows[0], weights[0].transpose(0, 1)
+
+
+def randomize(model):
+    """Every parameter counts: gains are not 1, biases not 0."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.normal_()
+            if parameter.dim() > 1:
+                parameter.mul_(1 if "embed" in name else 1.2 / math.sqrt(parameter.shape[-1]))
+            else:
+                parameter.mul_(0.2).add_(1 if "norm" in name and name.endswith("weight") else 0)
+
+
+class Spaces:
+    """How the rows of a case fall into segments, space by space."""
+
+    def __init__(self, graph, lengths):
+        self.parents = {space["name"]: space.get("parent") for space in graph["spaces"]}
+        self.lengths = lengths
+
+    def rows(self, space):
+        """Rows of a space with segments of its own, or of the parent of one."""
+        if space in self.lengths:
+            return sum(self.lengths[space])
+        return next(len(lengths) for child, lengths in self.lengths.items() if self.parents[child] == space)
+
+    def segment(self, space, rows, index):
+        """The rows of segment `index`."""
+        first = sum(self.lengths[space][:index])
+        return rows[first:first + self.lengths[space][index]]
+
+    def nest(self, space, rows):
+        """One entry for each row of the root: a row, a segment of rows, a list of such."""
+        if self.parents[space] is None:
+            return [rows[i:i + 1] for i in range(len(rows))]
+        entries = [self.segment(space, rows, i) for i in range(len(self.lengths[space]))]
+        while self.parents[self.parents[space]] is not None:
+            space = self.parents[space]
+            entries = [self.segment(space, entries, i) for i in range(len(self.lengths[space]))]
+        return entries
+
+
+def concatenate(parts):
+    """Rows below each other; attention weights are as wide as the widest."""
+    widest = max(part.shape[-1] for part in parts)
+    parts = [torch.nn.functional.pad(part, (0, widest - part.shape[-1])) if part.dim() == 3 else part for part in parts]
+    return torch.cat(parts)
+
+
+def make(script, build, cases, ids=None, given=None):
+    """Writes model.safetensors and golden.safetensors beside the script.
+
+    build: the module's class. cases: by name (`<program>/<name>` where it is not the first program) the lengths of all segments of each space.
+    ids: the number of different ids of an input. given: a function that takes the module and returns inputs {case: {name: rows}} that are not
+    to be random.
+    """
+    directory = pathlib.Path(script).resolve().parent
+    graph = json.loads((directory / "graph.json").read_text())
+    torch.manual_seed(zlib.crc32(directory.name.encode()))
+    model = build()
+    randomize(model)
+    if model.state_dict():
+        tensors.save(directory / "model.safetensors", {name: value.numpy() for name, value in model.state_dict().items()})
+    model = model.double().eval()
+    stored = {}
+    with torch.no_grad():
+        given = given(model) if given else {}
+        for case, lengths in cases.items():
+            name = case.split("/")[0] if "/" in case else graph["programs"][0]["name"]
+            program = next(program for program in graph["programs"] if program["name"] == name)
+            spaces = Spaces(graph, lengths)
+            inputs = {}
+            for value in program["inputs"]:
+                rows = spaces.rows(value["space"])
+                if value["name"] in given.get(case, {}):
+                    x = given[case][value["name"]]
+                elif value.get("type") == "i32":
+                    x = torch.randint(0, ids[value["name"]], (rows,))
+                else:
+                    x = torch.randn(rows, value["width"])
+                stored[f"{case}.in.{value['name']}"] = x
+                inputs[value["name"]] = spaces.nest(value["space"], x.double() if x.is_floating_point() else x)
+            for space, counts in lengths.items():
+                stored[f"{case}.in.segments.{space}"] = torch.tensor(counts)
+            run = getattr(model, name) if "/" in case else model
+            found = [run(*sample) for sample in zip(*inputs.values())]
+            for output in found[0]:
+                stored[f"{case}.out.{output}"] = concatenate([one[output] for one in found])
+                assert stored[f"{case}.out.{output}"].isfinite().all(), f"{case}: {output}"
+    to_store = {name: (x.float() if x.is_floating_point() else x.long()).numpy() for name, x in stored.items()}
+    tensors.save(directory / "golden.safetensors", to_store)
