@@ -13,31 +13,12 @@
 namespace fovea::tools {
 namespace {
 
-struct Case {
-  StoredTensors in, out;
-};
-
-std::map<std::string, Case> CasesOf(const StoredTensors& golden) {
-  std::map<std::string, Case> cases;
-  for (const auto& [name, tensor] : golden) {
-    for (const char* part : {".in.", ".out."}) {
-      const size_t at = name.find(part);
-      if (at == std::string::npos) continue;
-      const std::string rest = name.substr(at + strlen(part));
-      Case& found = cases[name.substr(0, at)];
-      (part[1] == 'i' ? found.in : found.out)[rest] = tensor;
-      break;
-    }
-  }
-  return cases;
-}
-
 // Shapes without leading ones: [1, 7, 32] and [7, 32] hold the same.
 std::vector<uint64_t> Significant(const std::vector<uint64_t>& shape) {
   return {std::find_if(shape.begin(), shape.end(), [](uint64_t size) { return size != 1; }), shape.end()};
 }
 
-void CheckCase(const Model& model, uint32_t program, const std::string& name, const Case& tensors,
+void CheckCase(const Model& model, uint32_t program, const std::string& name, const GoldenCase& tensors,
                const CheckOptions& options, const std::function<void(CheckLine)>& add) {
   const auto not_compared = [&](const std::string& tensor, const StoredTensor& stored, const char* note) {
     CheckLine line;
@@ -158,10 +139,26 @@ CheckLine Compare(const PaddedTensor& found, const StoredTensor& reference, cons
   return line;
 }
 
+std::map<std::string, GoldenCase> GoldenCases(const StoredTensors& golden) {
+  std::map<std::string, GoldenCase> cases;
+  for (const auto& [name, tensor] : golden) {
+    for (const char* part : {".in.", ".out."}) {
+      const size_t at = name.find(part), slash = name.find('/');
+      if (at == std::string::npos) continue;
+      const std::string rest = name.substr(at + strlen(part));
+      GoldenCase& found = cases[name.substr(0, at)];
+      if (slash < at) found.program = name.substr(0, slash);
+      (part[1] == 'i' ? found.in : found.out)[rest] = tensor;
+      break;
+    }
+  }
+  return cases;
+}
+
 std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& golden, const CheckOptions& options,
                                    const std::function<void(const CheckLine&)>& on_line) {
   const uint32_t default_program = model.FindProgram(options.program);
-  const std::map<std::string, Case> cases = CasesOf(golden);
+  const std::map<std::string, GoldenCase> cases = GoldenCases(golden);
   for (const std::string& name : options.cases) {
     if (cases.count(name) == 0) Fail("no case '{}'", name);
   }
@@ -172,8 +169,7 @@ std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& gold
   };
   for (const auto& [name, tensors] : cases) {
     const bool wanted = options.cases.empty() || std::count(options.cases.begin(), options.cases.end(), name) != 0;
-    const size_t slash = name.find('/');
-    const std::string program = slash == std::string::npos ? "" : name.substr(0, slash);
+    const std::string& program = tensors.program;
     const bool of_program = program.empty() || options.program.empty() || program == options.program;
     if (!wanted || !of_program || tensors.in.empty() || tensors.out.empty()) continue;
     try {

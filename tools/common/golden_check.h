@@ -3,6 +3,7 @@
 #define FOVEA_TOOLS_COMMON_GOLDEN_CHECK_H_
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,14 @@ struct CheckOptions {
   uint32_t workers = 1;
 };
 
+struct GoldenCase {
+  std::string program;  // what its name has before a slash; empty: it has none
+  StoredTensors in, out;
+};
+
+// By name: `<case>.in.*` and `<case>.out.*` are a case, `<program>/<case>` one of that program.
+std::map<std::string, GoldenCase> GoldenCases(const StoredTensors& golden);
+
 // One compared tensor; padding does not count.
 struct CheckLine {
   std::string case_name;
@@ -38,7 +47,7 @@ struct CheckLine {
 // Rows that the reference has behind the result's are padding; the note then says so.
 CheckLine Compare(const PaddedTensor& result, const StoredTensor& reference, const CheckOptions& options);
 
-// Cases named `<program>/..` are of that program, others of `options.program`; where one is named there, no other's are
+// Cases without a program are of `options.program`; where one is named there, no other's are
 // run. Inputs may come without padding, see ragged.h. Lines in the order of the names; `on_line` is called as soon as
 // each is known.
 std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& golden, const CheckOptions& options,
