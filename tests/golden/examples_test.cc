@@ -46,7 +46,7 @@ class Example : public ::testing::TestWithParam<std::string> {
   // Calls f(program, batch) for every case.
   template <typename F>
   void ForEachCase(const tools::Model& model, const F& f) const {
-    for (const auto& [name, tensors] : tools::GoldenCases(golden_.tensors())) {
+    for (const auto& [name, tensors] : tools::CasesOf(golden_.tensors())) {
       const uint32_t program = model.FindProgram(tensors.program);
       f(program, tools::BatchFromTensors(model, program, tensors.in));
     }

@@ -87,7 +87,8 @@ void AddCheck(CLI::App* app, Console* console) {
       "segment, for\n"
       "every input space with a parent) has no padding: inputs and outputs are [rows, width], attention weights [query "
       "rows, heads,\n"
-      "longest key segment]. A case <program>/<name> is of that program. Exit status 1 if anything differs.\n"
+      "longest key segment]. A case <program>/<name> is of that program;\n"
+      "<case>#0, <case>#1, .. are steps of one session. Exit status 1 if anything differs.\n"
       "Examples:\n  fovea check model.fovea golden.safetensors\n"
       "  fovea check model-int8.fovea golden.safetensors --cosine 0.999 --case a");
   command->callback([=] { Run(*arguments, console); });

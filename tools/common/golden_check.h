@@ -23,13 +23,19 @@ struct CheckOptions {
   uint32_t workers = 1;
 };
 
+// `<case>.in.*` and `<case>.out.*` of a golden file. `<program>/<case>` is one of that program; `<case>#0`, `<case>#1`,
+// .. are steps of one, which are run one after the other in one session.
 struct GoldenCase {
-  std::string program;  // what its name has before a slash; empty: it has none
+  std::string name;     // without the number of a step
+  std::string program;  // empty: none is named
   StoredTensors in, out;
 };
-
-// By name: `<case>.in.*` and `<case>.out.*` are a case, `<program>/<case>` one of that program.
-std::map<std::string, GoldenCase> GoldenCases(const StoredTensors& golden);
+// Steps in their order.
+struct EarlierStep {
+  bool operator()(const std::string& a, const std::string& b) const;
+};
+using GoldenCases = std::map<std::string, GoldenCase, EarlierStep>;
+GoldenCases CasesOf(const StoredTensors& golden);
 
 // One compared tensor; padding does not count.
 struct CheckLine {

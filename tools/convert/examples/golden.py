@@ -83,45 +83,79 @@ def concatenate(parts):
     return torch.cat(parts)
 
 
-def make(script, build, cases, ids=None, given=None):
+class Files:
+    """The module of a script with random weights, and what of it is stored."""
+
+    def __init__(self, script, build):
+        self.directory = pathlib.Path(script).resolve().parent
+        self.graph = json.loads((self.directory / "graph.json").read_text())
+        torch.manual_seed(zlib.crc32(self.directory.name.encode()))
+        model = build()
+        randomize(model)
+        if model.state_dict():
+            tensors.save(self.directory / "model.safetensors", {name: x.numpy() for name, x in model.state_dict().items()})
+        self.model = model.double().eval()
+        self.stored = {}
+
+    def run(self, case, lengths, ids, given=None, of_step_before=()):
+        """Stores a case, `<program>/<name>` where it is not of the first program; returns its outputs. Inputs are random ids below the number
+        that `ids` has for them and random numbers, unless given. Inputs `of_step_before` are not stored."""
+        name = case.split("/")[0] if "/" in case else self.graph["programs"][0]["name"]
+        program = next(program for program in self.graph["programs"] if program["name"] == name)
+        spaces, inputs = Spaces(self.graph, lengths), {}
+        for value in program["inputs"]:
+            rows = spaces.rows(value["space"])
+            if given and value["name"] in given:
+                x = given[value["name"]]
+            elif value.get("type") == "i32":
+                x = torch.randint(0, ids[value["name"]], (rows,))
+            else:
+                x = torch.randn(rows, value["width"]).double()
+            if value["name"] not in of_step_before:
+                self.stored[f"{case}.in.{value['name']}"] = x
+            inputs[value["name"]] = spaces.nest(value["space"], x)
+        for space, counts in lengths.items():
+            self.stored[f"{case}.in.segments.{space}"] = torch.tensor(counts)
+        forward = getattr(self.model, name) if "/" in case else self.model
+        with torch.no_grad():
+            found = [forward(*sample) for sample in zip(*inputs.values())]
+        outputs = {output: concatenate([one[output] for one in found]) for output in found[0]}
+        for output, x in outputs.items():
+            assert x.isfinite().all(), f"{case}: {output}"
+            self.stored[f"{case}.out.{output}"] = x
+        return outputs
+
+    def write(self):
+        tensors.save(self.directory / "golden.safetensors",
+                     {name: (x.float() if x.is_floating_point() else x.long()).numpy() for name, x in self.stored.items()})
+
+
+def make(script, build, cases, ids=None):
     """Writes model.safetensors and golden.safetensors beside the script.
 
-    build: the module's class. cases: by name (`<program>/<name>` where it is not the first program) the lengths of all segments of each space.
-    ids: the number of different ids of an input. given: a function that takes the module and returns inputs {case: {name: rows}} that are not
-    to be random.
+    build: the module's class. cases: by name the lengths of all segments of each space. ids: the number of different ids of an input.
     """
-    directory = pathlib.Path(script).resolve().parent
-    graph = json.loads((directory / "graph.json").read_text())
-    torch.manual_seed(zlib.crc32(directory.name.encode()))
-    model = build()
-    randomize(model)
-    if model.state_dict():
-        tensors.save(directory / "model.safetensors", {name: value.numpy() for name, value in model.state_dict().items()})
-    model = model.double().eval()
-    stored = {}
-    with torch.no_grad():
-        given = given(model) if given else {}
-        for case, lengths in cases.items():
-            name = case.split("/")[0] if "/" in case else graph["programs"][0]["name"]
-            program = next(program for program in graph["programs"] if program["name"] == name)
-            spaces = Spaces(graph, lengths)
-            inputs = {}
-            for value in program["inputs"]:
-                rows = spaces.rows(value["space"])
-                if value["name"] in given.get(case, {}):
-                    x = given[case][value["name"]]
-                elif value.get("type") == "i32":
-                    x = torch.randint(0, ids[value["name"]], (rows,))
-                else:
-                    x = torch.randn(rows, value["width"])
-                stored[f"{case}.in.{value['name']}"] = x
-                inputs[value["name"]] = spaces.nest(value["space"], x.double() if x.is_floating_point() else x)
-            for space, counts in lengths.items():
-                stored[f"{case}.in.segments.{space}"] = torch.tensor(counts)
-            run = getattr(model, name) if "/" in case else model
-            found = [run(*sample) for sample in zip(*inputs.values())]
-            for output in found[0]:
-                stored[f"{case}.out.{output}"] = concatenate([one[output] for one in found])
-                assert stored[f"{case}.out.{output}"].isfinite().all(), f"{case}: {output}"
-    to_store = {name: (x.float() if x.is_floating_point() else x.long()).numpy() for name, x in stored.items()}
-    tensors.save(directory / "golden.safetensors", to_store)
+    files = Files(script, build)
+    for case, lengths in cases.items():
+        files.run(case, lengths, ids)
+    files.write()
+
+
+def make_stepwise(script, build, lengths, steps, ids, first):
+    """The same for an encoder and a decoder, the second program, of which `steps` steps are stored.
+
+    A decoder's inputs that are carried begin as the encoder's output that `first` names, or as zeros; other inputs with the name of an
+    encoder's output are that.
+    """
+    files = Files(script, build)
+    decoder = files.graph["programs"][1]
+    carried = {value["name"]: value["carried"] for value in decoder["inputs"] if "carried" in value}
+    encoded = files.run("text", lengths, ids)
+    texts = len(next(iter(lengths.values())))
+    state = {value["name"]: encoded[first[value["name"]]] if value["name"] in first else torch.zeros(texts, value["width"]).double()
+             for value in decoder["inputs"] if "carried" in value}
+    for step in range(steps):
+        known = carried if step > 0 else [name for name in carried if name not in first]
+        outputs = files.run(f"{decoder['name']}/text#{step}", lengths, ids, {**encoded, **state}, known)
+        state = {name: outputs[output] for name, output in carried.items()}
+    files.write()
