@@ -86,12 +86,13 @@ def concatenate(parts):
 class Files:
     """The module of a script with random weights, and what of it is stored."""
 
-    def __init__(self, script, build):
+    def __init__(self, script, build, own_weights=False):
         self.directory = pathlib.Path(script).resolve().parent
         self.graph = json.loads((self.directory / "graph.json").read_text())
         torch.manual_seed(zlib.crc32(self.directory.name.encode()))
         model = build()
-        randomize(model)
+        if not own_weights:
+            randomize(model)
         if model.state_dict():
             tensors.save(self.directory / "model.safetensors", {name: x.numpy() for name, x in model.state_dict().items()})
         self.model = model.double().eval()
@@ -130,14 +131,15 @@ class Files:
                      {name: (x.float() if x.is_floating_point() else x.long()).numpy() for name, x in self.stored.items()})
 
 
-def make(script, build, cases, ids=None):
+def make(script, build, cases, ids=None, given=None, own_weights=False):
     """Writes model.safetensors and golden.safetensors beside the script.
 
     build: the module's class. cases: by name the lengths of all segments of each space. ids: the number of different ids of an input.
+    given: inputs that are not random. own_weights: those that the module made are kept.
     """
-    files = Files(script, build)
+    files = Files(script, build, own_weights)
     for case, lengths in cases.items():
-        files.run(case, lengths, ids)
+        files.run(case, lengths, ids, given)
     files.write()
 
 
