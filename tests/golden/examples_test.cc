@@ -11,7 +11,7 @@ namespace {
 const std::string kExamples = kSource + "/tools/convert/examples";
 
 // Descriptions of published models, whose weights and reference are elsewhere (trained_models_test.cc).
-const std::set<std::string> kPublished = {"kwt1", "use-lite"};
+const std::set<std::string> kPublished = {"kwt1", "luong-date-tfjs", "use-lite"};
 
 std::vector<std::string> Examples() {
   std::vector<std::string> names;
