@@ -74,10 +74,10 @@ inline double Cosine(const float* a, const float* b, size_t count) {
   return ab / std::sqrt(aa * bb);
 }
 
-// A run of the first program over made-up texts of these lengths never asks for heap memory.
-inline void ExpectNoHeap(const tools::Model& model, const std::vector<uint32_t>& lengths, uint32_t workers) {
-  const tools::Batch batch = tools::SyntheticBatch(model, 0, lengths);
+// A run over this batch never asks for heap memory.
+inline void ExpectNoHeap(const tools::Model& model, uint32_t program, const tools::Batch& batch, uint32_t workers) {
   tools::SessionRequest request;
+  request.program = program;
   request.workers = workers;
   request.limits = tools::ExactLimits(model, batch);
   tools::Session session(model, request);
@@ -91,6 +91,11 @@ inline void ExpectNoHeap(const tools::Model& model, const std::vector<uint32_t>&
   }
   EXPECT_EQ(status, FOVEA_OK);
   EXPECT_EQ(calls, 0u);
+}
+
+// The same, of the first program over made-up texts of these lengths.
+inline void ExpectNoHeap(const tools::Model& model, const std::vector<uint32_t>& lengths, uint32_t workers) {
+  ExpectNoHeap(model, 0, tools::SyntheticBatch(model, 0, lengths), workers);
 }
 
 inline uint32_t ValueOf(const tools::Model& model, const std::string& name) {

@@ -21,7 +21,8 @@ struct Arguments {
 };
 
 OrderedJson ToJson(const CheckLine& line) {
-  OrderedJson json = {{"case", line.case_name}, {"tensor", line.tensor}, {"shape", line.shape}, {"compared", line.compared}};
+  OrderedJson json = {
+      {"case", line.case_name}, {"tensor", line.tensor}, {"shape", line.shape}, {"compared", line.compared}};
   if (line.compared) {
     json["max_diff"] = line.max_diff;
     json["max_abs"] = line.max_abs;
@@ -49,9 +50,11 @@ void Run(const Arguments& arguments, Console* console) {
     list.push_back(ToJson(line));
   }
   if (arguments.json) {
-    PrintJson(console->out, {{"ok", failed == 0 && compared != 0}, {"compared", compared}, {"failed", failed}, {"tensors", list}});
+    PrintJson(console->out,
+              {{"ok", failed == 0 && compared != 0}, {"compared", compared}, {"failed", failed}, {"tensors", list}});
   } else {
-    const size_t left_out = std::count_if(lines.begin(), lines.end(), [](const CheckLine& l) { return l.ok && !l.compared; });
+    const size_t left_out =
+        std::count_if(lines.begin(), lines.end(), [](const CheckLine& l) { return l.ok && !l.compared; });
     console->out << fmt::format("{} compared, {} failed{}\n", compared, failed,
                                 left_out == 0 ? "" : fmt::format(", {} not compared", left_out));
   }
@@ -65,19 +68,27 @@ void AddCheck(CLI::App* app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   CheckOptions& options = arguments->options;
-  command->add_option("GOLDEN", arguments->golden, "Safetensors file with <case>.in.<input> and <case>.out.<output>")->required();
+  command->add_option("GOLDEN", arguments->golden, "Safetensors file with <case>.in.<input> and <case>.out.<output>")
+      ->required();
   command->add_option("--rtol", options.rtol, "Allowed difference, times the reference's largest magnitude ..")
       ->capture_default_str();
   command->add_option("--atol", options.atol, ".. plus this")->capture_default_str();
-  command->add_option("--cosine", arguments->cosine, "Ask for this cosine instead of the tolerance")->check(CLI::Range(-1.0, 1.0));
-  command->add_option("--case", options.cases, "This case only; may be given several times")->expected(1)->multi_option_policy(
-      CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--cosine", arguments->cosine, "Ask for this cosine instead of the tolerance")
+      ->check(CLI::Range(-1.0, 1.0));
+  command->add_option("--case", options.cases, "This case only; may be given several times")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_flag("--skip", options.skip_unknown, "Inputs and outputs that the model does not have are left out");
   AddProgram(command, &options.program);
   AddWorkers(command, &options.workers);
   AddJson(command, &arguments->json);
   command->footer(
-      "Rows that attention_mask leaves out are not compared. Exit status 1 if anything differs.\n"
+      "Rows that attention_mask leaves out are not compared. A case with <case>.in.segments.<space> (the rows of each "
+      "segment, for\n"
+      "every input space with a parent) has no padding: inputs and outputs are [rows, width], attention weights [query "
+      "rows, heads,\n"
+      "longest key segment]. A case <program>/<name> is of that program;\n"
+      "<case>#0, <case>#1, .. are steps of one session. Exit status 1 if anything differs.\n"
       "Examples:\n  fovea check model.fovea golden.safetensors\n"
       "  fovea check model-int8.fovea golden.safetensors --cosine 0.999 --case a");
   command->callback([=] { Run(*arguments, console); });

@@ -116,7 +116,8 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
   const Model model = arguments.model.Open();
   const Tokenizer tokenizer(model);
   const uint32_t program = model.FindProgram(arguments.program);
-  const TextRun run = RunTexts(model, tokenizer, program, arguments.text.All(), arguments.workers, arguments.max_length);
+  const TextRun run =
+      RunTexts(model, tokenizer, program, arguments.text.All(), arguments.workers, arguments.max_length);
   const OrderedJson predictions = Predict(model, tokenizer, *run.session, run.texts, run.tokens, arguments.top);
   if (arguments.json) {
     PrintJson(console->out, predictions);
@@ -132,24 +133,36 @@ void AddRun(CLI::App* app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
-  CLI::Option* input = command->add_option("--input", arguments->input, "Safetensors file with the inputs instead")->type_name("FILE");
+  CLI::Option* input =
+      command->add_option("--input", arguments->input, "Safetensors file with the inputs instead")->type_name("FILE");
   input->excludes("--text")->excludes("--file");
-  command->add_option("--output", arguments->output, "With --input: write the results as safetensors")->type_name("FILE");
+  command->add_option("--output", arguments->output, "With --input: write the results as safetensors")
+      ->type_name("FILE");
   command->add_flag("--trace", arguments->trace, "With --input: hidden_states.N and attentions.N too");
-  command->add_option("--taps", arguments->taps,
-                      "With --trace: attentions.N as padded matrices or, sparse, as attentions.N.{row_offsets,keys,values}")
+  command
+      ->add_option(
+          "--taps", arguments->taps,
+          "With --trace: attentions.N as padded matrices or, sparse, as attentions.N.{row_offsets,keys,values}")
       ->check(CLI::IsMember({"dense", "sparse"}))
       ->capture_default_str();
-  command->add_option("--top", arguments->top, "Classes or words to print")->check(CLI::Range(1, 1000000))->capture_default_str();
-  command->add_option("--max-length", arguments->max_length, "Cut texts to this many tokens; default: what the model takes");
+  command->add_option("--top", arguments->top, "Classes or words to print")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--max-length", arguments->max_length,
+                      "Cut texts to this many tokens; default: what the model takes");
   AddProgram(command, &arguments->program);
   AddWorkers(command, &arguments->workers);
   AddJson(command, &arguments->json);
   command->footer(
       "Texts give classes, tags, words for the mask token or embeddings, as the model's task is. Tensors are named as\n"
-      "elsewhere (input_ids, attention_mask, token_type_ids: [batch, sequence]; padding at the ends of the mask is left out\n"
-      "of the work; pixel_values: [batch, channels, height, width]) or by the program's own inputs; results are padded with\n"
-      "zeros likewise. Sparse weights have no padding: a line for each query row and head, keys counted through the batch,\n"
+      "elsewhere (input_ids, attention_mask, token_type_ids: [batch, sequence]; padding at the ends of the mask is "
+      "left out\n"
+      "of the work; pixel_values: [batch, channels, height, width]) or by the program's own inputs; results are padded "
+      "with\n"
+      "zeros likewise. With segments.<space>, the rows of each segment, for every input space with a parent, nothing "
+      "is padded:\n"
+      "inputs and results are [rows, width]. Sparse weights have no padding: a line for each query row and head, keys "
+      "counted through the batch,\n"
       "of these only those whose weight is not 0.\n"
       "Examples:\n"
       "  fovea run model.fovea --text \"What a lovely day\"\n"

@@ -29,6 +29,19 @@ uint32_t Sum(const std::vector<uint32_t>& lengths) {
   return static_cast<uint32_t>(sum);
 }
 
+// A space of `rows` rows whose parent is nested, too: they are shared out among as few rows of the parent as can have
+// them.
+void AddParents(const Model& model, uint32_t space, uint32_t rows, Batch* batch) {
+  for (uint32_t parent = model.Space(space).parent; parent != FOVEA_NONE; parent = model.Space(parent).parent) {
+    const fovea_space_info info = model.Space(parent);
+    if (info.is_input == 0 || info.parent == FOVEA_NONE) return;
+    std::vector<uint32_t> lengths(rows / info.max_segment_rows, info.max_segment_rows);
+    if (rows % info.max_segment_rows != 0) lengths.push_back(rows % info.max_segment_rows);
+    rows = static_cast<uint32_t>(lengths.size());
+    batch->spaces[parent] = MakeSegments(lengths);
+  }
+}
+
 // How many segments a space has whose lengths the model knows, where texts (pictures, ..) are rows of its root.
 size_t SegmentsOf(const Model& model, uint32_t space, size_t texts) {
   const uint32_t parent = model.Space(space).parent;
@@ -101,7 +114,11 @@ std::vector<fovea_limit> ExactLimits(const Model& model, const Batch& batch) {
     const uint32_t rows = std::max(1u, Sum(segments.lengths)), longest = std::max(1u, Longest(segments.lengths));
     const uint32_t parent = model.Space(space).parent;
     limits[space] = {space, rows, parent == FOVEA_NONE ? 0 : longest};
-    if (parent != FOVEA_NONE) limits[parent] = {parent, static_cast<uint32_t>(std::max<size_t>(1, segments.lengths.size())), 0};
+  }
+  for (const auto& [space, segments] : batch.spaces) {  // parents that have no segments of their own
+    const uint32_t parent = model.Space(space).parent,
+                   rows = static_cast<uint32_t>(std::max<size_t>(1, segments.lengths.size()));
+    if (parent != FOVEA_NONE) limits.emplace(parent, fovea_limit{parent, rows, 0});
   }
   std::vector<fovea_limit> list;
   for (const auto& [space, limit] : limits) list.push_back(limit);
@@ -128,7 +145,8 @@ Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uin
     const fovea_space_info info = model.Space(space);
     // Rows of a space whose children have inputs are the children's segments.
     if (info.is_input == 0) {
-      segments_of[space] = MakeSegments(std::vector<uint32_t>(SegmentsOf(model, space, lengths.size()), info.max_segment_rows));
+      segments_of[space] =
+          MakeSegments(std::vector<uint32_t>(SegmentsOf(model, space, lengths.size()), info.max_segment_rows));
     } else if (parents.count(space) != 0) {
       segments_of[space] = MakeSegments({static_cast<uint32_t>(lengths.size())});
       continue;
@@ -136,6 +154,7 @@ Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uin
       segments_of[space] = MakeSegments(info.parent == FOVEA_NONE ? std::vector<uint32_t>{Sum(lengths)} : lengths);
     }
     AddSegments(model, space, segments_of[space], &batch);
+    if (info.is_input != 0) AddParents(model, space, static_cast<uint32_t>(segments_of[space].lengths.size()), &batch);
   }
   std::mt19937 random(1);
   std::uniform_real_distribution<float> number(-1, 1);

@@ -24,6 +24,7 @@ struct Batch {
   std::map<uint32_t, Segments> spaces;
   std::map<uint32_t, std::vector<int32_t>> ids;    // by value
   std::map<uint32_t, std::vector<float>> numbers;  // by value
+  bool ragged = false;                             // came without padding, and so go the results (ragged.h)
 
   uint64_t Rows() const;  // of all spaces together
 };
@@ -31,8 +32,8 @@ struct Batch {
 // Segments without padding on the left.
 Segments MakeSegments(std::vector<uint32_t> lengths);
 
-// Says how the rows of a space fall into segments: to the space itself or, where all of its segments have one length, by saying how many
-// rows its parent has.
+// Says how the rows of a space fall into segments: to the space itself or, where all of its segments have one length,
+// by saying how many rows its parent has.
 void AddSegments(const Model& model, uint32_t space, const Segments& segments, Batch* batch);
 
 // Input values of a program.
@@ -47,9 +48,9 @@ std::vector<fovea_limit> ExactLimits(const Model& model, const Batch& batch);
 
 void Bind(const Batch& batch, Session* session);
 
-// A batch for measuring: segments of the given lengths in every input space that has a parent (their sum in one that has none), as many
-// segments where the model says how long they are; ids and numbers from a fixed sequence, marks (ids without a limit) on the first row
-// of each segment.
+// A batch for measuring: segments of the given lengths in every input space that has a parent (their sum in one that
+// has none), as many segments where the model says how long they are; ids and numbers from a fixed sequence, marks (ids
+// without a limit) on the first row of each segment.
 Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uint32_t>& lengths);
 
 }  // namespace fovea::tools

@@ -2,6 +2,7 @@
 #include "tools/common/golden_check.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
@@ -13,95 +14,109 @@
 namespace fovea::tools {
 namespace {
 
-struct Case {
-  StoredTensors in, out;
-};
-
-std::map<std::string, Case> CasesOf(const StoredTensors& golden) {
-  std::map<std::string, Case> cases;
-  for (const auto& [name, tensor] : golden) {
-    for (const char* part : {".in.", ".out."}) {
-      const size_t at = name.find(part);
-      if (at == std::string::npos) continue;
-      const std::string rest = name.substr(at + strlen(part));
-      Case& found = cases[name.substr(0, at)];
-      (part[1] == 'i' ? found.in : found.out)[rest] = tensor;
-      break;
-    }
-  }
-  return cases;
-}
-
 // Shapes without leading ones: [1, 7, 32] and [7, 32] hold the same.
 std::vector<uint64_t> Significant(const std::vector<uint64_t>& shape) {
   return {std::find_if(shape.begin(), shape.end(), [](uint64_t size) { return size != 1; }), shape.end()};
 }
 
-void CheckCase(const Model& model, uint32_t program, const std::string& name, const Case& tensors,
-               const CheckOptions& options, const std::function<void(CheckLine)>& add) {
-  const auto not_compared = [&](const std::string& tensor, const StoredTensor& stored, const char* note) {
-    CheckLine line;
-    line.tensor = tensor;
-    line.shape = stored.shape;
-    line.ok = options.skip_unknown;
-    line.note = note;
-    return line;
-  };
-  StoredTensors inputs;
-  for (const auto& [in, tensor] : tensors.in) {
-    if (!options.skip_unknown || TakesInput(model, program, in)) {
-      inputs[in] = tensor;
-      continue;
-    }
-    CheckLine line = not_compared(in, tensor, "the model has no such input");
-    line.case_name = name;
-    add(std::move(line));
+// The steps of a case, run one after the other in one session.
+class CaseCheck {
+ public:
+  CaseCheck(const Model& model, uint32_t program, const CheckOptions& options,
+            const std::function<void(CheckLine)>& add)
+      : model_(model), options_(options), add_(add) {
+    request_.program = program;
+    request_.workers = options.workers;
   }
-  const Batch batch = BatchFromTensors(model, program, inputs);
-  SessionRequest request;
-  request.program = program;
-  request.workers = options.workers;
-  request.limits = ExactLimits(model, batch);
-  std::map<std::string, uint32_t> values;
+
+  void Run(const std::vector<GoldenCases::const_iterator>& steps) {
+    std::vector<Batch> batches;
+    for (const auto& step : steps) {
+      batches.push_back(BatchOf(step->first, step->second));
+      for (const auto& [out, tensor] : step->second.out) Want(out);
+    }
+    request_.limits = ExactLimits(model_, batches[0]);
+    Session session(model_, request_);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      Bind(batches[i], &session);
+      session.Run();
+      CompareStep(steps[i]->first, steps[i]->second, session, batches[i]);
+    }
+  }
+
+ private:
   struct Tap {
     uint32_t index;
     AttentionLayout layout;
   };
-  std::map<std::string, Tap> taps;
-  const auto keep = [&](uint32_t value) {
-    const bool readable = model.Value(program, value).role == FOVEA_ROLE_OUTPUT;
-    const bool kept = std::count(request.keep.begin(), request.keep.end(), value) != 0;
-    if (!readable && !kept) request.keep.push_back(value);
-  };
-  for (const auto& [out, tensor] : tensors.out) {
-    if (const auto value = model.FindValue(program, out)) {
-      values[out] = *value;
-      keep(*value);
-    } else if (const auto step = model.FindAttention(program, out)) {
-      const AttentionLayout layout = LayoutOf(model, program, model.Step(program, *step).name);
-      taps[out] = {static_cast<uint32_t>(request.taps.size()), layout};
-      request.taps.push_back(TapOf(*step));
-      if (layout.kind == AttentionLayout::Kind::kBand) keep(layout.selection);
-    }
-  }
-  Session session(model, request);
-  Bind(batch, &session);
-  session.Run();
-  for (const auto& [out, reference] : tensors.out) {
+
+  CheckLine NotCompared(const std::string& tensor, const StoredTensor& stored, const char* note) const {
     CheckLine line;
-    if (values.count(out) != 0) {
-      line = Compare(PaddedValue(model, session, batch, values[out], out), reference, options);
-    } else if (taps.count(out) != 0) {
-      const auto& [tap, layout] = taps[out];
-      const PaddedTensor weights = PaddedAttention(model, session, batch, tap, out);
-      line = Compare(LayOut(model, layout, weights, session, batch, tap), reference, options);
-    } else {
-      line = not_compared(out, reference, "the model has no such output");
-    }
-    line.case_name = name;
-    add(std::move(line));
+    line.tensor = tensor;
+    line.shape = stored.shape;
+    line.ok = options_.skip_unknown;
+    line.note = note;
+    return line;
   }
-}
+
+  Batch BatchOf(const std::string& name, const GoldenCase& tensors) const {
+    StoredTensors inputs;
+    for (const auto& [in, tensor] : tensors.in) {
+      if (!options_.skip_unknown || TakesInput(model_, request_.program, in)) {
+        inputs[in] = tensor;
+        continue;
+      }
+      CheckLine line = NotCompared(in, tensor, "the model has no such input");
+      line.case_name = name;
+      add_(std::move(line));
+    }
+    return BatchFromTensors(model_, request_.program, inputs);
+  }
+
+  void Keep(uint32_t value) {
+    const bool readable = model_.Value(request_.program, value).role == FOVEA_ROLE_OUTPUT;
+    const bool kept = std::count(request_.keep.begin(), request_.keep.end(), value) != 0;
+    if (!readable && !kept) request_.keep.push_back(value);
+  }
+
+  void Want(const std::string& out) {
+    if (values_.count(out) != 0 || taps_.count(out) != 0) return;
+    if (const auto value = model_.FindValue(request_.program, out)) {
+      values_[out] = *value;
+      Keep(*value);
+    } else if (const auto step = model_.FindAttention(request_.program, out)) {
+      const AttentionLayout layout = LayoutOf(model_, request_.program, model_.Step(request_.program, *step).name);
+      taps_[out] = {static_cast<uint32_t>(request_.taps.size()), layout};
+      request_.taps.push_back(TapOf(*step));
+      if (layout.kind == AttentionLayout::Kind::kBand) Keep(layout.selection);
+    }
+  }
+
+  void CompareStep(const std::string& name, const GoldenCase& tensors, const Session& session,
+                   const Batch& batch) const {
+    for (const auto& [out, reference] : tensors.out) {
+      CheckLine line;
+      if (const auto value = values_.find(out); value != values_.end()) {
+        line = Compare(PaddedValue(model_, session, batch, value->second, out), reference, options_);
+      } else if (const auto wanted = taps_.find(out); wanted != taps_.end()) {
+        const auto& [tap, layout] = wanted->second;
+        const PaddedTensor weights = PaddedAttention(model_, session, batch, tap, out);
+        line = Compare(LayOut(model_, layout, weights, session, batch, tap), reference, options_);
+      } else {
+        line = NotCompared(out, reference, "the model has no such output");
+      }
+      line.case_name = name;
+      add_(std::move(line));
+    }
+  }
+
+  const Model& model_;
+  const CheckOptions& options_;
+  const std::function<void(CheckLine)>& add_;
+  SessionRequest request_;
+  std::map<std::string, uint32_t> values_;
+  std::map<std::string, Tap> taps_;
+};
 
 // Some libraries pad to a multiple of something by themselves: where the reference has more rows than that, the result
 // gets rows of padding. Rows are the last dimension but one, of at least three.
@@ -158,23 +173,56 @@ CheckLine Compare(const PaddedTensor& found, const StoredTensor& reference, cons
   return line;
 }
 
+bool EarlierStep::operator()(const std::string& a, const std::string& b) const {
+  const auto parts = [](const std::string& name) {
+    const size_t mark = name.rfind('#');
+    return std::make_pair(name.substr(0, mark), mark == std::string::npos ? 0 : strtoul(&name[mark + 1], nullptr, 10));
+  };
+  return parts(a) < parts(b);
+}
+
+GoldenCases CasesOf(const StoredTensors& golden) {
+  GoldenCases cases;
+  for (const auto& [name, tensor] : golden) {
+    for (const char* part : {".in.", ".out."}) {
+      const size_t at = name.find(part), slash = name.find('/');
+      if (at == std::string::npos) continue;
+      const std::string rest = name.substr(at + strlen(part)), full = name.substr(0, at);
+      GoldenCase& found = cases[full];
+      found.name = full.substr(0, full.rfind('#'));
+      if (slash < at) found.program = name.substr(0, slash);
+      (part[1] == 'i' ? found.in : found.out)[rest] = tensor;
+      break;
+    }
+  }
+  return cases;
+}
+
 std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& golden, const CheckOptions& options,
                                    const std::function<void(const CheckLine&)>& on_line) {
-  const uint32_t program = model.FindProgram(options.program);
-  const std::map<std::string, Case> cases = CasesOf(golden);
+  const uint32_t default_program = model.FindProgram(options.program);
+  const GoldenCases cases = CasesOf(golden);
   for (const std::string& name : options.cases) {
-    if (cases.count(name) == 0) Fail("no case '{}'", name);
+    const auto is = [&](const auto& known) { return known.second.name == name; };
+    if (std::none_of(cases.begin(), cases.end(), is)) Fail("no case '{}'", name);
   }
   std::vector<CheckLine> lines;
-  const auto add = [&](CheckLine line) {
+  const std::function<void(CheckLine)> add = [&](CheckLine line) {
     lines.push_back(std::move(line));
     if (on_line) on_line(lines.back());
   };
-  for (const auto& [name, tensors] : cases) {
+  for (auto first = cases.begin(), next = first; first != cases.end(); first = next) {
+    const std::string& name = first->second.name;
+    const std::string& program = first->second.program;
+    std::vector<GoldenCases::const_iterator> steps;
+    for (; next != cases.end() && next->second.name == name; ++next) {
+      if (!next->second.in.empty() && !next->second.out.empty()) steps.push_back(next);
+    }
     const bool wanted = options.cases.empty() || std::count(options.cases.begin(), options.cases.end(), name) != 0;
-    if (!wanted || tensors.in.empty() || tensors.out.empty()) continue;
+    const bool of_program = program.empty() || options.program.empty() || program == options.program;
+    if (!wanted || !of_program || steps.empty()) continue;
     try {
-      CheckCase(model, program, name, tensors, options, add);
+      CaseCheck(model, program.empty() ? default_program : model.FindProgram(program), options, add).Run(steps);
     } catch (const Failure& failure) {
       CheckLine line;
       line.case_name = name;

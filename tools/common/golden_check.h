@@ -3,6 +3,7 @@
 #define FOVEA_TOOLS_COMMON_GOLDEN_CHECK_H_
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,14 +14,28 @@
 namespace fovea::tools {
 
 struct CheckOptions {
-  double rtol = 1e-4;            // |x - reference| <= rtol * max |reference| + atol
+  double rtol = 1e-4;  // |x - reference| <= rtol * max |reference| + atol
   double atol = 1e-5;
-  std::optional<double> cosine;  // instead of the tolerance: at least this
+  std::optional<double> cosine;    // instead of the tolerance: at least this
   std::vector<std::string> cases;  // empty: all
-  bool skip_unknown = false;     // inputs and outputs that the model does not have are left out, which is no failure
+  bool skip_unknown = false;       // inputs and outputs that the model does not have are left out, which is no failure
   std::string program;
   uint32_t workers = 1;
 };
+
+// `<case>.in.*` and `<case>.out.*` of a golden file. `<program>/<case>` is one of that program; `<case>#0`, `<case>#1`,
+// .. are steps of one, which are run one after the other in one session.
+struct GoldenCase {
+  std::string name;     // without the number of a step
+  std::string program;  // empty: none is named
+  StoredTensors in, out;
+};
+// Steps in their order.
+struct EarlierStep {
+  bool operator()(const std::string& a, const std::string& b) const;
+};
+using GoldenCases = std::map<std::string, GoldenCase, EarlierStep>;
+GoldenCases CasesOf(const StoredTensors& golden);
 
 // One compared tensor; padding does not count.
 struct CheckLine {
@@ -38,7 +53,9 @@ struct CheckLine {
 // Rows that the reference has behind the result's are padding; the note then says so.
 CheckLine Compare(const PaddedTensor& result, const StoredTensor& reference, const CheckOptions& options);
 
-// Lines in the order of the names; `on_line` is called as soon as each is known.
+// Cases without a program are of `options.program`; where one is named there, no other's are
+// run. Inputs may come without padding, see ragged.h. Lines in the order of the names; `on_line` is called as soon as
+// each is known.
 std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& golden, const CheckOptions& options,
                                    const std::function<void(const CheckLine&)>& on_line = nullptr);
 

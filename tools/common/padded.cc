@@ -8,14 +8,11 @@
 #include <sstream>
 
 #include "tools/base/fail.h"
+#include "tools/common/given.h"
+#include "tools/common/ragged.h"
 
 namespace fovea::tools {
 namespace {
-
-bool IsInteger(ElementType type) {
-  return type == ElementType::kI64 || type == ElementType::kI32 || type == ElementType::kI16 ||
-         type == ElementType::kI8 || type == ElementType::kU8 || type == ElementType::kBool;
-}
 
 // What an input tensor's shape says: `batch` segments of `rows` rows.
 struct Extent {
@@ -78,7 +75,8 @@ Segments SegmentsOfMask(const std::string& name, const StoredTensor& mask, const
     while (first < end && row[first] == 0) ++first;
     while (end > first && row[end - 1] == 0) --end;
     for (uint64_t i = first; i < end; ++i) {
-      if (row[i] == 0) Fail("{}: text {} has a hole at position {}; only padding at the ends can be left out", name, text, i);
+      if (row[i] == 0)
+        Fail("{}: text {} has a hole at position {}; only padding at the ends can be left out", name, text, i);
       if (row[i] != 1) Fail("{}: entry {} of text {} is {}, expected 0 or 1", name, i, text, row[i]);
     }
     segments.first.push_back(static_cast<uint32_t>(first == end ? 0 : first));
@@ -98,45 +96,8 @@ std::vector<T> Pick(const std::vector<T>& padded, const Segments& segments, uint
   return rows;
 }
 
-std::vector<int32_t> Ids(const std::string& name, const StoredTensor& tensor) {
-  if (!IsInteger(tensor.type)) Fail("{}: type {}, expected integers", name, ElementName(tensor.type));
-  const std::vector<int64_t> wide = ToIntegers(tensor);
-  std::vector<int32_t> ids(wide.size());
-  for (size_t i = 0; i < wide.size(); ++i) {
-    if (wide[i] < INT32_MIN || wide[i] > INT32_MAX) Fail("{}: entry {} is {}, no id is", name, i, wide[i]);
-    ids[i] = static_cast<int32_t>(wide[i]);
-  }
-  return ids;
-}
-
-bool AllZero(const StoredTensor& tensor) {
-  return std::all_of(tensor.data, tensor.data + tensor.bytes, [](uint8_t byte) { return byte == 0; });
-}
-
-// Input values and the tensor given for each.
-struct Given {
-  std::string name;
-  const StoredTensor* tensor;
-};
-
-std::map<uint32_t, Given> MatchInputs(const Model& model, uint32_t program, const StoredTensors& tensors) {
-  std::map<uint32_t, Given> given;
-  for (const auto& [name, tensor] : tensors) {
-    if (name == "attention_mask") continue;
-    const std::optional<uint32_t> value = model.FindValue(program, name);
-    if (value && model.Value(program, *value).role == FOVEA_ROLE_INPUT) {
-      given[*value] = {name, &tensor};
-    } else if (name != "token_type_ids" || !AllZero(tensor)) {
-      std::string known;
-      for (const uint32_t input : InputsOf(model, program)) known += fmt::format(" {}", model.Value(program, input).name);
-      Fail("{}: the model has no such input; it has:{}", name, known);
-    }
-  }
-  return given;
-}
-
-// Where the rows of a space stand in padded form. `lengths` are of the space; those of an input space with the same parent may be
-// shorter by a constant (rows put in front of each segment).
+// Where the rows of a space stand in padded form. `lengths` are of the space; those of an input space with the same
+// parent may be shorter by a constant (rows put in front of each segment).
 Segments Placement(const Model& model, const Batch& batch, uint32_t space, const std::vector<uint32_t>& lengths) {
   const uint32_t parent = model.Space(space).parent;
   for (const auto& [input, segments] : batch.spaces) {
@@ -153,13 +114,8 @@ Segments Placement(const Model& model, const Batch& batch, uint32_t space, const
 
 }  // namespace
 
-bool TakesInput(const Model& model, uint32_t program, const std::string& name) {
-  if (name == "attention_mask" || name == "token_type_ids") return true;
-  const std::optional<uint32_t> value = model.FindValue(program, name);
-  return value && model.Value(program, *value).role == FOVEA_ROLE_INPUT;
-}
-
 Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors& tensors) {
+  if (IsRagged(tensors)) return RaggedBatch(model, program, tensors);
   const std::map<uint32_t, Given> given = MatchInputs(model, program, tensors);
   Batch batch;
 
@@ -175,9 +131,8 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
       Fail("{}: space '{}' is nested too deep for padded tensors", input.name, model.Space(info.space).name);
     }
     const std::vector<uint64_t> shape = SegmentShape(model, info.name);
-    const Extent extent = has_parent && !shape.empty()
-                              ? ExtentOfShaped(input.name, *input.tensor, info.width, shape)
-                              : ExtentOf(input.name, *input.tensor, info.width, has_parent);
+    const Extent extent = has_parent && !shape.empty() ? ExtentOfShaped(input.name, *input.tensor, info.width, shape)
+                                                       : ExtentOf(input.name, *input.tensor, info.width, has_parent);
     const auto [known, first_of_space] = extents.emplace(info.space, extent);
     if (!first_of_space) {
       if (known->second.batch != extent.batch || known->second.rows != extent.rows) {
@@ -188,7 +143,8 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
     Segments& segments = segments_of[info.space];
     if (!mask_used && has_parent) {
       const Extent covered = ExtentOf("attention_mask", mask->second, 1, true);
-      if (!IsInteger(mask->second.type)) Fail("attention_mask: type {}, expected integers", ElementName(mask->second.type));
+      if (!IsInteger(mask->second.type))
+        Fail("attention_mask: type {}, expected integers", ElementName(mask->second.type));
       if (covered.batch != extent.batch || covered.rows != extent.rows) {
         Fail("attention_mask: shape {} does not fit {} of shape {}", ShapeText(mask->second.shape), input.name,
              ShapeText(input.tensor->shape));
@@ -236,6 +192,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
 
 PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch& batch, uint32_t value,
                          const std::string& name) {
+  if (batch.ragged) return RaggedValue(session, value, name);
   const uint32_t space = model.Value(session.request().program, value).space;
   const Matrix matrix = session.Output(value);
   PaddedTensor out{name, {matrix.rows, matrix.width}, matrix.values, {}};
@@ -260,6 +217,7 @@ PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch
 
 PaddedTensor PaddedAttention(const Model& model, const Session& session, const Batch& batch, uint32_t tap,
                              const std::string& name) {
+  if (batch.ragged) return RaggedAttention(model, session, tap, name);
   const fovea_weights weights = session.Weights(tap);
   const auto place = [&](uint32_t space) {
     // A query per segment of the keys (pooling) is a segment of one row.

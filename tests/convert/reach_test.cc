@@ -1,0 +1,164 @@
+// Descriptions reach everything that the runtime knows: every operation, attribute, space, pattern and score.
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "runtime/ops/op.h"
+#include "tests/convert/graph_support.h"
+#include "tests/support/model_builder.h"
+#include "tools/common/model.h"
+#include "tools/convert/convert.h"
+
+namespace fovea::tools {
+namespace {
+
+const std::string kExamples = std::string(FOVEA_SOURCE_DIR) + "/tools/convert/examples";
+
+// What the examples have no use for.
+const char kOthers[] = R"({
+  "fovea": 1,
+  "spaces": [
+    {"name": "texts"}, {"name": "tokens", "parent": "texts"}, {"name": "extended", "extends": "tokens", "by": 1},
+    {"name": "kept", "selects": "tokens", "at_most": 3}, {"name": "halves", "strides": "tokens", "by": 2},
+    {"name": "pixels", "parent": "texts", "each": 4}
+  ],
+  "constants": [
+    {"name": "row", "values": [1, 2, 3, 4]},
+    {"name": "half", "values": [1, 2]},
+    {"name": "places", "sinusoidal": {"rows": 64, "width": 4}},
+    {"name": "turns", "rotary": {"rows": 64, "dims": 2}},
+    {"name": "rotations", "sinusoidal": {"rows": 12, "width": 2, "first": 1}},
+    {"name": "gates", "sinusoidal": {"rows": 6, "width": 2, "first": 1}},
+    {"name": "gates.in", "sinusoidal": {"rows": 6, "width": 4, "first": 1}},
+    {"name": "tables", "sinusoidal": {"rows": 4, "width": 2, "first": 1}},
+    {"name": "turned", "indices": [[3], [2], [1], [0]]},
+    {"name": "named", "indices": [[1, -1], [0, -1], [1, 0], [-1, -1]]},
+    {"name": "coordinates", "indices": [[0, 1, 8, 9]]},
+    {"name": "buckets", "indices": [[0, 1, 1]]},
+    {"name": "distances", "of": "places", "rows": [0, 2], "columns": [0, 3]}
+  ],
+  "programs": [{
+    "name": "everything",
+    "inputs": [
+      {"name": "ids", "space": "tokens", "type": "i32"}, {"name": "marks", "space": "tokens", "type": "i32"},
+      {"name": "image", "space": "pixels", "width": 4}
+    ],
+    "operations": [
+      {"op": "embed", "in": ["ids"], "tensors": ["places"], "out": "words", "scale": 2},
+      {"op": "position", "in": ["words"], "tensors": ["places"], "out": "x", "offset": 1},
+      {"op": "norm", "in": ["x"], "tensors": ["half"], "out": "normed", "kind": "rms", "epsilon": 1e-6, "heads": 2, "weight_offset": 1},
+      {"op": "rotate", "in": ["normed"], "tensors": ["turns"], "out": "turned", "heads": 2, "offset": 1, "interleaved": true},
+      {"op": "activate", "in": ["turned"], "out": "active", "activation": "tanh"},
+      {"op": "scale", "in": ["active"], "out": "scaled", "scale": 0.5},
+      {"op": "softmax", "in": ["scaled"], "out": "shares"},
+      {"op": "normalize", "in": ["shares"], "out": "y", "epsilon": 1e-6, "clamp": true},
+      {"op": "prepend", "in": ["y"], "tensors": ["row"], "out": "longer"},
+      {"op": "unfold", "in": ["y"], "out": "neighbours", "space": "halves", "before": 1, "after": 1},
+      {"op": "select", "in": ["marks"], "out": "chosen", "kind": "nonzero"},
+      {"op": "gather", "in": ["y", "chosen"], "out": "chosen_y"},
+      {"op": "merge", "in": ["y", "chosen_y", "chosen"], "out": "merged"},
+      {"op": "arrange", "in": ["image"], "tensors": ["turned"], "out": "image_turned", "space": "pixels"},
+      {"op": "hash", "in": ["y"], "tensors": ["rotations"], "out": "hashed", "heads": 2, "rounds": 2, "buckets": 4, "more_buckets": 2},
+      {"op": "sort", "in": ["hashed"], "out": "sorted"},
+      {"op": "attention", "in": ["y", "y", "y", "sorted"], "out": "clustered", "heads": 2, "rounds": 2, "chunk": 2,
+       "chunks_before": 1, "chunks_after": 1, "self_score": -100000, "causal": true},
+      {"op": "attention", "in": ["y", "y", "y", "chosen"], "out": "edges", "heads": 2, "kv_heads": 2, "pattern": "window",
+       "left": 4, "right": 4, "dilation": 2, "first": 1, "last": 1, "listed": true},
+      {"op": "attention", "in": ["y", "y", "y"], "tensors": [null, null, null, "named"], "out": "blocks", "heads": 2,
+       "pattern": "none", "block": 2, "first": 2, "blocks_by_head": true, "full_up_to": 4, "cap": 5},
+      {"op": "attention", "in": ["y", "y", "y"], "tensors": [null, null, null, null, null, "tables", "tables", "buckets"],
+       "out": "related", "heads": 2},
+      {"op": "attention", "in": ["image", "image", "image"], "tensors": ["distances", "coordinates"], "out": "placed", "heads": 2},
+      {"op": "linear", "in": ["y"], "tensors": ["gates.in"], "out": "gate_parts"},
+      {"op": "slice", "in": ["y"], "out": "state", "begin": 1, "width": 2},
+      {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates"], "out": "next", "cell": "gru", "reset_after": false,
+       "activation": "hard_sigmoid"}
+    ],
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "next"]
+  }]
+})";
+
+class Reach {
+ public:
+  void Add(const Resolved& resolved) {
+    for (const BlobSpace& space : resolved.content.spaces) spaces.insert(space.kind);
+    for (const BlobProgram& program : resolved.content.programs) {
+      for (const BlobOperation& operation : program.operations) {
+        operations.insert(operation.code);
+        for (const auto& [key, bits] : operation.attributes) values[{operation.code, key}].insert(bits);
+        for (size_t i = 0; i < operation.tensors.size(); ++i) {
+          if (operation.tensors[i] != kBlobNone) tensors.insert({operation.code, i});
+        }
+      }
+    }
+  }
+  size_t Values(Attribute key) const {
+    const auto found = values.find({static_cast<uint32_t>(OpCode::kAttention), static_cast<uint32_t>(key)});
+    return found == values.end() ? 0 : found->second.size();
+  }
+
+  std::set<uint32_t> operations;
+  std::set<SpaceKind> spaces;
+  std::map<std::pair<uint32_t, uint32_t>, std::set<uint32_t>> values;  // by operation and attribute
+  std::set<std::pair<uint32_t, size_t>> tensors;                       // operands of operations
+};
+
+std::string AttributeName(uint32_t number) {
+  switch (number) {
+#define FOVEA_ATTRIBUTE(number, name, Name, type) \
+  case number:                                    \
+    return #name;
+#include "runtime/blob/attribute_list.inc"
+#undef FOVEA_ATTRIBUTE
+  }
+  return std::to_string(number);
+}
+
+TEST(Reach, EveryOperationAttributeSpacePatternAndScore) {
+  Reach reach;
+  for (const auto& entry : std::filesystem::directory_iterator(kExamples)) {
+    const std::string graph = entry.path() / "graph.json";
+    if (std::filesystem::exists(entry.path() / "golden.safetensors")) reach.Add(Resolve(ReadGraph(graph, "")));
+  }
+  const Description others = ParseGraph(kOthers, ".", "others");
+  reach.Add(Resolve(others));
+  // The runtime agrees that this is a model.
+  ConvertReport report;
+  const test::AlignedBytes blob(BuildBlob(others, {}, report));
+  const Model model(blob.data(), blob.size(), "others", {FOVEA_BACKEND_DEFAULT, false});
+
+  std::set<uint32_t> attributes;
+  const struct {
+    uint32_t code;
+    const char* name;
+  } operations[] = {
+#define FOVEA_OP(number, name, Name) {number, #name},
+#include "runtime/ops/op_list.inc"
+#undef FOVEA_OP
+  };
+  for (const auto& operation : operations) {
+    EXPECT_EQ(reach.operations.count(operation.code), 1u) << operation.name;
+    const OpDef* def = FindOp(operation.code);
+    for (uint32_t key = 0; key < 64; ++key) {
+      if (((def->attributes >> key) & 1) == 0) continue;
+      attributes.insert(key);
+      const auto pair = std::make_pair(operation.code, key);
+      EXPECT_EQ(reach.values.count(pair), 1u) << operation.name << ": " << AttributeName(key);
+    }
+    for (size_t i = 0; operation.code != static_cast<uint32_t>(OpCode::kEmbed) && i < def->max_tensors; ++i) {
+      EXPECT_EQ(reach.tensors.count({operation.code, i}), 1u) << operation.name << ": tensor " << i;
+    }
+  }
+#define FOVEA_ATTRIBUTE(number, name, Name, type) \
+  EXPECT_EQ(attributes.count(number), 1u) << #name << " has no operation";
+#include "runtime/blob/attribute_list.inc"
+#undef FOVEA_ATTRIBUTE
+  for (uint32_t kind = 0; kind <= static_cast<uint32_t>(SpaceKind::kStrided); ++kind) {
+    EXPECT_EQ(reach.spaces.count(SpaceKind(kind)), 1u) << "kind of space " << kind;
+  }
+  EXPECT_EQ(reach.Values(Attribute::kScore), size_t{kScoreCount} - 1);  // and the dot product where none is named
+  EXPECT_EQ(reach.Values(Attribute::kPattern), 2u);                     // and full where none is named
+}
+
+}  // namespace
+}  // namespace fovea::tools
