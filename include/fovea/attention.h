@@ -245,6 +245,13 @@ typedef struct fovea_attention_options {
   size_t center_stride; /* In bytes; 0: without gaps. */
   uint32_t center_kind; /* FOVEA_CENTERS_* */
   uint32_t gaussian;    /* 1: weights fade with the distance from the center. */
+
+  /* Where queries were made of several keys each, and first rows stand by themselves (Funnel-Transformer, arXiv
+   * 2006.03236). For distances, not for windows, the query at position p > apart stands where the key at position apart
+   * + (p - apart) * query_stride does. To and from the first `apart` rows of a segment, queries and keys, there are no
+   * distances: neither distance_bias nor relative scores are added. */
+  uint32_t query_stride; /* 0: 1. At most 2^20. More than 1 not with coordinates. */
+  uint32_t apart;        /* Not with rounds. */
 } fovea_attention_options;
 
 /* The exact bytes of scratch that runs with these options need: they succeed, one byte less fails. They depend on

@@ -75,8 +75,8 @@ FOVEA_API fovea_status fovea_session_make(const fovea_model* model, const fovea_
                                           void* memory_context, fovea_session** session, fovea_error* error);
 
 /* Spaces of which fovea_space_info.is_input is 0 need no limit and no segments of the caller. Their rows are those of another space with
- * some put in front, or one for every s rows of each segment; or a fixed number for each row of their parent: where a program has
- * no other inputs, how many rows the parent has is all there is to say (one length for a parent without parent). All these are known
+ * some put in front, or one for every s rows of a segment but for its ends; or a fixed number for each row of their parent: where a program
+ * has no other inputs, how many rows the parent has is all there is to say (one length for a parent without parent). All these are known
  * when the spaces they follow from are set. The rows of a selected space are chosen during a run, so nothing is known of them before it.
  *
  * Says how the rows of an input space fall into segments: `lengths[i]` rows for row i of its parent, which thereby gets `count` rows (and

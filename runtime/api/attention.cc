@@ -125,6 +125,8 @@ Status ReadSpec(const fovea_attention_options& given, AttentionSpec* spec, Repor
   spec->coordinates = given.coordinates;
   spec->coordinate_sets = Or(given.coordinate_sets, 1);
   spec->coordinate_positions = given.coordinate_positions;
+  spec->query_stride = Or(given.query_stride, 1);
+  spec->apart = given.apart;
   spec->has_self_score = given.has_self_score != 0;
   spec->self_score = given.self_score;
   spec->centers = Centers(given.center_kind);

@@ -53,6 +53,11 @@ struct AttentionSpec {
   // Distances are between coordinates, not positions: row `segment % coordinate_sets` of [coordinate_sets, positions].
   const int32_t* coordinates;
   uint32_t coordinate_sets, coordinate_positions;
+  // The first rows of a segment, of queries and of keys, that know no distances: nothing is added for them.
+  uint32_t apart;
+  // Without coordinates the query at position p > apart is where the key at apart + (p - apart) * query_stride is;
+  // 0: 1.
+  uint32_t query_stride;
   float self_score;  // of a query with the key at its own position, if has_self_score
   bool has_self_score;
   Centers centers;

@@ -11,6 +11,7 @@ namespace {
 constexpr uint32_t kMostHeads = 1u << 16, kMostWidth = 1u << 24;
 constexpr uint32_t kMostDilation = 4096, kMostBlock = 1u << 20, kMostColumns = 4096, kMostRounds = 64, kMostChunks = 64;
 constexpr uint32_t kMostTopK = 1u << 20, kMostBuckets = 1u << 20, kMostReach = 1u << 29;
+constexpr uint32_t kMostQueryStride = 1u << 20;
 
 // A product of sizes that an array of 4-byte entries must have.
 bool Fits(CheckedSize entries) { return (entries * CheckedSize(4)).ok(); }
@@ -119,7 +120,12 @@ class SpecCheck {
     if (!Fits(CheckedSize(spec_.heads) * (2 * uint64_t{spec_.distance_reach} + 1))) {
       return Fail("bias by distance is too large", SIZE_MAX, spec_.distance_reach);
     }
+    FOVEA_TRY(AtMost(spec_.query_stride, kMostQueryStride, "query_stride is too large"));
+    if (spec_.apart > 0 && pattern_.rounds > 0) {
+      return Fail("a clustered pattern has no rows apart", 0, spec_.apart);
+    }
     if (spec_.coordinates == nullptr) return kOk;
+    if (spec_.query_stride > 1) return Fail("query_stride goes without coordinates", 1, spec_.query_stride);
     if (spec_.coordinate_sets == 0 || !Fits(CheckedSize(spec_.coordinate_sets) * spec_.coordinate_positions)) {
       return Fail("table of coordinates has a wrong size", 1, spec_.coordinate_sets);
     }

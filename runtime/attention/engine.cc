@@ -66,7 +66,8 @@ struct KeySpan {
 KeySpan SpanAround(const Pattern& pattern, float center, uint32_t keys) {
   const double low = ceil(double{center} - pattern.left), high = floor(double{center} + pattern.right);
   if (!(high >= 0.0 && low < keys)) return {0, 0};  // NaN too
-  return {static_cast<int64_t>(std::max(low, 0.0)), static_cast<int64_t>(std::min(high + 1.0, static_cast<double>(keys)))};
+  return {static_cast<int64_t>(std::max(low, 0.0)),
+          static_cast<int64_t>(std::min(high + 1.0, static_cast<double>(keys)))};
 }
 
 int64_t CeilDivide(int64_t a, int64_t b) {
@@ -267,7 +268,14 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
            sizeof(float));
     if (spec_.centers == Centers::kFractions) row->center *= static_cast<float>(piece.keys);
   }
-  row->coordinate = tile_.coordinates != nullptr ? tile_.coordinates[position] : row->position;
+  row->apart = position < spec_.apart;
+  row->coordinate = row->position;
+  if (tile_.coordinates != nullptr) {
+    row->coordinate = tile_.coordinates[position];
+  } else if (spec_.query_stride > 1 && position > spec_.apart) {
+    const uint64_t at = spec_.apart + uint64_t{position - spec_.apart} * spec_.query_stride;
+    row->coordinate = static_cast<int32_t>(std::min<uint64_t>(at, INT32_MAX));
+  }
   row->max = kHidden;
 }
 
@@ -298,10 +306,10 @@ void AttentionEngine::BucketRange(int64_t first, int64_t last, uint32_t* begin, 
   const uint32_t buckets = spec_.relative.bucket_count;
   *begin = 0, *end = last < first ? 0 : buckets;
   if (last < first || spec_.coordinates != nullptr) return;
-  int64_t low = tile_.rows[0].position, high = low;
+  int64_t low = tile_.rows[0].coordinate, high = low;
   for (uint32_t i = 1; i < tile_.row_count; ++i) {
-    low = std::min<int64_t>(low, tile_.rows[i].position);
-    high = std::max<int64_t>(high, tile_.rows[i].position);
+    low = std::min<int64_t>(low, tile_.rows[i].coordinate);
+    high = std::max<int64_t>(high, tile_.rows[i].coordinate);
   }
   const int64_t reach = spec_.distance_reach;
   const auto column = [&](int64_t distance) { return std::max(-reach, std::min(distance, reach)) + reach; };
@@ -354,7 +362,13 @@ void AttentionEngine::RunRange(const KeyRange& range) {
     tile_.first = static_cast<uint32_t>(phase + block * range.stride);
     const auto from = static_cast<uint32_t>(std::max(block, begin) - block);
     const auto to = static_cast<uint32_t>(std::min(block + tile_.block, end) - block);
-    if (SetVisible(range, from, to)) TakeBlock(from, to);
+    // Keys that are apart are taken in by themselves.
+    const uint64_t cells = spec_.apart > tile_.first ? DivideUp(spec_.apart - tile_.first, range.stride) : 0;
+    const auto middle = static_cast<uint32_t>(std::max<uint64_t>(from, std::min<uint64_t>(cells, to)));
+    tile_.apart = true;
+    if (from < middle && SetVisible(range, from, middle)) TakeBlock(from, middle);
+    tile_.apart = false;
+    if (middle < to && SetVisible(range, middle, to)) TakeBlock(middle, to);
   }
 }
 
@@ -396,7 +410,7 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
 // The rows of the tile take in keys [from, to) of the present block.
 void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
   attention_.pack(tile_, source_, from, to);
-  if (spec_.relative.queries != nullptr) {
+  if (spec_.relative.queries != nullptr && !tile_.apart) {
     const uint32_t buckets = spec_.relative.bucket_count;
     attention_.unpack(tile_, source_, from, to, spec_.scale, scratch_.copied);
     uint32_t begin, end;

@@ -71,7 +71,7 @@ enum class SpaceKind : uint32_t {
   kExtended = 1,  // every segment of `source` with `extra` rows more, put in front
   kFixed = 2,     // every segment has exactly `extra` rows: follows from the parent's rows
   kSelected = 3,  // rows of `source` that an operation chooses during the run, at most `extra` (0: any) of a segment
-  kStrided = 4,   // every segment of n rows of `source` as ceil(n / extra) rows
+  kStrided = 4,   // every segment of `source` with every `extra` rows as one (runtime/blob/strides.h)
 };
 constexpr bool SpaceHasSource(SpaceKind kind) {
   return kind == SpaceKind::kExtended || kind == SpaceKind::kSelected || kind == SpaceKind::kStrided;
@@ -82,8 +82,10 @@ struct SpaceRecord {
   SpaceKind kind;
   uint32_t source;  // if SpaceHasSource(kind): a space with the same parent, earlier in the table; else kBlobNone
   uint32_t extra;   // see SpaceKind; 0 for kInput
-  uint32_t reserved;
+  uint16_t first;   // kStrided: rows at the front of a segment that stay as they are; else 0
+  uint16_t last;    // kStrided: rows at its end that are left out; else 0
 };
+static_assert(sizeof(SpaceRecord) == 24, "");
 
 struct TensorRecord {
   uint32_t name;  // string

@@ -59,6 +59,7 @@ struct AttentionRow {
   BestKeys* best;         // only for `choose` and `finish_best`
   int32_t position;       // of the query in its segment
   int32_t coordinate;     // of the query, where distances are between coordinates; else its position
+  bool apart;             // nothing depends on the query's distances
   uint32_t begin, end;    // keys of the present block that the row sees; begin >= end: none
   uint32_t weight_count;  // with weight_keys
   float center;           // of the row's window, where weights fade with the distance from it
@@ -93,6 +94,7 @@ struct AttentionTile {
   // The present block. Key i of it stands at position index[i], or at first + i * step where index is null.
   const uint32_t* index;
   uint32_t first, step;
+  bool apart;             // nothing depends on the distances of its keys
   float block_bias;       // added to every score (how often a key counts, as a logarithm)
   const float* key_bias;  // added to the score of the key at position p: key_bias[p * key_bias_stride]; or null
   size_t key_bias_stride;

@@ -157,7 +157,7 @@ HWY_INLINE void AddRelative(const AttentionTile& tile, const AttentionRow& row, 
 // attention.
 HWY_INLINE void AddByKey(const AttentionTile& tile, const AttentionRow& row, float* scores) {
   const float unit = ScoreUnit(tile);
-  const bool relative = row.relative != nullptr || tile.key_relative != nullptr;
+  const bool relative = !tile.apart && !row.apart && (row.relative != nullptr || tile.key_relative != nullptr);
   const bool even = relative && tile.index == nullptr && tile.step == 1 && tile.coordinates == nullptr &&
                     tile.key_bias == nullptr && !tile.has_self_score && !tile.causal && tile.bucket_count < (1u << 24);
   for (uint32_t i = row.begin; i < row.end; ++i) {
@@ -241,7 +241,9 @@ HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint
       continue;
     }
     if (tile.score != Score::kDot || tile.cap > 0.0f) FinishProduct(tile, row_scores, from, to);
-    if (rows[r].bias != nullptr) AddDistanceBias(tile, rows[r], row_scores, from, to);
+    if (rows[r].bias != nullptr && !tile.apart && !rows[r].apart) {
+      AddDistanceBias(tile, rows[r], row_scores, from, to);
+    }
     if (by_key || rows[r].relative != nullptr) AddByKey(tile, rows[r], row_scores);
     Hide(row_scores, from, rows[r].begin, rows[r].end, to);
   }

@@ -17,6 +17,9 @@ Status CheckMetadata(const Blob& blob, Reporter& reporter) {
 Status CheckSpaceKind(const Blob& blob, uint32_t i, Reporter& reporter) {
   const SpaceRecord& space = blob.spaces[i];
   uint32_t least_extra = 1;
+  if (space.kind != SpaceKind::kStrided && (space.first != 0 || space.last != 0)) {
+    return reporter.Fail(FOVEA_E_RECORD, "only strided spaces have rows of their own at the ends", 0, space.first);
+  }
   switch (space.kind) {
     case SpaceKind::kInput:
       return kOk;

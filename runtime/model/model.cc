@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/strides.h"
 
 namespace fovea {
 namespace {
@@ -130,7 +131,7 @@ void BoundSources(Model* model) {
     if (own || !SpaceHasSource(space.kind) || bound == UINT32_MAX) continue;
     uint64_t left = bound;
     if (space.kind == SpaceKind::kExtended) left = bound > space.extra ? bound - space.extra : 0;
-    if (space.kind == SpaceKind::kStrided) left = uint64_t{bound} * space.extra;
+    if (space.kind == SpaceKind::kStrided) left = Strides(space).Longest(bound);
     uint32_t& source = model->max_segment_rows[space.source];
     if (left < source) source = static_cast<uint32_t>(left);
   }

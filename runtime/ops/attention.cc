@@ -25,7 +25,7 @@ enum PatternName : uint32_t { kFull = 0, kWindow = 1, kNone = 2 };
 
 // Where a hostile number would make a run endless or a product overflow.
 constexpr uint32_t kMostDilation = 4096, kMostBlock = 1u << 20, kMostColumns = 4096, kMostRounds = 64, kMostChunks = 64;
-constexpr uint32_t kMostTopK = 1u << 20;
+constexpr uint32_t kMostTopK = 1u << 20, kMostQueryStride = 1u << 20;
 // Tables that are read to the end when they are checked.
 constexpr uint32_t kMostBuckets = 1u << 14;
 
@@ -184,6 +184,14 @@ Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
                            2 * columns, op.Input(extra.clusters).width);
     }
   }
+  const uint32_t query_stride = op.U32(Attribute::kQueryStride, 1), apart = op.U32(Attribute::kApart, 0);
+  if (query_stride == 0 || query_stride > kMostQueryStride) {
+    return reporter.Fail(FOVEA_E_SHAPE, "query_stride is out of range", kMostQueryStride, query_stride);
+  }
+  if ((query_stride > 1 && op.HasTensor(kCoordinates)) || (apart > 0 && Clustered(op))) {
+    return reporter.Fail(FOVEA_E_SHAPE, "query_stride goes without coordinates, apart without a clustered pattern",
+                         query_stride, apart);
+  }
   if (op.HasTensor(kCoordinates)) {
     FOVEA_TRY(CheckIntegers(op, kCoordinates, 0, 0, reporter));
     const SpaceRecord& space = op.InputSpace(1);
@@ -333,6 +341,8 @@ AttentionSpec AttentionSpecOf(const OpView& op) {
     spec.coordinate_sets = op.Tensor(kCoordinates).rows;
     spec.coordinate_positions = op.Tensor(kCoordinates).width;
   }
+  spec.query_stride = op.U32(Attribute::kQueryStride, 1);
+  spec.apart = op.U32(Attribute::kApart, 0);
   spec.has_self_score = op.Has(Attribute::kSelfScore);
   spec.self_score = op.F32(Attribute::kSelfScore, 0.0f);
   spec.centers = Centers(op.U32(Attribute::kCenters, 0));
@@ -353,7 +363,7 @@ extern const OpDef kAttentionOp = {
                  Attribute::kLast, Attribute::kCausal, Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead,
                  Attribute::kRounds, Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter,
                  Attribute::kScore, Attribute::kCap, Attribute::kListed, Attribute::kKeyBias, Attribute::kSelfScore,
-                 Attribute::kCenters, Attribute::kGaussian),
+                 Attribute::kCenters, Attribute::kGaussian, Attribute::kQueryStride, Attribute::kApart),
     ~1u,
     Check,
     Scratch,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/strides.h"
 
 namespace fovea {
 
@@ -102,7 +103,7 @@ uint32_t CertainRows(const Blob& blob, const SpaceRecord& space) {
     case SpaceKind::kExtended:
       return CertainRows(blob, blob.spaces[space.source]) + space.extra;
     case SpaceKind::kStrided:
-      return static_cast<uint32_t>(DivideUp(CertainRows(blob, blob.spaces[space.source]), space.extra));
+      return static_cast<uint32_t>(Strides(space).Rows(CertainRows(blob, blob.spaces[space.source])));
   }
   return 0;
 }

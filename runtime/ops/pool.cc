@@ -1,8 +1,9 @@
-// Many rows into one: segment i of a space to row i of its parent, or every `extra` rows of a segment to a row of a
-// strided space. No rows give zeros.
+// Many rows into one: segment i of a space to row i of its parent, or the rows of a segment that a row of a strided
+// space stands for to that row. No rows give zeros.
 #include <math.h>
 #include <string.h>
 
+#include "runtime/blob/strides.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {
@@ -50,14 +51,16 @@ Status Run(const OpRun& run) {
     }
     return kOk;
   }
-  const uint32_t stride = run.view.OutputSpace().extra;
+  const Strides strides(run.view.OutputSpace());
   ForEachSegmentPiece(run.SegmentsOf(run.view.Output()), run.row_begin, run.row_end,
                       [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
+                        const uint32_t first = offsets[segment];
+                        const uint64_t used = strides.Used(offsets[segment + 1] - first);
                         for (uint32_t i = 0; i < rows; ++i) {
                           // A row of the strided space has at least one of the source's.
-                          const uint32_t begin = offsets[segment] + (position + i) * stride;
-                          const uint32_t left = offsets[segment + 1] - begin;
-                          Pool(run, kind, begin, begin + (left < stride ? left : stride), output(row + i));
+                          const uint64_t begin = strides.Source(position + i), end = strides.Source(position + i + 1);
+                          Pool(run, kind, first + static_cast<uint32_t>(begin),
+                               first + static_cast<uint32_t>(end < used ? end : used), output(row + i));
                         }
                       });
   return kOk;

@@ -1,17 +1,16 @@
 // Every row with its neighbours in the segment beside it, `before` to the left and `after` to the right, zeros outside:
-// with a linear layer behind it a convolution along the rows. In a strided space only every `extra`-th row.
+// with a linear layer behind it a convolution along the rows. In a strided space only the first row of each group.
 #include <string.h>
 
+#include "runtime/blob/strides.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {
 namespace {
 
-// Rows of the input from one row of the output to the next; 0: the spaces do not fit.
-uint32_t StrideOf(const OpView& op) {
-  if (op.Output().space == op.Input(0).space) return 1;
-  const SpaceRecord& space = op.OutputSpace();
-  return space.kind == SpaceKind::kStrided && space.source == op.Input(0).space ? space.extra : 0;
+bool IsSame(const OpView& op) { return op.Output().space == op.Input(0).space; }
+bool IsStrided(const OpView& op) {
+  return op.OutputSpace().kind == SpaceKind::kStrided && op.OutputSpace().source == op.Input(0).space;
 }
 
 uint64_t Columns(const OpView& op) {
@@ -20,7 +19,7 @@ uint64_t Columns(const OpView& op) {
 
 Status Check(const OpView& op, Reporter& reporter) {
   FOVEA_TRY(CheckF32(op, 0, reporter));
-  if (StrideOf(op) == 0) {
+  if (!IsSame(op) && !IsStrided(op)) {
     return reporter.Fail(FOVEA_E_SHAPE, "output's space must be the input's, or made of it by strides",
                          op.Input(0).space, op.Output().space);
   }
@@ -34,7 +33,9 @@ Status Check(const OpView& op, Reporter& reporter) {
 Status Run(const OpRun& run) {
   const OpView& op = run.view;
   const size_t width = op.Input(0).width, columns = static_cast<size_t>(Columns(op));
-  const size_t before = op.U32(Attribute::kBefore, 0), stride = StrideOf(op);
+  const size_t before = op.U32(Attribute::kBefore, 0);
+  const bool same = IsSame(op);
+  const Strides strides(op.OutputSpace());
   const uint32_t* offsets = run.SegmentsOf(op.Input(0)).offsets;
   ForEachSegmentPiece(run.SegmentsOf(op.Output()), run.row_begin, run.row_end,
                       [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
@@ -43,7 +44,7 @@ Status Run(const OpRun& run) {
                         float* y = run.output + size_t{row - run.row_begin} * op.Output().width;
                         for (uint32_t i = 0; i < rows; ++i, y += op.Output().width) {
                           // Column c holds row `middle + c - before`: those from `low` to `high` are in the segment.
-                          const size_t middle = size_t{position + i} * stride;
+                          const size_t middle = same ? position + i : static_cast<size_t>(strides.Source(position + i));
                           const size_t low = middle < before ? before - middle : 0;
                           const size_t inside = length + before - middle;
                           const size_t high = inside < columns ? inside : columns;

@@ -1,5 +1,6 @@
 // The caller's segments -> rows of every space.
 #include "runtime/base/checked.h"
+#include "runtime/blob/strides.h"
 #include "runtime/session/session.h"
 
 namespace fovea {
@@ -38,7 +39,7 @@ void BindFollowers(Session& session) {
       const uint32_t length = source[k + 1] - source[k];
       offsets[k + 1] =
           offsets[k] + (record.kind == SpaceKind::kExtended ? length + record.extra
-                                                            : static_cast<uint32_t>(DivideUp(length, record.extra)));
+                                                            : static_cast<uint32_t>(Strides(record).Rows(length)));
     }
     Bind(session, i, rows.segments.count);
   }

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/strides.h"
 #include "runtime/session/session.h"
 
 namespace fovea {
@@ -67,6 +68,21 @@ uint64_t MostStridedRows(const SpaceState& space, uint64_t stride, uint64_t offs
 
 namespace {
 
+// The most rows of a strided space. Up to first + 1 rows a segment has a row for each of the source's; those that come
+// then are dearer, the first of them most: they are many where few segments are long.
+uint64_t MostRows(const Strides& strides, const SpaceState& source) {
+  const uint64_t rows = source.max_rows, segments = source.max_segments, longest = source.max_segment_rows;
+  const uint64_t cheap = longest < strides.first + 1 ? longest : strides.first + 1;
+  if (rows <= segments * cheap) return rows;
+  const uint64_t more = strides.Rows(longest) - cheap;  // of a full segment
+  if (more == 0) return segments * cheap;
+  const uint64_t price = strides.Longest(cheap) - cheap + (more - 1) * strides.stride + 1;
+  const uint64_t left = rows - segments * cheap, full = left / price;
+  if (full >= segments) return segments * (cheap + more);
+  const uint64_t rest = strides.Rows(left - full * price + cheap) - cheap;
+  return segments * cheap + full * more + (rest < more ? rest : more);
+}
+
 // The most rows that a space can have which follows from others, and the longest segment. No overflow: limits of spaces
 // are below 2^31, `extra` is at most 2^20.
 uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, SpaceState* space) {
@@ -82,8 +98,8 @@ uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, Space
       space->max_segment_rows = source.max_segment_rows + record.extra;
       return rows + segments * extra;
     case SpaceKind::kStrided:
-      space->max_segment_rows = static_cast<uint32_t>(DivideUp(source.max_segment_rows, extra));
-      return MostStridedRows(source, extra, 0);
+      space->max_segment_rows = static_cast<uint32_t>(Strides(record).Rows(source.max_segment_rows));
+      return MostRows(Strides(record), source);
     default: {
       const bool all = extra == 0 || extra > source.max_segment_rows;
       space->max_segment_rows = all ? source.max_segment_rows : record.extra;

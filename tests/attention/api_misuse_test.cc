@@ -317,10 +317,16 @@ TEST_F(AttentionMisuse, ScoreTables) {
   options_.buckets = buckets;
   options_.bucket_count = (1u << 20) + 1;
   ExpectOption("too many buckets");
+  options_.query_stride = (1u << 20) + 1;
+  ExpectOption("query_stride");
   const int32_t coordinates[60] = {};
   options_.coordinates = coordinates;
   options_.coordinate_positions = 39;
   Expect(FOVEA_E_LENGTH, "coordinates", 2);
+  options_.coordinates = coordinates;
+  options_.coordinate_positions = 60;
+  options_.query_stride = 2;
+  ExpectOption("query_stride goes without coordinates");
   options_.key_bias = floats;
   options_.key_bias_heads = 2;  // of 4
   Expect(FOVEA_E_OPTION, "key_bias");

@@ -156,6 +156,8 @@ struct Arguments {
     options.coordinates = spec.coordinates;
     options.coordinate_sets = spec.coordinate_sets;
     options.coordinate_positions = spec.coordinate_positions;
+    options.query_stride = spec.query_stride;
+    options.apart = spec.apart;
     options.key_bias = static_cast<const float*>(call.key_bias.data);
     options.key_bias_heads = call.key_bias.head_stride != 0 ? spec.heads : 1;
     options.has_self_score = spec.has_self_score ? 1 : 0;

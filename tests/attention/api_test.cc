@@ -152,6 +152,19 @@ TEST(AttentionApi, RelativeCoordinatesAndSelf) {
   }
 }
 
+TEST(AttentionApi, QueriesOfSeveralKeysAndRowsApart) {
+  Case c;
+  c.queries = {4, 1, 30, 5, 0, 150};
+  c.keys = {9, 2, 61, 10, 3, 299};
+  c.spec.query_stride = 2;
+  c.spec.apart = 1;
+  c.spec.distance_reach = 300;
+  c.buckets = 30;
+  c.ordered_buckets = true;
+  c.tolerance = 8e-6;
+  CheckApi(c);
+}
+
 TEST(AttentionApi, CrossAndPoolingAttention) {
   Case cross;
   cross.queries = {4, 1, 30, 5, 0, 200};

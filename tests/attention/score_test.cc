@@ -166,6 +166,29 @@ TEST(Score, CoordinatesInPlaceOfPositions) {
   Check(c);
 }
 
+// Rows of long segments on both sides of every border of blocks and chunks.
+TEST(Score, QueriesOfSeveralKeysAndRowsApart) {
+  for (const uint32_t apart : {0u, 1u, 17u, 300u}) {
+    for (const uint32_t stride : {1u, 2u, 7u}) {
+      Case c;
+      c.queries = Emulated() ? std::vector<uint32_t>{40, 1, 0, 17} : std::vector<uint32_t>{150, 1, 2, 0, 301, 65};
+      c.keys = Emulated() ? std::vector<uint32_t>{79, 1, 4, 33} : std::vector<uint32_t>{299, 1, 2, 5, 310, 64};
+      c.spec.apart = apart;
+      c.spec.query_stride = stride;
+      c.spec.distance_reach = 260;
+      Check(c);
+      c.buckets = 47;
+      c.ordered_buckets = true;
+      c.distance_bias = false;
+      c.tolerance = 8e-6;
+      Check(c);
+      c.distance_bias = true;
+      c.spec.distance_reach = 9;
+      CheckPatterns(c);
+    }
+  }
+}
+
 TEST(Score, SelfScore) {
   for (float self : {-1e5f, 0.0f, 3.0f}) {
     Case c;

@@ -31,7 +31,10 @@ tools::BlobTensor MakeTensor(const std::string& name, DType type, uint32_t rows,
 tools::BlobContent MakeContent() {
   tools::BlobContent content;
   content.metadata = {{"task", "embedding"}, {"name", "text"}};
-  content.spaces = {{"texts"}, {"tokens", 0}, {"rows", 0, SpaceKind::kExtended, 1, 3}};
+  content.spaces = {{"texts"},
+                    {"tokens", 0},
+                    {"rows", 0, SpaceKind::kExtended, 1, 3},
+                    {"half", 0, SpaceKind::kStrided, 1, 2, 300, 7}};
   content.tensors = {MakeTensor("table", DType::kI8, 11, 7, 1), MakeTensor("half", DType::kF16, 3, 5, 2),
                      MakeTensor("nibbles", DType::kI4, 4, 64, 3), MakeTensor("bias", DType::kF32, 1, 7, 4)};
   tools::BlobProgram program;
@@ -56,12 +59,15 @@ TEST(SecondReader, ReadsWhatTheWriterWrote) {
   EXPECT_EQ(blob.checksum, Xxh64(bytes.data() + 64, bytes.size() - 64));
   EXPECT_EQ(blob.metadata, (std::map<std::string, std::string>{{"task", "embedding"}, {"name", "text"}}));
 
-  ASSERT_EQ(blob.spaces.size(), 3u);
+  ASSERT_EQ(blob.spaces.size(), 4u);
   EXPECT_EQ(blob.spaces[0].parent, kAbsent);
   EXPECT_EQ(blob.spaces[1].parent, 0u);
   EXPECT_EQ(blob.spaces[2].kind, 1u);
   EXPECT_EQ(blob.spaces[2].source, 1u);
   EXPECT_EQ(blob.spaces[2].extra, 3u);
+  EXPECT_EQ(blob.spaces[2].first + blob.spaces[2].last, 0u);
+  EXPECT_EQ(blob.spaces[3].first, 300u);
+  EXPECT_EQ(blob.spaces[3].last, 7u);
 
   ASSERT_EQ(blob.tensors.size(), 4u);
   for (size_t i = 0; i < 4; ++i) {

@@ -17,7 +17,7 @@ struct Published {
 
 void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
 
-// The others: long_encoders_test.cc.
+// The others: long_encoders_test.cc, funnel_test.cc.
 const std::vector<std::string> kBigBirdCases = {"eval_a", "eval_b", "short"};
 
 const Published kPublished[] = {{"bert"},
@@ -47,6 +47,7 @@ const Published kPublished[] = {{"bert"},
                                 {"longformer-seqcls"},
                                 {"big_bird", false, kBigBirdCases},
                                 {"big_bird-mlm", false, kBigBirdCases},
+                                {"funnel", false, {"a", "b"}},
                                 {"vit", false, {"a", "b"}},
                                 {"vit", false, {"interp"}, "32x40"},
                                 {"vit-pool"},

@@ -24,7 +24,7 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t documents = b.Space("documents"), sentences = b.Space("sentences", documents);
   const uint32_t tokens = b.Space("tokens", sentences), longer = b.ExtendedSpace("longer", tokens, 2);
   const uint32_t others = b.Space("others", sentences), pixels = b.FixedSpace("pixels", sentences, 4);
-  const uint32_t patches = b.FixedSpace("patches", sentences, 2), half = b.StridedSpace("half", tokens, 2);
+  const uint32_t patches = b.FixedSpace("patches", sentences, 2), half = b.StridedSpace("half", tokens, 2, 1, 1);
   const uint32_t chosen = b.SelectedSpace("chosen", tokens, 3);
   const uint32_t cells = b.FixedSpace("cells", patches, 3), width = 32;
   const uint32_t ids = b.Input("ids", tokens, 1, DType::kI32), types = b.Input("types", tokens, 1, DType::kI32);
@@ -82,6 +82,9 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t wide = op(OpCode::kUnfold, {x}, {}, half, {{Attribute::kBefore, 1}}, 64);
   const uint32_t halved = op(OpCode::kLinear, {wide}, {b.RandomTensor(width, 64, DType::kI8)}, half);
   const uint32_t most = op(OpCode::kPool, {x}, {}, half, {{Attribute::kKind, 3}});
+  const uint32_t far = op(OpCode::kAttention, {most, x, x}, {b.RandomTensor(2, 7)}, half,
+                          {{Attribute::kHeads, 2}, {Attribute::kQueryStride, 2}, {Attribute::kApart, 1}});
+  b.SetOutput(op(OpCode::kUpsample, {far}, {}, tokens));
   b.SetOutput(op(OpCode::kPool, {op(OpCode::kAdd, {halved, most}, {}, half)}, {}, sentences, {{Attribute::kKind, 2}}));
   const uint32_t patch =
       op(OpCode::kArrange, {pixel}, {b.Tensor(2, 4, {0, 1, -1, 3, 2, 0, 1, 2}, DType::kI32)}, patches);

@@ -242,6 +242,44 @@ TEST(AttentionAttributes, Coordinates) {
   }
 }
 
+TEST(AttentionAttributes, QueriesOfSeveralKeysAndRowsApart) {
+  for (const Sides sides : kBoth) {
+    for (const uint32_t stride : {1u, 2u, 5u}) {
+      for (const uint32_t apart : {0u, 1u, 4u}) {
+        for (const int which : {0, 1, 2, 3}) {
+          Trial t(sides);
+          t.Count(Attribute::kQueryStride, &t.spec.query_stride, stride);
+          t.Count(Attribute::kApart, &t.spec.apart, apart);
+          t.DistanceBias(7);
+          if (which != 0) {
+            t.spec.relative.bucket_count = 5;
+            if ((which & 1) != 0) t.spec.relative.keys = t.Floats(kRelativeKeys, 4 * 5, 6);
+            if ((which & 2) != 0) t.spec.relative.queries = t.Floats(kRelativeQueries, 4 * 5, 6);
+            t.spec.relative.buckets = t.Integers(kBuckets, 1, {0, 0, 1, 1, 2, 3, 3, 4, 4, 0, 3, 2, 1, 1, 0});
+          }
+          t.Check("query_stride " + std::to_string(stride) + ", apart " + std::to_string(apart));
+        }
+      }
+    }
+    Trial t(sides);
+    t.Window(5, 3);
+    t.Count(Attribute::kDilation, &t.spec.pattern.dilation, 2);
+    t.Count(Attribute::kQueryStride, &t.spec.query_stride, 2);
+    t.Count(Attribute::kApart, &t.spec.apart, 3);
+    t.DistanceBias(4);
+    t.KeyBias(true);
+    t.Check("in a dilated window");
+  }
+  Trial fixed(Sides::kFixed);
+  std::vector<int32_t> places = {4, 1, 0, 2, 9, 3, 5};
+  fixed.spec.coordinates = fixed.Integers(kCoordinates, 1, places);
+  fixed.spec.coordinate_sets = 1;
+  fixed.spec.coordinate_positions = kFixedRows + 1;
+  fixed.Count(Attribute::kApart, &fixed.spec.apart, 2);
+  fixed.DistanceBias(9);
+  fixed.Check("apart, with coordinates");
+}
+
 TEST(AttentionAttributes, Clustered) {
   for (const uint32_t rounds : {0u, 1u, 3u}) {
     for (const auto& [before, after] : {std::pair{1u, 0u}, {1u, 1u}, {0u, 0u}, {3u, 2u}}) {
@@ -431,6 +469,14 @@ TEST(AttentionAttributes, ScoresAreChecked) {
     p.inputs = {p.q, p.patch, p.patch};
     p.Integers(kCoordinates, 2, places);
   });
+  Expect(FOVEA_OK, "query_stride", [](Program& p) { p.Set(A::kQueryStride, 1 << 20).Set(A::kApart, kMost); });
+  ExpectShape("no query_stride", [](Program& p) { p.Set(A::kQueryStride, 0); });
+  ExpectShape("query_stride", [](Program& p) { p.Set(A::kQueryStride, (1 << 20) + 1); });
+  ExpectShape("query_stride and coordinates",
+              [&](Program& p) { p.Patches().Integers(kCoordinates, 2, places).Set(A::kQueryStride, 2); });
+  Expect(FOVEA_OK, "apart, with coordinates",
+         [&](Program& p) { p.Patches().Integers(kCoordinates, 2, places).Set(A::kApart, 2); });
+  ExpectShape("apart in chunks", [](Program& p) { p.Set(A::kChunk, 3).Set(A::kApart, 1); });
   Expect(FOVEA_OK, "self_score", [](Program& p) { p.Set(A::kSelfScore, -1e5); });
   ExpectShape("self_score of others", [](Program& p) { p.Cross().Set(A::kSelfScore, 0); });
 }

@@ -218,35 +218,71 @@ TEST(Spaces, SpacesThatFollowNeedExactlyTheirMemory) {
   }
 }
 
+struct Ends {
+  uint32_t stride, first, last;
+};
+
+// What n rows become.
+uint32_t StridedRows(uint32_t n, const Ends& ends) {
+  if (n <= ends.first + 1) return n;
+  const uint32_t others = n - ends.first > ends.last ? n - ends.first - ends.last : 1;
+  return ends.first + (others + ends.stride - 1) / ends.stride;
+}
+
 // The most rows of a strided space, against every way to cut the source's rows into segments.
-uint32_t MostStridedRows(uint32_t rows, uint32_t segments, uint32_t stride) {
+uint32_t MostStridedRows(uint32_t rows, uint32_t segments, uint32_t longest, const Ends& ends) {
   if (segments == 0) return 0;
   uint32_t most = 0;
-  for (uint32_t first = 0; first <= rows; ++first) {
-    const uint32_t here = (first + stride - 1) / stride;
-    most = std::max(most, here + MostStridedRows(rows - first, segments - 1, stride));
+  for (uint32_t here = 0; here <= std::min(rows, longest); ++here) {
+    most = std::max(most, StridedRows(here, ends) + MostStridedRows(rows - here, segments - 1, longest, ends));
   }
   return most;
 }
 
 TEST(Spaces, StridedLimitsAreExact) {
-  for (const uint32_t stride : {2u, 3u, 7u}) {
+  for (const Ends& ends :
+       {Ends{2, 0, 0}, {3, 0, 0}, {7, 0, 0}, {2, 1, 1}, {2, 1, 0}, {3, 0, 2}, {2, 3, 3}, {5, 2, 1}}) {
     ModelBuilder b;
     const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts);
-    const uint32_t fewer = b.StridedSpace("fewer", tokens, stride), x = b.Input("x", tokens, 64);
+    const uint32_t fewer = b.StridedSpace("fewer", tokens, ends.stride, static_cast<uint16_t>(ends.first),
+                                          static_cast<uint16_t>(ends.last));
+    const uint32_t x = b.Input("x", tokens, 64);
     b.SetOutput(b.Op(OpCode::kPool, {x}, {}, fewer, 64));
     const TestModel model(b.Blob());
     for (uint32_t segments = 1; segments <= 4; ++segments) {
-      for (uint32_t rows = 1; rows <= 9; ++rows) {
-        const std::vector<fovea_limit> limits = {{texts, segments, 0}, {tokens, rows, 0}};
-        const TestSession session(model, Options(limits));
-        fovea_session_info info = {};
-        info.struct_size = sizeof(info);
-        ASSERT_EQ(fovea_session_get_info(session.session, &info), FOVEA_OK);
-        // And what kernels may read behind a matrix.
-        EXPECT_EQ(info.value_bytes, MostStridedRows(rows, segments, stride) * 64 * 4 + 128u)
-            << rows << " rows in " << segments << " segments by " << stride;
+      for (uint32_t rows = 1; rows <= 13; ++rows) {
+        for (uint32_t longest = 1; longest <= rows; longest += 2) {
+          const std::vector<fovea_limit> limits = {{texts, segments, 0}, {tokens, rows, longest}};
+          const TestSession session(model, Options(limits));
+          fovea_session_info info = {};
+          info.struct_size = sizeof(info);
+          ASSERT_EQ(fovea_session_get_info(session.session, &info), FOVEA_OK);
+          // And what kernels may read behind a matrix.
+          EXPECT_EQ(info.value_bytes, MostStridedRows(rows, segments, longest, ends) * 64 * 4 + 128u)
+              << rows << " rows in " << segments << " segments of up to " << longest << " by " << ends.stride
+              << " behind " << ends.first << " before " << ends.last;
+        }
       }
+    }
+  }
+}
+
+// Segments of every length fit where positions say how long those of a strided space are, and no longer ones.
+TEST(Spaces, StridedSegmentsBoundTheirSource) {
+  for (const Ends& ends : {Ends{2, 0, 0}, {2, 1, 1}, {3, 0, 2}, {2, 3, 3}, {5, 9, 1}}) {
+    for (const uint32_t positions : {1u, 2u, 4u, 9u}) {
+      ModelBuilder b;
+      const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts);
+      const uint32_t fewer = b.StridedSpace("fewer", tokens, ends.stride, static_cast<uint16_t>(ends.first),
+                                            static_cast<uint16_t>(ends.last));
+      const uint32_t x = b.Input("x", tokens, 4), pooled = b.Op(OpCode::kPool, {x}, {}, fewer, 4);
+      b.SetOutput(b.Op(OpCode::kPosition, {pooled}, {b.RandomTensor(positions, 4)}, fewer, 4));
+      const TestModel model(b.Blob());
+      uint32_t longest = 0;
+      while (StridedRows(longest + 1, ends) <= positions) ++longest;
+      fovea_space_info info = {};
+      ASSERT_EQ(fovea_model_space(model.model, tokens, &info), FOVEA_OK);
+      EXPECT_EQ(info.max_segment_rows, longest);
     }
   }
 }

@@ -46,7 +46,7 @@ class ModelBuilder {
   void NextProgram(const std::string& name) { content_.programs.push_back({name, {}, {}}); }
 
   uint32_t Space(const std::string& name, uint32_t parent = kBlobNone) {
-    content_.spaces.push_back({name, parent, SpaceKind::kInput, kBlobNone, 0});
+    content_.spaces.push_back({name, parent, SpaceKind::kInput, kBlobNone});
     return static_cast<uint32_t>(content_.spaces.size() - 1);
   }
   uint32_t ExtendedSpace(const std::string& name, uint32_t source, uint32_t extra) {
@@ -59,8 +59,12 @@ class ModelBuilder {
   uint32_t SelectedSpace(const std::string& name, uint32_t source, uint32_t extra = 0) {
     return SpaceOf(SpaceKind::kSelected, name, source, extra);
   }
-  uint32_t StridedSpace(const std::string& name, uint32_t source, uint32_t stride) {
-    return SpaceOf(SpaceKind::kStrided, name, source, stride);
+  uint32_t StridedSpace(const std::string& name, uint32_t source, uint32_t stride, uint16_t first = 0,
+                        uint16_t last = 0) {
+    const uint32_t space = SpaceOf(SpaceKind::kStrided, name, source, stride);
+    content_.spaces[space].first = first;
+    content_.spaces[space].last = last;
+    return space;
   }
 
   std::vector<float> RandomFloats(size_t count, float scale = 1.0f) {

@@ -237,10 +237,13 @@ class ReferenceRun {
       at = set[key];
       from = set[position];
     }
+    const int64_t apart = spec_.apart, stride = std::max(spec_.query_stride, 1u);
+    if (stride > 1 && from > apart) from = apart + (from - apart) * stride;
+    const bool distances = int64_t{key} >= apart && int64_t{position} >= apart;
     const int64_t distance = std::max(-reach, std::min(at - from, reach)) + reach;
-    if (spec_.distance_bias != nullptr) score += spec_.distance_bias[head * (2 * reach + 1) + distance];
+    if (spec_.distance_bias != nullptr && distances) score += spec_.distance_bias[head * (2 * reach + 1) + distance];
     const RelativeScores& relative = spec_.relative;
-    if (relative.bucket_count > 0) {
+    if (relative.bucket_count > 0 && distances) {
       const size_t line = (size_t{head} * relative.bucket_count + relative.buckets[distance]) * spec_.d_k;
       for (uint32_t i = 0; i < spec_.d_k; ++i) {
         if (relative.keys != nullptr) score += spec_.scale * q(i) * relative.keys[line + i];

@@ -102,7 +102,8 @@ class Reader {
   void Spaces() {
     for (uint64_t i = 0; i < Count(3, 24); ++i) {
       const uint64_t at = Record(3, i, 24);
-      blob_.spaces.push_back({String(U32(at)), U32(at + 4), U32(at + 8), U32(at + 12), U32(at + 16)});
+      blob_.spaces.push_back({String(U32(at)), U32(at + 4), U32(at + 8), U32(at + 12), U32(at + 16),
+                              U32(at + 20) & 0xffff, U32(at + 20) >> 16});
     }
   }
 

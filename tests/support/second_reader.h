@@ -18,7 +18,7 @@ struct ReadSection {
 };
 struct ReadSpace {
   std::string name;
-  uint32_t parent = kAbsent, kind = 0, source = kAbsent, extra = 0;
+  uint32_t parent = kAbsent, kind = 0, source = kAbsent, extra = 0, first = 0, last = 0;
 };
 struct ReadTensor {
   std::string name;

@@ -19,6 +19,7 @@ struct BlobSpace {
   SpaceKind kind = SpaceKind::kInput;
   uint32_t source = kBlobNone;
   uint32_t extra = 0;
+  uint16_t first = 0, last = 0;
 };
 
 struct BlobTensor {

@@ -108,7 +108,7 @@ std::vector<uint8_t> WriteBlob(const BlobContent& content) {
 
   Table<SpaceRecord> spaces("spaces", kMaxSpaces);
   for (const BlobSpace& space : content.spaces) {
-    spaces.Add({strings.Add(space.name), space.parent, space.kind, space.source, space.extra, 0});
+    spaces.Add({strings.Add(space.name), space.parent, space.kind, space.source, space.extra, space.first, space.last});
   }
 
   Table<TensorRecord> tensors("tensors");

@@ -24,7 +24,9 @@ struct Space {
   uint32_t each = 0;         // rows of every segment of a child of `parent`; 0: the caller says how many
   std::string selects = "";  // another space, of which a run selects rows: at most `at_most` of a segment, 0: any
   uint32_t at_most = 0;
-  std::string strides = "";  // another space, every `by` rows of which become one
+  std::string strides = "";  // another space, every `by` rows of which become one, but for
+  uint32_t first = 0;        // .. so many at the front of a segment, which stay as they are
+  uint32_t last = 0;         // .. and so many at its end, which are left out
 };
 
 struct Input {
@@ -42,7 +44,7 @@ struct Operation {
   std::string out;                   // the value it makes
   Json attributes = Json::object();  // runtime/blob/attribute_list.inc; enumerations by name
   std::string name = "";             // of the step, for taps and tables
-  std::string space = "";            // of the result, where several would do; pool, unfold: a strided one
+  std::string space = "";            // of the result, where several would do; pool, unfold, upsample: one of strides
 };
 
 struct Program {

@@ -318,7 +318,8 @@ Description ReadDescription(const Json& json, const std::string& source) {
       Object space(item, "a space");
       description.spaces.push_back({space.Text("name"), space.Text("parent", ""), space.Text("extends", ""),
                                     space.Number("by", 0), space.Number("each", 0), space.Text("selects", ""),
-                                    space.Number("at_most", 0), space.Text("strides", "")});
+                                    space.Number("at_most", 0), space.Text("strides", ""), space.Number("first", 0),
+                                    space.Number("last", 0)});
       space.NothingElse();
     });
   }

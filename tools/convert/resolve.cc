@@ -48,6 +48,10 @@ class Resolver {
       Follow(space, "selects", space.selects, SpaceKind::kSelected, space.at_most, 0, record);
       Follow(space, "strides", space.strides, SpaceKind::kStrided, space.by, 2, record);
       if (space.by != 0 && space.extends.empty() && space.strides.empty()) Fail("it has no use for \"by\"");
+      if (space.first > UINT16_MAX || space.last > UINT16_MAX) Fail("more than {} rows at the ends", UINT16_MAX);
+      if (space.strides.empty() && space.first + space.last != 0) Fail("it has no use for \"first\" and \"last\"");
+      record.first = static_cast<uint16_t>(space.first);
+      record.last = static_cast<uint16_t>(space.last);
       if (space.at_most != 0 && space.selects.empty()) Fail("it has no use for \"at_most\"");
       if (record.extra > kMaxRecords) Fail("{} rows are more than {}", record.extra, kMaxRecords);
       result_.content.spaces.push_back(record);

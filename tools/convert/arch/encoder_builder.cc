@@ -19,8 +19,8 @@ EncoderBuilder::EncoderBuilder(const Checkpoint& checkpoint, Description& descri
 }
 
 std::string EncoderBuilder::Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
-                               const std::string& out, Json attributes) {
-  program_.operations.push_back({op, std::move(in), std::move(tensors), out, std::move(attributes)});
+                               const std::string& out, Json attributes, const std::string& space) {
+  program_.operations.push_back({op, std::move(in), std::move(tensors), out, std::move(attributes), "", space});
   return out;
 }
 
@@ -45,9 +45,7 @@ std::string EncoderBuilder::Norm(const std::string& in, const std::string& name,
 
 std::string EncoderBuilder::Arrange(const std::string& in, const std::string& table, const std::string& space,
                                     const std::string& out) {
-  Op("arrange", {in}, {table}, out);
-  program_.operations.back().space = space;
-  return out;
+  return Op("arrange", {in}, {table}, out, Json::object(), space);
 }
 
 std::string EncoderBuilder::Attention(const std::string& name, std::vector<std::string> in,

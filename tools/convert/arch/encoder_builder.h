@@ -42,9 +42,9 @@ class EncoderBuilder {
   EncoderBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms, std::vector<Space> spaces,
                  Input input);
 
-  // All return `out`. A bias is used where it is stored.
+  // All return `out`. A bias is used where it is stored. `space`: of the result, where several would do.
   std::string Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
-                 const std::string& out, Json attributes = Json::object());
+                 const std::string& out, Json attributes = Json::object(), const std::string& space = "");
   std::string Linear(const std::string& in, const std::string& name, const std::string& out,
                      const std::string& activation = "none");
   // `heads`: so many parts of a row are normed, each by itself.

@@ -36,9 +36,10 @@ void AttentionRule(Check& c) {
     c.Number(Attribute::kLeft);
     c.Number(Attribute::kRight);
   }
-  for (const Attribute key : {Attribute::kDilation, Attribute::kBlock, Attribute::kFirst, Attribute::kLast,
-                              Attribute::kCausal, Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead,
-                              Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter}) {
+  for (const Attribute key :
+       {Attribute::kDilation, Attribute::kBlock, Attribute::kFirst, Attribute::kLast, Attribute::kCausal,
+        Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead, Attribute::kChunk, Attribute::kChunksBefore,
+        Attribute::kChunksAfter, Attribute::kQueryStride, Attribute::kApart}) {
     c.Number(key);
   }
   size_t inputs = 3;  // and those that attributes announce

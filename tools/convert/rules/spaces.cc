@@ -114,6 +114,22 @@ void Fill(Check& c) {
   c.Result(c.OneSpace([](const BlobSpace&) { return true; }, "are there"), c.tensor(0).width);
 }
 
+// Strides from one space to another, all with the same first rows: none lead there otherwise.
+bool IsMadeOf(const std::vector<BlobSpace>& spaces, uint32_t space, const BlobSpace& of) {
+  const uint16_t first = spaces[space].first;
+  while (spaces[space].kind == SpaceKind::kStrided && spaces[space].first == first) {
+    space = spaces[space].source;
+    if (&spaces[space] == &of) return true;
+  }
+  return false;
+}
+
+void Upsample(Check& c) {
+  c.Result(c.OneSpace([&](const BlobSpace& s) { return IsMadeOf(c.spaces(), c.in(0).space, s); },
+                      "become space " + c.spaces()[c.in(0).space].name + " by strides"),
+           c.in(0).width);
+}
+
 }  // namespace
 
 extern const Rule kPoolRule = {1, 1, 0, 0, Pool};
@@ -125,5 +141,6 @@ extern const Rule kArrangeRule = {1, 1, 1, 1, Arrange, 0, 1u << 0};
 extern const Rule kBroadcastRule = {1, 2, 0, 0, Broadcast};
 extern const Rule kFillRule = {0, 0, 1, 1, Fill};
 extern const Rule kUnfoldRule = {1, 1, 0, 0, Unfold};
+extern const Rule kUpsampleRule = {1, 1, 0, 0, Upsample};
 
 }  // namespace fovea::tools

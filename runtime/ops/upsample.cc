@@ -1,0 +1,70 @@
+// Back from a strided space to the space that it was made of, by one or several strides at once: every row gets the row
+// that stands for it, zeros where none does (rows that were left out).
+#include <string.h>
+
+#include "runtime/blob/strides.h"
+#include "runtime/ops/op.h"
+
+namespace fovea {
+namespace {
+
+// How many rows of the output a row of the input stands for, and the first ones of a segment that it has for itself.
+struct Reach {
+  uint64_t first = 0, stride = 0;  // stride 0: the spaces do not fit
+};
+
+Reach ReachOf(const OpView& op) {
+  Reach reach;
+  uint64_t stride = 1;
+  for (uint32_t space = op.Input(0).space; space != op.Output().space;) {
+    const SpaceRecord& record = op.blob->spaces[space];
+    const bool begins = stride == 1;
+    if (record.kind != SpaceKind::kStrided || (!begins && record.first != reach.first)) return {};
+    reach.first = record.first;
+    stride *= record.extra;
+    if (stride > UINT32_MAX) stride = UINT32_MAX;  // longer than any segment
+    space = record.source;                         // before it in the table
+  }
+  reach.stride = stride > 1 ? stride : 0;
+  return reach;
+}
+
+Status Check(const OpView& op, Reporter& reporter) {
+  FOVEA_TRY(CheckF32(op, 0, reporter));
+  FOVEA_TRY(CheckWidth(op, 0, reporter));
+  if (ReachOf(op).stride == 0) {
+    return reporter.Fail(FOVEA_E_SHAPE,
+                         "input's space must be made of the output's by strides with the same first rows",
+                         op.Output().space, op.Input(0).space);
+  }
+  return kOk;
+}
+
+Status Run(const OpRun& run) {
+  const Reach reach = ReachOf(run.view);
+  const size_t width = run.view.Output().width;
+  const uint32_t* offsets = run.SegmentsOf(run.view.Input(0)).offsets;
+  ForEachSegmentPiece(run.SegmentsOf(run.view.Output()), run.row_begin, run.row_end,
+                      [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
+                        const uint64_t length = offsets[segment + 1] - offsets[segment];
+                        const float* x = run.Input(0) + size_t{offsets[segment]} * width;
+                        float* y = run.output + size_t{row - run.row_begin} * width;
+                        for (uint32_t i = 0; i < rows; ++i, y += width) {
+                          uint64_t from = uint64_t{position} + i;
+                          if (from > reach.first) from = reach.first + (from - reach.first) / reach.stride;
+                          if (from < length) {
+                            memcpy(y, x + static_cast<size_t>(from) * width, width * sizeof(float));
+                          } else {
+                            memset(y, 0, width * sizeof(float));
+                          }
+                        }
+                      });
+  return kOk;
+}
+
+}  // namespace
+
+extern const OpDef kUpsampleOp = {"upsample",       1, 1, 0, 0, OpAttributes(), 1u << 0, Check, nullptr, Run,
+                                  OneFlopPerElement};
+
+}  // namespace fovea
