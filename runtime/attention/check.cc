@@ -8,9 +8,11 @@
 namespace fovea {
 namespace {
 
-constexpr uint32_t kMostHeads = 1u << 16, kMostWidth = 1u << 24;
+// What is read to the end when it is checked has a bound of its own: a blob may name one table in every operation.
+constexpr uint32_t kMostHeads = 4096, kMostWidth = 1u << 24;
 constexpr uint32_t kMostDilation = 4096, kMostBlock = 1u << 20, kMostColumns = 4096, kMostRounds = 64, kMostChunks = 64;
 constexpr uint32_t kMostTopK = 1u << 20, kMostBuckets = 1u << 20, kMostReach = 1u << 29;
+constexpr uint64_t kMostComparisons = 1u << 18;  // of names in a table of blocks
 
 // A product of sizes that an array of 4-byte entries must have.
 bool Fits(CheckedSize entries) { return (entries * CheckedSize(4)).ok(); }
@@ -82,6 +84,11 @@ class SpecCheck {
     // How often a block is named is a factor of softmax weights; other weights have no place for it.
     if (spec_.weighting == Activation::kNone && !spec_.has_self_score) return kOk;
     const size_t columns = pattern_.block_columns;
+    const uint64_t comparisons = uint64_t{pattern_.blocks_heads} * pattern_.block_rows * columns;
+    if (columns != 0 && comparisons > kMostComparisons / columns) {
+      return Fail("table of blocks is too large where weights are no plain softmax", kMostComparisons / columns,
+                  comparisons);
+    }
     for (size_t row = 0; row < size_t{pattern_.blocks_heads} * pattern_.block_rows; ++row) {
       const int32_t* names = pattern_.blocks + row * columns;
       for (size_t i = 0; i < columns; ++i) {
