@@ -106,7 +106,7 @@ typedef struct fovea_attention_pattern {
    * in row b - first / block of [blocks_heads, block_rows, block_columns]. A key counts as often as its block is named,
    * and once more if the window has it. Negative numbers and blocks past the end name nothing. Goes with neither
    * dilation nor head_windows nor top_k; and no row may name a block twice where weights are no softmax or a self score
-   * is given (FOVEA_E_ID, byte: its index). */
+   * is given (FOVEA_E_ID, byte: its index); entries times columns are then at most 2^18. */
   const int32_t* blocks;
   uint32_t blocks_heads; /* 0 or 1: one table for all query heads; else `heads`. */
   uint32_t block_rows;
@@ -167,7 +167,7 @@ enum {
  * A score is made as the FOVEA_SCORE_* says, capped, and then the biases are added. */
 typedef struct fovea_attention_options {
   size_t struct_size;
-  uint32_t heads;     /* Of queries and outputs. 0: 1. At most 2^16. */
+  uint32_t heads;     /* Of queries and outputs. 0: 1. At most 4096. */
   uint32_t kv_heads;  /* Of keys and values; divides heads: head h uses h / (heads / kv_heads). 0: heads. */
   uint32_t d_k;       /* Elements of a query and a key; 1 to 2^24. */
   uint32_t d_v;       /* Elements of a value and an output; at most 2^24. 0: d_k. */

@@ -52,7 +52,7 @@ FOVEA_API fovea_status fovea_model_make(const void* blob, uint64_t size, const f
 
 /* ---- Looking inside. Strings belong to the blob. All of it is constant and may be called from any thread. ---- */
 
-enum { FOVEA_TYPE_F32 = 0, FOVEA_TYPE_F16 = 1, FOVEA_TYPE_I8 = 2, FOVEA_TYPE_I4 = 3, FOVEA_TYPE_I32 = 4 };
+enum { FOVEA_TYPE_F32 = 0, FOVEA_TYPE_F16 = 1, FOVEA_TYPE_I8 = 2, FOVEA_TYPE_I4 = 3, FOVEA_TYPE_I32 = 4, FOVEA_TYPE_BF16 = 5 };
 
 /* "no such": a space without parent. */
 #define FOVEA_NONE 0xffffffffu
@@ -124,7 +124,7 @@ typedef struct fovea_value_info {
   const char* name;
   uint32_t space;
   uint32_t width;
-  uint32_t type; /* FOVEA_TYPE_F32, or FOVEA_TYPE_I32 for ids, marks and indices of selected rows. */
+  uint32_t type; /* FOVEA_TYPE_F32; FOVEA_TYPE_I32 for ids, marks and indices of selected rows; F16, BF16, I8: keys and values stored so. */
   uint32_t role; /* FOVEA_ROLE_* */
   uint32_t id_limit; /* Ids must be below this; 0 for values that are not ids (marks may be any number). */
   uint32_t carried_by; /* Inputs: the output of the program whose rows of one run are this input's of the next; FOVEA_NONE: none. */

@@ -87,10 +87,11 @@ FOVEA_API fovea_status fovea_session_make(const fovea_model* model, const fovea_
 FOVEA_API fovea_status fovea_session_set_segments(fovea_session* session, uint32_t space, const uint32_t* lengths, uint32_t count,
                                                   fovea_error* error);
 
-/* A matrix in the session's memory: row r starts at (char*)data + r * row_bytes. */
+/* A matrix in the session's memory: row r starts at (char*)data + r * row_bytes. Rows of FOVEA_TYPE_I8 begin with f32 scales, one for each
+ * of (row_bytes - width) / 4 (rounded down) equal parts of the `width` integers behind them: element = integer * scale of its part. */
 typedef struct fovea_view {
   void* data;
-  uint32_t type; /* FOVEA_TYPE_F32 or FOVEA_TYPE_I32 */
+  uint32_t type; /* FOVEA_TYPE_F32 or FOVEA_TYPE_I32; F16, BF16 or I8 only where the program casts */
   uint32_t rows;
   uint32_t width;
   uint32_t row_bytes;

@@ -117,7 +117,7 @@ Status Make(const fovea_model* model, const fovea_session_options* options, fove
 fovea_view ViewOf(const Session& session, uint32_t value, void* rows) {
   const ValueRecord& record = session.value(value);
   return {rows, record.type, session.space_rows[record.space].rows, record.width,
-          static_cast<uint32_t>(record.width * sizeof(float))};
+          session.plan->values[value].row_bytes};
 }
 
 Status CheckSession(const fovea_session* handle, Reporter& reporter) {

@@ -8,10 +8,12 @@
 namespace fovea {
 namespace {
 
-constexpr uint32_t kMostHeads = 1u << 16, kMostWidth = 1u << 24;
+// What is read to the end when it is checked has a bound of its own: a blob may name one table in every operation.
+constexpr uint32_t kMostHeads = 4096, kMostWidth = 1u << 24;
 constexpr uint32_t kMostDilation = 4096, kMostBlock = 1u << 20, kMostColumns = 4096, kMostRounds = 64, kMostChunks = 64;
 constexpr uint32_t kMostTopK = 1u << 20, kMostBuckets = 1u << 20, kMostReach = 1u << 29;
 constexpr uint32_t kMostQueryStride = 1u << 20;
+constexpr uint64_t kMostComparisons = 1u << 18;  // of names in a table of blocks
 
 // A product of sizes that an array of 4-byte entries must have.
 bool Fits(CheckedSize entries) { return (entries * CheckedSize(4)).ok(); }
@@ -27,7 +29,7 @@ class SpecCheck {
     FOVEA_TRY(Blocks());
     FOVEA_TRY(Clusters());
     FOVEA_TRY(Scores());
-    FOVEA_TRY(CheckCenters(spec_, code_, reporter_));
+    FOVEA_TRY(Middles());
     return Relative();
   }
 
@@ -84,6 +86,11 @@ class SpecCheck {
     // How often a block is named is a factor of softmax weights; other weights have no place for it.
     if (spec_.weighting == Activation::kNone && !spec_.has_self_score) return kOk;
     const size_t columns = pattern_.block_columns;
+    const uint64_t comparisons = uint64_t{pattern_.blocks_heads} * pattern_.block_rows * columns;
+    if (columns != 0 && comparisons > kMostComparisons / columns) {
+      return Fail("table of blocks is too large where weights are no plain softmax", kMostComparisons / columns,
+                  comparisons);
+    }
     for (size_t row = 0; row < size_t{pattern_.blocks_heads} * pattern_.block_rows; ++row) {
       const int32_t* names = pattern_.blocks + row * columns;
       for (size_t i = 0; i < columns; ++i) {
@@ -128,6 +135,24 @@ class SpecCheck {
     if (spec_.query_stride > 1) return Fail("query_stride goes without coordinates", 1, spec_.query_stride);
     if (spec_.coordinate_sets == 0 || !Fits(CheckedSize(spec_.coordinate_sets) * spec_.coordinate_positions)) {
       return Fail("table of coordinates has a wrong size", 1, spec_.coordinate_sets);
+    }
+    return kOk;
+  }
+
+  // Of windows.
+  Status Middles() const {
+    if (spec_.centers > Centers::kFractions) {
+      return Fail("unknown kind of centers", static_cast<uint32_t>(Centers::kFractions),
+                  static_cast<uint32_t>(spec_.centers));
+    }
+    if (spec_.centers == Centers::kNone) return spec_.gaussian ? Fail("a Gaussian needs centers", 1, 0) : kOk;
+    const bool window = pattern_.has_window && pattern_.left != kUnbounded && pattern_.right != kUnbounded &&
+                        pattern_.head_windows == nullptr && pattern_.dilation == 1 && pattern_.block == 1;
+    const bool alone = pattern_.first == 0 && pattern_.last == 0 && !pattern_.listed && pattern_.blocks == nullptr &&
+                       !pattern_.causal && pattern_.full_up_to == 0 && pattern_.top_k == 0 && pattern_.rounds == 0;
+    if (!window || !alone) return Fail("centers go with a bounded window and nothing else of a pattern", 1, 0);
+    if (spec_.gaussian && (pattern_.left != pattern_.right || pattern_.left == 0)) {
+      return Fail("a Gaussian needs a window of equal sides, at least 1", pattern_.left, pattern_.right);
     }
     return kOk;
   }
@@ -239,28 +264,6 @@ Status CheckLengths(const AttentionCall& call, Reporter& reporter) {
 }
 
 }  // namespace
-
-Status CheckCenters(const AttentionSpec& spec, fovea_status code, Reporter& reporter) {
-  const Pattern& pattern = spec.pattern;
-  if (spec.centers > Centers::kFractions) {
-    return reporter.Fail(code, "unknown kind of centers", static_cast<uint32_t>(Centers::kFractions),
-                         static_cast<uint32_t>(spec.centers));
-  }
-  if (spec.centers == Centers::kNone) {
-    return spec.gaussian ? reporter.Fail(code, "a Gaussian needs centers") : kOk;
-  }
-  const bool window = pattern.has_window && pattern.left != kUnbounded && pattern.right != kUnbounded &&
-                      pattern.head_windows == nullptr && pattern.dilation == 1 && pattern.block == 1;
-  const bool alone = pattern.first == 0 && pattern.last == 0 && !pattern.listed && pattern.blocks == nullptr &&
-                     !pattern.causal && pattern.full_up_to == 0 && pattern.top_k == 0 && pattern.rounds == 0;
-  if (!window || !alone) {
-    return reporter.Fail(code, "centers go with a bounded window and nothing else of a pattern", 1, 0);
-  }
-  if (spec.gaussian && (pattern.left != pattern.right || pattern.left == 0)) {
-    return reporter.Fail(code, "a Gaussian needs a window of equal sides, at least 1", pattern.left, pattern.right);
-  }
-  return kOk;
-}
 
 Status CheckAttentionSpec(const AttentionSpec& spec, fovea_status code, Reporter& reporter) {
   return SpecCheck(spec, code, reporter).Run();

@@ -10,9 +10,6 @@ namespace fovea {
 // Numbers and tables of a spec. `code` is the status of numbers that are out of range; entries of tables: FOVEA_E_ID.
 Status CheckAttentionSpec(const AttentionSpec& spec, fovea_status code, Reporter& reporter);
 
-// Of them, what goes with windows around given centres.
-Status CheckCenters(const AttentionSpec& spec, fovea_status code, Reporter& reporter);
-
 // How long the arrays of a call are.
 struct AttentionRows {
   uint32_t queries, keys;  // rows of q and out; of k and v

@@ -15,14 +15,17 @@ enum class DType : uint32_t {
   kI8 = 2,   // int8, one f32 scale per row: w = q * scale[row]
   kI4 = 3,   // unsigned nibbles with zero point 8, low nibble first, one bf16 scale per 32 of a row: w = (q - 8) * scale
   kI32 = 4,  // ids
+  kBf16 = 5,  // values only
 };
-inline constexpr uint32_t kDTypeCount = 5;
+inline constexpr uint32_t kDTypeCount = 6;
+inline constexpr uint32_t kTensorTypeCount = 5;  // of constants
 inline constexpr uint32_t kI4Block = 32;
 
 // Bytes of one row of `width` elements without scales.
 constexpr uint64_t RowBytes(DType type, uint64_t width) {
   switch (type) {
-    case DType::kF16: return 2 * width;
+    case DType::kF16:
+    case DType::kBf16: return 2 * width;
     case DType::kI8: return width;
     case DType::kI4: return DivideUp(width, 2);
     case DType::kF32:
@@ -38,6 +41,12 @@ constexpr uint64_t ScaleBytes(DType type, uint64_t rows, uint64_t width) {
     case DType::kI4: return 2 * rows * DivideUp(width, kI4Block);
     default: return 0;
   }
+}
+
+// Bytes from a row of a value to the next. Rows of int8 values begin with their scales, one for each of `heads` equal
+// parts, so they are whole floats long.
+constexpr uint64_t ValueRowBytes(DType type, uint64_t width, uint64_t heads) {
+  return type == DType::kI8 ? RoundUp(sizeof(float) * heads + width, sizeof(float)) : RowBytes(type, width);
 }
 
 }  // namespace fovea

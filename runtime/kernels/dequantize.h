@@ -14,8 +14,8 @@ using RowToF32 = void (*)(const void* row, const void* scales, size_t width, flo
 
 // Indexed by DType; kI32 is null: ids are not numbers.
 struct DequantizeKernels {
-  RowToF32 set[kDTypeCount];  // y = row * factor
-  RowToF32 add[kDTypeCount];  // y += row * factor
+  RowToF32 set[kTensorTypeCount];  // y = row * factor
+  RowToF32 add[kTensorTypeCount];  // y += row * factor
 };
 
 DequantizeKernels GetDequantizeKernels();

@@ -75,7 +75,9 @@ Status CheckTensors(const Blob& blob, Reporter& reporter) {
     reporter.tensor = i;
     const TensorRecord& t = blob.tensors[i];
     if (!blob.HasString(t.name)) return reporter.Fail(FOVEA_E_RECORD, "tensor has no name", blob.strings.size, t.name);
-    if (t.type >= kDTypeCount) return reporter.Fail(FOVEA_E_OP, "unknown element type", kDTypeCount - 1, t.type);
+    if (t.type >= kTensorTypeCount) {
+      return reporter.Fail(FOVEA_E_OP, "unknown element type", kTensorTypeCount - 1, t.type);
+    }
     if (t.width == 0 || t.width > kMaxWidth || t.rows == 0 || t.rows > INT32_MAX) {
       return reporter.Fail(FOVEA_E_SHAPE, "tensor is empty or too large", kMaxWidth, t.width);
     }
@@ -214,8 +216,9 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, uint32_t* inp
     if (is_input && *inputs != i) return reporter.Fail(FOVEA_E_RECORD, "inputs must be the first values", *inputs, i);
     *inputs += is_input ? 1 : 0;
     const DType type = DType(value.type);
-    if (type != DType::kF32 && type != DType::kI32) {
-      return reporter.Fail(FOVEA_E_SHAPE, "value must be f32 or i32", 0, value.type);
+    const bool cast = type == DType::kF16 || type == DType::kBf16 || type == DType::kI8;
+    if (type != DType::kF32 && type != DType::kI32 && (is_input || !cast)) {
+      return reporter.Fail(FOVEA_E_SHAPE, "values are f32 or i32, what casts make f16, bf16 or int8", 0, value.type);
     }
     if (is_input && blob.spaces[value.space].kind == SpaceKind::kSelected) {
       return reporter.Fail(FOVEA_E_SHAPE, "an input cannot have rows that a run selects", 0, value.space);
@@ -265,7 +268,7 @@ Status CheckProgram(const Blob& blob, const ProgramRecord& program, Reporter& re
     FOVEA_TRY(CheckAttributes(blob, operation, *def, reporter));
     FOVEA_TRY(CheckOrder(blob, program, inputs, i, reporter));
     const OpView view{&blob, &operation, blob.values.data + program.first_value};
-    if (DType(view.Output().type) != def->output) {
+    if (DType(view.Output().type) != def->output && !def->casts) {
       return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type",
                            static_cast<uint32_t>(def->output), view.Output().type);
     }

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "runtime/attention/check.h"
 #include "runtime/ops/op.h"
@@ -23,10 +22,7 @@ enum : uint32_t {
 };
 enum PatternName : uint32_t { kFull = 0, kWindow = 1, kNone = 2 };
 
-// Where a hostile number would make a run endless or a product overflow.
-constexpr uint32_t kMostDilation = 4096, kMostBlock = 1u << 20, kMostColumns = 4096, kMostRounds = 64, kMostChunks = 64;
-constexpr uint32_t kMostTopK = 1u << 20, kMostQueryStride = 1u << 20;
-// Tables that are read to the end when they are checked.
+// Buckets of one operation: they are read to the end when it is checked.
 constexpr uint32_t kMostBuckets = 1u << 14;
 
 // Inputs behind q, k and v, in this order.
@@ -58,68 +54,28 @@ Status CheckIntegers(const OpView& op, uint32_t i, uint32_t rows, uint32_t width
   return kOk;
 }
 
-Status AtMost(const OpView& op, Attribute key, uint32_t most, Reporter& reporter) {
-  const uint32_t value = op.U32(key, 0);
-  if (value <= most) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "attribute of attention is too large", most, value);
-}
-
-Status CheckPattern(const OpView& op, uint32_t heads, Reporter& reporter) {
-  const uint32_t pattern = op.U32(Attribute::kPattern, kFull);
+// Enumerations.
+Status CheckNames(const OpView& op, Reporter& reporter) {
+  const uint32_t pattern = op.U32(Attribute::kPattern, kFull), score = op.U32(Attribute::kScore, 0);
   if (pattern > kNone) return reporter.Fail(FOVEA_E_OP, "unknown attention pattern", kNone, pattern);
-  FOVEA_TRY(AtMost(op, Attribute::kDilation, kMostDilation, reporter));
-  FOVEA_TRY(AtMost(op, Attribute::kBlock, kMostBlock, reporter));
-  FOVEA_TRY(AtMost(op, Attribute::kTopK, kMostTopK, reporter));
-  FOVEA_TRY(AtMost(op, Attribute::kRounds, kMostRounds, reporter));
-  FOVEA_TRY(AtMost(op, Attribute::kChunksBefore, kMostChunks, reporter));
-  FOVEA_TRY(AtMost(op, Attribute::kChunksAfter, kMostChunks, reporter));
-  const uint32_t dilation = op.U32(Attribute::kDilation, 1), block = op.U32(Attribute::kBlock, 1);
-  if (dilation == 0 || block == 0) return reporter.Fail(FOVEA_E_SHAPE, "dilation and block are at least 1", 1, 0);
-  if (block > 1 && (dilation > 1 || op.HasTensor(kHeadWindows))) {
-    return reporter.Fail(FOVEA_E_SHAPE, "windows in blocks are neither dilated nor by head", 1, block);
-  }
-  for (const Attribute edge : {Attribute::kFirst, Attribute::kLast}) {
-    const uint32_t rows = op.U32(edge, 0);
-    if (rows % block != 0) return reporter.Fail(FOVEA_E_SHAPE, "edges must be whole blocks", block, rows);
-  }
-  if (op.HasTensor(kHeadWindows)) {
-    FOVEA_TRY(CheckIntegers(op, kHeadWindows, heads, 3, reporter));
-    for (uint32_t head = 0; head < heads; ++head) {
-      const int32_t of_head = Integers(op, kHeadWindows)[3 * head + 2];
-      if (of_head < 1 || of_head > static_cast<int32_t>(kMostDilation)) {
-        return reporter.Fail(FOVEA_E_SHAPE, "a head's dilation is out of range", kMostDilation,
-                             static_cast<uint32_t>(of_head), head);
-      }
-    }
-  }
-  if (op.HasTensor(kBlocks)) {
-    FOVEA_TRY(CheckIntegers(op, kBlocks, 0, 0, reporter));
-    const bool by_head = op.U32(Attribute::kBlocksByHead, 0) != 0;
-    if (op.Tensor(kBlocks).width > kMostColumns || (by_head && op.Tensor(kBlocks).rows % heads != 0)) {
-      return reporter.Fail(FOVEA_E_SHAPE, "table of blocks has the wrong shape", heads, op.Tensor(kBlocks).rows);
-    }
-    if (dilation > 1 || op.HasTensor(kHeadWindows)) {
-      return reporter.Fail(FOVEA_E_SHAPE, "a table of blocks goes with plain windows only", 1, dilation);
-    }
-  }
-  if (Clustered(op) && (op.U32(Attribute::kChunk, 0) == 0 || op.U32(Attribute::kTopK, 0) != 0)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "a clustered pattern needs chunks and goes without top_k", 1, 0);
-  }
-  return kOk;
-}
-
-// What is added to scores, or makes them.
-Status CheckScores(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& reporter) {
-  const uint32_t score = op.U32(Attribute::kScore, 0);
   if (score >= kScoreCount) return reporter.Fail(FOVEA_E_OP, "unknown score", kScoreCount - 1, score);
   FOVEA_TRY(CheckActivation(op, reporter));
   const auto weighting = Activation(op.U32(Attribute::kActivation, 0));
   if (weighting == Activation::kTanh || weighting == Activation::kLogSigmoid) {
     return reporter.Fail(FOVEA_E_OP, "this activation does not weigh scores", 0, op.U32(Attribute::kActivation, 0));
   }
-  if (op.F32(Attribute::kCap, 0.0f) < 0.0f) return reporter.Fail(FOVEA_E_SHAPE, "cap must not be negative");
-  if ((Score(score) == Score::kAdditive) != op.HasTensor(kAdditive)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "additive scores, and only they, need their vector");
+  return kOk;
+}
+
+// Types and shapes of tensors, as AttentionSpecOf reads them. Their numbers are CheckAttentionSpec's.
+Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& reporter) {
+  FOVEA_TRY(CheckIntegers(op, kHeadWindows, heads, 3, reporter));
+  if (op.HasTensor(kHeadWindows) && op.U32(Attribute::kPattern, kFull) != kWindow) {
+    return reporter.Fail(FOVEA_E_SHAPE, "windows by head go with the window pattern", kWindow);
+  }
+  FOVEA_TRY(CheckIntegers(op, kBlocks, 0, 0, reporter));
+  if (op.HasTensor(kBlocks) && op.U32(Attribute::kBlocksByHead, 0) != 0 && op.Tensor(kBlocks).rows % heads != 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "table of blocks has the wrong shape", heads, op.Tensor(kBlocks).rows);
   }
   FOVEA_TRY(CheckFloats(op, kAdditive, heads, d_k, reporter));
   uint32_t width = 0;
@@ -132,9 +88,6 @@ Status CheckScores(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& rep
   if (relative != op.HasTensor(kBuckets)) {
     return reporter.Fail(FOVEA_E_SHAPE, "relative scores and buckets need each other");
   }
-  if (relative && Clustered(op)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "relative scores and clustered patterns do not go together");
-  }
   if (relative) {
     FOVEA_TRY(CheckIntegers(op, kBuckets, 1, width, reporter));
     if (op.Tensor(kBuckets).width % 2 == 0 || op.Tensor(kBuckets).width > kMostBuckets) {
@@ -145,14 +98,8 @@ Status CheckScores(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& rep
     if (rows % heads != 0) return reporter.Fail(FOVEA_E_SHAPE, "relative rows are not shared by heads", heads, rows);
     FOVEA_TRY(CheckFloats(op, kRelativeKeys, rows, d_k, reporter));
     FOVEA_TRY(CheckFloats(op, kRelativeQueries, rows, d_k, reporter));
-    for (uint32_t i = 0; i < op.Tensor(kBuckets).width; ++i) {
-      const auto bucket = static_cast<uint32_t>(Integers(op, kBuckets)[i]);
-      if (bucket >= rows / heads) {
-        return reporter.Fail(FOVEA_E_ID, "a bucket is outside its table", rows / heads, bucket, i);
-      }
-    }
   }
-  return kOk;
+  return CheckIntegers(op, kCoordinates, 0, 0, reporter);
 }
 
 Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
@@ -184,16 +131,7 @@ Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
                            2 * columns, op.Input(extra.clusters).width);
     }
   }
-  const uint32_t query_stride = op.U32(Attribute::kQueryStride, 1), apart = op.U32(Attribute::kApart, 0);
-  if (query_stride == 0 || query_stride > kMostQueryStride) {
-    return reporter.Fail(FOVEA_E_SHAPE, "query_stride is out of range", kMostQueryStride, query_stride);
-  }
-  if ((query_stride > 1 && op.HasTensor(kCoordinates)) || (apart > 0 && Clustered(op))) {
-    return reporter.Fail(FOVEA_E_SHAPE, "query_stride goes without coordinates, apart without a clustered pattern",
-                         query_stride, apart);
-  }
   if (op.HasTensor(kCoordinates)) {
-    FOVEA_TRY(CheckIntegers(op, kCoordinates, 0, 0, reporter));
     const SpaceRecord& space = op.InputSpace(1);
     if (op.Input(0).space != keys || space.kind != SpaceKind::kFixed || space.extra > op.Tensor(kCoordinates).width) {
       return reporter.Fail(FOVEA_E_SHAPE, "coordinates need one space of segments with a fixed number of rows",
@@ -206,9 +144,40 @@ Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
   return kOk;
 }
 
+// How keys and values are stored: both alike.
+bool FindKeyType(const OpView& op, KeyType* type) {
+  switch (DType(op.Input(1).type)) {
+    case DType::kF32:
+      *type = KeyType::kF32;
+      break;
+    case DType::kF16:
+      *type = KeyType::kF16;
+      break;
+    case DType::kBf16:
+      *type = KeyType::kBf16;
+      break;
+    case DType::kI8:
+      *type = KeyType::kI8;
+      break;
+    default:
+      return false;
+  }
+  return op.Input(1).type == op.Input(2).type;
+}
+
+// Input i, made by a cast, has a scale for each of `heads` parts of a row.
+Status CheckScales(const OpView& op, uint32_t i, uint32_t heads, Reporter& reporter) {
+  const uint32_t parts = OpView{op.blob, op.Maker(i), op.values}.U32(Attribute::kHeads, 1);
+  if (parts == heads) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "int8 keys and values need a scale for each head", heads, parts);
+}
+
 Status Check(const OpView& op, Reporter& reporter) {
-  for (uint32_t i = 0; i < 3; ++i) {
-    FOVEA_TRY(CheckF32(op, i, reporter));
+  FOVEA_TRY(CheckF32(op, 0, reporter));
+  KeyType key_type;
+  if (!FindKeyType(op, &key_type)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "keys and values are of one type: f32, f16, bf16 or int8", op.Input(1).type,
+                         op.Input(2).type);
   }
   const ValueRecord &q = op.Input(0), &k = op.Input(1), &v = op.Input(2);
   Pairing pairing;
@@ -226,13 +195,24 @@ Status Check(const OpView& op, Reporter& reporter) {
   if (v.width % kv_heads != 0 || op.Output().width != uint64_t{heads} * (v.width / kv_heads)) {
     return reporter.Fail(FOVEA_E_SHAPE, "values and output have widths that do not fit", op.Output().width, v.width);
   }
-  FOVEA_TRY(CheckPattern(op, heads, reporter));
-  FOVEA_TRY(CheckScores(op, heads, d_k, reporter));
-  FOVEA_TRY(CheckExtraInputs(op, heads, reporter));
-  return CheckCenters(AttentionSpecOf(op), FOVEA_E_SHAPE, reporter);
+  for (uint32_t i = 1; i < 3 && key_type == KeyType::kI8; ++i) FOVEA_TRY(CheckScales(op, i, kv_heads, reporter));
+  FOVEA_TRY(CheckNames(op, reporter));
+  FOVEA_TRY(CheckTensors(op, heads, d_k, reporter));
+  FOVEA_TRY(CheckAttentionSpec(AttentionSpecOf(op), FOVEA_E_SHAPE, reporter));
+  return CheckExtraInputs(op, heads, reporter);
 }
 
 uint64_t Scratch(const OpView& op, uint32_t tile_rows) { return AttentionScratchBytes(AttentionSpecOf(op), tile_rows); }
+
+// Heads of keys or values as they lie in input i, and their scales.
+void SetRows(const OpRun& run, uint32_t i, uint32_t heads, uint32_t width, HeadRows* rows, HeadRows* scales) {
+  const DType type = DType(run.view.Input(i).type);
+  const auto* data = static_cast<const uint8_t*>(run.inputs[i]);
+  const size_t row_bytes = run.view.InputRowBytes(i);
+  if (type == DType::kI8) *scales = {data, row_bytes, sizeof(float)};
+  const size_t before = type == DType::kI8 ? heads * sizeof(float) : 0;
+  *rows = {data + before, row_bytes, static_cast<size_t>(RowBytes(type, width))};
+}
 
 Status Run(const OpRun& run) {
   const AttentionSpec spec = AttentionSpecOf(run.view);
@@ -244,8 +224,9 @@ Status Run(const OpRun& run) {
   call.row_begin = run.row_begin;
   call.row_end = run.row_end;
   call.q = DenseHeads<const void>(run.Input(0), spec.heads, spec.d_k);
-  call.k = DenseHeads<const void>(run.Input(1), spec.kv_heads, spec.d_k);
-  call.v = DenseHeads<const void>(run.Input(2), spec.kv_heads, spec.d_v);
+  FindKeyType(run.view, &call.key_type);
+  SetRows(run, 1, spec.kv_heads, spec.d_k, &call.k, &call.k_scales);
+  SetRows(run, 2, spec.kv_heads, spec.d_v, &call.v, &call.v_scales);
   call.out = DenseHeads<void>(run.output, spec.heads, spec.d_v);
   if (extra.key_bias != kBlobNone) {
     const uint32_t width = run.view.Input(extra.key_bias).width;

@@ -30,6 +30,13 @@ const AttributeRecord* OpView::Find(Attribute key) const {
   return nullptr;
 }
 
+uint32_t OpView::OutputRowBytes() const {
+  const ValueRecord& value = Output();
+  // Only casts make int8, and their heads divide the width. No overflow: widths are below 2^25.
+  const uint32_t heads = DType(value.type) == DType::kI8 ? U32(Attribute::kHeads, 1) : 0;
+  return static_cast<uint32_t>(ValueRowBytes(DType(value.type), value.width, heads));
+}
+
 uint32_t OpView::U32(Attribute key, uint32_t otherwise) const {
   const AttributeRecord* found = Find(key);
   return found == nullptr ? otherwise : found->bits;

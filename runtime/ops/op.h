@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "runtime/attention/attention.h"
+#include "runtime/base/dtype.h"
 #include "runtime/base/status.h"
 #include "runtime/blob/blob.h"
 #include "runtime/gemm/gemm.h"
@@ -32,6 +33,12 @@ struct OpView {
   const OperationRecord* Maker(uint32_t i) const {
     return IsInput(Input(i).role) ? nullptr : record - (record->output - InputIndex(i));
   }
+  // Bytes from a row of input i, or of the output, to the next.
+  uint32_t InputRowBytes(uint32_t i) const {
+    return Maker(i) == nullptr ? static_cast<uint32_t>(RowBytes(DType(Input(i).type), Input(i).width))
+                               : OpView{blob, Maker(i), values}.OutputRowBytes();
+  }
+  uint32_t OutputRowBytes() const;
   bool HasTensor(uint32_t i) const { return TensorIndex(i) != kBlobNone; }
   const TensorRecord& Tensor(uint32_t i) const { return blob->tensors[TensorIndex(i)]; }
   // Rows of an f32 tensor, or null where it is absent.
@@ -114,6 +121,7 @@ struct OpDef {
   // none.
   LayerRows (*layer)(const OpView&, uint32_t i) = nullptr;
   bool whole = false;    // runs once, over all rows of its first input's space; reads all inputs as a whole
+  bool casts = false;    // makes another type than `output`, as its attribute says
   bool chooses = false;  // whole, and says which of them the output's space, a selected one, has in this run
 };
 

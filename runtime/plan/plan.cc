@@ -37,7 +37,7 @@ class Planner {
     plan_.phases = arena.Take<PhasePlan>(operations_);
     plan_.values = arena.Take<ValuePlan>(record.value_count);
     plan_.slots = arena.Take<SlotPlan>(operations_);
-    plan_.tile_widths = arena.Take<uint32_t>(operations_);
+    plan_.tile_slots = arena.Take<uint32_t>(operations_);
     level_ = arena.Take<uint32_t>(operations_);
     last_level_ = arena.Take<uint32_t>(record.value_count);
     lives_ = arena.Take<Life>(record.value_count);
@@ -51,7 +51,7 @@ class Planner {
     FormPhases();
     FindLives();
     AssignSlots();
-    for (uint32_t i = 0; i < plan_.tile_slot_count; ++i) plan_.tile_width += plan_.tile_widths[i];
+    for (uint32_t i = 0; i < plan_.tile_slot_count; ++i) plan_.tile_row_bytes += plan_.tile_slots[i];
   }
 
  private:
@@ -190,25 +190,29 @@ class Planner {
     }
   }
 
-  // A free slot for `width`: the narrowest that is wide enough, else the widest, which then grows; else `count`.
-  template <typename IsFree, typename WidthOf>
-  static uint32_t BestFree(uint32_t count, uint32_t width, IsFree is_free, WidthOf width_of) {
-    uint32_t best = count, best_width = 0;
+  // A free slot for rows of `bytes`: the shortest that is long enough, else the longest, which then grows; else
+  // `count`.
+  template <typename IsFree, typename BytesOf>
+  static uint32_t BestFree(uint32_t count, uint32_t bytes, IsFree is_free, BytesOf bytes_of) {
+    uint32_t best = count, best_bytes = 0;
     for (uint32_t s = 0; s < count; ++s) {
       if (!is_free(s)) continue;
-      const uint32_t candidate = width_of(s);
-      const bool wide = candidate >= width, best_wide = best_width >= width;
-      if (best == count || (wide && (!best_wide || candidate < best_width)) ||
-          (!wide && !best_wide && candidate > best_width)) {
+      const uint32_t candidate = bytes_of(s);
+      const bool fits = candidate >= bytes, best_fits = best_bytes >= bytes;
+      if (best == count || (fits && (!best_fits || candidate < best_bytes)) ||
+          (!fits && !best_fits && candidate > best_bytes)) {
         best = s;
-        best_width = candidate;
+        best_bytes = candidate;
       }
     }
     return best;
   }
 
   void AssignSlots() {
-    for (uint32_t v = 0; v < inputs_; ++v) plan_.values[v] = {false, kBlobNone};
+    for (uint32_t v = 0; v < inputs_; ++v) {
+      const ValueRecord& record = model_.blob.values[plan_.record->first_value + v];
+      plan_.values[v] = {false, kBlobNone, static_cast<uint32_t>(RowBytes(DType(record.type), record.width))};
+    }
     uint32_t phase = UINT32_MAX;
     for (uint32_t position = 0; position < operations_; ++position) {
       const uint32_t operation = plan_.steps[position];
@@ -217,53 +221,54 @@ class Planner {
         memset(tile_free_from_, 0, plan_.tile_slot_count * sizeof(uint32_t));
       }
       const uint32_t value = inputs_ + operation;
-      const ValueRecord& record = View(operation).Output();
+      const OpView view = View(operation);
       const Life& life = lives_[value];
+      const uint32_t bytes = view.OutputRowBytes();
       if (life.carries) {
-        plan_.values[value] = {false, kBlobNone};
+        plan_.values[value] = {false, kBlobNone, bytes};
         continue;
       }
       const bool tile = !life.crosses && !life.output;
-      plan_.values[value].tile = tile;
-      plan_.values[value].slot = tile ? TileSlot(record.width, life, position) : Slot(record, life, position);
+      const uint32_t slot = tile ? TileSlot(bytes, life, position) : Slot(view.Output().space, bytes, life, position);
+      plan_.values[value] = {tile, slot, bytes};
     }
   }
 
-  uint32_t TileSlot(uint32_t width, const Life& life, uint32_t position) {
-    uint32_t* widths = plan_.tile_widths;
+  uint32_t TileSlot(uint32_t bytes, const Life& life, uint32_t position) {
+    uint32_t* slots = plan_.tile_slots;
     const uint32_t slot = BestFree(
-        plan_.tile_slot_count, width, [&](uint32_t s) { return tile_free_from_[s] <= position; },
-        [&](uint32_t s) { return widths[s]; });
+        plan_.tile_slot_count, bytes, [&](uint32_t s) { return tile_free_from_[s] <= position; },
+        [&](uint32_t s) { return slots[s]; });
     if (slot == plan_.tile_slot_count) ++plan_.tile_slot_count;
-    if (width > widths[slot]) widths[slot] = width;
+    if (bytes > slots[slot]) slots[slot] = bytes;
     tile_free_from_[slot] = life.last_use + 1;
     return slot;
   }
 
-  uint32_t Slot(const ValueRecord& record, const Life& life, uint32_t position) {
+  uint32_t Slot(uint32_t space, uint32_t bytes, const Life& life, uint32_t position) {
     const uint32_t slot = BestFree(
-        plan_.slot_count, record.width,
+        plan_.slot_count, bytes,
         [&](uint32_t s) {
           const Occupant& last = occupants_[s];
-          return plan_.slots[s].space == record.space &&
-                 (last.free_from <= position || (last.width == record.width && last.rows_free_from <= position));
+          return plan_.slots[s].space == space &&
+                 (last.free_from <= position || (last.row_bytes == bytes && last.rows_free_from <= position));
         },
-        [&](uint32_t s) { return plan_.slots[s].width; });
-    if (slot == plan_.slot_count) plan_.slots[plan_.slot_count++] = {record.space, record.width};
-    if (record.width > plan_.slots[slot].width) plan_.slots[slot].width = record.width;
+        [&](uint32_t s) { return plan_.slots[s].row_bytes; });
+    if (slot == plan_.slot_count) plan_.slots[plan_.slot_count++] = {space, bytes};
+    if (bytes > plan_.slots[slot].row_bytes) plan_.slots[slot].row_bytes = bytes;
     const PhasePlan& last = plan_.phases[life.last_phase];
     const uint32_t phase_end = last.first_step + last.step_count;
-    occupants_[slot] = {record.width, life.output ? UINT32_MAX : phase_end,
+    occupants_[slot] = {bytes, life.output ? UINT32_MAX : phase_end,
                         life.output       ? UINT32_MAX
                         : life.read_whole ? phase_end
                                           : life.last_use + 1};
     return slot;
   }
 
-  // Who was last in a slot. Rows that only their own tile reads are free for a value of the same width (whose rows lie
-  // in the same places) as soon as the tile has read them; for others when the last reader's phase is over.
+  // Who was last in a slot. Rows that only their own tile reads are free for a value with rows as long (which lie in
+  // the same places) as soon as the tile has read them; for others when the last reader's phase is over.
   struct Occupant {
-    uint32_t width;
+    uint32_t row_bytes;
     uint32_t free_from;  // position in running order
     uint32_t rows_free_from;
   };

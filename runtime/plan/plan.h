@@ -24,12 +24,13 @@ struct PhasePlan {
 struct ValuePlan {
   bool tile;  // in the worker's tile slots, else in the session's slots
   uint32_t slot;
+  uint32_t row_bytes;
 };
 
-// Memory for one value at a time: rows of the space times the widest value that ever uses it.
+// Memory for one value at a time: rows of the space times the longest row that ever lies here.
 struct SlotPlan {
   uint32_t space;
-  uint32_t width;
+  uint32_t row_bytes;
 };
 
 struct ProgramPlan {
@@ -41,10 +42,10 @@ struct ProgramPlan {
   ValuePlan* values;
   SlotPlan* slots;
   uint32_t slot_count;
-  uint32_t* tile_widths;  // of the tile slots
+  uint32_t* tile_slots;  // bytes of a row of each
   uint32_t tile_slot_count;
   uint32_t quantized_width;  // widest input of a linear layer with integer weights; 0: none
-  uint64_t tile_width;       // of all tile slots
+  uint64_t tile_row_bytes;   // of all tile slots
 };
 
 // Plans every program. With a counting arena only sizes are meaningful.

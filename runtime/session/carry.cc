@@ -22,7 +22,7 @@ struct SavedValue {
 };
 
 uint64_t RowBytesOf(const Session& session, const Carried& carried) {
-  return uint64_t{session.value(carried.input).width} * sizeof(float);
+  return session.plan->values[carried.input].row_bytes;
 }
 uint32_t BoundRows(const Session& session, const Carried& carried) {
   return session.space_rows[session.value(carried.input).space].rows;

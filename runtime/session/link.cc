@@ -73,7 +73,7 @@ Status LinkInput(Session& session, uint32_t input, const Session& from, uint32_t
     session.links[input].output = output;
     return kOk;
   }
-  const size_t bytes = size_t{session.space_rows[own.space].rows} * own.width * sizeof(float);
+  const size_t bytes = size_t{session.space_rows[own.space].rows} * session.plan->values[input].row_bytes;
   if (bytes != 0) memcpy(carried->read, FinishedRows(from, output), bytes);
   session.finished = false;
   return kOk;

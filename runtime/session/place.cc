@@ -24,7 +24,7 @@ uint32_t ChooseTileRows(const Model& model, const ProgramPlan& plan, const Space
     if (spaces[i].used && rows > most) most = rows;
   }
   if (wanted != 0) return wanted < most ? wanted : static_cast<uint32_t>(most);
-  const uint64_t row_bytes = plan.tile_width * sizeof(float) + plan.quantized_width;
+  const uint64_t row_bytes = plan.tile_row_bytes + plan.quantized_width;
   uint32_t rows = kMostTileRows;
   while (rows > kLeastTileRows && rows * row_bytes > kTileBytes) rows /= 2;
   return rows < most ? rows : static_cast<uint32_t>(most);
@@ -144,8 +144,8 @@ Status ResolveLimits(const Model& model, const ProgramRecord& program, const fov
 }
 
 // A matrix of one space, with what kernels may read behind it.
-CheckedSize MatrixBytes(uint32_t rows, uint32_t width) {
-  return CheckedSize(rows) * CheckedSize(width) * CheckedSize(sizeof(float)) + CheckedSize(kGemmSlack);
+CheckedSize MatrixBytes(uint32_t rows, uint32_t row_bytes) {
+  return CheckedSize(rows) * CheckedSize(row_bytes) + CheckedSize(kGemmSlack);
 }
 
 class Placer {
@@ -205,7 +205,7 @@ class Placer {
     for (uint32_t v = 0; v < inputs; ++v) {
       const ValueRecord& record = s.value(v);
       if (record.role != ValueRole::kCarried) continue;
-      const CheckedSize bytes = MatrixBytes(s.spaces[record.space].max_rows, record.width);
+      const CheckedSize bytes = MatrixBytes(s.spaces[record.space].max_rows, plan_.values[v].row_bytes);
       Carried carried = {v, record.carried_by, nullptr, nullptr};
       for (uint8_t** place : {&carried.read, &carried.write}) {
         *place = static_cast<uint8_t*>(arenas_.state.TakeBytes(bytes));
@@ -229,16 +229,15 @@ class Placer {
 
     uint64_t before = scratch_.needed();
     for (uint32_t v = 0; v < inputs; ++v) {
-      const ValueRecord& record = s.value(v);
-      if (record.role == ValueRole::kCarried || IsLinked(v)) continue;
-      void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[record.space].max_rows, record.width));
+      if (s.value(v).role == ValueRole::kCarried || IsLinked(v)) continue;
+      void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[s.value(v).space].max_rows, plan_.values[v].row_bytes));
       if (placing()) s.values[v] = static_cast<uint8_t*>(memory);
     }
     s.info.input_bytes = scratch_.needed() - before;
 
     before = scratch_.needed();
     for (uint32_t i = 0; i < plan_.slot_count; ++i) {
-      void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[plan_.slots[i].space].max_rows, plan_.slots[i].width));
+      void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[plan_.slots[i].space].max_rows, plan_.slots[i].row_bytes));
       if (placing()) slots[i] = static_cast<uint8_t*>(memory);
     }
     for (uint32_t v = inputs; v < program.value_count && placing(); ++v) {
@@ -253,7 +252,7 @@ class Placer {
       const uint32_t v = options_.keep[i];
       if (placing()) s.kept[v] = true;
       if (s.value(v).role != ValueRole::kInternal) continue;  // has memory of its own anyway
-      void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[s.value(v).space].max_rows, s.value(v).width));
+      void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[s.value(v).space].max_rows, plan_.values[v].row_bytes));
       if (placing()) s.values[v] = static_cast<uint8_t*>(memory);
     }
     s.info.keep_bytes = scratch_.needed() - before;
@@ -290,7 +289,7 @@ class Placer {
       const uint64_t slots_begin = scratch_.needed();
       for (uint32_t i = 0; i < plan_.tile_slot_count; ++i) {
         const uint64_t offset = scratch_.needed() - slots_begin;
-        void* slot = scratch_.TakeBytes(MatrixBytes(s.tile_rows, plan_.tile_widths[i]));
+        void* slot = scratch_.TakeBytes(MatrixBytes(s.tile_rows, plan_.tile_slots[i]));
         if (i == 0) worker.tile_slots = static_cast<uint8_t*>(slot);
         if (placing()) s.tile_offsets[i] = offset;
       }

@@ -9,7 +9,7 @@ uint8_t* Row(const Session& session, const Worker& worker, uint32_t value, uint3
   if (session.values[value] == nullptr) {
     return worker.tile_slots + session.tile_offsets[session.plan->values[value].slot];
   }
-  return session.values[value] + size_t{row} * session.value(value).width * sizeof(float);
+  return session.values[value] + size_t{row} * session.plan->values[value].row_bytes;
 }
 
 Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint32_t begin, uint32_t end) {

@@ -406,11 +406,14 @@ TEST(AttentionAttributes, PatternsAreChecked) {
   ExpectShape("heads of head windows", [&](Program& p) { p.Integers(kHeadWindows, 2, windows); });
   ExpectShape("width of head windows", [](Program& p) { p.Integers(kHeadWindows, 4, {1, 1, 1, 1, 1, 1, 1, 1}); });
   ExpectShape("type of head windows", [](Program& p) { p.Floats(kHeadWindows, 4, 3); });
-  ExpectShape("head windows in blocks", [&](Program& p) { p.Set(A::kBlock, 2).Integers(kHeadWindows, 4, windows); });
+  ExpectShape("head windows in blocks",
+              [&](Program& p) { p.Set(A::kPattern, 1).Set(A::kBlock, 2).Integers(kHeadWindows, 4, windows); });
+  ExpectShape("head windows without window", [&](Program& p) { p.Integers(kHeadWindows, 4, windows); });
   for (const float dilation : {0.0f, -1.0f, 4097.0f}) {
     std::vector<float> wrong = windows;
     wrong[5] = dilation;
-    ExpectShape("a head's dilation", [&](Program& p) { p.Integers(kHeadWindows, 4, wrong); });
+    Expect(FOVEA_E_ID, "a head's dilation",
+           [&](Program& p) { p.Set(A::kPattern, 1).Integers(kHeadWindows, 4, wrong); });
   }
 
   const std::vector<float> blocks = {0, -1, 1000000, 2, 2, 2, 3, 1};
@@ -421,8 +424,28 @@ TEST(AttentionAttributes, PatternsAreChecked) {
   ExpectShape("type of blocks", [](Program& p) { p.Floats(kBlocks, 2, 4); });
   ExpectShape("columns of blocks", [](Program& p) { p.Integers(kBlocks, 1, std::vector<float>(4097)); });
   ExpectShape("blocks and dilation", [&](Program& p) { p.Set(A::kDilation, 2).Integers(kBlocks, 2, blocks); });
-  ExpectShape("blocks and head windows",
-              [&](Program& p) { p.Integers(kBlocks, 2, blocks).Integers(kHeadWindows, 4, windows); });
+  ExpectShape("blocks and head windows", [&](Program& p) {
+    p.Set(A::kPattern, 1).Integers(kBlocks, 2, blocks).Integers(kHeadWindows, 4, windows);
+  });
+  ExpectShape("blocks and top_k", [&](Program& p) { p.Set(A::kTopK, 2).Integers(kBlocks, 2, blocks); });
+  Expect(FOVEA_E_ID, "a block twice and a self score",
+         [&](Program& p) { p.Set(A::kSelfScore, 0).Integers(kBlocks, 2, blocks); });
+  Expect(FOVEA_E_ID, "a block twice and sigmoids",
+         [&](Program& p) { p.Set(A::kActivation, 6).Integers(kBlocks, 2, blocks); });
+  Expect(FOVEA_OK, "blocks and sigmoids", [](Program& p) {
+    p.Set(A::kActivation, 6).Integers(kBlocks, 1, {-1, -1, 0, 3});
+  });
+  ExpectShape("many blocks and sigmoids",
+              [](Program& p) { p.Set(A::kActivation, 6).Integers(kBlocks, 2, std::vector<float>(1024, -1)); });
+}
+
+TEST(AttentionAttributes, HeadsAreBounded) {
+  for (const uint32_t heads : {4096u, 4097u}) {
+    ModelBuilder b;
+    const uint32_t rows = b.Space("rows"), x = b.Input("x", rows, heads);
+    b.Op(OpCode::kAttention, {x, x, x}, {}, rows, heads, {{A::kHeads, heads}});
+    heads == 4096 ? ExpectAccepted(b, "heads") : ExpectRefused(b, FOVEA_E_SHAPE, "heads");
+  }
 }
 
 TEST(AttentionAttributes, ScoresAreChecked) {

@@ -95,7 +95,10 @@ class ModelBuilder {
   uint32_t Op(OpCode code, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors, uint32_t space, uint32_t width,
               const Attributes& attributes = {}, const std::string& name = "", ValueRole role = ValueRole::kInternal) {
     const OpDef* def = FindOp(static_cast<uint32_t>(code));
-    const DType type = def == nullptr ? DType::kF32 : def->output;
+    DType type = def == nullptr ? DType::kF32 : def->output;
+    for (const auto& [key, number] : attributes) {
+      if (code == OpCode::kCast && key == Attribute::kType) type = DType(static_cast<uint32_t>(number));
+    }
     const uint32_t output =
         Add({name.empty() ? "v" + std::to_string(values().size()) : name, space, width, type, role});
     tools::BlobOperation operation;

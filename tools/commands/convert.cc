@@ -21,7 +21,7 @@ constexpr size_t kWorstShown = 10;
 
 struct Arguments {
   ConvertOptions options;
-  std::string weights = "f32", pack, report, sample_file;
+  std::string weights = "f32", keys = "f32", pack, report, sample_file;
   bool no_compare = false;
   bool verbose = false;
   bool json = false;
@@ -130,6 +130,10 @@ void Run(const Arguments& arguments, Console* console) {
                     : arguments.weights == "int8" ? DType::kI8
                     : arguments.weights == "int4" ? DType::kI4
                                                   : DType::kF32;
+  options.keys = arguments.keys == "f16"    ? DType::kF16
+                 : arguments.keys == "bf16" ? DType::kBf16
+                 : arguments.keys == "int8" ? DType::kI8
+                                            : DType::kF32;
   options.pack_host = arguments.pack == "host";
   options.compare = !arguments.no_compare;
   if (!arguments.sample_file.empty()) {
@@ -166,6 +170,10 @@ void AddConvert(CLI::App* app, Console* console) {
   command->add_option("-o,--output", options.output, "Blob to write")->required()->type_name("FILE");
   command->add_option("--weights", arguments->weights, "How linear layers and embeddings are stored: f32, f16, int8 or int4")
       ->check(CLI::IsMember({"f32", "f16", "int8", "int4"}))
+      ->type_name("TYPE")
+      ->capture_default_str();
+  command->add_option("--keys", arguments->keys, "How a session keeps keys and values of attention: f32, f16, bf16 or int8")
+      ->check(CLI::IsMember({"f32", "f16", "bf16", "int8"}))
       ->type_name("TYPE")
       ->capture_default_str();
   command->add_option("--pack", arguments->pack, "host: add weights packed for this machine and library build")

@@ -74,6 +74,7 @@ OrderedJson Program(const Model& model, uint32_t program, const std::vector<doub
                      {"output", out.name},
                      {"space", model.Space(out.space).name},
                      {"width", out.width},
+                     {"type", TypeName(out.type)},
                      {"phase", s.phase},
                      {"tile_local", s.tile_local != 0},
                      {"gop", 1e-9 * flops[i]}});
@@ -157,7 +158,9 @@ void PrintProgram(std::ostream& out, const OrderedJson& program) {
   for (const OrderedJson& s : program["steps"]) {
     out << fmt::format("  {:>4} {:>5} {:<5}  {:<10} {:<26} {:<20} {:>10.3f}\n", index++, s["phase"].get<uint32_t>(),
                        s["tile_local"].get<bool>() ? "tile" : "", Of(s, "op"), Of(s, "output"),
-                       fmt::format("[{}, {}]", Of(s, "space"), s["width"].get<uint32_t>()), 1e3 * s["gop"].get<double>());
+                       fmt::format("[{}, {}]{}", Of(s, "space"), s["width"].get<uint32_t>(),
+                                   Of(s, "type") == "f32" ? "" : " " + Of(s, "type")),
+                       1e3 * s["gop"].get<double>());
   }
 }
 

@@ -43,6 +43,7 @@ const char* TypeName(uint32_t type) {
     case FOVEA_TYPE_I8: return "int8";
     case FOVEA_TYPE_I4: return "int4";
     case FOVEA_TYPE_I32: return "i32";
+    case FOVEA_TYPE_BF16: return "bf16";
     default: return "?";
   }
 }

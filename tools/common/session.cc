@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tools/base/half.h"
 #include "tools/common/clock.h"
 #include "tools/common/error.h"
 
@@ -87,19 +88,41 @@ void Session::Run() {
   Check(status, error, "run");
 }
 
+namespace {
+
+template <typename T>
+T At(const uint8_t* bytes, size_t i) {
+  T element;
+  memcpy(&element, bytes + i * sizeof(T), sizeof(T));
+  return element;
+}
+
+// A row of any type of value as floats.
+void ReadRow(const fovea_view& view, uint32_t row, float* to) {
+  const uint8_t* from = static_cast<const uint8_t*>(view.data) + static_cast<size_t>(row) * view.row_bytes;
+  const size_t parts = (view.row_bytes - view.width) / sizeof(float);  // of int8
+  for (size_t i = 0; i < view.width; ++i) {
+    switch (view.type) {
+      case FOVEA_TYPE_F16: to[i] = FromHalf(At<uint16_t>(from, i)); break;
+      case FOVEA_TYPE_BF16: to[i] = FromBf16(At<uint16_t>(from, i)); break;
+      case FOVEA_TYPE_I32: to[i] = static_cast<float>(At<int32_t>(from, i)); break;
+      case FOVEA_TYPE_I8:
+        to[i] = At<float>(from, i / (view.width / parts)) * At<int8_t>(from + parts * sizeof(float), i);
+        break;
+      default: to[i] = At<float>(from, i);
+    }
+  }
+}
+
+}  // namespace
+
 Matrix Session::Output(uint32_t value) const {
   fovea_error error = {};
   fovea_view view = {};
   Check(fovea_session_output(session_, value, &view, &error), error, "output " + ValueName(value));
   Matrix matrix{view.rows, view.width, std::vector<float>(static_cast<size_t>(view.rows) * view.width)};
   for (uint32_t row = 0; row < view.rows; ++row) {
-    memcpy(matrix.values.data() + static_cast<size_t>(row) * view.width,
-           static_cast<const uint8_t*>(view.data) + static_cast<size_t>(row) * view.row_bytes, view.width * sizeof(float));
-  }
-  for (size_t i = 0; view.type == FOVEA_TYPE_I32 && i < matrix.values.size(); ++i) {
-    int32_t whole = 0;
-    memcpy(&whole, &matrix.values[i], sizeof(whole));
-    matrix.values[i] = static_cast<float>(whole);
+    ReadRow(view, row, matrix.values.data() + static_cast<size_t>(row) * view.width);
   }
   return matrix;
 }

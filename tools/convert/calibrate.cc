@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tools/convert/loaded_blob.h"
+#include "tools/convert/operation_rules.h"
 #include "tools/convert/rounding.h"
 #include "tools/convert/sample_rows.h"
 
@@ -16,12 +17,6 @@ namespace {
 
 // Time grows with the square of the width, for each row of a weight.
 constexpr uint32_t kMostWidth = 4096;
-
-enum class Code : uint32_t {
-#define FOVEA_OP(number, name, Name) k##Name = number,
-#include "runtime/ops/op_list.inc"
-#undef FOVEA_OP
-};
 
 // A weight of linear layers.
 struct Layer {

@@ -8,6 +8,7 @@
 #include "tools/base/mapped_file.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/calibrate.h"
+#include "tools/convert/cast_keys.h"
 #include "tools/convert/compare.h"
 #include "tools/convert/graph_json.h"
 #include "tools/convert/resolve.h"
@@ -109,11 +110,13 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   report.text_bytes = model.content.text.size();
   Encode(model, options.weights, report, progress);
   const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4;
+  const bool compare = options.compare && (options.weights != DType::kF32 || options.keys != DType::kF32);
   std::vector<uint8_t> exact;
-  if (integers || (options.compare && options.weights != DType::kF32)) {
+  if (integers || compare) {
     exact = ExactBlob(description, model.content.text);
   }
   if (integers) Calibrate(model, exact, report, progress);
+  for (BlobProgram& program : model.content.programs) CastKeys(options.keys, program);
   std::vector<uint8_t> blob = WriteBlob(model.content);
   if (options.pack_host) {
     if (progress) progress("pack", "", 0, 1);
@@ -127,7 +130,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
     }
   }
   report.blob_bytes = blob.size();
-  if (options.compare && options.weights != DType::kF32) {
+  if (compare) {
     CompareBlobs(exact, blob, options.texts, report, progress);
   }
   return blob;

@@ -40,8 +40,12 @@ OperationResult CheckOperation(const OperationCall& call) {
     if (call.tensors[i] == nullptr) Fail("tensor {} is missing", i);
   }
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    if (call.inputs[i].type == DType::kI32 && ((rule->ids >> i) & 1) == 0) {
+    const DType type = call.inputs[i].type;
+    if (type == DType::kI32 && ((rule->ids >> i) & 1) == 0) {
       Fail("{} holds ids, which {} does not take there", call.inputs[i].name, op);
+    }
+    if (type != DType::kI32 && type != DType::kF32 && ((rule->casts >> i) & 1) == 0) {
+      Fail("{} was made by a cast, which {} does not take there", call.inputs[i].name, op);
     }
   }
   for (size_t i = 0; i < call.tensors.size(); ++i) {

@@ -129,6 +129,8 @@ void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor, bool hid
     case DType::kI32:
       EncodeWhole(values, tensor);
       break;
+    case DType::kBf16:
+      Fail("tensor {}: no constant is stored as bf16", tensor.name);
   }
 }
 
@@ -144,6 +146,9 @@ std::vector<float> DecodeTensor(const BlobTensor& tensor) {
         break;
       case DType::kF16:
         values[i] = FromHalf(half_at(tensor.data, i));
+        break;
+      case DType::kBf16:
+        values[i] = FromBf16(half_at(tensor.data, i));
         break;
       case DType::kI8: {
         float scale;

@@ -1,4 +1,4 @@
-// Attention, and what clustered patterns need before it.
+// Attention, and what its keys and values and clustered patterns need before it.
 #include <algorithm>
 
 #include "tools/convert/rules/check.h"
@@ -19,6 +19,7 @@ void AttentionRule(Check& c) {
   if (uint64_t{k.width} * heads != uint64_t{q.width} * kv_heads) {
     Fail("keys of {} heads, {} wide, do not fit queries of {} heads, {} wide", kv_heads, k.width, heads, q.width);
   }
+  if (k.type != v.type) Fail("{} and {} are of different types", k.name, v.name);
   if (v.width % kv_heads != 0) Fail("{} is {} wide, which is not {} heads", v.name, v.width, kv_heads);
   const bool paired = q.space == k.space || (c.Parent(q.space) == c.Parent(k.space) && c.Parent(k.space) != kBlobNone);
   if (!paired && q.space != c.Parent(k.space)) {
@@ -57,6 +58,18 @@ void AttentionRule(Check& c) {
   c.Result(q.space, uint64_t{v.width} / kv_heads * heads);
 }
 
+void Cast(Check& c) {
+  const Names types = {"f32", "f16", "int8", "int4", "i32", "bf16"};  // as DType counts
+  const auto type = static_cast<DType>(c.Choice(Attribute::kType, types, std::nullopt));
+  if (type != DType::kF16 && type != DType::kI8 && type != DType::kBf16) Fail("type must be f16, bf16 or int8");
+  const uint32_t heads = c.Number(Attribute::kHeads, 1);
+  if (heads == 0 || c.in(0).width % heads != 0) {
+    Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
+  }
+  c.Result(c.in(0).space, c.in(0).width);
+  c.ResultIs(type);
+}
+
 void Hash(Check& c) {
   const uint32_t heads = c.Number(Attribute::kHeads, 1), rounds = c.Number(Attribute::kRounds, 1);
   const uint32_t buckets = c.Number(Attribute::kBuckets, std::nullopt), more = c.Number(Attribute::kMoreBuckets, 0);
@@ -78,7 +91,9 @@ void Sort(Check& c) {
 
 }  // namespace
 
-extern const Rule kAttentionRule = {3, 6, 0, 8, AttentionRule, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7};
+extern const Rule kAttentionRule = {
+    3, 6, 0, 8, AttentionRule, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7, 1u << 1 | 1u << 2};
+extern const Rule kCastRule = {1, 1, 0, 0, Cast};
 extern const Rule kHashRule = {1, 1, 1, 1, Hash};
 extern const Rule kSortRule = {1, 1, 0, 0, Sort, 1u << 0};
 

@@ -60,7 +60,8 @@ class Check {
   void NoOtherAttributes() const;
 
   void Result(uint32_t space, uint64_t width);
-  void ResultIsIndices() { result_.type = DType::kI32; }
+  void ResultIsIndices() { ResultIs(DType::kI32); }
+  void ResultIs(DType type) { result_.type = type; }
   void MayBeQuantized(Matrices matrices) { result_.matrices = matrices; }
 
  private:
@@ -80,6 +81,7 @@ struct Rule {
   void (*check)(Check&);
   uint32_t ids = 0;      // bit per input that may be i32
   uint32_t indices = 0;  // bit per tensor that is a table of integers
+  uint32_t casts = 0;    // bit per input that may be what a cast made
 };
 
 }  // namespace fovea::tools
