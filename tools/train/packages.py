@@ -18,7 +18,8 @@ MERGED = {"libdevel": "libs", "math": "science", "httpd": "web", "xfce": "x11"}
 TRAIN_PER_SOURCE = 3  # examples of one source and label; a source of fifty plugins says the same thing fifty times
 HELD_OUT_PER_SOURCE = 1
 
-Example = collections.namedtuple("Example", "package label short long held_out")
+# `long` is the long description as one run of words, `lines` its paragraphs and list items.
+Example = collections.namedtuple("Example", "package label short long lines held_out")
 
 
 def fetch(work):
@@ -61,6 +62,22 @@ def family(source):
     return re.sub(r"[-.0-9]+$", "", source) or source
 
 
+def paragraphs(rest):
+    """Paragraphs and list items of a long description; lines that go on after a break are joined."""
+    lines, open_line = [], False
+    for line in rest.split("\n"):
+        words = " ".join(line.split())
+        item = line[:1] == " " and words[:2] in ("* ", "- ", "+ ", "o ")
+        if words in ("", "."):
+            open_line = False
+        elif open_line and not item:
+            lines[-1] += " " + words
+        else:
+            lines.append(words)
+            open_line = True
+    return lines
+
+
 def letters(text):
     return re.sub(r"[^a-z]+", " ", text.lower())
 
@@ -78,17 +95,17 @@ def examples(work):
         short, _, rest = text.partition("\n")
         long = " ".join(w for w in rest.split() if w != ".")
         source = family(p.get("Source", p["Package"]).split()[0])
-        groups[source, label].append((p["Package"], short, long))
+        groups[source, label].append((p["Package"], short, long, paragraphs(rest)))
 
     found = []
     for (source, label), members in sorted(groups.items()):
         held_out = int(hashlib.sha256(source.encode()).hexdigest(), 16) % 10 == 0
         seen = set()
-        for package, short, long in members:
+        for package, short, long, lines in members:
             key = letters(short + " " + long)
             if key not in seen and len(seen) < (HELD_OUT_PER_SOURCE if held_out else TRAIN_PER_SOURCE):
                 seen.add(key)
-                found.append(Example(package, label, short, long, held_out))
+                found.append(Example(package, label, short, long, lines, held_out))
     # A text may still occur in two sources (forks, renamed packages): what is held out is not trained on.
     hidden = {letters(e.short + " " + e.long) for e in found if e.held_out}
     return [e for e in found if e.held_out or letters(e.short + " " + e.long) not in hidden]

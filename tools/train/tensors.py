@@ -1,4 +1,4 @@
-"""Writes the safetensors format: an 8-byte length, a JSON header, the raw little-endian tensors."""
+"""Writes and reads the safetensors format: an 8-byte length, a JSON header, the raw little-endian tensors."""
 
 import json
 import struct
@@ -20,3 +20,14 @@ def save(path, tensors):
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as f:
         f.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+
+
+def load(path):
+    with open(path, "rb") as f:
+        size, = struct.unpack("<Q", f.read(8))
+        header = json.loads(f.read(size))
+        raw = f.read()
+    header.pop("__metadata__", None)
+    types = {name: dtype for dtype, name in TYPES.items()}
+    return {name: np.frombuffer(raw[slice(*t["data_offsets"])], types[t["dtype"]]).reshape(t["shape"])
+            for name, t in header.items()}

@@ -1,0 +1,179 @@
+#!/usr/bin/python3
+"""Trains the date normaliser: "the 3rd of March, 2014" in, 2014-03-03 out. See README.md."""
+
+import argparse
+import collections
+import json
+import os
+import time
+
+import numpy as np
+import torch
+from torch import nn
+
+import dates
+import seq2seq
+import tensors
+from train import write_json
+
+SEED = 20250607
+CONFIG = {"embedding": 24, "encoder": 32, "attention": 48, "decoder": 64, "vocabulary": len(dates.VOCABULARY)}
+STEPS = len("2014-03-03") + 1  # and the end
+HELD_OUT = 8000
+EVAL_ROWS = 1000
+GOLDEN_TEXTS = {"a": ["the 3rd of March, 2014"], "batch": ["Monday, 29 February 2016", "7/4/76", "20JAN19"]}
+POOL = 12800
+
+
+def by_length(pairs):
+    """Pairs whose texts are equally long, which need no padding."""
+    groups = collections.defaultdict(list)
+    for pair in pairs:
+        groups[len(pair[0])].append(pair)
+    return groups.values()
+
+
+def matrices(pairs):
+    return (torch.tensor([dates.encode(text) for text, _ in pairs]),
+            torch.tensor([dates.encode(iso) + [dates.END] for _, iso in pairs]))
+
+
+def accuracy(model, pairs):
+    """The share of texts whose whole date is right."""
+    model.eval()
+    right = 0
+    for group in by_length(pairs):
+        ids, expected = matrices(group)
+        right += (model.greedy(ids, dates.START, STEPS)[0] == expected).all(-1).sum().item()
+    return right / len(pairs)
+
+
+def fit(model, train, steps, rate, rng, seconds, after):
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.01)
+    loss_function = nn.CrossEntropyLoss()
+    step, begin, total, seen = 0, time.time(), 0.0, 0
+    while True:
+        chunks = [group[i:i + 64] for group in by_length(dates.draw(train, POOL, rng)) for i in range(0, len(group), 64)]
+        rng.shuffle(chunks)
+        model.train()
+        for chunk in chunks:
+            done = max(step / steps, (time.time() - begin) / seconds)
+            if done >= 1:
+                after(step, total / max(seen, 1))
+                return
+            for group in optimizer.param_groups:
+                group["lr"] = rate * min((done + 0.001) / 0.03, (1 - done) / 0.97)
+            step += 1
+            ids, expected = matrices(chunk)
+            given = torch.cat([torch.full((len(chunk), 1), dates.START), expected[:, :-1]], 1)
+            loss = loss_function(model(ids, given).flatten(0, 1), expected.flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            total += loss.item() * len(chunk)
+            seen += len(chunk)
+            if step % 1000 == 0:
+                after(step, total / seen)
+                total, seen = 0.0, 0
+                model.train()
+
+
+def stored_weights(model):
+    return {name: p.detach().numpy().astype(np.float16) for name, p in model.state_dict().items()}
+
+
+def from_stored(stored):
+    """The model with the weights as they are stored, so that what is measured is what is saved."""
+    model = seq2seq.Normaliser(CONFIG)
+    model.load_state_dict({name: torch.from_numpy(v.astype(np.float32)) for name, v in stored.items()})
+    return model.eval()
+
+
+def tokenizer():
+    """Every character is a piece; letters are small, space around the text is nothing."""
+    return {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Strip", "strip_left": True, "strip_right": True},
+                                                               {"type": "Lowercase"}]},
+            "model": {"type": "Unigram", "unk_id": dates.UNKNOWN, "vocab": [[p, 0.0] for p in dates.VOCABULARY]},
+            "added_tokens": [{"id": i, "content": dates.VOCABULARY[i], "special": True} for i in range(dates.END + 1)]}
+
+
+@torch.no_grad()
+def golden(model):
+    """Rows of all texts one behind the other: what both programs make, and all steps of writing each text's date."""
+    encode, decode, written = {}, {}, {}
+    for name, texts in GOLDEN_TEXTS.items():
+        ids = [dates.encode(t) for t in texts]
+        encoded = [model.encode(torch.tensor([i])) for i in ids]
+        annotations, keys, state = (torch.cat([e[i].flatten(0, -2) for e in encoded]).numpy() for i in range(3))
+        lengths = np.array([len(i) for i in ids])
+        encode.update({f"{name}.in.input_ids": np.concatenate(ids), f"{name}.in.segments.characters": lengths,
+                       f"{name}.out.annotations": annotations, f"{name}.out.keys": keys, f"{name}.out.state": state})
+
+        before = [dates.IDS["2"]] * len(ids)  # one step, as if this had been written
+        steps = [model.step(torch.tensor([b]), e[2], e[0], e[1]) for b, e in zip(before, encoded)]
+        alignment = np.zeros((len(ids), 1, lengths.max()), np.float32)
+        for row, step in zip(alignment, steps):
+            row[0, :step[2].shape[1]] = step[2]
+        decode.update({f"{name}.in.previous_ids": np.array(before), f"{name}.in.state": state,
+                       f"{name}.in.annotations": annotations, f"{name}.in.keys": keys,
+                       f"{name}.in.segments.characters": lengths, f"{name}.out.alignment": alignment,
+                       f"{name}.out.scores": torch.cat([s[0] for s in steps]).numpy(),
+                       f"{name}.out.next_state": torch.cat([s[1] for s in steps]).numpy()})
+
+        written[name] = []
+        for i, text in enumerate(texts):
+            found, scores, weights = model.greedy(torch.tensor([ids[i]]), dates.START, STEPS)
+            decode.update({f"{name}.{i}.steps.scores": scores[0].numpy(), f"{name}.{i}.steps.alignment": weights[0].numpy()})
+            written[name].append({"text": text, "ids": ids[i], "date": dates.decode(found[0].tolist())})
+    return encode, decode, written
+
+
+def export(out, model, results, held_out):
+    """Everything but the weights. The model is as stored."""
+    results["accuracy"] = round(accuracy(model, held_out), 5)
+    results["eval_tsv"] = {"accuracy": accuracy(model, held_out[:EVAL_ROWS]), "rows": EVAL_ROWS}
+    with open(f"{out}/eval.tsv", "w") as f:
+        f.writelines(f"{iso}\t{text}\n" for text, iso in held_out[:EVAL_ROWS])
+    encode, decode, written = golden(model)
+    tensors.save(f"{out}/golden.encode.safetensors", encode)
+    tensors.save(f"{out}/golden.decode.safetensors", decode)
+    write_json(f"{out}/golden.json", written)
+    write_json(f"{out}/tokenizer.json", tokenizer())
+    write_json(f"{out}/metrics.json", results)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", required=True, help="model directory to write; it is usable after every thousand steps")
+    parser.add_argument("--steps", type=int, default=10000, help="0: only measures the weights that are there")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="ends the training in this time")
+    args = parser.parse_args()
+    start = time.time()
+    torch.manual_seed(SEED)
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(SEED)
+    os.makedirs(args.out, exist_ok=True)
+    train = [d for d in dates.all_dates() if not dates.is_held_out(d)]
+    unseen = [d for d in dates.all_dates() if dates.is_held_out(d)]
+    held_out = dates.draw(unseen, HELD_OUT, np.random.default_rng(SEED + 1))
+    model = seq2seq.Normaliser(CONFIG)
+    results = {"seed": SEED, "parameters": sum(p.numel() for p in model.parameters()), "forms": len(dates.FORMS),
+               "training_dates": len(train), "held_out_dates": len(unseen), "held_out_examples": HELD_OUT}
+
+    def after(step, loss):
+        tensors.save(f"{args.out}/model.safetensors", stored_weights(model))
+        results.update(steps=step, minutes=round((time.time() - start) / 60, 1))
+        export(args.out, from_stored(stored_weights(model)), results, held_out)
+        print(f"[{time.time() - start:6.0f} s] step {step} loss {loss:.4f} held out {results['accuracy']}", flush=True)
+
+    if args.steps == 0:
+        with open(f"{args.out}/metrics.json") as f:
+            results = {**json.load(f), **results}
+        export(args.out, from_stored(tensors.load(f"{args.out}/model.safetensors")), results, held_out)
+        return
+    fit(model, train, args.steps, 4e-3, rng, 60 * args.minutes, after)
+
+
+if __name__ == "__main__":
+    main()
