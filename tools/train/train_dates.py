@@ -101,32 +101,36 @@ def tokenizer():
 @torch.no_grad()
 def golden(model):
     """Rows of all texts one behind the other: what both programs make, and all steps of writing each text's date."""
-    encode, decode, written = {}, {}, {}
+    out, written = {}, {}
+
+    def add(case, part, **values):
+        out.update({f"{case}.{part}.{name}": np.asarray(value) for name, value in values.items()})
+
     for name, texts in GOLDEN_TEXTS.items():
         ids = [dates.encode(t) for t in texts]
-        encoded = [model.encode(torch.tensor([i])) for i in ids]
-        annotations, keys, state = (torch.cat([e[i].flatten(0, -2) for e in encoded]).numpy() for i in range(3))
         lengths = np.array([len(i) for i in ids])
-        encode.update({f"{name}.in.input_ids": np.concatenate(ids), f"{name}.in.segments.characters": lengths,
-                       f"{name}.out.annotations": annotations, f"{name}.out.keys": keys, f"{name}.out.state": state})
+        segments = {"segments.characters": lengths}
+        encoded = [model.encode(torch.tensor([i])) for i in ids]
+        made = {value: torch.cat([e[i].flatten(0, -2) for e in encoded])
+                for i, value in enumerate(("annotations", "keys", "state"))}
+        add(f"encode/{name}", "in", input_ids=np.concatenate(ids), **segments)
+        add(f"encode/{name}", "out", **made)
 
-        before = [dates.IDS["2"]] * len(ids)  # one step, as if this had been written
-        steps = [model.step(torch.tensor([b]), e[2], e[0], e[1]) for b, e in zip(before, encoded)]
+        previous = [dates.IDS["2"]] * len(ids)  # one step, as if this had been written
+        steps = [model.step(torch.tensor([p]), e[2], e[0], e[1]) for p, e in zip(previous, encoded)]
         alignment = np.zeros((len(ids), 1, lengths.max()), np.float32)
         for row, step in zip(alignment, steps):
             row[0, :step[2].shape[1]] = step[2]
-        decode.update({f"{name}.in.previous_ids": np.array(before), f"{name}.in.state": state,
-                       f"{name}.in.annotations": annotations, f"{name}.in.keys": keys,
-                       f"{name}.in.segments.characters": lengths, f"{name}.out.alignment": alignment,
-                       f"{name}.out.scores": torch.cat([s[0] for s in steps]).numpy(),
-                       f"{name}.out.next_state": torch.cat([s[1] for s in steps]).numpy()})
+        add(f"decode/{name}", "in", previous_ids=previous, **made, **segments)
+        add(f"decode/{name}", "out", scores=torch.cat([s[0] for s in steps]), alignment=alignment,
+            next_state=torch.cat([s[1] for s in steps]))
 
         written[name] = []
         for i, text in enumerate(texts):
             found, scores, weights = model.greedy(torch.tensor([ids[i]]), dates.START, STEPS)
-            decode.update({f"{name}.{i}.steps.scores": scores[0].numpy(), f"{name}.{i}.steps.alignment": weights[0].numpy()})
+            add(f"{name}.{i}", "steps", scores=scores[0], alignment=weights[0])
             written[name].append({"text": text, "ids": ids[i], "date": dates.decode(found[0].tolist())})
-    return encode, decode, written
+    return out, written
 
 
 def export(out, model, results, held_out):
@@ -135,9 +139,8 @@ def export(out, model, results, held_out):
     results["eval_tsv"] = {"accuracy": accuracy(model, held_out[:EVAL_ROWS]), "rows": EVAL_ROWS}
     with open(f"{out}/eval.tsv", "w") as f:
         f.writelines(f"{iso}\t{text}\n" for text, iso in held_out[:EVAL_ROWS])
-    encode, decode, written = golden(model)
-    tensors.save(f"{out}/golden.encode.safetensors", encode)
-    tensors.save(f"{out}/golden.decode.safetensors", decode)
+    values, written = golden(model)
+    tensors.save(f"{out}/golden.safetensors", values)
     write_json(f"{out}/golden.json", written)
     write_json(f"{out}/tokenizer.json", tokenizer())
     write_json(f"{out}/metrics.json", results)
