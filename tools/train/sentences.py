@@ -3,12 +3,16 @@
 import re
 
 TERMINATORS, CLOSERS, CONTINUERS = ".!?\u2026\u2024", "\"')]}\u00ab\u00bb\u2018-\u201f\u2039\u203a", ",:;\u2013\u2014-"
-BREAK = re.compile(r"\n(?=[ \t]*(?:\n|$|[-*+\u00b7\u2013\u2014\u2022\u2023\u25aa\u25cf\u25e6]\s))")
+BREAK = re.compile("[\n\v\f\r\x85\u2028\u2029]")
 STOP = re.compile(rf"(?:[{TERMINATORS}][{re.escape(CLOSERS[:5])}{CLOSERS[5:]}]*)+")
 WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,5}$")  # letters up to the period, not more than five
 BEFORE_NAMES = set("""Mr Mrs Ms Mx Dr Prof St Mt Rev Hon Gen Col Maj Capt Lt Sgt Gov Sen Rep Pres Hr Fr Sra Mme vs
 cf""".split())
 BEFORE_NUMBERS = set("No Nos no nos Nr Fig Figs fig figs Eq Eqs eq Sec Vol vol Ch p pp Art art ca Ca".split())
+
+
+def is_small(c):
+    return c.islower() and c != "\u00b5"  # the micro sign is a symbol to the runtime
 
 
 def is_abbreviation(before, following):
@@ -34,19 +38,19 @@ def ends(sentence, stop, rest):
         return False
     last = next(t for t in reversed(stop) if t in TERMINATORS)
     if last in "!?":
-        return not c.islower()
+        return not is_small(c)
     letter = next((f for f in following if f.isalpha() or f in TERMINATORS), "")
-    return not letter.islower() and not (len(stop) == 1 and is_abbreviation(sentence, c))
+    return not is_small(letter) and not (len(stop) == 1 and is_abbreviation(sentence, c))
 
 
 def split(text):
-    """Sentences end at empty lines, before list items, and with terminators that no small letter follows."""
+    """Sentences end with their line, and with terminators that no small letter follows."""
     found = []
-    for block in BREAK.split(text):
+    for line in BREAK.split(text):
         begin = 0
-        for stop in STOP.finditer(block):
-            if ends(block[begin:stop.start()].lstrip(), stop.group(), block[stop.end():]):
-                found.append(block[begin:stop.end()].strip())
+        for stop in STOP.finditer(line):
+            if ends(line[begin:stop.start()].lstrip(), stop.group(), line[stop.end():]):
+                found.append(line[begin:stop.end()].strip())
                 begin = stop.end()
-        found.append(block[begin:].strip())
+        found.append(line[begin:].strip())
     return [s for s in found if s]
