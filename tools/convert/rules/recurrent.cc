@@ -5,7 +5,6 @@ namespace fovea::tools {
 namespace {
 
 const Names kCells = {"gru", "lstm"};
-const Names kGates = {"none", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "log_sigmoid", "hard_sigmoid"};
 constexpr uint32_t kSigmoid = 6, kHardSigmoid = 8;
 
 // What both operations know. Returns the width of the state.
@@ -15,7 +14,7 @@ uint64_t TakeCell(Check& c) {
     const uint32_t after = c.Number(Attribute::kResetAfter, 1);
     if (after > 1) Fail("reset_after is 0 or 1, not {}", after);
   }
-  const uint32_t gate = c.Choice(Attribute::kActivation, kGates, kSigmoid);
+  const uint32_t gate = c.Choice(Attribute::kActivation, kActivations, kSigmoid);
   if (gate != kSigmoid && gate != kHardSigmoid) Fail("gates are sigmoid or hard_sigmoid");
   const uint32_t width = c.tensor(0).width;
   const uint64_t gates = uint64_t{lstm ? 4u : 3u} * width;
