@@ -65,6 +65,7 @@ OrderedJson Program(const Model& model, uint32_t program, const std::vector<doub
                       {"width", v.width},
                       {"type", TypeName(v.type)}});
     if (v.id_limit != 0) values.back()["id_limit"] = v.id_limit;
+    if (v.carried_by != FOVEA_NONE) values.back()["carried_by"] = model.Value(program, v.carried_by).name;
   }
   for (uint32_t i = 0; i < info.step_count; ++i) {
     const fovea_step_info s = model.Step(program, i);

@@ -115,7 +115,7 @@ Batch BatchFromTokens(const Model& model, uint32_t program, const std::vector<To
   Batch batch;
   std::vector<uint32_t> lengths;
   for (const Tokens& text : texts) lengths.push_back(static_cast<uint32_t>(text.ids.size()));
-  batch.spaces[space] = MakeSegments(lengths);
+  AddSegments(model, space, MakeSegments(lengths), &batch);
   for (const uint32_t value : InputsOf(model, program)) {
     const bool made = value == ids || value == types;
     const std::optional<int32_t> id = DefaultId(model, model.Value(program, value));

@@ -1,0 +1,107 @@
+// fovea generate on a decoder that copies: monotonic local attention (a window of one key around the step's number)
+// reads one character after the other, and where the text is over it sees nothing.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/tiny_bert.h"
+
+namespace fovea::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kCopier[] = R"({
+  "fovea": 1,
+  "metadata": {
+    "labels": ["", "a", "b", "c"], "generate.token": "token", "generate.scores": "scores", "generate.start": 0,
+    "generate.end": 0, "generate.link.rows": "rows"
+  },
+  "tokenizer": {"type": "characters", "file": "characters.json", "pad_id": 0},
+  "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
+  "constants": [
+    {"name": "table", "values": [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1], "reshape": [4, 4]},
+    {"name": "one", "values": [1]},
+    {"name": "flat", "values": [0, 0, 0, 0], "reshape": [4, 1]}
+  ],
+  "programs": [{
+    "name": "encode",
+    "inputs": [{"name": "input_ids", "space": "tokens", "type": "i32"}],
+    "operations": [{"op": "embed", "in": ["input_ids"], "tensors": ["table"], "out": "rows"}],
+    "outputs": ["rows"]
+  }, {
+    "name": "decode",
+    "inputs": [
+      {"name": "token", "space": "texts", "type": "i32"},
+      {"name": "t", "space": "texts", "width": 1, "carried": "t + 1"},
+      {"name": "rows", "space": "tokens", "width": 4}
+    ],
+    "operations": [
+      {"op": "linear", "in": ["t"], "tensors": ["one", "one"], "out": "t + 1"},
+      {"op": "linear", "in": ["t"], "tensors": ["flat"], "out": "query"},
+      {"op": "attention", "in": ["query", "rows", "rows", "t"], "out": "scores", "heads": 1, "pattern": "window", "left": 0, "right": 0, "centers": 1}
+    ],
+    "outputs": ["t + 1", "scores"]
+  }]
+})";
+
+std::string Blob(const char* graph = kCopier) {
+  const std::filesystem::path folder = Temporary("copier");
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "graph.json") << graph;
+  std::ofstream(folder / "characters.json") << R"(["\n", "a", "b", "c"])";
+  const std::string blob = Temporary("copier.fovea");
+  const CommandResult made = Fovea({"convert", (folder / "graph.json").string(), "-o", blob, "--weights", "f32"});
+  EXPECT_EQ(made.status, 0) << made.err;
+  return blob;
+}
+
+TEST(GenerateCommand, PrintsTextsAndAlignments) {
+  const std::string blob = Blob();
+  const CommandResult texts = Fovea({"generate", blob, "--text", "abca", "--text", "c", "--workers", "2"});
+  EXPECT_EQ(texts.status, 0) << texts.err;
+  EXPECT_EQ(texts.out, "abca -> abca\nc -> c\n");
+  const CommandResult picture = Fovea({"generate", blob, "--text", "cab", "--alignments"});
+  EXPECT_EQ(picture.out,
+            "cab -> cab\n"
+            "        cab\n"
+            "  c     @  \n"
+            "  a      @ \n"
+            "  b       @\n"
+            "           \n");
+  EXPECT_EQ(Fovea({"generate", blob, "--ids", "2 2 1", "--most", "2"}).out, "2 2 1 -> bb\n");
+  EXPECT_NE(Fovea({"generate", "--help"}).out.find("Example"), std::string::npos);
+}
+
+TEST(GenerateCommand, WritesJson) {
+  const CommandResult result = Fovea({"generate", Blob(), "--text", "ba", "--alignments", "--json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json found = json::parse(result.out)[0];
+  EXPECT_EQ(found["text"], "ba");
+  EXPECT_EQ(found["input_ids"], json({2, 1}));
+  EXPECT_EQ(found["tokens"], json({2, 1, 0}));
+  EXPECT_EQ(found["pieces"], json({"b", "a", ""}));
+  EXPECT_EQ(found["input_pieces"], json({"b", "a"}));
+  EXPECT_EQ(found["alignments"], json({{1.0, 0.0}, {0.0, 1.0}, {0.0, 0.0}}));
+}
+
+TEST(GenerateCommand, RefusesWhatItCannotDo) {
+  const auto refused = [](const std::vector<std::string>& arguments, const std::string& part) {
+    const CommandResult result = Fovea(arguments);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  };
+  refused({"generate", Blob()}, "--text");
+  refused({"generate", Blob(), "--ids", "1 x"}, "numbers");
+  refused({"generate", Blob(), "--ids", "1 4"}, "below 4");
+  refused({"generate", TinyBlob("sequence"), "--text", "a"}, "decode");
+  json graph = json::parse(kCopier);
+  graph["metadata"].erase("generate.scores");
+  refused({"generate", Blob(graph.dump().c_str()), "--text", "a"}, "scores");
+}
+
+}  // namespace
+}  // namespace fovea::test
