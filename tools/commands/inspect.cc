@@ -150,9 +150,10 @@ void PrintProgram(std::ostream& out, const OrderedJson& program) {
   out << fmt::format("\nProgram '{}': {} steps in {} phases\n", Of(program, "name"), program["steps"].size(),
                      program["phases"].get<uint32_t>());
   for (const OrderedJson& v : program["interface"]) {
-    out << fmt::format("  {:<6} {:<24} {} [{}, {}]{}\n", Of(v, "role"), Of(v, "name"), Of(v, "type"), Of(v, "space"),
+    out << fmt::format("  {:<6} {:<24} {} [{}, {}]{}{}\n", Of(v, "role"), Of(v, "name"), Of(v, "type"), Of(v, "space"),
                        v["width"].get<uint32_t>(),
-                       v.contains("id_limit") ? fmt::format(", ids below {}", v["id_limit"].get<uint32_t>()) : "");
+                       v.contains("id_limit") ? fmt::format(", ids below {}", v["id_limit"].get<uint32_t>()) : "",
+                       v.contains("carried_by") ? fmt::format(", carried by {}", Of(v, "carried_by")) : "");
   }
   out << fmt::format("\n  {:>4} {:>5} {:<5}  {:<10} {:<26} {:<20} {:>10}\n", "step", "phase", "local", "op", "output", "shape", "MOP");
   uint32_t index = 0;
