@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "runtime/text/utf8.h"
 
@@ -231,11 +230,16 @@ class Splitter {
     }
     if (letters == 0 || letters > kMostLetters || IsDigit(before) || before == '\'' || before == 0x2019) return false;
     if (letters == 1 && (IsUpper(first) || before == '.')) return true;
-    const auto same = [&](const char* known) {
-      return strlen(known) == at - word && memcmp(known, text_ + word, at - word) == 0;
-    };
-    return std::any_of(std::begin(kBeforeNames), std::end(kBeforeNames), same) ||
-           (IsDigit(next) && std::any_of(std::begin(kBeforeNumbers), std::end(kBeforeNumbers), same));
+    const uint64_t size = at - word;
+    return IsOneOf(kBeforeNames, word, size) || (IsDigit(next) && IsOneOf(kBeforeNumbers, word, size));
+  }
+
+  template <size_t n>
+  bool IsOneOf(const char (&list)[n][6], uint64_t word, uint64_t size) const {
+    for (const char* known : list) {
+      if (strlen(known) == size && memcmp(known, text_ + word, static_cast<size_t>(size)) == 0) return true;
+    }
+    return false;
   }
 
   uint64_t Before(uint64_t at, uint64_t begin) const {
