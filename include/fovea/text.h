@@ -48,7 +48,8 @@ FOVEA_API fovea_status fovea_text_workspace_size(const fovea_model* model, uint6
 enum {
   FOVEA_TEXT_PLAIN = 1,     /* The tokens of the text alone, no special tokens around it. */
   FOVEA_TEXT_CUT_LEFT = 2,  /* Too long texts lose their beginning instead of their end. */
-  FOVEA_TEXT_UNLIMITED = 4  /* Do not cut at the model's max_length; max_length must be 0. */
+  FOVEA_TEXT_UNLIMITED = 4, /* Do not cut at the model's max_length; max_length must be 0. */
+  FOVEA_TEXT_WRAPPED = 8    /* fovea_text_encode_document: lines are broken anywhere, see fovea_text_sentence. */
 };
 
 /* Which of two texts becomes shorter when both together are too long. */
@@ -67,6 +68,7 @@ typedef struct fovea_text_encode_options {
   /* A single text that is too long makes several windows. Neighbours share `stride` tokens; `window` says which one to encode. */
   uint32_t stride;     /* Below max_length less the special tokens. */
   uint32_t window;     /* 0: the first one. FOVEA_E_INDEX past the last. */
+  uint32_t max_sentences; /* fovea_text_encode_document: most sentences of the result. 0: the model's own limit. */
 } fovea_text_encode_options;
 
 /* Arrays of the caller, `capacity` entries each; those that are not wanted are NULL. Set struct_size, capacity and the pointers. */
@@ -101,6 +103,54 @@ FOVEA_API fovea_status fovea_text_encode(const fovea_model* model, const char* t
  * inputs of one space); FOVEA_E_CAPACITY (text number `byte` has more tokens than its arrays hold); those of fovea_session_set_segments.
  * Whether ids are in range is checked by fovea_session_run. */
 FOVEA_API fovea_status fovea_text_bind(fovea_session* session, const fovea_text_tokens* tokens, uint32_t count, fovea_error* error);
+
+/* ---- Documents: texts of sentences, for models whose tokens nest in sentences and these in documents. ---- */
+
+/* The next sentence of a text: the first that starts at byte *end or later. Returns 1 and its bytes [*begin, *end), or 0 if there is none;
+ * a pure function that needs no model. Begin with *end = 0:
+ *
+ *   uint64_t begin, end = 0;
+ *   while (fovea_text_sentence(text, size, 0, &begin, &end)) fwrite(text + begin, 1, end - begin, stdout);
+ *
+ * A sentence ends behind . ! ? and their relatives in other scripts with the quotes and brackets that close there, and at line ends.
+ * It does not end in "3.14", "e.g. this", "J. Smith", "Dr. Who", "(why?) he said"; runtime/text/README.md has all rules. Sentences
+ * are in order, hold every byte that is no white space and neither begin nor end with white space, so none is empty. With the flag
+ * FOVEA_TEXT_WRAPPED, for text whose lines are broken where they are full, a line end is a space unless an empty line or a list item
+ * follows. Text that is no UTF-8 is taken apart, too. Time is linear in the size of the text. */
+FOVEA_API uint32_t fovea_text_sentence(const char* text, uint64_t size, uint32_t flags, uint64_t* begin, uint64_t* end);
+
+/* The sentences of an encoded document, in arrays of the caller. Set struct_size, capacity and the pointers. */
+typedef struct fovea_text_sentences {
+  size_t struct_size;
+  uint64_t capacity; /* Sentences that the arrays hold. */
+  uint32_t* lengths; /* Tokens of each sentence. */
+  uint32_t* ranges;  /* Two entries for each: [begin, end) bytes of the document. NULL if not wanted. */
+  /* Filled by fovea_text_encode_document. */
+  uint64_t count;    /* Sentences of the result; 0 for an empty document. */
+  uint64_t dropped;  /* Sentences behind them that max_sentences left out. */
+} fovea_text_sentences;
+
+/* Encodes a document: its sentences one after the other, each like a text of its own, with special tokens around it and cut at max_length.
+ * Sentences of which the tokenizer leaves no token (say, of nothing but invisible characters) are skipped. `tokens` gets the tokens of all
+ * of them one behind the other, with ranges in bytes of the document; tokens->text_tokens[0] is what they have uncut, without special
+ * tokens, tokens->windows is 1. The workspace is that of fovea_text_workspace_size for the longest sentence; the document's size always
+ * suffices. `sentences` gets at most options->max_sentences; 0 stands for the longest segment that the model takes in the parent
+ * of the space of its input "input_ids" (fovea_space_info.max_segment_rows). Windows and strides must be 0.
+ * Statuses: those of fovea_text_encode for a single text. FOVEA_E_CAPACITY: arrays of tokens or of sentences are too small; both counts say
+ * what is needed, and the arrays hold the first ones. FOVEA_E_LENGTH: a document of 2 GiB or more. */
+FOVEA_API fovea_status fovea_text_encode_document(const fovea_model* model, const char* text, uint64_t size,
+                                                  const fovea_text_encode_options* options, void* workspace,
+                                                  uint64_t workspace_size, fovea_text_tokens* tokens,
+                                                  fovea_text_sentences* sentences, fovea_error* error);
+
+/* Makes encoded documents the input of a session's next run: sentence k of document i, sentences[i].lengths[k] of the tokens of tokens[i], is
+ * a segment of the space of "input_ids", and the sentences of document i are segment i of that space's parent. Inputs are written as
+ * fovea_text_bind does it. A part of a document's sentences is a document, too: point `lengths` and `ids` at the first and set both counts.
+ * Statuses: those of fovea_text_bind. FOVEA_E_NAME also if the space of "input_ids" has no parent with a parent; FOVEA_E_CAPACITY: document
+ * number `byte` has more tokens or sentences than its arrays; FOVEA_E_SEGMENTS: its lengths add up to `found`, not to its `expected`
+ * tokens. A call that fails changes nothing. */
+FOVEA_API fovea_status fovea_text_bind_documents(fovea_session* session, const fovea_text_tokens* tokens,
+                                                 const fovea_text_sentences* sentences, uint32_t count, fovea_error* error);
 
 /* Flags of fovea_text_decode. */
 enum {

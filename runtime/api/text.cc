@@ -6,19 +6,44 @@
 #include <algorithm>
 
 #include "runtime/api/handles.h"
+#include "runtime/api/text_calls.h"
 #include "runtime/base/status.h"
 #include "runtime/text/decoder.h"
 #include "runtime/text/encoder.h"
 #include "runtime/text/tokenizer.h"
 
 namespace fovea {
-namespace {
 
-Status Find(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer) {
+Status FindTokenizer(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer) {
   if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "not a model");
   *tokenizer = TokenizerOf(model);
   return *tokenizer != nullptr ? kOk : reporter.Fail(FOVEA_E_SECTION, "the blob has no tokenizer");
 }
+
+Status CheckTokens(const fovea_text_tokens* tokens, Reporter& reporter) {
+  if (tokens == nullptr) return reporter.Fail(FOVEA_E_NULL, "tokens is NULL");
+  if (tokens->struct_size >= sizeof(*tokens)) return kOk;
+  return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the tokens is too small", sizeof(*tokens),
+                       tokens->struct_size);
+}
+
+Status ReadEncodeOptions(const Tokenizer& tokenizer, const fovea_text_encode_options& o, uint32_t flags,
+                         Reporter& reporter, text::EncodeOptions* options) {
+  if ((o.flags & ~flags) != 0 || o.truncation > FOVEA_TEXT_ONLY_SECOND ||
+      ((o.flags & FOVEA_TEXT_UNLIMITED) != 0 && o.max_length != 0)) {
+    return reporter.Fail(FOVEA_E_OPTION, "an option of the encoding is out of range");
+  }
+  options->special_tokens = (o.flags & FOVEA_TEXT_PLAIN) == 0;
+  options->from_left = (o.flags & FOVEA_TEXT_CUT_LEFT) != 0;
+  options->truncation = static_cast<text::Truncation>(o.truncation);
+  options->stride = o.stride;
+  options->window = o.window;
+  const uint32_t limit = o.max_length != 0 ? o.max_length : tokenizer.header.max_length;
+  if (limit != 0 && (o.flags & FOVEA_TEXT_UNLIMITED) == 0) options->max_length = limit;
+  return kOk;
+}
+
+namespace {
 
 uint32_t SpecialTokens(const text::Table<text::TemplateItem>& items, uint32_t texts) {
   return items.size == 0 ? 0 : items.size - texts;
@@ -28,7 +53,7 @@ int32_t OptionalId(uint32_t id) { return id == text::kNoId ? -1 : static_cast<in
 
 Status GetInfo(const fovea_model* model, fovea_text_info* info, Reporter& reporter) {
   const Tokenizer* t = nullptr;
-  FOVEA_TRY(Find(model, reporter, &t));
+  FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if (info == nullptr) return reporter.Fail(FOVEA_E_NULL, "info is NULL");
   if (info->struct_size < sizeof(size_t))
     return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the info is too small");
@@ -48,7 +73,7 @@ Status GetInfo(const fovea_model* model, fovea_text_info* info, Reporter& report
 
 Status WorkspaceSize(const fovea_model* model, uint64_t length, uint64_t* needed, Reporter& reporter) {
   const Tokenizer* t = nullptr;
-  FOVEA_TRY(Find(model, reporter, &t));
+  FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if (needed == nullptr) return reporter.Fail(FOVEA_E_NULL, "needed is NULL");
   *needed = text::WorkspaceSize(*t, length);
   return *needed != UINT64_MAX ? kOk : reporter.Fail(FOVEA_E_LENGTH, "the text is too long for any workspace");
@@ -58,31 +83,18 @@ Status Encode(const fovea_model* model, text::TextInput first, text::TextInput s
               const fovea_text_encode_options* from, void* workspace, uint64_t workspace_size,
               fovea_text_tokens* tokens, Reporter& reporter) {
   const Tokenizer* t = nullptr;
-  FOVEA_TRY(Find(model, reporter, &t));
-  if (tokens == nullptr || (first.size != 0 && first.bytes == nullptr) ||
-      (workspace == nullptr && workspace_size != 0)) {
-    return reporter.Fail(FOVEA_E_NULL, "the text, the workspace or the tokens are NULL");
+  FOVEA_TRY(FindTokenizer(model, reporter, &t));
+  if ((first.size != 0 && first.bytes == nullptr) || (workspace == nullptr && workspace_size != 0)) {
+    return reporter.Fail(FOVEA_E_NULL, "the text or the workspace is NULL");
   }
-  if (tokens->struct_size < sizeof(*tokens)) {
-    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the tokens is too small", sizeof(*tokens),
-                         tokens->struct_size);
-  }
-  fovea_text_encode_options o;
-  FOVEA_TRY(ReadStruct(from, &o, reporter));
-  constexpr uint32_t kFlags = FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED;
-  if ((o.flags & ~kFlags) != 0 || o.truncation > FOVEA_TEXT_ONLY_SECOND ||
-      ((o.flags & FOVEA_TEXT_UNLIMITED) != 0 && o.max_length != 0)) {
-    return reporter.Fail(FOVEA_E_OPTION, "an option of the encoding is out of range");
-  }
+  FOVEA_TRY(CheckTokens(tokens, reporter));
+  fovea_text_encode_options given;
+  FOVEA_TRY(ReadStruct(from, &given, reporter));
+  if (given.max_sentences != 0) return reporter.Fail(FOVEA_E_OPTION, "max_sentences is for documents");
   text::EncodeOptions options;
-  options.special_tokens = (o.flags & FOVEA_TEXT_PLAIN) == 0;
-  options.from_left = (o.flags & FOVEA_TEXT_CUT_LEFT) != 0;
-  options.truncation = static_cast<text::Truncation>(o.truncation);
-  options.stride = o.stride;
-  options.window = o.window;
-  const uint32_t limit = o.max_length != 0 ? o.max_length : t->header.max_length;
-  if (limit != 0 && (o.flags & FOVEA_TEXT_UNLIMITED) == 0) options.max_length = limit;
-  text::TokenArrays arrays{tokens->ids, tokens->types, tokens->special, tokens->ranges, tokens->capacity, 0};
+  FOVEA_TRY(
+      ReadEncodeOptions(*t, given, FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED, reporter, &options));
+  text::TokenArrays arrays{tokens->ids, tokens->types, tokens->special, tokens->ranges, tokens->capacity};
   text::EncodeResult result;
   const Status status =
       text::Encode(*t, first, pair ? &second : nullptr, options, workspace, workspace_size, reporter, &arrays, &result);
@@ -96,7 +108,7 @@ Status Encode(const fovea_model* model, text::TextInput first, text::TextInput s
 Status Decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint32_t flags, char* output,
               uint64_t capacity, uint64_t* written, Reporter& reporter) {
   const Tokenizer* t = nullptr;
-  FOVEA_TRY(Find(model, reporter, &t));
+  FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if ((ids == nullptr && count != 0) || (output == nullptr && capacity != 0) || written == nullptr) {
     return reporter.Fail(FOVEA_E_NULL, "the ids, the output or written are NULL");
   }
@@ -112,7 +124,7 @@ Status Decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint
 Status Token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size, uint32_t* special,
              Reporter& reporter) {
   const Tokenizer* t = nullptr;
-  FOVEA_TRY(Find(model, reporter, &t));
+  FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if (piece == nullptr || size == nullptr) return reporter.Fail(FOVEA_E_NULL, "piece or size is NULL");
   if (id < 0 || static_cast<uint32_t>(id) >= t->size()) {
     return reporter.Fail(FOVEA_E_ID, "an id is not in the vocabulary", t->size());
@@ -126,7 +138,7 @@ Status Token(const fovea_model* model, int32_t id, const char** piece, uint32_t*
 
 Status FindPiece(const fovea_model* model, const char* piece, uint32_t size, int32_t* id, Reporter& reporter) {
   const Tokenizer* t = nullptr;
-  FOVEA_TRY(Find(model, reporter, &t));
+  FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if (piece == nullptr || id == nullptr) return reporter.Fail(FOVEA_E_NULL, "piece or id is NULL");
   for (uint32_t i = 0; i < t->size(); ++i) {
     const text::Bytes bytes = t->Piece(i);

@@ -47,11 +47,21 @@ void BindFollowers(Session& session) {
 
 }  // namespace
 
-Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter) {
+namespace {
+
+// The parent's rows follow where the caller does not say how they fall into segments of their own.
+bool ParentFollows(const Blob& blob, const SpaceRecord& record) {
+  return record.parent != kBlobNone && blob.spaces[record.parent].parent == kBlobNone &&
+         blob.spaces[record.parent].kind == SpaceKind::kInput;
+}
+
+}  // namespace
+
+Status CheckSegments(const Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter) {
   const uint32_t count = lengths.count;
   const Blob& blob = session.model->blob;
   if (space >= blob.spaces.count) return reporter.Fail(FOVEA_E_INDEX, "no such space", blob.spaces.count, space);
-  SpaceState& state = session.spaces[space];
+  const SpaceState& state = session.spaces[space];
   const SpaceRecord& record = blob.spaces[space];
   if (record.kind != SpaceKind::kInput || !state.used) {
     return reporter.Fail(FOVEA_E_INDEX, "the program takes no segments for this space", 0, space);
@@ -63,11 +73,7 @@ Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengt
     return reporter.Fail(FOVEA_E_SEGMENTS, "more segments than the limit of the parent space", state.max_segments,
                          count);
   }
-  // The parent's rows follow where the caller does not say how they fall into segments of their own.
-  const bool parent_follows = record.parent != kBlobNone && blob.spaces[record.parent].parent == kBlobNone &&
-                              blob.spaces[record.parent].kind == SpaceKind::kInput;
-  // All is checked before anything is changed: a failed call leaves the old segments.
-  if (parent_follows && count > session.spaces[record.parent].max_segment_rows) {
+  if (ParentFollows(blob, record) && count > session.spaces[record.parent].max_segment_rows) {
     return reporter.Fail(FOVEA_E_LENGTH, "more segments than the model has positions for in the parent space",
                          session.spaces[record.parent].max_segment_rows, count, count);
   }
@@ -82,12 +88,21 @@ Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengt
   }
   if (rows > state.max_rows)
     return reporter.Fail(FOVEA_E_ROWS, "more rows than the space's limit", state.max_rows, rows);
+  return kOk;
+}
+
+Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter) {
+  // All is checked before anything is changed: a failed call leaves the old segments.
+  FOVEA_TRY(CheckSegments(session, space, lengths, reporter));
+  const SpaceRecord& record = session.model->blob.spaces[space];
+  SpaceState& state = session.spaces[space];
+  const uint32_t count = lengths.count;
   state.offsets[0] = 0;
   for (uint32_t i = 0; i < count; ++i) {
     state.offsets[i + 1] = state.offsets[i] + static_cast<uint32_t>(lengths.at(lengths.from, i));
   }
   Bind(session, space, count);
-  if (parent_follows) {
+  if (ParentFollows(session.model->blob, record)) {
     SpaceState& parent = session.spaces[record.parent];
     parent.offsets[0] = 0;
     parent.offsets[1] = count;

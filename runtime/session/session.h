@@ -147,6 +147,7 @@ struct SegmentLengths {
   const void* from;
   uint32_t count;
 };
+Status CheckSegments(const Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter);
 Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter);
 // Rows of all spaces agree and ids are in range.
 Status CheckBound(Session& session, Reporter& reporter);

@@ -17,6 +17,7 @@ struct TokenArrays {
   uint32_t* ranges = nullptr;  // [begin, end) pairs
   uint64_t capacity = 0;
   uint64_t count = 0;
+  uint32_t origin = 0;  // added to ranges: where the text begins in the caller's
 
   void Put(uint32_t id, uint32_t type, bool is_special, uint32_t begin, uint32_t end) {
     if (count < capacity) {
@@ -24,8 +25,9 @@ struct TokenArrays {
       if (types != nullptr) types[count] = static_cast<int32_t>(type);
       if (special != nullptr) special[count] = is_special ? 1 : 0;
       if (ranges != nullptr) {
-        ranges[2 * count] = begin;
-        ranges[2 * count + 1] = end;
+        const uint32_t from = is_special ? 0 : origin;
+        ranges[2 * count] = from + begin;
+        ranges[2 * count + 1] = from + end;
       }
     }
     ++count;

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
 
 namespace fovea::tools {
 
@@ -40,8 +41,9 @@ CLI::Option* AddJson(CLI::App* command, bool* json) { return command->add_flag("
 
 void ShapeArguments::AddTo(CLI::App* command) {
   AddProgram(command, &program);
-  CLI::Option* rows_option = command->add_option("--rows", rows, "Rows (tokens) of each text; default 128 or the model's most")
-                                 ->check(CLI::Range(1, 1 << 24));
+  CLI::Option* rows_option =
+      command->add_option("--rows", rows, "Rows (tokens) of each text; default 128 or the model's most")
+          ->check(CLI::Range(1, 1 << 24));
   CLI::Option* batch_option =
       command->add_option("--batch", batch, "Number of texts")->check(CLI::Range(1, 1 << 20))->capture_default_str();
   command->add_option("--lengths", lengths, "Rows of each text instead, as 12,40,7")
@@ -85,11 +87,16 @@ void TextArguments::AddTo(CLI::App* command) {
       ->type_name("TEXT")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--document", documents, "File that is one text; may be given several times")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--file", file, "File with one text per line ('-': standard input)")->type_name("FILE");
 }
 
 std::vector<std::string> TextArguments::All() const {
   std::vector<std::string> all = texts;
+  for (const std::string& path : documents) all.push_back(ReadFile(path));
   if (file.empty()) return all;
   std::ifstream opened;
   if (file != "-") {

@@ -42,14 +42,14 @@ CLI::Option* AddProgram(CLI::App* command, std::string* program);
 CLI::Option* AddWorkers(CLI::App* command, uint32_t* workers);
 CLI::Option* AddJson(CLI::App* command, bool* json);
 
-// Texts from --text and --file.
+// Texts from --text, --document and --file.
 struct TextArguments {
-  std::vector<std::string> texts;
+  std::vector<std::string> texts, documents;
   std::string file;
 
   void AddTo(CLI::App* command);
-  bool Given() const { return !texts.empty() || !file.empty(); }
-  // --text first, then the lines of the file without line ends; "-" is standard input.
+  bool Given() const { return !texts.empty() || !documents.empty() || !file.empty(); }
+  // --text first, then whole files, then the lines of the file without line ends; "-" is standard input.
   std::vector<std::string> All() const;
 };
 

@@ -7,6 +7,7 @@
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/engine.h"
+#include "tools/common/explanation.h"
 #include "tools/common/padded.h"
 #include "tools/common/prediction.h"
 
@@ -20,6 +21,8 @@ struct Arguments {
   uint32_t workers = 1;
   uint32_t top = 5;
   uint32_t max_length = 0;
+  uint32_t explain = 3;
+  bool wrapped = false;
   bool trace = false;
   std::string taps = "dense";
   bool json = false;
@@ -116,13 +119,19 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
   const Model model = arguments.model.Open();
   const Tokenizer tokenizer(model);
   const uint32_t program = model.FindProgram(arguments.program);
-  const TextRun run =
-      RunTexts(model, tokenizer, program, arguments.text.All(), arguments.workers, arguments.max_length);
-  const OrderedJson predictions = Predict(model, tokenizer, *run.session, run.texts, run.tokens, arguments.top);
-  if (arguments.json) {
-    PrintJson(console->out, predictions);
-  } else {
-    PrintPredictions(console->out, predictions);
+  const Explainer explainer(model, program);
+  TextRunOptions options = {arguments.workers, arguments.max_length, arguments.wrapped};
+  if (arguments.explain != 0) options.taps = explainer.taps();
+  const TextRun run = RunTexts(model, tokenizer, program, arguments.text.All(), options);
+  OrderedJson predictions = Predict(model, tokenizer, *run.session, run.texts, run.tokens, arguments.top);
+  if (arguments.explain != 0) {
+    const std::vector<OrderedJson> reasons = explainer.Explain(tokenizer, *run.session, run.texts, run.tokens);
+    for (size_t i = 0; i < reasons.size(); ++i) predictions[i].update(reasons[i]);
+  }
+  if (arguments.json) return PrintJson(console->out, predictions);
+  for (const OrderedJson& prediction : predictions) {
+    PrintPrediction(console->out, prediction);
+    PrintExplanation(console->out, prediction, arguments.explain);
   }
 }
 
@@ -135,7 +144,7 @@ void AddRun(CLI::App* app, Console* console) {
   arguments->text.AddTo(command);
   CLI::Option* input =
       command->add_option("--input", arguments->input, "Safetensors file with the inputs instead")->type_name("FILE");
-  input->excludes("--text")->excludes("--file");
+  input->excludes("--text")->excludes("--document")->excludes("--file");
   command->add_option("--output", arguments->output, "With --input: write the results as safetensors")
       ->type_name("FILE");
   command->add_flag("--trace", arguments->trace, "With --input: hidden_states.N and attentions.N too");
@@ -150,23 +159,27 @@ void AddRun(CLI::App* app, Console* console) {
       ->capture_default_str();
   command->add_option("--max-length", arguments->max_length,
                       "Cut texts to this many tokens; default: what the model takes");
+  command
+      ->add_option("--explain", arguments->explain,
+                   "Sentences that decided most, and words of each, where the model says so; 0: none")
+      ->capture_default_str();
+  command->add_flag("--wrapped", arguments->wrapped,
+                    "Lines of documents are broken where they are full; else each ends a sentence");
   AddProgram(command, &arguments->program);
   AddWorkers(command, &arguments->workers);
   AddJson(command, &arguments->json);
   command->footer(
-      "Texts give classes, tags, words for the mask token or embeddings, as the model's task is. Tensors are named as\n"
-      "elsewhere (input_ids, attention_mask, token_type_ids: [batch, sequence]; padding at the ends of the mask is "
-      "left out\n"
-      "of the work; pixel_values: [batch, channels, height, width]) or by the program's own inputs; results are padded "
-      "with\n"
-      "zeros likewise. With segments.<space>, the rows of each segment, for every input space with a parent, nothing "
-      "is padded:\n"
-      "inputs and results are [rows, width]. Sparse weights have no padding: a line for each query row and head, keys "
-      "counted through the batch,\n"
-      "of these only those whose weight is not 0.\n"
+      "Texts give classes, tags, words for the mask token or embeddings, as the model's task is. A model of documents\n"
+      "reads them sentence by sentence and says which sentences and words its class is due to. Tensors are named as\n"
+      "elsewhere (input_ids, attention_mask, token_type_ids: [batch, sequence]; padding at the ends of the mask is left\n"
+      "out of the work; pixel_values: [batch, channels, height, width]) or by the program's own inputs; results are padded\n"
+      "with zeros likewise. With segments.<space>, the rows of each segment, for every input space with a parent, nothing\n"
+      "is padded: inputs and results are [rows, width]. Sparse weights have no padding: a line for each query row and\n"
+      "head, keys counted through the batch, of these only those whose weight is not 0.\n"
       "Examples:\n"
       "  fovea run model.fovea --text \"What a lovely day\"\n"
       "  fovea run model.fovea --file lines.txt --workers 4 --json\n"
+      "  fovea run model.fovea --document letter.txt --explain 5\n"
       "  fovea run model.fovea --input in.safetensors --output out.safetensors --trace");
   command->callback([=] {
     if (!arguments->input.empty()) return RunTensors(*arguments, console);

@@ -32,7 +32,7 @@ void Similarity(const Arguments& arguments, Console* console) {
   const uint32_t program = model.FindProgram(arguments.program);
   std::vector<std::string> texts = arguments.text.All();
   if (texts.size() < 2) Fail("give at least two texts with --text or --file");
-  const TextRun run = RunTexts(model, tokenizer, program, texts, arguments.workers);
+  const TextRun run = RunTexts(model, tokenizer, program, texts, {arguments.workers});
   const Embeddings embeddings = ReadEmbeddings(model, *run.session);
   const uint32_t count = embeddings.rows.rows;
   std::vector<std::vector<double>> cosines(count, std::vector<double>(count));

@@ -2,7 +2,6 @@
 #ifndef FOVEA_TOOLS_COMMON_ENGINE_H_
 #define FOVEA_TOOLS_COMMON_ENGINE_H_
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,21 +16,27 @@ struct TextRun {
   std::unique_ptr<Session> session;  // has run
 };
 
-// All texts as one ragged batch, each cut to `max_length` tokens (0: what the model takes).
-inline TextRun RunTexts(const Model& model, const Tokenizer& tokenizer, uint32_t program, std::vector<std::string> texts,
-                        uint32_t workers, uint32_t max_length = 0) {
+struct TextRunOptions {
+  uint32_t workers = 1;
+  uint32_t max_length = 0;  // tokens of a text or sentence; 0: what the model takes
+  bool wrapped = false;     // lines of documents are broken where they are full
+  std::vector<fovea_tap> taps = {};
+};
+
+// All texts as one ragged batch.
+inline TextRun RunTexts(const Model& model, const Tokenizer& tokenizer, uint32_t program,
+                        std::vector<std::string> texts, const TextRunOptions& options) {
   if (texts.empty()) Fail("no text is given");
   TextRun run;
   run.texts = std::move(texts);
-  const uint32_t most = MaxTokens(model, program);
-  const uint32_t limit = max_length == 0 ? most : std::min(most, max_length);
   for (const std::string& text : run.texts) {
-    run.tokens.push_back(tokenizer.Encode(text, limit == UINT32_MAX ? 0 : limit));
+    run.tokens.push_back(EncodeFor(model, tokenizer, program, text, options.max_length, options.wrapped));
   }
   const Batch batch = BatchFromTokens(model, program, run.tokens);
   SessionRequest request;
   request.program = program;
-  request.workers = workers;
+  request.workers = options.workers;
+  request.taps = options.taps;
   request.limits = ExactLimits(model, batch);
   run.session = std::make_unique<Session>(model, request);
   Bind(batch, run.session.get());

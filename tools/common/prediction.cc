@@ -45,9 +45,8 @@ std::vector<uint32_t> Best(const std::vector<double>& scores, uint32_t top) {
   std::vector<uint32_t> order(scores.size());
   std::iota(order.begin(), order.end(), 0u);
   const size_t count = std::min<size_t>(top, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(), [&](uint32_t a, uint32_t b) {
-    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
-  });
+  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(),
+                    [&](uint32_t a, uint32_t b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; });
   order.resize(count);
   return order;
 }
@@ -69,8 +68,8 @@ OrderedJson Classes(const Model& model, const float* logits, uint32_t count, uin
   return classes;
 }
 
-OrderedJson Tags(const Model& model, const Tokenizer& tokenizer, const Matrix& logits, uint32_t first, const std::string& text,
-                 const Tokens& tokens) {
+OrderedJson Tags(const Model& model, const Tokenizer& tokenizer, const Matrix& logits, uint32_t first,
+                 const std::string& text, const Tokens& tokens) {
   OrderedJson tags = OrderedJson::array();
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     if (tokens.special[i] != 0) continue;
@@ -157,9 +156,15 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
     if (tokens[i].dropped != 0) entry["dropped_tokens"] = tokens[i].dropped;
     const uint32_t text = static_cast<uint32_t>(i);
     switch (task) {
-      case Task::kClasses: entry["classes"] = Classes(model, logits.Row(text), logits.width, top); break;
-      case Task::kTags: entry["tags"] = Tags(model, tokenizer, logits, first, texts[i], tokens[i]); break;
-      case Task::kMaskedWords: entry["masks"] = MaskedWords(tokenizer, logits, first, tokens[i], top); break;
+      case Task::kClasses:
+        entry["classes"] = Classes(model, logits.Row(text), logits.width, top);
+        break;
+      case Task::kTags:
+        entry["tags"] = Tags(model, tokenizer, logits, first, texts[i], tokens[i]);
+        break;
+      case Task::kMaskedWords:
+        entry["masks"] = MaskedWords(tokenizer, logits, first, tokens[i], top);
+        break;
       case Task::kEmbedding: {
         const float* row = embeddings.rows.Row(text);
         double squares = 0;
@@ -176,38 +181,40 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
   return predictions;
 }
 
-void PrintPredictions(std::ostream& out, const OrderedJson& predictions) {
+void PrintPrediction(std::ostream& out, const OrderedJson& entry) {
   const auto text = [](const OrderedJson& value) { return Printable(value.get<std::string>()); };
-  for (const OrderedJson& entry : predictions) {
-    out << text(entry["text"]) << "\n";
-    if (entry.contains("dropped_tokens")) {
-      out << fmt::format("  (cut after {} tokens, {} dropped)\n", entry["tokens"].get<size_t>(),
-                         entry["dropped_tokens"].get<uint64_t>());
+  const bool document = entry.contains("sentences");
+  out << (document ? Shortened(entry["text"].get<std::string>()) : text(entry["text"])) << "\n";
+  if (document && entry.contains("dropped_tokens")) {
+    out << fmt::format("  (long sentences were cut: {} tokens dropped)\n", entry["dropped_tokens"].get<uint64_t>());
+  } else if (entry.contains("dropped_tokens")) {
+    out << fmt::format("  (cut after {} tokens, {} dropped)\n", entry["tokens"].get<size_t>(),
+                       entry["dropped_tokens"].get<uint64_t>());
+  }
+  if (entry.contains("classes")) {
+    for (const OrderedJson& c : entry["classes"]) {
+      const double number = c.contains("score") ? c["score"].get<double>() : c["probability"].get<double>();
+      out << fmt::format("  {:<7.4f} {}\n", number, text(c["label"]));
     }
-    if (entry.contains("classes")) {
-      for (const OrderedJson& c : entry["classes"]) {
-        const double number = c.contains("score") ? c["score"].get<double>() : c["probability"].get<double>();
-        out << fmt::format("  {:<7.4f} {}\n", number, text(c["label"]));
-      }
-    } else if (entry.contains("tags")) {
-      for (const OrderedJson& tag : entry["tags"]) {
-        out << fmt::format("  {:<16} {:<16} {:.4f}\n", text(tag["token"]), text(tag["label"]), tag["probability"].get<double>());
-      }
-    } else if (entry.contains("masks")) {
-      if (entry["masks"].empty()) out << "  (no mask token in this text)\n";
-      for (const OrderedJson& mask : entry["masks"]) {
-        out << fmt::format("  token {}\n", mask["position"].get<size_t>());
-        for (const OrderedJson& word : mask["words"]) {
-          out << fmt::format("    {:<7.4f} {}\n", word["probability"].get<double>(), text(word["token"]));
-        }
-      }
-    } else {
-      const std::vector<float> row = entry["embedding"].get<std::vector<float>>();
-      out << "  [";
-      for (size_t i = 0; i < row.size() && i < 8; ++i) out << fmt::format("{}{:.4f}", i == 0 ? "" : ", ", row[i]);
-      out << fmt::format("{}]  {} numbers, norm {:.4f}, {}\n", row.size() > 8 ? ", .." : "", row.size(),
-                         entry["norm"].get<double>(), text(entry["source"]));
+  } else if (entry.contains("tags")) {
+    for (const OrderedJson& tag : entry["tags"]) {
+      out << fmt::format("  {:<16} {:<16} {:.4f}\n", text(tag["token"]), text(tag["label"]),
+                         tag["probability"].get<double>());
     }
+  } else if (entry.contains("masks")) {
+    if (entry["masks"].empty()) out << "  (no mask token in this text)\n";
+    for (const OrderedJson& mask : entry["masks"]) {
+      out << fmt::format("  token {}\n", mask["position"].get<size_t>());
+      for (const OrderedJson& word : mask["words"]) {
+        out << fmt::format("    {:<7.4f} {}\n", word["probability"].get<double>(), text(word["token"]));
+      }
+    }
+  } else {
+    const std::vector<float> row = entry["embedding"].get<std::vector<float>>();
+    out << "  [";
+    for (size_t i = 0; i < row.size() && i < 8; ++i) out << fmt::format("{}{:.4f}", i == 0 ? "" : ", ", row[i]);
+    out << fmt::format("{}]  {} numbers, norm {:.4f}, {}\n", row.size() > 8 ? ", .." : "", row.size(),
+                       entry["norm"].get<double>(), text(entry["source"]));
   }
 }
 

@@ -28,8 +28,8 @@ Embeddings ReadEmbeddings(const Model& model, const Session& session);
 OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,
                     const std::vector<std::string>& texts, const std::vector<Tokens>& tokens, uint32_t top);
 
-// The same for people.
-void PrintPredictions(std::ostream& out, const OrderedJson& predictions);
+// One entry for people.
+void PrintPrediction(std::ostream& out, const OrderedJson& entry);
 
 }  // namespace fovea::tools
 

@@ -36,6 +36,12 @@ std::string Printable(const std::string& text) {
   return plain;
 }
 
+std::string Shortened(const std::string& text, size_t bytes) {
+  if (text.size() <= bytes) return Printable(text);
+  while (bytes > 0 && (static_cast<uint8_t>(text[bytes]) & 0xc0) == 0x80) --bytes;
+  return Printable(text.substr(0, bytes)) + " ..";
+}
+
 const char* TypeName(uint32_t type) {
   switch (type) {
     case FOVEA_TYPE_F32: return "f32";

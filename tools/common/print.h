@@ -18,6 +18,8 @@ std::string Grouped(uint64_t number);
 std::string ShortBytes(uint64_t bytes);
 // Control characters escaped and broken UTF-8 replaced: fit for a terminal whatever a blob says.
 std::string Printable(const std::string& text);
+// The same, cut to about `bytes` bytes.
+std::string Shortened(const std::string& text, size_t bytes = 96);
 // "f32", ..
 const char* TypeName(uint32_t type);
 

@@ -28,22 +28,20 @@ Tokenizer::Tokenizer(const Model& model) : model_(model) {
   if (model.Info().has_text == 0) Fail("{}: the blob has no tokenizer; give ids with --input", model.name());
 }
 
-Tokens Tokenizer::Encode(const std::string& text, uint32_t max_length) const {
+// Gives arrays, workspace and options to `call`, twice if they are too small at first.
+template <typename Call>
+Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
   fovea_error error = {};
   uint64_t workspace_bytes = 0;
   const std::string doing = fmt::format("text '{}'", Quoted(text));
   Check(fovea_text_workspace_size(model_.get(), text.size(), &workspace_bytes, &error), error, doing);
   const Memory workspace = Allocate(workspace_bytes);
-  const fovea_text_info info = InfoOf(model_);
-  fovea_text_encode_options options = {};
-  options.struct_size = sizeof(options);
-  options.max_length = max_length;
 
   Tokens tokens;
   std::vector<uint32_t> ranges;
   fovea_text_tokens arrays = {};
   arrays.struct_size = sizeof(arrays);
-  uint64_t capacity = text.size() + info.single_special + 8;  // enough for nearly every text; else the second turn is
+  uint64_t capacity = text.size() + InfoOf(model_).single_special + 8;  // enough for nearly every text
   for (int turn = 0; turn < 2; ++turn) {
     tokens.ids.resize(capacity);
     tokens.types.resize(capacity);
@@ -54,11 +52,10 @@ Tokens Tokenizer::Encode(const std::string& text, uint32_t max_length) const {
     arrays.types = tokens.types.data();
     arrays.special = tokens.special.data();
     arrays.ranges = ranges.data();
-    const fovea_status status = fovea_text_encode(model_.get(), text.data(), text.size(), nullptr, 0, &options, workspace.get(),
-                                                  workspace_bytes, &arrays, &error);
+    const fovea_status status = call(workspace.get(), workspace_bytes, &arrays, &error);
     if (status == FOVEA_OK) break;
     if (status != FOVEA_E_CAPACITY || turn == 1) Check(status, error, doing);
-    capacity = error.expected;
+    capacity = arrays.count;
   }
   tokens.ids.resize(arrays.count);
   tokens.types.resize(arrays.count);
@@ -70,6 +67,37 @@ Tokens Tokenizer::Encode(const std::string& text, uint32_t max_length) const {
     kept += tokens.special[i] == 0;
   }
   tokens.dropped = arrays.text_tokens[0] - std::min(kept, arrays.text_tokens[0]);
+  return tokens;
+}
+
+Tokens Tokenizer::Encode(const std::string& text, uint32_t max_length) const {
+  fovea_text_encode_options options = {};
+  options.struct_size = sizeof(options);
+  options.max_length = max_length;
+  return Collect(text, [&](void* workspace, uint64_t bytes, fovea_text_tokens* tokens, fovea_error* error) {
+    return fovea_text_encode(model_.get(), text.data(), text.size(), nullptr, 0, &options, workspace, bytes, tokens,
+                             error);
+  });
+}
+
+Tokens Tokenizer::EncodeDocument(const std::string& text, uint32_t max_length, bool wrapped) const {
+  fovea_text_encode_options options = {};
+  options.struct_size = sizeof(options);
+  options.max_length = max_length;
+  options.flags = wrapped ? FOVEA_TEXT_WRAPPED : 0;
+  std::vector<uint32_t> lengths(text.size()), ranges(2 * text.size());  // no sentence is shorter than a byte
+  fovea_text_sentences sentences = {};
+  sentences.struct_size = sizeof(sentences);
+  sentences.capacity = text.size();
+  sentences.lengths = lengths.data();
+  sentences.ranges = ranges.data();
+  Tokens tokens = Collect(text, [&](void* workspace, uint64_t bytes, fovea_text_tokens* arrays, fovea_error* error) {
+    return fovea_text_encode_document(model_.get(), text.data(), text.size(), &options, workspace, bytes, arrays,
+                                      &sentences, error);
+  });
+  for (uint64_t i = 0; i < sentences.count; ++i)
+    tokens.sentences.push_back({lengths[i], ranges[2 * i], ranges[2 * i + 1]});
+  tokens.dropped_sentences = sentences.dropped;
   return tokens;
 }
 
@@ -88,18 +116,52 @@ std::optional<int32_t> Tokenizer::MaskId() const {
 
 namespace {
 
-uint32_t IdInput(const Model& model, uint32_t program) {
-  if (const auto value = model.FindValue(program, "input_ids")) return *value;
+std::optional<uint32_t> FindIds(const Model& model, uint32_t program) {
+  if (const auto value = model.FindValue(program, "input_ids")) {
+    if (model.Value(program, *value).role == FOVEA_ROLE_INPUT) return value;
+  }
   for (const uint32_t value : InputsOf(model, program)) {
     if (model.Value(program, value).type == FOVEA_TYPE_I32) return value;
   }
-  Fail("{}: the program does not take token ids", model.name());
+  return std::nullopt;
+}
+
+uint32_t IdInput(const Model& model, uint32_t program) {
+  const auto ids = FindIds(model, program);
+  if (!ids) Fail("{}: the program does not take token ids", model.name());
+  return *ids;
+}
+
+// Where the sentences of documents are rows, or FOVEA_NONE.
+uint32_t SentenceSpace(const Model& model, uint32_t program) {
+  const auto ids = FindIds(model, program);
+  const uint32_t parent = ids ? model.Space(model.Value(program, *ids).space).parent : FOVEA_NONE;
+  const bool nested =
+      parent != FOVEA_NONE && model.Space(parent).is_input != 0 && model.Space(parent).parent != FOVEA_NONE;
+  return nested ? parent : FOVEA_NONE;
 }
 
 }  // namespace
 
+bool TakesTokens(const Model& model, uint32_t program) { return FindIds(model, program).has_value(); }
+
+bool ReadsDocuments(const Model& model, uint32_t program) { return SentenceSpace(model, program) != FOVEA_NONE; }
+
+uint32_t TokenSpace(const Model& model, uint32_t program) {
+  return model.Value(program, IdInput(model, program)).space;
+}
+
+Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& text,
+                 uint32_t max_length, bool wrapped) {
+  const uint32_t most = MaxTokens(model, program);
+  uint32_t limit = max_length == 0 ? most : std::min(most, max_length);
+  if (limit == UINT32_MAX) limit = 0;
+  return ReadsDocuments(model, program) ? tokenizer.EncodeDocument(text, limit, wrapped)
+                                        : tokenizer.Encode(text, limit);
+}
+
 uint32_t MaxTokens(const Model& model, uint32_t program) {
-  const uint32_t rows = model.Space(model.Value(program, IdInput(model, program)).space).max_segment_rows;
+  const uint32_t rows = model.Space(TokenSpace(model, program)).max_segment_rows;
   fovea_text_info info = {};
   info.struct_size = sizeof(info);
   if (fovea_text_get_info(model.get(), &info, nullptr) != FOVEA_OK || info.max_length == 0) return rows;
@@ -108,14 +170,20 @@ uint32_t MaxTokens(const Model& model, uint32_t program) {
 
 Batch BatchFromTokens(const Model& model, uint32_t program, const std::vector<Tokens>& texts) {
   const uint32_t ids = IdInput(model, program);
-  const uint32_t space = model.Value(program, ids).space;
+  const uint32_t space = TokenSpace(model, program);
   const bool root = model.Space(space).parent == FOVEA_NONE;
   if (root && texts.size() != 1) Fail("{}: the program takes one text at a time", model.name());
   const std::optional<uint32_t> types = model.FindValue(program, "token_type_ids");
   Batch batch;
-  std::vector<uint32_t> lengths;
-  for (const Tokens& text : texts) lengths.push_back(static_cast<uint32_t>(text.ids.size()));
+  std::vector<uint32_t> lengths, sentences;
+  const uint32_t parent = SentenceSpace(model, program);
+  for (const Tokens& text : texts) {
+    sentences.push_back(static_cast<uint32_t>(text.sentences.size()));
+    if (parent == FOVEA_NONE) lengths.push_back(static_cast<uint32_t>(text.ids.size()));
+    for (const Tokens::Sentence& sentence : text.sentences) lengths.push_back(sentence.tokens);
+  }
   AddSegments(model, space, MakeSegments(lengths), &batch);
+  if (parent != FOVEA_NONE) batch.spaces[parent] = MakeSegments(sentences);
   for (const uint32_t value : InputsOf(model, program)) {
     const bool made = value == ids || value == types;
     const std::optional<int32_t> id = DefaultId(model, model.Value(program, value));

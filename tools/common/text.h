@@ -16,9 +16,17 @@ namespace fovea::tools {
 struct Tokens {
   std::vector<int32_t> ids;
   std::vector<int32_t> types;
-  std::vector<uint8_t> special;  // put there by the tokenizer, not by the text
+  std::vector<uint8_t> special;      // put there by the tokenizer, not by the text
   std::vector<uint32_t> begin, end;  // bytes of the text
-  uint64_t dropped = 0;  // tokens of the text that the limit cut off
+  uint64_t dropped = 0;              // tokens of the text that the limit cut off
+
+  // Of a document: its sentences, with the tokens of each.
+  struct Sentence {
+    uint32_t tokens;
+    uint32_t begin, end;  // bytes of the text
+  };
+  std::vector<Sentence> sentences;
+  uint64_t dropped_sentences = 0;
 };
 
 class Tokenizer {
@@ -28,16 +36,32 @@ class Tokenizer {
 
   // At most `max_length` tokens, special ones included; 0: as the tokenizer says.
   Tokens Encode(const std::string& text, uint32_t max_length) const;
+  // The same for each sentence. `wrapped`: see fovea_text_sentence.
+  Tokens EncodeDocument(const std::string& text, uint32_t max_length, bool wrapped) const;
   std::string Piece(int32_t id) const;
   // The token that stands for a hidden word.
   std::optional<int32_t> MaskId() const;
 
  private:
+  template <typename Call>
+  Tokens Collect(const std::string& text, const Call& call) const;
+
   const Model& model_;
 };
 
-// The rows that the program takes per text; UINT32_MAX: any number.
+// Does the program read ids of tokens? And do its tokens nest in sentences, and these in documents?
+bool TakesTokens(const Model& model, uint32_t program);
+bool ReadsDocuments(const Model& model, uint32_t program);
+// Whose rows the tokens are.
+uint32_t TokenSpace(const Model& model, uint32_t program);
+
+// The rows that the program takes per text (or sentence of a document); UINT32_MAX: any number.
 uint32_t MaxTokens(const Model& model, uint32_t program);
+
+// A text as the program reads it: encoded at once or by sentences, each at most MaxTokens and `max_length` (if not 0)
+// long.
+Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& text,
+                 uint32_t max_length = 0, bool wrapped = false);
 
 Batch BatchFromTokens(const Model& model, uint32_t program, const std::vector<Tokens>& texts);
 

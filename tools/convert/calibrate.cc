@@ -67,8 +67,9 @@ struct Layer {
 class Calibrator {
  public:
   Calibrator(Resolved& model, ConvertReport& report) : model_(model), report_(report) {
-    for (const BlobProgram& program : model.content.programs) {
-      for (const BlobOperation& operation : program.operations) {
+    for (size_t i = 0; i < model.content.programs.size(); ++i) {
+      if (model.is_part[i]) continue;  // its layers are another program's
+      for (const BlobOperation& operation : model.content.programs[i].operations) {
         for (const uint32_t tensor : operation.tensors) ++uses_[tensor];
       }
     }
@@ -173,7 +174,7 @@ void Calibrate(Resolved& model, const std::vector<uint8_t>& exact, ConvertReport
   const LoadedBlob loaded(exact, "the model with f32 weights");
   Calibrator calibrator(model, report);
   for (uint32_t p = 0; p < model.content.programs.size(); ++p) {
-    if (!TakesNumbers(model.content.programs[p])) calibrator.Run(loaded.model, p, progress);
+    if (!model.is_part[p] && !TakesNumbers(model.content.programs[p])) calibrator.Run(loaded.model, p, progress);
   }
 }
 

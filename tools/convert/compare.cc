@@ -32,10 +32,10 @@ std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch
 }
 
 Batch MakeBatch(const Model& model, uint32_t program, const std::vector<std::string>& texts) {
-  if (!texts.empty()) {
+  if (!texts.empty() && TakesTokens(model, program)) {
     const Tokenizer tokenizer(model);
     std::vector<Tokens> tokens;
-    for (const std::string& text : texts) tokens.push_back(tokenizer.Encode(text, MaxTokens(model, program)));
+    for (const std::string& text : texts) tokens.push_back(EncodeFor(model, tokenizer, program, text));
     return BatchFromTokens(model, program, tokens);
   }
   uint32_t longest = UINT32_MAX;

@@ -52,6 +52,10 @@ struct Program {
   std::vector<Input> inputs;
   std::vector<Operation> operations;
   std::vector<std::string> outputs;
+  // Or a part of a program before it: what makes the values `to` (its outputs, if there are none) out of those in
+  // `from`.
+  std::string of = "";
+  std::vector<std::string> from = {}, to = {};
 };
 
 struct Description {

@@ -260,10 +260,31 @@ Operation ReadOperation(const Json& json) {
   return operation;
 }
 
-Program ReadProgram(const Json& json) {
+// Other names of values.
+using Aliases = std::map<std::string, std::string>;
+
+// `aliases_of`: those of every program read so far.
+Program ReadProgram(const Json& json, std::map<std::string, Aliases>& aliases_of) {
   Object object(json, "a program");
   Program program;
   program.name = object.Text("name");
+  Aliases& aliases = aliases_of[program.name];
+  const auto resolve = [&](std::string& name) {
+    const auto found = aliases.find(name);
+    if (found != aliases.end()) name = found->second;
+  };
+  if (object.Has("of")) {
+    program.of = object.Text("of");
+    if (program.of.empty()) Fail("program {}: of must name another program", program.name);
+    program.from = object.Texts("from");
+    program.to = object.Texts("to");
+    aliases = aliases_of[program.of];
+    for (std::vector<std::string>* names : {&program.from, &program.to}) {
+      for (std::string& name : *names) resolve(name);
+    }
+    At("program " + program.name, [&] { object.NothingElse(); });
+    return program;
+  }
   for (const Json& item : object.List("inputs")) {
     Object input(item, "an input");
     const std::string type = input.Text("type", "f32");
@@ -273,12 +294,6 @@ Program ReadProgram(const Json& json) {
                               ids ? input.Number("width", 1) : input.Number("width"), input.Text("carried", "")});
     input.NothingElse();
   }
-  // Other names of values.
-  std::map<std::string, std::string> aliases;
-  const auto resolve = [&](std::string& name) {
-    const auto found = aliases.find(name);
-    if (found != aliases.end()) name = found->second;
-  };
   const std::vector<Json> operations = Expand(object.List("operations"), "operations");
   for (size_t i = 0; i < operations.size(); ++i) {
     At(fmt::format("program {}, operation {}", program.name, i), [&] {
@@ -340,7 +355,8 @@ Description ReadDescription(const Json& json, const std::string& source) {
       constant.NothingElse();
     });
   }
-  for (const Json& item : object.List("programs")) description.programs.push_back(ReadProgram(item));
+  std::map<std::string, Aliases> aliases;
+  for (const Json& item : object.List("programs")) description.programs.push_back(ReadProgram(item, aliases));
   object.NothingElse();
   return description;
 }

@@ -1,13 +1,21 @@
 // From names to indices.
 #include "tools/convert/resolve.h"
 
+#include <algorithm>
 #include <map>
 
 #include "tools/base/fail.h"
 #include "tools/convert/operation_rules.h"
+#include "tools/convert/part.h"
 
 namespace fovea::tools {
 namespace {
+
+enum : uint32_t {
+#define FOVEA_OP(number, name, Name) k##Name = number,
+#include "runtime/ops/op_list.inc"
+#undef FOVEA_OP
+};
 
 class Resolver {
  public:
@@ -17,7 +25,21 @@ class Resolver {
     result_.content.metadata = description_.metadata;
     for (const Space& space : description_.spaces) AddSpace(space);
     if (description_.programs.empty()) Fail("there is no program");
-    for (const Program& program : description_.programs) AddProgram(program);
+    for (const Program& program : description_.programs) {
+      const std::string place = "program " + program.name;
+      for (const BlobProgram& other : result_.content.programs) {
+        if (other.name == program.name) Fail("{}: the name is used twice", place);
+      }
+      if (program.of.empty()) {
+        AddProgram(program);
+      } else {
+        At(place, [&] { AddPart(program); });
+      }
+      result_.is_part.push_back(!program.of.empty());
+    }
+    for (const auto& [key, value] : description_.metadata) {
+      if (key.compare(0, 8, "explain.") == 0) At("metadata " + key, [&] { CheckExplanation(key.substr(8), value); });
+    }
     return std::move(result_);
   }
 
@@ -137,6 +159,33 @@ class Resolver {
     }
     value.role = ValueRole::kCarried;
     value.carried_by = by;
+  }
+
+  void AddPart(const Program& program) {
+    auto& programs = result_.content.programs;
+    const auto whole =
+        std::find_if(programs.begin(), programs.end(), [&](const BlobProgram& p) { return p.name == program.of; });
+    if (whole == programs.end()) Fail("there is no program {} before this", program.of);
+    programs.push_back(PartOf(BlobProgram(*whole), program, result_.content.spaces));
+  }
+
+  // Metadata "explain.<space>" names an attention step that weighs the rows of the space (or of one that extends it).
+  void CheckExplanation(const std::string& space, const std::string& step) const {
+    const uint32_t level = FindSpace(space);
+    for (const BlobProgram& program : result_.content.programs) {
+      for (const BlobOperation& operation : program.operations) {
+        const std::string& name = operation.name.empty() ? program.values[operation.output].name : operation.name;
+        if (operation.code != kAttention || name != step) continue;
+        const uint32_t queries = program.values[operation.inputs[0]].space;
+        const uint32_t keys = program.values[operation.inputs[1]].space;
+        const BlobSpace& key_space = result_.content.spaces[keys];
+        const bool weighs = keys == level || (key_space.kind == SpaceKind::kExtended && key_space.source == level);
+        if (!weighs) Fail("step {} weighs rows of {}", step, key_space.name);
+        if (queries != keys && queries != key_space.parent) Fail("step {} does not pool its space", step);
+        return;
+      }
+    }
+    Fail("there is no attention step {}", step);
   }
 
   void AddOperation(BlobProgram& program, const Operation& operation) {

@@ -17,6 +17,7 @@ struct Resolved {
   // Of content.tensors: weight of a layer over a space whose rows are segments of another, so behind the pooling. It
   // runs once for a whole text and its error is the output's error, so it is not worth storing as integers.
   std::vector<bool> once_per_segment;
+  std::vector<bool> is_part;  // of content.programs: of another program, whose operations and tensors it has
 };
 
 // Fails with the place (program, operation) and what is wrong there.

@@ -1,0 +1,116 @@
+// The models that tools/train makes besides the flat classifier: documents read by sentences, dates written by steps.
+#include <nlohmann/json.hpp>
+
+#include "tests/golden/golden_support.h"
+#include "tools/common/generation.h"
+#include "tools/common/golden_check.h"
+
+namespace fovea::test {
+namespace {
+
+using Json = nlohmann::json;
+
+Json ReadJsonFile(const std::string& path) {
+  std::ifstream file(path);
+  return Json::parse(file);
+}
+
+// Lines of fields with tabs between them.
+std::vector<std::vector<std::string>> ReadTable(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::vector<std::string>> table;
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string>& fields = table.emplace_back();
+    for (size_t at = 0, tab = 0; tab != std::string::npos; at = tab + 1) {
+      tab = line.find('\t', at);
+      fields.push_back(line.substr(at, tab - at));
+    }
+  }
+  return table;
+}
+
+void ExpectGolden(const Converted& converted, const std::string& directory, size_t compared,
+                  std::optional<double> cosine) {
+  tools::CheckOptions options;
+  options.cosine = cosine;
+  const tools::SafetensorsReader golden(directory + "/golden.safetensors");
+  const std::vector<tools::CheckLine> lines = tools::CheckGolden(converted.model, golden.tensors(), options);
+  EXPECT_EQ(lines.size(), compared);
+  for (const tools::CheckLine& line : lines) EXPECT_TRUE(line.ok) << tools::LineText(line);
+}
+
+class DateNormaliser : public ::testing::Test {
+ protected:
+  const std::string directory_ = kSource + "/tools/train/date-normaliser";
+  const std::string description_ = directory_ + "/graph.json";
+
+  static std::vector<tools::Generation> Written(const tools::Model& model, const std::vector<std::string>& texts) {
+    const tools::Tokenizer tokenizer(model);
+    std::vector<std::vector<int32_t>> ids;
+    for (const std::string& text : texts) ids.push_back(tokenizer.Encode(text, 0).ids);
+    return tools::Generate(model, ids, {1, 0, true});
+  }
+};
+
+// Both programs, then every step of writing, as PyTorch computes them.
+TEST_F(DateNormaliser, EqualsPyTorchStepByStep) {
+  const Converted converted(description_, DType::kF32);
+  ExpectGolden(converted, directory_, 12, std::nullopt);
+  const tools::SafetensorsReader golden(directory_ + "/golden.safetensors");
+  for (const auto& [name, cases] : ReadJsonFile(directory_ + "/golden.json").items()) {
+    std::vector<std::string> texts;
+    for (const Json& one : cases) texts.push_back(one["text"]);
+    const std::vector<tools::Generation> found = Written(converted.model, texts);
+    for (size_t i = 0; i < texts.size(); ++i) {
+      EXPECT_EQ(found[i].input, cases[i]["ids"].get<std::vector<int32_t>>()) << texts[i];
+      EXPECT_EQ(found[i].text, cases[i]["date"]) << texts[i];
+      const std::string steps = name + "." + std::to_string(i) + ".steps.";
+      const tools::StoredTensor& scores = golden.Get(steps + "scores");
+      const std::vector<float> all = tools::ToFloats(scores),
+                               alignment = tools::ToFloats(golden.Get(steps + "alignment"));
+      const size_t count = scores.shape[0], characters = texts[i].size();
+      ASSERT_EQ(found[i].tokens.size(), count);
+      ASSERT_EQ(alignment.size(), count * characters);
+      for (size_t s = 0; s < count; ++s) {
+        const auto begin = all.begin() + static_cast<ptrdiff_t>(s * scores.shape[1]);
+        const auto best = std::max_element(begin, begin + static_cast<ptrdiff_t>(scores.shape[1]));
+        EXPECT_EQ(found[i].tokens[s], best - begin);
+        EXPECT_NEAR(found[i].scores[s], *best, 1e-4 * std::fabs(*best));
+        for (size_t c = 0; c < characters; ++c) {
+          EXPECT_NEAR(found[i].alignment[s][c], alignment[s * characters + c], 1e-4);
+        }
+      }
+    }
+  }
+}
+
+// Dates that were not trained on. In f32 with PyTorch all are right.
+TEST_F(DateNormaliser, Int8WritesUnseenDates) {
+  const Converted converted(description_, DType::kI8);
+  EXPECT_LE(converted.blob.size(), 100'000u);
+  ExpectGolden(converted, directory_, 12, 0.998);
+  const auto rows = ReadTable(directory_ + "/eval.tsv");
+  ASSERT_EQ(rows.size(), 1000u);
+  std::vector<std::string> texts;
+  for (const auto& row : rows) texts.push_back(row[1]);
+  const std::vector<tools::Generation> found = Written(converted.model, texts);
+  size_t right = 0, years = 0;
+  double on_year = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    right += found[i].text == rows[i][0] ? 1 : 0;
+    // Where the year stands as it is written, its four digits come from there.
+    const size_t at = texts[i].find(rows[i][0].substr(0, 4));
+    if (at == std::string::npos) continue;
+    ++years;
+    for (size_t s = 0; s < 4; ++s) {
+      for (size_t c = at; c < at + 4; ++c) on_year += found[i].alignment[s][c] / 4;
+    }
+  }
+  std::cout << right << " of 1000 unseen dates are right; weight of the year's digits "
+            << on_year / static_cast<double>(years) << "\n";
+  EXPECT_GE(right, 990u);
+  EXPECT_GE(on_year / static_cast<double>(years), 0.9);
+}
+
+}  // namespace
+}  // namespace fovea::test

@@ -1,0 +1,99 @@
+/* Reads one document, then another like it, and encodes anew only the sentences that the first one does not have:
+ * ./reuse documents.fovea "first text" "second text" */
+#include <fovea/fovea.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRY(call) if ((call) != FOVEA_OK) return fprintf(stderr, "%s: %s\n", #call, error.text), 1
+enum { TOKENS = 4096, SENTENCES = 256 };
+
+/* A document and the finished row of each of its sentences. */
+typedef struct {
+  int32_t ids[TOKENS];
+  uint32_t lengths[SENTENCES];
+  float* rows;
+  fovea_text_tokens tokens;
+  fovea_text_sentences sentences;
+} document;
+
+static void* get(void* context, uint64_t size) { /* Memory on a multiple of 64 bytes. */
+  char* memory = size < SIZE_MAX - 63 ? malloc((size_t)size + 63) : NULL;
+  (void)context;
+  return memory == NULL ? NULL : memory + (64 - (uintptr_t)memory % 64) % 64;
+}
+
+/* The row of an equal sentence, or NULL. */
+static const float* find(const document* d, const int32_t* ids, uint32_t length, uint32_t width) {
+  const int32_t* known = d->ids;
+  for (uint64_t k = 0; k < d->sentences.count; known += d->lengths[k++]) {
+    if (d->lengths[k] == length && memcmp(known, ids, length * sizeof(*ids)) == 0) return d->rows + k * width;
+  }
+  return NULL;
+}
+
+int main(int argc, char** argv) {
+  fovea_error error;
+  FILE* file = argc == 4 ? fopen(argv[1], "rb") : NULL;
+  if (file == NULL || fseek(file, 0, SEEK_END) != 0) return fprintf(stderr, "usage: reuse BLOB TEXT TEXT\n"), 2;
+  uint64_t size = (uint64_t)ftell(file);
+  void* blob = get(NULL, size);
+  if (blob == NULL || fseek(file, 0, SEEK_SET) != 0 || fread(blob, 1, size, file) != size) return perror(argv[1]), 1;
+  fovea_model* model;
+  TRY(fovea_model_make(blob, size, NULL, get, NULL, &model, &error));
+
+  /* Two parts of one model: tokens to rows of sentences, rows of sentences to a class. Their weights are the same memory. */
+  fovea_session *lower, *upper;
+  fovea_session_options options = {.struct_size = sizeof(options), .rows = TOKENS};
+  TRY(fovea_model_find_program(model, "encode_sentences", &options.program));
+  TRY(fovea_session_make(model, &options, get, NULL, &lower, &error));
+  options.rows = SENTENCES;
+  TRY(fovea_model_find_program(model, "encode_document", &options.program));
+  TRY(fovea_session_make(model, &options, get, NULL, &upper, &error));
+  uint32_t rows, space;
+  fovea_value_info info;
+  TRY(fovea_program_find_value(model, options.program, "sentence_rows", &rows));
+  TRY(fovea_program_value(model, options.program, rows, &info));
+  space = info.space;
+
+  static document documents[2];
+  for (int i = 0; i < 2; ++i) {
+    document* d = &documents[i];
+    uint64_t length = strlen(argv[2 + i]), room;
+    d->tokens = (fovea_text_tokens){.struct_size = sizeof(d->tokens), .capacity = TOKENS, .ids = d->ids};
+    d->sentences = (fovea_text_sentences){.struct_size = sizeof(d->sentences), .capacity = SENTENCES, .lengths = d->lengths};
+    TRY(fovea_text_workspace_size(model, length, &room, &error));
+    TRY(fovea_text_encode_document(model, argv[2 + i], length, NULL, get(NULL, room), room, &d->tokens, &d->sentences, &error));
+    d->rows = get(NULL, (d->sentences.count + 1) * info.width * sizeof(float));
+    if (d->rows == NULL) return 1;
+
+    fovea_view view;
+    uint32_t encoded = 0;
+    fovea_text_tokens tokens = d->tokens; /* of one sentence at a time */
+    fovea_text_sentences sentence = {.struct_size = sizeof(sentence), .capacity = 1, .count = 1};
+    for (uint64_t k = 0; k < d->sentences.count; ++k, tokens.ids += tokens.count) {
+      tokens.count = d->lengths[k];
+      sentence.lengths = &d->lengths[k];
+      const float* known = i == 0 ? NULL : find(&documents[0], tokens.ids, d->lengths[k], info.width);
+      if (known == NULL) {
+        TRY(fovea_text_bind_documents(lower, &tokens, &sentence, 1, &error));
+        TRY(fovea_session_run(lower, &error));
+        TRY(fovea_session_find_output(lower, "sentence_rows", &view, &error));
+        known = view.data;
+        ++encoded;
+      }
+      memcpy(d->rows + k * info.width, known, info.width * sizeof(float));
+    }
+
+    uint32_t count = (uint32_t)d->sentences.count, best = 0;
+    TRY(fovea_session_set_segments(upper, space, &count, 1, &error));
+    TRY(fovea_session_input(upper, rows, &view, &error));
+    memcpy(view.data, d->rows, (size_t)count * info.width * sizeof(float));
+    TRY(fovea_session_run(upper, &error));
+    TRY(fovea_session_find_output(upper, "logits", &view, &error));
+    const float* scores = view.data;
+    for (uint32_t c = 1; c < view.width; ++c) best = scores[c] > scores[best] ? c : best;
+    printf("%s, %u of %u sentences encoded\n", fovea_model_label(model, best), encoded, count);
+  }
+  return 0;
+}
