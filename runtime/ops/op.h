@@ -67,6 +67,10 @@ struct LayerRows {
   uint32_t begin, end;
 };
 inline constexpr uint32_t kMaxLayers = 2;  // of one operation
+// The most that a space can hold in a session.
+struct SpaceLimits {
+  uint32_t max_rows = 0, max_segments = 0, max_segment_rows = 0;
+};
 
 // The input rows of one worker's tile, quantized once however many linear layers read them.
 struct QuantizedTile {
@@ -120,9 +124,12 @@ struct OpDef {
   // Operations that multiply: rows of layer i < kMaxLayers, as tensors and attributes alone say. No rows: there is
   // none.
   LayerRows (*layer)(const OpView&, uint32_t i) = nullptr;
-  bool whole = false;    // runs once, over all rows of its first input's space; reads all inputs as a whole
-  bool casts = false;    // makes another type than `output`, as its attribute says
-  bool chooses = false;  // whole, and says which of them the output's space, a selected one, has in this run
+  bool whole = false;       // runs once, over all rows of its first input's space; reads all inputs as a whole
+  bool chooses = false;     // whole, and says which rows the output's space, a selected one, has in this run
+  bool casts = false;       // makes another type than `output`, as its attribute says
+  bool keeps_type = false;  // makes what its first input is made of, whatever `output` says
+  // Bytes of scratch that grow with the spaces, given those of the inputs; null: none.
+  uint64_t (*scratch_of_spaces)(const OpView&, const SpaceLimits* inputs) = nullptr;
 };
 
 constexpr uint64_t OpAttributes() { return 0; }
@@ -157,8 +164,12 @@ Status CheckLayers(const OpView&, uint32_t rows, uint32_t width, Reporter&);
 // Tensor 0 has a row for the position of each row of the output's space, as far as the blob can tell: behind `offset`
 // for as many rows as segments of that space can have however the caller's are bound. Longer ones are refused then.
 Status CheckPositions(const OpView&, Reporter&);
-// Input i holds the row indices that `select` chose of space `source`: ascending, each below the rows bound there.
+// Input i holds the row indices that `select` or `expand` chose of space `source`: ascending, each below the rows bound
+// there.
 Status CheckSelection(const OpView&, uint32_t i, uint32_t source, Reporter&);
+// The input of the program whose ids input i holds, all of them or some that were gathered; kBlobNone: it holds no ids.
+// A run checks ids before it begins.
+uint32_t IdsOf(const OpView&, uint32_t i);
 double OneFlopPerElement(const OpView&);
 
 // ---- Linear layers of operations ----
