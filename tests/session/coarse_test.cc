@@ -3,7 +3,7 @@
 #include <map>
 
 #include "tests/session/plain.h"
-#include "tests/support/model_builder.h"
+#include "tests/support/two_levels.h"
 
 namespace fovea::test {
 namespace {
@@ -157,6 +157,30 @@ TEST(CoarseToFine, ByWordsAndByALightEncoder) {
       ExpectRows(session.Output(out[way]), expected[way], 2e-5, way == 0 ? "words" : "vectors");
     }
   }
+}
+
+// Each word costs its id and five rows of the words' width, each sentence where it ends and three rows: nothing grows
+// with the square of anything.
+TEST(TwoLevels, BytesGrowWithTheWords) {
+  const EncoderSize size = {128, 4, 512};
+  ModelBuilder b;
+  const TwoLevels t = BuildTwoLevels(b, DType::kI8, size);
+  const TestModel model(b.Blob());
+  const auto bytes = [&](uint32_t sentences) {
+    const std::vector<fovea_limit> limits = {
+        {t.documents, 1, 0}, {t.sentences, sentences, 0}, {t.tokens, sentences * 32, 32}};
+    const fovea_session_options options = Options(limits);
+    fovea_session_memory sizes = {};
+    sizes.struct_size = sizeof(sizes);
+    fovea_error error = {};
+    EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_OK) << error.text;
+    return static_cast<double>(sizes.fixed_size + sizes.scratch_size);
+  };
+  const double row = 4.0 * size.width, sentence = 32 * (4 + 5 * row) + 3 * row + 4;
+  for (uint32_t sentences = 32; sentences < 512; sentences *= 2) {
+    EXPECT_NEAR(bytes(2 * sentences) - bytes(sentences), sentences * sentence, 1024) << sentences;
+  }
+  EXPECT_LT(bytes(512), 512 * sentence + (1 << 20));  // tiles of one worker and operators
 }
 
 }  // namespace
