@@ -20,8 +20,8 @@ inline constexpr uint32_t kMaxLinears = 4096;         // distinct pairs of weigh
 inline constexpr uint32_t kMaxSpaces = 64;
 inline constexpr uint32_t kMaxSpaceDepth = 8;
 inline constexpr uint32_t kMaxPrograms = 64;
-inline constexpr uint32_t kMaxInputs = 8;   // of one operation
-inline constexpr uint32_t kMaxTensors = 8;  // of one operation
+inline constexpr uint32_t kMaxInputs = 8;     // of one operation
+inline constexpr uint32_t kMaxTensors = 8;    // of one operation
 inline constexpr uint32_t kMaxCarried = 256;  // values of one program
 inline constexpr uint32_t kMaxAttributes = 32;
 inline constexpr uint32_t kMaxWidth = 1u << 24;
@@ -70,7 +70,8 @@ enum class SpaceKind : uint32_t {
   kInput = 0,     // the caller says its segment lengths (or its rows, if it has no parent)
   kExtended = 1,  // every segment of `source` with `extra` rows more, put in front
   kFixed = 2,     // every segment has exactly `extra` rows: follows from the parent's rows
-  kSelected = 3,  // rows of `source` that an operation chooses during the run, at most `extra` (0: any) of a segment
+  kSelected = 3,  // rows of `source` that an operation chooses during the run, at most `extra` (0: any) of a segment;
+                  // where the parent is itself selected: all rows of `source` in the rows that it has
   kStrided = 4,   // every segment of `source` with every `extra` rows as one (runtime/blob/strides.h)
 };
 constexpr bool SpaceHasSource(SpaceKind kind) {
@@ -80,10 +81,14 @@ struct SpaceRecord {
   uint32_t name;    // string
   uint32_t parent;  // space, earlier in the table, or kBlobNone: then all rows are one segment
   SpaceKind kind;
-  uint32_t source;  // if SpaceHasSource(kind): a space with the same parent, earlier in the table; else kBlobNone
+  uint32_t source;  // if SpaceHasSource(kind): a space with the same parent, or (selected) a child of the space that
+                    // the parent was selected from; earlier in the table; else kBlobNone
   uint32_t extra;   // see SpaceKind; 0 for kInput
   uint16_t first;   // kStrided: rows at the front of a segment that stay as they are; else 0
   uint16_t last;    // kStrided: rows at its end that are left out; else 0
+
+  // The space whose segments or rows this one's segments follow from, known as soon as those are.
+  uint32_t Follows() const { return kind == SpaceKind::kInput ? kBlobNone : SpaceHasSource(kind) ? source : parent; }
 };
 static_assert(sizeof(SpaceRecord) == 24, "");
 

@@ -14,6 +14,14 @@ Status CheckMetadata(const Blob& blob, Reporter& reporter) {
   return kOk;
 }
 
+// A space stands beside its source; a selected one may stand below rows that were selected from the source's parent.
+bool SourceFits(const Blob& blob, const SpaceRecord& space) {
+  const uint32_t parent = blob.spaces[space.source].parent;
+  if (parent == space.parent) return true;
+  if (space.kind != SpaceKind::kSelected || space.parent == kBlobNone || space.extra != 0) return false;
+  return blob.spaces[space.parent].kind == SpaceKind::kSelected && blob.spaces[space.parent].source == parent;
+}
+
 Status CheckSpaceKind(const Blob& blob, uint32_t i, Reporter& reporter) {
   const SpaceRecord& space = blob.spaces[i];
   uint32_t least_extra = 1;
@@ -38,8 +46,8 @@ Status CheckSpaceKind(const Blob& blob, uint32_t i, Reporter& reporter) {
       return reporter.Fail(FOVEA_E_OP, "unknown kind of space", static_cast<uint32_t>(SpaceKind::kStrided),
                            static_cast<uint32_t>(space.kind));
   }
-  if (SpaceHasSource(space.kind) && (space.source >= i || blob.spaces[space.source].parent != space.parent)) {
-    return reporter.Fail(FOVEA_E_RECORD, "a space's source must come before it and share its parent", i, space.source);
+  if (SpaceHasSource(space.kind) && (space.source >= i || !SourceFits(blob, space))) {
+    return reporter.Fail(FOVEA_E_RECORD, "a space's source must come before it and fit its parent", i, space.source);
   }
   if (space.extra < least_extra || space.extra > kMaxRecords) {
     return reporter.Fail(FOVEA_E_RECORD, "a space's number of rows is out of range", kMaxRecords, space.extra);
@@ -62,9 +70,13 @@ Status CheckSpaces(const Blob& blob, Reporter& reporter) {
     if (depth[i] > kMaxSpaceDepth)
       return reporter.Fail(FOVEA_E_TOO_COMPLEX, "spaces nest too deep", kMaxSpaceDepth, depth[i]);
     FOVEA_TRY(CheckSpaceKind(blob, i, reporter));
-    const uint32_t from = SpaceHasSource(space.kind) ? space.source : space.parent;
-    if (from != kBlobNone && blob.spaces[from].kind == SpaceKind::kSelected) {
-      return reporter.Fail(FOVEA_E_TOO_COMPLEX, "nothing can follow from a selected space", i, from);
+  }
+  uint64_t selections[kMaxSpaces];
+  FindSelections(blob, selections);
+  for (uint32_t i = 0; i < blob.spaces.count; ++i) {
+    if (blob.spaces[i].kind == SpaceKind::kInput && selections[i] != 0) {
+      return reporter.Fail(FOVEA_E_RECORD, "a caller cannot say the segments of rows that a run selects", i,
+                           blob.spaces[i].parent);
     }
   }
   return kOk;
@@ -195,7 +207,8 @@ Status CheckCarried(const Blob& blob, const ProgramRecord& program, uint32_t inp
   return kOk;
 }
 
-Status CheckValues(const Blob& blob, const ProgramRecord& program, uint32_t* inputs, Reporter& reporter) {
+Status CheckValues(const Blob& blob, const ProgramRecord& program, const uint64_t* selections, uint32_t* inputs,
+                   Reporter& reporter) {
   *inputs = 0;
   for (uint32_t i = 0; i < program.value_count; ++i) {
     const ValueRecord& value = blob.values[program.first_value + i];
@@ -220,7 +233,7 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, uint32_t* inp
     if (type != DType::kF32 && type != DType::kI32 && (is_input || !cast)) {
       return reporter.Fail(FOVEA_E_SHAPE, "values are f32 or i32, what casts make f16, bf16 or int8", 0, value.type);
     }
-    if (is_input && blob.spaces[value.space].kind == SpaceKind::kSelected) {
+    if (is_input && selections[value.space] != 0) {
       return reporter.Fail(FOVEA_E_SHAPE, "an input cannot have rows that a run selects", 0, value.space);
     }
   }
@@ -229,19 +242,23 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, uint32_t* inp
   return kOk;
 }
 
-// Exactly one operation chooses the rows of a selected space, and it comes before all others there.
-Status CheckSelected(const OpView& op, const OpDef& def, uint64_t* selected, Reporter& reporter) {
-  if (op.OutputSpace().kind != SpaceKind::kSelected) return kOk;
-  const uint64_t bit = uint64_t{1} << op.Output().space;
-  if (def.chooses != ((*selected & bit) == 0)) {
+// Exactly one operation chooses the rows of a selected space, and it comes before all others there and in the spaces
+// that follow from it.
+Status CheckSelected(const OpView& op, const OpDef& def, uint64_t selections, uint64_t* selected, Reporter& reporter) {
+  const uint64_t bit = op.OutputSpace().kind == SpaceKind::kSelected ? uint64_t{1} << op.Output().space : 0;
+  if (bit != 0 && def.chooses != ((*selected & bit) == 0)) {
     return reporter.Fail(FOVEA_E_RECORD, "the first operation of a selected space, and no other, must choose its rows",
                          0, op.Output().space);
   }
   *selected |= bit;
+  if ((selections & ~*selected) != 0) {
+    return reporter.Fail(FOVEA_E_RECORD, "the space follows from rows that no operation has chosen yet", 0,
+                         op.Output().space);
+  }
   return kOk;
 }
 
-Status CheckProgram(const Blob& blob, const ProgramRecord& program, Reporter& reporter) {
+Status CheckProgram(const Blob& blob, const ProgramRecord& program, const uint64_t* selections, Reporter& reporter) {
   if (!blob.HasString(program.name))
     return reporter.Fail(FOVEA_E_RECORD, "program has no name", blob.strings.size, program.name);
   if (!InBounds(program.first_value, program.value_count, blob.values.count) ||
@@ -250,7 +267,7 @@ Status CheckProgram(const Blob& blob, const ProgramRecord& program, Reporter& re
                          program.first_operation);
   }
   uint32_t inputs = 0;
-  FOVEA_TRY(CheckValues(blob, program, &inputs, reporter));
+  FOVEA_TRY(CheckValues(blob, program, selections, &inputs, reporter));
   if (program.value_count - inputs != program.operation_count) {
     return reporter.Fail(FOVEA_E_RECORD, "every value that is no input needs one operation",
                          program.value_count - inputs, program.operation_count);
@@ -268,11 +285,12 @@ Status CheckProgram(const Blob& blob, const ProgramRecord& program, Reporter& re
     FOVEA_TRY(CheckAttributes(blob, operation, *def, reporter));
     FOVEA_TRY(CheckOrder(blob, program, inputs, i, reporter));
     const OpView view{&blob, &operation, blob.values.data + program.first_value};
-    if (DType(view.Output().type) != def->output && !def->casts) {
-      return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type",
-                           static_cast<uint32_t>(def->output), view.Output().type);
+    const DType made = def->keeps_type ? DType(view.Input(0).type) : def->output;
+    if (DType(view.Output().type) != made && !def->casts) {
+      return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type", static_cast<uint32_t>(made),
+                           view.Output().type);
     }
-    FOVEA_TRY(CheckSelected(view, *def, &selected, reporter));
+    FOVEA_TRY(CheckSelected(view, *def, selections[view.Output().space], &selected, reporter));
     FOVEA_TRY(def->check(view, reporter));
   }
   reporter.step = FOVEA_NOWHERE;
@@ -280,6 +298,15 @@ Status CheckProgram(const Blob& blob, const ProgramRecord& program, Reporter& re
 }
 
 }  // namespace
+
+void FindSelections(const Blob& blob, uint64_t* selections) {
+  for (uint32_t i = 0; i < blob.spaces.count; ++i) {
+    const SpaceRecord& space = blob.spaces[i];
+    selections[i] = space.kind == SpaceKind::kSelected ? uint64_t{1} << i : 0;
+    if (space.parent != kBlobNone) selections[i] |= selections[space.parent];
+    if (SpaceHasSource(space.kind)) selections[i] |= selections[space.source];
+  }
+}
 
 Status CheckModel(const Blob& blob, Reporter& reporter) {
   FOVEA_TRY(CheckMetadata(blob, reporter));
@@ -291,6 +318,8 @@ Status CheckModel(const Blob& blob, Reporter& reporter) {
   if (blob.operations.count > kMaxOperations) {
     return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many operations", kMaxOperations, blob.operations.count);
   }
+  uint64_t selections[kMaxSpaces];
+  FindSelections(blob, selections);
   uint64_t values = 0, operations = 0;
   for (uint32_t i = 0; i < blob.programs.count; ++i) {
     const ProgramRecord& program = blob.programs[i];
@@ -300,7 +329,7 @@ Status CheckModel(const Blob& blob, Reporter& reporter) {
     }
     values += program.value_count;
     operations += program.operation_count;
-    FOVEA_TRY(CheckProgram(blob, program, reporter));
+    FOVEA_TRY(CheckProgram(blob, program, selections, reporter));
   }
   if (values != blob.values.count || operations != blob.operations.count) {
     return reporter.Fail(FOVEA_E_RECORD, "values or operations that belong to no program", operations,

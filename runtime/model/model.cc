@@ -142,7 +142,12 @@ bool SameWeights(const GemmWeights& a, const GemmWeights& b) {  // equal rows ma
          a.shape.k == b.shape.k && a.shape.type == b.shape.type;
 }
 
-// Which linear layers an operation has, how long segments may be where positions are looked up, how large ids may be.
+void LimitIds(uint32_t value, uint32_t most, Model* model) {
+  uint32_t& limit = model->id_limits[value];
+  if (limit == 0 || most < limit) limit = most;
+}
+
+// Which linear layer an operation is, how long segments may be where positions are looked up, how large ids may be.
 Status FillTables(Model* model) {
   const Blob& blob = model->blob;
   memset(model->max_segment_rows, 0xff, blob.spaces.count * sizeof(uint32_t));
@@ -164,8 +169,12 @@ Status FillTables(Model* model) {
       }
       case OpCode::kEmbed:
         for (uint32_t i = 0; i < view.record->input_count; ++i) {
-          uint32_t& limit = model->id_limits[program.first_value + view.InputIndex(i)];
-          if (limit == 0 || view.Tensor(i).rows < limit) limit = view.Tensor(i).rows;
+          LimitIds(program.first_value + IdsOf(view, i), view.Tensor(i).rows, model);
+        }
+        break;
+      case OpCode::kLexical:
+        for (uint32_t i = 0; i < view.record->input_count && view.HasTensor(0); ++i) {
+          LimitIds(program.first_value + IdsOf(view, i), view.Tensor(0).width, model);
         }
         break;
       default:

@@ -57,6 +57,10 @@ struct Model {
 // Every record refers only to what exists and every operation's shapes fit. Uses no memory; linear in the records.
 Status CheckModel(const Blob& blob, Reporter& reporter);
 
+// For each space of a checked table a bit for each selected space that it is, or that it follows from, which an
+// operation must have chosen before the space has rows. 0: its rows are known when a run begins.
+void FindSelections(const Blob& blob, uint64_t* selections);
+
 // Places a model in `arena` and packs its weights. With a counting arena only sizes are meaningful afterwards. `blob`
 // has passed CheckModel. Linear layers that `backend` does not support go to HighwayGemm().
 Status PlaceModel(const Blob& blob, const GemmBackend& backend, Arena& arena, Reporter& reporter, Model* model);

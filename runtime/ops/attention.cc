@@ -121,7 +121,13 @@ Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
       return reporter.Fail(FOVEA_E_SHAPE, "centers are one number for each query", 1, centers.width);
     }
   }
-  if (extra.listed != kBlobNone) FOVEA_TRY(CheckSelection(op, extra.listed, keys, reporter));
+  if (extra.listed != kBlobNone) {
+    FOVEA_TRY(CheckSelection(op, extra.listed, keys, reporter));
+    if (op.InputSpace(extra.listed).parent != op.InputSpace(1).parent) {
+      return reporter.Fail(FOVEA_E_SHAPE, "listed rows must be in the segments of the keys", op.InputSpace(1).parent,
+                           op.InputSpace(extra.listed).parent);
+    }
+  }
   if (extra.clusters != kBlobNone) {
     const OperationRecord* sorted_by = op.Maker(extra.clusters);
     const uint64_t columns = uint64_t{heads} * op.U32(Attribute::kRounds, 0);

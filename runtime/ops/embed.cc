@@ -13,9 +13,7 @@ Status Check(const OpView& op, Reporter& reporter) {
     if (DType(op.Input(i).type) != DType::kI32 || op.Input(i).width != 1) {
       return reporter.Fail(FOVEA_E_SHAPE, "embed reads ids: i32 of width 1");
     }
-    if (!IsInput(op.Input(i).role)) {
-      return reporter.Fail(FOVEA_E_SHAPE, "embed reads inputs of the program, whose ids a run checks first");
-    }
+    if (IdsOf(op, i) == kBlobNone) return reporter.Fail(FOVEA_E_SHAPE, "embed reads ids, which a run checks first");
     if (op.Input(i).space != op.Output().space) {
       return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op.Output().space,
                            op.Input(i).space);

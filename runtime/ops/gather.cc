@@ -1,4 +1,4 @@
-// Between a space and rows selected from it: gather takes them out, merge puts them back.
+// Between a space and rows selected from it: gather takes them out (ids, too), merge puts them back.
 #include <string.h>
 
 #include "runtime/ops/op.h"
@@ -7,7 +7,7 @@ namespace fovea {
 namespace {
 
 Status CheckGather(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckF32(op, 0, reporter));
+  if (IdsOf(op, 0) == kBlobNone) FOVEA_TRY(CheckF32(op, 0, reporter));
   FOVEA_TRY(CheckSelection(op, 1, op.Input(0).space, reporter));
   if (op.Output().space != op.Input(1).space) {
     return reporter.Fail(FOVEA_E_SHAPE, "output must be in the indices' space", op.Input(1).space, op.Output().space);
@@ -57,10 +57,15 @@ Status RunMerge(const OpRun& run) {
   return kOk;
 }
 
+constexpr OpDef DefineGather() {
+  OpDef def = {"gather", 2, 2, 0, 0, OpAttributes(), 1u << 0, CheckGather, nullptr, RunGather, OneFlopPerElement};
+  def.keeps_type = true;
+  return def;
+}
+
 }  // namespace
 
-extern const OpDef kGatherOp = {"gather",         2, 2, 0, 0, OpAttributes(), 1u << 0, CheckGather, nullptr, RunGather,
-                                OneFlopPerElement};
+extern const OpDef kGatherOp = DefineGather();
 extern const OpDef kMergeOp = {
     "merge", 3, 3, 0, 0, OpAttributes(), (1u << 1) | (1u << 2), CheckMerge, nullptr, RunMerge, OneFlopPerElement};
 

@@ -105,8 +105,9 @@ uint32_t CertainRows(const Blob& blob, const SpaceRecord& space) {
     case SpaceKind::kInput:
       break;
     case SpaceKind::kFixed:
-    case SpaceKind::kSelected:
       return space.extra;
+    case SpaceKind::kSelected:
+      return space.extra != 0 ? space.extra : CertainRows(blob, blob.spaces[space.source]);
     case SpaceKind::kExtended:
       return CertainRows(blob, blob.spaces[space.source]) + space.extra;
     case SpaceKind::kStrided:
@@ -129,11 +130,21 @@ Status CheckPositions(const OpView& op, Reporter& reporter) {
 
 Status CheckSelection(const OpView& op, uint32_t i, uint32_t source, Reporter& reporter) {
   const OperationRecord* maker = op.Maker(i);
-  if (maker == nullptr || OpCode(maker->code) != OpCode::kSelect || op.InputSpace(i).source != source) {
-    return reporter.Fail(FOVEA_E_SHAPE, "indices must be those that select made of the rows' space", source,
+  if (maker == nullptr || !FindOp(maker->code)->chooses || op.InputSpace(i).source != source) {
+    return reporter.Fail(FOVEA_E_SHAPE, "indices must be those that were chosen of the rows' space", source,
                          op.InputSpace(i).source);
   }
   return kOk;
+}
+
+uint32_t IdsOf(const OpView& op, uint32_t i) {
+  for (OpView view = op; DType(view.Input(i).type) == DType::kI32; i = 0) {
+    const OperationRecord* maker = view.Maker(i);
+    if (maker == nullptr) return view.InputIndex(i);
+    if (OpCode(maker->code) != OpCode::kGather) break;
+    view.record = maker;
+  }
+  return kBlobNone;
 }
 
 double OneFlopPerElement(const OpView& op) { return op.Output().width; }

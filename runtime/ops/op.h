@@ -68,6 +68,11 @@ struct LayerRows {
 };
 inline constexpr uint32_t kMaxLayers = 2;  // of one operation
 
+// The most that a space can hold in a session.
+struct SpaceLimits {
+  uint32_t max_rows = 0, max_segments = 0, max_segment_rows = 0;
+};
+
 // The input rows of one worker's tile, quantized once however many linear layers read them.
 struct QuantizedTile {
   uint32_t value = kBlobNone;  // whose rows these are; kBlobNone: nothing
@@ -129,8 +134,11 @@ struct OpDef {
   // none.
   LayerRows (*layer)(const OpView&, uint32_t i) = nullptr;
   Unit unit = Unit::kRows;
-  bool casts = false;    // makes another type than `output`, as its attribute says
-  bool chooses = false;  // of unit kAll, and says which rows the output's space, a selected one, has in this run
+  bool casts = false;       // makes another type than `output`, as its attribute says
+  bool keeps_type = false;  // makes what its first input is made of, whatever `output` says
+  bool chooses = false;     // of unit kAll, and says which rows the output's space, a selected one, has in this run
+  // Bytes of scratch that grow with the spaces, given those of the inputs; null: none.
+  uint64_t (*scratch_of_spaces)(const OpView&, const SpaceLimits* inputs) = nullptr;
 };
 
 constexpr uint64_t OpAttributes() { return 0; }
@@ -165,8 +173,12 @@ Status CheckLayers(const OpView&, uint32_t rows, uint32_t width, Reporter&);
 // Tensor 0 has a row for the position of each row of the output's space, as far as the blob can tell: behind `offset`
 // for as many rows as segments of that space can have however the caller's are bound. Longer ones are refused then.
 Status CheckPositions(const OpView&, Reporter&);
-// Input i holds the row indices that `select` chose of space `source`: ascending, each below the rows bound there.
+// Input i holds the row indices that `select` or `expand` chose of space `source`: ascending, each below the rows bound
+// there.
 Status CheckSelection(const OpView&, uint32_t i, uint32_t source, Reporter&);
+// The input of the program whose ids input i holds, all of them or some that were gathered; kBlobNone: it holds no ids.
+// A run checks ids before it begins.
+uint32_t IdsOf(const OpView&, uint32_t i);
 double OneFlopPerElement(const OpView&);
 
 // ---- Linear layers of operations ----

@@ -14,10 +14,11 @@ Status Check(const OpView& op, Reporter& reporter) {
   if ((type != DType::kF32 && type != DType::kI32) || op.Input(0).width != 1 || op.Output().width != 1) {
     return reporter.Fail(FOVEA_E_SHAPE, "select reads f32 or i32 of width 1 and makes indices of width 1");
   }
-  if (type == DType::kI32 && !IsInput(op.Input(0).role)) {
+  if (type == DType::kI32 && IdsOf(op, 0) == kBlobNone) {
     return reporter.Fail(FOVEA_E_SHAPE, "select does not read indices");
   }
-  if (op.OutputSpace().kind != SpaceKind::kSelected || op.OutputSpace().source != op.Input(0).space) {
+  if (op.OutputSpace().kind != SpaceKind::kSelected || op.OutputSpace().source != op.Input(0).space ||
+      op.OutputSpace().parent != op.InputSpace(0).parent) {
     return reporter.Fail(FOVEA_E_SHAPE, "output's space must be selected from the input's", op.Input(0).space,
                          op.OutputSpace().source);
   }

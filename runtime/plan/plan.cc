@@ -58,8 +58,8 @@ class Planner {
   OpView View(uint32_t operation) const { return model_.Operation(*plan_.record, operation); }
   bool IsInput(uint32_t value) const { return value < inputs_; }
 
-  // How many barriers an operation needs before it. The rows of a selected space are known behind the phase that
-  // chooses them, so nothing there has a lower level.
+  // How many barriers an operation needs before it. The rows of a selected space, and of what follows from it, are
+  // known behind the phase that chooses them, so nothing there has a lower level.
   void FindLevels() {
     uint32_t rows_known_at[kMaxSpaces] = {};
     for (uint32_t i = 0; i < operations_; ++i) {
@@ -74,7 +74,15 @@ class Planner {
         const uint32_t needed = level_[value - inputs_] + (barrier ? 1 : 0);
         if (needed > level_[i]) level_[i] = needed;
       }
-      if (Chooses(view)) rows_known_at[view.Output().space] = level_[i] + 1;
+      if (!Chooses(view)) continue;
+      const uint32_t source_known = rows_known_at[view.OutputSpace().source];
+      if (source_known > level_[i]) level_[i] = source_known;
+      rows_known_at[view.Output().space] = level_[i] + 1;
+      for (uint32_t s = view.Output().space + 1; s < model_.blob.spaces.count; ++s) {
+        const SpaceRecord& space = model_.blob.spaces[s];
+        const bool follows = space.kind != SpaceKind::kSelected && space.Follows() != kBlobNone;
+        if (follows) rows_known_at[s] = rows_known_at[space.Follows()];
+      }
     }
   }
 

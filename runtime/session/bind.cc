@@ -13,35 +13,35 @@ void Bind(Session& session, uint32_t space, uint32_t count) {
   session.space_rows[space] = {{state.offsets, count}, state.offsets[count]};
 }
 
-// Spaces that follow from others stand after them.
-void BindFollowers(Session& session) {
+// Binds a space that follows from a bound one.
+void BindFollower(Session& session, uint32_t space) {
+  const SpaceRecord& record = session.model->blob.spaces[space];
+  const SpaceRows& rows = session.space_rows[record.Follows()];
+  uint32_t* offsets = session.spaces[space].offsets;
+  offsets[0] = 0;
+  if (record.kind == SpaceKind::kFixed) {
+    for (uint32_t k = 0; k < rows.rows; ++k) offsets[k + 1] = offsets[k] + record.extra;
+    return Bind(session, space, rows.rows);
+  }
+  const uint32_t* source = rows.segments.offsets;
+  for (uint32_t k = 0; k < rows.segments.count; ++k) {
+    const uint32_t length = source[k + 1] - source[k];
+    offsets[k + 1] =
+        offsets[k] + (record.kind == SpaceKind::kExtended ? length + record.extra
+                                                          : static_cast<uint32_t>(Strides(record).Rows(length)));
+  }
+  Bind(session, space, rows.segments.count);
+}
+
+// Spaces that follow from others stand after them. Those behind a selection wait for the next run, or for it in the
+// run in progress.
+void BindFollowers(Session& session, uint32_t first, bool selected) {
   const Blob& blob = session.model->blob;
-  for (uint32_t i = 0; i < blob.spaces.count; ++i) {
-    const SpaceRecord& record = blob.spaces[i];
+  for (uint32_t i = first; i < blob.spaces.count; ++i) {
     SpaceState& state = session.spaces[i];
-    if (!state.used || record.kind == SpaceKind::kInput) continue;
-    const uint32_t from = SpaceHasSource(record.kind) ? record.source : record.parent;
-    if (!session.spaces[from].bound) continue;
-    if (record.kind == SpaceKind::kSelected) {
-      state.bound = false;  // until the next run has chosen
-      continue;
-    }
-    const SpaceRows& rows = session.space_rows[from];
-    uint32_t* offsets = state.offsets;
-    offsets[0] = 0;
-    if (record.kind == SpaceKind::kFixed) {
-      for (uint32_t k = 0; k < rows.rows; ++k) offsets[k + 1] = offsets[k] + record.extra;
-      Bind(session, i, rows.rows);
-      continue;
-    }
-    const uint32_t* source = rows.segments.offsets;
-    for (uint32_t k = 0; k < rows.segments.count; ++k) {
-      const uint32_t length = source[k + 1] - source[k];
-      offsets[k + 1] =
-          offsets[k] + (record.kind == SpaceKind::kExtended ? length + record.extra
-                                                            : static_cast<uint32_t>(Strides(record).Rows(length)));
-    }
-    Bind(session, i, rows.segments.count);
+    const uint32_t from = blob.spaces[i].Follows();
+    if (!state.used || from == kBlobNone || state.selected != selected) continue;
+    if (blob.spaces[i].kind != SpaceKind::kSelected && session.spaces[from].bound) BindFollower(session, i);
   }
 }
 
@@ -108,27 +108,29 @@ Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengt
     parent.offsets[1] = count;
     Bind(session, record.parent, 1);
   }
-  BindFollowers(session);
+  BindFollowers(session, 0, false);
+  ForgetSelected(session);
   session.running = session.finished = false;
   return kOk;
 }
 
 void ForgetSelected(Session& session) {
-  const Blob& blob = session.model->blob;
-  for (uint32_t i = 0; i < blob.spaces.count; ++i) {
-    if (blob.spaces[i].kind == SpaceKind::kSelected) session.spaces[i].bound = false;
+  for (SpaceState& state : session.spaces) {
+    if (state.selected) state.bound = false;
   }
 }
 
 void BindSelected(Session& session, uint32_t space) {
-  Bind(session, space, session.space_rows[session.model->blob.spaces[space].source].segments.count);
+  const uint32_t parent = session.model->blob.spaces[space].parent;
+  Bind(session, space, parent == kBlobNone ? 1 : session.space_rows[parent].rows);
+  BindFollowers(session, space + 1, true);
 }
 
 Status CheckBound(Session& session, Reporter& reporter) {
   const Blob& blob = session.model->blob;
   for (uint32_t i = 0; i < blob.spaces.count; ++i) {
     const SpaceState& state = session.spaces[i];
-    if (!state.used || blob.spaces[i].kind == SpaceKind::kSelected) continue;
+    if (!state.used || state.selected) continue;
     if (!state.bound) return reporter.Fail(FOVEA_E_ORDER, "a space has no segments yet", 0, i);
     const uint32_t parent = blob.spaces[i].parent;
     if (parent != kBlobNone && session.space_rows[i].segments.count != session.space_rows[parent].rows) {

@@ -100,10 +100,11 @@ uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, Space
     case SpaceKind::kStrided:
       space->max_segment_rows = static_cast<uint32_t>(Strides(record).Rows(source.max_segment_rows));
       return MostRows(Strides(record), source);
-    default: {
+    default: {  // at most `extra` of each segment, or all rows of as many segments as can be chosen
       const bool all = extra == 0 || extra > source.max_segment_rows;
       space->max_segment_rows = all ? source.max_segment_rows : record.extra;
-      return all || segments * extra > rows ? rows : segments * extra;
+      const uint64_t most = segments * space->max_segment_rows;
+      return most < rows ? most : rows;
     }
   }
 }
@@ -112,10 +113,13 @@ Status ResolveLimits(const Model& model, const ProgramRecord& program, const fov
                      Reporter& reporter, SpaceState* spaces) {
   const Blob& blob = model.blob;
   MarkUsed(blob, program, spaces);
+  uint64_t selections[kMaxSpaces];
+  FindSelections(blob, selections);
   for (uint32_t i = 0; i < blob.spaces.count; ++i) {
     const SpaceRecord& record = blob.spaces[i];
     SpaceState& space = spaces[i];
     if (!space.used) continue;
+    space.selected = selections[i] != 0;
     space.max_segments = record.parent == kBlobNone ? 1 : spaces[record.parent].max_rows;
     if (record.kind != SpaceKind::kInput) {
       const uint64_t rows = FollowLimits(record, spaces, &space);
@@ -265,12 +269,19 @@ class Placer {
     return segments < s.tile_rows ? segments : s.tile_rows;
   }
 
-  uint64_t OperationScratch(const Session& s) const {
+  // Operations that take everything at once are the first worker's.
+  uint64_t OperationScratch(const Session& s, bool first_worker) const {
     uint64_t most = 0;
     for (uint32_t i = 0; i < plan_.record->operation_count; ++i) {
       const OpView view = model_.Operation(*plan_.record, i);
       const OpDef* def = FindOp(view.record->code);
-      const uint64_t bytes = def->scratch == nullptr ? 0 : def->scratch(view, TileUnits(s, view, *def));
+      if (def->unit == Unit::kAll && !first_worker) continue;
+      uint64_t bytes = def->scratch == nullptr ? 0 : def->scratch(view, TileUnits(s, view, *def));
+      if (def->scratch_of_spaces != nullptr) {
+        SpaceLimits limits[kMaxInputs];
+        for (uint32_t k = 0; k < view.record->input_count; ++k) limits[k] = s.spaces[view.Input(k).space];
+        bytes += def->scratch_of_spaces(view, limits);
+      }
       if (bytes > most) most = bytes;
     }
     return most;
@@ -286,7 +297,6 @@ class Placer {
 
   Status PlaceWorkers(Session& s, Reporter& reporter) {
     s.workers = fixed_.Take<Worker>(s.worker_count);
-    const uint64_t op_scratch = OperationScratch(s);
     const uint64_t scratch_before = scratch_.needed();
     for (uint32_t w = 0; w < s.worker_count; ++w) {
       Worker worker{};
@@ -300,7 +310,7 @@ class Placer {
         if (i == 0) worker.tile_slots = static_cast<uint8_t*>(slot);
         if (placing()) s.tile_offsets[i] = offset;
       }
-      worker.scratch = scratch_.TakeBytes(op_scratch);
+      worker.scratch = scratch_.TakeBytes(OperationScratch(s, w == 0));
       if (plan_.quantized_width != 0) {
         worker.quantized.rows = static_cast<int8_t*>(scratch_.TakeBytes(
             CheckedSize(s.tile_rows) * CheckedSize(plan_.quantized_width) + CheckedSize(kGemmSlack)));

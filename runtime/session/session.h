@@ -13,10 +13,10 @@
 namespace fovea {
 
 // Limits of a space, and its rows as bound.
-struct SpaceState {
-  bool used = false;  // by the program
+struct SpaceState : SpaceLimits {
+  bool used = false;      // by the program
+  bool selected = false;  // a run selects its rows, or some that it follows from
   bool bound = false;
-  uint32_t max_rows = 0, max_segments = 0, max_segment_rows = 0;
   uint32_t* offsets = nullptr;  // [max_segments + 1]
 };
 
@@ -151,8 +151,8 @@ Status CheckSegments(const Session& session, uint32_t space, const SegmentLength
 Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter);
 // Rows of all spaces agree and ids are in range.
 Status CheckBound(Session& session, Reporter& reporter);
-// The rows of selected spaces are those of one run: unknown when it begins, bound when an operation has filled the
-// space's offsets.
+// The rows of selected spaces, and of those that follow from them, are those of one run: unknown when it begins, bound
+// when an operation has filled the selected space's offsets.
 void ForgetSelected(Session& session);
 void BindSelected(Session& session, uint32_t space);
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <string.h>
 
+#include <cmath>
+
 #include "tests/convert/graph_support.h"
 #include "tools/common/padded.h"
 #include "tools/common/step_work.h"
@@ -139,7 +141,7 @@ TEST(Spaces, MistakesAreNamedWithTheirPlace) {
       {"/spaces/3/parent", "\"images\"", "space bright: it selects columns and so has its parent"},
       {"/spaces/3/strides", "\"pixels\"", "space bright: it strides pixels and is something else as well"},
       {"/spaces/4/by", "1", "space half: it strides pixels by 1 rows, 2 at least are needed"},
-      {"/spaces/4/strides", "\"bright\"", "space half: it strides bright, which is selected: nothing can"},
+      {"/spaces/4/parent", "\"bright\"", "space half: it strides pixels and so has its parent"},
       {"/spaces/2/by", "1", "space columns: it has no use for \"by\""},
       {"/spaces/2/at_most", "1", "space columns: it has no use for \"at_most\""},
       {"/constants/0/indices", "[[0, 2], [1]]", "constant table: indices must be a list of lists of one length"},
@@ -190,6 +192,115 @@ TEST(Spaces, WindowsOfPictures) {
   EXPECT_NE(Refusal(json).find("0 spaces beside pixels have 4 rows"), std::string::npos) << Refusal(json);
   program["operations"][0].erase("space");
   EXPECT_NE(Refusal(json).find("2 spaces beside pixels have 4 rows"), std::string::npos) << Refusal(json);
+}
+
+// Sentences of documents scored by their words against a question; the best one read again, with its words only.
+Json Readers() {
+  return Json::parse(R"({
+    "fovea": 1,
+    "spaces": [
+      {"name": "documents"},
+      {"name": "sentences", "parent": "documents"},
+      {"name": "words", "parent": "sentences"},
+      {"name": "questions", "parent": "documents"},
+      {"name": "best", "selects": "sentences", "at_most": 1},
+      {"name": "words of best", "selects": "words", "parent": "best"},
+      {"name": "pairs", "strides": "words of best", "by": 2},
+      {"name": "slots", "parent": "best", "each": 2}
+    ],
+    "constants": [
+      {"name": "table", "values": [0, 10, 1, 11, 2, 12, 3, 13], "reshape": [4, 2]},
+      {"name": "row", "values": [100, -100]},
+      {"name": "idf", "values": [1, 1, 0.5, 2]}
+    ],
+    "programs": [{
+      "name": "main",
+      "inputs": [
+        {"name": "ids", "space": "words", "type": "i32"},
+        {"name": "question", "space": "questions", "type": "i32"}
+      ],
+      "operations": [
+        {"op": "lexical", "in": ["ids", "question"], "tensors": ["idf"], "out": "scores", "b": 0},
+        {"op": "select", "in": ["scores"], "out": "chosen", "kind": "best"},
+        {"op": "expand", "in": ["chosen"], "out": "rows"},
+        {"op": "gather", "in": ["ids", "rows"], "out": "words"},
+        {"op": "embed", "in": ["words"], "tensors": ["table"], "out": "x"},
+        {"op": "pool", "in": ["x"], "kind": "max", "out": "most"},
+        {"op": "fill", "tensors": ["row"], "space": "best", "out": "constant"},
+        {"op": "broadcast", "in": ["constant", "x"], "rows": "last", "combine": "add", "out": "marked"},
+        {"op": "broadcast", "in": ["most"], "space": "slots", "out": "copies"},
+        {"op": "gather", "in": ["scores", "chosen"], "out": "score"},
+        {"op": "gate", "in": ["score", "most"], "activation": "none", "out": "gated"},
+        {"op": "activate", "in": ["score"], "activation": "log_sigmoid", "out": "log"},
+        {"op": "pool", "in": ["x"], "space": "pairs", "kind": "first", "out": "firsts"}
+      ],
+      "outputs": ["chosen", "marked", "copies", "gated", "log", "firsts"]
+    }]
+  })");
+}
+
+TEST(Spaces, ChildrenOfSelectedRowsRunAsDescribed) {
+  const Converted converted(Readers());
+  const Model& model = *converted.model;
+  SessionRequest request;
+  request.limits = {{0, 2, 0}, {1, 5, 0}, {2, 12, 0}, {3, 3, 0}};
+  Session session(model, request);
+  session.SetSegments(1, {3, 2});
+  session.SetSegments(2, {2, 3, 1, 4, 2});
+  session.SetSegments(3, {2, 1});
+  session.SetInput(*model.FindValue(0, "ids"), std::vector<int32_t>{0, 1, 3, 2, 3, 2, 0, 0, 1, 0, 2, 0});
+  session.SetInput(*model.FindValue(0, "question"), std::vector<int32_t>{3, 2, 2});
+  session.Run();
+  const auto values = [&](const char* name) { return session.Output(*model.FindValue(0, name)).values; };
+  using Floats = std::vector<float>;
+  EXPECT_EQ(values("chosen"), (Floats{1, 4}));
+  EXPECT_EQ(values("marked"), (Floats{3, 13, 2, 12, 103, -87, 2, 12, 100, -90}));
+  EXPECT_EQ(values("copies"), (Floats{3, 13, 3, 13, 2, 12, 2, 12}));
+  EXPECT_EQ(values("firsts"), (Floats{3, 13, 3, 13, 2, 12}));
+  // Twice the third word and once the second: weight * count * 2.2 / (count + 1.2).
+  const float scores[] = {2 * 2 * 2.2f / 3.2f + 0.5f, 0.5f};
+  const Floats gated = values("gated"), log = values("log");
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(gated[2 * i + 1], scores[i] * (13.0f - static_cast<float>(i)), 1e-5);
+    EXPECT_NEAR(log[i], -std::log1p(std::exp(-scores[i])), 1e-6);
+  }
+}
+
+TEST(Spaces, MistakesBelowSelectedRows) {
+  const struct {
+    const char* pointer;  // what is replaced
+    const char* by;       // JSON
+    const char* message;
+  } cases[] = {
+      {"/spaces/5/at_most", "3", "it selects all of words in the rows of best, so it has no use for \"at_most\""},
+      {"/spaces/5/parent", "\"documents\"", "it selects words and so has its parent, or one that was selected"},
+      {"/spaces/5/selects", "\"questions\"", "it selects questions and so has its parent, or one that was selected"},
+      {"/spaces/7/each", "0", "space slots: it has parent best, whose rows a run selects"},
+      {"/programs/0/inputs/1/space", "\"slots\"", "a run selects the rows of space slots"},
+      {"/programs/0/inputs/1/space", "\"words\"", "space words of the queries is not beside the parent of words"},
+      {"/programs/0/operations/0/in", "[\"ids\", \"ids\"]", "space words of the queries is not beside"},
+      {"/programs/0/operations/0/kind", "\"cosine\"", "kind must be one of bm25, tfidf"},
+      {"/programs/0/operations/0/kind", "\"tfidf\"", "lexical has no attribute b"},
+      {"/programs/0/operations/0/tensors", "[\"table\"]", "tensor table is [4, 2], [1, 2] is needed"},
+      {"/programs/0/operations/1/space", "\"words of best\"", "0 spaces select from space sentences"},
+      {"/programs/0/operations/2/in", "[\"question\"]", "question holds no rows that were selected"},
+      {"/programs/0/operations/2/space", "\"best\"", "0 spaces select children of best"},
+      {"/programs/0/operations/3/in", "[\"question\", \"rows\"]", "rows holds no rows selected from space questions"},
+      {"/programs/0/operations/4/in", "[\"rows\"]", "rows does not hold ids"},
+      {"/programs/0/operations/6/space", "\"nowhere\"", "0 spaces are there"},
+      {"/programs/0/operations/6/tensors", "[\"table\"]", "tensor table is [4, 2], [1, 2] is needed"},
+      {"/programs/0/operations/7/rows", "\"middle\"", "rows must be one of all, first, last"},
+      {"/programs/0/operations/7/combine", "\"multiply\"", "combine must be one of replace, add"},
+      {"/programs/0/operations/7/in", "[\"x\", \"constant\"]", "constant has rows of space best, which is no child of"},
+      {"/programs/0/operations/8/rows", "\"last\"", "broadcast has no attribute rows"},
+      {"/programs/0/operations/8/space", "\"documents\"", "0 spaces are children of best"},
+      {"/programs/0/operations/10/in", "[\"x\", \"most\"]", "x has rows of space words of best"},
+  };
+  for (const auto& c : cases) {
+    Json json = Readers();
+    json[Json::json_pointer(c.pointer)] = Json::parse(c.by);
+    EXPECT_NE(Refusal(json).find(c.message), std::string::npos) << c.pointer << " = " << c.by << ": " << Refusal(json);
+  }
 }
 
 TEST(Constants, TablesOfIndices) {

@@ -27,8 +27,11 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t patches = b.FixedSpace("patches", sentences, 2), half = b.StridedSpace("half", tokens, 2, 1, 1);
   const uint32_t chosen = b.SelectedSpace("chosen", tokens, 3);
   const uint32_t cells = b.FixedSpace("cells", patches, 3), width = 32;
+  const uint32_t queries = b.Space("queries", documents), best = b.SelectedSpace("best", sentences, 1);
+  const uint32_t of_best = b.ExpandedSpace("of_best", tokens, best), longest = b.ExtendedSpace("longest", of_best, 2);
   const uint32_t ids = b.Input("ids", tokens, 1, DType::kI32), types = b.Input("types", tokens, 1, DType::kI32);
   const uint32_t other = b.Input("other", others, width), pixel = b.Input("pixel", pixels, 8);
+  const uint32_t query = b.Input("query", queries, 1, DType::kI32);
   const auto op = [&](OpCode code, std::vector<uint32_t> in, std::vector<uint32_t> tensors, uint32_t space,
                       const Attributes& attributes = {}, uint32_t to = 32) {
     return b.Op(code, std::move(in), std::move(tensors), space, to, attributes);
@@ -118,6 +121,18 @@ inline tools::BlobContent EveryOperation() {
                         documents, {{Attribute::kKind, 3}});
   const uint32_t c = op(OpCode::kLinear, {d}, {b.RandomTensor(7, width), b.RandomTensor(1, 7)}, documents,
                         {{Attribute::kActivation, 2}}, 7);
+  const uint32_t by_words =
+      op(OpCode::kLexical, {ids, query}, {b.RandomTensor(1, 12)}, sentences, {{Attribute::kB, 0.5}}, 1);
+  const uint32_t cosines = op(OpCode::kLexical, {ids, query}, {}, sentences, {{Attribute::kKind, 1}}, 1);
+  const uint32_t both_scores = op(OpCode::kAdd, {by_words, cosines}, {}, sentences, {}, 1);
+  const uint32_t best_rows = op(OpCode::kSelect, {both_scores}, {}, best, {{Attribute::kKind, 2}}, 1);
+  const uint32_t rows_of_best = op(OpCode::kExpand, {best_rows}, {}, of_best, {}, 1);
+  const uint32_t best_ids = op(OpCode::kGather, {ids, rows_of_best}, {}, of_best, {}, 1);
+  const uint32_t words = op(OpCode::kEmbed, {best_ids}, {b.RandomTensor(12, width)}, of_best);
+  const uint32_t fronted = op(OpCode::kPrepend, {words}, {b.RandomTensor(2, width)}, longest);
+  const uint32_t fine = op(OpCode::kAttention, {fronted, fronted, fronted}, {}, longest, {{Attribute::kHeads, 2}});
+  b.SetOutput(op(OpCode::kPool, {fine}, {}, best));
+  b.SetOutput(rows_of_best);
   b.SetOutput(u);
   b.SetOutput(op(OpCode::kSoftmax, {c}, {}, documents, {}, 7));
   tools::BlobContent& content = b.content();

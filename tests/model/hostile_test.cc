@@ -271,6 +271,24 @@ TEST(Hostile, Records) {
       {"selected from itself", record, [](Patch& p) { p.spaces()[8].source = 8; }},
       {"selected from nothing", record, [](Patch& p) { p.spaces()[8].source = kBlobNone; }},
       {"selected from another parent", record, [](Patch& p) { p.spaces()[8].source = 0; }},
+      {"children of what is no selection", record, [](Patch& p) { p.spaces()[12].parent = 1; }},
+      {"children of another selection", record, [](Patch& p) { p.spaces()[12].parent = 8; }},
+      {"children elsewhere", shape, [](Patch& p) { p.spaces()[12].source = 4; }},
+      {"children's parents", record, [](Patch& p) { p.spaces()[12].source = 1; }},
+      {"some of the children", record, [](Patch& p) { p.spaces()[12].extra = 1; }},
+      {"children that the caller counts", record, [](Patch& p) { p.spaces()[12].kind = SpaceKind::kInput; }},
+      {"children that are not chosen yet", record, [](Patch& p) { Output(p, OpCode::kFill).space = 12; }},
+      {"what follows from them", record, [](Patch& p) { Output(p, OpCode::kFill).space = 13; }},
+      {"input among the children", shape, [](Patch& p) { p.values()[2].space = 13; }},
+      {"expand that makes floats", shape, [](Patch& p) { Output(p, OpCode::kExpand).type = 0; }},
+      {"expand of ids", shape, [](Patch& p) { p.operands()[Operation(p, OpCode::kExpand).first_operand] = 0; }},
+      {"queries of another parent", shape,
+       [](Patch& p) { p.operands()[Operation(p, OpCode::kLexical).first_operand + 1] = 0; }},
+      {"k1 below zero", shape,
+       [](Patch& p) {
+         AttributeRecord& b = p.attributes()[Operation(p, OpCode::kLexical).first_attribute];
+         b = {static_cast<uint32_t>(Attribute::kK1), 0xbf800000};
+       }},
       {"selected from another space", shape, [](Patch& p) { p.spaces()[8].source = 4; }},
       {"too many selected", record, [](Patch& p) { p.spaces()[8].extra = kMaxRecords + 1; }},
       {"indices that are floats", shape, [](Patch& p) { Indices(p, 0).type = 0; }},
@@ -320,7 +338,7 @@ TEST(Hostile, Records) {
       {"values of no program", record,
        [](Patch& p) { p.programs()[1].value_count = 0, p.programs()[1].operation_count = 0; }},
       {"value without name", record, [](Patch& p) { p.values()[0].name = kBlobNone; }},
-      {"space of a value", record, [](Patch& p) { p.values()[4].space = 10; }},
+      {"space of a value", record, [](Patch& p) { p.values()[4].space = 14; }},
       {"no width", shape, [](Patch& p) { p.values()[4].width = 0; }},
       {"huge width", shape, [](Patch& p) { p.values()[4].width = kMaxWidth + 1; }},
       {"type of a value", shape, [](Patch& p) { p.values()[4].type = 1; }},
@@ -384,7 +402,7 @@ TEST(Hostile, Limits) {
     b.SetOutput(b.Op(OpCode::kScale, {b.Input("x", space, 1)}, {}, space, 1));
     EXPECT_EQ(status_of(b.content()), depth <= kMaxSpaceDepth ? FOVEA_OK : FOVEA_E_TOO_COMPLEX);
   }
-  // Nothing follows from a selected space.
+  // Rows that a run selects: the caller says nothing about what follows from them, and somebody must select them.
   for (const SpaceKind kind :
        {SpaceKind::kInput, SpaceKind::kExtended, SpaceKind::kFixed, SpaceKind::kSelected, SpaceKind::kStrided}) {
     ModelBuilder b;
@@ -392,7 +410,10 @@ TEST(Hostile, Limits) {
     const bool child = !SpaceHasSource(kind);
     b.content().spaces.push_back({"from", child ? chosen : root, kind, child ? kBlobNone : chosen, 2});
     b.SetOutput(b.Op(OpCode::kScale, {b.Input("x", rows, 1)}, {}, rows, 1));
-    EXPECT_EQ(status_of(b.content()), FOVEA_E_TOO_COMPLEX) << static_cast<uint32_t>(kind);
+    EXPECT_EQ(status_of(b.content()), kind == SpaceKind::kInput ? FOVEA_E_RECORD : FOVEA_OK)
+        << static_cast<uint32_t>(kind);
+    b.Op(OpCode::kFill, {}, {b.RandomTensor(1, 1)}, chosen + 1, 1);
+    EXPECT_EQ(status_of(b.content()), FOVEA_E_RECORD) << static_cast<uint32_t>(kind);
   }
   // More records than the writer would write: sections of zeros.
   struct Case {

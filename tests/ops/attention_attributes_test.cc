@@ -450,8 +450,9 @@ TEST(AttentionAttributes, HeadsAreBounded) {
 
 TEST(AttentionAttributes, ScoresAreChecked) {
   Expect(FOVEA_E_OP, "score", [](Program& p) { p.Set(A::kScore, 3); });
-  Expect(FOVEA_E_OP, "activation", [](Program& p) { p.Set(A::kActivation, 7); });
+  Expect(FOVEA_E_OP, "activation", [](Program& p) { p.Set(A::kActivation, 9); });
   Expect(FOVEA_E_OP, "tanh", [](Program& p) { p.Set(A::kActivation, 5); });
+  Expect(FOVEA_E_OP, "log_sigmoid", [](Program& p) { p.Set(A::kActivation, 7); });
   Expect(FOVEA_OK, "sigmoid", [](Program& p) { p.Set(A::kActivation, 6); });
   ExpectShape("cap", [](Program& p) { p.Set(A::kCap, -1); });
   Expect(FOVEA_E_RECORD, "cap that is no number", [](Program& p) { p.Set(A::kCap, NAN); });

@@ -59,6 +59,11 @@ class ModelBuilder {
   uint32_t SelectedSpace(const std::string& name, uint32_t source, uint32_t extra = 0) {
     return SpaceOf(SpaceKind::kSelected, name, source, extra);
   }
+  // All rows of `source` in the rows of `parent`, which were selected from the source's parent.
+  uint32_t ExpandedSpace(const std::string& name, uint32_t source, uint32_t parent) {
+    content_.spaces.push_back({name, parent, SpaceKind::kSelected, source, 0});
+    return static_cast<uint32_t>(content_.spaces.size() - 1);
+  }
   uint32_t StridedSpace(const std::string& name, uint32_t source, uint32_t stride, uint16_t first = 0,
                         uint16_t last = 0) {
     const uint32_t space = SpaceOf(SpaceKind::kStrided, name, source, stride);
@@ -95,7 +100,9 @@ class ModelBuilder {
   uint32_t Op(OpCode code, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors, uint32_t space, uint32_t width,
               const Attributes& attributes = {}, const std::string& name = "", ValueRole role = ValueRole::kInternal) {
     const OpDef* def = FindOp(static_cast<uint32_t>(code));
-    DType type = def == nullptr ? DType::kF32 : def->output;
+    DType type = def == nullptr                       ? DType::kF32
+                 : def->keeps_type && !inputs.empty() ? values()[inputs[0]].type
+                                                      : def->output;
     for (const auto& [key, number] : attributes) {
       if (code == OpCode::kCast && key == Attribute::kType) type = DType(static_cast<uint32_t>(number));
     }

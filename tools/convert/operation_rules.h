@@ -22,6 +22,7 @@ struct OperationCall {
   const Operation* operation;
   const std::vector<BlobSpace>* spaces;
   std::vector<BlobValue> inputs;
+  std::vector<bool> ids;  // whether an input that is i32 holds ids: the program's, or gathered from there
   std::vector<const BlobTensor*> tensors;  // shapes only; nullptr where absent
 };
 
@@ -37,6 +38,7 @@ struct OperationResult {
   uint32_t space = 0;
   uint32_t width = 0;
   DType type = DType::kF32;
+  bool ids = false;  // if i32
   std::vector<AttributeRecord> attributes;
   Matrices matrices = Matrices::kNone;
 };

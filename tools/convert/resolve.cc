@@ -75,6 +75,9 @@ class Resolver {
       record.first = static_cast<uint16_t>(space.first);
       record.last = static_cast<uint16_t>(space.last);
       if (space.at_most != 0 && space.selects.empty()) Fail("it has no use for \"at_most\"");
+      if (record.kind == SpaceKind::kInput && IsSelected(record.parent)) {
+        Fail("it has parent {}, whose rows a run selects: nobody can say its segments", space.parent);
+      }
       if (record.extra > kMaxRecords) Fail("{} rows are more than {}", record.extra, kMaxRecords);
       result_.content.spaces.push_back(record);
     } catch (const Failure& failure) {
@@ -87,14 +90,29 @@ class Resolver {
               BlobSpace& record) const {
     if (of.empty()) return;
     if (record.kind != SpaceKind::kInput) Fail("it {} {} and is something else as well", how, of);
-    if (!space.parent.empty()) Fail("it {} {} and so has its parent, not one of its own", how, of);
     if (rows < least) Fail("it {} {} by {} rows, {} at least are needed", how, of, rows, least);
     record.kind = kind;
     record.source = FindSpace(of);
-    const BlobSpace& source = result_.content.spaces[record.source];
-    if (source.kind == SpaceKind::kSelected) Fail("it {} {}, which is selected: nothing can", how, of);
-    record.parent = source.parent;
     record.extra = rows;
+    const BlobSpace& source = result_.content.spaces[record.source];
+    if (space.parent.empty()) {
+      record.parent = source.parent;
+      return;
+    }
+    // All rows of the source in the rows that its own parent's selection has.
+    const BlobSpace& parent = result_.content.spaces[record.parent];
+    if (kind != SpaceKind::kSelected || parent.kind != SpaceKind::kSelected || parent.source != source.parent) {
+      Fail("it {} {} and so has its parent, or one that was selected from there", how, of);
+    }
+    if (rows != 0)
+      Fail("it {0} all of {1} in the rows of {2}, so it has no use for \"at_most\"", how, of, space.parent);
+  }
+
+  // Whether a run chooses the rows of a space, or some that it follows from.
+  bool IsSelected(uint32_t index) const {
+    if (index == kBlobNone) return false;
+    const BlobSpace& space = result_.content.spaces[index];
+    return space.kind == SpaceKind::kSelected || IsSelected(SpaceHasSource(space.kind) ? space.source : space.parent);
   }
 
   uint32_t FindTensor(const std::string& name) {
@@ -117,11 +135,14 @@ class Resolver {
     BlobProgram record;
     record.name = program.name;
     values_.clear();
+    ids_.clear();
     const std::string place = "program " + program.name;
     for (const Input& input : program.inputs) {
       At(fmt::format("{}, input {}", place, input.name), [&] {
         const uint32_t width = input.ids ? 1 : input.width;
         if (width == 0 || width > kMaxWidth) Fail("a width of {} is out of range", width);
+        if (IsSelected(FindSpace(input.space))) Fail("a run selects the rows of space {}", input.space);
+        ids_.push_back(input.ids);
         AddValue(record,
                  {input.name, FindSpace(input.space), width, input.ids ? DType::kI32 : DType::kF32, ValueRole::kInput});
       });
@@ -189,13 +210,14 @@ class Resolver {
   }
 
   void AddOperation(BlobProgram& program, const Operation& operation) {
-    OperationCall call = {&operation, &result_.content.spaces, {}, {}};
+    OperationCall call = {&operation, &result_.content.spaces, {}, {}, {}};
     BlobOperation record;
     record.name = operation.name;
     if (operation.in.size() > kMaxInputs || operation.tensors.size() > kMaxTensors) Fail("too many inputs or tensors");
     for (const std::string& name : operation.in) {
       record.inputs.push_back(FindValue(name));
       call.inputs.push_back(program.values[record.inputs.back()]);
+      call.ids.push_back(ids_[record.inputs.back()]);
     }
     for (const std::string& name : operation.tensors) {
       record.tensors.push_back(name.empty() ? kBlobNone : FindTensor(name));
@@ -212,6 +234,7 @@ class Resolver {
       if (record.tensors[i] != kBlobNone && !matrix) result_.quantizable[record.tensors[i]] = false;
       if (weight && IsParent(made.space)) result_.once_per_segment[record.tensors[i]] = true;
     }
+    ids_.push_back(made.ids);
     record.output = AddValue(program, {operation.out, made.space, made.width, made.type, ValueRole::kInternal});
     program.operations.push_back(std::move(record));
   }
@@ -251,6 +274,7 @@ class Resolver {
   Resolved result_;
   std::map<std::string, uint32_t> tensors_;
   std::map<std::string, uint32_t> values_;  // of the program in work
+  std::vector<bool> ids_;                   // which of them hold ids
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr AttributeInfo kAttributes[] = {
 
 void Check::Selection(size_t of, size_t indices) const {
   const BlobSpace& space = spaces()[in(indices).space];
-  if (in(indices).type != DType::kI32 || in(indices).role == ValueRole::kInput || space.source != in(of).space) {
+  if (in(indices).type != DType::kI32 || HoldsIds(indices) || space.source != in(of).space) {
     Fail("{} holds no rows selected from space {}", in(indices).name, spaces()[in(of).space].name);
   }
 }

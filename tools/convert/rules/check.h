@@ -43,7 +43,9 @@ class Check {
     if (fitting.size() != 1) Fail("{} spaces {}; one is needed, or \"space\" must say which", fitting.size(), what);
     return fitting[0];
   }
-  // Input `indices` was made by select, of the space of input `of`.
+  // Input i holds ids, as inputs of the program do and what is gathered from them.
+  bool HoldsIds(size_t i) const { return call_.ids[i]; }
+  // Input `indices` was made by select or expand, of the space of input `of`.
   void Selection(size_t of, size_t indices) const;
   void SameWidth(size_t a, size_t b) const;
 
@@ -63,6 +65,10 @@ class Check {
   void Result(uint32_t space, uint64_t width);
   void ResultIsIndices() { ResultIs(DType::kI32); }
   void ResultIs(DType type) { result_.type = type; }
+  void ResultIsIds() {
+    ResultIsIndices();
+    result_.ids = true;
+  }
   void MayBeQuantized(Matrices matrices) { result_.matrices = matrices; }
 
  private:

@@ -11,7 +11,7 @@ const Names kNorms = {"layer", "rms"};
 void Embed(Check& c) {
   if (c.in_count() != c.tensor_count()) Fail("{} ids and {} tables", c.in_count(), c.tensor_count());
   for (size_t i = 0; i < c.in_count(); ++i) {
-    if (c.in(i).type != DType::kI32 || c.in(i).role != ValueRole::kInput) Fail("{} does not hold ids", c.in(i).name);
+    if (!c.HoldsIds(i)) Fail("{} does not hold ids", c.in(i).name);
     if (!c.Has(i)) Fail("table {} is missing", i);
     c.SameSpace(0, i);
     c.Shape(i, c.tensor(i).rows, c.tensor(0).width);

@@ -37,16 +37,46 @@ void Prepend(Check& c) {
 
 void Select(Check& c) {
   if (c.in(0).width != 1) Fail("{} is {} wide, 1 is needed", c.in(0).name, c.in(0).width);
-  if (c.in(0).type == DType::kI32 && c.in(0).role != ValueRole::kInput) Fail("{} holds row indices", c.in(0).name);
+  if (c.in(0).type == DType::kI32 && !c.HoldsIds(0)) Fail("{} holds row indices", c.in(0).name);
   if (c.Choice(Attribute::kKind, kSelections, std::nullopt) == 1) c.Real(Attribute::kThreshold, true);
   c.ResultIsIndices();
-  c.Result(c.OneSpace([&](const BlobSpace& s) { return s.kind == SpaceKind::kSelected && s.source == c.in(0).space; },
-                      "select from space " + c.spaces()[c.in(0).space].name),
-           1);
+  const auto fits = [&](const BlobSpace& s) {
+    return s.kind == SpaceKind::kSelected && s.source == c.in(0).space && s.parent == c.Parent(c.in(0).space);
+  };
+  c.Result(c.OneSpace(fits, "select from space " + c.spaces()[c.in(0).space].name), 1);
+}
+
+void Expand(Check& c) {
+  const uint32_t chosen = c.in(0).space;
+  if (c.in(0).type != DType::kI32 || c.HoldsIds(0)) Fail("{} holds no rows that were selected", c.in(0).name);
+  c.ResultIsIndices();
+  const auto fits = [&](const BlobSpace& s) { return s.kind == SpaceKind::kSelected && s.parent == chosen; };
+  c.Result(c.OneSpace(fits, "select children of " + c.spaces()[chosen].name), 1);
+}
+
+void Lexical(Check& c) {
+  for (size_t i = 0; i < 2; ++i) {
+    if (!c.HoldsIds(i)) Fail("{} does not hold ids", c.in(i).name);
+  }
+  const uint32_t segments = c.Parent(c.in(0).space);
+  if (segments == kBlobNone || c.Parent(segments) != c.Parent(c.in(1).space)) {
+    Fail("space {} of the queries is not beside the parent of {}", c.spaces()[c.in(1).space].name,
+         c.spaces()[c.in(0).space].name);
+  }
+  if (c.Has(0)) c.Shape(0, 1, c.tensor(0).width);
+  if (c.Choice(Attribute::kKind, {"bm25", "tfidf"}, 0) == 0) {
+    c.Real(Attribute::kK1);
+    c.Real(Attribute::kB);
+  }
+  c.Result(segments, 1);
 }
 
 void Gather(Check& c) {
   c.Selection(0, 1);
+  if (c.in(0).type == DType::kI32) {
+    if (!c.HoldsIds(0)) Fail("{} holds row indices", c.in(0).name);
+    c.ResultIsIds();
+  }
   c.Result(c.in(1).space, c.in(0).width);
 }
 
@@ -135,7 +165,9 @@ void Upsample(Check& c) {
 extern const Rule kPoolRule = {1, 1, 0, 0, Pool};
 extern const Rule kPrependRule = {1, 1, 1, 1, Prepend};
 extern const Rule kSelectRule = {1, 1, 0, 0, Select, 1u << 0};
-extern const Rule kGatherRule = {2, 2, 0, 0, Gather, 1u << 1};
+extern const Rule kExpandRule = {1, 1, 0, 0, Expand, 1u << 0};
+extern const Rule kLexicalRule = {2, 2, 0, 1, Lexical, 1u << 0 | 1u << 1};
+extern const Rule kGatherRule = {2, 2, 0, 0, Gather, 1u << 0 | 1u << 1};
 extern const Rule kMergeRule = {3, 3, 0, 0, Merge, 1u << 2};
 extern const Rule kArrangeRule = {1, 1, 1, 1, Arrange, 0, 1u << 0};
 extern const Rule kBroadcastRule = {1, 2, 0, 0, Broadcast};

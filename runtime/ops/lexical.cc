@@ -1,0 +1,208 @@
+// How well each segment of a document fits the document's query by its words alone. Terms are ids; N segments s of
+// |s| ids, n on average, df(t) of them with term t, tf(t, s) times in s; the query has it qf(t) times.
+//
+//   bm25:  sum over t of qf idf tf (k1 + 1) / (tf + k1 (1 - b + b |s| / n)),  idf = ln(1 + (N - df + 0.5) / (df + 0.5))
+//   tfidf: cosine of the vectors tf idf and qf idf over all terms,            idf = ln((1 + N) / (1 + df)) + 1
+//
+// idf may be a constant instead, by id. Without a term in common the score is 0.
+#include <math.h>
+#include <string.h>
+
+#include "runtime/ops/op.h"
+
+namespace fovea {
+namespace {
+
+enum Kind : uint32_t { kBm25 = 0, kTfIdf = 1 };
+
+Status Check(const OpView& op, Reporter& reporter) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (IdsOf(op, i) == kBlobNone || op.Input(i).width != 1) {
+      return reporter.Fail(FOVEA_E_SHAPE, "lexical reads ids: i32 of width 1");
+    }
+  }
+  if (op.InputSpace(0).parent != op.Output().space || op.OutputSpace().parent != op.InputSpace(1).parent ||
+      op.Output().width != 1) {
+    return reporter.Fail(FOVEA_E_SHAPE, "output is a number for each segment of ids, beside the space of queries",
+                         op.InputSpace(0).parent, op.Output().space);
+  }
+  const uint32_t kind = op.U32(Attribute::kKind, kBm25);
+  if (kind > kTfIdf) return reporter.Fail(FOVEA_E_OP, "unknown kind of score", kTfIdf, kind);
+  if (kind != kBm25 && (op.Has(Attribute::kK1) || op.Has(Attribute::kB))) {
+    return reporter.Fail(FOVEA_E_RECORD, "only a score of kind bm25 has k1 and b");
+  }
+  const float k1 = op.F32(Attribute::kK1, 0), b = op.F32(Attribute::kB, 0);
+  if (!(k1 >= 0 && b >= 0 && b <= 1)) return reporter.Fail(FOVEA_E_SHAPE, "k1 or b is out of range");
+  return op.HasTensor(0) ? CheckFloats(op, 0, 1, op.Tensor(0).width, reporter) : kOk;
+}
+
+struct Term {
+  int32_t id;
+  uint32_t in_query;  // how often
+  uint32_t segments;  // that have it; with in_query 0: nothing is here
+  uint32_t last;      // segment that had it, counted from 1
+  uint32_t count;     // in that segment
+  float idf;
+};
+constexpr uint64_t kSpread = 2;  // places for each term
+
+uint64_t ScratchOfSpaces(const OpView& op, const SpaceLimits* inputs) {
+  const bool all = op.U32(Attribute::kKind, kBm25) == kTfIdf;
+  return (uint64_t{inputs[1].max_rows} + (all ? inputs[0].max_rows : 0)) * kSpread * sizeof(Term);
+}
+
+// Terms by id, in places one behind the other from the one that the id's bits say.
+class Terms {
+ public:
+  Terms(void* memory, uint64_t most) : terms_(static_cast<Term*>(memory)), count_(most * kSpread) {
+    if (count_ != 0) memset(memory, 0, count_ * sizeof(Term));
+  }
+
+  // The term of an id, or the free place for it; null where no place can be.
+  Term* Find(int32_t id) const {
+    if (count_ == 0) return nullptr;
+    uint64_t place = (uint64_t{static_cast<uint32_t>(id) * 2654435769u} * count_) >> 32;
+    while (!IsFree(terms_[place]) && terms_[place].id != id) place = place + 1 == count_ ? 0 : place + 1;
+    return terms_ + place;
+  }
+  static bool IsFree(const Term& term) { return term.in_query == 0 && term.segments == 0; }
+
+  template <typename F>
+  void ForEach(F f) const {
+    for (uint64_t i = 0; i < count_; ++i) {
+      if (!IsFree(terms_[i])) f(terms_[i]);
+    }
+  }
+
+ private:
+  Term* terms_;
+  uint64_t count_;
+};
+
+// One document: rows [begin, end) of the output's space.
+class Document {
+ public:
+  Document(const OpRun& run, uint32_t index)
+      : run_(run),
+        all_terms_(run.view.U32(Attribute::kKind, kBm25) == kTfIdf),
+        begin_(run.SegmentsOf(run.view.Output()).offsets[index]),
+        end_(run.SegmentsOf(run.view.Output()).offsets[index + 1]),
+        segments_(run.SegmentsOf(run.view.Input(0)).offsets),
+        query_(run.SegmentsOf(run.view.Input(1)).offsets + index),
+        terms_(run.scratch, uint64_t{query_[1] - query_[0]} + (all_terms_ ? segments_[end_] - segments_[begin_] : 0)) {}
+
+  void Score() {
+    CountTerms();
+    WeighTerms();
+    for (uint32_t s = begin_; s < end_; ++s) run_.output[s] = static_cast<float>(all_terms_ ? TfIdf(s) : Bm25(s));
+  }
+
+ private:
+  // Calls f(term) for each id of segment s whose term counts.
+  template <typename F>
+  void ForEachTerm(uint32_t s, F f) const {
+    for (uint32_t i = segments_[s]; i < segments_[s + 1]; ++i) {
+      const int32_t id = run_.Indices(0)[i];
+      Term* term = terms_.Find(id);
+      if (term == nullptr || (Terms::IsFree(*term) && !all_terms_)) continue;
+      term->id = id;
+      f(*term);
+    }
+  }
+
+  void CountTerms() {
+    for (uint32_t i = query_[0]; i < query_[1]; ++i) {
+      Term* term = terms_.Find(run_.Indices(1)[i]);
+      term->id = run_.Indices(1)[i];
+      ++term->in_query;
+    }
+    for (uint32_t s = begin_; s < end_; ++s) {
+      ForEachTerm(s, [&](Term& term) {
+        term.segments += term.last == s - begin_ + 1 ? 0 : 1;
+        term.last = s - begin_ + 1;
+      });
+    }
+  }
+
+  void WeighTerms() {
+    const float* table = run_.view.Floats(0);
+    const double all = end_ - begin_;
+    double query = 0;
+    terms_.ForEach([&](Term& term) {
+      const double with = term.segments;
+      const double idf = all_terms_ ? log((1 + all) / (1 + with)) + 1 : log(1 + (all - with + 0.5) / (with + 0.5));
+      term.idf = table == nullptr ? static_cast<float>(idf) : table[term.id];
+      term.last = 0;
+      query += double{1} * term.in_query * term.in_query * term.idf * term.idf;
+    });
+    query_norm_ = sqrt(query);
+  }
+
+  // How often the term has come in segment s before.
+  uint32_t Before(Term& term, uint32_t s) const {
+    if (term.last != s - begin_ + 1) term.count = 0;
+    term.last = s - begin_ + 1;
+    return term.count++;
+  }
+
+  double Bm25(uint32_t s) const {
+    const double k1 = run_.view.F32(Attribute::kK1, 1.2f), b = run_.view.F32(Attribute::kB, 0.75f);
+    const double mean = double{1} * (segments_[end_] - segments_[begin_]) / (end_ - begin_);
+    const double length = segments_[s + 1] - segments_[s];
+    const double slow = k1 * (1 - b + b * length / (mean > 0 ? mean : 1));
+    const auto worth = [&](uint32_t count) { return count == 0 ? 0 : count * (k1 + 1) / (count + slow); };
+    double score = 0;  // of as many as have come so far
+    ForEachTerm(s, [&](Term& term) {
+      const uint32_t before = Before(term, s);
+      score += double{1} * term.in_query * term.idf * (worth(before + 1) - worth(before));
+    });
+    return score;
+  }
+
+  double TfIdf(uint32_t s) const {
+    double norm = 0, product = 0;  // of as many as have come so far
+    ForEachTerm(s, [&](Term& term) {
+      const double square = double{term.idf} * term.idf;
+      norm += square * (2.0 * Before(term, s) + 1);
+      product += square * term.in_query;
+    });
+    return product == 0 ? 0 : product / (sqrt(norm) * query_norm_);
+  }
+
+  const OpRun& run_;
+  const bool all_terms_;  // count, not only those of the query
+  const uint32_t begin_, end_;
+  const uint32_t* segments_;
+  const uint32_t* query_;
+  const Terms terms_;
+  double query_norm_ = 0;
+};
+
+Status Run(const OpRun& run) {
+  const uint32_t documents = run.SegmentsOf(run.view.Output()).count;
+  for (uint32_t i = 0; i < documents; ++i) Document(run, i).Score();
+  return kOk;
+}
+
+constexpr OpDef Define() {
+  OpDef def = {"lexical",
+               2,
+               2,
+               0,
+               1,
+               OpAttributes(Attribute::kKind, Attribute::kK1, Attribute::kB),
+               (1u << 0) | (1u << 1),
+               Check,
+               nullptr,
+               Run,
+               OneFlopPerElement};
+  def.unit = Unit::kAll;
+  def.scratch_of_spaces = ScratchOfSpaces;
+  return def;
+}
+
+}  // namespace
+
+extern const OpDef kLexicalOp = Define();
+
+}  // namespace fovea

@@ -1,0 +1,291 @@
+// Spaces that follow from rows which a run selects: the tokens of chosen sentences, with an encoder of their own.
+#include <algorithm>
+
+#include "tests/session/runners.h"
+#include "tests/support/heap_trap.h"
+#include "tests/support/model_builder.h"
+
+namespace fovea::test {
+namespace {
+
+constexpr uint32_t kWidth = 16;
+
+// The sentences of each document that score best by a caller's number, two of them or those above zero; an encoder over
+// their tokens; their vectors, and the documents'.
+struct CoarseToFine {
+  uint32_t documents, sentences, tokens, best, fine, longer, ids, scores, rows, of_rows, seen, pooled, top, back;
+};
+CoarseToFine BuildCoarseToFine(ModelBuilder& b, bool threshold = false) {
+  CoarseToFine t{};
+  t.documents = b.Space("documents");
+  t.sentences = b.Space("sentences", t.documents);
+  t.tokens = b.Space("tokens", t.sentences);
+  t.best = b.SelectedSpace("best", t.sentences, 2);
+  t.fine = b.ExpandedSpace("fine", t.tokens, t.best);
+  t.longer = b.ExtendedSpace("longer", t.fine, 1);
+  t.ids = b.Input("ids", t.tokens, 1, DType::kI32);
+  t.scores = b.Input("scores", t.sentences, 1);
+  const auto linear = [&](uint32_t x, uint32_t space) {
+    return b.Op(OpCode::kLinear, {x}, {b.RandomTensor(kWidth, kWidth, DType::kI8)}, space, kWidth);
+  };
+  t.rows = b.Op(OpCode::kSelect, {t.scores}, {}, t.best, 1, {{Attribute::kKind, threshold ? 1 : 2}});
+  t.of_rows = b.Op(OpCode::kExpand, {t.rows}, {}, t.fine, 1);
+  const uint32_t ids = b.Op(OpCode::kGather, {t.ids, t.of_rows}, {}, t.fine, 1);
+  const uint32_t words = b.Op(OpCode::kEmbed, {ids}, {b.RandomTensor(50, kWidth)}, t.fine, kWidth);
+  const uint32_t placed = b.Op(OpCode::kPosition, {words}, {b.RandomTensor(64, kWidth)}, t.fine, kWidth);
+  uint32_t x = b.Op(OpCode::kPrepend, {placed}, {b.RandomTensor(1, kWidth)}, t.longer, kWidth);
+  for (uint32_t layer = 0; layer < 2; ++layer) {
+    const uint32_t q = linear(x, t.longer), k = linear(x, t.longer), v = linear(x, t.longer);
+    t.seen = b.Op(OpCode::kAttention, {q, k, v}, {}, t.longer, kWidth, {{Attribute::kHeads, 4}});
+    x = b.Op(OpCode::kAdd, {x, linear(t.seen, t.longer)}, {}, t.longer, kWidth);
+  }
+  t.pooled = b.Op(OpCode::kPool, {x}, {}, t.best, kWidth);
+  const uint32_t all = b.Op(OpCode::kAttention, {t.pooled, t.pooled, t.pooled}, {}, t.best, kWidth);
+  t.top = b.Op(OpCode::kPool, {all}, {}, t.documents, kWidth, {{Attribute::kKind, 2}});
+  const uint32_t number = b.Op(OpCode::kLinear, {t.pooled}, {b.RandomTensor(1, kWidth)}, t.best, 1);
+  t.back = b.Op(OpCode::kMerge, {t.scores, number, t.rows}, {}, t.sentences, 1);
+  for (const uint32_t value : {t.rows, t.of_rows, t.seen, t.pooled, t.top, t.back}) b.SetOutput(value);
+  return t;
+}
+
+using Bits = std::vector<std::vector<int32_t>>;
+Bits OutputsOf(const TestSession& session, const CoarseToFine& t) {
+  Bits bits;
+  for (const uint32_t value : {t.rows, t.of_rows, t.seen, t.pooled, t.top, t.back}) {
+    bits.push_back(session.Indices(value));
+  }
+  return bits;
+}
+
+TEST(Selected, ChildrenOfSelectedRowsGiveTheSameBits) {
+  ModelBuilder b;
+  const CoarseToFine t = BuildCoarseToFine(b);
+  const TestModel model(b.Blob());
+  const Lengths of_documents = {5, 0, 1, 4}, of_sentences = {7, 0, 1, 30, 2, 9, 5, 0, 11, 64};
+  const std::vector<float> scores = {1, 5, 0, 4, 2, 0, -1, 3, 2, 1};
+  const std::vector<int32_t> ids = RandomIds(129, 50, 1);
+  const std::vector<fovea_limit> limits = {{t.documents, 4, 0}, {t.sentences, 10, 0}, {t.tokens, 129, 0}};
+  std::vector<std::vector<float>> weights;
+  const auto run = [&](fovea_session_options options) {
+    fovea_tap tap = TapOf(9);  // attention over the chosen sentences' tokens
+    options.taps = &tap;
+    options.tap_count = 1;
+    TestSession session(model, options);
+    session.SetSegments(t.sentences, of_documents);
+    session.SetSegments(t.tokens, of_sentences);
+    session.SetInput(t.ids, ids);
+    session.SetInput(t.scores, scores);
+    session.Run();
+    EXPECT_EQ(session.Indices(t.rows), (std::vector<int32_t>{1, 3, 5, 7, 8}));
+    EXPECT_EQ(session.Segments(t.best), (Lengths{2, 0, 1, 2}));
+    EXPECT_EQ(session.Segments(t.fine), (Lengths{0, 30, 9, 0, 11}));
+    EXPECT_EQ(session.Segments(t.longer), (Lengths{1, 31, 10, 1, 12}));
+    fovea_weights view = {};
+    fovea_error error = {};
+    EXPECT_EQ(fovea_session_weights(session.session, 0, &view, &error), FOVEA_OK) << error.text;
+    EXPECT_EQ(view.rows, 55u);
+    weights.emplace_back(view.data, view.data + uint64_t{view.rows} * view.heads * view.stride);
+    return OutputsOf(session, t);
+  };
+  const Bits expected = run(Options(limits));
+  for (const uint32_t workers : {1u, 2u, 4u}) {
+    for (const uint32_t tile_rows : {1u, 3u, 16u, 0u}) {
+      fovea_session_options options = Options(limits, workers, tile_rows);
+      options.runner = tile_rows % 2 == 0 ? ThreadRunner : ReverseRunner;
+      EXPECT_EQ(run(options), expected) << "workers " << workers << " tile " << tile_rows;
+    }
+  }
+  std::vector<uint32_t> keep;
+  for (uint32_t v = 0; v < b.content().programs[0].values.size(); ++v) keep.push_back(v);
+  fovea_session_options options = Options(limits, 2, 3);
+  options.keep = keep.data();
+  options.keep_count = static_cast<uint32_t>(keep.size());
+  EXPECT_EQ(run(options), expected);
+}
+
+// The fine encoder sees what it would see of a document that has nothing but the chosen sentences.
+TEST(Selected, SentencesThatAreNotChosenChangeNothing) {
+  ModelBuilder b;
+  const CoarseToFine t = BuildCoarseToFine(b);
+  const TestModel model(b.Blob());
+  const std::vector<fovea_limit> limits = {{t.documents, 1, 0}, {t.sentences, 600, 0}, {t.tokens, 6000, 0}};
+  const auto run = [&](const Lengths& lengths, const std::vector<float>& scores, const std::vector<int32_t>& ids) {
+    TestSession session(model, Options(limits));
+    session.SetSegments(t.sentences, {static_cast<uint32_t>(lengths.size())});
+    session.SetSegments(t.tokens, lengths);
+    session.SetInput(t.ids, ids);
+    session.SetInput(t.scores, scores);
+    session.Run();
+    return std::make_pair(session.Output(t.pooled), session.Output(t.top));
+  };
+  const std::vector<int32_t> ids = RandomIds(6000, 50, 7);
+  Lengths lengths(600, 10);
+  std::vector<float> scores(600, 0);
+  scores[77] = scores[400] = 1;
+  std::vector<int32_t> chosen(ids.begin() + 770, ids.begin() + 780);
+  chosen.insert(chosen.end(), ids.begin() + 4000, ids.begin() + 4010);
+  EXPECT_EQ(run(lengths, scores, ids), run({10, 10}, {1, 1}, chosen));
+}
+
+TEST(Selected, RowsAreThoseOfOneRun) {
+  ModelBuilder b;
+  const CoarseToFine t = BuildCoarseToFine(b, true);
+  const TestModel model(b.Blob());
+  const std::vector<fovea_limit> limits = {{t.documents, 3, 0}, {t.sentences, 6, 0}, {t.tokens, 20, 0}};
+  TestSession session(model, Options(limits));
+  const uint32_t* offsets = nullptr;
+  uint32_t count = 0, left = 0;
+  fovea_error error = {};
+  const auto known = [&] {
+    std::vector<fovea_status> statuses;
+    for (const uint32_t space : {t.best, t.fine, t.longer}) {
+      statuses.push_back(fovea_session_segments(session.session, space, &offsets, &count, &error));
+    }
+    return statuses;
+  };
+  const std::vector<fovea_status> none(3, FOVEA_E_ORDER), all(3, FOVEA_OK);
+  const uint32_t two[] = {1, 1};
+  for (const uint32_t space : {t.best, t.fine, t.longer}) {
+    EXPECT_EQ(fovea_session_set_segments(session.session, space, two, 2, &error), FOVEA_E_INDEX);
+  }
+  session.SetSegments(t.sentences, {2, 1});
+  session.SetSegments(t.tokens, {4, 5, 1});
+  EXPECT_EQ(known(), none);
+  session.SetInput(t.ids, RandomIds(10, 50, 1));
+  session.SetInput(t.scores, std::vector<float>{-1, 1, 1});
+  session.Run();
+  EXPECT_EQ(known(), all);
+  EXPECT_EQ(session.Segments(t.best), (Lengths{1, 1}));
+  EXPECT_EQ(session.Segments(t.longer), (Lengths{6, 2}));
+  const std::vector<float> before = session.Output(t.top);
+  // Nothing is chosen: no rows below, and documents are zeros.
+  session.SetInput(t.scores, std::vector<float>{-1, -2, 0});
+  ASSERT_EQ(fovea_session_begin(session.session, &error), FOVEA_OK);
+  EXPECT_EQ(known(), none);
+  ASSERT_EQ(fovea_session_advance(session.session, UINT32_MAX, &left, &error), FOVEA_OK);
+  EXPECT_EQ(known(), all);
+  EXPECT_EQ(session.Segments(t.best), (Lengths{0, 0}));
+  EXPECT_TRUE(session.Segments(t.fine).empty());
+  EXPECT_TRUE(session.Output(t.seen).empty());
+  EXPECT_EQ(session.Output(t.top), std::vector<float>(2 * kWidth, 0.0f));
+  EXPECT_EQ(session.Output(t.back), (std::vector<float>{-1, -2, 0}));
+  // New segments end what was known; the same numbers give the same result.
+  session.SetSegments(t.tokens, {4, 5, 1});
+  EXPECT_EQ(known(), none);
+  session.SetInput(t.scores, std::vector<float>{-1, 1, 1});
+  session.Run();
+  EXPECT_EQ(session.Output(t.top), before);
+  // Three of two qualify: refused at the selection, and the session goes on.
+  session.SetSegments(t.sentences, {3});
+  session.SetInput(t.scores, std::vector<float>{1, 1, 1});
+  EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_E_ROWS);
+  EXPECT_EQ(error.step, 0u);
+  EXPECT_EQ(known(), none);
+  // Ids of sentences that are not chosen are checked, too.
+  session.SetInput(t.scores, std::vector<float>{0, 0, 0});
+  session.SetInput(t.ids, std::vector<int32_t>(10, 50));
+  EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_E_ID);
+  session.SetInput(t.ids, std::vector<int32_t>(10, 49));
+  session.SetSegments(t.sentences, {3});
+  session.Run();
+  // No sentences at all.
+  session.SetSegments(t.sentences, {});
+  session.SetSegments(t.tokens, {});
+  session.Run();
+  EXPECT_EQ(known(), all);
+}
+
+// Canaries around blocks of exactly the needed size, with limits filled as far as they go.
+TEST(Selected, NeedExactlyTheirMemory) {
+  ModelBuilder b;
+  const CoarseToFine t = BuildCoarseToFine(b);
+  const TestModel model(b.Blob());
+  const std::vector<fovea_limit> limits = {{t.documents, 2, 0}, {t.sentences, 6, 0}, {t.tokens, 20, 0}};
+  const fovea_session_options options = Options(limits, 2, 4);
+  fovea_session_memory sizes = {};
+  sizes.struct_size = sizeof(sizes);
+  fovea_error error = {};
+  ASSERT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_OK);
+  AlignedBytes fixed(sizes.fixed_size + 128), scratch(sizes.scratch_size + 128);
+  memset(fixed.data(), 0xa5, fixed.size());
+  memset(scratch.data(), 0xa5, scratch.size());
+  fovea_session_memory given = sizes;
+  given.fixed = fixed.data() + 64;
+  given.scratch = scratch.data() + 64;
+  fovea_session* session = nullptr;
+  for (uint64_t* size : {&given.fixed_size, &given.scratch_size}) {
+    --*size;
+    EXPECT_EQ(fovea_session_init(model.model, &options, &given, &session, &error), FOVEA_E_TOO_SMALL);
+    EXPECT_EQ(error.expected, ++*size);
+  }
+  ASSERT_EQ(fovea_session_init(model.model, &options, &given, &session, &error), FOVEA_OK);
+  uint64_t calls = 0;
+  struct Shape {
+    Lengths of_documents, of_sentences;
+  };
+  for (const Shape& shape : {Shape{{3, 3}, {1, 1, 1, 15, 1, 1}},
+                             {{6, 0}, {3, 3, 3, 3, 4, 4}},
+                             {{1, 1}, {10, 10}},
+                             {{1}, {20}},
+                             {{2, 2}, {5, 5, 5, 5}},
+                             {{0, 6}, {20, 0, 0, 0, 0, 0}}}) {
+    for (uint32_t turn = 0; turn < 3; ++turn) {
+      fovea::testing::HeapTrap trap;
+      fovea_session_set_segments(session, t.sentences, shape.of_documents.data(),
+                                 static_cast<uint32_t>(shape.of_documents.size()), &error);
+      fovea_session_set_segments(session, t.tokens, shape.of_sentences.data(),
+                                 static_cast<uint32_t>(shape.of_sentences.size()), &error);
+      fovea_view view;
+      fovea_session_input(session, t.ids, &view, &error);
+      for (uint32_t i = 0; i < view.rows; ++i) static_cast<int32_t*>(view.data)[i] = static_cast<int32_t>(i % 50);
+      fovea_session_input(session, t.scores, &view, &error);
+      for (uint32_t i = 0; i < view.rows; ++i) {
+        static_cast<float*>(view.data)[i] = static_cast<float>((i * 7919 + turn * 31) % 64);
+      }
+      if (fovea_session_run(session, &error) != FOVEA_OK) ++calls;
+      calls += trap.calls();
+    }
+  }
+  EXPECT_EQ(calls, 0u);
+  for (const AlignedBytes* bytes : {&fixed, &scratch}) {
+    for (uint64_t i = 0; i < 64; ++i) {
+      ASSERT_EQ(bytes->data()[i], 0xa5);
+      ASSERT_EQ(bytes->data()[bytes->size() - 1 - i], 0xa5);
+    }
+  }
+}
+
+// The most rows below `most` of each of `documents` rows of sentences, against every way to bind the limits.
+TEST(Selected, LimitsAreExact) {
+  for (const uint32_t most : {0u, 1u, 2u, 5u}) {
+    ModelBuilder b;
+    const uint32_t documents = b.Space("documents"), sentences = b.Space("sentences", documents);
+    const uint32_t tokens = b.Space("tokens", sentences), best = b.SelectedSpace("best", sentences, most);
+    const uint32_t fine = b.ExpandedSpace("fine", tokens, best), scores = b.Input("scores", sentences, 1);
+    const uint32_t x = b.Input("x", tokens, 1), rows = b.Op(OpCode::kSelect, {scores}, {}, best, 1);
+    b.SetOutput(rows);
+    b.SetOutput(b.Op(OpCode::kExpand, {rows}, {}, fine, 1));
+    (void)x;
+    const TestModel model(b.Blob());
+    for (const uint32_t of_documents : {1u, 3u}) {
+      for (const uint32_t of_sentences : {1u, 4u, 7u}) {
+        for (const uint32_t longest : {1u, 16u, 64u}) {
+          const uint32_t all = 100;
+          const std::vector<fovea_limit> limits = {
+              {documents, of_documents, 0}, {sentences, of_sentences, 0}, {tokens, all, longest}};
+          const TestSession session(model, Options(limits));
+          fovea_session_info info = {};
+          info.struct_size = sizeof(info);
+          ASSERT_EQ(fovea_session_get_info(session.session, &info), FOVEA_OK);
+          const uint64_t chosen = most == 0 ? of_sentences : std::min(of_sentences, most * of_documents);
+          const uint64_t below = std::min<uint64_t>(all, chosen * longest);
+          const auto bytes = [](uint64_t count) { return (count * 4 + 128 + 63) / 64 * 64; };
+          EXPECT_EQ(info.value_bytes, bytes(chosen) + bytes(below)) << most << " of " << of_sentences;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fovea::test
