@@ -303,6 +303,66 @@ TEST(Spaces, MistakesBelowSelectedRows) {
   }
 }
 
+// Rows that stay at the front of a segment, others that are dropped at its end, and the way back.
+TEST(Spaces, StridesWithEnds) {
+  Json json = Json::parse(R"({
+    "fovea": 1,
+    "spaces": [
+      {"name": "texts"},
+      {"name": "tokens", "parent": "texts"},
+      {"name": "half", "strides": "tokens", "by": 2, "first": 1, "last": 1},
+      {"name": "quarter", "strides": "half", "by": 2, "first": 1, "last": 1}
+    ],
+    "programs": [{
+      "name": "main",
+      "inputs": [{"name": "x", "space": "tokens", "width": 1}],
+      "operations": [
+        {"op": "pool", "in": ["x"], "space": "half", "kind": "max", "out": "pooled"},
+        {"op": "pool", "in": ["pooled"], "space": "quarter", "kind": "max", "out": "once_more"},
+        {"op": "attention", "in": ["once_more", "pooled", "pooled"], "out": "y", "heads": 1, "apart": 1, "query_stride": 2},
+        {"op": "upsample", "in": ["once_more"], "space": "tokens", "out": "back"},
+        {"op": "upsample", "in": ["pooled"], "out": "half_back"}
+      ],
+      "outputs": ["pooled", "once_more", "y", "back", "half_back"]
+    }]
+  })");
+  const Converted converted(json);
+  const Model& model = *converted.model;
+  const float numbers[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const StoredTensor x = {ElementType::kF32, {1, 9}, reinterpret_cast<const uint8_t*>(numbers), sizeof(numbers)};
+  const Batch batch = BatchFromTensors(model, 0, {{"x", x}});
+  SessionRequest request;
+  request.limits = ExactLimits(model, batch);
+  Session session(model, request);
+  Bind(batch, &session);
+  session.Run();
+  const auto rows = [&](const char* name) { return session.Output(*model.FindValue(0, name)).values; };
+  EXPECT_EQ(rows("pooled"), (std::vector<float>{1, 3, 5, 7, 8}));
+  EXPECT_EQ(rows("once_more"), (std::vector<float>{1, 5, 7}));
+  EXPECT_EQ(rows("back"), (std::vector<float>{1, 5, 5, 5, 5, 7, 7, 7, 7}));
+  EXPECT_EQ(rows("half_back"), (std::vector<float>{1, 3, 3, 5, 5, 7, 7, 8, 8}));
+
+  const struct {
+    const char *pointer, *by, *message;
+  } cases[] = {
+      {"/spaces/2/first", "70000", "more than 65535 rows at the ends"},
+      {"/spaces/2/last", "65536", "more than 65535 rows at the ends"},
+      {"/spaces/1/first", "1", "it has no use for \"first\" and \"last\""},
+      {"/spaces/0/last", "1", "it has no use for \"first\" and \"last\""},
+      {"/programs/0/operations/3/space", "\"texts\"", "0 spaces become space quarter by strides"},
+      {"/programs/0/operations/3/space", "\"\"", "2 spaces become space quarter by strides"},
+      {"/spaces/3/first", "0", "0 spaces become space quarter by strides"},
+      {"/programs/0/operations/4/in", "[\"x\"]", "0 spaces become space tokens by strides"},
+      {"/programs/0/operations/4/kind", "\"max\"", "upsample has no attribute kind"},
+      {"/programs/0/operations/2/apart", "-1", "apart must be a whole number"},
+  };
+  for (const auto& c : cases) {
+    Json changed = json;
+    changed[Json::json_pointer(c.pointer)] = Json::parse(c.by);
+    EXPECT_NE(Refusal(changed).find(c.message), std::string::npos) << c.pointer << ": " << Refusal(changed);
+  }
+}
+
 TEST(Constants, TablesOfIndices) {
   const Constant table = Indices(2, 3, {0, 1, 2, -1, 4, 5});
   EXPECT_TRUE(table.indices);

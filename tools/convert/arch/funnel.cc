@@ -35,7 +35,7 @@ Constant Widened(Constant of, uint32_t columns) {
   return Transpose(Concatenate({Transpose(of), Literal(columns, of.rows, std::vector<float>(columns * of.rows))}));
 }
 
-// For each head its rows of every part: `of[i]` has `rows[i]` rows a head.
+// Head by head its rows of every part.
 Constant ByHead(uint32_t heads, const std::vector<Constant>& of) {
   std::vector<Constant> parts;
   for (uint32_t head = 0; head < heads; ++head) {
@@ -76,13 +76,7 @@ Constant Distances(uint32_t rows, uint32_t width, uint32_t unit) {
 class Writer {
  public:
   Writer(const Config& config, const Shape& shape, EncoderBuilder& builder, Weights& weights)
-      : shape_(shape),
-        b_(builder),
-        weights_(weights),
-        activation_(config.Activation("hidden_act", "gelu_new")),
-        pooling_(config.Text("pooling_type", "mean")) {
-    if (pooling_ != "mean" && pooling_ != "max") Fail("config.json: pooling_type {} is not supported", pooling_);
-  }
+      : shape_(shape), b_(builder), weights_(weights), activation_(config.Activation("hidden_act", "gelu_new")) {}
 
   // What a row is, a column each: [a row with types, type 0, type 1]; type 2 is of both sides. Without a separate first
   // row there is no first column. The table of positions bounds the length of texts, too.
@@ -102,13 +96,6 @@ class Writer {
     b_.Op("embed", {"token_type_ids"}, {"kinds"}, "kinds.of_types");
     const std::string placed = b_.Op("position", {"kinds.of_types"}, {"kinds.positions"}, "kinds.placed");
     return shape_.separate ? b_.Op("activate", {placed}, {}, "kinds.0", {{"activation", "relu"}}) : placed;
-  }
-
-  std::string Pool(const std::string& x, const Level& to, const std::string& kind, const std::string& out) {
-    return b_.Op("pool", {x}, {}, out, {{"kind", kind}}, to.space);
-  }
-  std::string PoolHidden(const std::string& x, const Level& to) {
-    return Pool(x, to, pooling_, fmt::format("pooled.{}", to.number));
   }
 
   // A layer whose tensors are called `name`: queries at one level, keys at this or the one before. `out`: the result.
@@ -222,7 +209,7 @@ class Writer {
   const Shape shape_;
   EncoderBuilder& b_;
   Weights& weights_;
-  const std::string activation_, pooling_;
+  const std::string activation_;
   uint32_t layers_ = 0;
 };
 
@@ -250,6 +237,8 @@ void DescribeFunnel(const Checkpoint& checkpoint, Description& description) {
   if (attention != "relative_shift" && attention != "factorized") {
     Fail("config.json: attention_type {} is not supported", attention);
   }
+  const std::string pooling = config.Text("pooling_type", "mean");
+  if (pooling != "mean" && pooling != "max") Fail("config.json: pooling_type {} is not supported", pooling);
   if (config.Number("type_vocab_size", 3) > 3) Fail("config.json: more than 3 types of tokens are not supported");
   if (checkpoint.task == Task::kMaskedLm && !weights.Has("lm_head.bias")) {
     Fail("there is no head for masked words; --task embedding converts the encoder without its head");
@@ -259,7 +248,8 @@ void DescribeFunnel(const Checkpoint& checkpoint, Description& description) {
   if (repeats.empty()) repeats.assign(blocks.size(), 1);
   if (repeats.size() != blocks.size()) Fail("config.json: block_repeats and block_sizes are not equally many");
   if (blocks.size() > 16) Fail("config.json: {} blocks are too many", blocks.size());
-  if (shape.heads == 0 || shape.head_size == 0 || shape.width < 2 || shape.width % 2 != 0) {
+  const uint32_t projected = weights.Get(prefix + "encoder.blocks.0.0.attention.q_head.weight").rows;
+  if (uint64_t{shape.heads} * shape.head_size != projected || shape.width < 2 || shape.width % 2 != 0) {
     Fail("{} heads of {} for a width of {} are not supported", shape.heads, shape.head_size, shape.width);
   }
   const uint32_t positions = config.Number("max_position_embeddings", 512);
@@ -275,8 +265,7 @@ void DescribeFunnel(const Checkpoint& checkpoint, Description& description) {
   description.must_use = {prefix + "embeddings.", prefix + "encoder."};
   if (!base) description.must_use.push_back(prefix + "decoder.");
   std::vector<Space> spaces = {{"texts"}, {"tokens", "texts"}};
-  std::vector<Level> levels = {{"tokens", "kinds.0", 0, positions}};
-  if (!shape.separate) levels[0].kinds = "kinds.placed";
+  std::vector<Level> levels = {{"tokens", "", 0, positions}};
   const uint32_t first = shape.separate ? 1 : 0, last = shape.separate && shape.truncated ? 1 : 0;
   for (uint32_t i = 1; i < blocks.size(); ++i) {
     Space space = {fmt::format("tokens.{}", i)};
@@ -293,7 +282,7 @@ void DescribeFunnel(const Checkpoint& checkpoint, Description& description) {
                          {"input_ids", "tokens"});
   builder.InputOfIds("token_type_ids", 0);
   Writer writer(config, shape, builder, weights);
-  writer.Kinds(positions);
+  levels[0].kinds = writer.Kinds(positions);
   builder.Op("embed", {"input_ids"}, {prefix + "embeddings.word_embeddings.weight"}, "embeddings.words");
   std::string x = builder.Norm("embeddings.words", prefix + "embeddings.layer_norm", builder.HiddenState(0));
 
@@ -310,8 +299,8 @@ void DescribeFunnel(const Checkpoint& checkpoint, Description& description) {
     std::string keys = x;
     const Level* keys_at = &at;
     if (block > 0) {
-      writer.Pool(levels[block - 1].kinds, at, "first", at.kinds);
-      x = writer.PoolHidden(x, at);
+      builder.Op("pool", {levels[block - 1].kinds}, {}, at.kinds, {{"kind", "first"}}, at.space);
+      x = builder.Op("pool", {x}, {}, fmt::format("pooled.{}", block), {{"kind", pooling}}, at.space);
       if (keys_are_whole) {
         keys_at = &levels[block - 1];
       } else {
