@@ -17,6 +17,8 @@ constexpr float kHidden = -std::numeric_limits<float>::infinity();
 constexpr uint32_t kChunkRows = 256;
 // The same where each row has a table of buckets beside it.
 constexpr uint32_t kRelativeRows = 64;
+// Rows up to which packing a block costs more than it saves.
+constexpr uint32_t kFewRows = 2;
 // Entries of all best-key lists together.
 constexpr uint32_t kBestEntries = 1u << 16;
 
@@ -192,6 +194,7 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
     return;
   }
   const uint32_t end = piece.first + piece.count;
+  few_ = AreFew(piece.queries, heads);
   const auto run = [&](uint32_t from, uint32_t to, uint32_t step, bool sees_all) {
     if (from >= to) return;
     queries.first = from;
@@ -207,7 +210,10 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   // Rows on the edges see all; the others go by residue where the window is dilated, by block where blocks differ.
   const uint32_t front = std::min(std::max(pattern.first, piece.first), end);
   const uint32_t back = std::max(front, static_cast<uint32_t>(std::min<uint64_t>(pattern.LastEdge(piece.keys), end)));
+  const bool all_few = few_;
+  few_ = all_few || AreFew(pattern.first, heads);
   run(piece.first, front, 1, true);
+  few_ = all_few;
   const uint32_t dilation = pattern.WindowOf(first_head).dilation;
   if (pattern.blocks != nullptr) {
     for (uint32_t from = front; from < back;) {
@@ -219,7 +225,15 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   } else {
     for (uint32_t from = front; from < back && from - front < dilation; ++from) run(from, back, dilation, false);
   }
+  few_ = all_few || AreFew(piece.queries - std::min<uint64_t>(pattern.LastEdge(piece.keys), piece.queries), heads);
   run(back, end, 1, true);
+}
+
+// Whether so many queries, all that a segment has of their kind, are few. Their tiles do not matter, so that a query's
+// bits do not depend on its tile.
+bool AttentionEngine::AreFew(uint64_t queries, uint32_t heads) const {
+  return queries * heads <= kFewRows && spec_.score == Score::kDot && spec_.relative.bucket_count == 0 &&
+         spec_.pattern.top_k == 0;
 }
 
 void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads) {
@@ -409,6 +423,7 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
 
 // The rows of the tile take in keys [from, to) of the present block.
 void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
+  if (few_) return attention_.attend_few(tile_, source_);
   attention_.pack(tile_, source_, from, to);
   if (spec_.relative.queries != nullptr && !tile_.apart) {
     const uint32_t buckets = spec_.relative.bucket_count;
@@ -442,12 +457,12 @@ void RunAttention(const Kernels& kernels, const AttentionCall& call) {
   if (call.row_begin >= call.row_end) return;
   AttentionEngine engine(kernels, call);
   const uint32_t* key_offsets = call.key_segments.offsets;
-  const auto run = [&](uint32_t segment, uint32_t row, uint32_t position, uint32_t count) {
+  const auto run = [&](uint32_t segment, uint32_t row, uint32_t position, uint32_t count, uint32_t queries) {
     const uint32_t keys = key_offsets[segment + 1] - key_offsets[segment];
-    engine.Run({position, count, row, keys, key_offsets[segment], segment});
+    engine.Run({position, count, row, keys, key_offsets[segment], segment, queries});
   };
   if (call.spec->pairing == Pairing::kParent) {
-    for (uint32_t row = call.row_begin; row < call.row_end; ++row) run(row, row, 0, 1);
+    for (uint32_t row = call.row_begin; row < call.row_end; ++row) run(row, row, 0, 1, 1);
     return;
   }
   const uint32_t* offsets = call.query_segments.offsets;
@@ -456,7 +471,7 @@ void RunAttention(const Kernels& kernels, const AttentionCall& call) {
       std::upper_bound(offsets, offsets + call.query_segments.count + 1, call.row_begin) - offsets - 1);
   for (uint32_t row = call.row_begin; row < call.row_end; ++segment) {
     const uint32_t end = std::min(offsets[segment + 1], call.row_end);
-    if (row < end) run(segment, row, row - offsets[segment], end - row);
+    if (row < end) run(segment, row, row - offsets[segment], end - row, offsets[segment + 1] - offsets[segment]);
     row = end;
   }
 }

@@ -15,6 +15,7 @@ struct Piece {
   uint32_t keys;          // length of the key segment
   uint32_t key_row;       // of the segment's first key, in the key space
   uint32_t segment;
+  uint32_t queries;  // length of the query segment
 };
 
 // Scratch of one worker.
@@ -43,6 +44,7 @@ class AttentionEngine {
  private:
   void RunHeads(const Piece& piece, uint32_t first_head, uint32_t heads);
   void RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads);
+  bool AreFew(uint64_t queries, uint32_t heads) const;
   void SetUpRow(const Piece& piece, uint32_t position, uint32_t head, uint32_t index);
   void SetUpRelative(uint32_t head, uint32_t keys);
   void BucketRange(int64_t first, int64_t last, uint32_t* begin, uint32_t* end) const;
@@ -68,6 +70,7 @@ class AttentionEngine {
   AttentionTile& tile_;
   KeySource source_{};  // of the head and segment in work
   uint32_t head_ = 0;   // first query head in work
+  bool few_ = false;    // keys are read where they lie
 };
 
 }  // namespace fovea

@@ -8,6 +8,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/attention.cc"
+#include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "runtime/kernels/attention_pack-inl.h"
@@ -99,13 +100,11 @@ HWY_INLINE void StoreForTap(const AttentionTile& tile, AttentionRow* row, const 
   }
 }
 
+// Scores [from, to) of kM rows become their weights; shrink[r] is by what the former sums shrink.
 template <size_t kM>
-HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
+HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* scores, size_t from, size_t to,
+                           float* HWY_RESTRICT shrink) {
   AttentionRow* rows = tile.rows + first_row;
-  uint32_t begin, end;
-  float* scores = ScoreGroup<kM>(tile, rows, &begin, &end);
-  if (scores == nullptr) return;
-  const size_t from = begin / kLanes * kLanes, to = RoundUpTo(end, kLanes);
   const auto store_for_taps = [&]() HWY_ATTR {
     for (size_t r = 0; r < kM; ++r) {
       if (rows[r].weights != nullptr) StoreForTap(tile, &rows[r], scores + r * kScoreStride);
@@ -114,20 +113,28 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
   const auto fade = [&]() HWY_ATTR {
     for (size_t r = 0; r < kM && tile.fade != 0.0f; ++r) Fade(tile, rows[r], scores + r * kScoreStride, from, to);
   };
-  float shrink[kM];
   if (tile.weigh == nullptr) {
     store_for_taps();
     Softmax<kM>(rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink);
     fade();
-  } else {
-    for (size_t r = 0; r < kM; ++r) {
-      float* row_scores = scores + r * kScoreStride + from;
-      tile.weigh(row_scores, to - from, row_scores);
-      shrink[r] = 1.0f;
-    }
-    fade();
-    store_for_taps();
+    return;
   }
+  for (size_t r = 0; r < kM; ++r) {
+    float* row_scores = scores + r * kScoreStride + from;
+    tile.weigh(row_scores, to - from, row_scores);
+    shrink[r] = 1.0f;
+  }
+  fade();
+  store_for_taps();
+}
+
+template <size_t kM>
+HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
+  uint32_t begin, end;
+  float* scores = ScoreGroup<kM>(tile, tile.rows + first_row, &begin, &end);
+  if (scores == nullptr) return;
+  float shrink[kM];
+  WeighGroup<kM>(tile, first_row, scores, begin / kLanes * kLanes, RoundUpTo(end, kLanes), shrink);
 
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   const size_t vectors = RoundUpTo(tile.d_v, kLanes) / kLanes;
@@ -137,6 +144,67 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
     Products<kM, true, DotStep>([=](size_t r, size_t i) HWY_ATTR { return weights[r * kScoreStride + i]; }, NoFactors(),
                                 tile.packed_values + begin * width + n * kLanes, width, end - begin, out + n * kLanes,
                                 width, HWY_MIN(vectors - n, kColumns), shrink);
+  }
+}
+
+// sum += weight * value, [width]; sums are whole vectors.
+HWY_INLINE void AddValue(float weight, const float* value, size_t width, float* sum) {
+  const D d;
+  const V factor = hn::Set(d, weight);
+  size_t j = 0;
+  for (; j + kLanes <= width; j += kLanes) {
+    hn::Store(hn::MulAdd(factor, hn::LoadU(d, value + j), hn::Load(d, sum + j)), d, sum + j);
+  }
+  if (j < width) {
+    hn::Store(hn::MulAdd(factor, hn::LoadN(d, value + j, width - j), hn::Load(d, sum + j)), d, sum + j);
+  }
+}
+
+HWY_INLINE float DotProduct(const float* a, const float* b, size_t width) {
+  const D d;
+  V even = hn::Zero(d), odd = hn::Zero(d);
+  size_t j = 0;
+  for (; j + 2 * kLanes <= width; j += 2 * kLanes) {
+    even = hn::MulAdd(hn::LoadU(d, a + j), hn::LoadU(d, b + j), even);
+    odd = hn::MulAdd(hn::LoadU(d, a + j + kLanes), hn::LoadU(d, b + j + kLanes), odd);
+  }
+  for (; j < width; j += kLanes) {
+    const size_t n = HWY_MIN(width - j, kLanes);
+    even = hn::MulAdd(hn::LoadN(d, a + j, n), hn::LoadN(d, b + j, n), even);
+  }
+  return hn::ReduceSum(d, hn::Add(even, odd));
+}
+
+// Rows of one head lie apart, so no hardware sees the next one coming.
+HWY_INLINE void Ahead(const AttentionTile& tile, const uint8_t* rows, size_t stride, uint32_t i, uint32_t end) {
+  constexpr uint32_t kAhead = 12;
+  if (i + kAhead >= end) return;
+  const uint8_t* row = rows + tile.Position(i + kAhead) * stride;
+  for (size_t byte = 0; byte < 256; byte += 64) hwy::Prefetch(row + byte);
+}
+
+void AttendFew(const AttentionTile& tile, const KeySource& source) {
+  const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
+  const float scale = KeyScale(tile);
+  float* scores = tile.scores + kAttentionLanes;
+  for (size_t r = 0; r < tile.row_count; ++r) {
+    const AttentionRow& row = tile.rows[r];
+    if (row.begin >= row.end) continue;
+    for (uint32_t i = row.begin; i < row.end; ++i) {
+      Ahead(tile, source.k, source.k_stride, i, row.end);
+      scores[i] = scale * DotProduct(row.q, KeyRow(tile, source, tile.Position(i)), tile.d_k);
+    }
+    const size_t from = row.begin / kLanes * kLanes, to = RoundUpTo(row.end, kLanes);
+    FinishScores(tile, row, scores, from, to);
+    float shrink;
+    WeighGroup<1>(tile, r, scores, from, to, &shrink);
+    float* sum = tile.sum_of_values + r * width;
+    const D d;
+    for (size_t j = 0; j < width; j += kLanes) hn::Store(hn::Mul(hn::Load(d, sum + j), hn::Set(d, shrink)), d, sum + j);
+    for (uint32_t i = row.begin; i < row.end; ++i) {
+      Ahead(tile, source.v, source.v_stride, i, row.end);
+      AddValue(scores[i], ValueRow(tile, source, tile.Position(i)), tile.d_v, sum);
+    }
   }
 }
 
@@ -284,15 +352,7 @@ void FinishBest(const AttentionTile& tile, const KeySource& source) {
     hn::Store(sum, d, tile.sums + r * kAttentionLanes);
     float* out = tile.sum_of_values + r * width;
     for (uint32_t i = 0; i < best.count; ++i) {
-      const float* value = ValueRow(tile, source, best.keys[i]);
-      const V weight = hn::Set(d, best.scores[i]);
-      size_t j = 0;
-      for (; j + kLanes <= tile.d_v; j += kLanes) {
-        hn::Store(hn::MulAdd(weight, hn::LoadU(d, value + j), hn::Load(d, out + j)), d, out + j);
-      }
-      if (j < tile.d_v) {
-        hn::Store(hn::MulAdd(weight, hn::LoadN(d, value + j, tile.d_v - j), hn::Load(d, out + j)), d, out + j);
-      }
+      AddValue(best.scores[i], ValueRow(tile, source, best.keys[i]), tile.d_v, out);
     }
   }
 }
@@ -300,9 +360,7 @@ void FinishBest(const AttentionTile& tile, const KeySource& source) {
 void Unpack(const AttentionTile& tile, const KeySource& source, uint32_t begin, uint32_t end, float factor,
             float* rows) {
   for (uint32_t i = begin; i < end; ++i, rows += tile.d_k) {
-    const size_t position = tile.Position(i);
-    const float scale = source.type == KeyType::kI8 ? source.k_scales[position * source.k_scale_stride] : 1.0f;
-    const float* key = Widened(source.type, source.k + position * source.k_stride, scale, tile.d_k, tile.widened);
+    const float* key = KeyRow(tile, source, tile.Position(i));
     for (size_t j = 0; j < tile.d_k; ++j) rows[j] = factor * key[j];
   }
 }
@@ -327,7 +385,7 @@ void Merge(const AttentionTile& part, uint32_t part_row, const AttentionTile& wh
 
 }  // namespace
 
-AttentionKernels FillAttentionKernels() { return {Pack, Attend, Finish, Choose, FinishBest, Unpack, Merge}; }
+AttentionKernels FillAttentionKernels() { return {Pack, Attend, AttendFew, Finish, Choose, FinishBest, Unpack, Merge}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace fovea

@@ -113,6 +113,9 @@ struct AttentionKernels {
   // Each row takes in its keys of the packed block. Rows with weights get the block's scores there, unscaled by max; if
   // the tile has a weighting of its own, its weights, added to what is there.
   void (*attend)(const AttentionTile&);
+  // Instead of pack and attend, for Score::kDot without relative scores: reads keys and values where they lie, anew for
+  // each row. Faster for few rows. Sums run in another order.
+  void (*attend_few)(const AttentionTile&, const KeySource&);
   // Writes the rows' outputs (zeros for a row that saw no key) and turns weights from scores into weights: weight_count
   // of them, or the first `keys`. Where nothing was stored there must be -infinity (0 with a weighting of its own).
   void (*finish)(const AttentionTile&, uint32_t keys);

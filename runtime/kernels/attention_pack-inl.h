@@ -135,6 +135,11 @@ HWY_INLINE const float* Widened(KeyType type, const uint8_t* row, float scale, s
   return to;
 }
 
+HWY_INLINE const float* KeyRow(const AttentionTile& tile, const KeySource& source, size_t position) {
+  const float scale = source.type == KeyType::kI8 ? source.k_scales[position * source.k_scale_stride] : 1.0f;
+  return Widened(source.type, source.k + position * source.k_stride, scale, tile.d_k, tile.widened);
+}
+
 HWY_INLINE const float* ValueRow(const AttentionTile& tile, const KeySource& source, size_t position) {
   const float scale = source.type == KeyType::kI8 ? source.v_scales[position * source.v_scale_stride] : 1.0f;
   return Widened(source.type, source.v + position * source.v_stride, scale, tile.d_v, tile.widened);

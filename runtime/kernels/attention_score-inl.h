@@ -195,6 +195,21 @@ HWY_INLINE void Hide(float* scores, size_t from, size_t begin, size_t end, size_
   for (size_t i = end; i < to; i += kLanes) hn::StoreU(hidden, d, scores + i);
 }
 
+// The products of one row with keys [from, to) of the block become its scores.
+HWY_INLINE void FinishScores(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from,
+                             size_t to) {
+  if (row.begin >= row.end) {
+    Hide(scores, from, to, to, to);
+    return;
+  }
+  if (tile.score != Score::kDot || tile.cap > 0.0f) FinishProduct(tile, scores, from, to);
+  if (row.bias != nullptr && !tile.apart && !row.apart) AddDistanceBias(tile, row, scores, from, to);
+  const bool by_key = tile.block_bias != 0.0f || tile.key_bias != nullptr || tile.key_relative != nullptr ||
+                      tile.has_self_score || tile.causal;
+  if (by_key || row.relative != nullptr) AddByKey(tile, row, scores);
+  Hide(scores, from, row.begin, row.end, to);
+}
+
 // Scores of kM rows with the keys of the block that any of them sees, [*from, *to): whole vectors, -infinity where a
 // row does not see a key. Row r's score of key i is the r * kScoreStride + i th from what is returned; null: none sees
 // any.
@@ -232,21 +247,7 @@ HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint
     key = panel_end;
   }
 
-  const bool by_key = tile.block_bias != 0.0f || tile.key_bias != nullptr || tile.key_relative != nullptr ||
-                      tile.has_self_score || tile.causal;
-  for (size_t r = 0; r < kM; ++r) {
-    float* row_scores = scores + r * kScoreStride;
-    if (rows[r].begin >= rows[r].end) {
-      Hide(row_scores, from, to, to, to);
-      continue;
-    }
-    if (tile.score != Score::kDot || tile.cap > 0.0f) FinishProduct(tile, row_scores, from, to);
-    if (rows[r].bias != nullptr && !tile.apart && !rows[r].apart) {
-      AddDistanceBias(tile, rows[r], row_scores, from, to);
-    }
-    if (by_key || rows[r].relative != nullptr) AddByKey(tile, rows[r], row_scores);
-    Hide(row_scores, from, rows[r].begin, rows[r].end, to);
-  }
+  for (size_t r = 0; r < kM; ++r) FinishScores(tile, rows[r], scores + r * kScoreStride, from, to);
   return scores;
 }
 

@@ -76,6 +76,41 @@ TEST(Attention, ParentAttendsToItsSegment) {
   Check(c);
 }
 
+// One or two rows of a segment are not worth packing its keys for; three are.
+TEST(Attention, FewRowsOfASegment) {
+  for (uint32_t type = 0; type < kKeyTypeCount; ++type) {
+    for (uint32_t group : {1u, 2u, 3u}) {
+      SCOPED_TRACE(testing::Message() << type << " " << group);
+      Case c;
+      c.key_type = static_cast<KeyType>(type);
+      c.spec.kv_heads = 2;
+      c.spec.heads = 2 * group;
+      c.spec.d_k = 23;
+      c.spec.d_v = 19;
+      c.queries = {1, 2, 0, 3, 1, 2, 1};
+      c.keys = {300, 1, 5, 270, 0, 17, 64};
+      Check(c);
+      c.spec.pattern = WindowOf(kUnbounded, 250);
+      c.spec.cap = 5.0f;
+      c.key_bias = true;
+      c.spec.distance_reach = 40;
+      Check(c);
+      Case edges;  // rows of the middle are many, those on the edges few
+      edges.key_type = c.key_type;
+      edges.spec.heads = 2 * group;
+      edges.spec.kv_heads = 2;
+      edges.spec.pattern = WindowOf(3, 2);
+      edges.spec.pattern.first = 1;
+      edges.spec.pattern.last = 2;
+      edges.queries = {150, 2, 1};
+      Check(edges);
+      edges.spec.weighting = Activation::kSigmoid;
+      edges.spec.pattern.causal = true;
+      Check(edges);
+    }
+  }
+}
+
 TEST(Attention, GroupedHeads) {
   for (uint32_t kv_heads : {1u, 3u, 6u}) {
     for (const Pattern& pattern : {Pattern{}, WindowOf(20, 3)}) {

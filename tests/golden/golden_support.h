@@ -34,13 +34,15 @@ inline bool Missing(const std::string& path) {
 // A blob in memory and its model.
 struct Converted {
   Converted(const std::string& input, DType weights, const std::string& source = "",
-            uint32_t backend = FOVEA_BACKEND_DEFAULT, const std::string& task = "", const std::string& image_size = "")
-      : blob(Build(input, weights, source, task, image_size)),
+            uint32_t backend = FOVEA_BACKEND_DEFAULT, const std::string& task = "", const std::string& image_size = "",
+            DType keys = DType::kF32)
+      : blob(Build(input, weights, source, task, image_size, keys)),
         model(blob.data(), blob.size(), input, {backend, false}) {}
 
   static AlignedBytes Build(const std::string& input, DType weights, const std::string& source, const std::string& task,
-                            const std::string& image_size = "") {
+                            const std::string& image_size = "", DType keys = DType::kF32) {
     tools::ConvertOptions options;
+    options.keys = keys;
     options.input = input;
     options.source = source;
     options.weights = weights;

@@ -60,8 +60,9 @@ const Published kPublished[] = {{"bert"},
 class PublishedEncoder : public ::testing::TestWithParam<Published> {
  protected:
   std::string Path() const { return kShared + "/goldens/hf/" + GetParam().name; }
-  Converted Convert(DType weights, uint32_t backend = FOVEA_BACKEND_DEFAULT) const {
-    return Converted(Path(), weights, "", backend, GetParam().has_decoder ? "encoder" : "", GetParam().image_size);
+  Converted Convert(DType weights, uint32_t backend = FOVEA_BACKEND_DEFAULT, DType keys = DType::kF32) const {
+    return Converted(Path(), weights, "", backend, GetParam().has_decoder ? "encoder" : "", GetParam().image_size,
+                     keys);
   }
   // What the decoder is given and makes is said to be left out; everything else is compared.
   void ExpectAllOk(const tools::Model& model, const tools::StoredTensors& golden, tools::CheckOptions options) const {
@@ -99,6 +100,20 @@ TEST_P(PublishedEncoder, F16WeightsAreCloseAndIntegerWeightsRun) {
     const Converted converted = Convert(type);
     tools::CheckOptions options;
     options.cosine = cosine;
+    ExpectAllOk(converted.model, golden.tensors(), options);
+  }
+}
+
+TEST_P(PublishedEncoder, ShorterKeysAndValuesAreClose) {
+  if (Missing(Path())) GTEST_SKIP();
+  const tools::SafetensorsReader golden(Path() + "/golden.safetensors");
+  const std::pair<DType, double> types[] = {{DType::kF16, 0.99999}, {DType::kBf16, 0.9999}, {DType::kI8, 0.9995}};
+  for (const auto& [type, cosine] : types) {
+    const Converted converted = Convert(DType::kF32, FOVEA_BACKEND_DEFAULT, type);
+    SCOPED_TRACE(static_cast<int>(type));
+    tools::CheckOptions options;
+    options.cosine = cosine;
+    options.workers = 2;
     ExpectAllOk(converted.model, golden.tensors(), options);
   }
 }

@@ -47,8 +47,11 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t k = op(OpCode::kLinear, {x}, {b.RandomTensor(16, width, DType::kI4), kBlobNone}, tokens, {}, 16);
   const uint32_t v =
       op(OpCode::kLinear, {x}, {b.RandomTensor(16, width, DType::kF16), b.RandomTensor(1, 16)}, tokens, {}, 16);
+  const Attributes of_two = {{Attribute::kType, 2}, {Attribute::kHeads, 2}};
+  const uint32_t narrow_k = op(OpCode::kCast, {k}, {}, tokens, of_two, 16);
+  const uint32_t narrow_v = op(OpCode::kCast, {v}, {}, tokens, of_two, 16);
   const uint32_t a =
-      b.Op(OpCode::kAttention, {q, k, v}, {b.RandomTensor(4, 5)}, tokens, width,
+      b.Op(OpCode::kAttention, {q, narrow_k, narrow_v}, {b.RandomTensor(4, 5)}, tokens, width,
            {{Attribute::kHeads, 4}, {Attribute::kKvHeads, 2}, {Attribute::kPattern, 1}, {Attribute::kLeft, 3}}, "self");
   x = op(OpCode::kAdd, {x, a}, {}, tokens);
   x = op(OpCode::kGate, {x, op(OpCode::kActivate, {a}, {}, tokens, {{Attribute::kActivation, 3}})}, {}, tokens,
@@ -101,7 +104,9 @@ inline tools::BlobContent EveryOperation() {
   b.SetOutput(op(OpCode::kArrange, {patch}, {b.Tensor(4, 1, {1, 0, -1, 1}, DType::kI32)}, pixels));
   b.SetOutput(op(OpCode::kArrange, {pixel}, {b.Tensor(6, 4, std::vector<float>(24, 3), DType::kI32)}, cells));
   const uint32_t y = op(OpCode::kPrepend, {x}, {b.RandomTensor(2, width)}, longer);
-  const uint32_t cross = op(OpCode::kAttention, {other, y, y}, {}, others, {{Attribute::kHeads, 2}});
+  const uint32_t half_y = op(OpCode::kCast, {y}, {}, longer, {{Attribute::kType, 5}});
+  b.SetOutput(half_y);
+  const uint32_t cross = op(OpCode::kAttention, {other, half_y, half_y}, {}, others, {{Attribute::kHeads, 2}});
   const uint32_t s = op(OpCode::kPool, {cross}, {}, sentences, {{Attribute::kKind, 4}});
   const uint32_t t = op(OpCode::kAttention, {s, y, y}, {}, sentences, {{Attribute::kHeads, 1}});
   const uint32_t near =

@@ -204,40 +204,5 @@ TEST(Cast, OnlyAttentionTakesThem) {
   });
 }
 
-// Two sets of keys and values of 4096 rows and the residual stream, to the byte.
-TEST(Cast, KeysAndValuesTakeWhatTheirTypeNeeds) {
-  const uint32_t rows = 4096, width = 64, heads = 4, layers = 4;
-  const auto value_bytes = [&](DType type) {
-    ModelBuilder b;
-    const TextSpaces s(b);
-    const uint32_t ids = b.Input("ids", s.tokens, 1, DType::kI32);
-    uint32_t x = b.Op(OpCode::kEmbed, {ids}, {b.RandomTensor(10, width)}, s.tokens, width);
-    for (uint32_t layer = 0; layer < layers; ++layer) {
-      uint32_t of[3];
-      for (uint32_t& value : of) {
-        value = b.Op(OpCode::kLinear, {x}, {b.RandomTensor(width, width)}, s.tokens, width);
-        if (&value != of && type != DType::kF32) value = Cast(b, value, s.tokens, width, type, heads);
-      }
-      const uint32_t a =
-          b.Op(OpCode::kAttention, {of[0], of[1], of[2]}, {}, s.tokens, width, {{Attribute::kHeads, heads}});
-      x = b.Op(OpCode::kAdd, {x, a}, {}, s.tokens, width);
-    }
-    b.SetOutput(b.Op(OpCode::kPool, {x}, {}, s.texts, width));
-    const TestModel model(b.Blob());
-    const TestSession session(model, Options({{s.texts, 1, 0}, {s.tokens, rows, 0}}));
-    fovea_session_info info = {};
-    info.struct_size = sizeof(info);
-    EXPECT_EQ(fovea_session_get_info(session.session, &info), FOVEA_OK);
-    return info.value_bytes;
-  };
-  const uint64_t stream = rows * width * 4, slack = 6 * 192;  // behind each of 5 matrices and the output
-  for (const auto& [type, row_bytes] : std::vector<std::pair<DType, uint64_t>>{
-           {DType::kF32, 256}, {DType::kF16, 128}, {DType::kBf16, 128}, {DType::kI8, 80}}) {
-    const uint64_t expected = stream + 4 * rows * row_bytes + width * 4, found = value_bytes(type);
-    EXPECT_GE(found, expected);
-    EXPECT_LE(found, expected + slack) << static_cast<int>(type);
-  }
-}
-
 }  // namespace
 }  // namespace fovea::test

@@ -263,7 +263,7 @@ struct TinyEncoder {
 };
 inline TinyEncoder BuildTinyEncoder(ModelBuilder& b, DType type, uint32_t layers = 2, uint32_t width = 32,
                                     uint32_t heads = 4, uint32_t ffn = 64, uint32_t vocabulary = 50,
-                                    uint32_t positions = 64) {
+                                    uint32_t positions = 64, const Attributes& pattern = {}) {
   TinyEncoder e{};
   e.texts = b.Space("texts");
   e.tokens = b.Space("tokens", e.texts);
@@ -284,7 +284,9 @@ inline TinyEncoder BuildTinyEncoder(ModelBuilder& b, DType type, uint32_t layers
     const uint32_t q = linear(x, width, width, e.tokens), k = linear(x, width, width, e.tokens);
     const uint32_t v = linear(x, width, width, e.tokens);
     e.attention_steps.push_back(static_cast<uint32_t>(b.content().programs[0].operations.size()));
-    const uint32_t a = b.Op(OpCode::kAttention, {q, k, v}, {}, e.tokens, width, {{Attribute::kHeads, heads}});
+    Attributes attributes = pattern;
+    attributes.emplace_back(Attribute::kHeads, heads);
+    const uint32_t a = b.Op(OpCode::kAttention, {q, k, v}, {}, e.tokens, width, attributes);
     const uint32_t o = linear(a, width, width, e.tokens);
     x = norm(b.Op(OpCode::kAdd, {x, o}, {}, e.tokens, width));
     const uint32_t wide = linear(x, width, ffn, e.tokens, static_cast<uint32_t>(Activation::kGelu));

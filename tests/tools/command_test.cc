@@ -309,5 +309,27 @@ TEST(Command, ConvertReports) {
   EXPECT_GT(read["outputs"][0]["lowest_cosine"].get<double>(), 0.9);
 }
 
+TEST(Command, ConvertShortensKeysAndValues) {
+  TinyBlob("sequence");
+  uint64_t values[2] = {};
+  for (const bool shorter : {false, true}) {
+    const std::string blob = Temporary(shorter ? "keys.fovea" : "plain.fovea");
+    const CommandResult made = Fovea({"convert", Temporary("bert-sequence"), "-o", blob, "--keys", shorter ? "bf16" : "f32"});
+    ASSERT_EQ(made.status, 0) << made.err;
+    EXPECT_EQ(made.out.find("logits") != std::string::npos, shorter) << made.out;  // compared with f32 keys
+    const json result = Json({"inspect", blob, "--rows", "16", "--json"});
+    values[shorter] = result["plan"]["scratch"]["values"];
+    size_t casts = 0;
+    for (const json& step : result["program"]["steps"]) {
+      EXPECT_EQ(step["type"], step["op"] == "cast" ? "bf16" : "f32");
+      casts += step["op"] == "cast" ? 1 : 0;
+    }
+    EXPECT_EQ(casts % 2, 0u);
+    EXPECT_EQ(casts > 0, shorter);
+    EXPECT_EQ(Fovea({"inspect", blob}).out.find("] bf16") != std::string::npos, shorter);
+  }
+  EXPECT_LT(values[1], values[0]);
+}
+
 }  // namespace
 }  // namespace fovea::test

@@ -1,0 +1,142 @@
+// Casts of keys and values: written in a description, and put in by the converter.
+#include "tools/convert/cast_keys.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/model_builder.h"
+#include "tools/base/fail.h"
+#include "tools/convert/graph_json.h"
+#include "tools/convert/operation_rules.h"
+#include "tools/convert/resolve.h"
+
+namespace fovea::tools {
+namespace {
+
+Json Graph(const std::string& operations) {
+  return Json::parse(R"({
+    "fovea": 1,
+    "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
+    "constants": [{"name": "w", "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], "reshape": [4, 4], "scale": 0.05}],
+    "programs": [{"name": "encode", "inputs": [{"name": "x", "space": "tokens", "type": "f32", "width": 4}],
+      "operations": [)" +
+                     operations + R"(], "outputs": ["y"]}]})");
+}
+
+const char kLinear[] = R"({"op": "linear", "in": ["x"], "tensors": ["w"], "out": "k"})";
+const char kOther[] = R"({"op": "linear", "in": ["x"], "tensors": ["w"], "out": "v"})";
+
+std::string Refusal(const std::string& operations) {
+  try {
+    Resolve(ParseGraph(Graph(operations).dump(), ".", "graph"));
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "nothing was refused";
+}
+
+std::string CastOf(const std::string& in, const std::string& rest) {
+  return R"({"op": "cast", "in": [")" + in + R"("], "out": "c", )" + rest + "}";
+}
+
+TEST(CastKeys, DescriptionsMayCast) {
+  const std::string linear = std::string(kLinear) + ",";
+  const std::string attention = R"(,{"op": "attention", "in": ["x", "c", "c"], "out": "y", "heads": 2})";
+  const Resolved model = Resolve(
+      ParseGraph(Graph(linear + CastOf("k", R"("type": "int8", "heads": 2)") + attention).dump(), ".", "graph"));
+  EXPECT_EQ(model.content.programs[0].values[2].type, DType::kI8);
+  EXPECT_NE(Refusal(linear + CastOf("k", R"("type": "f32")")).find("f16, bf16 or int8"), std::string::npos);
+  EXPECT_NE(Refusal(linear + CastOf("k", R"("type": "f8")")).find("must be one of"), std::string::npos);
+  EXPECT_NE(Refusal(linear + CastOf("k", R"("heads": 2)")).find("type is missing"), std::string::npos);
+  EXPECT_NE(Refusal(linear + CastOf("k", R"("type": "int8", "heads": 3)")).find("not 3 heads"), std::string::npos);
+  const std::string cast = linear + CastOf("k", R"("type": "f16")");
+  EXPECT_NE(Refusal(cast + R"(,{"op": "add", "in": ["x", "c"], "out": "y"})").find("made by a cast"),
+            std::string::npos);
+  EXPECT_NE(
+      Refusal(cast + R"(,{"op": "attention", "in": ["x", "c", "k"], "out": "y", "heads": 2})").find("different types"),
+      std::string::npos);
+}
+
+// The program that the converter makes of these operations.
+BlobProgram Cast(DType type, const std::string& operations) {
+  Resolved model = Resolve(ParseGraph(Graph(operations).dump(), ".", "graph"));
+  CastKeys(type, model.content.programs[0]);
+  return model.content.programs[0];
+}
+
+size_t Casts(const BlobProgram& program) {
+  return static_cast<size_t>(
+      std::count_if(program.operations.begin(), program.operations.end(),
+                    [](const BlobOperation& o) { return o.code == static_cast<uint32_t>(Code::kCast); }));
+}
+
+TEST(CastKeys, OnlyWhatAttentionAloneReads) {
+  const std::string both = std::string(kLinear) + "," + kOther;
+  const std::string attention = R"(,{"op": "attention", "in": ["x", "k", "v"], "out": "y", "heads": 2})";
+  const BlobProgram plain = Cast(DType::kF32, both + attention);
+  EXPECT_EQ(Casts(plain), 0u);
+  for (const DType type : {DType::kF16, DType::kBf16, DType::kI8}) {
+    const BlobProgram cast = Cast(type, both + attention);
+    ASSERT_EQ(cast.values.size(), 6u);
+    for (const size_t v : {3, 4}) EXPECT_EQ(cast.values[v].type, type);
+    EXPECT_EQ(cast.values[5].role, ValueRole::kOutput);
+    EXPECT_EQ(cast.operations.back().inputs, (std::vector<uint32_t>{0, 3, 4}));
+    for (size_t i = 0; i < cast.operations.size(); ++i) EXPECT_EQ(cast.operations[i].output, i + 1);
+  }
+  // One cast for a value that is key and value of two attentions.
+  EXPECT_EQ(Casts(Cast(DType::kI8, std::string(kLinear) +
+                                       R"(,{"op": "attention", "in": ["x", "k", "k"], "out": "a", "heads": 2})"
+                                       R"(,{"op": "attention", "in": ["a", "k", "k"], "out": "y", "heads": 2})")),
+            1u);
+  // Its rows have scales for the heads that read them.
+  EXPECT_EQ(Casts(Cast(DType::kI8, std::string(kLinear) +
+                                       R"(,{"op": "attention", "in": ["x", "k", "k"], "out": "a", "heads": 2})"
+                                       R"(,{"op": "attention", "in": ["a", "k", "k"], "out": "y", "heads": 4})")),
+            2u);
+  // Inputs, outputs, and what something else reads too.
+  EXPECT_EQ(Casts(Cast(DType::kF16, R"({"op": "attention", "in": ["x", "x", "x"], "out": "y", "heads": 2})")), 0u);
+  EXPECT_EQ(Casts(Cast(DType::kF16, both + R"(,{"op": "attention", "in": ["x", "k", "v"], "out": "a", "heads": 2})"
+                                           R"(,{"op": "add", "in": ["a", "v"], "out": "y"})")),
+            0u);
+  EXPECT_EQ(Casts(Cast(DType::kF16, both + R"(,{"op": "attention", "in": ["k", "k", "v"], "out": "y", "heads": 2})")),
+            0u);
+}
+
+// The blob runs, and its output is near that of f32 keys.
+TEST(CastKeys, ProgramsRunWithThem) {
+  const std::string operations =
+      std::string(kLinear) + "," + kOther + R"(,{"op": "attention", "in": ["x", "k", "v"], "out": "y", "heads": 2})";
+  const auto run = [&](DType type) {
+    Resolved model = Resolve(ParseGraph(Graph(operations).dump(), ".", "graph"));
+    for (size_t i = 0; i < model.content.tensors.size(); ++i) {
+      EncodeTensor(model.constants[i].load(), model.content.tensors[i]);
+    }
+    CastKeys(type, model.content.programs[0]);
+    const test::TestModel made(test::AlignedBytes(WriteBlob(model.content)));
+    fovea_session_options options = test::Options({}, 2, 3);
+    options.rows = 20;
+    test::TestSession session(made, options);
+    session.SetSegments(1, {13, 7});
+    std::vector<float> x(80);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 19) / 9 - 1;
+    session.SetInput(0, x);
+    session.Run();
+    return session.Output(static_cast<uint32_t>(model.content.programs[0].values.size() - 1));
+  };
+  const std::vector<float> expected = run(DType::kF32);
+  for (const auto& [type, tolerance] :
+       std::vector<std::pair<DType, float>>{{DType::kF16, 2e-3f}, {DType::kBf16, 1e-2f}, {DType::kI8, 2e-2f}}) {
+    const std::vector<float> found = run(type);
+    ASSERT_EQ(found.size(), expected.size());
+    bool equal = true;
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_NEAR(found[i], expected[i], tolerance);
+      equal = equal && found[i] == expected[i];
+    }
+    EXPECT_FALSE(equal);
+  }
+}
+
+}  // namespace
+}  // namespace fovea::tools
