@@ -19,7 +19,7 @@ const char kOthers[] = R"({
   "fovea": 1,
   "spaces": [
     {"name": "texts"}, {"name": "tokens", "parent": "texts"}, {"name": "extended", "extends": "tokens", "by": 1},
-    {"name": "kept", "selects": "tokens", "at_most": 3}, {"name": "halves", "strides": "tokens", "by": 2},
+    {"name": "kept", "selects": "tokens", "at_most": 3}, {"name": "halves", "strides": "tokens", "by": 2, "first": 1, "last": 1},
     {"name": "pixels", "parent": "texts", "each": 4}
   ],
   "constants": [
@@ -70,6 +70,9 @@ const char kOthers[] = R"({
       {"op": "attention", "in": ["y", "y", "y"], "tensors": [null, null, null, null, null, "tables", "tables", "buckets"],
        "out": "related", "heads": 2},
       {"op": "attention", "in": ["image", "image", "image"], "tensors": ["distances", "coordinates"], "out": "placed", "heads": 2},
+      {"op": "pool", "in": ["y"], "out": "shorter", "kind": "max", "space": "halves"},
+      {"op": "attention", "in": ["shorter", "y", "y"], "tensors": ["distances"], "out": "mixed", "heads": 2, "query_stride": 2, "apart": 1},
+      {"op": "upsample", "in": ["mixed"], "out": "long_again", "space": "tokens"},
       {"op": "fill", "tensors": ["row"], "out": "asked", "space": "texts"},
       {"op": "attention", "in": ["asked", "y", "y"], "out": "answer", "heads": 1},
       {"op": "linear", "in": ["y"], "tensors": ["gates.in"], "out": "gate_parts"},
@@ -77,7 +80,7 @@ const char kOthers[] = R"({
       {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru", "reset_after": false,
        "activation": "hard_sigmoid"}
     ],
-    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "answer", "next"]
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "long_again", "answer", "next"]
   }]
 })";
 
