@@ -73,6 +73,8 @@ const char kOthers[] = R"({
       {"op": "pool", "in": ["y"], "out": "shorter", "kind": "max", "space": "halves"},
       {"op": "attention", "in": ["shorter", "y", "y"], "tensors": ["distances"], "out": "mixed", "heads": 2, "query_stride": 2, "apart": 1},
       {"op": "upsample", "in": ["mixed"], "out": "long_again", "space": "tokens"},
+      {"op": "cast", "in": ["y"], "out": "stored", "type": "int8", "heads": 2},
+      {"op": "attention", "in": ["y", "stored", "stored"], "out": "of_stored", "heads": 2},
       {"op": "fill", "tensors": ["row"], "out": "asked", "space": "texts"},
       {"op": "attention", "in": ["asked", "y", "y"], "out": "answer", "heads": 1},
       {"op": "linear", "in": ["y"], "tensors": ["gates.in"], "out": "gate_parts"},
@@ -80,7 +82,7 @@ const char kOthers[] = R"({
       {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru", "reset_after": false,
        "activation": "hard_sigmoid"}
     ],
-    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "long_again", "answer", "next"]
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "long_again", "of_stored", "answer", "next"]
   }]
 })";
 
