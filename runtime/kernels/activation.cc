@@ -70,6 +70,10 @@ struct LogSigmoid {
   HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return FastLogSigmoid(d, x); }
 };
 
+struct HardSigmoidOf {
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return HardSigmoid(d, x); }
+};
+
 template <class Act>
 void Apply(const float* x, size_t count, float* y) {
   const F32 d;
@@ -93,7 +97,7 @@ ActivationKernels TableOf() {
 
 ActivationKernels MakeActivationKernels() {
   return TableOf<None, Relu, MinusTail<NormalTail>, MinusTail<GeluTanhTail>, MinusTail<LogisticTail>, Tanh, Sigmoid,
-                 LogSigmoid>();
+                 LogSigmoid, HardSigmoidOf>();
 }
 
 }  // namespace

@@ -16,9 +16,10 @@ enum class Activation : uint32_t {
   kSilu = 4,      // x * sigmoid(x)
   kTanh = 5,
   kSigmoid = 6,
-  kLogSigmoid = 7,  // log(sigmoid(x))
+  kLogSigmoid = 7,   // log(sigmoid(x))
+  kHardSigmoid = 8,  // 0.2 x + 0.5 between 0 and 1
 };
-inline constexpr uint32_t kActivationCount = 8;
+inline constexpr uint32_t kActivationCount = 9;
 
 // Indexed by Activation. y may be any of the inputs. NaN gives NaN, finite inputs and infinities never do (but infinity
 // times zero in a gate). Absolute error below 3e-7 * max(1, |x|).

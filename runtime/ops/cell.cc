@@ -6,14 +6,14 @@
 namespace fovea {
 namespace {
 
-// Activations that gates may have.
-constexpr uint32_t kSigmoidGate = 6, kHardSigmoidGate = 8;
+Activation GateOf(const OpView& op) {
+  return Activation(op.U32(Attribute::kActivation, static_cast<uint32_t>(Activation::kSigmoid)));
+}
 
 }  // namespace
 
 Status CheckCell(const OpView& op, Reporter& reporter) {
   const uint32_t kind = op.U32(Attribute::kCell, 0), reset_after = op.U32(Attribute::kResetAfter, 1);
-  const uint32_t activation = op.U32(Attribute::kActivation, kSigmoidGate);
   if (kind > static_cast<uint32_t>(CellKind::kLstm)) {
     return reporter.Fail(FOVEA_E_OP, "unknown kind of cell", static_cast<uint32_t>(CellKind::kLstm), kind);
   }
@@ -21,8 +21,8 @@ Status CheckCell(const OpView& op, Reporter& reporter) {
   if (kind == static_cast<uint32_t>(CellKind::kLstm) && op.Has(Attribute::kResetAfter)) {
     return reporter.Fail(FOVEA_E_RECORD, "only a gru resets");
   }
-  if (activation != kSigmoidGate && activation != kHardSigmoidGate) {
-    return reporter.Fail(FOVEA_E_OP, "gates are sigmoid or hard_sigmoid", kSigmoidGate, activation);
+  if (GateOf(op) != Activation::kSigmoid && GateOf(op) != Activation::kHardSigmoid) {
+    return reporter.Fail(FOVEA_E_OP, "gates are sigmoid or hard_sigmoid", 0, static_cast<uint32_t>(GateOf(op)));
   }
   FOVEA_TRY(CheckF32(op, 0, reporter));
   if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "there is no weight");
@@ -37,8 +37,8 @@ Status CheckCell(const OpView& op, Reporter& reporter) {
 CellSpec CellOf(const OpView& op) {
   const CellKind kind = CellKind(op.U32(Attribute::kCell, 0));
   const bool resets_first = kind == CellKind::kGru && op.U32(Attribute::kResetAfter, 1) == 0;
-  const bool hard = op.U32(Attribute::kActivation, kSigmoidGate) == kHardSigmoidGate;
-  return {kind, resets_first, hard ? Gate::kHardSigmoid : Gate::kSigmoid, op.Tensor(0).width};
+  const Gate gate = GateOf(op) == Activation::kHardSigmoid ? Gate::kHardSigmoid : Gate::kSigmoid;
+  return {kind, resets_first, gate, op.Tensor(0).width};
 }
 
 LayerRows CellLayer(const OpView& op, uint32_t i) {

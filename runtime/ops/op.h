@@ -83,7 +83,8 @@ struct LinearRun {
   void* op;  // this worker's operator for the layer's shape
 };
 
-// One tile of an operation. Inputs that it reads row by row and the output point to row `row_begin`, others to row 0.
+// One tile of an operation, rows [row_begin, row_end) or as many segments. Inputs that it reads row by row and the
+// output point to row `row_begin`, others to row 0; of other units than rows all do.
 struct OpRun {
   OpView view;
   const Kernels* kernels;
@@ -104,6 +105,13 @@ struct OpRun {
   size_t count() const { return size_t{rows()} * view.Output().width; }
 };
 
+// What a tile of an operation's work is counted in.
+enum class Unit : uint32_t {
+  kRows,      // rows of the output's space
+  kSegments,  // segments of the first input's space; reads and writes all rows of its segments, all inputs from row 0
+  kAll,       // runs once, over all rows of the first input's space; reads all inputs as a whole
+};
+
 struct OpDef {
   const char* name;
   uint32_t min_inputs, max_inputs;
@@ -120,9 +128,9 @@ struct OpDef {
   // Operations that multiply: rows of layer i < kMaxLayers, as tensors and attributes alone say. No rows: there is
   // none.
   LayerRows (*layer)(const OpView&, uint32_t i) = nullptr;
-  bool whole = false;    // runs once, over all rows of its first input's space; reads all inputs as a whole
+  Unit unit = Unit::kRows;
   bool casts = false;    // makes another type than `output`, as its attribute says
-  bool chooses = false;  // whole, and says which of them the output's space, a selected one, has in this run
+  bool chooses = false;  // of unit kAll, and says which rows the output's space, a selected one, has in this run
 };
 
 constexpr uint64_t OpAttributes() { return 0; }

@@ -122,7 +122,8 @@ constexpr OpDef Define() {
       "select",         1, 1, 0, 0, OpAttributes(Attribute::kKind, Attribute::kThreshold), 1u << 0, Check, nullptr, Run,
       OneFlopPerElement};
   def.output = DType::kI32;
-  def.whole = def.chooses = true;
+  def.unit = Unit::kAll;
+  def.chooses = true;
   return def;
 }
 

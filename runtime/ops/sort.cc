@@ -59,7 +59,7 @@ Status Run(const OpRun& run) {
 constexpr OpDef Define() {
   OpDef def = {"sort", 1, 1, 0, 0, OpAttributes(), 1u << 0, Check, Scratch, Run, OneFlopPerElement};
   def.output = DType::kI32;
-  def.whole = true;
+  def.unit = Unit::kAll;
   return def;
 }
 

@@ -1,4 +1,4 @@
-// Workers draw tiles of rows from one counter until none is left.
+// Workers draw tiles of rows, or of segments, from one counter until none is left.
 #ifndef FOVEA_RUNTIME_PARALLEL_TILES_H_
 #define FOVEA_RUNTIME_PARALLEL_TILES_H_
 
@@ -18,9 +18,10 @@ inline constexpr uint32_t kRowBlock = 16;
 
 class Tiles {
  public:
-  // Tiles of `most` rows, fewer where all workers would otherwise not have one. Before the workers start.
-  void Reset(uint32_t rows, uint32_t workers, uint32_t most) {
-    const uint64_t share = RoundUp(DivideUp(rows, workers), kRowBlock);
+  // Tiles of `most` rows, fewer where all workers would otherwise not have one, cut at multiples of `block`. Before the
+  // workers start.
+  void Reset(uint32_t rows, uint32_t workers, uint32_t most, uint32_t block = kRowBlock) {
+    const uint64_t share = RoundUp(DivideUp(rows, workers), block);
     rows_ = rows;
     tile_ = share < most ? static_cast<uint32_t>(share) : most;
     next_.store(0, std::memory_order_relaxed);

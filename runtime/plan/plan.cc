@@ -20,7 +20,7 @@ bool ReadsAllRows(const OpView& view, uint32_t input) {
   return ((FindOp(view.record->code)->reads_all_rows >> input) & 1) != 0;
 }
 
-bool IsWhole(const OpView& view) { return FindOp(view.record->code)->whole; }
+Unit UnitOf(const OpView& view) { return FindOp(view.record->code)->unit; }
 bool Chooses(const OpView& view) { return FindOp(view.record->code)->chooses; }
 
 class Planner {
@@ -70,7 +70,8 @@ class Planner {
         const uint32_t known = rows_known_at[view.Input(k).space];
         if (known > level_[i]) level_[i] = known;
         if (IsInput(value)) continue;
-        const uint32_t needed = level_[value - inputs_] + (ReadsAllRows(view, k) ? 1 : 0);
+        const bool barrier = ReadsAllRows(view, k) || UnitOf(View(value - inputs_)) != Unit::kRows;
+        const uint32_t needed = level_[value - inputs_] + (barrier ? 1 : 0);
         if (needed > level_[i]) level_[i] = needed;
       }
       if (Chooses(view)) rows_known_at[view.Output().space] = level_[i] + 1;
@@ -93,8 +94,8 @@ class Planner {
           if (level < first_use) first_use = level;
         }
       }
-      bool sinks = view.Output().role == ValueRole::kInternal && !IsWhole(view) && first_use != UINT32_MAX &&
-                   first_use > level_[i];
+      bool sinks = view.Output().role == ValueRole::kInternal && UnitOf(view) == Unit::kRows &&
+                   first_use != UINT32_MAX && first_use > level_[i];
       for (uint32_t k = 0; k < view.record->input_count; ++k) {
         const uint32_t value = view.InputIndex(k);
         sinks = sinks && (IsInput(value) || last_level_[value] >= first_use);
@@ -107,18 +108,20 @@ class Planner {
     }
   }
 
+  static bool Joins(const PhasePlan& phase, Unit unit, uint32_t space, uint32_t level) {
+    if (phase.unit != unit || phase.space != space || phase.level != level) return false;
+    return unit == Unit::kRows || (unit == Unit::kSegments && phase.step_count < kMaxSegmentSteps);
+  }
+
   void FormPhases() {
     for (uint32_t i = 0; i < operations_; ++i) {
       const OpView view = View(i);
-      const bool whole = IsWhole(view);
-      const uint32_t space = whole ? view.Input(0).space : view.Output().space;
-      uint32_t phase = whole ? 0 : plan_.phase_count;
-      while (phase > 0 && (plan_.phases[phase - 1].level != level_[i] || plan_.phases[phase - 1].space != space ||
-                           plan_.phases[phase - 1].whole)) {
-        --phase;
-      }
+      const Unit unit = UnitOf(view);
+      const uint32_t space = unit == Unit::kRows ? view.Output().space : view.Input(0).space;
+      uint32_t phase = plan_.phase_count;
+      while (phase > 0 && !Joins(plan_.phases[phase - 1], unit, space, level_[i])) --phase;
       if (phase == 0) {
-        plan_.phases[plan_.phase_count++] = {0, 0, space, level_[i], whole};
+        plan_.phases[plan_.phase_count++] = {0, 0, space, level_[i], unit};
         phase = plan_.phase_count;
       }
       plan_.phase_of[i] = phase - 1;
@@ -170,7 +173,7 @@ class Planner {
       own.begin = own.last_use = position;
       own.last_phase = plan_.phase_of[operation];
       own.output = view.Output().role == ValueRole::kOutput;
-      own.crosses = own.crosses || IsWhole(view);
+      own.crosses = own.read_whole = UnitOf(view) != Unit::kRows;
       for (uint32_t k = 0; k < view.record->input_count; ++k) {
         const uint32_t value = view.InputIndex(k);
         if (IsInput(value)) continue;

@@ -2,7 +2,7 @@
 //
 // A phase is a run of steps over one row space in which each tile of rows needs nothing of other tiles, so a worker
 // carries a tile through all of them; between phases there is a barrier. Values used only inside the phase that
-// computes them exist for one tile at a time.
+// computes them exist for one tile at a time. Operations whose unit of work is not a row have phases of their own.
 #ifndef FOVEA_RUNTIME_PLAN_PLAN_H_
 #define FOVEA_RUNTIME_PLAN_PLAN_H_
 
@@ -17,8 +17,10 @@ struct PhasePlan {
   uint32_t first_step, step_count;  // in ProgramPlan::steps
   uint32_t space;                   // whose rows are tiled
   uint32_t level;                   // barriers that must have passed before
-  bool whole;                       // one step that takes all rows at once (OpDef::whole)
+  Unit unit;                        // kSegments: steps that need nothing of each other; kAll: one step
 };
+// Steps in a phase by segments, at most: each has its tiles.
+inline constexpr uint32_t kMaxSegmentSteps = 4;
 
 // Where a value lives. Inputs, and outputs that carry one, have memory of their own (slot kBlobNone).
 struct ValuePlan {

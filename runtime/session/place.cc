@@ -258,12 +258,19 @@ class Placer {
     s.info.keep_bytes = scratch_.needed() - before;
   }
 
-  uint64_t OperationScratch(uint32_t tile_rows) const {
+  // The most rows of an operation's tile, or segments where those are what it counts in.
+  uint32_t TileUnits(const Session& s, const OpView& view, const OpDef& def) const {
+    if (def.unit != Unit::kSegments) return s.tile_rows;
+    const uint32_t segments = s.spaces[view.Input(0).space].max_segments;
+    return segments < s.tile_rows ? segments : s.tile_rows;
+  }
+
+  uint64_t OperationScratch(const Session& s) const {
     uint64_t most = 0;
     for (uint32_t i = 0; i < plan_.record->operation_count; ++i) {
       const OpView view = model_.Operation(*plan_.record, i);
       const OpDef* def = FindOp(view.record->code);
-      const uint64_t bytes = def->scratch == nullptr ? 0 : def->scratch(view, tile_rows);
+      const uint64_t bytes = def->scratch == nullptr ? 0 : def->scratch(view, TileUnits(s, view, *def));
       if (bytes > most) most = bytes;
     }
     return most;
@@ -279,7 +286,7 @@ class Placer {
 
   Status PlaceWorkers(Session& s, Reporter& reporter) {
     s.workers = fixed_.Take<Worker>(s.worker_count);
-    const uint64_t op_scratch = OperationScratch(s.tile_rows);
+    const uint64_t op_scratch = OperationScratch(s);
     const uint64_t scratch_before = scratch_.needed();
     for (uint32_t w = 0; w < s.worker_count; ++w) {
       Worker worker{};

@@ -1,4 +1,5 @@
-// Phase by phase; in a phase workers take tiles of rows and carry each through all steps.
+// Phase by phase; in a phase workers take tiles of rows and carry each through all steps, or tiles of segments for one
+// step.
 #include "runtime/session/session.h"
 
 namespace fovea {
@@ -21,11 +22,12 @@ Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint3
   run.spaces = session.space_rows;
   run.row_begin = begin;
   run.row_end = end;
+  const uint32_t first = def.unit == Unit::kRows ? begin : 0;
   for (uint32_t i = 0; i < run.view.record->input_count; ++i) {
     const bool all_rows = ((def.reads_all_rows >> i) & 1) != 0;
-    run.inputs[i] = Row(session, worker, run.view.InputIndex(i), all_rows ? 0 : begin);
+    run.inputs[i] = Row(session, worker, run.view.InputIndex(i), all_rows ? 0 : first);
   }
-  run.output = reinterpret_cast<float*>(Row(session, worker, run.view.record->output, begin));
+  run.output = reinterpret_cast<float*>(Row(session, worker, run.view.record->output, first));
   if (def.chooses) run.offsets = session.spaces[run.view.Output().space].offsets;
   run.scratch = worker.scratch;
   run.quantized = &worker.quantized;
@@ -43,11 +45,11 @@ Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint3
   return def.run(run);
 }
 
-// Rows [begin, end) through all steps of the phase. False if one failed.
-bool RunTile(Session& session, Worker& worker, const PhasePlan& phase, uint32_t begin, uint32_t end) {
+// Rows [begin, end), or so many segments, through steps of the plan. False if one failed.
+bool RunTile(Session& session, Worker& worker, uint32_t first_step, uint32_t step_count, uint32_t begin, uint32_t end) {
   worker.quantized.value = kBlobNone;
-  for (uint32_t i = 0; i < phase.step_count; ++i) {
-    const uint32_t operation = session.plan->steps[phase.first_step + i];
+  for (uint32_t i = 0; i < step_count; ++i) {
+    const uint32_t operation = session.plan->steps[first_step + i];
     const uint64_t start = session.clock == nullptr ? 0 : session.clock();
     const Status status = RunStep(session, worker, operation, begin, end);
     if (session.clock != nullptr) worker.ticks[operation] += session.clock() - start;
@@ -64,16 +66,20 @@ bool RunTile(Session& session, Worker& worker, const PhasePlan& phase, uint32_t 
 void RunTiles(void* context, uint32_t worker_index) {
   Session& session = *static_cast<Session*>(context);
   const PhasePlan& phase = session.plan->phases[session.next_phase];
-  for (uint32_t begin, end; session.tiles.Take(&begin, &end);) {
-    if (session.cancelled.load(std::memory_order_relaxed)) return;
-    if (!RunTile(session, session.workers[worker_index], phase, begin, end)) return;
+  const bool by_segments = phase.unit == Unit::kSegments;
+  const uint32_t lists = by_segments ? phase.step_count : 1, steps = by_segments ? 1 : phase.step_count;
+  for (uint32_t list = 0; list < lists; ++list) {
+    for (uint32_t begin, end; session.tiles[list].Take(&begin, &end);) {
+      if (session.cancelled.load(std::memory_order_relaxed)) return;
+      if (!RunTile(session, session.workers[worker_index], phase.first_step + list, steps, begin, end)) return;
+    }
   }
 }
 
 // Even without rows: a selected space then has none. One worker does it all.
 void RunWhole(Session& session, const PhasePlan& phase, uint32_t rows) {
   if (session.cancelled.load(std::memory_order_relaxed)) return;
-  if (!RunTile(session, session.workers[0], phase, 0, rows)) return;
+  if (!RunTile(session, session.workers[0], phase.first_step, 1, 0, rows)) return;
   const OpView view = session.model->Operation(session.program(), session.plan->steps[phase.first_step]);
   if (FindOp(view.record->code)->chooses) BindSelected(session, view.Output().space);
 }
@@ -81,13 +87,19 @@ void RunWhole(Session& session, const PhasePlan& phase, uint32_t rows) {
 void RunPhase(Session& session) {
   const PhasePlan& phase = session.plan->phases[session.next_phase];
   const uint32_t rows = session.space_rows[phase.space].rows;
-  if (phase.whole) return RunWhole(session, phase, rows);
+  if (phase.unit == Unit::kAll) return RunWhole(session, phase, rows);
   for (uint32_t i = 0; i < phase.step_count && session.tap_count > 0; ++i) {
     const uint32_t tap = session.tap_of_operation[session.plan->steps[phase.first_step + i]];
     if (tap != kBlobNone) ChooseTapRows(session, &session.taps[tap]);
   }
   if (rows == 0) return;
-  session.tiles.Reset(rows, session.worker_count, session.tile_rows);
+  if (phase.unit == Unit::kRows) {
+    session.tiles[0].Reset(rows, session.worker_count, session.tile_rows);
+  } else {
+    const uint32_t segments = session.space_rows[phase.space].segments.count;
+    const auto workers = static_cast<uint32_t>(DivideUp(session.worker_count, phase.step_count));  // for each step
+    for (uint32_t i = 0; i < phase.step_count; ++i) session.tiles[i].Reset(segments, workers, session.tile_rows, 1);
+  }
   RunWorkers(session.runner, session.runner_context, session.worker_count, RunTiles, &session);
 }
 

@@ -78,7 +78,7 @@ struct Session {
   // The run in progress.
   uint32_t next_phase = 0;
   bool running = false, finished = false;
-  Tiles tiles;  // of the current phase
+  Tiles tiles[kMaxSegmentSteps];  // of the current phase; by rows: the first
   std::atomic<bool> cancelled{false};
   std::atomic<int32_t> failure{FOVEA_OK};
   std::atomic<uint32_t> failed_step{0};

@@ -28,12 +28,15 @@ double Plain(Activation kind, double x) {
       return 1 / (1 + exp(-x));
     case Activation::kLogSigmoid:
       return fmin(x, 0) - log1p(exp(-fabs(x)));
+    case Activation::kHardSigmoid:
+      return fmin(1, fmax(0, 0.2 * x + 0.5));
   }
   return NAN;
 }
 
-constexpr Activation kAll[] = {Activation::kNone, Activation::kRelu, Activation::kGelu,    Activation::kGeluTanh,
-                               Activation::kSilu, Activation::kTanh, Activation::kSigmoid, Activation::kLogSigmoid};
+constexpr Activation kAll[] = {Activation::kNone,     Activation::kRelu,       Activation::kGelu,
+                               Activation::kGeluTanh, Activation::kSilu,       Activation::kTanh,
+                               Activation::kSigmoid,  Activation::kLogSigmoid, Activation::kHardSigmoid};
 
 // All magnitudes from 1e-9 to 1e5 and a fine grid where the functions bend.
 std::vector<float> Sweep() {
@@ -86,7 +89,8 @@ TEST(Activation, ExtremesAndNan) {
       const std::vector<float> x = {inf, -inf, big, -big, NAN, 0.0f, -0.0f, 1e-40f};
       std::vector<float> y(x.size());
       k.apply[static_cast<size_t>(kind)](x.data(), x.size(), y.data());
-      const bool bounded = kind == Activation::kTanh || kind == Activation::kSigmoid;
+      const bool bounded =
+          kind == Activation::kTanh || kind == Activation::kSigmoid || kind == Activation::kHardSigmoid;
       const bool log = kind == Activation::kLogSigmoid, endless = kind == Activation::kNone || log;
       const float low = kind == Activation::kTanh ? -1.0f : 0.0f;
       EXPECT_EQ(y[0], bounded ? 1.0f : log ? 0.0f : inf);

@@ -79,6 +79,13 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t gru = op(OpCode::kCell, {part, hidden}, {b.RandomTensor(48, 16), b.RandomTensor(1, 48)}, tokens,
                           {{Attribute::kResetAfter, 0}}, 16);
   x = op(OpCode::kConcat, {gru, hidden}, {}, tokens);
+  const uint32_t state =
+      op(OpCode::kRecurrent, {gates, learned, score}, {b.RandomTensor(64, 16, DType::kI8)}, tokens,
+         {{Attribute::kCell, 1}, {Attribute::kInitial, 1}, {Attribute::kMasked, 1}, {Attribute::kOutput, 1}});
+  const uint32_t back = op(OpCode::kRecurrent, {part}, {b.RandomTensor(48, 16), b.RandomTensor(1, 48)}, tokens,
+                           {{Attribute::kReverse, 1}, {Attribute::kResetAfter, 0}}, 16);
+  x = op(OpCode::kConcat, {op(OpCode::kSlice, {x}, {}, tokens, {{Attribute::kWidth, 16}}, 16), back}, {}, tokens);
+  x = op(OpCode::kAdd, {x, state}, {}, tokens);
   const uint32_t wide = op(OpCode::kUnfold, {x}, {}, half, {{Attribute::kBefore, 1}}, 64);
   const uint32_t halved = op(OpCode::kLinear, {wide}, {b.RandomTensor(width, 64, DType::kI8)}, half);
   const uint32_t most = op(OpCode::kPool, {x}, {}, half, {{Attribute::kKind, 3}});

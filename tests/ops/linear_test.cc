@@ -167,7 +167,7 @@ TEST(Linear, ShapeRules) {
       {"bias width", FOVEA_E_SHAPE, 32, DType::kF32, false, bias(1, 7), {}},
       {"bias rows", FOVEA_E_SHAPE, 32, DType::kF32, false, bias(2, 8), {}},
       {"bias type", FOVEA_E_SHAPE, 32, DType::kF32, false, bias(1, 8, DType::kF16), {}},
-      {"activation", FOVEA_E_OP, 32, DType::kF32, false, weight(8, 32), {{Attribute::kActivation, 7}}},
+      {"activation", FOVEA_E_OP, 32, DType::kF32, false, weight(8, 32), {{Attribute::kActivation, kActivationCount}}},
       {"attribute", FOVEA_E_OP, 32, DType::kF32, false, weight(8, 32), {{Attribute::kScale, 1}}},
   };
   for (const Try& t : tries) {

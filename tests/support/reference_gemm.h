@@ -63,6 +63,8 @@ inline double ReferenceActivation(Activation activation, double x) {
       return 1 / (1 + std::exp(-x));
     case Activation::kLogSigmoid:
       return std::fmin(x, 0) - std::log1p(std::exp(-std::fabs(x)));
+    case Activation::kHardSigmoid:
+      return std::fmin(1, std::fmax(0, 0.2 * x + 0.5));
   }
   return std::nan("");
 }

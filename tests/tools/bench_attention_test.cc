@@ -118,12 +118,20 @@ TEST(BenchAttention, Json) {
     }
   }
   for (const char* name : {"full", "window 64", "window 512", "window 128 x 4", "block 128", "window 128 + 16 global",
-                           "best 32", "clusters 2 x 64", "convolution 3"}) {
+                           "best 32", "clusters 2 x 64", "convolution 3", "gru", "lstm"}) {
     EXPECT_EQ(names.count(name), 1u) << name;
+  }
+  for (const auto& series : json["series"]) {
+    if (series["name"] != "gru" && series["name"] != "lstm") continue;
+    EXPECT_EQ(series["law"], "O(n d^2)");
+    EXPECT_EQ(series["predicted"], series["variable"] == "d" ? 2 : 1);
+    EXPECT_EQ(series["points"][0]["keys_per_query"], 1);
   }
   EXPECT_EQ(variables, (std::set<std::string>{"d", "k", "n", "w"}));
   EXPECT_EQ(json["series"][0]["points"][1]["keys_per_query"], 256);
-  EXPECT_NE(tools::ReadFile(svg).find("window 128 + 16 global"), std::string::npos);
+  for (const char* name : {"window 128 + 16 global", "gru", "lstm"}) {
+    EXPECT_NE(tools::ReadFile(svg).find(name), std::string::npos) << name;
+  }
 }
 
 TEST(BenchAttention, Table) {

@@ -1,4 +1,5 @@
-// fovea bench attention: how the cost of each pattern grows, beside what theory says and beside a convolution.
+// fovea bench attention: how the cost of each pattern grows, beside what theory says and beside convolution and
+// recurrent layers.
 #include <fmt/format.h>
 
 #include <memory>
@@ -51,7 +52,7 @@ void Print(std::ostream& out, const CostRequest& request, const std::vector<Cost
   out << fmt::format("{} heads of {}, {} workers, {}\n", request.heads, request.head_size, request.workers,
                      fovea_simd_target());
   out << "Time is the fastest run's; bytes are inputs, outputs, scratch and weights; keys those whose score a query "
-         "makes.\n";
+         "makes, or rows that a step of a layer sees.\n";
   for (const CostSeries& series : all) {
     const bool by_rows = series.variable == "n";
     out << fmt::format("\n{}{}\n{:>8} {:>12} {:>11} {:>10} {:>9}\n", series.name,
@@ -80,7 +81,7 @@ std::string Plot(const std::vector<CostSeries>& all) {
     for (const CostPoint& point : series.points) curve.points.emplace_back(point.at, 1e3 * point.seconds);
     curves.push_back(std::move(curve));
   }
-  return LogPlot("Time of attention by pattern", "rows", "ms", curves);
+  return LogPlot("Time of attention by pattern, and of other layers", "rows", "ms", curves);
 }
 
 void Run(const Arguments& arguments, Console* console) {
@@ -101,7 +102,8 @@ void Run(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddBenchAttention(CLI::App* bench, Console* console) {
-  CLI::App* command = bench->add_subcommand("attention", "Measure how the cost of attention grows, by pattern");
+  CLI::App* command = bench->add_subcommand(
+      "attention", "Measure how the cost of attention grows, by pattern, beside convolution and recurrent layers");
   auto arguments = std::make_shared<Arguments>();
   CostRequest& request = arguments->request;
   command->add_option("--max-n", request.max_n, "Most rows; from 128 on they double")

@@ -186,48 +186,100 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
           static_cast<double>(keys.visited) / n, 2.0 * pairs * static_cast<double>(width)};
 }
 
-// Every row with its neighbours beside it, and a linear layer of equal width in and out.
-std::vector<uint8_t> ConvolutionBlob(uint32_t taps, uint32_t width) {
-  BlobContent content;
-  content.spaces.push_back({"rows", kBlobNone, SpaceKind::kInput, kBlobNone, 0});
-  BlobTensor weight = {"weight", DType::kF32, width, taps * width, {}, {}};
-  const std::vector<float> values = RandomFloats(size_t{taps} * width * width);
+AttributeRecord AttributeOf(Attribute key, uint32_t value) { return {static_cast<uint32_t>(key), value}; }
+
+// A layer beside which attention is measured: rows of `width` in and out, over one space.
+struct CostLayer {
+  BlobContent content;  // inputs: x
+  double rows_seen;     // for each row, by its own step
+  double flops_per_row;
+};
+
+uint32_t AddWeight(BlobContent* content, uint32_t rows, uint32_t width) {
+  BlobTensor weight = {"weight " + std::to_string(content->tensors.size()), DType::kF32, rows, width, {}, {}};
+  std::vector<float> values = RandomFloats(size_t{rows} * width);
+  for (float& value : values) value /= sqrtf(static_cast<float>(width));
   weight.data.resize(values.size() * sizeof(float));
   memcpy(weight.data.data(), values.data(), weight.data.size());
-  content.tensors.push_back(weight);
-  BlobProgram program = {"main", {}, {}};
-  program.values = {{"x", 0, width, DType::kF32, ValueRole::kInput},
-                    {"wide", 0, taps * width, DType::kF32, ValueRole::kInternal},
-                    {"y", 0, width, DType::kF32, ValueRole::kOutput}};
-  const auto attribute = [](Attribute key, uint32_t value) {
-    return AttributeRecord{static_cast<uint32_t>(key), value};
-  };
-  program.operations = {{static_cast<uint32_t>(Code::kUnfold),
-                         "unfold",
-                         1,
-                         {0},
-                         {},
-                         {attribute(Attribute::kBefore, taps / 2), attribute(Attribute::kAfter, taps - 1 - taps / 2)}},
-                        {static_cast<uint32_t>(Code::kLinear), "linear", 2, {1}, {0, kBlobNone}, {}}};
-  content.programs.push_back(program);
-  return WriteBlob(content);
+  content->tensors.push_back(weight);
+  return static_cast<uint32_t>(content->tensors.size() - 1);
 }
 
-CostPoint MeasureConvolution(const CostRequest& request, uint32_t taps, uint32_t width, uint32_t n, double at) {
-  const std::vector<uint8_t> bytes = ConvolutionBlob(taps, width);
+// x, something of `wide` numbers, and y.
+CostLayer LayerOf(uint32_t width, uint32_t wide) {
+  CostLayer layer = {};
+  layer.content.spaces.push_back({"rows", kBlobNone, SpaceKind::kInput, kBlobNone, 0});
+  BlobProgram program = {"main", {}, {}};
+  program.values = {{"x", 0, width, DType::kF32, ValueRole::kInput},
+                    {"wide", 0, wide, DType::kF32, ValueRole::kInternal},
+                    {"y", 0, width, DType::kF32, ValueRole::kOutput}};
+  layer.content.programs.push_back(program);
+  return layer;
+}
+
+// Every row with its neighbours beside it, and a linear layer of equal width in and out.
+CostLayer Convolution(uint32_t taps, uint32_t width) {
+  CostLayer layer = LayerOf(width, taps * width);
+  layer.rows_seen = taps;
+  layer.flops_per_row = 2.0 * taps * width * width;
+  const uint32_t weight = AddWeight(&layer.content, width, taps * width);
+  layer.content.programs[0].operations = {
+      {static_cast<uint32_t>(Code::kUnfold),
+       "unfold",
+       1,
+       {0},
+       {},
+       {AttributeOf(Attribute::kBefore, taps / 2), AttributeOf(Attribute::kAfter, taps - 1 - taps / 2)}},
+      {static_cast<uint32_t>(Code::kLinear), "linear", 2, {1}, {weight, kBlobNone}, {}}};
+  return layer;
+}
+
+// The input's part of all gates, and the layer over it: one row after the other.
+CostLayer RecurrentLayer(uint32_t cell, uint32_t width) {
+  const uint32_t gates = (cell == 0 ? 3 : 4) * width;
+  CostLayer layer = LayerOf(width, gates);
+  layer.rows_seen = 1;
+  layer.flops_per_row = 4.0 * gates * width;
+  const uint32_t of_input = AddWeight(&layer.content, gates, width), of_state = AddWeight(&layer.content, gates, width);
+  layer.content.programs[0].operations = {
+      {static_cast<uint32_t>(Code::kLinear), "linear", 1, {0}, {of_input, kBlobNone}, {}},
+      {static_cast<uint32_t>(Code::kRecurrent),
+       "recurrent",
+       2,
+       {1},
+       {of_state, kBlobNone},
+       {AttributeOf(Attribute::kCell, cell)}}};
+  return layer;
+}
+
+CostPoint MeasureLayer(const CostRequest& request, const CostLayer& layer, uint32_t n, double at) {
+  const std::vector<uint8_t> bytes = WriteBlob(layer.content);
   const Memory blob = Allocate(bytes.size());
   memcpy(blob.get(), bytes.data(), bytes.size());
-  const Model model(blob.get(), bytes.size(), "convolution", {});
+  const Model model(blob.get(), bytes.size(), "layer", {});
   SessionRequest wanted;
   wanted.workers = request.workers;
   wanted.limits = {{0, n, 0}};
   Session session(model, wanted);
   session.SetSegments(0, {n});
-  session.SetInput(0, RandomFloats(size_t{n} * width));
+  session.SetInput(0, RandomFloats(size_t{n} * layer.content.programs[0].values[0].width));
   const double seconds = FastestRun(request.seconds, [&] { session.Run(); });
-  const uint64_t weights = uint64_t{taps} * width * width * sizeof(float);
-  return {at, seconds, session.sizes().fixed_size + session.sizes().scratch_size + weights, static_cast<double>(taps),
-          2.0 * taps * n * width * width};
+  uint64_t weights = 0;
+  for (const BlobTensor& tensor : layer.content.tensors) weights += tensor.data.size();
+  return {at, seconds, session.sizes().fixed_size + session.sizes().scratch_size + weights, layer.rows_seen,
+          layer.flops_per_row * n};
+}
+
+// Layers of a width, in the words of their series.
+struct NamedLayer {
+  std::string name, law;
+  std::function<CostLayer(uint32_t width)> make;
+};
+std::vector<NamedLayer> Layers() {
+  constexpr uint32_t kTaps = 3;
+  return {{fmt::format("convolution {}", kTaps), "O(k n d^2)", [](uint32_t d) { return Convolution(kTaps, d); }},
+          {"gru", "O(n d^2)", [](uint32_t d) { return RecurrentLayer(0, d); }},
+          {"lstm", "O(n d^2)", [](uint32_t d) { return RecurrentLayer(1, d); }}};
 }
 
 }  // namespace
@@ -279,32 +331,39 @@ std::vector<CostSeries> MeasureAttentionCost(const CostRequest& request,
     }
     add(std::move(series));
   }
-  constexpr uint32_t kTaps = 3;
-  CostSeries convolution = {fmt::format("convolution {}", kTaps), "O(k n d^2)", "n", 0, 1, 0, 0, {}};
-  for (uint64_t n = 128; n <= request.max_n; n *= 2) {
-    progress(fmt::format("convolution, {} rows", n));
-    convolution.points.push_back(
-        MeasureConvolution(request, kTaps, width, static_cast<uint32_t>(n), static_cast<double>(n)));
+  for (const NamedLayer& layer : Layers()) {
+    CostSeries series = {layer.name, layer.law, "n", 0, 1, 0, 0, {}};
+    for (uint64_t n = 128; n <= request.max_n; n *= 2) {
+      progress(fmt::format("{}, {} rows", layer.name, n));
+      series.points.push_back(
+          MeasureLayer(request, layer.make(width), static_cast<uint32_t>(n), static_cast<double>(n)));
+    }
+    add(std::move(series));
   }
-  add(std::move(convolution));
   add(std::move(windows));
 
   const uint32_t rows = std::min(request.max_n, 1024u);
   CostSeries full_d = {"full", "O(n^2 d)", "d", rows, 1, 0, 0, {}};
-  CostSeries convolution_d = {fmt::format("convolution {}", kTaps), "O(k n d^2)", "d", rows, 2, 0, 0, {}};
-  for (const uint32_t heads : {1, 2, 4, 8}) {
-    const uint32_t d = heads * request.head_size;
-    progress(fmt::format("width {}", d));
+  const auto for_widths = [&](const std::function<void(uint32_t heads, uint32_t d)>& measure) {
+    for (const uint32_t heads : {1, 2, 4, 8}) {
+      progress(fmt::format("width {}", heads * request.head_size));
+      measure(heads, heads * request.head_size);
+    }
+  };
+  for_widths([&](uint32_t heads, uint32_t d) {
     full_d.points.push_back(MeasurePattern(request, CostPatterns()[0], rows, heads));
     full_d.points.back().at = d;
-    convolution_d.points.push_back(MeasureConvolution(request, kTaps, d, rows, d));
-  }
+  });
   add(std::move(full_d));
-  add(std::move(convolution_d));
+  for (const NamedLayer& layer : Layers()) {
+    CostSeries series = {layer.name, layer.law, "d", rows, 2, 0, 0, {}};
+    for_widths([&](uint32_t, uint32_t d) { series.points.push_back(MeasureLayer(request, layer.make(d), rows, d)); });
+    add(std::move(series));
+  }
   CostSeries convolution_k = {"convolution", "O(k n d^2)", "k", rows, 1, 0, 0, {}};
   for (const uint32_t taps : {3, 5, 9, 17}) {
     progress(fmt::format("convolution over {} rows", taps));
-    convolution_k.points.push_back(MeasureConvolution(request, taps, width, rows, taps));
+    convolution_k.points.push_back(MeasureLayer(request, Convolution(taps, width), rows, taps));
   }
   add(std::move(convolution_k));
   return all;

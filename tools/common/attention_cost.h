@@ -1,5 +1,5 @@
-// What attention costs as sequences grow: time, memory and keys visited of each pattern, beside a convolution of the
-// same width, and the exponents that the times follow.
+// What attention costs as sequences grow: time, memory and keys visited of each pattern, beside a convolution and
+// recurrent layers of the same width, and the exponents that the times follow.
 #ifndef FOVEA_TOOLS_COMMON_ATTENTION_COST_H_
 #define FOVEA_TOOLS_COMMON_ATTENTION_COST_H_
 
@@ -34,7 +34,8 @@ struct CostPoint {
   double at;  // the variable
   double seconds;
   uint64_t bytes;  // inputs, outputs, scratch and weights
-  double keys;     // visited by a query of a head; rows of its window for a convolution
+  double keys;     // visited by a query of a head; rows that a step sees: the window's of a convolution, one of a
+                   // recurrent layer
   double flops;
 };
 

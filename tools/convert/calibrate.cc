@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/operation_rules.h"
@@ -17,6 +18,44 @@ namespace {
 
 // Time grows with the square of the width, for each row of a weight.
 constexpr uint32_t kMostWidth = 4096;
+
+// The value whose rows, as far as the weight is wide, an operation multiplies with its weight; kBlobNone where there is
+// none. A recurrent layer multiplies the states that it makes; only those of a gru that resets first are not its h.
+uint32_t MultipliedValue(const BlobOperation& operation) {
+  const auto attribute = [&](Attribute key, uint32_t absent) {
+    for (const AttributeRecord& record : operation.attributes) {
+      if (record.key == static_cast<uint32_t>(key)) return record.bits;
+    }
+    return absent;
+  };
+  switch (static_cast<Code>(operation.code)) {
+    case Code::kLinear:
+      return operation.inputs[0];
+    case Code::kCell:
+    case Code::kRecurrent:
+      if (attribute(Attribute::kCell, 0) == 0 && attribute(Attribute::kResetAfter, 1) == 0) return kBlobNone;
+      return static_cast<Code>(operation.code) == Code::kCell ? operation.inputs[1] : operation.output;
+    default:
+      return kBlobNone;
+  }
+}
+
+bool Multiplies(const BlobOperation& operation) {
+  const auto code = static_cast<Code>(operation.code);
+  return code == Code::kLinear || code == Code::kCell || code == Code::kRecurrent;
+}
+
+// The first columns of rows.
+Matrix FirstColumns(Matrix rows, uint32_t width) {
+  if (rows.width == width) return rows;
+  for (size_t r = 0; r < rows.rows; ++r) {
+    std::copy_n(rows.values.begin() + static_cast<ptrdiff_t>(r * rows.width), width,
+                rows.values.begin() + static_cast<ptrdiff_t>(r * width));
+  }
+  rows.values.resize(size_t{rows.rows} * width);
+  rows.width = width;
+  return rows;
+}
 
 // A weight of linear layers.
 struct Layer {
@@ -43,16 +82,21 @@ class Calibrator {
     if (values.empty()) return;
     const std::map<uint32_t, Matrix> rows = SampleRows(exact, index, {values.begin(), values.end()});
     // Layers that read the same share statistics.
-    std::map<std::pair<std::set<uint32_t>, bool>, std::vector<uint32_t>> groups;
-    for (const auto& [weight, layer] : layers) groups[{layer.inputs, layer.bias != kBlobNone}].push_back(weight);
+    std::map<std::tuple<std::set<uint32_t>, uint32_t, bool>, std::vector<uint32_t>> groups;
+    for (const auto& [weight, layer] : layers) {
+      groups[{layer.inputs, model_.content.tensors[weight].width, layer.bias != kBlobNone}].push_back(weight);
+    }
     size_t done = 0;
     for (const auto& [key, weights] : groups) {
-      std::vector<const Matrix*> inputs;
-      for (const uint32_t value : key.first) {
-        if (rows.at(value).rows > 0) inputs.push_back(&rows.at(value));
+      const auto& [of, width, centered] = key;
+      std::vector<Matrix> read;
+      for (const uint32_t value : of) {
+        if (rows.at(value).rows > 0) read.push_back(FirstColumns(rows.at(value), width));
       }
-      if (inputs.empty()) continue;  // rows that made-up texts do not choose
-      const RowStatistics statistics = MakeStatistics(inputs, key.second);
+      if (read.empty()) continue;  // rows that made-up texts do not choose
+      std::vector<const Matrix*> inputs;
+      for (const Matrix& matrix : read) inputs.push_back(&matrix);
+      const RowStatistics statistics = MakeStatistics(inputs, centered);
       for (const uint32_t weight : weights) {
         if (progress) progress("calibrate", model_.content.tensors[weight].name, done++, layers.size());
         Fit(weight, layers.at(weight).bias, statistics);
@@ -65,17 +109,17 @@ class Calibrator {
     std::map<uint32_t, Layer> layers;
     std::set<uint32_t> excluded;
     for (const BlobOperation& operation : program.operations) {
-      if (operation.code != static_cast<uint32_t>(Code::kLinear)) continue;
-      const uint32_t weight = operation.tensors[0];
+      if (!Multiplies(operation)) continue;
+      const uint32_t weight = operation.tensors[0], value = MultipliedValue(operation);
       const BlobTensor& tensor = model_.content.tensors[weight];
       const uint32_t bias = operation.tensors.size() < 2 ? kBlobNone : operation.tensors[1];
       const bool integers = tensor.type == DType::kI8 || tensor.type == DType::kI4;
       Layer& layer = layers[weight];
-      if (!integers || tensor.width > kMostWidth || program.values[operation.inputs[0]].role != ValueRole::kInternal ||
-          (layer.uses != 0 && layer.bias != bias)) {
+      if (!integers || tensor.width > kMostWidth || value == kBlobNone ||
+          program.values[value].role != ValueRole::kInternal || (layer.uses != 0 && layer.bias != bias)) {
         excluded.insert(weight);
       }
-      layer.inputs.insert(operation.inputs[0]);
+      layer.inputs.insert(value);
       layer.bias = bias;
       ++layer.uses;
     }

@@ -252,6 +252,24 @@ Constant Concatenate(std::vector<Constant> parts) {
           parts[0].indices};
 }
 
+Constant Parts(Constant of, const std::vector<uint32_t>& order) {
+  const auto count = static_cast<uint32_t>(order.size());
+  const bool columns = of.rows == 1;
+  const uint32_t size = columns ? of.width : of.rows;
+  std::vector<uint32_t> sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  for (uint32_t i = 0; i < count; ++i) {
+    if (sorted[i] != i) Fail("parts must be the numbers from 0 to {}, each once", count - 1);
+  }
+  if (count == 0 || size % count != 0) Fail("[{}, {}] does not have {} equal parts", of.rows, of.width, count);
+  const Constant below = columns ? Reshape(of, count, size / count) : of;
+  const uint32_t step = below.rows / count;
+  std::vector<Constant> parts;
+  for (const uint32_t part : order) parts.push_back(Slice(below, {part * step, (part + 1) * step}));
+  const Constant all = Concatenate(std::move(parts));
+  return columns ? Reshape(all, 1, size) : all;
+}
+
 Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values) {
   if (values.empty() || uint64_t{rows} * width != values.size()) {
     Fail("{} values do not make [{}, {}]", values.size(), rows, width);

@@ -46,6 +46,9 @@ Constant Permute(Constant of, std::vector<uint32_t> shape, std::vector<uint32_t>
 // What layers make of constants: a linear layer (`bias`: no rows where there is none), a layer norm of every row.
 Constant Product(Constant x, Constant weight, Constant bias = {});
 Constant LayerNorm(Constant x, Constant weight, Constant bias, double epsilon);
+// Rows (of one row: columns) in as many equal parts as `order` has, part order[i] in place i: gates of recurrent
+// layers.
+Constant Parts(Constant of, const std::vector<uint32_t>& order);
 // One below the other.
 Constant Concatenate(std::vector<Constant> parts);
 Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values);

@@ -172,7 +172,7 @@ Constant ReadIndices(const std::vector<Json>& rows) {
 }
 
 // One of sinusoidal, rotary, relative_buckets, of, sum, concatenate, values, indices; then transpose, rows / columns,
-// reshape, scale in this order.
+// parts, reshape, scale in this order.
 Constant ReadConstant(Object& object, const Weights& weights) {
   Constant constant;
   const auto all = [&](const char* key) {
@@ -228,6 +228,15 @@ Constant ReadConstant(Object& object, const Weights& weights) {
   if (object.Has("transpose") && object.Get("transpose") == true) constant = Transpose(constant);
   const Range rows = ReadRange(object, "rows"), columns = ReadRange(object, "columns");
   if (rows.end != 0 || columns.end != 0) constant = Slice(constant, rows, columns);
+  const std::vector<Json> parts = object.List("parts");
+  if (!parts.empty()) {
+    std::vector<uint32_t> order;
+    for (const Json& part : parts) {
+      if (!part.is_number_unsigned() || part > UINT32_MAX) Fail("parts must be whole numbers, not {}", part.dump());
+      order.push_back(part);
+    }
+    constant = Parts(constant, order);
+  }
   const std::vector<Json> shape = object.List("reshape");
   if (!shape.empty()) {
     if (shape.size() != 2 || !shape[0].is_number_unsigned() || !shape[1].is_number_unsigned())

@@ -14,7 +14,8 @@ namespace fovea::tools {
 
 // The names of an enumeration, in the order of their numbers.
 using Names = std::initializer_list<const char*>;
-inline const Names kActivations = {"none", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "log_sigmoid"};
+inline const Names kActivations = {"none", "relu",    "gelu",        "gelu_tanh",   "silu",
+                                   "tanh", "sigmoid", "log_sigmoid", "hard_sigmoid"};
 
 // One call under check.
 class Check {

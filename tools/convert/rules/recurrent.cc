@@ -5,17 +5,21 @@ namespace fovea::tools {
 namespace {
 
 const Names kCells = {"gru", "lstm"};
-const Names kGates = {"none", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "log_sigmoid", "hard_sigmoid"};
+const Names kOutputs = {"hidden", "state"};
 constexpr uint32_t kSigmoid = 6, kHardSigmoid = 8;
+
+// An attribute that is true or false.
+bool Flag(Check& c, Attribute key, bool absent = false) {
+  const uint32_t value = c.Number(key, absent ? 1 : 0);
+  if (value > 1) Fail("{} is neither true nor false", value);
+  return value == 1;
+}
 
 // What both operations know. Returns the width of the state.
 uint64_t TakeCell(Check& c) {
   const bool lstm = c.Choice(Attribute::kCell, kCells, std::nullopt) == 1;
-  if (!lstm) {
-    const uint32_t after = c.Number(Attribute::kResetAfter, 1);
-    if (after > 1) Fail("reset_after is 0 or 1, not {}", after);
-  }
-  const uint32_t gate = c.Choice(Attribute::kActivation, kGates, kSigmoid);
+  if (!lstm) Flag(c, Attribute::kResetAfter, true);
+  const uint32_t gate = c.Choice(Attribute::kActivation, kActivations, kSigmoid);
   if (gate != kSigmoid && gate != kHardSigmoid) Fail("gates are sigmoid or hard_sigmoid");
   const uint32_t width = c.tensor(0).width;
   const uint64_t gates = uint64_t{lstm ? 4u : 3u} * width;
@@ -35,8 +39,32 @@ void Cell(Check& c) {
   c.Result(c.in(0).space, state);
 }
 
+void Recurrent(Check& c) {
+  const uint64_t state = TakeCell(c);
+  const uint32_t width = c.tensor(0).width;
+  const bool initial = Flag(c, Attribute::kInitial), masked = Flag(c, Attribute::kMasked);
+  Flag(c, Attribute::kReverse);
+  const size_t inputs = 1 + (initial ? 1 : 0) + (masked ? 1 : 0);
+  if (c.in_count() != inputs) Fail("{} inputs, with these attributes {} are needed", c.in_count(), inputs);
+  if (initial) {
+    if (c.in(1).type != DType::kF32) Fail("{} holds ids", c.in(1).name);
+    if (c.in(1).space != c.Parent(c.in(0).space)) {
+      Fail("{} is not in the parent of space {}", c.in(1).name, c.spaces()[c.in(0).space].name);
+    }
+    if (c.in(1).width != state) Fail("{} is {} wide, the state is {}", c.in(1).name, c.in(1).width, state);
+  }
+  if (masked) {
+    c.SameSpace(0, inputs - 1);
+    const BlobValue& keep = c.in(inputs - 1);
+    if (keep.width != 1) Fail("{} is {} wide, 1 is needed", keep.name, keep.width);
+  }
+  const bool whole = c.Choice(Attribute::kOutput, kOutputs, 0) == 1;
+  c.Result(c.in(0).space, whole ? state : width);
+}
+
 }  // namespace
 
+extern const Rule kRecurrentRule = {1, 3, 1, 2, Recurrent, ~1u};
 extern const Rule kCellRule = {2, 2, 1, 2, Cell};
 
 }  // namespace fovea::tools
