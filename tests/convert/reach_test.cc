@@ -19,12 +19,13 @@ const char kOthers[] = R"({
   "fovea": 1,
   "spaces": [
     {"name": "texts"}, {"name": "tokens", "parent": "texts"}, {"name": "extended", "extends": "tokens", "by": 1},
-    {"name": "kept", "selects": "tokens", "at_most": 3}, {"name": "halves", "strides": "tokens", "by": 2},
+    {"name": "kept", "selects": "tokens", "at_most": 3}, {"name": "halves", "strides": "tokens", "by": 2, "first": 1, "last": 1},
     {"name": "pixels", "parent": "texts", "each": 4}
   ],
   "constants": [
     {"name": "row", "values": [1, 2, 3, 4]},
     {"name": "half", "values": [1, 2]},
+    {"name": "gate_bias", "values": [1, 2, 3, 4, 5, 6]},
     {"name": "places", "sinusoidal": {"rows": 64, "width": 4}},
     {"name": "turns", "rotary": {"rows": 64, "dims": 2}},
     {"name": "rotations", "sinusoidal": {"rows": 12, "width": 2, "first": 1}},
@@ -69,12 +70,19 @@ const char kOthers[] = R"({
       {"op": "attention", "in": ["y", "y", "y"], "tensors": [null, null, null, null, null, "tables", "tables", "buckets"],
        "out": "related", "heads": 2},
       {"op": "attention", "in": ["image", "image", "image"], "tensors": ["distances", "coordinates"], "out": "placed", "heads": 2},
+      {"op": "pool", "in": ["y"], "out": "shorter", "kind": "max", "space": "halves"},
+      {"op": "attention", "in": ["shorter", "y", "y"], "tensors": ["distances"], "out": "mixed", "heads": 2, "query_stride": 2, "apart": 1},
+      {"op": "upsample", "in": ["mixed"], "out": "long_again", "space": "tokens"},
+      {"op": "cast", "in": ["y"], "out": "stored", "type": "int8", "heads": 2},
+      {"op": "attention", "in": ["y", "stored", "stored"], "out": "of_stored", "heads": 2},
+      {"op": "fill", "tensors": ["row"], "out": "asked", "space": "texts"},
+      {"op": "attention", "in": ["asked", "y", "y"], "out": "answer", "heads": 1},
       {"op": "linear", "in": ["y"], "tensors": ["gates.in"], "out": "gate_parts"},
       {"op": "slice", "in": ["y"], "out": "state", "begin": 1, "width": 2},
-      {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates"], "out": "next", "cell": "gru", "reset_after": false,
+      {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru", "reset_after": false,
        "activation": "hard_sigmoid"}
     ],
-    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "next"]
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "long_again", "of_stored", "answer", "next"]
   }]
 })";
 

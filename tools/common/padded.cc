@@ -161,6 +161,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
   for (const uint32_t value : InputsOf(model, program)) {
     const fovea_value_info info = model.Value(program, value);
     const auto input = given.find(value);
+    if (input == given.end() && info.carried_by != FOVEA_NONE) continue;
     if (input == given.end()) {
       const auto segments = segments_of.find(info.space);
       const std::optional<int32_t> id = DefaultId(model, info);

@@ -84,7 +84,8 @@ Batch RaggedBatch(const Model& model, uint32_t program, const StoredTensors& ten
     }
   }
   for (const uint32_t value : InputsOf(model, program)) {
-    if (given.count(value) == 0) Fail("{}: this input is missing", model.Value(program, value).name);
+    const fovea_value_info info = model.Value(program, value);
+    if (given.count(value) == 0 && info.carried_by == FOVEA_NONE) Fail("{}: this input is missing", info.name);
   }
   return batch;
 }
