@@ -45,10 +45,6 @@ void BindFollowers(Session& session, uint32_t first, bool selected) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // The parent's rows follow where the caller does not say how they fall into segments of their own.
 bool ParentFollows(const Blob& blob, const SpaceRecord& record) {
   return record.parent != kBlobNone && blob.spaces[record.parent].parent == kBlobNone &&
