@@ -127,6 +127,7 @@ class SpecCheck {
     if (!Fits(CheckedSize(spec_.heads) * (2 * uint64_t{spec_.distance_reach} + 1))) {
       return Fail("bias by distance is too large", SIZE_MAX, spec_.distance_reach);
     }
+    if (spec_.query_stride == 0) return Fail("query_stride is at least 1", 1, 0);
     FOVEA_TRY(AtMost(spec_.query_stride, kMostQueryStride, "query_stride is too large"));
     if (spec_.apart > 0 && pattern_.rounds > 0) {
       return Fail("a clustered pattern has no rows apart", 0, spec_.apart);

@@ -6,6 +6,7 @@
 
 #include "tests/convert/graph_support.h"
 #include "tests/support/second_reader.h"
+#include "tools/convert/quantize.h"
 #include "tools/convert/text/build.h"
 
 namespace fovea::tools {

@@ -5,6 +5,7 @@
 
 #include "fovea/generate.h"
 #include "tests/golden/golden_support.h"
+#include "tools/convert/constants.h"
 
 namespace fovea::test {
 namespace {
@@ -91,8 +92,8 @@ TEST_F(LuongDates, EveryStringProbabilityAndAlignment) {
     }
   }
   EXPECT_EQ(step.left, 0u);
-  EXPECT_LE(worst_probability, 1e-4);
-  EXPECT_LE(worst_alignment, 1e-4);
+  EXPECT_LE(worst_probability, 1e-5);
+  EXPECT_LE(worst_alignment, 1e-5);
   std::cout << "largest differences: probabilities " << worst_probability << ", alignments " << worst_alignment << "\n";
 }
 
@@ -101,7 +102,7 @@ TEST_F(LuongDates, Int8KeepsNearlyEveryString) {
   const Converted converted(description_, DType::kI8, directory_);
   const size_t right = Right(converted.model, true);
   std::cout << "int8: " << right << " of 300 strings are the reference's\n";
-  EXPECT_GE(right, 291u);
+  EXPECT_GE(right, 297u);
 }
 
 // LSTM with Bahdanau's attention (the context goes into the next step's input): h, c and the attention vector are

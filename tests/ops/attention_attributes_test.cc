@@ -522,7 +522,9 @@ TEST(AttentionAttributes, InputsAreChecked) {
   Expect(FOVEA_OK, "centers", [&](Program& p) { centered(p, p.bias).Set(A::kGaussian, 1); });
   Expect(FOVEA_OK, "fractions", [&](Program& p) { centered(p, p.bias, 2); });
   ExpectShape("kind of centers", [&](Program& p) { centered(p, p.bias, 3); });
-  Expect(record, "no centers", [](Program& p) { p.Set(A::kPattern, 1).Set(A::kCenters, 1); });
+  Expect(record, "no centers", [](Program& p) {
+    p.Set(A::kPattern, 1).Set(A::kLeft, 2).Set(A::kRight, 2).Set(A::kCenters, 1);
+  });
   ExpectShape("width of centers", [&](Program& p) { centered(p, p.by_head); });
   ExpectShape("type of centers", [&](Program& p) { centered(p, p.marks); });
   ExpectShape("centers elsewhere", [&](Program& p) { centered(p, p.far_bias); });
