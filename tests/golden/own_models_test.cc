@@ -39,6 +39,74 @@ void ExpectGolden(const Converted& converted, const std::string& directory, size
   for (const tools::CheckLine& line : lines) EXPECT_TRUE(line.ok) << tools::LineText(line);
 }
 
+// ---- Documents read by sentences ----
+
+class PackageSectionHierarchical : public ::testing::Test {
+ protected:
+  const std::string directory_ = kSource + "/tools/train/package-section-hierarchical";
+  const std::string description_ = directory_ + "/graph.json";
+};
+
+TEST_F(PackageSectionHierarchical, EqualsPyTorchAtBothLevels) {
+  const Converted converted(description_, DType::kF32);
+  ExpectGolden(converted, directory_, 17, std::nullopt);
+  // The goldens' ids come from texts by the same sentences.
+  const tools::Tokenizer tokenizer(converted.model);
+  const tools::SafetensorsReader golden(directory_ + "/golden.safetensors");
+  for (const auto& [name, documents] : ReadJsonFile(directory_ + "/golden.json").items()) {
+    std::vector<int64_t> ids, lengths;
+    for (const Json& document : documents) {
+      const std::string text = document["text"];
+      const tools::Tokens tokens = tools::EncodeFor(converted.model, tokenizer, 0, text);
+      ids.insert(ids.end(), tokens.ids.begin(), tokens.ids.end());
+      ASSERT_EQ(tokens.sentences.size(), document["sentences"].size()) << text;
+      for (size_t i = 0; i < tokens.sentences.size(); ++i) {
+        const tools::Tokens::Sentence& sentence = tokens.sentences[i];
+        EXPECT_EQ(text.substr(sentence.begin, sentence.end - sentence.begin), document["sentences"][i]);
+        lengths.push_back(sentence.tokens);
+      }
+    }
+    EXPECT_EQ(ids, tools::ToIntegers(golden.Get(name + ".in.input_ids"))) << name;
+    EXPECT_EQ(lengths, tools::ToIntegers(golden.Get(name + ".in.segments.tokens"))) << name;
+  }
+}
+
+// Whole descriptions that were held out. In f32 with PyTorch 328 are right.
+TEST_F(PackageSectionHierarchical, Int8ClassifiesHeldOutDocuments) {
+  const Converted converted(description_, DType::kI8);
+  const tools::Model& model = converted.model;
+  EXPECT_LE(converted.blob.size(), 1'150'000u);
+  ExpectGolden(converted, directory_, 17, 0.998);
+  const tools::Tokenizer tokenizer(model);
+  const auto rows = ReadTable(directory_ + "/eval.tsv");
+  ASSERT_EQ(rows.size(), 400u);
+  size_t right = 0;
+  constexpr size_t kAtOnce = 50;
+  for (size_t first = 0; first < rows.size(); first += kAtOnce) {
+    std::vector<tools::Tokens> tokens;
+    for (size_t i = first; i < first + kAtOnce; ++i) {
+      std::string text = rows[i][1];
+      for (size_t part = 2; part < rows[i].size(); ++part) text += "\n\n" + rows[i][part];
+      tokens.push_back(tools::EncodeFor(model, tokenizer, 0, text));
+    }
+    const tools::Batch batch = tools::BatchFromTokens(model, 0, tokens);
+    tools::SessionRequest request;
+    request.limits = tools::ExactLimits(model, batch);
+    tools::Session session(model, request);
+    tools::Bind(batch, &session);
+    session.Run();
+    const tools::Matrix logits = session.Output(ValueOf(model, "logits"));
+    for (uint32_t r = 0; r < kAtOnce; ++r) {
+      const auto best = std::max_element(logits.Row(r), logits.Row(r) + logits.width) - logits.Row(r);
+      right += rows[first + r][0] == model.Metadata("label." + std::to_string(best)) ? 1 : 0;
+    }
+  }
+  std::cout << right << " of 400 held-out documents are right, " << converted.blob.size() << " bytes\n";
+  EXPECT_GE(right, 323u);
+}
+
+// ---- Dates ----
+
 class DateNormaliser : public ::testing::Test {
  protected:
   const std::string directory_ = kSource + "/tools/train/date-normaliser";
@@ -106,8 +174,8 @@ TEST_F(DateNormaliser, Int8WritesUnseenDates) {
       for (size_t c = at; c < at + 4; ++c) on_year += found[i].alignment[s][c] / 4;
     }
   }
-  std::cout << right << " of 1000 unseen dates are right; weight of the year's digits "
-            << on_year / static_cast<double>(years) << "\n";
+  std::cout << right << " of 1000 unseen dates are right, " << converted.blob.size()
+            << " bytes; weight of the year's digits " << on_year / static_cast<double>(years) << "\n";
   EXPECT_GE(right, 990u);
   EXPECT_GE(on_year / static_cast<double>(years), 0.9);
 }
