@@ -57,7 +57,9 @@ TEST(Cast, OutputsAndKeptValuesHaveTheirType) {
           EXPECT_EQ(view.rows, 21u);
           EXPECT_EQ(view.width, width);
           EXPECT_EQ(view.row_bytes, type == DType::kI8 ? (4 * heads + width + 3) / 4 * 4 : 2 * width);
-          if (type == DType::kI8) EXPECT_EQ((view.row_bytes - view.width) / 4, heads);
+          if (type == DType::kI8) {
+            EXPECT_EQ((view.row_bytes - view.width) / 4, heads);
+          }
           const std::vector<float> expected = CastRows(xs, type, width / heads);
           for (uint32_t row = 0; row < 21; ++row) {
             const std::vector<float> found = RowOf(view, row, heads);
