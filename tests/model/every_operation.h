@@ -124,8 +124,6 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t u = op(OpCode::kNormalize, {n}, {}, sentences, {{Attribute::kClamp, 1}, {Attribute::kEpsilon, 1e-12}});
   const uint32_t d = op(OpCode::kPool, {op(OpCode::kScale, {u}, {}, sentences, {{Attribute::kScale, 0.5}})}, {},
                         documents, {{Attribute::kKind, 3}});
-  const uint32_t c = op(OpCode::kLinear, {d}, {b.RandomTensor(7, width), b.RandomTensor(1, 7)}, documents,
-                        {{Attribute::kActivation, 2}}, 7);
   const uint32_t by_words =
       op(OpCode::kLexical, {ids, query}, {b.RandomTensor(1, 12)}, sentences, {{Attribute::kB, 0.5}}, 1);
   const uint32_t cosines = op(OpCode::kLexical, {ids, query}, {}, sentences, {{Attribute::kKind, 1}}, 1);
@@ -138,6 +136,8 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t fine = op(OpCode::kAttention, {fronted, fronted, fronted}, {}, longest, {{Attribute::kHeads, 2}});
   b.SetOutput(op(OpCode::kPool, {fine}, {}, best));
   b.SetOutput(rows_of_best);
+  const uint32_t c = op(OpCode::kLinear, {d}, {b.RandomTensor(7, width), b.RandomTensor(1, 7)}, documents,
+                        {{Attribute::kActivation, 2}}, 7);
   b.SetOutput(u);
   b.SetOutput(op(OpCode::kSoftmax, {c}, {}, documents, {}, 7));
   tools::BlobContent& content = b.content();
