@@ -375,7 +375,7 @@ TEST(Hostile, Records) {
        [](Patch& p) {
          p.operations()[0].first_operand = static_cast<uint32_t>(p.section(SectionKind::kOperands).size / 4) - 3;
        }},
-      {"reads itself", record, [](Patch& p) { p.operands()[p.operations()[1].first_operand] = 5; }},
+      {"reads itself", record, [](Patch& p) { p.operands()[p.operations()[1].first_operand] = 6; }},
       {"reads what comes later", record, [](Patch& p) { p.operands()[p.operations()[1].first_operand] = 0xffffffff; }},
       {"no such tensor", record, [](Patch& p) { p.operands()[p.operations()[1].first_operand + 1] = 1000; }},
       {"tensor of another type", shape, [](Patch& p) { p.operands()[p.operations()[1].first_operand + 1] = 0; }},
