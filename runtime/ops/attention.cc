@@ -67,8 +67,10 @@ Status CheckNames(const OpView& op, Reporter& reporter) {
   return kOk;
 }
 
-// Types and shapes of tensors, as AttentionSpecOf reads them. Their numbers are CheckAttentionSpec's.
+// Types and shapes of tensors, as AttentionSpecOf reads them, and a number that would mean a default there. The others
+// are CheckAttentionSpec's.
 Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& reporter) {
+  if (op.U32(Attribute::kQueryStride, 1) == 0) return reporter.Fail(FOVEA_E_SHAPE, "query_stride is at least 1", 1, 0);
   FOVEA_TRY(CheckIntegers(op, kHeadWindows, heads, 3, reporter));
   if (op.HasTensor(kHeadWindows) && op.U32(Attribute::kPattern, kFull) != kWindow) {
     return reporter.Fail(FOVEA_E_SHAPE, "windows by head go with the window pattern", kWindow);
@@ -204,8 +206,8 @@ Status Check(const OpView& op, Reporter& reporter) {
   for (uint32_t i = 1; i < 3 && key_type == KeyType::kI8; ++i) FOVEA_TRY(CheckScales(op, i, kv_heads, reporter));
   FOVEA_TRY(CheckNames(op, reporter));
   FOVEA_TRY(CheckTensors(op, heads, d_k, reporter));
-  FOVEA_TRY(CheckAttentionSpec(AttentionSpecOf(op), FOVEA_E_SHAPE, reporter));
-  return CheckExtraInputs(op, heads, reporter);
+  FOVEA_TRY(CheckExtraInputs(op, heads, reporter));
+  return CheckAttentionSpec(AttentionSpecOf(op), FOVEA_E_SHAPE, reporter);
 }
 
 uint64_t Scratch(const OpView& op, uint32_t tile_rows) { return AttentionScratchBytes(AttentionSpecOf(op), tile_rows); }

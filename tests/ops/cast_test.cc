@@ -42,8 +42,8 @@ TEST(Cast, OutputsAndKeptValuesHaveTheirType) {
         if (!kept) b.SetOutput(y);
         const TestModel model(b.Blob());
         for (const uint32_t tile_rows : {1u, 5u, 0u}) {
-          fovea_session_options options = Options({}, 2, tile_rows);
-          options.rows = 21;
+          const std::vector<fovea_limit> limits = {{s.texts, 3, 0}, {s.tokens, 21, 0}};
+          fovea_session_options options = Options(limits, 2, tile_rows);
           options.keep = &y;
           options.keep_count = 1;
           TestSession session(model, options);
