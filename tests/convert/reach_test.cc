@@ -79,10 +79,13 @@ const char kOthers[] = R"({
       {"op": "attention", "in": ["asked", "y", "y"], "out": "answer", "heads": 1},
       {"op": "linear", "in": ["y"], "tensors": ["gates.in"], "out": "gate_parts"},
       {"op": "slice", "in": ["y"], "out": "state", "begin": 1, "width": 2},
+      {"op": "pool", "in": ["state"], "out": "begin", "kind": "last"},
+      {"op": "recurrent", "in": ["gate_parts", "begin", "marks"], "tensors": ["gates", "gate_bias"], "out": "states", "cell": "gru",
+       "reset_after": false, "activation": "hard_sigmoid", "initial": true, "masked": true, "reverse": true, "output": "state"},
       {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru", "reset_after": false,
        "activation": "hard_sigmoid"}
     ],
-    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "long_again", "of_stored", "answer", "next"]
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "long_again", "of_stored", "answer", "states", "next"]
   }]
 })";
 
