@@ -30,13 +30,14 @@ uint32_t Sum(const std::vector<uint32_t>& lengths) {
 }
 
 // A space of `rows` rows whose parent is nested, too: they are shared out among as few rows of the parent as can have
-// them.
-void AddParents(const Model& model, uint32_t space, uint32_t rows, Batch* batch) {
+// them, or one each where other spaces with inputs (`parents` are theirs) must have as many segments there.
+void AddParents(const Model& model, uint32_t space, uint32_t rows, const std::set<uint32_t>& parents, Batch* batch) {
   for (uint32_t parent = model.Space(space).parent; parent != FOVEA_NONE; parent = model.Space(parent).parent) {
     const fovea_space_info info = model.Space(parent);
     if (info.is_input == 0 || info.parent == FOVEA_NONE) return;
     std::vector<uint32_t> lengths(rows / info.max_segment_rows, info.max_segment_rows);
     if (rows % info.max_segment_rows != 0) lengths.push_back(rows % info.max_segment_rows);
+    if (parents.count(info.parent) != 0) lengths.assign(rows, 1);
     rows = static_cast<uint32_t>(lengths.size());
     batch->spaces[parent] = MakeSegments(lengths);
   }
@@ -154,7 +155,8 @@ Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uin
       segments_of[space] = MakeSegments(info.parent == FOVEA_NONE ? std::vector<uint32_t>{Sum(lengths)} : lengths);
     }
     AddSegments(model, space, segments_of[space], &batch);
-    if (info.is_input != 0) AddParents(model, space, static_cast<uint32_t>(segments_of[space].lengths.size()), &batch);
+    if (info.is_input != 0)
+      AddParents(model, space, static_cast<uint32_t>(segments_of[space].lengths.size()), parents, &batch);
   }
   std::mt19937 random(1);
   std::uniform_real_distribution<float> number(-1, 1);

@@ -23,7 +23,7 @@ def main(fovea):
     rows = ["| directory | system | f32: largest difference, of the largest value | int8: lowest cosine |\n", "|---|---|---|---|\n"]
     for script in sorted(HERE.glob("*/make.py")):
         about = " ".join(ast.get_docstring(ast.parse(script.read_text())).split()).replace("|", "\\|")
-        exact = max(line["max_diff"] / line["max_abs"] for line in lines(fovea, script.parent, "f32"))
+        exact = max(line["max_diff"] / (line["max_abs"] or 1) for line in lines(fovea, script.parent, "f32"))
         cosine = min(line["cosine"] for line in lines(fovea, script.parent, "int8"))
         rows.append(f"| `{script.parent.name}` | {about} | {exact:.1e} | {cosine:.5f} |\n")
     readme = HERE / "README.md"
