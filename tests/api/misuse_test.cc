@@ -205,7 +205,7 @@ TEST(Misuse, IndicesPastTheEnd) {
   fovea_model_info info = Sized<fovea_model_info>();
   ASSERT_EQ(fovea_model_get_info(m, &info), FOVEA_OK);
   EXPECT_EQ(info.program_count, 2u);
-  EXPECT_EQ(info.space_count, 10u);
+  EXPECT_EQ(info.space_count, 14u);
   EXPECT_EQ(info.metadata_count, 2u);
   EXPECT_EQ(info.has_text, 1u);
   const auto each = [](uint32_t count, const std::function<fovea_status(uint32_t)>& call) {
