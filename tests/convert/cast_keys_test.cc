@@ -114,9 +114,8 @@ TEST(CastKeys, ProgramsRunWithThem) {
     }
     CastKeys(type, model.content.programs[0]);
     const test::TestModel made(test::AlignedBytes(WriteBlob(model.content)));
-    fovea_session_options options = test::Options({}, 2, 3);
-    options.rows = 20;
-    test::TestSession session(made, options);
+    const std::vector<fovea_limit> limits = {{0, 2, 0}, {1, 20, 0}};
+    test::TestSession session(made, test::Options(limits, 2, 3));
     session.SetSegments(1, {13, 7});
     std::vector<float> x(80);
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 19) / 9 - 1;
