@@ -1,9 +1,9 @@
 #!/bin/sh
-# Sets up, builds the fovea command and lets the model of this repository classify a sentence.
-#   tools/try.sh "a library to read compressed audio files"
+# Sets up, builds the fovea command and lets the model of this repository classify a text.
+#   tools/try.sh "A library to read compressed audio files. It supports FLAC and Ogg Vorbis."
 set -eu
 cd "$(dirname "$0")/.."
-model=tools/train/package-section.fovea
+model=tools/train/package-section-hierarchical.fovea
 if [ $# = 0 ]; then
   sed -n '2,3s/^# //p' "$0" >&2
   exit 2

@@ -276,8 +276,9 @@ TEST_F(PackageSection, F32EqualsPyTorchAndInt8IsClose) {
   }
 }
 
-TEST_F(PackageSection, TheBlobInTheRepositoryClassifies) {
-  const tools::Model model(kSource + "/tools/train/package-section.fovea", tools::Model::Options());
+TEST_F(PackageSection, Int8ClassifiesHeldOutTexts) {
+  const Converted converted(directory_, DType::kI8);
+  const tools::Model& model = converted.model;
   std::ifstream lines(directory_ + "/eval.tsv");
   std::string line;
   std::vector<std::string> labels, texts;
