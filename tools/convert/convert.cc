@@ -42,7 +42,7 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress
     const bool integers = wanted == DType::kI8 || wanted == DType::kI4;
     const DType asked = tensor.type == DType::kI32              ? DType::kI32
                         : !model.quantizable[i]                 ? DType::kF32
-                        : integers && model.once_per_segment[i] ? DType::kF16
+                        : integers && model.once_per_input[i] ? DType::kF16
                                                                 : wanted;
     tensor.type = StorableType(asked, tensor.width);
     const std::vector<float> values = model.constants[i].load();

@@ -126,7 +126,7 @@ class Resolver {
       if (result_.constants.back().indices) tensor.type = DType::kI32;
       result_.content.tensors.push_back(tensor);
       result_.quantizable.push_back(true);
-      result_.once_per_segment.push_back(false);
+      result_.once_per_input.push_back(false);
     }
     return at->second;
   }
@@ -232,14 +232,16 @@ class Resolver {
       const bool weight = made.matrices == Matrices::kWeights && i == 0;
       const bool matrix = made.matrices == Matrices::kTables || weight;
       if (record.tensors[i] != kBlobNone && !matrix) result_.quantizable[record.tensors[i]] = false;
-      if (weight && IsParent(made.space)) result_.once_per_segment[record.tensors[i]] = true;
+      if (weight && IsWholeInput(made.space)) result_.once_per_input[record.tensors[i]] = true;
     }
     ids_.push_back(made.ids);
     record.output = AddValue(program, {operation.out, made.space, made.width, made.type, ValueRole::kInternal});
     program.operations.push_back(std::move(record));
   }
 
-  bool IsParent(uint32_t space) const {
+  // Its rows are whole texts or documents, each made of rows of other spaces.
+  bool IsWholeInput(uint32_t space) const {
+    if (result_.content.spaces[space].parent != kBlobNone) return false;
     for (const BlobSpace& other : result_.content.spaces) {
       if (other.parent == space) return true;
     }

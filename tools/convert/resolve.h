@@ -14,9 +14,9 @@ struct Resolved {
   BlobContent content;              // tensors have shapes, but no bytes yet
   std::vector<Constant> constants;  // the values of content.tensors
   std::vector<bool> quantizable;    // of content.tensors: used as weight of linear layers and table of embeddings only
-  // Of content.tensors: weight of a layer over a space whose rows are segments of another, so behind the pooling. It
-  // runs once for a whole text and its error is the output's error, so it is not worth storing as integers.
-  std::vector<bool> once_per_segment;
+  // Of content.tensors: weight of a layer over whole texts or documents (a space that has children and no parent), so
+  // behind the last pooling. It runs once and its error is the output's, so it is not worth storing as integers.
+  std::vector<bool> once_per_input;
   std::vector<bool> is_part;  // of content.programs: of another program, whose operations and tensors it has
 };
 
