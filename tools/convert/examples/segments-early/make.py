@@ -3,33 +3,7 @@
 import pathlib
 import sys
 
-import torch
-from torch import nn
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import golden  # noqa: E402
+import segment_blocks  # noqa: E402
 
-
-KINDS = ("within", "across", "within", "within")
-
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.embedding, self.positions, self.segment_positions = nn.Embedding(30, 16), nn.Embedding(16, 16), nn.Embedding(8, 16)
-        self.blocks = nn.ModuleList(nn.TransformerEncoderLayer(16, 2, 32, 0, batch_first=True) for _ in KINDS)
-
-    def forward(self, segments):
-        rows = [self.embedding(ids) + self.positions.weight[:len(ids)] for ids in segments]
-        for block, kind in zip(self.blocks, KINDS):
-            if kind == "within":
-                rows = [block(part[None])[0] for part in rows]
-            else:
-                firsts = torch.cat([part[:1] for part in rows]) + self.segment_positions.weight[:len(rows)]
-                rows = [torch.cat([first[None], part[1:]]) for first, part in zip(block(firsts[None])[0], rows)]
-        vectors = torch.cat([part[:1] for part in rows])
-        return {"rows.4": torch.cat(rows), "segment_vectors": vectors, "document": vectors.max(0, keepdim=True).values}
-
-
-golden.make(__file__, Model, {"one": {"segments": [1], "tokens": [1]}, "ragged": {"segments": [2, 1, 4], "tokens": [5, 9, 3, 1, 6, 2, 7]}},
-            {"input_ids": 30})
+segment_blocks.make(__file__, ("within", "across", "within", "within"))
