@@ -2,10 +2,13 @@
 #ifndef FOVEA_TESTS_SESSION_RUNNERS_H_
 #define FOVEA_TESTS_SESSION_RUNNERS_H_
 
+#include <gtest/gtest.h>
+
+#include <numeric>
 #include <thread>
 #include <vector>
 
-#include "fovea/runner.h"
+#include "tests/support/model_builder.h"
 
 namespace fovea::test {
 
@@ -21,6 +24,25 @@ inline void ThreadRunner(void* context, uint32_t workers, fovea_task task, void*
 inline void ReverseRunner(void* context, uint32_t workers, fovea_task task, void* task_context) {
   (void)context;
   for (uint32_t w = workers; w-- > 0;) task(task_context, w);
+}
+
+// What run(options) gives is the same for any workers, tiles and runners, and if each of `values` values is kept.
+template <typename Run>
+void ExpectOneResult(const std::vector<fovea_limit>& limits, size_t values, const Run& run) {
+  const auto expected = run(Options(limits));
+  for (const uint32_t workers : {1u, 2u, 4u}) {
+    for (const uint32_t tile_rows : {1u, 3u, 16u, 0u}) {
+      fovea_session_options options = Options(limits, workers, tile_rows);
+      options.runner = tile_rows % 2 == 0 ? ThreadRunner : ReverseRunner;
+      EXPECT_EQ(run(options), expected) << "workers " << workers << " tile " << tile_rows;
+    }
+  }
+  std::vector<uint32_t> keep(values);
+  std::iota(keep.begin(), keep.end(), 0);
+  fovea_session_options options = Options(limits, 2, 3);
+  options.keep = keep.data();
+  options.keep_count = static_cast<uint32_t>(keep.size());
+  EXPECT_EQ(run(options), expected);
 }
 
 }  // namespace fovea::test

@@ -63,21 +63,7 @@ TEST(Spaces, SpacesThatFollowGiveTheSameBits) {
     EXPECT_EQ(session.Segments(t.patches), (Lengths{4, 4, 4, 4, 4}));
     return OutputsOf(session, t);
   };
-  const Bits expected = run(Options(limits));
-  for (const uint32_t workers : {1u, 2u, 4u}) {
-    for (const uint32_t tile_rows : {1u, 3u, 16u, 0u}) {
-      fovea_session_options options = Options(limits, workers, tile_rows);
-      options.runner = tile_rows % 2 == 0 ? ThreadRunner : ReverseRunner;
-      EXPECT_EQ(run(options), expected) << "workers " << workers << " tile " << tile_rows;
-    }
-  }
-  // Every value kept changes nothing.
-  std::vector<uint32_t> keep;
-  for (uint32_t v = 0; v < b.content().programs[0].values.size(); ++v) keep.push_back(v);
-  fovea_session_options options = Options(limits, 2, 3);
-  options.keep = keep.data();
-  options.keep_count = static_cast<uint32_t>(keep.size());
-  EXPECT_EQ(run(options), expected);
+  ExpectOneResult(limits, b.content().programs[0].values.size(), run);
 }
 
 TEST(Spaces, SelectedRowsAreThoseOfOneRun) {
