@@ -1,9 +1,10 @@
-"""Writes and reads the safetensors format: an 8-byte length, a JSON header, the raw little-endian tensors."""
+"""Writes and reads the safetensors format (an 8-byte length, a JSON header, the raw little-endian tensors); weights of a model in it."""
 
 import json
 import struct
 
 import numpy as np
+import torch
 
 TYPES = {"float32": "F32", "float16": "F16", "int64": "I64"}
 
@@ -31,3 +32,14 @@ def load(path):
     types = {name: dtype for dtype, name in TYPES.items()}
     return {name: np.frombuffer(raw[slice(*t["data_offsets"])], types[t["dtype"]]).reshape(t["shape"])
             for name, t in header.items()}
+
+
+def stored(model):
+    """The weights as they are saved: f16."""
+    return {name: p.detach().numpy().astype(np.float16) for name, p in model.state_dict().items()}
+
+
+def load_into(model, weights):
+    """The model with the weights as they are stored, so that what is measured is what is saved."""
+    model.load_state_dict({name: torch.from_numpy(v.astype(np.float32)) for name, v in weights.items()})
+    return model.eval()

@@ -20,6 +20,7 @@ SEED = 20250607
 VOCABULARY = 5600
 MAX_LENGTH = 128  # with [CLS] and [SEP]
 EVAL_ROWS = 400
+BATCH = 64
 CONFIG = {
     "architectures": ["BertForSequenceClassification"],
     "attention_probs_dropout_prob": 0.0,
@@ -95,16 +96,20 @@ def batches(rows, labels, size, rng=None):
         yield (*padded([rows[i] for i in chunk]), torch.from_numpy(labels[chunk]))
 
 
-def scores(model, data, form="full"):
-    """Accuracy and macro-averaged F1 over the sections."""
-    model.eval()
+def accuracy_and_f1(predictions):
+    """Accuracy and macro-averaged F1 over the sections, of pairs of labels and what the model returned."""
     table = np.zeros((len(packages.SECTIONS),) * 2, int)
-    with torch.no_grad():
-        rows = [data.ids(i, form) for i in range(len(data.labels))]
-        for ids, mask, labels in batches(rows, data.labels, 64):
-            np.add.at(table, (labels.numpy(), model(ids, mask)[0].argmax(-1).numpy()), 1)
+    for labels, returned in predictions:
+        np.add.at(table, (labels.numpy(), returned[0].argmax(-1).numpy()), 1)
     f1 = 2 * np.diag(table) / np.maximum(table.sum(0) + table.sum(1), 1)
     return round(float(np.trace(table) / table.sum()), 4), round(float(f1.mean()), 4)
+
+
+@torch.no_grad()
+def scores(model, data, form="full"):
+    model.eval()
+    rows = [data.ids(i, form) for i in range(len(data.labels))]
+    return accuracy_and_f1((labels, model(ids, mask)) for ids, mask, labels in batches(rows, data.labels, BATCH))
 
 
 class Bag(nn.Module):
@@ -122,36 +127,41 @@ class Bag(nn.Module):
         return (self.linear(mean),)
 
 
-def fit(model, train, epochs, rate, rng, drop, after_epoch, seconds=float("inf")):
+def epoch_of(train, rng, drop):
+    """The batches of an epoch: what the model takes, and labels. `drop` is the share of pieces hidden behind [UNK]."""
+    # What a user types may be a title or a paragraph: train on both and on the whole, long and cut short.
+    forms = rng.choice(["full", "short", "long"], len(train.labels), p=[0.6, 0.2, 0.2])
+    limits = rng.choice([MAX_LENGTH, MAX_LENGTH // 2], len(train.labels), p=[0.35, 0.65])
+    rows = [train.ids(i, forms[i], limits[i]) for i in range(len(train.labels))]
+    for ids, mask, labels in batches(rows, train.labels, BATCH, rng):
+        hidden = torch.from_numpy(rng.random(ids.shape) < drop) & (ids > wordpiece.SEP)
+        yield (ids.masked_fill(hidden, wordpiece.UNK), mask), labels
+
+
+def fit(model, examples, epochs, rate, epoch, after_epoch, seconds=float("inf")):
     """AdamW with warm-up and linear decay, which comes to its end early when the time does.
 
-    `drop` is the share of pieces hidden behind [UNK].
+    `epoch()` yields the batches of an epoch of so many examples.
     """
     decayed = [p for p in model.parameters() if p.dim() > 1]
     plain = [p for p in model.parameters() if p.dim() == 1]
     optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.05}, {"params": plain, "weight_decay": 0.0}],
                                   lr=rate, betas=(0.9, 0.98))
-    size = 64
-    steps = epochs * ((len(train.labels) + size - 1) // size)
+    steps = epochs * ((examples + BATCH - 1) // BATCH)
     step, begin = 0, time.time()
     loss_function = nn.CrossEntropyLoss(label_smoothing=0.05)
-    for epoch in range(epochs):
+    for _ in range(epochs):
         model.train()
-        # What a user types may be a title or a paragraph: train on both and on the whole, long and cut short.
-        forms = rng.choice(["full", "short", "long"], len(train.labels), p=[0.6, 0.2, 0.2])
-        limits = rng.choice([MAX_LENGTH, MAX_LENGTH // 2], len(train.labels), p=[0.35, 0.65])
-        rows = [train.ids(i, forms[i], limits[i]) for i in range(len(train.labels))]
         total, seen = 0.0, 0
-        for ids, mask, labels in batches(rows, train.labels, size, rng):
+        for arguments, labels in epoch():
             done = max(step / steps, (time.time() - begin) / seconds)
             if done >= 1:
                 break
             for group in optimizer.param_groups:
                 group["lr"] = rate * min((done + 0.001) / 0.06, (1 - done) / 0.94)
             step += 1
-            hidden = torch.from_numpy(rng.random(ids.shape) < drop) & (ids > wordpiece.SEP)
             with torch.autocast("cpu", dtype=torch.bfloat16):
-                logits = model(ids.masked_fill(hidden, wordpiece.UNK), mask)[0]
+                logits = model(*arguments)[0]
             loss = loss_function(logits.float(), labels)
             optimizer.zero_grad()
             loss.backward()
@@ -166,10 +176,8 @@ def fit(model, train, epochs, rate, rng, drop, after_epoch, seconds=float("inf")
 
 def rounded(model):
     """The weights as stored: f16. The model itself is rounded to them, so that what is measured is what is saved."""
-    stored = {name: p.detach().numpy().astype(np.float16) for name, p in model.state_dict().items()}
-    copy = bert.Classifier({**CONFIG, "vocab_size": VOCABULARY})
-    copy.load_state_dict({name: torch.from_numpy(v.astype(np.float32)) for name, v in stored.items()})
-    return stored, copy.eval()
+    stored = tensors.stored(model)
+    return stored, tensors.load_into(bert.Classifier({**CONFIG, "vocab_size": VOCABULARY}), stored)
 
 
 def golden(model, tokenizer):
@@ -277,7 +285,7 @@ def main():
     log(len(train.labels), "training,", len(held_out.labels), "held out")
 
     bag = Bag(CONFIG["hidden_size"])
-    fit(bag, train, args.bag_epochs, 1e-2, rng, 0.1,
+    fit(bag, len(train.labels), args.bag_epochs, 1e-2, lambda: epoch_of(train, rng, 0.1),
         lambda epoch, loss: log(f"bag {epoch:.1f} loss {loss:.3f} held out", *scores(bag, held_out)))
     results["bag_of_words"] = dict(zip(("accuracy", "macro_f1"), scores(bag, held_out)))
 
@@ -290,7 +298,8 @@ def main():
         export(args.out, model, tokenizer, held_out, results)
         log(f"epoch {epoch:.2f} loss {loss:.3f}", results["held_out_full"], results["held_out_short"])
 
-    fit(model, train, args.epochs, 1.2e-3, rng, 0.1, after_epoch, 60 * args.minutes)
+    fit(model, len(train.labels), args.epochs, 1.2e-3, lambda: epoch_of(train, rng, 0.1), after_epoch,
+        60 * args.minutes)
     _, model = rounded(model)
     for text in GOLDEN_TEXTS:
         print(text[:70], predict(model, tokenizer, text))

@@ -79,17 +79,6 @@ def fit(model, train, steps, rate, rng, seconds, after):
                 model.train()
 
 
-def stored_weights(model):
-    return {name: p.detach().numpy().astype(np.float16) for name, p in model.state_dict().items()}
-
-
-def from_stored(stored):
-    """The model with the weights as they are stored, so that what is measured is what is saved."""
-    model = seq2seq.Normaliser(CONFIG)
-    model.load_state_dict({name: torch.from_numpy(v.astype(np.float32)) for name, v in stored.items()})
-    return model.eval()
-
-
 def tokenizer():
     """Every character is a piece; letters are small, space around the text is nothing."""
     return {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Strip", "strip_left": True, "strip_right": True},
@@ -165,15 +154,15 @@ def main():
                "training_dates": len(train), "held_out_dates": len(unseen), "held_out_examples": HELD_OUT}
 
     def after(step, loss):
-        tensors.save(f"{args.out}/model.safetensors", stored_weights(model))
+        tensors.save(f"{args.out}/model.safetensors", tensors.stored(model))
         results.update(steps=step, minutes=round((time.time() - start) / 60, 1))
-        export(args.out, from_stored(stored_weights(model)), results, held_out)
+        export(args.out, tensors.load_into(seq2seq.Normaliser(CONFIG), tensors.stored(model)), results, held_out)
         print(f"[{time.time() - start:6.0f} s] step {step} loss {loss:.4f} held out {results['accuracy']}", flush=True)
 
     if args.steps == 0:
         with open(f"{args.out}/metrics.json") as f:
             results = {**json.load(f), **results}
-        export(args.out, from_stored(tensors.load(f"{args.out}/model.safetensors")), results, held_out)
+        export(args.out, tensors.load_into(seq2seq.Normaliser(CONFIG), tensors.load(f"{args.out}/model.safetensors")), results, held_out)
         return
     fit(model, train, args.steps, 4e-3, rng, 60 * args.minutes, after)
 

@@ -8,14 +8,13 @@ import time
 
 import numpy as np
 import torch
-from torch import nn
 
 import hierarchical
 import packages
 import sentences
 import tensors
 import wordpiece
-from train import EVAL_ROWS, SEED, write_json
+from train import BATCH, EVAL_ROWS, SEED, accuracy_and_f1, fit, write_json
 
 CONFIG = {
     "hidden_size": 96, "num_attention_heads": 3, "intermediate_size": 384, "sentence_intermediate_size": 192,
@@ -72,56 +71,21 @@ def batches(documents, labels, size, rng=None):
 
 @torch.no_grad()
 def scores(model, documents, labels):
-    """Accuracy and macro-averaged F1 over the sections."""
     model.eval()
-    table = np.zeros((len(packages.SECTIONS),) * 2, int)
-    for rows, expected in batches(documents, labels, 64):
-        np.add.at(table, (expected.numpy(), model(rows)[0].argmax(-1).numpy()), 1)
-    f1 = 2 * np.diag(table) / np.maximum(table.sum(0) + table.sum(1), 1)
-    return {"accuracy": round(float(np.trace(table) / table.sum()), 4), "macro_f1": round(float(f1.mean()), 4)}
+    found = accuracy_and_f1((expected, model(rows)) for rows, expected in batches(documents, labels, BATCH))
+    return dict(zip(("accuracy", "macro_f1"), found))
 
 
-def fit(model, train, epochs, rate, rng, hidden, after_epoch, seconds):
-    """AdamW with warm-up and linear decay, which comes to its end early when the time does.
-
-    `hidden` is the share of pieces replaced by [UNK].
-    """
-    decayed = [p for p in model.parameters() if p.dim() > 1]
-    plain = [p for p in model.parameters() if p.dim() == 1]
-    optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.05}, {"params": plain, "weight_decay": 0.0}],
-                                  lr=rate, betas=(0.9, 0.98))
-    size = 64
-    steps = epochs * ((len(train.labels) + size - 1) // size)
-    step, begin = 0, time.time()
-    loss_function = nn.CrossEntropyLoss(label_smoothing=0.05)
-    for epoch in range(epochs):
-        model.train()
-        # What a user types may be a title or a paragraph: train on both and on the whole, long and cut short.
-        forms = rng.choice(["full", "short", "long"], len(train.labels), p=[0.7, 0.15, 0.15])
-        limits = rng.choice([CONFIG["max_sentences"], 6, 3], len(train.labels), p=[0.4, 0.3, 0.3])
-        documents = [train.forms[forms[i]][i][:limits[i]] for i in range(len(train.labels))]
-        total, seen = 0.0, 0
-        for rows, labels in batches(documents, train.labels, size, rng):
-            done = max(step / steps, (time.time() - begin) / seconds)
-            if done >= 1:
-                break
-            for group in optimizer.param_groups:
-                group["lr"] = rate * min((done + 0.001) / 0.06, (1 - done) / 0.94)
-            step += 1
-            rows = [[[wordpiece.UNK if i > wordpiece.SEP and u < hidden else i for i, u in zip(s, rng.random(len(s)))]
-                     for s in d] for d in rows]
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                logits = model(rows)[0]
-            loss = loss_function(logits.float(), labels)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            total += loss.item() * len(labels)
-            seen += len(labels)
-        after_epoch(step / steps * epochs, total / max(seen, 1))
-        if done >= 1:
-            break
+def epoch_of(train, rng, drop):
+    """The batches of an epoch. `drop` is the share of pieces hidden behind [UNK]."""
+    # What a user types may be a title or a paragraph: train on both and on the whole, long and cut short.
+    forms = rng.choice(["full", "short", "long"], len(train.labels), p=[0.7, 0.15, 0.15])
+    limits = rng.choice([CONFIG["max_sentences"], 6, 3], len(train.labels), p=[0.4, 0.3, 0.3])
+    documents = [train.forms[forms[i]][i][:limits[i]] for i in range(len(train.labels))]
+    for rows, labels in batches(documents, train.labels, BATCH, rng):
+        rows = [[[wordpiece.UNK if i > wordpiece.SEP and u < drop else i for i, u in zip(s, rng.random(len(s)))]
+                 for s in d] for d in rows]
+        yield (rows,), labels
 
 
 def start_from(flat, model):
@@ -143,15 +107,8 @@ def start_from(flat, model):
     model.load_state_dict(values, strict=False)
 
 
-def stored_weights(model):
-    return {name: p.detach().numpy().astype(np.float16) for name, p in model.state_dict().items()}
-
-
 def from_stored(stored):
-    """The model with the weights as they are stored, so that what is measured is what is saved."""
-    model = hierarchical.Classifier({**CONFIG, "vocab_size": len(stored["word_embeddings.weight"])})
-    model.load_state_dict({name: torch.from_numpy(v.astype(np.float32)) for name, v in stored.items()})
-    return model.eval()
+    return tensors.load_into(hierarchical.Classifier({**CONFIG, "vocab_size": len(stored["word_embeddings.weight"])}), stored)
 
 
 def ragged(rows):
@@ -232,8 +189,8 @@ def main():
 
     def after_epoch(epoch, loss):
         results.update(epochs=round(epoch, 2), minutes=round((time.time() - start) / 60, 1))
-        tensors.save(f"{args.out}/model.safetensors", stored_weights(model))
-        export(args.out, from_stored(stored_weights(model)), tokenizer, held_out, results)
+        tensors.save(f"{args.out}/model.safetensors", tensors.stored(model))
+        export(args.out, from_stored(tensors.stored(model)), tokenizer, held_out, results)
         log(f"epoch {epoch:.2f} loss {loss:.3f}", results["held_out_full"], results["held_out_short"])
 
     if args.epochs == 0:
@@ -241,7 +198,7 @@ def main():
             results = {**json.load(f), **results}
         export(args.out, from_stored(tensors.load(f"{args.out}/model.safetensors")), tokenizer, held_out, results)
         return
-    fit(model, train, args.epochs, 8e-4, rng, 0.12, after_epoch, 60 * args.minutes)
+    fit(model, len(train.labels), args.epochs, 8e-4, lambda: epoch_of(train, rng, 0.12), after_epoch, 60 * args.minutes)
 
 
 if __name__ == "__main__":
