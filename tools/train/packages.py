@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 
-SUITE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n"
+SUITE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} bookworm main\n"
 
 # Sections that say what a package is for. Left out: those that name a role in the archive rather than a subject (doc,
 # debug, oldlibs, metapackages, tasks, localization, introspection, misc, otherosfs), interpreters, and small ones.
@@ -22,13 +22,24 @@ HELD_OUT_PER_SOURCE = 1
 Example = collections.namedtuple("Example", "package label short long lines held_out")
 
 
+def mirror():
+    """The Debian mirror that this machine's apt is set up with."""
+    for path in ["/etc/apt/sources.list", *sorted(glob.glob("/etc/apt/sources.list.d/*"))]:
+        if os.path.isfile(path):
+            with open(path) as f:
+                found = re.search(r"^(?:URIs:|deb(?: \[[^]]*\])?) *(\S+)", f.read(), re.MULTILINE)
+            if found:
+                return found.group(1)
+    raise SystemExit("apt is not set up with a Debian mirror")
+
+
 def fetch(work):
     """Fetches the lists with apt into a private state directory; returns the texts of Packages and Translation-en."""
     lists = os.path.abspath(os.path.join(work, "apt"))
     os.makedirs(os.path.join(lists, "partial"), exist_ok=True)
     sources = lists + ".list"
     with open(sources, "w") as f:
-        f.write(SUITE)
+        f.write(SUITE.format(mirror()))
     options = {"Dir::State::lists": lists, "Dir::Etc::sourcelist": sources, "Dir::Etc::sourceparts": "/dev/null",
                "Acquire::Languages": "en", "Dir::Cache::pkgcache": "", "Dir::Cache::srcpkgcache": ""}
     flags = [f"-o{key}={value}" for key, value in options.items()]
