@@ -64,6 +64,9 @@ TEST(Cast, OutputsAndKeptValuesHaveTheirType) {
           for (uint32_t row = 0; row < 21; ++row) {
             const std::vector<float> found = RowOf(view, row, heads);
             ASSERT_TRUE(std::equal(found.begin(), found.end(), expected.begin() + size_t{row} * width)) << row;
+            const auto* bytes = static_cast<const uint8_t*>(view.data) + size_t{row} * view.row_bytes;
+            const size_t used = type == DType::kI8 ? 4 * heads + width : 2 * width;
+            for (size_t i = used; i < view.row_bytes; ++i) ASSERT_EQ(bytes[i], 0u) << row;
           }
         }
       }
