@@ -122,9 +122,10 @@ TEST_P(PublishedEncoder, RunsWithoutHeap) {
   if (Missing(Path())) GTEST_SKIP();
   if (!fovea::testing::HeapTrap::Works()) GTEST_SKIP() << "the heap cannot be watched in this build";
   for (const DType type : {DType::kF32, DType::kF16, DType::kI8, DType::kI4}) {
-    for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
-      const Converted converted = Convert(type, backend);
-      for (uint32_t workers = 1; workers <= 4; ++workers) ExpectNoHeap(converted.model, {20, 3, 40}, workers);
+    const Converted converted = Convert(type);
+    const tools::Model highway(converted.blob.data(), converted.blob.size(), "highway", {FOVEA_BACKEND_HIGHWAY, false});
+    for (const tools::Model* model : {&converted.model, &highway}) {
+      for (uint32_t workers = 1; workers <= 4; ++workers) ExpectNoHeap(*model, {20, 3, 40}, workers);
     }
   }
 }
