@@ -410,10 +410,7 @@ Status Run(const fovea_attention_options* given, const fovea_attention_rows* q, 
   FOVEA_TRY(ScratchBytes(request, &needed, reporter));
   if (scratch_size < needed) return reporter.Fail(FOVEA_E_TOO_SMALL, "scratch is too small", needed, scratch_size);
   if (scratch == nullptr) return reporter.Fail(FOVEA_E_NULL, "scratch is NULL", needed, 0);
-  const uint64_t over = reinterpret_cast<uintptr_t>(scratch) % kAlignment;
-  if (over != 0) {
-    return reporter.Fail(FOVEA_E_MISALIGNED, "memory must start on a multiple of 64 bytes", kAlignment, over);
-  }
+  FOVEA_TRY(CheckAligned(scratch, reporter));
   if (queries == 0) return kOk;
   Job job = {&request, GetKernels(), static_cast<uint8_t*>(scratch), static_cast<size_t>(WorkerBytes(request)), {}};
   job.tiles.Reset(queries, request.options.workers, request.options.tile_rows);

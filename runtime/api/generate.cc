@@ -40,10 +40,7 @@ Status Init(const fovea_generate_options* options, void* memory, uint64_t size, 
   if (size < counting.needed()) {
     return reporter.Fail(FOVEA_E_TOO_SMALL, "memory for the generator is too small", counting.needed(), size);
   }
-  const uint64_t over = reinterpret_cast<uintptr_t>(memory) % kAlignment;
-  if (over != 0) {
-    return reporter.Fail(FOVEA_E_MISALIGNED, "memory must start on a multiple of 64 bytes", kAlignment, over);
-  }
+  FOVEA_TRY(CheckAligned(memory, reporter));
   Arena arena(memory, static_cast<size_t>(counting.needed()));
   FOVEA_TRY(Place(options, arena, reporter, &handle));
   if (!arena.ok()) return reporter.Fail(FOVEA_E_INTERNAL, "sizing and placing disagree", counting.needed(), size);

@@ -34,6 +34,12 @@ inline const Tokenizer* TokenizerOf(const fovea_model* handle) {
   return IsLive(handle) && handle->model.has_text ? &handle->model.tokenizer : nullptr;
 }
 
+inline Status CheckAligned(const void* memory, Reporter& reporter) {
+  const uint64_t over = reinterpret_cast<uintptr_t>(memory) % kAlignment;
+  if (over == 0) return kOk;
+  return reporter.Fail(FOVEA_E_MISALIGNED, "memory must start on a multiple of 64 bytes", kAlignment, over);
+}
+
 // Reads a caller's struct of any version: absent fields are zero, fields from the future must be.
 template <typename T>
 Status ReadStruct(const T* given, T* options, Reporter& reporter) {

@@ -1,6 +1,6 @@
 // fovea/model.h: looking inside a model.
-#include "runtime/api/find.h"
 #include "runtime/api/handles.h"
+#include "runtime/model/find.h"
 
 using namespace fovea;  // NOLINT: this file is the border
 
@@ -71,12 +71,7 @@ fovea_status fovea_model_tensor(const fovea_model* model, uint32_t tensor, fovea
 }
 
 const char* fovea_model_metadata(const fovea_model* model, const char* key) {
-  if (!IsLive(model) || key == nullptr) return nullptr;
-  const Blob& blob = model->model.blob;
-  for (uint32_t i = 0; i < blob.metadata.count; ++i) {
-    if (strcmp(blob.String(blob.metadata[i].key), key) == 0) return blob.String(blob.metadata[i].value);
-  }
-  return nullptr;
+  return IsLive(model) && key != nullptr ? FindMetadata(model->model.blob, key) : nullptr;
 }
 
 const char* fovea_model_label(const fovea_model* model, uint32_t index) {

@@ -38,10 +38,7 @@ Status Place(const void* bytes, uint64_t size, const fovea_model_options* given,
 Status CheckMemory(const void* memory, uint64_t needed, uint64_t size, Reporter& reporter) {
   if (size < needed) return reporter.Fail(FOVEA_E_TOO_SMALL, "memory for the model is too small", needed, size);
   if (memory == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL");
-  const uint64_t over = reinterpret_cast<uintptr_t>(memory) % kAlignment;
-  if (over != 0)
-    return reporter.Fail(FOVEA_E_MISALIGNED, "memory must start on a multiple of 64 bytes", kAlignment, over);
-  return kOk;
+  return CheckAligned(memory, reporter);
 }
 
 Status Size(const void* bytes, uint64_t size, const fovea_model_options* options, uint64_t* needed,

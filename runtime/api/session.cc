@@ -1,6 +1,6 @@
 // fovea/session.h.
-#include "runtime/api/find.h"
 #include "runtime/api/handles.h"
+#include "runtime/model/find.h"
 
 namespace fovea {
 namespace {
@@ -58,10 +58,7 @@ Status CheckBlock(uint32_t block, const void* memory, uint64_t needed, uint64_t 
   if (size < needed) return reporter.Fail(FOVEA_E_TOO_SMALL, "a block of session memory is too small", needed, size);
   if (needed == 0) return kOk;
   if (memory == nullptr) return reporter.Fail(FOVEA_E_NULL, "a block of session memory is NULL", needed, size);
-  const uint64_t over = reinterpret_cast<uintptr_t>(memory) % kAlignment;
-  if (over != 0)
-    return reporter.Fail(FOVEA_E_MISALIGNED, "memory must start on a multiple of 64 bytes", kAlignment, over);
-  return kOk;
+  return CheckAligned(memory, reporter);
 }
 
 Arena MakeArena(void* memory, uint64_t size, uint64_t needed) {

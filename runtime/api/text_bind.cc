@@ -1,7 +1,7 @@
 // Encoded texts and documents as inputs of a session.
-#include "runtime/api/find.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/text_calls.h"
+#include "runtime/model/find.h"
 
 namespace fovea {
 namespace {

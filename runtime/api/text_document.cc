@@ -1,7 +1,7 @@
 // Documents: taken apart into sentences, encoded.
-#include "runtime/api/find.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/text_calls.h"
+#include "runtime/model/find.h"
 #include "runtime/text/sentences.h"
 #include "runtime/text/utf8.h"
 

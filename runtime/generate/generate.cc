@@ -5,24 +5,15 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/model/find.h"
+
 namespace fovea {
 namespace {
 
 constexpr int32_t kNoToken = -1;
 
-const char* FindMetadata(const Blob& blob, const char* key) {
-  for (uint32_t i = 0; i < blob.metadata.count; ++i) {
-    if (strcmp(blob.String(blob.metadata[i].key), key) == 0) return blob.String(blob.metadata[i].value);
-  }
-  return nullptr;
-}
-
-// Index of the value, or kBlobNone.
 uint32_t FindByName(const Session& session, const char* name) {
-  for (uint32_t v = 0; v < session.program().value_count; ++v) {
-    if (strcmp(session.model->blob.String(session.value(v).name), name) == 0) return v;
-  }
-  return kBlobNone;
+  return FindValue(*session.model, session.program(), name);
 }
 
 // Reads a number that ends with a space or the text; false if there is none.

@@ -237,11 +237,7 @@ TEST(Expand, UsesAreChecked) {
   const auto refused = [](const char* what, fovea_status status, const std::function<void(Program&)>& add) {
     Program p;
     add(p);
-    if (status == FOVEA_OK) {
-      ExpectAccepted(p.b, what);
-    } else {
-      ExpectRefused(p.b, status, what);
-    }
+    ExpectStatus(p.b, status, what);
   };
   const fovea_status record = FOVEA_E_RECORD, shape = FOVEA_E_SHAPE;
   refused("fine", FOVEA_OK, [](Program& p) {

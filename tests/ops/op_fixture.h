@@ -102,6 +102,12 @@ inline void ExpectAccepted(ModelBuilder& b, const std::string& what) {
   EXPECT_EQ(error.status, FOVEA_OK) << what << ": " << error.text;
 }
 
+// Refused so, or, with FOVEA_OK, accepted.
+inline void ExpectStatus(ModelBuilder& b, fovea_status status, const std::string& what) {
+  if (status == FOVEA_OK) return ExpectAccepted(b, what);
+  ExpectRefused(b, status, what);
+}
+
 // A space of texts and one of their tokens, where most operations are tried.
 struct TextSpaces {
   explicit TextSpaces(ModelBuilder& b) : texts(b.Space("texts")), tokens(b.Space("tokens", texts)) {}

@@ -1,6 +1,7 @@
 // Spaces that follow from rows which a run selects: the tokens of chosen sentences, with an encoder of their own.
 #include <algorithm>
 
+#include "tests/session/guarded_session.h"
 #include "tests/session/runners.h"
 #include "tests/support/heap_trap.h"
 #include "tests/support/model_builder.h"
@@ -188,24 +189,10 @@ TEST(Selected, NeedExactlyTheirMemory) {
   const CoarseToFine t = BuildCoarseToFine(b);
   const TestModel model(b.Blob());
   const std::vector<fovea_limit> limits = {{t.documents, 2, 0}, {t.sentences, 6, 0}, {t.tokens, 20, 0}};
-  const fovea_session_options options = Options(limits, 2, 4);
-  fovea_session_memory sizes = {};
-  sizes.struct_size = sizeof(sizes);
+  const GuardedSession guarded(model, Options(limits, 2, 4));
+  fovea_session* const session = guarded.get();
+  ASSERT_NE(session, nullptr);
   fovea_error error = {};
-  ASSERT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_OK);
-  AlignedBytes fixed(sizes.fixed_size + 128), scratch(sizes.scratch_size + 128);
-  memset(fixed.data(), 0xa5, fixed.size());
-  memset(scratch.data(), 0xa5, scratch.size());
-  fovea_session_memory given = sizes;
-  given.fixed = fixed.data() + 64;
-  given.scratch = scratch.data() + 64;
-  fovea_session* session = nullptr;
-  for (uint64_t* size : {&given.fixed_size, &given.scratch_size}) {
-    --*size;
-    EXPECT_EQ(fovea_session_init(model.model, &options, &given, &session, &error), FOVEA_E_TOO_SMALL);
-    EXPECT_EQ(error.expected, ++*size);
-  }
-  ASSERT_EQ(fovea_session_init(model.model, &options, &given, &session, &error), FOVEA_OK);
   uint64_t calls = 0;
   struct Shape {
     Lengths of_documents, of_sentences;
@@ -234,12 +221,7 @@ TEST(Selected, NeedExactlyTheirMemory) {
     }
   }
   EXPECT_EQ(calls, 0u);
-  for (const AlignedBytes* bytes : {&fixed, &scratch}) {
-    for (uint64_t i = 0; i < 64; ++i) {
-      ASSERT_EQ(bytes->data()[i], 0xa5);
-      ASSERT_EQ(bytes->data()[bytes->size() - 1 - i], 0xa5);
-    }
-  }
+  guarded.ExpectCanaries();
 }
 
 // The most rows below `most` of each of `documents` rows of sentences, against every way to bind the limits.

@@ -1,6 +1,7 @@
 // Spaces whose rows follow from others: fixed, strided and selected segments in sessions.
 #include <algorithm>
 
+#include "tests/session/guarded_session.h"
 #include "tests/session/runners.h"
 #include "tests/support/heap_trap.h"
 #include "tests/support/model_builder.h"
@@ -160,27 +161,10 @@ TEST(Spaces, SpacesThatFollowNeedExactlyTheirMemory) {
   const TinySelector t = BuildTinySelector(b);
   const TestModel model(b.Blob());
   const std::vector<fovea_limit> limits = {{t.texts, 4, 0}, {t.tokens, 10, 0}};
-  const fovea_session_options options = Options(limits, 2, 4);
-  fovea_session_memory sizes = {};
-  sizes.struct_size = sizeof(sizes);
+  const GuardedSession guarded(model, Options(limits, 2, 4));
+  fovea_session* const session = guarded.get();
+  ASSERT_NE(session, nullptr);
   fovea_error error = {};
-  ASSERT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_OK);
-  AlignedBytes fixed(sizes.fixed_size + 128), scratch(sizes.scratch_size + 128);
-  memset(fixed.data(), 0xa5, fixed.size());
-  memset(scratch.data(), 0xa5, scratch.size());
-  fovea_session_memory given = sizes;
-  given.fixed = fixed.data() + 64;
-  given.scratch = scratch.data() + 64;
-  fovea_session* session = nullptr;
-  --given.fixed_size;
-  EXPECT_EQ(fovea_session_init(model.model, &options, &given, &session, &error), FOVEA_E_TOO_SMALL);
-  EXPECT_EQ(error.expected, sizes.fixed_size);
-  given.fixed_size = sizes.fixed_size;
-  --given.scratch_size;
-  EXPECT_EQ(fovea_session_init(model.model, &options, &given, &session, &error), FOVEA_E_TOO_SMALL);
-  EXPECT_EQ(error.expected, sizes.scratch_size);
-  given.scratch_size = sizes.scratch_size;
-  ASSERT_EQ(fovea_session_init(model.model, &options, &given, &session, &error), FOVEA_OK);
   uint64_t calls = 0;
   for (const Lengths& lengths : {Lengths{1, 1, 1, 7}, Lengths{4, 4, 1, 1}, Lengths{10}, Lengths{2, 2, 2, 2}}) {
     fovea::testing::HeapTrap trap;
@@ -196,12 +180,7 @@ TEST(Spaces, SpacesThatFollowNeedExactlyTheirMemory) {
     calls += trap.calls();
   }
   EXPECT_EQ(calls, 0u);
-  for (const AlignedBytes* bytes : {&fixed, &scratch}) {
-    for (uint64_t i = 0; i < 64; ++i) {
-      ASSERT_EQ(bytes->data()[i], 0xa5);
-      ASSERT_EQ(bytes->data()[bytes->size() - 1 - i], 0xa5);
-    }
-  }
+  guarded.ExpectCanaries();
 }
 
 struct Ends {
