@@ -247,6 +247,17 @@ def predict(model, tokenizer, text, n=3):
     return [(packages.SECTIONS[i], round(p[i].item(), 3)) for i in p.argsort(descending=True)[:n].tolist()]
 
 
+def set_up(out):
+    """Makes the directory and the run repeatable: the time it starts, random numbers, and a function that prints beside the time."""
+    start = time.time()
+    torch.manual_seed(SEED)
+    torch.set_num_threads(1)
+    np.finfo(np.float32), np.finfo(np.float64)  # numpy looks at subnormals once; let it do so before they are flushed
+    torch.set_flush_denormal(True)
+    os.makedirs(out, exist_ok=True)
+    return start, np.random.default_rng(SEED), lambda *values: print(f"[{time.time() - start:6.0f} s]", *values, flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True, help="model directory to write; it is usable after every epoch")
@@ -255,17 +266,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=float("inf"), help="ends the encoder's training in this time")
     parser.add_argument("--bag-epochs", type=int, default=6)
     args = parser.parse_args()
-    start = time.time()
-    torch.manual_seed(SEED)
-    torch.set_num_threads(1)
-    np.finfo(np.float32), np.finfo(np.float64)  # numpy looks at subnormals once; let it do so before they are flushed
-    torch.set_flush_denormal(True)
-    rng = np.random.default_rng(SEED)
-    os.makedirs(args.out, exist_ok=True)
-
-    def log(*values):
-        print(f"[{time.time() - start:6.0f} s]", *values, flush=True)
-
+    start, rng, log = set_up(args.out)
     examples = packages.examples(args.work)
     training = [e for e in examples if not e.held_out]
     vocabulary = wordpiece.train_vocabulary([full_text(e.short, e.long) for e in training], VOCABULARY)

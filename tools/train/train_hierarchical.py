@@ -14,7 +14,7 @@ import packages
 import sentences
 import tensors
 import wordpiece
-from train import BATCH, EVAL_ROWS, SEED, accuracy_and_f1, fit, write_json
+from train import BATCH, EVAL_ROWS, SEED, accuracy_and_f1, fit, set_up, write_json
 
 CONFIG = {
     "hidden_size": 96, "num_attention_heads": 3, "intermediate_size": 384, "sentence_intermediate_size": 192,
@@ -164,17 +164,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=10, help="0: only measures the weights that are there")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="ends the training in this time")
     args = parser.parse_args()
-    start = time.time()
-    torch.manual_seed(SEED)
-    torch.set_num_threads(1)
-    np.finfo(np.float32), np.finfo(np.float64)  # numpy looks at subnormals once; let it do so before they are flushed
-    torch.set_flush_denormal(True)
-    rng = np.random.default_rng(SEED)
-    os.makedirs(args.out, exist_ok=True)
-
-    def log(*values):
-        print(f"[{time.time() - start:6.0f} s]", *values, flush=True)
-
+    start, rng, log = set_up(args.out)
     with open(f"{args.flat}/vocab.txt") as f:
         vocabulary = f.read().splitlines()
     tokenizer = wordpiece.Tokenizer(vocabulary)
