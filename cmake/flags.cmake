@@ -35,13 +35,16 @@ target_compile_options(fovea_runtime_flags INTERFACE
 
 # Highway: which SIMD targets kernels are compiled for. Tests see the same.
 add_library(fovea_highway INTERFACE)
-set(disabled
-  HWY_SSSE3 HWY_AVX3_ZEN4 HWY_AVX3_SPR HWY_NEON_BF16 HWY_SVE HWY_SVE2 HWY_SVE_256 HWY_SVE2_128)
+# HWY_NEON is HWY_NEON_WITHOUT_AES and encryption, which no kernel needs.
+set(disabled HWY_SSSE3 HWY_NEON HWY_SVE HWY_SVE2 HWY_SVE_256 HWY_SVE2_128)
 if(NOT FOVEA_SANITIZE STREQUAL none)
   list(APPEND disabled HWY_SSE4 HWY_AVX3)  # instrumented kernels compile slowly: one target of each vector width will do
 endif()
 list(JOIN disabled "|" disabled)
-target_compile_definitions(fovea_highway INTERFACE HWY_STATIC_DEFINE HWY_WANT_AVX3_DL "HWY_DISABLED_TARGETS=(${disabled})")
+# Two x86 targets have nothing but products of bf16 to add; only sources with these options are compiled for them.
+set(FOVEA_BF16_OPTIONS -UHWY_DISABLED_TARGETS "-DHWY_DISABLED_TARGETS=(${disabled})")
+target_compile_definitions(fovea_highway INTERFACE HWY_STATIC_DEFINE HWY_WANT_AVX3_DL
+  "HWY_DISABLED_TARGETS=(${disabled}|HWY_AVX3_ZEN4|HWY_AVX3_SPR)")
 set(riscv_without_vectors OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(riscv_without_vectors ON)  # gcc before 14 lacks what Highway and XNNPACK need there

@@ -43,6 +43,7 @@ struct AttentionSpec {
   Pairing pairing;
   Pattern pattern;
   Score score;
+  Products products;      // wanted; f32 where the CPU has no instruction for them, and for rows by themselves
   float cap;              // scores become cap * tanh(score / cap); 0: they do not
   Activation weighting;   // kNone: softmax; relu, gelu, gelu_tanh, silu, sigmoid: of each score, not normalised
   const float* additive;  // [heads, d_k], Score::kAdditive

@@ -119,6 +119,12 @@ class SpecCheck {
         spec_.weighting == Activation::kLogSigmoid) {
       return Fail("unknown weighting", kActivationCount - 1, weighting);
     }
+    const auto products = static_cast<uint32_t>(spec_.products);
+    if (products >= kProductsCount) return Fail("unknown type of products", kProductsCount - 1, products);
+    if (spec_.products != Products::kF32 && spec_.score != Score::kDot) {
+      return Fail("other scores than dot products are f32", 0, products);
+    }
+    if (spec_.products == Products::kI8) FOVEA_TRY(AtMost(spec_.d_k, kMostI8Depth, "vectors are too wide for int8"));
     if (!(spec_.cap >= 0.0f)) return Fail("cap must not be negative", 0, 0);
     if ((spec_.score == Score::kAdditive) != (spec_.additive != nullptr)) {
       return Fail("additive scores, and only they, need their vectors", 0, 0);

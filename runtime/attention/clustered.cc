@@ -17,6 +17,7 @@ void AttentionEngine::RunClustered(const Piece& piece, const QueryTile& queries)
       SetUpRow(piece, queries.first + first + count, head_, count);
     }
     ClearRows(&tile_, count);
+    if (tile_.products != Products::kF32) attention_.narrow(tile_);
     for (uint32_t round = 0; round < spec_.pattern.rounds; ++round) RunRound(piece, first, round);
     Finish(piece);
     first += count;

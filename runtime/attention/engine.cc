@@ -105,6 +105,11 @@ void PlaceAttentionScratch(const AttentionSpec& spec, uint32_t tile_rows, Arena*
   tile.packed_values = TakeFloats(arena, tile.block * RoundUp(spec.d_v, kAttentionLanes));
   tile.widened = TakeFloats(arena, uint64_t{kAttentionLanes} * std::max(spec.d_k, spec.d_v));
   tile.scores = TakeFloats(arena, kAttentionScoreFloats);
+  if (spec.products != Products::kF32) {
+    tile.query_words = TakeFloats(arena, CheckedSize(scratch->capacity) * CheckedSize(MostWords(spec.d_k)));
+    tile.key_words = TakeFloats(arena, uint64_t{kAttentionLanes} * MostWords(spec.d_k));
+    tile.key_factors = TakeFloats(arena, tile.block);
+  }
   PlaceRows(scratch->capacity, arena, &tile);
   if (spec.relative.bucket_count > 0) {
     const uint64_t rows = std::max(scratch->capacity, tile.block), buckets = spec.relative.bucket_count;
@@ -146,6 +151,8 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
     tile_.weigh = kernels.activation.apply[static_cast<uint32_t>(spec_.weighting)];
   }
   scratch_.part.weigh = tile_.weigh;
+  if (attention_.has[static_cast<uint32_t>(spec_.products)]) tile_.products = scratch_.part.products = spec_.products;
+  tile_.cast = scratch_.part.cast = &kernels.cast;
   tile_.repeats = spec_.pattern.blocks != nullptr || spec_.pattern.rounds > 0;
 }
 
@@ -248,6 +255,7 @@ void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, u
     }
     first += count;
     ClearRows(&tile_, count);
+    if (tile_.products != Products::kF32 && !few_) attention_.narrow(tile_);
     if (spec_.relative.keys != nullptr) SetUpRelative(first_head, piece.keys);
     QueryTile chunk = queries;
     chunk.first += first_query * queries.step;

@@ -11,7 +11,6 @@
 #include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "runtime/kernels/attention_pack-inl.h"
 #include "runtime/kernels/attention_score-inl.h"
 #include "runtime/kernels/math-inl.h"
 
@@ -134,17 +133,25 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
   float* scores = ScoreGroup<kM>(tile, tile.rows + first_row, &begin, &end);
   if (scores == nullptr) return;
   float shrink[kM];
-  WeighGroup<kM>(tile, first_row, scores, begin / kLanes * kLanes, RoundUpTo(end, kLanes), shrink);
+  const size_t from = begin / kLanes * kLanes, to = RoundUpTo(end, kLanes);
+  WeighGroup<kM>(tile, first_row, scores, from, to, shrink);
 
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   const size_t vectors = RoundUpTo(tile.d_v, kLanes) / kLanes;
   float* out = tile.sum_of_values + first_row * width;
-  const float* weights = scores + begin;
-  for (size_t n = 0; n < vectors; n += kColumns) {
-    Products<kM, true, DotStep>([=](size_t r, size_t i) HWY_ATTR { return weights[r * kScoreStride + i]; }, NoFactors(),
-                                tile.packed_values + begin * width + n * kLanes, width, end - begin, out + n * kLanes,
-                                width, HWY_MIN(vectors - n, kColumns), shrink);
-  }
+  const auto multiply = [&](auto step, size_t first, size_t last) HWY_ATTR {
+    const float* weights = scores + first;
+    for (size_t n = 0; n < vectors; n += kColumns) {
+      Columns<kM, true, decltype(step)>([=](size_t r, size_t i) HWY_ATTR { return weights[r * kScoreStride + i]; },
+                                        NoFactors(), tile.packed_values + first * width + n * kLanes, width,
+                                        last - first, out + n * kLanes, width, HWY_MIN(vectors - n, kColumns), shrink);
+    }
+  };
+  const auto multiply_pairs = [&](auto step) HWY_ATTR {
+    for (size_t r = 0; r < kM; ++r) NarrowWeights(scores + r * kScoreStride, from, to);
+    multiply(step, begin / 2, (end + 1) / 2);
+  };
+  if (!WithValueStep(tile, multiply_pairs)) multiply(DotStep(), begin, end);
 }
 
 // sum += weight * value, [width]; sums are whole vectors.
@@ -385,7 +392,9 @@ void Merge(const AttentionTile& part, uint32_t part_row, const AttentionTile& wh
 
 }  // namespace
 
-AttentionKernels FillAttentionKernels() { return {Pack, Attend, AttendFew, Finish, Choose, FinishBest, Unpack, Merge}; }
+AttentionKernels FillAttentionKernels() {
+  return {{true, kHasBf16, kHasI8}, Narrow, Pack, Attend, AttendFew, Finish, Choose, FinishBest, Unpack, Merge};
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace fovea

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/kernels/cast.h"
+
 namespace fovea {
 
 // Bounds over all targets, so that sizes do not depend on the CPU.
@@ -28,6 +30,15 @@ inline constexpr uint32_t kScoreCount = 3;
 // How keys and values are stored.
 enum class KeyType : uint32_t { kF32 = 0, kF16 = 1, kBf16 = 2, kI8 = 3 };
 inline constexpr uint32_t kKeyTypeCount = 4;
+
+// In what type products are taken, sums being f32 (int32 over int8). A row is then read in words of 32 bits.
+enum class Products : uint32_t {
+  kF32 = 0,
+  kBf16 = 1,  // queries with keys, weights with values: pairs of bf16
+  kI8 = 2,    // queries with keys: four int8, each row with its own scale; weights with values in f32
+};
+inline constexpr uint32_t kProductsCount = 3;
+inline constexpr uint32_t kMostI8Depth = 1u << 16;  // d_k of int8 products, so that an int32 holds the sum
 
 // Keys and values of one head of one segment: position p stands at k + p * k_stride (bytes).
 struct KeySource {
@@ -50,6 +61,9 @@ struct BestKeys {
 
 struct AttentionRow {
   const float* q;         // [d_k]
+  const float* words;     // the same as words, Products other than kF32; set by `narrow`
+  float factor;           // what a product of words is multiplied with
+  int32_t offset;         // what is added to it before
   const float* additive;  // [d_k], Score::kAdditive
   const float* bias;      // by distance: bias[key - position], distance clamped to [-reach, reach]; or null
   const float* relative;  // [buckets] the query's part of the score by bucket of the distance; or null
@@ -70,8 +84,9 @@ struct AttentionTile {
   uint32_t d_k, d_v;
   uint32_t block;  // keys per block, a multiple of kAttentionKeyStep
   Score score;
-  float scale;  // of the scores
-  float cap;    // scores become cap * tanh(score / cap); 0: they do not
+  float scale;        // of the scores
+  float cap;          // scores become cap * tanh(score / cap); 0: they do not
+  Products products;  // of Score::kDot; one that AttentionKernels::has names
   // Weights that are a function of their own score, without normalisation (kernels.activation.apply); null: softmax.
   void (*weigh)(const float* x, size_t count, float* y);
   uint32_t reach;          // of the rows' bias and of `buckets`
@@ -86,6 +101,11 @@ struct AttentionTile {
   float* packed_keys;    // [block * d_k]
   float* packed_values;  // [block, d_v']
   float* widened;        // [kAttentionLanes, max(d_k, d_v)]
+  // Products other than kF32; w is MostWords(d_k).
+  const CastKernels* cast;
+  float* query_words;    // [row_count, w]
+  float* key_words;      // [kAttentionLanes, w]
+  float* key_factors;    // [block]
   float* scores;         // [kAttentionScoreFloats]
   float* sums;           // [row_count, kAttentionLanes], starts as 0
   float* sum_of_values;  // [row_count, d_v'], starts as 0
@@ -104,10 +124,18 @@ struct AttentionTile {
   uint32_t Position(uint32_t i) const { return index != nullptr ? index[i] : first + i * step; }
 };
 
+// Words of a row in any type, a multiple of kAttentionLanes.
+inline size_t MostWords(size_t d_k) {
+  return ((d_k + 1) / 2 + kAttentionLanes - 1) / kAttentionLanes * kAttentionLanes;
+}
+
 inline constexpr uint32_t kAttentionScoreFloats =
     kAttentionGroup * (kAttentionMaxBlock + kAttentionLanes) + kAttentionLanes;
 
 struct AttentionKernels {
+  bool has[kProductsCount];  // the products that this CPU has an instruction for; kF32 always
+  // Where products are not kF32: before the first block, makes the words of all rows of the tile.
+  void (*narrow)(const AttentionTile&);
   // Packs keys [begin, end) of the present block, begin < end <= block. Reads keys [begin rounded down to lanes, end).
   void (*pack)(const AttentionTile&, const KeySource&, uint32_t begin, uint32_t end);
   // Each row takes in its keys of the packed block. Rows with weights get the block's scores there, unscaled by max; if

@@ -47,13 +47,16 @@ HWY_INLINE float KeyScale(const AttentionTile& tile) {
 
 // ---- Packing
 
-// Below, `keys` maps a lane to the row of its key: [d_k] floats.
+// Below, `keys` maps a lane to the row of its key, [d_k] floats or words, and `finish` is what becomes of a vector of
+// them.
 
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
-template <class Keys>
-HWY_INLINE void TransposeKeys(const Keys keys, size_t d_k, float scale, float* to) {
-  for (size_t j = 0; j < d_k; ++j) {
-    for (size_t i = 0; i < kLanes; ++i) to[j * kPanel + i] = keys(i)[j] * scale;
+template <class Keys, class Finish>
+HWY_INLINE void TransposeKeys(const Keys keys, size_t d_k, const Finish finish, float* to) {
+  const D d;
+  for (size_t j = 0; j < d_k; ++j, to += kPanel) {
+    for (size_t i = 0; i < kLanes; ++i) to[i] = keys(i)[j];
+    hn::Store(finish(hn::Load(d, to)), d, to);
   }
 }
 #else
@@ -70,25 +73,24 @@ HWY_INLINE hn::Vec<DB> LoadBlocks(DB d, const Keys keys, size_t lane, size_t off
 }
 
 // Four elements of kLanes keys become four vectors over the keys.
-template <bool kPart, class Keys>
-HWY_INLINE void TransposeFour(const Keys keys, size_t offset, size_t count, V scale, float* to) {
+template <bool kPart, class Keys, class Finish>
+HWY_INLINE void TransposeFour(const Keys keys, size_t offset, size_t count, const Finish finish, float* to) {
   const D d;
   const V a0 = LoadBlocks<kPart>(d, keys, 0, offset, count), a1 = LoadBlocks<kPart>(d, keys, 1, offset, count);
   const V a2 = LoadBlocks<kPart>(d, keys, 2, offset, count), a3 = LoadBlocks<kPart>(d, keys, 3, offset, count);
   const V lower02 = hn::InterleaveLower(d, a0, a2), lower13 = hn::InterleaveLower(d, a1, a3);
   const V upper02 = hn::InterleaveUpper(d, a0, a2), upper13 = hn::InterleaveUpper(d, a1, a3);
-  hn::Store(hn::Mul(scale, hn::InterleaveLower(d, lower02, lower13)), d, to);
-  if (!kPart || count > 1) hn::Store(hn::Mul(scale, hn::InterleaveUpper(d, lower02, lower13)), d, to + kPanel);
-  if (!kPart || count > 2) hn::Store(hn::Mul(scale, hn::InterleaveLower(d, upper02, upper13)), d, to + 2 * kPanel);
-  if (!kPart) hn::Store(hn::Mul(scale, hn::InterleaveUpper(d, upper02, upper13)), d, to + 3 * kPanel);
+  hn::Store(finish(hn::InterleaveLower(d, lower02, lower13)), d, to);
+  if (!kPart || count > 1) hn::Store(finish(hn::InterleaveUpper(d, lower02, lower13)), d, to + kPanel);
+  if (!kPart || count > 2) hn::Store(finish(hn::InterleaveLower(d, upper02, upper13)), d, to + 2 * kPanel);
+  if (!kPart) hn::Store(finish(hn::InterleaveUpper(d, upper02, upper13)), d, to + 3 * kPanel);
 }
 
-template <class Keys>
-HWY_INLINE void TransposeKeys(const Keys keys, size_t d_k, float scale, float* to) {
-  const V factor = hn::Set(D(), scale);
+template <class Keys, class Finish>
+HWY_INLINE void TransposeKeys(const Keys keys, size_t d_k, const Finish finish, float* to) {
   size_t j = 0;
-  for (; j + 4 <= d_k; j += 4) TransposeFour<false>(keys, j, 4, factor, to + j * kPanel);
-  if (j < d_k) TransposeFour<true>(keys, j, d_k - j, factor, to + j * kPanel);
+  for (; j + 4 <= d_k; j += 4) TransposeFour<false>(keys, j, 4, finish, to + j * kPanel);
+  if (j < d_k) TransposeFour<true>(keys, j, d_k - j, finish, to + j * kPanel);
 }
 #endif
 
@@ -135,32 +137,35 @@ HWY_INLINE const float* Widened(KeyType type, const uint8_t* row, float scale, s
   return to;
 }
 
-HWY_INLINE const float* KeyRow(const AttentionTile& tile, const KeySource& source, size_t position) {
-  const float scale = source.type == KeyType::kI8 ? source.k_scales[position * source.k_scale_stride] : 1.0f;
-  return Widened(source.type, source.k + position * source.k_stride, scale, tile.d_k, tile.widened);
+HWY_INLINE float KeyRowScale(const KeySource& source, size_t position) {
+  return source.type == KeyType::kI8 ? source.k_scales[position * source.k_scale_stride] : 1.0f;
 }
 
-HWY_INLINE const float* ValueRow(const AttentionTile& tile, const KeySource& source, size_t position) {
+// The key at `position`, through row `lane` of the scratch for widened rows; likewise the value.
+HWY_INLINE const float* KeyRow(const AttentionTile& tile, const KeySource& source, size_t position, size_t lane = 0) {
+  return Widened(source.type, source.k + position * source.k_stride, KeyRowScale(source, position), tile.d_k,
+                 tile.widened + lane * tile.d_k);
+}
+HWY_INLINE const float* ValueRow(const AttentionTile& tile, const KeySource& source, size_t position, size_t lane = 0) {
   const float scale = source.type == KeyType::kI8 ? source.v_scales[position * source.v_scale_stride] : 1.0f;
-  return Widened(source.type, source.v + position * source.v_stride, scale, tile.d_v, tile.widened);
+  return Widened(source.type, source.v + position * source.v_stride, scale, tile.d_v, tile.widened + lane * tile.d_v);
 }
 
 // ---- A block
 
-// Keys [key, end) of at most kLanes; lanes past the end repeat the last key.
-HWY_INLINE void PackKeys(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, float scale,
-                         float* to) {
+// Keys [key, end) of at most kLanes, times the score's scale; lanes past the end repeat the last key.
+HWY_INLINE void PackKeys(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, float* to) {
+  const V factor = hn::Set(D(), KeyScale(tile));
+  const auto scaled = [factor](V v) HWY_ATTR { return hn::Mul(factor, v); };
   const size_t last = HWY_MIN(end, key + kLanes) - 1;
   if (source.type != KeyType::kF32) {
     const size_t d_k = tile.d_k;
     for (size_t lane = 0; key + lane <= last; ++lane) {
-      const size_t position = tile.Position(static_cast<uint32_t>(key + lane));
-      const float factor = source.type == KeyType::kI8 ? source.k_scales[position * source.k_scale_stride] : 1.0f;
-      Widened(source.type, source.k + position * source.k_stride, factor, d_k, tile.widened + lane * d_k);
+      KeyRow(tile, source, tile.Position(static_cast<uint32_t>(key + lane)), lane);
     }
     const float* rows = tile.widened;
     const size_t count = last - key;
-    TransposeKeys([=](size_t lane) HWY_ATTR { return rows + HWY_MIN(lane, count) * d_k; }, d_k, scale, to);
+    TransposeKeys([=](size_t lane) HWY_ATTR { return rows + HWY_MIN(lane, count) * d_k; }, d_k, scaled, to);
   } else if (tile.index != nullptr) {
     const uint32_t* index = tile.index;
     const uint8_t* rows = source.k;
@@ -168,38 +173,30 @@ HWY_INLINE void PackKeys(const AttentionTile& tile, const KeySource& source, siz
     TransposeKeys(
         [=](size_t lane)
             HWY_ATTR { return reinterpret_cast<const float*>(rows + index[HWY_MIN(key + lane, last)] * stride); },
-        tile.d_k, scale, to);
+        tile.d_k, scaled, to);
   } else {
     const uint8_t* rows = source.k + (tile.first + key * tile.step) * source.k_stride;
     const size_t stride = tile.step * source.k_stride;
     if (key + kLanes <= end) {
       TransposeKeys([=](size_t lane) HWY_ATTR { return reinterpret_cast<const float*>(rows + lane * stride); },
-                    tile.d_k, scale, to);
+                    tile.d_k, scaled, to);
     } else {
       const size_t count = last - key;
       TransposeKeys([=](size_t lane)
                         HWY_ATTR { return reinterpret_cast<const float*>(rows + HWY_MIN(lane, count) * stride); },
-                    tile.d_k, scale, to);
+                    tile.d_k, scaled, to);
     }
   }
 }
 
-inline void Pack(const AttentionTile& tile, const KeySource& source, uint32_t begin, uint32_t end) {
+// The value as it is, in whole vectors.
+HWY_INLINE void PackValue(const AttentionTile& tile, const KeySource& source, size_t key, float* to) {
   const D d;
-  const float scale = KeyScale(tile);
-  // Whole vectors of keys: the first one may begin before `begin`, where there is a key too.
-  for (size_t key = begin / kLanes * kLanes; key < end; key += kLanes) {
-    PackKeys(tile, source, key, end, scale, tile.packed_keys + key / kPanel * kPanel * tile.d_k + key % kPanel);
-  }
   const size_t width = tile.d_v;
-  const size_t packed_width = RoundUpTo(width, kAttentionLanes);
-  for (size_t key = begin; key < end; ++key) {
-    const float* from = ValueRow(tile, source, tile.Position(static_cast<uint32_t>(key)));
-    float* to = tile.packed_values + key * packed_width;
-    size_t j = 0;
-    for (; j + kLanes <= width; j += kLanes) hn::Store(hn::LoadU(d, from + j), d, to + j);
-    if (j < width) hn::Store(hn::LoadN(d, from + j, width - j), d, to + j);
-  }
+  const float* from = ValueRow(tile, source, tile.Position(static_cast<uint32_t>(key)));
+  size_t j = 0;
+  for (; j + kLanes <= width; j += kLanes) hn::Store(hn::LoadU(d, from + j), d, to + j);
+  if (j < width) hn::Store(hn::LoadN(d, from + j, width - j), d, to + j);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -6,7 +6,7 @@
 #define FOVEA_RUNTIME_KERNELS_ATTENTION_SCORE_INL_H_
 #endif
 
-#include "runtime/kernels/attention_pack-inl.h"
+#include "runtime/kernels/attention_words-inl.h"
 #include "runtime/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -73,8 +73,8 @@ HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RE
 
 // The same for `vectors` <= kColumns vectors of columns.
 template <size_t kM, bool kAccumulate, class Step, class Rows, class Factors>
-HWY_INLINE void Products(const Rows a, const Factors factors, const float* b, size_t b_stride, size_t depth, float* c,
-                         size_t c_stride, size_t vectors, const float* shrink) {
+HWY_INLINE void Columns(const Rows a, const Factors factors, const float* b, size_t b_stride, size_t depth, float* c,
+                        size_t c_stride, size_t vectors, const float* shrink) {
   if (kColumns == 4 && vectors == 4) {
     Product<kM, kColumns, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink);
     return;
@@ -226,28 +226,33 @@ HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint
   // Between the rows of scores lie kAttentionLanes floats that may be overwritten.
   float* scores = tile.scores + kAttentionLanes;
 
+  const bool words = kHasI8 && tile.products != Products::kF32;
+  const size_t depth = words ? WordsOf(tile) : tile.d_k;
   const float *a[kM], *v[kM];
-  for (size_t r = 0; r < kM; ++r) a[r] = rows[r].q, v[r] = rows[r].additive;
+  for (size_t r = 0; r < kM; ++r) a[r] = words ? rows[r].words : rows[r].q, v[r] = rows[r].additive;
   const auto element = [&a](size_t r, size_t i) HWY_ATTR { return a[r][i]; };
   for (size_t key = from; key < to;) {
     const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to), vectors = (panel_end - key) / kLanes;
-    const float* keys = tile.packed_keys + key / kPanel * kPanel * tile.d_k + key % kPanel;
-    float* to_scores = scores + key;
-    if (tile.score == Score::kDot) {
-      Products<kM, false, DotStep>(element, NoFactors(), keys, kPanel, tile.d_k, to_scores, kScoreStride, vectors,
-                                   nullptr);
+    const float* keys = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
+    const auto multiply = [&](auto step, const auto factors) HWY_ATTR {
+      Columns<kM, false, decltype(step)>(element, factors, keys, kPanel, depth, scores + key, kScoreStride, vectors,
+                                         nullptr);
+    };
+    if (WithKeyStep(tile, [&](auto step) HWY_ATTR { multiply(step, NoFactors()); })) {
+    } else if (tile.score == Score::kDot) {
+      multiply(DotStep(), NoFactors());
     } else if (tile.score == Score::kDistance) {
-      Products<kM, false, DistanceStep>(element, NoFactors(), keys, kPanel, tile.d_k, to_scores, kScoreStride, vectors,
-                                        nullptr);
+      multiply(DistanceStep(), NoFactors());
     } else {
-      Products<kM, false, AdditiveStep>(
-          element, [&v](size_t r, size_t i) HWY_ATTR { return v[r][i]; }, keys, kPanel, tile.d_k, to_scores,
-          kScoreStride, vectors, nullptr);
+      multiply(AdditiveStep(), [&v](size_t r, size_t i) HWY_ATTR { return v[r][i]; });
     }
     key = panel_end;
   }
 
-  for (size_t r = 0; r < kM; ++r) FinishScores(tile, rows[r], scores + r * kScoreStride, from, to);
+  for (size_t r = 0; r < kM; ++r) {
+    if (words) WidenProduct(tile, rows[r], scores + r * kScoreStride, from, to);
+    FinishScores(tile, rows[r], scores + r * kScoreStride, from, to);
+  }
   return scores;
 }
 

@@ -50,6 +50,7 @@ struct Case {
   std::vector<uint32_t> keys;           // likewise; empty: as `queries`
   float magnitude = 1.0f;               // of queries and keys
   double tolerance = kTolerance;
+  double out_tolerance = 0.0;  // of outputs; 0: `tolerance`
   KeyType key_type = KeyType::kF32;
   bool key_bias = false, key_bias_by_head = false;
   uint32_t buckets = 0;                     // of relative scores; reach is spec.distance_reach
@@ -373,15 +374,23 @@ class Kept {
 inline void Check(const Case& c) {
   const Problem problem(c);
   const AttentionSpec& spec = problem.problem().spec;
-  const ReferenceAttention expected = RunReferenceAttention(problem.Call(), problem.rows(), problem.stride());
+  AttentionCall call = problem.Call();
+  const ReferenceAttention as_wanted = RunReferenceAttention(call, problem.rows(), problem.stride());
+  AttentionSpec f32 = spec;
+  f32.products = Products::kF32;
+  call.spec = &f32;
+  const ReferenceAttention in_f32 =
+      spec.products == Products::kF32 ? as_wanted : RunReferenceAttention(call, problem.rows(), problem.stride());
   ForEachTarget([&](const Kernels& kernels) {
+    const ReferenceAttention& expected =
+        kernels.attention.has[static_cast<uint32_t>(spec.products)] ? as_wanted : in_f32;
     const std::vector<float> out = problem.Run(kernels, {problem.rows()});
     double worst = 0.0;
     for (size_t i = 0; i < out.size(); ++i) {
       ASSERT_TRUE(std::isfinite(out[i])) << i;
       worst = std::max(worst, std::abs(out[i] - expected.out[i]));
     }
-    EXPECT_LE(worst, c.tolerance);
+    EXPECT_LE(worst, c.out_tolerance > 0.0 ? c.out_tolerance : c.tolerance);
 
     for (const bool sparse : {false, true}) {
       const Kept kept(problem, sparse);

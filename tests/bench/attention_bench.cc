@@ -1,6 +1,7 @@
 // GFLOP/s of the attention engine on one core beside the measured peak of fused multiply-adds, and what a window costs
 // against full attention. Counters: GFLOPS (2 * queries * keys seen * (d_k + d_v) per head), peak_share.
 #include <benchmark/benchmark.h>
+#include <string.h>
 #include <time.h>
 
 #include <algorithm>
@@ -81,6 +82,25 @@ struct Setup {
       for (float& value : *x) value = static_cast<float>(random() >> 8) * 0x1p-23f - 1.0f;
     }
     out.resize(q.size());
+    SetTypes(Products::kF32, KeyType::kF32);
+  }
+
+  // Shorter keys and values are whatever the bytes of the f32 ones say (int8), or 1 to 2 (the others).
+  void SetTypes(Products products, KeyType type) {
+    spec.products = products;
+    key_type = type;
+    scales.assign(size_t{rows} * spec.heads, 0.01f);
+    if (type == KeyType::kF16 || type == KeyType::kBf16) {
+      for (std::vector<float>* x : {&k, &v}) {
+        const uint32_t one = type == KeyType::kF16 ? 0x3c003c00 : 0x3f803f80;
+        for (float& value : *x) {
+          uint32_t bits;
+          memcpy(&bits, &value, 4);
+          bits = one | (bits & 0x007f007f);
+          memcpy(&value, &bits, 4);
+        }
+      }
+    }
     scratch.resize(AttentionScratchBytes(spec, tile_rows) + 64);
   }
 
@@ -88,8 +108,11 @@ struct Setup {
     AttentionCall call = {};
     call.spec = &spec;
     call.query_segments = call.key_segments = {offsets, 1};
-    call.k = DenseHeads<const void>(k.data(), spec.heads, spec.d_k);
-    call.v = DenseHeads<const void>(v.data(), spec.heads, spec.d_v);
+    const size_t vector = spec.d_k * (key_type == KeyType::kF32 ? 4 : key_type == KeyType::kI8 ? 1 : 2);
+    call.k = {k.data(), spec.heads * vector, vector};
+    call.v = {v.data(), spec.heads * vector, vector};
+    call.key_type = key_type;
+    call.k_scales = call.v_scales = DenseHeads<const void>(scales.data(), spec.heads, 1);
     call.scratch = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
     const size_t width = size_t{spec.heads} * spec.d_k;
     for (uint32_t row = 0; row < rows; row += tile_rows) {
@@ -114,7 +137,8 @@ struct Setup {
   AttentionSpec spec{};
   uint32_t rows, tile_rows;
   uint32_t offsets[2];
-  std::vector<float> q, k, v, out;
+  KeyType key_type = KeyType::kF32;
+  std::vector<float> q, k, v, out, scales;
   std::vector<char> scratch;
 };
 
@@ -169,6 +193,18 @@ void BM_Causal(benchmark::State& state) {
 }
 BENCHMARK(BM_Causal)->ArgNames({"n", "heads", "d", "tile"})->Args({512, 12, 32, 256})->Unit(benchmark::kMicrosecond);
 
+// The least time of a setup's run over that of another's, in turns.
+double TimeOver(const Kernels& kernels, Setup* setup, Setup* other) {
+  Setup* runs[2] = {setup, other};
+  double times[2] = {1e30, 1e30};
+  for (int i = 0; i < 6; ++i) {
+    const double start = Seconds();
+    runs[i % 2]->Run(kernels);
+    times[i % 2] = std::min(times[i % 2], Seconds() - start);
+  }
+  return times[0] / times[1];
+}
+
 // Arguments: rows, keys on either side, rows per tile. The counter `of_full` is the time relative to full attention,
 // `ideal` the share of keys seen.
 void BM_Window(benchmark::State& state) {
@@ -176,17 +212,7 @@ void BM_Window(benchmark::State& state) {
   Setup setup(n, 12, 32, tile, WindowOf(side, side));
   Setup full(n, 12, 32, tile, {});
   Measure(state, &setup);
-  const Kernels kernels = GetKernels();
-  double times[2] = {1e30, 1e30};
-  for (int i = 0; i < 3; ++i) {
-    Setup* runs[2] = {&setup, &full};
-    for (int which = 0; which < 2; ++which) {
-      const double start = Seconds();
-      runs[which]->Run(kernels);
-      times[which] = std::min(times[which], Seconds() - start);
-    }
-  }
-  state.counters["of_full"] = times[0] / times[1];
+  state.counters["of_full"] = TimeOver(GetKernels(), &setup, &full);
   state.counters["ideal"] = setup.Flops() / full.Flops();
 }
 BENCHMARK(BM_Window)
@@ -195,6 +221,25 @@ BENCHMARK(BM_Window)
     ->Args({4096, 128, 64})
     ->Args({4096, 32, 128})
     ->Args({4096, 256, 128})
+    ->Unit(benchmark::kMicrosecond);
+
+// Arguments: rows, head size (of 384 columns), keys on either side (0: all), type of products, type of keys and values.
+// `of_f32` is the time relative to products in f32 over the same keys.
+void BM_Products(benchmark::State& state) {
+  const uint32_t n = state.range(0), d = state.range(1), side = state.range(2);
+  const Pattern pattern = side == 0 ? Pattern() : WindowOf(side, side);
+  Setup setup(n, 384 / d, d, 128, pattern), f32(n, 384 / d, d, 128, pattern);
+  setup.SetTypes(Products(state.range(3)), KeyType(state.range(4)));
+  f32.SetTypes(Products::kF32, KeyType(state.range(4)));
+  Measure(state, &setup);
+  state.counters["of_f32"] = TimeOver(GetKernels(), &setup, &f32);
+}
+BENCHMARK(BM_Products)
+    ->ArgNames({"n", "d", "side", "products", "keys"})
+    ->ArgsProduct({{512, 4096}, {32, 64, 128}, {0}, {1, 2}, {0}})
+    ->ArgsProduct({{4096}, {32, 64}, {128}, {1, 2}, {0}})
+    ->ArgsProduct({{512}, {64}, {0}, {1}, {2}})
+    ->ArgsProduct({{512}, {64}, {0}, {2}, {3}})
     ->Unit(benchmark::kMicrosecond);
 
 }  // namespace

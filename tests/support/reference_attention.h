@@ -82,6 +82,13 @@ inline double Element(const HeadRows& rows, KeyType type, const HeadRows& scales
   }
 }
 
+// To the nearest of 8 bits.
+inline double ToBf16(double x) {
+  int exponent;
+  std::frexp(static_cast<float>(x), &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(static_cast<float>(x), 8 - exponent)), exponent - 8);
+}
+
 struct ReferenceAttention {
   std::vector<double> out;      // [query rows, heads, d_v]
   std::vector<double> weights;  // [query rows, heads, weights_stride]
@@ -148,7 +155,8 @@ class ReferenceRun {
         weights[key] *= std::exp(-from_center * from_center / (2 * half * half));
       }
       for (uint32_t i = 0; i < spec_.d_v; ++i) {
-        out[i] += weights[key] * Element(call_.v, call_.key_type, call_.v_scales, first + key, KvHead(head), i);
+        const double value = Element(call_.v, call_.key_type, call_.v_scales, first + key, KvHead(head), i);
+        out[i] += weights[key] * (spec_.products == Products::kBf16 ? ToBf16(value) : value);
       }
     }
   }
@@ -215,7 +223,14 @@ class ReferenceRun {
       return Element(call_.k, call_.key_type, call_.k_scales, first + key, KvHead(head), i);
     };
     double score = 0.0;
-    for (uint32_t i = 0; i < spec_.d_k; ++i) {
+    if (spec_.products != Products::kF32) {
+      std::vector<double> qs(spec_.d_k), ks(spec_.d_k);
+      for (uint32_t i = 0; i < spec_.d_k; ++i) qs[i] = q(i), ks[i] = k(i);
+      Round(&qs);
+      if (spec_.products != Products::kI8 || call_.key_type != KeyType::kI8) Round(&ks);
+      score = std::inner_product(qs.begin(), qs.end(), ks.begin(), 0.0);
+    }
+    for (uint32_t i = 0; i < spec_.d_k && spec_.products == Products::kF32; ++i) {
       switch (spec_.score) {
         case Score::kDot:
           score += q(i) * k(i);
@@ -253,6 +268,20 @@ class ReferenceRun {
     if (call_.key_bias.data != nullptr) score += Element(call_.key_bias, KeyType::kF32, none, first + key, head, 0);
     if (spec_.has_self_score && key == position) score = spec_.self_score;
     return score;
+  }
+
+  // A row to the type of the products: bf16, or int8 with the largest magnitude as 127.
+  void Round(std::vector<double>* row) const {
+    float most = 0.0f;
+    for (const double x : *row) most = std::max(most, std::abs(static_cast<float>(x)));
+    for (double& x : *row) {
+      const auto value = static_cast<float>(x);
+      if (spec_.products == Products::kI8) {
+        x = most > 1e-36f ? double{std::nearbyint(value * (127.0f / most))} * (most / 127.0f) : 0.0;
+      } else {
+        x = ToBf16(x);
+      }
+    }
   }
 
   double Weigh(double score) const {

@@ -1,0 +1,225 @@
+// Products in shorter types than f32: rows as words of two bf16 or four int8, of which one instruction multiplies all
+// elements and adds them to a 32-bit lane. Words travel as floats, whose bits nothing looks at.
+#if defined(FOVEA_RUNTIME_KERNELS_ATTENTION_WORDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEA_RUNTIME_KERNELS_ATTENTION_WORDS_INL_H_
+#undef FOVEA_RUNTIME_KERNELS_ATTENTION_WORDS_INL_H_
+#else
+#define FOVEA_RUNTIME_KERNELS_ATTENTION_WORDS_INL_H_
+#endif
+
+#include <string.h>
+
+#include "runtime/kernels/attention_pack-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+
+#if HWY_ARCH_X86
+constexpr bool kHasI8 = HWY_TARGET <= HWY_AVX3_DL;
+#else
+constexpr bool kHasI8 = HWY_TARGET == HWY_NEON_BF16;
+#endif
+constexpr bool kHasBf16 = kHasI8 && HWY_NATIVE_DOT_BF16;
+
+// Elements of a word.
+HWY_INLINE size_t PerWord(const AttentionTile& tile) { return tile.products == Products::kI8 ? 4 : 2; }
+HWY_INLINE size_t WordsOf(const AttentionTile& tile) { return (tile.d_k + PerWord(tile) - 1) / PerWord(tile); }
+
+#if HWY_TARGET == HWY_NEON_BF16 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)
+
+using DI = hn::RebindToSigned<D>;
+using DBytes = hn::Repartition<int8_t, D>;
+
+// One operand of x86's instruction is unsigned: keys enter as k + 128, which adds 128 times the sum of the query.
+constexpr uint32_t kKeyFlip = HWY_ARCH_X86 ? 0x80808080u : 0;
+
+HWY_INLINE hn::Vec<DI> DotBytes(hn::Vec<DBytes> query, V key, hn::Vec<DI> sum) {
+#if HWY_ARCH_X86
+  return hn::SumOfMulQuadAccumulate(DI(), hn::BitCast(hn::RebindToUnsigned<DBytes>(), key), query, sum);
+#else
+  return hn::Vec<DI>(vdotq_s32(sum.raw, hn::BitCast(DBytes(), key).raw, query.raw));
+#endif
+}
+
+// ---- Steps of the matrix product
+
+struct I8Step {
+  HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const {
+    const D d;
+    return hn::BitCast(d, DotBytes(hn::BitCast(DBytes(), row), key, hn::BitCast(DI(), sum)));
+  }
+};
+
+struct Bf16Step {
+  HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const {
+    const D d;
+    const hn::Repartition<hwy::bfloat16_t, D> pairs;
+    V none = sum;
+    return hn::ReorderWidenMulAccumulate(d, hn::BitCast(pairs, row), hn::BitCast(pairs, key), sum, none);
+  }
+};
+
+// f(step) where products of queries and keys (weights and values) are of words; false: they are not.
+template <class F>
+HWY_INLINE bool WithKeyStep(const AttentionTile& tile, const F f) {
+  if (tile.products == Products::kF32) return false;
+  if constexpr (kHasBf16) {
+    if (tile.products == Products::kBf16) return f(Bf16Step()), true;
+  }
+  return f(I8Step()), true;
+}
+template <class F>
+HWY_INLINE bool WithValueStep(const AttentionTile& tile, const F f) {
+  if constexpr (kHasBf16) {
+    if (tile.products == Products::kBf16) return f(Bf16Step()), true;
+  }
+  return false;
+}
+
+// ---- Rows into words
+
+// x [d_k] to `words`, zeros behind it; elements are to be multiplied with *factor.
+HWY_INLINE void NarrowRow(const AttentionTile& tile, const float* x, float* words, float* factor) {
+  const size_t whole = tile.d_k / PerWord(tile);
+  memset(words + whole, 0, (MostWords(tile.d_k) - whole) * sizeof(float));
+  if (tile.products == Products::kI8) {
+    tile.cast->i8(x, 1, tile.d_k, reinterpret_cast<int8_t*>(words), factor);
+  } else {
+    tile.cast->bf16(x, tile.d_k, reinterpret_cast<uint16_t*>(words));
+    *factor = 1.0f;
+  }
+}
+
+inline void Narrow(const AttentionTile& tile) {
+  const D d;
+  const size_t stride = MostWords(tile.d_k), words = WordsOf(tile);
+  const hn::Vec<DBytes> most = hn::BitCast(DBytes(), hn::Set(hn::RebindToUnsigned<DI>(), kKeyFlip));
+  for (size_t r = 0; r < tile.row_count; ++r) {
+    AttentionRow& row = tile.rows[r];
+    float* to = tile.query_words + r * stride;
+    NarrowRow(tile, row.q, to, &row.factor);
+    row.words = to;
+    row.factor *= KeyScale(tile);
+    row.offset = 0;
+    if (kKeyFlip == 0 || tile.products != Products::kI8) continue;
+    hn::Vec<DI> sums = hn::Zero(DI());
+    for (size_t i = 0; i < words; i += kLanes) {
+      sums = DotBytes(hn::BitCast(DBytes(), hn::Load(d, to + i)), hn::BitCast(d, most), sums);
+    }
+    row.offset = -hn::ReduceSum(DI(), sums);
+  }
+}
+
+// Keys [key, end) of at most kLanes; lanes past the end repeat the last key.
+HWY_INLINE void PackKeyWords(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, float* to) {
+  const size_t stride = MostWords(tile.d_k), last = HWY_MIN(end, key + kLanes) - 1 - key;
+  const KeyType stored = tile.products == Products::kI8 ? KeyType::kI8 : KeyType::kBf16;
+  for (size_t lane = 0; lane <= last; ++lane) {
+    const size_t position = tile.Position(static_cast<uint32_t>(key + lane));
+    float* words = tile.key_words + lane * stride;
+    if (source.type == stored) {
+      const size_t whole = tile.d_k / PerWord(tile);
+      memset(words + whole, 0, (stride - whole) * sizeof(float));
+      memcpy(words, source.k + position * source.k_stride, tile.d_k * 4 / PerWord(tile));
+      tile.key_factors[key + lane] = KeyRowScale(source, position);
+    } else {
+      NarrowRow(tile, KeyRow(tile, source, position), words, &tile.key_factors[key + lane]);
+    }
+  }
+  const float* rows = tile.key_words;
+  const auto lane_row = [=](size_t lane) HWY_ATTR { return rows + HWY_MIN(lane, last) * stride; };
+  const hn::RebindToUnsigned<D> bits;
+  const auto flip = hn::Set(bits, tile.products == Products::kI8 ? kKeyFlip : 0u);
+  const auto flipped = [=](V v) HWY_ATTR { return hn::BitCast(D(), hn::Xor(hn::BitCast(bits, v), flip)); };
+  TransposeKeys(lane_row, WordsOf(tile), flipped, to);
+}
+
+// Values of keys `key`, which is even, and key + 1, or 0 for one past the end: a word for each element.
+HWY_INLINE void PackValuePair(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, float* to) {
+  const D d;
+  const hn::RebindToUnsigned<D> bits;
+  const hn::Rebind<hwy::bfloat16_t, D> bf16;
+  const auto rounded = [=](V v) HWY_ATTR { return hn::BitCast(bits, hn::PromoteTo(d, hn::DemoteTo(bf16, v))); };
+  const float* even = ValueRow(tile, source, tile.Position(static_cast<uint32_t>(key)));
+  const bool both = key + 1 < end;
+  const float* odd = both ? ValueRow(tile, source, tile.Position(static_cast<uint32_t>(key + 1)), 1) : even;
+  for (size_t j = 0; j < tile.d_v; j += kLanes) {
+    const size_t n = HWY_MIN(tile.d_v - j, kLanes);
+    const auto low = hn::ShiftRight<16>(rounded(hn::LoadN(d, even + j, n)));
+    const auto high = both ? rounded(hn::LoadN(d, odd + j, n)) : hn::Zero(bits);
+    hn::Store(hn::BitCast(d, hn::Or(low, high)), d, to + j);
+  }
+}
+
+// ---- Back
+
+// The product of one row with keys [from, to) of the block, in the unit of a score.
+HWY_INLINE void WidenProduct(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from,
+                             size_t to) {
+  const D d;
+  const V factor = hn::Set(d, row.factor);
+  const auto offset = hn::Set(DI(), row.offset);
+  for (size_t i = from; i < to; i += kLanes) {
+    V score = hn::Load(d, scores + i);
+    if (tile.products == Products::kI8) {
+      score = hn::Mul(hn::ConvertTo(d, hn::Add(hn::BitCast(DI(), score), offset)), hn::Load(d, tile.key_factors + i));
+    }
+    hn::Store(hn::Mul(factor, score), d, scores + i);
+  }
+}
+
+// Weights [from, to) of the block as pairs, in place: that of keys i and i + 1 at i / 2.
+HWY_INLINE void NarrowWeights(float* weights, size_t from, size_t to) {
+  const D d;
+  const hn::Repartition<hwy::bfloat16_t, D> pairs;
+  for (size_t i = from; i < to; i += 2 * kLanes) {
+    const V low = hn::Load(d, weights + i), high = hn::Load(d, weights + i + kLanes);
+    hn::StoreU(hn::BitCast(d, hn::OrderedDemote2To(pairs, low, high)), d, weights + i / 2);
+  }
+}
+
+#else
+
+template <class F>
+HWY_INLINE bool WithKeyStep(const AttentionTile&, const F) {
+  return false;
+}
+template <class F>
+HWY_INLINE bool WithValueStep(const AttentionTile&, const F) {
+  return false;
+}
+// Never called: `has` says so.
+inline void Narrow(const AttentionTile&) {}
+HWY_INLINE void PackKeyWords(const AttentionTile&, const KeySource&, size_t, size_t, float*) {}
+HWY_INLINE void PackValuePair(const AttentionTile&, const KeySource&, size_t, size_t, float*) {}
+HWY_INLINE void WidenProduct(const AttentionTile&, const AttentionRow&, float*, size_t, size_t) {}
+HWY_INLINE void NarrowWeights(float*, size_t, size_t) {}
+
+#endif
+
+// ---- A block, in the products of the tile
+
+inline void Pack(const AttentionTile& tile, const KeySource& source, uint32_t begin, uint32_t end) {
+  const bool words = kHasI8 && tile.products != Products::kF32;
+  const size_t depth = words ? WordsOf(tile) : tile.d_k;
+  // Whole vectors of keys: the first one may begin before `begin`, where there is a key too.
+  for (size_t key = begin / kLanes * kLanes; key < end; key += kLanes) {
+    float* to = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
+    words ? PackKeyWords(tile, source, key, end, to) : PackKeys(tile, source, key, end, to);
+  }
+  const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
+  if (kHasBf16 && tile.products == Products::kBf16) {
+    for (size_t key = begin / 2 * 2; key < end; key += 2) {
+      PackValuePair(tile, source, key, end, tile.packed_values + key / 2 * width);
+    }
+  } else {
+    for (size_t key = begin; key < end; ++key) PackValue(tile, source, key, tile.packed_values + key * width);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

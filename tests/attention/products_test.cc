@@ -1,0 +1,130 @@
+// Products in bf16 and int8 against a reference that rounds the same operands, where the CPU has them; f32 elsewhere.
+#include "tests/attention/attention_problem.h"
+
+namespace fovea {
+namespace {
+
+// Weights are rounded to bf16, by 2^-9 of each at most, before they meet values of up to 1 (int8: 2.04).
+constexpr double kBf16Out = 0x1p-9 + 1e-5;
+
+Case ProblemOf(Products products, uint32_t d_k, uint32_t d_v) {
+  Case c;
+  c.spec = SpecOf(2, 2, d_k, d_v, 0.3f);
+  c.spec.products = products;
+  // No segment of one query: rows by themselves are f32.
+  c.queries = Emulated() ? std::vector<uint32_t>{21, 0, 3, 2, 17} : std::vector<uint32_t>{70, 0, 3, 2, 65};
+  if (products == Products::kBf16) c.out_tolerance = kBf16Out;
+  return c;
+}
+
+constexpr Products kShort[] = {Products::kBf16, Products::kI8};
+constexpr KeyType kTypes[] = {KeyType::kF32, KeyType::kF16, KeyType::kBf16, KeyType::kI8};
+
+TEST(Products, EveryWidthAndKeyType) {
+  for (const Products products : kShort) {
+    for (const KeyType type : kTypes) {
+      for (const uint32_t d : {1u, 2u, 3u, 4u, 8u, 21u, 64u, 67u}) {
+        SCOPED_TRACE(testing::Message() << static_cast<int>(products) << " " << static_cast<int>(type) << " " << d);
+        Case c = ProblemOf(products, d, d + 1);
+        c.key_type = type;
+        if (type == KeyType::kI8) c.out_tolerance *= 2.04;
+        if (d == 21) c.spec.heads = 6;  // three to a head of keys
+        Check(c);
+      }
+    }
+  }
+}
+
+TEST(Products, Patterns) {
+  Pattern dilated = WindowOf(20, 20);
+  dilated.dilation = 3;
+  dilated.first = 2;
+  Pattern best = WindowOf(kUnbounded, 0);
+  best.top_k = 6;
+  Pattern clustered;
+  clustered.rounds = 2;
+  clustered.chunk = 16;
+  clustered.chunks_before = 1;
+  // Windows of an odd number of keys begin and end inside pairs.
+  for (const Pattern& pattern : {WindowOf(7, 0), WindowOf(3, 5), WindowOf(0, 0), dilated, best, clustered}) {
+    for (const Products products : kShort) {
+      SCOPED_TRACE(testing::Message() << static_cast<int>(products) << " left " << pattern.left << " top_k "
+                                      << pattern.top_k << " rounds " << pattern.rounds);
+      Case c = ProblemOf(products, 24, 8);
+      c.spec.pattern = pattern;
+      Check(c);
+      c.queries = {Emulated() ? 40u : 200u};
+      c.spec.d_v = kWideValue;  // blocks of 64 keys
+      Check(c);
+    }
+  }
+}
+
+TEST(Products, WithOtherPartsOfScores) {
+  for (const Products products : kShort) {
+    Case c = ProblemOf(products, 16, 16);
+    c.spec.cap = 2.0f;
+    c.spec.distance_reach = 5;
+    c.tolerance = 2e-5;
+    c.key_bias = true;
+    Check(c);
+    c.buckets = 9;
+    Check(c);
+    Case weighed = ProblemOf(products, 16, 16);
+    weighed.spec.weighting = Activation::kRelu;
+    weighed.tolerance = 3e-5;
+    weighed.out_tolerance = products == Products::kBf16 ? 300 * kBf16Out : 0.0;  // weights of up to 1, without a norm
+    Check(weighed);
+  }
+}
+
+// Keys so small, or so large, that a factor would not be finite.
+TEST(Products, ExtremeRows) {
+  for (const Products products : kShort) {
+    for (const float magnitude : {0.0f, 1e-38f, 1e15f}) {
+      Case c = ProblemOf(products, 12, 4);
+      c.magnitude = magnitude;
+      c.spec.scale = magnitude > 1.0f ? 1e-30f : 0.3f;
+      Check(c);
+    }
+  }
+}
+
+// A row by itself is f32 whatever is wanted.
+TEST(Products, RowsByThemselvesAreF32) {
+  for (const Products products : kShort) {
+    Case c = ProblemOf(products, 16, 8);
+    c.queries = {0, 0, 0};
+    c.keys = {5, 0, 90};
+    c.spec.pairing = Pairing::kParent;
+    const Problem problem(c);
+    Case plain = c;
+    plain.spec.products = Products::kF32;
+    const Problem f32(plain);
+    ForEachTarget([&](const Kernels& kernels) {
+      EXPECT_TRUE(SameBits(problem.Run(kernels, {problem.rows()}), f32.Run(kernels, {f32.rows()})));
+    });
+  }
+}
+
+// What the types cost: the largest difference from f32, of outputs of magnitude 1.
+TEST(Products, NearF32) {
+  for (const Products products : kShort) {
+    Case c = ProblemOf(products, 64, 64);
+    c.spec.scale = 0.125f;
+    const Problem problem(c);
+    Case plain = c;
+    plain.spec.products = Products::kF32;
+    const Problem f32(plain);
+    ForEachTarget([&](const Kernels& kernels) {
+      const std::vector<float> a = problem.Run(kernels, {problem.rows()}), b = f32.Run(kernels, {f32.rows()});
+      double worst = 0.0;
+      for (size_t i = 0; i < a.size(); ++i) worst = std::max<double>(worst, std::abs(a[i] - b[i]));
+      EXPECT_LE(worst, 0.01);
+      EXPECT_EQ(worst > 0.0, kernels.attention.has[static_cast<uint32_t>(products)]);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace fovea
