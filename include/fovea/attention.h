@@ -152,6 +152,14 @@ enum {
   FOVEA_WEIGHTING_SILU = 4,
   FOVEA_WEIGHTING_SIGMOID = 6
 };
+/* In what type products are taken, if the CPU has an instruction for it (x86 with AVX-512: int8 with VNNI, bf16 with
+ * BF16; 64-bit Arm with BF16: both); else, and for a segment's only query, in f32 as ever. Queries are rounded to the
+ * type, and keys that are not stored in it. Sums, softmax and outputs are f32. */
+enum {
+  FOVEA_PRODUCTS_F32 = 0,
+  FOVEA_PRODUCTS_BF16 = 1, /* Queries with keys, and weights with values: each operand is off by up to 2^-9 of itself. */
+  FOVEA_PRODUCTS_I8 = 2    /* Queries with keys: a row is off by up to 1/254 of its largest element. d_k up to 65536. */
+};
 enum {
   FOVEA_PAIRING_SEGMENTS = 0, /* Queries of segment i see the keys of segment i. */
   FOVEA_PAIRING_ROWS = 1 /* Query row i sees the keys of segment i: pooling by attention. The query's position is 0. */
@@ -252,10 +260,12 @@ typedef struct fovea_attention_options {
    * distances: neither distance_bias nor relative scores are added. */
   uint32_t query_stride; /* 0: 1. At most 2^20. More than 1 not with coordinates. */
   uint32_t apart;        /* Not with rounds. */
+
+  uint32_t products; /* FOVEA_PRODUCTS_*; other than f32 with FOVEA_SCORE_DOT only. */
 } fovea_attention_options;
 
 /* The exact bytes of scratch that runs with these options need: they succeed, one byte less fails. They depend on
- * heads, kv_heads, d_k, d_v, the kind of pattern, bucket_count, workers, tile_rows and, with weights, weight_stride;
+ * heads, kv_heads, d_k, d_v, the kind of pattern, bucket_count, products, workers, tile_rows and, with weights, weight_stride;
  * not on rows, lengths or the machine. What a run checks of the options themselves is checked here too: FOVEA_E_NULL,
  * FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_ID (an entry of a table is out of range; byte: its index). */
 FOVEA_API fovea_status fovea_attention_scratch(const fovea_attention_options* options, uint64_t* bytes,

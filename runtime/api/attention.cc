@@ -113,6 +113,7 @@ Status ReadSpec(const fovea_attention_options& given, AttentionSpec* spec, Repor
   spec->d_k = given.d_k;
   spec->d_v = Or(given.d_v, given.d_k);
   spec->score = Score(given.score);
+  spec->products = Products(given.products);
   const float usual = spec->score == Score::kDot && given.d_k > 0 ? 1.0f / sqrtf(static_cast<float>(given.d_k)) : 1.0f;
   spec->scale = given.scale != 0.0f ? given.scale : usual;
   spec->pairing = Pairing(given.pairing);

@@ -59,6 +59,10 @@ Status CheckNames(const OpView& op, Reporter& reporter) {
   const uint32_t pattern = op.U32(Attribute::kPattern, kFull), score = op.U32(Attribute::kScore, 0);
   if (pattern > kNone) return reporter.Fail(FOVEA_E_OP, "unknown attention pattern", kNone, pattern);
   if (score >= kScoreCount) return reporter.Fail(FOVEA_E_OP, "unknown score", kScoreCount - 1, score);
+  const uint32_t products = op.U32(Attribute::kProducts, 0);
+  if (products >= kProductsCount) {
+    return reporter.Fail(FOVEA_E_OP, "unknown type of products", kProductsCount - 1, products);
+  }
   FOVEA_TRY(CheckActivation(op, reporter));
   const auto weighting = Activation(op.U32(Attribute::kActivation, 0));
   if (weighting == Activation::kTanh || weighting == Activation::kLogSigmoid) {
@@ -310,6 +314,7 @@ AttentionSpec AttentionSpecOf(const OpView& op) {
   spec.d_k = op.Input(0).width / spec.heads;
   spec.d_v = op.Input(2).width / spec.kv_heads;
   spec.score = Score(op.U32(Attribute::kScore, 0));
+  spec.products = Products(op.U32(Attribute::kProducts, 0));
   const float usual = spec.score == Score::kDot ? 1.0f / sqrtf(static_cast<float>(spec.d_k)) : 1.0f;
   spec.scale = op.F32(Attribute::kScale, usual);
   FindPairing(op, &spec.pairing);
@@ -352,7 +357,8 @@ extern const OpDef kAttentionOp = {
                  Attribute::kLast, Attribute::kCausal, Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead,
                  Attribute::kRounds, Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter,
                  Attribute::kScore, Attribute::kCap, Attribute::kListed, Attribute::kKeyBias, Attribute::kSelfScore,
-                 Attribute::kCenters, Attribute::kGaussian, Attribute::kQueryStride, Attribute::kApart),
+                 Attribute::kCenters, Attribute::kGaussian, Attribute::kQueryStride, Attribute::kApart,
+                 Attribute::kProducts),
     ~1u,
     Check,
     Scratch,

@@ -356,6 +356,35 @@ TEST_F(AttentionMisuse, Weights) {
   Expect(FOVEA_E_NULL, "sparse");
 }
 
+TEST(AttentionMisuseProducts, WhatGoesWithThem) {
+  Case c;
+  c.queries = {5};
+  const Problem problem(c);
+  Arguments a(problem, Layout::kGaps);
+  const float vector[4096] = {};
+  const auto scratch = [&](uint32_t products, uint32_t score, uint32_t d_k) {
+    fovea_attention_options options = a.options;
+    options.heads = options.kv_heads = 1;
+    options.products = products;
+    options.score = score;
+    options.additive = score == FOVEA_SCORE_ADDITIVE ? vector : nullptr;
+    options.d_k = d_k;
+    uint64_t bytes = 0;
+    fovea_error error = {};
+    return fovea_attention_scratch(&options, &bytes, &error);
+  };
+  for (const uint32_t products : {FOVEA_PRODUCTS_BF16, FOVEA_PRODUCTS_I8}) {
+    EXPECT_EQ(scratch(products, FOVEA_SCORE_DOT, 8), FOVEA_OK);
+    EXPECT_EQ(scratch(products, FOVEA_SCORE_DISTANCE, 8), FOVEA_E_OPTION);
+    EXPECT_EQ(scratch(products, FOVEA_SCORE_ADDITIVE, 8), FOVEA_E_OPTION);
+  }
+  EXPECT_EQ(scratch(3, FOVEA_SCORE_DOT, 8), FOVEA_E_OPTION);
+  EXPECT_EQ(scratch(UINT32_MAX, FOVEA_SCORE_DOT, 8), FOVEA_E_OPTION);
+  EXPECT_EQ(scratch(FOVEA_PRODUCTS_I8, FOVEA_SCORE_DOT, 65536), FOVEA_OK);
+  EXPECT_EQ(scratch(FOVEA_PRODUCTS_I8, FOVEA_SCORE_DOT, 65537), FOVEA_E_OPTION);
+  EXPECT_EQ(scratch(FOVEA_PRODUCTS_BF16, FOVEA_SCORE_DOT, 65537), FOVEA_OK);
+}
+
 TEST(AttentionMisuseCenters, WhatGoesWithThem) {
   Case c;
   c.queries = {5, 0, 40};

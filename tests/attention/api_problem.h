@@ -138,6 +138,7 @@ struct Arguments {
     options.d_k = spec.d_k;
     options.d_v = spec.d_v;
     options.score = static_cast<uint32_t>(spec.score);
+    options.products = static_cast<uint32_t>(spec.products);
     options.weighting = static_cast<uint32_t>(spec.weighting);
     options.scale = spec.scale;
     options.cap = spec.cap;

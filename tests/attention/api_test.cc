@@ -54,6 +54,25 @@ struct Result {
   std::vector<float> out, weights;
 };
 
+TEST(AttentionApi, Products) {
+  Case c;
+  c.spec = SpecOf(4, 2, 24, 8, 0.3f);
+  c.queries = {70, 0, 3, 1};
+  c.spec.pattern = WindowOf(9, 2);
+  for (const KeyType type : {KeyType::kF32, KeyType::kI8}) {
+    c.key_type = type;
+    const Problem f32(c);
+    Case narrow = c;
+    narrow.spec.products = Products::kI8;
+    const Problem problem(narrow);
+    const Kernels kernels = GetKernels();
+    Arguments a(problem, Layout::kDense), plain(f32, Layout::kDense);
+    const std::vector<float> found = a.Output();
+    EXPECT_TRUE(SameBits(found, problem.Run(kernels, {problem.rows()})));
+    EXPECT_EQ(SameBits(found, plain.Output()), !kernels.attention.has[2]);
+  }
+}
+
 // All layouts; returns what the dense one gives.
 Result CheckApi(const Case& c) {
   const Problem problem(c);

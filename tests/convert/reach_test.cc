@@ -68,7 +68,7 @@ const char kOthers[] = R"({
       {"op": "attention", "in": ["y", "y", "y"], "tensors": [null, null, null, "named"], "out": "blocks", "heads": 2,
        "pattern": "none", "block": 2, "first": 2, "blocks_by_head": true, "full_up_to": 4, "cap": 5},
       {"op": "attention", "in": ["y", "y", "y"], "tensors": [null, null, null, null, null, "tables", "tables", "buckets"],
-       "out": "related", "heads": 2},
+       "out": "related", "heads": 2, "products": "int8"},
       {"op": "attention", "in": ["image", "image", "image"], "tensors": ["distances", "coordinates"], "out": "placed", "heads": 2},
       {"op": "pool", "in": ["y"], "out": "shorter", "kind": "max", "space": "halves"},
       {"op": "attention", "in": ["shorter", "y", "y"], "tensors": ["distances"], "out": "mixed", "heads": 2, "query_stride": 2, "apart": 1},

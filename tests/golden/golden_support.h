@@ -34,20 +34,22 @@ inline bool Missing(const std::string& path) {
 // A blob in memory and its model.
 struct Converted {
   Converted(const std::string& input, DType weights, const std::string& source = "",
-            uint32_t backend = FOVEA_BACKEND_DEFAULT, const std::string& task = "", const std::string& image_size = "",
-            DType keys = DType::kF32)
-      : blob(Build(input, weights, source, task, image_size, keys)),
-        model(blob.data(), blob.size(), input, {backend, false}) {}
+            uint32_t backend = FOVEA_BACKEND_DEFAULT, const std::string& task = "")
+      : Converted(OptionsOf(input, weights, source, task), backend) {}
+  explicit Converted(const tools::ConvertOptions& options, uint32_t backend = FOVEA_BACKEND_DEFAULT)
+      : blob(Build(options)), model(blob.data(), blob.size(), options.input, {backend, false}) {}
 
-  static AlignedBytes Build(const std::string& input, DType weights, const std::string& source, const std::string& task,
-                            const std::string& image_size = "", DType keys = DType::kF32) {
+  static tools::ConvertOptions OptionsOf(const std::string& input, DType weights, const std::string& source = "",
+                                         const std::string& task = "") {
     tools::ConvertOptions options;
-    options.keys = keys;
     options.input = input;
     options.source = source;
     options.weights = weights;
     options.task = task;
-    options.image_size = image_size;
+    return options;
+  }
+
+  static AlignedBytes Build(tools::ConvertOptions options) {
     options.compare = false;
     tools::ConvertReport report;
     return AlignedBytes(tools::BuildBlob(tools::Describe(options), options, report));

@@ -60,9 +60,13 @@ const Published kPublished[] = {{"bert"},
 class PublishedEncoder : public ::testing::TestWithParam<Published> {
  protected:
   std::string Path() const { return kShared + "/goldens/hf/" + GetParam().name; }
-  Converted Convert(DType weights, uint32_t backend = FOVEA_BACKEND_DEFAULT, DType keys = DType::kF32) const {
-    return Converted(Path(), weights, "", backend, GetParam().has_decoder ? "encoder" : "", GetParam().image_size,
-                     keys);
+  tools::ConvertOptions Options(DType weights) const {
+    tools::ConvertOptions options = Converted::OptionsOf(Path(), weights, "", GetParam().has_decoder ? "encoder" : "");
+    options.image_size = GetParam().image_size;
+    return options;
+  }
+  Converted Convert(DType weights, uint32_t backend = FOVEA_BACKEND_DEFAULT) const {
+    return Converted(Options(weights), backend);
   }
   // What the decoder is given and makes is said to be left out; everything else is compared.
   void ExpectAllOk(const tools::Model& model, const tools::StoredTensors& golden, tools::CheckOptions options) const {
@@ -104,13 +108,22 @@ TEST_P(PublishedEncoder, F16WeightsAreCloseAndIntegerWeightsRun) {
   }
 }
 
-TEST_P(PublishedEncoder, ShorterKeysAndValuesAreClose) {
+TEST_P(PublishedEncoder, ShorterKeysValuesAndProductsAreClose) {
   if (Missing(Path())) GTEST_SKIP();
   const tools::SafetensorsReader golden(Path() + "/golden.safetensors");
-  const std::pair<DType, double> types[] = {{DType::kF16, 0.99999}, {DType::kBf16, 0.9999}, {DType::kI8, 0.9995}};
-  for (const auto& [type, cosine] : types) {
-    const Converted converted = Convert(DType::kF32, FOVEA_BACKEND_DEFAULT, type);
-    SCOPED_TRACE(static_cast<int>(type));
+  const struct {
+    DType keys, products;
+    double cosine;
+  } kinds[] = {{DType::kF16, DType::kF32, 0.99999}, {DType::kBf16, DType::kF32, 0.9999},
+               {DType::kI8, DType::kF32, 0.9995},   {DType::kF32, DType::kBf16, 0.9999},
+               {DType::kF32, DType::kI8, 0.9995},   {DType::kBf16, DType::kBf16, 0.9999},
+               {DType::kI8, DType::kI8, 0.999}};
+  for (const auto& [keys, products, cosine] : kinds) {
+    SCOPED_TRACE(::testing::Message() << static_cast<int>(keys) << " " << static_cast<int>(products));
+    tools::ConvertOptions wanted = Options(DType::kF32);
+    wanted.keys = keys;
+    wanted.products = products;
+    const Converted converted(wanted);
     tools::CheckOptions options;
     options.cosine = cosine;
     options.workers = 2;

@@ -323,10 +323,10 @@ TEST_P(Reformer, F16WeightsAreCloseAndIntegerWeightsRun) {
 
 // Without stored rotations they are made from a seed, the same each time.
 TEST_P(Reformer, MakesItsOwnRotations) {
-  const auto stored = Converted::Build(directory_.string(), DType::kF32, "", "");
+  const auto stored = Converted::Build(Converted::OptionsOf(directory_.string(), DType::kF32));
   std::filesystem::remove(directory_ / "rotations.safetensors");
-  const auto once = Converted::Build(directory_.string(), DType::kF32, "", "");
-  const auto twice = Converted::Build(directory_.string(), DType::kF32, "", "");
+  const auto once = Converted::Build(Converted::OptionsOf(directory_.string(), DType::kF32));
+  const auto twice = Converted::Build(Converted::OptionsOf(directory_.string(), DType::kF32));
   ASSERT_EQ(once.size(), twice.size());
   EXPECT_EQ(memcmp(once.data(), twice.data(), once.size()), 0);
   EXPECT_NE(memcmp(once.data(), stored.data(), std::min(once.size(), stored.size())), 0);

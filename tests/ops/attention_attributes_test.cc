@@ -161,6 +161,16 @@ TEST(AttentionAttributes, Scores) {
   }
 }
 
+TEST(AttentionAttributes, Products) {
+  for (const Sides sides : kBoth) {
+    Trial t(sides);
+    t.Set(Attribute::kProducts, 2);
+    t.Window(5, 1);
+    if (GetKernels().attention.has[2]) t.spec.products = Products::kI8;  // else f32
+    t.Check("int8");
+  }
+}
+
 TEST(AttentionAttributes, CapAndWeighting) {
   for (const Sides sides : kBoth) {
     Trial cap(sides);
@@ -450,6 +460,9 @@ TEST(AttentionAttributes, HeadsAreBounded) {
 
 TEST(AttentionAttributes, ScoresAreChecked) {
   Expect(FOVEA_E_OP, "score", [](Program& p) { p.Set(A::kScore, 3); });
+  Expect(FOVEA_OK, "products", [](Program& p) { p.Set(A::kProducts, 2); });
+  Expect(FOVEA_E_OP, "unknown products", [](Program& p) { p.Set(A::kProducts, 3); });
+  ExpectShape("products of distances", [](Program& p) { p.Set(A::kScore, 1).Set(A::kProducts, 1); });
   Expect(FOVEA_E_OP, "activation", [](Program& p) { p.Set(A::kActivation, 9); });
   Expect(FOVEA_E_OP, "tanh", [](Program& p) { p.Set(A::kActivation, 5); });
   Expect(FOVEA_E_OP, "log_sigmoid", [](Program& p) { p.Set(A::kActivation, 7); });
@@ -522,9 +535,8 @@ TEST(AttentionAttributes, InputsAreChecked) {
   Expect(FOVEA_OK, "centers", [&](Program& p) { centered(p, p.bias).Set(A::kGaussian, 1); });
   Expect(FOVEA_OK, "fractions", [&](Program& p) { centered(p, p.bias, 2); });
   ExpectShape("kind of centers", [&](Program& p) { centered(p, p.bias, 3); });
-  Expect(record, "no centers", [](Program& p) {
-    p.Set(A::kPattern, 1).Set(A::kLeft, 2).Set(A::kRight, 2).Set(A::kCenters, 1);
-  });
+  Expect(record, "no centers",
+         [](Program& p) { p.Set(A::kPattern, 1).Set(A::kLeft, 2).Set(A::kRight, 2).Set(A::kCenters, 1); });
   ExpectShape("width of centers", [&](Program& p) { centered(p, p.by_head); });
   ExpectShape("type of centers", [&](Program& p) { centered(p, p.marks); });
   ExpectShape("centers elsewhere", [&](Program& p) { centered(p, p.far_bias); });

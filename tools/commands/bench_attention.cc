@@ -2,6 +2,7 @@
 // recurrent layers.
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 #include "fovea/version.h"
@@ -15,6 +16,8 @@
 namespace fovea::tools {
 namespace {
 
+const char* const kProducts[] = {"f32", "bf16", "int8"};
+
 struct Arguments {
   CostRequest request;
   std::string svg;
@@ -22,11 +25,9 @@ struct Arguments {
 };
 
 OrderedJson ToJson(const CostRequest& request, const std::vector<CostSeries>& all) {
-  OrderedJson result = {{"target", fovea_simd_target()},
-                        {"heads", request.heads},
-                        {"head_size", request.head_size},
-                        {"workers", request.workers},
-                        {"series", OrderedJson::array()}};
+  OrderedJson result = {{"target", fovea_simd_target()},  {"heads", request.heads},
+                        {"head_size", request.head_size}, {"products", kProducts[request.products]},
+                        {"workers", request.workers},     {"series", OrderedJson::array()}};
   for (const CostSeries& series : all) {
     OrderedJson points = OrderedJson::array();
     for (const CostPoint& point : series.points) {
@@ -49,8 +50,8 @@ OrderedJson ToJson(const CostRequest& request, const std::vector<CostSeries>& al
 }
 
 void Print(std::ostream& out, const CostRequest& request, const std::vector<CostSeries>& all) {
-  out << fmt::format("{} heads of {}, {} workers, {}\n", request.heads, request.head_size, request.workers,
-                     fovea_simd_target());
+  out << fmt::format("{} heads of {}, products in {}, {} workers, {}\n", request.heads, request.head_size,
+                     kProducts[request.products], request.workers, fovea_simd_target());
   out << "Time is the fastest run's; bytes are inputs, outputs, scratch and weights; keys those whose score a query "
          "makes, or rows that a step of a layer sees.\n";
   for (const CostSeries& series : all) {
@@ -113,6 +114,13 @@ void AddBenchAttention(CLI::App* bench, Console* console) {
   command->add_option("--head-size", request.head_size, "Elements of a head")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  command
+      ->add_option("--products", request.products,
+                   "Products where the CPU has an instruction for them: f32, bf16 or int8")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, uint32_t>{
+          {"f32", FOVEA_PRODUCTS_F32}, {"bf16", FOVEA_PRODUCTS_BF16}, {"int8", FOVEA_PRODUCTS_I8}}))
+      ->default_str("f32")
+      ->type_name("TYPE");
   command->add_option("--seconds", request.seconds, "How long to measure each point")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();

@@ -21,7 +21,7 @@ constexpr size_t kWorstShown = 10;
 
 struct Arguments {
   ConvertOptions options;
-  std::string weights = "f32", keys = "f32", pack, report, sample_file;
+  std::string weights = "f32", keys = "f32", products = "f32", pack, report, sample_file;
   bool no_compare = false;
   bool verbose = false;
   bool json = false;
@@ -84,8 +84,8 @@ void PrintTensors(std::ostream& out, const ConvertReport& report, bool all) {
   out << fmt::format("  {:<5} {:>13} {:>12}  {:>9} {:>9}  name\n", "type", "shape", "bytes", "rms error", "max error");
   for (const TensorReport& t : tensors) {
     out << fmt::format("  {:<5} {:>13} {:>12}  {:>8.4f}% {:>9.2e}  {}{}\n", TypeName(static_cast<uint32_t>(t.type)),
-                       fmt::format("{} x {}", t.rows, t.width), Grouped(t.bytes), 100 * t.error.relative_rms, t.error.max_abs,
-                       Printable(t.name), t.fell_back ? " (int8: width is no multiple of 32)" : "");
+                       fmt::format("{} x {}", t.rows, t.width), Grouped(t.bytes), 100 * t.error.relative_rms,
+                       t.error.max_abs, Printable(t.name), t.fell_back ? " (int8: width is no multiple of 32)" : "");
   }
 }
 
@@ -101,9 +101,10 @@ void Print(std::ostream& out, const ConvertReport& report, const std::string& ou
   for (const auto& [type, sum] : types) {
     out << fmt::format("  {:<5} {:>5} tensors {:>16} bytes\n", TypeName(type), sum.first, Grouped(sum.second));
   }
-  out << fmt::format("  all   {:>5} tensors {:>16} bytes, {:.1f} % of f32\n", report.tensors.size(), Grouped(report.weight_bytes),
-                     report.f32_bytes == 0 ? 100.0 : 100.0 * static_cast<double>(report.weight_bytes) /
-                                                         static_cast<double>(report.f32_bytes));
+  out << fmt::format(
+      "  all   {:>5} tensors {:>16} bytes, {:.1f} % of f32\n", report.tensors.size(), Grouped(report.weight_bytes),
+      report.f32_bytes == 0 ? 100.0
+                            : 100.0 * static_cast<double>(report.weight_bytes) / static_cast<double>(report.f32_bytes));
   if (!report.calibrated.empty()) {
     const auto most = std::max_element(report.calibrated.begin(), report.calibrated.end(),
                                        [](const auto& a, const auto& b) { return a.bias_change < b.bias_change; });
@@ -113,27 +114,31 @@ void Print(std::ostream& out, const ConvertReport& report, const std::string& ou
   if (!report.outputs.empty()) {
     out << fmt::format("\nAgainst f32 weights, {} samples\n", report.sample_lengths.size());
     for (const OutputReport& o : report.outputs) {
-      out << fmt::format("  {:<24} lowest cosine {:.6f}  largest difference {:.3g} of {:.3g}\n", Printable(o.name), o.lowest_cosine,
-                         o.max_abs_difference, o.max_abs);
+      out << fmt::format("  {:<24} lowest cosine {:.6f}  largest difference {:.3g} of {:.3g}\n", Printable(o.name),
+                         o.lowest_cosine, o.max_abs_difference, o.max_abs);
     }
   }
   if (!report.unused.empty()) {
-    out << fmt::format("\n{} stored tensors are not needed{}\n", report.unused.size(), verbose ? ":" : " (which: --verbose)");
+    out << fmt::format("\n{} stored tensors are not needed{}\n", report.unused.size(),
+                       verbose ? ":" : " (which: --verbose)");
     for (size_t i = 0; verbose && i < report.unused.size(); ++i) out << "  " << Printable(report.unused[i]) << "\n";
   }
   out << fmt::format("\n{}: {} bytes ({})\n", output, Grouped(report.blob_bytes), ShortBytes(report.blob_bytes));
 }
 
+DType TypeNamed(const std::string& name) {
+  return name == "f16"    ? DType::kF16
+         : name == "bf16" ? DType::kBf16
+         : name == "int8" ? DType::kI8
+         : name == "int4" ? DType::kI4
+                          : DType::kF32;
+}
+
 void Run(const Arguments& arguments, Console* console) {
   ConvertOptions options = arguments.options;
-  options.weights = arguments.weights == "f16"    ? DType::kF16
-                    : arguments.weights == "int8" ? DType::kI8
-                    : arguments.weights == "int4" ? DType::kI4
-                                                  : DType::kF32;
-  options.keys = arguments.keys == "f16"    ? DType::kF16
-                 : arguments.keys == "bf16" ? DType::kBf16
-                 : arguments.keys == "int8" ? DType::kI8
-                                            : DType::kF32;
+  options.weights = TypeNamed(arguments.weights);
+  options.keys = TypeNamed(arguments.keys);
+  options.products = TypeNamed(arguments.products);
   options.pack_host = arguments.pack == "host";
   options.compare = !arguments.no_compare;
   if (!arguments.sample_file.empty()) {
@@ -142,10 +147,8 @@ void Run(const Arguments& arguments, Console* console) {
     for (const std::string& text : samples.All()) options.texts.push_back(text);
   }
   ProgressLine line(console->err);
-  const ConvertReport report =
-      Convert(options, [&](const std::string& stage, const std::string& name, size_t done, size_t total) {
-        line.Show(stage, name, done, total);
-      });
+  const ConvertReport report = Convert(options, [&](const std::string& stage, const std::string& name, size_t done,
+                                                    size_t total) { line.Show(stage, name, done, total); });
   line.Clear();
   for (const std::string& warning : report.warnings) console->err << "fovea: warning: " << warning << "\n";
   const OrderedJson json = ToJson(report, options.output);
@@ -166,26 +169,44 @@ void AddConvert(CLI::App* app, Console* console) {
   CLI::App* command = app->add_subcommand("convert", "Make a blob from a published model directory or a description");
   auto arguments = std::make_shared<Arguments>();
   ConvertOptions& options = arguments->options;
-  command->add_option("INPUT", options.input, "Model directory (config.json, *.safetensors, tokenizer files) or graph.json")->required();
+  command
+      ->add_option("INPUT", options.input,
+                   "Model directory (config.json, *.safetensors, tokenizer files) or graph.json")
+      ->required();
   command->add_option("-o,--output", options.output, "Blob to write")->required()->type_name("FILE");
-  command->add_option("--weights", arguments->weights, "How linear layers and embeddings are stored: f32, f16, int8 or int4")
+  command
+      ->add_option("--weights", arguments->weights,
+                   "How linear layers and embeddings are stored: f32, f16, int8 or int4")
       ->check(CLI::IsMember({"f32", "f16", "int8", "int4"}))
       ->type_name("TYPE")
       ->capture_default_str();
-  command->add_option("--keys", arguments->keys, "How a session keeps keys and values of attention: f32, f16, bf16 or int8")
+  command
+      ->add_option("--keys", arguments->keys,
+                   "How a session keeps keys and values of attention: f32, f16, bf16 or int8")
       ->check(CLI::IsMember({"f32", "f16", "bf16", "int8"}))
+      ->type_name("TYPE")
+      ->capture_default_str();
+  command
+      ->add_option("--products", arguments->products,
+                   "How attention multiplies where the CPU has an instruction for it: f32, bf16\n"
+                   "(queries with keys, weights with values) or int8 (queries with keys)")
+      ->check(CLI::IsMember({"f32", "bf16", "int8"}))
       ->type_name("TYPE")
       ->capture_default_str();
   command->add_option("--pack", arguments->pack, "host: add weights packed for this machine and library build")
       ->check(CLI::IsMember({"host"}))
       ->type_name("TARGET");
-  command->add_option("--source", options.source, "With graph.json: where its weights lie; default: beside it")->type_name("DIR");
-  command->add_option("--task", options.task, "What the model is for, if not what its directory says: embedding,\n"
-                                              "encoder (of a model that has a decoder, too),\n"
-                                              "sequence-classification, token-classification,\n"
-                                              "image-classification, masked-lm or causal-lm")
+  command->add_option("--source", options.source, "With graph.json: where its weights lie; default: beside it")
+      ->type_name("DIR");
+  command
+      ->add_option("--task", options.task,
+                   "What the model is for, if not what its directory says: embedding,\n"
+                   "encoder (of a model that has a decoder, too),\n"
+                   "sequence-classification, token-classification,\n"
+                   "image-classification, masked-lm or causal-lm")
       ->type_name("TASK");
-  command->add_option("--image-size", options.image_size, "Height and width of images, if not as configured")->type_name("HxW");
+  command->add_option("--image-size", options.image_size, "Height and width of images, if not as configured")
+      ->type_name("HxW");
   command->add_option("--sample-text", options.texts, "Text to measure quantization on; may be given several times")
       ->type_name("TEXT")
       ->expected(1)

@@ -159,6 +159,7 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
   options.d_k = request.head_size;
   options.pattern = &keys.pattern;
   options.workers = request.workers;
+  options.products = request.products;
   if (keys.pattern.rounds > 0) options.tile_rows = std::min(n, 1u << 20);
   if (threads != nullptr) {
     options.runner = &ports::ThreadRunner::Run;

@@ -52,6 +52,7 @@ struct CostSeries {
 struct CostRequest {
   uint32_t max_n = 8192;
   uint32_t heads = 4, head_size = 64, workers = 1;
+  uint32_t products = FOVEA_PRODUCTS_F32;
   double seconds = 0.2;  // for each point at least, and one run
 };
 

@@ -7,8 +7,8 @@
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/arch/architecture.h"
+#include "tools/convert/attention_types.h"
 #include "tools/convert/calibrate.h"
-#include "tools/convert/cast_keys.h"
 #include "tools/convert/compare.h"
 #include "tools/convert/graph_json.h"
 #include "tools/convert/resolve.h"
@@ -40,10 +40,10 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress
     BlobTensor& tensor = tensors[i];
     if (progress) progress("quantize", tensor.name, i, tensors.size());
     const bool integers = wanted == DType::kI8 || wanted == DType::kI4;
-    const DType asked = tensor.type == DType::kI32              ? DType::kI32
-                        : !model.quantizable[i]                 ? DType::kF32
+    const DType asked = tensor.type == DType::kI32            ? DType::kI32
+                        : !model.quantizable[i]               ? DType::kF32
                         : integers && model.once_per_input[i] ? DType::kF16
-                                                                : wanted;
+                                                              : wanted;
     tensor.type = StorableType(asked, tensor.width);
     const std::vector<float> values = model.constants[i].load();
     EncodeTensor(values, tensor, model.constants[i].hides);
@@ -110,13 +110,17 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   report.text_bytes = model.content.text.size();
   Encode(model, options.weights, report, progress);
   const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4;
-  const bool compare = options.compare && (options.weights != DType::kF32 || options.keys != DType::kF32);
+  const bool changed = options.weights != DType::kF32 || options.keys != DType::kF32 || options.products != DType::kF32;
+  const bool compare = options.compare && changed;
   std::vector<uint8_t> exact;
   if (integers || compare) {
     exact = ExactBlob(description, model.content.text);
   }
   if (integers) Calibrate(model, exact, report, progress);
-  for (BlobProgram& program : model.content.programs) CastKeys(options.keys, program);
+  for (BlobProgram& program : model.content.programs) {
+    CastKeys(options.keys, program);
+    SetProducts(options.products, program);
+  }
   std::vector<uint8_t> blob = WriteBlob(model.content);
   if (options.pack_host) {
     if (progress) progress("pack", "", 0, 1);

@@ -8,6 +8,7 @@ namespace {
 
 const Names kPatterns = {"full", "window", "none"};
 const Names kScores = {"dot", "distance", "additive"};
+const Names kProducts = {"f32", "bf16", "int8"};
 
 void AttentionRule(Check& c) {
   const uint32_t heads = c.Number(Attribute::kHeads, std::nullopt);
@@ -31,7 +32,9 @@ void AttentionRule(Check& c) {
          heads);
   }
   for (const Attribute key : {Attribute::kScale, Attribute::kCap, Attribute::kSelfScore}) c.Real(key);
-  c.Choice(Attribute::kScore, kScores, 0);
+  const uint32_t score = c.Choice(Attribute::kScore, kScores, 0);
+  const uint32_t products = c.Choice(Attribute::kProducts, kProducts, 0);
+  if (products != 0 && score != 0) Fail("products in {} go with the dot score only", kProducts.begin()[products]);
   c.Choice(Attribute::kActivation, kActivations, 0);
   if (c.Choice(Attribute::kPattern, kPatterns, 0) == 1) {
     c.Number(Attribute::kLeft);

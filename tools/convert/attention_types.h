@@ -1,6 +1,6 @@
-// Keys and values that take less of a session's memory.
-#ifndef FOVEA_TOOLS_CONVERT_CAST_KEYS_H_
-#define FOVEA_TOOLS_CONVERT_CAST_KEYS_H_
+// In which types attention keeps keys and values, and multiplies.
+#ifndef FOVEA_TOOLS_CONVERT_ATTENTION_TYPES_H_
+#define FOVEA_TOOLS_CONVERT_ATTENTION_TYPES_H_
 
 #include "tools/blob/blob.h"
 
@@ -11,6 +11,9 @@ namespace fovea::tools {
 // none.
 void CastKeys(DType type, BlobProgram& program);
 
+// Lets every attention with dot products that says nothing of its own take them in f32, bf16 or int8.
+void SetProducts(DType type, BlobProgram& program);
+
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_CONVERT_CAST_KEYS_H_
+#endif  // FOVEA_TOOLS_CONVERT_ATTENTION_TYPES_H_

@@ -1,5 +1,5 @@
-// Casts of keys and values: written in a description, and put in by the converter.
-#include "tools/convert/cast_keys.h"
+// Casts of keys and values and types of products: written in a description, and put in by the converter.
+#include "tools/convert/attention_types.h"
 
 #include <gtest/gtest.h>
 
@@ -135,6 +135,37 @@ TEST(CastKeys, ProgramsRunWithThem) {
     }
     EXPECT_FALSE(equal);
   }
+}
+
+// The types of products that the attentions of this program say.
+std::vector<uint32_t> ProductsOf(DType type, const std::string& operations) {
+  Resolved model = Resolve(ParseGraph(Graph(operations).dump(), ".", "graph"));
+  SetProducts(type, model.content.programs[0]);
+  std::vector<uint32_t> said;
+  for (const BlobOperation& operation : model.content.programs[0].operations) {
+    if (operation.code != static_cast<uint32_t>(Code::kAttention)) continue;
+    said.push_back(0);
+    for (const AttributeRecord& attribute : operation.attributes) {
+      if (attribute.key == static_cast<uint32_t>(Attribute::kProducts)) said.back() = attribute.bits;
+    }
+  }
+  return said;
+}
+
+TEST(SetProducts, WhereNothingElseIsSaid) {
+  const std::string operations = std::string(kLinear) +
+                                 R"(,{"op": "attention", "in": ["x", "k", "k"], "out": "a", "heads": 2},
+    {"op": "attention", "in": ["a", "k", "k"], "out": "b", "heads": 2, "score": "distance"},
+    {"op": "attention", "in": ["b", "k", "k"], "out": "c", "heads": 2, "products": "bf16"},
+    {"op": "attention", "in": ["c", "k", "k"], "out": "y", "heads": 2, "products": "f32"})";
+  using Said = std::vector<uint32_t>;
+  EXPECT_EQ(ProductsOf(DType::kF32, operations), (Said{0, 0, 1, 0}));
+  EXPECT_EQ(ProductsOf(DType::kI8, operations), (Said{2, 0, 1, 0}));
+  EXPECT_EQ(ProductsOf(DType::kBf16, operations), (Said{1, 0, 1, 0}));
+  const std::string attention = R"({"op": "attention", "in": ["x", "x", "x"], "out": "y", "heads": 2, )";
+  EXPECT_NE(Refusal(attention + R"("products": "f16"})").find("must be one of"), std::string::npos);
+  EXPECT_NE(Refusal(attention + R"("products": "int8", "score": "distance"})").find("dot score only"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// Casts between the operations of a program; what stands behind them moves on.
-#include "tools/convert/cast_keys.h"
+#include "tools/convert/attention_types.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
+#include "runtime/kernels/attention.h"
 #include "tools/convert/operation_rules.h"
 
 namespace fovea::tools {
@@ -36,6 +37,7 @@ const char* NameOf(DType type) { return type == DType::kF16 ? "f16" : type == DT
 
 }  // namespace
 
+// Casts go between the operations; what stands behind them moves on.
 void CastKeys(DType type, BlobProgram& program) {
   if (type == DType::kF32) return;
   const std::vector<bool> fits = OnlyKeys(program);
@@ -74,6 +76,19 @@ void CastKeys(DType type, BlobProgram& program) {
     places[operation.output] = add(std::move(moved), program.values[operation.output]);
   }
   program = std::move(result);
+}
+
+void SetProducts(DType type, BlobProgram& program) {
+  if (type == DType::kF32) return;
+  const Products products = type == DType::kI8 ? Products::kI8 : Products::kBf16;
+  for (BlobOperation& operation : program.operations) {
+    if (!IsAttention(operation) || Number(operation, Attribute::kScore, 0) != 0) continue;
+    const bool says = std::any_of(operation.attributes.begin(), operation.attributes.end(), [](const auto& attribute) {
+      return attribute.key == static_cast<uint32_t>(Attribute::kProducts);
+    });
+    if (says) continue;
+    operation.attributes.push_back({static_cast<uint32_t>(Attribute::kProducts), static_cast<uint32_t>(products)});
+  }
 }
 
 }  // namespace fovea::tools
