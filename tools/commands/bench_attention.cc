@@ -2,7 +2,7 @@
 // recurrent layers.
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <memory>
 
 #include "fovea/version.h"
@@ -16,10 +16,11 @@
 namespace fovea::tools {
 namespace {
 
-const char* const kProducts[] = {"f32", "bf16", "int8"};
+const std::vector<std::string> kProducts = {"f32", "bf16", "int8"};  // by FOVEA_PRODUCTS_*
 
 struct Arguments {
   CostRequest request;
+  std::string products = "f32";
   std::string svg;
   bool json = false;
 };
@@ -86,17 +87,20 @@ std::string Plot(const std::vector<CostSeries>& all) {
 }
 
 void Run(const Arguments& arguments, Console* console) {
+  CostRequest request = arguments.request;
+  const auto products = std::find(kProducts.begin(), kProducts.end(), arguments.products);
+  request.products = static_cast<uint32_t>(products - kProducts.begin());
   const std::vector<CostSeries> all = MeasureAttentionCost(
-      arguments.request, [&](const std::string& what) { console->err << fmt::format("\r{:<40}", what) << std::flush; });
+      request, [&](const std::string& what) { console->err << fmt::format("\r{:<40}", what) << std::flush; });
   console->err << fmt::format("\r{:<40}\r", "") << std::flush;
   if (!arguments.svg.empty()) {
     const std::string svg = Plot(all);
     WriteFile(arguments.svg, svg.data(), svg.size());
   }
   if (arguments.json) {
-    PrintJson(console->out, ToJson(arguments.request, all));
+    PrintJson(console->out, ToJson(request, all));
   } else {
-    Print(console->out, arguments.request, all);
+    Print(console->out, request, all);
   }
 }
 
@@ -114,13 +118,10 @@ void AddBenchAttention(CLI::App* bench, Console* console) {
   command->add_option("--head-size", request.head_size, "Elements of a head")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command
-      ->add_option("--products", request.products,
-                   "Products where the CPU has an instruction for them: f32, bf16 or int8")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, uint32_t>{
-          {"f32", FOVEA_PRODUCTS_F32}, {"bf16", FOVEA_PRODUCTS_BF16}, {"int8", FOVEA_PRODUCTS_I8}}))
-      ->default_str("f32")
-      ->type_name("TYPE");
+  command->add_option("--products", arguments->products, "Type of products, where the CPU has an instruction for it")
+      ->check(CLI::IsMember(kProducts))
+      ->type_name("TYPE")
+      ->capture_default_str();
   command->add_option("--seconds", request.seconds, "How long to measure each point")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
