@@ -11,6 +11,7 @@ add_library(fovea_flags INTERFACE)
 target_include_directories(fovea_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_compile_options(fovea_flags INTERFACE
   -Wall -Wextra -Wshadow -Wno-psabi $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>  # in libstdc++'s own std::stable_sort
   -Werror=return-type -Werror=vla -Werror=implicit-fallthrough
   $<$<CONFIG:Release>:-O2>
   # a * b + c rounds the same way in every loop, target and compiler: a fused one is written as such.
@@ -41,10 +42,13 @@ if(NOT FOVEA_SANITIZE STREQUAL none)
   list(APPEND disabled HWY_SSE4 HWY_AVX3)  # instrumented kernels compile slowly: one target of each vector width will do
 endif()
 list(JOIN disabled "|" disabled)
-# Two x86 targets have nothing but products of bf16 to add; only sources with these options are compiled for them.
+# These targets have nothing to add but products of bf16 and, on Arm, int8: only sources with FOVEA_BF16_OPTIONS are
+# compiled for them. (Highway leaves the one for Arm out if the compiler is older than gcc 13.2 or clang 17.)
+set(bf16 HWY_AVX3_ZEN4 HWY_AVX3_SPR HWY_NEON_BF16)
 set(FOVEA_BF16_OPTIONS -UHWY_DISABLED_TARGETS "-DHWY_DISABLED_TARGETS=(${disabled})")
+list(JOIN bf16 "|" bf16)
 target_compile_definitions(fovea_highway INTERFACE HWY_STATIC_DEFINE HWY_WANT_AVX3_DL
-  "HWY_DISABLED_TARGETS=(${disabled}|HWY_AVX3_ZEN4|HWY_AVX3_SPR)")
+  "HWY_DISABLED_TARGETS=(${disabled}|${bf16})")
 set(riscv_without_vectors OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(riscv_without_vectors ON)  # gcc before 14 lacks what Highway and XNNPACK need there

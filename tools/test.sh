@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds and tests everything: this machine, this machine with sanitizers, and 64-bit Arm under emulation.
+# Builds and tests everything: this machine, this machine with sanitizers, and 64-bit Arm under emulation (the kernels
+# with clang, too, which compiles them for more Arm targets).
 #   tools/test.sh [host-release] [host-asan] [aarch64]     all three when none is named
 set -eu
 cd "$(dirname "$0")/.."
@@ -32,6 +33,8 @@ for what in ${*:-host-release host-asan aarch64}; do
       build aarch64-linux
       check aarch64-cortex-a53
       check aarch64-max
+      build aarch64-clang
+      check aarch64-clang
       ;;
     *)
       build "$what"

@@ -37,8 +37,9 @@ class Resolver {
       }
       result_.is_part.push_back(!program.of.empty());
     }
-    for (const auto& [key, value] : description_.metadata) {
-      if (key.compare(0, 8, "explain.") == 0) At("metadata " + key, [&] { CheckExplanation(key.substr(8), value); });
+    for (const auto& entry : description_.metadata) {
+      if (entry.first.compare(0, 8, "explain.") != 0) continue;
+      At("metadata " + entry.first, [&] { CheckExplanation(entry.first.substr(8), entry.second); });
     }
     return std::move(result_);
   }

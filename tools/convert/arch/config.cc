@@ -135,7 +135,9 @@ void Config::Only(const std::string& key, const Json& supported) const {
 
 std::vector<std::string> Config::Unknown() const {
   std::vector<std::string> unknown;
-  for (const auto& [key, value] : json_.items()) {
+  for (const auto& item : json_.items()) {
+    const std::string& key = item.key();
+    const Json& value = item.value();
     const bool harmless =
         std::any_of(std::begin(kHarmless), std::end(kHarmless), [&](const char* k) { return key == k; }) ||
         key.find("dropout") != std::string::npos || EndsWith(key, "_token_id") || value.is_null();

@@ -89,9 +89,9 @@ void Check::Real(Attribute key, bool required) {
 }
 
 void Check::NoOtherAttributes() const {
-  for (const auto& [name, value] : call_.operation->attributes.items()) {
-    if (std::none_of(taken_.begin(), taken_.end(), [&](Attribute key) { return name == NameOf(key); })) {
-      Fail("{} has no attribute {}", call_.operation->op, name);
+  for (const auto& given : call_.operation->attributes.items()) {
+    if (std::none_of(taken_.begin(), taken_.end(), [&](Attribute key) { return given.key() == NameOf(key); })) {
+      Fail("{} has no attribute {}", call_.operation->op, given.key());
     }
   }
 }
