@@ -145,12 +145,16 @@ void RaggedAgainstPadded(benchmark::State& state, EncoderShape shape) {
   state.counters["rows_ratio"] = 512.0 / 196.0;
 }
 
-// A long text in a window of 128 rows on either side against a quarter of it: `ratio` is 4 if time is linear.
+// A long text in a window of 128 rows on either side against a quarter of it: `ratio` is 4 if time is linear. The
+// argument is the type of products.
 void LongText(benchmark::State& state, EncoderShape shape) {
   ModelBuilder builder;
   const TinyEncoder e =
       BuildTinyEncoder(builder, DType::kI8, shape.layers, shape.width, shape.heads, shape.ffn, 1000, 4096,
-                       {{Attribute::kPattern, 1}, {Attribute::kLeft, 128}, {Attribute::kRight, 128}});
+                       {{Attribute::kPattern, 1},
+                        {Attribute::kLeft, 128},
+                        {Attribute::kRight, 128},
+                        {Attribute::kProducts, static_cast<double>(state.range(0))}});
   const TestModel model(builder.Blob());
   const auto bind = [&](uint32_t rows) {
     auto session = std::make_unique<TestSession>(model, Options({{e.texts, 1, 0}, {e.tokens, rows, 0}}));
@@ -178,7 +182,10 @@ const bool registered = [] {
 #endif
     benchmark::RegisterBenchmark(("encoder/workers_1_to_2/" + name).c_str(), Workers, shape)->MinTime(3);
     benchmark::RegisterBenchmark(("encoder/padded_to_ragged/" + name).c_str(), RaggedAgainstPadded, shape)->MinTime(3);
-    benchmark::RegisterBenchmark(("encoder/window_4096_to_1024/" + name).c_str(), LongText, shape)->MinTime(3);
+    benchmark::RegisterBenchmark(("encoder/window_4096_to_1024/" + name).c_str(), LongText, shape)
+        ->ArgName("products")
+        ->DenseRange(0, 2)
+        ->MinTime(3);
   }
   return true;
 }();
