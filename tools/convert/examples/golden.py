@@ -36,6 +36,12 @@ def attend(attention, queries, keys, mask=None):
     return rows[0], weights[0].transpose(0, 1)
 
 
+def attend_heads(queries, keys, values, weigh=lambda scores: scores.softmax(-1)):
+    """Rows and weights [queries, heads, keys] of [heads, rows, size] each. `weigh`: scores [heads, queries, keys] -> weights."""
+    weights = weigh(queries @ keys.transpose(1, 2) / queries.shape[-1] ** 0.5)
+    return join(weights @ values), weights.transpose(0, 1)
+
+
 def randomize(model):
     """Every parameter counts: gains are not 1, biases not 0."""
     with torch.no_grad():

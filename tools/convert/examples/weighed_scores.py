@@ -13,8 +13,8 @@ def make(script, weigh):
             self.query, self.key, self.value, self.output = (nn.Linear(16, 16) for _ in range(4))
 
         def forward(self, x):
-            q, k, v = (golden.split(linear(x), 2) for linear in (self.query, self.key, self.value))
-            weights = weigh(q @ k.transpose(1, 2) / 8 ** 0.5)
-            return {"output": self.output(golden.join(weights @ v)), "weights": weights.transpose(0, 1)}
+            parts = (golden.split(linear(x), 2) for linear in (self.query, self.key, self.value))
+            rows, weights = golden.attend_heads(*parts, weigh)
+            return {"output": self.output(rows), "weights": weights}
 
     golden.make(script, Model, {"one": {"tokens": [1]}, "ragged": {"tokens": [7, 2, 13]}})

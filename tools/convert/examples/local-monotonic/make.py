@@ -4,22 +4,15 @@ import pathlib
 import sys
 
 import torch
-from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import golden  # noqa: E402
+import luong  # noqa: E402
 
 
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.score, self.combine = nn.Linear(16, 16, bias=False), nn.Linear(32, 16)
-
-    def forward(self, s, h):
+class Model(luong.General):
+    def weigh(self, s, h):
         distances = torch.arange(len(h)) - torch.arange(len(s))[:, None]
-        scores = (s @ self.score(h).T).masked_fill(distances.abs() > 2, -torch.inf)
-        weights = scores.softmax(-1)
-        return {"attentional": torch.tanh(self.combine(torch.cat([weights @ h, s], 1))), "weights": weights[:, None]}
+        return self.scores(s, h).masked_fill(distances.abs() > 2, -torch.inf).softmax(-1)
 
 
-golden.make(__file__, Model, {"one": {"sources": [1], "targets": [1]}, "ragged": {"sources": [9, 6, 17], "targets": [9, 8, 4]}})
+luong.make(__file__, Model, [9, 6, 17], [9, 8, 4])

@@ -7,19 +7,12 @@ from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import golden  # noqa: E402
+import relevant_keys  # noqa: E402
 
 
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.relevance = nn.Sequential(nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 1))
-        self.attention = nn.MultiheadAttention(16, 2, batch_first=True)
-
-    def forward(self, x):
-        relevance = self.relevance(x)
-        bias = nn.functional.logsigmoid(relevance).T.expand(len(x), -1)
-        output, weights = golden.attend(self.attention, x, x, bias)
-        return {"relevance": relevance, "output": output, "weights": weights}
+class Model(relevant_keys.Attention):
+    def attend(self, x, relevance):
+        return golden.attend(self.attention, x, x, nn.functional.logsigmoid(relevance).T.expand(len(x), -1))
 
 
-golden.make(__file__, Model, {"one": {"tokens": [1]}, "ragged": {"tokens": [7, 2, 13]}})
+relevant_keys.make(__file__, Model)

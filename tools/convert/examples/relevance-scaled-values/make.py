@@ -8,23 +8,17 @@ from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import golden  # noqa: E402
+import relevant_keys  # noqa: E402
 
 
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.relevance = nn.Sequential(nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 1))
-        self.attention = nn.MultiheadAttention(16, 2, batch_first=True)
-
-    def forward(self, x):
-        relevance = self.relevance(x)
+class Model(relevant_keys.Attention):
+    def attend(self, x, relevance):
         q, k, v = (golden.split(part, 2) for part in self.project(x))
-        weights = (q @ k.transpose(1, 2) / 8 ** 0.5).softmax(-1)
-        output = self.attention.out_proj(golden.join(weights @ (torch.sigmoid(relevance) * v)))
-        return {"relevance": relevance, "output": output, "weights": weights.transpose(0, 1)}
+        rows, weights = golden.attend_heads(q, k, torch.sigmoid(relevance) * v)
+        return self.attention.out_proj(rows), weights
 
     def project(self, x):
         return nn.functional.linear(x, self.attention.in_proj_weight, self.attention.in_proj_bias).chunk(3, 1)
 
 
-golden.make(__file__, Model, {"one": {"tokens": [1]}, "ragged": {"tokens": [7, 2, 13]}})
+relevant_keys.make(__file__, Model)

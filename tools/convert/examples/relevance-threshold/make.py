@@ -3,23 +3,13 @@
 import pathlib
 import sys
 
-from torch import nn
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import golden  # noqa: E402
+import relevant_keys  # noqa: E402
 
 
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.relevance = nn.Sequential(nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 1))
-        self.attention = nn.MultiheadAttention(16, 2, batch_first=True)
-
-    def forward(self, x):
-        relevance = self.relevance(x)
-        dropped = relevance[:, 0] <= 0.1
-        output, weights = golden.attend(self.attention, x, x, dropped.expand(len(x), -1))
-        return {"relevance": relevance, "output": output, "weights": weights[:, :, ~dropped]}
+class Model(relevant_keys.Attention):
+    def attend(self, x, relevance):
+        return self.attend_to(x, relevance[:, 0] > 0.1)
 
 
-golden.make(__file__, Model, {"one": {"tokens": [15]}, "ragged": {"tokens": [7, 23, 13]}})
+relevant_keys.make(__file__, Model, 15, [7, 23, 13])
