@@ -3,8 +3,7 @@
 
 import argparse
 import collections
-import json
-import os
+import itertools
 import time
 
 import numpy as np
@@ -15,8 +14,8 @@ import bert
 import packages
 import tensors
 import wordpiece
+from training import SEED, alike, fit, set_up, write_json
 
-SEED = 20250607
 VOCABULARY = 5600
 MAX_LENGTH = 128  # with [CLS] and [SEP]
 EVAL_ROWS = 400
@@ -88,11 +87,7 @@ def padded(rows):
 def batches(rows, labels, size, rng=None):
     """Batches of rows of similar length; with `rng` they are drawn at random and come in random order."""
     jitter = rng.uniform(0, 6, len(rows)) if rng else np.zeros(len(rows))
-    order = np.argsort([len(r) for r in rows] + jitter, kind="stable")
-    chunks = [order[i:i + size] for i in range(0, len(order), size)]
-    if rng:
-        rng.shuffle(chunks)
-    for chunk in chunks:
+    for chunk in alike([len(r) for r in rows] + jitter, size, rng):
         yield (*padded([rows[i] for i in chunk]), torch.from_numpy(labels[chunk]))
 
 
@@ -102,7 +97,7 @@ def accuracy_and_f1(predictions):
     for labels, returned in predictions:
         np.add.at(table, (labels.numpy(), returned[0].argmax(-1).numpy()), 1)
     f1 = 2 * np.diag(table) / np.maximum(table.sum(0) + table.sum(1), 1)
-    return round(float(np.trace(table) / table.sum()), 4), round(float(f1.mean()), 4)
+    return {"accuracy": round(float(np.trace(table) / table.sum()), 4), "macro_f1": round(float(f1.mean()), 4)}
 
 
 @torch.no_grad()
@@ -138,40 +133,22 @@ def epoch_of(train, rng, drop):
         yield (ids.masked_fill(hidden, wordpiece.UNK), mask), labels
 
 
-def fit(model, examples, epochs, rate, epoch, after_epoch, seconds=float("inf")):
-    """AdamW with warm-up and linear decay, which comes to its end early when the time does.
-
-    `epoch()` yields the batches of an epoch of so many examples.
-    """
+def train_classifier(model, examples, epochs, rate, epoch, after_epoch, seconds=float("inf")):
+    """`epoch()` yields the batches of an epoch of so many examples; what the model returns begins with logits."""
     decayed = [p for p in model.parameters() if p.dim() > 1]
     plain = [p for p in model.parameters() if p.dim() == 1]
-    optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.05}, {"params": plain, "weight_decay": 0.0}],
-                                  lr=rate, betas=(0.9, 0.98))
-    steps = epochs * ((examples + BATCH - 1) // BATCH)
-    step, begin = 0, time.time()
+    parameters = [{"params": decayed, "weight_decay": 0.05}, {"params": plain, "weight_decay": 0.0}]
     loss_function = nn.CrossEntropyLoss(label_smoothing=0.05)
-    for _ in range(epochs):
-        model.train()
-        total, seen = 0.0, 0
-        for arguments, labels in epoch():
-            done = max(step / steps, (time.time() - begin) / seconds)
-            if done >= 1:
-                break
-            for group in optimizer.param_groups:
-                group["lr"] = rate * min((done + 0.001) / 0.06, (1 - done) / 0.94)
-            step += 1
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                logits = model(*arguments)[0]
-            loss = loss_function(logits.float(), labels)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            total += loss.item() * len(labels)
-            seen += len(labels)
-        after_epoch(step / steps * epochs, total / max(seen, 1))
-        if done >= 1:
-            break
+
+    def loss_of(arguments, labels):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            logits = model(*arguments)[0]
+        return loss_function(logits.float(), labels)
+
+    steps = (examples + BATCH - 1) // BATCH
+    batches = itertools.chain.from_iterable(epoch() for _ in range(epochs))
+    fit(model, parameters, rate, batches, loss_of, epochs * steps, 0.06, steps, lambda step, loss: after_epoch(step / steps, loss),
+        seconds)
 
 
 def rounded(model):
@@ -217,12 +194,6 @@ def eval_rows(data, tokenizer, rng):
         yield e.label, " ".join(words)
 
 
-def write_json(path, value):
-    with open(path, "w") as f:
-        json.dump(value, f, indent=2, sort_keys=True, ensure_ascii=False)
-        f.write("\n")
-
-
 def export(out, model, tokenizer, held_out, results):
     stored, model = rounded(model)
     tensors.save(f"{out}/model.safetensors", stored)
@@ -230,7 +201,7 @@ def export(out, model, tokenizer, held_out, results):
     tensors.save(f"{out}/golden.safetensors", values)
     write_json(f"{out}/golden.json", {"texts": texts})
     for form in ("full", "short"):
-        results[f"held_out_{form}"] = dict(zip(("accuracy", "macro_f1"), scores(model, held_out, form)))
+        results[f"held_out_{form}"] = scores(model, held_out, form)
     lines = list(eval_rows(held_out, tokenizer, np.random.default_rng(SEED)))
     with torch.no_grad():
         right = sum(label == predict(model, tokenizer, text)[0][0] for label, text in lines)
@@ -245,17 +216,6 @@ def predict(model, tokenizer, text, n=3):
     with torch.no_grad():
         p = torch.softmax(model(*padded([ids]))[0][0], -1)
     return [(packages.SECTIONS[i], round(p[i].item(), 3)) for i in p.argsort(descending=True)[:n].tolist()]
-
-
-def set_up(out):
-    """Makes the directory and the run repeatable: the time it starts, random numbers, and a function that prints beside the time."""
-    start = time.time()
-    torch.manual_seed(SEED)
-    torch.set_num_threads(1)
-    np.finfo(np.float32), np.finfo(np.float64)  # numpy looks at subnormals once; let it do so before they are flushed
-    torch.set_flush_denormal(True)
-    os.makedirs(out, exist_ok=True)
-    return start, np.random.default_rng(SEED), lambda *values: print(f"[{time.time() - start:6.0f} s]", *values, flush=True)
 
 
 def main():
@@ -286,9 +246,9 @@ def main():
     log(len(train.labels), "training,", len(held_out.labels), "held out")
 
     bag = Bag(CONFIG["hidden_size"])
-    fit(bag, len(train.labels), args.bag_epochs, 1e-2, lambda: epoch_of(train, rng, 0.1),
-        lambda epoch, loss: log(f"bag {epoch:.1f} loss {loss:.3f} held out", *scores(bag, held_out)))
-    results["bag_of_words"] = dict(zip(("accuracy", "macro_f1"), scores(bag, held_out)))
+    train_classifier(bag, len(train.labels), args.bag_epochs, 1e-2, lambda: epoch_of(train, rng, 0.1),
+                     lambda epoch, loss: log(f"bag {epoch:.1f} loss {loss:.3f} held out", *scores(bag, held_out).values()))
+    results["bag_of_words"] = scores(bag, held_out)
 
     model = bert.Classifier({**CONFIG, "vocab_size": VOCABULARY})
     vectors = bag.embedding.weight.detach()
@@ -299,8 +259,8 @@ def main():
         export(args.out, model, tokenizer, held_out, results)
         log(f"epoch {epoch:.2f} loss {loss:.3f}", results["held_out_full"], results["held_out_short"])
 
-    fit(model, len(train.labels), args.epochs, 1.2e-3, lambda: epoch_of(train, rng, 0.1), after_epoch,
-        60 * args.minutes)
+    train_classifier(model, len(train.labels), args.epochs, 1.2e-3, lambda: epoch_of(train, rng, 0.1), after_epoch,
+                     60 * args.minutes)
     _, model = rounded(model)
     for text in GOLDEN_TEXTS:
         print(text[:70], predict(model, tokenizer, text))

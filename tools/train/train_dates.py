@@ -3,8 +3,6 @@
 
 import argparse
 import collections
-import json
-import os
 import time
 
 import numpy as np
@@ -14,9 +12,8 @@ from torch import nn
 import dates
 import seq2seq
 import tensors
-from train import write_json
+from training import SEED, fit, measured, set_up, write_json
 
-SEED = 20250607
 CONFIG = {"embedding": 24, "encoder": 32, "attention": 48, "decoder": 64, "vocabulary": len(dates.VOCABULARY)}
 STEPS = len("2014-03-03") + 1  # and the end
 HELD_OUT = 8000
@@ -48,35 +45,14 @@ def accuracy(model, pairs):
     return right / len(pairs)
 
 
-def fit(model, train, steps, rate, rng, seconds, after):
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.01)
-    loss_function = nn.CrossEntropyLoss()
-    step, begin, total, seen = 0, time.time(), 0.0, 0
+def batches(train, rng):
+    """Without end: texts and the right characters before each step, and those that are right there."""
     while True:
         chunks = [group[i:i + 64] for group in by_length(dates.draw(train, POOL, rng)) for i in range(0, len(group), 64)]
         rng.shuffle(chunks)
-        model.train()
         for chunk in chunks:
-            done = max(step / steps, (time.time() - begin) / seconds)
-            if done >= 1:
-                after(step, total / max(seen, 1))
-                return
-            for group in optimizer.param_groups:
-                group["lr"] = rate * min((done + 0.001) / 0.03, (1 - done) / 0.97)
-            step += 1
             ids, expected = matrices(chunk)
-            given = torch.cat([torch.full((len(chunk), 1), dates.START), expected[:, :-1]], 1)
-            loss = loss_function(model(ids, given).flatten(0, 1), expected.flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            total += loss.item() * len(chunk)
-            seen += len(chunk)
-            if step % 1000 == 0:
-                after(step, total / seen)
-                total, seen = 0.0, 0
-                model.train()
+            yield (ids, torch.cat([torch.full((len(chunk), 1), dates.START), expected[:, :-1]], 1)), expected
 
 
 def tokenizer():
@@ -141,11 +117,7 @@ def main():
     parser.add_argument("--steps", type=int, default=10000, help="0: only measures the weights that are there")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="ends the training in this time")
     args = parser.parse_args()
-    start = time.time()
-    torch.manual_seed(SEED)
-    torch.set_num_threads(1)
-    rng = np.random.default_rng(SEED)
-    os.makedirs(args.out, exist_ok=True)
+    start, rng, log = set_up(args.out)
     train = [d for d in dates.all_dates() if not dates.is_held_out(d)]
     unseen = [d for d in dates.all_dates() if dates.is_held_out(d)]
     held_out = dates.draw(unseen, HELD_OUT, np.random.default_rng(SEED + 1))
@@ -157,14 +129,15 @@ def main():
         tensors.save(f"{args.out}/model.safetensors", tensors.stored(model))
         results.update(steps=step, minutes=round((time.time() - start) / 60, 1))
         export(args.out, tensors.load_into(seq2seq.Normaliser(CONFIG), tensors.stored(model)), results, held_out)
-        print(f"[{time.time() - start:6.0f} s] step {step} loss {loss:.4f} held out {results['accuracy']}", flush=True)
+        log(f"step {step} loss {loss:.4f} held out {results['accuracy']}")
 
     if args.steps == 0:
-        with open(f"{args.out}/metrics.json") as f:
-            results = {**json.load(f), **results}
-        export(args.out, tensors.load_into(seq2seq.Normaliser(CONFIG), tensors.load(f"{args.out}/model.safetensors")), results, held_out)
+        stored = tensors.load(f"{args.out}/model.safetensors")
+        export(args.out, tensors.load_into(seq2seq.Normaliser(CONFIG), stored), measured(args.out, results), held_out)
         return
-    fit(model, train, args.steps, 4e-3, rng, 60 * args.minutes, after)
+    loss_function = nn.CrossEntropyLoss()
+    fit(model, [{"params": model.parameters(), "weight_decay": 0.01}], 4e-3, batches(train, rng),
+        lambda texts, expected: loss_function(model(*texts).flatten(0, 1), expected.flatten()), args.steps, 0.03, 1000, after, 60 * args.minutes)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 """Trains package-section-hierarchical: the same examples as package-section, read sentence by sentence. See README.md."""
 
 import argparse
-import json
 import os
 import time
 
@@ -14,7 +13,8 @@ import packages
 import sentences
 import tensors
 import wordpiece
-from train import BATCH, EVAL_ROWS, SEED, accuracy_and_f1, fit, set_up, write_json
+from train import BATCH, EVAL_ROWS, accuracy_and_f1, train_classifier
+from training import SEED, alike, measured, set_up, write_json
 
 CONFIG = {
     "hidden_size": 96, "num_attention_heads": 3, "intermediate_size": 384, "sentence_intermediate_size": 192,
@@ -61,19 +61,14 @@ def batches(documents, labels, size, rng=None):
     lengths = np.array([sum(map(len, d)) for d in documents], float)
     if rng:
         lengths *= rng.uniform(0.8, 1.25, len(lengths))
-    order = np.argsort(lengths, kind="stable")
-    chunks = [order[i:i + size] for i in range(0, len(order), size)]
-    if rng:
-        rng.shuffle(chunks)
-    for chunk in chunks:
+    for chunk in alike(lengths, size, rng):
         yield [documents[i] for i in chunk], torch.from_numpy(labels[chunk])
 
 
 @torch.no_grad()
 def scores(model, documents, labels):
     model.eval()
-    found = accuracy_and_f1((expected, model(rows)) for rows, expected in batches(documents, labels, BATCH))
-    return dict(zip(("accuracy", "macro_f1"), found))
+    return accuracy_and_f1((expected, model(rows)) for rows, expected in batches(documents, labels, BATCH))
 
 
 def epoch_of(train, rng, drop):
@@ -184,11 +179,11 @@ def main():
         log(f"epoch {epoch:.2f} loss {loss:.3f}", results["held_out_full"], results["held_out_short"])
 
     if args.epochs == 0:
-        with open(f"{args.out}/metrics.json") as f:
-            results = {**json.load(f), **results}
-        export(args.out, from_stored(tensors.load(f"{args.out}/model.safetensors")), tokenizer, held_out, results)
+        stored = tensors.load(f"{args.out}/model.safetensors")
+        export(args.out, from_stored(stored), tokenizer, held_out, measured(args.out, results))
         return
-    fit(model, len(train.labels), args.epochs, 8e-4, lambda: epoch_of(train, rng, 0.12), after_epoch, 60 * args.minutes)
+    train_classifier(model, len(train.labels), args.epochs, 8e-4, lambda: epoch_of(train, rng, 0.12), after_epoch,
+                     60 * args.minutes)
 
 
 if __name__ == "__main__":
