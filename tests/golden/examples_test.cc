@@ -78,9 +78,7 @@ std::vector<std::vector<float>> Results(const tools::Model& model, uint32_t prog
   request.program = program;
   request.workers = workers;
   request.tile_rows = tile_rows;
-  request.limits = tools::ExactLimits(model, batch);
-  tools::Session session(model, request);
-  tools::Bind(batch, &session);
+  tools::Session session = tools::SessionFor(model, batch, request);
   session.Run();
   std::vector<std::vector<float>> results;
   for (const uint32_t value : tools::OutputsOf(model, program)) results.push_back(session.Output(value).values);

@@ -98,11 +98,9 @@ class Funnel : public ::testing::Test {
     }
     const tools::Batch batch = tools::BatchFromTokens(converted.model, 0, tokens);
     tools::SessionRequest request;
-    request.limits = tools::ExactLimits(converted.model, batch);
     request.workers = workers;
     request.tile_rows = tile_rows;
-    tools::Session session(converted.model, request);
-    tools::Bind(batch, &session);
+    tools::Session session = tools::SessionFor(converted.model, batch, request);
     session.Run();
     return session.Output(ValueOf(converted.model, value)).values;
   }

@@ -83,9 +83,7 @@ inline void ExpectNoHeap(const tools::Model& model, uint32_t program, const tool
   tools::SessionRequest request;
   request.program = program;
   request.workers = workers;
-  request.limits = tools::ExactLimits(model, batch);
-  tools::Session session(model, request);
-  tools::Bind(batch, &session);
+  tools::Session session = tools::SessionFor(model, batch, request);
   uint64_t calls = 0;
   fovea_status status;
   {

@@ -33,10 +33,7 @@ TEST(Longformer, TextsHaveNoGlobalRowsUnlessTheyAreMarked) {
   tokens.ids.assign(ids.begin(), ids.end());
   tokens.types.assign(ids.size(), 0);
   const tools::Batch batch = tools::BatchFromTokens(converted.model, 0, {tokens, tokens});
-  tools::SessionRequest request;
-  request.limits = tools::ExactLimits(converted.model, batch);
-  tools::Session session(converted.model, request);
-  tools::Bind(batch, &session);
+  tools::Session session = tools::SessionFor(converted.model, batch);
   session.Run();
   const std::vector<float> expected = tools::ToFloats(golden.Get("c.out.last_hidden_state"));
   const tools::Matrix found = session.Output(ValueOf(converted.model, "last_hidden_state"));

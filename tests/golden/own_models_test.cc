@@ -92,10 +92,7 @@ TEST_F(PackageSectionHierarchical, TheBlobInTheRepositoryClassifiesDocuments) {
       tokens.push_back(tools::EncodeFor(model, tokenizer, 0, text));
     }
     const tools::Batch batch = tools::BatchFromTokens(model, 0, tokens);
-    tools::SessionRequest request;
-    request.limits = tools::ExactLimits(model, batch);
-    tools::Session session(model, request);
-    tools::Bind(batch, &session);
+    tools::Session session = tools::SessionFor(model, batch);
     session.Run();
     const tools::Matrix logits = session.Output(ValueOf(model, "logits"));
     for (uint32_t r = 0; r < kAtOnce; ++r) {

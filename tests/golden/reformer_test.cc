@@ -142,15 +142,13 @@ class Recorded {
     first.bytes = length_ * tools::ElementBytes(ids.type);
     const tools::Batch batch = tools::BatchFromTensors(converted.model, 0, {{"input_ids", first}});
     tools::SessionRequest request;
-    request.limits = tools::ExactLimits(converted.model, batch);
     for (const char* value : {"buckets.0", "buckets.1"}) request.keep.push_back(ValueOf(converted.model, value));
     for (uint32_t layer = 0; layer < published.hashed.size(); ++layer) {
       if (!published.hashed[layer]) continue;
       layers_.push_back(layer);
       request.taps.push_back(tools::TapOf(*converted.model.FindAttention(0, "attentions." + std::to_string(layer))));
     }
-    session_ = std::make_unique<tools::Session>(converted.model, request);
-    tools::Bind(batch, session_.get());
+    session_ = std::make_unique<tools::Session>(tools::SessionFor(converted.model, batch, request));
     session_->Run();
     for (const uint32_t value : request.keep) buckets_.push_back(session_->Output(value).values);
   }
@@ -278,10 +276,7 @@ TEST_P(Reformer, DiffersInPaddingByWholeChunksOnly) {
       tools::ElementType::kI64, {1, 43}, stored_ids.data + 80 * sizeof(int64_t), 43 * sizeof(int64_t)};
   const Converted converted = Convert(DType::kF32);
   const tools::Batch batch = tools::BatchFromTensors(converted.model, 0, {{"input_ids", text}});
-  tools::SessionRequest request;
-  request.limits = tools::ExactLimits(converted.model, batch);
-  tools::Session session(converted.model, request);
-  tools::Bind(batch, &session);
+  tools::Session session = tools::SessionFor(converted.model, batch);
   session.Run();
   const tools::Matrix found = session.Output(ValueOf(converted.model, "logits"));
   const auto padded_to_80 = reference.Logits(ids, 80), padded_to_48 = reference.Logits(ids, 48);

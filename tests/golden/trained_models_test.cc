@@ -26,10 +26,7 @@ tools::Matrix RunTexts(const tools::Model& model, const std::vector<std::string>
       tokens.push_back(tokenizer.Encode(texts[i], most == UINT32_MAX ? 0 : most));
     }
     const tools::Batch batch = tools::BatchFromTokens(model, 0, tokens);
-    tools::SessionRequest request;
-    request.limits = tools::ExactLimits(model, batch);
-    tools::Session session(model, request);
-    tools::Bind(batch, &session);
+    tools::Session session = tools::SessionFor(model, batch);
     session.Run();
     const tools::Matrix rows = session.Output(ValueOf(model, output));
     all.rows += rows.rows;
@@ -61,7 +58,6 @@ TEST_F(UseLite, ReproducesItsReference) {
     for (size_t i = 0; i < tokens.ids.size(); ++i) EXPECT_EQ(tokens.ids[i], one["input_ids"][i].get<int32_t>()) << name;
     const tools::Batch batch = tools::BatchFromTokens(converted.model, 0, {tokens});
     tools::SessionRequest request;
-    request.limits = tools::ExactLimits(converted.model, batch);
     // Stored values by name; attention weights are steps.
     std::vector<std::pair<std::string, uint32_t>> kept, tapped;
     for (const auto& [key, tensor] : one["tensors"].items()) {
@@ -73,8 +69,7 @@ TEST_F(UseLite, ReproducesItsReference) {
         request.keep.push_back(kept.back().second);
       }
     }
-    tools::Session session(converted.model, request);
-    tools::Bind(batch, &session);
+    tools::Session session = tools::SessionFor(converted.model, batch, request);
     session.Run();
     for (const auto& [tensor, value] : kept) {
       const std::vector<float> reference = tools::ToFloats(tensors.Get(tensor));
@@ -182,10 +177,7 @@ class Kwt1 : public ::testing::Test {
   static std::vector<float> Logits(const tools::Model& model, const std::vector<float>& features, uint32_t clips) {
     tools::Batch batch = tools::SyntheticBatch(model, 0, std::vector<uint32_t>(clips, 98));
     batch.numbers[ValueOf(model, "features")] = features;
-    tools::SessionRequest request;
-    request.limits = tools::ExactLimits(model, batch);
-    tools::Session session(model, request);
-    tools::Bind(batch, &session);
+    tools::Session session = tools::SessionFor(model, batch);
     session.Run();
     return session.Output(ValueOf(model, "logits")).values;
   }
@@ -202,7 +194,6 @@ TEST_F(Kwt1, ReproducesItsReference) {
     tools::Batch batch = tools::SyntheticBatch(converted.model, 0, {98});
     batch.numbers[ValueOf(converted.model, "features")] = features;
     tools::SessionRequest request;
-    request.limits = tools::ExactLimits(converted.model, batch);
     std::vector<std::pair<std::string, uint32_t>> kept;
     for (const auto& [key, tensor] : one["tensors"].items()) {
       if (const auto value = converted.model.FindValue(0, key); value && key != "features") {
@@ -210,8 +201,7 @@ TEST_F(Kwt1, ReproducesItsReference) {
         request.keep.push_back(*value);
       }
     }
-    tools::Session session(converted.model, request);
-    tools::Bind(batch, &session);
+    tools::Session session = tools::SessionFor(converted.model, batch, request);
     session.Run();
     for (const auto& [tensor, value] : kept) {
       const std::vector<float> reference = tools::ToFloats(tensors.Get(tensor));

@@ -52,11 +52,9 @@ struct Kept {
     tokens = tools::EncodeFor(model, tokenizer, 0, text);
     const tools::Batch batch = tools::BatchFromTokens(model, 0, {tokens});
     tools::SessionRequest request;
-    request.limits = tools::ExactLimits(model, batch);
     for (const char* name : {"tokens.query", "tokens.key", "sentences.query", "sentences.key"})
       request.keep.push_back(*model.FindValue(0, name));
-    tools::Session session(model, request);
-    Bind(batch, &session);
+    tools::Session session = tools::SessionFor(model, batch, request);
     session.Run();
     const auto weigh = [&](const std::string& level, const std::vector<uint32_t>& lengths) {
       const tools::Matrix queries = session.Output(*model.FindValue(0, level + ".query")),

@@ -39,10 +39,7 @@ class Ragged : public ::testing::Test {
   std::string Refusal() const {
     try {
       const tools::Batch batch = tools::BatchFromTensors(model_, 0, tensors_);
-      tools::SessionRequest request;
-      request.limits = tools::ExactLimits(model_, batch);
-      tools::Session session(model_, request);
-      tools::Bind(batch, &session);
+      tools::Session session = tools::SessionFor(model_, batch);
       session.Run();
     } catch (const tools::Failure& failure) {
       return failure.what();

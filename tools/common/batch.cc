@@ -132,6 +132,13 @@ void Bind(const Batch& batch, Session* session) {
   for (const auto& [value, numbers] : batch.numbers) session->SetInput(value, numbers);
 }
 
+Session SessionFor(const Model& model, const Batch& batch, SessionRequest request) {
+  request.limits = ExactLimits(model, batch);
+  Session session(model, request);
+  Bind(batch, &session);
+  return session;
+}
+
 Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uint32_t>& lengths) {
   Batch batch;
   const std::vector<uint32_t> inputs = InputsOf(model, program);

@@ -48,6 +48,9 @@ std::vector<fovea_limit> ExactLimits(const Model& model, const Batch& batch);
 
 void Bind(const Batch& batch, Session* session);
 
+// A session with exact limits for this batch, which is bound to it.
+Session SessionFor(const Model& model, const Batch& batch, SessionRequest request = {});
+
 // A batch for measuring: segments of the given lengths in every input space that has a parent (their sum in one that
 // has none), as many segments where the model says how long they are; ids and numbers from a fixed sequence, marks (ids
 // without a limit) on the first row of each segment. Where that parent is nested in turn, its rows are shared out among

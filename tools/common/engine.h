@@ -37,9 +37,7 @@ inline TextRun RunTexts(const Model& model, const Tokenizer& tokenizer, uint32_t
   request.program = program;
   request.workers = options.workers;
   request.taps = options.taps;
-  request.limits = ExactLimits(model, batch);
-  run.session = std::make_unique<Session>(model, request);
-  Bind(batch, run.session.get());
+  run.session = std::make_unique<Session>(SessionFor(model, batch, request));
   run.session->Run();
   return run;
 }

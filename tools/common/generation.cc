@@ -148,9 +148,7 @@ std::vector<Generation> Generate(const Model& model, const std::vector<std::vect
   SessionRequest encode_request;
   encode_request.program = program;
   encode_request.workers = request.workers;
-  encode_request.limits = ExactLimits(model, batch);
-  Session encode(model, encode_request);
-  Bind(batch, &encode);
+  Session encode = SessionFor(model, batch, encode_request);
   encode.Run();
 
   const Session decode(model, DecodeRequest(model, encode, request));

@@ -22,9 +22,7 @@ const std::vector<uint32_t> kLengths = {5, 16, 33, 64};
 std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch) {
   SessionRequest request;
   request.program = program;
-  request.limits = ExactLimits(model, batch);
-  Session session(model, request);
-  Bind(batch, &session);
+  Session session = SessionFor(model, batch, request);
   session.Run();
   std::vector<Matrix> outputs;
   for (uint32_t value : OutputsOf(model, program)) outputs.push_back(session.Output(value));

@@ -41,10 +41,8 @@ std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, cons
   for (auto& [value, ids] : batch.ids) MakeUp(model.Value(program, value).id_limit, random, ids);
   SessionRequest request;
   request.program = program;
-  request.limits = ExactLimits(model, batch);
   request.keep = values;
-  Session session(model, request);
-  Bind(batch, &session);
+  Session session = SessionFor(model, batch, request);
   session.Run();
   std::map<uint32_t, Matrix> rows;
   for (const uint32_t value : values) rows[value] = session.Output(value);
