@@ -4,27 +4,15 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <utility>
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 
 namespace fovea::tools {
 
-void ModelArguments::AddTo(CLI::App* command) {
-  command->add_option("BLOB", path, "Blob made by 'fovea convert'")->required();
-  command->add_option("--backend", backend, "Who multiplies matrices: default, highway or xnnpack")
-      ->check(CLI::IsMember({"default", "highway", "xnnpack"}))
-      ->type_name("NAME");
-  command->add_flag("--skip-checksum", skip_checksum, "Do not read the whole blob to verify its checksum");
-}
-
-Model ModelArguments::Open() const {
-  Model::Options options;
-  options.backend = backend == "highway"   ? FOVEA_BACKEND_HIGHWAY
-                    : backend == "xnnpack" ? FOVEA_BACKEND_XNNPACK
-                                           : FOVEA_BACKEND_DEFAULT;
-  options.skip_checksum = skip_checksum;
-  return Model(path, options);
+CLI::Option* AddBlob(CLI::App* command, std::string* path) {
+  return command->add_option("BLOB", *path, "Blob made by 'fovea convert'")->required();
 }
 
 CLI::Option* AddProgram(CLI::App* command, std::string* program) {
@@ -37,7 +25,56 @@ CLI::Option* AddWorkers(CLI::App* command, uint32_t* workers) {
       ->capture_default_str();
 }
 
+CLI::Option* AddMaxLength(CLI::App* command, uint32_t* max_length) {
+  return command->add_option("--max-length", *max_length,
+                             "Cut texts to this many tokens, special ones included; default: what the model takes");
+}
+
+CLI::Option* AddSeconds(CLI::App* command, double* seconds, const std::string& help) {
+  return command->add_option("--seconds", *seconds, help)->check(CLI::Range(0.0, 3600.0))->capture_default_str();
+}
+
 CLI::Option* AddJson(CLI::App* command, bool* json) { return command->add_flag("--json", *json, "Print JSON"); }
+
+CLI::Option* AddRepeated(CLI::App* command, const std::string& option, std::vector<std::string>* values,
+                         const std::string& help) {
+  return command->add_option(option, *values, help + "; may be given several times")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+std::vector<std::string> ReadLines(const std::string& path) {
+  std::ifstream opened;
+  if (path != "-") {
+    opened.open(path);
+    if (!opened) Fail("{}: cannot open", path);
+  }
+  std::istream& stream = path == "-" ? std::cin : opened;
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    lines.push_back(line);
+  }
+  if (stream.bad()) Fail("{}: cannot read", path);
+  return lines;
+}
+
+void ModelArguments::AddTo(CLI::App* command) {
+  AddBlob(command, &path);
+  AddChoice<uint32_t>(
+      command, "--backend", &backend,
+      {{"default", FOVEA_BACKEND_DEFAULT}, {"highway", FOVEA_BACKEND_HIGHWAY}, {"xnnpack", FOVEA_BACKEND_XNNPACK}},
+      "Who multiplies matrices: default, highway or xnnpack")
+      ->type_name("NAME");
+  command->add_flag("--skip-checksum", skip_checksum, "Do not read the whole blob to verify its checksum");
+}
+
+Model ModelArguments::Open() const {
+  Model::Options options;
+  options.backend = backend;
+  options.skip_checksum = skip_checksum;
+  return Model(path, options);
+}
 
 void ShapeArguments::AddTo(CLI::App* command) {
   AddProgram(command, &program);
@@ -83,32 +120,17 @@ Batch ShapeArguments::MakeBatch(const Model& model) const {
 }
 
 void TextArguments::AddTo(CLI::App* command) {
-  command->add_option("--text", texts, "A text; may be given several times")
-      ->type_name("TEXT")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--document", documents, "File that is one text; may be given several times")
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddRepeated(command, "--text", &texts, "A text")->type_name("TEXT");
+  AddRepeated(command, "--document", &documents, "File that is one text")->type_name("FILE");
   command->add_option("--file", file, "File with one text per line ('-': standard input)")->type_name("FILE");
 }
 
 std::vector<std::string> TextArguments::All() const {
   std::vector<std::string> all = texts;
   for (const std::string& path : documents) all.push_back(ReadFile(path));
-  if (file.empty()) return all;
-  std::ifstream opened;
-  if (file != "-") {
-    opened.open(file);
-    if (!opened) Fail("{}: cannot open", file);
+  if (!file.empty()) {
+    for (std::string& line : ReadLines(file)) all.push_back(std::move(line));
   }
-  std::istream& stream = file == "-" ? std::cin : opened;
-  for (std::string line; std::getline(stream, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    all.push_back(line);
-  }
-  if (stream.bad()) Fail("{}: cannot read", file);
   return all;
 }
 

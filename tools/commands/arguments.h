@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/common/batch.h"
@@ -11,10 +12,50 @@
 
 namespace fovea::tools {
 
+// What an option may be, by name.
+template <typename T>
+using Choices = std::vector<std::pair<std::string, T>>;
+
+template <typename T>
+std::string NameOf(const Choices<T>& choices, const T& value) {
+  for (const auto& [name, choice] : choices) {
+    if (choice == value) return name;
+  }
+  return "";
+}
+
+template <typename T>
+CLI::Option* AddChoice(CLI::App* command, const std::string& option, T* value, const Choices<T>& choices,
+                       const std::string& help) {
+  std::vector<std::string> names;
+  for (const auto& choice : choices) names.push_back(choice.first);
+  const auto choose = [=](const std::string& given) {
+    for (const auto& [name, choice] : choices) {
+      if (name == given) *value = choice;
+    }
+  };
+  return command->add_option_function<std::string>(option, choose, help)
+      ->check(CLI::IsMember(names))
+      ->default_function([=] { return NameOf(choices, *value); });
+}
+
+CLI::Option* AddBlob(CLI::App* command, std::string* path);
+CLI::Option* AddProgram(CLI::App* command, std::string* program);
+CLI::Option* AddWorkers(CLI::App* command, uint32_t* workers);
+CLI::Option* AddMaxLength(CLI::App* command, uint32_t* max_length);
+CLI::Option* AddSeconds(CLI::App* command, double* seconds, const std::string& help);
+CLI::Option* AddJson(CLI::App* command, bool* json);
+// One value each time it is given.
+CLI::Option* AddRepeated(CLI::App* command, const std::string& option, std::vector<std::string>* values,
+                         const std::string& help);
+
+// Lines without their ends; "-" is standard input.
+std::vector<std::string> ReadLines(const std::string& path);
+
 // The blob and how it is opened.
 struct ModelArguments {
   std::string path;
-  std::string backend = "default";
+  uint32_t backend = FOVEA_BACKEND_DEFAULT;
   bool skip_checksum = false;
 
   void AddTo(CLI::App* command);
@@ -38,10 +79,6 @@ struct ShapeArguments {
   Batch MakeBatch(const Model& model) const;
 };
 
-CLI::Option* AddProgram(CLI::App* command, std::string* program);
-CLI::Option* AddWorkers(CLI::App* command, uint32_t* workers);
-CLI::Option* AddJson(CLI::App* command, bool* json);
-
 // Texts from --text, --document and --file.
 struct TextArguments {
   std::vector<std::string> texts, documents;
@@ -49,7 +86,7 @@ struct TextArguments {
 
   void AddTo(CLI::App* command);
   bool Given() const { return !texts.empty() || !documents.empty() || !file.empty(); }
-  // --text first, then whole files, then the lines of the file without line ends; "-" is standard input.
+  // --text first, then whole files, then the lines of the file.
   std::vector<std::string> All() const;
 };
 

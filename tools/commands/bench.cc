@@ -225,7 +225,7 @@ void AddBench(CLI::App* app, Console* console) {
   arguments->model.AddTo(command);
   command->get_option("BLOB")->required(false);  // see below
   arguments->shape.AddTo(command);
-  command->add_option("--seconds", arguments->seconds, "How long to measure")->check(CLI::Range(0.0, 3600.0))->capture_default_str();
+  AddSeconds(command, &arguments->seconds, "How long to measure");
   command->add_flag("--steps", arguments->steps, "Time every step, in a second measurement: the minimum and the median of its runs,\n"
                                                 "each the sum over all workers; shares and GOPS are those of the minima");
   AddJson(command, &arguments->json);

@@ -2,7 +2,6 @@
 // recurrent layers.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "fovea/version.h"
@@ -16,18 +15,18 @@
 namespace fovea::tools {
 namespace {
 
-const std::vector<std::string> kProducts = {"f32", "bf16", "int8"};  // by FOVEA_PRODUCTS_*
+const Choices<uint32_t> kProducts = {
+    {"f32", FOVEA_PRODUCTS_F32}, {"bf16", FOVEA_PRODUCTS_BF16}, {"int8", FOVEA_PRODUCTS_I8}};
 
 struct Arguments {
   CostRequest request;
-  std::string products = "f32";
   std::string svg;
   bool json = false;
 };
 
 OrderedJson ToJson(const CostRequest& request, const std::vector<CostSeries>& all) {
   OrderedJson result = {{"target", fovea_simd_target()},  {"heads", request.heads},
-                        {"head_size", request.head_size}, {"products", kProducts[request.products]},
+                        {"head_size", request.head_size}, {"products", NameOf(kProducts, request.products)},
                         {"workers", request.workers},     {"series", OrderedJson::array()}};
   for (const CostSeries& series : all) {
     OrderedJson points = OrderedJson::array();
@@ -52,7 +51,7 @@ OrderedJson ToJson(const CostRequest& request, const std::vector<CostSeries>& al
 
 void Print(std::ostream& out, const CostRequest& request, const std::vector<CostSeries>& all) {
   out << fmt::format("{} heads of {}, products in {}, {} workers, {}\n", request.heads, request.head_size,
-                     kProducts[request.products], request.workers, fovea_simd_target());
+                     NameOf(kProducts, request.products), request.workers, fovea_simd_target());
   out << "Time is the fastest run's; bytes are inputs, outputs, scratch and weights; keys those whose score a query "
          "makes, or rows that a step of a layer sees.\n";
   for (const CostSeries& series : all) {
@@ -87,9 +86,7 @@ std::string Plot(const std::vector<CostSeries>& all) {
 }
 
 void Run(const Arguments& arguments, Console* console) {
-  CostRequest request = arguments.request;
-  const auto products = std::find(kProducts.begin(), kProducts.end(), arguments.products);
-  request.products = static_cast<uint32_t>(products - kProducts.begin());
+  const CostRequest& request = arguments.request;
   const std::vector<CostSeries> all = MeasureAttentionCost(
       request, [&](const std::string& what) { console->err << fmt::format("\r{:<40}", what) << std::flush; });
   console->err << fmt::format("\r{:<40}\r", "") << std::flush;
@@ -118,13 +115,11 @@ void AddBenchAttention(CLI::App* bench, Console* console) {
   command->add_option("--head-size", request.head_size, "Elements of a head")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->add_option("--products", arguments->products, "Type of products, where the CPU has an instruction for it")
-      ->check(CLI::IsMember(kProducts))
+  AddChoice(command, "--products", &request.products, kProducts,
+            "Type of products, where the CPU has an instruction for it")
       ->type_name("TYPE")
       ->capture_default_str();
-  command->add_option("--seconds", request.seconds, "How long to measure each point")
-      ->check(CLI::Range(0.0, 3600.0))
-      ->capture_default_str();
+  AddSeconds(command, &request.seconds, "How long to measure each point");
   AddWorkers(command, &request.workers);
   command->add_option("--svg", arguments->svg, "Also draw times over rows to this file")->type_name("FILE");
   AddJson(command, &arguments->json);

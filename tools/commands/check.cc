@@ -75,9 +75,7 @@ void AddCheck(CLI::App* app, Console* console) {
   command->add_option("--atol", options.atol, ".. plus this")->capture_default_str();
   command->add_option("--cosine", arguments->cosine, "Ask for this cosine instead of the tolerance")
       ->check(CLI::Range(-1.0, 1.0));
-  command->add_option("--case", options.cases, "This case only; may be given several times")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddRepeated(command, "--case", &options.cases, "This case only");
   command->add_flag("--skip", options.skip_unknown, "Inputs and outputs that the model does not have are left out");
   AddProgram(command, &options.program);
   AddWorkers(command, &options.workers);

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <initializer_list>
 #include <map>
 #include <memory>
 
@@ -21,7 +21,7 @@ constexpr size_t kWorstShown = 10;
 
 struct Arguments {
   ConvertOptions options;
-  std::string weights = "f32", keys = "f32", products = "f32", pack, report, sample_file;
+  std::string report, sample_file;
   bool no_compare = false;
   bool verbose = false;
   bool json = false;
@@ -126,25 +126,17 @@ void Print(std::ostream& out, const ConvertReport& report, const std::string& ou
   out << fmt::format("\n{}: {} bytes ({})\n", output, Grouped(report.blob_bytes), ShortBytes(report.blob_bytes));
 }
 
-DType TypeNamed(const std::string& name) {
-  return name == "f16"    ? DType::kF16
-         : name == "bf16" ? DType::kBf16
-         : name == "int8" ? DType::kI8
-         : name == "int4" ? DType::kI4
-                          : DType::kF32;
+Choices<DType> Types(std::initializer_list<DType> types) {
+  Choices<DType> choices;
+  for (const DType type : types) choices.emplace_back(TypeName(static_cast<uint32_t>(type)), type);
+  return choices;
 }
 
 void Run(const Arguments& arguments, Console* console) {
   ConvertOptions options = arguments.options;
-  options.weights = TypeNamed(arguments.weights);
-  options.keys = TypeNamed(arguments.keys);
-  options.products = TypeNamed(arguments.products);
-  options.pack_host = arguments.pack == "host";
   options.compare = !arguments.no_compare;
   if (!arguments.sample_file.empty()) {
-    TextArguments samples;
-    samples.file = arguments.sample_file;
-    for (const std::string& text : samples.All()) options.texts.push_back(text);
+    for (const std::string& text : ReadLines(arguments.sample_file)) options.texts.push_back(text);
   }
   ProgressLine line(console->err);
   const ConvertReport report = Convert(options, [&](const std::string& stage, const std::string& name, size_t done,
@@ -174,27 +166,21 @@ void AddConvert(CLI::App* app, Console* console) {
                    "Model directory (config.json, *.safetensors, tokenizer files) or graph.json")
       ->required();
   command->add_option("-o,--output", options.output, "Blob to write")->required()->type_name("FILE");
-  command
-      ->add_option("--weights", arguments->weights,
-                   "How linear layers and embeddings are stored: f32, f16, int8 or int4")
-      ->check(CLI::IsMember({"f32", "f16", "int8", "int4"}))
+  AddChoice(command, "--weights", &options.weights, Types({DType::kF32, DType::kF16, DType::kI8, DType::kI4}),
+            "How linear layers and embeddings are stored: f32, f16, int8 or int4")
       ->type_name("TYPE")
       ->capture_default_str();
-  command
-      ->add_option("--keys", arguments->keys,
-                   "How a session keeps keys and values of attention: f32, f16, bf16 or int8")
-      ->check(CLI::IsMember({"f32", "f16", "bf16", "int8"}))
+  AddChoice(command, "--keys", &options.keys, Types({DType::kF32, DType::kF16, DType::kBf16, DType::kI8}),
+            "How a session keeps keys and values of attention: f32, f16, bf16 or int8")
       ->type_name("TYPE")
       ->capture_default_str();
-  command
-      ->add_option("--products", arguments->products,
-                   "How attention multiplies where the CPU has an instruction for it: f32, bf16\n"
-                   "(queries with keys, weights with values) or int8 (queries with keys)")
-      ->check(CLI::IsMember({"f32", "bf16", "int8"}))
+  AddChoice(command, "--products", &options.products, Types({DType::kF32, DType::kBf16, DType::kI8}),
+            "How attention multiplies where the CPU has an instruction for it: f32, bf16\n"
+            "(queries with keys, weights with values) or int8 (queries with keys)")
       ->type_name("TYPE")
       ->capture_default_str();
-  command->add_option("--pack", arguments->pack, "host: add weights packed for this machine and library build")
-      ->check(CLI::IsMember({"host"}))
+  AddChoice<bool>(command, "--pack", &options.pack_host, {{"host", true}},
+                  "host: add weights packed for this machine and library build")
       ->type_name("TARGET");
   command->add_option("--source", options.source, "With graph.json: where its weights lie; default: beside it")
       ->type_name("DIR");
@@ -207,10 +193,7 @@ void AddConvert(CLI::App* app, Console* console) {
       ->type_name("TASK");
   command->add_option("--image-size", options.image_size, "Height and width of images, if not as configured")
       ->type_name("HxW");
-  command->add_option("--sample-text", options.texts, "Text to measure quantization on; may be given several times")
-      ->type_name("TEXT")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddRepeated(command, "--sample-text", &options.texts, "Text to measure quantization on")->type_name("TEXT");
   command->add_option("--sample-file", arguments->sample_file, "File with such texts, one per line")->type_name("FILE");
   command->add_flag("--no-compare", arguments->no_compare, "Do not run the blob against f32 weights");
   command->add_option("--report", arguments->report, "Write the report as JSON too")->type_name("FILE");

@@ -97,8 +97,7 @@ void AddGenerate(CLI::App* app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
-  command->add_option("--ids", arguments->ids, "Token ids of a text, with spaces between them; repeat for several")
-      ->type_name("IDS");
+  AddRepeated(command, "--ids", &arguments->ids, "Token ids of a text, with spaces between them")->type_name("IDS");
   command->add_option("--most", arguments->most, "Most tokens of a text; default: as the model says");
   command->add_flag("--alignments", arguments->alignments, "Where the decoder looked for each token it wrote");
   AddWorkers(command, &arguments->workers);

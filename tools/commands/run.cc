@@ -24,7 +24,7 @@ struct Arguments {
   uint32_t explain = 3;
   bool wrapped = false;
   bool trace = false;
-  std::string taps = "dense";
+  uint32_t taps = FOVEA_TAP_DENSE;
   bool json = false;
 };
 
@@ -68,16 +68,14 @@ void RunTensors(const Arguments& arguments, Console* console) {
   SessionRequest request;
   request.program = program;
   request.workers = arguments.workers;
-  request.limits = ExactLimits(model, batch);
   for (const auto& [name, value] : results.values) {
     const bool kept = std::count(request.keep.begin(), request.keep.end(), value) != 0;
     if (model.Value(program, value).role != FOVEA_ROLE_OUTPUT && !kept) request.keep.push_back(value);
   }
   for (const auto& [name, step] : results.attentions) {
-    request.taps.push_back(TapOf(step, arguments.taps == "sparse" ? FOVEA_TAP_SPARSE : FOVEA_TAP_DENSE));
+    request.taps.push_back(TapOf(step, arguments.taps));
   }
-  Session session(model, request);
-  Bind(batch, &session);
+  Session session = SessionFor(model, batch, request);
   session.Run();
 
   SafetensorsWriter writer;
@@ -99,7 +97,7 @@ void RunTensors(const Arguments& arguments, Console* console) {
   for (const auto& [name, value] : results.values) add(PaddedValue(model, session, batch, value, name));
   for (uint32_t tap = 0; tap < results.attentions.size(); ++tap) {
     const std::string& name = results.attentions[tap].first;
-    if (arguments.taps == "dense") {
+    if (arguments.taps == FOVEA_TAP_DENSE) {
       add(PaddedAttention(model, session, batch, tap, name));
       continue;
     }
@@ -148,17 +146,14 @@ void AddRun(CLI::App* app, Console* console) {
   command->add_option("--output", arguments->output, "With --input: write the results as safetensors")
       ->type_name("FILE");
   command->add_flag("--trace", arguments->trace, "With --input: hidden_states.N and attentions.N too");
-  command
-      ->add_option(
-          "--taps", arguments->taps,
-          "With --trace: attentions.N as padded matrices or, sparse, as attentions.N.{row_offsets,keys,values}")
-      ->check(CLI::IsMember({"dense", "sparse"}))
+  AddChoice<uint32_t>(
+      command, "--taps", &arguments->taps, {{"dense", FOVEA_TAP_DENSE}, {"sparse", FOVEA_TAP_SPARSE}},
+      "With --trace: attentions.N as padded matrices or, sparse, as attentions.N.{row_offsets,keys,values}")
       ->capture_default_str();
   command->add_option("--top", arguments->top, "Classes or words to print")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  command->add_option("--max-length", arguments->max_length,
-                      "Cut texts to this many tokens; default: what the model takes");
+  AddMaxLength(command, &arguments->max_length);
   command
       ->add_option("--explain", arguments->explain,
                    "Sentences that decided most, and words of each, where the model says so; 0: none")

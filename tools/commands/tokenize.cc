@@ -53,7 +53,7 @@ void AddTokenize(CLI::App* app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
-  command->add_option("--max-length", arguments->max_length, "Most tokens, special ones included; default: the model's limit");
+  AddMaxLength(command, &arguments->max_length);
   AddJson(command, &arguments->json);
   command->footer("Example:\n  fovea tokenize model.fovea --text \"Is this one word?\"");
   command->callback([=] { Tokenize(*arguments, console); });

@@ -5,6 +5,7 @@
 
 #include "fovea/model.h"
 #include "tools/base/mapped_file.h"
+#include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/error.h"
 #include "tools/common/print.h"
@@ -14,7 +15,7 @@ namespace fovea::tools {
 void AddVerify(CLI::App* app, Console* console) {
   CLI::App* command = app->add_subcommand("verify", "Check a blob: checksum, sections, records, shapes, tokenizer");
   auto path = std::make_shared<std::string>();
-  command->add_option("BLOB", *path, "Blob made by 'fovea convert'")->required();
+  AddBlob(command, path.get());
   command->footer("Example:\n  fovea verify model.fovea");
   command->callback([=] {
     const MappedFile file(*path);
