@@ -151,11 +151,7 @@ TEST(Arrange, ShapeRules) {
     std::vector<float> table(size_t{s.rows} * s.columns, -1.0f);
     table.back() = s.index;
     b.Op(OpCode::kArrange, {x}, {b.Tensor(s.rows, s.columns, table, s.type)}, spaces[s.to], s.width);
-    if (status == FOVEA_OK) {
-      ExpectAccepted(b, what);
-    } else {
-      ExpectRefused(b, status, what);
-    }
+    ExpectStatus(b, status, what);
   };
   const auto with = [](auto change) {
     Setup s;

@@ -384,11 +384,7 @@ void Expect(fovea_status status, const char* what, const std::function<void(Prog
   Program p;
   change(p);
   p.b.Op(OpCode::kAttention, p.inputs, p.tensors, p.space, 12, p.attributes);
-  if (status == FOVEA_OK) {
-    ExpectAccepted(p.b, what);
-  } else {
-    ExpectRefused(p.b, status, what);
-  }
+  ExpectStatus(p.b, status, what);
 }
 void ExpectShape(const char* what, const std::function<void(Program&)>& change) { Expect(FOVEA_E_SHAPE, what, change); }
 

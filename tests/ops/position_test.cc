@@ -110,11 +110,7 @@ TEST(Position, ShapeRules) {
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, t.width, t.type);
     b.Op(code, {x}, t.tensors(b), t.other_space ? s.texts : s.tokens, 8, t.attributes);
-    if (t.status == FOVEA_OK) {
-      ExpectAccepted(b, t.what);
-    } else {
-      ExpectRefused(b, t.status, t.what);
-    }
+    ExpectStatus(b, t.status, t.what);
   };
   for (const Try& t :
        {Try{"fine", FOVEA_OK, 8, DType::kF32, false, table(4, 8), {{Attribute::kOffset, 3}}},
@@ -326,11 +322,7 @@ TEST(Prepend, ShapeRules) {
     const uint32_t x = b.Input("x", spaces[in], width, type);
     b.Op(OpCode::kPrepend, {x}, {rows == 0 ? kBlobNone : b.RandomTensor(rows, tensor_width, tensor_type)}, spaces[out],
          8, attributes);
-    if (status == FOVEA_OK) {
-      ExpectAccepted(b, what);
-    } else {
-      ExpectRefused(b, status, what);
-    }
+    ExpectStatus(b, status, what);
   };
   const DType f = DType::kF32;
   refused("fine", FOVEA_OK, 1, 2, 8, f, 2, 8, f, {});

@@ -199,11 +199,7 @@ TEST(Select, ShapeRules) {
                                b.SelectedSpace("b", s.texts)};
     const uint32_t x = b.Input("x", spaces[space], width, type);
     b.Op(OpCode::kSelect, {x}, {}, spaces[to], 1, attributes);
-    if (status == FOVEA_OK) {
-      ExpectAccepted(b, what);
-    } else {
-      ExpectRefused(b, status, what);
-    }
+    ExpectStatus(b, status, what);
   };
   refused("fine", FOVEA_OK, 1, DType::kF32, 1, 3, {{Attribute::kKind, 3}});
   refused("fine", FOVEA_OK, 1, DType::kI32, 1, 3, {{Attribute::kKind, 1}, {Attribute::kThreshold, 7}});
