@@ -2,7 +2,10 @@
 #ifndef FOVEA_TESTS_CONVERT_GRAPH_SUPPORT_H_
 #define FOVEA_TESTS_CONVERT_GRAPH_SUPPORT_H_
 
+#include <gtest/gtest.h>
+
 #include <string>
+#include <vector>
 
 #include "tools/base/fail.h"
 #include "tools/convert/graph_json.h"
@@ -25,6 +28,22 @@ std::string RefusalOf(const Attempt& attempt) {
 
 inline std::string Refusal(const Json& json) {
   return RefusalOf([&] { ResolveJson(json); });
+}
+
+struct Mistake {
+  const char* pointer;  // what is replaced
+  const char* by;       // JSON
+  const char* message;
+};
+
+// The description is refused, in words that hold the message, with each of the mistakes by itself.
+inline void ExpectRefused(const Json& description, const std::vector<Mistake>& mistakes) {
+  for (const Mistake& mistake : mistakes) {
+    Json json = description;
+    json[Json::json_pointer(mistake.pointer)] = Json::parse(mistake.by);
+    const std::string said = Refusal(json);
+    EXPECT_NE(said.find(mistake.message), std::string::npos) << mistake.pointer << " = " << mistake.by << ": " << said;
+  }
 }
 
 }  // namespace fovea::tools

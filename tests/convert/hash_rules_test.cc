@@ -55,42 +55,32 @@ TEST(HashRules, BecomeWhatTheySay) {
 }
 
 TEST(HashRules, MistakesAreNamedWithTheirPlace) {
-  const struct {
-    const char* pointer;  // what is replaced
-    const char* by;       // JSON
-    const char* message;
-  } cases[] = {
-      {"/programs/0/operations/0/heads", "3", "operation 0 (hash -> buckets): x is 4 wide, which is not 3 heads"},
-      {"/programs/0/operations/0/heads", "0", "x is 4 wide, which is not 0 heads"},
-      {"/programs/0/operations/0/buckets", "5", "5 and 2 buckets are not even"},
-      {"/programs/0/operations/0/more_buckets", "3", "4 and 3 buckets are not even"},
-      {"/programs/0/operations/0/buckets", "40000", "40000 x 2 buckets are too many"},
-      {"/programs/0/operations/0/buckets", "0", "0 and 2 buckets are not even"},
-      {"/programs/0/operations/0/rounds", "3", "tensor rotations is [12, 2], [18, 2] is needed"},
-      {"/programs/0/operations/0/tensors", "[\"table\"]", "tensor table holds indices"},
-      {"/programs/0/operations/0/tensors", "[]", "0 tensors, 1 to 1 are needed"},
-      {"/programs/0/operations/0/in", "[\"ids\"]", "ids holds ids, which hash does not take there"},
-      {"/programs/0/operations/0/chunk", "3", "hash has no attribute chunk"},
-      {"/programs/0/operations/1/in", "[\"x\"]", "x holds no buckets"},
-      {"/programs/0/operations/2/in", "[\"x\", \"x\", \"x\"]", "attention with these attributes takes 4 inputs, not 3"},
-      {"/programs/0/operations/2/in", "[\"x\", \"x\", \"sorted\", \"sorted\"]", "sorted holds ids, which attention"},
-      {"/programs/0/operations/3/in", "[\"x\", \"x\", \"x\", \"sorted\"]", "takes 3 inputs, not 4"},
-      {"/programs/0/operations/4/in", "[\"x\", \"z\"]", "x has rows of space tokens, z of space others"},
-      {"/programs/0/operations/4/in", "[\"x\", \"buckets\"]", "buckets holds ids, which concat does not take there"},
-      {"/programs/0/operations/4/in", "[]", "0 inputs, 1 to 8 are needed"},
-      {"/programs/0/operations/4/heads", "1", "concat has no attribute heads"},
-  };
-  for (const auto& c : cases) {
-    Json json = Clustered();
-    json[Json::json_pointer(c.pointer)] = Json::parse(c.by);
-    std::string message = "nothing was refused";
-    try {
-      Build(json);
-    } catch (const Failure& failure) {
-      message = failure.what();
-    }
-    EXPECT_NE(message.find(c.message), std::string::npos) << c.pointer << " = " << c.by << ": " << message;
-  }
+  ExpectRefused(
+      Clustered(),
+      {
+          {"/programs/0/operations/0/heads", "3", "operation 0 (hash -> buckets): x is 4 wide, which is not 3 heads"},
+          {"/programs/0/operations/0/heads", "0", "x is 4 wide, which is not 0 heads"},
+          {"/programs/0/operations/0/buckets", "5", "5 and 2 buckets are not even"},
+          {"/programs/0/operations/0/more_buckets", "3", "4 and 3 buckets are not even"},
+          {"/programs/0/operations/0/buckets", "40000", "40000 x 2 buckets are too many"},
+          {"/programs/0/operations/0/buckets", "0", "0 and 2 buckets are not even"},
+          {"/programs/0/operations/0/rounds", "3", "tensor rotations is [12, 2], [18, 2] is needed"},
+          {"/programs/0/operations/0/tensors", "[\"table\"]", "tensor table holds indices"},
+          {"/programs/0/operations/0/tensors", "[]", "0 tensors, 1 to 1 are needed"},
+          {"/programs/0/operations/0/in", "[\"ids\"]", "ids holds ids, which hash does not take there"},
+          {"/programs/0/operations/0/chunk", "3", "hash has no attribute chunk"},
+          {"/programs/0/operations/1/in", "[\"x\"]", "x holds no buckets"},
+          {"/programs/0/operations/2/in", "[\"x\", \"x\", \"x\"]",
+           "attention with these attributes takes 4 inputs, not 3"},
+          {"/programs/0/operations/2/in", "[\"x\", \"x\", \"sorted\", \"sorted\"]",
+           "sorted holds ids, which attention"},
+          {"/programs/0/operations/3/in", "[\"x\", \"x\", \"x\", \"sorted\"]", "takes 3 inputs, not 4"},
+          {"/programs/0/operations/4/in", "[\"x\", \"z\"]", "x has rows of space tokens, z of space others"},
+          {"/programs/0/operations/4/in", "[\"x\", \"buckets\"]",
+           "buckets holds ids, which concat does not take there"},
+          {"/programs/0/operations/4/in", "[]", "0 inputs, 1 to 8 are needed"},
+          {"/programs/0/operations/4/heads", "1", "concat has no attribute heads"},
+      });
 }
 
 }  // namespace

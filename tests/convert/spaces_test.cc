@@ -68,10 +68,8 @@ TEST(Spaces, RunAsDescribed) {
   const StoredTensor x = {ElementType::kF32, {2, 4}, reinterpret_cast<const uint8_t*>(pixels), sizeof(pixels)};
   const Batch batch = BatchFromTensors(model, 0, {{"x", x}});
   SessionRequest request;
-  request.limits = ExactLimits(model, batch);
   request.keep = {*model.FindValue(0, "best")};
-  Session session(model, request);
-  Bind(batch, &session);
+  Session session = SessionFor(model, batch, request);
   const std::vector<double> before = StepFlops(model, session);  // nothing is known of selected rows
   EXPECT_EQ(before[3], 0);
   session.Run();
@@ -121,55 +119,45 @@ TEST(Spaces, MarksAreInputs) {
   })"));
   const Model& model = *converted.model;
   const Batch batch = SyntheticBatch(model, 0, {3, 1, 5});
-  SessionRequest request;
-  request.limits = ExactLimits(model, batch);
-  Session session(model, request);
-  Bind(batch, &session);
+  Session session = SessionFor(model, batch);
   session.Run();
   EXPECT_EQ(session.Output(*model.FindValue(0, "rows")).values, (std::vector<float>{0, 3, 4}));
 }
 
 TEST(Spaces, MistakesAreNamedWithTheirPlace) {
-  const struct {
-    const char* pointer;  // what is replaced
-    const char* by;       // JSON
-    const char* message;
-  } cases[] = {
-      {"/spaces/1/parent", "\"\"", "space pixels: it has 4 rows for each row of a parent, but no parent"},
-      {"/spaces/1/each", "2000000", "space pixels: 2000000 rows are more than"},
-      {"/spaces/3/selects", "\"rows\"", "space bright: there is no space rows"},
-      {"/spaces/3/parent", "\"images\"", "space bright: it selects columns and so has its parent"},
-      {"/spaces/3/strides", "\"pixels\"", "space bright: it strides pixels and is something else as well"},
-      {"/spaces/4/by", "1", "space half: it strides pixels by 1 rows, 2 at least are needed"},
-      {"/spaces/4/parent", "\"bright\"", "space half: it strides pixels and so has its parent"},
-      {"/spaces/2/by", "1", "space columns: it has no use for \"by\""},
-      {"/spaces/2/at_most", "1", "space columns: it has no use for \"at_most\""},
-      {"/constants/0/indices", "[[0, 2], [1]]", "constant table: indices must be a list of lists of one length"},
-      {"/constants/0/indices", "[[0, 2], [1, -2]]", "constant table: -2 is no index"},
-      {"/constants/0/indices", "[[0, 2], [1, 0.5]]", "constant table: 0.5 is no index"},
-      {"/constants/0/indices", "[]", "constant table: 0 values"},
-      {"/constants/0/indices", "[[0, 2]]", "operation 0 (arrange -> column): 0 spaces beside pixels have 1 rows"},
-      {"/programs/0/inputs/0/space", "\"half\"", "space half has no fixed number of rows"},
-      {"/programs/0/operations/0/tensors", "[\"w\"]", "tensor w holds no indices"},
-      {"/programs/0/operations/1/tensors", "[\"table\"]", "tensor table holds indices"},
-      {"/programs/0/operations/2/in", "[\"column\"]", "column is 2 wide, 1 is needed"},
-      {"/programs/0/operations/2/kind", "\"largest\"", "kind must be one of nonzero, threshold, best, first"},
-      {"/programs/0/operations/2/kind", "\"threshold\"", "threshold is missing"},
-      {"/programs/0/operations/2/threshold", "1", "select has no attribute threshold"},
-      {"/programs/0/operations/2/in", "[\"x\"]", "0 spaces select from space pixels"},
-      {"/programs/0/operations/3/in", "[\"x\", \"rows\"]", "rows holds no rows selected from space pixels"},
-      {"/programs/0/operations/3/in", "[\"column\", \"sum\"]", "sum holds no rows selected from space columns"},
-      {"/programs/0/operations/4/in", "[\"rows\"]", "rows holds ids, which scale does not take there"},
-      {"/programs/0/operations/5/in", "[\"column\", \"sum\", \"rows\"]", "sum has rows of space columns"},
-      {"/programs/0/operations/6/space", "\"columns\"", "0 spaces are made of space pixels by strides"},
-      {"/programs/0/operations/6/before", "-1", "before must be a whole number"},
-      {"/programs/0/operations/7/space", "\"bright\"", "0 spaces are made of space pixels by strides"},
-  };
-  for (const auto& c : cases) {
-    Json json = Pictures();
-    json[Json::json_pointer(c.pointer)] = Json::parse(c.by);
-    EXPECT_NE(Refusal(json).find(c.message), std::string::npos) << c.pointer << " = " << c.by << ": " << Refusal(json);
-  }
+  ExpectRefused(
+      Pictures(),
+      {
+          {"/spaces/1/parent", "\"\"", "space pixels: it has 4 rows for each row of a parent, but no parent"},
+          {"/spaces/1/each", "2000000", "space pixels: 2000000 rows are more than"},
+          {"/spaces/3/selects", "\"rows\"", "space bright: there is no space rows"},
+          {"/spaces/3/parent", "\"images\"", "space bright: it selects columns and so has its parent"},
+          {"/spaces/3/strides", "\"pixels\"", "space bright: it strides pixels and is something else as well"},
+          {"/spaces/4/by", "1", "space half: it strides pixels by 1 rows, 2 at least are needed"},
+          {"/spaces/4/parent", "\"bright\"", "space half: it strides pixels and so has its parent"},
+          {"/spaces/2/by", "1", "space columns: it has no use for \"by\""},
+          {"/spaces/2/at_most", "1", "space columns: it has no use for \"at_most\""},
+          {"/constants/0/indices", "[[0, 2], [1]]", "constant table: indices must be a list of lists of one length"},
+          {"/constants/0/indices", "[[0, 2], [1, -2]]", "constant table: -2 is no index"},
+          {"/constants/0/indices", "[[0, 2], [1, 0.5]]", "constant table: 0.5 is no index"},
+          {"/constants/0/indices", "[]", "constant table: 0 values"},
+          {"/constants/0/indices", "[[0, 2]]", "operation 0 (arrange -> column): 0 spaces beside pixels have 1 rows"},
+          {"/programs/0/inputs/0/space", "\"half\"", "space half has no fixed number of rows"},
+          {"/programs/0/operations/0/tensors", "[\"w\"]", "tensor w holds no indices"},
+          {"/programs/0/operations/1/tensors", "[\"table\"]", "tensor table holds indices"},
+          {"/programs/0/operations/2/in", "[\"column\"]", "column is 2 wide, 1 is needed"},
+          {"/programs/0/operations/2/kind", "\"largest\"", "kind must be one of nonzero, threshold, best, first"},
+          {"/programs/0/operations/2/kind", "\"threshold\"", "threshold is missing"},
+          {"/programs/0/operations/2/threshold", "1", "select has no attribute threshold"},
+          {"/programs/0/operations/2/in", "[\"x\"]", "0 spaces select from space pixels"},
+          {"/programs/0/operations/3/in", "[\"x\", \"rows\"]", "rows holds no rows selected from space pixels"},
+          {"/programs/0/operations/3/in", "[\"column\", \"sum\"]", "sum holds no rows selected from space columns"},
+          {"/programs/0/operations/4/in", "[\"rows\"]", "rows holds ids, which scale does not take there"},
+          {"/programs/0/operations/5/in", "[\"column\", \"sum\", \"rows\"]", "sum has rows of space columns"},
+          {"/programs/0/operations/6/space", "\"columns\"", "0 spaces are made of space pixels by strides"},
+          {"/programs/0/operations/6/before", "-1", "before must be a whole number"},
+          {"/programs/0/operations/7/space", "\"bright\"", "0 spaces are made of space pixels by strides"},
+      });
 }
 
 // Pixels of a picture as the rows of its two windows, which are segments of their own, and back.
@@ -267,40 +255,36 @@ TEST(Spaces, ChildrenOfSelectedRowsRunAsDescribed) {
 }
 
 TEST(Spaces, MistakesBelowSelectedRows) {
-  const struct {
-    const char* pointer;  // what is replaced
-    const char* by;       // JSON
-    const char* message;
-  } cases[] = {
-      {"/spaces/5/at_most", "3", "it selects all of words in the rows of best, so it has no use for \"at_most\""},
-      {"/spaces/5/parent", "\"documents\"", "it selects words and so has its parent, or one that was selected"},
-      {"/spaces/5/selects", "\"questions\"", "it selects questions and so has its parent, or one that was selected"},
-      {"/spaces/7/each", "0", "space slots: it has parent best, whose rows a run selects"},
-      {"/programs/0/inputs/1/space", "\"slots\"", "a run selects the rows of space slots"},
-      {"/programs/0/inputs/1/space", "\"words\"", "space words of the queries is not beside the parent of words"},
-      {"/programs/0/operations/0/in", "[\"ids\", \"ids\"]", "space words of the queries is not beside"},
-      {"/programs/0/operations/0/kind", "\"cosine\"", "kind must be one of bm25, tfidf"},
-      {"/programs/0/operations/0/kind", "\"tfidf\"", "lexical has no attribute b"},
-      {"/programs/0/operations/0/tensors", "[\"table\"]", "tensor table is [4, 2], [1, 2] is needed"},
-      {"/programs/0/operations/1/space", "\"words of best\"", "0 spaces select from space sentences"},
-      {"/programs/0/operations/2/in", "[\"question\"]", "question holds no rows that were selected"},
-      {"/programs/0/operations/2/space", "\"best\"", "0 spaces select children of best"},
-      {"/programs/0/operations/3/in", "[\"question\", \"rows\"]", "rows holds no rows selected from space questions"},
-      {"/programs/0/operations/4/in", "[\"rows\"]", "rows does not hold ids"},
-      {"/programs/0/operations/6/space", "\"nowhere\"", "0 spaces are there"},
-      {"/programs/0/operations/6/tensors", "[\"table\"]", "tensor table is [4, 2], [1, 2] is needed"},
-      {"/programs/0/operations/7/rows", "\"middle\"", "rows must be one of all, first, last"},
-      {"/programs/0/operations/7/combine", "\"multiply\"", "combine must be one of replace, add"},
-      {"/programs/0/operations/7/in", "[\"x\", \"constant\"]", "constant has rows of space best, which is no child of"},
-      {"/programs/0/operations/8/rows", "\"last\"", "broadcast has no attribute rows"},
-      {"/programs/0/operations/8/space", "\"documents\"", "0 spaces are children of best"},
-      {"/programs/0/operations/10/in", "[\"x\", \"most\"]", "x has rows of space words of best"},
-  };
-  for (const auto& c : cases) {
-    Json json = Readers();
-    json[Json::json_pointer(c.pointer)] = Json::parse(c.by);
-    EXPECT_NE(Refusal(json).find(c.message), std::string::npos) << c.pointer << " = " << c.by << ": " << Refusal(json);
-  }
+  ExpectRefused(
+      Readers(),
+      {
+          {"/spaces/5/at_most", "3", "it selects all of words in the rows of best, so it has no use for \"at_most\""},
+          {"/spaces/5/parent", "\"documents\"", "it selects words and so has its parent, or one that was selected"},
+          {"/spaces/5/selects", "\"questions\"",
+           "it selects questions and so has its parent, or one that was selected"},
+          {"/spaces/7/each", "0", "space slots: it has parent best, whose rows a run selects"},
+          {"/programs/0/inputs/1/space", "\"slots\"", "a run selects the rows of space slots"},
+          {"/programs/0/inputs/1/space", "\"words\"", "space words of the queries is not beside the parent of words"},
+          {"/programs/0/operations/0/in", "[\"ids\", \"ids\"]", "space words of the queries is not beside"},
+          {"/programs/0/operations/0/kind", "\"cosine\"", "kind must be one of bm25, tfidf"},
+          {"/programs/0/operations/0/kind", "\"tfidf\"", "lexical has no attribute b"},
+          {"/programs/0/operations/0/tensors", "[\"table\"]", "tensor table is [4, 2], [1, 2] is needed"},
+          {"/programs/0/operations/1/space", "\"words of best\"", "0 spaces select from space sentences"},
+          {"/programs/0/operations/2/in", "[\"question\"]", "question holds no rows that were selected"},
+          {"/programs/0/operations/2/space", "\"best\"", "0 spaces select children of best"},
+          {"/programs/0/operations/3/in", "[\"question\", \"rows\"]",
+           "rows holds no rows selected from space questions"},
+          {"/programs/0/operations/4/in", "[\"rows\"]", "rows does not hold ids"},
+          {"/programs/0/operations/6/space", "\"nowhere\"", "0 spaces are there"},
+          {"/programs/0/operations/6/tensors", "[\"table\"]", "tensor table is [4, 2], [1, 2] is needed"},
+          {"/programs/0/operations/7/rows", "\"middle\"", "rows must be one of all, first, last"},
+          {"/programs/0/operations/7/combine", "\"multiply\"", "combine must be one of replace, add"},
+          {"/programs/0/operations/7/in", "[\"x\", \"constant\"]",
+           "constant has rows of space best, which is no child of"},
+          {"/programs/0/operations/8/rows", "\"last\"", "broadcast has no attribute rows"},
+          {"/programs/0/operations/8/space", "\"documents\"", "0 spaces are children of best"},
+          {"/programs/0/operations/10/in", "[\"x\", \"most\"]", "x has rows of space words of best"},
+      });
 }
 
 // Rows that stay at the front of a segment, others that are dropped at its end, and the way back.
@@ -331,10 +315,7 @@ TEST(Spaces, StridesWithEnds) {
   const float numbers[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const StoredTensor x = {ElementType::kF32, {1, 9}, reinterpret_cast<const uint8_t*>(numbers), sizeof(numbers)};
   const Batch batch = BatchFromTensors(model, 0, {{"x", x}});
-  SessionRequest request;
-  request.limits = ExactLimits(model, batch);
-  Session session(model, request);
-  Bind(batch, &session);
+  Session session = SessionFor(model, batch);
   session.Run();
   const auto rows = [&](const char* name) { return session.Output(*model.FindValue(0, name)).values; };
   EXPECT_EQ(rows("pooled"), (std::vector<float>{1, 3, 5, 7, 8}));
@@ -342,25 +323,18 @@ TEST(Spaces, StridesWithEnds) {
   EXPECT_EQ(rows("back"), (std::vector<float>{1, 5, 5, 5, 5, 7, 7, 7, 7}));
   EXPECT_EQ(rows("half_back"), (std::vector<float>{1, 3, 3, 5, 5, 7, 7, 8, 8}));
 
-  const struct {
-    const char *pointer, *by, *message;
-  } cases[] = {
-      {"/spaces/2/first", "70000", "more than 65535 rows at the ends"},
-      {"/spaces/2/last", "65536", "more than 65535 rows at the ends"},
-      {"/spaces/1/first", "1", "it has no use for \"first\" and \"last\""},
-      {"/spaces/0/last", "1", "it has no use for \"first\" and \"last\""},
-      {"/programs/0/operations/3/space", "\"texts\"", "0 spaces become space quarter by strides"},
-      {"/programs/0/operations/3/space", "\"\"", "2 spaces become space quarter by strides"},
-      {"/spaces/3/first", "0", "0 spaces become space quarter by strides"},
-      {"/programs/0/operations/4/in", "[\"x\"]", "0 spaces become space tokens by strides"},
-      {"/programs/0/operations/4/kind", "\"max\"", "upsample has no attribute kind"},
-      {"/programs/0/operations/2/apart", "-1", "apart must be a whole number"},
-  };
-  for (const auto& c : cases) {
-    Json changed = json;
-    changed[Json::json_pointer(c.pointer)] = Json::parse(c.by);
-    EXPECT_NE(Refusal(changed).find(c.message), std::string::npos) << c.pointer << ": " << Refusal(changed);
-  }
+  ExpectRefused(json, {
+                          {"/spaces/2/first", "70000", "more than 65535 rows at the ends"},
+                          {"/spaces/2/last", "65536", "more than 65535 rows at the ends"},
+                          {"/spaces/1/first", "1", "it has no use for \"first\" and \"last\""},
+                          {"/spaces/0/last", "1", "it has no use for \"first\" and \"last\""},
+                          {"/programs/0/operations/3/space", "\"texts\"", "0 spaces become space quarter by strides"},
+                          {"/programs/0/operations/3/space", "\"\"", "2 spaces become space quarter by strides"},
+                          {"/spaces/3/first", "0", "0 spaces become space quarter by strides"},
+                          {"/programs/0/operations/4/in", "[\"x\"]", "0 spaces become space tokens by strides"},
+                          {"/programs/0/operations/4/kind", "\"max\"", "upsample has no attribute kind"},
+                          {"/programs/0/operations/2/apart", "-1", "apart must be a whole number"},
+                      });
 }
 
 TEST(Constants, TablesOfIndices) {
