@@ -4,9 +4,8 @@
 #include <gtest/gtest.h>
 #include <string.h>
 
-#include <random>
-
 #include "runtime/blob/checksum.h"
+#include "tests/support/random_floats.h"
 #include "tools/base/fail.h"
 #include "tools/blob/blob.h"
 #include "tools/convert/quantize.h"
@@ -15,16 +14,12 @@ namespace fovea::test {
 namespace {
 
 tools::BlobTensor MakeTensor(const std::string& name, DType type, uint32_t rows, uint32_t width, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(size_t{rows} * width);
-  for (float& value : values) value = normal(random);
   tools::BlobTensor tensor;
   tensor.name = name;
   tensor.type = type;
   tensor.rows = rows;
   tensor.width = width;
-  tools::EncodeTensor(values, tensor);
+  tools::EncodeTensor(RandomFloats(size_t{rows} * width, 1, seed), tensor);
   return tensor;
 }
 

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include <algorithm>
-#include <random>
 
+#include "tests/support/random_floats.h"
 #include "tests/support/second_reader.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
@@ -16,18 +16,10 @@ namespace {
 
 using tools::Description;
 
-std::vector<float> Random(size_t count, float scale, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal(0, scale);
-  std::vector<float> values(count);
-  for (float& value : values) value = normal(random);
-  return values;
-}
-
 constexpr uint32_t kRows = 300, kWidth = 64, kOut = 24;
 
 // The mean row of the table: its rows lie closely around it.
-std::vector<float> Middle() { return Random(kWidth, 1, 2); }
+std::vector<float> Middle() { return RandomFloats(kWidth, 1, 2); }
 
 enum class Kind { kPlain, kWithoutBias, kOfNumbers, kTwice, kBiasUsedElsewhere };
 
@@ -35,12 +27,12 @@ enum class Kind { kPlain, kWithoutBias, kOfNumbers, kTwice, kBiasUsedElsewhere }
 Description Model(Kind kind) {
   Description d;
   d.spaces = {{"texts"}, {"tokens", "texts"}};
-  std::vector<float> table = Random(kRows * kWidth, 0.1f, 1);
+  std::vector<float> table = RandomFloats(kRows * kWidth, 0.1f, 1);
   const std::vector<float> middle = Middle();
   for (size_t i = 0; i < table.size(); ++i) table[i] += middle[i % kWidth];
   d.weights.Add("table", tools::Literal(kRows, kWidth, table));
-  d.weights.Add("weight", tools::Literal(kOut, kWidth, Random(kOut * kWidth, 1, 3)));
-  d.weights.Add("bias", tools::Literal(1, kOut, Random(kOut, 1, 4)));
+  d.weights.Add("weight", tools::Literal(kOut, kWidth, RandomFloats(kOut * kWidth, 1, 3)));
+  d.weights.Add("bias", tools::Literal(1, kOut, RandomFloats(kOut, 1, 4)));
   tools::Program program;
   program.name = "encode";
   const bool numbers = kind == Kind::kOfNumbers;
@@ -82,7 +74,8 @@ struct Built {
 // less than 0.1.
 void ExpectCorrected(Kind kind, DType type, double of_middle, double tolerance) {
   const Built built(kind, type);
-  const std::vector<float> weight = Random(kOut * kWidth, 1, 3), bias = Random(kOut, 1, 4), middle = Middle();
+  const std::vector<float> weight = RandomFloats(kOut * kWidth, 1, 3), bias = RandomFloats(kOut, 1, 4),
+                           middle = Middle();
   const std::vector<float> stored = built.Tensor("weight"), corrected = built.Tensor("bias");
   ASSERT_EQ(corrected.size(), kOut);
   double largest = 0;
@@ -109,7 +102,7 @@ TEST(Calibrate, TakesBackTheErrorOfTheMeanRow) {
 TEST(Calibrate, OfALayerThatIsUsedTwiceInTheMean) { ExpectCorrected(Kind::kTwice, DType::kI8, 0.75, 0.0014); }
 
 TEST(Calibrate, LeavesAllElseAlone) {
-  const std::vector<float> bias = Random(kOut, 1, 4);
+  const std::vector<float> bias = RandomFloats(kOut, 1, 4);
   for (const Kind kind : {Kind::kPlain, Kind::kOfNumbers, Kind::kBiasUsedElsewhere, Kind::kWithoutBias}) {
     for (const DType type : {DType::kF32, DType::kF16, DType::kI8}) {
       if (kind == Kind::kPlain && type == DType::kI8) continue;

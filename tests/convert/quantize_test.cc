@@ -5,21 +5,15 @@
 #include <string.h>
 
 #include <cmath>
-#include <random>
 
+#include "tests/support/random_floats.h"
 #include "tools/base/fail.h"
 #include "tools/base/half.h"
 
 namespace fovea::tools {
 namespace {
 
-std::vector<float> Normal(size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal(0, 0.1f);
-  std::vector<float> values(count);
-  for (float& value : values) value = normal(random);
-  return values;
-}
+std::vector<float> Normal(size_t count, uint32_t seed) { return test::RandomFloats(count, 0.1f, seed); }
 
 BlobTensor Encoded(DType type, uint32_t rows, uint32_t width, const std::vector<float>& values) {
   BlobTensor tensor;

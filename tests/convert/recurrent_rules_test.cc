@@ -2,22 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 
 #include "tests/convert/graph_support.h"
+#include "tests/support/random_floats.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
 
 namespace fovea::tools {
 namespace {
-
-std::vector<float> Random(size_t count, float scale, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal(0, scale);
-  std::vector<float> values(count);
-  for (float& value : values) value = normal(random);
-  return values;
-}
 
 TEST(Parts, AreRowsOrTheColumnsOfOneRow) {
   const Constant matrix = Literal(4, 2, {1, 2, 3, 4, 5, 6, 7, 8}), row = Literal(1, 6, {1, 2, 3, 4, 5, 6});
@@ -112,11 +104,11 @@ Description Model(bool reset_after, bool lstm) {
   const uint32_t gates = (lstm ? 4 : 3) * kWidth;
   Description d;
   d.spaces = {{"texts"}, {"tokens", "texts"}};
-  d.weights.Add("table", Literal(kIds, kWidth, Random(kIds * kWidth, 1, 1)));
-  d.weights.Add("w", Literal(gates, kWidth, Random(gates * kWidth, 0.2f, 2)));
-  d.weights.Add("u", Literal(gates, kWidth, Random(gates * kWidth, 0.2f, 3)));
-  d.weights.Add("b", Literal(1, gates, Random(gates, 0.2f, 4)));
-  d.weights.Add("c", Literal(1, gates, Random(gates, 0.2f, 5)));
+  d.weights.Add("table", Literal(kIds, kWidth, test::RandomFloats(kIds * kWidth, 1, 1)));
+  d.weights.Add("w", Literal(gates, kWidth, test::RandomFloats(gates * kWidth, 0.2f, 2)));
+  d.weights.Add("u", Literal(gates, kWidth, test::RandomFloats(gates * kWidth, 0.2f, 3)));
+  d.weights.Add("b", Literal(1, gates, test::RandomFloats(gates, 0.2f, 4)));
+  d.weights.Add("c", Literal(1, gates, test::RandomFloats(gates, 0.2f, 5)));
   Program program;
   program.name = "encode";
   program.inputs = {{"x", "tokens"}};

@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 #include <math.h>
 
-#include <random>
-
+#include "tests/support/random_floats.h"
 #include "tools/convert/quantize.h"
 
 namespace fovea::test {
@@ -14,13 +13,7 @@ namespace {
 using tools::BlobTensor;
 using tools::Matrix;
 
-std::vector<float> Random(size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(count);
-  for (float& value : values) value = normal(random);
-  return values;
-}
+std::vector<float> Random(size_t count, uint32_t seed) { return RandomFloats(count, 1, seed); }
 
 // Rows whose columns go together: each is a mixture of few.
 Matrix Rows(uint32_t rows, uint32_t width, uint32_t seed) {

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <random>
 #include <vector>
 
 #include "hwy/highway.h"
 #include "hwy/targets.h"
+#include "tests/support/random_floats.h"
 
 namespace fovea {
 
@@ -25,15 +25,6 @@ void ForEachTarget(F f) {
     f();
   }
   hwy::SetSupportedTargetsForTest(0);
-}
-
-// Exact-size heap memory: the address sanitizer sees any read past it.
-inline std::vector<float> RandomFloats(size_t count, float scale = 1.0f, uint32_t seed = 1) {
-  std::mt19937 engine(seed);
-  std::normal_distribution<float> normal(0.0f, scale);
-  std::vector<float> values(count);
-  for (float& v : values) v = normal(engine);
-  return values;
 }
 
 // An output between guards; Intact() tells whether the guards are as they were.
