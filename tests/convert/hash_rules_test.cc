@@ -1,6 +1,7 @@
 // Descriptions with hashed and sorted rows, chunks and values beside each other: what they become and what is refused.
 #include <gtest/gtest.h>
 
+#include "tests/convert/graph_support.h"
 #include "tests/support/second_reader.h"
 #include "tools/base/fail.h"
 #include "tools/convert/convert.h"

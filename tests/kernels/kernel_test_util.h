@@ -14,6 +14,8 @@
 
 namespace fovea {
 
+using test::RandomFloats;
+
 inline constexpr size_t kOddWidths[] = {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 100, 384, 385};
 
 // Calls f() once per target this machine can run; kernels fetched inside are that target's.
