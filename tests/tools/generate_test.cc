@@ -72,7 +72,7 @@ TEST(GenerateCommand, PrintsTextsAndAlignments) {
             "  b       @\n"
             "           \n");
   EXPECT_EQ(Fovea({"generate", blob, "--ids", "2 2 1", "--most", "2"}).out, "2 2 1 -> bb\n");
-  EXPECT_EQ(Fovea({"generate", "--ids", "2 1", "--ids", "1", blob, "--most", "1"}).out, "2 1 -> b\n1 -> a\n");
+  EXPECT_EQ(Fovea({"generate", blob, "--ids", "2 1", "--ids", "1", "--most", "1"}).out, "2 1 -> b\n1 -> a\n");
   EXPECT_NE(Fovea({"generate", "--help"}).out.find("Example"), std::string::npos);
 }
 

@@ -45,7 +45,7 @@ CLI::Option* AddWorkers(CLI::App* command, uint32_t* workers);
 CLI::Option* AddMaxLength(CLI::App* command, uint32_t* max_length);
 CLI::Option* AddSeconds(CLI::App* command, double* seconds, const std::string& help);
 CLI::Option* AddJson(CLI::App* command, bool* json);
-// One value each time it is given.
+// The values of all times that it is given.
 CLI::Option* AddRepeated(CLI::App* command, const std::string& option, std::vector<std::string>* values,
                          const std::string& help);
 
