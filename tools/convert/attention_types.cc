@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "runtime/kernels/attention.h"
+#include "fovea/attention.h"
 #include "tools/convert/operation_rules.h"
 
 namespace fovea::tools {
@@ -80,14 +80,14 @@ void CastKeys(DType type, BlobProgram& program) {
 
 void SetProducts(DType type, BlobProgram& program) {
   if (type == DType::kF32) return;
-  const Products products = type == DType::kI8 ? Products::kI8 : Products::kBf16;
+  const uint32_t products = type == DType::kI8 ? FOVEA_PRODUCTS_I8 : FOVEA_PRODUCTS_BF16;
   for (BlobOperation& operation : program.operations) {
     if (!IsAttention(operation) || Number(operation, Attribute::kScore, 0) != 0) continue;
     const bool says = std::any_of(operation.attributes.begin(), operation.attributes.end(), [](const auto& attribute) {
       return attribute.key == static_cast<uint32_t>(Attribute::kProducts);
     });
     if (says) continue;
-    operation.attributes.push_back({static_cast<uint32_t>(Attribute::kProducts), static_cast<uint32_t>(products)});
+    operation.attributes.push_back({static_cast<uint32_t>(Attribute::kProducts), products});
   }
 }
 
