@@ -237,9 +237,12 @@ typedef struct fovea_attention_options {
   uint32_t* weight_counts; /* [query rows, heads]; with weight_keys */
 
   uint32_t workers; /* 0: 1. At most 64. */
-  /* Query rows that a worker takes at a time. 0: 256. At most 2^20. Scratch grows with them up to 256, with rounds
-   * always: there each tile packs the keys of every chunk that one of its rows is in, so the time is linear in the rows
-   * only if a tile is a good part of them (n / workers is best). */
+  /* Query rows that a worker takes at a time. 0: 256. At most 2^20. Scratch grows with them up to 256.
+   * With rounds a worker takes a head of all rows (of a share of them where there are more workers than heads), and
+   * time is linear in the rows. One round needs no more scratch than that. Of several, what a row has is kept until the
+   * last: that is for tile_rows rows of a segment at a time (0: 16384), 4 * d_v + 232 bytes each, rounded up (with
+   * products 2 * d_k more). All chunks are packed anew for as many, so a longer segment takes a little more than linear
+   * time; smaller tile_rows than segments save scratch and cost time. */
   uint32_t tile_rows;
   fovea_runner runner; /* NULL: workers are called one after the other. */
   void* runner_context;

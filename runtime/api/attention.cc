@@ -23,7 +23,8 @@ static_assert(FOVEA_SCORE_ADDITIVE == static_cast<int>(Score::kAdditive) &&
 
 // Chunks of the engine are full with as many rows.
 constexpr uint32_t kDefaultTileRows = 256;
-// A clustered pattern packs the keys of a chunk anew for each tile that has a query in it, so it may take all rows.
+// Clustered in several rounds all of them are packed anew for as many rows.
+constexpr uint32_t kDefaultRoundRows = 1u << 14;
 constexpr uint32_t kMostTileRows = 1u << 20;
 constexpr size_t kElementBytes[kKeyTypeCount] = {4, 2, 2, 1};
 
@@ -151,7 +152,7 @@ Status ReadRequest(const fovea_attention_options* given, Request* request, Repor
     return reporter.Fail(FOVEA_E_OPTION, "tile_rows is too large", kMostTileRows, options.tile_rows);
   }
   options.workers = Or(options.workers, 1);
-  options.tile_rows = Or(options.tile_rows, kDefaultTileRows);
+  options.tile_rows = Or(options.tile_rows, request->pattern.rounds > 1 ? kDefaultRoundRows : kDefaultTileRows);
   return kOk;
 }
 
@@ -352,7 +353,9 @@ struct Job {
   Kernels kernels;
   uint8_t* scratch;
   size_t worker_bytes;
-  Tiles tiles;
+  Tiles tiles;      // of rows; where the pattern is clustered numbers of those below
+  HeadTiles heads;
+  uint32_t queries;
 };
 
 void RunTiles(void* context, uint32_t worker) {
@@ -366,7 +369,13 @@ void RunTiles(void* context, uint32_t worker) {
   weights.staged_values = scratch.weights;
   weights.staged_keys = scratch.weight_keys;
   if (whole.weights != nullptr) call.weights = &weights;
-  while (job.tiles.Take(&call.row_begin, &call.row_end)) {
+  uint32_t begin, end;
+  while (job.tiles.Take(&begin, &end)) {
+    call.row_begin = begin, call.row_end = end;
+    if (job.request->spec.pattern.rounds > 0) {
+      call.row_begin = job.heads.RowBegin(begin, job.queries), call.row_end = job.heads.RowEnd(begin, job.queries);
+      call.head_begin = job.heads.Head(begin), call.head_end = call.head_begin + 1;
+    }
     call.q.data = static_cast<const uint8_t*>(whole.q.data) + call.row_begin * call.q.row_stride;
     call.out.data = static_cast<uint8_t*>(whole.out.data) + call.row_begin * call.out.row_stride;
     RunAttention(job.kernels, call);
@@ -392,6 +401,7 @@ Status Run(const fovea_attention_options* given, const fovea_attention_rows* q, 
   FOVEA_TRY(ReadAllSegments(&request, reporter));
   FOVEA_TRY(ReadKeyBias(request, &call.key_bias, reporter));
   const uint32_t cluster_columns = spec.heads * spec.pattern.rounds;
+  call.tile_rows = request.options.tile_rows;
   call.clusters = {request.pattern.order, request.pattern.rank, request.pattern.cluster_stride};
   if (call.clusters.stride == 0) call.clusters.stride = cluster_columns;
   if (!(CheckedSize(call.clusters.stride) * request.rows.keys * sizeof(int32_t)).ok()) {
@@ -413,9 +423,20 @@ Status Run(const fovea_attention_options* given, const fovea_attention_rows* q, 
   if (scratch == nullptr) return reporter.Fail(FOVEA_E_NULL, "scratch is NULL", needed, 0);
   FOVEA_TRY(CheckAligned(scratch, reporter));
   if (queries == 0) return kOk;
-  Job job = {&request, GetKernels(), static_cast<uint8_t*>(scratch), static_cast<size_t>(WorkerBytes(request)), {}};
-  job.tiles.Reset(queries, request.options.workers, request.options.tile_rows);
-  RunWorkers(request.options.runner, request.options.runner_context, request.options.workers, RunTiles, &job);
+  const uint32_t workers = request.options.workers;
+  Job job = {&request,
+             GetKernels(),
+             static_cast<uint8_t*>(scratch),
+             static_cast<size_t>(WorkerBytes(request)),
+             {},
+             HeadTiles(spec.heads, workers),
+             queries};
+  if (spec.pattern.rounds > 0) {
+    job.tiles.Reset(job.heads.count(), workers, 1, 1);
+  } else {
+    job.tiles.Reset(queries, workers, request.options.tile_rows);
+  }
+  RunWorkers(request.options.runner, request.options.runner_context, workers, RunTiles, &job);
   return kOk;
 }
 

@@ -83,7 +83,7 @@ using HeadRows = HeadMatrix<const void>;
 // round: the order in which they stand.
 struct Clusters {
   const int32_t* order;  // order[row * stride + column]: the row at this place of the sorted segment
-  const int32_t* rank;   // rank[row * stride + column]: the row's place in its segment
+  const int32_t* rank;   // rank[row * stride + column]: the row's place in its segment; what `order` is checked with
   size_t stride;         // column = head * rounds + round
 };
 
@@ -106,8 +106,10 @@ struct AttentionCall {
   const uint32_t* listed;     // pattern.listed: rows of the key space, ascending
   Segments listed_segments;   // which of them belong to a segment of keys
   Clusters clusters;          // pattern.rounds
-  const WeightSink* weights;  // where the weights go, or null
-  void* scratch;              // AttentionScratchBytes, 64-aligned, one per worker
+  uint32_t head_begin, head_end;  // clustered: query heads of this tile; 0 and 0: all
+  uint32_t tile_rows;             // what scratch is for, if this tile may have more rows; else 0
+  const WeightSink* weights;      // where the weights go, or null
+  void* scratch;                  // AttentionScratchBytes, 64-aligned, one per worker
 };
 
 // Dense f32 rows.
@@ -116,7 +118,8 @@ HeadMatrix<T> DenseHeads(T* data, uint32_t heads, uint32_t width) {
   return {data, size_t{heads} * width * sizeof(float), size_t{width} * sizeof(float)};
 }
 
-// Enough for calls of up to `tile_rows` query rows. Independent of the lengths of segments and of the CPU.
+// Enough for calls of up to `tile_rows` query rows. Independent of the lengths of segments and of the CPU. Grows with the
+// rows up to a few hundred; clustered in several rounds always: what a row has is kept until all its rounds are over.
 uint64_t AttentionScratchBytes(const AttentionSpec&, uint32_t tile_rows = UINT32_MAX);
 // A query with no visible key gets zeros. Results of a query do not depend on the tile it is in.
 void RunAttention(const Kernels&, const AttentionCall&);

@@ -1,8 +1,10 @@
 // Clustered attention (Reformer, arXiv 2001.04451): in each round the keys are sorted by bucket, and a query sees its
 // own chunk of the sorted keys and the neighbours. The rounds stand one behind the other: before the first chunk of a
 // round comes the last one of the round before it, and before the very first the very last. All rounds go into one
-// softmax, a key as often as it is seen. The rows of the tile are taken in the order of the round, so that those of one
-// chunk share its packed keys.
+// softmax, a key as often as it is seen. A round walks over its chunks in their order, so that the rows of a chunk share
+// its packed keys however far apart they stand: with all rows of a segment in a tile, each chunk is packed once for
+// every chunk that sees it. With several rounds what a row has after each of them is kept in the tile; with one, rows
+// are final behind their chunk, and the tile holds no more than a part of one.
 #include <algorithm>
 #include <limits>
 
@@ -10,84 +12,102 @@
 
 namespace fovea {
 
-void AttentionEngine::RunClustered(const Piece& piece, const QueryTile& queries) {
-  for (uint32_t first = 0; first < queries.count;) {
+void AttentionEngine::RunClustered(const Piece& piece) {
+  few_ = false;
+  const uint32_t rounds = spec_.pattern.rounds;
+  if (rounds == 1) return RunRound(piece, piece.first, piece.count, 0);
+  for (uint32_t first = 0; first < piece.count;) {
     uint32_t count = 0;
-    for (taps_.Clear(); count < queries.count - first && !taps_.Full(); ++count) {
-      SetUpRow(piece, queries.first + first + count, head_, count);
+    const uint32_t most = std::min(scratch_.capacity, piece.count - first);
+    for (taps_.Clear(); count < most && !taps_.Full(); ++count) {
+      SetUpRow(piece, piece.first + first + count, head_, count);
     }
-    ClearRows(&tile_, count);
-    if (tile_.products != Products::kF32) attention_.narrow(tile_);
-    for (uint32_t round = 0; round < spec_.pattern.rounds; ++round) RunRound(piece, first, round);
+    Begin(count);
+    for (uint32_t round = 0; round < rounds; ++round) RunRound(piece, piece.first + first, count, round);
     Finish(piece);
     first += count;
   }
 }
 
-// The rows of the tile are the piece's from its row `first_row` on.
-void AttentionEngine::RunRound(const Piece& piece, uint32_t first_row, uint32_t round) {
+// Position of the key at this place of the round. Queries are keys, too.
+uint32_t AttentionEngine::KeyAt(const Piece& piece, uint32_t round, uint32_t place) const {
   const Clusters& clusters = call_.clusters;
+  if (clusters.order == nullptr) return place;
   const size_t column = size_t{head_} * spec_.pattern.rounds + round;
-  const uint32_t rows = tile_.row_count;
-  const uint32_t first_position = piece.first + first_row;
-  const int32_t* ranks = nullptr;
-  if (clusters.rank != nullptr) ranks = clusters.rank + (size_t{piece.row} + first_row) * clusters.stride + column;
-  const auto rank = [&](uint32_t place) {
-    return ranks == nullptr ? first_position + place : static_cast<uint32_t>(ranks[place * clusters.stride]);
-  };
-  uint32_t* places = scratch_.places;
-  for (uint32_t i = 0; i < rows; ++i) places[i] = i;
-  std::sort(places, places + rows, [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
+  const size_t row = size_t{piece.key_row} + place;
+  return static_cast<uint32_t>(clusters.order[row * clusters.stride + column]) - piece.key_row;
+}
 
-  AttentionTile& part = scratch_.part;
-  for (uint32_t i = 0; i < rows; ++i) {
-    part.rows[i] = tile_.rows[places[i]];
-    part.rows[i].max = -std::numeric_limits<float>::infinity();
-  }
-  ClearRows(&part, rows);
-  for (uint32_t first = 0, end; first < rows; first = end) {
-    const uint32_t chunk = rank(places[first]) / spec_.pattern.chunk;
-    for (end = first + 1; end < rows && rank(places[end]) / spec_.pattern.chunk == chunk; ++end) {
+// Rows at positions [first, first + count): groups of them that are in one chunk, chunk by chunk.
+void AttentionEngine::RunRound(const Piece& piece, uint32_t first, uint32_t count, uint32_t round) {
+  const bool sorted = call_.clusters.order != nullptr;
+  const uint32_t end = sorted ? piece.keys : first + count;
+  for (uint32_t place = sorted ? 0 : first; place < end;) {
+    const uint32_t chunk = place / spec_.pattern.chunk;
+    const uint64_t chunk_end = std::min<uint64_t>((uint64_t{chunk} + 1) * spec_.pattern.chunk, end);
+    uint32_t rows = 0;
+    for (; place < chunk_end && rows < scratch_.group; ++place) {
+      const uint32_t position = KeyAt(piece, round, place);
+      if (position - first < count) scratch_.positions[rows++] = position;
     }
-    RunChunk(piece, round, chunk, first, end - first);
-  }
-  for (uint32_t i = 0; i < rows; ++i) {
-    tile_.rows[places[i]].weight_count = part.rows[i].weight_count;
-    attention_.merge(part, i, tile_, places[i]);
+    if (rows == 0) continue;
+    if (spec_.pattern.rounds == 1) {
+      RunOnly(piece, chunk, rows);
+    } else {
+      RunPart(piece, first, round, chunk, rows);
+    }
   }
 }
 
-// Rows [first_row, first_row + rows) of the round lie in one chunk.
-void AttentionEngine::RunChunk(const Piece& piece, uint32_t round, uint32_t chunk, uint32_t first_row, uint32_t rows) {
+// A group of the only round.
+void AttentionEngine::RunOnly(const Piece& piece, uint32_t chunk, uint32_t rows) {
+  for (uint32_t first = 0; first < rows;) {
+    uint32_t count = 0;
+    for (taps_.Clear(); first + count < rows && !taps_.Full(); ++count) {
+      SetUpRow(piece, scratch_.positions[first + count], head_, count);
+    }
+    Begin(count);
+    RunChunk(piece, 0, chunk, tile_);
+    Finish(piece);
+    first += count;
+  }
+}
+
+// A group of one of several rounds; the tile's rows begin with position `first`.
+void AttentionEngine::RunPart(const Piece& piece, uint32_t first, uint32_t round, uint32_t chunk, uint32_t rows) {
+  AttentionTile part = tile_;
+  part.rows = scratch_.part.rows;
+  part.sums = scratch_.part.sums;
+  part.sum_of_values = scratch_.part.sum_of_values;
+  for (uint32_t i = 0; i < rows; ++i) {
+    part.rows[i] = tile_.rows[scratch_.positions[i] - first];
+    part.rows[i].max = -std::numeric_limits<float>::infinity();
+  }
+  ClearRows(&part, rows);
+  RunChunk(piece, round, chunk, part);
+  for (uint32_t i = 0; i < rows; ++i) {
+    const uint32_t row = scratch_.positions[i] - first;
+    tile_.rows[row].weight_count = part.rows[i].weight_count;
+    attention_.merge(part, i, tile_, row);
+  }
+}
+
+// All rows of `tile` lie in this chunk of the round and take in what it sees.
+void AttentionEngine::RunChunk(const Piece& piece, uint32_t round, uint32_t chunk, AttentionTile tile) {
   const Pattern& pattern = spec_.pattern;
-  AttentionTile tile = scratch_.part;
-  tile.rows += first_row;
-  tile.sums += size_t{first_row} * kAttentionLanes;
-  tile.sum_of_values += first_row * RoundUp(spec_.d_v, kAttentionLanes);
-  tile.row_count = rows;
-  tile.repeats = true;
   tile.causal = pattern.causal;
-  tile.key_bias = tile_.key_bias;
-  tile.key_bias_stride = tile_.key_bias_stride;
-  tile.coordinates = tile_.coordinates;
   tile.index = scratch_.index;
   const uint64_t chunks = DivideUp(piece.keys, pattern.chunk), all = chunks * pattern.rounds;
   const uint64_t first_seen = round * chunks + chunk + all - pattern.chunks_before % all;
   for (uint32_t i = 0; i <= pattern.chunks_before + pattern.chunks_after; ++i) {
-    const uint64_t place = (first_seen + i) % all;
-    const size_t column = size_t{head_} * pattern.rounds + static_cast<size_t>(place / chunks);
-    const auto seen = static_cast<uint32_t>(place % chunks);
-    const uint32_t end = static_cast<uint32_t>(std::min<uint64_t>((uint64_t{seen} + 1) * pattern.chunk, piece.keys));
-    for (uint32_t key = seen * pattern.chunk; key < end; key += tile.block) {
-      const uint32_t keys = std::min(tile.block, end - key);
-      for (uint32_t k = 0; k < keys; ++k) scratch_.index[k] = key + k;
-      if (call_.clusters.order != nullptr) {
-        const int32_t* order = call_.clusters.order + size_t{piece.key_row} * call_.clusters.stride + column;
-        for (uint32_t k = 0; k < keys; ++k) {
-          scratch_.index[k] = static_cast<uint32_t>(order[(size_t{key} + k) * call_.clusters.stride]) - piece.key_row;
-        }
+    const uint64_t seen = (first_seen + i) % all, begin = seen % chunks * pattern.chunk;
+    const auto end = static_cast<uint32_t>(std::min<uint64_t>(begin + pattern.chunk, piece.keys));
+    for (auto place = static_cast<uint32_t>(begin); place < end; place += tile.block) {
+      const uint32_t keys = std::min(tile.block, end - place);
+      for (uint32_t k = 0; k < keys; ++k) {
+        scratch_.index[k] = KeyAt(piece, static_cast<uint32_t>(seen / chunks), place + k);
       }
-      for (uint32_t r = 0; r < rows; ++r) tile.rows[r].begin = 0, tile.rows[r].end = keys;
+      for (uint32_t r = 0; r < tile.row_count; ++r) tile.rows[r].begin = 0, tile.rows[r].end = keys;
       attention_.pack(tile, source_, 0, keys);
       attention_.attend(tile);
     }

@@ -40,7 +40,8 @@ uint32_t ChunkCapacity(const AttentionSpec& spec, uint32_t tile_rows) {
   if (spec.pattern.top_k > 0) {
     most = std::min<uint64_t>(most, std::max<uint64_t>(kBestEntries / (2 * uint64_t{spec.pattern.top_k}), 1));
   }
-  if (spec.pattern.rounds > 0) most = UINT32_MAX;  // every row of the tile, in the order of its round
+  if (spec.pattern.rounds == 1) most = std::min<uint64_t>(most, spec.pattern.chunk);
+  if (spec.pattern.rounds > 1) most = UINT32_MAX;  // every row of the tile: what it has when a round ends
   return static_cast<uint32_t>(std::min<uint64_t>(most, heads * tile_rows));
 }
 
@@ -130,9 +131,10 @@ void PlaceAttentionScratch(const AttentionSpec& spec, uint32_t tile_rows, Arena*
     }
   }
   if (spec.pattern.rounds > 0) {
-    scratch->part = tile;
-    PlaceRows(scratch->capacity, arena, &scratch->part);
-    scratch->places = static_cast<uint32_t*>(arena->TakeBytes(uint64_t{scratch->capacity} * sizeof(uint32_t)));
+    scratch->group = std::min({scratch->capacity, kChunkRows, spec.pattern.chunk});
+    scratch->part.d_v = spec.d_v;
+    if (spec.pattern.rounds > 1) PlaceRows(scratch->group, arena, &scratch->part);
+    scratch->positions = static_cast<uint32_t*>(arena->TakeBytes(uint64_t{scratch->group} * sizeof(uint32_t)));
     scratch->index = static_cast<uint32_t*>(arena->TakeBytes(uint64_t{tile.block} * sizeof(uint32_t)));
   }
 }
@@ -146,20 +148,21 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
       taps_(call.weights),
       tile_(scratch_.tile) {
   Arena arena(call.scratch, SIZE_MAX - reinterpret_cast<uintptr_t>(call.scratch));
-  PlaceAttentionScratch(spec_, call.row_end - call.row_begin, &arena, &scratch_);
+  const uint32_t rows = call.row_end - call.row_begin;
+  PlaceAttentionScratch(spec_, call.tile_rows == 0 ? rows : std::min(rows, call.tile_rows), &arena, &scratch_);
   if (spec_.weighting != Activation::kNone) {
     tile_.weigh = kernels.activation.apply[static_cast<uint32_t>(spec_.weighting)];
   }
-  scratch_.part.weigh = tile_.weigh;
-  if (attention_.has[static_cast<uint32_t>(spec_.products)]) tile_.products = scratch_.part.products = spec_.products;
-  tile_.cast = scratch_.part.cast = &kernels.cast;
+  if (attention_.has[static_cast<uint32_t>(spec_.products)]) tile_.products = spec_.products;
+  tile_.cast = &kernels.cast;
   tile_.repeats = spec_.pattern.blocks != nullptr || spec_.pattern.rounds > 0;
 }
 
 void AttentionEngine::Run(const Piece& piece) {
   const bool bias_by_head = call_.key_bias.data != nullptr && call_.key_bias.head_stride != 0;
   const uint32_t step = SplitsHeads(spec_) || bias_by_head ? 1 : group_;
-  for (uint32_t head = 0; head < spec_.heads; head += step) RunHeads(piece, head, step);
+  const uint32_t end = call_.head_end == 0 ? spec_.heads : call_.head_end;
+  for (uint32_t head = call_.head_begin; head < end; head += step) RunHeads(piece, head, step);
 }
 
 // Heads [first_head, first_head + heads) share a key/value head and a pattern.
@@ -197,7 +200,7 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
     queries.listed_count = call_.listed_segments.offsets[piece.segment + 1] - begin;
   }
   if (pattern.rounds > 0 && piece.keys > pattern.chunk) {
-    RunClustered(piece, queries);
+    RunClustered(piece);
     return;
   }
   const uint32_t end = piece.first + piece.count;
@@ -254,8 +257,7 @@ void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, u
       if (++head == heads) ++query, head = 0;
     }
     first += count;
-    ClearRows(&tile_, count);
-    if (tile_.products != Products::kF32 && !few_) attention_.narrow(tile_);
+    Begin(count);
     if (spec_.relative.keys != nullptr) SetUpRelative(first_head, piece.keys);
     QueryTile chunk = queries;
     chunk.first += first_query * queries.step;
@@ -299,6 +301,12 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
     row->coordinate = static_cast<int32_t>(std::min<uint64_t>(at, INT32_MAX));
   }
   row->max = kHidden;
+}
+
+// The first `rows` rows of the tile are set up.
+void AttentionEngine::Begin(uint32_t rows) {
+  ClearRows(&tile_, rows);
+  if (tile_.products != Products::kF32 && !few_) attention_.narrow(tile_);
 }
 
 namespace {

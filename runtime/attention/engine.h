@@ -21,9 +21,10 @@ struct Piece {
 // Scratch of one worker.
 struct AttentionScratch {
   AttentionTile tile;   // rows that are worked on
-  AttentionTile part;   // clustered: the same rows in the order of one round
+  AttentionTile part;   // clustered in several rounds: some of these rows in one of them
   uint32_t capacity;    // rows of a tile
-  uint32_t* places;     // [capacity] clustered: the rows of the tile by their place in a round
+  uint32_t group;       // clustered: rows of a chunk that are worked on at once
+  uint32_t* positions;  // [group] clustered: theirs
   uint32_t* index;      // [block] clustered: positions of the keys of a block
   float* relative;      // [capacity, buckets]
   float* key_relative;  // [block, buckets]
@@ -46,6 +47,7 @@ class AttentionEngine {
   void RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads);
   bool AreFew(uint64_t queries, uint32_t heads) const;
   void SetUpRow(const Piece& piece, uint32_t position, uint32_t head, uint32_t index);
+  void Begin(uint32_t rows);
   void SetUpRelative(uint32_t head, uint32_t keys);
   void BucketRange(int64_t first, int64_t last, uint32_t* begin, uint32_t* end) const;
   void RunKeys(const QueryTile& queries);
@@ -56,9 +58,12 @@ class AttentionEngine {
   void Finish(const Piece& piece);
 
   // clustered.cc
-  void RunClustered(const Piece& piece, const QueryTile& queries);
-  void RunRound(const Piece& piece, uint32_t first_row, uint32_t round);
-  void RunChunk(const Piece& piece, uint32_t round, uint32_t chunk, uint32_t first_row, uint32_t rows);
+  void RunClustered(const Piece& piece);
+  void RunRound(const Piece& piece, uint32_t first, uint32_t count, uint32_t round);
+  void RunOnly(const Piece& piece, uint32_t chunk, uint32_t rows);
+  void RunPart(const Piece& piece, uint32_t first, uint32_t round, uint32_t chunk, uint32_t rows);
+  void RunChunk(const Piece& piece, uint32_t round, uint32_t chunk, AttentionTile tile);
+  uint32_t KeyAt(const Piece& piece, uint32_t round, uint32_t place) const;
 
   const Kernels& kernels_;
   const AttentionKernels& attention_;

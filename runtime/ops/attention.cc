@@ -37,8 +37,11 @@ struct ExtraInputs {
   uint32_t count = 3;
 };
 
+// Keys sorted in rounds: a tile of neighbouring rows would see nearly all chunks of them.
+bool ByHeads(const OpView& op) { return op.U32(Attribute::kRounds, 0) > 0; }
+
 // In rounds of sorted keys, or in chunks of keys as they stand.
-bool Clustered(const OpView& op) { return op.U32(Attribute::kRounds, 0) > 0 || op.U32(Attribute::kChunk, 0) > 0; }
+bool Clustered(const OpView& op) { return ByHeads(op) || op.U32(Attribute::kChunk, 0) > 0; }
 
 const int32_t* Integers(const OpView& op, uint32_t i) { return op.HasTensor(i) ? op.Indices(i) : nullptr; }
 
@@ -235,11 +238,15 @@ Status Run(const OpRun& run) {
   call.key_segments = run.spaces[run.view.Input(1).space].segments;
   call.row_begin = run.row_begin;
   call.row_end = run.row_end;
-  call.q = DenseHeads<const void>(run.Input(0), spec.heads, spec.d_k);
+  call.head_begin = run.head_begin;
+  call.head_end = run.head_end;
+  call.tile_rows = run.tile_rows;
+  const size_t before = ByHeads(run.view) ? run.row_begin : 0;  // rows of inputs and output
+  call.q = DenseHeads<const void>(run.Input(0) + before * spec.heads * spec.d_k, spec.heads, spec.d_k);
   FindKeyType(run.view, &call.key_type);
   SetRows(run, 1, spec.kv_heads, spec.d_k, &call.k, &call.k_scales);
   SetRows(run, 2, spec.kv_heads, spec.d_v, &call.v, &call.v_scales);
-  call.out = DenseHeads<void>(run.output, spec.heads, spec.d_v);
+  call.out = DenseHeads<void>(run.output + before * spec.heads * spec.d_v, spec.heads, spec.d_v);
   if (extra.key_bias != kBlobNone) {
     const uint32_t width = run.view.Input(extra.key_bias).width;
     call.key_bias = {run.Input(extra.key_bias), width * sizeof(float), width > 1 ? sizeof(float) : 0};
@@ -263,6 +270,29 @@ Status Run(const OpRun& run) {
 }
 
 double Flops(const OpView&) { return 0; }  // per key, see AttentionSpecOf
+
+constexpr OpDef Define() {
+  OpDef def = {"attention",
+               3,
+               6,
+               0,
+               8,
+               OpAttributes(Attribute::kActivation, Attribute::kHeads, Attribute::kKvHeads, Attribute::kScale,
+                            Attribute::kPattern, Attribute::kLeft, Attribute::kRight, Attribute::kDilation,
+                            Attribute::kBlock, Attribute::kFirst, Attribute::kLast, Attribute::kCausal,
+                            Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead, Attribute::kRounds,
+                            Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter, Attribute::kScore,
+                            Attribute::kCap, Attribute::kListed, Attribute::kKeyBias, Attribute::kSelfScore,
+                            Attribute::kCenters, Attribute::kGaussian, Attribute::kQueryStride, Attribute::kApart,
+                            Attribute::kProducts),
+               ~1u,
+               Check,
+               Scratch,
+               Run,
+               Flops};
+  def.by_heads = ByHeads;
+  return def;
+}
 
 }  // namespace
 
@@ -346,23 +376,6 @@ AttentionSpec AttentionSpecOf(const OpView& op) {
 
 uint32_t ListedInput(const OpView& op) { return ExtraInputs(op).listed; }
 
-extern const OpDef kAttentionOp = {
-    "attention",
-    3,
-    6,
-    0,
-    8,
-    OpAttributes(Attribute::kActivation, Attribute::kHeads, Attribute::kKvHeads, Attribute::kScale, Attribute::kPattern,
-                 Attribute::kLeft, Attribute::kRight, Attribute::kDilation, Attribute::kBlock, Attribute::kFirst,
-                 Attribute::kLast, Attribute::kCausal, Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead,
-                 Attribute::kRounds, Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter,
-                 Attribute::kScore, Attribute::kCap, Attribute::kListed, Attribute::kKeyBias, Attribute::kSelfScore,
-                 Attribute::kCenters, Attribute::kGaussian, Attribute::kQueryStride, Attribute::kApart,
-                 Attribute::kProducts),
-    ~1u,
-    Check,
-    Scratch,
-    Run,
-    Flops};
+extern const OpDef kAttentionOp = Define();
 
 }  // namespace fovea

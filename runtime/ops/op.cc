@@ -22,6 +22,15 @@ const OpDef* FindOp(uint32_t code) {
   return nullptr;
 }
 
+Unit UnitOf(const OpView& op) {
+  const OpDef& def = *FindOp(op.record->code);
+  return def.by_heads != nullptr && def.by_heads(op) ? Unit::kHeads : def.unit;
+}
+
+bool ReadsAllRows(const OpView& op, uint32_t i) {
+  return ((FindOp(op.record->code)->reads_all_rows >> i) & 1) != 0 || UnitOf(op) == Unit::kHeads;
+}
+
 const AttributeRecord* OpView::Find(Attribute key) const {
   for (uint32_t i = 0; i < record->attribute_count; ++i) {
     const AttributeRecord& attribute = blob->attributes[record->first_attribute + i];

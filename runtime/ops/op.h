@@ -89,12 +89,14 @@ struct LinearRun {
 };
 
 // One tile of an operation, rows [row_begin, row_end) or as many segments. Inputs that it reads row by row and the
-// output point to row `row_begin`, others to row 0; of other units than rows all do.
+// output point to row `row_begin`, others to row 0; of other units than rows all do. By heads: [head_begin, head_end).
 struct OpRun {
   OpView view;
   const Kernels* kernels;
   const SpaceRows* spaces;  // of the model
   uint32_t row_begin, row_end;
+  uint32_t head_begin, head_end;
+  uint32_t tile_rows;  // what scratch is for; by heads the tile may have more
   const void* inputs[kMaxInputs];
   float* output;      // or int32_t, see OpDef::output
   uint32_t* offsets;  // operations that choose rows: those of the output's space, to be filled
@@ -115,6 +117,7 @@ enum class Unit : uint32_t {
   kRows,      // rows of the output's space
   kSegments,  // segments of the first input's space; reads and writes all rows of its segments, all inputs from row 0
   kAll,       // runs once, over all rows of the first input's space; reads all inputs as a whole
+  kHeads,     // a head, of some rows of the output's space; reads all inputs as a whole, writes its part of these rows
 };
 
 struct OpDef {
@@ -139,6 +142,7 @@ struct OpDef {
   bool chooses = false;     // of unit kAll, and says which rows the output's space, a selected one, has in this run
   // Bytes of scratch that grow with the spaces, given those of the inputs; null: none.
   uint64_t (*scratch_of_spaces)(const OpView&, const SpaceLimits* inputs) = nullptr;
+  bool (*by_heads)(const OpView&) = nullptr;  // if so its unit is kHeads, whatever `unit` says
 };
 
 constexpr uint64_t OpAttributes() { return 0; }
@@ -154,6 +158,10 @@ enum class OpCode : uint32_t {
 #include "runtime/ops/op_list.inc"
 #undef FOVEA_OP
 };
+
+Unit UnitOf(const OpView&);
+// Whether it reads input i in rows other than the ones it writes.
+bool ReadsAllRows(const OpView&, uint32_t i);
 
 // ---- Pieces of shape rules ----
 

@@ -40,6 +40,23 @@ class Tiles {
   std::atomic<uint32_t> next_{0};  // by tiles
 };
 
+// Rows of several heads that need nothing of each other: a tile is one head, of all rows or, where workers are more than
+// heads, of a share of them.
+class HeadTiles {
+ public:
+  HeadTiles(uint32_t heads, uint32_t workers) : heads_(heads), shares_(static_cast<uint32_t>(DivideUp(workers, heads))) {}
+  uint32_t count() const { return heads_ * shares_; }
+  uint32_t Head(uint32_t tile) const { return tile % heads_; }
+  uint32_t RowBegin(uint32_t tile, uint32_t rows) const { return Share(tile / heads_, rows); }
+  uint32_t RowEnd(uint32_t tile, uint32_t rows) const { return Share(tile / heads_ + 1, rows); }
+  uint32_t MostRows(uint32_t rows) const { return static_cast<uint32_t>(DivideUp(rows, shares_)); }
+
+ private:
+  uint32_t Share(uint32_t i, uint32_t rows) const { return static_cast<uint32_t>(uint64_t{rows} * i / shares_); }
+
+  uint32_t heads_, shares_;
+};
+
 // Calls task(task_context, w) for each worker, by the runner if there is one and several workers.
 inline void RunWorkers(fovea_runner runner, void* context, uint32_t workers, fovea_task task, void* task_context) {
   if (runner != nullptr && workers > 1) {

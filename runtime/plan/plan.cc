@@ -16,11 +16,6 @@ struct Life {
   bool carries = false;  // has memory of its own
 };
 
-bool ReadsAllRows(const OpView& view, uint32_t input) {
-  return ((FindOp(view.record->code)->reads_all_rows >> input) & 1) != 0;
-}
-
-Unit UnitOf(const OpView& view) { return FindOp(view.record->code)->unit; }
 bool Chooses(const OpView& view) { return FindOp(view.record->code)->chooses; }
 
 class Planner {

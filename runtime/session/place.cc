@@ -262,13 +262,6 @@ class Placer {
     s.info.keep_bytes = scratch_.needed() - before;
   }
 
-  // The most rows of an operation's tile, or segments where those are what it counts in.
-  uint32_t TileUnits(const Session& s, const OpView& view, const OpDef& def) const {
-    if (def.unit != Unit::kSegments) return s.tile_rows;
-    const uint32_t segments = s.spaces[view.Input(0).space].max_segments;
-    return segments < s.tile_rows ? segments : s.tile_rows;
-  }
-
   // Operations that take everything at once are the first worker's.
   uint64_t OperationScratch(const Session& s, bool first_worker) const {
     uint64_t most = 0;
@@ -276,7 +269,7 @@ class Placer {
       const OpView view = model_.Operation(*plan_.record, i);
       const OpDef* def = FindOp(view.record->code);
       if (def->unit == Unit::kAll && !first_worker) continue;
-      uint64_t bytes = def->scratch == nullptr ? 0 : def->scratch(view, TileUnits(s, view, *def));
+      uint64_t bytes = def->scratch == nullptr ? 0 : def->scratch(view, TileUnits(s, view));
       if (def->scratch_of_spaces != nullptr) {
         SpaceLimits limits[kMaxInputs];
         for (uint32_t k = 0; k < view.record->input_count; ++k) limits[k] = s.spaces[view.Input(k).space];
@@ -347,6 +340,19 @@ class Placer {
 };
 
 }  // namespace
+
+uint32_t TileUnits(const Session& s, const OpView& view) {
+  const SpaceState& space = s.spaces[view.Input(0).space];
+  const auto least = [](uint32_t a, uint32_t b) { return a < b ? a : b; };
+  switch (UnitOf(view)) {
+    case Unit::kSegments:
+      return least(space.max_segments, s.tile_rows);
+    case Unit::kHeads:  // of one segment after the other
+      return least(space.max_segment_rows, HeadsOf(view, s.worker_count).MostRows(space.max_rows));
+    default:
+      return s.tile_rows;
+  }
+}
 
 Status CheckSessionOptions(const Model& model, const fovea_session_options& options, Reporter& reporter) {
   const Blob& blob = model.blob;

@@ -13,6 +13,24 @@ uint8_t* Row(const Session& session, const Worker& worker, uint32_t value, uint3
   return session.values[value] + size_t{row} * session.plan->values[value].row_bytes;
 }
 
+// One worker takes the heads of a row that a tap makes one of, in their order: then there is one tile.
+bool HeadsMeet(const Session& session, uint32_t operation) {
+  const uint32_t tap = session.tap_of_operation[operation];
+  return tap != kBlobNone && session.taps[tap].sink.reduce != Reduce::kNone;
+}
+
+// Which rows and heads the tile of this number is.
+void SetHeads(const Session& session, uint32_t operation, uint32_t tile, OpRun* run) {
+  const uint32_t rows = session.space_rows[run->view.Output().space].rows;
+  if (HeadsMeet(session, operation)) {
+    run->row_begin = 0, run->row_end = rows;
+    return;
+  }
+  const HeadTiles tiles = HeadsOf(run->view, session.worker_count);
+  run->row_begin = tiles.RowBegin(tile, rows), run->row_end = tiles.RowEnd(tile, rows);
+  run->head_begin = tiles.Head(tile), run->head_end = run->head_begin + 1;
+}
+
 Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint32_t begin, uint32_t end) {
   const Model& model = *session.model;
   OpRun run{};
@@ -22,10 +40,12 @@ Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint3
   run.spaces = session.space_rows;
   run.row_begin = begin;
   run.row_end = end;
-  const uint32_t first = def.unit == Unit::kRows ? begin : 0;
+  run.tile_rows = TileUnits(session, run.view);
+  const Unit unit = UnitOf(run.view);
+  if (unit == Unit::kHeads) SetHeads(session, operation, begin, &run);
+  const uint32_t first = unit == Unit::kRows ? begin : 0;
   for (uint32_t i = 0; i < run.view.record->input_count; ++i) {
-    const bool all_rows = ((def.reads_all_rows >> i) & 1) != 0;
-    run.inputs[i] = Row(session, worker, run.view.InputIndex(i), all_rows ? 0 : first);
+    run.inputs[i] = Row(session, worker, run.view.InputIndex(i), ReadsAllRows(run.view, i) ? 0 : first);
   }
   run.output = reinterpret_cast<float*>(Row(session, worker, run.view.record->output, first));
   if (def.chooses) run.offsets = session.spaces[run.view.Output().space].offsets;
@@ -95,6 +115,11 @@ void RunPhase(Session& session) {
   if (rows == 0) return;
   if (phase.unit == Unit::kRows) {
     session.tiles[0].Reset(rows, session.worker_count, session.tile_rows);
+  } else if (phase.unit == Unit::kHeads) {
+    const uint32_t operation = session.plan->steps[phase.first_step];
+    const OpView view = session.model->Operation(session.program(), operation);
+    const uint32_t tiles = HeadsMeet(session, operation) ? 1 : HeadsOf(view, session.worker_count).count();
+    session.tiles[0].Reset(tiles, session.worker_count, 1, 1);
   } else {
     const uint32_t segments = session.space_rows[phase.space].segments.count;
     const auto workers = static_cast<uint32_t>(DivideUp(session.worker_count, phase.step_count));  // for each step

@@ -102,6 +102,11 @@ Status PlaceSession(const Model& model, const ProgramPlan* plans, const fovea_se
 // The most rows that offset, offset + stride, ... of each segment can be in all: exact.
 uint64_t MostStridedRows(const SpaceState& space, uint64_t stride, uint64_t offset);
 
+// The tiles of an operation of unit kHeads.
+inline HeadTiles HeadsOf(const OpView& view, uint32_t workers) { return {view.U32(Attribute::kHeads, 1), workers}; }
+// The most rows of an operation's tile, or segments where those are what it counts in: what its scratch is for.
+uint32_t TileUnits(const Session& session, const OpView& view);
+
 // taps.cc
 Status CheckTaps(const Model& model, const fovea_session_options& options, Reporter& reporter);
 Status PlaceTaps(const fovea_session_options& options, Session& session, SessionArenas& arenas, Reporter& reporter);
