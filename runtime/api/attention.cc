@@ -353,7 +353,7 @@ struct Job {
   Kernels kernels;
   uint8_t* scratch;
   size_t worker_bytes;
-  Tiles tiles;      // of rows; where the pattern is clustered numbers of those below
+  Tiles tiles;  // of rows; where the pattern is clustered numbers of those below
   HeadTiles heads;
   uint32_t queries;
 };

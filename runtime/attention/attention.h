@@ -103,9 +103,9 @@ struct AttentionCall {
   HeadRows key_bias;     // row 0 of the key space; f32 [heads, or 1 with a head stride of 0], added to scores; or null
   const float* centers;  // spec.centers: of row 0 of the query space; no key is seen around what is no number
   size_t center_stride;  // in bytes
-  const uint32_t* listed;     // pattern.listed: rows of the key space, ascending
-  Segments listed_segments;   // which of them belong to a segment of keys
-  Clusters clusters;          // pattern.rounds
+  const uint32_t* listed;         // pattern.listed: rows of the key space, ascending
+  Segments listed_segments;       // which of them belong to a segment of keys
+  Clusters clusters;              // pattern.rounds
   uint32_t head_begin, head_end;  // clustered: query heads of this tile; 0 and 0: all
   uint32_t tile_rows;             // what scratch is for, if this tile may have more rows; else 0
   const WeightSink* weights;      // where the weights go, or null
@@ -118,8 +118,9 @@ HeadMatrix<T> DenseHeads(T* data, uint32_t heads, uint32_t width) {
   return {data, size_t{heads} * width * sizeof(float), size_t{width} * sizeof(float)};
 }
 
-// Enough for calls of up to `tile_rows` query rows. Independent of the lengths of segments and of the CPU. Grows with the
-// rows up to a few hundred; clustered in several rounds always: what a row has is kept until all its rounds are over.
+// Enough for calls of up to `tile_rows` query rows. Independent of the lengths of segments and of the CPU. Grows with
+// the rows up to a few hundred; clustered in several rounds always: what a row has is kept until all its rounds are
+// over.
 uint64_t AttentionScratchBytes(const AttentionSpec&, uint32_t tile_rows = UINT32_MAX);
 // A query with no visible key gets zeros. Results of a query do not depend on the tile it is in.
 void RunAttention(const Kernels&, const AttentionCall&);

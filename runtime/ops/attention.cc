@@ -272,24 +272,24 @@ Status Run(const OpRun& run) {
 double Flops(const OpView&) { return 0; }  // per key, see AttentionSpecOf
 
 constexpr OpDef Define() {
-  OpDef def = {"attention",
-               3,
-               6,
-               0,
-               8,
-               OpAttributes(Attribute::kActivation, Attribute::kHeads, Attribute::kKvHeads, Attribute::kScale,
-                            Attribute::kPattern, Attribute::kLeft, Attribute::kRight, Attribute::kDilation,
-                            Attribute::kBlock, Attribute::kFirst, Attribute::kLast, Attribute::kCausal,
-                            Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead, Attribute::kRounds,
-                            Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter, Attribute::kScore,
-                            Attribute::kCap, Attribute::kListed, Attribute::kKeyBias, Attribute::kSelfScore,
-                            Attribute::kCenters, Attribute::kGaussian, Attribute::kQueryStride, Attribute::kApart,
-                            Attribute::kProducts),
-               ~1u,
-               Check,
-               Scratch,
-               Run,
-               Flops};
+  OpDef def = {
+      "attention",
+      3,
+      6,
+      0,
+      8,
+      OpAttributes(Attribute::kActivation, Attribute::kHeads, Attribute::kKvHeads, Attribute::kScale,
+                   Attribute::kPattern, Attribute::kLeft, Attribute::kRight, Attribute::kDilation, Attribute::kBlock,
+                   Attribute::kFirst, Attribute::kLast, Attribute::kCausal, Attribute::kFullUpTo, Attribute::kTopK,
+                   Attribute::kBlocksByHead, Attribute::kRounds, Attribute::kChunk, Attribute::kChunksBefore,
+                   Attribute::kChunksAfter, Attribute::kScore, Attribute::kCap, Attribute::kListed, Attribute::kKeyBias,
+                   Attribute::kSelfScore, Attribute::kCenters, Attribute::kGaussian, Attribute::kQueryStride,
+                   Attribute::kApart, Attribute::kProducts),
+      ~1u,
+      Check,
+      Scratch,
+      Run,
+      Flops};
   def.by_heads = ByHeads;
   return def;
 }

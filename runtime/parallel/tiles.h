@@ -40,11 +40,12 @@ class Tiles {
   std::atomic<uint32_t> next_{0};  // by tiles
 };
 
-// Rows of several heads that need nothing of each other: a tile is one head, of all rows or, where workers are more than
-// heads, of a share of them.
+// Rows of several heads that need nothing of each other: a tile is one head, of all rows or, where workers are more
+// than heads, of a share of them.
 class HeadTiles {
  public:
-  HeadTiles(uint32_t heads, uint32_t workers) : heads_(heads), shares_(static_cast<uint32_t>(DivideUp(workers, heads))) {}
+  HeadTiles(uint32_t heads, uint32_t workers)
+      : heads_(heads), shares_(static_cast<uint32_t>(DivideUp(workers, heads))) {}
   uint32_t count() const { return heads_ * shares_; }
   uint32_t Head(uint32_t tile) const { return tile % heads_; }
   uint32_t RowBegin(uint32_t tile, uint32_t rows) const { return Share(tile / heads_, rows); }

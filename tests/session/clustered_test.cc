@@ -1,4 +1,6 @@
 // Clustered attention in a session: its tiles are heads, and shares of their rows where workers are more than heads.
+#include <atomic>
+
 #include "tests/session/taps_fixture.h"
 
 namespace fovea::test {
@@ -34,7 +36,7 @@ std::vector<float> RunWith(const TapProgram& p, const TestModel& model, const Le
 
 TEST(ClusteredSession, WorkersAndTilesDoNotChangeBits) {
   const Lengths lengths = {300, 0, 5, 170, 1};
-  const uint32_t rows = Total(lengths);
+  const uint32_t rows = std::accumulate(lengths.begin(), lengths.end(), 0u);
   for (const uint32_t rounds : {1u, 3u}) {
     TapProgram p = Program(rounds);
     const TestModel model(p.b.Blob());
@@ -57,7 +59,8 @@ TEST(ClusteredSession, WorkersAndTilesDoNotChangeBits) {
       }
     }
 
-    const AttentionSpec spec = AttentionSpecOf(model.model->model.Operation(model.model->model.blob.programs[0], p.step));
+    const AttentionSpec spec =
+        AttentionSpecOf(model.model->model.Operation(model.model->model.blob.programs[0], p.step));
     std::vector<uint32_t> offsets = {0};
     for (const uint32_t length : lengths) offsets.push_back(offsets.back() + length);
     const size_t columns = size_t{spec.heads} * spec.pattern.rounds;
@@ -93,7 +96,8 @@ TEST(ClusteredSession, WorkAndMemoryAreLinear) {
           real.pack(tile, source, begin, end);
         };
         packed = 0;
-        const fovea_session_options options = Options({{p.texts, 1, 0}, {p.tokens, rows, 0}}, workers);
+        const std::vector<fovea_limit> limits = {{p.texts, 1, 0}, {p.tokens, rows, 0}};
+        const fovea_session_options options = Options(limits, workers);
         RunWith(p, model, {rows}, Inputs(p, rows), options);
         const uint64_t shares = workers > kHeads ? 2 : 1;
         EXPECT_LE(packed, 2 * shares * rounds * kHeads * rows) << rounds << " rounds, " << workers << " workers";

@@ -1,6 +1,6 @@
 // What long texts cost: the bytes of a whole windowed encoder at growing lengths, with keys and values of every type.
 #include "tests/support/model_builder.h"
-#include "tools/convert/cast_keys.h"
+#include "tools/convert/attention_types.h"
 
 namespace fovea::test {
 namespace {
