@@ -238,11 +238,11 @@ typedef struct fovea_attention_options {
 
   uint32_t workers; /* 0: 1. At most 64. */
   /* Query rows that a worker takes at a time. 0: 256. At most 2^20. Scratch grows with them up to 256.
-   * With rounds a worker takes a head of all rows (of a share of them where there are more workers than heads), and
-   * time is linear in the rows. One round needs no more scratch than that. Of several, what a row has is kept until the
-   * last: that is for tile_rows rows of a segment at a time (0: 16384), 4 * d_v + 232 bytes each, rounded up (with
-   * products 2 * d_k more). All chunks are packed anew for as many, so a longer segment takes a little more than linear
-   * time; smaller tile_rows than segments save scratch and cost time. */
+   * With rounds a worker takes a head of all rows (of a share of them where workers are more than heads), chunk by
+   * chunk in the order of each round, and time is linear in the rows. With one round tile_rows then only bound scratch.
+   * With several, what a row has is kept until the last of them, for tile_rows rows of a segment at a time (0: 16384):
+   * up to 4 * d_v + 176 bytes each (with products 2 * d_k more), d_v and d_k rounded up to a multiple of 16 and 32. For
+   * every further tile_rows rows of a segment all its chunks are packed anew, so to stay linear give its length. */
   uint32_t tile_rows;
   fovea_runner runner; /* NULL: workers are called one after the other. */
   void* runner_context;

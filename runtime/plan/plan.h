@@ -17,7 +17,7 @@ struct PhasePlan {
   uint32_t first_step, step_count;  // in ProgramPlan::steps
   uint32_t space;                   // whose rows are tiled
   uint32_t level;                   // barriers that must have passed before
-  Unit unit;                        // kSegments: steps that need nothing of each other; kAll: one step
+  Unit unit;                        // kSegments: steps that need nothing of each other; kAll and kHeads: one step
 };
 // Steps in a phase by segments, at most: each has its tiles.
 inline constexpr uint32_t kMaxSegmentSteps = 4;
