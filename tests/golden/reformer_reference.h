@@ -29,9 +29,9 @@ class ReformerReference {
   using Row = std::vector<double>;
   using Rows = std::vector<Row>;
 
-  ReformerReference(const ReformerShape& shape, const tools::SafetensorsReader& weights,
+  ReformerReference(const ReformerShape& shape, const tools::SafetensorsReader& tensors,
                     const tools::SafetensorsReader& golden)
-      : shape_(shape), weights_(weights), golden_(golden) {}
+      : shape_(shape), tensors_(tensors), golden_(golden) {}
 
   Rows Logits(const std::vector<int64_t>& ids, uint32_t padded) const {
     const std::string embeddings = "reformer.embeddings.", layers = "reformer.encoder.layers.";
@@ -40,6 +40,7 @@ class ReformerReference {
     for (size_t i = 0; i < ids.size(); ++i) first.push_back(Sum(words[static_cast<size_t>(ids[i])], Position(i)));
     Rows second = first;
     uint32_t hashed = 0;
+    weights_.clear();
     for (size_t i = 0; i < shape_.hashed.size(); ++i) {
       const std::string at = layers + std::to_string(i) + ".";
       const Rows in = Norm(second, at + "attention.layer_norm");
@@ -57,10 +58,13 @@ class ReformerReference {
     return logits;
   }
 
+  // What the last pass looked at, by layer: [heads, chunks of all rounds, chunk, keys seen].
+  const std::vector<std::vector<float>>& weights() const { return weights_; }
+
  private:
   // The last dimension is the width.
   Rows Matrix(const std::string& name) const {
-    const tools::StoredTensor& stored = weights_.Get(name);
+    const tools::StoredTensor& stored = tensors_.Get(name);
     const std::vector<float> values = tools::ToFloats(stored);
     const size_t width = stored.shape.back();
     Rows rows;
@@ -69,7 +73,7 @@ class ReformerReference {
   }
   Row Position(size_t p) const {
     const std::string at = "reformer.embeddings.position_embeddings.";
-    if (weights_.Find(at + "embedding.weight") != nullptr) return Matrix(at + "embedding.weight")[p];
+    if (tensors_.Find(at + "embedding.weight") != nullptr) return Matrix(at + "embedding.weight")[p];
     const Rows a = Matrix(at + "weights.0"), b = Matrix(at + "weights.1");
     Row row = a[p / b.size()];
     row.insert(row.end(), b[p % b.size()].begin(), b[p % b.size()].end());
@@ -85,7 +89,7 @@ class ReformerReference {
   static double Dot(const double* a, const double* b, size_t count) { return std::inner_product(a, a + count, b, 0.0); }
   Rows Linear(const Rows& in, const std::string& name) const {
     const Rows w = Matrix(name + ".weight");
-    const bool bias = weights_.Find(name + ".bias") != nullptr;
+    const bool bias = tensors_.Find(name + ".bias") != nullptr;
     Rows out(in.size(), bias ? Matrix(name + ".bias")[0] : Row(w.size()));
     for (size_t i = 0; i < in.size(); ++i) {
       for (size_t j = 0; j < w.size(); ++j) out[i][j] += Dot(in[i].data(), w[j].data(), w[j].size());
@@ -136,11 +140,20 @@ class ReformerReference {
     return orders;
   }
 
+  static Row Softmax(Row scores) {
+    const double most = *std::max_element(scores.begin(), scores.end());
+    double sum = 0;
+    for (double& score : scores) sum += score = std::exp(score - most);
+    for (double& score : scores) score /= sum;
+    return scores;
+  }
+
   Rows Attention(const Rows& in, const std::string& name, int hashed, size_t padded) const {
     const Rows q = Linear(in, name + (hashed >= 0 ? "query_key" : "query")), v = Linear(in, name + "value");
     const size_t depth = q[0].size() / kReformerHeads, n = in.size();
     Rows k = hashed >= 0 ? q : Linear(in, name + "key"), out(n, Row(v[0].size()));
     const size_t chunk = hashed >= 0 ? shape_.hashed_chunk : shape_.local_chunk;
+    std::vector<float> weights;
     for (size_t head = 0; head < kReformerHeads; ++head) {
       for (Row& key : k) {
         double* part = &key[head * depth];
@@ -152,41 +165,52 @@ class ReformerReference {
       if (hashed >= 0) orders = Sorted(q, head, depth, hashed);
       if (padded <= chunk) orders.resize(1);
       const size_t chunks = (padded + chunk - 1) / chunk, all = chunks * orders.size();
-      std::vector<std::vector<size_t>> chunks_of(n);
+      const size_t before = chunks > 1 ? shape_.before : 0, after = chunks > 1 ? shape_.after : 0;
+      const size_t columns = (before + 1 + after) * chunk;
+      weights.resize((head + 1) * all * chunk * columns);
+      std::vector<std::vector<size_t>> places_of(n);
       for (size_t round = 0; round < orders.size(); ++round) {
         for (size_t place = 0; place < n; ++place)
-          chunks_of[orders[round][place]].push_back(round * chunks + place / chunk);
+          places_of[orders[round][place]].push_back(round * chunks * chunk + place);
       }
       for (size_t row = 0; row < n; ++row) {
-        std::vector<size_t> keys;
-        for (const size_t own : chunks_of[row]) {
-          const size_t before = chunks > 1 ? shape_.before : 0, after = chunks > 1 ? shape_.after : 0;
-          for (size_t seen = own + all - before; seen <= own + all + after; ++seen) {
+        std::vector<size_t> keys, cells;  // of all rounds; where they stand chunk by chunk
+        std::vector<size_t> ends;         // of rounds
+        for (const size_t own : places_of[row]) {
+          const size_t first_seen = own / chunk + all - before;
+          for (size_t seen = first_seen; seen <= first_seen + before + after; ++seen) {
             const size_t first = seen % all % chunks * chunk;
             for (size_t place = first; place < std::min(first + chunk, n); ++place) {
               const size_t key = orders[seen % all / chunks][place];
-              if (!shape_.causal || key <= row) keys.push_back(key);
+              if (shape_.causal && key > row) continue;
+              keys.push_back(key);
+              cells.push_back((head * all * chunk + own) * columns + (seen - first_seen) * chunk + place - first);
             }
           }
+          ends.push_back(keys.size());
         }
         Row scores;
         for (const size_t key : keys) {
           scores.push_back(hashed >= 0 && key == row ? -1e5 : Dot(&q[row][head * depth], &k[key][head * depth], depth));
         }
-        const double most = *std::max_element(scores.begin(), scores.end());
-        double sum = 0;
-        for (double& score : scores) sum += score = std::exp(score - most);
+        for (size_t round = 0, i = 0; round < ends.size(); ++round) {
+          const Row part = Softmax(
+              {scores.begin() + static_cast<ptrdiff_t>(i), scores.begin() + static_cast<ptrdiff_t>(ends[round])});
+          for (const double weight : part) weights[cells[i++]] = static_cast<float>(weight);
+        }
+        scores = Softmax(scores);
         for (size_t i = 0; i < keys.size(); ++i) {
-          for (size_t j = 0; j < depth; ++j)
-            out[row][head * depth + j] += scores[i] / sum * v[keys[i]][head * depth + j];
+          for (size_t j = 0; j < depth; ++j) out[row][head * depth + j] += scores[i] * v[keys[i]][head * depth + j];
         }
       }
     }
+    weights_.push_back(weights);
     return out;
   }
 
   const ReformerShape& shape_;
-  const tools::SafetensorsReader &weights_, &golden_;
+  const tools::SafetensorsReader &tensors_, &golden_;
+  mutable std::vector<std::vector<float>> weights_;
 };
 
 }  // namespace fovea::test

@@ -1,6 +1,5 @@
 // Reformer against what the original library computed with the same random rotations: every output and traced value.
 // Causal models are compared with its run in float64, whose sums do not lose what tokens see that see only themselves.
-// Attention weights of hashed layers are stored for each round by itself; ours are those of all rounds together.
 #include <unistd.h>
 
 #include <numeric>
@@ -63,28 +62,6 @@ class Reformer : public ::testing::TestWithParam<Published> {
     return tensor;
   }
 
-  // Weights of local layers are stored chunk by chunk, each with its neighbours around the ends.
-  StoredTensor Dense(const StoredTensor& chunked, uint32_t length) {
-    const uint32_t chunks = static_cast<uint32_t>(chunked.shape[2]), chunk = GetParam().local_chunk;
-    const uint32_t seen = GetParam().before + 1 + GetParam().after;
-    const std::vector<float> from = tools::ToFloats(chunked);
-    dense_.push_back(std::vector<float>(size_t{kHeads} * length * length));
-    std::vector<float>& to = dense_.back();
-    for (uint32_t head = 0; head < kHeads; ++head) {
-      for (uint32_t query = 0; query < length; ++query) {
-        for (uint32_t i = 0; i < seen * chunk; ++i) {
-          const uint32_t key = (query / chunk + chunks - GetParam().before + i / chunk) % chunks * chunk + i % chunk;
-          to[(size_t{head} * length + query) * length + key] +=
-              from[(size_t{head} * chunks * chunk + query) * seen * chunk + i];
-        }
-      }
-    }
-    return {tools::ElementType::kF32,
-            {1, kHeads, length, length},
-            reinterpret_cast<const uint8_t*>(to.data()),
-            to.size() * sizeof(float)};
-  }
-
   // What can be compared as it stands. Of the padded batch the text that fills it: where chunks of nothing but padding
   // stand between the rounds and between the end and the beginning, the library looks at these and not at the text.
   StoredTensors Golden() {
@@ -92,23 +69,14 @@ class Reformer : public ::testing::TestWithParam<Published> {
     for (const auto& [name, tensor] : file_->tensors()) {
       const std::string kind = name.substr(name.find('.') + 1), case_name = name.substr(0, name.find('.'));
       const uint64_t length = file_->Get(case_name + ".in.input_ids").shape[1];
-      if (kind.rfind("in.", 0) == 0) golden[name] = Cut(tensor, length);
-      if (kind.rfind("out64.", 0) == 0) golden[case_name + ".out." + kind.substr(6)] = Cut(tensor, length);
-      if (kind.rfind("out.", 0) != 0 || file_->Find(case_name + ".out64." + kind.substr(4)) != nullptr) continue;
-      if (kind.rfind("out.attentions.", 0) != 0) {
-        golden[name] = Cut(tensor, length);
-      } else if (tensor.shape.size() == 4) {
-        golden[name] = tensor;
-      } else if (!GetParam().hashed[kind.back() - '0']) {
-        golden[name] = Dense(tensor, static_cast<uint32_t>(length));
-      }
+      const bool weights = kind.rfind("out.attentions.", 0) == 0;
+      if (kind.rfind("rec.", 0) != 0) golden[name] = weights ? tensor : Cut(tensor, length);
     }
     return golden;
   }
 
   std::filesystem::path directory_;
   std::unique_ptr<tools::SafetensorsReader> file_;
-  std::vector<std::vector<float>> dense_;
 };
 
 TEST_P(Reformer, F32IsWithinRounding) {
@@ -119,10 +87,11 @@ TEST_P(Reformer, F32IsWithinRounding) {
       tools::CheckOptions options;
       options.workers = workers;
       const auto lines = tools::CheckGolden(converted.model, golden, options);
-      EXPECT_GE(lines.size(), 15u);
+      EXPECT_GE(lines.size(), GetParam().causal ? 20u : 15u);
       for (const tools::CheckLine& line : lines) {
         // Stored in float32 only, behind a layer of which that loses up to 0.5 %.
-        const bool coarse = GetParam().causal && line.case_name == "a" && line.tensor == "attentions.2";
+        const bool coarse = GetParam().causal && line.case_name == "a" &&
+                            (line.tensor == "attentions.2" || line.tensor == "attentions.3");
         EXPECT_TRUE(coarse ? line.max_diff <= 5e-3 : line.ok) << tools::LineText(line);
       }
     }
@@ -143,14 +112,9 @@ class Recorded {
     const tools::Batch batch = tools::BatchFromTensors(converted.model, 0, {{"input_ids", first}});
     tools::SessionRequest request;
     for (const char* value : {"buckets.0", "buckets.1"}) request.keep.push_back(ValueOf(converted.model, value));
-    for (uint32_t layer = 0; layer < published.hashed.size(); ++layer) {
-      if (!published.hashed[layer]) continue;
-      layers_.push_back(layer);
-      request.taps.push_back(tools::TapOf(*converted.model.FindAttention(0, "attentions." + std::to_string(layer))));
-    }
-    session_ = std::make_unique<tools::Session>(tools::SessionFor(converted.model, batch, request));
-    session_->Run();
-    for (const uint32_t value : request.keep) buckets_.push_back(session_->Output(value).values);
+    tools::Session session = tools::SessionFor(converted.model, batch, request);
+    session.Run();
+    for (const uint32_t value : request.keep) buckets_.push_back(session.Output(value).values);
   }
 
   uint32_t length() const { return length_; }
@@ -167,81 +131,21 @@ class Recorded {
     return all[head * columns + round * padded + row] - int64_t{round} * (published_.buckets + (padding ? 1 : 0));
   }
 
-  // How far the weights of any token are from a mean, weighted somehow, of those that the library has by round.
-  double FarthestFromRounds(uint32_t i) const {
-    const fovea_weights found = session_->Weights(i);
-    const std::vector<float> stored =
-        tools::ToFloats(file_.Get(name_ + ".out.attentions." + std::to_string(layers_[i])));
-    const uint32_t chunk = published_.hashed_chunk, chunks = length_ / chunk, all = chunks * published_.rounds;
-    const uint32_t seen = (published_.before + 1 + published_.after) * chunk;
-    double farthest = 0;
-    for (uint32_t head = 0; head < kHeads; ++head) {
-      std::vector<uint32_t> circle;  // of all rounds, sorted
-      for (uint32_t round = 0; round < published_.rounds; ++round) {
-        std::vector<uint32_t> rows(length_);
-        std::iota(rows.begin(), rows.end(), 0);
-        std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
-          return StoredBucket(i, head, round, a) < StoredBucket(i, head, round, b);
-        });
-        circle.insert(circle.end(), rows.begin(), rows.end());
-      }
-      std::vector<std::vector<std::vector<double>>> of_row(length_);
-      for (uint32_t place = 0; place < circle.size(); ++place) {
-        std::vector<double> weights(length_);
-        for (uint32_t k = 0; k < seen; ++k) {
-          const uint32_t from = (place / chunk + all - published_.before + k / chunk) % all;
-          weights[circle[from * chunk + k % chunk]] += stored[(head * circle.size() + place) * seen + k];
-        }
-        of_row[circle[place]].push_back(weights);
-      }
-      for (uint32_t row = 0; row < length_; ++row) {
-        const float* weights = found.data + (size_t{row} * kHeads + head) * found.stride;
-        farthest = std::max(farthest, Residual({weights, weights + length_}, of_row[row]));
-      }
-    }
-    return farthest;
-  }
-
  private:
   const std::vector<int64_t>& Integers(uint32_t i, const StoredTensor& stored) const {
     if (integers_[i].empty()) integers_[i] = tools::ToIntegers(stored);
     return integers_[i];
   }
 
-  // The largest entry of x - sum of c_r * rounds[r] with the c_r, of sum 1, that make it shortest.
-  static double Residual(std::vector<double> x, std::vector<std::vector<double>> rounds) {
-    const std::vector<double> last = rounds.back();
-    rounds.pop_back();
-    const auto subtract = [](std::vector<double>& a, const std::vector<double>& b, double factor) {
-      for (size_t k = 0; k < a.size(); ++k) a[k] -= factor * b[k];
-    };
-    const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
-      return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-    };
-    subtract(x, last, 1);
-    for (auto& direction : rounds) subtract(direction, last, 1);
-    for (size_t r = 0; r < rounds.size(); ++r) {
-      for (size_t s = 0; s < r; ++s) subtract(rounds[r], rounds[s], dot(rounds[r], rounds[s]));
-      const double norm = std::sqrt(dot(rounds[r], rounds[r]));
-      for (double& v : rounds[r]) v = norm > 1e-6 ? v / norm : 0;
-      subtract(x, rounds[r], dot(x, rounds[r]));
-    }
-    double largest = 0;
-    for (const double v : x) largest = std::max(largest, std::fabs(v));
-    return largest;
-  }
-
   const tools::SafetensorsReader& file_;
   const std::string name_;
   const Published& published_;
   uint32_t length_ = 0;
-  std::vector<uint32_t> layers_;
-  std::unique_ptr<tools::Session> session_;
   std::vector<std::vector<float>> buckets_;
   mutable std::vector<int64_t> integers_[2];
 };
 
-TEST_P(Reformer, BucketsAndWeightsAreTheLibrarys) {
+TEST_P(Reformer, BucketsAreTheLibrarys) {
   const Converted converted = Convert(DType::kF32);
   for (const char* name : {"a", "b", "pad"}) {
     const Recorded recorded(*file_, converted, name, GetParam());
@@ -253,10 +157,6 @@ TEST_P(Reformer, BucketsAndWeightsAreTheLibrarys) {
                 << name << " layer " << i << " head " << head << " round " << round << " row " << row;
           }
         }
-      }
-      // The first token of a causal text sees itself only, which the library's float32 sums see as 0.5 % more or less.
-      if (name[0] == 'a') {
-        EXPECT_LE(recorded.FarthestFromRounds(i), GetParam().causal ? 5e-3 : 2e-5);
       }
     }
   }
@@ -292,6 +192,33 @@ TEST_P(Reformer, DiffersInPaddingByWholeChunksOnly) {
   EXPECT_LE(library, 7e-4);  // 1e-4 of the largest magnitude
   EXPECT_LE(runtime, 7e-4);
   EXPECT_GE(both_ways, 0.1);
+}
+
+// A text so short that the chunks before and behind may be the same one, whose keys then count twice.
+TEST_P(Reformer, WeightsChunkByChunk) {
+  constexpr uint32_t kLength = 27, kPadded = 32;
+  const tools::SafetensorsReader weights((directory_ / "model.safetensors").string());
+  const ReformerReference reference(GetParam(), weights, *file_);
+  const StoredTensor& stored_ids = file_->Get("b.in.input_ids");
+  std::vector<int64_t> ids = tools::ToIntegers(stored_ids);
+  ids.resize(kLength);
+  reference.Logits(ids, kPadded);
+  StoredTensors golden = {
+      {"x.in.input_ids", {tools::ElementType::kI64, {1, kLength}, stored_ids.data, kLength * sizeof(int64_t)}}};
+  for (size_t layer = 0; layer < GetParam().hashed.size(); ++layer) {
+    const std::vector<float>& expected = reference.weights()[layer];
+    const uint64_t chunk = GetParam().hashed[layer] ? GetParam().hashed_chunk : GetParam().local_chunk;
+    const uint64_t columns = (GetParam().before + 1 + GetParam().after) * chunk;
+    golden["x.out.attentions." + std::to_string(layer)] = {
+        tools::ElementType::kF32,
+        {1, kHeads, expected.size() / (kHeads * chunk * columns), chunk, columns},
+        reinterpret_cast<const uint8_t*>(expected.data()),
+        expected.size() * sizeof(float)};
+  }
+  const Converted converted = Convert(DType::kF32);
+  const auto lines = tools::CheckGolden(converted.model, golden, {});
+  EXPECT_EQ(lines.size(), GetParam().hashed.size());
+  for (const tools::CheckLine& line : lines) EXPECT_TRUE(line.ok && line.compared) << tools::LineText(line);
 }
 
 TEST_P(Reformer, F16WeightsAreCloseAndIntegerWeightsRun) {

@@ -85,6 +85,20 @@ TEST(Compare, RowsOfPaddingInTheReference) {
   EXPECT_FALSE(tools::Compare(longer, Stored({1, 2, 2}, expected), {}).compared);
 }
 
+// What was computed with more digits stands for what was not.
+TEST(Cases, MoreDigitsAreTakenInstead) {
+  const std::vector<float> a = {1}, b = {2};
+  const tools::GoldenCases cases = tools::CasesOf({{"x.in.y", Stored({1}, a)},
+                                                   {"x.out.y", Stored({1}, a)},
+                                                   {"x.out.z", Stored({1}, a)},
+                                                   {"x.out64.y", Stored({1}, b)}});
+  ASSERT_EQ(cases.size(), 1u);
+  const tools::StoredTensors& out = cases.at("x").out;
+  ASSERT_EQ(out.size(), 2u);
+  EXPECT_EQ(ToFloats(out.at("y")), b);
+  EXPECT_EQ(ToFloats(out.at("z")), a);
+}
+
 // What `run` wrote is golden for `check`, until a number or a name changes.
 TEST(CheckCommand, FindsWhatChanged) {
   const std::string& blob = TinyBlob("base");
@@ -93,7 +107,8 @@ TEST(CheckCommand, FindsWhatChanged) {
   input.AddIntegers("input_ids", {2, 4}, ids.data());
   input.AddIntegers("attention_mask", {2, 4}, mask.data());
   input.Write(Temporary("check-in"));
-  ASSERT_EQ(Fovea({"run", blob, "--input", Temporary("check-in"), "--output", Temporary("check-out"), "--trace"}).status, 0);
+  ASSERT_EQ(
+      Fovea({"run", blob, "--input", Temporary("check-in"), "--output", Temporary("check-out"), "--trace"}).status, 0);
   const auto write = [&](float error, const std::string& extra, const std::string& extra_input = "") {
     SafetensorsWriter golden;
     golden.AddIntegers("a.in.input_ids", {2, 4}, ids.data());
@@ -112,7 +127,8 @@ TEST(CheckCommand, FindsWhatChanged) {
   };
   const CommandResult good = Fovea({"check", blob, write(0, "")});
   EXPECT_EQ(good.status, 0) << good.out;
-  for (const char* name : {"last_hidden_state", "pooler_output", "hidden_states.0", "hidden_states.2", "attentions.1"}) {
+  for (const char* name :
+       {"last_hidden_state", "pooler_output", "hidden_states.0", "hidden_states.2", "attentions.1"}) {
     EXPECT_NE(good.out.find(name), std::string::npos) << good.out;
   }
   EXPECT_EQ(Fovea({"check", blob, write(0, ""), "--workers", "3", "--case", "a"}).status, 0);

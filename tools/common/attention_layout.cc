@@ -2,6 +2,7 @@
 #include "tools/common/attention_layout.h"
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 
 #include "tools/base/fail.h"
@@ -9,30 +10,30 @@
 namespace fovea::tools {
 namespace {
 
-// Padded positions of the selected rows, text by text.
-std::vector<std::vector<int64_t>> SelectedRows(const Model& model, const AttentionLayout& layout,
-                                               const Session& session, const Batch& batch, uint32_t tap) {
+// Padded positions of the rows of keys that column `column` of the layout's value names, text by text.
+std::vector<std::vector<int64_t>> NamedRows(const Model& model, const AttentionLayout& layout, const Session& session,
+                                            const Batch& batch, uint32_t tap, size_t column) {
   const fovea_weights weights = session.Weights(tap);
   const std::vector<uint32_t> lengths = session.Lengths(weights.key_space);
   const auto placed = batch.spaces.find(weights.key_space);
-  const std::vector<uint32_t> counts = session.Lengths(model.Value(session.request().program, layout.selection).space);
-  const Matrix rows = session.Output(layout.selection);
-  std::vector<std::vector<int64_t>> selected(lengths.size());
+  const std::vector<uint32_t> counts = session.Lengths(model.Value(session.request().program, *layout.value).space);
+  const Matrix rows = session.Output(*layout.value);
+  std::vector<std::vector<int64_t>> named(lengths.size());
   int64_t text_row = 0;
-  size_t at = 0;
+  size_t at = column;
   for (size_t text = 0; text < lengths.size(); ++text) {
     const int64_t first = placed == batch.spaces.end() ? 0 : placed->second.first[text];
-    for (uint32_t i = 0; i < counts[text]; ++i) {
-      selected[text].push_back(static_cast<int64_t>(rows.values[at++]) - text_row + first);
+    for (uint32_t i = 0; i < counts[text]; ++i, at += rows.width) {
+      named[text].push_back(static_cast<int64_t>(rows.values[at]) - text_row + first);
     }
     text_row += lengths[text];
   }
-  return selected;
+  return named;
 }
 
 PaddedTensor Band(const Model& model, const AttentionLayout& layout, const PaddedTensor& dense, const Session& session,
                   const Batch& batch, uint32_t tap) {
-  const std::vector<std::vector<int64_t>> selected = SelectedRows(model, layout, session, batch, tap);
+  const std::vector<std::vector<int64_t>> selected = NamedRows(model, layout, session, batch, tap, 0);
   size_t most = 0;
   for (const auto& rows : selected) most = std::max(most, rows.size());
   const size_t heads = dense.shape[1], queries = dense.shape[2], keys = dense.shape[3];
@@ -90,36 +91,130 @@ PaddedTensor KeysFirst(const PaddedTensor& dense) {
   return out;
 }
 
+constexpr int64_t kPadding = -1;
+
+// For each matrix of `dense` the positions in the order of the chunks, one round behind the other.
+std::vector<std::vector<int64_t>> Circles(const Model& model, const AttentionLayout& layout, const PaddedTensor& dense,
+                                          const Session& session, const Batch& batch, uint32_t tap) {
+  const size_t texts = dense.shape[0], heads = dense.shape[1], rows = dense.shape[2];
+  const size_t padded = (rows + layout.chunk - 1) / layout.chunk * layout.chunk;
+  size_t rounds = 1;
+  if (layout.value) rounds = model.Value(session.request().program, *layout.value).width / (2 * heads);
+  std::vector<std::vector<int64_t>> circles(texts * heads, std::vector<int64_t>(rounds * padded, kPadding));
+  std::vector<std::vector<int64_t>> order(texts, std::vector<int64_t>(rows));
+  for (auto& positions : order) std::iota(positions.begin(), positions.end(), 0);
+  for (size_t column = 0; column < heads * rounds; ++column) {
+    if (layout.value) order = NamedRows(model, layout, session, batch, tap, column);
+    for (size_t text = 0; text < texts; ++text) {
+      for (size_t place = 0; place < order[text].size(); ++place) {
+        const int64_t position = order[text][place];
+        if (place >= rows || position < 0 || position >= static_cast<int64_t>(rows)) {
+          Fail("{}: place {} of the sorted rows has row {}", dense.name, place, position);
+        }
+        circles[text * heads + column / rounds][column % rounds * padded + place] = position;
+      }
+    }
+  }
+  return circles;
+}
+
+// A softmax over all rounds has of each key, however often it is seen, one weight: exp(score) as often, over the sum of
+// all. So the shares of a round's keys in the round's sum are what a softmax over that round would have given. Where
+// there is nothing in it, the query has only itself to see, whose score is as good as none.
+PaddedTensor Chunked(const Model& model, const AttentionLayout& layout, const PaddedTensor& dense,
+                     const Session& session, const Batch& batch, uint32_t tap) {
+  const size_t heads = dense.shape[1], rows = dense.shape[2], chunk = layout.chunk;
+  if (dense.shape[3] != rows) Fail("{}: chunks of {} queries and {} keys", dense.name, rows, dense.shape[3]);
+  if (rows <= chunk) return dense;
+  const std::vector<std::vector<int64_t>> circles = Circles(model, layout, dense, session, batch, tap);
+  const size_t places = circles.empty() ? 0 : circles[0].size(), chunks = places / chunk;
+  const size_t columns = (size_t{layout.before} + 1 + layout.after) * chunk;
+  PaddedTensor out{dense.name, {dense.shape[0], heads, chunks, chunk, columns}, {}, {}};
+  out.values.assign(circles.size() * places * columns, 0.0f);
+  out.valid.assign(out.values.size(), 0);
+  for (size_t matrix = 0; matrix < circles.size(); ++matrix) {
+    const std::vector<int64_t>& circle = circles[matrix];
+    const auto key_of = [&](size_t place, size_t column) {
+      const size_t seen = (place / chunk + chunks - layout.before % chunks + column / chunk) % chunks;
+      return circle[seen * chunk + column % chunk];
+    };
+    std::vector<std::vector<size_t>> places_of(rows);
+    for (size_t place = 0; place < places; ++place) {
+      if (circle[place] != kPadding) places_of[static_cast<size_t>(circle[place])].push_back(place);
+    }
+    for (size_t query = 0; query < rows; ++query) {
+      const size_t row = matrix * rows + query;
+      const auto valid = dense.valid.begin() + static_cast<ptrdiff_t>(row * rows);
+      if (std::count(valid, valid + static_cast<ptrdiff_t>(rows), uint8_t{1}) == 0) continue;
+      std::vector<double> weights(dense.values.begin() + static_cast<ptrdiff_t>(row * rows),
+                                  dense.values.begin() + static_cast<ptrdiff_t>((row + 1) * rows));
+      std::vector<uint32_t> times(rows);
+      double all = 0;
+      for (const size_t place : places_of[query]) {
+        for (size_t column = 0; column < columns; ++column) {
+          const int64_t key = key_of(place, column);
+          if (key != kPadding && times[static_cast<size_t>(key)]++ == 0) all += weights[static_cast<size_t>(key)];
+        }
+      }
+      for (const size_t place : places_of[query]) {
+        float* to = out.values.data() + (matrix * places + place) * columns;
+        std::fill_n(out.valid.begin() + (to - out.values.data()), columns, uint8_t{1});
+        const auto share = [&](size_t column) {
+          const int64_t key = key_of(place, column);
+          return key == kPadding ? 0 : weights[static_cast<size_t>(key)] / times[static_cast<size_t>(key)];
+        };
+        double sum = 0, itself = 0;
+        for (size_t column = 0; column < columns; ++column) {
+          sum += share(column);
+          itself += key_of(place, column) == circle[place];
+        }
+        for (size_t column = 0; column < columns; ++column) {
+          const double only = key_of(place, column) == circle[place] ? 1 / itself : 0;
+          to[column] = static_cast<float>(all * (sum == 0 ? only : share(column) / sum));
+        }
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 AttentionLayout LayoutOf(const Model& model, uint32_t program, const std::string& step) {
   const char* words = model.Metadata("layout." + step);
   if (words == nullptr) return {};
   std::istringstream text(words);
-  std::string kind, selection;
+  std::string kind, value;
   AttentionLayout layout;
   text >> kind;
+  bool good = true;
   if (kind == "keys_first") {
     layout.kind = AttentionLayout::Kind::kKeysFirst;
-    return layout;
-  }
-  if (kind == "repeated" && text >> layout.block >> layout.times >> layout.full_up_to && layout.block > 0 &&
-      layout.times > 0 && layout.full_up_to >= layout.block) {
+  } else if (kind == "repeated") {
     layout.kind = AttentionLayout::Kind::kRepeated;
-    return layout;
+    text >> layout.block >> layout.times >> layout.full_up_to;
+    good = layout.block > 0 && layout.times > 0 && layout.full_up_to >= layout.block;
+  } else if (kind == "band") {
+    layout.kind = AttentionLayout::Kind::kBand;
+    text >> layout.side >> value;
+    good = layout.side <= INT32_MAX;
+  } else if (kind == "chunked") {
+    layout.kind = AttentionLayout::Kind::kChunked;
+    text >> layout.chunk >> layout.before >> layout.after;
+    good = layout.chunk > 0 && layout.before <= INT16_MAX && layout.after <= INT16_MAX;
+    if (!text.eof()) text >> value;
+  } else {
+    good = false;
   }
-  const bool numbers = static_cast<bool>(text >> layout.side >> selection);
-  const std::optional<uint32_t> value = model.FindValue(program, selection);
-  if (kind != "band" || !numbers || layout.side > INT32_MAX || !value) {
-    Fail("{}: metadata layout.{} is {}", model.name(), step, words);
-  }
-  layout.kind = AttentionLayout::Kind::kBand;
-  layout.selection = *value;
+  good = good && !text.fail();
+  if (!value.empty()) layout.value = model.FindValue(program, value);
+  if (!good || (!value.empty() && !layout.value)) Fail("{}: metadata layout.{} is {}", model.name(), step, words);
   return layout;
 }
 
 PaddedTensor LayOut(const Model& model, const AttentionLayout& layout, PaddedTensor dense, const Session& session,
                     const Batch& batch, uint32_t tap) {
+  if (batch.ragged) return dense;
   switch (layout.kind) {
     case AttentionLayout::Kind::kDense:
       break;
@@ -130,6 +225,8 @@ PaddedTensor LayOut(const Model& model, const AttentionLayout& layout, PaddedTen
       break;
     case AttentionLayout::Kind::kKeysFirst:
       return KeysFirst(dense);
+    case AttentionLayout::Kind::kChunked:
+      return Chunked(model, layout, dense, session, batch, tap);
   }
   return dense;
 }

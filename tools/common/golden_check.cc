@@ -88,7 +88,7 @@ class CaseCheck {
       const AttentionLayout layout = LayoutOf(model_, request_.program, model_.Step(request_.program, *step).name);
       taps_[out] = {static_cast<uint32_t>(request_.taps.size()), layout};
       request_.taps.push_back(TapOf(*step));
-      if (layout.kind == AttentionLayout::Kind::kBand) Keep(layout.selection);
+      if (layout.value) Keep(*layout.value);
     }
   }
 
@@ -184,7 +184,7 @@ bool EarlierStep::operator()(const std::string& a, const std::string& b) const {
 GoldenCases CasesOf(const StoredTensors& golden) {
   GoldenCases cases;
   for (const auto& [name, tensor] : golden) {
-    for (const char* part : {".in.", ".out."}) {
+    for (const char* part : {".in.", ".out.", ".out64."}) {
       const size_t at = name.find(part), slash = name.find('/');
       if (at == std::string::npos) continue;
       const std::string rest = name.substr(at + strlen(part)), full = name.substr(0, at);

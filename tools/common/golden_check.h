@@ -23,7 +23,8 @@ struct CheckOptions {
   uint32_t workers = 1;
 };
 
-// `<case>.in.*` and `<case>.out.*` of a golden file. `<program>/<case>` is one of that program; `<case>#0`, `<case>#1`,
+// `<case>.in.*` and `<case>.out.*` of a golden file; where there is `<case>.out64.*` (computed with more digits), it is
+// taken instead. `<program>/<case>` is one of that program; `<case>#0`, `<case>#1`,
 // .. are steps of one, which are run one after the other in one session.
 struct GoldenCase {
   std::string name;     // without the number of a step

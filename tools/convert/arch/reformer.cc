@@ -154,8 +154,9 @@ std::string PositionTable(const Config& config, const std::string& embeddings, W
 
 class Writer {
  public:
-  Writer(const Config& config, const Shape& shape, EncoderBuilder& builder, std::string prefix)
-      : config_(config), shape_(shape), b_(builder), prefix_(std::move(prefix)) {}
+  Writer(const Config& config, const Shape& shape, EncoderBuilder& builder, std::string prefix,
+         Description& description)
+      : config_(config), shape_(shape), b_(builder), prefix_(std::move(prefix)), description_(description) {}
 
   // Layer i, from streams `first` and `second`; its results are named streams.<i + 1> and hidden_states.<i + 1>.
   void Layer(uint32_t i, bool hashed, std::string* first, std::string* second) {
@@ -185,9 +186,10 @@ class Writer {
     b_.Op("hash", {q}, {fmt::format("rotations.{}", hashed_)}, name, hash);
     ++hashed_;
     const std::string sorted = b_.Op("sort", {name}, {}, at + "sorted");
-    Json attributes = Chunks("lsh");
+    const std::string step = fmt::format("attentions.{}", i);
+    Json attributes = Chunks("lsh", step, sorted);
     attributes.update({{"rounds", shape_.rounds}, {"self_score", -1e5}});
-    return b_.Attention(fmt::format("attentions.{}", i), {q, k, v, sorted}, {}, at + "attended", attributes);
+    return b_.Attention(step, {q, k, v, sorted}, {}, at + "attended", attributes);
   }
 
   // Chunks of the text as it stands, the first beside the last.
@@ -197,13 +199,17 @@ class Writer {
     const std::string q = b_.Linear(in, from + "query", at + "query");
     const std::string k = b_.Linear(in, from + "key", at + "key");
     const std::string v = b_.Linear(in, from + "value", at + "value");
-    return b_.Attention(fmt::format("attentions.{}", i), {q, k, v}, {}, at + "attended", Chunks("local"));
+    const std::string step = fmt::format("attentions.{}", i);
+    return b_.Attention(step, {q, k, v}, {}, at + "attended", Chunks("local", step, ""));
   }
 
-  Json Chunks(const std::string& kind) const {
+  // Attributes of an attention step over chunks; the library gives its weights chunk by chunk.
+  Json Chunks(const std::string& kind, const std::string& step, const std::string& sorted) {
     const uint32_t chunk = config_.Number(kind + "_attn_chunk_length", 64);
     const uint32_t before = config_.Number(kind + "_num_chunks_before", 1);
     const uint32_t after = config_.Number(kind + "_num_chunks_after", 0);
+    description_.SetMetadata(
+        "layout." + step, fmt::format("chunked {} {} {}{}{}", chunk, before, after, sorted.empty() ? "" : " ", sorted));
     Json attributes = {{"heads", shape_.heads}};
     if (shape_.causal) attributes["causal"] = true;
     if (kind == "local" && shape_.causal && before <= 1) {
@@ -219,6 +225,7 @@ class Writer {
   const Shape& shape_;
   EncoderBuilder& b_;
   const std::string prefix_;
+  Description& description_;
   uint32_t hashed_ = 0;  // LSH layers so far
 };
 
@@ -263,7 +270,7 @@ void DescribeReformer(const Checkpoint& checkpoint, Description& description) {
   builder.Op("embed", {"input_ids"}, {prefix + "embeddings.word_embeddings.weight"}, "embeddings.words");
   std::string second = builder.Op("position", {"embeddings.words"}, {table}, builder.HiddenState(0));
   std::string first = second;
-  Writer writer(config, shape, builder, prefix);
+  Writer writer(config, shape, builder, prefix, description);
   for (uint32_t i = 0; i < hashed.size(); ++i) writer.Layer(i, hashed[i], &first, &second);
   builder.Op("concat", {first, second}, {}, "streams");
   const std::string last = builder.Norm("streams", prefix + "encoder.layer_norm", "last_hidden_state");
