@@ -123,7 +123,8 @@ Status ReadSpec(const fovea_attention_options& given, AttentionSpec* spec, Repor
   spec->additive = given.additive;
   spec->distance_bias = given.distance_bias;
   spec->distance_reach = given.distance_reach;
-  spec->relative = {given.relative_keys, given.relative_queries, given.buckets, given.bucket_count};
+  spec->relative = {given.relative_keys, given.relative_queries, given.buckets, given.bucket_count, DType::kF32,
+                    DType::kF32};
   spec->coordinates = given.coordinates;
   spec->coordinate_sets = Or(given.coordinate_sets, 1);
   spec->coordinate_positions = given.coordinate_positions;

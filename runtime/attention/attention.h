@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "runtime/attention/pattern.h"
+#include "runtime/base/dtype.h"
 #include "runtime/kernels/kernels.h"
 
 namespace fovea {
@@ -20,10 +21,11 @@ enum class Pairing : uint32_t {
 // Scores that depend on the distance between query and key besides their content (disentangled attention):
 // scale * (q . keys[head][b(key - query)] + k . queries[head][b(key - query)]) is added, b a table of buckets.
 struct RelativeScores {
-  const float* keys;       // [heads, buckets, d_k], or null
-  const float* queries;    // [heads, buckets, d_k], or null
+  const void* keys;        // [heads, buckets, d_k], or null
+  const void* queries;     // [heads, buckets, d_k], or null
   const int32_t* buckets;  // [2 * reach + 1], by key - query clamped to [-reach, reach]; each below bucket_count
   uint32_t bucket_count;
+  DType keys_type, queries_type;  // f32 or f16
 };
 
 // Where a query's window lies.

@@ -309,25 +309,24 @@ void AttentionEngine::Begin(uint32_t rows) {
   if (tile_.products != Products::kF32 && !few_) attention_.narrow(tile_);
 }
 
-namespace {
-
-// y[i][j] = x[i] . table[j] for rows [begin, end) of a table of buckets.
-void MultiplyBuckets(const Kernels& kernels, const float* x, uint32_t rows, const float* table, uint32_t begin,
-                     uint32_t end, uint32_t buckets, uint32_t depth, float* y) {
+// y[i][j] = row i of `copied` . row j of the head's table, for rows [begin, end) of the table.
+void AttentionEngine::MultiplyBuckets(uint32_t rows, const void* tables, DType type, uint32_t head, uint32_t begin,
+                                      uint32_t end, float* y) const {
+  const uint32_t buckets = spec_.relative.bucket_count;
+  const auto* table = static_cast<const uint8_t*>(tables) + head * RowBytes(type, uint64_t{buckets} * spec_.d_k);
+  const auto multiply = type == DType::kF16 ? kernels_.gemm.f16 : kernels_.gemm.f32;
   GemmTile gemm = {};
   gemm.rows = rows;
-  gemm.k = depth;
-  gemm.x = x;
+  gemm.k = spec_.d_k;
+  gemm.x = scratch_.copied;
   gemm.y_stride = buckets;
   for (uint32_t first = begin; first < end; first += kGemmTileColumns) {
     gemm.columns = std::min<size_t>(kGemmTileColumns, end - first);
-    gemm.weights = table + size_t{first} * depth;
+    gemm.weights = table + RowBytes(type, uint64_t{first} * spec_.d_k);
     gemm.y = y + first;
-    kernels.gemm.f32(gemm);
+    multiply(gemm);
   }
 }
-
-}  // namespace
 
 // The buckets that the tile's rows need for keys at positions [first, last]: most pairs of rows and keys are near each
 // other or all far. Whole groups of columns, so that products have the same bits in every range.
@@ -358,8 +357,7 @@ void AttentionEngine::SetUpRelative(uint32_t head, uint32_t keys) {
   }
   uint32_t begin, end;
   BucketRange(0, int64_t{keys} - 1, &begin, &end);
-  MultiplyBuckets(kernels_, scratch_.copied, tile_.row_count, spec_.relative.keys + size_t{head} * buckets * spec_.d_k,
-                  begin, end, buckets, spec_.d_k, scratch_.relative);
+  MultiplyBuckets(tile_.row_count, spec_.relative.keys, spec_.relative.keys_type, head, begin, end, scratch_.relative);
 }
 
 void AttentionEngine::RunKeys(const QueryTile& queries) {
@@ -446,8 +444,8 @@ void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
     attention_.unpack(tile_, source_, from, to, spec_.scale, scratch_.copied);
     uint32_t begin, end;
     BucketRange(tile_.Position(from), tile_.Position(to - 1), &begin, &end);
-    MultiplyBuckets(kernels_, scratch_.copied, to - from, spec_.relative.queries + size_t{head_} * buckets * spec_.d_k,
-                    begin, end, buckets, spec_.d_k, scratch_.key_relative + size_t{from} * buckets);
+    MultiplyBuckets(to - from, spec_.relative.queries, spec_.relative.queries_type, head_, begin, end,
+                    scratch_.key_relative + size_t{from} * buckets);
     tile_.key_relative = scratch_.key_relative;
   }
   (spec_.pattern.top_k > 0 ? attention_.choose : attention_.attend)(tile_);

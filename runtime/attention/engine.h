@@ -49,6 +49,8 @@ class AttentionEngine {
   void SetUpRow(const Piece& piece, uint32_t position, uint32_t head, uint32_t index);
   void Begin(uint32_t rows);
   void SetUpRelative(uint32_t head, uint32_t keys);
+  void MultiplyBuckets(uint32_t rows, const void* tables, DType type, uint32_t head, uint32_t begin, uint32_t end,
+                       float* y) const;
   void BucketRange(int64_t first, int64_t last, uint32_t* begin, uint32_t* end) const;
   void RunKeys(const QueryTile& queries);
   void RunCentered(uint32_t keys);

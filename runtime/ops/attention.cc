@@ -105,8 +105,8 @@ Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& re
     }
     const uint32_t rows = op.Tensor(op.HasTensor(kRelativeKeys) ? kRelativeKeys : kRelativeQueries).rows;
     if (rows % heads != 0) return reporter.Fail(FOVEA_E_SHAPE, "relative rows are not shared by heads", heads, rows);
-    FOVEA_TRY(CheckFloats(op, kRelativeKeys, rows, d_k, reporter));
-    FOVEA_TRY(CheckFloats(op, kRelativeQueries, rows, d_k, reporter));
+    FOVEA_TRY(CheckFloats(op, kRelativeKeys, rows, d_k, reporter, true));
+    FOVEA_TRY(CheckFloats(op, kRelativeQueries, rows, d_k, reporter, true));
   }
   return CheckIntegers(op, kCoordinates, 0, 0, reporter);
 }
@@ -356,9 +356,15 @@ AttentionSpec AttentionSpecOf(const OpView& op) {
   spec.distance_reach = op.HasTensor(kDistanceBias) ? op.Tensor(kDistanceBias).width / 2 : 0;
   if (op.HasTensor(kBuckets)) {
     spec.distance_reach = op.Tensor(kBuckets).width / 2;
-    const uint32_t keys = op.HasTensor(kRelativeKeys) ? kRelativeKeys : kRelativeQueries;
-    spec.relative = {op.Floats(kRelativeKeys), op.Floats(kRelativeQueries), Integers(op, kBuckets),
-                     op.Tensor(keys).rows / spec.heads};
+    spec.relative.buckets = Integers(op, kBuckets);
+    const auto table = [&](uint32_t i, const void** rows, DType* type) {
+      if (!op.HasTensor(i)) return;
+      *rows = op.blob->TensorRows(op.TensorIndex(i));
+      *type = DType(op.Tensor(i).type);
+      spec.relative.bucket_count = op.Tensor(i).rows / spec.heads;
+    };
+    table(kRelativeKeys, &spec.relative.keys, &spec.relative.keys_type);
+    table(kRelativeQueries, &spec.relative.queries, &spec.relative.queries_type);
   }
   if (op.HasTensor(kCoordinates)) {
     spec.coordinates = Integers(op, kCoordinates);

@@ -85,11 +85,14 @@ Status CheckElementwise(const OpView& op, Reporter& reporter) {
   return kOk;
 }
 
-Status CheckFloats(const OpView& op, uint32_t i, uint32_t rows, uint32_t width, Reporter& reporter) {
+Status CheckFloats(const OpView& op, uint32_t i, uint32_t rows, uint32_t width, Reporter& reporter, bool halves) {
   if (!op.HasTensor(i)) return kOk;
   reporter.tensor = op.TensorIndex(i);
   const TensorRecord& tensor = op.Tensor(i);
-  if (DType(tensor.type) != DType::kF32) return reporter.Fail(FOVEA_E_SHAPE, "tensor must be f32", 0, tensor.type);
+  const DType type = DType(tensor.type);
+  if (type != DType::kF32 && !(halves && type == DType::kF16)) {
+    return reporter.Fail(FOVEA_E_SHAPE, halves ? "tensor must be f32 or f16" : "tensor must be f32", 0, tensor.type);
+  }
   if (tensor.width != width) return reporter.Fail(FOVEA_E_SHAPE, "tensor has the wrong width", width, tensor.width);
   if (rows != 0 && tensor.rows != rows) {
     return reporter.Fail(FOVEA_E_SHAPE, "tensor has the wrong number of rows", rows, tensor.rows);

@@ -173,8 +173,8 @@ Status CheckWidth(const OpView&, uint32_t i, Reporter&);
 Status CheckRowLocal(const OpView&, Reporter&);
 // The same, all of one width.
 Status CheckElementwise(const OpView&, Reporter&);
-// Tensor i, if present, is f32 [rows, width]; rows 0: any.
-Status CheckFloats(const OpView&, uint32_t i, uint32_t rows, uint32_t width, Reporter&);
+// Tensor i, if present, is f32 [rows, width]; rows 0: any. `halves`: it may be f16.
+Status CheckFloats(const OpView&, uint32_t i, uint32_t rows, uint32_t width, Reporter&, bool halves = false);
 Status CheckActivation(const OpView&, Reporter&);
 // Tensors 0 and 1 are weight and bias of linear layers, `rows` of them in all, of inputs `width` wide.
 Status CheckLayers(const OpView&, uint32_t rows, uint32_t width, Reporter&);

@@ -150,8 +150,8 @@ struct Arguments {
     options.additive = spec.additive;
     options.distance_bias = spec.distance_bias;
     options.distance_reach = spec.distance_reach;
-    options.relative_keys = spec.relative.keys;
-    options.relative_queries = spec.relative.queries;
+    options.relative_keys = static_cast<const float*>(spec.relative.keys);
+    options.relative_queries = static_cast<const float*>(spec.relative.queries);
     options.buckets = spec.relative.buckets;
     options.bucket_count = spec.relative.bucket_count;
     options.coordinates = spec.coordinates;

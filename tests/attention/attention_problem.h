@@ -53,10 +53,11 @@ struct Case {
   double out_tolerance = 0.0;  // of outputs; 0: `tolerance`
   KeyType key_type = KeyType::kF32;
   bool key_bias = false, key_bias_by_head = false;
-  uint32_t buckets = 0;                     // of relative scores; reach is spec.distance_reach
-  bool ordered_buckets = false;             // in the order of distances, as models have them; else at random
-  bool distance_bias = true;                // with a reach
-  double listed = 0.0;                      // share of rows, with pattern.listed
+  uint32_t buckets = 0;                          // of relative scores; reach is spec.distance_reach
+  bool half_keys = false, half_queries = false;  // relative tables are f16
+  bool ordered_buckets = false;                  // in the order of distances, as models have them; else at random
+  bool distance_bias = true;                     // with a reach
+  double listed = 0.0;                           // share of rows, with pattern.listed
   std::vector<float> special_centers = {};  // with spec.centers: the first ones; the others lie in or near the segment
   bool sorted = true;                       // with pattern.rounds; else keys as they stand, in one round
 };
@@ -89,7 +90,15 @@ class Problem {
         const uint64_t in_order = uint64_t{i} * case_.buckets / (2 * spec.distance_reach + 1);
         table_.push_back(static_cast<int32_t>(case_.ordered_buckets ? in_order : random() % case_.buckets));
       }
-      spec.relative = {relative_.data(), relative_.data() + relative_.size() / 2, table_.data(), case_.buckets};
+      for (const float value : relative_) halves_.push_back(tools::ToHalf(value));
+      const auto place = [&](size_t first, bool half, const void** rows, DType* type) {
+        *rows = half ? static_cast<const void*>(halves_.data() + first) : relative_.data() + first;
+        *type = half ? DType::kF16 : DType::kF32;
+      };
+      spec.relative.buckets = table_.data();
+      spec.relative.bucket_count = case_.buckets;
+      place(0, case_.half_keys, &spec.relative.keys, &spec.relative.keys_type);
+      place(relative_.size() / 2, case_.half_queries, &spec.relative.queries, &spec.relative.queries_type);
     }
     if (case_.key_bias) key_bias_ = Random(key_rows * (case_.key_bias_by_head ? spec.heads : 1), 2.0f, &random);
     for (uint32_t row = 0; row < rows_ && spec.centers != Centers::kNone; ++row) {
@@ -254,6 +263,7 @@ class Problem {
   Case case_;
   std::vector<uint32_t> query_offsets_, key_offsets_;
   uint32_t rows_ = 0, stride_ = 0;
+  std::vector<uint16_t> halves_;  // of relative_
   std::vector<float> q_, bias_, additive_, relative_, key_bias_, centers_, k_scales_, v_scales_;
   std::vector<uint8_t> k_, v_;
   std::vector<uint32_t> listed_, listed_offsets_;

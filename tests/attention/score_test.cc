@@ -109,6 +109,11 @@ TEST(Score, RelativeScores) {
       c.spec.d_k = 12;
       c.tolerance = 8e-6;
       CheckPatterns(c);
+      c.spec.d_k = 7;
+      c.half_keys = c.half_queries = true;
+      CheckPatterns(c);
+      c.half_keys = false;
+      Check(c);
     }
   }
 }
@@ -124,6 +129,8 @@ TEST(Score, RelativeScoresInOrderOfDistances) {
       c.spec.distance_reach = reach;
       c.distance_bias = false;
       c.tolerance = 8e-6;
+      Check(c);
+      c.half_keys = true;
       Check(c);
       if (reach != 250) continue;
       c.key_bias = true;

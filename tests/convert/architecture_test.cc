@@ -50,10 +50,12 @@ class Architecture : public testing::Test {
     config.merge_patch(Json::parse(changes));
     Write("config.json", config.dump());
   }
-  std::vector<uint8_t> Blob(const std::string& task = "") {
+  std::vector<uint8_t> Blob(const std::string& task = "", DType weights = DType::kF32) {
     ConvertOptions options;
     options.input = directory_.string();
     options.task = task;
+    options.weights = weights;
+    options.compare = false;
     report_ = {};
     return BuildBlob(Describe(options), options, report_);
   }
@@ -328,6 +330,24 @@ TEST_F(Architecture, DebertaScoresByKindsOfDistanceTerms) {
     values.resize(32 * 32 * 2);
   });
   ExpectRefused("odd number", R"({"conv_kernel_size": 2})");
+}
+
+// Tables of distances, of which attention takes both types: f16 wherever weights are not f32.
+TEST_F(Architecture, DistancesAreHalvesWhereWeightsAreShorter) {
+  for (const char* name : {"deberta-v2-conv", "funnel"}) {
+    if (!Copy(name)) GTEST_SKIP();
+    for (const DType weights : {DType::kF32, DType::kF16, DType::kI8, DType::kI4}) {
+      Blob("", weights);
+      uint32_t tables = 0;
+      for (const auto& tensor : report_.tensors) {
+        const bool bias = tensor.name.rfind(".bias") + 5 == tensor.name.size();
+        if (tensor.name.find(".distances") == std::string::npos || bias) continue;
+        EXPECT_EQ(tensor.type, weights == DType::kF32 ? DType::kF32 : DType::kF16) << name << " " << tensor.name;
+        ++tables;
+      }
+      EXPECT_GE(tables, 4u) << name;
+    }
+  }
 }
 
 TEST_F(Architecture, DebertaHeadsAndNarrowEmbeddings) {

@@ -67,8 +67,8 @@ TEST(RecurrentRules, SpacesAndWidths) {
   }
   // Kernel columns 0, 1 are z, 2, 3 are r.
   EXPECT_EQ(model.constants[0].load(), (std::vector<float>{3, 9, 4, 10, 1, 7, 2, 8, 5, 11, 6, 12}));
-  EXPECT_TRUE(model.quantizable[0]);
-  EXPECT_FALSE(model.quantizable[1]);  // a bias
+  EXPECT_EQ(model.shortest[0], Shortest::kF16);  // over whole texts
+  EXPECT_EQ(model.shortest[1], Shortest::kF32);  // a bias
 }
 
 TEST(RecurrentRules, Refused) {

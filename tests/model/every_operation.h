@@ -51,7 +51,10 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t narrow_k = op(OpCode::kCast, {k}, {}, tokens, of_two, 16);
   const uint32_t narrow_v = op(OpCode::kCast, {v}, {}, tokens, of_two, 16);
   const uint32_t a =
-      b.Op(OpCode::kAttention, {q, narrow_k, narrow_v}, {b.RandomTensor(4, 5)}, tokens, width,
+      b.Op(OpCode::kAttention, {q, narrow_k, narrow_v},
+           {b.RandomTensor(4, 5), kBlobNone, kBlobNone, kBlobNone, kBlobNone, b.RandomTensor(4 * 3, 8, DType::kF16),
+            b.RandomTensor(4 * 3, 8), b.Tensor(1, 5, {0, 0, 1, 2, 2}, DType::kI32)},
+           tokens, width,
            {{Attribute::kHeads, 4}, {Attribute::kKvHeads, 2}, {Attribute::kPattern, 1}, {Attribute::kLeft, 3}}, "self");
   x = op(OpCode::kAdd, {x, a}, {}, tokens);
   x = op(OpCode::kGate, {x, op(OpCode::kActivate, {a}, {}, tokens, {{Attribute::kActivation, 3}})}, {}, tokens,

@@ -220,14 +220,17 @@ TEST(AttentionAttributes, SelfScore) {
 TEST(AttentionAttributes, RelativeScores) {
   for (const Sides sides : kBoth) {
     for (const int which : {1, 2, 3}) {
-      Trial t(sides);
-      t.spec.distance_reach = 4;
-      t.spec.relative.bucket_count = 5;
-      if ((which & 1) != 0) t.spec.relative.keys = t.Floats(kRelativeKeys, 4 * 5, 6);
-      if ((which & 2) != 0) t.spec.relative.queries = t.Floats(kRelativeQueries, 4 * 5, 6);
-      t.spec.relative.buckets = t.Integers(kBuckets, 1, {0, 0, 1, 1, 2, 3, 3, 4, 4});
-      if (which == 3) t.DistanceBias(4);
-      t.Check("relative " + std::to_string(which));
+      for (const int halves : {0, 1, 2, 3}) {
+        Trial t(sides);
+        const auto type = [&](int table) { return (halves & table) != 0 ? DType::kF16 : DType::kF32; };
+        t.spec.distance_reach = 4;
+        t.spec.relative.bucket_count = 5;
+        if ((which & 1) != 0) t.spec.relative.keys = t.Floats(kRelativeKeys, 4 * 5, 6, type(1));
+        if ((which & 2) != 0) t.spec.relative.queries = t.Floats(kRelativeQueries, 4 * 5, 6, type(2));
+        t.spec.relative.buckets = t.Integers(kBuckets, 1, {0, 0, 1, 1, 2, 3, 3, 4, 4});
+        if (which == 3) t.DistanceBias(4);
+        t.Check("relative " + std::to_string(which) + ", halves " + std::to_string(halves));
+      }
     }
   }
 }
@@ -243,7 +246,9 @@ TEST(AttentionAttributes, Coordinates) {
       t.spec.coordinate_positions = kFixedRows + 1;  // a column more than the segments have rows
       if (relative) {
         t.spec.distance_reach = 2;
-        t.spec.relative = {t.Floats(kRelativeKeys, 4 * 3, 6), nullptr, t.Integers(kBuckets, 1, {2, 0, 1, 1, 0}), 3};
+        t.spec.relative.keys = t.Floats(kRelativeKeys, 4 * 3, 6);
+        t.spec.relative.buckets = t.Integers(kBuckets, 1, {2, 0, 1, 1, 0});
+        t.spec.relative.bucket_count = 3;
       } else {
         t.DistanceBias(9);
       }
@@ -478,6 +483,9 @@ TEST(AttentionAttributes, ScoresAreChecked) {
   };
   Expect(FOVEA_OK, "relative", [&](Program& p) { relative(p); });
   Expect(FOVEA_OK, "relative queries", [&](Program& p) { relative(p).Floats(kRelativeQueries, 8, 3); });
+  Expect(FOVEA_OK, "half queries", [&](Program& p) { relative(p).Floats(kRelativeQueries, 8, 3, DType::kF16); });
+  ExpectShape("type of queries", [&](Program& p) { relative(p).Floats(kRelativeQueries, 8, 3, DType::kI8); });
+  ExpectShape("half bias", [](Program& p) { p.Floats(kDistanceBias, 4, 5, DType::kF16); });
   Expect(FOVEA_OK, "as far as the bias", [&](Program& p) { relative(p).Floats(kDistanceBias, 4, 5); });
   ExpectShape("farther than the bias", [&](Program& p) { relative(p).Floats(kDistanceBias, 4, 3); });
   ExpectShape("no buckets", [](Program& p) { p.Floats(kRelativeKeys, 8, 3); });

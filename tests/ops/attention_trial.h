@@ -58,9 +58,9 @@ class Trial {
     Set(key, value);
     *of_spec = value;
   }
-  const float* Floats(AttentionTensor i, uint32_t rows, uint32_t width) {
-    floats_.push_back(b_.RandomFloats(size_t{rows} * width));
-    tensors_[i] = b_.Tensor(rows, width, floats_.back());
+  const float* Floats(AttentionTensor i, uint32_t rows, uint32_t width, DType type = DType::kF32) {
+    tensors_[i] = b_.Tensor(rows, width, b_.RandomFloats(size_t{rows} * width), type);
+    floats_.push_back(b_.TensorValues(tensors_[i]));
     return floats_.back().data();
   }
   const int32_t* Integers(AttentionTensor i, uint32_t rows, const std::vector<int32_t>& values) {

@@ -261,8 +261,10 @@ class ReferenceRun {
     if (relative.bucket_count > 0 && distances) {
       const size_t line = (size_t{head} * relative.bucket_count + relative.buckets[distance]) * spec_.d_k;
       for (uint32_t i = 0; i < spec_.d_k; ++i) {
-        if (relative.keys != nullptr) score += spec_.scale * q(i) * relative.keys[line + i];
-        if (relative.queries != nullptr) score += spec_.scale * k(i) * relative.queries[line + i];
+        if (relative.keys != nullptr) score += spec_.scale * q(i) * Entry(relative.keys, relative.keys_type, line + i);
+        if (relative.queries != nullptr) {
+          score += spec_.scale * k(i) * Entry(relative.queries, relative.queries_type, line + i);
+        }
       }
     }
     if (call_.key_bias.data != nullptr) score += Element(call_.key_bias, KeyType::kF32, none, first + key, head, 0);
@@ -282,6 +284,13 @@ class ReferenceRun {
         x = ToBf16(x);
       }
     }
+  }
+
+  static double Entry(const void* table, DType type, size_t i) {
+    if (type == DType::kF32) return static_cast<const float*>(table)[i];
+    uint16_t bits;
+    memcpy(&bits, static_cast<const uint8_t*>(table) + 2 * i, 2);
+    return HalfToDouble(bits, false);
   }
 
   double Weigh(double score) const {

@@ -34,16 +34,17 @@ void ReportUnused(const Description& description, ConvertReport& report) {
   }
 }
 
+DType TypeOf(Shortest shortest, DType wanted) {
+  if (wanted == DType::kF32 || shortest == Shortest::kAny) return wanted;
+  return shortest == Shortest::kF16 ? DType::kF16 : DType::kF32;
+}
+
 void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress& progress) {
   std::vector<BlobTensor>& tensors = model.content.tensors;
   for (size_t i = 0; i < tensors.size(); ++i) {
     BlobTensor& tensor = tensors[i];
     if (progress) progress("quantize", tensor.name, i, tensors.size());
-    const bool integers = wanted == DType::kI8 || wanted == DType::kI4;
-    const DType asked = tensor.type == DType::kI32            ? DType::kI32
-                        : !model.quantizable[i]               ? DType::kF32
-                        : integers && model.once_per_input[i] ? DType::kF16
-                                                              : wanted;
+    const DType asked = tensor.type == DType::kI32 ? DType::kI32 : TypeOf(model.shortest[i], wanted);
     tensor.type = StorableType(asked, tensor.width);
     const std::vector<float> values = model.constants[i].load();
     EncodeTensor(values, tensor, model.constants[i].hides);

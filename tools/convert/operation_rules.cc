@@ -57,6 +57,7 @@ OperationResult CheckOperation(const OperationCall& call) {
   }
   OperationResult result;
   result.code = found->code;
+  result.halves = rule->halves;
   Check check(call, result);
   rule->check(check);
   check.NoOtherAttributes();

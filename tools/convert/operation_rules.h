@@ -26,7 +26,7 @@ struct OperationCall {
   std::vector<const BlobTensor*> tensors;  // shapes only; nullptr where absent
 };
 
-// Tensors that may be stored as other than f32.
+// Tensors that may be stored as anything; others are f32, or what OperationResult::halves says.
 enum class Matrices {
   kNone,
   kTables,   // all: tables of embeddings
@@ -41,6 +41,7 @@ struct OperationResult {
   bool ids = false;  // if i32
   std::vector<AttributeRecord> attributes;
   Matrices matrices = Matrices::kNone;
+  uint32_t halves = 0;  // bit per tensor that may be f16
 };
 
 // Fails with what does not fit. The rule of an operation is in rules/.

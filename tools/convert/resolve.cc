@@ -126,8 +126,7 @@ class Resolver {
       tensor.width = result_.constants.back().width;
       if (result_.constants.back().indices) tensor.type = DType::kI32;
       result_.content.tensors.push_back(tensor);
-      result_.quantizable.push_back(true);
-      result_.once_per_input.push_back(false);
+      result_.shortest.push_back(Shortest::kAny);
     }
     return at->second;
   }
@@ -232,8 +231,10 @@ class Resolver {
     for (size_t i = 0; i < record.tensors.size(); ++i) {
       const bool weight = made.matrices == Matrices::kWeights && i == 0;
       const bool matrix = made.matrices == Matrices::kTables || weight;
-      if (record.tensors[i] != kBlobNone && !matrix) result_.quantizable[record.tensors[i]] = false;
-      if (weight && IsWholeInput(made.space)) result_.once_per_input[record.tensors[i]] = true;
+      if (record.tensors[i] == kBlobNone) continue;
+      const bool half = (weight && IsWholeInput(made.space)) || ((made.halves >> i) & 1) != 0;
+      Shortest& shortest = result_.shortest[record.tensors[i]];
+      shortest = std::min(shortest, half ? Shortest::kF16 : matrix ? Shortest::kAny : Shortest::kF32);
     }
     ids_.push_back(made.ids);
     record.output = AddValue(program, {operation.out, made.space, made.width, made.type, ValueRole::kInternal});

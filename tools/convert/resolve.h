@@ -10,13 +10,20 @@
 
 namespace fovea::tools {
 
+// How short the elements of a tensor may be stored.
+enum class Shortest {
+  kF32,  // not at all
+  kF16,  // also where weights are integers
+  kAny,
+};
+
 struct Resolved {
   BlobContent content;              // tensors have shapes, but no bytes yet
   std::vector<Constant> constants;  // the values of content.tensors
-  std::vector<bool> quantizable;    // of content.tensors: used as weight of linear layers and table of embeddings only
-  // Of content.tensors: weight of a layer over whole texts or documents (a space that has children and no parent), so
-  // behind the last pooling. It runs once and its error is the output's, so it is not worth storing as integers.
-  std::vector<bool> once_per_input;
+  // Of content.tensors. Any type: weights of linear layers and tables of embeddings. Not integers: what attention takes
+  // as f16, and the weight of a layer over whole texts or documents (a space that has children and no parent), so
+  // behind the last pooling; it runs once and its error is the output's.
+  std::vector<Shortest> shortest;
   std::vector<bool> is_part;  // of content.programs: of another program, whose operations and tensors it has
 };
 

@@ -95,7 +95,7 @@ void Sort(Check& c) {
 }  // namespace
 
 extern const Rule kAttentionRule = {
-    3, 6, 0, 8, AttentionRule, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7, 1u << 1 | 1u << 2};
+    3, 6, 0, 8, AttentionRule, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7, 1u << 1 | 1u << 2, 1u << 5 | 1u << 6};
 extern const Rule kCastRule = {1, 1, 0, 0, Cast};
 extern const Rule kHashRule = {1, 1, 1, 1, Hash};
 extern const Rule kSortRule = {1, 1, 0, 0, Sort, 1u << 0};
