@@ -274,6 +274,12 @@ typedef struct fovea_attention_options {
 FOVEA_API fovea_status fovea_attention_scratch(const fovea_attention_options* options, uint64_t* bytes,
                                                fovea_error* error);
 
+/* Pairs of a query and a key whose score would be made in one segment of `queries` rows and `keys` keys, of all heads together:
+ * what the time of a run follows. Counted as fovea_session_step_pairs does; listed rows of the pattern are those of the segment, so they
+ * are counted exactly. Of the options, offsets and segment_count are not read. */
+FOVEA_API fovea_status fovea_attention_pairs(const fovea_attention_options* options, uint32_t queries, uint32_t keys,
+                                             uint64_t* pairs, fovea_error* error);
+
 /* Attends. q has [rows, heads, d_k], k [rows, kv_heads, d_k], v [rows, kv_heads, d_v], k and v of the same type and as
  * many rows. Values must be finite. `scratch` starts on a multiple of 64 bytes; its content does not matter and is
  * undefined afterwards.

@@ -162,6 +162,14 @@ FOVEA_API fovea_status fovea_session_segments(const fovea_session* session, uint
 /* Ticks of options.clock spent in a step, summed over workers and runs since init; 0 without a clock. */
 FOVEA_API fovea_status fovea_session_step_ticks(const fovea_session* session, uint32_t step, uint64_t* ticks);
 
+/* Pairs of a query and a key whose score step `step` makes, of all heads together, in the segments as they are bound: what its
+ * time follows. 0 for other steps than attention. Exact where the pattern alone decides (windows, dilation, edges, blocks; a key
+ * counts once however often its block is named, and again where something else shows it; of top_k all that it chooses from), else at most so many: listed rows as if
+ * none lay in the window, windows around centers as if none passed the ends, chunks with every key in each round and chunk that shows
+ * it, keys behind a causal query among them. FOVEA_E_ORDER before the spaces of the step have segments: rows that a run selects, and
+ * those that are listed, are those of the last run. Takes time that grows with the queries (and heads, where they see different keys). */
+FOVEA_API fovea_status fovea_session_step_pairs(const fovea_session* session, uint32_t step, uint64_t* pairs);
+
 /* What the session's memory is made of, in bytes. */
 typedef struct fovea_session_info {
   size_t struct_size; /* Set by the caller. */

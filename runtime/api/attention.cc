@@ -7,6 +7,7 @@
 
 #include "runtime/api/handles.h"
 #include "runtime/attention/check.h"
+#include "runtime/attention/count.h"
 #include "runtime/attention/tap.h"
 #include "runtime/parallel/tiles.h"
 
@@ -454,6 +455,22 @@ fovea_status fovea_attention_scratch(const fovea_attention_options* options, uin
   Request request;
   const Status read = ReadRequest(options, &request, reporter);
   return read.ok() ? ScratchBytes(request, bytes, reporter).code : read.code;
+}
+
+fovea_status fovea_attention_pairs(const fovea_attention_options* options, uint32_t queries, uint32_t keys,
+                                   uint64_t* pairs, fovea_error* error) {
+  Reporter reporter(error);
+  if (pairs == nullptr) return reporter.Fail(FOVEA_E_NULL, "pairs is NULL").code;
+  Request request;
+  const auto read = [&]() -> Status {
+    FOVEA_TRY(ReadRequest(options, &request, reporter));
+    FOVEA_TRY(CheckRows(queries, reporter));
+    return CheckRows(keys, reporter);
+  };
+  const Status status = read();
+  if (!status.ok()) return status.code;
+  *pairs = VisiblePairs(request.spec, {queries, keys, request.pattern.listed, request.pattern.listed_count, 0});
+  return FOVEA_OK;
 }
 
 fovea_status fovea_attention_run(const fovea_attention_options* options, const fovea_attention_rows* q,

@@ -1,5 +1,6 @@
 // fovea/session.h.
 #include "runtime/api/handles.h"
+#include "runtime/attention/count.h"
 #include "runtime/model/find.h"
 
 namespace fovea {
@@ -299,6 +300,33 @@ fovea_status fovea_session_step_ticks(const fovea_session* session, uint32_t ste
   if (step >= s.program().operation_count) return FOVEA_E_INDEX;
   *ticks = 0;
   for (uint32_t w = 0; w < s.worker_count && s.clock != nullptr; ++w) *ticks += s.workers[w].ticks[step];
+  return FOVEA_OK;
+}
+
+fovea_status fovea_session_step_pairs(const fovea_session* session, uint32_t step, uint64_t* pairs) {
+  if (!IsLive(session)) return FOVEA_E_HANDLE;
+  if (pairs == nullptr) return FOVEA_E_NULL;
+  const Session& s = *session->session;
+  if (step >= s.program().operation_count) return FOVEA_E_INDEX;
+  const OpView view = s.model->Operation(s.program(), step);
+  uint64_t all = 0;
+  if (OpCode(view.record->code) == OpCode::kAttention) {
+    const AttentionSpec spec = AttentionSpecOf(view);
+    const uint32_t listed = ListedInput(view);
+    const uint32_t read[] = {0, 1, listed == kBlobNone ? 1 : listed};
+    for (const uint32_t i : read) {
+      if (!s.spaces[view.Input(i).space].bound) return FOVEA_E_ORDER;
+    }
+    const auto segments = [&](uint32_t i) { return s.space_rows[view.Input(i).space].segments; };
+    const auto length = [](const Segments& of, uint32_t i) { return of.offsets[i + 1] - of.offsets[i]; };
+    const Segments keys = segments(1);
+    for (uint32_t i = 0; i < keys.count; ++i) {
+      const uint32_t queries = spec.pairing == Pairing::kParent ? 1 : length(segments(0), i);
+      const uint32_t count = listed == kBlobNone ? 0 : length(segments(listed), i);
+      all += VisiblePairs(spec, {queries, length(keys, i), nullptr, count, 0});
+    }
+  }
+  *pairs = all;
   return FOVEA_OK;
 }
 

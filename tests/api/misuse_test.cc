@@ -112,6 +112,7 @@ TEST(Misuse, NullArguments) {
   EXPECT_REFUSED(fovea_session_weights(live, 0, nullptr, &error), FOVEA_E_NULL);
   EXPECT_REFUSED(fovea_session_sparse(live, 0, nullptr, &error), FOVEA_E_NULL);
   EXPECT_EQ(fovea_session_step_ticks(live, 0, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_session_step_pairs(live, 0, nullptr), FOVEA_E_NULL);
   EXPECT_EQ(fovea_session_get_info(live, nullptr), FOVEA_E_NULL);
 }
 
@@ -182,6 +183,7 @@ TEST(Misuse, NotAHandle) {
     const fovea_sparse arrays = Sized<fovea_sparse>();
     EXPECT_REFUSED(fovea_session_sparse(s, 0, &arrays, &error), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_session_step_ticks(s, 0, &ticks), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_session_step_pairs(s, 0, &ticks), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_session_get_info(s, &info), FOVEA_E_HANDLE);
     fovea_session_cancel(s);
   }
@@ -255,6 +257,7 @@ TEST(Misuse, IndicesPastTheEnd) {
     const fovea_sparse arrays = Sized<fovea_sparse>();
     EXPECT_REFUSED(fovea_session_sparse(live, bad, &arrays, &error), FOVEA_E_INDEX);
     EXPECT_EQ(fovea_session_step_ticks(live, bad, &ticks), FOVEA_E_INDEX);
+    EXPECT_EQ(fovea_session_step_pairs(live, bad, &ticks), FOVEA_E_INDEX);
   }
 }
 

@@ -284,6 +284,10 @@ TEST(Command, Bench) {
     least += step["microseconds"].get<double>();
     middle += step["microseconds_p50"].get<double>();
     share += step["share"].get<double>();
+    EXPECT_EQ(step.contains("pairs"), step["op"] == "attention");
+    if (!step.contains("pairs")) continue;
+    EXPECT_EQ(step["pairs"], 2 * (3 * 3 + 9 * 9 + 1 * 1));
+    EXPECT_NEAR(step["nanoseconds_per_pair"].get<double>() * step["pairs"].get<double>(), 1e3 * step["microseconds"].get<double>(), 1e-3);
   }
   EXPECT_GT(least, 0);
   EXPECT_NEAR(share, 1, 1e-6);

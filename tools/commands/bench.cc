@@ -93,7 +93,7 @@ std::vector<StepTime> StepTimes(const Model& model, const ShapeArguments& shape,
 }
 
 OrderedJson StepTable(const Model& model, uint32_t program, const std::vector<StepTime>& times,
-                      const std::vector<double>& flops) {
+                      const std::vector<double>& flops, const std::vector<uint64_t>& pairs) {
   double all = 0;
   for (const StepTime& time : times) all += time.least;
   OrderedJson table = OrderedJson::array();
@@ -108,6 +108,9 @@ OrderedJson StepTable(const Model& model, uint32_t program, const std::vector<St
                      {"share", all == 0 ? 0 : times[i].least / all},
                      {"gop", 1e-9 * flops[i]},
                      {"gops", times[i].least == 0 ? 0 : 1e-9 * flops[i] / times[i].least}});
+    if (pairs[i] == 0) continue;
+    table.back()["pairs"] = pairs[i];
+    table.back()["nanoseconds_per_pair"] = 1e9 * times[i].least / static_cast<double>(pairs[i]);
   }
   return table;
 }
@@ -125,12 +128,16 @@ OrderedJson OperationTable(const OrderedJson& steps) {
 }
 
 void PrintSteps(std::ostream& out, const OrderedJson& result) {
-  out << fmt::format("\n{:>4} {:>5}  {:<10} {:<28} {:>10} {:>10} {:>7} {:>9}\n", "step", "phase", "op", "name", "min us", "p50 us",
-                     "share", "GOPS");
+  out << fmt::format("\n{:>4} {:>5}  {:<10} {:<28} {:>10} {:>10} {:>7} {:>9} {:>13} {:>8}\n", "step", "phase", "op", "name", "min us",
+                     "p50 us", "share", "GOPS", "pairs", "ns/pair");
   for (const OrderedJson& step : result["steps"]) {
-    out << fmt::format("{:>4} {:>5}  {:<10} {:<28} {:>10.1f} {:>10.1f} {:>6.1f}% {:>9.1f}\n", step["step"].get<int>(),
+    out << fmt::format("{:>4} {:>5}  {:<10} {:<28} {:>10.1f} {:>10.1f} {:>6.1f}% {:>9.1f}", step["step"].get<int>(),
                        step["phase"].get<int>(), step["op"].get<std::string>(), Printable(step["name"].get<std::string>()),
                        step["microseconds"].get<double>(), step["microseconds_p50"].get<double>(), 100 * step["share"].get<double>(), step["gops"].get<double>());
+    if (step.contains("pairs")) {
+      out << fmt::format(" {:>13} {:>8.3f}", Grouped(step["pairs"].get<uint64_t>()), step["nanoseconds_per_pair"].get<double>());
+    }
+    out << "\n";
   }
   out << "\nBy operation (sums of the steps; all workers together)\n";
   for (const auto& [op, row] : result["operations"].items()) {
@@ -207,7 +214,7 @@ void Bench(const Arguments& arguments, Console* console) {
         {"peak_resident", PeakResidentBytes()}}}};
   if (arguments.steps) {
     const std::vector<StepTime> times_of_steps = StepTimes(model, arguments.shape, batch, arguments.seconds);
-    result["steps"] = StepTable(model, request.program, times_of_steps, flops);
+    result["steps"] = StepTable(model, request.program, times_of_steps, flops, StepPairs(model, session));
     result["operations"] = OperationTable(result["steps"]);
   }
   if (arguments.json) {
@@ -227,7 +234,9 @@ void AddBench(CLI::App* app, Console* console) {
   arguments->shape.AddTo(command);
   AddSeconds(command, &arguments->seconds, "How long to measure");
   command->add_flag("--steps", arguments->steps, "Time every step, in a second measurement: the minimum and the median of its runs,\n"
-                                                "each the sum over all workers; shares and GOPS are those of the minima");
+                                                "each the sum over all workers; shares and GOPS are those of the minima.\n"
+                                                "For attention also the pairs of a query and a key whose score it makes, all heads\n"
+                                                "together (see fovea_session_step_pairs), and the time for each");
   AddJson(command, &arguments->json);
   command->footer(
       "Examples:\n  fovea bench model.fovea --rows 128 --workers 2\n"

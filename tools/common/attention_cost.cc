@@ -45,37 +45,25 @@ double FastestRun(double seconds, const std::function<void()>& run) {
   return fastest;
 }
 
-// Keys of a window for all queries together.
-uint64_t WindowPairs(uint32_t n, uint32_t left, uint32_t right, uint32_t dilation) {
-  uint64_t pairs = 0;
-  for (uint32_t p = 0; p < n; ++p) {
-    pairs += 1 + std::min(left, p) / dilation + std::min(right, n - 1 - p) / dilation;
-  }
-  return pairs;
-}
-
-void MakeWindow(uint32_t n, uint32_t width, uint32_t dilation, CostKeys* keys) {
+void MakeWindow(uint32_t width, uint32_t dilation, CostKeys* keys) {
   fovea_attention_pattern& p = keys->pattern;
   p.window = FOVEA_WINDOW_SIDES;
   p.left = width / 2 * dilation;
   p.right = (width - 1 - width / 2) * dilation;
   p.dilation = dilation;
-  keys->visited = WindowPairs(n, p.left, p.right, dilation);
 }
 
 CostPattern WindowPattern(uint32_t width, uint32_t dilation) {
   const std::string name =
       dilation == 1 ? fmt::format("window {}", width) : fmt::format("window {} x {}", width, dilation);
   return {name, "O(n w d)", 1, 4 * width * dilation,
-          [=](uint32_t n, uint32_t, CostKeys* keys) { MakeWindow(n, width, dilation, keys); }};
+          [=](uint32_t, uint32_t, CostKeys* keys) { MakeWindow(width, dilation, keys); }};
 }
 
 CostPattern BlockPattern(uint32_t block) {
-  return {fmt::format("block {}", block), "O(n w d)", 1, 4 * block, [=](uint32_t n, uint32_t, CostKeys* keys) {
+  return {fmt::format("block {}", block), "O(n w d)", 1, 4 * block, [=](uint32_t, uint32_t, CostKeys* keys) {
             keys->pattern.window = FOVEA_WINDOW_SIDES;
             keys->pattern.block = block;
-            const uint64_t rest = n % block;
-            keys->visited = uint64_t{n / block} * block * block + rest * rest;
           }};
 }
 
@@ -83,30 +71,17 @@ CostPattern BlockPattern(uint32_t block) {
 CostPattern GlobalPattern(uint32_t width, uint32_t listed, uint32_t first) {
   return {fmt::format("window {} + {} global", width, listed + first), "O(n (w + g) d)", 1, 4 * width,
           [=](uint32_t n, uint32_t, CostKeys* keys) {
-            MakeWindow(n, width, 1, keys);
+            MakeWindow(width, 1, keys);
             keys->pattern.first = first;
             for (uint32_t i = 0; i < listed; ++i) keys->listed.push_back(first + (n - first) / listed * i);
             keys->pattern.listed = keys->listed.data();
             keys->pattern.listed_count = listed;
-            std::vector<uint32_t> seen(first);
-            std::iota(seen.begin(), seen.end(), 0);
-            seen.insert(seen.end(), keys->listed.begin(), keys->listed.end());
-            keys->visited = uint64_t{first} * n;
-            for (uint32_t p = first; p < n; ++p) {
-              const uint32_t begin = p - std::min(p, keys->pattern.left);
-              const uint32_t end = std::min(n, p + keys->pattern.right + 1);
-              keys->visited += end - begin;
-              for (const uint32_t row : seen) keys->visited += row < begin || row >= end ? 1 : 0;
-            }
           }};
 }
 
 CostPattern BestPattern(uint32_t keep) {
-  return {fmt::format("best {}", keep), "O(n^2 d)", 2, 4 * keep, [=](uint32_t n, uint32_t, CostKeys* keys) {
-            keys->pattern.top_k = keep;
-            keys->visited = uint64_t{n} * n;
-            keys->weighed = uint64_t{n} * std::min(n, keep);
-          }};
+  return {fmt::format("best {}", keep), "O(n^2 d)", 2, 4 * keep,
+          [=](uint32_t, uint32_t, CostKeys* keys) { keys->pattern.top_k = keep; }};
 }
 
 // Random orders: what sorting by bucket leaves, without its time.
@@ -131,12 +106,6 @@ CostPattern ClusteredPattern(uint32_t rounds, uint32_t chunk) {
             keys->pattern.chunks_before = 1;
             keys->pattern.order = keys->order.data();
             keys->pattern.rank = keys->rank.data();
-            const uint64_t chunks = (n + chunk - 1) / chunk;
-            const auto size = [&](uint64_t c) { return std::min<uint64_t>(chunk, n - c * chunk); };
-            for (uint64_t c = 0; c < chunks; ++c) {
-              keys->visited += rounds * size(c) * (size(c) + size((c + chunks - 1) % chunks));
-            }
-            if (n <= chunk) keys->visited = uint64_t{n} * n;
           }};
 }
 
@@ -148,7 +117,6 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
   CostKeys keys;
   keys.pattern.struct_size = sizeof(keys.pattern);
   pattern.make(n, heads, &keys);
-  if (keys.weighed == 0) keys.weighed = keys.visited;
   const size_t width = size_t{heads} * request.head_size;
   const std::vector<float> q = RandomFloats(n * width), k = RandomFloats(n * width), v = RandomFloats(n * width);
   std::vector<float> out(n * width);
@@ -182,9 +150,12 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
           pattern.name);
   });
   const size_t tables = 4 * (keys.listed.size() + keys.order.size() + keys.rank.size());
-  const double pairs = static_cast<double>(keys.visited + keys.weighed);
-  return {static_cast<double>(n), seconds, bytes + tables + 4 * n * width * sizeof(float),
-          static_cast<double>(keys.visited) / n, 2.0 * pairs * static_cast<double>(width)};
+  uint64_t pairs = 0;
+  Check(fovea_attention_pairs(&options, n, n, &pairs, &error), error, pattern.name);
+  const double seen = static_cast<double>(pairs) / heads;
+  const double weighed = keys.pattern.top_k == 0 ? seen : std::min(seen, 1.0 * n * keys.pattern.top_k);
+  return {static_cast<double>(n), seconds, bytes + tables + 4 * n * width * sizeof(float), seen / n,
+          2.0 * (seen + weighed) * static_cast<double>(width)};
 }
 
 AttributeRecord AttributeOf(Attribute key, uint32_t value) { return {static_cast<uint32_t>(key), value}; }
@@ -286,8 +257,7 @@ std::vector<NamedLayer> Layers() {
 }  // namespace
 
 std::vector<CostPattern> CostPatterns() {
-  const auto full = [](uint32_t n, uint32_t, CostKeys* keys) { keys->visited = uint64_t{n} * n; };
-  return {{"full", "O(n^2 d)", 2, 0, full},
+  return {{"full", "O(n^2 d)", 2, 0, [](uint32_t, uint32_t, CostKeys*) {}},
           WindowPattern(64, 1),
           WindowPattern(128, 1),
           WindowPattern(256, 1),

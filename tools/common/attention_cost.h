@@ -18,8 +18,6 @@ struct CostKeys {
   fovea_attention_pattern pattern = {};
   std::vector<uint32_t> listed;
   std::vector<int32_t> order, rank;
-  uint64_t visited = 0;  // pairs of a query and a key of one head whose score is made
-  uint64_t weighed = 0;  // of these, pairs whose value is read
 };
 
 struct CostPattern {

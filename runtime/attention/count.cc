@@ -1,0 +1,69 @@
+// Counts the keys of the ranges that the engine would walk over.
+#include "runtime/attention/count.h"
+
+#include <algorithm>
+
+namespace fovea {
+namespace {
+
+// Of the numbers first, first + stride, .. (`count` of them) those in [low, high].
+uint64_t CountWithin(const KeyRange& range, int64_t low, int64_t high) {
+  const int64_t first = range.first, stride = range.stride;
+  const int64_t begin = low <= first ? 0 : (low - first + stride - 1) / stride;
+  const int64_t end = high < first ? 0 : std::min<int64_t>(range.count, (high - first) / stride + 1);
+  return static_cast<uint64_t>(std::max<int64_t>(end - begin, 0));
+}
+
+uint64_t KeysOfQuery(const Pattern& pattern, const SegmentRows& rows, uint32_t head, uint32_t position) {
+  const bool all = rows.keys <= std::max(pattern.full_up_to, pattern.rounds > 0 ? pattern.chunk : 0) ||
+                   pattern.OnEdge(position, rows.keys);
+  const uint32_t known = rows.listed == nullptr ? 0 : rows.listed_count;
+  const QueryTile query = {position, 1, 1, rows.keys, head, all, rows.listed, known, rows.key_row};
+  const int64_t last = pattern.causal ? std::min(position, rows.keys) : rows.keys;
+  uint64_t count = 0;
+  KeyRanges ranges(pattern, query);
+  for (KeyRange range; ranges.Next(&range);) {
+    const int64_t anchor = position - position % range.unit;
+    const int64_t low = range.low == -kNoBound ? 0 : anchor + range.low;
+    const int64_t high = range.high == kNoBound ? rows.keys : anchor + range.high;
+    count += CountWithin(range, low, std::min(high, last));
+  }
+  if (!pattern.listed || rows.listed != nullptr || all) return count;
+  const uint64_t most = std::min<uint64_t>(rows.keys, static_cast<uint64_t>(last) + 1);
+  return std::max(count, std::min(count + rows.listed_count, most));
+}
+
+// Of one head. The neighbours of a chunk at the ends of a round are those of the other end, in another round.
+uint64_t PairsOfChunks(const Pattern& pattern, uint32_t keys) {
+  const uint64_t chunks = DivideUp(keys, pattern.chunk);
+  const auto size = [&](uint64_t chunk) { return std::min<uint64_t>(pattern.chunk, keys - chunk * pattern.chunk); };
+  uint64_t pairs = 0;
+  for (uint64_t chunk = 0; chunk < chunks; ++chunk) {
+    const uint64_t first = chunk + chunks - pattern.chunks_before % chunks;
+    for (uint64_t i = 0; i <= uint64_t{pattern.chunks_before} + pattern.chunks_after; ++i) {
+      pairs += size(chunk) * size((first + i) % chunks);
+    }
+  }
+  return pairs * pattern.rounds;
+}
+
+}  // namespace
+
+uint64_t VisiblePairs(const AttentionSpec& spec, const SegmentRows& rows) {
+  const Pattern& pattern = spec.pattern;
+  if (spec.centers != Centers::kNone) {
+    const uint64_t window = uint64_t{pattern.left} + pattern.right + 1;
+    return std::min<uint64_t>(window, rows.keys) * rows.queries * spec.heads;
+  }
+  if (pattern.rounds > 0 && rows.keys > pattern.chunk) return PairsOfChunks(pattern, rows.keys) * spec.heads;
+  const uint32_t kinds = pattern.DiffersByHead() ? spec.heads : 1;
+  uint64_t pairs = 0;
+  for (uint32_t head = 0; head < kinds; ++head) {
+    for (uint32_t position = 0; position < rows.queries; ++position) {
+      pairs += KeysOfQuery(pattern, rows, head, position);
+    }
+  }
+  return pairs * (spec.heads / kinds);
+}
+
+}  // namespace fovea

@@ -1,0 +1,128 @@
+// Counted keys against the reference, query by query.
+#include "runtime/attention/count.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/support/reference_attention.h"
+
+namespace fovea {
+namespace {
+
+constexpr uint32_t kHeads = 3;
+
+AttentionSpec SpecOf(const Pattern& pattern) {
+  AttentionSpec spec = {};
+  spec.heads = kHeads;
+  spec.pattern = pattern;
+  return spec;
+}
+
+// A key that its block's name shows beside something else is scored twice.
+uint64_t CountByReference(const Pattern& pattern, uint32_t queries, uint32_t keys, const std::vector<int64_t>& listed) {
+  Pattern unnamed = pattern;
+  unnamed.blocks = nullptr;
+  uint64_t count = 0;
+  for (uint32_t head = 0; head < kHeads; ++head) {
+    for (uint32_t query = 0; query < queries; ++query) {
+      for (uint32_t key = 0; key < keys; ++key) {
+        const int once = TimesSeen(unnamed, head, query, key, keys, listed);
+        count += static_cast<uint64_t>(once + (TimesSeen(pattern, head, query, key, keys, listed) > once ? 1 : 0));
+      }
+    }
+  }
+  return count;
+}
+
+TEST(Count, IsTheReferences) {
+  std::mt19937 random(11);
+  const auto below = [&](uint32_t end) { return static_cast<uint32_t>(random() % end); };
+  for (int trial = 0; trial < 3000; ++trial) {
+    Pattern p;
+    p.has_window = below(4) != 0;
+    p.causal = below(3) == 0;
+    p.top_k = below(5) == 0 ? 2 : 0;
+    p.block = below(2) == 0 ? 1 : 1 + below(5);
+    if (below(3) != 0) p.left = below(12);
+    if (below(3) != 0) p.right = below(12);
+    if (p.block == 1) p.dilation = 1 + below(4);
+    int32_t windows[3 * kHeads];
+    if (p.block == 1 && below(3) == 0) {
+      for (uint32_t i = 0; i < 3 * kHeads; ++i) windows[i] = static_cast<int32_t>(below(8)) - (i % 3 == 2 ? -1 : 1);
+      p.head_windows = windows;
+      p.dilation = 1;
+    }
+    p.first = below(3) * p.block;
+    p.last = below(3) * p.block;
+    p.full_up_to = below(8);
+    std::vector<int32_t> names(2 * 4 * kHeads);
+    for (int32_t& name : names) name = static_cast<int32_t>(below(8)) - 2;
+    if (p.dilation == 1 && p.head_windows == nullptr && below(2) == 0) {
+      p.blocks = names.data();
+      p.blocks_heads = below(2) == 0 ? 1 : kHeads;
+      p.block_rows = 4;
+      p.block_columns = 2;
+    }
+    const uint32_t keys = below(40), queries = below(2) == 0 ? keys : below(40), key_row = below(9);
+    std::vector<uint32_t> rows;
+    std::vector<int64_t> listed;
+    for (uint32_t key = 0; key < keys; ++key) {
+      if (below(4) != 0) continue;
+      rows.push_back(key_row + key);
+      listed.push_back(key);
+    }
+    p.listed = !rows.empty();
+    SegmentRows segment = {queries, keys, rows.data(), static_cast<uint32_t>(rows.size()), key_row};
+    const uint64_t expected = CountByReference(p, queries, keys, listed);
+    ASSERT_EQ(VisiblePairs(SpecOf(p), segment), expected) << "trial " << trial;
+    // Where only their number is known, there are no more than that.
+    segment.listed = nullptr;
+    const uint64_t most = VisiblePairs(SpecOf(p), segment);
+    ASSERT_GE(most, expected) << "trial " << trial;
+    p.listed = false;
+    ASSERT_LE(most, VisiblePairs(SpecOf(p), segment) + uint64_t{kHeads} * queries * rows.size()) << "trial " << trial;
+  }
+}
+
+TEST(Count, Chunks) {
+  for (const uint32_t keys : {0u, 1u, 4u, 5u, 7u, 8u, 9u, 30u}) {
+    for (const uint32_t rounds : {1u, 3u}) {
+      for (const uint32_t before : {0u, 1u, 2u, 9u}) {
+        for (const uint32_t after : {0u, 1u, 5u}) {
+          Pattern p;
+          p.rounds = rounds;
+          p.chunk = 4;
+          p.chunks_before = before;
+          p.chunks_after = after;
+          std::vector<uint32_t> circle;  // sizes of the chunks of all rounds
+          for (uint32_t round = 0; round < rounds; ++round) {
+            for (uint32_t first = 0; first < keys; first += 4) circle.push_back(std::min(4u, keys - first));
+          }
+          uint64_t pairs = 0;
+          for (size_t own = 0; own < circle.size(); ++own) {
+            for (size_t i = 0; i <= before + after; ++i) {
+              pairs += circle[own] * circle[(own + 100 * circle.size() + i - before) % circle.size()];
+            }
+          }
+          if (keys <= 4) pairs = uint64_t{keys} * keys;
+          EXPECT_EQ(VisiblePairs(SpecOf(p), {keys, keys, nullptr, 0, 0}), kHeads * pairs)
+              << keys << " " << rounds << " " << before << " " << after;
+        }
+      }
+    }
+  }
+}
+
+TEST(Count, Centers) {
+  Pattern p;
+  p.left = 3;
+  p.right = 2;
+  AttentionSpec spec = SpecOf(p);
+  spec.centers = Centers::kPositions;
+  EXPECT_EQ(VisiblePairs(spec, {5, 40, nullptr, 0, 0}), kHeads * 5 * 6);
+  EXPECT_EQ(VisiblePairs(spec, {5, 4, nullptr, 0, 0}), kHeads * 5 * 4);
+}
+
+}  // namespace
+}  // namespace fovea
