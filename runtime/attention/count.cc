@@ -29,8 +29,10 @@ uint64_t KeysOfQuery(const Pattern& pattern, const SegmentRows& rows, uint32_t h
     count += CountWithin(range, low, std::min(high, last));
   }
   if (!pattern.listed || rows.listed != nullptr || all) return count;
+  // A key counts once, but where blocks name it again.
   const uint64_t most = std::min<uint64_t>(rows.keys, static_cast<uint64_t>(last) + 1);
-  return std::max(count, std::min(count + rows.listed_count, most));
+  const uint64_t more = count + rows.listed_count;
+  return pattern.blocks != nullptr ? more : std::max(count, std::min(more, most));
 }
 
 // Of one head. The neighbours of a chunk at the ends of a round are those of the other end, in another round.

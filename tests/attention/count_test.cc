@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "fovea/attention.h"
 #include "tests/support/reference_attention.h"
 
 namespace fovea {
@@ -122,6 +123,26 @@ TEST(Count, Centers) {
   spec.centers = Centers::kPositions;
   EXPECT_EQ(VisiblePairs(spec, {5, 40, nullptr, 0, 0}), kHeads * 5 * 6);
   EXPECT_EQ(VisiblePairs(spec, {5, 4, nullptr, 0, 0}), kHeads * 5 * 4);
+}
+
+TEST(Count, OfTheInterface) {
+  fovea_attention_pattern pattern = {};
+  pattern.struct_size = sizeof(pattern);
+  pattern.causal = 1;
+  fovea_attention_options options = {};
+  options.struct_size = sizeof(options);
+  options.heads = kHeads;
+  options.d_k = 4;
+  options.pattern = &pattern;
+  uint64_t pairs = 0;
+  EXPECT_EQ(fovea_attention_pairs(&options, 5, 5, &pairs, nullptr), FOVEA_OK);
+  EXPECT_EQ(pairs, kHeads * 15u);
+  EXPECT_EQ(fovea_attention_pairs(&options, 0, 5, &pairs, nullptr), FOVEA_OK);
+  EXPECT_EQ(pairs, 0u);
+  EXPECT_EQ(fovea_attention_pairs(&options, 5, 5, nullptr, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_attention_pairs(nullptr, 5, 5, &pairs, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_attention_pairs(&options, 1u << 31, 5, &pairs, nullptr), FOVEA_E_ROWS);
+  EXPECT_EQ(fovea_attention_pairs(&options, 5, 1u << 31, &pairs, nullptr), FOVEA_E_ROWS);
 }
 
 }  // namespace
