@@ -79,9 +79,14 @@ void AttentionEngine::RunPart(const Piece& piece, uint32_t first, uint32_t round
   part.rows = scratch_.part.rows;
   part.sums = scratch_.part.sums;
   part.sum_of_values = scratch_.part.sum_of_values;
+  const size_t width = RoundUp(tile_.d_v, kAttentionLanes);
   for (uint32_t i = 0; i < rows; ++i) {
-    part.rows[i] = tile_.rows[scratch_.positions[i] - first];
+    const size_t row = scratch_.positions[i] - first;
+    part.rows[i] = tile_.rows[row];
     part.rows[i].max = -std::numeric_limits<float>::infinity();
+    // Wanted behind the chunk, and in an order that no hardware sees coming.
+    __builtin_prefetch(tile_.sums + row * kAttentionLanes, 1);
+    for (size_t j = 0; j < width; j += kAttentionLanes) __builtin_prefetch(tile_.sum_of_values + row * width + j, 1);
   }
   ClearRows(&part, rows);
   RunChunk(piece, round, chunk, part);
