@@ -151,6 +151,8 @@ OperationRecord& Operation(Patch& p, OpCode code) {
   return *operation;
 }
 ValueRecord& Output(Patch& p, OpCode code) { return p.values()[Operation(p, code).output]; }
+// Tables of integers: the buckets of attention, then those that arrange rows.
+constexpr uint32_t kBuckets = 0, kArranged = 1, kArrangedToo = 2;
 TensorRecord& Indices(Patch& p, uint32_t i) {
   TensorRecord* tensor = p.tensors();
   for (;; ++tensor) {
@@ -291,15 +293,17 @@ TEST(Hostile, Records) {
        }},
       {"selected from another space", shape, [](Patch& p) { p.spaces()[8].source = 4; }},
       {"too many selected", record, [](Patch& p) { p.spaces()[8].extra = kMaxRecords + 1; }},
-      {"indices that are floats", shape, [](Patch& p) { Indices(p, 0).type = 0; }},
+      {"indices that are floats", shape, [](Patch& p) { Indices(p, kArranged).type = 0; }},
       {"floats that are indices", shape, [](Patch& p) { p.tensors()[2].type = 4; }},
-      {"index below -1", shape, [](Patch& p) { IndicesOf(p, 0)[7] = -2; }},
-      {"index of no row", shape, [](Patch& p) { IndicesOf(p, 0)[7] = 4; }},
-      {"large index", shape, [](Patch& p) { IndicesOf(p, 0)[0] = INT32_MAX; }},
-      {"least index", shape, [](Patch& p) { IndicesOf(p, 1)[3] = INT32_MIN; }},
-      {"more indices than a segment has rows", shape, [](Patch& p) { Indices(p, 0).rows = 3; }},
-      {"wider rows of indices", shape, [](Patch& p) { Indices(p, 0).width = 8; }},
-      {"overlapping tables", record, [](Patch& p) { Indices(p, 1).data = Indices(p, 0).data; }},
+      {"bucket below 0", FOVEA_E_ID, [](Patch& p) { IndicesOf(p, kBuckets)[4] = -1; }},
+      {"bucket of no row", FOVEA_E_ID, [](Patch& p) { IndicesOf(p, kBuckets)[0] = 3; }},
+      {"index below -1", shape, [](Patch& p) { IndicesOf(p, kArranged)[7] = -2; }},
+      {"index of no row", shape, [](Patch& p) { IndicesOf(p, kArranged)[7] = 4; }},
+      {"large index", shape, [](Patch& p) { IndicesOf(p, kArranged)[0] = INT32_MAX; }},
+      {"least index", shape, [](Patch& p) { IndicesOf(p, kArrangedToo)[3] = INT32_MIN; }},
+      {"more indices than a segment has rows", shape, [](Patch& p) { Indices(p, kArranged).rows = 3; }},
+      {"wider rows of indices", shape, [](Patch& p) { Indices(p, kArranged).width = 8; }},
+      {"overlapping tables", record, [](Patch& p) { Indices(p, kArrangedToo).data = Indices(p, kArranged).data; }},
       {"selection that makes floats", shape, [](Patch& p) { Output(p, OpCode::kSelect).type = 0; }},
       {"gather that makes ids", shape, [](Patch& p) { Output(p, OpCode::kGather).type = 4; }},
       {"selection elsewhere", shape, [](Patch& p) { Output(p, OpCode::kSelect).space = 2; }},
