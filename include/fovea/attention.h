@@ -157,8 +157,8 @@ enum {
  * type, and keys that are not stored in it. Sums, softmax and outputs are f32. */
 enum {
   FOVEA_PRODUCTS_F32 = 0,
-  FOVEA_PRODUCTS_BF16 = 1, /* Queries with keys, and weights with values: each operand is off by up to 2^-9 of itself. */
-  FOVEA_PRODUCTS_I8 = 2    /* Queries with keys: a row is off by up to 1/254 of its largest element. d_k up to 65536. */
+  FOVEA_PRODUCTS_BF16 = 1, /* Queries with keys, weights with values: an operand is off by up to 2^-9 of itself. */
+  FOVEA_PRODUCTS_I8 = 2    /* Queries with keys: a row is off by up to 1/254 of its largest element. d_k to 65536. */
 };
 enum {
   FOVEA_PAIRING_SEGMENTS = 0, /* Queries of segment i see the keys of segment i. */
@@ -247,11 +247,11 @@ typedef struct fovea_attention_options {
   fovea_runner runner; /* NULL: workers are called one after the other. */
   void* runner_context;
 
-  /* Local attention (Luong et al., arXiv 1508.04025): the window of a query lies around a center p that is computed, and sees the keys p - left ..
-   * p + right, fewer at the ends of the segment, none if p is no number. With `gaussian` the weights of its keys j
-   * (after the softmax, which is not made again) are multiplied by exp(-(j - p)^2 / (2 (D / 2)^2)), D = left = right.
-   * Monotonic: p = the step's number; predictive: p = S * sigmoid(..), which is a fraction of the segment. A pattern
-   * with centers is FOVEA_WINDOW_SIDES with both sides bounded and nothing else. */
+  /* Local attention (Luong et al., arXiv 1508.04025): the window of a query lies around a center p that is computed,
+   * and sees the keys p - left .. p + right, fewer at the ends of the segment, none if p is no number. With `gaussian`
+   * the weights of its keys j (after the softmax, which is not made again) are multiplied by exp(-(j - p)^2 / (2 (D /
+   * 2)^2)), D = left = right. Monotonic: p = the step's number; predictive: p = S * sigmoid(..), which is a fraction of
+   * the segment. A pattern with centers is FOVEA_WINDOW_SIDES with both sides bounded and nothing else. */
   const float* centers; /* One for each query row. */
   size_t center_stride; /* In bytes; 0: without gaps. */
   uint32_t center_kind; /* FOVEA_CENTERS_* */
@@ -268,15 +268,16 @@ typedef struct fovea_attention_options {
 } fovea_attention_options;
 
 /* The exact bytes of scratch that runs with these options need: they succeed, one byte less fails. They depend on
- * heads, kv_heads, d_k, d_v, the kind of pattern, bucket_count, products, workers, tile_rows and, with weights, weight_stride;
- * not on rows, lengths or the machine. What a run checks of the options themselves is checked here too: FOVEA_E_NULL,
- * FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_ID (an entry of a table is out of range; byte: its index). */
+ * heads, kv_heads, d_k, d_v, the kind of pattern, bucket_count, products, workers, tile_rows and, with weights,
+ * weight_stride; not on rows, lengths or the machine. What a run checks of the options themselves is checked here too:
+ * FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_ID (an entry of a table is out of range; byte: its index).
+ */
 FOVEA_API fovea_status fovea_attention_scratch(const fovea_attention_options* options, uint64_t* bytes,
                                                fovea_error* error);
 
-/* Pairs of a query and a key whose score would be made in one segment of `queries` rows and `keys` keys, of all heads together:
- * what the time of a run follows. Counted as fovea_session_step_pairs does; listed rows of the pattern are those of the segment, so they
- * are counted exactly. Of the options, offsets and segment_count are not read. */
+/* Pairs of a query and a key whose score would be made in one segment of `queries` rows and `keys` keys, of all heads
+ * together: what the time of a run follows. Counted as fovea_session_step_pairs does; listed rows of the pattern are
+ * those of the segment, so they are counted exactly. Of the options, offsets and segment_count are not read. */
 FOVEA_API fovea_status fovea_attention_pairs(const fovea_attention_options* options, uint32_t queries, uint32_t keys,
                                              uint64_t* pairs, fovea_error* error);
 

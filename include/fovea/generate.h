@@ -1,10 +1,10 @@
 /* fovea/generate.h - tokens out of a decoder, one step after the other, pulled by the caller.
  *
- * A decoder is a program that makes one step for each text of a batch: it reads the last token of each text (an i32 input of
- * width 1) and what it carries from step to step, and writes scores for the next token (an output of one number for each
- * token). If there is an encoder, its outputs are linked to the decoder's inputs (fovea_session_link): nothing is copied, and
- * keys that the encoder made are used again in every step. The caller makes both sessions, in its own memory, and runs the
- * encoder; a generator does the rest:
+ * A decoder is a program that makes one step for each text of a batch: it reads the last token of each text (an i32
+ * input of width 1) and what it carries from step to step, and writes scores for the next token (an output of one
+ * number for each token). If there is an encoder, its outputs are linked to the decoder's inputs (fovea_session_link):
+ * nothing is copied, and keys that the encoder made are used again in every step. The caller makes both sessions, in
+ * its own memory, and runs the encoder; a generator does the rest:
  *
  *   encode session: set segments or bind texts, write inputs, run
  *   fovea_generate_size -> memory -> fovea_generate_init
@@ -14,10 +14,10 @@
  *
  *   generate.encode, generate.decode  names of the programs ("encode", "decode" where absent); for callers only
  *   generate.token, generate.scores   names of that input and that output of the decoder
- *   generate.link.<input>             the encoder's output that the decoder's input reads, or, if it is carried, begins with
- *   generate.start                    the token that stands before the first one
- *   generate.end                      tokens that end a text, with a space between them; may be absent
- *   generate.most                     the most tokens of a text; may be absent
+ *   generate.link.<input>             the encoder's output that the decoder's input reads, or, if it is carried, begins
+ * with generate.start                    the token that stands before the first one generate.end tokens that end a
+ * text, with a space between them; may be absent generate.most                     the most tokens of a text; may be
+ * absent
  *
  * After each step taps and outputs of the decode session can be read as after any run: an alignment is the tap of its
  * attention. One generator, with its sessions, is used by one thread at a time. Nothing is allocated.
@@ -33,8 +33,8 @@ extern "C" {
 
 typedef struct fovea_generator fovea_generator;
 
-/* Zero fields mean: as the metadata says. Set struct_size to sizeof(fovea_generate_options). Strings and arrays are read during the
- * call only. */
+/* Zero fields mean: as the metadata says. Set struct_size to sizeof(fovea_generate_options). Strings and arrays are
+ * read during the call only. */
 typedef struct fovea_generate_options {
   size_t struct_size;
   fovea_session* decode;       /* Required. Its links are made by the generator. */
@@ -47,26 +47,28 @@ typedef struct fovea_generate_options {
   uint32_t most;
 } fovea_generate_options;
 
-/* The inputs of a decoder that the metadata links to an encoder and that are not carried: what fovea_session_options.linked of the
- * decode session must name. Writes up to `room` of them and their number. Statuses: FOVEA_E_HANDLE, FOVEA_E_INDEX, FOVEA_E_NULL,
- * FOVEA_E_CAPACITY (*count is the room needed). */
-FOVEA_API fovea_status fovea_generate_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs, uint32_t room,
-                                             uint32_t* count);
+/* The inputs of a decoder that the metadata links to an encoder and that are not carried: what
+ * fovea_session_options.linked of the decode session must name. Writes up to `room` of them and their number. Statuses:
+ * FOVEA_E_HANDLE, FOVEA_E_INDEX, FOVEA_E_NULL, FOVEA_E_CAPACITY (*count is the room needed). */
+FOVEA_API fovea_status fovea_generate_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs,
+                                             uint32_t room, uint32_t* count);
 
-/* The exact bytes of a generator. They depend on the options and the decode session's limit of texts. Statuses: FOVEA_E_NULL,
- * FOVEA_E_STRUCT_SIZE, FOVEA_E_HANDLE; FOVEA_E_NAME (neither options nor metadata name the token, the scores or the first token, there
- * is no such value, or a number in the metadata is none); FOVEA_E_OPTION (values that are not as above, more scores than the token's table
- * has rows, sessions of different models, links without an encoder); FOVEA_E_ID (a token is out of range). */
+/* The exact bytes of a generator. They depend on the options and the decode session's limit of texts. Statuses:
+ * FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_HANDLE; FOVEA_E_NAME (neither options nor metadata name the token, the
+ * scores or the first token, there is no such value, or a number in the metadata is none); FOVEA_E_OPTION (values that
+ * are not as above, more scores than the token's table has rows, sessions of different models, links without an
+ * encoder); FOVEA_E_ID (a token is out of range). */
 FOVEA_API fovea_status fovea_generate_size(const fovea_generate_options* options, uint64_t* needed, fovea_error* error);
 
-/* Makes a generator in `memory` (64-aligned). Besides the statuses of fovea_generate_size: FOVEA_E_TOO_SMALL (expected: the exact bytes),
- * FOVEA_E_MISALIGNED. The sessions must live as long as it is used. */
+/* Makes a generator in `memory` (64-aligned). Besides the statuses of fovea_generate_size: FOVEA_E_TOO_SMALL (expected:
+ * the exact bytes), FOVEA_E_MISALIGNED. The sessions must live as long as it is used. */
 FOVEA_API fovea_status fovea_generate_init(const fovea_generate_options* options, void* memory, uint64_t size,
                                            fovea_generator** generator, fovea_error* error);
 
-/* Begins with the texts that the encoder has just run: carried inputs of the decoder become zeros, links are made, no text has a
- * token yet. Without links the decoder's segments are the caller's to set before. Carried inputs that should begin as something else are
- * written afterwards. FOVEA_E_ORDER if the encoder has no finished run or the decoder no texts; what fovea_session_link returns. */
+/* Begins with the texts that the encoder has just run: carried inputs of the decoder become zeros, links are made, no
+ * text has a token yet. Without links the decoder's segments are the caller's to set before. Carried inputs that should
+ * begin as something else are written afterwards. FOVEA_E_ORDER if the encoder has no finished run or the decoder no
+ * texts; what fovea_session_link returns. */
 FOVEA_API fovea_status fovea_generate_start(fovea_generator* generator, fovea_error* error);
 
 /* What a step gave. Arrays have an entry for each text and are valid until the next call. Set struct_size. */
@@ -80,13 +82,14 @@ typedef struct fovea_generated {
   const uint8_t* ended;  /* 1: this token or an earlier one ended the text. */
 } fovea_generated;
 
-/* Makes one step for all texts: feeds each its last token, runs the decoder and takes the token with the highest score, of equals the
- * lowest. `forced` (NULL: none) has an entry for each text: a token to take instead of the chosen one, -1 to choose. Texts that ended take
- * part in the run, as the decoder makes its step for all, but get no more tokens. `generated` may be NULL.
- * Statuses: FOVEA_E_ORDER (not started, all texts have ended, or the decoder got other segments since the start); FOVEA_E_ID (a forced token is
- * none, byte: whose); what fovea_session_run returns. A call that fails changes nothing and may be made again. */
-FOVEA_API fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced, fovea_generated* generated,
-                                           fovea_error* error);
+/* Makes one step for all texts: feeds each its last token, runs the decoder and takes the token with the highest score,
+ * of equals the lowest. `forced` (NULL: none) has an entry for each text: a token to take instead of the chosen one, -1
+ * to choose. Texts that ended take part in the run, as the decoder makes its step for all, but get no more tokens.
+ * `generated` may be NULL. Statuses: FOVEA_E_ORDER (not started, all texts have ended, or the decoder got other
+ * segments since the start); FOVEA_E_ID (a forced token is none, byte: whose); what fovea_session_run returns. A call
+ * that fails changes nothing and may be made again. */
+FOVEA_API fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced,
+                                           fovea_generated* generated, fovea_error* error);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,9 @@
 /* fovea/model.h - from a blob to a model: checking, sizing, placing, looking inside.
  *
- * A model is the immutable part: tables made from the blob, and packed weights where the blob has none that fit this machine. It
- * lives in memory of the caller and refers to the blob, which must stay where it is, unchanged, as long as the model is used.
- * There is nothing to free: forget the handle, then reuse the memory. Any number of sessions and threads may use one model
- * at the same time once fovea_model_init has returned.
+ * A model is the immutable part: tables made from the blob, and packed weights where the blob has none that fit this
+ * machine. It lives in memory of the caller and refers to the blob, which must stay where it is, unchanged, as long as
+ * the model is used. There is nothing to free: forget the handle, then reuse the memory. Any number of sessions and
+ * threads may use one model at the same time once fovea_model_init has returned.
  */
 #ifndef FOVEA_MODEL_H_
 #define FOVEA_MODEL_H_
@@ -26,33 +26,44 @@ enum {
 /* Options of a model. Zero fields mean the default; set struct_size to sizeof(fovea_model_options). */
 typedef struct fovea_model_options {
   size_t struct_size;
-  uint32_t backend;       /* FOVEA_BACKEND_* */
-  uint32_t skip_checksum; /* 1: do not read the whole blob to verify its checksum. All structural checks are made anyway. */
+  uint32_t backend; /* FOVEA_BACKEND_* */
+  uint32_t
+      skip_checksum; /* 1: do not read the whole blob to verify its checksum. All structural checks are made anyway. */
 } fovea_model_options;
 
-/* Checks a whole blob: checksum, every section, record, shape and the tokenizer's data. Uses no memory and keeps nothing.
- * `blob` must start on a multiple of 64 bytes (FOVEA_E_MISALIGNED). Linear in `size`. Any thread.
- * Returns FOVEA_OK, FOVEA_E_NULL, FOVEA_E_MISALIGNED, a FOVEA_E_BLOB or FOVEA_E_UNSUPPORTED status. */
+/* Checks a whole blob: checksum, every section, record, shape and the tokenizer's data. Uses no memory and keeps
+ * nothing. `blob` must start on a multiple of 64 bytes (FOVEA_E_MISALIGNED). Linear in `size`. Any thread. Returns
+ * FOVEA_OK, FOVEA_E_NULL, FOVEA_E_MISALIGNED, a FOVEA_E_BLOB or FOVEA_E_UNSUPPORTED status. */
 FOVEA_API fovea_status fovea_blob_verify(const void* blob, uint64_t size, fovea_error* error);
 
-/* The exact bytes that fovea_model_init needs for this blob and these options (NULL: defaults) with this library build; they do
- * not depend on the machine unless the blob has packed weights that fit it. Checks the blob's structure like verify. Any thread. */
-FOVEA_API fovea_status fovea_model_size(const void* blob, uint64_t size, const fovea_model_options* options, uint64_t* needed,
-                                        fovea_error* error);
+/* The exact bytes that fovea_model_init needs for this blob and these options (NULL: defaults) with this library build;
+ * they do not depend on the machine unless the blob has packed weights that fit it. Checks the blob's structure like
+ * verify. Any thread. */
+FOVEA_API fovea_status fovea_model_size(const void* blob, uint64_t size, const fovea_model_options* options,
+                                        uint64_t* needed, fovea_error* error);
 
 /* Makes a model in `memory` (64-aligned, at least the bytes that fovea_model_size gave for the same arguments).
  * On failure *model is NULL and the memory's content is unspecified. Weights are packed here, if at all, never later.
- * Besides the statuses of fovea_model_size: FOVEA_E_TOO_SMALL (expected = needed bytes), FOVEA_E_MISALIGNED. Any thread. */
-FOVEA_API fovea_status fovea_model_init(const void* blob, uint64_t size, const fovea_model_options* options, void* memory,
-                                        uint64_t memory_size, fovea_model** model, fovea_error* error);
+ * Besides the statuses of fovea_model_size: FOVEA_E_TOO_SMALL (expected = needed bytes), FOVEA_E_MISALIGNED. Any
+ * thread. */
+FOVEA_API fovea_status fovea_model_init(const void* blob, uint64_t size, const fovea_model_options* options,
+                                        void* memory, uint64_t memory_size, fovea_model** model, fovea_error* error);
 
 /* fovea_model_size and fovea_model_init in one call: `memory` is called once. The same statuses. */
-FOVEA_API fovea_status fovea_model_make(const void* blob, uint64_t size, const fovea_model_options* options, fovea_memory memory,
-                                        void* memory_context, fovea_model** model, fovea_error* error);
+FOVEA_API fovea_status fovea_model_make(const void* blob, uint64_t size, const fovea_model_options* options,
+                                        fovea_memory memory, void* memory_context, fovea_model** model,
+                                        fovea_error* error);
 
 /* ---- Looking inside. Strings belong to the blob. All of it is constant and may be called from any thread. ---- */
 
-enum { FOVEA_TYPE_F32 = 0, FOVEA_TYPE_F16 = 1, FOVEA_TYPE_I8 = 2, FOVEA_TYPE_I4 = 3, FOVEA_TYPE_I32 = 4, FOVEA_TYPE_BF16 = 5 };
+enum {
+  FOVEA_TYPE_F32 = 0,
+  FOVEA_TYPE_F16 = 1,
+  FOVEA_TYPE_I8 = 2,
+  FOVEA_TYPE_I4 = 3,
+  FOVEA_TYPE_I32 = 4,
+  FOVEA_TYPE_BF16 = 5
+};
 
 /* "no such": a space without parent. */
 #define FOVEA_NONE 0xffffffffu
@@ -64,13 +75,13 @@ typedef struct fovea_model_info {
   uint32_t tensor_count;
   uint32_t metadata_count;
   uint32_t section_count;
-  uint32_t linear_count;      /* Distinct linear layers (pairs of weight and bias). */
-  uint32_t has_text;          /* 1: fovea/text.h works on this model. */
-  uint32_t uses_packed;       /* 1: a packed section of the blob fits this machine and is used in place. */
+  uint32_t linear_count; /* Distinct linear layers (pairs of weight and bias). */
+  uint32_t has_text;     /* 1: fovea/text.h works on this model. */
+  uint32_t uses_packed;  /* 1: a packed section of the blob fits this machine and is used in place. */
   uint64_t blob_bytes;
-  uint64_t weight_bytes;      /* Of the weights section. */
-  uint64_t packed_bytes;      /* Packed weights in the model's own memory. */
-  const char* backend;        /* "xnnpack" or "highway" */
+  uint64_t weight_bytes; /* Of the weights section. */
+  uint64_t packed_bytes; /* Packed weights in the model's own memory. */
+  const char* backend;   /* "xnnpack" or "highway" */
 } fovea_model_info;
 FOVEA_API fovea_status fovea_model_get_info(const fovea_model* model, fovea_model_info* info);
 
@@ -86,9 +97,11 @@ FOVEA_API fovea_status fovea_model_section(const fovea_model* model, uint32_t se
 /* A row space: what the rows of a value are. Segment i of a space is row i of its parent. */
 typedef struct fovea_space_info {
   const char* name;
-  uint32_t parent;           /* FOVEA_NONE: all rows are one segment. */
-  uint32_t is_input;         /* 1: the caller sets its segments; 0: they follow from another space, or a run selects its rows. */
-  uint32_t max_segment_rows; /* Longest segment that the model has (position tables, segments of one length); 0xffffffff: any. */
+  uint32_t parent; /* FOVEA_NONE: all rows are one segment. */
+  uint32_t
+      is_input; /* 1: the caller sets its segments; 0: they follow from another space, or a run selects its rows. */
+  uint32_t max_segment_rows; /* Longest segment that the model has (position tables, segments of one length);
+                                0xffffffff: any. */
 } fovea_space_info;
 FOVEA_API fovea_status fovea_model_space(const fovea_model* model, uint32_t space, fovea_space_info* info);
 
@@ -108,7 +121,8 @@ FOVEA_API const char* fovea_model_metadata(const fovea_model* model, const char*
 /* The name of a class, metadata "label.N"; "" if the blob has none for it. */
 FOVEA_API const char* fovea_model_label(const fovea_model* model, uint32_t index);
 /* Entry `index` in the order of the blob. FOVEA_E_INDEX past the end. */
-FOVEA_API fovea_status fovea_model_metadata_at(const fovea_model* model, uint32_t index, const char** key, const char** value);
+FOVEA_API fovea_status fovea_model_metadata_at(const fovea_model* model, uint32_t index, const char** key,
+                                               const char** value);
 
 typedef struct fovea_program_info {
   const char* name;
@@ -124,16 +138,21 @@ typedef struct fovea_value_info {
   const char* name;
   uint32_t space;
   uint32_t width;
-  uint32_t type; /* FOVEA_TYPE_F32; FOVEA_TYPE_I32 for ids, marks and indices of selected rows; F16, BF16, I8: keys and values stored so. */
+  uint32_t type; /* FOVEA_TYPE_F32; FOVEA_TYPE_I32 for ids, marks and indices of selected rows; F16, BF16, I8: keys and
+                    values stored so. */
   uint32_t role; /* FOVEA_ROLE_* */
-  uint32_t id_limit; /* Ids must be below this; 0 for values that are not ids (marks may be any number). */
-  uint32_t carried_by; /* Inputs: the output of the program whose rows of one run are this input's of the next; FOVEA_NONE: none. */
+  uint32_t id_limit;   /* Ids must be below this; 0 for values that are not ids (marks may be any number). */
+  uint32_t carried_by; /* Inputs: the output of the program whose rows of one run are this input's of the next;
+                          FOVEA_NONE: none. */
 } fovea_value_info;
-FOVEA_API fovea_status fovea_program_value(const fovea_model* model, uint32_t program, uint32_t value, fovea_value_info* info);
+FOVEA_API fovea_status fovea_program_value(const fovea_model* model, uint32_t program, uint32_t value,
+                                           fovea_value_info* info);
 
 /* Index of the value, step or space with that name; FOVEA_E_NAME if there is none. */
-FOVEA_API fovea_status fovea_program_find_value(const fovea_model* model, uint32_t program, const char* name, uint32_t* value);
-FOVEA_API fovea_status fovea_program_find_step(const fovea_model* model, uint32_t program, const char* name, uint32_t* step);
+FOVEA_API fovea_status fovea_program_find_value(const fovea_model* model, uint32_t program, const char* name,
+                                                uint32_t* value);
+FOVEA_API fovea_status fovea_program_find_step(const fovea_model* model, uint32_t program, const char* name,
+                                               uint32_t* step);
 FOVEA_API fovea_status fovea_model_find_space(const fovea_model* model, const char* name, uint32_t* space);
 FOVEA_API fovea_status fovea_model_find_program(const fovea_model* model, const char* name, uint32_t* program);
 
@@ -145,18 +164,19 @@ typedef struct fovea_step_info {
   uint32_t phase;      /* Steps of one phase run tile by tile without a barrier. */
   uint32_t tile_local; /* 1: the output exists for one tile at a time only. */
   uint32_t input_count;
-  uint32_t inputs[8];  /* Values. */
+  uint32_t inputs[8]; /* Values. */
   uint32_t tensor_count;
-  uint32_t tensors[8]; /* FOVEA_NONE where absent. */
-  uint32_t heads;      /* attention; else 0 */
+  uint32_t tensors[8];      /* FOVEA_NONE where absent. */
+  uint32_t heads;           /* attention; else 0 */
   double flops_per_row;     /* Work that grows with the rows of the output's space. */
   double flops_per_row_key; /* attention: work per query row and visible key; else 0. */
   const char* backend;      /* linear: who multiplies; else NULL. */
 } fovea_step_info;
-FOVEA_API fovea_status fovea_program_step(const fovea_model* model, uint32_t program, uint32_t step, fovea_step_info* info);
+FOVEA_API fovea_status fovea_program_step(const fovea_model* model, uint32_t program, uint32_t step,
+                                          fovea_step_info* info);
 
-/* Bytes that fovea_model_pack writes: a packed section for this machine and library build (fovea convert --pack host puts it into
- * the blob); 0 if the backend packs nothing. */
+/* Bytes that fovea_model_pack writes: a packed section for this machine and library build (fovea convert --pack host
+ * puts it into the blob); 0 if the backend packs nothing. */
 FOVEA_API fovea_status fovea_model_packed_size(const fovea_model* model, uint64_t* bytes, uint64_t* layout);
 FOVEA_API fovea_status fovea_model_pack(const fovea_model* model, void* out, uint64_t size, fovea_error* error);
 

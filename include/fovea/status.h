@@ -3,8 +3,8 @@
  * A status has two levels: the class in the low 8 bits says what the caller should do about it, the detail in the
  * bits above says what happened. FOVEA_STATUS_CLASS() takes the class out. FOVEA_OK is zero.
  *
- * Every call that can fail also takes a `fovea_error*`: storage of the caller (NULL: not wanted) that is filled when the
- * call fails and left alone when it succeeds. Its text is static: it is never freed and needs no translation table.
+ * Every call that can fail also takes a `fovea_error*`: storage of the caller (NULL: not wanted) that is filled when
+ * the call fails and left alone when it succeeds. Its text is static: it is never freed and needs no translation table.
  * Nothing in fovea prints, aborts, throws or keeps an error of its own.
  */
 #ifndef FOVEA_STATUS_H_
@@ -69,9 +69,9 @@ enum {
   FOVEA_E_TEXT_DATA = FOVEA_E_BLOB | (7 << 8), /* The tokenizer's data is inconsistent. */
 
   /* Details of FOVEA_E_UNSUPPORTED. */
-  FOVEA_E_VERSION = FOVEA_E_UNSUPPORTED | (1 << 8),    /* The blob's format is newer than this library. */
-  FOVEA_E_OP = FOVEA_E_UNSUPPORTED | (2 << 8),         /* Unknown operation or attribute. */
-  FOVEA_E_BUILD = FOVEA_E_UNSUPPORTED | (3 << 8),      /* The library was built without what this asks for. */
+  FOVEA_E_VERSION = FOVEA_E_UNSUPPORTED | (1 << 8),     /* The blob's format is newer than this library. */
+  FOVEA_E_OP = FOVEA_E_UNSUPPORTED | (2 << 8),          /* Unknown operation or attribute. */
+  FOVEA_E_BUILD = FOVEA_E_UNSUPPORTED | (3 << 8),       /* The library was built without what this asks for. */
   FOVEA_E_TOO_COMPLEX = FOVEA_E_UNSUPPORTED | (4 << 8), /* Beyond a stated limit of the format. */
 
   /* Details of FOVEA_E_MEMORY. */
@@ -79,29 +79,32 @@ enum {
   FOVEA_E_MISALIGNED = FOVEA_E_MEMORY | (2 << 8), /* The block must start on a multiple of `expected` bytes. */
 
   /* Details of FOVEA_E_LIMIT. */
-  FOVEA_E_ROWS = FOVEA_E_LIMIT | (1 << 8),     /* More rows than the session's limit for this space, or than a run may select. */
+  FOVEA_E_ROWS =
+      FOVEA_E_LIMIT | (1 << 8), /* More rows than the session's limit for this space, or than a run may select. */
   FOVEA_E_SEGMENTS = FOVEA_E_LIMIT | (2 << 8), /* More segments than the session's limit, or lengths that disagree. */
-  FOVEA_E_LENGTH = FOVEA_E_LIMIT | (3 << 8),   /* A segment is longer than the model's positions or the session's limit. */
+  FOVEA_E_LENGTH =
+      FOVEA_E_LIMIT | (3 << 8), /* A segment is longer than the model's positions or the session's limit. */
   FOVEA_E_CAPACITY = FOVEA_E_LIMIT | (4 << 8), /* The caller's output array is full: `expected` entries are needed. */
 
   /* Details of FOVEA_E_INPUT. */
-  FOVEA_E_ID = FOVEA_E_INPUT | (1 << 8),   /* An id is outside its table. */
-  FOVEA_E_UTF8 = FOVEA_E_INPUT | (2 << 8), /* The text is not valid UTF-8 at `byte`. */
+  FOVEA_E_ID = FOVEA_E_INPUT | (1 << 8),    /* An id is outside its table. */
+  FOVEA_E_UTF8 = FOVEA_E_INPUT | (2 << 8),  /* The text is not valid UTF-8 at `byte`. */
   FOVEA_E_EMPTY = FOVEA_E_INPUT | (3 << 8), /* A segment has no rows where at least one is needed. */
-  FOVEA_E_STATE = FOVEA_E_INPUT | (4 << 8)  /* A saved state is damaged, or of another program, model or number of rows. */
+  FOVEA_E_STATE =
+      FOVEA_E_INPUT | (4 << 8) /* A saved state is damaged, or of another program, model or number of rows. */
 };
 
 /* Where and why a call failed. Fields that do not apply are zero, or FOVEA_NOWHERE for section, step and tensor. */
 #define FOVEA_NOWHERE 0xffffffffu
 typedef struct fovea_error {
   fovea_status status;
-  uint32_t section;   /* Section of the blob, by its position in the section table. */
-  uint32_t step;      /* Operation of the program, by its position. */
-  uint32_t tensor;    /* Tensor or value concerned, by its position. */
-  uint64_t byte;      /* Byte offset in the blob or text, or index of the offending entry in an input. */
-  uint64_t expected;  /* What was needed: bytes, count, upper bound; the text says which. */
-  uint64_t found;     /* What was there. */
-  const char* text;   /* Static, one line, English, no full stop. */
+  uint32_t section;  /* Section of the blob, by its position in the section table. */
+  uint32_t step;     /* Operation of the program, by its position. */
+  uint32_t tensor;   /* Tensor or value concerned, by its position. */
+  uint64_t byte;     /* Byte offset in the blob or text, or index of the offending entry in an input. */
+  uint64_t expected; /* What was needed: bytes, count, upper bound; the text says which. */
+  uint64_t found;    /* What was there. */
+  const char* text;  /* Static, one line, English, no full stop. */
 } fovea_error;
 
 /* A short static name of a status ("FOVEA_E_TOO_SMALL"); "unknown status" for numbers that are none. Any thread. */

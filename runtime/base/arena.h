@@ -1,4 +1,5 @@
-// The one place that turns a caller's memory block into objects and arrays. No other file computes a byte offset in one.
+// The one place that turns a caller's memory block into objects and arrays. No other file computes a byte offset in
+// one.
 //
 //   block  |<- pad to 64 ->| object | array ........ | array .. |  unused  |
 //                          ^ each starts on a multiple of 64 bytes

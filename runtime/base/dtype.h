@@ -12,9 +12,9 @@ namespace fovea {
 enum class DType : uint32_t {
   kF32 = 0,
   kF16 = 1,
-  kI8 = 2,   // int8, one f32 scale per row: w = q * scale[row]
-  kI4 = 3,   // unsigned nibbles with zero point 8, low nibble first, one bf16 scale per 32 of a row: w = (q - 8) * scale
-  kI32 = 4,  // ids
+  kI8 = 2,  // int8, one f32 scale per row: w = q * scale[row]
+  kI4 = 3,  // unsigned nibbles with zero point 8, low nibble first, one bf16 scale per 32 of a row: w = (q - 8) * scale
+  kI32 = 4,   // ids
   kBf16 = 5,  // values only
 };
 inline constexpr uint32_t kDTypeCount = 6;
@@ -25,11 +25,15 @@ inline constexpr uint32_t kI4Block = 32;
 constexpr uint64_t RowBytes(DType type, uint64_t width) {
   switch (type) {
     case DType::kF16:
-    case DType::kBf16: return 2 * width;
-    case DType::kI8: return width;
-    case DType::kI4: return DivideUp(width, 2);
+    case DType::kBf16:
+      return 2 * width;
+    case DType::kI8:
+      return width;
+    case DType::kI4:
+      return DivideUp(width, 2);
     case DType::kF32:
-    case DType::kI32: return 4 * width;
+    case DType::kI32:
+      return 4 * width;
   }
   return 0;
 }
@@ -37,9 +41,12 @@ constexpr uint64_t RowBytes(DType type, uint64_t width) {
 // Bytes of the scales that belong to `rows` rows of `width` elements.
 constexpr uint64_t ScaleBytes(DType type, uint64_t rows, uint64_t width) {
   switch (type) {
-    case DType::kI8: return 4 * rows;
-    case DType::kI4: return 2 * rows * DivideUp(width, kI4Block);
-    default: return 0;
+    case DType::kI8:
+      return 4 * rows;
+    case DType::kI4:
+      return 2 * rows * DivideUp(width, kI4Block);
+    default:
+      return 0;
   }
 }
 

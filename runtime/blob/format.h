@@ -117,7 +117,8 @@ struct ValueRecord {
   uint32_t name;  // string; looking a name up finds the first
   uint32_t space;
   uint32_t width;
-  uint32_t type;  // DType: f32; i32 for ids (inputs) and row indices (made by `select`); f16, bf16, int8: made by `cast`
+  uint32_t
+      type;  // DType: f32; i32 for ids (inputs) and row indices (made by `select`); f16, bf16, int8: made by `cast`
   ValueRole role;
   uint32_t carried_by;  // kCarried: an output of the same program, space, width and type, of no other; else 0
 };

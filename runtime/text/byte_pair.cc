@@ -9,8 +9,13 @@ namespace {
 class Pairs {
  public:
   Pairs(const Tokenizer& tokenizer, const View& word, const Scratch& scratch)
-      : t_(tokenizer), size_(word.size), id_(scratch.pairs), next_(id_ + size_), previous_(next_ + size_),
-        rank_(previous_ + size_), winner_(rank_ + size_) {
+      : t_(tokenizer),
+        size_(word.size),
+        id_(scratch.pairs),
+        next_(id_ + size_),
+        previous_(next_ + size_),
+        rank_(previous_ + size_),
+        winner_(rank_ + size_) {
     for (uint32_t i = 0; i < size_; ++i) {
       id_[i] = t_.byte_ids[word.bytes[i]];
       next_[i] = i + 1;

@@ -13,10 +13,11 @@ struct Rule {
   const char* to;
 };
 // Spaces that tokenization put in. A word-piece decoder applies them token by token, in this order.
-constexpr Rule kTokenRules[] = {{" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},    {" n't", "n't"},
-                                {" 'm", "'m"},   {" do not", " don't"},        {" 's", "'s"},   {" 've", "'ve"}, {" 're", "'re"}};
+constexpr Rule kTokenRules[] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+                                {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+                                {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
 // The same without the rule that changes words, for whole texts.
-constexpr Rule kTextRules[] = {{" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},   {" ' ", "'"},
+constexpr Rule kTextRules[] = {{" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
                                {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
 
 class Writer {
@@ -87,8 +88,8 @@ class Writer {
  private:
   uint8_t* const out_;
   const uint64_t capacity_;
-  uint64_t size_ = 0;     // of the whole text
-  uint64_t written_ = 0;  // of it, in out_
+  uint64_t size_ = 0;        // of the whole text
+  uint64_t written_ = 0;     // of it, in out_
   uint8_t pending_[4] = {};  // the beginning of a character
   uint32_t pending_size_ = 0;
 };
@@ -142,7 +143,9 @@ Status Decode(const Tokenizer& tokenizer, const int32_t* ids, uint64_t count, co
     if (options.skip_special && (flags & kTokenSpecial) != 0) continue;
     const Bytes piece = tokenizer.Piece(id);
     switch (static_cast<DecoderKind>(tokenizer.header.decoder)) {
-      case DecoderKind::kWordPiece: PutWordPiece(tokenizer, piece, first, &writer); break;
+      case DecoderKind::kWordPiece:
+        PutWordPiece(tokenizer, piece, first, &writer);
+        break;
       case DecoderKind::kMetaspace:
         PutMarked(piece, first && (tokenizer.header.decoder_flags & kDecodeKeepPrefix) == 0, &writer);
         break;
@@ -162,7 +165,9 @@ Status Decode(const Tokenizer& tokenizer, const int32_t* ids, uint64_t count, co
       case DecoderKind::kByteLevel:
         for (uint32_t j = 0; j < piece.size; ++j) writer.PutLossy(piece.data[j]);
         break;
-      default: writer.Put(piece.data, piece.size); break;
+      default:
+        writer.Put(piece.data, piece.size);
+        break;
     }
     first = false;
   }

@@ -87,8 +87,7 @@ uint64_t WorkspaceSize(const Tokenizer& tokenizer, uint64_t length) {
 }
 
 Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* second, const EncodeOptions& options,
-              void* workspace, uint64_t workspace_size, Reporter& reporter, TokenArrays* arrays,
-              EncodeResult* result) {
+              void* workspace, uint64_t workspace_size, Reporter& reporter, TokenArrays* arrays, EncodeResult* result) {
   const TextInput inputs[2] = {first, second == nullptr ? TextInput() : *second};
   const uint64_t needed = WorkspaceSize(tokenizer, std::max(inputs[0].size, inputs[1].size));
   if (needed == UINT64_MAX) return reporter.Fail(FOVEA_E_LENGTH, "the text is too long for any workspace");
@@ -116,7 +115,8 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
   }
   const uint64_t room = options.max_length - specials;
   if ((options.stride != 0 && options.stride >= room) || (second != nullptr && options.window != 0)) {
-    return reporter.Fail(FOVEA_E_OPTION, "stride must be below max_length without special tokens, windows are for single texts");
+    return reporter.Fail(FOVEA_E_OPTION,
+                         "stride must be below max_length without special tokens, windows are for single texts");
   }
 
   uint32_t trim = 0;

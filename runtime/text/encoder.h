@@ -16,13 +16,13 @@ struct EncodeOptions {
   bool special_tokens = true;        // wrap the texts in the tokenizer's template
   uint64_t max_length = UINT64_MAX;  // of the result, special tokens included
   Truncation truncation = Truncation::kLongestFirst;
-  bool from_left = false;            // cut at the beginning
-  uint64_t stride = 0;               // tokens that consecutive windows of a single text share
-  uint64_t window = 0;               // which window of a single text
+  bool from_left = false;  // cut at the beginning
+  uint64_t stride = 0;     // tokens that consecutive windows of a single text share
+  uint64_t window = 0;     // which window of a single text
 };
 
 struct EncodeResult {
-  uint64_t windows = 1;  // that a single text makes with this max_length and stride
+  uint64_t windows = 1;     // that a single text makes with this max_length and stride
   uint64_t tokens[2] = {};  // of each text before truncation, without special tokens
 };
 

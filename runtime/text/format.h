@@ -11,37 +11,37 @@ inline constexpr uint32_t kVersion = 1;
 inline constexpr uint32_t kNoId = 0xffffffff;
 
 // Limits of the format.
-inline constexpr uint32_t kMaxSteps = 16;           // records in kNormalizer and kPreTokenizer each
-inline constexpr uint32_t kMaxTemplate = 64;        // records in kTemplateSingle and kTemplatePair each
-inline constexpr uint32_t kMaxPieceBytes = 4096;    // longest piece
-inline constexpr uint32_t kMaxCharsmapKey = 255;    // longest key of a character map
-inline constexpr uint32_t kMaxExpansion = 64;       // normalized bytes per byte of text
+inline constexpr uint32_t kMaxSteps = 16;         // records in kNormalizer and kPreTokenizer each
+inline constexpr uint32_t kMaxTemplate = 64;      // records in kTemplateSingle and kTemplatePair each
+inline constexpr uint32_t kMaxPieceBytes = 4096;  // longest piece
+inline constexpr uint32_t kMaxCharsmapKey = 255;  // longest key of a character map
+inline constexpr uint32_t kMaxExpansion = 64;     // normalized bytes per byte of text
 
 enum class ModelKind : uint32_t { kWordPiece = 1, kUnigram = 2, kBpe = 3 };
 enum class DecoderKind : uint32_t { kNone = 0, kWordPiece = 1, kMetaspace = 2, kSentencePiece = 3, kByteLevel = 4 };
 
 enum TableIndex : uint32_t {
-  kPool = 0,            // bytes: strings that records refer to
-  kNormalizer,          // Step: in this order
-  kPreTokenizer,        // Step: in this order
-  kRanges,              // MapRange: the maps of all kMap steps, one after the other, each sorted
-  kClasses,             // u32: first code point << 11 | class bits; sorted; valid until the next entry
-  kCombining,           // u32: first code point << 11 | canonical combining class; likewise
-  kCompositions,        // Composition: sorted by (first, second)
-  kCharsmapTrie,        // u32 units: key bytes -> offset in kCharsmapStrings
-  kCharsmapStrings,     // NUL-terminated strings
-  kPieceOffsets,        // u32[vocabulary + 1]: piece id is kPieceText[offset[id], offset[id + 1])
-  kPieceText,           // bytes
-  kScores,              // f32[vocabulary] or f64[vocabulary] (kScores64), for kUnigram
-  kTokenFlags,          // u8[vocabulary]
-  kVocabularyTrie,      // u32 units: piece bytes -> id
-  kAdded,               // Added
-  kAddedRawTrie,        // u32 units: content -> index in kAdded, searched before normalization
-  kAddedNormalizedTrie, // u32 units: normalized content -> index in kAdded, searched after it
-  kTemplateSingle,      // TemplateItem
-  kTemplatePair,        // TemplateItem
-  kMerges,              // Merge: open-addressed hash table of byte-pair merges, for kBpe
-  kByteIds,             // u32[256]: id of each single byte, for kBpe
+  kPool = 0,             // bytes: strings that records refer to
+  kNormalizer,           // Step: in this order
+  kPreTokenizer,         // Step: in this order
+  kRanges,               // MapRange: the maps of all kMap steps, one after the other, each sorted
+  kClasses,              // u32: first code point << 11 | class bits; sorted; valid until the next entry
+  kCombining,            // u32: first code point << 11 | canonical combining class; likewise
+  kCompositions,         // Composition: sorted by (first, second)
+  kCharsmapTrie,         // u32 units: key bytes -> offset in kCharsmapStrings
+  kCharsmapStrings,      // NUL-terminated strings
+  kPieceOffsets,         // u32[vocabulary + 1]: piece id is kPieceText[offset[id], offset[id + 1])
+  kPieceText,            // bytes
+  kScores,               // f32[vocabulary] or f64[vocabulary] (kScores64), for kUnigram
+  kTokenFlags,           // u8[vocabulary]
+  kVocabularyTrie,       // u32 units: piece bytes -> id
+  kAdded,                // Added
+  kAddedRawTrie,         // u32 units: content -> index in kAdded, searched before normalization
+  kAddedNormalizedTrie,  // u32 units: normalized content -> index in kAdded, searched after it
+  kTemplateSingle,       // TemplateItem
+  kTemplatePair,         // TemplateItem
+  kMerges,               // Merge: open-addressed hash table of byte-pair merges, for kBpe
+  kByteIds,              // u32[256]: id of each single byte, for kBpe
   kTableCount
 };
 
@@ -59,32 +59,32 @@ struct Header {
   uint32_t model_flags;
   uint32_t unknown_id;  // kNoId: none
   uint32_t max_piece_bytes;
-  uint32_t max_word_chars;   // kWordPiece: longer words are unknown
-  uint32_t prefix_offset;    // kWordPiece: what a continuing piece starts with, in kPool
+  uint32_t max_word_chars;  // kWordPiece: longer words are unknown
+  uint32_t prefix_offset;   // kWordPiece: what a continuing piece starts with, in kPool
   uint32_t prefix_size;
-  uint32_t max_length;       // tokens of a whole sequence with its special tokens; 0: no limit
-  uint32_t expansion;        // no step makes more than this many bytes of one byte of text
-  uint32_t decoder;          // DecoderKind
+  uint32_t max_length;  // tokens of a whole sequence with its special tokens; 0: no limit
+  uint32_t expansion;   // no step makes more than this many bytes of one byte of text
+  uint32_t decoder;     // DecoderKind
   uint32_t decoder_flags;
-  uint32_t pad_id;           // kNoId: none
-  double unknown_score;      // kUnigram
+  uint32_t pad_id;       // kNoId: none
+  double unknown_score;  // kUnigram
   TableRef tables[kTableCount];
 };
 
 // Header::model_flags
 enum : uint32_t {
-  kScores64 = 1,          // kScores holds f64
-  kAccumulateF32 = 2,     // path scores are rounded to f32 at every node (SentencePiece)
-  kPreferLater = 4,       // of equal paths the one with the later last piece wins, and a score of exactly 0 always loses
+  kScores64 = 1,       // kScores holds f64
+  kAccumulateF32 = 2,  // path scores are rounded to f32 at every node (SentencePiece)
+  kPreferLater = 4,    // of equal paths the one with the later last piece wins, and a score of exactly 0 always loses
   kUnknownOnlyAlone = 8,  // an unknown character is a candidate only where no piece at all matches
   kIgnoreMerges = 16,     // kBpe: a word that is a piece is taken whole
 };
 
 // Header::decoder_flags
 enum : uint32_t {
-  kDecodeCleanup = 1,      // kWordPiece: remove spaces before punctuation and contractions
-  kDecodeKeepPrefix = 2,   // kMetaspace, kSentencePiece: do not drop the mark in front of the text
-  kDecodeDropOnce = 4,     // kSentencePiece: drop one mark, not all, in front of the text
+  kDecodeCleanup = 1,     // kWordPiece: remove spaces before punctuation and contractions
+  kDecodeKeepPrefix = 2,  // kMetaspace, kSentencePiece: do not drop the mark in front of the text
+  kDecodeDropOnce = 4,    // kSentencePiece: drop one mark, not all, in front of the text
 };
 
 // kTokenFlags
@@ -92,23 +92,23 @@ enum : uint8_t {
   kTokenSpecial = 1,  // left out when decoding without special tokens
   kTokenControl = 2,  // decodes to nothing (SentencePiece)
   kTokenUnknown = 4,
-  kTokenMask = 8,     // stands for a word to be guessed; the first one counts
+  kTokenMask = 8,  // stands for a word to be guessed; the first one counts
 };
 
 enum class StepKind : uint32_t {
   // Normalizer.
-  kMap = 1,            // a: first record of kRanges, b: count; flags: kMapHangul, kMapSpaceCjk
-  kOrder = 2,          // canonical order; flags: kOrderCompose
+  kMap = 1,                    // a: first record of kRanges, b: count; flags: kMapHangul, kMapSpaceCjk
+  kOrder = 2,                  // canonical order; flags: kOrderCompose
   kCharsmapGraphemes = 3,      // a: longest key
   kCharsmapSentencePiece = 4,  // a: longest key; flags: kSpm*
-  kStrip = 5,          // flags: kStripLeft, kStripRight
-  kReplace = 6,        // a, b: pattern in kPool; c, d: content; flags: least repetitions of the pattern, 0: exactly once
-  kPrepend = 7,        // a, b: content
+  kStrip = 5,                  // flags: kStripLeft, kStripRight
+  kReplace = 6,  // a, b: pattern in kPool; c, d: content; flags: least repetitions of the pattern, 0: exactly once
+  kPrepend = 7,  // a, b: content
   // Pre-tokenizer.
   kSplitWhitespace = 32,
-  kSplitBert = 33,     // at whitespace and around every punctuation character
-  kMetaspace = 34,     // a, b: mark in kPool; flags: kMetaspace*
-  kByteLevel = 35,     // cut as GPT-2 does; flags: kByteLevel*
+  kSplitBert = 33,  // at whitespace and around every punctuation character
+  kMetaspace = 34,  // a, b: mark in kPool; flags: kMetaspace*
+  kByteLevel = 35,  // cut as GPT-2 does; flags: kByteLevel*
 };
 
 enum : uint32_t { kMapHangul = 1, kMapSpaceCjk = 2 };
@@ -146,7 +146,7 @@ struct MapRange {
   uint32_t value;  // MapKind << 30 | low 30 bits: signed delta, or offset << 6 | bytes
 };
 enum class MapKind : uint32_t { kRemove = 0, kDelta = 1, kDeltaEven = 2, kString = 3 };
-inline constexpr uint32_t kMapRangeCount = 2048;   // most code points in one MapRange
+inline constexpr uint32_t kMapRangeCount = 2048;  // most code points in one MapRange
 inline constexpr uint32_t kMapStringBytes = 63;
 
 struct Composition {
@@ -166,7 +166,21 @@ enum : uint32_t {
 
 // Grapheme cluster break property; syllables of Hangul (LV, LVT) follow from the code point.
 enum class Grapheme : uint32_t {
-  kOther = 0, kCr, kLf, kControl, kExtend, kZwj, kRegional, kPrepend, kSpacingMark, kL, kV, kT, kPictographic, kLv, kLvt
+  kOther = 0,
+  kCr,
+  kLf,
+  kControl,
+  kExtend,
+  kZwj,
+  kRegional,
+  kPrepend,
+  kSpacingMark,
+  kL,
+  kV,
+  kT,
+  kPictographic,
+  kLv,
+  kLvt
 };
 
 struct Added {

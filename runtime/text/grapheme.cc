@@ -26,20 +26,20 @@ uint32_t GraphemeSize(Table<uint32_t> classes, const View& text, uint32_t at) {
     const Grapheme right = PropertyOf(classes, c.code);
     bool together = false;
     if (left == Grapheme::kCr && right == Grapheme::kLf) {
-      together = true;                                                          // GB3
+      together = true;  // GB3
     } else if (IsControl(left) || IsControl(right)) {
-      together = false;                                                         // GB4, GB5
+      together = false;  // GB4, GB5
     } else if (left == Grapheme::kL) {
       together = right == Grapheme::kL || right == Grapheme::kV || right == Grapheme::kLv || right == Grapheme::kLvt;
     } else if (left == Grapheme::kLv || left == Grapheme::kV) {
-      together = right == Grapheme::kV || right == Grapheme::kT;                // GB7
+      together = right == Grapheme::kV || right == Grapheme::kT;  // GB7
     } else if (left == Grapheme::kLvt || left == Grapheme::kT) {
-      together = right == Grapheme::kT;                                         // GB8
+      together = right == Grapheme::kT;  // GB8
     }
     if (!IsControl(left) && !IsControl(right)) {
-      together = together || right == Grapheme::kExtend || right == Grapheme::kZwj ||       // GB9
-                 right == Grapheme::kSpacingMark || left == Grapheme::kPrepend ||           // GB9a, GB9b
-                 (joined && right == Grapheme::kPictographic) ||                            // GB11
+      together = together || right == Grapheme::kExtend || right == Grapheme::kZwj ||                  // GB9
+                 right == Grapheme::kSpacingMark || left == Grapheme::kPrepend ||                      // GB9a, GB9b
+                 (joined && right == Grapheme::kPictographic) ||                                       // GB11
                  (left == Grapheme::kRegional && right == Grapheme::kRegional && regionals % 2 == 1);  // GB12, GB13
     }
     if (!together) break;

@@ -30,8 +30,8 @@ void Map(const Tokenizer& tokenizer, const Step& step, const View& in, Buffer* o
       AppendHangul(c.code, origin, out);
       continue;
     }
-    const bool cjk = (step.flags & kMapSpaceCjk) != 0 && c.code >= 0x3400 &&
-                     (FindClass(tokenizer.classes, c.code) & kClassCjk) != 0;
+    const bool cjk =
+        (step.flags & kMapSpaceCjk) != 0 && c.code >= 0x3400 && (FindClass(tokenizer.classes, c.code) & kClassCjk) != 0;
     if (cjk) out->Append(&space, 1, origin);
     const MapRange* const range = FindRange(ranges, c.code);
     const uint32_t value = range == nullptr ? 0 : range->value & 0x3fffffff;
@@ -40,8 +40,11 @@ void Map(const Tokenizer& tokenizer, const Step& step, const View& in, Buffer* o
       out->Append(bytes, c.size, origin);
     } else {
       switch (static_cast<MapKind>(range->value >> 30)) {
-        case MapKind::kRemove: break;
-        case MapKind::kDelta: out->AppendChar(std::min(c.code + delta, 0x10ffffu), origin); break;
+        case MapKind::kRemove:
+          break;
+        case MapKind::kDelta:
+          out->AppendChar(std::min(c.code + delta, 0x10ffffu), origin);
+          break;
         case MapKind::kDeltaEven: {
           const bool even = (c.code - (range->range & 0x1fffff)) % 2 == 0;
           out->AppendChar(std::min(even ? c.code + delta : c.code, 0x10ffffu), origin);
@@ -120,13 +123,27 @@ bool Normalize(const Tokenizer& tokenizer, const View& in, Buffer buffers[2], Vi
     Buffer* const to = &buffers[next];
     to->Clear();
     switch (static_cast<StepKind>(step.kind)) {
-      case StepKind::kMap: Map(tokenizer, step, text, to); break;
-      case StepKind::kOrder: CanonicalOrder(tokenizer, step, text, to); break;
-      case StepKind::kCharsmapGraphemes: CharsmapByGrapheme(tokenizer, step, text, to); break;
-      case StepKind::kCharsmapSentencePiece: CharsmapSentencePiece(tokenizer, step, text, to); break;
-      case StepKind::kReplace: Replace(tokenizer, step, text, to); break;
-      case StepKind::kPrepend: Prepend(tokenizer, step, text, to); break;
-      default: Copy(text, to); break;
+      case StepKind::kMap:
+        Map(tokenizer, step, text, to);
+        break;
+      case StepKind::kOrder:
+        CanonicalOrder(tokenizer, step, text, to);
+        break;
+      case StepKind::kCharsmapGraphemes:
+        CharsmapByGrapheme(tokenizer, step, text, to);
+        break;
+      case StepKind::kCharsmapSentencePiece:
+        CharsmapSentencePiece(tokenizer, step, text, to);
+        break;
+      case StepKind::kReplace:
+        Replace(tokenizer, step, text, to);
+        break;
+      case StepKind::kPrepend:
+        Prepend(tokenizer, step, text, to);
+        break;
+      default:
+        Copy(text, to);
+        break;
     }
     if (to->overflow) return false;
     if (peak != nullptr) *peak = std::max(*peak, to->size);

@@ -23,11 +23,16 @@ class PreTokenizer {
     }
     const Step& step = t_.pre_tokenizer[index];
     switch (static_cast<StepKind>(step.kind)) {
-      case StepKind::kSplitWhitespace: return SplitWhitespace(index, text, 0);
-      case StepKind::kSplitBert: return SplitWhitespace(index, text, kClassPunctuation);
-      case StepKind::kMetaspace: return Metaspace(index, step, text);
-      case StepKind::kByteLevel: return ByteLevel(index, step, text);
-      default: return Run(index + 1, text);
+      case StepKind::kSplitWhitespace:
+        return SplitWhitespace(index, text, 0);
+      case StepKind::kSplitBert:
+        return SplitWhitespace(index, text, kClassPunctuation);
+      case StepKind::kMetaspace:
+        return Metaspace(index, step, text);
+      case StepKind::kByteLevel:
+        return ByteLevel(index, step, text);
+      default:
+        return Run(index + 1, text);
     }
   }
 

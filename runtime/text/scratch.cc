@@ -33,8 +33,8 @@ bool Scratch::Place(const Tokenizer& tokenizer, uint64_t length, Arena* arena, S
     out->buffers[i].capacity = static_cast<uint32_t>(capacity.value());
   }
   if (static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kUnigram) {
-    out->best = static_cast<double*>(
-        arena->TakeBytes((CheckedSize(tokenizer.header.max_piece_bytes) + CheckedSize(5)) * CheckedSize(sizeof(double))));
+    out->best = static_cast<double*>(arena->TakeBytes((CheckedSize(tokenizer.header.max_piece_bytes) + CheckedSize(5)) *
+                                                      CheckedSize(sizeof(double))));
     out->back = static_cast<uint16_t*>(arena->TakeBytes((capacity + CheckedSize(1)) * CheckedSize(sizeof(uint16_t))));
   }
   if (static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kBpe) {

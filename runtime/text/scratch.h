@@ -12,8 +12,8 @@ namespace fovea::text {
 
 struct Scratch {
   Buffer buffers[2];
-  double* best = nullptr;   // kUnigram: ring of path scores, max_piece_bytes + 1
-  uint16_t* back = nullptr; // kUnigram: bytes of the best path's last piece up to each byte
+  double* best = nullptr;     // kUnigram: ring of path scores, max_piece_bytes + 1
+  uint16_t* back = nullptr;   // kUnigram: bytes of the best path's last piece up to each byte
   uint32_t* pairs = nullptr;  // kBpe: six entries per byte
 
   // For texts of up to `length` bytes. The arena keeps what it needs; false when that overflows.

@@ -166,7 +166,8 @@ class Opener {
           if (step.b == 0 || step.b > 4) return Fail("a mark must be one character", i);
           FOVEA_TRY(CheckString(step.a, step.b));
           break;
-        default: break;
+        default:
+          break;
       }
     }
     return kOk;
@@ -178,7 +179,8 @@ class Opener {
     for (uint32_t i = 0; i < items.size; ++i) {
       if (items[i].kind > 2) return Fail("unknown record of a template", i);
       ++texts[items[i].kind];
-      if (items[i].kind == 0 && items[i].id >= out_->header.vocabulary) return Fail("a template's id is out of range", i);
+      if (items[i].kind == 0 && items[i].id >= out_->header.vocabulary)
+        return Fail("a template's id is out of range", i);
     }
     if (items.size != 0 && (texts[1] != 1 || texts[2] != (pair ? 1u : 0u))) {
       return Fail("a template must hold each text once");
@@ -206,11 +208,13 @@ class Opener {
       case text::ModelKind::kBpe:
         if (t.byte_ids.size != 256) return Fail("not one id per byte", 256, t.byte_ids.size);
         for (uint32_t i = 0; i < 256; ++i) {
-          if (t.byte_ids[i] != text::kNoId && t.byte_ids[i] >= t.header.vocabulary) return Fail("a byte's id is out of range");
+          if (t.byte_ids[i] != text::kNoId && t.byte_ids[i] >= t.header.vocabulary)
+            return Fail("a byte's id is out of range");
         }
         if ((t.merges.size & (t.merges.size - 1)) != 0) return Fail("the table of merges is not a power of two");
         return kOk;
-      default: break;
+      default:
+        break;
     }
     return reporter_.Fail(FOVEA_E_TOO_COMPLEX, "unknown model of the text section", 0, t.header.model);
   }

@@ -31,8 +31,8 @@ struct Tokenizer {
   text::Table<text::Merge> merges;
   text::Table<uint32_t> byte_ids;
 
-  text::Bytes prefix;           // kWordPiece: of a continuing piece
-  uint32_t prefix_node = 0;     // its node in `vocabulary`
+  text::Bytes prefix;        // kWordPiece: of a continuing piece
+  uint32_t prefix_node = 0;  // its node in `vocabulary`
   bool prefix_found = false;
   uint32_t mask_id = text::kNoId;  // the first token with kTokenMask
 
@@ -46,9 +46,7 @@ struct Tokenizer {
   text::Bytes Piece(uint32_t id) const {
     return {piece_text.data + piece_offsets[id], piece_offsets[id + 1] - piece_offsets[id]};
   }
-  double Score(uint32_t id) const {
-    return scores64.data != nullptr ? scores64[id] : static_cast<double>(scores[id]);
-  }
+  double Score(uint32_t id) const { return scores64.data != nullptr ? scores64[id] : static_cast<double>(scores[id]); }
 };
 
 }  // namespace fovea

@@ -11,8 +11,8 @@ void WordPiece(const Tokenizer& tokenizer, const View& word, Sink* sink) {
   }
   const Sink::Mark before = sink->mark();
   for (uint32_t at = 0; at < word.size;) {
-    const uint32_t longest = word.size - at < tokenizer.header.max_piece_bytes ? word.size - at
-                                                                               : tokenizer.header.max_piece_bytes;
+    const uint32_t longest =
+        word.size - at < tokenizer.header.max_piece_bytes ? word.size - at : tokenizer.header.max_piece_bytes;
     uint32_t id = 0, size = 0;
     if (at == 0 || tokenizer.prefix_found) {
       size = tokenizer.vocabulary.Longest(at == 0 ? 0 : tokenizer.prefix_node, word.bytes + at, longest, &id);
