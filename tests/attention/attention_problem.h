@@ -447,6 +447,20 @@ inline Pattern WindowOf(uint32_t left, uint32_t right) {
   return pattern;
 }
 
+// One of each kind of walk over keys.
+inline std::vector<Pattern> SomePatterns() {
+  Pattern dilated = WindowOf(20, 20);
+  dilated.dilation = 3;
+  dilated.first = 2;
+  Pattern best = WindowOf(kUnbounded, 0);
+  best.top_k = 6;
+  Pattern clustered;
+  clustered.rounds = 2;
+  clustered.chunk = 16;
+  clustered.chunks_before = 1;
+  return {Pattern{}, WindowOf(7, 0), dilated, best, clustered};
+}
+
 }  // namespace fovea
 
 #endif  // FOVEA_TESTS_ATTENTION_ATTENTION_PROBLEM_H_

@@ -36,17 +36,10 @@ TEST(Products, EveryWidthAndKeyType) {
 }
 
 TEST(Products, Patterns) {
-  Pattern dilated = WindowOf(20, 20);
-  dilated.dilation = 3;
-  dilated.first = 2;
-  Pattern best = WindowOf(kUnbounded, 0);
-  best.top_k = 6;
-  Pattern clustered;
-  clustered.rounds = 2;
-  clustered.chunk = 16;
-  clustered.chunks_before = 1;
+  std::vector<Pattern> patterns = SomePatterns();
   // Windows of an odd number of keys begin and end inside pairs.
-  for (const Pattern& pattern : {WindowOf(7, 0), WindowOf(3, 5), WindowOf(0, 0), dilated, best, clustered}) {
+  patterns.insert(patterns.end(), {WindowOf(3, 5), WindowOf(0, 0)});
+  for (const Pattern& pattern : patterns) {
     for (const Products products : kShort) {
       SCOPED_TRACE(testing::Message() << static_cast<int>(products) << " left " << pattern.left << " top_k "
                                       << pattern.top_k << " rounds " << pattern.rounds);

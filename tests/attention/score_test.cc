@@ -4,19 +4,6 @@
 namespace fovea {
 namespace {
 
-std::vector<Pattern> SomePatterns() {
-  Pattern dilated = WindowOf(20, 20);
-  dilated.dilation = 3;
-  dilated.first = 2;
-  Pattern best = WindowOf(kUnbounded, 0);
-  best.top_k = 6;
-  Pattern clustered;
-  clustered.rounds = 2;
-  clustered.chunk = 16;
-  clustered.chunks_before = 1;
-  return {Pattern{}, WindowOf(7, 0), dilated, best, clustered};
-}
-
 // With every pattern, one head layout and grouped heads.
 void CheckPatterns(Case c) {
   c.queries = Emulated() ? std::vector<uint32_t>{21, 0, 3, 1, 17} : std::vector<uint32_t>{70, 0, 3, 1, 65};
