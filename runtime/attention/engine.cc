@@ -119,7 +119,7 @@ void PlaceAttentionScratch(const AttentionSpec& spec, uint32_t tile_rows, Arena*
     scratch->copied = TakeFloats(arena, rows * spec.d_k);
   }
   if (spec.pattern.top_k > 0) {
-    const CheckedSize entries = CheckedSize(2) * CheckedSize(spec.pattern.top_k) + CheckedSize(kAttentionLanes);
+    const CheckedSize entries = CheckedSize(2) * (CheckedSize(spec.pattern.top_k) + CheckedSize(kAttentionLanes));
     scratch->best = static_cast<BestKeys*>(arena->TakeBytes(uint64_t{scratch->capacity} * sizeof(BestKeys)));
     for (uint32_t i = 0; i < scratch->capacity; ++i) {
       BestKeys best = {};
@@ -452,10 +452,7 @@ void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
 }
 
 void AttentionEngine::Finish(const Piece& piece) {
-  if (spec_.pattern.top_k > 0) {
-    for (uint32_t i = 0; i < tile_.row_count; ++i) KeepBest(tile_.rows[i].best, true);
-    attention_.finish_best(tile_, source_);
-  }
+  if (spec_.pattern.top_k > 0) attention_.finish_best(tile_, source_);
   attention_.finish(tile_, piece.keys);
   taps_.Deliver(tile_, piece.keys, piece.key_row);
 }

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include <algorithm>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -11,7 +10,7 @@
 #include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "runtime/kernels/attention_score-inl.h"
+#include "runtime/kernels/attention_best-inl.h"
 #include "runtime/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -215,22 +214,6 @@ void AttendFew(const AttentionTile& tile, const KeySource& source) {
   }
 }
 
-// The scores of one row that reach its bar, as they come; whenever the room is full only the best stay.
-void ChooseAmong(const AttentionTile& tile, const AttentionRow& row, const float* scores) {
-  const D d;
-  BestKeys& best = *row.best;
-  for (size_t i = row.begin / kLanes * kLanes; i < row.end; i += kLanes) {
-    if (hn::AllFalse(d, hn::Ge(hn::Load(d, scores + i), hn::Set(d, best.least)))) continue;
-    const size_t last = HWY_MIN(i + kLanes, row.end);
-    for (size_t k = HWY_MAX(i, row.begin); k < last; ++k) {
-      if (!(scores[k] >= best.least) || scores[k] == kHidden) continue;
-      if (best.count == best.capacity) KeepBest(&best, false);
-      best.scores[best.count] = scores[k];
-      best.keys[best.count++] = tile.Position(static_cast<uint32_t>(k));
-    }
-  }
-}
-
 template <size_t kM>
 HWY_NOINLINE void ChooseGroup(const AttentionTile& tile, size_t first_row) {
   AttentionRow* rows = tile.rows + first_row;
@@ -335,6 +318,8 @@ void FinishBest(const AttentionTile& tile, const KeySource& source) {
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   for (size_t r = 0; r < tile.row_count; ++r) {
     AttentionRow& row = tile.rows[r];
+    KeepBest(row.best);
+    SortByPosition(row.best);
     const BestKeys& best = *row.best;
     row.max = kHidden;
     for (uint32_t i = 0; i < best.count; ++i) row.max = HWY_MAX(row.max, best.scores[i]);
@@ -405,56 +390,6 @@ namespace fovea {
 
 HWY_EXPORT(FillAttentionKernels);
 AttentionKernels GetAttentionKernels() { return HWY_DYNAMIC_DISPATCH(FillAttentionKernels)(); }
-
-namespace {
-
-bool Better(const BestKeys& best, uint32_t a, uint32_t b) {
-  return best.scores[a] > best.scores[b] || (best.scores[a] == best.scores[b] && best.keys[a] < best.keys[b]);
-}
-
-void Swap(BestKeys* best, uint32_t a, uint32_t b) {
-  std::swap(best->scores[a], best->scores[b]);
-  std::swap(best->keys[a], best->keys[b]);
-}
-
-// A binary heap over [0, count) with the last in order on top; used to sort two arrays at once, in place.
-template <class Less>
-void SiftDown(BestKeys* best, uint32_t root, uint32_t count, Less less) {
-  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
-    if (child + 1 < count && less(child, child + 1)) ++child;
-    if (!less(root, child)) return;
-    Swap(best, root, child);
-  }
-}
-
-template <class Less>
-void HeapSort(BestKeys* best, uint32_t count, Less less) {
-  for (uint32_t i = count / 2; i-- > 0;) SiftDown(best, i, count, less);
-  for (uint32_t i = count; i-- > 1;) {
-    Swap(best, 0, i);
-    SiftDown(best, 0, i, less);
-  }
-}
-
-}  // namespace
-
-void KeepBest(BestKeys* best, bool sorted) {
-  if (best->count > best->keep) {
-    // The worst of the first `keep` on top of a heap; each of the others takes its place if it is better.
-    const auto worse_on_top = [best](uint32_t a, uint32_t b) { return Better(*best, a, b); };
-    for (uint32_t i = best->keep / 2; i-- > 0;) SiftDown(best, i, best->keep, worse_on_top);
-    for (uint32_t i = best->keep; i < best->count; ++i) {
-      if (!Better(*best, i, 0)) continue;
-      Swap(best, i, 0);
-      SiftDown(best, 0, best->keep, worse_on_top);
-    }
-    best->count = best->keep;
-    best->least = best->scores[0];
-  }
-  if (sorted) {
-    HeapSort(best, best->count, [best](uint32_t a, uint32_t b) { return best->keys[a] < best->keys[b]; });
-  }
-}
 
 }  // namespace fovea
 #endif

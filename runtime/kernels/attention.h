@@ -51,7 +51,8 @@ struct KeySource {
   KeyType type;
 };
 
-// The best-scoring keys of a row so far. The arrays have room for `capacity` >= 2 * keep entries.
+// The best-scoring keys of a row so far: higher scores first, then lower positions. The arrays have room for `capacity`
+// >= 2 * keep + 2 * kAttentionLanes entries.
 struct BestKeys {
   float* scores;
   uint32_t* keys;  // positions
@@ -149,16 +150,13 @@ struct AttentionKernels {
   void (*finish)(const AttentionTile&, uint32_t keys);
   // Instead of attend: puts the keys of the packed block that may be among the best of their row into row.best.
   void (*choose)(const AttentionTile&);
-  // Instead of finish, after KeepBest: the row's output over its best keys only.
+  // Instead of finish: the row's output over its best keys only.
   void (*finish_best)(const AttentionTile&, const KeySource&);
   // Keys [begin, end) of the present block as dense f32 rows, times `factor`.
   void (*unpack)(const AttentionTile&, const KeySource&, uint32_t begin, uint32_t end, float factor, float* rows);
   // Adds the outcome of one set of keys (rows of `part`) to that of others (rows of `whole`, all of the same queries).
   void (*merge)(const AttentionTile& part, uint32_t part_row, const AttentionTile& whole, uint32_t whole_row);
 };
-
-// Drops all but the `keep` best: higher scores first, then lower positions. `sorted`: orders them by position.
-void KeepBest(BestKeys* best, bool sorted);
 
 // The kernels for this CPU.
 AttentionKernels GetAttentionKernels();

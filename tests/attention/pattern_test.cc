@@ -141,10 +141,21 @@ TEST(Pattern, TopK) {
       CheckLengths(c);
     }
   }
-  Case equal;  // all scores are equal: the first keys stay
-  equal.spec.scale = 0.0f;
-  equal.spec.pattern.top_k = 7;
-  CheckLengths(equal);
+  Pattern unordered = WindowOf(40, 40);  // the last keys come first
+  unordered.dilation = 2;
+  unordered.first = 1;
+  unordered.last = 3;
+  for (const Pattern& pattern : {Pattern{}, unordered}) {
+    for (const uint32_t keep : {1u, 7u, 30u}) {
+      Case equal;  // all scores are equal: the first keys stay
+      equal.spec.scale = 0.0f;
+      equal.spec.pattern = pattern;
+      equal.spec.pattern.top_k = keep;
+      CheckLengths(equal);
+      equal.spec.distance_reach = 3;  // seven scores
+      CheckLengths(equal);
+    }
+  }
 }
 
 // Neighbours of the first and last chunk lie around the ends; with two chunks the one before is the one behind.
