@@ -32,7 +32,8 @@ add_library(fovea_runtime_flags INTERFACE)
 target_link_libraries(fovea_runtime_flags INTERFACE fovea_flags)
 target_compile_options(fovea_runtime_flags INTERFACE
   -fvisibility=hidden -ffunction-sections -fdata-sections -fno-threadsafe-statics
-  $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -fno-exceptions -fno-rtti>)
+  $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -fno-exceptions -fno-rtti>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)  # names of tables in Highway's inline functions stay inside
 
 # Highway: which SIMD targets kernels are compiled for. Tests see the same.
 add_library(fovea_highway INTERFACE)

@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 using DU = hn::RebindToUnsigned<D>;
 using Keys = hn::Vec<DU>;
 
-// f(scores, keys, place) for the list, kLanes entries at a time; lanes past the end have hidden scores.
+// f(scores, keys) for the list, kLanes entries at a time; lanes past the end have hidden scores.
 template <class F>
 HWY_INLINE void ForEntries(const BestKeys& best, const F f) {
   const D d;
