@@ -1,7 +1,8 @@
 #include "runtime/attention/tap.h"
 
 #include <algorithm>
-#include <utility>
+
+#include "runtime/base/sort_by_key.h"
 
 namespace fovea {
 namespace {
@@ -14,26 +15,6 @@ struct Entries {
 
   void Set(uint32_t at, uint32_t key, float value) { keys[at] = key, values[at] = value; }
 };
-
-void SiftDown(Entries* e, uint32_t root, uint32_t count) {
-  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
-    if (child + 1 < count && e->keys[child] < e->keys[child + 1]) ++child;
-    if (e->keys[root] >= e->keys[child]) return;
-    std::swap(e->keys[root], e->keys[child]);
-    std::swap(e->values[root], e->values[child]);
-  }
-}
-
-// By key, in place. Most rows come in order.
-void Sort(Entries* e) {
-  if (std::is_sorted(e->keys, e->keys + e->count)) return;
-  for (uint32_t i = e->count / 2; i-- > 0;) SiftDown(e, i, e->count);
-  for (uint32_t i = e->count; i-- > 1;) {
-    std::swap(e->keys[0], e->keys[i]);
-    std::swap(e->values[0], e->values[i]);
-    SiftDown(e, 0, i);
-  }
-}
 
 // Neighbours of one key become their sum; what is 0 then goes.
 void MergeRepeats(Entries* e) {
@@ -119,7 +100,7 @@ void TapWriter::DeliverSparse(const Staged& staged, uint32_t* keys, float* value
                               uint32_t first_key) const {
   Entries head = {keys, values, count};
   for (uint32_t i = 0; i < count; ++i) keys[i] += first_key;
-  Sort(&head);
+  SortByKey(head.keys, head.values, head.count);
   MergeRepeats(&head);
   const bool reduces = sink_->reduce != Reduce::kNone;
   const uint32_t slot = reduces ? 0 : staged.ordinal;

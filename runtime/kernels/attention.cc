@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "runtime/base/sort_by_key.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/attention.cc"
 #include "hwy/cache_control.h"
@@ -319,7 +321,7 @@ void FinishBest(const AttentionTile& tile, const KeySource& source) {
   for (size_t r = 0; r < tile.row_count; ++r) {
     AttentionRow& row = tile.rows[r];
     KeepBest(row.best);
-    SortByPosition(row.best);
+    SortByKey(row.best->keys, row.best->scores, row.best->count);
     const BestKeys& best = *row.best;
     row.max = kHidden;
     for (uint32_t i = 0; i < best.count; ++i) row.max = HWY_MAX(row.max, best.scores[i]);

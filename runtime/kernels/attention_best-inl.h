@@ -8,8 +8,6 @@
 
 #include <float.h>
 
-#include <algorithm>
-
 #include "runtime/kernels/attention_score-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -133,27 +131,6 @@ HWY_INLINE void ChooseAmong(const AttentionTile& tile, const AttentionRow& row, 
     const auto kept = chosen();
     hn::CompressStore(PositionsAt(tile, i), hn::RebindMask(DU(), kept), DU(), best.keys + best.count);
     best.count += static_cast<uint32_t>(hn::CompressStore(x, kept, d, best.scores + best.count));
-  }
-}
-
-// A binary heap over [0, count) with the last position on top: sorts two arrays at once, in place.
-HWY_INLINE void SiftDown(BestKeys* best, uint32_t root, uint32_t count) {
-  for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
-    if (child + 1 < count && best->keys[child] < best->keys[child + 1]) ++child;
-    if (best->keys[root] >= best->keys[child]) return;
-    std::swap(best->keys[root], best->keys[child]);
-    std::swap(best->scores[root], best->scores[child]);
-  }
-}
-
-// By position. Most patterns bring keys in that order.
-HWY_INLINE void SortByPosition(BestKeys* best) {
-  if (std::is_sorted(best->keys, best->keys + best->count)) return;
-  for (uint32_t i = best->count / 2; i-- > 0;) SiftDown(best, i, best->count);
-  for (uint32_t i = best->count; i-- > 1;) {
-    std::swap(best->keys[0], best->keys[i]);
-    std::swap(best->scores[0], best->scores[i]);
-    SiftDown(best, 0, i);
   }
 }
 

@@ -226,8 +226,8 @@ HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint
   // Between the rows of scores lie kAttentionLanes floats that may be overwritten.
   float* scores = tile.scores + kAttentionLanes;
 
-  const bool words = kHasI8 && tile.products != Products::kF32;
-  const size_t depth = words ? WordsOf(tile) : tile.d_k;
+  const bool words = InWords(tile);
+  const size_t depth = WordsOf(tile);
   const float *a[kM], *v[kM];
   for (size_t r = 0; r < kM; ++r) a[r] = words ? rows[r].words : rows[r].q, v[r] = rows[r].additive;
   const auto element = [&a](size_t r, size_t i) HWY_ATTR { return a[r][i]; };

@@ -22,8 +22,11 @@ constexpr bool kHasI8 = HWY_TARGET == HWY_NEON_BF16;
 #endif
 constexpr bool kHasBf16 = kHasI8 && HWY_NATIVE_DOT_BF16;
 
-// Elements of a word.
-HWY_INLINE size_t PerWord(const AttentionTile& tile) { return tile.products == Products::kI8 ? 4 : 2; }
+HWY_INLINE bool InWords(const AttentionTile& tile) { return kHasI8 && tile.products != Products::kF32; }
+// Elements of a word; an f32 is one by itself.
+HWY_INLINE size_t PerWord(const AttentionTile& tile) {
+  return !InWords(tile) ? 1 : tile.products == Products::kI8 ? 4 : 2;
+}
 HWY_INLINE size_t WordsOf(const AttentionTile& tile) { return (tile.d_k + PerWord(tile) - 1) / PerWord(tile); }
 
 #if HWY_TARGET == HWY_NEON_BF16 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)
@@ -201,8 +204,8 @@ HWY_INLINE void NarrowWeights(float*, size_t, size_t) {}
 // ---- A block, in the products of the tile
 
 inline void Pack(const AttentionTile& tile, const KeySource& source, uint32_t begin, uint32_t end) {
-  const bool words = kHasI8 && tile.products != Products::kF32;
-  const size_t depth = words ? WordsOf(tile) : tile.d_k;
+  const bool words = InWords(tile);
+  const size_t depth = WordsOf(tile);
   // Whole vectors of keys: the first one may begin before `begin`, where there is a key too.
   for (size_t key = begin / kLanes * kLanes; key < end; key += kLanes) {
     float* to = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;

@@ -96,7 +96,7 @@ struct OpRun {
   const SpaceRows* spaces;  // of the model
   uint32_t row_begin, row_end;
   uint32_t head_begin, head_end;
-  uint32_t tile_rows;  // what scratch is for; by heads the tile may have more
+  uint32_t tile_rows;  // by heads: what scratch is for, as the tile may have more rows
   const void* inputs[kMaxInputs];
   float* output;      // or int32_t, see OpDef::output
   uint32_t* offsets;  // operations that choose rows: those of the output's space, to be filled

@@ -22,6 +22,7 @@ bool HeadsMeet(const Session& session, uint32_t operation) {
 // Which rows and heads the tile of this number is.
 void SetHeads(const Session& session, uint32_t operation, uint32_t tile, OpRun* run) {
   const uint32_t rows = session.space_rows[run->view.Output().space].rows;
+  run->tile_rows = TileUnits(session, run->view);
   if (HeadsMeet(session, operation)) {
     run->row_begin = 0, run->row_end = rows;
     return;
@@ -40,12 +41,12 @@ Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint3
   run.spaces = session.space_rows;
   run.row_begin = begin;
   run.row_end = end;
-  run.tile_rows = TileUnits(session, run.view);
   const Unit unit = UnitOf(run.view);
   if (unit == Unit::kHeads) SetHeads(session, operation, begin, &run);
   const uint32_t first = unit == Unit::kRows ? begin : 0;
   for (uint32_t i = 0; i < run.view.record->input_count; ++i) {
-    run.inputs[i] = Row(session, worker, run.view.InputIndex(i), ReadsAllRows(run.view, i) ? 0 : first);
+    const bool all_rows = ((def.reads_all_rows >> i) & 1) != 0;
+    run.inputs[i] = Row(session, worker, run.view.InputIndex(i), all_rows ? 0 : first);
   }
   run.output = reinterpret_cast<float*>(Row(session, worker, run.view.record->output, first));
   if (def.chooses) run.offsets = session.spaces[run.view.Output().space].offsets;

@@ -86,9 +86,8 @@ void AddCheck(CLI::App* app, Console* console) {
       "every input space with a parent) has no padding: inputs and outputs are [rows, width], attention weights [query "
       "rows, heads,\n"
       "longest key segment]. A case <program>/<name> is of that program;\n"
-      "<case>#0, <case>#1, .. are steps of one session. Where there is <case>.out64.<output>, it is compared instead "
-      "of "
-      "<case>.out.<output>.\n"
+      "<case>#0, <case>#1, .. are steps of one session. Where there is <case>.out64.<output>, it is compared "
+      "instead of <case>.out.<output>.\n"
       "Exit status 1 if anything differs.\n"
       "Examples:\n  fovea check model.fovea golden.safetensors\n"
       "  fovea check model-int8.fovea golden.safetensors --cosine 0.999 --case a");
