@@ -85,7 +85,7 @@ typedef struct fovea_attention_pattern {
   uint32_t left, right; /* Rows; FOVEA_UNBOUNDED: all. */
   uint32_t dilation;    /* 0: 1. At most 4096. */
   uint32_t block;       /* 0: 1. At most 2^20; more than 1 goes with neither dilation nor head_windows. */
-  uint32_t causal;      /* 1: of everything here, no key at a position behind p. */
+  uint32_t causal;      /* 1: of everything here, no key at a position after p. */
   /* [heads, 3]: left, right (-1: all) and dilation of each query head, in place of those above; with
    * FOVEA_WINDOW_SIDES. */
   const int32_t* head_windows;
@@ -118,7 +118,7 @@ typedef struct fovea_attention_pattern {
 
   /* Clustered (Reformer, arXiv 2001.04451; Routing Transformer, arXiv 2003.05997): the rows of each segment are sorted
    * by bucket in `rounds` ways. The sorted rows are cut into chunks, and a query sees its own chunk, `chunks_before`
-   * and `chunks_after` others around it, the chunks of all rounds, one round behind the other, forming a circle;
+   * and `chunks_after` others around it, the chunks of all rounds, one round after the other, forming a circle;
    * a key counts as often as it is seen.
    * Segments of up to `chunk` rows: full attention. Queries and keys must be the same segments. Goes with `causal`
    * only; all else above must be 0.
@@ -186,7 +186,7 @@ typedef struct fovea_attention_options {
   const fovea_attention_pattern* pattern; /* NULL: full attention. */
 
   /* Segments: rows [offsets[i], offsets[i + 1]) of q (or of k and v); segment_count + 1 ascending numbers from 0 on,
-   * the last at most the view's rows. Segments may be empty. Queries behind the last segment have no output. NULL: one
+   * the last at most the view's rows. Segments may be empty. Queries after the last segment have no output. NULL: one
    * segment of all rows, with a segment_count of 0 or 1. FOVEA_PAIRING_ROWS: the first segment_count rows of q, one
    * each; query_offsets must be NULL. */
   uint32_t pairing; /* FOVEA_PAIRING_* */

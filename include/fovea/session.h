@@ -95,7 +95,7 @@ FOVEA_API fovea_status fovea_session_set_segments(fovea_session* session, uint32
                                                   uint32_t count, fovea_error* error);
 
 /* A matrix in the session's memory: row r starts at (char*)data + r * row_bytes. Rows of FOVEA_TYPE_I8 begin with f32
- * scales, one for each of (row_bytes - width) / 4 (rounded down) equal parts of the `width` integers behind them:
+ * scales, one for each of (row_bytes - width) / 4 (rounded down) equal parts of the `width` integers after them:
  * element = integer * scale of its part. */
 typedef struct fovea_view {
   void* data;
@@ -139,7 +139,7 @@ FOVEA_API fovea_status fovea_session_link(fovea_session* session, uint32_t input
 FOVEA_API fovea_status fovea_session_reset(fovea_session* session, fovea_error* error);
 
 /* Carried inputs as bytes: to go on later, in another place, or twice from one point (save one session, restore
- * another). The bytes are the rows that are bound now behind a header with the blob's checksum and the program: limits,
+ * another). The bytes are the rows that are bound now after a header with the blob's checksum and the program: limits,
  * workers and machine do not matter. Restoring checks all of it and needs the same number of rows bound; then runs go
  * on with the same bits. Memory needs no alignment. FOVEA_E_ORDER while a run is in progress or before segments are
  * set; FOVEA_E_TOO_SMALL (expected: the exact bytes); FOVEA_E_STATE. A failed call changes nothing. Outputs of a
@@ -189,7 +189,7 @@ FOVEA_API fovea_status fovea_session_step_ticks(const fovea_session* session, ui
  * what its time follows. 0 for other steps than attention. Exact where the pattern alone decides (windows, dilation,
  * edges, blocks; a key counts once however often its block is named, and again where something else shows it; of top_k
  * all that it chooses from), else at most so many: listed rows as if none lay in the window, windows around centers as
- * if none passed the ends, chunks with every key in each round and chunk that shows it, keys behind a causal query
+ * if none passed the ends, chunks with every key in each round and chunk that shows it, keys after a causal query
  * among them. FOVEA_E_ORDER before the spaces of the step have segments: rows that a run selects, and those that are
  * listed, are those of the last run. Takes time that grows with the queries (and heads, where they see different keys).
  */

@@ -119,7 +119,7 @@ FOVEA_API fovea_status fovea_text_bind(fovea_session* session, const fovea_text_
  *   uint64_t begin, end = 0;
  *   while (fovea_text_sentence(text, size, 0, &begin, &end)) fwrite(text + begin, 1, end - begin, stdout);
  *
- * A sentence ends behind . ! ? and their relatives in other scripts with the quotes and brackets that close there, and
+ * A sentence ends after . ! ? and their relatives in other scripts with the quotes and brackets that close there, and
  * at line ends. It does not end in "3.14", "e.g. this", "J. Smith", "Dr. Who", "(why?) he said"; runtime/text/README.md
  * has all rules. Sentences are in order, hold every byte that is no white space and neither begin nor end with white
  * space, so none is empty. With the flag FOVEA_TEXT_WRAPPED, for text whose lines are broken where they are full, a
@@ -135,12 +135,12 @@ typedef struct fovea_text_sentences {
   uint32_t* ranges;  /* Two entries for each: [begin, end) bytes of the document. NULL if not wanted. */
   /* Filled by fovea_text_encode_document. */
   uint64_t count;   /* Sentences of the result; 0 for an empty document. */
-  uint64_t dropped; /* Sentences behind them that max_sentences left out. */
+  uint64_t dropped; /* Sentences after them that max_sentences left out. */
 } fovea_text_sentences;
 
 /* Encodes a document: its sentences one after the other, each like a text of its own, with special tokens around it and
  * cut at max_length. Sentences of which the tokenizer leaves no token (say, of nothing but invisible characters) are
- * skipped. `tokens` gets the tokens of all of them one behind the other, with ranges in bytes of the document;
+ * skipped. `tokens` gets the tokens of all of them one after the other, with ranges in bytes of the document;
  * tokens->text_tokens[0] is what they have uncut, without special tokens, tokens->windows is 1. The workspace is that
  * of fovea_text_workspace_size for the longest sentence; the document's size always suffices. `sentences` gets at most
  * options->max_sentences; 0 stands for the longest segment that the model takes in the parent of the space of its input

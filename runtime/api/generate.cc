@@ -14,7 +14,7 @@ namespace {
 
 bool IsGenerator(const fovea_generator* handle) { return handle != nullptr && handle->mark == fovea_generator::kMark; }
 
-// The one path behind size and init.
+// The one path of size and init.
 Status Place(const fovea_generate_options* given, Arena& arena, Reporter& reporter, fovea_generator** handle) {
   if (given == nullptr) return reporter.Fail(FOVEA_E_NULL, "options is NULL");
   fovea_generate_options options;

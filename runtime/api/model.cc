@@ -17,7 +17,7 @@ Status ChooseBackend(uint32_t wanted, Reporter& reporter, const GemmBackend** ba
   return kOk;
 }
 
-// The one path behind size and init.
+// The one path of size and init.
 Status Place(const void* bytes, uint64_t size, const fovea_model_options* given, Arena& arena, Reporter& reporter,
              fovea_model** handle) {
   fovea_model_options options;

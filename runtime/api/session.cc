@@ -22,7 +22,7 @@ void SpellOutLimits(const Blob& blob, fovea_session_options* options, fovea_limi
   options->limit_count = count;
 }
 
-// The one path behind size and init. The handle lies at the start of the fixed block.
+// The one path of size and init. The handle lies at the start of the fixed block.
 Status Place(const fovea_model* model, const fovea_session_options* given, SessionArenas& arenas, Reporter& reporter,
              fovea_session** handle) {
   if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "not a model");

@@ -21,8 +21,8 @@ uint32_t MostSentences(const Model& model) {
   return UINT32_MAX;
 }
 
-// The part of the caller's arrays behind `used` entries.
-text::TokenArrays Behind(const fovea_text_tokens& tokens, uint64_t used, uint64_t origin) {
+// The part of the caller's arrays after `used` entries.
+text::TokenArrays After(const fovea_text_tokens& tokens, uint64_t used, uint64_t origin) {
   text::TokenArrays arrays;
   arrays.origin = static_cast<uint32_t>(origin);
   if (used >= tokens.capacity) return arrays;
@@ -83,7 +83,7 @@ Status EncodeDocument(const fovea_model* model, text::TextInput text, const fove
       ++dropped;
       continue;
     }
-    text::TokenArrays arrays = Behind(*tokens, count, range.begin);
+    text::TokenArrays arrays = After(*tokens, count, range.begin);
     text::EncodeResult result;
     fovea_error error;  // too many tokens are reported when all are counted
     Reporter inner(&error);

@@ -1,10 +1,10 @@
 // Clustered attention (Reformer, arXiv 2001.04451): in each round the keys are sorted by bucket, and a query sees its
-// own chunk of the sorted keys and the neighbours. The rounds stand one behind the other: before the first chunk of a
+// own chunk of the sorted keys and the neighbours. The rounds stand one after the other: before the first chunk of a
 // round comes the last one of the round before it, and before the very first the very last. All rounds go into one
 // softmax, a key as often as it is seen. A round walks over its chunks in their order, so that the rows of a chunk
 // share its packed keys however far apart they stand: with all rows of a segment in a tile, each chunk is packed once
 // for every chunk that sees it. With several rounds what a row has after each of them is kept in the tile; with one,
-// rows are final behind their chunk, and the tile holds no more than a part of one.
+// rows are final after their chunk, and the tile holds no more than a part of one.
 #include <algorithm>
 #include <limits>
 
@@ -84,7 +84,7 @@ void AttentionEngine::RunPart(const Piece& piece, uint32_t first, uint32_t round
     const size_t row = scratch_.positions[i] - first;
     part.rows[i] = tile_.rows[row];
     part.rows[i].max = -std::numeric_limits<float>::infinity();
-    // Wanted behind the chunk, and in an order that no hardware sees coming.
+    // Wanted after the chunk, and in an order that no hardware sees coming.
     __builtin_prefetch(tile_.sums + row * kAttentionLanes, 1);
     for (size_t j = 0; j < width; j += kAttentionLanes) __builtin_prefetch(tile_.sum_of_values + row * width + j, 1);
   }

@@ -19,7 +19,7 @@ struct SegmentRows {
 // of all kinds, edges, listed rows that are known, blocks (a key counts once however often its block is named, and
 // again where something else shows it). At most so many: listed rows that are not known, as if none lay in the window;
 // windows around centers, as if none passed the ends; chunks, in which a key counts in each round and chunk that shows
-// it, and those behind a causal query too.
+// it, and those after a causal query too.
 uint64_t VisiblePairs(const AttentionSpec&, const SegmentRows&);
 
 }  // namespace fovea

@@ -60,7 +60,7 @@ bool KeyRanges::Next(KeyRange* range) {
       return true;
     }
     next_cut_ = 0;
-    cuts_ = 2 + window_.dilation - 1;  // before and behind the window, and each class of keys that dilation leaves out
+    cuts_ = 2 + window_.dilation - 1;  // before and after the window, and each class of keys that dilation leaves out
   }
 }
 

@@ -41,7 +41,7 @@ struct Pattern {
   const int32_t* blocks = nullptr;
   uint32_t blocks_heads = 0, block_rows = 0, block_columns = 0;
 
-  bool causal = false;      // of all these, no key behind the query
+  bool causal = false;      // of all these, no key after the query
   uint32_t full_up_to = 0;  // segments of up to this many keys: full attention
   uint32_t top_k = 0;       // of all these, the keys with the highest scores only; 0: all
 

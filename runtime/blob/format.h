@@ -31,7 +31,7 @@ struct BlobHeader {
   uint32_t version;
   uint32_t section_count;
   uint64_t size;      // of the whole blob
-  uint64_t checksum;  // XXH64, seed 0, of the bytes behind the header
+  uint64_t checksum;  // XXH64, seed 0, of the bytes after the header
   uint8_t reserved[32];
 };
 static_assert(sizeof(BlobHeader) == 64, "");

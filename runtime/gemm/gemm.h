@@ -64,7 +64,7 @@ struct GemmBackend {
   // Makes an operator in `storage` (64-aligned). It owns nothing and is simply forgotten; it points to the kernels.
   Status (*make_operator)(const GemmShape&, const Kernels&, void* storage, Reporter&);
 
-  // y [rows, n]. Fills the extra entries behind the rows' parameters. `packed` is what pack wrote for these weights
+  // y [rows, n]. Fills the extra entries after the rows' parameters. `packed` is what pack wrote for these weights
   // (null when packed_bytes is 0).
   Status (*run)(void* storage, const GemmWeights&, const void* packed, const GemmInput&, Activation, float* y);
 };

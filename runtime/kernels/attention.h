@@ -97,7 +97,7 @@ struct AttentionTile {
   bool has_self_score;
   float fade;    // weights are multiplied by 2^(fade * (position - center)^2), the sums are not; 0: they are not either
   bool repeats;  // a key may come more than once; only its dense weights need to know
-  bool causal;   // hides keys behind the row's position by their positions, not by [begin, end)
+  bool causal;   // hides keys after the row's position by their positions, not by [begin, end)
   // Scratch, 64-aligned. [..] are floats; d_v' is d_v rounded up to kAttentionLanes.
   float* packed_keys;    // [block * d_k]
   float* packed_values;  // [block, d_v']

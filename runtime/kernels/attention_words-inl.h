@@ -82,7 +82,7 @@ HWY_INLINE bool WithValueStep(const AttentionTile& tile, const F f) {
 
 // ---- Rows into words
 
-// x [d_k] to `words`, zeros behind it; elements are to be multiplied with *factor.
+// x [d_k] to `words`, zeros after it; elements are to be multiplied with *factor.
 HWY_INLINE void NarrowRow(const AttentionTile& tile, const float* x, float* words, float* factor) {
   const size_t whole = tile.d_k / PerWord(tile);
   memset(words + whole, 0, (MostWords(tile.d_k) - whole) * sizeof(float));

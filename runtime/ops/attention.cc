@@ -25,7 +25,7 @@ enum PatternName : uint32_t { kFull = 0, kWindow = 1, kNone = 2 };
 // Buckets of one operation: they are read to the end when it is checked.
 constexpr uint32_t kMostBuckets = 1u << 14;
 
-// Inputs behind q, k and v, in this order.
+// Inputs after q, k and v, in this order.
 struct ExtraInputs {
   explicit ExtraInputs(const OpView& op) {
     if (op.U32(Attribute::kKeyBias, 0) != 0) key_bias = count++;

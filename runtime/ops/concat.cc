@@ -1,4 +1,4 @@
-// Values side by side: a row of the output is the rows of the inputs, one behind the other.
+// Values side by side: a row of the output is the rows of the inputs, one after the other.
 #include <string.h>
 
 #include "runtime/ops/op.h"

@@ -41,7 +41,7 @@ Status RunMerge(const OpRun& run) {
   memcpy(run.output, run.Input(0), run.count() * sizeof(float));
   const int32_t* indices = run.Indices(2);
   const uint32_t count = run.spaces[run.view.Input(2).space].rows;
-  uint32_t low = 0, high = count;  // the first index at or behind row_begin
+  uint32_t low = 0, high = count;  // the first index at or after row_begin
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
     if (static_cast<uint32_t>(indices[middle]) < run.row_begin) {

@@ -51,7 +51,7 @@ uint64_t ScratchOfSpaces(const OpView& op, const SpaceLimits* inputs) {
   return (uint64_t{inputs[1].max_rows} + (all ? inputs[0].max_rows : 0)) * kSpread * sizeof(Term);
 }
 
-// Terms by id, in places one behind the other from the one that the id's bits say.
+// Terms by id, in places one after the other from the one that the id's bits say.
 class Terms {
  public:
   Terms(void* memory, uint64_t most) : terms_(static_cast<Term*>(memory)), count_(most * kSpread) {

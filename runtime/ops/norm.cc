@@ -24,7 +24,7 @@ Status Check(const OpView& op, Reporter& reporter) {
 
 Status Run(const OpRun& run) {
   const OpView& op = run.view;
-  // A head is a row: they lie one behind the other.
+  // A head is a row: they lie one after the other.
   const uint32_t heads = op.U32(Attribute::kHeads, 1);
   const size_t rows = size_t{run.rows()} * heads, width = op.Output().width / heads;
   const float epsilon = op.F32(Attribute::kEpsilon, 1e-5f);

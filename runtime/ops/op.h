@@ -123,7 +123,7 @@ enum class Unit : uint32_t {
 struct OpDef {
   const char* name;
   uint32_t min_inputs, max_inputs;
-  uint32_t min_tensors, max_tensors;  // tensors behind the minimum may be absent
+  uint32_t min_tensors, max_tensors;  // tensors after the minimum may be absent
   uint64_t attributes;                // bit per attribute it knows (OpAttributes)
   uint32_t reads_all_rows;            // bit per input that it reads in rows other than the ones it writes
   // Whether operands fit together; counts, indices and attributes are known to be right.
@@ -178,7 +178,7 @@ Status CheckFloats(const OpView&, uint32_t i, uint32_t rows, uint32_t width, Rep
 Status CheckActivation(const OpView&, Reporter&);
 // Tensors 0 and 1 are weight and bias of linear layers, `rows` of them in all, of inputs `width` wide.
 Status CheckLayers(const OpView&, uint32_t rows, uint32_t width, Reporter&);
-// Tensor 0 has a row for the position of each row of the output's space, as far as the blob can tell: behind `offset`
+// Tensor 0 has a row for the position of each row of the output's space, as far as the blob can tell: after `offset`
 // for as many rows as segments of that space can have however the caller's are bound. Longer ones are refused then.
 Status CheckPositions(const OpView&, Reporter&);
 // Input i holds the row indices that `select` or `expand` chose of space `source`: ascending, each below the rows bound

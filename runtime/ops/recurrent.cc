@@ -1,4 +1,4 @@
-// A recurrent layer over each segment: gates of the inputs -> the state, or its h, behind every row. A tile is a group
+// A recurrent layer over each segment: gates of the inputs -> the state, or its h, after every row. A tile is a group
 // of segments. Its step t is one product for all of them that have a row t: their states lie packed, the longest
 // segment's first, so that those still running are always the first ones.
 #include <string.h>

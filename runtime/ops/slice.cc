@@ -13,7 +13,7 @@ Status Check(const OpView& op, Reporter& reporter) {
     return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as the slice", width, op.Output().width);
   }
   if (InBounds(begin, width, op.Input(0).width)) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "the slice ends behind the input's columns", op.Input(0).width,
+  return reporter.Fail(FOVEA_E_SHAPE, "the slice ends after the input's columns", op.Input(0).width,
                        uint64_t{begin} + width);
 }
 

@@ -1,5 +1,5 @@
 // The rows of each segment in the order of their buckets, rows of one bucket as they stand: a counting sort for each
-// column. A row of the output names, for every column, the row that comes at this place; behind them, for every column,
+// column. A row of the output names, for every column, the row that comes at this place; after them, for every column,
 // the place in its segment where this row went.
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // Every row with its neighbours in the segment beside it, `before` to the left and `after` to the right, zeros outside:
-// with a linear layer behind it a convolution along the rows. In a strided space only the first row of each group.
+// with a linear layer after it a convolution along the rows. In a strided space only the first row of each group.
 #include <string.h>
 
 #include "runtime/blob/strides.h"

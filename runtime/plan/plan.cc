@@ -54,7 +54,7 @@ class Planner {
   bool IsInput(uint32_t value) const { return value < inputs_; }
 
   // How many barriers an operation needs before it. The rows of a selected space, and of what follows from it, are
-  // known behind the phase that chooses them, so nothing there has a lower level.
+  // known after the phase that chooses them, so nothing there has a lower level.
   void FindLevels() {
     uint32_t rows_known_at[kMaxSpaces] = {};
     for (uint32_t i = 0; i < operations_; ++i) {

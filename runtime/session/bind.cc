@@ -33,7 +33,7 @@ void BindFollower(Session& session, uint32_t space) {
   Bind(session, space, rows.segments.count);
 }
 
-// Spaces that follow from others stand after them. Those behind a selection wait for the next run, or for it in the
+// Spaces that follow from others stand after them. Those after a selection wait for the next run, or for it in the
 // run in progress.
 void BindFollowers(Session& session, uint32_t first, bool selected) {
   const Blob& blob = session.model->blob;

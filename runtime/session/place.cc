@@ -147,7 +147,7 @@ Status ResolveLimits(const Model& model, const ProgramRecord& program, const fov
   return kOk;
 }
 
-// A matrix of one space, with what kernels may read behind it.
+// A matrix of one space, with what kernels may read after it.
 CheckedSize MatrixBytes(uint32_t rows, uint32_t row_bytes) {
   return CheckedSize(rows) * CheckedSize(row_bytes) + CheckedSize(kGemmSlack);
 }

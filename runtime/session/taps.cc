@@ -58,7 +58,7 @@ void MeasureSparse(const Session& session, const fovea_tap& tap, const OpView& o
   room->most = entries(true);
   uint64_t on_edge = 0;
   if (room->most > room->inner) {
-    const bool own = op.Input(0).space == op.Input(1).space;  // else a query may lie behind the last key
+    const bool own = op.Input(0).space == op.Input(1).space;  // else a query may lie after the last key
     const uint64_t edge_rows = queries.max_segments * (uint64_t{pattern.first} + pattern.last);
     on_edge = own ? Least(edge_rows, room->rows) : room->rows;
   }

@@ -50,7 +50,7 @@ constexpr Span kNoLetters[] = {{0x80, 0xa9},     {0xab, 0xb4},     {0xb6, 0xb9},
                                {0x3000, 0x3004}, {0x3007, 0x3020}, {0xfe10, 0xfe1f}, {0xfe30, 0xfe6f}, {0xff00, 0xff20},
                                {0xff3b, 0xff40}, {0xff5b, 0xff65}, {0xffe0, 0xffff}};
 
-// Small letters stand at odd numbers behind their capitals, or at even ones.
+// Small letters stand at odd numbers after their capitals, or at even ones.
 constexpr Span kOddSmall[] = {{0x100, 0x137}, {0x14a, 0x177}, {0x1de, 0x1ef}, {0x1f8, 0x21f},   {0x222, 0x233},
                               {0x460, 0x481}, {0x48a, 0x4bf}, {0x4d0, 0x52f}, {0x1e00, 0x1e95}, {0x1ea0, 0x1eff}};
 constexpr Span kEvenSmall[] = {{0x139, 0x148}, {0x179, 0x17e}, {0x4c1, 0x4ce}};
@@ -130,9 +130,9 @@ class Splitter {
   }
 
  private:
-  // Terminators with the closers behind each of them.
+  // Terminators with the closers after each of them.
   struct Stop {
-    uint64_t first, last, end;  // first and last terminator, and behind all
+    uint64_t first, last, end;  // first and last terminator, and after all
     uint32_t code;              // of the last
     bool alone;                 // one terminator, no closers
   };
@@ -158,7 +158,7 @@ class Splitter {
     return stop;
   }
 
-  // Behind a line end, which may be two characters.
+  // After a line end, which may be two characters.
   uint64_t BehindLineEnd(uint64_t at) const {
     const Char c = At(at);
     at += c.size;

@@ -77,7 +77,7 @@ TEST(Clustered, PacksEachKeyAsOftenAsChunksSeeIt) {
   }
 }
 
-// One round keeps nothing of a row behind its chunk; several keep a sum of values, a sum of weights and the row.
+// One round keeps nothing of a row after its chunk; several keep a sum of values, a sum of weights and the row.
 TEST(Clustered, ScratchIsConstantOrLinear) {
   AttentionSpec spec = Clustered(1, 64, {}).spec;
   spec.d_v = 40;

@@ -158,7 +158,7 @@ TEST(Pattern, TopK) {
   }
 }
 
-// Neighbours of the first and last chunk lie around the ends; with two chunks the one before is the one behind.
+// Neighbours of the first and last chunk lie around the ends; with two chunks the one before is the one after.
 TEST(Pattern, ChunksAsTheyStand) {
   for (uint32_t chunk : {1u, 4u, 16u, 100u}) {
     for (const auto& [before, after] : {std::pair{1u, 0u}, {0u, 0u}, {1u, 1u}, {3u, 2u}}) {

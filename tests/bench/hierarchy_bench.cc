@@ -1,5 +1,5 @@
 // What selecting saves and what levels cost: an encoder of words and sentences over longer and longer documents, and
-// an encoder behind a predictor that keeps one row in ten against all rows and against the predictor alone.
+// an encoder after a predictor that keeps one row in ten against all rows and against the predictor alone.
 #include <benchmark/benchmark.h>
 
 #include "tests/support/two_levels.h"

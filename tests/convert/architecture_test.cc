@@ -10,6 +10,7 @@
 #include <map>
 
 #include "tests/convert/reference_run.h"
+#include "tests/support/paths.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/constants.h"
@@ -19,7 +20,6 @@
 namespace fovea::tools {
 namespace {
 
-const std::string kShared = std::string(FOVEA_SOURCE_DIR) + "/../shared";
 
 // A copy of a golden model's directory, to be changed.
 class Architecture : public testing::Test {
@@ -28,7 +28,7 @@ class Architecture : public testing::Test {
 
   // False where the golden models are not there.
   bool Copy(const std::string& name) {
-    golden_ = std::filesystem::path(kShared) / "goldens/hf" / name;
+    golden_ = test::InData("hf/" + name);
     if (!std::filesystem::exists(golden_)) {
       std::cout << "NOT TESTED: " << golden_ << " is not there\n";
       return false;

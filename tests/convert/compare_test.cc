@@ -1,4 +1,5 @@
 // What the report says of a stored model, and packed sections: the parts of converting that run the library.
+#include "tests/support/paths.h"
 #include "tools/convert/compare.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +20,8 @@ namespace {
 class Compared : public testing::TestWithParam<DType> {
  protected:
   void SetUp() override {
-    options_.input = std::string(FOVEA_SOURCE_DIR) + "/tools/convert/examples/kwt1/graph.json";
-    options_.source = std::string(FOVEA_SOURCE_DIR) + "/../shared/models/kwt1";
+    options_.input = test::InSource("tools/convert/examples/kwt1/graph.json");
+    options_.source = test::InShared("models/kwt1");
     if (!std::filesystem::exists(options_.source)) {
       std::cout << "NOT TESTED: " << options_.source << " is not there\n";
       GTEST_SKIP();

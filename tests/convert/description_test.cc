@@ -6,6 +6,7 @@
 
 #include "tests/convert/graph_support.h"
 #include "tests/convert/reference_run.h"
+#include "tests/support/paths.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
@@ -247,7 +248,7 @@ TEST(Constants, BucketsOfDistances) {
 class SentenceTransformer : public testing::Test {
  protected:
   void SetUp() override {
-    const std::filesystem::path encoder = std::string(FOVEA_SOURCE_DIR) + "/../shared/goldens/hf/bert";
+    const std::filesystem::path encoder = test::InData("hf/bert");
     if (!std::filesystem::exists(encoder)) GTEST_SKIP() << "NOT TESTED: " << encoder << " is not there";
     directory_ = std::filesystem::path(testing::TempDir()) / "sentence_transformer";
     std::filesystem::remove_all(directory_);

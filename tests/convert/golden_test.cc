@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "tests/convert/reference_run.h"
+#include "tests/support/paths.h"
 #include "tools/base/fail.h"
 #include "tools/convert/convert.h"
 #include "tools/safetensors/safetensors.h"
@@ -17,13 +18,7 @@ namespace {
 using tools::SafetensorsReader;
 using tools::StoredTensor;
 
-const std::string kShared = std::string(FOVEA_SOURCE_DIR) + "/../shared";
 
-bool Missing(const std::string& path) {
-  if (std::filesystem::exists(path)) return false;
-  std::cout << "NOT TESTED: " << path << " is not there\n";
-  return true;
-}
 
 ReadBlob Converted(const std::string& input, const std::string& source = "", const std::string& task = "") {
   tools::ConvertOptions options;
@@ -67,7 +62,7 @@ struct Published {
 class Directory : public testing::TestWithParam<Published> {};
 
 TEST_P(Directory, MeansWhatTheOriginalComputes) {
-  const std::string directory = kShared + "/goldens/hf/" + GetParam().name;
+  const std::string directory = InData("hf/" + GetParam().name);
   if (Missing(directory)) GTEST_SKIP();
   const ReadBlob blob = Converted(directory, "", GetParam().task);
   const SafetensorsReader golden(directory + "/golden.safetensors");
@@ -110,10 +105,10 @@ INSTANTIATE_TEST_SUITE_P(Published, Directory,
                          });
 
 TEST(Examples, UniversalSentenceEncoder) {
-  const std::string directory = kShared + "/models/use-lite";
+  const std::string directory = InShared("models/use-lite");
   if (Missing(directory)) GTEST_SKIP();
   const ReadBlob blob =
-      Converted(std::string(FOVEA_SOURCE_DIR) + "/tools/convert/examples/use-lite/graph.json", directory);
+      Converted(InSource("tools/convert/examples/use-lite/graph.json"), directory);
   const SafetensorsReader expected(directory + "/expected.safetensors");
   EXPECT_FALSE(blob.text.empty());
   const ReferenceRun run = RunReference(blob, {{"input_ids", {2002, 102, 311}}}, 3);
@@ -125,9 +120,9 @@ TEST(Examples, UniversalSentenceEncoder) {
 }
 
 TEST(Examples, KeywordTransformer) {
-  const std::string directory = kShared + "/models/kwt1";
+  const std::string directory = InShared("models/kwt1");
   if (Missing(directory)) GTEST_SKIP();
-  const ReadBlob blob = Converted(std::string(FOVEA_SOURCE_DIR) + "/tools/convert/examples/kwt1/graph.json", directory);
+  const ReadBlob blob = Converted(InSource("tools/convert/examples/kwt1/graph.json"), directory);
   const SafetensorsReader expected(directory + "/expected.safetensors");
   const std::vector<float> features = tools::ToFloats(expected.Get("wav_04.features"));
   const ReferenceRun run = RunReference(blob, {{"features", {features.begin(), features.end()}}}, 98);
@@ -138,7 +133,7 @@ TEST(Examples, KeywordTransformer) {
 }
 
 TEST(Refused, WhatIsNotKnownByName) {
-  const std::string directory = kShared + "/goldens/hf/gpt2";
+  const std::string directory = InData("hf/gpt2");
   if (Missing(directory)) GTEST_SKIP();
   try {
     Converted(directory);

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "tests/support/model_builder.h"
+#include "tests/support/paths.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/common/padded.h"
@@ -230,7 +231,7 @@ TEST(Constants, OnlyWhatHidesMayBeInfinite) {
 // ---- Published models ----
 
 std::string Golden(const std::string& name) {
-  const std::string path = std::string(FOVEA_SOURCE_DIR) + "/../shared/goldens/hf/" + name;
+  const std::string path = test::InData("hf/" + name);
   if (std::filesystem::exists(path)) return path;
   std::cout << "NOT TESTED: " << path << " is not there\n";
   return "";

@@ -6,13 +6,14 @@
 #include "runtime/ops/op.h"
 #include "tests/convert/graph_support.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/paths.h"
 #include "tools/common/model.h"
 #include "tools/convert/convert.h"
 
 namespace fovea::tools {
 namespace {
 
-const std::string kExamples = std::string(FOVEA_SOURCE_DIR) + "/tools/convert/examples";
+const std::string kExamples = test::InSource("tools/convert/examples");
 
 // What the examples have no use for.
 const char kOthers[] = R"({

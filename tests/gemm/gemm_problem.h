@@ -41,7 +41,7 @@ struct GemmProblem {
       : rows_bytes_(shape.n * RowBytes(shape.type, shape.k)),
         scale_bytes_(ScaleBytes(shape.type, shape.n, shape.k)),
         bias_bytes_(shape.n * 4),
-        x_bytes_(rows * shape.k * 4 + kGemmSlack, 0xff),  // NaN behind the last row
+        x_bytes_(rows * shape.k * 4 + kGemmSlack, 0xff),  // NaN after the last row
         quantized_bytes_(rows * shape.k + kGemmSlack, 0xff),
         params_(rows + kGemmExtraParams, QuantParams{}) {
     std::mt19937 random(seed);

@@ -38,7 +38,7 @@ std::vector<float> RunGuarded(const ReadyGemm& gemm, const GemmInput& input, siz
   gemm.Run(input, activation, y.data() + kGuardFloats);
   for (size_t i = 0; i < kGuardFloats; ++i) {
     EXPECT_EQ(y[i], kGuard) << "wrote before y";
-    EXPECT_EQ(y[y.size() - 1 - i], kGuard) << "wrote behind y";
+    EXPECT_EQ(y[y.size() - 1 - i], kGuard) << "wrote after y";
   }
   return {y.begin() + kGuardFloats, y.end() - kGuardFloats};
 }

@@ -165,7 +165,7 @@ TEST_F(XnnpackGemmTest, KeepsDenormalsAndFloatingPointState) {
   EXPECT_GT(product, 0.0f) << "flush-to-zero leaked to the caller";
 }
 
-// Every row count over the int4 kernel of 14 rows, which spoils the last row when the parameters behind it differ.
+// Every row count over the int4 kernel of 14 rows, which spoils the last row when the parameters after it differ.
 TEST_F(XnnpackGemmTest, LastRowOfInt4IsRight) {
   const GemmShape shape = {DType::kI4, 96, 192};
   for (size_t rows = 1; rows <= 45; ++rows) {

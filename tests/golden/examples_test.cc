@@ -8,7 +8,7 @@
 namespace fovea::test {
 namespace {
 
-const std::string kExamples = kSource + "/tools/convert/examples";
+const std::string kExamples = InSource("tools/convert/examples");
 
 // Descriptions of published models, whose weights and reference are elsewhere (trained_models_test.cc).
 const std::set<std::string> kPublished = {"kwt1", "luong-date-tfjs", "use-lite"};

@@ -38,7 +38,7 @@ std::vector<Text> Texts() {
 class Funnel : public ::testing::Test {
  protected:
   void SetUp() override {
-    path_ = kShared + "/goldens/hf/funnel";
+    path_ = InData("hf/funnel");
     if (Missing(path_)) GTEST_SKIP();
     golden_ = std::make_unique<tools::SafetensorsReader>(path_ + "/golden.safetensors");
     weights_ = std::make_unique<tools::SafetensorsReader>(path_ + "/model.safetensors");

@@ -14,8 +14,8 @@ using Json = nlohmann::json;
 
 class LuongDates : public ::testing::Test {
  protected:
-  const std::string directory_ = kShared + "/models/luong-date-tfjs";
-  const std::string description_ = kSource + "/tools/convert/examples/luong-date-tfjs/graph.json";
+  const std::string directory_ = InShared("models/luong-date-tfjs");
+  const std::string description_ = InSource("tools/convert/examples/luong-date-tfjs/graph.json");
 
   Json Cases() const {
     std::ifstream file(directory_ + "/expected.json");
@@ -108,7 +108,7 @@ TEST_F(LuongDates, Int8KeepsNearlyEveryString) {
 // LSTM with Bahdanau's attention (the context goes into the next step's input): h, c and the attention vector are
 // carried.
 TEST(AttentionLstmVectors, FedStepByStep) {
-  const std::string directory = kShared + "/models/ort-vectors";
+  const std::string directory = InShared("models/ort-vectors");
   if (Missing(directory)) GTEST_SKIP();
   const tools::SafetensorsReader expected(directory + "/expected.safetensors");
   for (const std::string name : {"attn_lstm.bahdanau", "attn_lstm.zero_attention"}) {

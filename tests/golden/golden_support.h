@@ -22,14 +22,7 @@
 
 namespace fovea::test {
 
-inline const std::string kSource = FOVEA_SOURCE_DIR;
-inline const std::string kShared = kSource + "/../shared";
 
-inline bool Missing(const std::string& path) {
-  if (std::filesystem::exists(path)) return false;
-  std::cout << "NOT TESTED: " << path << " is not there\n";
-  return true;
-}
 
 // A blob in memory and its model.
 struct Converted {

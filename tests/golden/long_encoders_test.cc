@@ -24,7 +24,7 @@ struct Changed {
 
 // Where nobody marks rows as global, as with texts from the command line, none are.
 TEST(Longformer, TextsHaveNoGlobalRowsUnlessTheyAreMarked) {
-  const std::string path = kShared + "/goldens/hf/longformer";
+  const std::string path = InData("hf/longformer");
   if (Missing(path)) GTEST_SKIP();
   const Converted converted(path, DType::kF32);
   const tools::SafetensorsReader golden(path + "/golden.safetensors");
@@ -45,7 +45,7 @@ TEST(Longformer, TextsHaveNoGlobalRowsUnlessTheyAreMarked) {
 class BigBird : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    path_ = kShared + "/goldens/hf/" + GetParam();
+    path_ = InData("hf/" + GetParam());
     if (Missing(path_)) GTEST_SKIP();
     golden_ = std::make_unique<tools::SafetensorsReader>(path_ + "/golden.safetensors");
     directory_ = std::filesystem::path(::testing::TempDir()) / ("big-bird-" + std::to_string(getpid()));

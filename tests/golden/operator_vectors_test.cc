@@ -47,7 +47,7 @@ class LongformerVectors : public ::testing::Test {
 };
 
 TEST_F(LongformerVectors, OutputAndWeights) {
-  const std::string directory = kShared + "/models/ort-vectors";
+  const std::string directory = InShared("models/ort-vectors");
   if (Missing(directory)) GTEST_SKIP();
   tools::ConvertReport report;
   const AlignedBytes blob(tools::BuildBlob(Describe(directory), {}, report));

@@ -43,7 +43,7 @@ void ExpectGolden(const Converted& converted, const std::string& directory, size
 
 class PackageSectionHierarchical : public ::testing::Test {
  protected:
-  const std::string directory_ = kSource + "/tools/train/package-section-hierarchical";
+  const std::string directory_ = InSource("tools/train/package-section-hierarchical");
   const std::string description_ = directory_ + "/graph.json";
 };
 
@@ -108,7 +108,7 @@ TEST_F(PackageSectionHierarchical, TheBlobInTheRepositoryClassifiesDocuments) {
 
 class DateNormaliser : public ::testing::Test {
  protected:
-  const std::string directory_ = kSource + "/tools/train/date-normaliser";
+  const std::string directory_ = InSource("tools/train/date-normaliser");
   const std::string description_ = directory_ + "/graph.json";
 
   static std::vector<tools::Generation> Written(const tools::Model& model, const std::vector<std::string>& texts) {

@@ -8,7 +8,7 @@ namespace {
 constexpr double kPrinted = 0.5e-4 + 2e-6;  // four digits, and rounding
 
 TEST(ReferenceNumbers, OfTheSecondWord) {
-  const Converted converted(kSource + "/tools/convert/examples/reference-numbers/graph.json", DType::kF32);
+  const Converted converted(InSource("tools/convert/examples/reference-numbers/graph.json"), DType::kF32);
   const tools::Model& model = converted.model;
   const uint32_t program = model.FindProgram("attend");
   uint32_t words = 0;

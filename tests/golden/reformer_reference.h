@@ -1,5 +1,5 @@
 // Reformer in double, from the stored tensors, as plainly as can be. It knows padding, which the runtime does not have:
-// a text padded to `padded` tokens, whose padding is sorted behind everything and seen by none.
+// a text padded to `padded` tokens, whose padding is sorted after everything and seen by none.
 #ifndef FOVEA_TESTS_GOLDEN_REFORMER_REFERENCE_H_
 #define FOVEA_TESTS_GOLDEN_REFORMER_REFERENCE_H_
 

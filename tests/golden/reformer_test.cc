@@ -25,7 +25,7 @@ constexpr uint32_t kHeads = kReformerHeads;
 class Reformer : public ::testing::TestWithParam<Published> {
  protected:
   void SetUp() override {
-    const std::filesystem::path golden = kShared + "/goldens/hf/" + GetParam().name;
+    const std::filesystem::path golden = InData("hf/" + GetParam().name);
     if (Missing(golden)) GTEST_SKIP();
     file_ = std::make_unique<tools::SafetensorsReader>((golden / "golden.safetensors").string());
     directory_ = std::filesystem::path(::testing::TempDir()) / ("reformer-" + std::to_string(getpid()));
@@ -89,7 +89,7 @@ TEST_P(Reformer, F32IsWithinRounding) {
       const auto lines = tools::CheckGolden(converted.model, golden, options);
       EXPECT_GE(lines.size(), GetParam().causal ? 20u : 15u);
       for (const tools::CheckLine& line : lines) {
-        // Stored in float32 only, behind a layer of which that loses up to 0.5 %.
+        // Stored in float32 only, after a layer of which that loses up to 0.5 %.
         const bool coarse = GetParam().causal && line.case_name == "a" &&
                             (line.tensor == "attentions.2" || line.tensor == "attentions.3");
         EXPECT_TRUE(coarse ? line.max_diff <= 5e-3 : line.ok) << tools::LineText(line);
@@ -194,7 +194,7 @@ TEST_P(Reformer, DiffersInPaddingByWholeChunksOnly) {
   EXPECT_GE(both_ways, 0.1);
 }
 
-// A text so short that the chunks before and behind may be the same one, whose keys then count twice.
+// A text so short that the chunks before and after may be the same one, whose keys then count twice.
 TEST_P(Reformer, WeightsChunkByChunk) {
   constexpr uint32_t kLength = 27, kPadded = 32;
   const tools::SafetensorsReader weights((directory_ / "model.safetensors").string());

@@ -40,8 +40,8 @@ tools::Matrix RunTexts(const tools::Model& model, const std::vector<std::string>
 
 class UseLite : public ::testing::Test {
  protected:
-  const std::string directory_ = kShared + "/models/use-lite";
-  const std::string description_ = kSource + "/tools/convert/examples/use-lite/graph.json";
+  const std::string directory_ = InShared("models/use-lite");
+  const std::string description_ = InSource("tools/convert/examples/use-lite/graph.json");
 };
 
 TEST_F(UseLite, ReproducesItsReference) {
@@ -135,7 +135,7 @@ double Pearson(const std::vector<double>& x, const std::vector<double>& y) {
 }
 
 TEST_F(UseLite, Int8LosesLittleCorrelation) {
-  const std::string data = kShared + "/datasets/stsb-captions/";
+  const std::string data = InShared("datasets/stsb-captions/");
   if (Missing(directory_) || Missing(data)) GTEST_SKIP();
   // 3000 sentences through two models take minutes there; that other tests prove the arithmetic equal is enough.
   if (getenv("FOVEA_EMULATED") != nullptr) GTEST_SKIP() << "emulated machine";
@@ -171,8 +171,8 @@ TEST_F(UseLite, Int8LosesLittleCorrelation) {
 
 class Kwt1 : public ::testing::Test {
  protected:
-  const std::string directory_ = kShared + "/models/kwt1";
-  const std::string description_ = kSource + "/tools/convert/examples/kwt1/graph.json";
+  const std::string directory_ = InShared("models/kwt1");
+  const std::string description_ = InSource("tools/convert/examples/kwt1/graph.json");
 
   static std::vector<float> Logits(const tools::Model& model, const std::vector<float>& features, uint32_t clips) {
     tools::Batch batch = tools::SyntheticBatch(model, 0, std::vector<uint32_t>(clips, 98));
@@ -245,7 +245,7 @@ TEST_F(Kwt1, Int8AgreesOnTheClips) {
 
 class PackageSection : public ::testing::Test {
  protected:
-  const std::string directory_ = kSource + "/tools/train/package-section";
+  const std::string directory_ = InSource("tools/train/package-section");
 };
 
 TEST_F(PackageSection, F32EqualsPyTorchAndInt8IsClose) {

@@ -352,7 +352,7 @@ TEST(Hostile, Records) {
       {"computed ids", shape, [](Patch& p) { p.values()[5].type = 4; }},
       {"role", record, [](Patch& p) { p.values()[5].role = static_cast<ValueRole>(4); }},
       {"carried by what does not exist", record, [](Patch& p) { p.second()[1].carried_by = 0xffffffff; }},
-      {"carried by a value behind the last", record, [](Patch& p) { p.second()[1].carried_by = 4; }},
+      {"carried by a value after the last", record, [](Patch& p) { p.second()[1].carried_by = 4; }},
       {"carried by itself", record, [](Patch& p) { p.second()[1].carried_by = 1; }},
       {"carried by an input", record, [](Patch& p) { p.second()[1].carried_by = 0; }},
       {"carried by what is no output", record, [](Patch& p) { p.second()[1].carried_by = 2; }},
@@ -443,7 +443,7 @@ TEST(Hostile, Limits) {
     moved.size = c.size;
     p.bytes().resize(end + RoundUp(c.size, 64));
     p.header().size = p.bytes().size();
-    // The table has room behind it only if a section gives way: the last one does.
+    // The table has room after it only if a section gives way: the last one does.
     const uint32_t last = p.header().section_count - 1;
     const SectionRecord dropped = p.table()[last];
     p.table()[last] = moved;

@@ -74,7 +74,7 @@ class Trial {
     spec.distance_reach = reach;
   }
 
-  // Inputs behind q, k and v, in the order in which the operation takes them.
+  // Inputs after q, k and v, in the order in which the operation takes them.
   void KeyBias(bool by_head) {
     Set(Attribute::kKeyBias, 1);
     bias_width_ = by_head ? spec.heads : 1;

@@ -106,7 +106,7 @@ TEST(Cell, SharesQuantizedRows) {
       if (lstm && !after) continue;
       ReferenceCell cell{lstm, after, false, 32, {}, {}};
       const auto gates = static_cast<uint32_t>(cell.gates()) * 32, states = static_cast<uint32_t>(cell.state_width());
-      // The same program with the cell before, between and behind two linear layers that read its operands.
+      // The same program with the cell before, between and after two linear layers that read its operands.
       std::vector<std::vector<float>> results;
       for (const int place : {0, 1, 2}) {
         ModelBuilder b(7);

@@ -29,7 +29,7 @@ const Shape kShapes[] = {{},
                          {1, 5, 62, 0, 3},
                          {2, 2, 256, 254, 4}};
 
-// Which of `count` directions, behind them their negatives, is nearest: the first of equal ones. `margin` becomes how
+// Which of `count` directions, after them their negatives, is nearest: the first of equal ones. `margin` becomes how
 // much nearer it is than any other.
 uint32_t Nearest(const float* x, const float* table, uint32_t count, uint32_t depth, double* margin) {
   std::vector<double> products;
@@ -76,7 +76,7 @@ std::vector<int32_t> Integers(const std::vector<float>& bits) {
   return integers;
 }
 
-// Rows of each segment by bucket, in every column; behind them the place of each row.
+// Rows of each segment by bucket, in every column; after them the place of each row.
 std::vector<int32_t> SortReference(const std::vector<int32_t>& buckets, uint32_t columns, const Lengths& lengths) {
   std::vector<int32_t> out(2 * buckets.size());
   uint32_t begin = 0;
@@ -178,7 +178,7 @@ TEST(Hash, NumbersThatAreNone) {
       for (size_t i = 0; i < table.size(); i += 3) table[i] *= of_table;
       Program program(shape, std::vector<float>(table.size()));
       std::vector<uint8_t>& bytes =
-          program.b.content().tensors[0].data;  // behind the writer's back, which refuses them
+          program.b.content().tensors[0].data;  // without the writer, which refuses them
       memcpy(bytes.data(), table.data(), table.size() * sizeof(float));
       const std::vector<int32_t> found = program.Run(program.hash, lengths, xs);
       for (const int32_t bucket : found) ASSERT_LT(static_cast<uint32_t>(bucket), shape.all());

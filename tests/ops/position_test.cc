@@ -83,7 +83,7 @@ TEST(Position, BoundsRowsOfTheRootSpace) {
   fovea_error error = {};
   const uint32_t lengths[] = {1, 1, 1, 1};
   EXPECT_EQ(fovea_session_set_segments(session.session, s.tokens, lengths, 4, &error), FOVEA_E_LENGTH);
-  EXPECT_EQ(error.byte, 4u);  // behind the lengths: none of them is too long
+  EXPECT_EQ(error.byte, 4u);  // after the lengths: none of them is too long
   EXPECT_EQ(error.expected, 3u);
   EXPECT_EQ(error.found, 4u);
   ASSERT_EQ(fovea_session_set_segments(session.session, s.tokens, lengths, 3, &error), FOVEA_OK);

@@ -366,7 +366,7 @@ TEST(Recurrent, ShapeRules) {
   ExpectRefused(c, FOVEA_E_SHAPE, "no parent");
 }
 
-// A clock that cancels: it is asked before and behind every step of a tile.
+// A clock that cancels: it is asked before and after every step of a tile.
 fovea_session* cancelled = nullptr;
 uint32_t calls = 0, most_calls = 0;
 uint64_t CancellingClock() {

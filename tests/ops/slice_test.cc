@@ -53,8 +53,8 @@ TEST(Slice, ShapeRules) {
   const Try tries[] = {
       {"fine", FOVEA_OK, 3, false, DType::kF32, columns(5, 3)},
       {"from the first", FOVEA_OK, 8, false, DType::kF32, {{Attribute::kWidth, 8}}},
-      {"behind the end", FOVEA_E_SHAPE, 3, false, DType::kF32, columns(6, 3)},
-      {"begins behind the end", FOVEA_E_SHAPE, 3, false, DType::kF32, columns(9, 3)},
+      {"after the end", FOVEA_E_SHAPE, 3, false, DType::kF32, columns(6, 3)},
+      {"begins after the end", FOVEA_E_SHAPE, 3, false, DType::kF32, columns(9, 3)},
       {"overflows", FOVEA_E_SHAPE, 3, false, DType::kF32, columns(4294967294.0, 3)},
       {"other width", FOVEA_E_SHAPE, 4, false, DType::kF32, columns(5, 3)},
       {"no width", FOVEA_E_SHAPE, 3, false, DType::kF32, {{Attribute::kBegin, 5}}},

@@ -89,7 +89,7 @@ TEST(Strides, Unfolded) {
   }
 }
 
-// By one stride, and by two in one step: there a row that only the second one kept apart stands for all behind it.
+// By one stride, and by two in one step: there a row that only the second one kept apart stands for all after it.
 TEST(Strides, BroughtBack) {
   for (const Ends& ends : kEnds) {
     for (const bool twice : {false, true}) {

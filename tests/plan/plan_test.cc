@@ -61,7 +61,7 @@ TEST(Plan, RowLocalProgramsAreOnePhase) {
   fovea_session_info info = {};
   info.struct_size = sizeof(info);
   ASSERT_EQ(fovea_session_get_info(session.session, &info), FOVEA_OK);
-  EXPECT_EQ(info.value_bytes, 1000 * 8 * 4 + 128u);  // the output, and what kernels may read behind it
+  EXPECT_EQ(info.value_bytes, 1000 * 8 * 4 + 128u);  // the output, and what kernels may read after it
 }
 
 TEST(Plan, EachLevelOfSpacesIsAPhase) {

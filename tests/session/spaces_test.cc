@@ -222,10 +222,10 @@ TEST(Spaces, StridedLimitsAreExact) {
           fovea_session_info info = {};
           info.struct_size = sizeof(info);
           ASSERT_EQ(fovea_session_get_info(session.session, &info), FOVEA_OK);
-          // And what kernels may read behind a matrix.
+          // And what kernels may read after a matrix.
           EXPECT_EQ(info.value_bytes, MostStridedRows(rows, segments, longest, ends) * 64 * 4 + 128u)
               << rows << " rows in " << segments << " segments of up to " << longest << " by " << ends.stride
-              << " behind " << ends.first << " before " << ends.last;
+              << " after " << ends.first << " before " << ends.last;
         }
       }
     }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/paths.h"
 #include "tests/text/text_fixture.h"
 #include "tools/convert/text/build.h"
 #include "tools/convert/text/readers.h"
@@ -15,7 +16,6 @@ namespace {
 using nlohmann::json;
 using std::filesystem::path;
 
-path Shared() { return path(FOVEA_SOURCE_DIR).parent_path() / "shared"; }
 
 #define REQUIRE_SHARED(file)                                                        \
   if (!std::filesystem::exists(file)) {                                             \
@@ -75,7 +75,7 @@ text::EncodeOptions Truncated(const json& c) {
 class Golden : public testing::TestWithParam<const char*> {};
 
 TEST_P(Golden, Tokenizers) {
-  const path folder = Shared() / "goldens/tokenizers" / GetParam();
+  const path folder = path(InData("tokenizers")) / GetParam();
   REQUIRE_SHARED(folder);
   const TextSection section(tools::BuildTextSection(folder));
   ASSERT_TRUE(section.ok()) << section.error();
@@ -164,19 +164,19 @@ void CompareSentencePiece(const path& file, const json& cases, const std::string
 
 TEST(GoldenText, SentencePieceModels) {
   for (const auto& [folder, model] : {std::pair{"unigram-t5", "spiece.model"}, {"unigram-xlmr", "sentencepiece.bpe.model"}}) {
-    const path file = Shared() / "goldens/tokenizers" / folder / model;
+    const path file = path(InData("tokenizers")) / folder / model;
     REQUIRE_SHARED(file);
     const json expected = tools::ReadJson(file.parent_path() / "expected_sentencepiece.json");
     CompareSentencePiece(file, expected["strings"], std::string(folder) + " sentencepiece");
   }
-  const path folder = Shared() / "tokenizers/sentencepiece";
+  const path folder = path(InShared("tokenizers/sentencepiece"));
   REQUIRE_SHARED(folder);
   const json expected = tools::ReadJson(folder / "expected.json");
   for (const auto& [model, data] : expected["models"].items()) CompareSentencePiece(folder / model, data["cases"], model);
 }
 
 TEST(GoldenText, BertBaseUncased) {
-  const path folder = Shared() / "tokenizers/bert-base-uncased";
+  const path folder = path(InShared("tokenizers/bert-base-uncased"));
   REQUIRE_SHARED(folder);
   const TextSection from_json(tools::BuildTextSection(folder));
   const TextSection from_txt(tools::BuildTextSection(folder, {{"type", "wordpiece"}, {"file", "vocab.txt"}}));
@@ -220,7 +220,7 @@ TEST(GoldenText, BertBaseUncased) {
 }
 
 TEST(GoldenText, Gpt2) {
-  const path folder = Shared() / "tokenizers/gpt2";
+  const path folder = path(InShared("tokenizers/gpt2"));
   REQUIRE_SHARED(folder);
   const TextSection section(tools::BuildTextSection(folder));
   ASSERT_TRUE(section.ok()) << section.error();
@@ -248,7 +248,7 @@ TEST(GoldenText, Gpt2) {
 // The small vocabularies, read from vocab.txt alone.
 TEST(GoldenText, VocabTxt) {
   for (const char* name : {"wordpiece-uncased", "wordpiece-cased"}) {
-    const path folder = Shared() / "goldens/tokenizers" / name;
+    const path folder = path(InData("tokenizers")) / name;
     REQUIRE_SHARED(folder);
     const bool lower = std::string(name) == "wordpiece-uncased";
     const TextSection section(tools::BuildTextSection(
@@ -263,7 +263,7 @@ TEST(GoldenText, VocabTxt) {
 }
 
 TEST(GoldenText, UseLite) {
-  const path folder = Shared() / "models/use-lite";
+  const path folder = path(InShared("models/use-lite"));
   REQUIRE_SHARED(folder);
   const TextSection section(tools::BuildTextSection(
       folder, {{"type", "unigram"}, {"file", "vocab.json"}, {"normalizer", "nfkc"}, {"first_piece", 6},

@@ -1,4 +1,5 @@
 // Tensors without padding: what of them does not fit is named, and what fits is bound level by level.
+#include "tests/support/paths.h"
 #include "tools/common/ragged.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace {
 using tools::StoredTensor;
 using tools::StoredTensors;
 
-const std::string kExample = std::string(FOVEA_SOURCE_DIR) + "/tools/convert/examples/hierarchy-first-row";
+const std::string kExample = InSource("tools/convert/examples/hierarchy-first-row");
 
 AlignedBytes ExampleBlob() {
   tools::ConvertOptions options;

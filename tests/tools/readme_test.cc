@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
 
@@ -11,7 +12,7 @@ namespace fovea::test {
 namespace {
 
 TEST(Readme, QuotesTheExamples) {
-  const std::string source = FOVEA_SOURCE_DIR;
+  const std::string source = InSource("");
   const std::string readme = tools::ReadFile(source + "/README.md");
   for (const std::string name : {"tests/tools/readme_example.c", "tests/tools/attention_example.c"}) {
     const std::string example = tools::ReadFile(source + "/" + name);

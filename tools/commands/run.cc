@@ -28,7 +28,7 @@ struct Arguments {
   bool json = false;
 };
 
-// Names under which results are written, with the value or attention step behind each.
+// Names under which results are written, with the value or attention step of each.
 struct Results {
   std::vector<std::pair<std::string, uint32_t>> values, attentions;
 };

@@ -93,7 +93,7 @@ PaddedTensor KeysFirst(const PaddedTensor& dense) {
 
 constexpr int64_t kPadding = -1;
 
-// For each matrix of `dense` the positions in the order of the chunks, one round behind the other.
+// For each matrix of `dense` the positions in the order of the chunks, one round after the other.
 std::vector<std::vector<int64_t>> Circles(const Model& model, const AttentionLayout& layout, const PaddedTensor& dense,
                                           const Session& session, const Batch& batch, uint32_t tap) {
   const size_t texts = dense.shape[0], heads = dense.shape[1], rows = dense.shape[2];

@@ -19,8 +19,8 @@ struct AttentionLayout {
                 // count TIMES for queries of inner blocks, but are given as if once
     kKeysFirst,  // "keys_first": [batch, heads, keys, queries]
     kChunked,    // "chunked CHUNK BEFORE AFTER [SORTED]": [batch, heads, chunks, CHUNK queries, columns], where columns
-                 // are the keys of the BEFORE chunks before, of the own one and of the AFTER behind, the first chunk
-                 // behind the last. With SORTED, which a `sort` made, chunks are of its rounds, one round behind the
+                 // are the keys of the BEFORE chunks before, of the own one and of the AFTER after, the first chunk
+                 // after the last. With SORTED, which a `sort` made, chunks are of its rounds, one round after the
                  // other, and the weights of a query are a softmax in each round. Up to CHUNK keys: kDense
   };
   Kind kind = Kind::kDense;

@@ -51,7 +51,7 @@ struct CheckLine {
   std::string note;  // why it was not compared, or not all of it
 };
 
-// Rows that the reference has behind the result's are padding; the note then says so.
+// Rows that the reference has after the result's are padding; the note then says so.
 CheckLine Compare(const PaddedTensor& result, const StoredTensor& reference, const CheckOptions& options);
 
 // Cases without a program are of `options.program`; where one is named there, no other's are

@@ -1,4 +1,4 @@
-// Tensors without padding: the rows of all segments one behind the other, and `segments.<space>`, how many rows each
+// Tensors without padding: the rows of all segments one after the other, and `segments.<space>`, how many rows each
 // segment has. So spaces may nest as deep as they like.
 #ifndef FOVEA_TOOLS_COMMON_RAGGED_H_
 #define FOVEA_TOOLS_COMMON_RAGGED_H_

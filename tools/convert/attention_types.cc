@@ -37,7 +37,7 @@ const char* NameOf(DType type) { return type == DType::kF16 ? "f16" : type == DT
 
 }  // namespace
 
-// Casts go between the operations; what stands behind them moves on.
+// Casts go between the operations; what stands after them moves on.
 void CastKeys(DType type, BlobProgram& program) {
   if (type == DType::kF32) return;
   const std::vector<bool> fits = OnlyKeys(program);

@@ -6,7 +6,7 @@
 
 namespace fovea::tools {
 
-// Puts a cast behind the keys and values of every attention of a program: of those that nothing but attentions reads,
+// Puts a cast after the keys and values of every attention of a program: of those that nothing but attentions reads,
 // as keys or values, so that their f32 rows exist for a tile only. Others would take more memory than before. f32:
 // none.
 void CastKeys(DType type, BlobProgram& program);

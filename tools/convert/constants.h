@@ -57,7 +57,7 @@ Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values);
 Constant Indices(uint32_t rows, uint32_t width, const std::vector<int32_t>& values);
 
 // A table [heads, 2 * reach + 1] over key - query distances, from bucketed weights [buckets, heads]: half of the
-// buckets for keys behind the query, half before it; in each half the first half are single distances, the others grow
+// buckets for keys after the query, half before it; in each half the first half are single distances, the others grow
 // logarithmically up to max_distance, where they end.
 Constant RelativeBuckets(Constant weights, uint32_t max_distance);
 

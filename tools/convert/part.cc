@@ -83,7 +83,7 @@ class Cutter {
     return outputs;
   }
 
-  // Marks what is needed to make what is, not looking behind the values of `from`.
+  // Marks what is needed to make what is, not looking before the values of `from`.
   void Follow(const std::vector<uint32_t>& from) {
     for (size_t i = whole_.operations.size(); i-- > 0;) {
       const BlobOperation& operation = whole_.operations[i];

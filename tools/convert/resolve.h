@@ -22,7 +22,7 @@ struct Resolved {
   std::vector<Constant> constants;  // the values of content.tensors
   // Of content.tensors. Any type: weights of linear layers and tables of embeddings. Not integers: what attention takes
   // as f16, and the weight of a layer over whole texts or documents (a space that has children and no parent), so
-  // behind the last pooling; it runs once and its error is the output's.
+  // after the last pooling; it runs once and its error is the output's.
   std::vector<Shortest> shortest;
   std::vector<bool> is_part;  // of content.programs: of another program, whose operations and tensors it has
 };

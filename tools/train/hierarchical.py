@@ -21,7 +21,7 @@ class Pool(nn.Module):
 
 
 def padded(rows):
-    """Lists of numbers as a matrix with zeros behind them, and where the numbers are."""
+    """Lists of numbers as a matrix with zeros after them, and where the numbers are."""
     lengths = torch.tensor([len(r) for r in rows])
     mask = torch.arange(int(lengths.max())) < lengths[:, None]
     out = torch.zeros(mask.shape, dtype=torch.long)

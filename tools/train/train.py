@@ -123,7 +123,7 @@ class Bag(nn.Module):
 
 
 def epoch_of(train, rng, drop):
-    """The batches of an epoch: what the model takes, and labels. `drop` is the share of pieces hidden behind [UNK]."""
+    """The batches of an epoch: what the model takes, and labels. `drop` is the share of pieces hidden as [UNK]."""
     # What a user types may be a title or a paragraph: train on both and on the whole, long and cut short.
     forms = rng.choice(["full", "short", "long"], len(train.labels), p=[0.6, 0.2, 0.2])
     limits = rng.choice([MAX_LENGTH, MAX_LENGTH // 2], len(train.labels), p=[0.35, 0.65])

@@ -65,7 +65,7 @@ def tokenizer():
 
 @torch.no_grad()
 def golden(model):
-    """Rows of all texts one behind the other: what both programs make, and all steps of writing each text's date."""
+    """Rows of all texts one after the other: what both programs make, and all steps of writing each text's date."""
     out, written = {}, {}
 
     def add(case, part, **values):

@@ -72,7 +72,7 @@ def scores(model, documents, labels):
 
 
 def epoch_of(train, rng, drop):
-    """The batches of an epoch. `drop` is the share of pieces hidden behind [UNK]."""
+    """The batches of an epoch. `drop` is the share of pieces hidden as [UNK]."""
     # What a user types may be a title or a paragraph: train on both and on the whole, long and cut short.
     forms = rng.choice(["full", "short", "long"], len(train.labels), p=[0.7, 0.15, 0.15])
     limits = rng.choice([CONFIG["max_sentences"], 6, 3], len(train.labels), p=[0.4, 0.3, 0.3])
@@ -107,7 +107,7 @@ def from_stored(stored):
 
 
 def ragged(rows):
-    """Rows of numbers of several lengths, zeros behind them, as `fovea check` reads weights: [row, head, key]."""
+    """Rows of numbers of several lengths, zeros after them, as `fovea check` reads weights: [row, head, key]."""
     out = np.zeros((len(rows), *rows[0].shape[:-1], max(r.shape[-1] for r in rows)), np.float32)
     for to, row in zip(out, rows):
         to[..., :row.shape[-1]] = row
@@ -115,7 +115,7 @@ def ragged(rows):
 
 
 def golden(model, tokenizer):
-    """Inputs and outputs of fixed documents, rows of all segments one behind the other; inner values of the first."""
+    """Inputs and outputs of fixed documents, rows of all segments one after the other; inner values of the first."""
     out, texts = {}, {}
     for name, documents in GOLDEN_DOCUMENTS.items():
         texts[name] = [{"text": text, "sentences": sentences.split(text)} for text in documents]

@@ -1,5 +1,5 @@
 // Writes the program of an encoder of texts or images: operations with the tensors they need, the hidden states by
-// their published names, and the heads behind the last one.
+// their published names, and the heads after the last one.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
 
@@ -66,7 +66,7 @@ class EncoderBuilder {
   void Outputs(std::vector<std::string> names) { program_.outputs = std::move(names); }
   void Labels(const std::string& classifier);
 
-  // Appends what the task needs behind the value `last` and ends the program.
+  // Appends what the task needs after the value `last` and ends the program.
   void Finish(const std::string& last, const Heads& heads);
   // Ends it as it is.
   void End();

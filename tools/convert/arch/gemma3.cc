@@ -1,4 +1,4 @@
-// Gemma 3 as an encoder of texts: attention in both directions. RMS norms with 1 + weight in front of and behind
+// Gemma 3 as an encoder of texts: attention in both directions. RMS norms with 1 + weight in front of and after
 // attention and feed-forward, and of the queries and keys of each head.
 #include <math.h>
 

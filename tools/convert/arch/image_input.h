@@ -27,7 +27,7 @@ class ImageInput {
   std::vector<Space> Spaces() const;
   Input Pixels() const;  // pixel_values
   void SetMetadata(Description& description) const;
-  // For arrange: a row of pixels (channel, y, x) for each patch behind `leading` rows of zeros.
+  // For arrange: a row of pixels (channel, y, x) for each patch after `leading` rows of zeros.
   Constant PatchTable(uint32_t leading) const;
 
  private:

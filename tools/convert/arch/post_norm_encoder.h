@@ -1,4 +1,4 @@
-// The encoder that BERT and its relatives share: embeddings, layers with the norm behind each residual, and their
+// The encoder that BERT and its relatives share: embeddings, layers with the norm after each residual, and their
 // heads. An architecture says how its tensors are named and where it differs.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_POST_NORM_ENCODER_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_POST_NORM_ENCODER_H_
@@ -40,7 +40,7 @@ struct PostNormEncoder {
   bool projects_before_norm = false;
   std::function<LayerNames(uint32_t)> layer;
   Convolution convolution;  // without a name: none
-  std::string pooler = "";  // behind the prefix, too
+  std::string pooler = "";  // after the prefix, too
   Head sequence;            // without a dense layer: the pooler, with tanh
   std::string token_out = "classifier";
   Head masked_lm;  // the activation is that of the layers

@@ -1,4 +1,4 @@
-// The encoder that later models share: norms in front of attention and feed-forward (and behind them, before the
+// The encoder that later models share: norms in front of attention and feed-forward (and after them, before the
 // residual is added, in some), rotary positions or a bias by distance, windows, gated feed-forward, a norm at the end.
 // An architecture names what its layers have; what has no name is not there.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_PRE_NORM_ENCODER_H_
@@ -43,7 +43,7 @@ struct PreNormEncoder {
   Heads task_heads;
 };
 
-// The layers and the final norm behind the value `x`, which is hidden state 0: the name of what they make.
+// The layers and the final norm after the value `x`, which is hidden state 0: the name of what they make.
 std::string AddPreNormLayers(const PreNormEncoder& encoder, EncoderBuilder& builder, const std::string& x);
 // A whole program: word embeddings, layers, heads.
 void DescribePreNormEncoder(const PreNormEncoder& encoder, const Checkpoint& checkpoint, Description& description);

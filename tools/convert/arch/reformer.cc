@@ -213,7 +213,7 @@ class Writer {
     Json attributes = {{"heads", shape_.heads}};
     if (shape_.causal) attributes["causal"] = true;
     if (kind == "local" && shape_.causal && before <= 1) {
-      // What lies around the ends is behind the query: a window in blocks sees the same.
+      // What lies around the ends is after the query: a window in blocks sees the same.
       attributes.update({{"pattern", "window"}, {"block", chunk}, {"left", before * chunk}, {"right", 0u}});
       return attributes;
     }

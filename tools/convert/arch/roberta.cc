@@ -1,4 +1,4 @@
-// RoBERTa, XLM-RoBERTa and CamemBERT: BERT with one token type, positions behind the padding id and heads of their own.
+// RoBERTa, XLM-RoBERTa and CamemBERT: BERT with one token type, positions after the padding id and heads of their own.
 #include "tools/convert/arch/post_norm_encoder.h"
 
 namespace fovea::tools {

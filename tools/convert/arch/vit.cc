@@ -1,4 +1,4 @@
-// ViT and DeiT: patches of an image behind a class token (and a distillation token), norms in front. The tokens are
+// ViT and DeiT: patches of an image after a class token (and a distillation token), norms in front. The tokens are
 // rows of zeros among the patches: one table holds them, the bias of the patches and all positions.
 #include "tools/base/fail.h"
 #include "tools/convert/arch/image_input.h"

@@ -1,4 +1,4 @@
-"""What the attentions whose queries a task makes share: two heads of 8, a Linear behind them."""
+"""What the attentions whose queries a task makes share: two heads of 8, a Linear after them."""
 
 import golden
 from torch import nn

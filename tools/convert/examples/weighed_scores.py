@@ -1,4 +1,4 @@
-"""What the attentions that differ only in how scores become weights share: two heads of 8, a Linear behind them."""
+"""What the attentions that differ only in how scores become weights share: two heads of 8, a Linear after them."""
 
 import golden
 from torch import nn

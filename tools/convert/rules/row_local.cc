@@ -24,7 +24,7 @@ void Embed(Check& c) {
 void Position(Check& c) {
   c.Shape(0, c.tensor(0).rows, c.in(0).width);
   if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows)
-    Fail("offset lies behind the table's {} rows", c.tensor(0).rows);
+    Fail("offset lies after the table's {} rows", c.tensor(0).rows);
   c.Result(c.in(0).space, c.in(0).width);
 }
 
@@ -76,7 +76,7 @@ void Rotate(Check& c) {
     Fail("a table of {} columns cannot rotate heads of {}", c.tensor(0).width, c.in(0).width / heads);
   }
   if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows)
-    Fail("offset lies behind the table's {} rows", c.tensor(0).rows);
+    Fail("offset lies after the table's {} rows", c.tensor(0).rows);
   c.Number(Attribute::kInterleaved);
   c.Result(c.in(0).space, c.in(0).width);
 }

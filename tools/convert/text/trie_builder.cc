@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kUnused = 0x80000000u;  // no byte leads to such a unit
 constexpr uint32_t kBlock = 256;
-constexpr uint32_t kSearched = 32 * kBlock;  // places behind the end that are still tried
+constexpr uint32_t kSearched = 32 * kBlock;  // places after the end that are still tried
 
 class Builder {
  public:
