@@ -62,7 +62,7 @@ struct Published {
 class Directory : public testing::TestWithParam<Published> {};
 
 TEST_P(Directory, MeansWhatTheOriginalComputes) {
-  const std::string directory = InData("hf/" + GetParam().name);
+  const std::string directory = InData(std::string("hf/") + GetParam().name);
   if (Missing(directory)) GTEST_SKIP();
   const ReadBlob blob = Converted(directory, "", GetParam().task);
   const SafetensorsReader golden(directory + "/golden.safetensors");

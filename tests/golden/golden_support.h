@@ -13,6 +13,7 @@
 
 #include "tests/support/heap_trap.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/paths.h"
 #include "tools/common/model.h"
 #include "tools/common/padded.h"
 #include "tools/common/session.h"

@@ -45,7 +45,7 @@ TEST(Longformer, TextsHaveNoGlobalRowsUnlessTheyAreMarked) {
 class BigBird : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    path_ = InData("hf/" + GetParam());
+    path_ = InData(std::string("hf/") + GetParam());
     if (Missing(path_)) GTEST_SKIP();
     golden_ = std::make_unique<tools::SafetensorsReader>(path_ + "/golden.safetensors");
     directory_ = std::filesystem::path(::testing::TempDir()) / ("big-bird-" + std::to_string(getpid()));

@@ -59,7 +59,7 @@ const Published kPublished[] = {{"bert"},
 
 class PublishedEncoder : public ::testing::TestWithParam<Published> {
  protected:
-  std::string Path() const { return InData("hf/" + GetParam().name); }
+  std::string Path() const { return InData(std::string("hf/") + GetParam().name); }
   tools::ConvertOptions Options(DType weights) const {
     tools::ConvertOptions options = Converted::OptionsOf(Path(), weights, "", GetParam().has_decoder ? "encoder" : "");
     options.image_size = GetParam().image_size;
