@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 #include <string.h>
 
-#include <filesystem>
-#include <iostream>
 
 #include "fovea/model.h"
 #include "tests/support/second_reader.h"
@@ -22,10 +20,7 @@ class Compared : public testing::TestWithParam<DType> {
   void SetUp() override {
     options_.input = test::InSource("tools/convert/examples/kwt1/graph.json");
     options_.source = test::InShared("models/kwt1");
-    if (!std::filesystem::exists(options_.source)) {
-      std::cout << "NOT TESTED: " << options_.source << " is not there\n";
-      GTEST_SKIP();
-    }
+    if (test::Missing(options_.source)) GTEST_SKIP();
   }
   ConvertOptions options_;
 };

@@ -62,8 +62,7 @@ struct Published {
 class Directory : public testing::TestWithParam<Published> {};
 
 TEST_P(Directory, MeansWhatTheOriginalComputes) {
-  const std::string directory = InData(std::string("hf/") + GetParam().name);
-  if (Missing(directory)) GTEST_SKIP();
+  const std::string directory = InData("hf/") + GetParam().name;
   const ReadBlob blob = Converted(directory, "", GetParam().task);
   const SafetensorsReader golden(directory + "/golden.safetensors");
   size_t compared = 0;
@@ -134,7 +133,6 @@ TEST(Examples, KeywordTransformer) {
 
 TEST(Refused, WhatIsNotKnownByName) {
   const std::string directory = InData("hf/gpt2");
-  if (Missing(directory)) GTEST_SKIP();
   try {
     Converted(directory);
     FAIL();

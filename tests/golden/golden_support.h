@@ -1,4 +1,4 @@
-// Models converted in a test, and files that may not be there.
+// Models converted in a test, and what is asked of their outputs.
 #ifndef FOVEA_TESTS_GOLDEN_GOLDEN_SUPPORT_H_
 #define FOVEA_TESTS_GOLDEN_GOLDEN_SUPPORT_H_
 
@@ -22,8 +22,6 @@
 #include "tools/safetensors/safetensors.h"
 
 namespace fovea::test {
-
-
 
 // A blob in memory and its model.
 struct Converted {

@@ -59,7 +59,7 @@ const Published kPublished[] = {{"bert"},
 
 class PublishedEncoder : public ::testing::TestWithParam<Published> {
  protected:
-  std::string Path() const { return InData(std::string("hf/") + GetParam().name); }
+  std::string Path() const { return InData("hf/") + GetParam().name; }
   tools::ConvertOptions Options(DType weights) const {
     tools::ConvertOptions options = Converted::OptionsOf(Path(), weights, "", GetParam().has_decoder ? "encoder" : "");
     options.image_size = GetParam().image_size;
@@ -83,7 +83,6 @@ class PublishedEncoder : public ::testing::TestWithParam<Published> {
 };
 
 TEST_P(PublishedEncoder, F32IsWithinRounding) {
-  if (Missing(Path())) GTEST_SKIP();
   const tools::SafetensorsReader golden(Path() + "/golden.safetensors");
   tools::CheckOptions options;  // 1e-4 of the largest magnitude + 1e-5
   for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
@@ -96,7 +95,6 @@ TEST_P(PublishedEncoder, F32IsWithinRounding) {
 }
 
 TEST_P(PublishedEncoder, F16WeightsAreCloseAndIntegerWeightsRun) {
-  if (Missing(Path())) GTEST_SKIP();
   const tools::SafetensorsReader golden(Path() + "/golden.safetensors");
   // These models are tiny and random, so integers lose more than on trained weights.
   const std::pair<DType, double> types[] = {{DType::kF16, 0.9999}, {DType::kI8, 0.99}, {DType::kI4, 0.5}};
@@ -109,7 +107,6 @@ TEST_P(PublishedEncoder, F16WeightsAreCloseAndIntegerWeightsRun) {
 }
 
 TEST_P(PublishedEncoder, ShorterKeysValuesAndProductsAreClose) {
-  if (Missing(Path())) GTEST_SKIP();
   const tools::SafetensorsReader golden(Path() + "/golden.safetensors");
   const struct {
     DType keys, products;
@@ -132,7 +129,6 @@ TEST_P(PublishedEncoder, ShorterKeysValuesAndProductsAreClose) {
 }
 
 TEST_P(PublishedEncoder, RunsWithoutHeap) {
-  if (Missing(Path())) GTEST_SKIP();
   if (!fovea::testing::HeapTrap::Works()) GTEST_SKIP() << "the heap cannot be watched in this build";
   for (const DType type : {DType::kF32, DType::kF16, DType::kI8, DType::kI4}) {
     const Converted converted = Convert(type);

@@ -10,9 +10,9 @@ namespace fovea::test {
 std::string InSource(const std::string& path);
 // A path within tests/data: outputs of original implementations, always there.
 std::string InData(const std::string& path);
-// A path beside this repository, where trained models and tokenizers of others stand.
+// A path beside this repository (or in $FOVEA_SHARED_DIR), where trained models and tokenizers of others stand.
 std::string InShared(const std::string& path);
-// Says so loudly when `path`, one of InShared, is not there: the caller then skips its case.
+// Says which case is not tested when `path`, one of InShared, is not there: the caller then skips the case.
 bool Missing(const std::string& path);
 
 }  // namespace fovea::test
