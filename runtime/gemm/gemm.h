@@ -2,7 +2,8 @@
 //
 // A linear layer's weights are set up once per model (pack), an operator once per worker and distinct shape
 // (make_operator); run then allocates nothing, keeps nothing and may be called by different workers at the same time as
-// long as each uses its own operator. Row r of y depends on row r of x alone: same bits whatever rows come with it.
+// long as each uses its own operator. Row r of y depends on row r of x alone: same bits whatever rows come with it, and
+// whatever columns, so that workers may share rows or columns.
 #ifndef FOVEA_RUNTIME_GEMM_GEMM_H_
 #define FOVEA_RUNTIME_GEMM_GEMM_H_
 
@@ -47,8 +48,16 @@ struct GemmInput {
   QuantParams* params;      // [rows + kGemmExtraParams], with quantized
 };
 
+// What is wanted of y: columns [begin, end) of all rows. The others are not touched.
+struct GemmOutput {
+  float* y;             // [rows, n]
+  uint32_t begin, end;  // multiples of the backend's column_step; `end` may be n
+  Activation activation = Activation::kNone;
+};
+
 struct GemmBackend {
   const char* name;
+  uint32_t column_step;  // where ranges of columns may begin: the widest block of columns that stays together
 
   bool (*supports)(const GemmShape&);
 
@@ -64,9 +73,9 @@ struct GemmBackend {
   // Makes an operator in `storage` (64-aligned). It owns nothing and is simply forgotten; it points to the kernels.
   Status (*make_operator)(const GemmShape&, const Kernels&, void* storage, Reporter&);
 
-  // y [rows, n]. Fills the extra entries after the rows' parameters. `packed` is what pack wrote for these weights
-  // (null when packed_bytes is 0).
-  Status (*run)(void* storage, const GemmWeights&, const void* packed, const GemmInput&, Activation, float* y);
+  // Fills the extra entries after the rows' parameters. `packed` is what pack wrote for these weights (null when
+  // packed_bytes is 0).
+  Status (*run)(void* storage, const GemmWeights&, const void* packed, const GemmInput&, const GemmOutput&);
 };
 
 // Weights in place, every type, every target.

@@ -16,7 +16,7 @@ struct HighwayOperator {
 
 // Bytes of weights in a tile: they stay in L1 or the near end of L2 while all rows pass over them.
 constexpr size_t kTileBytes = 32 * 1024;
-constexpr size_t kLeastColumns = 16;
+constexpr uint32_t kLeastColumns = 16;
 
 bool Supports(const GemmShape& shape) {
   switch (shape.type) {
@@ -49,14 +49,13 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   return kOk;
 }
 
-Status Run(void* storage, const GemmWeights& weights, const void*, const GemmInput& input, Activation activation,
-           float* y) {
+Status Run(void* storage, const GemmWeights& weights, const void*, const GemmInput& input, const GemmOutput& output) {
   const HighwayOperator& op = *static_cast<const HighwayOperator*>(storage);
   const GemmShape& shape = weights.shape;
   const size_t n = shape.n, k = shape.k;
   const size_t row_bytes = RowBytes(shape.type, k), scale_bytes = ScaleBytes(shape.type, 1, k);
   const size_t fitting = kTileBytes / std::max<size_t>(row_bytes, 1) / 4 * 4;
-  const size_t columns = std::clamp(fitting, kLeastColumns, kGemmTileColumns);
+  const size_t columns = std::clamp<size_t>(fitting, kLeastColumns, kGemmTileColumns);
 
   GemmTile tile;
   tile.rows = input.rows;
@@ -64,21 +63,21 @@ Status Run(void* storage, const GemmWeights& weights, const void*, const GemmInp
   tile.x = GemmTakesQuantized(shape.type) ? static_cast<const void*>(input.quantized) : input.x;
   tile.params = input.params;
   tile.y_stride = n;
-  for (size_t c = 0; c < n; c += columns) {
-    tile.columns = std::min(columns, n - c);
+  for (size_t c = output.begin; c < output.end; c += columns) {
+    tile.columns = std::min(columns, output.end - c);
     tile.weights = static_cast<const uint8_t*>(weights.rows) + c * row_bytes;
     tile.scales = scale_bytes == 0 ? nullptr : static_cast<const uint8_t*>(weights.scales) + c * scale_bytes;
     tile.bias = weights.bias == nullptr ? nullptr : weights.bias + c;
-    tile.y = y + c;
+    tile.y = output.y + c;
     op.tile(tile);
-    if (activation == Activation::kNone) continue;
-    const auto apply = op.activations->apply[static_cast<uint32_t>(activation)];
+    if (output.activation == Activation::kNone) continue;
+    const auto apply = op.activations->apply[static_cast<uint32_t>(output.activation)];
     for (size_t r = 0; r < input.rows; ++r) apply(tile.y + r * n, tile.columns, tile.y + r * n);
   }
   return kOk;
 }
 
-constexpr GemmBackend kBackend = {"highway",    Supports,      PackedBytes,  Pack,
+constexpr GemmBackend kBackend = {"highway",    kLeastColumns, Supports,     PackedBytes, Pack,
                                   PackedLayout, OperatorBytes, MakeOperator, Run};
 
 }  // namespace

@@ -13,8 +13,9 @@
 namespace fovea {
 namespace {
 
-// The widest microkernel's columns, to which packed weights are padded; also a tile's least width.
-constexpr uint64_t kColumns = 64;
+// The widest microkernel's columns, to which packed weights are padded; also a tile's least width, and where ranges of
+// columns begin: there every microkernel's block begins, whatever its width.
+constexpr uint32_t kColumns = 64;
 // Bytes of packed weights that a tile of columns may have, so that it stays in L2 while all rows pass over it.
 constexpr uint64_t kTileBytes = 384 * 1024;
 
@@ -42,6 +43,7 @@ struct XnnpackOperator {
   const void* packed;  // of the layer being run
   void (*activation)(const float*, size_t, float*);
   float* y;
+  size_t n;  // from a row of y to the next
   XnnpackObject object;
 };
 
@@ -56,7 +58,7 @@ xnn_status DeleteNothing(void*) { return xnn_status_success; }
 
 void ActivateTile(pthreadpool* pool, size_t row, size_t column, size_t rows, size_t columns) {
   const auto* op = reinterpret_cast<const XnnpackOperator*>(pool);
-  const size_t n = pool->columns;
+  const size_t n = op->n;
   for (size_t r = row; r < row + rows; ++r) op->activation(op->y + r * n + column, columns, op->y + r * n + column);
 }
 
@@ -146,22 +148,24 @@ constexpr bool kOneRowAddsAlike = true;
 constexpr bool kOneRowAddsAlike = false;
 #endif
 
-// Equal tiles within the byte limit.
-size_t TileColumns(const GemmShape& shape) {
-  const uint64_t fitting = std::max(kTileBytes / ColumnBytes(shape) / kColumns * kColumns, kColumns);
-  const uint64_t tiles = DivideUp(shape.n, fitting);
-  return static_cast<size_t>(RoundUp(DivideUp(shape.n, tiles), kColumns));
+// Equal tiles of so many columns within the byte limit.
+size_t TileColumns(const GemmShape& shape, uint32_t columns) {
+  const uint64_t fitting = std::max<uint64_t>(kTileBytes / ColumnBytes(shape) / kColumns * kColumns, kColumns);
+  const uint64_t tiles = DivideUp(columns, fitting);
+  return static_cast<size_t>(RoundUp(DivideUp(columns, tiles), kColumns));
 }
 
-Status Run(void* storage, const GemmWeights& weights, const void* packed, const GemmInput& input, Activation activation,
-           float* y) {
-  if (input.rows == 0) return kOk;
+Status Run(void* storage, const GemmWeights& weights, const void* packed, const GemmInput& input,
+           const GemmOutput& output) {
+  if (input.rows == 0 || output.begin == output.end) return kOk;
   auto* op = static_cast<XnnpackOperator*>(storage);
   const GemmShape& shape = weights.shape;
   op->packed = packed;
-  op->y = y;
-  op->activation = op->activations->apply[static_cast<uint32_t>(activation)];
-  op->pool = {input.rows, shape.n, TileColumns(shape), activation == Activation::kNone ? nullptr : ActivateTile};
+  op->y = output.y;
+  op->n = shape.n;
+  op->activation = op->activations->apply[static_cast<uint32_t>(output.activation)];
+  op->pool = {input.rows, output.begin, output.end, TileColumns(shape, output.end - output.begin),
+              output.activation == Activation::kNone ? nullptr : ActivateTile};
   // A kernel of more rows than are left reads the parameters of rows that are not there and computes the last row
   // again: with its own parameters, or (int4 kernels of 14 rows) with whatever stands there.
   if (GemmTakesQuantized(shape.type)) {
@@ -169,11 +173,11 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   }
   const size_t planned_rows =
       shape.type == DType::kF32 && !kOneRowAddsAlike ? std::max<size_t>(input.rows, 2) : input.rows;
-  const xnn_status status = RunXnnpackOperator(op->op, op->type, planned_rows, input, y, &op->pool);
+  const xnn_status status = RunXnnpackOperator(op->op, op->type, planned_rows, input, output.y, &op->pool);
   return status == xnn_status_success ? kOk : Status(FOVEA_E_INTERNAL);
 }
 
-constexpr GemmBackend kBackend = {"xnnpack",    Supports,      PackedBytes,  Pack,
+constexpr GemmBackend kBackend = {"xnnpack",    kColumns,      Supports,     PackedBytes, Pack,
                                   PackedLayout, OperatorBytes, MakeOperator, Run};
 
 }  // namespace

@@ -11,12 +11,14 @@ size_t Least(size_t a, size_t b) { return a < b ? a : b; }
 // A matrix product's rows are i and its columns j: a tile of columns stays in cache while all rows pass.
 template <class Task>
 void RunTiles(pthreadpool* pool, size_t range_i, size_t range_j, size_t tile_i, size_t tile_j, const Task& task) {
+  size_t first_j = 0;
   if (pool != nullptr) {
     range_i = pool->rows;
-    range_j = pool->columns;
+    first_j = pool->column_begin;
+    range_j = pool->column_end;
     tile_j = pool->tile_columns;
   }
-  for (size_t j = 0; j < range_j; j += tile_j) {
+  for (size_t j = first_j; j < range_j; j += tile_j) {
     for (size_t i = 0; i < range_i; i += tile_i) {
       const size_t rows = Least(range_i - i, tile_i), columns = Least(range_j - j, tile_j);
       task(i, j, rows, columns);

@@ -8,10 +8,10 @@
 
 // The loops of one matrix product; any storage of the caller. With a null pthreadpool_t they run as XNNPACK planned
 // them, with a pool they run over what the pool says: an XNNPACK operator reads neither the count of rows nor that of
-// columns itself, so one operator serves any.
+// columns itself, so one operator serves any, and any range of columns.
 struct pthreadpool {
   size_t rows;
-  size_t columns;
+  size_t column_begin, column_end;  // `begin` a multiple of the widest microkernel
   // Columns of a tile, a multiple of the widest microkernel. All rows pass over a tile before the next begins, so the
   // tile's weights should fit in cache.
   size_t tile_columns;

@@ -208,7 +208,7 @@ Status RunLayer(const OpRun& run, uint32_t i, const float* x, uint32_t rows, uin
     input.quantized = tile.rows;
     input.params = tile.params;
   }
-  return layer.backend->run(layer.op, *layer.weights, layer.packed, input, activation, y);
+  return layer.backend->run(layer.op, *layer.weights, layer.packed, input, {y, 0, shape.n, activation});
 }
 
 }  // namespace fovea

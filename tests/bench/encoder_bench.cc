@@ -85,7 +85,7 @@ struct BareLinear {
         problem(shape, row_count, true, 1),
         packed(XnnpackGemm()->packed_bytes(shape)),
         y(row_count * n),
-        pool{row_count, n, n, nullptr},
+        pool{row_count, 0, n, n, nullptr},
         rows(row_count) {
     size_t used = 0;
     if (PackWithXnnpack(problem.weights, packed.data(), packed.size(), object.get(), &used) != xnn_status_success)

@@ -112,11 +112,13 @@ class ReadyGemm {
   }
 
   void Run(const GemmInput& input, Activation activation, float* y) const {
-    const void* packed = packed_.size() == 0 ? nullptr : packed_.data();
-    if (!backend_.run(storage_.data(), weights_, packed, input, activation, y).ok()) {
-      throw std::runtime_error("run failed");
-    }
+    Run(input, {y, 0, weights_.shape.n, activation});
   }
+  void Run(const GemmInput& input, const GemmOutput& output) const {
+    const void* packed = packed_.size() == 0 ? nullptr : packed_.data();
+    if (!backend_.run(storage_.data(), weights_, packed, input, output).ok()) throw std::runtime_error("run failed");
+  }
+  uint32_t column_step() const { return backend_.column_step; }
 
  private:
   const GemmBackend& backend_;

@@ -80,6 +80,7 @@ class GemmTest : public ::testing::TestWithParam<DType> {
       const auto y = RunGuarded(gemm, problem.input, shape.n, activation);
       ExpectClose(problem, expected, y, what);
       ExpectSameBitsInParts(problem, gemm, activation, y, what);
+      ExpectSameBitsInColumns(problem, gemm, activation, y, what);
     }
   }
 
@@ -94,6 +95,28 @@ class GemmTest : public ::testing::TestWithParam<DType> {
       ASSERT_EQ(std::memcmp(y.data(), whole.data() + first * n, y.size() * 4), 0)
           << what << ": rows " << first << " + " << count << " differ when computed apart";
       first += count;
+    }
+  }
+
+  // Ranges of one step and of more, alone and all of them; columns outside a range are left as they are.
+  void ExpectSameBitsInColumns(const GemmProblem& problem, const ReadyGemm& gemm, Activation activation,
+                               const std::vector<float>& whole, const std::string& what) {
+    const uint32_t n = problem.weights.shape.n, step = gemm.column_step();
+    for (const uint32_t steps : {1u, 3u}) {
+      std::vector<float> y(kGuardFloats + whole.size() + kGuardFloats, kGuard);
+      std::vector<float> expected = y;
+      for (uint32_t begin = 0; begin < n; begin += steps * step) {
+        const uint32_t end = std::min(n, begin + steps * step);
+        gemm.Run(problem.input, {y.data() + kGuardFloats, begin, end, activation});
+        for (size_t r = 0; r < problem.input.rows; ++r) {
+          std::copy(whole.begin() + r * n + begin, whole.begin() + r * n + end,
+                    expected.begin() + kGuardFloats + r * n + begin);
+        }
+        ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * 4), 0)
+            << what << ": columns " << begin << " to " << end << " differ when computed apart, or others were touched";
+      }
+      gemm.Run(problem.input, {y.data() + kGuardFloats, n / step * step, n / step * step, activation});
+      ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * 4), 0) << what << ": an empty range wrote";
     }
   }
 

@@ -43,9 +43,10 @@ TEST_F(XnnpackGemmTest, NeverUsesTheHeap) {
     EXPECT_EQ(trap.calls(), 0u) << "make_operator";
     for (size_t rows : {33, 1, 20}) {
       problem.input.rows = rows;
-      ASSERT_TRUE(
-          backend_->run(storage.data(), problem.weights, packed.data(), problem.input, Activation::kGelu, y.data())
-              .ok());
+      ASSERT_TRUE(backend_
+                      ->run(storage.data(), problem.weights, packed.data(), problem.input,
+                            {y.data(), 0, 200, Activation::kGelu})
+                      .ok());
     }
     EXPECT_EQ(trap.calls(), 0u) << "run";
     EXPECT_NE(backend_->packed_layout(), 0u);
@@ -135,8 +136,8 @@ TEST_F(XnnpackGemmTest, OperatorsAndThreadsSharePackedWeights) {
           params.resize(kRows + kGemmExtraParams);
           GemmInput input = layers[i]->input;
           input.params = params.data();
-          const Status status =
-              backend_->run(storage.data(), layers[i]->weights, packed[i]->data(), input, Activation::kSilu, y.data());
+          const Status status = backend_->run(storage.data(), layers[i]->weights, packed[i]->data(), input,
+                                              {y.data(), 0, 150, Activation::kSilu});
           if (!status.ok() || y != expected[i]) ++wrong[t];
         }
       });
