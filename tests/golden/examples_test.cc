@@ -3,7 +3,7 @@
 #include <set>
 
 #include "tests/golden/golden_support.h"
-#include "tools/common/golden_check.h"
+#include "tools/check/golden_check.h"
 
 namespace fovea::test {
 namespace {

@@ -1,5 +1,5 @@
 // Decoders with attention, step by step: a trained date normaliser, and an attention LSTM as another project tests it.
-#include "tools/common/generation.h"
+#include "tools/generate/generation.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "tests/golden/golden_support.h"
-#include "tools/common/golden_check.h"
+#include "tools/check/golden_check.h"
 
 namespace fovea::test {
 namespace {

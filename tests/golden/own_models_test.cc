@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/golden/golden_support.h"
-#include "tools/common/generation.h"
-#include "tools/common/golden_check.h"
+#include "tools/check/golden_check.h"
+#include "tools/generate/generation.h"
 
 namespace fovea::test {
 namespace {

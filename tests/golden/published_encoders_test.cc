@@ -1,8 +1,8 @@
 // Every published encoder architecture against what the original library computed: every case, every traced value.
 #include "tests/golden/golden_support.h"
 #include "tests/support/heap_trap.h"
+#include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
-#include "tools/common/golden_check.h"
 
 namespace fovea::test {
 namespace {

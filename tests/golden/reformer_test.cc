@@ -8,8 +8,8 @@
 #include "tests/golden/reformer_reference.h"
 #include "tests/support/heap_trap.h"
 #include "tools/base/fail.h"
+#include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
-#include "tools/common/golden_check.h"
 
 namespace fovea::test {
 namespace {

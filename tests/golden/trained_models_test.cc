@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/golden/golden_support.h"
+#include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
-#include "tools/common/golden_check.h"
 
 namespace fovea::test {
 namespace {

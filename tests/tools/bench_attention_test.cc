@@ -8,8 +8,8 @@
 
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/attention_cost.h"
-#include "tools/common/log_plot.h"
+#include "tools/bench/attention_cost.h"
+#include "tools/bench/log_plot.h"
 #include "tools/common/memory.h"
 
 namespace fovea::test {

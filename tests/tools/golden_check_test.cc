@@ -1,5 +1,5 @@
 // The comparison with golden tensors, and `fovea check` around it.
-#include "tools/common/golden_check.h"
+#include "tools/check/golden_check.h"
 
 #include <gtest/gtest.h>
 

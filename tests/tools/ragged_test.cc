@@ -1,5 +1,4 @@
 // Tensors without padding: what of them does not fit is named, and what fits is bound level by level.
-#include "tests/support/paths.h"
 #include "tools/common/ragged.h"
 
 #include <gtest/gtest.h>
@@ -7,8 +6,9 @@
 #include <memory>
 
 #include "tests/support/model_builder.h"
+#include "tests/support/paths.h"
 #include "tools/base/fail.h"
-#include "tools/common/golden_check.h"
+#include "tools/check/golden_check.h"
 #include "tools/convert/convert.h"
 
 namespace fovea::test {

@@ -7,10 +7,10 @@
 #include <memory>
 #include <numeric>
 
+#include "fovea/version.h"
+#include "tools/base/clock.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "fovea/version.h"
-#include "tools/common/clock.h"
 #include "tools/common/print.h"
 #include "tools/common/step_work.h"
 

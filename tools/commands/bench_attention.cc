@@ -6,10 +6,10 @@
 
 #include "fovea/version.h"
 #include "tools/base/mapped_file.h"
+#include "tools/bench/attention_cost.h"
+#include "tools/bench/log_plot.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/attention_cost.h"
-#include "tools/common/log_plot.h"
 #include "tools/common/print.h"
 
 namespace fovea::tools {

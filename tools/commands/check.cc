@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "tools/check/golden_check.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/golden_check.h"
 #include "tools/common/print.h"
 
 namespace fovea::tools {

@@ -9,10 +9,10 @@
 #include <memory>
 
 #include "tools/base/mapped_file.h"
+#include "tools/base/progress.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/print.h"
-#include "tools/common/progress.h"
 
 namespace fovea::tools {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/generation.h"
 #include "tools/common/print.h"
+#include "tools/generate/generation.h"
 
 namespace fovea::tools {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/commands/inspect_header.h"
 #include "tools/common/print.h"
 #include "tools/common/step_work.h"
+#include "tools/inspect/static_memory.h"
 
 namespace fovea::tools {
 namespace {

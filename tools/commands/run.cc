@@ -7,9 +7,9 @@
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/engine.h"
-#include "tools/common/explanation.h"
 #include "tools/common/padded.h"
 #include "tools/common/prediction.h"
+#include "tools/run/explanation.h"
 
 namespace fovea::tools {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tools/common/clock.h"
+#include "tools/base/clock.h"
 #include "tools/common/error.h"
 
 namespace fovea::tools {

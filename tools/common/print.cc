@@ -1,4 +1,4 @@
-// Numbers, bytes and foreign strings as people and programs read them.
+// Numbers and bytes as people and programs read them.
 #include "tools/common/print.h"
 
 #include <fmt/format.h>
@@ -23,23 +23,6 @@ std::string ShortBytes(uint64_t bytes) {
     unit = next;
   }
   return fmt::format("{:.{}f} {}", size, size < 10 ? 2 : 1, unit);
-}
-
-std::string Printable(const std::string& text) {
-  // The JSON writer does both; its quotes and their escapes are not wanted.
-  const std::string quoted = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  std::string plain;
-  for (size_t i = 1; i + 1 < quoted.size(); ++i) {
-    if (quoted[i] == '\\' && (quoted[i + 1] == '"' || quoted[i + 1] == '\\')) ++i;
-    plain += quoted[i] == '\x7f' ? '?' : quoted[i];
-  }
-  return plain;
-}
-
-std::string Shortened(const std::string& text, size_t bytes) {
-  if (text.size() <= bytes) return Printable(text);
-  while (bytes > 0 && (static_cast<uint8_t>(text[bytes]) & 0xc0) == 0x80) --bytes;
-  return Printable(text.substr(0, bytes)) + " ..";
 }
 
 const char* TypeName(uint32_t type) {

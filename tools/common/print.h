@@ -1,4 +1,4 @@
-// Numbers, bytes and foreign strings as people and programs read them.
+// Numbers and bytes as people and programs read them.
 #ifndef FOVEA_TOOLS_COMMON_PRINT_H_
 #define FOVEA_TOOLS_COMMON_PRINT_H_
 
@@ -8,6 +8,8 @@
 #include <ostream>
 #include <string>
 
+#include "tools/base/printable.h"
+
 namespace fovea::tools {
 
 using OrderedJson = nlohmann::ordered_json;
@@ -16,10 +18,6 @@ using OrderedJson = nlohmann::ordered_json;
 std::string Grouped(uint64_t number);
 // 1234567 -> "1.18 MiB"
 std::string ShortBytes(uint64_t bytes);
-// Control characters escaped and broken UTF-8 replaced: fit for a terminal whatever a blob says.
-std::string Printable(const std::string& text);
-// The same, cut to about `bytes` bytes.
-std::string Shortened(const std::string& text, size_t bytes = 96);
 // "f32", ..
 const char* TypeName(uint32_t type);
 

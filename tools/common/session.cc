@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "tools/base/clock.h"
 #include "tools/base/half.h"
-#include "tools/common/clock.h"
 #include "tools/common/error.h"
 
 namespace fovea::tools {

@@ -1,5 +1,5 @@
 // Compares what a model computes with stored tensors.
-#include "tools/common/golden_check.h"
+#include "tools/check/golden_check.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <map>
 
 #include "tools/base/fail.h"
-#include "tools/common/attention_layout.h"
+#include "tools/check/attention_layout.h"
 
 namespace fovea::tools {
 namespace {

@@ -1,6 +1,6 @@
 // Tokens that a blob's encoder and decoder make of texts.
-#ifndef FOVEA_TOOLS_COMMON_GENERATION_H_
-#define FOVEA_TOOLS_COMMON_GENERATION_H_
+#ifndef FOVEA_TOOLS_GENERATE_GENERATION_H_
+#define FOVEA_TOOLS_GENERATE_GENERATION_H_
 
 #include <string>
 #include <vector>
@@ -31,4 +31,4 @@ std::string GeneratedPiece(const Model& model, int32_t token);
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_COMMON_GENERATION_H_
+#endif  // FOVEA_TOOLS_GENERATE_GENERATION_H_

@@ -1,6 +1,6 @@
 // Progress of long work on one line of a terminal; nothing is shown elsewhere.
-#ifndef FOVEA_TOOLS_COMMON_PROGRESS_H_
-#define FOVEA_TOOLS_COMMON_PROGRESS_H_
+#ifndef FOVEA_TOOLS_BASE_PROGRESS_H_
+#define FOVEA_TOOLS_BASE_PROGRESS_H_
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 #include <ostream>
 #include <string>
 
-#include "tools/common/clock.h"
-#include "tools/common/print.h"
+#include "tools/base/clock.h"
+#include "tools/base/printable.h"
 
 namespace fovea::tools {
 
@@ -44,4 +44,4 @@ class ProgressLine {
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_COMMON_PROGRESS_H_
+#endif  // FOVEA_TOOLS_BASE_PROGRESS_H_

@@ -1,6 +1,6 @@
 // How the library that a model comes from lays out attention weights, where it does so otherwise than by key position.
-#ifndef FOVEA_TOOLS_COMMON_ATTENTION_LAYOUT_H_
-#define FOVEA_TOOLS_COMMON_ATTENTION_LAYOUT_H_
+#ifndef FOVEA_TOOLS_CHECK_ATTENTION_LAYOUT_H_
+#define FOVEA_TOOLS_CHECK_ATTENTION_LAYOUT_H_
 
 #include <optional>
 #include <string>
@@ -39,4 +39,4 @@ PaddedTensor LayOut(const Model& model, const AttentionLayout& layout, PaddedTen
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_COMMON_ATTENTION_LAYOUT_H_
+#endif  // FOVEA_TOOLS_CHECK_ATTENTION_LAYOUT_H_

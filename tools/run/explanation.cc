@@ -1,5 +1,5 @@
 // Which sentences and words decided.
-#include "tools/common/explanation.h"
+#include "tools/run/explanation.h"
 
 #include <ctype.h>
 #include <fmt/format.h>

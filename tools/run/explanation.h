@@ -1,7 +1,7 @@
 // Which sentences and words decided: weights of the attention steps that the model's metadata names for its levels,
 // beside the bytes of the text they stand for.
-#ifndef FOVEA_TOOLS_COMMON_EXPLANATION_H_
-#define FOVEA_TOOLS_COMMON_EXPLANATION_H_
+#ifndef FOVEA_TOOLS_RUN_EXPLANATION_H_
+#define FOVEA_TOOLS_RUN_EXPLANATION_H_
 
 #include <ostream>
 #include <vector>
@@ -40,4 +40,4 @@ void PrintExplanation(std::ostream& out, const OrderedJson& prediction, uint32_t
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_COMMON_EXPLANATION_H_
+#endif  // FOVEA_TOOLS_RUN_EXPLANATION_H_

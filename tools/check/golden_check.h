@@ -1,6 +1,6 @@
 // Compares what a model computes with stored tensors: every `<case>.in.*` is run, every `<case>.out.*` compared.
-#ifndef FOVEA_TOOLS_COMMON_GOLDEN_CHECK_H_
-#define FOVEA_TOOLS_COMMON_GOLDEN_CHECK_H_
+#ifndef FOVEA_TOOLS_CHECK_GOLDEN_CHECK_H_
+#define FOVEA_TOOLS_CHECK_GOLDEN_CHECK_H_
 
 #include <functional>
 #include <map>
@@ -67,4 +67,4 @@ std::string LineText(const CheckLine& line);
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_COMMON_GOLDEN_CHECK_H_
+#endif  // FOVEA_TOOLS_CHECK_GOLDEN_CHECK_H_

@@ -1,4 +1,4 @@
-#include "tools/common/generation.h"
+#include "tools/generate/generation.h"
 
 #include <algorithm>
 #include <sstream>

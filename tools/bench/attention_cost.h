@@ -1,7 +1,7 @@
 // What attention costs as sequences grow: time, memory and keys visited of each pattern, beside a convolution and
 // recurrent layers of the same width, and the exponents that the times follow.
-#ifndef FOVEA_TOOLS_COMMON_ATTENTION_COST_H_
-#define FOVEA_TOOLS_COMMON_ATTENTION_COST_H_
+#ifndef FOVEA_TOOLS_BENCH_ATTENTION_COST_H_
+#define FOVEA_TOOLS_BENCH_ATTENTION_COST_H_
 
 #include <stdint.h>
 
@@ -63,4 +63,4 @@ std::vector<CostSeries> MeasureAttentionCost(const CostRequest& request,
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_COMMON_ATTENTION_COST_H_
+#endif  // FOVEA_TOOLS_BENCH_ATTENTION_COST_H_

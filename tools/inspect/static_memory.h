@@ -1,6 +1,6 @@
 // A C header with the static memory that a model and a session of it need.
-#ifndef FOVEA_TOOLS_COMMANDS_INSPECT_HEADER_H_
-#define FOVEA_TOOLS_COMMANDS_INSPECT_HEADER_H_
+#ifndef FOVEA_TOOLS_INSPECT_STATIC_MEMORY_H_
+#define FOVEA_TOOLS_INSPECT_STATIC_MEMORY_H_
 
 #include <string>
 #include <vector>
@@ -14,4 +14,4 @@ std::string StaticMemoryHeader(const Model& model, const Session& session);
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_COMMANDS_INSPECT_HEADER_H_
+#endif  // FOVEA_TOOLS_INSPECT_STATIC_MEMORY_H_

@@ -1,5 +1,5 @@
 // Attention weights in the layout of another library.
-#include "tools/common/attention_layout.h"
+#include "tools/check/attention_layout.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "tools/common/attention_cost.h"
+#include "tools/bench/attention_cost.h"
 
 #include <fmt/format.h>
 #include <math.h>
@@ -10,8 +10,8 @@
 #include <random>
 
 #include "ports/host/thread_runner.h"
+#include "tools/base/clock.h"
 #include "tools/blob/blob.h"
-#include "tools/common/clock.h"
 #include "tools/common/error.h"
 #include "tools/common/session.h"
 

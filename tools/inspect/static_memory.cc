@@ -1,5 +1,5 @@
 // A C header with the static memory that a model and a session of it need.
-#include "tools/commands/inspect_header.h"
+#include "tools/inspect/static_memory.h"
 
 #include <fmt/format.h>
 
@@ -57,7 +57,8 @@ std::string StaticMemoryHeader(const Model& model, const Session& session) {
   }
   text += "\n";
   for (const auto& [block, size] : blocks) {
-    if (size != 0) text += fmt::format("static FOVEA_ALIGN64 uint8_t {0}_{1}[{2}_{3}_BYTES];\n", name, block, upper, Upper(block));
+    if (size != 0)
+      text += fmt::format("static FOVEA_ALIGN64 uint8_t {0}_{1}[{2}_{3}_BYTES];\n", name, block, upper, Upper(block));
   }
   for (const auto& [block, size] : blocks) {
     if (size == 0) text += fmt::format("static uint8_t* const {0}_{1} = 0; /* needs no memory */\n", name, block);
