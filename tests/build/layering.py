@@ -22,7 +22,8 @@ LAYERS = [
 ]
 RANK = {folder: rank for rank, folders in enumerate(LAYERS) for folder in folders}
 
-# The tools see the interface, the formats of what is in a blob and the lists of members, nothing that runs a model.
+# The tools see the interface, the formats of what is in a blob and the lists of members, nothing that runs a model
+# (tools/README.md has the reasons).
 TOOLS_MAY_INCLUDE = ["runtime/blob", "runtime/text", "runtime/base"]
 
 # Headers that need no heap and no operating system, and so may be used by the runtime.
