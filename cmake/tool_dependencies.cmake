@@ -13,7 +13,11 @@ foreach(header IN ITEMS nlohmann/json.hpp CLI/CLI.hpp fmt/format.h)
   file(CREATE_LINK ${${variable}}/${folder} ${header_folder}/${folder} SYMBOLIC)
 endforeach()
 target_include_directories(fovea_tool_dependencies SYSTEM INTERFACE ${header_folder})
-target_compile_definitions(fovea_tool_dependencies INTERFACE FMT_HEADER_ONLY=1)
+
+# From its headers, for every target alike, but in one file instead of each that formats something.
+add_library(fovea_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cc)
+target_include_directories(fovea_fmt SYSTEM PUBLIC ${header_folder})
+target_link_libraries(fovea_fmt PRIVATE fovea_flags)
 
 fovea_sources(utf8proc)
 add_library(fovea_utf8proc STATIC ${FOVEA_UTF8PROC_DIR}/utf8proc.c)
@@ -21,4 +25,4 @@ target_include_directories(fovea_utf8proc SYSTEM PUBLIC ${FOVEA_UTF8PROC_DIR})
 target_compile_definitions(fovea_utf8proc PUBLIC UTF8PROC_STATIC)
 target_compile_options(fovea_utf8proc PRIVATE -O2 -w)
 
-target_link_libraries(fovea_tool_dependencies INTERFACE fovea_utf8proc Threads::Threads)
+target_link_libraries(fovea_tool_dependencies INTERFACE fovea_fmt fovea_utf8proc Threads::Threads)
