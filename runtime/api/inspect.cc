@@ -1,5 +1,6 @@
 // fovea/model.h: looking inside a model.
 #include "runtime/api/handles.h"
+#include "runtime/blob/names.h"
 #include "runtime/model/find.h"
 
 using namespace fovea;  // NOLINT: this file is the border
@@ -39,7 +40,7 @@ fovea_status fovea_model_section(const fovea_model* model, uint32_t section, fov
   const Records<SectionRecord>& sections = model->model.blob.sections;
   if (section >= sections.count) return FOVEA_E_INDEX;
   const SectionRecord& s = sections[section];
-  *info = {SectionName(s.kind), static_cast<uint32_t>(s.kind), s.offset, s.size, s.layout};
+  *info = {NameOf(s.kind), static_cast<uint32_t>(s.kind), s.offset, s.size, s.layout};
   return FOVEA_OK;
 }
 
@@ -184,7 +185,7 @@ fovea_status fovea_program_step(const fovea_model* model, uint32_t program, uint
   const OpView view = m.Operation(*plan->record, step);
   const OpDef& def = *FindOp(view.record->code);
   *info = fovea_step_info{};
-  info->op = def.name;
+  info->op = NameOf(OpCode(view.record->code));
   info->name = m.blob.String(view.record->name == kBlobNone ? view.Output().name : view.record->name);
   info->output = view.record->output;
   info->phase = plan->phase_of[step];

@@ -28,13 +28,6 @@ struct RelativeScores {
   DType keys_type, queries_type;  // f32 or f16
 };
 
-// Where a query's window lies.
-enum class Centers : uint32_t {
-  kNone = 0,       // around the query's own position
-  kPositions = 1,  // around AttentionCall::centers: any number p; keys [p - left, p + right]
-  kFractions = 2,  // the same, p being that number times the length of the segment of keys
-};
-
 // What is constant for an attention operation. Zero fields mean plain scaled dot-product attention.
 struct AttentionSpec {
   uint32_t heads;     // query heads

@@ -1,23 +1,14 @@
-// Element types of tensors and values, as stored in a blob.
+// How many bytes tensors and values of an element type take.
 #ifndef FOVEA_RUNTIME_BASE_DTYPE_H_
 #define FOVEA_RUNTIME_BASE_DTYPE_H_
 
 #include <stdint.h>
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/numbers.h"
 
 namespace fovea {
 
-// The numbers are part of the blob format.
-enum class DType : uint32_t {
-  kF32 = 0,
-  kF16 = 1,
-  kI8 = 2,  // int8, one f32 scale per row: w = q * scale[row]
-  kI4 = 3,  // unsigned nibbles with zero point 8, low nibble first, one bf16 scale per 32 of a row: w = (q - 8) * scale
-  kI32 = 4,   // ids
-  kBf16 = 5,  // values only
-};
-inline constexpr uint32_t kDTypeCount = 6;
 inline constexpr uint32_t kTensorTypeCount = 5;  // of constants
 inline constexpr uint32_t kI4Block = 32;
 

@@ -132,34 +132,4 @@ Status OpenBlob(const void* bytes, uint64_t size, bool skip_checksum, Reporter& 
   return OpenSections(reporter, blob);
 }
 
-const char* SectionName(SectionKind kind) {
-  switch (kind) {
-    case SectionKind::kStrings:
-      return "strings";
-    case SectionKind::kMetadata:
-      return "metadata";
-    case SectionKind::kSpaces:
-      return "spaces";
-    case SectionKind::kTensors:
-      return "tensors";
-    case SectionKind::kPrograms:
-      return "programs";
-    case SectionKind::kValues:
-      return "values";
-    case SectionKind::kOperations:
-      return "operations";
-    case SectionKind::kOperands:
-      return "operands";
-    case SectionKind::kAttributes:
-      return "attributes";
-    case SectionKind::kText:
-      return "text";
-    case SectionKind::kWeights:
-      return "weights";
-    case SectionKind::kPacked:
-      return "packed";
-  }
-  return "unknown";
-}
-
 }  // namespace fovea

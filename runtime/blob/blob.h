@@ -54,8 +54,6 @@ struct Blob {
 // Checks header, section table and (unless skipped) checksum; records themselves are checked by runtime/model.
 Status OpenBlob(const void* bytes, uint64_t size, bool skip_checksum, Reporter& reporter, Blob* blob);
 
-const char* SectionName(SectionKind kind);
-
 }  // namespace fovea
 
 #endif  // FOVEA_RUNTIME_BLOB_BLOB_H_

@@ -1,9 +1,12 @@
 // The blob format, version 1: the records that stand in a blob, byte for byte. README.md beside this file is the
-// specification in prose. Shared with the blob writer in tools/. Little-endian; all offsets and sizes are in bytes.
+// specification in prose; the numbers in them are in numbers.h. Shared with the blob writer in tools/. Little-endian;
+// all offsets and sizes are in bytes.
 #ifndef FOVEA_RUNTIME_BLOB_FORMAT_H_
 #define FOVEA_RUNTIME_BLOB_FORMAT_H_
 
 #include <stdint.h>
+
+#include "runtime/blob/numbers.h"
 
 namespace fovea {
 
@@ -36,21 +39,6 @@ struct BlobHeader {
 };
 static_assert(sizeof(BlobHeader) == 64, "");
 
-enum class SectionKind : uint32_t {
-  kStrings = 1,     // UTF-8, each ends with a zero byte; referred to by offset
-  kMetadata = 2,    // MetadataRecord
-  kSpaces = 3,      // SpaceRecord
-  kTensors = 4,     // TensorRecord
-  kPrograms = 5,    // ProgramRecord
-  kValues = 6,      // ValueRecord
-  kOperations = 7,  // OperationRecord
-  kOperands = 8,    // uint32_t
-  kAttributes = 9,  // AttributeRecord
-  kText = 10,       // runtime/text/README.md
-  kWeights = 11,    // rows and scales of the tensors
-  kPacked = 12,     // optional, one per target: weights as one backend wants them; see README.md
-};
-
 // The section table follows the header. Sections do not overlap; each kind but kPacked occurs at most once.
 struct SectionRecord {
   SectionKind kind;
@@ -66,14 +54,6 @@ struct MetadataRecord {
   uint32_t value;  // string
 };
 
-enum class SpaceKind : uint32_t {
-  kInput = 0,     // the caller says its segment lengths (or its rows, if it has no parent)
-  kExtended = 1,  // every segment of `source` with `extra` rows more, put in front
-  kFixed = 2,     // every segment has exactly `extra` rows: follows from the parent's rows
-  kSelected = 3,  // rows of `source` that an operation chooses during the run, at most `extra` (0: any) of a segment;
-                  // where the parent is itself selected: all rows of `source` in the rows that it has
-  kStrided = 4,   // every segment of `source` with every `extra` rows as one (runtime/blob/strides.h)
-};
 constexpr bool SpaceHasSource(SpaceKind kind) {
   return kind == SpaceKind::kExtended || kind == SpaceKind::kSelected || kind == SpaceKind::kStrided;
 }
@@ -110,15 +90,12 @@ struct ProgramRecord {
   uint32_t reserved;
 };
 
-enum class ValueRole : uint32_t { kInternal = 0, kInput = 1, kOutput = 2, kCarried = 3 };
-// A carried value is an input that a run reads as the last run wrote an output.
 constexpr bool IsInput(ValueRole role) { return role == ValueRole::kInput || role == ValueRole::kCarried; }
 struct ValueRecord {
   uint32_t name;  // string; looking a name up finds the first
   uint32_t space;
   uint32_t width;
-  uint32_t
-      type;  // DType: f32; i32 for ids (inputs) and row indices (made by `select`); f16, bf16, int8: made by `cast`
+  uint32_t type;  // DType: f32; i32: ids (inputs) and row indices (made by `select`); f16, bf16, int8: made by `cast`
   ValueRole role;
   uint32_t carried_by;  // kCarried: an output of the same program, space, width and type, of no other; else 0
 };
@@ -126,7 +103,7 @@ struct ValueRecord {
 // Values stand in the order in which they come into being: the inputs, then the output of each operation in turn. So
 // operation i of a program with n inputs writes value n + i and reads only values before it.
 struct OperationRecord {
-  uint32_t code;           // runtime/ops/op_list.inc
+  uint32_t code;           // OpCode
   uint32_t name;           // string, or kBlobNone; names a step for taps and tables
   uint32_t output;         // value of the same program
   uint32_t first_operand;  // in the operands section: input values (of the same program), then tensors (or kBlobNone)
@@ -138,22 +115,14 @@ struct OperationRecord {
 static_assert(sizeof(OperationRecord) == 32, "");
 
 struct AttributeRecord {
-  uint32_t key;   // runtime/blob/attribute_list.inc
-  uint32_t bits;  // uint32_t, or the bits of an f32
+  uint32_t key;   // Attribute
+  uint32_t bits;  // a number, or the bits of an f32
 };
 
 // A packed section starts with one of these per packed linear layer, in the order of the model's linear layers.
 struct PackedRecord {
   uint64_t offset;  // in the section, multiple of 64; with size 0: not packed
   uint64_t size;
-};
-
-// The numbers of keys, operations and pattern kinds are part of the format: they are never reused.
-enum class AttributeType : uint32_t { kU32, kF32 };
-enum class Attribute : uint32_t {
-#define FOVEA_ATTRIBUTE(number, name, Name, type) k##Name = number,
-#include "runtime/blob/attribute_list.inc"
-#undef FOVEA_ATTRIBUTE
 };
 
 }  // namespace fovea

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/blob/numbers.h"
 #include "runtime/kernels/cast.h"
 
 namespace fovea {
@@ -19,25 +20,10 @@ inline constexpr uint32_t kAttentionGroup = 12;      // rows whose scores are he
 inline constexpr uint32_t kAttentionKeyStep = 64;    // keys per block are a multiple of it ...
 inline constexpr uint32_t kAttentionMaxBlock = 256;  // ... and at most this many
 
-// How a query and a key make a score. The numbers are part of the blob format.
-enum class Score : uint32_t {
-  kDot = 0,       // scale * sum of q_i k_i
-  kDistance = 1,  // -scale * sum of (q_i - k_i)^2
-  kAdditive = 2,  // scale * sum of a_i tanh(q_i + k_i)
-};
-inline constexpr uint32_t kScoreCount = 3;
-
 // How keys and values are stored.
 enum class KeyType : uint32_t { kF32 = 0, kF16 = 1, kBf16 = 2, kI8 = 3 };
 inline constexpr uint32_t kKeyTypeCount = 4;
 
-// In what type products are taken, sums being f32 (int32 over int8). A row is then read in words of 32 bits.
-enum class Products : uint32_t {
-  kF32 = 0,
-  kBf16 = 1,  // queries with keys, weights with values: pairs of bf16
-  kI8 = 2,    // queries with keys: four int8, each row with its own scale; weights with values in f32
-};
-inline constexpr uint32_t kProductsCount = 3;
 inline constexpr uint32_t kMostI8Depth = 1u << 16;  // d_k of int8 products, so that an int32 holds the sum
 
 // Keys and values of one head of one segment: position p stands at k + p * k_stride (bytes).

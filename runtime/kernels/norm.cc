@@ -78,7 +78,7 @@ void RmsNorm(const float* x, const float* residual, const float* weight, float w
   }
 }
 
-void L2Normalize(const float* x, L2Guard guard, float epsilon, size_t rows, size_t width, float* y) {
+void L2Normalize(const float* x, NormClamp clamp, float epsilon, size_t rows, size_t width, float* y) {
   const F32 d;
   for (size_t r = 0; r < rows; ++r, x += width, y += width) {
     const float squares = FoldSum(d, width, [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
@@ -86,7 +86,7 @@ void L2Normalize(const float* x, L2Guard guard, float epsilon, size_t rows, size
       return hn::MulAdd(v, v, acc);
     });
     const float length =
-        guard == L2Guard::kLength ? HWY_MAX(sqrtf(squares), epsilon) : sqrtf(HWY_MAX(squares, epsilon));
+        clamp == NormClamp::kLength ? HWY_MAX(sqrtf(squares), epsilon) : sqrtf(HWY_MAX(squares, epsilon));
     const F32Vec scale = hn::Set(d, 1.0f / length);
     ForVectors(d, width,
                [=](size_t i, auto lanes) HWY_ATTR { lanes.Store(hn::Mul(lanes.Load(d, x + i), scale), d, y + i); });

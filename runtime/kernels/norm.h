@@ -4,13 +4,9 @@
 
 #include <stddef.h>
 
-namespace fovea {
+#include "runtime/blob/numbers.h"
 
-// How epsilon guards the length of a row against zero.
-enum class L2Guard {
-  kLength,   // x / max(|x|, epsilon)
-  kSquares,  // x / sqrt(max(|x|^2, epsilon))
-};
+namespace fovea {
 
 // All matrices are [rows, width]; `residual`, `weight`, `bias` and `sum` may be null. With s = x + residual:
 // `sum`, if given, receives s. `y` may be x or residual, `sum` may be x or residual, but not the same one as `y`.
@@ -22,7 +18,7 @@ struct NormKernels {
   void (*rms_norm)(const float* x, const float* residual, const float* weight, float weight_offset, float epsilon,
                    size_t rows, size_t width, float* sum, float* y);
   // y = x / length; y may be x.
-  void (*l2_normalize)(const float* x, L2Guard guard, float epsilon, size_t rows, size_t width, float* y);
+  void (*l2_normalize)(const float* x, NormClamp clamp, float epsilon, size_t rows, size_t width, float* y);
 };
 
 NormKernels GetNormKernels();

@@ -43,8 +43,7 @@ Status CheckSpaceKind(const Blob& blob, uint32_t i, Reporter& reporter) {
     case SpaceKind::kExtended:
       break;
     default:
-      return reporter.Fail(FOVEA_E_OP, "unknown kind of space", static_cast<uint32_t>(SpaceKind::kStrided),
-                           static_cast<uint32_t>(space.kind));
+      return reporter.Fail(FOVEA_E_OP, "unknown kind of space", kSpaceKindCount - 1, static_cast<uint32_t>(space.kind));
   }
   if (SpaceHasSource(space.kind) && (space.source >= i || !SourceFits(blob, space))) {
     return reporter.Fail(FOVEA_E_RECORD, "a space's source must come before it and fit its parent", i, space.source);
@@ -138,13 +137,6 @@ Status CheckOperands(const Blob& blob, const ProgramRecord& program, const Opera
   return kOk;
 }
 
-constexpr uint64_t kFloatAttributes = 0
-#define FOVEA_ATTRIBUTE(number, name, Name, type) \
-  | (uint64_t{AttributeType::k##type == AttributeType::kF32 ? 1 : 0} << number)
-#include "runtime/blob/attribute_list.inc"
-#undef FOVEA_ATTRIBUTE
-    ;
-
 Status CheckAttributes(const Blob& blob, const OperationRecord& operation, const OpDef& def, Reporter& reporter) {
   if (operation.attribute_count > kMaxAttributes ||
       !InBounds(operation.first_attribute, operation.attribute_count, blob.attributes.count)) {
@@ -156,10 +148,12 @@ Status CheckAttributes(const Blob& blob, const OperationRecord& operation, const
     if (key >= 64 || ((def.attributes >> key) & 1) == 0) {
       return reporter.Fail(FOVEA_E_OP, "operation does not know this attribute", def.attributes, key);
     }
+    const AttributeType type = TypeOf(Attribute(key));
     const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
-    if (((kFloatAttributes >> key) & 1) != 0 && !finite) {
+    if (type == AttributeType::kF32 && !finite) {
       return reporter.Fail(FOVEA_E_RECORD, "attribute is not finite", 0, key);
     }
+    if (type == AttributeType::kFlag && bits > 1) return reporter.Fail(FOVEA_E_OP, "a flag is 0 or 1", 1, bits);
   }
   return kOk;
 }

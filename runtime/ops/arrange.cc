@@ -129,7 +129,6 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kArrangeOp = {"arrange",        1, 1, 1, 1, OpAttributes(), 1u << 0, Check, nullptr, Run,
-                                 OneFlopPerElement};
+extern const OpDef kArrangeOp = {1, 1, 1, 1, OpAttributes(), 1u << 0, Check, nullptr, Run, OneFlopPerElement};
 
 }  // namespace fovea

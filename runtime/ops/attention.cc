@@ -20,7 +20,6 @@ enum : uint32_t {
   kRelativeQueries,
   kBuckets,
 };
-enum PatternName : uint32_t { kFull = 0, kWindow = 1, kNone = 2 };
 
 // Buckets of one operation: they are read to the end when it is checked.
 constexpr uint32_t kMostBuckets = 1u << 14;
@@ -28,10 +27,10 @@ constexpr uint32_t kMostBuckets = 1u << 14;
 // Inputs after q, k and v, in this order.
 struct ExtraInputs {
   explicit ExtraInputs(const OpView& op) {
-    if (op.U32(Attribute::kKeyBias, 0) != 0) key_bias = count++;
-    if (op.U32(Attribute::kListed, 0) != 0) listed = count++;
+    if (op.Flag(Attribute::kKeyBias)) key_bias = count++;
+    if (op.Flag(Attribute::kListed)) listed = count++;
     if (op.U32(Attribute::kRounds, 0) != 0) clusters = count++;
-    if (op.U32(Attribute::kCenters, 0) != 0) centers = count++;
+    if (op.Choice(Attribute::kCenters, Centers::kNone) != Centers::kNone) centers = count++;
   }
   uint32_t key_bias = kBlobNone, listed = kBlobNone, clusters = kBlobNone, centers = kBlobNone;
   uint32_t count = 3;
@@ -59,15 +58,11 @@ Status CheckIntegers(const OpView& op, uint32_t i, uint32_t rows, uint32_t width
 
 // Enumerations.
 Status CheckNames(const OpView& op, Reporter& reporter) {
-  const uint32_t pattern = op.U32(Attribute::kPattern, kFull), score = op.U32(Attribute::kScore, 0);
-  if (pattern > kNone) return reporter.Fail(FOVEA_E_OP, "unknown attention pattern", kNone, pattern);
-  if (score >= kScoreCount) return reporter.Fail(FOVEA_E_OP, "unknown score", kScoreCount - 1, score);
-  const uint32_t products = op.U32(Attribute::kProducts, 0);
-  if (products >= kProductsCount) {
-    return reporter.Fail(FOVEA_E_OP, "unknown type of products", kProductsCount - 1, products);
-  }
-  FOVEA_TRY(CheckActivation(op, reporter));
-  const auto weighting = Activation(op.U32(Attribute::kActivation, 0));
+  FOVEA_TRY(CheckChoice<PatternKind>(op, Attribute::kPattern, "unknown attention pattern", reporter));
+  FOVEA_TRY(CheckChoice<Score>(op, Attribute::kScore, "unknown score", reporter));
+  FOVEA_TRY(CheckChoice<Products>(op, Attribute::kProducts, "unknown type of products", reporter));
+  FOVEA_TRY(CheckChoice<Activation>(op, Attribute::kActivation, "unknown activation", reporter));
+  const auto weighting = op.Choice(Attribute::kActivation, Activation::kNone);
   if (weighting == Activation::kTanh || weighting == Activation::kLogSigmoid) {
     return reporter.Fail(FOVEA_E_OP, "this activation does not weigh scores", 0, op.U32(Attribute::kActivation, 0));
   }
@@ -79,11 +74,12 @@ Status CheckNames(const OpView& op, Reporter& reporter) {
 Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& reporter) {
   if (op.U32(Attribute::kQueryStride, 1) == 0) return reporter.Fail(FOVEA_E_SHAPE, "query_stride is at least 1", 1, 0);
   FOVEA_TRY(CheckIntegers(op, kHeadWindows, heads, 3, reporter));
-  if (op.HasTensor(kHeadWindows) && op.U32(Attribute::kPattern, kFull) != kWindow) {
-    return reporter.Fail(FOVEA_E_SHAPE, "windows by head go with the window pattern", kWindow);
+  if (op.HasTensor(kHeadWindows) && op.Choice(Attribute::kPattern, PatternKind::kFull) != PatternKind::kWindow) {
+    return reporter.Fail(FOVEA_E_SHAPE, "windows by head go with the window pattern",
+                         static_cast<uint32_t>(PatternKind::kWindow));
   }
   FOVEA_TRY(CheckIntegers(op, kBlocks, 0, 0, reporter));
-  if (op.HasTensor(kBlocks) && op.U32(Attribute::kBlocksByHead, 0) != 0 && op.Tensor(kBlocks).rows % heads != 0) {
+  if (op.HasTensor(kBlocks) && op.Flag(Attribute::kBlocksByHead) && op.Tensor(kBlocks).rows % heads != 0) {
     return reporter.Fail(FOVEA_E_SHAPE, "table of blocks has the wrong shape", heads, op.Tensor(kBlocks).rows);
   }
   FOVEA_TRY(CheckFloats(op, kAdditive, heads, d_k, reporter));
@@ -273,7 +269,6 @@ double Flops(const OpView&) { return 0; }  // per key, see AttentionSpecOf
 
 constexpr OpDef Define() {
   OpDef def = {
-      "attention",
       3,
       6,
       0,
@@ -309,9 +304,9 @@ bool FindPairing(const OpView& op, Pairing* pairing) {
 
 Pattern PatternOf(const OpView& op) {
   Pattern pattern;
-  const uint32_t name = op.U32(Attribute::kPattern, kFull);
-  pattern.has_window = name != kNone;
-  if (name == kWindow) {
+  const PatternKind kind = op.Choice(Attribute::kPattern, PatternKind::kFull);
+  pattern.has_window = kind != PatternKind::kNone;
+  if (kind == PatternKind::kWindow) {
     pattern.left = op.U32(Attribute::kLeft, kUnbounded);
     pattern.right = op.U32(Attribute::kRight, kUnbounded);
     pattern.head_windows = Integers(op, kHeadWindows);
@@ -320,14 +315,14 @@ Pattern PatternOf(const OpView& op) {
   pattern.block = op.U32(Attribute::kBlock, 1);
   pattern.first = op.U32(Attribute::kFirst, 0);
   pattern.last = op.U32(Attribute::kLast, 0);
-  pattern.listed = op.U32(Attribute::kListed, 0) != 0;
+  pattern.listed = op.Flag(Attribute::kListed);
   pattern.blocks = Integers(op, kBlocks);
   if (pattern.blocks != nullptr) {
-    pattern.blocks_heads = op.U32(Attribute::kBlocksByHead, 0) != 0 ? op.U32(Attribute::kHeads, 1) : 1;
+    pattern.blocks_heads = op.Flag(Attribute::kBlocksByHead) ? op.U32(Attribute::kHeads, 1) : 1;
     pattern.block_rows = op.Tensor(kBlocks).rows / pattern.blocks_heads;
     pattern.block_columns = op.Tensor(kBlocks).width;
   }
-  pattern.causal = op.U32(Attribute::kCausal, 0) != 0;
+  pattern.causal = op.Flag(Attribute::kCausal);
   pattern.full_up_to = op.U32(Attribute::kFullUpTo, 0);
   pattern.top_k = op.U32(Attribute::kTopK, 0);
   pattern.rounds = Clustered(op) ? std::max(op.U32(Attribute::kRounds, 0), 1u) : 0;
@@ -343,14 +338,14 @@ AttentionSpec AttentionSpecOf(const OpView& op) {
   spec.kv_heads = op.U32(Attribute::kKvHeads, spec.heads);
   spec.d_k = op.Input(0).width / spec.heads;
   spec.d_v = op.Input(2).width / spec.kv_heads;
-  spec.score = Score(op.U32(Attribute::kScore, 0));
-  spec.products = Products(op.U32(Attribute::kProducts, 0));
+  spec.score = op.Choice(Attribute::kScore, Score::kDot);
+  spec.products = op.Choice(Attribute::kProducts, Products::kF32);
   const float usual = spec.score == Score::kDot ? 1.0f / sqrtf(static_cast<float>(spec.d_k)) : 1.0f;
   spec.scale = op.F32(Attribute::kScale, usual);
   FindPairing(op, &spec.pairing);
   spec.pattern = PatternOf(op);
   spec.cap = op.F32(Attribute::kCap, 0.0f);
-  spec.weighting = Activation(op.U32(Attribute::kActivation, 0));
+  spec.weighting = op.Choice(Attribute::kActivation, Activation::kNone);
   spec.additive = op.Floats(kAdditive);
   spec.distance_bias = op.Floats(kDistanceBias);
   spec.distance_reach = op.HasTensor(kDistanceBias) ? op.Tensor(kDistanceBias).width / 2 : 0;
@@ -375,8 +370,8 @@ AttentionSpec AttentionSpecOf(const OpView& op) {
   spec.apart = op.U32(Attribute::kApart, 0);
   spec.has_self_score = op.Has(Attribute::kSelfScore);
   spec.self_score = op.F32(Attribute::kSelfScore, 0.0f);
-  spec.centers = Centers(op.U32(Attribute::kCenters, 0));
-  spec.gaussian = op.U32(Attribute::kGaussian, 0) != 0;
+  spec.centers = op.Choice(Attribute::kCenters, Centers::kNone);
+  spec.gaussian = op.Flag(Attribute::kGaussian);
   return spec;
 }
 

@@ -7,8 +7,8 @@
 namespace fovea {
 namespace {
 
-enum Rows : uint32_t { kAll = 0, kFirst = 1, kLast = 2 };
-enum Combine : uint32_t { kReplace = 0, kAdd = 1 };
+using Rows = BroadcastRows;
+using Combine = BroadcastCombine;
 
 Status Check(const OpView& op, Reporter& reporter) {
   for (uint32_t i = 0; i < op.record->input_count; ++i) {
@@ -24,10 +24,11 @@ Status Check(const OpView& op, Reporter& reporter) {
     return reporter.Fail(FOVEA_E_SHAPE, "second input and output must be in one space", op.Output().space,
                          op.Input(1).space);
   }
-  const uint32_t rows = op.U32(Attribute::kRows, kAll), combine = op.U32(Attribute::kCombine, kReplace);
-  if (rows > kLast) return reporter.Fail(FOVEA_E_OP, "unknown rows of a segment", kLast, rows);
-  if (combine > kAdd) return reporter.Fail(FOVEA_E_OP, "unknown way to combine rows", kAdd, combine);
-  if (!has_x && (rows != kAll || combine != kReplace)) {
+  FOVEA_TRY(CheckChoice<Rows>(op, Attribute::kRows, "unknown rows of a segment", reporter));
+  FOVEA_TRY(CheckChoice<Combine>(op, Attribute::kCombine, "unknown way to combine rows", reporter));
+  const Rows rows = op.Choice(Attribute::kRows, Rows::kAll);
+  const Combine combine = op.Choice(Attribute::kCombine, Combine::kReplace);
+  if (!has_x && (rows != Rows::kAll || combine != Combine::kReplace)) {
     return reporter.Fail(FOVEA_E_RECORD, "without a second input all rows are replaced");
   }
   return kOk;
@@ -36,18 +37,19 @@ Status Check(const OpView& op, Reporter& reporter) {
 Status Run(const OpRun& run) {
   const OpView& op = run.view;
   const size_t width = op.Output().width;
-  const uint32_t which = op.U32(Attribute::kRows, kAll), combine = op.U32(Attribute::kCombine, kReplace);
-  const bool copies = op.record->input_count > 1 && (which != kAll || combine != kReplace);
+  const Rows which = op.Choice(Attribute::kRows, Rows::kAll);
+  const Combine combine = op.Choice(Attribute::kCombine, Combine::kReplace);
+  const bool copies = op.record->input_count > 1 && (which != Rows::kAll || combine != Combine::kReplace);
   if (copies) memcpy(run.output, run.Input(1), run.count() * sizeof(float));
   const Segments& segments = run.SegmentsOf(op.Output());
   ForEachSegmentPiece(segments, run.row_begin, run.row_end,
                       [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
                         const float* of_segment = run.Input(0) + size_t{segment} * width;
                         uint32_t begin = row, end = row + rows;
-                        if (which == kFirst) end = position == 0 ? row + 1 : row;
-                        if (which == kLast) begin = end == segments.offsets[segment + 1] ? end - 1 : end;
+                        if (which == Rows::kFirst) end = position == 0 ? row + 1 : row;
+                        if (which == Rows::kLast) begin = end == segments.offsets[segment + 1] ? end - 1 : end;
                         float* y = run.output + size_t{begin - run.row_begin} * width;
-                        if (combine == kAdd) {
+                        if (combine == Combine::kAdd) {
                           run.kernels->elementwise.add_row(y, of_segment, end - begin, width, y);
                         } else {
                           for (uint32_t i = begin; i < end; ++i, y += width)
@@ -59,8 +61,7 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kBroadcastOp = {
-    "broadcast",      1, 2, 0, 0, OpAttributes(Attribute::kRows, Attribute::kCombine), 1u << 0, Check, nullptr, Run,
-    OneFlopPerElement};
+extern const OpDef kBroadcastOp = {1,       2,     0,       0,   OpAttributes(Attribute::kRows, Attribute::kCombine),
+                                   1u << 0, Check, nullptr, Run, OneFlopPerElement};
 
 }  // namespace fovea

@@ -8,12 +8,14 @@ namespace {
 
 Status Check(const OpView& op, Reporter& reporter) {
   FOVEA_TRY(CheckElementwise(op, reporter));
-  const uint32_t type = op.U32(Attribute::kType, 0), heads = op.U32(Attribute::kHeads, 1), width = op.Output().width;
-  if (DType(type) != DType::kF16 && DType(type) != DType::kBf16 && DType(type) != DType::kI8) {
-    return reporter.Fail(FOVEA_E_OP, "a cast makes f16, bf16 or int8", 0, type);
+  const DType type = op.Choice(Attribute::kType, DType::kF32);
+  const uint32_t heads = op.U32(Attribute::kHeads, 1), width = op.Output().width;
+  if (type != DType::kF16 && type != DType::kBf16 && type != DType::kI8) {
+    return reporter.Fail(FOVEA_E_OP, "a cast makes f16, bf16 or int8", 0, static_cast<uint32_t>(type));
   }
-  if (op.Output().type != type) {
-    return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type", type, op.Output().type);
+  if (DType(op.Output().type) != type) {
+    return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type", static_cast<uint32_t>(type),
+                         op.Output().type);
   }
   if (heads == 0 || width % heads != 0) {
     return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide the width", width, heads);
@@ -45,8 +47,8 @@ Status Run(const OpRun& run) {
 }
 
 constexpr OpDef Define() {
-  OpDef def = {"cast",           1, 1, 0, 0, OpAttributes(Attribute::kType, Attribute::kHeads), 0, Check, nullptr, Run,
-               OneFlopPerElement};
+  OpDef def = {1, 1,     0,       0,   OpAttributes(Attribute::kType, Attribute::kHeads),
+               0, Check, nullptr, Run, OneFlopPerElement};
   def.casts = true;
   return def;
 }

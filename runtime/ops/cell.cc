@@ -6,19 +6,13 @@
 namespace fovea {
 namespace {
 
-Activation GateOf(const OpView& op) {
-  return Activation(op.U32(Attribute::kActivation, static_cast<uint32_t>(Activation::kSigmoid)));
-}
+Activation GateOf(const OpView& op) { return op.Choice(Attribute::kActivation, Activation::kSigmoid); }
 
 }  // namespace
 
 Status CheckCell(const OpView& op, Reporter& reporter) {
-  const uint32_t kind = op.U32(Attribute::kCell, 0), reset_after = op.U32(Attribute::kResetAfter, 1);
-  if (kind > static_cast<uint32_t>(CellKind::kLstm)) {
-    return reporter.Fail(FOVEA_E_OP, "unknown kind of cell", static_cast<uint32_t>(CellKind::kLstm), kind);
-  }
-  if (reset_after > 1) return reporter.Fail(FOVEA_E_OP, "reset_after is 0 or 1", 1, reset_after);
-  if (kind == static_cast<uint32_t>(CellKind::kLstm) && op.Has(Attribute::kResetAfter)) {
+  FOVEA_TRY(CheckChoice<CellKind>(op, Attribute::kCell, "unknown kind of cell", reporter));
+  if (op.Choice(Attribute::kCell, CellKind::kGru) == CellKind::kLstm && op.Has(Attribute::kResetAfter)) {
     return reporter.Fail(FOVEA_E_RECORD, "only a gru resets");
   }
   if (GateOf(op) != Activation::kSigmoid && GateOf(op) != Activation::kHardSigmoid) {
@@ -35,8 +29,8 @@ Status CheckCell(const OpView& op, Reporter& reporter) {
 }
 
 CellSpec CellOf(const OpView& op) {
-  const CellKind kind = CellKind(op.U32(Attribute::kCell, 0));
-  const bool resets_first = kind == CellKind::kGru && op.U32(Attribute::kResetAfter, 1) == 0;
+  const CellKind kind = op.Choice(Attribute::kCell, CellKind::kGru);
+  const bool resets_first = kind == CellKind::kGru && !op.Flag(Attribute::kResetAfter, true);
   const Gate gate = GateOf(op) == Activation::kHardSigmoid ? Gate::kHardSigmoid : Gate::kSigmoid;
   return {kind, resets_first, gate, op.Tensor(0).width};
 }
@@ -102,7 +96,7 @@ Status Run(const OpRun& run) {
 }
 
 constexpr OpDef Define() {
-  OpDef def = {"cell", 2, 2, 1, 2, kCellAttributes, 0, Check, Scratch, Run, CellFlops};
+  OpDef def = {2, 2, 1, 2, kCellAttributes, 0, Check, Scratch, Run, CellFlops};
   def.layer = CellLayer;
   return def;
 }

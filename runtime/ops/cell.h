@@ -8,8 +8,6 @@
 
 namespace fovea {
 
-enum class CellKind : uint32_t { kGru = 0, kLstm = 1 };
-
 struct CellSpec {
   CellKind kind;
   bool resets_first;  // gru: before the product that makes the candidate's part of the state

@@ -29,7 +29,6 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kConcatOp = {"concat", 1,   kMaxInputs,       0, 0, OpAttributes(), 0, Check,
-                                nullptr,  Run, OneFlopPerElement};
+extern const OpDef kConcatOp = {1, kMaxInputs, 0, 0, OpAttributes(), 0, Check, nullptr, Run, OneFlopPerElement};
 
 }  // namespace fovea

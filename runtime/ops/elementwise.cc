@@ -11,7 +11,7 @@ Status RunAdd(const OpRun& run) {
 
 Status CheckActivated(const OpView& op, Reporter& reporter) {
   FOVEA_TRY(CheckElementwise(op, reporter));
-  return CheckActivation(op, reporter);
+  return CheckChoice<Activation>(op, Attribute::kActivation, "unknown activation", reporter);
 }
 
 Status RunActivate(const OpRun& run) {
@@ -26,7 +26,7 @@ Status CheckGate(const OpView& op, Reporter& reporter) {
   for (uint32_t i = 0; i < 2; ++i) {
     if (!IsNarrow(op, i) || IsNarrow(op, 1 - i)) FOVEA_TRY(CheckWidth(op, i, reporter));
   }
-  return CheckActivation(op, reporter);
+  return CheckChoice<Activation>(op, Attribute::kActivation, "unknown activation", reporter);
 }
 
 // One number of `a` or `b` for all columns of the other.
@@ -67,14 +67,12 @@ Status RunScale(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kAddOp = {
-    "add", 2, 2, 0, 0, OpAttributes(), 0, CheckElementwise, nullptr, RunAdd, OneFlopPerElement};
+extern const OpDef kAddOp = {2, 2, 0, 0, OpAttributes(), 0, CheckElementwise, nullptr, RunAdd, OneFlopPerElement};
 extern const OpDef kActivateOp = {
-    "activate",       1, 1, 0, 0, OpAttributes(Attribute::kActivation), 0, CheckActivated, nullptr, RunActivate,
-    OneFlopPerElement};
-extern const OpDef kGateOp = {
-    "gate", 2, 2, 0, 0, OpAttributes(Attribute::kActivation), 0, CheckGate, nullptr, RunGate, OneFlopPerElement};
+    1, 1, 0, 0, OpAttributes(Attribute::kActivation), 0, CheckActivated, nullptr, RunActivate, OneFlopPerElement};
+extern const OpDef kGateOp = {2, 2,         0,       0,       OpAttributes(Attribute::kActivation),
+                              0, CheckGate, nullptr, RunGate, OneFlopPerElement};
 extern const OpDef kScaleOp = {
-    "scale", 1, 1, 0, 0, OpAttributes(Attribute::kScale), 0, CheckElementwise, nullptr, RunScale, OneFlopPerElement};
+    1, 1, 0, 0, OpAttributes(Attribute::kScale), 0, CheckElementwise, nullptr, RunScale, OneFlopPerElement};
 
 }  // namespace fovea

@@ -51,7 +51,7 @@ double Flops(const OpView& op) { return double{1} * op.record->input_count * op.
 
 }  // namespace
 
-extern const OpDef kEmbedOp = {"embed", 1,     kMaxInputs, 1,   kMaxTensors, OpAttributes(Attribute::kScale),
-                               0,       Check, nullptr,    Run, Flops};
+extern const OpDef kEmbedOp = {1, kMaxInputs, 1,       kMaxTensors, OpAttributes(Attribute::kScale),
+                               0, Check,      nullptr, Run,         Flops};
 
 }  // namespace fovea

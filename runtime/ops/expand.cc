@@ -30,7 +30,7 @@ Status Run(const OpRun& run) {
 }
 
 constexpr OpDef Define() {
-  OpDef def = {"expand", 1, 1, 0, 0, OpAttributes(), 1u << 0, Check, nullptr, Run, OneFlopPerElement};
+  OpDef def = {1, 1, 0, 0, OpAttributes(), 1u << 0, Check, nullptr, Run, OneFlopPerElement};
   def.output = DType::kI32;
   def.unit = Unit::kAll;
   def.chooses = true;

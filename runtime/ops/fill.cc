@@ -21,6 +21,6 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kFillOp = {"fill", 0, 0, 1, 1, OpAttributes(), 0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kFillOp = {0, 0, 1, 1, OpAttributes(), 0, Check, nullptr, Run, OneFlopPerElement};
 
 }  // namespace fovea

@@ -58,7 +58,7 @@ Status RunMerge(const OpRun& run) {
 }
 
 constexpr OpDef DefineGather() {
-  OpDef def = {"gather", 2, 2, 0, 0, OpAttributes(), 1u << 0, CheckGather, nullptr, RunGather, OneFlopPerElement};
+  OpDef def = {2, 2, 0, 0, OpAttributes(), 1u << 0, CheckGather, nullptr, RunGather, OneFlopPerElement};
   def.keeps_type = true;
   return def;
 }
@@ -67,6 +67,6 @@ constexpr OpDef DefineGather() {
 
 extern const OpDef kGatherOp = DefineGather();
 extern const OpDef kMergeOp = {
-    "merge", 3, 3, 0, 0, OpAttributes(), (1u << 1) | (1u << 2), CheckMerge, nullptr, RunMerge, OneFlopPerElement};
+    3, 3, 0, 0, OpAttributes(), (1u << 1) | (1u << 2), CheckMerge, nullptr, RunMerge, OneFlopPerElement};
 
 }  // namespace fovea

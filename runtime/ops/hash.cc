@@ -107,11 +107,16 @@ Status Run(const OpRun& run) {
 double Flops(const OpView& op) { return 2.0 * static_cast<double>(RotationsOf(op)) * op.Input(0).width; }
 
 constexpr OpDef Define() {
-  OpDef def = {
-      "hash", 1,     1,
-      1,      1,     OpAttributes(Attribute::kHeads, Attribute::kRounds, Attribute::kBuckets, Attribute::kMoreBuckets),
-      0,      Check, Scratch,
-      Run,    Flops};
+  OpDef def = {1,
+               1,
+               1,
+               1,
+               OpAttributes(Attribute::kHeads, Attribute::kRounds, Attribute::kBuckets, Attribute::kMoreBuckets),
+               0,
+               Check,
+               Scratch,
+               Run,
+               Flops};
   def.output = DType::kI32;
   return def;
 }

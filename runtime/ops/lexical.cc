@@ -13,7 +13,7 @@
 namespace fovea {
 namespace {
 
-enum Kind : uint32_t { kBm25 = 0, kTfIdf = 1 };
+LexicalKind KindOf(const OpView& op) { return op.Choice(Attribute::kKind, LexicalKind::kBm25); }
 
 Status Check(const OpView& op, Reporter& reporter) {
   for (uint32_t i = 0; i < 2; ++i) {
@@ -26,9 +26,8 @@ Status Check(const OpView& op, Reporter& reporter) {
     return reporter.Fail(FOVEA_E_SHAPE, "output is a number for each segment of ids, beside the space of queries",
                          op.InputSpace(0).parent, op.Output().space);
   }
-  const uint32_t kind = op.U32(Attribute::kKind, kBm25);
-  if (kind > kTfIdf) return reporter.Fail(FOVEA_E_OP, "unknown kind of score", kTfIdf, kind);
-  if (kind != kBm25 && (op.Has(Attribute::kK1) || op.Has(Attribute::kB))) {
+  FOVEA_TRY(CheckChoice<LexicalKind>(op, Attribute::kKind, "unknown kind of score", reporter));
+  if (KindOf(op) != LexicalKind::kBm25 && (op.Has(Attribute::kK1) || op.Has(Attribute::kB))) {
     return reporter.Fail(FOVEA_E_RECORD, "only a score of kind bm25 has k1 and b");
   }
   const float k1 = op.F32(Attribute::kK1, 0), b = op.F32(Attribute::kB, 0);
@@ -47,7 +46,7 @@ struct Term {
 constexpr uint64_t kSpread = 2;  // places for each term
 
 uint64_t ScratchOfSpaces(const OpView& op, const SpaceLimits* inputs) {
-  const bool all = op.U32(Attribute::kKind, kBm25) == kTfIdf;
+  const bool all = KindOf(op) == LexicalKind::kTfIdf;
   return (uint64_t{inputs[1].max_rows} + (all ? inputs[0].max_rows : 0)) * kSpread * sizeof(Term);
 }
 
@@ -84,7 +83,7 @@ class Document {
  public:
   Document(const OpRun& run, uint32_t index)
       : run_(run),
-        all_terms_(run.view.U32(Attribute::kKind, kBm25) == kTfIdf),
+        all_terms_(KindOf(run.view) == LexicalKind::kTfIdf),
         begin_(run.SegmentsOf(run.view.Output()).offsets[index]),
         end_(run.SegmentsOf(run.view.Output()).offsets[index + 1]),
         segments_(run.SegmentsOf(run.view.Input(0)).offsets),
@@ -185,8 +184,7 @@ Status Run(const OpRun& run) {
 }
 
 constexpr OpDef Define() {
-  OpDef def = {"lexical",
-               2,
+  OpDef def = {2,
                2,
                0,
                1,

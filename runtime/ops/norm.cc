@@ -4,14 +4,12 @@
 namespace fovea {
 namespace {
 
-enum Kind : uint32_t { kLayer = 0, kRms = 1 };
-
 Status Check(const OpView& op, Reporter& reporter) {
   FOVEA_TRY(CheckElementwise(op, reporter));
-  const uint32_t kind = op.U32(Attribute::kKind, kLayer);
-  if (kind > kRms) return reporter.Fail(FOVEA_E_OP, "unknown kind of norm", kRms, kind);
-  if (kind == kRms && op.HasTensor(1)) return reporter.Fail(FOVEA_E_RECORD, "rms norm has no bias");
-  if (kind == kLayer && op.Has(Attribute::kWeightOffset)) {
+  FOVEA_TRY(CheckChoice<NormKind>(op, Attribute::kKind, "unknown kind of norm", reporter));
+  const NormKind kind = op.Choice(Attribute::kKind, NormKind::kLayer);
+  if (kind == NormKind::kRms && op.HasTensor(1)) return reporter.Fail(FOVEA_E_RECORD, "rms norm has no bias");
+  if (kind == NormKind::kLayer && op.Has(Attribute::kWeightOffset)) {
     return reporter.Fail(FOVEA_E_RECORD, "layer norm has no weight offset");
   }
   const uint32_t heads = op.U32(Attribute::kHeads, 1);
@@ -28,7 +26,7 @@ Status Run(const OpRun& run) {
   const uint32_t heads = op.U32(Attribute::kHeads, 1);
   const size_t rows = size_t{run.rows()} * heads, width = op.Output().width / heads;
   const float epsilon = op.F32(Attribute::kEpsilon, 1e-5f);
-  if (op.U32(Attribute::kKind, kLayer) == kRms) {
+  if (op.Choice(Attribute::kKind, NormKind::kLayer) == NormKind::kRms) {
     run.kernels->norm.rms_norm(run.Input(0), nullptr, op.Floats(0), op.F32(Attribute::kWeightOffset, 0.0f), epsilon,
                                rows, width, nullptr, run.output);
   } else {
@@ -43,9 +41,15 @@ double Flops(const OpView& op) { return 8.0 * op.Output().width; }
 }  // namespace
 
 extern const OpDef kNormOp = {
-    "norm", 1,     1,
-    0,      2,     OpAttributes(Attribute::kKind, Attribute::kEpsilon, Attribute::kWeightOffset, Attribute::kHeads),
-    0,      Check, nullptr,
-    Run,    Flops};
+    1,
+    1,
+    0,
+    2,
+    OpAttributes(Attribute::kKind, Attribute::kEpsilon, Attribute::kWeightOffset, Attribute::kHeads),
+    0,
+    Check,
+    nullptr,
+    Run,
+    Flops};
 
 }  // namespace fovea

@@ -6,14 +6,12 @@ namespace {
 
 Status CheckNormalize(const OpView& op, Reporter& reporter) {
   FOVEA_TRY(CheckElementwise(op, reporter));
-  const uint32_t clamp = op.U32(Attribute::kClamp, 0);
-  if (clamp > 1) return reporter.Fail(FOVEA_E_OP, "unknown clamp", 1, clamp);
-  return kOk;
+  return CheckChoice<NormClamp>(op, Attribute::kClamp, "unknown clamp", reporter);
 }
 
 Status RunNormalize(const OpRun& run) {
-  const L2Guard guard = run.view.U32(Attribute::kClamp, 0) == 0 ? L2Guard::kLength : L2Guard::kSquares;
-  run.kernels->norm.l2_normalize(run.Input(0), guard, run.view.F32(Attribute::kEpsilon, 1e-12f), run.rows(),
+  const NormClamp clamp = run.view.Choice(Attribute::kClamp, NormClamp::kLength);
+  run.kernels->norm.l2_normalize(run.Input(0), clamp, run.view.F32(Attribute::kEpsilon, 1e-12f), run.rows(),
                                  run.view.Output().width, run.output);
   return kOk;
 }
@@ -25,8 +23,7 @@ Status RunSoftmax(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kNormalizeOp = {"normalize",
-                                   1,
+extern const OpDef kNormalizeOp = {1,
                                    1,
                                    0,
                                    0,
@@ -36,7 +33,7 @@ extern const OpDef kNormalizeOp = {"normalize",
                                    nullptr,
                                    RunNormalize,
                                    OneFlopPerElement};
-extern const OpDef kSoftmaxOp = {"softmax",        1, 1, 0, 0, OpAttributes(), 0, CheckElementwise, nullptr, RunSoftmax,
-                                 OneFlopPerElement};
+extern const OpDef kSoftmaxOp = {
+    1, 1, 0, 0, OpAttributes(), 0, CheckElementwise, nullptr, RunSoftmax, OneFlopPerElement};
 
 }  // namespace fovea

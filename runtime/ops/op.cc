@@ -8,7 +8,7 @@
 namespace fovea {
 
 #define FOVEA_OP(number, name, Name) extern const OpDef k##Name##Op;
-#include "runtime/ops/op_list.inc"
+#include "runtime/blob/op_list.inc"
 #undef FOVEA_OP
 
 const OpDef* FindOp(uint32_t code) {
@@ -16,7 +16,7 @@ const OpDef* FindOp(uint32_t code) {
 #define FOVEA_OP(number, name, Name) \
   case OpCode::k##Name:              \
     return &k##Name##Op;
-#include "runtime/ops/op_list.inc"
+#include "runtime/blob/op_list.inc"
 #undef FOVEA_OP
   }
   return nullptr;
@@ -98,14 +98,6 @@ Status CheckFloats(const OpView& op, uint32_t i, uint32_t rows, uint32_t width, 
     return reporter.Fail(FOVEA_E_SHAPE, "tensor has the wrong number of rows", rows, tensor.rows);
   }
   reporter.tensor = FOVEA_NOWHERE;
-  return kOk;
-}
-
-Status CheckActivation(const OpView& op, Reporter& reporter) {
-  const uint32_t activation = op.U32(Attribute::kActivation, 0);
-  if (activation >= kActivationCount) {
-    return reporter.Fail(FOVEA_E_OP, "unknown activation", kActivationCount - 1, activation);
-  }
   return kOk;
 }
 

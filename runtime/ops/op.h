@@ -50,6 +50,11 @@ struct OpView {
 
   bool Has(Attribute key) const { return Find(key) != nullptr; }
   uint32_t U32(Attribute key, uint32_t otherwise) const;
+  bool Flag(Attribute key, bool otherwise = false) const { return U32(key, otherwise ? 1 : 0) != 0; }
+  template <typename Enum>
+  Enum Choice(Attribute key, Enum otherwise) const {
+    return static_cast<Enum>(U32(key, static_cast<uint32_t>(otherwise)));
+  }
   float F32(Attribute key, float otherwise) const;
 
  private:
@@ -121,7 +126,6 @@ enum class Unit : uint32_t {
 };
 
 struct OpDef {
-  const char* name;
   uint32_t min_inputs, max_inputs;
   uint32_t min_tensors, max_tensors;  // tensors after the minimum may be absent
   uint64_t attributes;                // bit per attribute it knows (OpAttributes)
@@ -153,11 +157,6 @@ constexpr uint64_t OpAttributes(Attribute first, Rest... rest) {
 
 // Null for an unknown code.
 const OpDef* FindOp(uint32_t code);
-enum class OpCode : uint32_t {
-#define FOVEA_OP(number, name, Name) k##Name = number,
-#include "runtime/ops/op_list.inc"
-#undef FOVEA_OP
-};
 
 Unit UnitOf(const OpView&);
 // Whether it reads input i in rows other than the ones it writes.
@@ -175,7 +174,13 @@ Status CheckRowLocal(const OpView&, Reporter&);
 Status CheckElementwise(const OpView&, Reporter&);
 // Tensor i, if present, is f32 [rows, width]; rows 0: any. `halves`: it may be f16.
 Status CheckFloats(const OpView&, uint32_t i, uint32_t rows, uint32_t width, Reporter&, bool halves = false);
-Status CheckActivation(const OpView&, Reporter&);
+// An attribute of type Enum holds a member. `unknown`: what is said otherwise.
+template <typename Enum>
+Status CheckChoice(const OpView& op, Attribute key, const char* unknown, Reporter& reporter) {
+  const Enum number = op.Choice(key, Enum());
+  if (IsMember(number)) return kOk;
+  return reporter.Fail(FOVEA_E_OP, unknown, CountOf(number) - 1, static_cast<uint32_t>(number));
+}
 // Tensors 0 and 1 are weight and bias of linear layers, `rows` of them in all, of inputs `width` wide.
 Status CheckLayers(const OpView&, uint32_t rows, uint32_t width, Reporter&);
 // Tensor 0 has a row for the position of each row of the output's space, as far as the blob can tell: after `offset`

@@ -9,8 +9,6 @@
 namespace fovea {
 namespace {
 
-enum Kind : uint32_t { kFirst = 0, kLast = 1, kMean = 2, kMax = 3, kMeanSqrt = 4 };
-
 bool IsStrided(const OpView& op) {
   return op.OutputSpace().kind == SpaceKind::kStrided && op.OutputSpace().source == op.Input(0).space;
 }
@@ -22,28 +20,27 @@ Status Check(const OpView& op, Reporter& reporter) {
                          op.Output().space, op.Input(0).space);
   }
   FOVEA_TRY(CheckWidth(op, 0, reporter));
-  const uint32_t kind = op.U32(Attribute::kKind, kFirst);
-  if (kind > kMeanSqrt) return reporter.Fail(FOVEA_E_OP, "unknown kind of pooling", kMeanSqrt, kind);
-  return kOk;
+  return CheckChoice<PoolKind>(op, Attribute::kKind, "unknown kind of pooling", reporter);
 }
 
 // Rows [begin, end) of x to y.
-void Pool(const OpRun& run, uint32_t kind, uint32_t begin, uint32_t end, float* y) {
+void Pool(const OpRun& run, PoolKind kind, uint32_t begin, uint32_t end, float* y) {
   const size_t width = run.view.Output().width;
-  if (kind == kMax) {
+  if (kind == PoolKind::kMax) {
     run.kernels->pool.max(run.Input(0), begin, end, width, y);
-  } else if (kind == kMean || kind == kMeanSqrt || begin == end) {
+  } else if (kind == PoolKind::kMean || kind == PoolKind::kMeanSqrt || begin == end) {
     run.kernels->pool.mean(run.Input(0), begin, end, width, y);
     // The sum over the square root of the count.
-    if (kind == kMeanSqrt) run.kernels->elementwise.scale(y, sqrtf(static_cast<float>(end - begin)), width, y);
+    if (kind == PoolKind::kMeanSqrt)
+      run.kernels->elementwise.scale(y, sqrtf(static_cast<float>(end - begin)), width, y);
   } else {
-    memcpy(y, run.Input(0) + size_t{kind == kFirst ? begin : end - 1} * width, width * sizeof(float));
+    memcpy(y, run.Input(0) + size_t{kind == PoolKind::kFirst ? begin : end - 1} * width, width * sizeof(float));
   }
 }
 
 Status Run(const OpRun& run) {
   const uint32_t* offsets = run.SegmentsOf(run.view.Input(0)).offsets;
-  const uint32_t kind = run.view.U32(Attribute::kKind, kFirst);
+  const PoolKind kind = run.view.Choice(Attribute::kKind, PoolKind::kFirst);
   const auto output = [&](uint32_t row) { return run.output + size_t{row - run.row_begin} * run.view.Output().width; };
   if (!IsStrided(run.view)) {
     for (uint32_t row = run.row_begin; row < run.row_end; ++row) {
@@ -68,7 +65,7 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kPoolOp = {
-    "pool", 1, 1, 0, 0, OpAttributes(Attribute::kKind), 1u << 0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kPoolOp = {1,       1,     0,       0,   OpAttributes(Attribute::kKind),
+                              1u << 0, Check, nullptr, Run, OneFlopPerElement};
 
 }  // namespace fovea

@@ -25,7 +25,7 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kPositionOp = {
-    "position", 1, 1, 1, 1, OpAttributes(Attribute::kOffset), 0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kPositionOp = {1, 1,     1,       1,   OpAttributes(Attribute::kOffset),
+                                  0, Check, nullptr, Run, OneFlopPerElement};
 
 }  // namespace fovea

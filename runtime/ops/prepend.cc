@@ -38,7 +38,6 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kPrependOp = {"prepend",        1, 1, 1, 1, OpAttributes(), 1u << 0, Check, nullptr, Run,
-                                 OneFlopPerElement};
+extern const OpDef kPrependOp = {1, 1, 1, 1, OpAttributes(), 1u << 0, Check, nullptr, Run, OneFlopPerElement};
 
 }  // namespace fovea

@@ -10,23 +10,15 @@
 namespace fovea {
 namespace {
 
-enum class Kept : uint32_t { kHidden = 0, kState = 1 };  // of the state, in a row of the output
-
-bool Initial(const OpView& op) { return op.U32(Attribute::kInitial, 0) != 0; }
-bool Masked(const OpView& op) { return op.U32(Attribute::kMasked, 0) != 0; }
-bool KeepsState(const OpView& op) {
-  return op.U32(Attribute::kOutput, static_cast<uint32_t>(Kept::kHidden)) == static_cast<uint32_t>(Kept::kState);
-}
+bool Initial(const OpView& op) { return op.Flag(Attribute::kInitial); }
+bool Masked(const OpView& op) { return op.Flag(Attribute::kMasked); }
+bool KeepsState(const OpView& op) { return op.Choice(Attribute::kOutput, CellOutput::kHidden) == CellOutput::kState; }
 constexpr uint32_t kInitialInput = 1;
 uint32_t MaskInput(const OpView& op) { return Initial(op) ? 2 : 1; }
 
 Status CheckChoices(const OpView& op, Reporter& reporter) {
-  for (const Attribute key : {Attribute::kReverse, Attribute::kInitial, Attribute::kMasked, Attribute::kOutput}) {
-    if (op.U32(key, 0) > 1) {
-      return reporter.Fail(FOVEA_E_OP, "attribute is 0 or 1", static_cast<uint32_t>(key), op.U32(key, 0));
-    }
-  }
-  const uint32_t inputs = 1 + op.U32(Attribute::kInitial, 0) + op.U32(Attribute::kMasked, 0);
+  FOVEA_TRY(CheckChoice<CellOutput>(op, Attribute::kOutput, "unknown part of the state", reporter));
+  const uint32_t inputs = 1 + (Initial(op) ? 1 : 0) + (Masked(op) ? 1 : 0);
   if (op.record->input_count == inputs) return kOk;
   return reporter.Fail(FOVEA_E_RECORD, "attributes ask for another number of inputs", inputs, op.record->input_count);
 }
@@ -128,7 +120,7 @@ Status Run(const OpRun& run) {
   const OpView& op = run.view;
   const CellSpec cell = CellOf(op);
   const uint32_t* offsets = run.SegmentsOf(op.Input(0)).offsets;
-  const bool reverse = op.U32(Attribute::kReverse, 0) != 0, keeps_state = KeepsState(op);
+  const bool reverse = op.Flag(Attribute::kReverse), keeps_state = KeepsState(op);
   const size_t gates = op.Input(0).width, made = op.Output().width, width = cell.width;
   Arena arena(run.scratch, SIZE_MAX);
   const Memory memory = TakeMemory(arena, cell, run.rows());
@@ -163,7 +155,6 @@ Status Run(const OpRun& run) {
 
 constexpr OpDef Define() {
   OpDef def = {
-      "recurrent",
       1,
       3,
       1,

@@ -10,7 +10,6 @@ Status Check(const OpView& op, Reporter& reporter) {
   if (heads == 0 || op.Output().width % heads != 0) {
     return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide the width", op.Output().width, heads);
   }
-  if (op.U32(Attribute::kInterleaved, 0) > 1) return reporter.Fail(FOVEA_E_OP, "interleaved is 0 or 1");
   if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "rotate has no table");
   const uint32_t dims = op.Tensor(0).width;
   if (dims % 2 != 0 || dims > op.Output().width / heads) {
@@ -25,7 +24,7 @@ Status Run(const OpRun& run) {
   const OpView& op = run.view;
   const size_t width = op.Output().width, dims = op.Tensor(0).width;
   const uint32_t heads = op.U32(Attribute::kHeads, 0);
-  const bool interleaved = op.U32(Attribute::kInterleaved, 0) == 1;
+  const bool interleaved = op.Flag(Attribute::kInterleaved);
   const float* table = op.Floats(0) + op.U32(Attribute::kOffset, 0) * dims;
   ForEachSegmentPiece(run.spaces[op.Output().space].segments, run.row_begin, run.row_end,
                       [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
@@ -44,7 +43,7 @@ double Flops(const OpView& op) { return 6.0 * op.Output().width; }
 }  // namespace
 
 extern const OpDef kRotateOp = {
-    "rotate", 1,     1,       1,   1,    OpAttributes(Attribute::kHeads, Attribute::kInterleaved, Attribute::kOffset),
-    0,        Check, nullptr, Run, Flops};
+    1, 1,     1,       1,   OpAttributes(Attribute::kHeads, Attribute::kInterleaved, Attribute::kOffset),
+    0, Check, nullptr, Run, Flops};
 
 }  // namespace fovea

@@ -7,8 +7,6 @@
 namespace fovea {
 namespace {
 
-enum Kind : uint32_t { kNonzero = 0, kThreshold = 1, kBest = 2, kFirst = 3 };
-
 Status Check(const OpView& op, Reporter& reporter) {
   const DType type = DType(op.Input(0).type);
   if ((type != DType::kF32 && type != DType::kI32) || op.Input(0).width != 1 || op.Output().width != 1) {
@@ -22,9 +20,8 @@ Status Check(const OpView& op, Reporter& reporter) {
     return reporter.Fail(FOVEA_E_SHAPE, "output's space must be selected from the input's", op.Input(0).space,
                          op.OutputSpace().source);
   }
-  const uint32_t kind = op.U32(Attribute::kKind, kNonzero);
-  if (kind > kFirst) return reporter.Fail(FOVEA_E_OP, "unknown kind of selection", kFirst, kind);
-  if (kind != kThreshold && op.Has(Attribute::kThreshold)) {
+  FOVEA_TRY(CheckChoice<SelectKind>(op, Attribute::kKind, "unknown kind of selection", reporter));
+  if (op.Choice(Attribute::kKind, SelectKind::kNonzero) != SelectKind::kThreshold && op.Has(Attribute::kThreshold)) {
     return reporter.Fail(FOVEA_E_RECORD, "only a selection of kind threshold has one");
   }
   return kOk;
@@ -84,16 +81,16 @@ uint32_t ChooseBest(const Ranks& ranks, uint32_t begin, uint32_t end, uint32_t m
   return count;
 }
 
-bool Qualifies(const OpRun& run, uint32_t kind, float threshold, uint32_t row) {
+bool Qualifies(const OpRun& run, SelectKind kind, float threshold, uint32_t row) {
   const bool integer = DType(run.view.Input(0).type) == DType::kI32;
   const double value = integer ? run.Indices(0)[row] : run.Input(0)[row];
-  return kind == kThreshold ? value > threshold : value != 0;
+  return kind == SelectKind::kThreshold ? value > threshold : value != 0;
 }
 
 Status Run(const OpRun& run) {
   const OpView& op = run.view;
   const Segments& source = run.SegmentsOf(op.Input(0));
-  const uint32_t kind = op.U32(Attribute::kKind, kNonzero);
+  const SelectKind kind = op.Choice(Attribute::kKind, SelectKind::kNonzero);
   const float threshold = op.F32(Attribute::kThreshold, 0.0f);
   const uint32_t most = op.OutputSpace().extra == 0 ? UINT32_MAX : op.OutputSpace().extra;
   const Ranks ranks(run.inputs[0], DType(op.Input(0).type));
@@ -103,12 +100,12 @@ Status Run(const OpRun& run) {
     const uint32_t begin = source.offsets[s], end = source.offsets[s + 1];
     uint32_t count = 0;
     int32_t* rows = out + run.offsets[s];
-    if (kind == kBest) {
+    if (kind == SelectKind::kBest) {
       count = ChooseBest(ranks, begin, end, most, rows);
     } else {
       for (uint32_t row = begin; row < end; ++row) {
-        if (kind != kFirst && !Qualifies(run, kind, threshold, row)) continue;
-        if (count == most && kind == kFirst) break;
+        if (kind != SelectKind::kFirst && !Qualifies(run, kind, threshold, row)) continue;
+        if (count == most && kind == SelectKind::kFirst) break;
         if (count == most) return FOVEA_E_ROWS;  // to drop some without a word would be wrong
         rows[count++] = static_cast<int32_t>(row);
       }
@@ -119,9 +116,8 @@ Status Run(const OpRun& run) {
 }
 
 constexpr OpDef Define() {
-  OpDef def = {
-      "select",         1, 1, 0, 0, OpAttributes(Attribute::kKind, Attribute::kThreshold), 1u << 0, Check, nullptr, Run,
-      OneFlopPerElement};
+  OpDef def = {1,       1,     0,       0,   OpAttributes(Attribute::kKind, Attribute::kThreshold),
+               1u << 0, Check, nullptr, Run, OneFlopPerElement};
   def.output = DType::kI32;
   def.unit = Unit::kAll;
   def.chooses = true;

@@ -28,7 +28,7 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kSliceOp = {
-    "slice", 1, 1, 0, 0, OpAttributes(Attribute::kBegin, Attribute::kWidth), 0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kSliceOp = {1, 1,     0,       0,   OpAttributes(Attribute::kBegin, Attribute::kWidth),
+                               0, Check, nullptr, Run, OneFlopPerElement};
 
 }  // namespace fovea

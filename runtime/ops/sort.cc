@@ -57,7 +57,7 @@ Status Run(const OpRun& run) {
 }
 
 constexpr OpDef Define() {
-  OpDef def = {"sort", 1, 1, 0, 0, OpAttributes(), 1u << 0, Check, Scratch, Run, OneFlopPerElement};
+  OpDef def = {1, 1, 0, 0, OpAttributes(), 1u << 0, Check, Scratch, Run, OneFlopPerElement};
   def.output = DType::kI32;
   def.unit = Unit::kAll;
   return def;

@@ -59,8 +59,7 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kUnfoldOp = {
-    "unfold",         1, 1, 0, 0, OpAttributes(Attribute::kBefore, Attribute::kAfter), 1u << 0, Check, nullptr, Run,
-    OneFlopPerElement};
+extern const OpDef kUnfoldOp = {1,       1,     0,       0,   OpAttributes(Attribute::kBefore, Attribute::kAfter),
+                                1u << 0, Check, nullptr, Run, OneFlopPerElement};
 
 }  // namespace fovea

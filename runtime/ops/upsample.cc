@@ -64,7 +64,6 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kUpsampleOp = {"upsample",       1, 1, 0, 0, OpAttributes(), 1u << 0, Check, nullptr, Run,
-                                  OneFlopPerElement};
+extern const OpDef kUpsampleOp = {1, 1, 0, 0, OpAttributes(), 1u << 0, Check, nullptr, Run, OneFlopPerElement};
 
 }  // namespace fovea

@@ -53,7 +53,7 @@ const char kOthers[] = R"({
       {"op": "activate", "in": ["turned"], "out": "active", "activation": "tanh"},
       {"op": "scale", "in": ["active"], "out": "scaled", "scale": 0.5},
       {"op": "softmax", "in": ["scaled"], "out": "shares"},
-      {"op": "normalize", "in": ["shares"], "out": "y", "epsilon": 1e-6, "clamp": true},
+      {"op": "normalize", "in": ["shares"], "out": "y", "epsilon": 1e-6, "clamp": "squares"},
       {"op": "prepend", "in": ["y"], "tensors": ["row"], "out": "longer"},
       {"op": "unfold", "in": ["y"], "out": "neighbours", "space": "halves", "before": 1, "after": 1},
       {"op": "select", "in": ["marks"], "out": "chosen", "kind": "nonzero"},
@@ -115,17 +115,6 @@ class Reach {
   std::set<std::pair<uint32_t, size_t>> tensors;                       // operands of operations
 };
 
-std::string AttributeName(uint32_t number) {
-  switch (number) {
-#define FOVEA_ATTRIBUTE(number, name, Name, type) \
-  case number:                                    \
-    return #name;
-#include "runtime/blob/attribute_list.inc"
-#undef FOVEA_ATTRIBUTE
-  }
-  return std::to_string(number);
-}
-
 TEST(Reach, EveryOperationAttributeSpacePatternAndScore) {
   Reach reach;
   for (const auto& entry : std::filesystem::directory_iterator(kExamples)) {
@@ -140,33 +129,25 @@ TEST(Reach, EveryOperationAttributeSpacePatternAndScore) {
   const Model model(blob.data(), blob.size(), "others", {FOVEA_BACKEND_DEFAULT, false});
 
   std::set<uint32_t> attributes;
-  const struct {
-    uint32_t code;
-    const char* name;
-  } operations[] = {
-#define FOVEA_OP(number, name, Name) {number, #name},
-#include "runtime/ops/op_list.inc"
-#undef FOVEA_OP
-  };
-  for (const auto& operation : operations) {
-    EXPECT_EQ(reach.operations.count(operation.code), 1u) << operation.name;
-    const OpDef* def = FindOp(operation.code);
+  for (const auto& operation : NamesOf<OpCode>::list) {
+    const auto code = static_cast<uint32_t>(operation.number);
+    EXPECT_EQ(reach.operations.count(code), 1u) << operation.name;
+    const OpDef* def = FindOp(code);
     for (uint32_t key = 0; key < 64; ++key) {
       if (((def->attributes >> key) & 1) == 0) continue;
       attributes.insert(key);
-      const auto pair = std::make_pair(operation.code, key);
-      EXPECT_EQ(reach.values.count(pair), 1u) << operation.name << ": " << AttributeName(key);
+      const auto pair = std::make_pair(code, key);
+      EXPECT_EQ(reach.values.count(pair), 1u) << operation.name << ": " << NameOf(Attribute(key));
     }
-    for (size_t i = 0; operation.code != static_cast<uint32_t>(OpCode::kEmbed) && i < def->max_tensors; ++i) {
-      EXPECT_EQ(reach.tensors.count({operation.code, i}), 1u) << operation.name << ": tensor " << i;
+    for (size_t i = 0; operation.number != OpCode::kEmbed && i < def->max_tensors; ++i) {
+      EXPECT_EQ(reach.tensors.count({code, i}), 1u) << operation.name << ": tensor " << i;
     }
   }
-#define FOVEA_ATTRIBUTE(number, name, Name, type) \
-  EXPECT_EQ(attributes.count(number), 1u) << #name << " has no operation";
-#include "runtime/blob/attribute_list.inc"
-#undef FOVEA_ATTRIBUTE
-  for (uint32_t kind = 0; kind <= static_cast<uint32_t>(SpaceKind::kStrided); ++kind) {
-    EXPECT_EQ(reach.spaces.count(SpaceKind(kind)), 1u) << "kind of space " << kind;
+  for (const auto& attribute : NamesOf<Attribute>::list) {
+    EXPECT_EQ(attributes.count(static_cast<uint32_t>(attribute.number)), 1u) << attribute.name << " has no operation";
+  }
+  for (const auto& kind : NamesOf<SpaceKind>::list) {
+    EXPECT_EQ(reach.spaces.count(kind.number), 1u) << "spaces of kind " << kind.name;
   }
   EXPECT_EQ(reach.Values(Attribute::kScore), size_t{kScoreCount} - 1);  // and the dot product where none is named
   EXPECT_EQ(reach.Values(Attribute::kPattern), 2u);                     // and full where none is named

@@ -218,7 +218,7 @@ TEST(Hostile, HeaderAndSections) {
   for (const K kind : {K::kStrings, K::kSpaces, K::kPrograms, K::kValues, K::kOperations, K::kOperands, K::kWeights}) {
     Patch p;
     p.section(kind).kind = static_cast<K>(99);
-    EXPECT_EQ(BlobUser::Try(p.bytes()).status, FOVEA_E_SECTION) << SectionName(kind);
+    EXPECT_EQ(BlobUser::Try(p.bytes()).status, FOVEA_E_SECTION) << NameOf(kind);
   }
   Patch p;
   p.section(K::kTensors).kind = static_cast<K>(99);
@@ -450,7 +450,7 @@ TEST(Hostile, Limits) {
     if (dropped.kind == SectionKind::kPacked || dropped.kind == SectionKind::kWeights) {
       // Without packed sections the weights are last, and missing first.
       const fovea_status status = BlobUser::Try(p.bytes()).status;
-      EXPECT_EQ(status, c.status) << SectionName(c.kind) << " of " << c.size;
+      EXPECT_EQ(status, c.status) << NameOf(c.kind) << " of " << c.size;
     }
   }
   // Widths that together overflow every 32-bit size: refused, or sizes that are exact and large.

@@ -139,16 +139,6 @@ class ModelBuilder {
     content_.spaces.push_back({name, content_.spaces[source].parent, kind, source, extra});
     return static_cast<uint32_t>(content_.spaces.size() - 1);
   }
-  static AttributeType TypeOf(Attribute key) {
-    switch (key) {
-#define FOVEA_ATTRIBUTE(number, name, Name, type) \
-  case Attribute::k##Name:                        \
-    return AttributeType::k##type;
-#include "runtime/blob/attribute_list.inc"
-#undef FOVEA_ATTRIBUTE
-    }
-    return AttributeType::kU32;
-  }
   std::vector<tools::BlobValue>& values() { return content_.programs.back().values; }
   uint32_t Add(const tools::BlobValue& value) {
     values().push_back(value);

@@ -18,12 +18,6 @@
 namespace fovea::tools {
 namespace {
 
-enum class Code : uint32_t {
-#define FOVEA_OP(number, name, Name) k##Name = number,
-#include "runtime/ops/op_list.inc"
-#undef FOVEA_OP
-};
-
 std::vector<float> RandomFloats(size_t count) {
   std::vector<float> values(count);
   std::minstd_rand random(7);
@@ -196,13 +190,13 @@ CostLayer Convolution(uint32_t taps, uint32_t width) {
   layer.flops_per_row = 2.0 * taps * width * width;
   const uint32_t weight = AddWeight(&layer.content, width, taps * width);
   layer.content.programs[0].operations = {
-      {static_cast<uint32_t>(Code::kUnfold),
+      {static_cast<uint32_t>(OpCode::kUnfold),
        "unfold",
        1,
        {0},
        {},
        {AttributeOf(Attribute::kBefore, taps / 2), AttributeOf(Attribute::kAfter, taps - 1 - taps / 2)}},
-      {static_cast<uint32_t>(Code::kLinear), "linear", 2, {1}, {weight, kBlobNone}, {}}};
+      {static_cast<uint32_t>(OpCode::kLinear), "linear", 2, {1}, {weight, kBlobNone}, {}}};
   return layer;
 }
 
@@ -214,8 +208,8 @@ CostLayer RecurrentLayer(uint32_t cell, uint32_t width) {
   layer.flops_per_row = 4.0 * gates * width;
   const uint32_t of_input = AddWeight(&layer.content, gates, width), of_state = AddWeight(&layer.content, gates, width);
   layer.content.programs[0].operations = {
-      {static_cast<uint32_t>(Code::kLinear), "linear", 1, {0}, {of_input, kBlobNone}, {}},
-      {static_cast<uint32_t>(Code::kRecurrent),
+      {static_cast<uint32_t>(OpCode::kLinear), "linear", 1, {0}, {of_input, kBlobNone}, {}},
+      {static_cast<uint32_t>(OpCode::kRecurrent),
        "recurrent",
        2,
        {1},

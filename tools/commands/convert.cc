@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "runtime/blob/names.h"
 #include "tools/base/mapped_file.h"
 #include "tools/base/progress.h"
 #include "tools/commands/arguments.h"
@@ -31,7 +32,7 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
   OrderedJson tensors = OrderedJson::array(), outputs = OrderedJson::array(), calibrated = OrderedJson::array();
   for (const TensorReport& t : report.tensors) {
     tensors.push_back({{"name", t.name},
-                       {"type", TypeName(static_cast<uint32_t>(t.type))},
+                       {"type", NameOf(t.type)},
                        {"rows", t.rows},
                        {"width", t.width},
                        {"bytes", t.bytes},
@@ -83,7 +84,7 @@ void PrintTensors(std::ostream& out, const ConvertReport& report, bool all) {
   out << (all ? "\nTensors\n" : "\nTensors with the largest error (all: --verbose)\n");
   out << fmt::format("  {:<5} {:>13} {:>12}  {:>9} {:>9}  name\n", "type", "shape", "bytes", "rms error", "max error");
   for (const TensorReport& t : tensors) {
-    out << fmt::format("  {:<5} {:>13} {:>12}  {:>8.4f}% {:>9.2e}  {}{}\n", TypeName(static_cast<uint32_t>(t.type)),
+    out << fmt::format("  {:<5} {:>13} {:>12}  {:>8.4f}% {:>9.2e}  {}{}\n", NameOf(t.type),
                        fmt::format("{} x {}", t.rows, t.width), Grouped(t.bytes), 100 * t.error.relative_rms,
                        t.error.max_abs, Printable(t.name), t.fell_back ? " (int8: width is no multiple of 32)" : "");
   }
@@ -99,7 +100,7 @@ void Print(std::ostream& out, const ConvertReport& report, const std::string& ou
   }
   out << "\nWeights\n";
   for (const auto& [type, sum] : types) {
-    out << fmt::format("  {:<5} {:>5} tensors {:>16} bytes\n", TypeName(type), sum.first, Grouped(sum.second));
+    out << fmt::format("  {:<5} {:>5} tensors {:>16} bytes\n", NameOf(DType(type)), sum.first, Grouped(sum.second));
   }
   out << fmt::format(
       "  all   {:>5} tensors {:>16} bytes, {:.1f} % of f32\n", report.tensors.size(), Grouped(report.weight_bytes),
@@ -128,7 +129,7 @@ void Print(std::ostream& out, const ConvertReport& report, const std::string& ou
 
 Choices<DType> Types(std::initializer_list<DType> types) {
   Choices<DType> choices;
-  for (const DType type : types) choices.emplace_back(TypeName(static_cast<uint32_t>(type)), type);
+  for (const DType type : types) choices.emplace_back(NameOf(type), type);
   return choices;
 }
 

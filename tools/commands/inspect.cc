@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "runtime/blob/names.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/print.h"
@@ -46,7 +47,7 @@ OrderedJson Contents(const Model& model) {
   }
   for (uint32_t i = 0; i < info.tensor_count; ++i) {
     const fovea_tensor_info t = model.Tensor(i);
-    tensors.push_back({{"name", Text(t.name)}, {"type", TypeName(t.type)}, {"rows", t.rows}, {"width", t.width}, {"bytes", t.bytes}});
+    tensors.push_back({{"name", Text(t.name)}, {"type", NameOf(DType(t.type))}, {"rows", t.rows}, {"width", t.width}, {"bytes", t.bytes}});
   }
   return {{"blob_bytes", info.blob_bytes}, {"backend", info.backend},   {"uses_packed", info.uses_packed != 0},
           {"sections", sections},          {"metadata", metadata},      {"spaces", spaces},
@@ -63,7 +64,7 @@ OrderedJson Program(const Model& model, uint32_t program, const std::vector<doub
                       {"role", v.role == FOVEA_ROLE_INPUT ? "input" : "output"},
                       {"space", model.Space(v.space).name},
                       {"width", v.width},
-                      {"type", TypeName(v.type)}});
+                      {"type", NameOf(DType(v.type))}});
     if (v.id_limit != 0) values.back()["id_limit"] = v.id_limit;
     if (v.carried_by != FOVEA_NONE) values.back()["carried_by"] = model.Value(program, v.carried_by).name;
   }
@@ -75,7 +76,7 @@ OrderedJson Program(const Model& model, uint32_t program, const std::vector<doub
                      {"output", out.name},
                      {"space", model.Space(out.space).name},
                      {"width", out.width},
-                     {"type", TypeName(out.type)},
+                     {"type", NameOf(DType(out.type))},
                      {"phase", s.phase},
                      {"tile_local", s.tile_local != 0},
                      {"gop", 1e-9 * flops[i]}});

@@ -25,18 +25,6 @@ std::string ShortBytes(uint64_t bytes) {
   return fmt::format("{:.{}f} {}", size, size < 10 ? 2 : 1, unit);
 }
 
-const char* TypeName(uint32_t type) {
-  switch (type) {
-    case FOVEA_TYPE_F32: return "f32";
-    case FOVEA_TYPE_F16: return "f16";
-    case FOVEA_TYPE_I8: return "int8";
-    case FOVEA_TYPE_I4: return "int4";
-    case FOVEA_TYPE_I32: return "i32";
-    case FOVEA_TYPE_BF16: return "bf16";
-    default: return "?";
-  }
-}
-
 void PrintJson(std::ostream& out, const OrderedJson& json) {
   out << json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) << "\n";
 }

@@ -18,8 +18,6 @@ using OrderedJson = nlohmann::ordered_json;
 std::string Grouped(uint64_t number);
 // 1234567 -> "1.18 MiB"
 std::string ShortBytes(uint64_t bytes);
-// "f32", ..
-const char* TypeName(uint32_t type);
 
 // Indented, with a line end; broken UTF-8 replaced.
 void PrintJson(std::ostream& out, const OrderedJson& json);

@@ -4,13 +4,13 @@
 #include <map>
 #include <utility>
 
-#include "fovea/attention.h"
+#include "runtime/blob/names.h"
 #include "tools/convert/operation_rules.h"
 
 namespace fovea::tools {
 namespace {
 
-bool IsAttention(const BlobOperation& operation) { return operation.code == static_cast<uint32_t>(Code::kAttention); }
+bool IsAttention(const BlobOperation& operation) { return operation.code == static_cast<uint32_t>(OpCode::kAttention); }
 
 uint32_t Number(const BlobOperation& operation, Attribute key, uint32_t absent) {
   for (const AttributeRecord& attribute : operation.attributes) {
@@ -32,8 +32,6 @@ std::vector<bool> OnlyKeys(const BlobProgram& program) {
   }
   return fits;
 }
-
-const char* NameOf(DType type) { return type == DType::kF16 ? "f16" : type == DType::kBf16 ? "bf16" : "int8"; }
 
 }  // namespace
 
@@ -62,7 +60,7 @@ void CastKeys(DType type, BlobProgram& program) {
       const auto [at, is_new] = casts.emplace(std::make_pair(of, heads), 0);
       if (is_new) {
         BlobOperation made;
-        made.code = static_cast<uint32_t>(Code::kCast);
+        made.code = static_cast<uint32_t>(OpCode::kCast);
         made.inputs = {places[of]};
         made.attributes = {{static_cast<uint32_t>(Attribute::kType), static_cast<uint32_t>(type)},
                            {static_cast<uint32_t>(Attribute::kHeads), heads}};
@@ -80,14 +78,14 @@ void CastKeys(DType type, BlobProgram& program) {
 
 void SetProducts(DType type, BlobProgram& program) {
   if (type == DType::kF32) return;
-  const uint32_t products = type == DType::kI8 ? FOVEA_PRODUCTS_I8 : FOVEA_PRODUCTS_BF16;
+  const Products products = type == DType::kI8 ? Products::kI8 : Products::kBf16;
   for (BlobOperation& operation : program.operations) {
     if (!IsAttention(operation) || Number(operation, Attribute::kScore, 0) != 0) continue;
     const bool says = std::any_of(operation.attributes.begin(), operation.attributes.end(), [](const auto& attribute) {
       return attribute.key == static_cast<uint32_t>(Attribute::kProducts);
     });
     if (says) continue;
-    operation.attributes.push_back({static_cast<uint32_t>(Attribute::kProducts), products});
+    operation.attributes.push_back({static_cast<uint32_t>(Attribute::kProducts), static_cast<uint32_t>(products)});
   }
 }
 

@@ -28,21 +28,21 @@ uint32_t MultipliedValue(const BlobOperation& operation) {
     }
     return absent;
   };
-  switch (static_cast<Code>(operation.code)) {
-    case Code::kLinear:
+  switch (static_cast<OpCode>(operation.code)) {
+    case OpCode::kLinear:
       return operation.inputs[0];
-    case Code::kCell:
-    case Code::kRecurrent:
+    case OpCode::kCell:
+    case OpCode::kRecurrent:
       if (attribute(Attribute::kCell, 0) == 0 && attribute(Attribute::kResetAfter, 1) == 0) return kBlobNone;
-      return static_cast<Code>(operation.code) == Code::kCell ? operation.inputs[1] : operation.output;
+      return static_cast<OpCode>(operation.code) == OpCode::kCell ? operation.inputs[1] : operation.output;
     default:
       return kBlobNone;
   }
 }
 
 bool Multiplies(const BlobOperation& operation) {
-  const auto code = static_cast<Code>(operation.code);
-  return code == Code::kLinear || code == Code::kCell || code == Code::kRecurrent;
+  const auto code = static_cast<OpCode>(operation.code);
+  return code == OpCode::kLinear || code == OpCode::kCell || code == OpCode::kRecurrent;
 }
 
 // The first columns of rows.
@@ -163,9 +163,8 @@ class Calibrator {
 };
 
 bool TakesNumbers(const BlobProgram& program) {
-  return std::any_of(program.values.begin(), program.values.end(), [](const BlobValue& value) {
-    return IsInput(value.role) && value.type != DType::kI32;
-  });
+  return std::any_of(program.values.begin(), program.values.end(),
+                     [](const BlobValue& value) { return IsInput(value.role) && value.type != DType::kI32; });
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ struct Input {
 };
 
 struct Operation {
-  std::string op;                    // runtime/ops/op_list.inc
+  std::string op;                    // runtime/blob/op_list.inc
   std::vector<std::string> in;       // values
   std::vector<std::string> tensors;  // "" where an optional one is absent
   std::string out;                   // the value it makes

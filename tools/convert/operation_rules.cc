@@ -7,7 +7,7 @@
 namespace fovea::tools {
 
 #define FOVEA_OP(number, name, Name) extern const Rule k##Name##Rule;
-#include "runtime/ops/op_list.inc"
+#include "runtime/blob/op_list.inc"
 #undef FOVEA_OP
 
 namespace {
@@ -18,7 +18,7 @@ constexpr struct {
   const Rule* rule;
 } kOperations[] = {
 #define FOVEA_OP(number, name, Name) {#name, number, &k##Name##Rule},
-#include "runtime/ops/op_list.inc"
+#include "runtime/blob/op_list.inc"
 #undef FOVEA_OP
 };
 

@@ -10,13 +10,6 @@
 
 namespace fovea::tools {
 
-// Every operation by its number.
-enum class Code : uint32_t {
-#define FOVEA_OP(number, name, Name) k##Name = number,
-#include "runtime/ops/op_list.inc"
-#undef FOVEA_OP
-};
-
 // An operation whose names have been looked up.
 struct OperationCall {
   const Operation* operation;

@@ -11,12 +11,6 @@
 namespace fovea::tools {
 namespace {
 
-enum : uint32_t {
-#define FOVEA_OP(number, name, Name) k##Name = number,
-#include "runtime/ops/op_list.inc"
-#undef FOVEA_OP
-};
-
 class Resolver {
  public:
   explicit Resolver(const Description& description) : description_(description) {}
@@ -196,7 +190,7 @@ class Resolver {
     for (const BlobProgram& program : result_.content.programs) {
       for (const BlobOperation& operation : program.operations) {
         const std::string& name = operation.name.empty() ? program.values[operation.output].name : operation.name;
-        if (operation.code != kAttention || name != step) continue;
+        if (operation.code != static_cast<uint32_t>(OpCode::kAttention) || name != step) continue;
         const uint32_t queries = program.values[operation.inputs[0]].space;
         const uint32_t keys = program.values[operation.inputs[1]].space;
         const BlobSpace& key_space = result_.content.spaces[keys];

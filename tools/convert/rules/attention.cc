@@ -6,10 +6,6 @@
 namespace fovea::tools {
 namespace {
 
-const Names kPatterns = {"full", "window", "none"};
-const Names kScores = {"dot", "distance", "additive"};
-const Names kProducts = {"f32", "bf16", "int8"};
-
 void AttentionRule(Check& c) {
   const uint32_t heads = c.Number(Attribute::kHeads, std::nullopt);
   const uint32_t kv_heads = c.Number(Attribute::kKvHeads, heads);
@@ -32,38 +28,39 @@ void AttentionRule(Check& c) {
          heads);
   }
   for (const Attribute key : {Attribute::kScale, Attribute::kCap, Attribute::kSelfScore}) c.Real(key);
-  const uint32_t score = c.Choice(Attribute::kScore, kScores, 0);
-  const uint32_t products = c.Choice(Attribute::kProducts, kProducts, 0);
-  if (products != 0 && score != 0) Fail("products in {} go with the dot score only", kProducts.begin()[products]);
-  c.Choice(Attribute::kActivation, kActivations, 0);
-  if (c.Choice(Attribute::kPattern, kPatterns, 0) == 1) {
+  const Score score = c.Choice<Score>(Attribute::kScore, Score::kDot);
+  const Products products = c.Choice<Products>(Attribute::kProducts, Products::kF32);
+  if (products != Products::kF32 && score != Score::kDot) {
+    Fail("products in {} go with the dot score only", NameOf(products));
+  }
+  c.Choice<Activation>(Attribute::kActivation, Activation::kNone);
+  if (c.Choice<PatternKind>(Attribute::kPattern, PatternKind::kFull) == PatternKind::kWindow) {
     c.Number(Attribute::kLeft);
     c.Number(Attribute::kRight);
   }
-  for (const Attribute key :
-       {Attribute::kDilation, Attribute::kBlock, Attribute::kFirst, Attribute::kLast, Attribute::kCausal,
-        Attribute::kFullUpTo, Attribute::kTopK, Attribute::kBlocksByHead, Attribute::kChunk, Attribute::kChunksBefore,
-        Attribute::kChunksAfter, Attribute::kQueryStride, Attribute::kApart}) {
+  for (const Attribute key : {Attribute::kDilation, Attribute::kBlock, Attribute::kFirst, Attribute::kLast,
+                              Attribute::kFullUpTo, Attribute::kTopK, Attribute::kChunk, Attribute::kChunksBefore,
+                              Attribute::kChunksAfter, Attribute::kQueryStride, Attribute::kApart}) {
     c.Number(key);
   }
+  for (const Attribute key : {Attribute::kCausal, Attribute::kBlocksByHead, Attribute::kGaussian}) c.Flag(key);
+  const bool centered = c.Choice<Centers>(Attribute::kCenters, Centers::kNone) != Centers::kNone;
   size_t inputs = 3;  // and those that attributes announce
-  for (const Attribute key : {Attribute::kKeyBias, Attribute::kListed, Attribute::kRounds, Attribute::kCenters}) {
-    inputs += c.Number(key, 0) != 0 ? 1 : 0;
-  }
+  for (const Attribute key : {Attribute::kKeyBias, Attribute::kListed}) inputs += c.Flag(key) ? 1 : 0;
+  inputs += c.Number(Attribute::kRounds, 0) != 0 ? 1 : 0;
+  inputs += centered ? 1 : 0;
   if (c.in_count() != inputs) Fail("attention with these attributes takes {} inputs, not {}", inputs, c.in_count());
-  if (c.Number(Attribute::kCenters, 0) != 0) {
+  if (centered) {
     const BlobValue& centers = c.in(inputs - 1);
     if (centers.space != q.space || centers.width != 1) {
       Fail("{} is not one number for each row of {}", centers.name, q.name);
     }
   }
-  c.Number(Attribute::kGaussian);
   c.Result(q.space, uint64_t{v.width} / kv_heads * heads);
 }
 
 void Cast(Check& c) {
-  const Names types = {"f32", "f16", "int8", "int4", "i32", "bf16"};  // as DType counts
-  const auto type = static_cast<DType>(c.Choice(Attribute::kType, types, std::nullopt));
+  const DType type = c.Choice<DType>(Attribute::kType, std::nullopt);
   if (type != DType::kF16 && type != DType::kI8 && type != DType::kBf16) Fail("type must be f16, bf16 or int8");
   const uint32_t heads = c.Number(Attribute::kHeads, 1);
   if (heads == 0 || c.in(0).width % heads != 0) {

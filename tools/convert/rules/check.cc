@@ -5,20 +5,6 @@
 #include "tools/base/half.h"
 
 namespace fovea::tools {
-namespace {
-
-struct AttributeInfo {
-  const char* name;
-  Attribute key;
-};
-constexpr AttributeInfo kAttributes[] = {
-#define FOVEA_ATTRIBUTE(number, name, Name, type) {#name, Attribute::k##Name},
-#include "runtime/blob/attribute_list.inc"
-#undef FOVEA_ATTRIBUTE
-};
-
-}  // namespace
-
 void Check::Selection(size_t of, size_t indices) const {
   const BlobSpace& space = spaces()[in(indices).space];
   if (in(indices).type != DType::kI32 || HoldsIds(indices) || space.source != in(of).space) {
@@ -56,26 +42,20 @@ void Check::SameShape(size_t a, size_t b) const {
 uint32_t Check::Number(Attribute key, std::optional<uint32_t> absent) {
   const Json* json = Take(key);
   if (json == nullptr) return Default(key, absent);
-  uint32_t value = 0;
-  if (json->is_boolean()) {
-    value = json->get<bool>() ? 1 : 0;
-  } else if (json->is_number_unsigned() && json->get<uint64_t>() <= UINT32_MAX) {
-    value = json->get<uint32_t>();
-  } else {
+  if (!json->is_number_unsigned() || json->get<uint64_t>() > UINT32_MAX) {
     Fail("{} must be a whole number, not {}", NameOf(key), json->dump());
   }
+  const uint32_t value = json->get<uint32_t>();
   result_.attributes.push_back({static_cast<uint32_t>(key), value});
   return value;
 }
 
-uint32_t Check::Choice(Attribute key, const Names& names, std::optional<uint32_t> absent) {
+bool Check::Flag(Attribute key, bool absent) {
   const Json* json = Take(key);
-  if (json == nullptr) return Default(key, absent);
-  const auto found = std::find_if(names.begin(), names.end(), [&](const char* name) { return *json == name; });
-  if (found == names.end()) Fail("{} must be one of {}, not {}", NameOf(key), fmt::join(names, ", "), json->dump());
-  const auto value = static_cast<uint32_t>(found - names.begin());
-  result_.attributes.push_back({static_cast<uint32_t>(key), value});
-  return value;
+  if (json == nullptr) return absent;
+  if (!json->is_boolean()) Fail("{} must be true or false, not {}", NameOf(key), json->dump());
+  result_.attributes.push_back({static_cast<uint32_t>(key), json->get<bool>() ? 1u : 0u});
+  return json->get<bool>();
 }
 
 void Check::Real(Attribute key, bool required) {
@@ -100,11 +80,6 @@ void Check::Result(uint32_t space, uint64_t width) {
   if (width == 0 || width > kMaxWidth) Fail("a width of {} is out of range", width);
   result_.space = space;
   result_.width = static_cast<uint32_t>(width);
-}
-
-const char* Check::NameOf(Attribute key) {
-  return std::find_if(std::begin(kAttributes), std::end(kAttributes), [&](auto& info) { return info.key == key; })
-      ->name;
 }
 
 const Json* Check::Take(Attribute key) {

@@ -2,20 +2,15 @@
 #ifndef FOVEA_TOOLS_CONVERT_RULES_CHECK_H_
 #define FOVEA_TOOLS_CONVERT_RULES_CHECK_H_
 
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/blob/names.h"
 #include "tools/base/fail.h"
 #include "tools/convert/operation_rules.h"
 
 namespace fovea::tools {
-
-// The names of an enumeration, in the order of their numbers.
-using Names = std::initializer_list<const char*>;
-inline const Names kActivations = {"none", "relu",    "gelu",        "gelu_tanh",   "silu",
-                                   "tanh", "sigmoid", "log_sigmoid", "hard_sigmoid"};
 
 // One call under check.
 class Check {
@@ -57,7 +52,22 @@ class Check {
   // ---- attributes: written where given, else the default ----
   uint32_t Number(Attribute key, std::optional<uint32_t> absent);
   void Number(Attribute key) { Number(key, 0); }
-  uint32_t Choice(Attribute key, const Names& names, std::optional<uint32_t> absent);
+  bool Flag(Attribute key, bool absent = false);
+  // By name.
+  template <typename Enum>
+  Enum Choice(Attribute key, std::optional<Enum> absent) {
+    const Json* json = Take(key);
+    if (json == nullptr && !absent) Fail("{} is missing", NameOf(key));
+    if (json == nullptr) return *absent;
+    std::vector<const char*> names;
+    for (const Named<Enum>& member : NamesOf<Enum>::list) {
+      names.push_back(member.name);
+      if (*json != member.name) continue;
+      result_.attributes.push_back({static_cast<uint32_t>(key), static_cast<uint32_t>(member.number)});
+      return member.number;
+    }
+    Fail("{} must be one of {}, not {}", NameOf(key), fmt::join(names, ", "), json->dump());
+  }
   void Real(Attribute key, bool required = false);
   // To be called last.
   void NoOtherAttributes() const;
@@ -72,7 +82,6 @@ class Check {
   void MayBeQuantized(Matrices matrices) { result_.matrices = matrices; }
 
  private:
-  static const char* NameOf(Attribute key);
   const Json* Take(Attribute key);
   uint32_t Default(Attribute key, std::optional<uint32_t> absent) const;
 

@@ -4,23 +4,12 @@
 namespace fovea::tools {
 namespace {
 
-const Names kCells = {"gru", "lstm"};
-const Names kOutputs = {"hidden", "state"};
-constexpr uint32_t kSigmoid = 6, kHardSigmoid = 8;
-
-// An attribute that is true or false.
-bool Flag(Check& c, Attribute key, bool absent = false) {
-  const uint32_t value = c.Number(key, absent ? 1 : 0);
-  if (value > 1) Fail("{} is neither true nor false", value);
-  return value == 1;
-}
-
 // What both operations know. Returns the width of the state.
 uint64_t TakeCell(Check& c) {
-  const bool lstm = c.Choice(Attribute::kCell, kCells, std::nullopt) == 1;
-  if (!lstm) Flag(c, Attribute::kResetAfter, true);
-  const uint32_t gate = c.Choice(Attribute::kActivation, kActivations, kSigmoid);
-  if (gate != kSigmoid && gate != kHardSigmoid) Fail("gates are sigmoid or hard_sigmoid");
+  const bool lstm = c.Choice<CellKind>(Attribute::kCell, std::nullopt) == CellKind::kLstm;
+  if (!lstm) c.Flag(Attribute::kResetAfter, true);
+  const Activation gate = c.Choice<Activation>(Attribute::kActivation, Activation::kSigmoid);
+  if (gate != Activation::kSigmoid && gate != Activation::kHardSigmoid) Fail("gates are sigmoid or hard_sigmoid");
   const uint32_t width = c.tensor(0).width;
   const uint64_t gates = uint64_t{lstm ? 4u : 3u} * width;
   if (c.tensor(0).rows != gates || c.in(0).width != gates) {
@@ -42,8 +31,8 @@ void Cell(Check& c) {
 void Recurrent(Check& c) {
   const uint64_t state = TakeCell(c);
   const uint32_t width = c.tensor(0).width;
-  const bool initial = Flag(c, Attribute::kInitial), masked = Flag(c, Attribute::kMasked);
-  Flag(c, Attribute::kReverse);
+  const bool initial = c.Flag(Attribute::kInitial), masked = c.Flag(Attribute::kMasked);
+  c.Flag(Attribute::kReverse);
   const size_t inputs = 1 + (initial ? 1 : 0) + (masked ? 1 : 0);
   if (c.in_count() != inputs) Fail("{} inputs, with these attributes {} are needed", c.in_count(), inputs);
   if (initial) {
@@ -58,7 +47,7 @@ void Recurrent(Check& c) {
     const BlobValue& keep = c.in(inputs - 1);
     if (keep.width != 1) Fail("{} is {} wide, 1 is needed", keep.name, keep.width);
   }
-  const bool whole = c.Choice(Attribute::kOutput, kOutputs, 0) == 1;
+  const bool whole = c.Choice<CellOutput>(Attribute::kOutput, CellOutput::kHidden) == CellOutput::kState;
   c.Result(c.in(0).space, whole ? state : width);
 }
 

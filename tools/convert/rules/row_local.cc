@@ -6,8 +6,6 @@
 namespace fovea::tools {
 namespace {
 
-const Names kNorms = {"layer", "rms"};
-
 void Embed(Check& c) {
   if (c.in_count() != c.tensor_count()) Fail("{} ids and {} tables", c.in_count(), c.tensor_count());
   for (size_t i = 0; i < c.in_count(); ++i) {
@@ -31,7 +29,7 @@ void Position(Check& c) {
 void Linear(Check& c) {
   c.Shape(0, c.tensor(0).rows, c.in(0).width);
   c.Vector(1, c.tensor(0).rows);
-  c.Choice(Attribute::kActivation, kActivations, 0);
+  c.Choice<Activation>(Attribute::kActivation, Activation::kNone);
   c.MayBeQuantized(Matrices::kWeights);
   c.Result(c.in(0).space, c.tensor(0).rows);
 }
@@ -43,7 +41,7 @@ void Norm(Check& c) {
   }
   c.Vector(0, c.in(0).width / heads);
   c.Vector(1, c.in(0).width / heads);
-  const bool rms = c.Choice(Attribute::kKind, kNorms, 0) == 1;
+  const bool rms = c.Choice<NormKind>(Attribute::kKind, NormKind::kLayer) == NormKind::kRms;
   if (rms && c.Has(1)) Fail("rms norm has no bias");
   c.Real(Attribute::kEpsilon, true);
   if (rms) c.Real(Attribute::kWeightOffset);
@@ -56,7 +54,7 @@ void Add(Check& c) {
 }
 
 void Activate(Check& c) {
-  c.Choice(Attribute::kActivation, kActivations, std::nullopt);
+  c.Choice<Activation>(Attribute::kActivation, std::nullopt);
   c.Result(c.in(0).space, c.in(0).width);
 }
 
@@ -64,7 +62,7 @@ void Activate(Check& c) {
 void Gate(Check& c) {
   c.SameSpace(0, 1);
   if (c.in(0).width != 1 && c.in(1).width != 1) c.SameWidth(0, 1);
-  c.Choice(Attribute::kActivation, kActivations, std::nullopt);
+  c.Choice<Activation>(Attribute::kActivation, std::nullopt);
   c.Result(c.in(0).space, std::max(c.in(0).width, c.in(1).width));
 }
 
@@ -77,13 +75,13 @@ void Rotate(Check& c) {
   }
   if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows)
     Fail("offset lies after the table's {} rows", c.tensor(0).rows);
-  c.Number(Attribute::kInterleaved);
+  c.Flag(Attribute::kInterleaved);
   c.Result(c.in(0).space, c.in(0).width);
 }
 
 void Normalize(Check& c) {
   c.Real(Attribute::kEpsilon, true);
-  c.Number(Attribute::kClamp);
+  c.Choice<NormClamp>(Attribute::kClamp, NormClamp::kLength);
   c.Result(c.in(0).space, c.in(0).width);
 }
 

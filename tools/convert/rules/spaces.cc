@@ -6,9 +6,6 @@
 namespace fovea::tools {
 namespace {
 
-const Names kPools = {"first", "last", "mean", "max", "mean_sqrt"};
-const Names kSelections = {"nonzero", "threshold", "best", "first"};
-
 // Made of the first input's space by strides.
 uint32_t StridedSpace(Check& c) {
   return c.OneSpace([&](const BlobSpace& s) { return s.kind == SpaceKind::kStrided && s.source == c.in(0).space; },
@@ -22,7 +19,7 @@ void Pool(Check& c) {
   if (to_parent && parent == kBlobNone) {
     Fail("space {} has no parent to pool into", c.spaces()[c.in(0).space].name);
   }
-  c.Choice(Attribute::kKind, kPools, std::nullopt);
+  c.Choice<PoolKind>(Attribute::kKind, std::nullopt);
   c.Result(to_parent ? parent : StridedSpace(c), c.in(0).width);
 }
 
@@ -38,7 +35,8 @@ void Prepend(Check& c) {
 void Select(Check& c) {
   if (c.in(0).width != 1) Fail("{} is {} wide, 1 is needed", c.in(0).name, c.in(0).width);
   if (c.in(0).type == DType::kI32 && !c.HoldsIds(0)) Fail("{} holds row indices", c.in(0).name);
-  if (c.Choice(Attribute::kKind, kSelections, std::nullopt) == 1) c.Real(Attribute::kThreshold, true);
+  const SelectKind kind = c.Choice<SelectKind>(Attribute::kKind, std::nullopt);
+  if (kind == SelectKind::kThreshold) c.Real(Attribute::kThreshold, true);
   c.ResultIsIndices();
   const auto fits = [&](const BlobSpace& s) {
     return s.kind == SpaceKind::kSelected && s.source == c.in(0).space && s.parent == c.Parent(c.in(0).space);
@@ -64,7 +62,7 @@ void Lexical(Check& c) {
          c.spaces()[c.in(0).space].name);
   }
   if (c.Has(0)) c.Shape(0, 1, c.tensor(0).width);
-  if (c.Choice(Attribute::kKind, {"bm25", "tfidf"}, 0) == 0) {
+  if (c.Choice<LexicalKind>(Attribute::kKind, LexicalKind::kBm25) == LexicalKind::kBm25) {
     c.Real(Attribute::kK1);
     c.Real(Attribute::kB);
   }
@@ -134,8 +132,8 @@ void Broadcast(Check& c) {
          c.spaces()[parent].name);
   }
   c.SameWidth(0, 1);
-  c.Choice(Attribute::kRows, {"all", "first", "last"}, 0);
-  c.Choice(Attribute::kCombine, {"replace", "add"}, 0);
+  c.Choice<BroadcastRows>(Attribute::kRows, BroadcastRows::kAll);
+  c.Choice<BroadcastCombine>(Attribute::kCombine, BroadcastCombine::kReplace);
   c.Result(c.in(1).space, c.in(1).width);
 }
 
