@@ -68,7 +68,7 @@ BlobProgram Cast(DType type, const std::string& operations) {
 size_t Casts(const BlobProgram& program) {
   return static_cast<size_t>(
       std::count_if(program.operations.begin(), program.operations.end(),
-                    [](const BlobOperation& o) { return o.code == static_cast<uint32_t>(Code::kCast); }));
+                    [](const BlobOperation& o) { return o.code == static_cast<uint32_t>(OpCode::kCast); }));
 }
 
 TEST(CastKeys, OnlyWhatAttentionAloneReads) {
@@ -143,7 +143,7 @@ std::vector<uint32_t> ProductsOf(DType type, const std::string& operations) {
   SetProducts(type, model.content.programs[0]);
   std::vector<uint32_t> said;
   for (const BlobOperation& operation : model.content.programs[0].operations) {
-    if (operation.code != static_cast<uint32_t>(Code::kAttention)) continue;
+    if (operation.code != static_cast<uint32_t>(OpCode::kAttention)) continue;
     said.push_back(0);
     for (const AttributeRecord& attribute : operation.attributes) {
       if (attribute.key == static_cast<uint32_t>(Attribute::kProducts)) said.back() = attribute.bits;

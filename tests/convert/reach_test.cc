@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "runtime/blob/names.h"
 #include "runtime/ops/op.h"
 #include "tests/convert/graph_support.h"
 #include "tests/support/model_builder.h"

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "runtime/blob/checksum.h"
+#include "runtime/blob/names.h"
 #include "tests/model/every_operation.h"
 #include "tests/model/use_blob.h"
 
