@@ -117,6 +117,8 @@ TEST(Description, AttentionMustFit) {
   EXPECT_EQ(attention(R"({"pattern": "window", "left": 3, "right": 0})"), "nothing was refused");
   EXPECT_NE(attention(R"({"heads": 3})").find("not 3 heads"), std::string::npos);
   EXPECT_NE(attention(R"({"kv_heads": 3})").find("cannot share"), std::string::npos);
+  EXPECT_NE(attention(R"({"centers": 1})").find("one of none, positions, fractions, not 1"), std::string::npos);
+  EXPECT_NE(attention(R"({"causal": 1})").find("must be true or false, not 1"), std::string::npos);
   EXPECT_NE(attention(R"({"left": 3})").find("no attribute left"), std::string::npos);
   EXPECT_NE(attention(R"({"tensors": ["w"]})").find("odd number"), std::string::npos);
   EXPECT_NE(attention(R"({"in": ["last", "last"]})").find("2 inputs"), std::string::npos);

@@ -79,7 +79,7 @@ TEST(RecurrentRules, Refused) {
   };
   refused("0/cell", "rnn", "cell must be one of gru, lstm");
   refused("0/activation", "tanh", "gates are sigmoid or hard_sigmoid");
-  refused("0/reset_after", 2, "neither true nor false");
+  refused("0/reset_after", 1, "reset_after must be true or false, not 1");
   refused("0/initial", false, "2 are needed");
   refused("0/masked", false, "2 are needed");
   refused("0/output", "cell", "output must be one of hidden, state");
