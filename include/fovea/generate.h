@@ -10,14 +10,24 @@
  *   fovea_generate_size -> memory -> fovea_generate_init
  *   for each batch: fovea_generate_start, then fovea_generate_next until `left` is 0
  *
- * Which values are meant stands in the metadata of the blob, and the options may say otherwise:
+ * What a decoder's values are called and which tokens mean what stands in the metadata of the blob; options come first.
  *
- *   generate.encode, generate.decode  names of the programs ("encode", "decode" where absent); for callers only
- *   generate.token, generate.scores   names of that input and that output of the decoder
- *   generate.link.<input>             the encoder's output that the decoder's input reads, or, if it is carried, begins
- * with generate.start                    the token that stands before the first one generate.end tokens that end a
- * text, with a space between them; may be absent generate.most                     the most tokens of a text; may be
- * absent
+ *   generate.encode        the encoder's program, "encode" where absent; for callers, the library does not read it
+ *   generate.decode        the decoder's program, "decode" where absent; likewise
+ *   generate.token         the decoder's input that takes the last token of each text
+ *   generate.scores        the decoder's output with a score for each token
+ *   generate.link.<input>  the encoder's output that this input of the decoder reads, or begins with if it is carried
+ *   generate.start         the token that stands before the first one
+ *   generate.stop_ids      tokens that end a text, with spaces between them, at most 256; none where absent
+ *   generate.max_tokens    the most tokens of a text; any number where absent or 0
+ *
+ * At most 256 inputs are linked, by names of at most 255 bytes. Older blobs say generate.end for generate.stop_ids and
+ * generate.most for generate.max_tokens; these are read where the new key is absent.
+ *
+ * An error about an entry of the metadata says which: `section` is that of the metadata, `byte` the entry's number, of
+ * which fovea_model_metadata_at gives key and value. Other errors have FOVEA_NOWHERE for `section`.
+ *
+ * fovea_generate_options and fovea_generated may grow and begin with struct_size.
  *
  * After each step taps and outputs of the decode session can be read as after any run: an alignment is the tap of its
  * attention. One generator, with its sessions, is used by one thread at a time. Nothing is allocated.
@@ -40,35 +50,37 @@ typedef struct fovea_generate_options {
   fovea_session* decode;       /* Required. Its links are made by the generator. */
   const fovea_session* encode; /* Required if the metadata has links of an input of the decoder. */
   const char* token;
-  const char* scores;   /* An output or kept value in the space of the token. */
-  const int32_t* start; /* One token. */
-  const int32_t* ends;  /* end_count tokens. */
-  uint32_t end_count;
-  uint32_t most;
+  const char* scores;      /* An output or kept value in the space of the token. */
+  const int32_t* start;    /* One token. */
+  const int32_t* stop_ids; /* stop_id_count tokens, at most 256. */
+  uint32_t stop_id_count;
+  uint32_t max_tokens;
 } fovea_generate_options;
 
 /* The inputs of a decoder that the metadata links to an encoder and that are not carried: what
- * fovea_session_options.linked of the decode session must name. Writes up to `room` of them and their number. Statuses:
- * FOVEA_E_HANDLE, FOVEA_E_INDEX, FOVEA_E_NULL, FOVEA_E_CAPACITY (*count is the room needed). */
+ * fovea_session_options.linked of the decode session must name. Writes up to `capacity` of them, in the order of the
+ * metadata, and their number. Statuses: FOVEA_E_HANDLE, FOVEA_E_INDEX, FOVEA_E_NULL; FOVEA_E_CAPACITY (*count and
+ * expected: how many there are); FOVEA_E_TOO_COMPLEX (more links than the format allows). */
 FOVEA_API fovea_status fovea_generate_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs,
-                                             uint32_t room, uint32_t* count);
+                                             uint32_t capacity, uint32_t* count, fovea_error* error);
 
 /* The exact bytes of a generator. They depend on the options and the decode session's limit of texts. Statuses:
  * FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_HANDLE; FOVEA_E_NAME (neither options nor metadata name the token, the
  * scores or the first token, there is no such value, or a number in the metadata is none); FOVEA_E_OPTION (values that
- * are not as above, more scores than the token's table has rows, sessions of different models, links without an
- * encoder); FOVEA_E_ID (a token is out of range). */
+ * are not as above, more scores than the token's table has rows, more than 256 stop ids, sessions of different models,
+ * links without an encoder); FOVEA_E_ID (a token is out of range; byte: which of options.stop_ids);
+ * FOVEA_E_TOO_COMPLEX (more links than the format allows). */
 FOVEA_API fovea_status fovea_generate_size(const fovea_generate_options* options, uint64_t* needed, fovea_error* error);
 
-/* Makes a generator in `memory` (64-aligned). Besides the statuses of fovea_generate_size: FOVEA_E_TOO_SMALL (expected:
- * the exact bytes), FOVEA_E_MISALIGNED. The sessions must live as long as it is used. */
+/* Makes a generator in `memory`, of alignment 64. Besides the statuses of fovea_generate_size: FOVEA_E_TOO_SMALL
+ * (expected: the exact bytes), FOVEA_E_MISALIGNED. The sessions must live as long as it is used. */
 FOVEA_API fovea_status fovea_generate_init(const fovea_generate_options* options, void* memory, uint64_t size,
                                            fovea_generator** generator, fovea_error* error);
 
 /* Begins with the texts that the encoder has just run: carried inputs of the decoder become zeros, links are made, no
  * text has a token yet. Without links the decoder's segments are the caller's to set before. Carried inputs that should
- * begin as something else are written afterwards. FOVEA_E_ORDER if the encoder has no finished run or the decoder no
- * texts; what fovea_session_link returns. */
+ * begin as something else are written afterwards. Statuses: FOVEA_E_HANDLE; FOVEA_E_ORDER if the encoder has no
+ * finished run or the decoder no texts; what fovea_session_link returns. */
 FOVEA_API fovea_status fovea_generate_start(fovea_generator* generator, fovea_error* error);
 
 /* What a step gave. Arrays have an entry for each text and are valid until the next call. Set struct_size. */
@@ -83,11 +95,11 @@ typedef struct fovea_generated {
 } fovea_generated;
 
 /* Makes one step for all texts: feeds each its last token, runs the decoder and takes the token with the highest score,
- * of equals the lowest. `forced` (NULL: none) has an entry for each text: a token to take instead of the chosen one, -1
- * to choose. Texts that ended take part in the run, as the decoder makes its step for all, but get no more tokens.
- * `generated` may be NULL. Statuses: FOVEA_E_ORDER (not started, all texts have ended, or the decoder got other
- * segments since the start); FOVEA_E_ID (a forced token is none, byte: whose); what fovea_session_run returns. A call
- * that fails changes nothing and may be made again. */
+ * of equals the lowest; NaN is no score. `forced` (NULL: none) has an entry for each text: a token to take instead of
+ * the chosen one, -1 to choose. Texts that ended take part in the run, as the decoder makes its step for all, but get
+ * no more tokens. `generated` may be NULL. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE; FOVEA_E_ORDER (not started,
+ * all texts have ended, or the decoder got other segments since the start); FOVEA_E_ID (a forced token is none, byte:
+ * whose); what fovea_session_run returns. A call that fails changes nothing and may be made again. */
 FOVEA_API fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced,
                                            fovea_generated* generated, fovea_error* error);
 

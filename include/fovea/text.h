@@ -7,7 +7,14 @@
  * workspace and outputs.
  *
  * A model without tokenizer (fovea_model_info.has_text is 0) makes every call that takes a model fail with
- * FOVEA_E_SECTION, and what is no model with FOVEA_E_HANDLE.
+ * FOVEA_E_SECTION, an invalid handle with FOVEA_E_HANDLE.
+ *
+ * Time is linear in the text for any one tokenizer, whatever text and blob hold: a byte of text is looked at as often
+ * as the longest piece or added token has bytes, which the format limits to 4096, and each of at most 32 steps around
+ * that costs no more. Only a word of byte-pair encoding costs n log n. Opening a tokenizer and finding a piece are
+ * linear in the vocabulary, decoding is linear in what it writes.
+ *
+ * Every struct of this header may grow and begins with struct_size.
  */
 #ifndef FOVEA_TEXT_H_
 #define FOVEA_TEXT_H_
@@ -41,8 +48,8 @@ typedef struct fovea_text_info {
 FOVEA_API fovea_status fovea_text_get_info(const fovea_model* model, fovea_text_info* info, fovea_error* error);
 
 /* *needed: bytes of workspace that encode texts of up to `length` bytes. Of two texts encoded together the longer one
- * counts. Statuses: FOVEA_E_NULL, FOVEA_E_SECTION, FOVEA_E_LENGTH (no workspace is large enough: texts end below 2
- * GiB). */
+ * counts. Statuses: FOVEA_E_NULL, FOVEA_E_SECTION, FOVEA_E_LENGTH (no workspace is large enough: texts end below
+ * 2 GiB). */
 FOVEA_API fovea_status fovea_text_workspace_size(const fovea_model* model, uint64_t length, uint64_t* needed,
                                                  fovea_error* error);
 
@@ -90,13 +97,13 @@ typedef struct fovea_text_tokens {
 } fovea_text_tokens;
 
 /* Encodes `text`, or `text` and `second` as a pair (second NULL: a single text; sizes may be 0, and then the pointers
- * are not read). `workspace` starts on a multiple of 64 bytes; its content before and after means nothing. Texts that
- * are too long are cut, see the options (NULL: defaults); text_tokens tells whether that happened. To encode for
- * inference, bind `ids` (and `types`) as they are. Statuses: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION,
- * FOVEA_E_SECTION; FOVEA_E_UTF8 (byte: where the text stops being UTF-8); FOVEA_E_TOO_SMALL, FOVEA_E_MISALIGNED (the
- * workspace); FOVEA_E_CAPACITY (expected: tokens of the result; tokens->count has them too and the arrays hold the
- * first ones); FOVEA_E_LENGTH; FOVEA_E_INDEX (no such window); FOVEA_E_TEXT_DATA (a damaged blob whose checksum was not
- * verified). */
+ * are not read). `workspace` has alignment 64; its content before and after means nothing. Texts that are too long are
+ * cut, see the options (NULL: defaults); text_tokens tells whether that happened. To encode for inference, bind `ids`
+ * (and `types`) as they are. A call for a later window takes the whole text apart again. Statuses: FOVEA_E_NULL,
+ * FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_SECTION; FOVEA_E_UTF8 (byte: where the text stops being
+ * UTF-8); FOVEA_E_TOO_SMALL, FOVEA_E_MISALIGNED (the workspace); FOVEA_E_CAPACITY (expected: tokens of the result;
+ * tokens->count has them too and the arrays hold the first ones); FOVEA_E_LENGTH; FOVEA_E_INDEX (no such window);
+ * FOVEA_E_TEXT_DATA (a damaged blob whose checksum was not verified). */
 FOVEA_API fovea_status fovea_text_encode(const fovea_model* model, const char* text, uint64_t size, const char* second,
                                          uint64_t second_size, const fovea_text_encode_options* options,
                                          void* workspace, uint64_t workspace_size, fovea_text_tokens* tokens,

@@ -2,6 +2,7 @@
 #include "runtime/generate/generate.h"
 
 #include "runtime/api/handles.h"
+#include "runtime/generate/settings.h"
 
 struct fovea_generator {
   static constexpr uint32_t kMark = 0x47766f66;
@@ -19,9 +20,9 @@ Status Place(const fovea_generate_options* given, Arena& arena, Reporter& report
   if (given == nullptr) return reporter.Fail(FOVEA_E_NULL, "options is NULL");
   fovea_generate_options options;
   FOVEA_TRY(ReadStruct(given, &options, reporter));
-  if (!IsLive(options.decode)) return reporter.Fail(FOVEA_E_HANDLE, "decode is no session");
+  if (!IsLive(options.decode)) return reporter.Fail(FOVEA_E_HANDLE, "decode is an invalid handle");
   if (options.encode != nullptr && !IsLive(options.encode)) {
-    return reporter.Fail(FOVEA_E_HANDLE, "encode is no session");
+    return reporter.Fail(FOVEA_E_HANDLE, "encode is an invalid handle");
   }
   *handle = arena.Take<fovea_generator>(1);
   Generator generator;
@@ -56,21 +57,29 @@ using namespace fovea;  // NOLINT: this file is the border
 
 extern "C" {
 
-fovea_status fovea_generate_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs, uint32_t room,
-                                   uint32_t* count) {
-  if (!IsLive(model)) return FOVEA_E_HANDLE;
-  if (count == nullptr || (inputs == nullptr && room != 0)) return FOVEA_E_NULL;
-  const Blob& blob = model->model.blob;
-  if (decode_program >= blob.programs.count) return FOVEA_E_INDEX;
-  const ProgramRecord& program = blob.programs[decode_program];
-  *count = 0;
-  for (uint32_t v = 0; v < program.value_count - program.operation_count; ++v) {
-    if (blob.values[program.first_value + v].role != ValueRole::kInput) continue;
-    if (FindGenerateLink(model->model, program, v) == nullptr) continue;
-    if (*count < room) inputs[*count] = v;
-    ++*count;
+fovea_status fovea_generate_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs,
+                                   uint32_t capacity, uint32_t* count, fovea_error* error) {
+  Reporter reporter(error);
+  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a model").code;
+  if (count == nullptr || (inputs == nullptr && capacity != 0)) {
+    return reporter.Fail(FOVEA_E_NULL, "inputs or count is NULL").code;
   }
-  return *count <= room ? FOVEA_OK : FOVEA_E_CAPACITY;
+  const Blob& blob = model->model.blob;
+  if (decode_program >= blob.programs.count) {
+    return reporter.Fail(FOVEA_E_INDEX, "no such program", blob.programs.count, decode_program).code;
+  }
+  const ProgramRecord& program = blob.programs[decode_program];
+  uint32_t found = 0;
+  const Status status = ForEachLink(blob, program, reporter, [&](uint32_t input, uint32_t) -> Status {
+    if (blob.values[program.first_value + input].role != ValueRole::kInput) return kOk;
+    if (found < capacity) inputs[found] = input;
+    ++found;
+    return kOk;
+  });
+  if (!status.ok()) return status.code;
+  *count = found;
+  if (found <= capacity) return FOVEA_OK;
+  return reporter.Fail(FOVEA_E_CAPACITY, "more linked inputs than the array holds", found, capacity).code;
 }
 
 fovea_status fovea_generate_size(const fovea_generate_options* options, uint64_t* needed, fovea_error* error) {
@@ -93,14 +102,14 @@ fovea_status fovea_generate_init(const fovea_generate_options* options, void* me
 
 fovea_status fovea_generate_start(fovea_generator* generator, fovea_error* error) {
   Reporter reporter(error);
-  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "not a generator").code;
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
   return StartGenerator(generator->generator, reporter).code;
 }
 
 fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced, fovea_generated* generated,
                                  fovea_error* error) {
   Reporter reporter(error);
-  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "not a generator").code;
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
   if (generated != nullptr && generated->struct_size < sizeof(size_t)) {
     return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size is not set", sizeof(*generated), generated->struct_size)
         .code;

@@ -17,13 +17,13 @@ struct Generator {
   const Session* encode = nullptr;
   uint32_t token = 0, scores = 0;  // values of the decoder
   int32_t start = 0;
-  int32_t* ends = nullptr;
-  uint32_t end_count = 0;
-  uint32_t most = 0;  // 0: any number
+  int32_t* stop_ids = nullptr;
+  uint32_t stop_id_count = 0;
+  uint32_t max_tokens = 0;  // of a text; 0: any number
   GenerateLink* links = nullptr;
   uint32_t link_count = 0;
 
-  // The texts in work: [most texts] each.
+  // The texts in work: [max texts] each.
   uint32_t texts = 0, left = 0, steps = 0;
   bool started = false;
   int32_t* last = nullptr;    // what the next step feeds
@@ -33,9 +33,6 @@ struct Generator {
 
   uint32_t space() const { return decode->value(token).space; }
 };
-
-// The name of the output that the metadata links to this input of the program, or null.
-const char* FindGenerateLink(const Model& model, const ProgramRecord& program, uint32_t input);
 
 // Sizing and placing are this one function. With a counting arena only checks and sizes are meaningful.
 Status PlaceGenerator(const fovea_generate_options& options, Session* decode, const Session* encode, Arena& arena,

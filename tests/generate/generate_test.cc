@@ -17,10 +17,10 @@ const Batch kTexts = {{1, 5, 2, 8, 8}, {3}, {}, {0, 7, 4, 4, 1, 2, 6}, {6, 6}};
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 Metadata GoodMetadata() {
   return {{"generate.token", "token"},        {"generate.scores", "logits"}, {"generate.link.rows", "rows"},
-          {"generate.link.keys", "keys"},     {"generate.start", "1"},       {"generate.end", "1 6"},
-          {"generate.link.state", "summary"}, {"generate.most", "12"}};
+          {"generate.link.keys", "keys"},     {"generate.start", "1"},       {"generate.stop_ids", "1 6"},
+          {"generate.link.state", "summary"}, {"generate.max_tokens", "12"}};
 }
-bool IsEnd(int32_t token) { return token == 1 || token == 6; }
+bool IsStop(int32_t token) { return token == 1 || token == 6; }
 const TinyDecoder& Decoder() {
   static const TinyDecoder decoder(5);
   return decoder;
@@ -92,7 +92,7 @@ Batch Expected(uint32_t most = 12) {
       }
     }
     std::vector<int32_t> tokens;
-    for (int32_t last = 1; tokens.size() < most && (tokens.empty() || !IsEnd(last));) {
+    for (int32_t last = 1; tokens.size() < most && (tokens.empty() || !IsStop(last));) {
       const TinyDecoder::Step step = d.Reference(text, last, state);
       state = step.state;
       std::vector<double> sorted = step.logits;
@@ -131,25 +131,25 @@ TEST(Generate, TokensAreThoseOfTheFormulas) {
 TEST(Generate, OptionsComeBeforeTheMetadata) {
   TinyPair pair(Model(), Decoder(), 6, 30);
   pair.Encode(Decoder(), kTexts);
-  TestGenerator shorter(pair, [](fovea_generate_options* o) { o->most = 4; });
+  TestGenerator shorter(pair, [](fovea_generate_options* o) { o->max_tokens = 4; });
   EXPECT_EQ(shorter.All(), Expected(4));
   const Batch expected = Expected();
   const int32_t end = expected[0][0];
-  TestGenerator other_end(pair, [&](fovea_generate_options* o) { o->ends = &end, o->end_count = 1; });
+  TestGenerator other_end(pair, [&](fovea_generate_options* o) { o->stop_ids = &end, o->stop_id_count = 1; });
   const Batch found = other_end.All();
   EXPECT_EQ(found[0], std::vector<int32_t>{end});
   // Without metadata.
   const TestModel bare(BlobWith({}));
   TinyPair own(bare, Decoder(), 6, 30);
   own.Encode(Decoder(), kTexts);
-  const int32_t start = 1, ends[] = {6, 1};
+  const int32_t start = 1, stop_ids[] = {6, 1};
   TestGenerator named(own, [&](fovea_generate_options* o) {
     o->token = "token";
     o->scores = "logits";
     o->start = &start;
-    o->ends = ends;
-    o->end_count = 2;
-    o->most = 12;
+    o->stop_ids = stop_ids;
+    o->stop_id_count = 2;
+    o->max_tokens = 12;
   });
   fovea_error error = {};
   EXPECT_EQ(fovea_generate_start(named.generator, &error), FOVEA_E_ORDER);  // nobody has linked or bound the decoder
@@ -187,7 +187,7 @@ TEST(Generate, ForcedTokensAreFed) {
       if (step.tokens[text] < 0) continue;
       EXPECT_EQ(step.tokens[text], forced[i][text] >= 0 ? forced[i][text] : best);
       EXPECT_EQ(step.scores[text], row[step.tokens[text]]);
-      EXPECT_EQ(step.ended[text] != 0, IsEnd(step.tokens[text]));
+      EXPECT_EQ(step.ended[text] != 0, IsStop(step.tokens[text]));
       fed[text] = step.tokens[text];
     }
   }
@@ -202,7 +202,7 @@ TEST(Generate, EqualScoresGiveTheLowestToken) {
   const TestModel model(d.b.Blob());
   TinyPair pair(model, d, 6, 30);
   pair.Encode(d, kTexts);
-  TestGenerator generator(pair, [](fovea_generate_options* o) { o->most = 2; });
+  TestGenerator generator(pair, [](fovea_generate_options* o) { o->max_tokens = 2; });
   EXPECT_EQ(generator.All(), Batch(5, {0, 0}));
 }
 
@@ -347,18 +347,48 @@ TEST(Generate, OptionsAreChecked) {
   EXPECT_EQ(size([](O* o) { o->scores = "next_state"; }, pair), FOVEA_E_OPTION);  // 12 scores for 9 rows
   EXPECT_EQ(size([&](O* o) { o->start = &nine; }, pair), FOVEA_E_ID);
   EXPECT_EQ(size([&](O* o) { o->start = &minus; }, pair), FOVEA_E_ID);
-  EXPECT_EQ(size([&](O* o) { o->ends = &nine, o->end_count = 1; }, pair), FOVEA_E_ID);
-  EXPECT_EQ(size([](O* o) { o->end_count = 1; }, pair), FOVEA_E_NULL);
+  const std::vector<int32_t> stop_ids(257, 1), last_is_bad = {1, 8, 9};
+  const auto stop = [&](const std::vector<int32_t>& ids, size_t count) {
+    return size([&](O* o) { o->stop_ids = ids.data(), o->stop_id_count = static_cast<uint32_t>(count); }, pair);
+  };
+  EXPECT_EQ(stop(stop_ids, 256), FOVEA_OK);
+  EXPECT_EQ(stop(stop_ids, 257), FOVEA_E_OPTION);
+  EXPECT_EQ(error.expected, 256u);
+  EXPECT_EQ(error.found, 257u);
+  EXPECT_EQ(stop(last_is_bad, 2), FOVEA_OK);
+  EXPECT_EQ(stop(last_is_bad, 3), FOVEA_E_ID);
+  EXPECT_EQ(error.byte, 2u);
+  EXPECT_EQ(error.expected, 9u);
+  EXPECT_EQ(error.found, 9u);
+  EXPECT_EQ(error.section, FOVEA_NOWHERE);
+  EXPECT_EQ(size([](O* o) { o->stop_id_count = 1; }, pair), FOVEA_E_NULL);
   // Metadata is as hostile as the rest of a blob.
   const auto with = [&](size_t entry, const char* value) {
     Metadata metadata = GoodMetadata();
     metadata[entry].second = value;
     const TestModel model(BlobWith(metadata));
     const TinyPair of(model, Decoder(), 6, 30);
-    return size([](O*) {}, of);
+    const fovea_status status = size([](O*) {}, of);
+    if (status == FOVEA_OK) return status;
+    // The error says which entry it is about.
+    fovea_section_info section = {};
+    EXPECT_EQ(fovea_model_section(model.model, error.section, &section), FOVEA_OK);
+    EXPECT_STREQ(section.name, "metadata");
+    const char *key = nullptr, *found = nullptr;
+    EXPECT_EQ(fovea_model_metadata_at(model.model, static_cast<uint32_t>(error.byte), &key, &found), FOVEA_OK);
+    EXPECT_EQ(key, metadata[entry].first);
+    EXPECT_STREQ(found, value);
+    return status;
   };
   EXPECT_EQ(with(0, "tokens"), FOVEA_E_NAME);
+  EXPECT_EQ(with(1, "score"), FOVEA_E_NAME);
+  EXPECT_EQ(with(0, "state"), FOVEA_E_OPTION);
+  EXPECT_EQ(with(1, "next_state"), FOVEA_E_OPTION);
+  EXPECT_EQ(error.expected, 9u);
+  EXPECT_EQ(error.found, 12u);
   EXPECT_EQ(with(2, "nothing"), FOVEA_E_NAME);
+  EXPECT_EQ(error.tensor, Decoder().in_rows);
+  EXPECT_EQ(with(2, std::string(256, 'r').c_str()), FOVEA_E_NAME);
   for (const char* number : {"", " ", "-1", "x", "1x", "4294967297", "99999999999999999999", "1 2"}) {
     EXPECT_EQ(with(4, number), FOVEA_E_NAME) << number;
     const bool list = std::string(number) == "1 2" || number[0] == '\0';
@@ -366,6 +396,8 @@ TEST(Generate, OptionsAreChecked) {
     EXPECT_EQ(with(7, number), FOVEA_E_NAME) << number;
   }
   EXPECT_EQ(with(4, "9"), FOVEA_E_ID);
+  EXPECT_EQ(error.expected, 9u);
+  EXPECT_EQ(error.found, 9u);
   EXPECT_EQ(with(5, "3 9"), FOVEA_E_ID);
   EXPECT_EQ(with(5, ""), FOVEA_OK);
   EXPECT_EQ(with(5, "  3   8 "), FOVEA_OK);
@@ -379,18 +411,69 @@ TEST(Generate, OptionsAreChecked) {
   EXPECT_NE(fovea_generate_start(generator.generator, &error), FOVEA_OK);
 }
 
+// Blobs from before the keys got their names.
+TEST(Generate, OldKeysAreReadWhereTheNewOnesAreAbsent) {
+  Metadata metadata = GoodMetadata();
+  metadata[5].first = "generate.end";
+  metadata[7].first = "generate.most";
+  const auto all = [&] {
+    const TestModel model(BlobWith(metadata));
+    TinyPair pair(model, Decoder(), 6, 30);
+    pair.Encode(Decoder(), kTexts);
+    return TestGenerator(pair).All();
+  };
+  EXPECT_EQ(all(), Expected());
+  metadata.insert(metadata.begin(), {"generate.max_tokens", "2"});
+  EXPECT_EQ(all(), Expected(2));
+}
+
+// So many links of so many inputs that comparing each with each would take minutes.
+TEST(Generate, LinksAreBounded) {
+  constexpr uint32_t kInputs = 1 << 16;
+  ModelBuilder b;
+  const uint32_t rows = b.Space("rows");
+  const auto name = [](uint32_t i) { return std::string(200, 'a') + std::to_string(i); };
+  Metadata metadata;
+  std::vector<uint32_t> inputs(kInputs);
+  for (uint32_t i = 0; i < kInputs; ++i) {
+    inputs[i] = b.Input(name(i), rows, 1);
+    metadata.emplace_back("generate.link." + name(i + (i < 256 ? 0 : kInputs)), "output");
+  }
+  const uint32_t sum = b.Op(OpCode::kAdd, {inputs[0], inputs[1]}, {}, rows, 1, {}, "output", ValueRole::kOutput);
+  EXPECT_EQ(sum, kInputs);
+  b.content().metadata = metadata;
+  std::vector<uint32_t> found(300);
+  uint32_t count = 0;
+  fovea_error error = {};
+  {
+    const TestModel model(b.Blob());
+    EXPECT_EQ(fovea_generate_linked(model.model, 0, found.data(), 300, &count, &error), FOVEA_E_TOO_COMPLEX);
+    EXPECT_EQ(error.expected, 256u);
+    EXPECT_EQ(error.found, 257u);
+  }
+  metadata.resize(256);
+  b.content().metadata = metadata;
+  const TestModel model(b.Blob());
+  EXPECT_EQ(fovea_generate_linked(model.model, 0, found.data(), 300, &count, &error), FOVEA_OK);
+  EXPECT_EQ(count, 256u);
+  EXPECT_EQ(found[255], inputs[255]);
+  EXPECT_EQ(fovea_generate_linked(model.model, 0, found.data(), 255, &count, &error), FOVEA_E_CAPACITY);
+  EXPECT_EQ(error.expected, 256u);
+  EXPECT_EQ(error.found, 255u);
+}
+
 TEST(Generate, LinkedInputsAreListed) {
   uint32_t inputs[4] = {}, count = 0;
-  ASSERT_EQ(fovea_generate_linked(Model().model, 1, inputs, 4, &count), FOVEA_OK);
+  ASSERT_EQ(fovea_generate_linked(Model().model, 1, inputs, 4, &count, nullptr), FOVEA_OK);
   ASSERT_EQ(count, 2u);  // the state is carried
   EXPECT_EQ(inputs[0], Decoder().in_rows);
   EXPECT_EQ(inputs[1], Decoder().in_keys);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 1, inputs, 1, &count), FOVEA_E_CAPACITY);
+  EXPECT_EQ(fovea_generate_linked(Model().model, 1, inputs, 1, &count, nullptr), FOVEA_E_CAPACITY);
   EXPECT_EQ(count, 2u);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 2, inputs, 4, &count), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_generate_linked(nullptr, 1, inputs, 4, &count), FOVEA_E_HANDLE);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 1, nullptr, 4, &count), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 1, inputs, 4, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_generate_linked(Model().model, 2, inputs, 4, &count, nullptr), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_generate_linked(nullptr, 1, inputs, 4, &count, nullptr), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_generate_linked(Model().model, 1, nullptr, 4, &count, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_generate_linked(Model().model, 1, inputs, 4, nullptr, nullptr), FOVEA_E_NULL);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr char kCopier[] = R"({
   "fovea": 1,
   "metadata": {
     "labels": ["", "a", "b", "c"], "generate.token": "token", "generate.scores": "scores", "generate.start": 0,
-    "generate.end": 0, "generate.link.rows": "rows"
+    "generate.stop_ids": 0, "generate.link.rows": "rows"
   },
   "tokenizer": {"type": "characters", "file": "characters.json", "pad_id": 0},
   "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
@@ -71,8 +71,8 @@ TEST(GenerateCommand, PrintsTextsAndAlignments) {
             "  a      @ \n"
             "  b       @\n"
             "           \n");
-  EXPECT_EQ(Fovea({"generate", blob, "--ids", "2 2 1", "--most", "2"}).out, "2 2 1 -> bb\n");
-  EXPECT_EQ(Fovea({"generate", blob, "--ids", "2 1", "--ids", "1", "--most", "1"}).out, "2 1 -> b\n1 -> a\n");
+  EXPECT_EQ(Fovea({"generate", blob, "--ids", "2 2 1", "--max-tokens", "2"}).out, "2 2 1 -> bb\n");
+  EXPECT_EQ(Fovea({"generate", blob, "--ids", "2 1", "--ids", "1", "--max-tokens", "1"}).out, "2 1 -> b\n1 -> a\n");
   EXPECT_NE(Fovea({"generate", "--help"}).out.find("Example"), std::string::npos);
 }
 

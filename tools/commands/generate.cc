@@ -18,7 +18,7 @@ struct Arguments {
   TextArguments text;
   std::vector<std::string> ids;
   uint32_t workers = 1;
-  uint32_t most = 0;
+  uint32_t max_tokens = 0;
   bool alignments = false;
   bool json = false;
 };
@@ -66,7 +66,7 @@ void Run(const Arguments& arguments, Console* console) {
   if (inputs.empty()) Fail("give --text, --file or --ids");
   const bool has_text = model.Info().has_text != 0;
   const std::vector<Generation> generations =
-      Generate(model, inputs, {arguments.workers, arguments.most, arguments.alignments});
+      Generate(model, inputs, {arguments.workers, arguments.max_tokens, arguments.alignments});
   OrderedJson list = OrderedJson::array();
   for (size_t i = 0; i < generations.size(); ++i) {
     const Generation& generation = generations[i];
@@ -98,7 +98,7 @@ void AddGenerate(CLI::App* app, Console* console) {
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
   AddRepeated(command, "--ids", &arguments->ids, "Token ids of a text, with spaces between them")->type_name("IDS");
-  command->add_option("--most", arguments->most, "Most tokens of a text; default: as the model says");
+  command->add_option("--max-tokens", arguments->max_tokens, "Most tokens of a text; default: as the model says");
   command->add_flag("--alignments", arguments->alignments, "Where the decoder looked for each token it wrote");
   AddWorkers(command, &arguments->workers);
   AddJson(command, &arguments->json);

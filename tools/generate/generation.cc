@@ -15,10 +15,21 @@ std::string MetadataOr(const Model& model, const std::string& key, const std::st
   return value == nullptr ? absent : value;
 }
 
+// An error about an entry of the metadata names its key and value.
+void CheckGenerate(fovea_status status, const Model& model, fovea_error error) {
+  const char *key = nullptr, *value = nullptr;
+  const bool entry = status != FOVEA_OK && error.section != FOVEA_NOWHERE &&
+                     fovea_model_metadata_at(model.get(), static_cast<uint32_t>(error.byte), &key, &value) == FOVEA_OK;
+  if (!entry) return Check(status, error, "generate");
+  error.section = FOVEA_NOWHERE;
+  error.byte = 0;
+  Check(status, error, fmt::format("{}: metadata {} is \"{}\"", model.name(), key, value));
+}
+
 bool EndsText(const Model& model, int32_t token) {
-  std::istringstream ends(MetadataOr(model, "generate.end", ""));
-  for (int32_t end; ends >> end;) {
-    if (end == token) return true;
+  std::istringstream stop_ids(MetadataOr(model, "generate.stop_ids", MetadataOr(model, "generate.end", "")));
+  for (int32_t id; stop_ids >> id;) {
+    if (id == token) return true;
   }
   return false;
 }
@@ -50,15 +61,15 @@ uint32_t AttentionStep(const Model& model, uint32_t program) {
 
 class Generator {
  public:
-  Generator(const Session& encode, const Session& decode, uint32_t most) {
+  Generator(const Model& model, const Session& encode, const Session& decode, uint32_t max_tokens) {
     fovea_generate_options options = {};
     options.struct_size = sizeof(options);
     options.encode = encode.get();
     options.decode = decode.get();
-    options.most = most;
+    options.max_tokens = max_tokens;
     fovea_error error = {};
     uint64_t size = 0;
-    Check(fovea_generate_size(&options, &size, &error), error, "generate");
+    CheckGenerate(fovea_generate_size(&options, &size, &error), model, error);
     memory_ = Allocate(size);
     Check(fovea_generate_init(&options, memory_.get(), size, &generator_, &error), error, "generate");
     Check(fovea_generate_start(generator_, &error), error, "generate");
@@ -82,9 +93,12 @@ SessionRequest DecodeRequest(const Model& model, const Session& encode, const Ge
   decode.workers = request.workers;
   decode.limits = encode.request().limits;
   uint32_t count = 0;
-  fovea_generate_linked(model.get(), decode.program, nullptr, 0, &count);
+  fovea_error error = {};
+  const fovea_status counted = fovea_generate_linked(model.get(), decode.program, nullptr, 0, &count, &error);
+  if (counted != FOVEA_E_CAPACITY) CheckGenerate(counted, model, error);
   decode.linked.resize(count);
-  Check(fovea_generate_linked(model.get(), decode.program, decode.linked.data(), count, &count), "generate");
+  CheckGenerate(fovea_generate_linked(model.get(), decode.program, decode.linked.data(), count, &count, &error), model,
+                error);
   if (request.alignments) {
     decode.taps.push_back(TapOf(AttentionStep(model, decode.program)));
     decode.taps.back().reduce = FOVEA_REDUCE_MEAN;
@@ -152,7 +166,7 @@ std::vector<Generation> Generate(const Model& model, const std::vector<std::vect
   encode.Run();
 
   const Session decode(model, DecodeRequest(model, encode, request));
-  Generator generator(encode, decode, request.most);
+  Generator generator(model, encode, decode, request.max_tokens);
   for (uint32_t left = static_cast<uint32_t>(inputs.size()); left > 0;) {
     const fovea_generated step = generator.Next();
     if (request.alignments) AddAlignments(decode, step, generations);

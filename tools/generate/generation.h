@@ -11,7 +11,7 @@ namespace fovea::tools {
 
 struct GenerationRequest {
   uint32_t workers = 1;
-  uint32_t most = 0;        // tokens of a text; 0: as the model says
+  uint32_t max_tokens = 0;  // of a text; 0: as the model says
   bool alignments = false;  // of the decoder's attention (metadata "generate.alignment", else its first one)
 };
 

@@ -1,0 +1,210 @@
+#include "runtime/generate/settings.h"
+
+#include <string.h>
+
+#include "runtime/model/find.h"
+
+namespace fovea {
+namespace {
+
+// What an option says, else an entry of the metadata.
+struct Setting {
+  const char* text = nullptr;  // null: nobody says anything
+  uint32_t entry = kBlobNone;  // of the metadata
+};
+
+class Reader {
+ public:
+  Reader(const fovea_generate_options& options, Arena& arena, Reporter& reporter, Generator* g)
+      : options_(options), blob_(g->decode->model->blob), arena_(arena), reporter_(reporter), g_(g) {}
+
+  Status Run() {
+    FOVEA_TRY(FindValues());
+    FOVEA_TRY(ReadStart());
+    FOVEA_TRY(ReadStopIds());
+    FOVEA_TRY(ReadMaxTokens());
+    return FindLinks();
+  }
+
+ private:
+  Setting Find(const char* option, const char* key) const {
+    Setting setting{option, kBlobNone};
+    for (uint32_t i = 0; i < blob_.metadata.count && setting.text == nullptr; ++i) {
+      if (strcmp(blob_.String(blob_.metadata[i].key), key) == 0) setting = {blob_.String(blob_.metadata[i].value), i};
+    }
+    return setting;
+  }
+  // `old_key`: what older blobs say instead.
+  Setting FindEither(const char* key, const char* old_key) const {
+    const Setting setting = Find(nullptr, key);
+    return setting.text != nullptr ? setting : Find(nullptr, old_key);
+  }
+
+  // Names the entry of the metadata, or of an option `index`.
+  Status Fail(const Setting& setting, fovea_status code, const char* text, uint64_t expected = 0, uint64_t found = 0,
+              uint64_t index = 0) {
+    if (setting.entry == kBlobNone) return reporter_.Fail(code, text, expected, found, index);
+    for (uint32_t i = 0; i < blob_.sections.count; ++i) {
+      if (blob_.sections[i].kind == SectionKind::kMetadata) reporter_.section = i;
+    }
+    return reporter_.Fail(code, text, expected, found, setting.entry);
+  }
+
+  Status FindValues() {
+    const Session& decode = *g_->decode;
+    const Setting token = Find(options_.token, "generate.token"), scores = Find(options_.scores, "generate.scores");
+    if (token.text == nullptr || scores.text == nullptr) {
+      return reporter_.Fail(FOVEA_E_NAME, "neither options nor metadata name the decoder's token and scores");
+    }
+    g_->token = FindValue(*decode.model, decode.program(), token.text);
+    if (g_->token == kBlobNone) return Fail(token, FOVEA_E_NAME, "the decoder has no value of the token's name");
+    g_->scores = FindValue(*decode.model, decode.program(), scores.text);
+    if (g_->scores == kBlobNone) return Fail(scores, FOVEA_E_NAME, "the decoder has no value of the scores' name");
+    const ValueRecord &in = decode.value(g_->token), &out = decode.value(g_->scores);
+    const bool input = in.role == ValueRole::kInput && !decode.links[g_->token].linked;
+    if (!input || DType(in.type) != DType::kI32 || in.width != 1) {
+      return Fail(token, FOVEA_E_OPTION, "the token is no i32 input of width 1 that the caller writes", 1, in.width);
+    }
+    if (!IsReadable(decode, g_->scores) || DType(out.type) != DType::kF32 || out.space != in.space) {
+      return Fail(scores, FOVEA_E_OPTION, "the scores are no f32 output in the token's space", in.space, out.space);
+    }
+    if (IdLimit() != 0 && out.width > IdLimit()) {
+      return Fail(scores, FOVEA_E_OPTION, "there are more scores than rows in the token's table", IdLimit(), out.width);
+    }
+    return kOk;
+  }
+
+  // Rows of the table that the token is looked up in; 0: none.
+  uint32_t IdLimit() const { return g_->decode->model->id_limits[g_->decode->program().first_value + g_->token]; }
+
+  // Reads a number and the spaces around it; false if there is none below 2^31.
+  static bool ReadNumber(const char** text, int32_t* number) {
+    const char* at = *text;
+    while (*at == ' ') ++at;
+    uint64_t value = 0;
+    const char* const first = at;
+    for (; *at >= '0' && *at <= '9' && value <= INT32_MAX; ++at) value = 10 * value + static_cast<uint64_t>(*at - '0');
+    if (at == first || (*at != '\0' && *at != ' ') || value > INT32_MAX) return false;
+    while (*at == ' ') ++at;
+    *text = at;
+    *number = static_cast<int32_t>(value);
+    return true;
+  }
+  static bool ReadOnly(const char* text, int32_t* number) { return ReadNumber(&text, number) && *text == '\0'; }
+
+  Status ReadStart() {
+    Setting start;
+    if (options_.start != nullptr) {
+      g_->start = *options_.start;
+    } else {
+      start = Find(nullptr, "generate.start");
+      if (start.text == nullptr) {
+        return reporter_.Fail(FOVEA_E_NAME, "neither options nor metadata have a first token");
+      }
+      if (!ReadOnly(start.text, &g_->start)) return Fail(start, FOVEA_E_NAME, "generate.start is no token id");
+    }
+    if (g_->start >= 0 && (IdLimit() == 0 || static_cast<uint32_t>(g_->start) < IdLimit())) return kOk;
+    return Fail(start, FOVEA_E_ID, "the first token is outside its table", IdLimit(),
+                static_cast<uint32_t>(g_->start));
+  }
+
+  Status ReadStopIds() {
+    if (options_.stop_id_count != 0 && options_.stop_ids == nullptr) {
+      return reporter_.Fail(FOVEA_E_NULL, "stop_ids is NULL");
+    }
+    Setting stop;
+    uint64_t count = options_.stop_id_count;
+    if (options_.stop_ids == nullptr) stop = FindEither("generate.stop_ids", "generate.end");
+    int32_t id = 0;
+    for (const char* at = stop.text; at != nullptr && *at != '\0'; ++count) {
+      if (!ReadNumber(&at, &id)) return Fail(stop, FOVEA_E_NAME, "the stop ids are no list of token ids");
+    }
+    if (count > kMaxStopIds) return Fail(stop, FOVEA_E_OPTION, "too many stop ids", kMaxStopIds, count);
+    g_->stop_id_count = static_cast<uint32_t>(count);
+    g_->stop_ids = arena_.Take<int32_t>(count);
+    const uint32_t tokens = g_->decode->value(g_->scores).width;
+    const char* at = stop.text;
+    for (uint32_t i = 0; i < count; ++i) {
+      if (at == nullptr) id = options_.stop_ids[i];
+      if (at != nullptr) ReadNumber(&at, &id);
+      if (id < 0 || static_cast<uint32_t>(id) >= tokens) {
+        return Fail(stop, FOVEA_E_ID, "a stop id is none of the tokens that have scores", tokens,
+                    static_cast<uint32_t>(id), i);
+      }
+      if (g_->stop_ids != nullptr) g_->stop_ids[i] = id;
+    }
+    return kOk;
+  }
+
+  Status ReadMaxTokens() {
+    g_->max_tokens = options_.max_tokens;
+    if (g_->max_tokens != 0) return kOk;
+    const Setting setting = FindEither("generate.max_tokens", "generate.most");
+    int32_t number = 0;
+    if (setting.text != nullptr && !ReadOnly(setting.text, &number)) {
+      return Fail(setting, FOVEA_E_NAME, "the number of tokens of a text is none");
+    }
+    g_->max_tokens = static_cast<uint32_t>(number);
+    return kOk;
+  }
+
+  Status FindLinks() {
+    const Session& decode = *g_->decode;
+    const auto each = [&](const auto& f) { return ForEachLink(blob_, decode.program(), reporter_, f); };
+    FOVEA_TRY(each([&](uint32_t, uint32_t) -> Status {
+      ++g_->link_count;
+      return kOk;
+    }));
+    if (g_->link_count != 0 && g_->encode == nullptr) {
+      return reporter_.Fail(FOVEA_E_OPTION, "the decoder's inputs are linked and there is no encoder", g_->link_count);
+    }
+    g_->links = arena_.Take<GenerateLink>(g_->link_count);
+    uint32_t count = 0;
+    return each([&](uint32_t input, uint32_t entry) -> Status {
+      const ProgramRecord& encode = g_->encode->program();
+      const char* name = blob_.String(blob_.metadata[entry].value);
+      const uint32_t output = FindShortName(blob_, encode.first_value, encode.value_count, name);
+      if (output == kBlobNone) {
+        reporter_.tensor = input;
+        return Fail({name, entry}, FOVEA_E_NAME, "the encoder has no value that an input is linked to");
+      }
+      if (g_->links != nullptr) g_->links[count++] = {input, output};
+      return kOk;
+    });
+  }
+
+  const fovea_generate_options& options_;
+  const Blob& blob_;
+  Arena& arena_;
+  Reporter& reporter_;
+  Generator* const g_;
+};
+
+bool IsLong(const char* name) {
+  uint32_t size = 0;
+  while (size <= kMaxLinkedName && name[size] != '\0') ++size;
+  return size > kMaxLinkedName;
+}
+
+}  // namespace
+
+Status ReadSettings(const fovea_generate_options& options, Arena& arena, Reporter& reporter, Generator* generator) {
+  return Reader(options, arena, reporter, generator).Run();
+}
+
+const char* LinkedName(const Blob& blob, uint32_t entry) {
+  constexpr char kPrefix[] = "generate.link.";
+  constexpr size_t kSize = sizeof(kPrefix) - 1;
+  const char* key = blob.String(blob.metadata[entry].key);
+  return strncmp(key, kPrefix, kSize) == 0 ? key + kSize : nullptr;
+}
+
+uint32_t FindShortName(const Blob& blob, uint32_t first, uint32_t count, const char* name) {
+  if (IsLong(name)) return kBlobNone;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (strcmp(blob.String(blob.values[first + i].name), name) == 0) return i;
+  }
+  return kBlobNone;
+}
+
+}  // namespace fovea
