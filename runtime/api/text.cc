@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include <algorithm>
-
 #include "runtime/api/handles.h"
 #include "runtime/api/text_calls.h"
 #include "runtime/base/status.h"
@@ -15,7 +13,7 @@
 namespace fovea {
 
 Status FindTokenizer(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer) {
-  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "not a model");
+  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a model");
   *tokenizer = TokenizerOf(model);
   return *tokenizer != nullptr ? kOk : reporter.Fail(FOVEA_E_SECTION, "the blob has no tokenizer");
 }
@@ -55,10 +53,10 @@ Status GetInfo(const fovea_model* model, fovea_text_info* info, Reporter& report
   const Tokenizer* t = nullptr;
   FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if (info == nullptr) return reporter.Fail(FOVEA_E_NULL, "info is NULL");
-  if (info->struct_size < sizeof(size_t))
-    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the info is too small");
+  if (info->struct_size < sizeof(size_t)) {
+    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size is not set", sizeof(*info), info->struct_size);
+  }
   fovea_text_info filled = {};
-  filled.struct_size = info->struct_size;
   filled.kind = t->header.model;
   filled.vocabulary = t->header.vocabulary;
   filled.max_length = t->header.max_length;
@@ -67,8 +65,7 @@ Status GetInfo(const fovea_model* model, fovea_text_info* info, Reporter& report
   filled.unknown_id = OptionalId(t->header.unknown_id);
   filled.pad_id = OptionalId(t->header.pad_id);
   filled.mask_id = OptionalId(t->mask_id);
-  memcpy(info, &filled, std::min(filled.struct_size, sizeof(filled)));
-  return kOk;
+  return WriteStruct(filled, info);
 }
 
 Status WorkspaceSize(const fovea_model* model, uint64_t length, uint64_t* needed, Reporter& reporter) {
@@ -127,7 +124,8 @@ Status Token(const fovea_model* model, int32_t id, const char** piece, uint32_t*
   FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if (piece == nullptr || size == nullptr) return reporter.Fail(FOVEA_E_NULL, "piece or size is NULL");
   if (id < 0 || static_cast<uint32_t>(id) >= t->size()) {
-    return reporter.Fail(FOVEA_E_ID, "an id is not in the vocabulary", t->size());
+    return reporter.Fail(FOVEA_E_ID, "an id is not in the vocabulary", t->size(),
+                         static_cast<uint64_t>(static_cast<int64_t>(id)));
   }
   const text::Bytes bytes = t->Piece(static_cast<uint32_t>(id));
   *piece = reinterpret_cast<const char*>(bytes.data);

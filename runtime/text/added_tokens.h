@@ -29,12 +29,13 @@ void SplitAtAdded(const Tokenizer& tokenizer, const Trie& trie, const View& text
     const Added& added = tokenizer.added[index];
     uint32_t begin = at, end = at + size;
     at = end;
+    if (end <= from) continue;  // within the spaces that the token before took
     if ((added.flags & kAddedSingleWord) != 0) {
       const bool before = begin != 0 && HasClass(tokenizer, text, PreviousChar(text.bytes, begin), kClassWord);
       const bool after = end != text.size && HasClass(tokenizer, text, end, kClassWord);
       if (before || after) continue;
     }
-    begin = std::max(begin, from);  // the token before may have taken spaces that this one starts with
+    begin = std::max(begin, from);
     if ((added.flags & kAddedLstrip) != 0) {
       while (begin > from) {
         const uint32_t previous = PreviousChar(text.bytes, begin);
@@ -45,7 +46,6 @@ void SplitAtAdded(const Tokenizer& tokenizer, const Trie& trie, const View& text
     if ((added.flags & kAddedRstrip) != 0) {
       while (end < text.size && HasClass(tokenizer, text, end, kClassWhitespace)) end += text.At(end).size;
     }
-    if (end <= begin) continue;
     if (from < begin) plain(from, begin);
     token(added.id, begin, end);
     from = end;

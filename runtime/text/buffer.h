@@ -28,19 +28,21 @@ struct View {
   }
 };
 
-// Grows at the end within fixed memory. Appending beyond it sets `overflow` and is otherwise ignored.
+// Grows at the end within fixed memory. Appending beyond its limit sets `overflow` and is otherwise ignored.
 struct Buffer {
   uint8_t* bytes = nullptr;
   uint32_t* origin = nullptr;
   uint32_t capacity = 0;
+  uint32_t limit = 0;  // at most `capacity`
   uint32_t size = 0;
   bool overflow = false;
 
+  bool Fits(uint64_t count) {
+    overflow = overflow || count > limit - size;
+    return count <= limit - size;
+  }
   void Append(const uint8_t* from, uint32_t count, uint32_t from_origin) {
-    if (count > capacity - size) {
-      overflow = true;
-      return;
-    }
+    if (!Fits(count)) return;
     for (uint32_t i = 0; i < count; ++i) {
       bytes[size + i] = from[i];
       origin[size + i] = from_origin;
@@ -52,7 +54,10 @@ struct Buffer {
     const uint32_t count = WriteChar(code, encoded);
     Append(encoded, count, from_origin);
   }
-  void Clear() { size = 0; }
+  void Clear(uint64_t most = UINT32_MAX) {
+    size = 0;
+    limit = most < capacity ? static_cast<uint32_t>(most) : capacity;
+  }
   View view() const { return {bytes, origin, 0, size}; }
 };
 

@@ -10,11 +10,18 @@ namespace {
 
 constexpr uint8_t kMark[3] = {0xe2, 0x96, 0x81};  // U+2581
 
-Bytes StringAt(Table<uint8_t> strings, uint32_t offset) {
+// The string that stands for `size` bytes of text; one that is longer than any may be is none.
+Bytes StringAt(const Tokenizer& tokenizer, uint32_t offset, uint32_t size, Buffer* out) {
+  const Table<uint8_t>& strings = tokenizer.charsmap_strings;
   if (offset >= strings.size) return {};
-  uint32_t end = offset;
-  while (end < strings.size && strings[end] != 0) ++end;
-  return {strings.data + offset, end - offset};
+  const uint32_t most = std::min(strings.size - offset, size * kMaxExpansion);
+  uint32_t end = 0;
+  while (end < most && strings[offset + end] != 0) ++end;
+  if (end < strings.size - offset && strings[offset + end] != 0) {
+    out->overflow = true;
+    return {};
+  }
+  return {strings.data + offset, end};
 }
 
 // Writes characters with a record of how many old characters each stands for: 1 more (+1: none of its own), 0: one,
@@ -89,18 +96,18 @@ bool ShortestKey(const Trie& trie, const uint8_t* bytes, uint32_t size, uint32_t
 void CharsmapByGrapheme(const Tokenizer& tokenizer, const Step& step, const View& in, Buffer* out) {
   Transformer to(in, out);
   const uint32_t longest = std::min(step.a, kMaxCharsmapKey);
-  for (uint32_t at = 0; at < in.size;) {
+  for (uint32_t at = 0; at < in.size && !out->overflow;) {
     const uint32_t size = GraphemeSize(tokenizer.classes, in, at);
     uint32_t value = 0;
     if (size < 6 && ShortestKey(tokenizer.charsmap, in.bytes + at, std::min(size, longest), &value)) {
-      Replace(in.bytes + at, size, StringAt(tokenizer.charsmap_strings, value), &to);
+      Replace(in.bytes + at, size, StringAt(tokenizer, value, size, out), &to);
       at += size;
       continue;
     }
     for (const uint32_t end = at + size; at < end;) {
       const uint32_t one = in.At(at).size;
       if (ShortestKey(tokenizer.charsmap, in.bytes + at, std::min(one, longest), &value)) {
-        Replace(in.bytes + at, one, StringAt(tokenizer.charsmap_strings, value), &to);
+        Replace(in.bytes + at, one, StringAt(tokenizer, value, one, out), &to);
       } else {
         to.Put(in.bytes + at, one, 0);
       }
@@ -117,12 +124,12 @@ void CharsmapSentencePiece(const Tokenizer& tokenizer, const Step& step, const V
   const Bytes mark = (step.flags & kSpmEscapeSpaces) != 0 ? Bytes{kMark, 3} : Bytes{&space, 1};
   bool after_space = remove;
   bool started = false;
-  for (uint32_t at = 0; at < in.size;) {
+  for (uint32_t at = 0; at < in.size && !out->overflow;) {
     uint32_t value = 0;
     uint32_t size = tokenizer.charsmap.Longest(0, in.bytes + at, std::min(in.size - at, longest), &value);
     Bytes with = {in.bytes + at, size};
     if (size != 0) {
-      with = StringAt(tokenizer.charsmap_strings, value);
+      with = StringAt(tokenizer, value, size, out);
     } else {
       with.size = size = in.At(at).size;
     }

@@ -25,10 +25,10 @@ class Writer {
   Writer(uint8_t* out, uint64_t capacity) : out_(out), capacity_(capacity) {}
 
   void Put(const uint8_t* bytes, uint64_t size) {
-    for (uint64_t i = 0; i < size; ++i) {
-      if (written_ < capacity_ && written_ == size_) out_[written_++] = bytes[i];
-      ++size_;
-    }
+    const uint64_t fits = written_ == size_ ? std::min(size, capacity_ - written_) : 0;
+    if (fits != 0) memcpy(out_ + written_, bytes, static_cast<size_t>(fits));
+    written_ += fits;
+    size_ += size;
   }
   void Put(const char* text) { Put(reinterpret_cast<const uint8_t*>(text), strlen(text)); }
 

@@ -96,7 +96,8 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
                          workspace_size);
   }
   if (reinterpret_cast<uintptr_t>(workspace) % kAlignment != 0) {
-    return reporter.Fail(FOVEA_E_MISALIGNED, "the workspace is not aligned", kAlignment);
+    return reporter.Fail(FOVEA_E_MISALIGNED, "the workspace is not aligned", kAlignment,
+                         reinterpret_cast<uintptr_t>(workspace) % kAlignment);
   }
   for (const TextInput& input : inputs) {
     const uint64_t invalid = FirstInvalidByte(input.bytes, input.size);

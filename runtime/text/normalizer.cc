@@ -21,7 +21,7 @@ void AppendHangul(uint32_t code, uint32_t origin, Buffer* out) {
 void Map(const Tokenizer& tokenizer, const Step& step, const View& in, Buffer* out) {
   const Table<MapRange> ranges{tokenizer.ranges.data + step.a, step.b};
   const uint8_t space = ' ';
-  for (uint32_t at = 0; at < in.size;) {
+  for (uint32_t at = 0; at < in.size && !out->overflow;) {
     const Char c = in.At(at);
     const uint32_t origin = in.OriginOf(at);
     const uint8_t* const bytes = in.bytes + at;
@@ -82,7 +82,7 @@ void Replace(const Tokenizer& tokenizer, const Step& step, const View& in, Buffe
   const Bytes pattern = Slice(tokenizer.pool, step.a, step.b);
   const Bytes content = Slice(tokenizer.pool, step.c, step.d);
   const uint32_t least = std::max(step.flags, 1u);
-  for (uint32_t at = 0; at < in.size;) {
+  for (uint32_t at = 0; at < in.size && !out->overflow;) {
     uint32_t end = at, times = 0;
     while ((step.flags != 0 || times == 0) && in.size - end >= pattern.size &&
            memcmp(in.bytes + end, pattern.data, pattern.size) == 0) {
@@ -112,6 +112,8 @@ void Prepend(const Tokenizer& tokenizer, const Step& step, const View& in, Buffe
 }  // namespace
 
 bool Normalize(const Tokenizer& tokenizer, const View& in, Buffer buffers[2], View* out, uint32_t* peak) {
+  // A stretch may not use what the memory has for the whole text: many short ones would make it all over and over.
+  const uint64_t most = uint64_t{in.size} * tokenizer.header.expansion + kMaxPrefix;
   View text = in;
   uint32_t next = 0;
   for (uint32_t i = 0; i < tokenizer.normalizer.size; ++i) {
@@ -121,7 +123,7 @@ bool Normalize(const Tokenizer& tokenizer, const View& in, Buffer buffers[2], Vi
       continue;
     }
     Buffer* const to = &buffers[next];
-    to->Clear();
+    to->Clear(most);
     switch (static_cast<StepKind>(step.kind)) {
       case StepKind::kMap:
         Map(tokenizer, step, text, to);

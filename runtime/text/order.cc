@@ -1,10 +1,14 @@
-// Canonical ordering and composition without storage: a run of marks is walked once per combining class in it.
+// Canonical ordering and composition. Marks that are out of order are sorted in the free part of the output.
 #include "runtime/text/order.h"
+
+#include <algorithm>
 
 namespace fovea::text {
 namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
+constexpr uint32_t kClasses = 256;  // canonical combining classes are below
+constexpr uint32_t kMaxCharBytes = 4;
 
 uint32_t Compose(Table<Composition> pairs, uint32_t first, uint32_t second) {
   if (first >= 0x1100 && first < 0x1113 && second >= 0x1161 && second < 0x1176) {
@@ -27,79 +31,126 @@ uint32_t Compose(Table<Composition> pairs, uint32_t first, uint32_t second) {
   return pairs[low].composed <= 0x10ffff ? pairs[low].composed : kNone;
 }
 
-// Calls f(code, class, origin) for the characters of in[begin, end), all of non-zero class, in canonical order.
-template <typename F>
-void InOrder(const Tokenizer& tokenizer, const View& in, uint32_t begin, uint32_t end, const F& f) {
-  for (uint32_t done = 0;;) {
-    uint32_t next = kNone;  // smallest class above `done`
-    for (uint32_t i = begin; i < end; i += in.At(i).size) {
-      const uint32_t c = FindClass(tokenizer.combining, in.At(i).code);
-      if (c > done && c < next) next = c;
+// Takes in starters and the marks that follow them; writes what they become.
+class Orderer {
+ public:
+  Orderer(const Tokenizer& tokenizer, const Step& step, Buffer* out)
+      : t_(tokenizer), compose_((step.flags & kOrderCompose) != 0), out_(out) {}
+
+  uint32_t ClassOf(uint32_t code) const { return std::min(FindClass(t_.combining, code), kClasses - 1); }
+
+  void PutStarter(uint32_t code, uint32_t origin) {
+    const uint32_t both = Both(starter_, code);
+    if (both == kNone) {
+      Flush();
+      origin_ = origin;
     }
-    if (next == kNone) return;
-    for (uint32_t i = begin; i < end; i += in.At(i).size) {
-      if (FindClass(tokenizer.combining, in.At(i).code) == next) f(in.At(i).code, next, in.OriginOf(i));
-    }
-    done = next;
+    starter_ = both != kNone ? both : code;
   }
-}
 
-}  // namespace
+  // `marks`: characters of other classes than 0, in order or not.
+  void PutMarks(const View& marks, bool in_order) {
+    if (in_order) return PutOrdered(marks);
+    if (Fits(marks.size)) PutOrdered(Sorted(marks));
+  }
 
-void CanonicalOrder(const Tokenizer& tokenizer, const Step& step, const View& in, Buffer* out) {
-  const bool compose = (step.flags & kOrderCompose) != 0;
-  uint32_t starter = kNone, starter_origin = 0;
-  for (uint32_t at = 0; at < in.size;) {
-    const Char c = in.At(at);
-    uint32_t begin = at;
-    if (FindClass(tokenizer.combining, c.code) == 0) {
-      const uint32_t both = compose && starter != kNone ? Compose(tokenizer.compositions, starter, c.code) : kNone;
-      if (both != kNone) {
-        starter = both;
-      } else {
-        if (starter != kNone) out->AppendChar(starter, starter_origin);
-        starter = c.code;
-        starter_origin = in.OriginOf(at);
-      }
-      begin += c.size;
+  void Flush() {
+    if (starter_ != kNone) out_->AppendChar(starter_, origin_);
+    starter_ = kNone;
+  }
+
+ private:
+  uint32_t Both(uint32_t first, uint32_t second) const {
+    return compose_ && first != kNone ? Compose(t_.compositions, first, second) : kNone;
+  }
+  bool Fits(uint32_t size) { return out_->Fits(uint64_t{kMaxCharBytes} + size); }
+
+  // A counting sort into the free part of the output, with room for a starter in front: marks move down from there.
+  View Sorted(const View& marks) {
+    uint32_t next[kClasses] = {};  // bytes of each class, then where its next mark goes
+    for (uint32_t at = 0; at < marks.size; at += marks.At(at).size) next[ClassOf(marks.At(at).code)] += marks.At(at).size;
+    uint32_t begin = 0;
+    for (uint32_t& place : next) {
+      const uint32_t size = place;
+      place = begin;
+      begin += size;
     }
-    uint32_t end = begin;
-    while (end < in.size && FindClass(tokenizer.combining, in.At(end).code) != 0) end += in.At(end).size;
-    at = end;
-    if (begin == end) continue;
-    // Once to find what the starter becomes, once more to write the marks that did not go into it.
-    uint32_t last_class = 0, whole = starter;
-    bool rest = false;
-    InOrder(tokenizer, in, begin, end, [&](uint32_t code, uint32_t mark_class, uint32_t) {
-      const uint32_t both =
-          compose && whole != kNone && last_class < mark_class ? Compose(tokenizer.compositions, whole, code) : kNone;
+    uint8_t* const bytes = out_->bytes + out_->size + kMaxCharBytes;
+    uint32_t* const origins = out_->origin + out_->size + kMaxCharBytes;
+    for (uint32_t at = 0; at < marks.size;) {
+      const Char c = marks.At(at);
+      uint32_t& place = next[ClassOf(c.code)];
+      const uint32_t origin = marks.OriginOf(at);
+      for (uint32_t i = 0; i < c.size; ++i, ++place) {
+        bytes[place] = marks.bytes[at + i];
+        origins[place] = origin;
+      }
+      at += c.size;
+    }
+    return {bytes, origins, 0, marks.size};
+  }
+
+  // Returns what the starter becomes with the marks that it takes; calls f(at, size) for the others.
+  template <typename F>
+  uint32_t Take(const View& marks, const F& f) const {
+    uint32_t whole = starter_, last_class = 0;
+    for (uint32_t at = 0; at < marks.size;) {
+      const Char mark = marks.At(at);
+      const uint32_t mark_class = ClassOf(mark.code);
+      const uint32_t both = last_class < mark_class ? Both(whole, mark.code) : kNone;
       if (both != kNone) {
         whole = both;
       } else {
         last_class = mark_class;
-        rest = true;
+        f(at, mark.size);
       }
-    });
-    if (!rest) {
-      starter = whole;
-      continue;
+      at += mark.size;
     }
-    if (whole != kNone) out->AppendChar(whole, starter_origin);
-    last_class = 0;
-    InOrder(tokenizer, in, begin, end, [&](uint32_t code, uint32_t mark_class, uint32_t origin) {
-      const uint32_t both = compose && starter != kNone && last_class < mark_class
-                                ? Compose(tokenizer.compositions, starter, code)
-                                : kNone;
-      if (both != kNone) {
-        starter = both;
-      } else {
-        last_class = mark_class;
-        out->AppendChar(code, origin);
-      }
-    });
-    starter = kNone;
+    return whole;
   }
-  if (starter != kNone) out->AppendChar(starter, starter_origin);
+
+  // Once to find what the starter becomes, once more to write the marks that did not go into it.
+  void PutOrdered(const View& marks) {
+    bool rest = false;
+    const uint32_t whole = Take(marks, [&](uint32_t, uint32_t) { rest = true; });
+    if (!rest) {
+      starter_ = whole;
+      return;
+    }
+    if (whole != kNone) out_->AppendChar(whole, origin_);
+    Take(marks, [&](uint32_t at, uint32_t size) { out_->Append(marks.bytes + at, size, marks.OriginOf(at)); });
+    starter_ = kNone;
+  }
+
+  const Tokenizer& t_;
+  const bool compose_;
+  Buffer* const out_;
+  uint32_t starter_ = kNone, origin_ = 0;
+};
+
+}  // namespace
+
+void CanonicalOrder(const Tokenizer& tokenizer, const Step& step, const View& in, Buffer* out) {
+  Orderer orderer(tokenizer, step, out);
+  for (uint32_t at = 0; at < in.size && !out->overflow;) {
+    const Char c = in.At(at);
+    if (orderer.ClassOf(c.code) == 0) {
+      orderer.PutStarter(c.code, in.OriginOf(at));
+      at += c.size;
+    }
+    const uint32_t begin = at;
+    bool in_order = true;
+    for (uint32_t last = 0; at < in.size;) {
+      const Char mark = in.At(at);
+      const uint32_t mark_class = orderer.ClassOf(mark.code);
+      if (mark_class == 0) break;
+      in_order = in_order && last <= mark_class;
+      last = mark_class;
+      at += mark.size;
+    }
+    if (begin != at) orderer.PutMarks(in.Sub(begin, at), in_order);
+  }
+  orderer.Flush();
 }
 
 }  // namespace fovea::text

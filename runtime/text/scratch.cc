@@ -4,9 +4,6 @@
 namespace fovea::text {
 namespace {
 
-// Marks and spaces that steps put in front of a text or word, independent of its length.
-constexpr uint32_t kSlack = 64;
-
 uint32_t BufferCount(const Tokenizer& tokenizer) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < tokenizer.normalizer.size; ++i) {
@@ -23,7 +20,7 @@ uint32_t BufferCount(const Tokenizer& tokenizer) {
 }  // namespace
 
 bool Scratch::Place(const Tokenizer& tokenizer, uint64_t length, Arena* arena, Scratch* out) {
-  const CheckedSize capacity = CheckedSize(length) * CheckedSize(tokenizer.header.expansion) + CheckedSize(kSlack);
+  const CheckedSize capacity = CheckedSize(length) * CheckedSize(tokenizer.header.expansion) + CheckedSize(kMaxPrefix);
   if (!capacity.ok() || capacity.value() > INT32_MAX) return false;
   *out = Scratch();
   const uint32_t count = BufferCount(tokenizer);

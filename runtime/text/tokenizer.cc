@@ -39,7 +39,8 @@ class Opener {
     FOVEA_TRY(CheckTemplate(out_->single, false));
     FOVEA_TRY(CheckTemplate(out_->pair, true));
     for (uint32_t i = 0; i < out_->added.size; ++i) {
-      if (out_->added[i].id >= header.vocabulary) return Fail("an added token's id is out of range", i);
+      const uint32_t id = out_->added[i].id;
+      if (id >= header.vocabulary) return FailAt(i, "an added token's id is out of range", header.vocabulary, id);
     }
     return CheckModel();
   }
@@ -48,10 +49,15 @@ class Opener {
   Status Fail(const char* text, uint64_t expected = 0, uint64_t found = 0) {
     return reporter_.Fail(FOVEA_E_TEXT_DATA, text, expected, found);
   }
+  Status FailAt(uint32_t record, const char* text, uint64_t expected = 0, uint64_t found = 0) {
+    return reporter_.Fail(FOVEA_E_TEXT_DATA, text, expected, found, record);
+  }
 
   Status ReadHeader(uint32_t vocabulary_limit) {
     const Header& header = out_->header;
-    if (header.vocabulary == 0 || header.vocabulary > INT32_MAX) return Fail("the vocabulary is empty or too large");
+    if (header.vocabulary == 0 || header.vocabulary > INT32_MAX) {
+      return Fail("the vocabulary is empty or too large", INT32_MAX, header.vocabulary);
+    }
     if (vocabulary_limit != 0 && header.vocabulary > vocabulary_limit) {
       return Fail("the vocabulary is larger than the embedding table", vocabulary_limit, header.vocabulary);
     }
@@ -68,7 +74,8 @@ class Opener {
       return Fail("the expansion is out of range", text::kMaxExpansion, header.expansion);
     }
     if (header.decoder > static_cast<uint32_t>(text::DecoderKind::kByteLevel)) {
-      return reporter_.Fail(FOVEA_E_TOO_COMPLEX, "unknown decoder of the text section", 0, header.decoder);
+      return reporter_.Fail(FOVEA_E_TOO_COMPLEX, "unknown decoder of the text section",
+                            static_cast<uint32_t>(text::DecoderKind::kByteLevel), header.decoder);
     }
     return kOk;
   }
@@ -77,7 +84,8 @@ class Opener {
   Status Read(TableIndex index, Table<T>* table) {
     const TableRef ref = out_->header.tables[index];
     if (!InBounds(ref.offset, ref.size, size_) || ref.offset % 8 != 0 || ref.size % sizeof(T) != 0) {
-      return Fail("a table of the text section is out of bounds", size_, ref.offset);
+      return FailAt(index, "a table of the text section is misaligned or out of bounds", size_,
+                    uint64_t{ref.offset} + ref.size);
     }
     table->data = ref.size == 0 ? nullptr : reinterpret_cast<const T*>(bytes_ + ref.offset);
     table->size = static_cast<uint32_t>(ref.size / sizeof(T));
@@ -123,64 +131,83 @@ class Opener {
 
   Status CheckPieces() {
     Tokenizer& t = *out_;
-    if (t.piece_offsets.size != t.header.vocabulary + 1 || t.token_flags.size != t.header.vocabulary) {
-      return Fail("a table does not have one record per token", t.header.vocabulary, t.token_flags.size);
+    if (t.piece_offsets.size != t.header.vocabulary + 1) {
+      return Fail("not one offset per token and one for the end", t.header.vocabulary + 1, t.piece_offsets.size);
+    }
+    if (t.token_flags.size != t.header.vocabulary) {
+      return Fail("not one record of flags per token", t.header.vocabulary, t.token_flags.size);
     }
     if (t.piece_offsets[0] != 0) return Fail("the first piece does not start at 0");
     for (uint32_t i = 0; i < t.header.vocabulary; ++i) {
-      if (t.piece_offsets[i] > t.piece_offsets[i + 1]) return Fail("the pieces are out of order", i);
+      const uint32_t begin = t.piece_offsets[i], end = t.piece_offsets[i + 1];
+      if (begin > end) return FailAt(i, "the pieces are out of order", begin, end);
+      if (end - begin > text::kMaxPieceBytes) {
+        return FailAt(i, "a piece is too long", text::kMaxPieceBytes, end - begin);
+      }
       if (t.mask_id == text::kNoId && (t.token_flags[i] & text::kTokenMask) != 0) t.mask_id = i;
     }
-    if (t.piece_offsets[t.header.vocabulary] > t.piece_text.size) return Fail("the last piece is out of bounds");
+    const uint32_t last = t.piece_offsets[t.header.vocabulary];
+    if (last > t.piece_text.size) return Fail("the last piece is out of bounds", t.piece_text.size, last);
     return kOk;
   }
 
   Status CheckString(uint32_t offset, uint32_t size) {
-    return InBounds(offset, size, out_->pool.size) ? kOk : Fail("a string is out of bounds", out_->pool.size, offset);
+    if (InBounds(offset, size, out_->pool.size)) return kOk;
+    return Fail("a string is out of bounds", out_->pool.size, uint64_t{offset} + size);
   }
 
   Status CheckSteps(Table<Step> steps, StepKind first, StepKind last) {
     if (steps.size > text::kMaxSteps) return Fail("too many steps", text::kMaxSteps, steps.size);
+    uint32_t writing = 0;  // steps of the pre-tokenizer that write: several could each double the words
     for (uint32_t i = 0; i < steps.size; ++i) {
       const Step& step = steps[i];
       if (step.kind < static_cast<uint32_t>(first) || step.kind > static_cast<uint32_t>(last)) {
-        return reporter_.Fail(FOVEA_E_TOO_COMPLEX, "unknown step of the text section", 0, step.kind);
+        return reporter_.Fail(FOVEA_E_TOO_COMPLEX, "unknown step of the text section", static_cast<uint32_t>(last),
+                              step.kind, i);
       }
-      switch (static_cast<StepKind>(step.kind)) {
-        case StepKind::kMap:
-          if (!InBounds(step.a, step.b, out_->ranges.size)) return Fail("a character map is out of bounds", i);
-          break;
-        case StepKind::kCharsmapGraphemes:
-        case StepKind::kCharsmapSentencePiece:
-          if (step.a > text::kMaxCharsmapKey) return Fail("a character map's key is too long", i);
-          break;
-        case StepKind::kReplace:
-          if (step.b == 0) return Fail("an empty pattern", i);
-          FOVEA_TRY(CheckString(step.a, step.b));
-          FOVEA_TRY(CheckString(step.c, step.d));
-          break;
-        case StepKind::kPrepend:
-          FOVEA_TRY(CheckString(step.a, step.b));
-          break;
-        case StepKind::kMetaspace:
-          if (step.b == 0 || step.b > 4) return Fail("a mark must be one character", i);
-          FOVEA_TRY(CheckString(step.a, step.b));
-          break;
-        default:
-          break;
-      }
+      FOVEA_TRY(CheckStep(i, step));
+      const bool writes = static_cast<StepKind>(step.kind) == StepKind::kMetaspace ||
+                          (static_cast<StepKind>(step.kind) == StepKind::kByteLevel &&
+                           (step.flags & text::kByteLevelPrefixSpace) != 0);
+      if (writes && ++writing > 1) return FailAt(i, "more than one step puts marks or spaces in", 1, writing);
     }
     return kOk;
+  }
+
+  Status CheckStep(uint32_t i, const Step& step) {
+    switch (static_cast<StepKind>(step.kind)) {
+      case StepKind::kMap:
+        if (InBounds(step.a, step.b, out_->ranges.size)) return kOk;
+        return FailAt(i, "a character map is out of bounds", out_->ranges.size, uint64_t{step.a} + step.b);
+      case StepKind::kCharsmapGraphemes:
+      case StepKind::kCharsmapSentencePiece:
+        if (step.a <= text::kMaxCharsmapKey) return kOk;
+        return FailAt(i, "a character map's key is too long", text::kMaxCharsmapKey, step.a);
+      case StepKind::kReplace:
+        if (step.b == 0) return FailAt(i, "an empty pattern", 1, 0);
+        if (step.b > text::kMaxPattern) return FailAt(i, "a pattern is too long", text::kMaxPattern, step.b);
+        FOVEA_TRY(CheckString(step.a, step.b));
+        return CheckString(step.c, step.d);
+      case StepKind::kPrepend:
+        if (step.b > text::kMaxPrefix) return FailAt(i, "what comes in front is too long", text::kMaxPrefix, step.b);
+        return CheckString(step.a, step.b);
+      case StepKind::kMetaspace:
+        if (step.b == 0 || step.b > 4) return FailAt(i, "a mark must be one character", 4, step.b);
+        return CheckString(step.a, step.b);
+      default:
+        return kOk;
+    }
   }
 
   Status CheckTemplate(Table<text::TemplateItem> items, bool pair) {
     if (items.size > text::kMaxTemplate) return Fail("a template is too long", text::kMaxTemplate, items.size);
     uint32_t texts[3] = {};
     for (uint32_t i = 0; i < items.size; ++i) {
-      if (items[i].kind > 2) return Fail("unknown record of a template", i);
+      if (items[i].kind > 2) return FailAt(i, "unknown record of a template", 2, items[i].kind);
       ++texts[items[i].kind];
-      if (items[i].kind == 0 && items[i].id >= out_->header.vocabulary)
-        return Fail("a template's id is out of range", i);
+      if (items[i].kind == 0 && items[i].id >= out_->header.vocabulary) {
+        return FailAt(i, "a template's id is out of range", out_->header.vocabulary, items[i].id);
+      }
     }
     if (items.size != 0 && (texts[1] != 1 || texts[2] != (pair ? 1u : 0u))) {
       return Fail("a template must hold each text once");
@@ -203,20 +230,24 @@ class Opener {
         return kOk;
       case text::ModelKind::kUnigram:
         if (t.header.unknown_id == text::kNoId) return Fail("unigram pieces need an unknown token");
-        if (t.scores.size + t.scores64.size != t.header.vocabulary) return Fail("not one score per token");
+        if (t.scores.size + t.scores64.size != t.header.vocabulary) {
+          return Fail("not one score per token", t.header.vocabulary, t.scores.size + t.scores64.size);
+        }
         return kOk;
       case text::ModelKind::kBpe:
         if (t.byte_ids.size != 256) return Fail("not one id per byte", 256, t.byte_ids.size);
         for (uint32_t i = 0; i < 256; ++i) {
-          if (t.byte_ids[i] != text::kNoId && t.byte_ids[i] >= t.header.vocabulary)
-            return Fail("a byte's id is out of range");
+          if (t.byte_ids[i] != text::kNoId && t.byte_ids[i] >= t.header.vocabulary) {
+            return FailAt(i, "a byte's id is out of range", t.header.vocabulary, t.byte_ids[i]);
+          }
         }
         if ((t.merges.size & (t.merges.size - 1)) != 0) return Fail("the table of merges is not a power of two");
         return kOk;
       default:
         break;
     }
-    return reporter_.Fail(FOVEA_E_TOO_COMPLEX, "unknown model of the text section", 0, t.header.model);
+    return reporter_.Fail(FOVEA_E_TOO_COMPLEX, "unknown model of the text section",
+                          static_cast<uint32_t>(text::ModelKind::kBpe), t.header.model);
   }
 
   const uint8_t* const bytes_;
