@@ -15,8 +15,6 @@ inline constexpr uint32_t kMaxSteps = 16;         // records in kNormalizer and 
 inline constexpr uint32_t kMaxTemplate = 64;      // records in kTemplateSingle and kTemplatePair each
 inline constexpr uint32_t kMaxPieceBytes = 4096;  // longest piece
 inline constexpr uint32_t kMaxCharsmapKey = 255;  // longest key of a character map
-inline constexpr uint32_t kMaxPattern = 255;      // longest pattern of a kReplace step, bytes
-inline constexpr uint32_t kMaxPrefix = 64;        // what one step may put in front of a text or word, bytes
 inline constexpr uint32_t kMaxExpansion = 64;     // normalized bytes per byte of text
 
 enum class ModelKind : uint32_t { kWordPiece = 1, kUnigram = 2, kBpe = 3 };

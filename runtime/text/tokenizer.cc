@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "runtime/text/normalizer.h"
+
 namespace fovea {
 namespace {
 
