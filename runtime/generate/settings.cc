@@ -104,8 +104,7 @@ class Reader {
       if (!ReadOnly(start.text, &g_->start)) return Fail(start, FOVEA_E_NAME, "generate.start is no token id");
     }
     if (g_->start >= 0 && (IdLimit() == 0 || static_cast<uint32_t>(g_->start) < IdLimit())) return kOk;
-    return Fail(start, FOVEA_E_ID, "the first token is outside its table", IdLimit(),
-                static_cast<uint32_t>(g_->start));
+    return Fail(start, FOVEA_E_ID, "the first token is outside its table", IdLimit(), static_cast<uint32_t>(g_->start));
   }
 
   Status ReadStopIds() {

@@ -68,7 +68,8 @@ class Orderer {
   // A counting sort into the free part of the output, with room for a starter in front: marks move down from there.
   View Sorted(const View& marks) {
     uint32_t next[kClasses] = {};  // bytes of each class, then where its next mark goes
-    for (uint32_t at = 0; at < marks.size; at += marks.At(at).size) next[ClassOf(marks.At(at).code)] += marks.At(at).size;
+    for (uint32_t at = 0; at < marks.size; at += marks.At(at).size)
+      next[ClassOf(marks.At(at).code)] += marks.At(at).size;
     uint32_t begin = 0;
     for (uint32_t& place : next) {
       const uint32_t size = place;

@@ -168,9 +168,9 @@ class Opener {
                               step.kind, i);
       }
       FOVEA_TRY(CheckStep(i, step));
-      const bool writes = static_cast<StepKind>(step.kind) == StepKind::kMetaspace ||
-                          (static_cast<StepKind>(step.kind) == StepKind::kByteLevel &&
-                           (step.flags & text::kByteLevelPrefixSpace) != 0);
+      const bool writes =
+          static_cast<StepKind>(step.kind) == StepKind::kMetaspace ||
+          (static_cast<StepKind>(step.kind) == StepKind::kByteLevel && (step.flags & text::kByteLevelPrefixSpace) != 0);
       if (writes && ++writing > 1) return FailAt(i, "more than one step puts marks or spaces in", 1, writing);
     }
     return kOk;
