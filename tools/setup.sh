@@ -6,7 +6,7 @@ set -eu
 packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils ca-certificates
   nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev googletest"
 if [ "${1-}" = --test ]; then
-  packages="$packages g++-aarch64-linux-gnu clang-19 qemu-user"
+  packages="$packages clang-format-14 g++-aarch64-linux-gnu clang-19 qemu-user"
 fi
 
 missing=

@@ -392,7 +392,7 @@ TEST(AttentionApi, SpoiltTablesDoNotLeadOutside) {
 }
 
 TEST(AttentionApi, NeverAllocates) {
-  if (!testing::HeapTrap::Works()) GTEST_SKIP();
+  if (!testing::HeapTrap::Works()) GTEST_SKIP() << "the heap cannot be watched in this build";
   for (const auto& [name, pattern] : AllPatterns()) {
     const Case c = Ragged(pattern);
     const Problem problem(c);

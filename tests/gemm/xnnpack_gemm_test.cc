@@ -29,7 +29,7 @@ class XnnpackGemmTest : public ::testing::Test {
 };
 
 TEST_F(XnnpackGemmTest, NeverUsesTheHeap) {
-  if (!HeapTrap::Works()) GTEST_SKIP() << "the heap cannot be watched here";
+  if (!HeapTrap::Works()) GTEST_SKIP() << "the heap cannot be watched in this build";
   for (DType type : kTypes) {
     const GemmShape shape = {type, 200, 128};
     GemmProblem problem(shape, 33, true, 1);

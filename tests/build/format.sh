@@ -1,0 +1,9 @@
+#!/bin/sh
+# C and C++ are formatted as .clang-format says.   format.sh [--fix] SOURCE_DIR
+set -eu
+how="--dry-run --Werror"
+if [ "$1" = --fix ]; then how=-i; shift; fi
+cd "$1"
+# shellcheck disable=SC2086
+find include ports runtime tests tools -path tests/data -prune -o -name '*.h' -print -o -name '*.c*' -type f -print |
+  grep -E '\.(h|c|cc)$' | sort | xargs clang-format-14 $how

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Programs labelled portable hold no kernel that depends on the processor: on a second one they could say nothing new.
+#   portable.sh NM PROGRAM...
+set -eu
+nm=$1
+shift
+for program; do
+  names=$("$nm" -C "$program" | grep -cE ' xnn_|::N_[A-Z0-9_]+::' || true)
+  echo "$(basename "$program"): $names names of kernels"
+  [ "$names" = 0 ] || exit 1
+done
