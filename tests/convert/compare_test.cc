@@ -1,12 +1,11 @@
 // What the report says of a stored model, and packed sections: the parts of converting that run the library.
-#include "tests/support/paths.h"
 #include "tools/convert/compare.h"
 
 #include <gtest/gtest.h>
 #include <string.h>
 
-
 #include "fovea/model.h"
+#include "tests/support/paths.h"
 #include "tests/support/second_reader.h"
 #include "tools/base/fail.h"
 #include "tools/common/memory.h"

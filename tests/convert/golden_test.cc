@@ -18,8 +18,6 @@ namespace {
 using tools::SafetensorsReader;
 using tools::StoredTensor;
 
-
-
 ReadBlob Converted(const std::string& input, const std::string& source = "", const std::string& task = "") {
   tools::ConvertOptions options;
   options.input = input;
@@ -106,8 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Published, Directory,
 TEST(Examples, UniversalSentenceEncoder) {
   const std::string directory = InShared("models/use-lite");
   if (Missing(directory)) GTEST_SKIP();
-  const ReadBlob blob =
-      Converted(InSource("tools/convert/examples/use-lite/graph.json"), directory);
+  const ReadBlob blob = Converted(InSource("tools/convert/examples/use-lite/graph.json"), directory);
   const SafetensorsReader expected(directory + "/expected.safetensors");
   EXPECT_FALSE(blob.text.empty());
   const ReferenceRun run = RunReference(blob, {{"input_ids", {2002, 102, 311}}}, 3);

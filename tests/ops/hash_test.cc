@@ -177,8 +177,7 @@ TEST(Hash, NumbersThatAreNone) {
       std::vector<float> table = values.RandomFloats(size_t{shape.rotations()} * shape.depth);
       for (size_t i = 0; i < table.size(); i += 3) table[i] *= of_table;
       Program program(shape, std::vector<float>(table.size()));
-      std::vector<uint8_t>& bytes =
-          program.b.content().tensors[0].data;  // without the writer, which refuses them
+      std::vector<uint8_t>& bytes = program.b.content().tensors[0].data;  // without the writer, which refuses them
       memcpy(bytes.data(), table.data(), table.size() * sizeof(float));
       const std::vector<int32_t> found = program.Run(program.hash, lengths, xs);
       for (const int32_t bucket : found) ASSERT_LT(static_cast<uint32_t>(bucket), shape.all());

@@ -30,18 +30,21 @@ TEST_F(WordPieceText, LongestPiecesFromTheLeft) {
   EXPECT_EQ(Plain("unaffable"), (Ids{6, 7, 8}));
   EXPECT_EQ(Plain("the cafes"), (Ids{5, 9, 10}));
   EXPECT_EQ(Plain("abb"), (Ids{22, 17}));
-  EXPECT_EQ(Plain("unknown the"), (Ids{1, 5}));       // no pieces: the whole word is unknown
+  EXPECT_EQ(Plain("unknown the"), (Ids{1, 5}));  // no pieces: the whole word is unknown
   EXPECT_EQ(Plain("abbbbbbbbb"), (Ids{22, 17, 17, 17, 17, 17, 17, 17, 17}));
-  EXPECT_EQ(Plain("abbbbbbbbbb"), (Ids{1}));          // longer than ten characters
+  EXPECT_EQ(Plain("abbbbbbbbbb"), (Ids{1}));  // longer than ten characters
   EXPECT_EQ(section_.Encode("the").ids, (Ids{2, 5, 3}));
 }
 
 TEST_F(WordPieceText, Normalization) {
   EXPECT_EQ(Plain("THE CAFÉ"), (Ids{5, 9}));
-  EXPECT_EQ(Plain("cafe\xcc\x81"), (Ids{9}));          // combining acute
-  EXPECT_EQ(Plain("中文"), (Ids{18, 19}));              // ideographs are words
+  EXPECT_EQ(Plain("cafe\xcc\x81"), (Ids{9}));  // combining acute
+  EXPECT_EQ(Plain("中文"), (Ids{18, 19}));     // ideographs are words
   EXPECT_EQ(Plain("don't,the."), (Ids{20, 13, 14, 11, 5, 12}));
-  EXPECT_EQ(Plain(std::string("t\0h\x01" "e", 5)), Plain("the"));
+  EXPECT_EQ(Plain(std::string("t\0h\x01"
+                              "e",
+                              5)),
+            Plain("the"));
   EXPECT_EQ(Plain("\t\n\xc2\xa0\xe2\x80\xa8 "), Ids{});
   EXPECT_EQ(Plain(""), Ids{});
 }
@@ -58,7 +61,7 @@ TEST_F(WordPieceText, AddedTokens) {
   EXPECT_EQ(Plain("a <R>  b"), (Ids{15, 25, 16}));
   EXPECT_EQ(Plain("word"), (Ids{26}));
   EXPECT_EQ(Plain("a word."), (Ids{15, 26, 12}));
-  EXPECT_EQ(Plain("swords"), (Ids{1}));               // not a word of its own
+  EXPECT_EQ(Plain("swords"), (Ids{1}));                // not a word of its own
   EXPECT_EQ(Plain("élan ELAN a"), (Ids{27, 27, 15}));  // found after normalization
 }
 
@@ -121,11 +124,13 @@ TEST_F(WordPieceText, CapacityAndErrors) {
   text::TokenArrays arrays;
   text::EncodeResult result;
   const text::TextInput input{reinterpret_cast<const uint8_t*>("the"), 3};
-  EXPECT_EQ(text::Encode(section_.tokenizer(), input, nullptr, {}, aligned, needed - 1, reporter, &arrays, &result).code,
-            FOVEA_E_TOO_SMALL);
+  EXPECT_EQ(
+      text::Encode(section_.tokenizer(), input, nullptr, {}, aligned, needed - 1, reporter, &arrays, &result).code,
+      FOVEA_E_TOO_SMALL);
   EXPECT_EQ(error.expected, needed);
-  EXPECT_EQ(text::Encode(section_.tokenizer(), input, nullptr, {}, aligned + 1, needed, reporter, &arrays, &result).code,
-            FOVEA_E_MISALIGNED);
+  EXPECT_EQ(
+      text::Encode(section_.tokenizer(), input, nullptr, {}, aligned + 1, needed, reporter, &arrays, &result).code,
+      FOVEA_E_MISALIGNED);
   EXPECT_EQ(text::WorkspaceSize(section_.tokenizer(), UINT64_MAX), UINT64_MAX);
 }
 
@@ -160,20 +165,20 @@ class UnigramText : public testing::Test {
 
 TEST_F(UnigramText, BestPath) {
   EXPECT_EQ(Plain("a"), (Ids{7}));
-  EXPECT_EQ(Plain("ab"), (Ids{3, 6}));          // -2 - 4 ties with -2.5 - 3.5: the longer last piece comes first
-  EXPECT_EQ(Plain("abc"), (Ids{7, 10}));        // -2.5 - 4
+  EXPECT_EQ(Plain("ab"), (Ids{3, 6}));    // -2 - 4 ties with -2.5 - 3.5: the longer last piece comes first
+  EXPECT_EQ(Plain("abc"), (Ids{7, 10}));  // -2.5 - 4
   EXPECT_EQ(Plain("a a"), (Ids{7, 7}));
-  EXPECT_EQ(Plain("a   b"), (Ids{7, 3, 5}));    // runs of spaces shrink
-  EXPECT_EQ(Plain("xyz"), (Ids{3, 2}));         // a run of unknown characters is one token
+  EXPECT_EQ(Plain("a   b"), (Ids{7, 3, 5}));  // runs of spaces shrink
+  EXPECT_EQ(Plain("xyz"), (Ids{3, 2}));       // a run of unknown characters is one token
   EXPECT_EQ(Plain("axb"), (Ids{7, 2, 5}));
   EXPECT_EQ(section_.Encode("a").ids, (Ids{7, 1}));
   EXPECT_EQ(Plain("a<pad>b"), (Ids{7, 0, 3, 5}));
 }
 
 TEST_F(UnigramText, CompositionAndCompatibility) {
-  EXPECT_EQ(Plain("e\xcc\x81"), (Ids{3, 11}));              // e + acute composes
-  EXPECT_EQ(Plain("\xc3\x89"), (Ids{3, 11}));               // É
-  EXPECT_EQ(Plain("\xef\xbc\xa1\xe2\x91\xa1"), (Ids{7, 2})); // full-width A, circled 2
+  EXPECT_EQ(Plain("e\xcc\x81"), (Ids{3, 11}));                // e + acute composes
+  EXPECT_EQ(Plain("\xc3\x89"), (Ids{3, 11}));                 // É
+  EXPECT_EQ(Plain("\xef\xbc\xa1\xe2\x91\xa1"), (Ids{7, 2}));  // full-width A, circled 2
   // Marks of two classes in either order.
   EXPECT_EQ(Plain("e\xcc\x81\xcc\xa3"), Plain("e\xcc\xa3\xcc\x81"));
   EXPECT_EQ(Plain("\xe1\x84\x80\xe1\x85\xa1"), Plain("\xea\xb0\x80"));  // Hangul
@@ -194,11 +199,11 @@ TEST(BytePairText, Merges) {
   EXPECT_EQ(plain("hello"), (Ids{9}));
   EXPECT_EQ(plain(" hello hello"), (Ids{9, 9}));
   EXPECT_EQ(plain("hell"), (Ids{4, 7}));
-  EXPECT_EQ(plain("lll"), (Ids{4, 6, 2}));          // of equal merges the left one first
+  EXPECT_EQ(plain("lll"), (Ids{4, 6, 2}));  // of equal merges the left one first
   EXPECT_EQ(plain("h\xc3\xa9l"), (Ids{4, 0, 12, 13, 2}));
   EXPECT_EQ(plain("hzl"), (Ids{4, 0, 2}));
   EXPECT_EQ(plain(""), Ids{});
-  EXPECT_EQ(plain("  hello"), (Ids{4, 9}));          // the last space belongs to the word
+  EXPECT_EQ(plain("  hello"), (Ids{4, 9}));  // the last space belongs to the word
   const Encoded e = section.Encode("hello hello <mask>");
   EXPECT_EQ(e.ids, (Ids{10, 9, 9, 14, 11}));
   EXPECT_EQ(e.ranges, (Ranges{{0, 0}, {0, 5}, {6, 11}, {12, 18}, {0, 0}}));

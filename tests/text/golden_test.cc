@@ -168,7 +168,8 @@ TEST(GoldenText, SentencePieceModelsOfOthers) {
   const path folder = path(InShared("tokenizers/sentencepiece"));
   if (Missing(folder)) GTEST_SKIP();
   const json expected = tools::ReadJson(folder / "expected.json");
-  for (const auto& [model, data] : expected["models"].items()) CompareSentencePiece(folder / model, data["cases"], model);
+  for (const auto& [model, data] : expected["models"].items())
+    CompareSentencePiece(folder / model, data["cases"], model);
 }
 
 TEST(GoldenText, BertBaseUncased) {
@@ -176,7 +177,8 @@ TEST(GoldenText, BertBaseUncased) {
   if (Missing(folder)) GTEST_SKIP();
   const TextSection from_json(tools::BuildTextSection(folder));
   const TextSection from_txt(tools::BuildTextSection(folder, {{"type", "wordpiece"}, {"file", "vocab.txt"}}));
-  const std::pair<const char*, const TextSection*> sections[] = {{"tokenizer.json", &from_json}, {"vocab.txt", &from_txt}};
+  const std::pair<const char*, const TextSection*> sections[] = {{"tokenizer.json", &from_json},
+                                                                 {"vocab.txt", &from_txt}};
   for (const auto& [from, section] : sections) {
     ASSERT_TRUE(section->ok()) << section->error();
     Tally llama(std::string("llama.cpp, ") + from), js(std::string("transformers.js, ") + from),
@@ -246,8 +248,8 @@ TEST(GoldenText, VocabTxt) {
   for (const char* name : {"wordpiece-uncased", "wordpiece-cased"}) {
     const path folder = path(InData("tokenizers")) / name;
     const bool lower = std::string(name) == "wordpiece-uncased";
-    const TextSection section(tools::BuildTextSection(
-        folder, {{"type", "wordpiece"}, {"file", "vocab.txt"}, {"do_lower_case", lower}}));
+    const TextSection section(
+        tools::BuildTextSection(folder, {{"type", "wordpiece"}, {"file", "vocab.txt"}, {"do_lower_case", lower}}));
     ASSERT_TRUE(section.ok()) << section.error();
     Tally ids(std::string(name) + " vocab.txt");
     const json expected = tools::ReadJson(folder / "expected.json");
@@ -260,9 +262,14 @@ TEST(GoldenText, VocabTxt) {
 TEST(GoldenText, UseLite) {
   const path folder = path(InShared("models/use-lite"));
   if (Missing(folder)) GTEST_SKIP();
-  const TextSection section(tools::BuildTextSection(
-      folder, {{"type", "unigram"}, {"file", "vocab.json"}, {"normalizer", "nfkc"}, {"first_piece", 6},
-               {"unknown_score", 0}, {"unknown", "alone"}, {"ties", "later"}, {"max_length", 128}}));
+  const TextSection section(tools::BuildTextSection(folder, {{"type", "unigram"},
+                                                             {"file", "vocab.json"},
+                                                             {"normalizer", "nfkc"},
+                                                             {"first_piece", 6},
+                                                             {"unknown_score", 0},
+                                                             {"unknown", "alone"},
+                                                             {"ties", "later"},
+                                                             {"max_length", 128}}));
   ASSERT_TRUE(section.ok()) << section.error();
   Tally ids("use-lite");
   const json expected = tools::ReadJson(folder / "expected.json");
@@ -271,7 +278,8 @@ TEST(GoldenText, UseLite) {
     ids.Same("ids", c["text"], whole, section.Encode(c["text"]).ids);
     text::EncodeOptions options;
     options.max_length = section.tokenizer().header.max_length;
-    ids.Same("tokens used", c["text"], c["tokens_used"].get<size_t>(), section.Encode(c["text"], nullptr, options).ids.size());
+    ids.Same("tokens used", c["text"], c["tokens_used"].get<size_t>(),
+             section.Encode(c["text"], nullptr, options).ids.size());
   }
 }
 

@@ -26,8 +26,8 @@ bool Try(const std::vector<uint8_t>& bytes) {
     uint64_t size = 0;
     Reporter reporter(nullptr);
     const std::vector<int32_t> ids(e.ids.begin(), e.ids.end());
-    const Status status =
-        text::Decode(section.tokenizer(), ids.data(), ids.size(), {false, true}, reporter, out.data(), out.size(), &size);
+    const Status status = text::Decode(section.tokenizer(), ids.data(), ids.size(), {false, true}, reporter, out.data(),
+                                       out.size(), &size);
     (void)status;
   }
   return true;

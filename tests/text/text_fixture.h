@@ -76,8 +76,8 @@ class TextSection {
     uint64_t size = 0;
     Reporter reporter(nullptr);
     const std::vector<int32_t> copy(ids.begin(), ids.end());
-    const Status status =
-        text::Decode(tokenizer_, copy.data(), copy.size(), {skip_special, clean_up}, reporter, out.data(), out.size(), &size);
+    const Status status = text::Decode(tokenizer_, copy.data(), copy.size(), {skip_special, clean_up}, reporter,
+                                       out.data(), out.size(), &size);
     EXPECT_TRUE(status.ok());
     return std::string(out.begin(), out.begin() + static_cast<long>(size));
   }

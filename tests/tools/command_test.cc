@@ -48,7 +48,8 @@ std::string WriteInput(const std::string& name, uint64_t batch, uint64_t sequenc
 TEST(Command, HelpAndVersion) {
   EXPECT_EQ(Fovea({"--help"}).status, 0);
   EXPECT_NE(Fovea({"--version"}).out.find("fovea 0."), std::string::npos);
-  for (const char* command : {"convert", "run", "generate", "similarity", "tokenize", "inspect", "check", "bench", "verify"}) {
+  for (const char* command :
+       {"convert", "run", "generate", "similarity", "tokenize", "inspect", "check", "bench", "verify"}) {
     const CommandResult help = Fovea({command, "--help"});
     EXPECT_EQ(help.status, 0);
     EXPECT_NE(help.out.find("Example"), std::string::npos) << command;
@@ -244,7 +245,8 @@ TEST(Command, RunTextsGivesTagsAndEmbeddings) {
 }
 
 TEST(Command, Similarity) {
-  const json result = Json({"similarity", TinyBlob("base"), "--text", "a cat", "--text", "soup", "--text", "a cat", "--json"});
+  const json result =
+      Json({"similarity", TinyBlob("base"), "--text", "a cat", "--text", "soup", "--text", "a cat", "--json"});
   EXPECT_NEAR(result["cosines"][0][2].get<double>(), 1, 1e-9);
   EXPECT_LT(result["cosines"][0][1].get<double>(), 1 - 1e-6);
   EXPECT_EQ(result["cosines"][0][1], result["cosines"][1][0]);
@@ -271,7 +273,8 @@ TEST(Command, InspectSaysWhatIsNeeded) {
 }
 
 TEST(Command, Bench) {
-  const json result = Json({"bench", TinyBlob("sequence"), "--lengths", "3,9,1", "--seconds", "0", "--steps", "--json"});
+  const json result =
+      Json({"bench", TinyBlob("sequence"), "--lengths", "3,9,1", "--seconds", "0", "--steps", "--json"});
   EXPECT_EQ(result["rows"], 13);
   EXPECT_EQ(result["texts"], 3);
   EXPECT_GT(result["latency_ms"]["min"].get<double>(), 0);
@@ -287,7 +290,8 @@ TEST(Command, Bench) {
     EXPECT_EQ(step.contains("pairs"), step["op"] == "attention");
     if (!step.contains("pairs")) continue;
     EXPECT_EQ(step["pairs"], 2 * (3 * 3 + 9 * 9 + 1 * 1));
-    EXPECT_NEAR(step["nanoseconds_per_pair"].get<double>() * step["pairs"].get<double>(), 1e3 * step["microseconds"].get<double>(), 1e-3);
+    EXPECT_NEAR(step["nanoseconds_per_pair"].get<double>() * step["pairs"].get<double>(),
+                1e3 * step["microseconds"].get<double>(), 1e-3);
   }
   EXPECT_GT(least, 0);
   EXPECT_NEAR(share, 1, 1e-6);
@@ -304,8 +308,8 @@ TEST(Command, Bench) {
 TEST(Command, ConvertReports) {
   const std::string report = Temporary("report.json");
   TinyBlob("sequence");
-  const CommandResult result = Fovea({"convert", Temporary("bert-sequence"), "-o", Temporary("int8.fovea"), "--weights", "int8",
-                                      "--report", report, "--sample-text", "a cat in the soup"});
+  const CommandResult result = Fovea({"convert", Temporary("bert-sequence"), "-o", Temporary("int8.fovea"), "--weights",
+                                      "int8", "--report", report, "--sample-text", "a cat in the soup"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.out.find("int8"), std::string::npos) << result.out;
   const json read = json::parse(tools::ReadFile(report));
@@ -318,7 +322,8 @@ TEST(Command, ConvertShortensKeysAndValues) {
   uint64_t values[2] = {};
   for (const bool shorter : {false, true}) {
     const std::string blob = Temporary(shorter ? "keys.fovea" : "plain.fovea");
-    const CommandResult made = Fovea({"convert", Temporary("bert-sequence"), "-o", blob, "--keys", shorter ? "bf16" : "f32"});
+    const CommandResult made =
+        Fovea({"convert", Temporary("bert-sequence"), "-o", blob, "--keys", shorter ? "bf16" : "f32"});
     ASSERT_EQ(made.status, 0) << made.err;
     EXPECT_EQ(made.out.find("logits") != std::string::npos, shorter) << made.out;  // compared with f32 keys
     const json result = Json({"inspect", blob, "--rows", "16", "--json"});

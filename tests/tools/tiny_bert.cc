@@ -35,7 +35,9 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-void WriteText(const fs::path& path, const std::string& text) { tools::WriteFile(path.string(), text.data(), text.size()); }
+void WriteText(const fs::path& path, const std::string& text) {
+  tools::WriteFile(path.string(), text.data(), text.size());
+}
 
 void WriteDirectory(const fs::path& folder, const std::string& head) {
   constexpr uint64_t kWidth = 8, kInner = 16;

@@ -121,29 +121,33 @@ OrderedJson OperationTable(const OrderedJson& steps) {
   for (const OrderedJson& step : steps) {
     OrderedJson& row = table[step["op"].get<std::string>()];
     if (row.is_null()) row = OrderedJson::object();
-    for (const char* key : {"microseconds", "microseconds_p50", "share", "gop"}) row[key] = row.value(key, 0.0) + step[key].get<double>();
+    for (const char* key : {"microseconds", "microseconds_p50", "share", "gop"})
+      row[key] = row.value(key, 0.0) + step[key].get<double>();
     row["steps"] = row.value("steps", 0) + 1;
   }
   return table;
 }
 
 void PrintSteps(std::ostream& out, const OrderedJson& result) {
-  out << fmt::format("\n{:>4} {:>5}  {:<10} {:<28} {:>10} {:>10} {:>7} {:>9} {:>13} {:>8}\n", "step", "phase", "op", "name", "min us",
-                     "p50 us", "share", "GOPS", "pairs", "ns/pair");
+  out << fmt::format("\n{:>4} {:>5}  {:<10} {:<28} {:>10} {:>10} {:>7} {:>9} {:>13} {:>8}\n", "step", "phase", "op",
+                     "name", "min us", "p50 us", "share", "GOPS", "pairs", "ns/pair");
   for (const OrderedJson& step : result["steps"]) {
     out << fmt::format("{:>4} {:>5}  {:<10} {:<28} {:>10.1f} {:>10.1f} {:>6.1f}% {:>9.1f}", step["step"].get<int>(),
-                       step["phase"].get<int>(), step["op"].get<std::string>(), Printable(step["name"].get<std::string>()),
-                       step["microseconds"].get<double>(), step["microseconds_p50"].get<double>(), 100 * step["share"].get<double>(), step["gops"].get<double>());
+                       step["phase"].get<int>(), step["op"].get<std::string>(),
+                       Printable(step["name"].get<std::string>()), step["microseconds"].get<double>(),
+                       step["microseconds_p50"].get<double>(), 100 * step["share"].get<double>(),
+                       step["gops"].get<double>());
     if (step.contains("pairs")) {
-      out << fmt::format(" {:>13} {:>8.3f}", Grouped(step["pairs"].get<uint64_t>()), step["nanoseconds_per_pair"].get<double>());
+      out << fmt::format(" {:>13} {:>8.3f}", Grouped(step["pairs"].get<uint64_t>()),
+                         step["nanoseconds_per_pair"].get<double>());
     }
     out << "\n";
   }
   out << "\nBy operation (sums of the steps; all workers together)\n";
   for (const auto& [op, row] : result["operations"].items()) {
     const double microseconds = row["microseconds"].get<double>();
-    out << fmt::format("  {:<12} {:>4} steps  min {:>10.1f}  p50 {:>10.1f} us {:>6.1f}% {:>9.1f} GOPS\n", op, row["steps"].get<int>(),
-                       microseconds, row["microseconds_p50"].get<double>(),
+    out << fmt::format("  {:<12} {:>4} steps  min {:>10.1f}  p50 {:>10.1f} us {:>6.1f}% {:>9.1f} GOPS\n", op,
+                       row["steps"].get<int>(), microseconds, row["microseconds_p50"].get<double>(),
                        100 * row["share"].get<double>(),
                        microseconds == 0 ? 0 : 1e6 * row["gop"].get<double>() / microseconds);
   }
@@ -158,10 +162,10 @@ void Print(std::ostream& out, const OrderedJson& r) {
   out << fmt::format("{} rows in {} texts, {} workers, tiles of {} rows, {} on {}\n", r["rows"].get<uint64_t>(),
                      r["texts"].get<size_t>(), r["workers"].get<uint32_t>(), r["tile_rows"].get<uint32_t>(),
                      r["backend"].get<std::string>(), r["target"].get<std::string>());
-  out << fmt::format("latency     min {:.3f}  p50 {:.3f}  p90 {:.3f}  p99 {:.3f} ms  ({} runs)\n", ms("min"), ms("p50"), ms("p90"),
-                     ms("p99"), r["runs"].get<size_t>());
-  out << fmt::format("throughput  {:.0f} rows/s  {:.1f} GOPS  ({:.4g} GOP a run; at p50)\n", r["rows_per_second"].get<double>(),
-                     r["gops"].get<double>(), r["gop_per_run"].get<double>());
+  out << fmt::format("latency     min {:.3f}  p50 {:.3f}  p90 {:.3f}  p99 {:.3f} ms  ({} runs)\n", ms("min"), ms("p50"),
+                     ms("p90"), ms("p99"), r["runs"].get<size_t>());
+  out << fmt::format("throughput  {:.0f} rows/s  {:.1f} GOPS  ({:.4g} GOP a run; at p50)\n",
+                     r["rows_per_second"].get<double>(), r["gops"].get<double>(), r["gop_per_run"].get<double>());
   out << fmt::format("load        map {:.3f}  model {:.3f}  session {:.3f} ms\n", r["load_ms"]["map"].get<double>(),
                      r["load_ms"]["model"].get<double>(), r["load_ms"]["session"].get<double>());
   for (const char* key : {"blob", "model", "fixed", "state", "scratch", "peak_resident"}) {
@@ -183,35 +187,34 @@ void Bench(const Arguments& arguments, Console* console) {
   const double middle = Percentile(times, 50), work = std::accumulate(flops.begin(), flops.end(), 0.0);
   const uint64_t rows = batch.Rows();
   const fovea_model_info info = model.Info();
-  OrderedJson result = {
-      {"model", model.name()},
-      {"program", model.Program(request.program).name},
-      {"rows", rows},
-      {"texts", arguments.shape.Lengths(model).size()},
-      {"workers", request.workers},
-      {"tile_rows", session.Info().tile_rows},
-      {"backend", info.backend},
-      {"target", fovea_simd_target()},
-      {"runs", times.size()},
-      {"latency_ms",
-       {{"min", 1e3 * times[0]},
-        {"p50", 1e3 * middle},
-        {"p90", 1e3 * Percentile(times, 90)},
-        {"p99", 1e3 * Percentile(times, 99)}}},
-      {"rows_per_second", static_cast<double>(rows) / middle},
-      {"gop_per_run", 1e-9 * work},
-      {"gops", 1e-9 * work / middle},
-      {"load_ms",
-       {{"map", 1e3 * (open_seconds - model.init_seconds())},
-        {"model", 1e3 * model.init_seconds()},
-        {"session", 1e3 * session.init_seconds()}}},
-      {"bytes",
-       {{"blob", info.blob_bytes},
-        {"model", model.memory_bytes()},
-        {"fixed", session.sizes().fixed_size},
-        {"state", session.sizes().state_size},
-        {"scratch", session.sizes().scratch_size},
-        {"peak_resident", PeakResidentBytes()}}}};
+  OrderedJson result = {{"model", model.name()},
+                        {"program", model.Program(request.program).name},
+                        {"rows", rows},
+                        {"texts", arguments.shape.Lengths(model).size()},
+                        {"workers", request.workers},
+                        {"tile_rows", session.Info().tile_rows},
+                        {"backend", info.backend},
+                        {"target", fovea_simd_target()},
+                        {"runs", times.size()},
+                        {"latency_ms",
+                         {{"min", 1e3 * times[0]},
+                          {"p50", 1e3 * middle},
+                          {"p90", 1e3 * Percentile(times, 90)},
+                          {"p99", 1e3 * Percentile(times, 99)}}},
+                        {"rows_per_second", static_cast<double>(rows) / middle},
+                        {"gop_per_run", 1e-9 * work},
+                        {"gops", 1e-9 * work / middle},
+                        {"load_ms",
+                         {{"map", 1e3 * (open_seconds - model.init_seconds())},
+                          {"model", 1e3 * model.init_seconds()},
+                          {"session", 1e3 * session.init_seconds()}}},
+                        {"bytes",
+                         {{"blob", info.blob_bytes},
+                          {"model", model.memory_bytes()},
+                          {"fixed", session.sizes().fixed_size},
+                          {"state", session.sizes().state_size},
+                          {"scratch", session.sizes().scratch_size},
+                          {"peak_resident", PeakResidentBytes()}}}};
   if (arguments.steps) {
     const std::vector<StepTime> times_of_steps = StepTimes(model, arguments.shape, batch, arguments.seconds);
     result["steps"] = StepTable(model, request.program, times_of_steps, flops, StepPairs(model, session));
@@ -233,10 +236,11 @@ void AddBench(CLI::App* app, Console* console) {
   command->get_option("BLOB")->required(false);  // see below
   arguments->shape.AddTo(command);
   AddSeconds(command, &arguments->seconds, "How long to measure");
-  command->add_flag("--steps", arguments->steps, "Time every step, in a second measurement: the minimum and the median of its runs,\n"
-                                                "each the sum over all workers; shares and GOPS are those of the minima.\n"
-                                                "For attention also the pairs of a query and a key whose score it makes, all heads\n"
-                                                "together (see fovea_session_step_pairs), and the time for each");
+  command->add_flag("--steps", arguments->steps,
+                    "Time every step, in a second measurement: the minimum and the median of its runs,\n"
+                    "each the sum over all workers; shares and GOPS are those of the minima.\n"
+                    "For attention also the pairs of a query and a key whose score it makes, all heads\n"
+                    "together (see fovea_session_step_pairs), and the time for each");
   AddJson(command, &arguments->json);
   command->footer(
       "Examples:\n  fovea bench model.fovea --rows 128 --workers 2\n"

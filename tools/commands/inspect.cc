@@ -32,7 +32,8 @@ OrderedJson Contents(const Model& model) {
   OrderedJson metadata = OrderedJson::object();
   for (uint32_t i = 0; i < info.section_count; ++i) {
     const fovea_section_info s = model.Section(i);
-    sections.push_back({{"name", Text(s.name)}, {"kind", s.kind}, {"offset", s.offset}, {"size", s.size}, {"layout", s.layout}});
+    sections.push_back(
+        {{"name", Text(s.name)}, {"kind", s.kind}, {"offset", s.offset}, {"size", s.size}, {"layout", s.layout}});
   }
   for (uint32_t i = 0; i < info.metadata_count; ++i) {
     const char *key = nullptr, *value = nullptr;
@@ -40,18 +41,28 @@ OrderedJson Contents(const Model& model) {
   }
   for (uint32_t i = 0; i < info.space_count; ++i) {
     const fovea_space_info s = model.Space(i);
-    OrderedJson space = {{"name", Text(s.name)}, {"parent", nullptr}, {"is_input", s.is_input != 0}, {"max_segment_rows", nullptr}};
+    OrderedJson space = {
+        {"name", Text(s.name)}, {"parent", nullptr}, {"is_input", s.is_input != 0}, {"max_segment_rows", nullptr}};
     if (s.parent != FOVEA_NONE) space["parent"] = Text(model.Space(s.parent).name);
     if (s.max_segment_rows != UINT32_MAX) space["max_segment_rows"] = s.max_segment_rows;
     spaces.push_back(space);
   }
   for (uint32_t i = 0; i < info.tensor_count; ++i) {
     const fovea_tensor_info t = model.Tensor(i);
-    tensors.push_back({{"name", Text(t.name)}, {"type", NameOf(DType(t.type))}, {"rows", t.rows}, {"width", t.width}, {"bytes", t.bytes}});
+    tensors.push_back({{"name", Text(t.name)},
+                       {"type", NameOf(DType(t.type))},
+                       {"rows", t.rows},
+                       {"width", t.width},
+                       {"bytes", t.bytes}});
   }
-  return {{"blob_bytes", info.blob_bytes}, {"backend", info.backend},   {"uses_packed", info.uses_packed != 0},
-          {"sections", sections},          {"metadata", metadata},      {"spaces", spaces},
-          {"tensors", tensors},            {"linear_layers", info.linear_count}};
+  return {{"blob_bytes", info.blob_bytes},
+          {"backend", info.backend},
+          {"uses_packed", info.uses_packed != 0},
+          {"sections", sections},
+          {"metadata", metadata},
+          {"spaces", spaces},
+          {"tensors", tensors},
+          {"linear_layers", info.linear_count}};
 }
 
 OrderedJson Program(const Model& model, uint32_t program, const std::vector<double>& flops) {
@@ -90,7 +101,8 @@ OrderedJson Plan(const Model& model, const Session& session) {
   const fovea_session_info info = session.Info();
   OrderedJson limits = OrderedJson::array();
   for (const fovea_limit& limit : session.request().limits) {
-    limits.push_back({{"space", model.Space(limit.space).name}, {"rows", limit.rows}, {"segment_rows", limit.segment_rows}});
+    limits.push_back(
+        {{"space", model.Space(limit.space).name}, {"rows", limit.rows}, {"segment_rows", limit.segment_rows}});
   }
   const fovea_session_memory& sizes = session.sizes();
   return {{"limits", limits},
@@ -128,10 +140,12 @@ void PrintContents(std::ostream& out, const OrderedJson& blob) {
   out << "\nSpaces\n";
   for (const OrderedJson& s : blob["spaces"]) {
     const std::string parent = s["parent"].is_null() ? "" : " in " + Of(s, "parent");
-    const std::string most = s["max_segment_rows"].is_null()
-                                 ? ""
-                                 : fmt::format(", segments of up to {} rows", OptionalRows(s["max_segment_rows"].get<uint32_t>()));
-    out << fmt::format("  {}{}{}{}\n", Of(s, "name"), parent, s["is_input"].get<bool>() ? ", input" : ", derived", most);
+    const std::string most =
+        s["max_segment_rows"].is_null()
+            ? ""
+            : fmt::format(", segments of up to {} rows", OptionalRows(s["max_segment_rows"].get<uint32_t>()));
+    out << fmt::format("  {}{}{}{}\n", Of(s, "name"), parent, s["is_input"].get<bool>() ? ", input" : ", derived",
+                       most);
   }
   std::map<std::string, std::pair<size_t, uint64_t>> types;
   for (const OrderedJson& t : blob["tensors"]) {
@@ -156,7 +170,8 @@ void PrintProgram(std::ostream& out, const OrderedJson& program) {
                        v.contains("id_limit") ? fmt::format(", ids below {}", v["id_limit"].get<uint32_t>()) : "",
                        v.contains("carried_by") ? fmt::format(", carried by {}", Of(v, "carried_by")) : "");
   }
-  out << fmt::format("\n  {:>4} {:>5} {:<5}  {:<10} {:<26} {:<20} {:>10}\n", "step", "phase", "local", "op", "output", "shape", "MOP");
+  out << fmt::format("\n  {:>4} {:>5} {:<5}  {:<10} {:<26} {:<20} {:>10}\n", "step", "phase", "local", "op", "output",
+                     "shape", "MOP");
   uint32_t index = 0;
   for (const OrderedJson& s : program["steps"]) {
     out << fmt::format("  {:>4} {:>5} {:<5}  {:<10} {:<26} {:<20} {:>10.3f}\n", index++, s["phase"].get<uint32_t>(),

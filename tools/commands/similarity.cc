@@ -68,7 +68,8 @@ void AddSimilarity(CLI::App* app, Console* console) {
   AddJson(command, &arguments->json);
   command->footer(
       "Compared is the sentence embedding or pooled output of the model, or else the mean of its last hidden states.\n"
-      "Example:\n  fovea similarity model.fovea --text \"A cat sleeps\" --text \"A kitten naps\" --text \"Stocks fell\"");
+      "Example:\n  fovea similarity model.fovea --text \"A cat sleeps\" --text \"A kitten naps\" --text \"Stocks "
+      "fell\"");
   command->callback([=] { Similarity(*arguments, console); });
 }
 

@@ -38,7 +38,8 @@ void Tokenize(const Arguments& arguments, Console* console) {
     if (arguments.json) continue;
     console->out << Printable(text) << "\n";
     for (size_t i = 0; i < tokens.ids.size(); ++i) {
-      const std::string range = tokens.special[i] != 0 ? "" : fmt::format("  bytes {}-{}", tokens.begin[i], tokens.end[i]);
+      const std::string range =
+          tokens.special[i] != 0 ? "" : fmt::format("  bytes {}-{}", tokens.begin[i], tokens.end[i]);
       console->out << fmt::format("  {:>7}  {:<20}{}\n", tokens.ids[i], Printable(pieces[i].get<std::string>()), range);
     }
     if (tokens.dropped != 0) console->out << fmt::format("  ({} more tokens were cut off)\n", tokens.dropped);

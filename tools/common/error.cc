@@ -4,7 +4,8 @@
 namespace fovea::tools {
 
 std::string ErrorText(const fovea_error& error) {
-  std::string line = fmt::format("{} ({}", error.text == nullptr ? "failed" : error.text, fovea_status_name(error.status));
+  std::string line =
+      fmt::format("{} ({}", error.text == nullptr ? "failed" : error.text, fovea_status_name(error.status));
   const auto add = [&](bool applies, const char* what, uint64_t number) {
     if (applies) line += fmt::format(", {} {}", what, number);
   };

@@ -16,22 +16,22 @@ namespace fovea::tools {
 struct TextStep {
   text::StepKind kind;
   uint32_t flags = 0;
-  std::string first = {}, second = {};                   // kReplace: pattern, content; kPrepend, kMetaspace: first
-  std::function<std::string(uint32_t)> map = {};         // kMap: code point to UTF-8, may be empty
+  std::string first = {}, second = {};            // kReplace: pattern, content; kPrepend, kMetaspace: first
+  std::function<std::string(uint32_t)> map = {};  // kMap: code point to UTF-8, may be empty
 };
 
 struct TextToken {
   std::string piece;
   double score = 0;
-  uint8_t flags = 0;      // text::kToken*
-  bool matches = false;   // the model finds it in text
+  uint8_t flags = 0;     // text::kToken*
+  bool matches = false;  // the model finds it in text
 };
 
 struct AddedToken {
   std::string content;
   uint32_t id = 0;
-  uint32_t flags = 0;      // text::kAdded*
-  bool normalized = false; // searched after normalization
+  uint32_t flags = 0;       // text::kAdded*
+  bool normalized = false;  // searched after normalization
 };
 
 struct TextModel {
@@ -46,7 +46,7 @@ struct TextModel {
   uint32_t max_word_chars = 100;
   uint32_t max_length = 0;
   std::vector<TextStep> normalizer, pre_tokenizer;
-  std::string charsmap;  // as SentencePiece publishes it: size of the trie, trie, strings
+  std::string charsmap;             // as SentencePiece publishes it: size of the trie, trie, strings
   std::vector<text::Merge> merges;  // kBpe, by rank
   std::vector<AddedToken> added;
   std::vector<text::TemplateItem> single, pair;
