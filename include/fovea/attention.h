@@ -118,8 +118,10 @@ typedef struct fovea_attention_pattern {
 
   /* Clustered (Reformer, arXiv 2001.04451; Routing Transformer, arXiv 2003.05997): the rows of each segment are sorted
    * by bucket in `rounds` ways. The sorted rows are cut into chunks, and a query sees its own chunk, `chunks_before`
-   * and `chunks_after` others around it, the chunks of all rounds, one round after the other, forming a circle;
-   * a key counts as often as it is seen.
+   * and `chunks_after` others around it, the chunks of all rounds, one round after the other, forming a circle (one
+   * that would be a whole circle away is its own); a key counts as often as it is seen. With `chunk_multiple` a round
+   * ends with chunks that have no rows, until it has a multiple of so many: Reformer pads texts so, where its layers
+   * have chunks of several lengths.
    * Segments of up to `chunk` rows: full attention. Queries and keys must be the same segments. Goes with `causal`
    * only; all else above must be 0.
    * Both tables have a column for each head and round, head * rounds + round, and an entry for each row r of k, at
@@ -129,6 +131,7 @@ typedef struct fovea_attention_pattern {
   uint32_t rounds; /* 0: not clustered. At most 64. */
   uint32_t chunk;
   uint32_t chunks_before, chunks_after; /* At most 64 each. */
+  uint32_t chunk_multiple;              /* 0: 1. At most 2^20. */
   const int32_t* order;
   const int32_t* rank;
   size_t cluster_stride; /* In entries; 0: heads * rounds. */

@@ -93,6 +93,7 @@ Status ReadPattern(const fovea_attention_pattern& given, uint32_t heads, Pattern
   pattern->chunk = given.chunk;
   pattern->chunks_before = given.chunks_before;
   pattern->chunks_after = given.chunks_after;
+  pattern->chunk_multiple = Or(given.chunk_multiple, 1);
   return kOk;
 }
 

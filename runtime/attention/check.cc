@@ -10,7 +10,8 @@ namespace {
 
 // What is read to the end when it is checked has a bound of its own: a blob may name one table in every operation.
 constexpr uint32_t kMostHeads = 4096, kMostWidth = 1u << 24;
-constexpr uint32_t kMostDilation = 4096, kMostBlock = 1u << 20, kMostColumns = 4096, kMostRounds = 64, kMostChunks = 64;
+constexpr uint32_t kMostDilation = 4096, kMostBlock = 1u << 20, kMostColumns = 4096, kMostRounds = 64, kMostChunks = 64,
+                   kMostMultiple = 1u << 20;
 constexpr uint32_t kMostTopK = 1u << 20, kMostBuckets = 1u << 20, kMostReach = 1u << 29;
 constexpr uint32_t kMostQueryStride = 1u << 20;
 constexpr uint64_t kMostComparisons = 1u << 18;  // of names in a table of blocks
@@ -106,7 +107,9 @@ class SpecCheck {
     FOVEA_TRY(AtMost(pattern_.rounds, kMostRounds, "too many rounds"));
     FOVEA_TRY(AtMost(pattern_.chunks_before, kMostChunks, "too many chunks before"));
     FOVEA_TRY(AtMost(pattern_.chunks_after, kMostChunks, "too many chunks after"));
+    FOVEA_TRY(AtMost(pattern_.chunk_multiple, kMostMultiple, "too many chunks in a multiple"));
     if (pattern_.rounds == 0) return kOk;
+    if (pattern_.chunk_multiple == 0) return Fail("a round has a multiple of at least one chunk", 1, 0);
     if (pattern_.chunk == 0) return Fail("a clustered pattern needs chunks", 1, 0);
     if (pattern_.top_k != 0) return Fail("a clustered pattern goes without top_k", 0, pattern_.top_k);
     return spec_.relative.bucket_count == 0 ? kOk : Fail("a clustered pattern goes without relative scores", 0, 1);

@@ -1,10 +1,11 @@
 // Clustered attention (Reformer, arXiv 2001.04451): in each round the keys are sorted by bucket, and a query sees its
 // own chunk of the sorted keys and the neighbours. The rounds stand one after the other: before the first chunk of a
-// round comes the last one of the round before it, and before the very first the very last. All rounds go into one
-// softmax, a key as often as it is seen. A round walks over its chunks in their order, so that the rows of a chunk
-// share its packed keys however far apart they stand: with all rows of a segment in a tile, each chunk is packed once
-// for every chunk that sees it. With several rounds what a row has after each of them is kept in the tile; with one,
-// rows are final after their chunk, and the tile holds no more than a part of one.
+// round comes the last one of the round before it, and before the very first the very last. Chunks without keys, with
+// which `chunk_multiple` ends a round, keep their places in that circle. All rounds go into one softmax, a key as often
+// as it is seen. A round walks over its chunks in their order, so that the rows of a chunk share its packed keys
+// however far apart they stand: with all rows of a segment in a tile, each chunk is packed once for every chunk that
+// sees it. With several rounds what a row has after each of them is kept in the tile; with one, rows are final after
+// their chunk, and the tile holds no more than a part of one.
 #include <algorithm>
 #include <limits>
 
@@ -102,10 +103,10 @@ void AttentionEngine::RunChunk(const Piece& piece, uint32_t round, uint32_t chun
   const Pattern& pattern = spec_.pattern;
   tile.causal = pattern.causal;
   tile.index = scratch_.index;
-  const uint64_t chunks = DivideUp(piece.keys, pattern.chunk), all = chunks * pattern.rounds;
-  const uint64_t first_seen = round * chunks + chunk + all - pattern.chunks_before % all;
+  const uint64_t chunks = pattern.ChunksOfRound(piece.keys), all = chunks * pattern.rounds;
   for (uint32_t i = 0; i <= pattern.chunks_before + pattern.chunks_after; ++i) {
-    const uint64_t seen = (first_seen + i) % all, begin = seen % chunks * pattern.chunk;
+    const uint64_t seen = pattern.SeenChunk(round * chunks + chunk, i, all), begin = seen % chunks * pattern.chunk;
+    if (begin >= piece.keys) continue;
     const auto end = static_cast<uint32_t>(std::min<uint64_t>(begin + pattern.chunk, piece.keys));
     for (auto place = static_cast<uint32_t>(begin); place < end; place += tile.block) {
       const uint32_t keys = std::min(tile.block, end - place);

@@ -35,15 +35,19 @@ uint64_t KeysOfQuery(const Pattern& pattern, const SegmentRows& rows, uint32_t h
   return pattern.blocks != nullptr ? more : std::max(count, std::min(more, most));
 }
 
-// Of one head. The neighbours of a chunk at the ends of a round are those of the other end, in another round.
+// Of one head, and of the chunks `apart` places from each other in a round: all but the last chunk with keys are full,
+// so a few sizes say it all. Going on around the end of the round is going back to its beginning.
 uint64_t PairsOfChunks(const Pattern& pattern, uint32_t keys) {
-  const uint64_t chunks = DivideUp(keys, pattern.chunk);
-  const auto size = [&](uint64_t chunk) { return std::min<uint64_t>(pattern.chunk, keys - chunk * pattern.chunk); };
+  const uint64_t chunks = pattern.ChunksOfRound(keys), filled = DivideUp(keys, pattern.chunk);
+  const uint64_t full = pattern.chunk, last = keys - (filled - 1) * full;
+  const auto with_last = [&](uint64_t count) { return count == 0 ? 0 : (count - 1) * full * full + full * last; };
   uint64_t pairs = 0;
-  for (uint64_t chunk = 0; chunk < chunks; ++chunk) {
-    const uint64_t first = chunk + chunks - pattern.chunks_before % chunks;
-    for (uint64_t i = 0; i <= uint64_t{pattern.chunks_before} + pattern.chunks_after; ++i) {
-      pairs += size(chunk) * size((first + i) % chunks);
+  for (uint64_t i = 0; i <= uint64_t{pattern.chunks_before} + pattern.chunks_after; ++i) {
+    const uint64_t apart = pattern.SeenChunk(0, i, chunks * pattern.rounds) % chunks, back = chunks - apart;
+    if (apart == 0) {
+      pairs += (filled - 1) * full * full + last * last;
+    } else {
+      pairs += with_last(filled > apart ? filled - apart : 0) + with_last(filled > back ? filled - back : 0);
     }
   }
   return pairs * pattern.rounds;

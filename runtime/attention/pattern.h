@@ -47,9 +47,19 @@ struct Pattern {
 
   // Clustered: keys are sorted by bucket (AttentionCall::clusters), cut into chunks, and a query sees its own chunk and
   // the neighbours, in each of `rounds` sortings. The chunks of all rounds stand in one circle: neighbours of a round's
-  // first and last chunk lie in the rounds beside it. 0: not clustered; else nothing of the above but `causal` counts,
-  // and segments of at most one chunk see all.
+  // first and last chunk lie in the rounds beside it. A round has a multiple of `chunk_multiple` chunks, the last of
+  // them without keys. 0: not clustered; else nothing of the above but `causal` counts, and segments of at most one
+  // chunk see all.
   uint32_t rounds = 0, chunk = 0, chunks_before = 0, chunks_after = 0;
+  uint32_t chunk_multiple = 1;
+
+  uint64_t ChunksOfRound(uint32_t keys) const { return RoundUp(DivideUp(keys, chunk), chunk_multiple); }
+  // The i-th of the chunks that chunk `own` in a circle of `all` sees, the first of those before it first. One that
+  // would be a whole circle away is the own one.
+  uint64_t SeenChunk(uint64_t own, uint64_t i, uint64_t all) const {
+    if (i + all <= chunks_before || i >= chunks_before + all) return own;
+    return (own + all + i - chunks_before) % all;
+  }
 
   Window WindowOf(uint32_t head) const {
     if (head_windows == nullptr) return {left, right, dilation};

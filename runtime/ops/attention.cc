@@ -279,7 +279,7 @@ constexpr OpDef Define() {
                    Attribute::kBlocksByHead, Attribute::kRounds, Attribute::kChunk, Attribute::kChunksBefore,
                    Attribute::kChunksAfter, Attribute::kScore, Attribute::kCap, Attribute::kListed, Attribute::kKeyBias,
                    Attribute::kSelfScore, Attribute::kCenters, Attribute::kGaussian, Attribute::kQueryStride,
-                   Attribute::kApart, Attribute::kProducts),
+                   Attribute::kApart, Attribute::kProducts, Attribute::kChunkMultiple),
       ~1u,
       Check,
       Scratch,
@@ -329,6 +329,7 @@ Pattern PatternOf(const OpView& op) {
   pattern.chunk = op.U32(Attribute::kChunk, 0);
   pattern.chunks_before = op.U32(Attribute::kChunksBefore, 0);
   pattern.chunks_after = op.U32(Attribute::kChunksAfter, 0);
+  pattern.chunk_multiple = op.U32(Attribute::kChunkMultiple, 1);
   return pattern;
 }
 

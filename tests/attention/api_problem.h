@@ -198,6 +198,7 @@ struct Arguments {
     pattern.chunk = p.chunk;
     pattern.chunks_before = p.chunks_before;
     pattern.chunks_after = p.chunks_after;
+    pattern.chunk_multiple = p.chunk_multiple;
     if (p.rounds > 0) {
       pattern.order = call.clusters.order;
       pattern.rank = call.clusters.rank;

@@ -91,24 +91,30 @@ TEST(Count, Chunks) {
     for (const uint32_t rounds : {1u, 3u}) {
       for (const uint32_t before : {0u, 1u, 2u, 9u}) {
         for (const uint32_t after : {0u, 1u, 5u}) {
-          Pattern p;
-          p.rounds = rounds;
-          p.chunk = 4;
-          p.chunks_before = before;
-          p.chunks_after = after;
-          std::vector<uint32_t> circle;  // sizes of the chunks of all rounds
-          for (uint32_t round = 0; round < rounds; ++round) {
-            for (uint32_t first = 0; first < keys; first += 4) circle.push_back(std::min(4u, keys - first));
-          }
-          uint64_t pairs = 0;
-          for (size_t own = 0; own < circle.size(); ++own) {
-            for (size_t i = 0; i <= before + after; ++i) {
-              pairs += circle[own] * circle[(own + 100 * circle.size() + i - before) % circle.size()];
+          for (const uint32_t multiple : {1u, 2u, 5u}) {
+            Pattern p;
+            p.rounds = rounds;
+            p.chunk = 4;
+            p.chunks_before = before;
+            p.chunks_after = after;
+            p.chunk_multiple = multiple;
+            std::vector<uint32_t> circle;  // sizes of the chunks of all rounds
+            for (uint32_t round = 0; round < rounds; ++round) {
+              for (uint32_t first = 0; first < keys; first += 4) circle.push_back(std::min(4u, keys - first));
+              while (circle.size() % multiple != 0) circle.push_back(0);
             }
+            const auto size = static_cast<int64_t>(circle.size());
+            uint64_t pairs = 0;
+            for (int64_t own = 0; own < size; ++own) {
+              for (int64_t far = -int64_t{before}; far <= int64_t{after}; ++far) {
+                const int64_t seen = std::abs(far) >= size ? own : (own + far + size) % size;
+                pairs += circle[static_cast<size_t>(own)] * circle[static_cast<size_t>(seen)];
+              }
+            }
+            if (keys <= 4) pairs = uint64_t{keys} * keys;
+            EXPECT_EQ(VisiblePairs(SpecOf(p), {keys, keys, nullptr, 0, 0}), kHeads * pairs)
+                << keys << " " << rounds << " " << before << " " << after << " " << multiple;
           }
-          if (keys <= 4) pairs = uint64_t{keys} * keys;
-          EXPECT_EQ(VisiblePairs(SpecOf(p), {keys, keys, nullptr, 0, 0}), kHeads * pairs)
-              << keys << " " << rounds << " " << before << " " << after;
         }
       }
     }

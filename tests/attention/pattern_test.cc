@@ -162,28 +162,34 @@ TEST(Pattern, TopK) {
 TEST(Pattern, ChunksAsTheyStand) {
   for (uint32_t chunk : {1u, 4u, 16u, 100u}) {
     for (const auto& [before, after] : {std::pair{1u, 0u}, {0u, 0u}, {1u, 1u}, {3u, 2u}}) {
-      Case c;
-      c.sorted = false;
-      c.spec.pattern.rounds = 1;
-      c.spec.pattern.chunk = chunk;
-      c.spec.pattern.chunks_before = before;
-      c.spec.pattern.chunks_after = after;
-      CheckLengths(c);
-      c.spec.pattern.causal = true;
-      CheckLengths(c);
+      for (const uint32_t multiple : {1u, 3u}) {
+        Case c;
+        c.sorted = false;
+        c.spec.pattern.rounds = 1;
+        c.spec.pattern.chunk = chunk;
+        c.spec.pattern.chunks_before = before;
+        c.spec.pattern.chunks_after = after;
+        c.spec.pattern.chunk_multiple = multiple;
+        CheckLengths(c);
+        c.spec.pattern.causal = true;
+        CheckLengths(c);
+      }
     }
   }
 }
 
+// With a multiple, chunks without keys stand between the rounds and before the first one.
 TEST(Pattern, Clustered) {
   for (uint32_t rounds : {1u, 2u, 4u}) {
     for (uint32_t chunk : {4u, 16u, 100u}) {
-      for (const auto& [before, after] : {std::pair{1u, 0u}, {0u, 0u}, {1u, 1u}, {2u, 0u}}) {
+      for (const auto& [before, after, multiple] :
+           {std::tuple{1u, 0u, 1u}, {0u, 0u, 1u}, {1u, 1u, 1u}, {2u, 0u, 1u}, {2u, 1u, 2u}, {1u, 1u, 5u}}) {
         Case c;
         c.spec.pattern.rounds = rounds;
         c.spec.pattern.chunk = chunk;
         c.spec.pattern.chunks_before = before;
         c.spec.pattern.chunks_after = after;
+        c.spec.pattern.chunk_multiple = multiple;
         CheckLengths(c);
         c.spec.pattern.causal = true;
         c.spec.has_self_score = true;

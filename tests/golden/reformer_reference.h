@@ -1,5 +1,5 @@
-// Reformer in double, from the stored tensors, as plainly as can be. It knows padding, which the runtime does not have:
-// a text padded to `padded` tokens, whose padding is sorted after everything and seen by none.
+// Reformer in double, from the stored tensors, as plainly as can be, with the padding of the original library: a text
+// padded to `padded` tokens, whose padding is sorted after everything and seen by none.
 #ifndef FOVEA_TESTS_GOLDEN_REFORMER_REFERENCE_H_
 #define FOVEA_TESTS_GOLDEN_REFORMER_REFERENCE_H_
 
@@ -13,14 +13,28 @@
 
 namespace fovea::test {
 
+struct ReformerChunks {
+  uint32_t length, before, after;  // chunks seen beside the own one
+};
+
 struct ReformerShape {
   const char* name;
   uint32_t rounds, buckets;
   std::vector<uint32_t> factors;  // of buckets
-  uint32_t hashed_chunk, local_chunk;
-  uint32_t before, after;    // chunks seen, in all layers
+  ReformerChunks hashed_chunks, local_chunks;
   std::vector<bool> hashed;  // by layer
   bool causal, gelu;         // gelu: else relu
+
+  const ReformerChunks& ChunksOf(size_t layer) const { return hashed[layer] ? hashed_chunks : local_chunks; }
+  // Tokens that the library pads a text of so many to.
+  uint32_t Padded(uint32_t tokens) const {
+    uint32_t least = UINT32_MAX, whole = 1;
+    for (size_t i = 0; i < hashed.size(); ++i) {
+      least = std::min(least, ChunksOf(i).length);
+      whole = std::lcm(whole, ChunksOf(i).length);
+    }
+    return tokens <= least ? tokens : (tokens + whole - 1) / whole * whole;
+  }
 };
 inline constexpr uint32_t kReformerHeads = 4;
 
@@ -29,9 +43,10 @@ class ReformerReference {
   using Row = std::vector<double>;
   using Rows = std::vector<Row>;
 
+  // `rotations`: tensor <i> [heads, depth, rounds, directions] is of the i-th hashed layer.
   ReformerReference(const ReformerShape& shape, const tools::SafetensorsReader& tensors,
-                    const tools::SafetensorsReader& golden)
-      : shape_(shape), tensors_(tensors), golden_(golden) {}
+                    const tools::SafetensorsReader& rotations)
+      : shape_(shape), tensors_(tensors), rotations_(rotations) {}
 
   Rows Logits(const std::vector<int64_t>& ids, uint32_t padded) const {
     const std::string embeddings = "reformer.embeddings.", layers = "reformer.encoder.layers.";
@@ -44,7 +59,8 @@ class ReformerReference {
     for (size_t i = 0; i < shape_.hashed.size(); ++i) {
       const std::string at = layers + std::to_string(i) + ".";
       const Rows in = Norm(second, at + "attention.layer_norm");
-      const Rows seen = Attention(in, at + "attention.self_attention.", shape_.hashed[i] ? int(hashed++) : -1, padded);
+      const Rows seen = Attention(in, at + "attention.self_attention.", shape_.ChunksOf(i),
+                                  shape_.hashed[i] ? int(hashed++) : -1, padded);
       Add(&first, Linear(seen, at + "attention.output.dense"));
       Rows up = Linear(Norm(first, at + "feed_forward.layer_norm"), at + "feed_forward.dense.dense");
       for (Row& row : up) {
@@ -110,7 +126,7 @@ class ReformerReference {
 
   // Rows by bucket in each round; rotations are [heads, depth, rounds, directions].
   std::vector<std::vector<size_t>> Sorted(const Rows& x, size_t head, size_t depth, int hashed) const {
-    const std::vector<float> rotations = tools::ToFloats(golden_.Get("a.rec.rotations." + std::to_string(hashed)));
+    const std::vector<float> rotations = tools::ToFloats(rotations_.Get(std::to_string(hashed)));
     const size_t directions = rotations.size() / (kReformerHeads * depth * shape_.rounds);
     std::vector<std::vector<size_t>> orders;
     for (size_t round = 0; round < shape_.rounds; ++round) {
@@ -148,11 +164,11 @@ class ReformerReference {
     return scores;
   }
 
-  Rows Attention(const Rows& in, const std::string& name, int hashed, size_t padded) const {
+  Rows Attention(const Rows& in, const std::string& name, const ReformerChunks& of, int hashed, size_t padded) const {
     const Rows q = Linear(in, name + (hashed >= 0 ? "query_key" : "query")), v = Linear(in, name + "value");
     const size_t depth = q[0].size() / kReformerHeads, n = in.size();
     Rows k = hashed >= 0 ? q : Linear(in, name + "key"), out(n, Row(v[0].size()));
-    const size_t chunk = hashed >= 0 ? shape_.hashed_chunk : shape_.local_chunk;
+    const size_t chunk = of.length;
     std::vector<float> weights;
     for (size_t head = 0; head < kReformerHeads; ++head) {
       for (Row& key : k) {
@@ -165,7 +181,7 @@ class ReformerReference {
       if (hashed >= 0) orders = Sorted(q, head, depth, hashed);
       if (padded <= chunk) orders.resize(1);
       const size_t chunks = (padded + chunk - 1) / chunk, all = chunks * orders.size();
-      const size_t before = chunks > 1 ? shape_.before : 0, after = chunks > 1 ? shape_.after : 0;
+      const size_t before = chunks > 1 ? of.before : 0, after = chunks > 1 ? of.after : 0;
       const size_t columns = (before + 1 + after) * chunk;
       weights.resize((head + 1) * all * chunk * columns);
       std::vector<std::vector<size_t>> places_of(n);
@@ -177,14 +193,16 @@ class ReformerReference {
         std::vector<size_t> keys, cells;  // of all rounds; where they stand chunk by chunk
         std::vector<size_t> ends;         // of rounds
         for (const size_t own : places_of[row]) {
-          const size_t first_seen = own / chunk + all - before;
-          for (size_t seen = first_seen; seen <= first_seen + before + after; ++seen) {
-            const size_t first = seen % all % chunks * chunk;
+          for (size_t i = 0; i <= before + after; ++i) {
+            // As slices of a list are put together there: one that would be a whole circle away is the own one.
+            const bool near = i + all > before && i < before + all;
+            const size_t seen = near ? (own / chunk + all + i - before) % all : own / chunk;
+            const size_t first = seen % chunks * chunk;
             for (size_t place = first; place < std::min(first + chunk, n); ++place) {
-              const size_t key = orders[seen % all / chunks][place];
+              const size_t key = orders[seen / chunks][place];
               if (shape_.causal && key > row) continue;
               keys.push_back(key);
-              cells.push_back((head * all * chunk + own) * columns + (seen - first_seen) * chunk + place - first);
+              cells.push_back((head * all * chunk + own) * columns + i * chunk + place - first);
             }
           }
           ends.push_back(keys.size());
@@ -209,7 +227,7 @@ class ReformerReference {
   }
 
   const ReformerShape& shape_;
-  const tools::SafetensorsReader &tensors_, &golden_;
+  const tools::SafetensorsReader &tensors_, &rotations_;
   mutable std::vector<std::vector<float>> weights_;
 };
 

@@ -2,7 +2,7 @@
 // Causal models are compared with its run in float64, whose sums do not lose what tokens see that see only themselves.
 #include <unistd.h>
 
-#include <numeric>
+#include <random>
 
 #include "tests/golden/golden_support.h"
 #include "tests/golden/reformer_reference.h"
@@ -18,8 +18,9 @@ using tools::StoredTensor;
 using tools::StoredTensors;
 
 using Published = ReformerShape;
-const Published kPublished[] = {{"reformer-lm", 2, 8, {8}, 8, 8, 1, 0, {false, true, false, true}, true, false},
-                                {"reformer-mlm", 3, 8, {4, 2}, 8, 16, 1, 1, {true, false, true}, false, true}};
+const Published kPublished[] = {
+    {"reformer-lm", 2, 8, {8}, {8, 1, 0}, {8, 1, 0}, {false, true, false, true}, true, false},
+    {"reformer-mlm", 3, 8, {4, 2}, {8, 1, 1}, {16, 1, 1}, {true, false, true}, false, true}};
 constexpr uint32_t kHeads = kReformerHeads;
 
 class Reformer : public ::testing::TestWithParam<Published> {
@@ -45,6 +46,15 @@ class Reformer : public ::testing::TestWithParam<Published> {
   }
   void TearDown() override {
     if (!directory_.empty()) std::filesystem::remove_all(directory_);
+  }
+
+  // The configuration that is there, with these changes.
+  void ChangeConfig(const tools::Json& changes) {
+    const std::string path = (directory_ / "config.json").string();
+    tools::Json config;
+    std::ifstream(path) >> config;
+    config.merge_patch(changes);
+    std::ofstream(path) << config;
   }
 
   Converted Convert(DType weights, uint32_t backend = FOVEA_BACKEND_DEFAULT) const {
@@ -165,7 +175,8 @@ TEST_P(Reformer, BucketsAreTheLibrarys) {
 // library, the reference padded to whole chunks of its own is the runtime, so nothing else is between them.
 TEST_P(Reformer, DiffersInPaddingByWholeChunksOnly) {
   const tools::SafetensorsReader weights((directory_ / "model.safetensors").string());
-  const ReformerReference reference(GetParam(), weights, *file_);
+  const tools::SafetensorsReader rotations((directory_ / "rotations.safetensors").string());
+  const ReformerReference reference(GetParam(), weights, rotations);
   const StoredTensor& stored_ids = file_->Get("pad.in.input_ids");
   const std::vector<int64_t> both = tools::ToIntegers(stored_ids);
   const std::vector<int64_t> ids(both.begin() + 80, both.begin() + 80 + 43);
@@ -193,31 +204,98 @@ TEST_P(Reformer, DiffersInPaddingByWholeChunksOnly) {
   EXPECT_GE(both_ways, 0.1);
 }
 
-// A text so short that the chunks before and after may be the same one, whose keys then count twice.
+// The first text is so short that the chunks before and after may be the same one, whose keys then count twice.
 TEST_P(Reformer, WeightsChunkByChunk) {
-  constexpr uint32_t kLength = 27, kPadded = 32;
   const tools::SafetensorsReader weights((directory_ / "model.safetensors").string());
-  const ReformerReference reference(GetParam(), weights, *file_);
+  const tools::SafetensorsReader rotations((directory_ / "rotations.safetensors").string());
+  const ReformerReference reference(GetParam(), weights, rotations);
   const StoredTensor& stored_ids = file_->Get("b.in.input_ids");
-  std::vector<int64_t> ids = tools::ToIntegers(stored_ids);
-  ids.resize(kLength);
-  reference.Logits(ids, kPadded);
-  StoredTensors golden = {
-      {"x.in.input_ids", {tools::ElementType::kI64, {1, kLength}, stored_ids.data, kLength * sizeof(int64_t)}}};
-  for (size_t layer = 0; layer < GetParam().hashed.size(); ++layer) {
-    const std::vector<float>& expected = reference.weights()[layer];
-    const uint64_t chunk = GetParam().hashed[layer] ? GetParam().hashed_chunk : GetParam().local_chunk;
-    const uint64_t columns = (GetParam().before + 1 + GetParam().after) * chunk;
-    golden["x.out.attentions." + std::to_string(layer)] = {
-        tools::ElementType::kF32,
-        {1, kHeads, expected.size() / (kHeads * chunk * columns), chunk, columns},
-        reinterpret_cast<const uint8_t*>(expected.data()),
-        expected.size() * sizeof(float)};
-  }
   const Converted converted = Convert(DType::kF32);
-  const auto lines = tools::CheckGolden(converted.model, golden, {});
-  EXPECT_EQ(lines.size(), GetParam().hashed.size());
-  for (const tools::CheckLine& line : lines) EXPECT_TRUE(line.ok && line.compared) << tools::LineText(line);
+  for (const uint32_t length : {27u, 35u}) {
+    std::vector<int64_t> ids = tools::ToIntegers(stored_ids);
+    ids.resize(length);
+    reference.Logits(ids, GetParam().Padded(length));
+    StoredTensors golden = {
+        {"x.in.input_ids", {tools::ElementType::kI64, {1, length}, stored_ids.data, length * sizeof(int64_t)}}};
+    for (size_t layer = 0; layer < GetParam().hashed.size(); ++layer) {
+      const std::vector<float>& expected = reference.weights()[layer];
+      const ReformerChunks& chunks = GetParam().ChunksOf(layer);
+      const uint64_t columns = uint64_t{chunks.before + 1 + chunks.after} * chunks.length;
+      golden["x.out.attentions." + std::to_string(layer)] = {
+          tools::ElementType::kF32,
+          {1, kHeads, expected.size() / (kHeads * chunks.length * columns), chunks.length, columns},
+          reinterpret_cast<const uint8_t*>(expected.data()),
+          expected.size() * sizeof(float)};
+    }
+    const auto lines = tools::CheckGolden(converted.model, golden, {});
+    EXPECT_EQ(lines.size(), GetParam().hashed.size());
+    for (const tools::CheckLine& line : lines) EXPECT_TRUE(line.ok && line.compared) << tools::LineText(line);
+  }
+}
+
+// Chunks of any lengths, as many before and after as one likes: what the library pads a text with stands between the
+// rounds and where the circle closes.
+TEST_P(Reformer, ChunksOfPadding) {
+  const struct {
+    ReformerChunks hashed, local;
+    uint32_t rounds;
+    bool causal;
+  } settings[] = {{{4, 1, 0}, {6, 1, 1}, 1, false}, {{6, 1, 1}, {4, 2, 1}, 3, true},  {{8, 2, 0}, {12, 1, 2}, 2, false},
+                  {{4, 3, 3}, {10, 1, 0}, 2, true}, {{16, 1, 0}, {6, 3, 0}, 1, true}, {{5, 1, 1}, {5, 4, 5}, 3, false},
+                  {{4, 1, 0}, {32, 1, 1}, 2, true}};
+  const tools::SafetensorsReader weights((directory_ / "model.safetensors").string());
+  const std::vector<int64_t> all_ids = tools::ToIntegers(file_->Get("b.in.input_ids"));
+  const std::vector<uint64_t> stored = file_->Get("a.rec.rotations.0").shape;
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  for (const auto& setting : settings) {
+    Published shape = GetParam();
+    shape.hashed_chunks = setting.hashed;
+    shape.local_chunks = setting.local;
+    shape.rounds = setting.rounds;
+    shape.causal = setting.causal;
+    ChangeConfig({{"lsh_attn_chunk_length", setting.hashed.length},
+                  {"lsh_num_chunks_before", setting.hashed.before},
+                  {"lsh_num_chunks_after", setting.hashed.after},
+                  {"local_attn_chunk_length", setting.local.length},
+                  {"local_num_chunks_before", setting.local.before},
+                  {"local_num_chunks_after", setting.local.after},
+                  {"num_hashes", setting.rounds},
+                  {"is_decoder", setting.causal}});
+    std::vector<float> values[2];
+    tools::SafetensorsWriter writer;
+    for (size_t i = 0; i < 2; ++i) {
+      values[i].resize(stored[0] * stored[1] * setting.rounds * stored[3]);
+      for (float& value : values[i]) value = normal(random);
+      writer.AddFloats(std::to_string(i), {stored[0], stored[1], setting.rounds, stored[3]}, values[i].data());
+    }
+    writer.Write((directory_ / "rotations.safetensors").string());
+    const tools::SafetensorsReader rotations((directory_ / "rotations.safetensors").string());
+    const ReformerReference reference(shape, weights, rotations);
+    const Converted converted = Convert(DType::kF32);
+    for (const uint32_t length : {1u, 4u, 5u, 9u, 13u, 24u, 25u, 37u}) {
+      const std::vector<int64_t> ids(all_ids.begin(), all_ids.begin() + length);
+      const StoredTensor text = {tools::ElementType::kI64,
+                                 {1, length},
+                                 reinterpret_cast<const uint8_t*>(ids.data()),
+                                 length * sizeof(int64_t)};
+      tools::Session session =
+          tools::SessionFor(converted.model, tools::BatchFromTensors(converted.model, 0, {{"input_ids", text}}));
+      session.Run();
+      const tools::Matrix found = session.Output(ValueOf(converted.model, "logits"));
+      const auto expected = reference.Logits(ids, shape.Padded(length));
+      double largest = 0, difference = 0;
+      for (size_t row = 0; row < length; ++row) {
+        for (size_t i = 0; i < found.width; ++i) {
+          largest = std::max(largest, std::fabs(expected[row][i]));
+          difference = std::max(difference, std::fabs(expected[row][i] - found.values[row * found.width + i]));
+        }
+      }
+      EXPECT_LE(difference, 1e-4 * largest)
+          << "LSH chunks of " << setting.hashed.length << ", local ones of " << setting.local.length << ", "
+          << setting.rounds << " rounds, " << length << " tokens";
+    }
+  }
 }
 
 TEST_P(Reformer, F16WeightsAreCloseAndIntegerWeightsRun) {

@@ -300,7 +300,7 @@ TEST(AttentionAttributes, Clustered) {
     for (const auto& [before, after] : {std::pair{1u, 0u}, {1u, 1u}, {0u, 0u}, {3u, 2u}}) {
       for (const bool causal : {false, true}) {
         Trial t(Sides::kSelf);
-        t.Clustered(rounds, 4, before, after);
+        t.Clustered(rounds, 4, before, after, causal ? 1 : 1 + 2 * before);
         t.Set(Attribute::kCausal, causal ? 1 : 0);
         t.spec.pattern.causal = causal;
         if (causal) {
@@ -576,6 +576,8 @@ TEST(AttentionAttributes, InputsAreChecked) {
               [](Program& p) { p.Set(A::kRounds, 65).Set(A::kChunk, 3).With(p.Sorted(p.q, p.tokens, 2)); });
   ExpectShape("many chunks", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2)).Set(A::kChunksBefore, 65); });
   ExpectShape("many chunks", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2)).Set(A::kChunksAfter, 65); });
+  ExpectShape("multiple of none", [](Program& p) { p.Set(A::kChunk, 3).Set(A::kChunkMultiple, 0); });
+  ExpectShape("large multiple", [](Program& p) { p.Set(A::kChunk, 3).Set(A::kChunkMultiple, (1 << 20) + 1); });
   ExpectShape("other rounds", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 3)); });
   ExpectShape("other heads", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2, 2)); });
   ExpectShape("rows of another space", [&](Program& p) { clustered(p, p.Sorted(p.other, p.others, 2)); });

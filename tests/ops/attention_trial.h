@@ -95,13 +95,14 @@ class Trial {
     marks_ = b_.Input("marks", keys_, 1, DType::kI32);
     has_marks_ = true;
   }
-  void Clustered(uint32_t rounds, uint32_t chunk, uint32_t before, uint32_t after) {
+  void Clustered(uint32_t rounds, uint32_t chunk, uint32_t before, uint32_t after, uint32_t multiple) {
     if (rounds > 0) Set(Attribute::kRounds, rounds);
     spec.pattern.rounds = std::max(rounds, 1u);
     sorted_ = rounds > 0;
     Count(Attribute::kChunk, &spec.pattern.chunk, chunk);
     Count(Attribute::kChunksBefore, &spec.pattern.chunks_before, before);
     Count(Attribute::kChunksAfter, &spec.pattern.chunks_after, after);
+    if (multiple > 1) Count(Attribute::kChunkMultiple, &spec.pattern.chunk_multiple, multiple);
   }
 
   // Output in every tiling, and weights, against the reference.

@@ -168,13 +168,15 @@ class ReferenceRun {
     return double{spec_.centers == Centers::kFractions ? center * static_cast<float>(keys) : center};
   }
 
-  std::vector<int> Times(uint32_t row, uint32_t segment, uint32_t position, uint32_t head, uint32_t first, uint32_t keys) const {
+  std::vector<int> Times(uint32_t row, uint32_t segment, uint32_t position, uint32_t head, uint32_t first,
+                         uint32_t keys) const {
     const Pattern& p = spec_.pattern;
     std::vector<int> times(keys, 0);
     if (spec_.centers != Centers::kNone) {
       const double center = Center(row, keys);
       for (uint32_t key = 0; key < keys; ++key) {
-        times[key] = key - center >= -static_cast<double>(p.left) && key - center <= static_cast<double>(p.right) ? 1 : 0;
+        times[key] =
+            key - center >= -static_cast<double>(p.left) && key - center <= static_cast<double>(p.right) ? 1 : 0;
       }
       return times;
     }
@@ -193,11 +195,13 @@ class ReferenceRun {
           circle.back().push_back(key);
           if (key == position) own.push_back(static_cast<int64_t>(circle.size()) - 1);
         }
+        while (circle.size() % (size_t{p.chunk_multiple}) != 0) circle.emplace_back();
       }
       const auto size = static_cast<int64_t>(circle.size());
       for (const int64_t chunk : own) {
         for (int64_t offset = -int64_t{p.chunks_before}; offset <= int64_t{p.chunks_after}; ++offset) {
-          for (const uint32_t key : circle[static_cast<size_t>(((chunk + offset) % size + size) % size)]) {
+          const int64_t seen = offset <= -size || offset >= size ? chunk : (chunk + offset + size) % size;
+          for (const uint32_t key : circle[static_cast<size_t>(seen)]) {
             if (!p.causal || key <= position) ++times[key];
           }
         }

@@ -97,7 +97,7 @@ constexpr int64_t kPadding = -1;
 std::vector<std::vector<int64_t>> Circles(const Model& model, const AttentionLayout& layout, const PaddedTensor& dense,
                                           const Session& session, const Batch& batch, uint32_t tap) {
   const size_t texts = dense.shape[0], heads = dense.shape[1], rows = dense.shape[2];
-  const size_t padded = (rows + layout.chunk - 1) / layout.chunk * layout.chunk;
+  const size_t whole = size_t{layout.chunk} * layout.multiple, padded = (rows + whole - 1) / whole * whole;
   size_t rounds = 1;
   if (layout.value) rounds = model.Value(session.request().program, *layout.value).width / (2 * heads);
   std::vector<std::vector<int64_t>> circles(texts * heads, std::vector<int64_t>(rounds * padded, kPadding));
@@ -125,7 +125,7 @@ PaddedTensor Chunked(const Model& model, const AttentionLayout& layout, const Pa
                      const Session& session, const Batch& batch, uint32_t tap) {
   const size_t heads = dense.shape[1], rows = dense.shape[2], chunk = layout.chunk;
   if (dense.shape[3] != rows) Fail("{}: chunks of {} queries and {} keys", dense.name, rows, dense.shape[3]);
-  if (rows <= chunk) return dense;
+  if (rows <= layout.least) return dense;
   const std::vector<std::vector<int64_t>> circles = Circles(model, layout, dense, session, batch, tap);
   const size_t places = circles.empty() ? 0 : circles[0].size(), chunks = places / chunk;
   const size_t columns = (size_t{layout.before} + 1 + layout.after) * chunk;
@@ -135,8 +135,10 @@ PaddedTensor Chunked(const Model& model, const AttentionLayout& layout, const Pa
   for (size_t matrix = 0; matrix < circles.size(); ++matrix) {
     const std::vector<int64_t>& circle = circles[matrix];
     const auto key_of = [&](size_t place, size_t column) {
-      const size_t seen = (place / chunk + chunks - layout.before % chunks + column / chunk) % chunks;
-      return circle[seen * chunk + column % chunk];
+      const size_t own = place / chunk, i = column / chunk;
+      // One that would be a whole circle away is the own one.
+      const bool near = i + chunks > layout.before && i < layout.before + chunks;
+      return circle[(near ? (own + chunks + i - layout.before) % chunks : own) * chunk + column % chunk];
     };
     std::vector<std::vector<size_t>> places_of(rows);
     for (size_t place = 0; place < places; ++place) {
@@ -200,8 +202,9 @@ AttentionLayout LayoutOf(const Model& model, uint32_t program, const std::string
     good = layout.side <= INT32_MAX;
   } else if (kind == "chunked") {
     layout.kind = AttentionLayout::Kind::kChunked;
-    text >> layout.chunk >> layout.before >> layout.after;
-    good = layout.chunk > 0 && layout.before <= INT16_MAX && layout.after <= INT16_MAX;
+    text >> layout.chunk >> layout.before >> layout.after >> layout.multiple >> layout.least;
+    good = layout.chunk > 0 && layout.multiple > 0 && layout.multiple <= INT32_MAX / layout.chunk &&
+           layout.before <= INT16_MAX && layout.after <= INT16_MAX;
     if (!text.eof()) text >> value;
   } else {
     good = false;

@@ -18,16 +18,17 @@ struct AttentionLayout {
     kRepeated,  // "repeated BLOCK TIMES FULL_UP_TO": where there are more than FULL_UP_TO keys, the first BLOCK of them
                 // count TIMES for queries of inner blocks, but are given as if once
     kKeysFirst,  // "keys_first": [batch, heads, keys, queries]
-    kChunked,    // "chunked CHUNK BEFORE AFTER [SORTED]": [batch, heads, chunks, CHUNK queries, columns], where columns
-                 // are the keys of the BEFORE chunks before, of the own one and of the AFTER after, the first chunk
-                 // after the last. With SORTED, which a `sort` made, chunks are of its rounds, one round after the
-                 // other, and the weights of a query are a softmax in each round. Up to CHUNK keys: kDense
+    kChunked,  // "chunked CHUNK BEFORE AFTER MULTIPLE LEAST [SORTED]": [batch, heads, chunks, CHUNK queries, columns],
+               // where columns are the keys of the BEFORE chunks before, of the own one and of the AFTER after, the
+               // first chunk after the last. With SORTED, which a `sort` made, chunks are of its rounds, one round
+               // after the other, and the weights of a query are a softmax in each round. Rounds are a multiple of
+               // MULTIPLE chunks, the last ones without keys. Up to LEAST keys: kDense
   };
   Kind kind = Kind::kDense;
-  uint32_t side = 0;                              // kBand
-  uint32_t block = 0, times = 0, full_up_to = 0;  // kRepeated
-  uint32_t chunk = 0, before = 0, after = 0;      // kChunked
-  std::optional<uint32_t> value;                  // VALUE or SORTED
+  uint32_t side = 0;                                                   // kBand
+  uint32_t block = 0, times = 0, full_up_to = 0;                       // kRepeated
+  uint32_t chunk = 0, before = 0, after = 0, multiple = 1, least = 0;  // kChunked
+  std::optional<uint32_t> value;                                       // VALUE or SORTED
 };
 
 AttentionLayout LayoutOf(const Model& model, uint32_t program, const std::string& step);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <random>
 
 #include "tools/base/fail.h"
@@ -15,6 +16,12 @@
 
 namespace fovea::tools {
 namespace {
+
+constexpr uint32_t kLongestChunk = 1u << 20;
+
+std::string PrefixOf(const Weights& weights) {
+  return weights.Has("embeddings.word_embeddings.weight") ? "" : "reformer.";
+}
 
 struct Shape {
   uint32_t heads, head_size, rounds;
@@ -152,11 +159,41 @@ std::string PositionTable(const Config& config, const std::string& embeddings, W
   return name;
 }
 
+// Chunks of one kind of layers. The library pads texts of more than `least` tokens until they fill whole chunks of all
+// layers, so a kind with shorter ones has chunks of nothing but padding at the end: `multiple` are as many as one fill.
+struct Chunks {
+  uint32_t length = 64, before = 1, after = 0;
+  uint32_t multiple = 1, least = 64;
+};
+
+Chunks ChunksOf(const Config& config, const std::string& kind, const std::string& other, bool has_other) {
+  const auto length_of = [&](const std::string& of) {
+    const uint32_t length = config.Number(of + "_attn_chunk_length", 64);
+    if (length == 0 || length > kLongestChunk) Fail("config.json: a chunk of {} tokens", length);
+    return length;
+  };
+  Chunks chunks;
+  chunks.length = chunks.least = length_of(kind);
+  chunks.before = config.Number(kind + "_num_chunks_before", 1);
+  chunks.after = config.Number(kind + "_num_chunks_after", 0);
+  if (has_other) {
+    chunks.multiple = length_of(other) / std::gcd(chunks.length, length_of(other));
+    if (chunks.multiple > 1) chunks.least = std::min(chunks.length, length_of(other));
+  }
+  return chunks;
+}
+
 class Writer {
  public:
-  Writer(const Config& config, const Shape& shape, EncoderBuilder& builder, std::string prefix,
+  Writer(const Config& config, const Shape& shape, const Chunks& hashed, const Chunks& local, EncoderBuilder& builder,
          Description& description)
-      : config_(config), shape_(shape), b_(builder), prefix_(std::move(prefix)), description_(description) {}
+      : config_(config),
+        shape_(shape),
+        hashed_chunks_(hashed),
+        local_chunks_(local),
+        b_(builder),
+        prefix_(PrefixOf(description.weights)),
+        description_(description) {}
 
   // Layer i, from streams `first` and `second`; its results are named streams.<i + 1> and hidden_states.<i + 1>.
   void Layer(uint32_t i, bool hashed, std::string* first, std::string* second) {
@@ -187,7 +224,7 @@ class Writer {
     ++hashed_;
     const std::string sorted = b_.Op("sort", {name}, {}, at + "sorted");
     const std::string step = fmt::format("attentions.{}", i);
-    Json attributes = Chunks("lsh", step, sorted);
+    Json attributes = InChunks(hashed_chunks_, step, sorted);
     attributes.update({{"rounds", shape_.rounds}, {"self_score", -1e5}});
     return b_.Attention(step, {q, k, v, sorted}, {}, at + "attended", attributes);
   }
@@ -200,29 +237,39 @@ class Writer {
     const std::string k = b_.Linear(in, from + "key", at + "key");
     const std::string v = b_.Linear(in, from + "value", at + "value");
     const std::string step = fmt::format("attentions.{}", i);
-    return b_.Attention(step, {q, k, v}, {}, at + "attended", Chunks("local", step, ""));
+    return b_.Attention(step, {q, k, v}, {}, at + "attended", LocalChunks(step));
   }
 
   // Attributes of an attention step over chunks; the library gives its weights chunk by chunk.
-  Json Chunks(const std::string& kind, const std::string& step, const std::string& sorted) {
-    const uint32_t chunk = config_.Number(kind + "_attn_chunk_length", 64);
-    const uint32_t before = config_.Number(kind + "_num_chunks_before", 1);
-    const uint32_t after = config_.Number(kind + "_num_chunks_after", 0);
-    description_.SetMetadata(
-        "layout." + step, fmt::format("chunked {} {} {}{}{}", chunk, before, after, sorted.empty() ? "" : " ", sorted));
-    Json attributes = {{"heads", shape_.heads}};
+  Json InChunks(const Chunks& chunks, const std::string& step, const std::string& sorted) {
+    description_.SetMetadata("layout." + step,
+                             fmt::format("chunked {} {} {} {} {}{}{}", chunks.length, chunks.before, chunks.after,
+                                         chunks.multiple, chunks.least, sorted.empty() ? "" : " ", sorted));
+    Json attributes = {{"heads", shape_.heads},
+                       {"chunk", chunks.length},
+                       {"chunks_before", chunks.before},
+                       {"chunks_after", chunks.after}};
     if (shape_.causal) attributes["causal"] = true;
-    if (kind == "local" && shape_.causal && before <= 1) {
-      // What lies around the ends is after the query: a window in blocks sees the same.
-      attributes.update({{"pattern", "window"}, {"block", chunk}, {"left", before * chunk}, {"right", 0u}});
-      return attributes;
-    }
-    attributes.update({{"chunk", chunk}, {"chunks_before", before}, {"chunks_after", after}});
+    if (chunks.multiple > 1) attributes["chunk_multiple"] = chunks.multiple;
     return attributes;
+  }
+
+  Json LocalChunks(const std::string& step) {
+    const Chunks& chunks = local_chunks_;
+    const Json attributes = InChunks(chunks, step, "");
+    if (!shape_.causal || chunks.before > 1 || chunks.after > 0) return attributes;
+    // What lies before the first chunk is after the query: a window in blocks sees the same.
+    return {{"heads", shape_.heads},
+            {"causal", true},
+            {"pattern", "window"},
+            {"block", chunks.length},
+            {"left", chunks.before * chunks.length},
+            {"right", 0u}};
   }
 
   const Config& config_;
   const Shape& shape_;
+  const Chunks hashed_chunks_, local_chunks_;
   EncoderBuilder& b_;
   const std::string prefix_;
   Description& description_;
@@ -234,7 +281,7 @@ class Writer {
 void DescribeReformer(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
-  const std::string prefix = weights.Has("embeddings.word_embeddings.weight") ? "" : "reformer.";
+  const std::string prefix = PrefixOf(weights);
   description.must_use = {prefix + "embeddings.", prefix + "encoder."};
 
   std::vector<bool> hashed;
@@ -248,15 +295,15 @@ void DescribeReformer(const Checkpoint& checkpoint, Description& description) {
   const uint32_t positions = std::min(config.Number("max_position_embeddings", 4096), weights.Get(table).rows);
   description.SetMetadata("max_positions", std::to_string(positions));
 
-  const uint32_t chunk = config.Number("lsh_attn_chunk_length", 64);
-  if (chunk == 0 || config.Number("local_attn_chunk_length", 64) == 0) Fail("config.json: a chunk of 0 tokens");
   Shape shape = {config.Number("num_attention_heads", 12),
                  config.Number("attention_head_size", 64),
                  config.Number("num_hashes", 1),
                  config.Flag("is_decoder", false),
                  {}};
   const auto hashing = static_cast<uint32_t>(std::count(hashed.begin(), hashed.end(), true));
-  if (hashing > 0) shape.buckets = BucketsOf(config, positions, chunk, description);
+  const Chunks hashed_chunks = ChunksOf(config, "lsh", "local", hashing < hashed.size());
+  const Chunks local_chunks = ChunksOf(config, "local", "lsh", hashing > 0);
+  if (hashing > 0) shape.buckets = BucketsOf(config, positions, hashed_chunks.length, description);
   AddRotations(checkpoint, shape, hashing, description);
   for (uint32_t i = 0; i < hashed.size(); ++i) {  // old files have constants of the masks
     for (const char* mask :
@@ -270,7 +317,7 @@ void DescribeReformer(const Checkpoint& checkpoint, Description& description) {
   builder.Op("embed", {"input_ids"}, {prefix + "embeddings.word_embeddings.weight"}, "embeddings.words");
   std::string second = builder.Op("position", {"embeddings.words"}, {table}, builder.HiddenState(0));
   std::string first = second;
-  Writer writer(config, shape, builder, prefix, description);
+  Writer writer(config, shape, hashed_chunks, local_chunks, builder, description);
   for (uint32_t i = 0; i < hashed.size(); ++i) writer.Layer(i, hashed[i], &first, &second);
   builder.Op("concat", {first, second}, {}, "streams");
   const std::string last = builder.Norm("streams", prefix + "encoder.layer_norm", "last_hidden_state");
@@ -283,7 +330,6 @@ void DescribeReformer(const Checkpoint& checkpoint, Description& description) {
   // How work is cut up, what follows from tensors, and what concerns training.
   for (const char* key :
        {"axial_norm_std", "chunk_size_lm_head", "chunk_size_feed_forward", "feed_forward_size", "hidden_size",
-        "lsh_num_chunks_after", "lsh_num_chunks_before", "local_num_chunks_after", "local_num_chunks_before",
         "num_buckets", "num_hashes", "hash_seed", "axial_pos_shape", "axial_pos_embds_dim"}) {
     config.Get(key);
   }

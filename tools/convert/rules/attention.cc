@@ -38,9 +38,10 @@ void AttentionRule(Check& c) {
     c.Number(Attribute::kLeft);
     c.Number(Attribute::kRight);
   }
-  for (const Attribute key : {Attribute::kDilation, Attribute::kBlock, Attribute::kFirst, Attribute::kLast,
-                              Attribute::kFullUpTo, Attribute::kTopK, Attribute::kChunk, Attribute::kChunksBefore,
-                              Attribute::kChunksAfter, Attribute::kQueryStride, Attribute::kApart}) {
+  for (const Attribute key :
+       {Attribute::kDilation, Attribute::kBlock, Attribute::kFirst, Attribute::kLast, Attribute::kFullUpTo,
+        Attribute::kTopK, Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter,
+        Attribute::kChunkMultiple, Attribute::kQueryStride, Attribute::kApart}) {
     c.Number(key);
   }
   for (const Attribute key : {Attribute::kCausal, Attribute::kBlocksByHead, Attribute::kGaussian}) c.Flag(key);
