@@ -59,6 +59,12 @@ Constant Weights::Get(const std::string& name) const {
           [stored, keep = files_] { return ToFloats(*stored); }};
 }
 
+std::vector<std::string> Weights::Stored() const {
+  std::vector<std::string> names;
+  for (const auto& entry : stored_) names.push_back(entry.first);
+  return names;
+}
+
 std::vector<std::string> Weights::Unused() const {
   std::vector<std::string> names;
   for (const auto& [name, stored] : stored_) {

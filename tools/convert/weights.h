@@ -34,7 +34,9 @@ class Weights {
   bool Has(const std::string& name) const;
   // Shape and values; fails with the name. Remembers that it was used.
   Constant Get(const std::string& name) const;
-  // Names in files that nobody asked for.
+  // Names in files.
+  std::vector<std::string> Stored() const;
+  // Those that nobody asked for.
   std::vector<std::string> Unused() const;
 
  private:

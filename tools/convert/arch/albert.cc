@@ -7,7 +7,7 @@ namespace fovea::tools {
 
 void DescribeAlbert(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
-  PostNormEncoder encoder = EncoderFromConfig(config);
+  PostNormEncoder encoder = EncoderFromConfig(config, "gelu_new");
   const uint32_t states = encoder.layers;
   const uint32_t inner = config.Number("inner_group_num", 1);
   const uint32_t groups = config.Number("num_hidden_groups", 1);

@@ -68,7 +68,7 @@ Blocks ReadBlocks(const Checkpoint& checkpoint, const PostNormEncoder& encoder, 
 
 void DescribeBigBird(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
-  PostNormEncoder encoder = EncoderFromConfig(config);
+  PostNormEncoder encoder = EncoderFromConfig(config, "gelu_new");
   encoder.prefix = "bert";
   if (config.Flag("rescale_embeddings", false)) encoder.word_scale = sqrt(config.Number("hidden_size"));
   encoder.pooler = "pooler";
@@ -79,7 +79,8 @@ void DescribeBigBird(const Checkpoint& checkpoint, Description& description) {
   encoder.masked_lm.norm = "cls.predictions.transform.LayerNorm";
   encoder.masked_lm.out = "cls.predictions.decoder";
   encoder.masked_lm_bias = "cls.predictions.bias";
-  config.Get("use_bias");  // biases are used where they are stored
+  RefuseBiases(checkpoint, description.weights, "use_bias", true,
+               {"attention.self.query", "attention.self.key", "attention.self.value"});
 
   const std::string type = config.Text("attention_type", "block_sparse");
   if (type == "block_sparse") {

@@ -133,7 +133,8 @@ void DescribeDebertaV2(const Checkpoint& checkpoint, Description& description) {
   encoder.attention = [&](EncoderBuilder& b, const AttentionSite& site) {
     const uint32_t width = weights.Get(site.names.query + ".weight").rows;
     const double scale = 1 / sqrt(static_cast<double>(width) / encoder.heads * distances.parts());
-    return b.Attention(fmt::format("attentions.{}", site.layer), {site.at + "query", site.at + "key", site.at + "value"},
+    return b.Attention(fmt::format("attentions.{}", site.layer),
+                       {site.at + "query", site.at + "key", site.at + "value"},
                        distances.Tensors(encoder.layer(site.layer)), site.at + "attended",
                        {{"heads", encoder.heads}, {"scale", scale}});
   };
@@ -149,7 +150,7 @@ void DescribeDebertaV2(const Checkpoint& checkpoint, Description& description) {
   const std::string head = legacy ? "cls.predictions." : "lm_predictions.lm_head.";
   encoder.masked_lm.dense = head + (legacy ? "transform.dense" : "dense");
   encoder.masked_lm.norm = head + (legacy ? "transform.LayerNorm" : "LayerNorm");
-  encoder.masked_lm.out = head + "decoder";
+  if (legacy) encoder.masked_lm.out = head + "decoder";  // the new one always takes the embeddings
   encoder.masked_lm_bias = head + "bias";
   // These follow from the tensors.
   for (const char* key :

@@ -152,6 +152,18 @@ void EncoderBuilder::Labels(const std::string& classifier) {
   if (!kind.empty()) description_.SetMetadata("problem_type", kind);
 }
 
+void RefuseBiases(const Checkpoint& checkpoint, const Weights& weights, const std::string& key, bool absent,
+                  const std::vector<std::string>& layers) {
+  if (checkpoint.config.Flag(key, absent)) return;
+  for (const std::string& name : weights.Stored()) {
+    for (const std::string& layer : layers) {
+      const std::string end = layer + ".bias";
+      if (name.size() < end.size() || name.compare(name.size() - end.size(), end.size(), end) != 0) continue;
+      Fail("config.json: {} is false, but tensor {} is stored", key, name);
+    }
+  }
+}
+
 void SplitLinear(Weights& weights, const std::string& name, const std::vector<std::string>& parts) {
   const auto count = static_cast<uint32_t>(parts.size());
   for (const bool bias : {false, true}) {

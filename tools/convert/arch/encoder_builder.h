@@ -85,6 +85,11 @@ class EncoderBuilder {
   Program program_;
 };
 
+// Fails where config.json says, by `key`, that layers have no bias (`absent`: whether they have where it does not say)
+// and one of them is stored all the same, which the original library would leave out. `layers`: ends of their names.
+void RefuseBiases(const Checkpoint& checkpoint, const Weights& weights, const std::string& key, bool absent,
+                  const std::vector<std::string>& layers);
+
 // Names the equal parts of a stored layer (weight, and bias if there is one) that computes several at once:
 // <name>.<part>.weight, ..
 void SplitLinear(Weights& weights, const std::string& name, const std::vector<std::string>& parts);

@@ -59,8 +59,10 @@ void DescribeGemma3(const Checkpoint& checkpoint, Description& description) {
     layer.out_norm = at + "post_feedforward_layernorm";
     encoder.layers.push_back(layer);
   }
+  RefuseBiases(checkpoint, weights, "attention_bias", false,
+               {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj"});
   // These follow from the tensors, or concern a decoder's head.
-  for (const char* key : {"attention_bias", "cache_implementation", "final_logit_softcapping", "intermediate_size"}) {
+  for (const char* key : {"cache_implementation", "final_logit_softcapping", "intermediate_size"}) {
     config.Get(key);
   }
   DescribePreNormEncoder(encoder, checkpoint, description);

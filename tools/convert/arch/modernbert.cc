@@ -58,11 +58,15 @@ void DescribeModernbert(const Checkpoint& checkpoint, Description& description) 
   heads.sequence = heads.token = heads.masked_lm = head;
   heads.masked_lm.out = "decoder";
   heads.masked_lm_table = encoder.table;
-  // Biases are used where they are stored; the rest follows from the tensors or concerns training.
-  for (const char* key :
-       {"attention_bias", "classifier_bias", "decoder_bias", "deterministic_flash_attn", "initializer_cutoff_factor",
-        "intermediate_size", "layer_norm_eps", "mlp_bias", "norm_bias", "position_embedding_type", "reference_compile",
-        "repad_logits_with_grad", "sparse_pred_ignore_index", "sparse_prediction"}) {
+  RefuseBiases(checkpoint, weights, "attention_bias", false, {"attn.Wqkv", "attn.Wo"});
+  RefuseBiases(checkpoint, weights, "mlp_bias", false, {"mlp.Wi", "mlp.Wo"});
+  RefuseBiases(checkpoint, weights, "norm_bias", false, {"norm"});
+  RefuseBiases(checkpoint, weights, "classifier_bias", false, {"head.dense"});
+  RefuseBiases(checkpoint, weights, "decoder_bias", true, {"decoder"});
+  // What follows from the tensors or concerns training.
+  for (const char* key : {"deterministic_flash_attn", "initializer_cutoff_factor", "intermediate_size",
+                          "layer_norm_eps", "position_embedding_type", "reference_compile", "repad_logits_with_grad",
+                          "sparse_pred_ignore_index", "sparse_prediction"}) {
     config.Get(key);
   }
   DescribePreNormEncoder(encoder, checkpoint, description);

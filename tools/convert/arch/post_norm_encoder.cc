@@ -28,7 +28,7 @@ class Writer {
     if (heads.sequence.activation.empty()) heads.sequence.activation = "tanh";
     heads.token.out = encoder_.token_out;
     heads.masked_lm = encoder_.masked_lm;
-    heads.masked_lm.activation = encoder_.activation;
+    if (heads.masked_lm.activation.empty()) heads.masked_lm.activation = encoder_.activation;
     heads.masked_lm_table = prefix_ + "embeddings.word_embeddings.weight";
     heads.masked_lm_bias = encoder_.masked_lm_bias;
     builder_.Finish(last, heads);
@@ -142,7 +142,7 @@ class Writer {
 
 }  // namespace
 
-PostNormEncoder EncoderFromConfig(const Config& config) {
+PostNormEncoder EncoderFromConfig(const Config& config, const std::string& activation) {
   config.Only("position_embedding_type", "absolute");
   config.Only("is_decoder", false);
   config.Only("is_encoder_decoder", false);
@@ -151,7 +151,7 @@ PostNormEncoder EncoderFromConfig(const Config& config) {
   encoder.layers = config.Number("num_hidden_layers");
   encoder.heads = config.Number("num_attention_heads");
   encoder.epsilon = config.Real("layer_norm_eps", 1e-12);
-  encoder.activation = config.Activation("hidden_act", "gelu");
+  encoder.activation = config.Activation("hidden_act", activation);
   encoder.layer = [](uint32_t i) {
     const std::string at = fmt::format("encoder.layer.{}.", i);
     return LayerNames{at + "attention.self.query",

@@ -43,7 +43,7 @@ struct PostNormEncoder {
   std::string pooler = "";  // after the prefix, too
   Head sequence;            // without a dense layer: the pooler, with tanh
   std::string token_out = "classifier";
-  Head masked_lm;  // the activation is that of the layers
+  Head masked_lm;  // without an activation: that of the layers
   std::string masked_lm_bias;
 
   // ---- numbers ----
@@ -62,8 +62,9 @@ struct PostNormEncoder {
   std::function<std::string(EncoderBuilder&, const AttentionSite&)> attention;  // returns the rows that were attended
 };
 
-// Fills heads, activation, epsilon, layers and their names as most of the family have them.
-PostNormEncoder EncoderFromConfig(const Config& config);
+// Fills heads, activation, epsilon, layers and their names as most of the family have them. `activation`: as
+// configurations call it, where this one does not.
+PostNormEncoder EncoderFromConfig(const Config& config, const std::string& activation = "gelu");
 // With RoBERTa's positions and heads besides.
 PostNormEncoder RobertaFromConfig(const Config& config);
 

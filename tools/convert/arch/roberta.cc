@@ -11,6 +11,7 @@ PostNormEncoder RobertaFromConfig(const Config& config) {
   encoder.sequence.dense = "classifier.dense";
   encoder.sequence.out = "classifier.out_proj";
   encoder.masked_lm.dense = "lm_head.dense";
+  encoder.masked_lm.activation = "gelu";  // whatever the layers have
   encoder.masked_lm.norm = "lm_head.layer_norm";
   encoder.masked_lm.out = "lm_head.decoder";
   encoder.masked_lm_bias = "lm_head.bias";

@@ -90,8 +90,10 @@ void DescribeVit(const Checkpoint& checkpoint, Description& description) {
   encoder.task_heads.pooler = prefix + "pooler.dense";
   encoder.task_heads.pooler_activation = config.Activation("pooler_act", "tanh");
   encoder.task_heads.sequence.out = "classifier";
-  // Biases are used where they are stored; the rest follows from the tensors or concerns training.
-  for (const char* key : {"encoder_stride", "hidden_size", "intermediate_size", "pooler_output_size", "qkv_bias"}) {
+  RefuseBiases(checkpoint, weights, "qkv_bias", true,
+               {"attention.attention.query", "attention.attention.key", "attention.attention.value"});
+  // What follows from the tensors or concerns training.
+  for (const char* key : {"encoder_stride", "hidden_size", "intermediate_size", "pooler_output_size"}) {
     config.Get(key);
   }
 
