@@ -9,11 +9,13 @@
 #include "tests/support/paths.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/check/golden_check.h"
 #include "tools/common/padded.h"
 #include "tools/convert/arch/image_input.h"
 #include "tools/convert/arch/image_windows.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
+#include "tools/convert/loaded_blob.h"
 #include "tools/convert/quantize.h"
 
 namespace fovea::tools {
@@ -283,6 +285,34 @@ TEST(ImageModels, RefuseSizesThatDoNotFit) {
   EXPECT_NE(Refusal(swin, "16x64").find("windows of 2 on 2 x 8 patches need 9"), std::string::npos);
   EXPECT_NE(Refusal(vit, "3x64").find("hold no patch"), std::string::npos);
   EXPECT_NE(Refusal(bert, "16x64").find("bert takes no images"), std::string::npos);
+}
+
+// Swin's hidden states once more, channels first.
+TEST(ImageModels, HiddenStatesAsPictures) {
+  const std::string directory = Golden("swin");
+  ConvertOptions options;
+  options.input = directory;
+  ConvertReport report;
+  const LoadedBlob blob(BuildBlob(Describe(options), options, report), "swin");
+  const SafetensorsReader golden(directory + "/golden.safetensors");
+  StoredTensors cases = {{"a.in.pixel_values", golden.Get("a.in.pixel_values")}};
+  std::vector<std::vector<float>> pictures;
+  const uint64_t sides[] = {16, 8, 8};
+  pictures.reserve(3);
+  for (uint64_t i = 0; i < 3; ++i) {
+    const StoredTensor& stored = golden.Get("a.out.hidden_states." + std::to_string(i));
+    const std::vector<float> states = ToFloats(stored);
+    const uint64_t places = stored.shape[1], width = stored.shape[2], side = sides[i];
+    std::vector<float>& picture = pictures.emplace_back(states.size());
+    for (size_t at = 0; at < states.size(); ++at) picture[at % width * places + at / width] = states[at];
+    cases["a.out.reshaped_hidden_states." + std::to_string(i)] = {ElementType::kF32,
+                                                                  {1, width, side, side},
+                                                                  reinterpret_cast<const uint8_t*>(picture.data()),
+                                                                  picture.size() * sizeof(float)};
+  }
+  const auto lines = CheckGolden(blob.model, cases, {});
+  EXPECT_EQ(lines.size(), 3u);
+  for (const CheckLine& line : lines) EXPECT_TRUE(line.ok && line.compared) << LineText(line);
 }
 
 }  // namespace

@@ -191,6 +191,33 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
   return batch;
 }
 
+namespace {
+
+PaddedTensor LaidOut(const Model& model, const PaddedTensor& value) {
+  const char* words = model.Metadata("layout." + value.name);
+  if (words == nullptr) return value;
+  std::istringstream text(words);
+  std::string kind;
+  uint64_t rows = 0, columns = 0;
+  text >> kind >> rows >> columns;
+  const uint64_t places = value.shape.size() == 3 ? value.shape[1] : 0;
+  if (kind != "channels_first" || text.fail() || places == 0 || columns == 0 || places % columns != 0 ||
+      places / columns != rows) {
+    Fail("{}: metadata layout.{} is {}, its shape {}", model.name(), value.name, words, ShapeText(value.shape));
+  }
+  const uint64_t width = value.shape[2];
+  PaddedTensor out{value.name, {value.shape[0], width, rows, columns}, value.values, value.valid};
+  for (size_t i = 0; i < out.values.size(); ++i) {
+    const uint64_t picture = i / (places * width), channel = i / places % width, place = i % places;
+    const uint64_t from = (picture * places + place) * width + channel;
+    out.values[i] = value.values[from];
+    out.valid[i] = value.valid[from];
+  }
+  return out;
+}
+
+}  // namespace
+
 PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch& batch, uint32_t value,
                          const std::string& name) {
   if (batch.ragged) return RaggedValue(session, value, name);
@@ -213,7 +240,7 @@ PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch
     std::fill_n(out.valid.begin() + static_cast<ptrdiff_t>(at), entries, uint8_t{1});
     from += entries;
   }
-  return out;
+  return LaidOut(model, out);
 }
 
 PaddedTensor PaddedAttention(const Model& model, const Session& session, const Batch& batch, uint32_t tap,

@@ -28,7 +28,8 @@ struct PaddedTensor {
   std::vector<uint8_t> valid;  // per entry: 0 at padding
 };
 
-// [batch, sequence, width], or [rows, width] where the value's space has no parent.
+// [batch, sequence, width], or [rows, width] where the value's space has no parent. Metadata "layout.<name>" may say
+// "channels_first ROWS COLUMNS": the segments are pictures, row by row, and become [batch, width, ROWS, COLUMNS].
 PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch& batch, uint32_t value,
                          const std::string& name);
 // [batch, heads, queries, keys]; `tap` is a position in the session's taps: one that is dense and has all rows.

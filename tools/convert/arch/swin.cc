@@ -146,13 +146,22 @@ void DescribeSwin(const Checkpoint& checkpoint, Description& description) {
     x = stage.Blocks(x, depths[i], last ? state : "");
     if (!last) x = stage.Downsample(x, fmt::format("stages.{}.patches", i + 1), state);
   }
+  // The hidden states once more, as pictures.
+  for (size_t i = 0; i <= depths.size(); ++i) {
+    const Grid& grid = grids[std::min(i, grids.size() - 1)];
+    const std::string name = fmt::format("reshaped_hidden_states.{}", i);
+    description.SetMetadata("alias." + name, builder.HiddenState(static_cast<uint32_t>(i)));
+    description.SetMetadata("layout." + name, fmt::format("channels_first {} {}", grid.rows, grid.columns));
+  }
   Heads task_heads;
   task_heads.mean_pooler = true;
   task_heads.sequence_pool = "mean";
   task_heads.sequence.out = "classifier";
-  // Biases are used where they are stored; the rest follows from the tensors or concerns training.
+  RefuseBiases(checkpoint, weights, "qkv_bias", true,
+               {"attention.self.query", "attention.self.key", "attention.self.value"});
+  // What follows from the tensors or concerns training.
   for (const char* key : {"drop_path_rate", "embed_dim", "encoder_stride", "hidden_size", "mlp_ratio", "num_layers",
-                          "out_features", "out_indices", "path_norm", "qkv_bias", "stage_names"}) {
+                          "out_features", "out_indices", "path_norm", "stage_names"}) {
     config.Get(key);
   }
   builder.Finish(builder.Norm(x, prefix + "layernorm", "last_hidden_state"), task_heads);
