@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <string>
 #include <utility>
+
+#include "tools/base/printable.h"
 
 namespace fovea::tools {
 
+// Messages quote files and arguments, whose bytes may be anything.
 struct Failure : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit Failure(const std::string& message) : std::runtime_error(Printable(message)) {}
 };
 
 template <typename... Args>

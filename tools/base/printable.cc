@@ -1,19 +1,41 @@
 // Foreign strings as a terminal may show them.
 #include "tools/base/printable.h"
 
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
+
+#include "runtime/text/utf8.h"
 
 namespace fovea::tools {
+namespace {
 
-std::string Printable(const std::string& text) {
-  // The JSON writer does both; its quotes and their escapes are not wanted.
-  const std::string quoted = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  std::string plain;
-  for (size_t i = 1; i + 1 < quoted.size(); ++i) {
-    if (quoted[i] == '\\' && (quoted[i + 1] == '"' || quoted[i + 1] == '\\')) ++i;
-    plain += quoted[i] == '\x7f' ? '?' : quoted[i];
+// Control characters, ends of lines and of paragraphs, and what turns the direction of writing.
+bool Acts(uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+}  // namespace
+
+std::string Printable(const std::string& raw) {
+  std::string line;
+  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(raw.data());
+  for (size_t at = 0; at < raw.size();) {
+    const text::Char c = text::ReadChar(bytes + at, raw.size() - at);
+    const bool broken = c.code == text::kReplacement && c.size == 1;
+    if (c.code == '\n') {
+      line += "\\n";
+    } else if (c.code == '\t') {
+      line += "\\t";
+    } else if (broken || (Acts(c.code) && c.code < 0x100)) {
+      line += fmt::format("\\x{:02x}", broken ? bytes[at] : c.code);
+    } else if (Acts(c.code)) {
+      line += fmt::format("\\u{:04x}", c.code);
+    } else {
+      line.append(raw, at, c.size);
+    }
+    at += c.size;
   }
-  return plain;
+  return line;
 }
 
 std::string Shortened(const std::string& text, size_t bytes) {

@@ -8,8 +8,8 @@
 
 namespace fovea::tools {
 
-// Control characters escaped and broken UTF-8 replaced: fit for a terminal whatever a file says.
-std::string Printable(const std::string& text);
+// Escapes what a terminal would act on and what is no UTF-8 ("\n", "\x00", "\u202e"). Escaped text stays as it is.
+std::string Printable(const std::string& raw);
 // The same, cut to about `bytes` bytes.
 std::string Shortened(const std::string& text, size_t bytes = 96);
 

@@ -52,7 +52,7 @@ class Strings {
   Strings() { bytes_.push_back(0); }
 
   uint32_t Add(const std::string& text) {
-    if (text.find('\0') != std::string::npos) Fail("text {} has a zero byte in it", text.c_str());
+    if (text.find('\0') != std::string::npos) Fail("text {} has a zero byte in it", text);
     const auto [at, is_new] = offsets_.emplace(text, bytes_.size());
     if (is_new && !text.empty()) Append(bytes_, text.c_str(), text.size() + 1);
     if (bytes_.size() > UINT32_MAX - 1) Fail("more than 4 GiB of strings");

@@ -15,7 +15,7 @@ namespace {
 
 int Report(Console* console, std::string message, const char* hint = "") {
   std::replace(message.begin(), message.end(), '\n', ' ');
-  console->err << "fovea: " << message << hint << std::endl;
+  console->err << "fovea: " << Printable(message) << hint << std::endl;
   return kExitBadInput;
 }
 

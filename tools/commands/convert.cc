@@ -143,7 +143,7 @@ void Run(const Arguments& arguments, Console* console) {
   const ConvertReport report = Convert(options, [&](const std::string& stage, const std::string& name, size_t done,
                                                     size_t total) { line.Show(stage, name, done, total); });
   line.Clear();
-  for (const std::string& warning : report.warnings) console->err << "fovea: warning: " << warning << "\n";
+  for (const std::string& warning : report.warnings) console->err << "fovea: warning: " << Printable(warning) << "\n";
   const OrderedJson json = ToJson(report, options.output);
   if (!arguments.report.empty()) {
     const std::string text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
