@@ -11,6 +11,7 @@
 #include "fovea/status.h"
 #include "fovea/tap.h"
 #include "fovea/text.h"
+#include "fovea/types.h"
 #include "fovea/version.h"
 
 #endif /* FOVEA_FOVEA_H_ */

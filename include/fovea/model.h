@@ -9,6 +9,7 @@
 #define FOVEA_MODEL_H_
 
 #include "fovea/memory.h"
+#include "fovea/types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,12 +28,12 @@ enum {
 typedef struct fovea_model_options {
   size_t struct_size;
   uint32_t backend; /* FOVEA_BACKEND_* */
-  uint32_t
-      skip_checksum; /* 1: do not read the whole blob to verify its checksum. All structural checks are made anyway. */
+  /* 1: do not read the whole blob to verify its checksum. All structural checks are made anyway. */
+  uint32_t skip_checksum;
 } fovea_model_options;
 
 /* Checks a whole blob: checksum, every section, record, shape and the tokenizer's data. Uses no memory and keeps
- * nothing. `blob` must start on a multiple of 64 bytes (FOVEA_E_MISALIGNED). Linear in `size`. Any thread. Returns
+ * nothing. `blob` needs an alignment of 64 bytes (FOVEA_E_MISALIGNED). Linear in `size`. Any thread. Returns
  * FOVEA_OK, FOVEA_E_NULL, FOVEA_E_MISALIGNED, a FOVEA_E_BLOB or FOVEA_E_UNSUPPORTED status. */
 FOVEA_API fovea_status fovea_blob_verify(const void* blob, uint64_t size, fovea_error* error);
 
@@ -54,18 +55,11 @@ FOVEA_API fovea_status fovea_model_make(const void* blob, uint64_t size, const f
                                         fovea_memory memory, void* memory_context, fovea_model** model,
                                         fovea_error* error);
 
-/* ---- Looking inside. Strings belong to the blob. All of it is constant and may be called from any thread. ---- */
+/* ---- Looking inside. Strings belong to the blob. All of it is constant and may be called from any thread. The caller
+ * sets struct_size of the struct to be filled. Statuses: FOVEA_E_HANDLE, FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE,
+ * FOVEA_E_INDEX. ---- */
 
-enum {
-  FOVEA_TYPE_F32 = 0,
-  FOVEA_TYPE_F16 = 1,
-  FOVEA_TYPE_I8 = 2,
-  FOVEA_TYPE_I4 = 3,
-  FOVEA_TYPE_I32 = 4,
-  FOVEA_TYPE_BF16 = 5
-};
-
-/* "no such": a space without parent. */
+/* "No such": a space without parent, an absent tensor. */
 #define FOVEA_NONE 0xffffffffu
 
 typedef struct fovea_model_info {
@@ -86,6 +80,7 @@ typedef struct fovea_model_info {
 FOVEA_API fovea_status fovea_model_get_info(const fovea_model* model, fovea_model_info* info);
 
 typedef struct fovea_section_info {
+  size_t struct_size;
   const char* name;
   uint32_t kind;
   uint64_t offset;
@@ -96,16 +91,18 @@ FOVEA_API fovea_status fovea_model_section(const fovea_model* model, uint32_t se
 
 /* A row space: what the rows of a value are. Segment i of a space is row i of its parent. */
 typedef struct fovea_space_info {
+  size_t struct_size;
   const char* name;
   uint32_t parent; /* FOVEA_NONE: all rows are one segment. */
-  uint32_t
-      is_input; /* 1: the caller sets its segments; 0: they follow from another space, or a run selects its rows. */
-  uint32_t max_segment_rows; /* Longest segment that the model has (position tables, segments of one length);
-                                0xffffffff: any. */
+  /* 1: the caller sets its segments; 0: they follow from another space, or a run selects its rows. */
+  uint32_t is_input;
+  /* Longest segment that the model has (position tables, segments of one length); FOVEA_NONE: any. */
+  uint32_t max_segment_rows;
 } fovea_space_info;
 FOVEA_API fovea_status fovea_model_space(const fovea_model* model, uint32_t space, fovea_space_info* info);
 
 typedef struct fovea_tensor_info {
+  size_t struct_size;
   const char* name;
   uint32_t type; /* FOVEA_TYPE_* */
   uint32_t rows;
@@ -125,6 +122,7 @@ FOVEA_API fovea_status fovea_model_metadata_at(const fovea_model* model, uint32_
                                                const char** value);
 
 typedef struct fovea_program_info {
+  size_t struct_size;
   const char* name;
   uint32_t value_count;
   uint32_t step_count;
@@ -135,15 +133,17 @@ FOVEA_API fovea_status fovea_model_program(const fovea_model* model, uint32_t pr
 enum { FOVEA_ROLE_INTERNAL = 0, FOVEA_ROLE_INPUT = 1, FOVEA_ROLE_OUTPUT = 2 };
 
 typedef struct fovea_value_info {
+  size_t struct_size;
   const char* name;
   uint32_t space;
   uint32_t width;
-  uint32_t type; /* FOVEA_TYPE_F32; FOVEA_TYPE_I32 for ids, marks and indices of selected rows; F16, BF16, I8: keys and
-                    values stored so. */
-  uint32_t role; /* FOVEA_ROLE_* */
-  uint32_t id_limit;   /* Ids must be below this; 0 for values that are not ids (marks may be any number). */
-  uint32_t carried_by; /* Inputs: the output of the program whose rows of one run are this input's of the next;
-                          FOVEA_NONE: none. */
+  /* FOVEA_TYPE_F32; FOVEA_TYPE_I32 for ids, marks and indices of selected rows; F16, BF16, I8: keys and values stored
+   * so. */
+  uint32_t type;
+  uint32_t role;     /* FOVEA_ROLE_* */
+  uint32_t id_limit; /* Ids must be below this; 0 for values that are not ids (marks may be any number). */
+  /* Inputs: the output of the program whose rows of one run are this input's of the next; FOVEA_NONE: none. */
+  uint32_t carried_by;
 } fovea_value_info;
 FOVEA_API fovea_status fovea_program_value(const fovea_model* model, uint32_t program, uint32_t value,
                                            fovea_value_info* info);
@@ -158,6 +158,7 @@ FOVEA_API fovea_status fovea_model_find_program(const fovea_model* model, const 
 
 /* One operation of a program: what runs, where and at what cost. */
 typedef struct fovea_step_info {
+  size_t struct_size;
   const char* op;      /* "linear", "attention", .. */
   const char* name;    /* The step's own name, or its output's. */
   uint32_t output;     /* Value. */

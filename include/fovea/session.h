@@ -4,9 +4,10 @@
  *   fixed    plan and operators; must not move
  *   state    carried values, which a session remembers from run to run; empty for programs without them
  *   scratch  inputs, outputs and working memory; sessions that are never used at the same time may share one block:
- * then one session's inputs and outputs last only until another one of them is touched After fovea_session_init nothing
- * is allocated, locked or looked up again. One session is used by one thread at a time (its workers aside); different
- * sessions are independent.
+ *            then one session's inputs and outputs last only until another one of them is touched
+ *
+ * After fovea_session_init nothing is allocated, locked or looked up again. One session is used by one thread at a time
+ * (its workers aside); different sessions are independent.
  *
  *   fovea_session_size -> memory -> fovea_session_init
  *   loop: fovea_session_set_segments, write the inputs, fovea_session_run, read the outputs
@@ -24,7 +25,7 @@ extern "C" {
 
 typedef struct fovea_session fovea_session;
 
-/* The most rows that will ever be bound at a time in one input space. */
+/* The most rows that will ever be bound at a time in one input space. This struct never changes. */
 typedef struct fovea_limit {
   uint32_t space;
   uint32_t rows;         /* In all segments together, at least 1. */
@@ -44,7 +45,7 @@ typedef struct fovea_session_options {
   uint32_t keep_count;
   uint32_t tap_count;
   const uint32_t* keep;  /* Values to keep readable after a run, besides the outputs: each gets memory of its own. */
-  const fovea_tap* taps; /* Attention weights to keep, see fovea/tap.h. */
+  const fovea_tap* taps; /* Attention weights to keep, see fovea/tap.h; all with the same struct_size. */
   fovea_runner runner;   /* NULL: workers are called one after the other. */
   void* runner_context;
   uint64_t (*clock)(void); /* If given, ticks are summed per step (fovea_session_step_ticks). Called by workers. */
@@ -53,7 +54,7 @@ typedef struct fovea_session_options {
   uint32_t linked_count;
 } fovea_session_options;
 
-/* Three blocks, each on a multiple of 64 bytes. A size of 0 needs no memory. */
+/* Three blocks, each with an alignment of 64 bytes. A size of 0 needs no memory. Set struct_size. */
 typedef struct fovea_session_memory {
   size_t struct_size;
   uint64_t fixed_size, state_size, scratch_size;
@@ -96,7 +97,7 @@ FOVEA_API fovea_status fovea_session_set_segments(fovea_session* session, uint32
 
 /* A matrix in the session's memory: row r starts at (char*)data + r * row_bytes. Rows of FOVEA_TYPE_I8 begin with f32
  * scales, one for each of (row_bytes - width) / 4 (rounded down) equal parts of the `width` integers after them:
- * element = integer * scale of its part. */
+ * element = integer * scale of its part. This struct never changes. */
 typedef struct fovea_view {
   void* data;
   uint32_t type; /* FOVEA_TYPE_F32 or FOVEA_TYPE_I32; F16, BF16 or I8 only where the program casts */
@@ -139,7 +140,7 @@ FOVEA_API fovea_status fovea_session_link(fovea_session* session, uint32_t input
 FOVEA_API fovea_status fovea_session_reset(fovea_session* session, fovea_error* error);
 
 /* Carried inputs as bytes: to go on later, in another place, or twice from one point (save one session, restore
- * another). The bytes are the rows that are bound now after a header with the blob's checksum and the program: limits,
+ * another). The bytes are the rows that are bound now, after a header with the blob's checksum and the program: limits,
  * workers and machine do not matter. Restoring checks all of it and needs the same number of rows bound; then runs go
  * on with the same bits. Memory needs no alignment. FOVEA_E_ORDER while a run is in progress or before segments are
  * set; FOVEA_E_TOO_SMALL (expected: the exact bytes); FOVEA_E_STATE. A failed call changes nothing. Outputs of a

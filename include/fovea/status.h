@@ -56,7 +56,7 @@ enum {
   FOVEA_E_STRUCT_SIZE = FOVEA_E_ARGUMENT | (2 << 8), /* struct_size too small, or an unknown field is not zero. */
   FOVEA_E_NAME = FOVEA_E_ARGUMENT | (3 << 8),        /* No program, value, space or layer of that name. */
   FOVEA_E_INDEX = FOVEA_E_ARGUMENT | (4 << 8),       /* An index is out of range. */
-  FOVEA_E_HANDLE = FOVEA_E_ARGUMENT | (5 << 8),      /* Not a live handle of this kind. */
+  FOVEA_E_HANDLE = FOVEA_E_ARGUMENT | (5 << 8),      /* An invalid handle: NULL, or not one of this kind. */
   FOVEA_E_OPTION = FOVEA_E_ARGUMENT | (6 << 8),      /* An option's value is out of range. */
 
   /* Details of FOVEA_E_BLOB. */
@@ -76,7 +76,7 @@ enum {
 
   /* Details of FOVEA_E_MEMORY. */
   FOVEA_E_TOO_SMALL = FOVEA_E_MEMORY | (1 << 8),  /* `expected` bytes are needed, `found` were given. */
-  FOVEA_E_MISALIGNED = FOVEA_E_MEMORY | (2 << 8), /* The block must start on a multiple of `expected` bytes. */
+  FOVEA_E_MISALIGNED = FOVEA_E_MEMORY | (2 << 8), /* The block, pointer or stride needs an alignment of `expected` bytes. */
 
   /* Details of FOVEA_E_LIMIT. */
   FOVEA_E_ROWS =
@@ -94,7 +94,8 @@ enum {
       FOVEA_E_INPUT | (4 << 8) /* A saved state is damaged, or of another program, model or number of rows. */
 };
 
-/* Where and why a call failed. Fields that do not apply are zero, or FOVEA_NOWHERE for section, step and tensor. */
+/* Where and why a call failed. Fields that do not apply are zero, or FOVEA_NOWHERE for section, step and tensor. This
+ * struct never changes. */
 #define FOVEA_NOWHERE 0xffffffffu
 typedef struct fovea_error {
   fovea_status status;

@@ -27,32 +27,36 @@ enum { FOVEA_TAP_DENSE = 0, FOVEA_TAP_SPARSE = 1 };
 
 /* fovea_tap.rows: which query rows, in each segment of the query space. */
 enum {
-  FOVEA_ROWS_ALL = 0,
-  FOVEA_ROWS_LAST = 1,  /* The last one. */
-  FOVEA_ROWS_STRIDE = 2 /* offset, offset + stride, offset + 2 * stride, ...; none of segments that end before. */
+  FOVEA_TAP_ROWS_ALL = 0,
+  FOVEA_TAP_ROWS_LAST = 1,  /* The last one. */
+  FOVEA_TAP_ROWS_STRIDE = 2 /* offset, offset + stride, offset + 2 * stride, ...; none of segments that end before. */
 };
 
 /* fovea_tap.reduce: the wanted heads as one. A key that a head does not see has the weight 0 there. */
 enum { FOVEA_REDUCE_NONE = 0, FOVEA_REDUCE_MEAN = 1, FOVEA_REDUCE_MAX = 2 };
 
-/* Weights to keep of one attention step. All zero but the step: every row and head, dense. A step can be tapped once.
- */
+/* Weights to keep of one attention step. Set struct_size to sizeof(fovea_tap), and the step; all else zero: every row
+ * and head, dense. A step can be tapped once. */
 typedef struct fovea_tap {
+  size_t struct_size;
   uint32_t step;   /* An attention step of the program. */
   uint32_t form;   /* FOVEA_TAP_* */
-  uint32_t rows;   /* FOVEA_ROWS_* */
-  uint32_t stride; /* FOVEA_ROWS_STRIDE: at least 1; else 0. */
-  uint32_t offset; /* FOVEA_ROWS_STRIDE: the first row of a segment that is wanted, counted from 0; else 0. */
+  uint32_t rows;   /* FOVEA_TAP_ROWS_* */
+  uint32_t stride; /* FOVEA_TAP_ROWS_STRIDE: at least 1; else 0. */
+  uint32_t offset; /* FOVEA_TAP_ROWS_STRIDE: the first row of a segment that is wanted, counted from 0; else 0. */
   uint32_t reduce; /* FOVEA_REDUCE_* */
   uint64_t heads;  /* Bit h: head h is wanted; 0: all are. Only for steps of up to 64 heads. */
 } fovea_tap;
 
-/* What a tap kept in the last run. Pointers are into the session's memory and valid until the next run. */
+/* What a tap kept in the last run. Pointers are into the session's memory and valid until the next run. Set
+ * struct_size. */
 typedef struct fovea_weights {
+  size_t struct_size;
   const uint32_t* query_rows; /* [rows] Which rows of the query space, ascending. */
-  const float* data; /* Dense: the weight that row query_rows[r] and wanted head h give to the j-th key of the row's
-                        segment is data[(r * heads + h) * stride + j]; 0 where the pattern hides the key. Nothing is
-                        promised for j past the segment's keys. Sparse: NULL, see fovea_session_sparse. */
+  /* Dense: the weight that row query_rows[r] and wanted head h give to the j-th key of the row's segment is
+   * data[(r * heads + h) * stride + j]; 0 where the pattern hides the key. Nothing is promised for j past the segment's
+   * keys. Sparse: NULL, see fovea_session_sparse. */
+  const float* data;
   uint64_t entries;  /* Sparse: how many weights there are in all. Dense: 0. */
   uint32_t form;     /* FOVEA_TAP_* */
   uint32_t rows;     /* Tapped rows. */
@@ -62,7 +66,8 @@ typedef struct fovea_weights {
   uint32_t key_rows; /* Rows of the key space in this run. */
 } fovea_weights;
 
-/* Tap `tap`: its position in options.taps. FOVEA_E_INDEX for no such tap, FOVEA_E_ORDER before a run. */
+/* Tap `tap`: its position in options.taps. FOVEA_E_INDEX for no such tap, FOVEA_E_ORDER before a run,
+ * FOVEA_E_STRUCT_SIZE. */
 FOVEA_API fovea_status fovea_session_weights(const struct fovea_session* session, uint32_t tap, fovea_weights* weights,
                                              fovea_error* error);
 
@@ -70,19 +75,20 @@ FOVEA_API fovea_status fovea_session_weights(const struct fovea_session* session
  * columns, whose column k is row k of the whole key space: fovea_session_segments(key_space) says which segment that
  * lies in. */
 enum {
-  FOVEA_SPARSE_CSR =
-      0, /* Line by line: entries offsets[l] .. offsets[l + 1] - 1 are of line l. offsets, keys, values. */
-  FOVEA_SPARSE_COO = 1, /* Each entry with both its places, in the same order. lines, keys, values. */
-  FOVEA_SPARSE_CSC =
-      2 /* Column by column: entries offsets[k] .. offsets[k + 1] - 1 are of key k. offsets, lines, values. */
+  /* Line by line: entries offsets[l] .. offsets[l + 1] - 1 are of line l. offsets, keys, values. */
+  FOVEA_SPARSE_CSR = 0,
+  /* Each entry with both its places, in the same order. lines, keys, values. */
+  FOVEA_SPARSE_COO = 1,
+  /* Column by column: entries offsets[k] .. offsets[k + 1] - 1 are of key k. offsets, lines, values. */
+  FOVEA_SPARSE_CSC = 2
 };
 
 /* The caller's arrays. Those that the layout does not have are neither read nor written and may be NULL. In a line keys
  * ascend, in a column lines do; no entry comes twice or is 0. */
 typedef struct fovea_sparse {
   size_t struct_size;
-  uint64_t offset_room; /* Entries in `offsets`: at least lines + 1 (CSR), key_rows + 1 (CSC). */
-  uint64_t entry_room;  /* Entries in each of the others: at least fovea_weights.entries. */
+  uint64_t offset_capacity; /* Entries in `offsets`: at least lines + 1 (CSR), key_rows + 1 (CSC). */
+  uint64_t entry_capacity;  /* Entries in each of the others: at least fovea_weights.entries. */
   uint64_t* offsets;
   uint32_t* lines;
   uint32_t* keys;
@@ -91,7 +97,7 @@ typedef struct fovea_sparse {
 } fovea_sparse;
 
 /* Writes a sparse tap into the caller's arrays, in time proportional to what it writes; sizes are in fovea_weights.
- * FOVEA_E_OPTION for a dense tap or an unknown layout, FOVEA_E_TOO_SMALL (expected: the room needed), FOVEA_E_NULL and
+ * FOVEA_E_OPTION for a dense tap or an unknown layout, FOVEA_E_CAPACITY (expected: the entries needed), FOVEA_E_NULL and
  * what fovea_session_weights returns. */
 FOVEA_API fovea_status fovea_session_sparse(const struct fovea_session* session, uint32_t tap,
                                             const fovea_sparse* arrays, fovea_error* error);

@@ -60,7 +60,7 @@ extern "C" {
 fovea_status fovea_generate_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs,
                                    uint32_t capacity, uint32_t* count, fovea_error* error) {
   Reporter reporter(error);
-  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a model").code;
+  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "invalid model handle").code;
   if (count == nullptr || (inputs == nullptr && capacity != 0)) {
     return reporter.Fail(FOVEA_E_NULL, "inputs or count is NULL").code;
   }

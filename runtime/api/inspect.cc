@@ -36,39 +36,46 @@ fovea_status fovea_model_get_info(const fovea_model* model, fovea_model_info* in
 
 fovea_status fovea_model_section(const fovea_model* model, uint32_t section, fovea_section_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
-  if (info == nullptr) return FOVEA_E_NULL;
   const Records<SectionRecord>& sections = model->model.blob.sections;
   if (section >= sections.count) return FOVEA_E_INDEX;
   const SectionRecord& s = sections[section];
-  *info = {NameOf(s.kind), static_cast<uint32_t>(s.kind), s.offset, s.size, s.layout};
-  return FOVEA_OK;
+  fovea_section_info values{};
+  values.name = NameOf(s.kind);
+  values.kind = static_cast<uint32_t>(s.kind);
+  values.offset = s.offset;
+  values.size = s.size;
+  values.layout = s.layout;
+  return WriteStruct(values, info);
 }
 
 fovea_status fovea_model_space(const fovea_model* model, uint32_t space, fovea_space_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
-  if (info == nullptr) return FOVEA_E_NULL;
   const Blob& blob = model->model.blob;
   if (space >= blob.spaces.count) return FOVEA_E_INDEX;
   const SpaceRecord& s = blob.spaces[space];
-  *info = {blob.String(s.name), s.parent, s.kind == SpaceKind::kInput ? 1u : 0u, model->model.max_segment_rows[space]};
-  return FOVEA_OK;
+  fovea_space_info values{};
+  values.name = blob.String(s.name);
+  values.parent = s.parent;
+  values.is_input = s.kind == SpaceKind::kInput ? 1 : 0;
+  values.max_segment_rows = model->model.max_segment_rows[space];
+  return WriteStruct(values, info);
 }
 
 fovea_status fovea_model_tensor(const fovea_model* model, uint32_t tensor, fovea_tensor_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
-  if (info == nullptr) return FOVEA_E_NULL;
   const Blob& blob = model->model.blob;
   if (tensor >= blob.tensors.count) return FOVEA_E_INDEX;
   const TensorRecord& t = blob.tensors[tensor];
   const DType type = DType(t.type);
-  *info = {blob.String(t.name),
-           t.type,
-           t.rows,
-           t.width,
-           t.rows * RowBytes(type, t.width) + ScaleBytes(type, t.rows, t.width),
-           blob.TensorRows(tensor),
-           blob.TensorScales(tensor)};
-  return FOVEA_OK;
+  fovea_tensor_info values{};
+  values.name = blob.String(t.name);
+  values.type = t.type;
+  values.rows = t.rows;
+  values.width = t.width;
+  values.bytes = t.rows * RowBytes(type, t.width) + ScaleBytes(type, t.rows, t.width);
+  values.data = blob.TensorRows(tensor);
+  values.scales = blob.TensorScales(tensor);
+  return WriteStruct(values, info);
 }
 
 const char* fovea_model_metadata(const fovea_model* model, const char* key) {
@@ -99,17 +106,18 @@ fovea_status fovea_model_metadata_at(const fovea_model* model, uint32_t index, c
 
 fovea_status fovea_model_program(const fovea_model* model, uint32_t program, fovea_program_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
-  if (info == nullptr) return FOVEA_E_NULL;
   const ProgramPlan* plan = FindPlan(model, program);
   if (plan == nullptr) return FOVEA_E_INDEX;
-  *info = {model->model.blob.String(plan->record->name), plan->record->value_count, plan->record->operation_count,
-           plan->phase_count};
-  return FOVEA_OK;
+  fovea_program_info values{};
+  values.name = model->model.blob.String(plan->record->name);
+  values.value_count = plan->record->value_count;
+  values.step_count = plan->record->operation_count;
+  values.phase_count = plan->phase_count;
+  return WriteStruct(values, info);
 }
 
 fovea_status fovea_program_value(const fovea_model* model, uint32_t program, uint32_t value, fovea_value_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
-  if (info == nullptr) return FOVEA_E_NULL;
   const ProgramPlan* plan = FindPlan(model, program);
   if (plan == nullptr || value >= plan->record->value_count) return FOVEA_E_INDEX;
   const Blob& blob = model->model.blob;
@@ -117,14 +125,15 @@ fovea_status fovea_program_value(const fovea_model* model, uint32_t program, uin
   const ValueRecord& v = blob.values[index];
   const bool carried = v.role == ValueRole::kCarried;
   const ValueRole role = carried ? ValueRole::kInput : v.role;
-  *info = {blob.String(v.name),
-           v.space,
-           v.width,
-           v.type,
-           static_cast<uint32_t>(role),
-           model->model.id_limits[index],
-           carried ? v.carried_by : FOVEA_NONE};
-  return FOVEA_OK;
+  fovea_value_info values{};
+  values.name = blob.String(v.name);
+  values.space = v.space;
+  values.width = v.width;
+  values.type = v.type;
+  values.role = static_cast<uint32_t>(role);
+  values.id_limit = model->model.id_limits[index];
+  values.carried_by = carried ? v.carried_by : FOVEA_NONE;
+  return WriteStruct(values, info);
 }
 
 fovea_status fovea_program_find_value(const fovea_model* model, uint32_t program, const char* name, uint32_t* value) {
@@ -144,7 +153,8 @@ fovea_status fovea_program_find_step(const fovea_model* model, uint32_t program,
   const ProgramPlan* plan = FindPlan(model, program);
   if (plan == nullptr) return FOVEA_E_INDEX;
   for (uint32_t i = 0; i < plan->record->operation_count; ++i) {
-    fovea_step_info info;
+    fovea_step_info info{};
+    info.struct_size = sizeof(info);
     if (fovea_program_step(model, program, i, &info) != FOVEA_OK || strcmp(info.name, name) != 0) continue;
     *step = i;
     return FOVEA_OK;
@@ -178,31 +188,30 @@ fovea_status fovea_model_find_program(const fovea_model* model, const char* name
 
 fovea_status fovea_program_step(const fovea_model* model, uint32_t program, uint32_t step, fovea_step_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
-  if (info == nullptr) return FOVEA_E_NULL;
   const ProgramPlan* plan = FindPlan(model, program);
   if (plan == nullptr || step >= plan->record->operation_count) return FOVEA_E_INDEX;
   const Model& m = model->model;
   const OpView view = m.Operation(*plan->record, step);
   const OpDef& def = *FindOp(view.record->code);
-  *info = fovea_step_info{};
-  info->op = NameOf(OpCode(view.record->code));
-  info->name = m.blob.String(view.record->name == kBlobNone ? view.Output().name : view.record->name);
-  info->output = view.record->output;
-  info->phase = plan->phase_of[step];
-  info->tile_local = plan->values[view.record->output].tile ? 1 : 0;
-  info->input_count = view.record->input_count;
-  info->tensor_count = view.record->tensor_count;
-  for (uint32_t i = 0; i < info->input_count; ++i) info->inputs[i] = view.InputIndex(i);
-  for (uint32_t i = 0; i < info->tensor_count; ++i) info->tensors[i] = view.TensorIndex(i);
-  info->flops_per_row = def.flops_per_row(view);
+  fovea_step_info values{};
+  values.op = NameOf(OpCode(view.record->code));
+  values.name = m.blob.String(view.record->name == kBlobNone ? view.Output().name : view.record->name);
+  values.output = view.record->output;
+  values.phase = plan->phase_of[step];
+  values.tile_local = plan->values[view.record->output].tile ? 1 : 0;
+  values.input_count = view.record->input_count;
+  values.tensor_count = view.record->tensor_count;
+  for (uint32_t i = 0; i < values.input_count; ++i) values.inputs[i] = view.InputIndex(i);
+  for (uint32_t i = 0; i < values.tensor_count; ++i) values.tensors[i] = view.TensorIndex(i);
+  values.flops_per_row = def.flops_per_row(view);
   if (OpCode(view.record->code) == OpCode::kAttention) {
     const AttentionSpec spec = AttentionSpecOf(view);
-    info->heads = spec.heads;
-    info->flops_per_row_key = 2.0 * spec.heads * (double{1} * spec.d_k + spec.d_v);
+    values.heads = spec.heads;
+    values.flops_per_row_key = 2.0 * spec.heads * (double{1} * spec.d_k + spec.d_v);
   }
   const Linear* layer = m.Layer(plan->record->first_operation + step, 0);
-  if (layer != nullptr) info->backend = layer->backend->name;
-  return FOVEA_OK;
+  if (layer != nullptr) values.backend = layer->backend->name;
+  return WriteStruct(values, info);
 }
 
 }  // extern "C"

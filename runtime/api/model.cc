@@ -143,7 +143,7 @@ fovea_status fovea_model_pack(const fovea_model* model, void* out, uint64_t size
   Reporter reporter(error);
   uint64_t needed = 0, layout = 0;
   if (fovea_model_packed_size(model, &needed, &layout) != FOVEA_OK) {
-    return reporter.Fail(FOVEA_E_HANDLE, "not a model").code;
+    return reporter.Fail(FOVEA_E_HANDLE, "invalid model handle").code;
   }
   if (size < needed) return reporter.Fail(FOVEA_E_TOO_SMALL, "packed section needs more room", needed, size).code;
   if (needed == 0) return FOVEA_OK;

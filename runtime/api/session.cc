@@ -25,7 +25,7 @@ void SpellOutLimits(const Blob& blob, fovea_session_options* options, fovea_limi
 // The one path of size and init. The handle lies at the start of the fixed block.
 Status Place(const fovea_model* model, const fovea_session_options* given, SessionArenas& arenas, Reporter& reporter,
              fovea_session** handle) {
-  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "not a model");
+  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "invalid model handle");
   fovea_session_options options;
   FOVEA_TRY(ReadStruct(given, &options, reporter));
   FOVEA_TRY(CheckSessionOptions(model->model, options, reporter));  // so no space has two limits
@@ -119,7 +119,7 @@ fovea_view ViewOf(const Session& session, uint32_t value, void* rows) {
 }
 
 Status CheckSession(const fovea_session* handle, Reporter& reporter) {
-  return IsLive(handle) ? kOk : reporter.Fail(FOVEA_E_HANDLE, "not a session");
+  return IsLive(handle) ? kOk : reporter.Fail(FOVEA_E_HANDLE, "invalid session handle");
 }
 
 Status InputView(const Session& session, uint32_t value, fovea_view* view, Reporter& reporter) {

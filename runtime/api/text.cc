@@ -13,7 +13,7 @@
 namespace fovea {
 
 Status FindTokenizer(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer) {
-  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a model");
+  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "invalid model handle");
   *tokenizer = TokenizerOf(model);
   return *tokenizer != nullptr ? kOk : reporter.Fail(FOVEA_E_SECTION, "the blob has no tokenizer");
 }

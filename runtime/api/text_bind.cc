@@ -138,14 +138,14 @@ extern "C" {
 fovea_status fovea_text_bind(fovea_session* session, const fovea_text_tokens* tokens, uint32_t count,
                              fovea_error* error) {
   fovea::Reporter reporter(error);
-  if (!fovea::IsLive(session)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a session").code;
+  if (!fovea::IsLive(session)) return reporter.Fail(FOVEA_E_HANDLE, "invalid session handle").code;
   return fovea::Bind(*session->session, tokens, count, reporter).code;
 }
 
 fovea_status fovea_text_bind_documents(fovea_session* session, const fovea_text_tokens* tokens,
                                        const fovea_text_sentences* sentences, uint32_t count, fovea_error* error) {
   fovea::Reporter reporter(error);
-  if (!fovea::IsLive(session)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a session").code;
+  if (!fovea::IsLive(session)) return reporter.Fail(FOVEA_E_HANDLE, "invalid session handle").code;
   return fovea::BindDocuments(*session->session, tokens, sentences, count, reporter).code;
 }
 

@@ -5,7 +5,7 @@ namespace fovea {
 namespace {
 
 Status FindTap(const fovea_session* handle, uint32_t tap, Reporter& reporter, const Tap** found) {
-  if (!IsLive(handle)) return reporter.Fail(FOVEA_E_HANDLE, "not a session");
+  if (!IsLive(handle)) return reporter.Fail(FOVEA_E_HANDLE, "invalid session handle");
   const Session& s = *handle->session;
   if (tap >= s.tap_count) return reporter.Fail(FOVEA_E_INDEX, "no such tap", s.tap_count, tap);
   if (!s.finished) return reporter.Fail(FOVEA_E_ORDER, "no run has finished since the segments were set");
@@ -38,11 +38,11 @@ Status CheckArrays(const fovea_weights& weights, const fovea_sparse& arrays, Rep
   const uint64_t offsets = (arrays.layout == FOVEA_SPARSE_CSR ? lines : weights.key_rows) + 1;
   const bool has_offsets = arrays.layout != FOVEA_SPARSE_COO, has_lines = arrays.layout != FOVEA_SPARSE_CSR,
              has_keys = arrays.layout != FOVEA_SPARSE_CSC;
-  if (has_offsets && arrays.offset_room < offsets) {
-    return reporter.Fail(FOVEA_E_TOO_SMALL, "too little room for offsets", offsets, arrays.offset_room);
+  if (has_offsets && arrays.offset_capacity < offsets) {
+    return reporter.Fail(FOVEA_E_CAPACITY, "too few offsets fit", offsets, arrays.offset_capacity);
   }
-  if (arrays.entry_room < weights.entries) {
-    return reporter.Fail(FOVEA_E_TOO_SMALL, "too little room for entries", weights.entries, arrays.entry_room);
+  if (arrays.entry_capacity < weights.entries) {
+    return reporter.Fail(FOVEA_E_CAPACITY, "too few entries fit", weights.entries, arrays.entry_capacity);
   }
   const bool entries_missing =
       arrays.values == nullptr || (has_lines && arrays.lines == nullptr) || (has_keys && arrays.keys == nullptr);
@@ -77,8 +77,9 @@ fovea_status fovea_session_weights(const fovea_session* session, uint32_t tap, f
   const Tap* found = nullptr;
   const Status status = FindTap(session, tap, reporter, &found);
   if (!status.ok()) return status.code;
-  *weights = WeightsOf(*session->session, *found);
-  return FOVEA_OK;
+  const fovea_status written = WriteStruct(WeightsOf(*session->session, *found), weights);
+  if (written == FOVEA_OK) return FOVEA_OK;
+  return reporter.Fail(written, "struct_size is not set", sizeof(*weights), weights->struct_size).code;
 }
 
 fovea_status fovea_session_sparse(const fovea_session* session, uint32_t tap, const fovea_sparse* arrays,

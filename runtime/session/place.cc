@@ -365,7 +365,7 @@ Status CheckSessionOptions(const Model& model, const fovea_session_options& opti
     return reporter.Fail(FOVEA_E_OPTION, "tile_rows is too large", kMaxTileRows, options.tile_rows);
   }
   if ((options.limit_count != 0 && options.limits == nullptr) || (options.keep_count != 0 && options.keep == nullptr) ||
-      (options.tap_count != 0 && options.taps == nullptr) || (options.linked_count != 0 && options.linked == nullptr)) {
+      (options.linked_count != 0 && options.linked == nullptr)) {
     return reporter.Fail(FOVEA_E_NULL, "an array of the options is NULL");
   }
   for (uint32_t i = 0; i < options.limit_count; ++i) {

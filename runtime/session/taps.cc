@@ -1,5 +1,6 @@
 // Taps: what may be asked for, its memory, and the rows of a run that it takes.
 #include "runtime/base/checked.h"
+#include "runtime/base/structs.h"
 #include "runtime/session/session.h"
 
 namespace fovea {
@@ -10,14 +11,14 @@ struct Range {
 };
 // The tapped positions of a segment of `length` rows.
 Range PositionsOf(const fovea_tap& tap, uint64_t length) {
-  if (tap.rows == FOVEA_ROWS_LAST) return {length - 1, length};
-  if (tap.rows == FOVEA_ROWS_STRIDE) return {tap.offset, tap.stride};
+  if (tap.rows == FOVEA_TAP_ROWS_LAST) return {length - 1, length};
+  if (tap.rows == FOVEA_TAP_ROWS_STRIDE) return {tap.offset, tap.stride};
   return {0, 1};
 }
 
 uint64_t MostRows(const fovea_tap& tap, const SpaceState& space) {
-  if (tap.rows == FOVEA_ROWS_STRIDE) return MostStridedRows(space, tap.stride, tap.offset);
-  if (tap.rows == FOVEA_ROWS_LAST && space.max_segments < space.max_rows) return space.max_segments;
+  if (tap.rows == FOVEA_TAP_ROWS_STRIDE) return MostStridedRows(space, tap.stride, tap.offset);
+  if (tap.rows == FOVEA_TAP_ROWS_LAST && space.max_segments < space.max_rows) return space.max_segments;
   return space.max_rows;
 }
 
@@ -92,9 +93,17 @@ T* TakeRaw(Arena& arena, CheckedSize count) {
 }  // namespace
 
 Status CheckTaps(const Model& model, const fovea_session_options& options, Reporter& reporter) {
+  FOVEA_TRY(
+      CheckStructs(options.taps, options.tap_count, "taps is NULL", "struct_size of a tap is not right", reporter));
+  const Structs<fovea_tap> taps{options.taps};
   const ProgramRecord& program = model.blob.programs[options.program];
   for (uint32_t i = 0; i < options.tap_count; ++i) {
-    const fovea_tap& tap = options.taps[i];
+    const fovea_tap& tap = taps[i];
+    size_t at;
+    if (!TailIsZero(&tap, &at)) {
+      return reporter.Fail(FOVEA_E_STRUCT_SIZE, "an option of a tap is newer than this library", sizeof(tap),
+                           tap.struct_size, at);
+    }
     reporter.step = tap.step;
     if (tap.step >= program.operation_count) {
       return reporter.Fail(FOVEA_E_INDEX, "no such step to tap", program.operation_count, tap.step);
@@ -104,21 +113,21 @@ Status CheckTaps(const Model& model, const fovea_session_options& options, Repor
       return reporter.Fail(FOVEA_E_OPTION, "only attention has weights to tap", 0, tap.step);
     }
     for (uint32_t k = 0; k < i; ++k) {
-      if (options.taps[k].step == tap.step) return reporter.Fail(FOVEA_E_OPTION, "step is tapped twice", 1, tap.step);
+      if (taps[k].step == tap.step) return reporter.Fail(FOVEA_E_OPTION, "step is tapped twice", 1, tap.step);
     }
     if (tap.form > FOVEA_TAP_SPARSE) {
       return reporter.Fail(FOVEA_E_OPTION, "unknown form of a tap", FOVEA_TAP_SPARSE, tap.form);
     }
-    if (tap.rows > FOVEA_ROWS_STRIDE) {
-      return reporter.Fail(FOVEA_E_OPTION, "unknown rows of a tap", FOVEA_ROWS_STRIDE, tap.rows);
+    if (tap.rows > FOVEA_TAP_ROWS_STRIDE) {
+      return reporter.Fail(FOVEA_E_OPTION, "unknown rows of a tap", FOVEA_TAP_ROWS_STRIDE, tap.rows);
     }
     if (tap.reduce > FOVEA_REDUCE_MAX) {
       return reporter.Fail(FOVEA_E_OPTION, "unknown reduction of a tap", FOVEA_REDUCE_MAX, tap.reduce);
     }
-    const bool strided = tap.rows == FOVEA_ROWS_STRIDE;
+    const bool strided = tap.rows == FOVEA_TAP_ROWS_STRIDE;
     if (strided && tap.stride == 0) return reporter.Fail(FOVEA_E_OPTION, "stride of a tap is at least 1", 1, 0);
     if (!strided && (tap.stride != 0 || tap.offset != 0)) {
-      return reporter.Fail(FOVEA_E_OPTION, "stride and offset go with FOVEA_ROWS_STRIDE", 0, tap.stride);
+      return reporter.Fail(FOVEA_E_OPTION, "stride and offset go with FOVEA_TAP_ROWS_STRIDE", 0, tap.stride);
     }
     const uint32_t heads = AttentionSpecOf(op).heads;
     if (tap.heads != 0 && (heads > 64 || (heads < 64 && tap.heads >> heads != 0))) {
@@ -139,7 +148,7 @@ Status PlaceTaps(const fovea_session_options& options, Session& session, Session
   for (uint32_t i = 0; i < operations && placing; ++i) session.tap_of_operation[i] = kBlobNone;
   const uint64_t before = arenas.scratch.needed();
   for (uint32_t i = 0; i < options.tap_count; ++i) {
-    const fovea_tap& asked = options.taps[i];
+    const fovea_tap& asked = Structs<fovea_tap>{options.taps}[i];
     const bool sparse = asked.form == FOVEA_TAP_SPARSE;
     const OpView op = StepOf(session, asked);
     const TapRoom room = Measure(session, asked);
@@ -160,7 +169,7 @@ Status PlaceTaps(const fovea_session_options& options, Session& session, Session
     tap.sink.stride = session.spaces[op.Input(1).space].max_segment_rows;
     tap.sink.staged_rows = room.staged_rows;
     tap.sink.staged_entries = static_cast<uint32_t>(room.staged_entries);
-    if (asked.rows != FOVEA_ROWS_ALL) tap.sink.rows = tap.rows;
+    if (asked.rows != FOVEA_TAP_ROWS_ALL) tap.sink.rows = tap.rows;
     if (sparse) {
       tap.starts = TakeRaw<uint64_t>(arenas.scratch, room.rows + 1);
       tap.sink.keys = TakeRaw<uint32_t>(arenas.scratch, room.values);
@@ -179,10 +188,10 @@ void PlaceStaged(const Session& session, const fovea_session_options& options, A
   uint64_t most = 0;
   bool sparse = false;
   for (uint32_t i = 0; i < options.tap_count; ++i) {
-    const TapRoom room = Measure(session, options.taps[i]);
+    const TapRoom room = Measure(session, Structs<fovea_tap>{options.taps}[i]);
     const uint64_t entries = room.staged_rows * room.staged_entries;
     if (entries > most) most = entries;
-    sparse |= options.taps[i].form == FOVEA_TAP_SPARSE;
+    sparse |= Structs<fovea_tap>{options.taps}[i].form == FOVEA_TAP_SPARSE;
   }
   worker->staged_values = TakeRaw<float>(scratch, most);
   if (sparse) worker->staged_keys = TakeRaw<uint32_t>(scratch, most);

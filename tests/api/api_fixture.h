@@ -17,13 +17,6 @@ inline const EncoderModel& Encoder() {
   return model;
 }
 
-template <typename T>
-T Sized() {
-  T value = {};
-  value.struct_size = sizeof(T);
-  return value;
-}
-
 }  // namespace fovea::test
 
 #endif  // FOVEA_TESTS_API_API_FIXTURE_H_

@@ -123,12 +123,12 @@ TEST(Misuse, NotAHandle) {
   fovea_model* const models[] = {nullptr, reinterpret_cast<fovea_model*>(zeros.data())};
   for (fovea_model* m : models) {
     fovea_model_info info = Sized<fovea_model_info>();
-    fovea_section_info section;
-    fovea_space_info space;
-    fovea_tensor_info tensor;
-    fovea_program_info program;
-    fovea_value_info value;
-    fovea_step_info step;
+    fovea_section_info section = Sized<fovea_section_info>();
+    fovea_space_info space = Sized<fovea_space_info>();
+    fovea_tensor_info tensor = Sized<fovea_tensor_info>();
+    fovea_program_info program = Sized<fovea_program_info>();
+    fovea_value_info value = Sized<fovea_value_info>();
+    fovea_step_info step = Sized<fovea_step_info>();
     const char *key, *text;
     uint32_t index;
     uint64_t bytes, layout;
@@ -169,7 +169,7 @@ TEST(Misuse, NotAHandle) {
     fovea_view view;
     uint32_t left, count;
     const uint32_t* offsets;
-    fovea_weights weights;
+    fovea_weights weights = Sized<fovea_weights>();
     uint64_t ticks;
     fovea_session_info info = Sized<fovea_session_info>();
     EXPECT_REFUSED(fovea_session_set_segments(s, 0, &length, 1, &error), FOVEA_E_HANDLE);
@@ -216,12 +216,12 @@ TEST(Misuse, IndicesPastTheEnd) {
       EXPECT_EQ(call(i), FOVEA_E_INDEX) << i;
     }
   };
-  fovea_section_info section;
-  fovea_space_info space;
-  fovea_tensor_info tensor;
-  fovea_program_info program;
-  fovea_value_info value;
-  fovea_step_info step;
+  fovea_section_info section = Sized<fovea_section_info>();
+  fovea_space_info space = Sized<fovea_space_info>();
+  fovea_tensor_info tensor = Sized<fovea_tensor_info>();
+  fovea_program_info program = Sized<fovea_program_info>();
+  fovea_value_info value = Sized<fovea_value_info>();
+  fovea_step_info step = Sized<fovea_step_info>();
   const char *key, *text;
   uint32_t found;
   each(info.section_count, [&](uint32_t i) { return fovea_model_section(m, i, &section); });
@@ -245,7 +245,7 @@ TEST(Misuse, IndicesPastTheEnd) {
   fovea_view view;
   const uint32_t* offsets;
   uint64_t ticks;
-  fovea_weights weights;
+  fovea_weights weights = Sized<fovea_weights>();
   uint32_t count;
   const uint32_t length = 1;
   for (const uint32_t bad : {1000u, 0x80000000u, 0xffffffffu}) {
@@ -271,7 +271,7 @@ TEST(Misuse, Names) {
   EXPECT_EQ(fovea_program_find_value(m, 0, "types", &found), FOVEA_OK);
   EXPECT_EQ(found, 1u);
   EXPECT_EQ(fovea_program_find_step(m, 0, "self", &found), FOVEA_OK);
-  fovea_step_info step;
+  fovea_step_info step = Sized<fovea_step_info>();
   ASSERT_EQ(fovea_program_step(m, 0, found, &step), FOVEA_OK);
   EXPECT_STREQ(step.op, "attention");
   EXPECT_STREQ(step.name, "self");
@@ -338,6 +338,15 @@ TEST(Misuse, StructSizes) {
       [&](fovea_model_options* o) { return fovea_model_size(blob.data(), blob.size(), o, &bytes, nullptr); }, true);
   ForEachSize<fovea_model_info>(
       Sized<fovea_model_info>(), [&](fovea_model_info* i) { return fovea_model_get_info(m, i); }, false);
+  const auto filled = [](auto sized, auto call) {
+    ForEachSize<decltype(sized)>(sized, [&](decltype(sized)* info) { return call(info); }, false);
+  };
+  filled(Sized<fovea_section_info>(), [&](auto* i) { return fovea_model_section(m, 0, i); });
+  filled(Sized<fovea_space_info>(), [&](auto* i) { return fovea_model_space(m, 0, i); });
+  filled(Sized<fovea_tensor_info>(), [&](auto* i) { return fovea_model_tensor(m, 0, i); });
+  filled(Sized<fovea_program_info>(), [&](auto* i) { return fovea_model_program(m, 0, i); });
+  filled(Sized<fovea_value_info>(), [&](auto* i) { return fovea_program_value(m, 0, 0, i); });
+  filled(Sized<fovea_step_info>(), [&](auto* i) { return fovea_program_step(m, 0, 0, i); });
 
   const fovea_model* e = Encoder().model.model;
   const std::vector<fovea_limit> limits = {{Encoder().encoder.tokens, 20, 0}};

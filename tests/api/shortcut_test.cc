@@ -113,7 +113,7 @@ TEST(Shortcut, OutputsByName) {
   const EncoderModel& e = Encoder();
   const std::vector<fovea_limit> limits = {{e.encoder.texts, 2, 0}, {e.encoder.tokens, 20, 0}};
   TestSession s(e.model, Options(limits));
-  fovea_value_info info;
+  fovea_value_info info = Sized<fovea_value_info>();
   ASSERT_EQ(fovea_program_value(e.model.model, 0, e.encoder.classes, &info), FOVEA_OK);
   fovea_view view = {}, same = {};
   fovea_error error = {};

@@ -71,11 +71,11 @@ class BlobUser {
     fovea_model_info info = {};
     info.struct_size = sizeof(info);
     EXPECT_EQ(fovea_model_get_info(model, &info), FOVEA_OK);
-    fovea_section_info section;
+    fovea_section_info section = Sized<fovea_section_info>();
     for (uint32_t i = 0; fovea_model_section(model, i, &section) == FOVEA_OK; ++i) TouchString(section.name);
-    fovea_space_info space;
+    fovea_space_info space = Sized<fovea_space_info>();
     for (uint32_t i = 0; fovea_model_space(model, i, &space) == FOVEA_OK; ++i) TouchString(space.name);
-    fovea_tensor_info tensor;
+    fovea_tensor_info tensor = Sized<fovea_tensor_info>();
     for (uint32_t i = 0; fovea_model_tensor(model, i, &tensor) == FOVEA_OK; ++i) {
       TouchString(tensor.name);
       Touch(tensor.data, 1);
@@ -92,12 +92,12 @@ class BlobUser {
       const AlignedBytes out(bytes);
       EXPECT_EQ(fovea_model_pack(model, out.data(), bytes, nullptr), FOVEA_OK);
     }
-    fovea_program_info program;
+    fovea_program_info program = Sized<fovea_program_info>();
     for (uint32_t p = 0; fovea_model_program(model, p, &program) == FOVEA_OK; ++p) {
       TouchString(program.name);
-      fovea_value_info v;
+      fovea_value_info v = Sized<fovea_value_info>();
       for (uint32_t i = 0; fovea_program_value(model, p, i, &v) == FOVEA_OK; ++i) TouchString(v.name);
-      fovea_step_info step;
+      fovea_step_info step = Sized<fovea_step_info>();
       for (uint32_t i = 0; fovea_program_step(model, p, i, &step) == FOVEA_OK; ++i) TouchString(step.name);
       uint32_t found;
       fovea_program_find_value(model, p, "no such value", &found);
@@ -126,27 +126,27 @@ class BlobUser {
   void Session(const fovea_model* model, uint32_t program) {
     // A few rows wherever the caller says how many.
     std::vector<fovea_limit> limits;
-    fovea_space_info space;
+    fovea_space_info space = Sized<fovea_space_info>();
     uint32_t spaces = 0;
     for (; fovea_model_space(model, spaces, &space) == FOVEA_OK; ++spaces) {
       if (space.is_input != 0) limits.push_back({spaces, space.parent == FOVEA_NONE ? 2u : 12u, 0});
     }
-    fovea_program_info info;
+    fovea_program_info info = Sized<fovea_program_info>();
     fovea_model_program(model, program, &info);
     std::vector<uint32_t> keep;
     std::vector<fovea_tap> taps;
     for (uint32_t v = 0; v < info.value_count; v += 3) keep.push_back(v);
-    fovea_step_info step;
+    fovea_step_info step = Sized<fovea_step_info>();
     for (uint32_t i = 0; i < info.step_count; ++i) {
       fovea_program_step(model, program, i, &step);
       if (step.heads == 0) continue;
       // Every form, choice of rows and reduction, one after the other.
       const uint32_t kind = static_cast<uint32_t>(taps.size());
-      fovea_tap tap = {};
+      fovea_tap tap = Sized<fovea_tap>();
       tap.step = i;
       tap.form = kind % 2 == 0 ? FOVEA_TAP_SPARSE : FOVEA_TAP_DENSE;
       tap.rows = kind % 3;
-      tap.stride = tap.rows == FOVEA_ROWS_STRIDE ? 2 : 0;
+      tap.stride = tap.rows == FOVEA_TAP_ROWS_STRIDE ? 2 : 0;
       tap.reduce = kind / 2 % 3;
       taps.push_back(tap);
     }
@@ -177,7 +177,7 @@ class BlobUser {
         if (fovea_session_output(session, v, &view, nullptr) == FOVEA_OK)
           Touch(view.data, uint64_t{view.rows} * view.row_bytes);
       }
-      fovea_weights weights;
+      fovea_weights weights = Sized<fovea_weights>();
       for (uint32_t t = 0; t < taps.size(); ++t) {
         EXPECT_EQ(fovea_session_weights(session, t, &weights, nullptr), FOVEA_OK);
         if (weights.form == FOVEA_TAP_SPARSE) {
@@ -206,8 +206,8 @@ class BlobUser {
     const AlignedBytes values(weights.entries * 4);
     fovea_sparse arrays = {};
     arrays.struct_size = sizeof(arrays);
-    arrays.offset_room = offsets;
-    arrays.entry_room = weights.entries;
+    arrays.offset_capacity = offsets;
+    arrays.entry_capacity = weights.entries;
     arrays.offsets = reinterpret_cast<uint64_t*>(numbers.data());
     arrays.lines = reinterpret_cast<uint32_t*>(lines.data());
     arrays.keys = reinterpret_cast<uint32_t*>(keys.data());
@@ -220,7 +220,7 @@ class BlobUser {
   // Two rows at the root; below, segments of 0 to `longest` rows.
   bool SetSegments(const fovea_model* model, fovea_session* session, uint32_t spaces, uint32_t longest) {
     bool all = true;
-    fovea_space_info space;
+    fovea_space_info space = Sized<fovea_space_info>();
     for (uint32_t i = 0; i < spaces; ++i) {
       fovea_model_space(model, i, &space);
       if (space.is_input == 0) continue;
@@ -248,7 +248,7 @@ class BlobUser {
     fovea_view view;
     for (uint32_t v = 0; v < values; ++v) {
       if (fovea_session_input(session, v, &view, nullptr) != FOVEA_OK) continue;
-      fovea_value_info info;
+      fovea_value_info info = Sized<fovea_value_info>();
       fovea_program_value(model, program, v, &info);
       for (uint64_t i = 0; i < uint64_t{view.rows} * view.width; ++i) {
         const uint32_t number = static_cast<uint32_t>(i) * 2654435761u;

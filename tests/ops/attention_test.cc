@@ -104,7 +104,7 @@ void Check(const Case& c, const Lengths& query_lengths, const Lengths& key_lengt
   const TestModel model(b.Blob());
   const std::vector<fovea_limit> limits = LimitsOf(b, feed);
   fovea_session_options options = Options(limits, 2, 3);
-  const fovea_tap tap = {};
+  const fovea_tap tap = Sized<fovea_tap>();
   options.taps = &tap;
   options.tap_count = 1;
   TestSession session(model, options);
@@ -112,7 +112,7 @@ void Check(const Case& c, const Lengths& query_lengths, const Lengths& key_lengt
   for (const auto& [input, values] : feed.floats) session.SetInput(input, values);
   session.Run();
   EXPECT_EQ(session.Output(y), found) << what;
-  fovea_weights weights = {};
+  fovea_weights weights = Sized<fovea_weights>();
   fovea_error error = {};
   ASSERT_EQ(fovea_session_weights(session.session, 0, &weights, &error), FOVEA_OK);
   EXPECT_EQ(weights.rows, rows);

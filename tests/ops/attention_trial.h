@@ -196,7 +196,7 @@ class Trial {
     const TestModel model(b_.Blob());
     const std::vector<fovea_limit> limits = LimitsOf(b_, feed);
     fovea_session_options options = Options(limits, 2, 3);
-    fovea_tap tap = {};
+    fovea_tap tap = Sized<fovea_tap>();
     tap.step = step;
     options.taps = &tap;
     options.tap_count = 1;
@@ -212,7 +212,7 @@ class Trial {
       const size_t columns = size_t{spec.heads} * spec.pattern.rounds;
       call.clusters = {order.data(), order.data() + columns, 2 * columns};
     }
-    fovea_weights weights = {};
+    fovea_weights weights = Sized<fovea_weights>();
     fovea_error error = {};
     ASSERT_EQ(fovea_session_weights(session.session, 0, &weights, &error), FOVEA_OK);
 

@@ -79,7 +79,7 @@ TEST(Embed, IdsAreBelowTheSmallestTable) {
   const uint32_t y = b.Op(OpCode::kEmbed, {ids, ids}, {b.RandomTensor(40, 8), b.RandomTensor(12, 8)}, s.tokens, 8);
   b.SetOutput(y);
   const TestModel model(b.Blob());
-  fovea_value_info info = {};
+  fovea_value_info info = Sized<fovea_value_info>();
   ASSERT_EQ(fovea_program_value(model.model, 0, ids, &info), FOVEA_OK);
   EXPECT_EQ(info.id_limit, 12u);
   const std::vector<fovea_limit> limits = {{s.tokens, 4, 0}, {s.texts, 1, 0}};

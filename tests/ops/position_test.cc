@@ -51,7 +51,7 @@ TEST(Position, BoundsSegments) {
     const uint32_t z = b.Op(code, {y}, {b.RandomTensor(8, 4)}, longer, 4, attributes);
     b.SetOutput(z);
     const TestModel model(b.Blob());
-    fovea_space_info info = {};
+    fovea_space_info info = Sized<fovea_space_info>();
     ASSERT_EQ(fovea_model_space(model.model, longer, &info), FOVEA_OK);
     EXPECT_EQ(info.max_segment_rows, 7u);
     ASSERT_EQ(fovea_model_space(model.model, s.tokens, &info), FOVEA_OK);

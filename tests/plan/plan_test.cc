@@ -9,12 +9,12 @@ namespace fovea::test {
 namespace {
 
 fovea_step_info Step(const TestModel& model, uint32_t step) {
-  fovea_step_info info = {};
+  fovea_step_info info = Sized<fovea_step_info>();
   EXPECT_EQ(fovea_program_step(model.model, 0, step, &info), FOVEA_OK);
   return info;
 }
 uint32_t Phases(const TestModel& model) {
-  fovea_program_info info = {};
+  fovea_program_info info = Sized<fovea_program_info>();
   EXPECT_EQ(fovea_model_program(model.model, 0, &info), FOVEA_OK);
   return info.phase_count;
 }

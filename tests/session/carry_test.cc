@@ -384,7 +384,7 @@ TEST(Link, MisuseIsRefused) {
 
 TEST(Link, ValueInfoNamesWhatCarries) {
   const TinyDecoder& d = Decoder();
-  fovea_value_info info = {};
+  fovea_value_info info = Sized<fovea_value_info>();
   ASSERT_EQ(fovea_program_value(Model().model, 1, d.state, &info), FOVEA_OK);
   EXPECT_EQ(info.role, static_cast<uint32_t>(FOVEA_ROLE_INPUT));
   EXPECT_EQ(info.carried_by, d.next_state);

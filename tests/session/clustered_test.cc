@@ -50,7 +50,7 @@ TEST(ClusteredSession, WorkersAndTilesDoNotChangeBits) {
         options.runner = workers % 2 == 0 ? ThreadRunner : ReverseRunner;
         EXPECT_EQ(RunWith(p, model, lengths, inputs, options), found) << workers << " workers, tiles of " << tile_rows;
         // Heads of one row become one: a tile takes them all.
-        fovea_tap tap = {};
+        fovea_tap tap = Sized<fovea_tap>();
         tap.step = p.step;
         tap.reduce = FOVEA_REDUCE_MEAN;
         options.taps = &tap;

@@ -81,7 +81,7 @@ TEST(Selected, ChildrenOfSelectedRowsGiveTheSameBits) {
     EXPECT_EQ(session.Segments(t.best), (Lengths{2, 0, 1, 2}));
     EXPECT_EQ(session.Segments(t.fine), (Lengths{0, 30, 9, 0, 11}));
     EXPECT_EQ(session.Segments(t.longer), (Lengths{1, 31, 10, 1, 12}));
-    fovea_weights view = {};
+    fovea_weights view = Sized<fovea_weights>();
     fovea_error error = {};
     EXPECT_EQ(fovea_session_weights(session.session, 0, &view, &error), FOVEA_OK) << error.text;
     EXPECT_EQ(view.rows, 55u);

@@ -227,7 +227,7 @@ TEST(Selective, ThreeHopsByExtracts) {
   session.SetInput(t.x, t.xs);
   session.Run();
   for (uint32_t hop = 0; hop < 3; ++hop) {
-    fovea_weights view = {};
+    fovea_weights view = Sized<fovea_weights>();
     fovea_error error = {};
     ASSERT_EQ(fovea_session_weights(session.session, hop, &view, &error), FOVEA_OK);
     ASSERT_EQ(view.rows, 5u);

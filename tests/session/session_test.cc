@@ -184,7 +184,7 @@ TEST(Session, TapsChangeNoOutputAndRowsSumToOne) {
   session.Run();
   EXPECT_TRUE((Outputs{session.Output(e.hidden), session.Output(e.classes)}) == expected);
   for (uint32_t tap = 0; tap < 2; ++tap) {
-    fovea_weights w = {};
+    fovea_weights w = Sized<fovea_weights>();
     fovea_error error = {};
     ASSERT_EQ(fovea_session_weights(session.session, tap, &w, &error), FOVEA_OK);
     EXPECT_EQ(w.rows, 38u);
@@ -210,7 +210,7 @@ TEST(Session, KeepsNamedValuesWithoutChangingOutputs) {
   const std::vector<fovea_limit> limits = {{e.texts, 2, 0}, {e.tokens, 40, 0}};
   const std::vector<int32_t> ids = RandomIds(40, 50, 6);
   const Outputs expected = RunOnce(model, e, Options(limits), {33, 7}, ids);
-  fovea_program_info program = {};
+  fovea_program_info program = Sized<fovea_program_info>();
   ASSERT_EQ(fovea_model_program(model.model, 0, &program), FOVEA_OK);
   std::vector<uint32_t> keep;
   for (uint32_t v = 1; v < program.value_count; ++v) keep.push_back(v);
@@ -279,7 +279,7 @@ TEST(Session, OrderLimitsAndIds) {
     ASSERT_EQ(fovea_session_advance(s.session, 1, &left, &error), FOVEA_OK);
     ++pieces;
   } while (left > 0);
-  fovea_program_info program = {};
+  fovea_program_info program = Sized<fovea_program_info>();
   fovea_model_program(model.model, 0, &program);
   EXPECT_EQ(pieces, program.phase_count);
   EXPECT_EQ(s.Output(e.classes), expected);
@@ -319,7 +319,7 @@ TEST(Session, OptionsAreChecked) {
   EXPECT_EQ(size(o), FOVEA_E_INDEX);
   o = Options(good);
   const uint32_t bad_value = 1000, twice[] = {1, 1};
-  const fovea_tap not_attention = {};
+  const fovea_tap not_attention = Sized<fovea_tap>();
   o.keep = &bad_value;
   o.keep_count = 1;
   EXPECT_EQ(size(o), FOVEA_E_INDEX);

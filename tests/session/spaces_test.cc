@@ -75,7 +75,7 @@ TEST(Spaces, SelectedRowsAreThoseOfOneRun) {
   const uint32_t rows = b.Op(OpCode::kSelect, {mask}, {}, chosen, 1);
   b.SetOutput(rows);
   const TestModel model(b.Blob());
-  fovea_space_info space = {};
+  fovea_space_info space = Sized<fovea_space_info>();
   ASSERT_EQ(fovea_model_space(model.model, chosen, &space), FOVEA_OK);
   EXPECT_EQ(space.is_input, 0u);
   EXPECT_EQ(space.max_segment_rows, 2u);
@@ -130,7 +130,7 @@ TEST(Spaces, FixedSegmentsFollowFromTheirCount) {
   b.SetOutput(b.Op(OpCode::kPool, {x}, {}, patches, 2, {{Attribute::kKind, 2}}));
   b.SetOutput(b.Op(OpCode::kPool, {y}, {}, patches, 2, {{Attribute::kKind, 2}}));
   const TestModel model(b.Blob());
-  fovea_space_info space = {};
+  fovea_space_info space = Sized<fovea_space_info>();
   ASSERT_EQ(fovea_model_space(model.model, pixels, &space), FOVEA_OK);
   EXPECT_EQ(space.is_input, 0u);
   EXPECT_EQ(space.max_segment_rows, 4u);
@@ -245,7 +245,7 @@ TEST(Spaces, StridedSegmentsBoundTheirSource) {
       const TestModel model(b.Blob());
       uint32_t longest = 0;
       while (StridedRows(longest + 1, ends) <= positions) ++longest;
-      fovea_space_info info = {};
+      fovea_space_info info = Sized<fovea_space_info>();
       ASSERT_EQ(fovea_model_space(model.model, tokens, &info), FOVEA_OK);
       EXPECT_EQ(info.max_segment_rows, longest);
     }
@@ -260,7 +260,7 @@ TEST(Spaces, SelectionsThatNobodyReads) {
   b.Op(OpCode::kSelect, {x}, {}, all, 1, {{Attribute::kKind, 3}});
   b.SetOutput(b.Op(OpCode::kScale, {x}, {}, tokens, 1));
   const TestModel model(b.Blob());
-  fovea_step_info step = {};
+  fovea_step_info step = Sized<fovea_step_info>();
   ASSERT_EQ(fovea_program_step(model.model, 0, 0, &step), FOVEA_OK);
   EXPECT_EQ(step.tile_local, 0u);
   const std::vector<fovea_limit> limits = {{texts, 1, 0}, {tokens, 4000, 0}};

@@ -106,11 +106,11 @@ inline TapLines ReadSparse(const TestSession& session, uint32_t tap, const fovea
     arrays.struct_size = sizeof(arrays);
     arrays.layout = layout;
     arrays.offsets = offsets.data();
-    arrays.offset_room = offsets.size();
+    arrays.offset_capacity = offsets.size();
     arrays.lines = line_of.data();
     arrays.keys = key_of.data();
     arrays.values = values.data();
-    arrays.entry_room = w.entries;
+    arrays.entry_capacity = w.entries;
     fovea_error error = {};
     EXPECT_EQ(fovea_session_sparse(session.session, tap, &arrays, &error), FOVEA_OK) << error.text;
     std::vector<std::vector<float>>& to = layout == FOVEA_SPARSE_CSR ? read.lines : others[layout - 1];
@@ -139,7 +139,7 @@ inline TapLines ReadSparse(const TestSession& session, uint32_t tap, const fovea
 }
 
 inline TapLines ReadTap(const TestSession& session, uint32_t tap, bool parent) {
-  fovea_weights w = {};
+  fovea_weights w = Sized<fovea_weights>();
   fovea_error error = {};
   EXPECT_EQ(fovea_session_weights(session.session, tap, &w, &error), FOVEA_OK) << error.text;
   TapLines read = w.form == FOVEA_TAP_SPARSE ? ReadSparse(session, tap, w) : ReadDense(session, w, parent);
@@ -230,8 +230,8 @@ class TapCase {
     const bool parent = program_.queries == program_.texts;
     for (uint32_t segment = 0; segment < queries_.size(); ++segment) {
       for (uint32_t p = 0; p < queries_[segment]; ++p) {
-        if (tap.rows == FOVEA_ROWS_LAST && p + 1 != queries_[segment]) continue;
-        if (tap.rows == FOVEA_ROWS_STRIDE && (p < tap.offset || (p - tap.offset) % tap.stride != 0)) continue;
+        if (tap.rows == FOVEA_TAP_ROWS_LAST && p + 1 != queries_[segment]) continue;
+        if (tap.rows == FOVEA_TAP_ROWS_STRIDE && (p < tap.offset || (p - tap.offset) % tap.stride != 0)) continue;
         const uint32_t row = query_offsets[segment] + p, of_keys = parent ? row : segment;
         expected.query_rows.push_back(row);
         std::vector<double> reduced;

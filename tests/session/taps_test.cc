@@ -11,13 +11,13 @@ const Lengths kKeys = {0, 33, 1, 0, 20, 7, 0}, kQueries = {3, 0, 2, 0, 41, 8, 1}
 std::vector<fovea_tap> AllTaps(uint32_t step) {
   std::vector<fovea_tap> taps;
   for (const uint32_t form : {FOVEA_TAP_DENSE, FOVEA_TAP_SPARSE}) {
-    for (const uint32_t rows : {FOVEA_ROWS_ALL, FOVEA_ROWS_LAST, FOVEA_ROWS_STRIDE}) {
+    for (const uint32_t rows : {FOVEA_TAP_ROWS_ALL, FOVEA_TAP_ROWS_LAST, FOVEA_TAP_ROWS_STRIDE}) {
       for (const uint32_t reduce : {FOVEA_REDUCE_NONE, FOVEA_REDUCE_MEAN, FOVEA_REDUCE_MAX}) {
         fovea_tap tap = TapOf(step, form);
         tap.rows = rows;
         tap.reduce = reduce;
-        if (rows == FOVEA_ROWS_STRIDE) tap.stride = 3, tap.offset = reduce * 2;
-        if (rows != FOVEA_ROWS_ALL) tap.heads = reduce == FOVEA_REDUCE_NONE ? 0b1010 : 0b1101;
+        if (rows == FOVEA_TAP_ROWS_STRIDE) tap.stride = 3, tap.offset = reduce * 2;
+        if (rows != FOVEA_TAP_ROWS_ALL) tap.heads = reduce == FOVEA_REDUCE_NONE ? 0b1010 : 0b1101;
         taps.push_back(tap);
       }
     }
@@ -160,7 +160,7 @@ TEST(Taps, MemoryFollowsThePattern) {
   const Attributes edges = With(kWindow, {{Attribute::kFirst, 1}});
   EXPECT_EQ(TapBytes(edges, sparse, 4096), 4096 * (4 + 8 + kHeads * (4 + 8 * 8)) + 64u + kHeads * 8 * (4096 - 8));
   fovea_tap last = sparse;
-  last.rows = FOVEA_ROWS_LAST;
+  last.rows = FOVEA_TAP_ROWS_LAST;
   last.reduce = FOVEA_REDUCE_MAX;
   EXPECT_EQ(TapBytes({}, last, 4096), 64 + 64 + 64 + 4096 * 8u);  // full attention: one row and head of all keys
 }
@@ -220,7 +220,7 @@ TEST(Taps, NoHeap) {
   {
     fovea::testing::HeapTrap trap;
     fovea_error error;
-    fovea_weights w;
+    fovea_weights w = Sized<fovea_weights>();
     fovea_session_run(session.session, &error);
     fovea_session_weights(session.session, 0, &w, &error);
     for (uint32_t layout = 0; layout < 3; ++layout) {
@@ -258,6 +258,11 @@ TEST(Taps, WrongRequests) {
   EXPECT_EQ(status({good}), FOVEA_OK);
   EXPECT_EQ(status({good, good}), FOVEA_E_OPTION);
   for (const uint32_t bad : {1u, 1000u, 0xffffffffu}) EXPECT_EQ(changed(&fovea_tap::step, bad), FOVEA_E_INDEX);
+  for (const size_t size : {size_t{0}, sizeof(fovea_tap) - 8, sizeof(fovea_tap) + 4}) {
+    fovea_tap sized = good;
+    sized.struct_size = size;
+    EXPECT_EQ(status({sized}), FOVEA_E_STRUCT_SIZE) << size;
+  }
   for (const uint32_t bad : {3u, 0xffffffffu}) {
     EXPECT_EQ(changed(&fovea_tap::form, bad), FOVEA_E_OPTION);
     EXPECT_EQ(changed(&fovea_tap::rows, bad), FOVEA_E_OPTION);
@@ -265,9 +270,9 @@ TEST(Taps, WrongRequests) {
     EXPECT_EQ(changed(&fovea_tap::stride, bad), FOVEA_E_OPTION);
     EXPECT_EQ(changed(&fovea_tap::offset, bad), FOVEA_E_OPTION);
   }
-  EXPECT_EQ(changed(&fovea_tap::rows, FOVEA_ROWS_STRIDE), FOVEA_E_OPTION);  // of 0
+  EXPECT_EQ(changed(&fovea_tap::rows, FOVEA_TAP_ROWS_STRIDE), FOVEA_E_OPTION);  // of 0
   fovea_tap tap = good;
-  tap.rows = FOVEA_ROWS_STRIDE;
+  tap.rows = FOVEA_TAP_ROWS_STRIDE;
   tap.stride = tap.offset = 0xffffffff;  // no row at all
   EXPECT_EQ(status({tap}), FOVEA_OK);
   tap = good;
@@ -319,7 +324,7 @@ TEST(Taps, ReadingIsChecked) {
   options.taps = &tap;
   options.tap_count = 1;
   fovea_error error = {};
-  fovea_weights w = {};
+  fovea_weights w = Sized<fovea_weights>();
   fovea_sparse arrays = {};
   arrays.struct_size = sizeof(arrays);
   TestSession session(c.model(), options);
@@ -336,17 +341,17 @@ TEST(Taps, ReadingIsChecked) {
   arrays.layout = 3;
   EXPECT_EQ(read(), FOVEA_E_OPTION);
   arrays.layout = FOVEA_SPARSE_CSC;
-  EXPECT_EQ(read(), FOVEA_E_TOO_SMALL);
+  EXPECT_EQ(read(), FOVEA_E_CAPACITY);
   EXPECT_EQ(error.expected, w.key_rows + 1u);
   arrays.layout = FOVEA_SPARSE_CSR;
-  EXPECT_EQ(read(), FOVEA_E_TOO_SMALL);
+  EXPECT_EQ(read(), FOVEA_E_CAPACITY);
   EXPECT_EQ(error.expected, uint64_t{w.rows} * w.heads + 1);
-  arrays.offset_room = error.expected;
-  EXPECT_EQ(read(), FOVEA_E_TOO_SMALL);
+  arrays.offset_capacity = error.expected;
+  EXPECT_EQ(read(), FOVEA_E_CAPACITY);
   EXPECT_EQ(error.expected, w.entries);
-  arrays.entry_room = w.entries;
+  arrays.entry_capacity = w.entries;
   EXPECT_EQ(read(), FOVEA_E_NULL);
-  std::vector<uint64_t> offsets(arrays.offset_room);
+  std::vector<uint64_t> offsets(arrays.offset_capacity);
   std::vector<float> values(w.entries);
   arrays.offsets = offsets.data();
   arrays.values = values.data();
@@ -358,6 +363,33 @@ TEST(Taps, ReadingIsChecked) {
   c.Run(&dense);
   arrays.struct_size = sizeof(arrays);
   EXPECT_EQ(fovea_session_sparse(dense.session, 0, &arrays, &error), FOVEA_E_OPTION);
+}
+
+// An array of a later version's taps, which are longer.
+TEST(Taps, OfAnotherVersion) {
+  struct Later {
+    fovea_tap tap;
+    uint64_t more[2];
+  };
+  ModelBuilder b;
+  const TinyEncoder e = BuildTinyEncoder(b, DType::kF32, 2);
+  const TestModel model(b.Blob());
+  Later taps[2] = {{TapOf(e.attention_steps[0]), {0, 0}}, {TapOf(e.attention_steps[1]), {0, 0}}};
+  for (Later& later : taps) later.tap.struct_size = sizeof(Later);
+  const std::vector<fovea_limit> limits = {{e.tokens, 20, 0}, {e.texts, 4, 0}};
+  fovea_session_options options = Options(limits);
+  options.taps = &taps[0].tap;
+  options.tap_count = 2;
+  fovea_session_memory sizes = Sized<fovea_session_memory>();
+  fovea_error error = {};
+  EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_OK) << error.text;
+  taps[1].more[1] = 1;  // an option that this version does not know
+  EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_E_STRUCT_SIZE);
+  taps[1].more[1] = 0;
+  taps[1].tap.step = taps[0].tap.step;  // read where the second one lies
+  EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_E_OPTION);
+  taps[1].tap.struct_size = sizeof(fovea_tap);
+  EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_E_STRUCT_SIZE);
 }
 
 }  // namespace

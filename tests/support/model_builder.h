@@ -12,6 +12,7 @@
 
 #include "fovea/fovea.h"
 #include "runtime/ops/op.h"
+#include "tools/base/sized.h"
 #include "tools/blob/blob.h"
 #include "tools/common/memory.h"
 #include "tools/convert/quantize.h"
@@ -108,6 +109,8 @@ struct TestSession {
   fovea_session* session = nullptr;
 };
 
+using tools::Sized;
+
 inline fovea_session_options Options(const std::vector<fovea_limit>& limits, uint32_t workers = 1,
                                      uint32_t tile_rows = 0) {
   fovea_session_options options = {};
@@ -120,7 +123,7 @@ inline fovea_session_options Options(const std::vector<fovea_limit>& limits, uin
 }
 
 inline fovea_tap TapOf(uint32_t step, uint32_t form = FOVEA_TAP_DENSE) {
-  fovea_tap tap = {};
+  fovea_tap tap = Sized<fovea_tap>();
   tap.step = step;
   tap.form = form;
   return tap;

@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   TRY(fovea_model_find_program(model, "encode_document", &options.program));
   TRY(fovea_session_make(model, &options, get, NULL, &upper, &error));
   uint32_t rows, space;
-  fovea_value_info info;
+  fovea_value_info info = {.struct_size = sizeof(info)};
   TRY(fovea_program_find_value(model, options.program, "sentence_rows", &rows));
   TRY(fovea_program_value(model, options.program, rows, &info));
   space = info.space;

@@ -141,7 +141,7 @@ std::vector<uint32_t> Session::Lengths(uint32_t space) const {
 
 fovea_weights Session::Weights(uint32_t tap) const {
   fovea_error error = {};
-  fovea_weights weights = {};
+  fovea_weights weights = Sized<fovea_weights>();
   Check(fovea_session_weights(session_, tap, &weights, &error), error, fmt::format("tap {}", tap));
   return weights;
 }
@@ -155,8 +155,8 @@ SparseWeights Session::Sparse(uint32_t tap) const {
   fovea_sparse arrays = {};
   arrays.struct_size = sizeof(arrays);
   arrays.layout = FOVEA_SPARSE_CSR;
-  arrays.offset_room = offsets.size();
-  arrays.entry_room = weights.entries;
+  arrays.offset_capacity = offsets.size();
+  arrays.entry_capacity = weights.entries;
   arrays.offsets = offsets.data();
   arrays.keys = keys.data();
   arrays.values = sparse.values.data();

@@ -7,6 +7,7 @@
 
 #include "fovea/session.h"
 #include "ports/host/thread_runner.h"
+#include "tools/base/sized.h"
 #include "tools/common/memory.h"
 #include "tools/common/model.h"
 
@@ -25,7 +26,7 @@ struct SessionRequest {
 
 // All weights of an attention step.
 inline fovea_tap TapOf(uint32_t step, uint32_t form = FOVEA_TAP_DENSE) {
-  fovea_tap tap = {};
+  fovea_tap tap = Sized<fovea_tap>();
   tap.step = step;
   tap.form = form;
   return tap;

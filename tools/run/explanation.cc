@@ -131,7 +131,7 @@ Explainer::Level Explainer::Add(const Model& model, uint32_t program, uint32_t s
   tap.reduce = FOVEA_REDUCE_MEAN;
   const fovea_step_info info = model.Step(program, *step);
   if (model.Value(program, info.inputs[0]).space == model.Value(program, info.inputs[1]).space) {
-    tap.rows = FOVEA_ROWS_STRIDE;  // the first row of each segment
+    tap.rows = FOVEA_TAP_ROWS_STRIDE;  // the first row of each segment
     tap.stride = UINT32_MAX;
   }
   level.tap = static_cast<int>(taps_.size());

@@ -1,0 +1,76 @@
+// The growing structs of the C interface: structs of callers of any version, read and filled.
+#ifndef FOVEA_RUNTIME_BASE_STRUCTS_H_
+#define FOVEA_RUNTIME_BASE_STRUCTS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "runtime/base/status.h"
+
+namespace fovea {
+
+// Whether fields that this version does not know are zero. *at: the first byte that is not.
+template <typename T>
+bool TailIsZero(const T* given, size_t* at) {
+  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(given);
+  for (*at = sizeof(T); *at < given->struct_size; ++*at) {
+    if (bytes[*at] != 0) return false;
+  }
+  return true;
+}
+
+// Reads a caller's struct of any version: absent fields are zero, fields from the future must be.
+template <typename T>
+Status ReadStruct(const T* given, T* options, Reporter& reporter) {
+  *options = T();
+  options->struct_size = sizeof(T);
+  if (given == nullptr) return kOk;
+  const size_t size = given->struct_size;
+  if (size < sizeof(size_t)) return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size is not set", sizeof(T), size);
+  size_t at;
+  if (!TailIsZero(given, &at)) {
+    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "an option is newer than this library", sizeof(T), size, at);
+  }
+  memcpy(static_cast<void*>(options), given, size < sizeof(T) ? size : sizeof(T));
+  options->struct_size = sizeof(T);
+  return kOk;
+}
+
+// Fills a caller's struct of any version: as many fields as it has; those from the future are zero.
+template <typename T>
+fovea_status WriteStruct(T values, T* out) {
+  if (out == nullptr) return FOVEA_E_NULL;
+  const size_t size = out->struct_size;
+  if (size < sizeof(size_t)) return FOVEA_E_STRUCT_SIZE;
+  values.struct_size = size;
+  memset(static_cast<void*>(out), 0, size);
+  memcpy(static_cast<void*>(out), &values, size < sizeof(T) ? size : sizeof(T));
+  return FOVEA_OK;
+}
+
+// An array of the caller's structs, whose size is that of the caller's version.
+template <typename T>
+struct Structs {
+  const T& operator[](uint32_t i) const {
+    return *reinterpret_cast<const T*>(reinterpret_cast<const uint8_t*>(first) + i * first->struct_size);
+  }
+  const T* first;
+};
+
+// All have the size of the first, which is at least that of this version.
+template <typename T>
+Status CheckStructs(const T* first, uint32_t count, const char* null, const char* wrong, Reporter& reporter) {
+  if (first == nullptr && count != 0) return reporter.Fail(FOVEA_E_NULL, null);
+  for (uint32_t i = 0; i < count; ++i) {
+    const size_t size = Structs<T>{first}[i].struct_size;
+    if (size < sizeof(T) || size % alignof(T) != 0 || size != first->struct_size) {
+      return reporter.Fail(FOVEA_E_STRUCT_SIZE, wrong, sizeof(T), size, i);
+    }
+  }
+  return kOk;
+}
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_BASE_STRUCTS_H_
