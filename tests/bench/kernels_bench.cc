@@ -52,7 +52,7 @@ const bool registered = [] {
     d.k.norm.rms_norm(d.a.data(), nullptr, d.b.data(), 0, 1e-5f, kRows, kWidth, nullptr, d.y.data());
   });
   Register("l2_normalize",
-           [](Data& d) { d.k.norm.l2_normalize(d.a.data(), L2Guard::kLength, 1e-12f, kRows, kWidth, d.y.data()); });
+           [](Data& d) { d.k.norm.l2_normalize(d.a.data(), NormClamp::kLength, 1e-12f, kRows, kWidth, d.y.data()); });
   const char* names[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"};
   for (size_t i = 0; i < kActivationCount; ++i) {
     Register(names[i], [i](Data& d) { d.k.activation.apply[i](d.a.data(), kCount, d.y.data()); });

@@ -371,7 +371,7 @@ TEST(Generate, OptionsAreChecked) {
     const fovea_status status = size([](O*) {}, of);
     if (status == FOVEA_OK) return status;
     // The error says which entry it is about.
-    fovea_section_info section = {};
+    fovea_section_info section = Sized<fovea_section_info>();
     EXPECT_EQ(fovea_model_section(model.model, error.section, &section), FOVEA_OK);
     EXPECT_STREQ(section.name, "metadata");
     const char *key = nullptr, *found = nullptr;

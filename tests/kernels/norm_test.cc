@@ -118,7 +118,7 @@ TEST(Norm, ConstantAndZeroRowsStayFinite) {
     for (size_t i = 0; i < 100; ++i) ASSERT_EQ(y[i], 0.0f);
     k.rms_norm(x.data(), nullptr, nullptr, 0, 1e-12f, 1, 100, nullptr, y.data());
     for (size_t i = 0; i < 100; ++i) ASSERT_EQ(y[i], 0.0f);
-    for (L2Guard guard : {L2Guard::kLength, L2Guard::kSquares}) {
+    for (NormClamp guard : {NormClamp::kLength, NormClamp::kSquares}) {
       k.l2_normalize(x.data(), guard, 1e-12f, 1, 100, y.data());
       for (size_t i = 0; i < 100; ++i) ASSERT_EQ(y[i], 0.0f);
     }
@@ -131,14 +131,14 @@ TEST(Norm, L2NormalizeBothGuards) {
     for (size_t width : kOddWidths) {
       for (float scale : {1.0f, 1e-7f}) {
         const std::vector<float> x = RandomFloats(3 * width, scale);
-        for (L2Guard guard : {L2Guard::kLength, L2Guard::kSquares}) {
+        for (NormClamp guard : {NormClamp::kLength, NormClamp::kSquares}) {
           Guarded<float> y(x.size());
           k.l2_normalize(x.data(), guard, 1e-6f, 3, width, y.data());
           std::vector<double> want(x.begin(), x.end());
           for (size_t r = 0; r < 3; ++r) {
             double squares = 0;
             for (size_t i = 0; i < width; ++i) squares += want[r * width + i] * want[r * width + i];
-            const double length = guard == L2Guard::kLength ? fmax(sqrt(squares), 1e-6) : sqrt(fmax(squares, 1e-6));
+            const double length = guard == NormClamp::kLength ? fmax(sqrt(squares), 1e-6) : sqrt(fmax(squares, 1e-6));
             for (size_t i = 0; i < width; ++i) want[r * width + i] /= length;
           }
           ExpectNear(y, want, kTolerance);
@@ -175,9 +175,9 @@ TEST(Norm, InPlaceAndRowAloneGiveTheSameBits) {
       k.rms_norm(x2.data(), c.residual.data(), w, 0, 1e-5f, 5, width, nullptr, x2.data());
       EXPECT_EQ(x2.values(), y);
 
-      k.l2_normalize(c.x.data(), L2Guard::kLength, 1e-12f, 5, width, y.data());
+      k.l2_normalize(c.x.data(), NormClamp::kLength, 1e-12f, 5, width, y.data());
       Guarded<float> x3(c.x);
-      k.l2_normalize(x3.data(), L2Guard::kLength, 1e-12f, 5, width, x3.data());
+      k.l2_normalize(x3.data(), NormClamp::kLength, 1e-12f, 5, width, x3.data());
       EXPECT_EQ(x3.values(), y);
     }
   });

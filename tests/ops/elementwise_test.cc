@@ -125,7 +125,7 @@ TEST(Elementwise, ShapeRules) {
     uint32_t inputs;
   };
   for (const Case c : {Case{OpCode::kAdd, 2}, {OpCode::kActivate, 1}, {OpCode::kGate, 2}, {OpCode::kScale, 1}}) {
-    const std::string name = FindOp(static_cast<uint32_t>(c.code))->name;
+    const std::string name = NameOf(c.code);
     // x: what fits; narrow, other: of another width and space; ids: no f32.
     struct Try {
       ModelBuilder b;

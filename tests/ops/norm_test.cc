@@ -170,7 +170,7 @@ TEST(Softmax, RowsSumToOne) {
 
 TEST(Normalize, ShapeRules) {
   for (const OpCode code : {OpCode::kNormalize, OpCode::kSoftmax}) {
-    const std::string name = FindOp(static_cast<uint32_t>(code))->name;
+    const std::string name = NameOf(code);
     const auto refused = [&](fovea_status status, uint32_t in_width, DType type, bool texts, uint32_t tensors,
                              const Attributes& attributes) {
       ModelBuilder b;
