@@ -1,4 +1,5 @@
 // add, activate, gate and scale: each entry by itself.
+#include "runtime/blob/names.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/reference_gemm.h"
 

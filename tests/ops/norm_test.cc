@@ -1,4 +1,5 @@
 // Layer norm, RMS norm (of rows and of heads in them), unit length and softmax of rows.
+#include "runtime/blob/names.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
