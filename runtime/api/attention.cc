@@ -190,7 +190,8 @@ Status ScratchBytes(const Request& request, uint64_t* bytes, Reporter& reporter)
   return kOk;
 }
 
-// Rows of vectors somewhere in the caller's memory; strides become what 0 stands for.
+// Rows of vectors somewhere in the caller's memory; strides become what 0 stands for. With one head nothing reads its
+// stride.
 struct Place {
   const void* data;
   uint64_t rows, heads, width;
@@ -200,7 +201,7 @@ struct Place {
 
 Status CheckPlace(Place* place, Reporter& reporter) {
   const CheckedSize vector = CheckedSize(place->width) * place->element;
-  if (place->head_stride == 0) place->head_stride = static_cast<size_t>(vector.value());
+  if (place->head_stride == 0 || place->heads == 1) place->head_stride = static_cast<size_t>(vector.value());
   CheckedSize dense;
   if (place->row_stride == 0) {
     dense = CheckedSize(place->heads) * place->head_stride;

@@ -320,6 +320,9 @@ fovea_status fovea_session_step_pairs(const fovea_session* session, uint32_t ste
     const auto segments = [&](uint32_t i) { return s.space_rows[view.Input(i).space].segments; };
     const auto length = [](const Segments& of, uint32_t i) { return of.offsets[i + 1] - of.offsets[i]; };
     const Segments keys = segments(1);
+    // Spaces beside each other are bound one by one, and only a run compares them.
+    if (spec.pairing == Pairing::kPaired && segments(0).count != keys.count) return FOVEA_E_SEGMENTS;
+    if (listed != kBlobNone && segments(listed).count != keys.count) return FOVEA_E_SEGMENTS;
     for (uint32_t i = 0; i < keys.count; ++i) {
       const uint32_t queries = spec.pairing == Pairing::kParent ? 1 : length(segments(0), i);
       const uint32_t count = listed == kBlobNone ? 0 : length(segments(listed), i);

@@ -87,8 +87,9 @@ class SpecCheck {
     // How often a block is named is a factor of softmax weights; other weights have no place for it.
     if (spec_.weighting == Activation::kNone && !spec_.has_self_score) return kOk;
     const size_t columns = pattern_.block_columns;
+    if (columns < 2) return kOk;
     const uint64_t comparisons = uint64_t{pattern_.blocks_heads} * pattern_.block_rows * columns;
-    if (columns != 0 && comparisons > kMostComparisons / columns) {
+    if (comparisons > kMostComparisons / columns) {
       return Fail("table of blocks is too large where weights are no plain softmax", kMostComparisons / columns,
                   comparisons);
     }

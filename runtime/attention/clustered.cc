@@ -14,17 +14,18 @@
 namespace fovea {
 
 void AttentionEngine::RunClustered(const Piece& piece) {
-  few_ = false;
   const uint32_t rounds = spec_.pattern.rounds;
   if (rounds == 1) return RunRound(piece, piece.first, piece.count, 0);
   for (uint32_t first = 0; first < piece.count;) {
     uint32_t count = 0;
     const uint32_t most = std::min(scratch_.capacity, piece.count - first);
-    for (taps_.Clear(); count < most && !taps_.Full(); ++count) {
-      SetUpRow(piece, piece.first + first + count, head_, count);
-    }
-    Begin(count);
-    for (uint32_t round = 0; round < rounds; ++round) RunRound(piece, piece.first + first, count, round);
+    do {
+      for (taps_.Clear(), count = 0; count < most && !taps_.Full(); ++count) {
+        SetUpRow(piece, piece.first + first + count, head_, count);
+      }
+      Begin(count);
+      for (uint32_t round = 0; round < rounds; ++round) RunRound(piece, piece.first + first, count, round);
+    } while (MustRepeat());
     Finish(piece);
     first += count;
   }
@@ -64,11 +65,13 @@ void AttentionEngine::RunRound(const Piece& piece, uint32_t first, uint32_t coun
 void AttentionEngine::RunOnly(const Piece& piece, uint32_t chunk, uint32_t rows) {
   for (uint32_t first = 0; first < rows;) {
     uint32_t count = 0;
-    for (taps_.Clear(); first + count < rows && !taps_.Full(); ++count) {
-      SetUpRow(piece, scratch_.positions[first + count], head_, count);
-    }
-    Begin(count);
-    RunChunk(piece, 0, chunk, tile_);
+    do {
+      for (taps_.Clear(), count = 0; first + count < rows && !taps_.Full(); ++count) {
+        SetUpRow(piece, scratch_.positions[first + count], head_, count);
+      }
+      Begin(count);
+      RunChunk(piece, 0, chunk, tile_);
+    } while (MustRepeat());
     Finish(piece);
     first += count;
   }

@@ -17,8 +17,6 @@ constexpr float kHidden = -std::numeric_limits<float>::infinity();
 constexpr uint32_t kChunkRows = 256;
 // The same where each row has a table of buckets beside it.
 constexpr uint32_t kRelativeRows = 64;
-// Rows up to which packing a block costs more than it saves, by CPU time on x86 and by instructions on Arm.
-constexpr uint32_t kFewRows = 1;
 // Entries of all best-key lists together.
 constexpr uint32_t kBestEntries = 1u << 16;
 
@@ -204,7 +202,6 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
     return;
   }
   const uint32_t end = piece.first + piece.count;
-  few_ = AreFew(piece.queries, heads);
   const auto run = [&](uint32_t from, uint32_t to, uint32_t step, bool sees_all) {
     if (from >= to) return;
     queries.first = from;
@@ -220,10 +217,7 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   // Rows on the edges see all; the others go by residue where the window is dilated, by block where blocks differ.
   const uint32_t front = std::min(std::max(pattern.first, piece.first), end);
   const uint32_t back = std::max(front, static_cast<uint32_t>(std::min<uint64_t>(pattern.LastEdge(piece.keys), end)));
-  const bool all_few = few_;
-  few_ = all_few || AreFew(pattern.first, heads);
   run(piece.first, front, 1, true);
-  few_ = all_few;
   const uint32_t dilation = pattern.WindowOf(first_head).dilation;
   if (pattern.blocks != nullptr) {
     for (uint32_t from = front; from < back;) {
@@ -235,15 +229,7 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   } else {
     for (uint32_t from = front; from < back && from - front < dilation; ++from) run(from, back, dilation, false);
   }
-  few_ = all_few || AreFew(piece.queries - std::min<uint64_t>(pattern.LastEdge(piece.keys), piece.queries), heads);
   run(back, end, 1, true);
-}
-
-// Whether so many queries, all that a segment has of their kind, are few. Their tiles do not matter, so that a query's
-// bits do not depend on its tile.
-bool AttentionEngine::AreFew(uint64_t queries, uint32_t heads) const {
-  return queries * heads <= kFewRows && spec_.score == Score::kDot && spec_.relative.bucket_count == 0 &&
-         spec_.pattern.top_k == 0;
 }
 
 void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads) {
@@ -251,20 +237,31 @@ void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, u
   for (uint64_t first = 0; first < rows;) {
     const auto most = static_cast<uint32_t>(std::min<uint64_t>(scratch_.capacity, rows - first));
     const auto first_query = static_cast<uint32_t>(first / heads);
-    uint32_t query = first_query, head = static_cast<uint32_t>(first % heads), count = 0;
-    for (taps_.Clear(); count < most && !taps_.Full(); ++count) {
-      SetUpRow(piece, queries.first + query * queries.step, first_head + head, count);
-      if (++head == heads) ++query, head = 0;
-    }
+    uint32_t count;
+    do {
+      uint32_t query = first_query, head = static_cast<uint32_t>(first % heads);
+      for (taps_.Clear(), count = 0; count < most && !taps_.Full(); ++count) {
+        SetUpRow(piece, queries.first + query * queries.step, first_head + head, count);
+        if (++head == heads) ++query, head = 0;
+      }
+      Begin(count);
+      if (spec_.relative.keys != nullptr) SetUpRelative(first_head, piece.keys);
+      QueryTile chunk = queries;
+      chunk.first += first_query * queries.step;
+      chunk.count = query - first_query + (head > 0);
+      RunKeys(chunk);
+    } while (MustRepeat());
     first += count;
-    Begin(count);
-    if (spec_.relative.keys != nullptr) SetUpRelative(first_head, piece.keys);
-    QueryTile chunk = queries;
-    chunk.first += first_query * queries.step;
-    chunk.count = query - first_query + (head > 0);
-    RunKeys(chunk);
     Finish(piece);
   }
+}
+
+// A value that is not finite makes the sums of all rows of its block NaN, even those that do not see it: 0 times it is
+// NaN. Then the chunk is run again with such values left out. Sums that are a number need no second run, as nothing
+// is what they would have been added.
+bool AttentionEngine::MustRepeat() {
+  tile_.careful = !tile_.careful && spec_.pattern.top_k == 0 && attention_.spoilt(tile_);
+  return tile_.careful;
 }
 
 void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t head, uint32_t index) {
@@ -306,7 +303,7 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
 // The first `rows` rows of the tile are set up.
 void AttentionEngine::Begin(uint32_t rows) {
   ClearRows(&tile_, rows);
-  if (tile_.products != Products::kF32 && !few_) attention_.narrow(tile_);
+  if (tile_.products != Products::kF32) attention_.narrow(tile_);
 }
 
 // y[i][j] = row i of `copied` . row j of the head's table, for rows [begin, end) of the table.
@@ -437,7 +434,6 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
 
 // The rows of the tile take in keys [from, to) of the present block.
 void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
-  if (few_) return attention_.attend_few(tile_, source_);
   attention_.pack(tile_, source_, from, to);
   if (spec_.relative.queries != nullptr && !tile_.apart) {
     const uint32_t buckets = spec_.relative.bucket_count;

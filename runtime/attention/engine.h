@@ -45,7 +45,7 @@ class AttentionEngine {
  private:
   void RunHeads(const Piece& piece, uint32_t first_head, uint32_t heads);
   void RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads);
-  bool AreFew(uint64_t queries, uint32_t heads) const;
+  bool MustRepeat();
   void SetUpRow(const Piece& piece, uint32_t position, uint32_t head, uint32_t index);
   void Begin(uint32_t rows);
   void SetUpRelative(uint32_t head, uint32_t keys);
@@ -77,7 +77,6 @@ class AttentionEngine {
   AttentionTile& tile_;
   KeySource source_{};  // of the head and segment in work
   uint32_t head_ = 0;   // first query head in work
-  bool few_ = false;    // keys are read where they lie
 };
 
 }  // namespace fovea

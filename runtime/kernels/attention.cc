@@ -9,7 +9,6 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/attention.cc"
-#include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "runtime/kernels/attention_best-inl.h"
@@ -20,17 +19,19 @@ namespace fovea {
 namespace HWY_NAMESPACE {
 namespace {
 
-// 2^x for x <= 0; exactly 1 for 0 and exactly 0 below -126.5 and for -infinity.
+// 2^x for x <= 0; exactly 1 for 0 and exactly 0 below -126.5 and for -infinity. NaN stays NaN: where a maximum drops one
+// of two operands it is the first.
 HWY_INLINE V Weight(V x) {
   const D d;
-  return FastExp2(d, hn::Max(x, hn::Set(d, -127.0f)));
+  return FastExp2(d, hn::Max(hn::Set(d, -127.0f), x));
 }
 
-// By what weights fade at `position`, a vector of numbers.
+// By what weights fade at `position`, a vector of numbers; 0 around a center that is NaN.
 HWY_INLINE V FadeAt(const AttentionTile& tile, const AttentionRow& row, V position) {
   const D d;
   const V distance = hn::Sub(position, hn::Set(d, row.center));
-  return Weight(hn::Mul(hn::Set(d, tile.fade), hn::Mul(distance, distance)));
+  const V fade = Weight(hn::Mul(hn::Set(d, tile.fade), hn::Mul(distance, distance)));
+  return hn::IfThenElseZero(hn::Eq(distance, distance), fade);
 }
 
 // Fades the weights [from, to) of the present block, whose keys are neighbours.
@@ -55,8 +56,9 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
   float bases[kM];
   for (size_t r = 0; r < kM; ++r) {
     const float* row_scores = scores + r * kScoreStride;
-    V max = hn::Load(d, row_scores + from);
-    for (size_t i = from + kLanes; i < to; i += kLanes) max = hn::Max(max, hn::Load(d, row_scores + i));
+    // NaN is passed over, or ends in the maximum, whatever stands before and after it.
+    V max = hn::Set(d, kHidden);
+    for (size_t i = from; i < to; i += kLanes) max = hn::Max(hn::Load(d, row_scores + i), max);
     const float new_max = HWY_MAX(rows[r].max, hn::ReduceMax(d, max));
     bases[r] = BaseOf(new_max);
     factors[r] = rows[r].max - bases[r];
@@ -128,6 +130,37 @@ HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* s
   store_for_taps();
 }
 
+// sum += weight * value, [width]; sums are whole vectors.
+HWY_INLINE void AddValue(float weight, const float* value, size_t width, float* sum) {
+  const D d;
+  const V factor = hn::Set(d, weight);
+  size_t j = 0;
+  for (; j + kLanes <= width; j += kLanes) {
+    hn::Store(hn::MulAdd(factor, hn::LoadU(d, value + j), hn::Load(d, sum + j)), d, sum + j);
+  }
+  if (j < width) {
+    hn::Store(hn::MulAdd(factor, hn::LoadN(d, value + j, width - j), hn::Load(d, sum + j)), d, sum + j);
+  }
+}
+
+// The weighted sum of one row over values [begin, end), value by value: the same order, but where a weight is 0 nothing
+// is added, whatever the value is.
+HWY_NOINLINE void AddWeighed(const AttentionTile& tile, const float* weights, size_t begin, size_t end, float shrink,
+                             float* sum) {
+  const D d;
+  const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
+  for (size_t j = 0; j < width; j += kLanes) hn::Store(hn::Mul(hn::Load(d, sum + j), hn::Set(d, shrink)), d, sum + j);
+  const auto add_pairs = [&](auto step) HWY_ATTR {
+    for (size_t i = begin / 2; i < (end + 1) / 2; ++i) {
+      AddValuePair(step, weights[i], tile.packed_values + i * width, RoundUpTo(tile.d_v, kLanes), sum);
+    }
+  };
+  if (WithValueStep(tile, add_pairs)) return;
+  for (size_t i = begin; i < end; ++i) {
+    if (weights[i] != 0.0f) AddValue(weights[i], tile.packed_values + i * width, width, sum);
+  }
+}
+
 template <size_t kM>
 HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
   uint32_t begin, end;
@@ -148,72 +181,17 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
                                         last - first, out + n * kLanes, width, HWY_MIN(vectors - n, kColumns), shrink);
     }
   };
-  const auto multiply_pairs = [&](auto step) HWY_ATTR {
+  const auto multiply_pairs = [&](auto step) HWY_ATTR { multiply(step, begin / 2, (end + 1) / 2); };
+  WithValueStep(tile, [&](auto) HWY_ATTR {
     for (size_t r = 0; r < kM; ++r) NarrowWeights(scores + r * kScoreStride, from, to);
-    multiply(step, begin / 2, (end + 1) / 2);
-  };
+  });
+  if (tile.careful) {
+    for (size_t r = 0; r < kM; ++r) {
+      AddWeighed(tile, scores + r * kScoreStride, begin, end, shrink[r], out + r * width);
+    }
+    return;
+  }
   if (!WithValueStep(tile, multiply_pairs)) multiply(DotStep(), begin, end);
-}
-
-// sum += weight * value, [width]; sums are whole vectors.
-HWY_INLINE void AddValue(float weight, const float* value, size_t width, float* sum) {
-  const D d;
-  const V factor = hn::Set(d, weight);
-  size_t j = 0;
-  for (; j + kLanes <= width; j += kLanes) {
-    hn::Store(hn::MulAdd(factor, hn::LoadU(d, value + j), hn::Load(d, sum + j)), d, sum + j);
-  }
-  if (j < width) {
-    hn::Store(hn::MulAdd(factor, hn::LoadN(d, value + j, width - j), hn::Load(d, sum + j)), d, sum + j);
-  }
-}
-
-HWY_INLINE float DotProduct(const float* a, const float* b, size_t width) {
-  const D d;
-  V even = hn::Zero(d), odd = hn::Zero(d);
-  size_t j = 0;
-  for (; j + 2 * kLanes <= width; j += 2 * kLanes) {
-    even = hn::MulAdd(hn::LoadU(d, a + j), hn::LoadU(d, b + j), even);
-    odd = hn::MulAdd(hn::LoadU(d, a + j + kLanes), hn::LoadU(d, b + j + kLanes), odd);
-  }
-  for (; j < width; j += kLanes) {
-    const size_t n = HWY_MIN(width - j, kLanes);
-    even = hn::MulAdd(hn::LoadN(d, a + j, n), hn::LoadN(d, b + j, n), even);
-  }
-  return hn::ReduceSum(d, hn::Add(even, odd));
-}
-
-// Rows of one head lie apart, so no hardware sees the next one coming.
-HWY_INLINE void Ahead(const AttentionTile& tile, const uint8_t* rows, size_t stride, uint32_t i, uint32_t end) {
-  constexpr uint32_t kAhead = 12;
-  if (i + kAhead >= end) return;
-  const uint8_t* row = rows + tile.Position(i + kAhead) * stride;
-  for (size_t byte = 0; byte < 256; byte += 64) hwy::Prefetch(row + byte);
-}
-
-void AttendFew(const AttentionTile& tile, const KeySource& source) {
-  const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
-  const float scale = KeyScale(tile);
-  float* scores = tile.scores + kAttentionLanes;
-  for (size_t r = 0; r < tile.row_count; ++r) {
-    const AttentionRow& row = tile.rows[r];
-    if (row.begin >= row.end) continue;
-    for (uint32_t i = row.begin; i < row.end; ++i) {
-      Ahead(tile, source.k, source.k_stride, i, row.end);
-      scores[i] = scale * DotProduct(row.q, KeyRow(tile, source, tile.Position(i)), tile.d_k);
-    }
-    const size_t from = row.begin / kLanes * kLanes, to = RoundUpTo(row.end, kLanes);
-    FinishScores(tile, row, scores, from, to);
-    float shrink;
-    WeighGroup<1>(tile, r, scores, from, to, &shrink);
-    float* sum = tile.sum_of_values + r * width;
-    const D d;
-    for (size_t j = 0; j < width; j += kLanes) hn::Store(hn::Mul(hn::Load(d, sum + j), hn::Set(d, shrink)), d, sum + j);
-    for (uint32_t i = row.begin; i < row.end; ++i) {
-      Ahead(tile, source.v, source.v_stride, i, row.end);
-      AddValue(scores[i], ValueRow(tile, source, tile.Position(i)), tile.d_v, sum);
-    }
-  }
 }
 
 template <size_t kM>
@@ -351,6 +329,19 @@ void FinishBest(const AttentionTile& tile, const KeySource& source) {
   }
 }
 
+// Whether the sum of a row is NaN.
+bool Spoilt(const AttentionTile& tile) {
+  const D d;
+  const size_t width = RoundUpTo(tile.d_v, kAttentionLanes), used = RoundUpTo(tile.d_v, kLanes);
+  auto spoilt = hn::MaskFalse(d);
+  for (size_t r = 0; r < tile.row_count; ++r) {
+    for (size_t j = 0; j < used; j += kLanes) {
+      spoilt = hn::Or(spoilt, hn::IsNaN(hn::Load(d, tile.sum_of_values + r * width + j)));
+    }
+  }
+  return !hn::AllFalse(d, spoilt);
+}
+
 void Unpack(const AttentionTile& tile, const KeySource& source, uint32_t begin, uint32_t end, float factor,
             float* rows) {
   for (uint32_t i = begin; i < end; ++i, rows += tile.d_k) {
@@ -380,7 +371,7 @@ void Merge(const AttentionTile& part, uint32_t part_row, const AttentionTile& wh
 }  // namespace
 
 AttentionKernels FillAttentionKernels() {
-  return {{true, kHasBf16, kHasI8}, Narrow, Pack, Attend, AttendFew, Finish, Choose, FinishBest, Unpack, Merge};
+  return {{true, kHasBf16, kHasI8}, Narrow, Pack, Attend, Spoilt, Finish, Choose, FinishBest, Unpack, Merge};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -83,6 +83,7 @@ struct AttentionTile {
   bool has_self_score;
   float fade;    // weights are multiplied by 2^(fade * (position - center)^2), the sums are not; 0: they are not either
   bool repeats;  // a key may come more than once; only its dense weights need to know
+  bool careful;  // values of weight 0 are left out, whatever they are: slower, the same bits where all are finite
   bool causal;   // hides keys after the row's position by their positions, not by [begin, end)
   // Scratch, 64-aligned. [..] are floats; d_v' is d_v rounded up to kAttentionLanes.
   float* packed_keys;    // [block * d_k]
@@ -128,9 +129,8 @@ struct AttentionKernels {
   // Each row takes in its keys of the packed block. Rows with weights get the block's scores there, unscaled by max; if
   // the tile has a weighting of its own, its weights, added to what is there.
   void (*attend)(const AttentionTile&);
-  // Instead of pack and attend, for Score::kDot without relative scores: reads keys and values where they lie, anew for
-  // each row. Faster for few rows. Sums run in another order.
-  void (*attend_few)(const AttentionTile&, const KeySource&);
+  // Whether the sums of a row have become NaN: by a value that it sees, or by one that only rows beside it see.
+  bool (*spoilt)(const AttentionTile&);
   // Writes the rows' outputs (zeros for a row that saw no key) and turns weights from scores into weights: weight_count
   // of them, or the first `keys`. Where nothing was stored there must be -infinity (0 with a weighting of its own).
   void (*finish)(const AttentionTile&, uint32_t keys);

@@ -119,6 +119,8 @@ HWY_INLINE void WidenI8(const uint8_t* row, float scale, size_t width, float* to
   if (j < width) hn::StoreN(widen(hn::LoadN(d8, from + j, width - j)), d, to + j, width - j);
 }
 
+HWY_INLINE size_t ElementBytes(KeyType type) { return type == KeyType::kF32 ? 4 : type == KeyType::kI8 ? 1 : 2; }
+
 // A row of `width` elements as f32: where it stands, or widened into `to`.
 HWY_INLINE const float* Widened(KeyType type, const uint8_t* row, float scale, size_t width, float* to) {
   switch (type) {

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "hwy/cache_control.h"
 #include "runtime/kernels/attention_pack-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -155,6 +156,22 @@ HWY_INLINE void PackValuePair(const AttentionTile& tile, const KeySource& source
   }
 }
 
+// sum += weights * values, a pair of each; the value of a weight of 0 is left out, whatever it is.
+template <class Step>
+HWY_INLINE void AddValuePair(Step step, float weights, const float* values, size_t width, float* sum) {
+  const D d;
+  const hn::RebindToUnsigned<D> bits;
+  uint32_t pair;
+  memcpy(&pair, &weights, sizeof(pair));
+  const uint32_t kept = ((pair & 0x7fffu) != 0 ? 0xffffu : 0u) | ((pair & 0x7fff0000u) != 0 ? 0xffff0000u : 0u);
+  if (kept == 0) return;
+  const V factor = hn::Set(d, weights), mask = hn::BitCast(d, hn::Set(bits, kept));
+  for (size_t j = 0; j < width; j += kLanes) {
+    const V value = hn::And(hn::Load(d, values + j), mask);
+    hn::Store(step(factor, value, factor, hn::Load(d, sum + j)), d, sum + j);
+  }
+}
+
 // ---- Back
 
 // The product of one row with keys [from, to) of the block, in the unit of a score.
@@ -196,6 +213,8 @@ HWY_INLINE bool WithValueStep(const AttentionTile&, const F) {
 inline void Narrow(const AttentionTile&) {}
 HWY_INLINE void PackKeyWords(const AttentionTile&, const KeySource&, size_t, size_t, float*) {}
 HWY_INLINE void PackValuePair(const AttentionTile&, const KeySource&, size_t, size_t, float*) {}
+template <class Step>
+HWY_INLINE void AddValuePair(Step, float, const float*, size_t, float*) {}
 HWY_INLINE void WidenProduct(const AttentionTile&, const AttentionRow&, float*, size_t, size_t) {}
 HWY_INLINE void NarrowWeights(float*, size_t, size_t) {}
 
@@ -203,12 +222,29 @@ HWY_INLINE void NarrowWeights(float*, size_t, size_t) {}
 
 // ---- A block, in the products of the tile
 
+// Rows of one head lie apart, so no hardware sees the next ones coming: keys some vectors ahead, and the values that
+// belong to them. Past the block stand keys of the next one, or nothing, which a prefetch may name.
+HWY_INLINE void FetchAhead(const AttentionTile& tile, const KeySource& source, size_t key, size_t end) {
+  constexpr size_t kAhead = 48;
+  const size_t element = ElementBytes(source.type), key_bytes = tile.d_k * element, value_bytes = tile.d_v * element;
+  if (tile.index != nullptr && key + kAhead + kLanes > end) return;
+  for (size_t i = key + kAhead; i < key + kAhead + kLanes; ++i) {
+    const size_t position = tile.Position(static_cast<uint32_t>(i));
+    for (size_t byte = 0; byte < key_bytes; byte += 64) hwy::Prefetch(source.k + position * source.k_stride + byte);
+  }
+  for (size_t i = key; i < key + kLanes; ++i) {
+    const size_t position = tile.Position(static_cast<uint32_t>(i));
+    for (size_t byte = 0; byte < value_bytes; byte += 64) hwy::Prefetch(source.v + position * source.v_stride + byte);
+  }
+}
+
 inline void Pack(const AttentionTile& tile, const KeySource& source, uint32_t begin, uint32_t end) {
   const bool words = InWords(tile);
   const size_t depth = WordsOf(tile);
   // Whole vectors of keys: the first one may begin before `begin`, where there is a key too.
   for (size_t key = begin / kLanes * kLanes; key < end; key += kLanes) {
     float* to = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
+    FetchAhead(tile, source, key, end);
     words ? PackKeyWords(tile, source, key, end, to) : PackKeys(tile, source, key, end, to);
   }
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);

@@ -183,6 +183,15 @@ TEST_F(AttentionMisuse, Patterns) {
   pattern_.block_rows = pattern_.block_columns = 2;
   options_.weighting = FOVEA_WEIGHTING_RELU;
   Expect(FOVEA_E_ID, "named twice", 1);
+  for (const uint32_t columns : {0u, 1u}) {  // nothing can be named twice, however many rows there are
+    pattern_.blocks = names;
+    pattern_.block_rows = 0xffffffff / (columns + 1);
+    pattern_.block_columns = columns;
+    options_.weighting = FOVEA_WEIGHTING_RELU;
+    uint64_t bytes = 0;
+    EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, nullptr), FOVEA_OK);
+    Reset();
+  }
   int32_t windows[12] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1};
   pattern_.window = FOVEA_WINDOW_SIDES;
   pattern_.head_windows = windows;

@@ -210,6 +210,18 @@ TEST(AttentionApi, DefaultsAreOneFullSegment) {
   EXPECT_TRUE(SameBits(a.Output(), spelt_out));
 }
 
+// Where the bias is one for all heads, the stride between heads means nothing.
+TEST(AttentionApi, StrideOfTheOnlyHeadIsNotRead) {
+  Case c;
+  c.queries = {37};
+  c.key_bias = true;
+  const Problem problem(c);
+  Arguments a(problem, Layout::kDense);
+  const std::vector<float> expected = a.Output();
+  a.options.key_bias_head_stride = 4096;
+  EXPECT_TRUE(SameBits(a.Output(), expected));
+}
+
 TEST(AttentionApi, RowsBehindTheSegmentsAreLeftAlone) {
   Case c;
   c.queries = {11};

@@ -59,6 +59,10 @@ struct Case {
   bool distance_bias = true;                     // with a reach
   double listed = 0.0;                           // share of rows, with pattern.listed
   std::vector<float> special_centers = {};  // with spec.centers: the first ones; the others lie in or near the segment
+  // An element of this key's row, or of its value's, in all heads; UINT32_MAX: none.
+  uint32_t spoilt_key = UINT32_MAX;
+  bool spoilt_value = false;
+  float spoilt_with = 0.0f;
   bool sorted = true;                       // with pattern.rounds; else keys as they stand, in one round
 };
 
@@ -74,8 +78,14 @@ class Problem {
     std::mt19937 random(rows_ * 131 + spec.d_k);
     const size_t key_rows = key_offsets_.back();
     q_ = Random(size_t{rows_} * spec.heads * spec.d_k, case_.magnitude, &random);
-    k_ = Stored(Random(key_rows * spec.kv_heads * spec.d_k, case_.magnitude, &random), spec.d_k, &k_scales_);
-    v_ = Stored(Random(key_rows * spec.kv_heads * spec.d_v, 1.0f, &random), spec.d_v, &v_scales_);
+    std::vector<float> k = Random(key_rows * spec.kv_heads * spec.d_k, case_.magnitude, &random);
+    std::vector<float> v = Random(key_rows * spec.kv_heads * spec.d_v, 1.0f, &random);
+    for (size_t head = 0; head < spec.kv_heads && case_.spoilt_key != UINT32_MAX; ++head) {
+      const size_t row = size_t{case_.spoilt_key} * spec.kv_heads + head;
+      (case_.spoilt_value ? v[row * spec.d_v] : k[row * spec.d_k]) = case_.spoilt_with;
+    }
+    k_ = Stored(k, spec.d_k, &k_scales_);
+    v_ = Stored(v, spec.d_v, &v_scales_);
     if (spec.distance_reach > 0 && case_.distance_bias) {
       bias_ = Random(spec.heads * (2 * size_t{spec.distance_reach} + 1), 2.0f, &random);
       spec.distance_bias = bias_.data();
@@ -221,7 +231,8 @@ class Problem {
       memcpy(&bits, &values[i], 4);
       if (i % width == 0) scales->push_back(0.01f + 0.001f * static_cast<float>(i % 7));
       const uint16_t f16 = tools::ToHalf(values[i]), bf16 = static_cast<uint16_t>(bits >> 16);
-      const auto i8 = static_cast<int8_t>(values[i] * 127 / std::max(case_.magnitude, 1.0f));
+      const float in_i8 = values[i] * 127 / std::max(case_.magnitude, 1.0f);
+      const auto i8 = static_cast<int8_t>(std::isfinite(in_i8) ? in_i8 : 0.0f);
       switch (case_.key_type) {
         case KeyType::kF32:
           memcpy(to, &values[i], 4);

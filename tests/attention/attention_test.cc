@@ -76,7 +76,7 @@ TEST(Attention, ParentAttendsToItsSegment) {
   Check(c);
 }
 
-// One row of a segment is not worth packing its keys for; more are.
+// Single rows of a segment, single rows that see all of it, and few heads of them.
 TEST(Attention, FewRowsOfASegment) {
   for (uint32_t type = 0; type < kKeyTypeCount; ++type) {
     for (uint32_t group : {1u, 2u, 3u}) {

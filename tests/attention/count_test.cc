@@ -121,6 +121,14 @@ TEST(Count, Chunks) {
   }
 }
 
+// In time that does not follow the chunks.
+TEST(Count, ManyChunks) {
+  Pattern p;
+  p.rounds = p.chunk = 1;
+  p.chunks_before = p.chunks_after = 64;
+  EXPECT_EQ(VisiblePairs(SpecOf(p), {INT32_MAX, INT32_MAX, nullptr, 0, 0}), uint64_t{kHeads} * INT32_MAX * 129);
+}
+
 TEST(Count, Centers) {
   Pattern p;
   p.left = 3;

@@ -56,5 +56,26 @@ TEST(StepPairs, FollowTheSegments) {
   }
 }
 
+// Sibling spaces are bound one by one; before a run compares them they may have any number of segments.
+TEST(StepPairs, SiblingsThatDisagree) {
+  ModelBuilder b;
+  const uint32_t texts = b.Space("texts"), keys = b.Space("keys", texts), queries = b.Space("queries", texts);
+  const uint32_t x = b.Input("x", keys, 6), asked = b.Input("asked", queries, 6);
+  b.SetOutput(b.Op(OpCode::kAttention, {asked, x, x}, {}, queries, 6, {{Attribute::kHeads, 2}}));
+  const TestModel model(AlignedBytes(tools::WriteBlob(b.content())));
+  const std::vector<fovea_limit> limits = {{texts, 8, 0}, {keys, 40, 0}, {queries, 40, 0}};
+  TestSession session(model, Options(limits));
+  uint64_t pairs = 7;
+  session.SetSegments(texts, {3});
+  session.SetSegments(keys, {4, 5, 6});
+  for (const Lengths& lengths : {Lengths{2, 2}, Lengths{2}, Lengths{1, 1, 1, 1}, Lengths{}}) {
+    session.SetSegments(queries, lengths);
+    EXPECT_EQ(fovea_session_step_pairs(session.session, 0, &pairs), FOVEA_E_SEGMENTS);
+    EXPECT_EQ(pairs, 7u);
+  }
+  session.SetSegments(queries, {1, 2, 0});
+  EXPECT_EQ(PairsOf(session, 0), 2u * (4 + 10));
+}
+
 }  // namespace
 }  // namespace fovea::test
