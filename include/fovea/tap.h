@@ -1,4 +1,4 @@
-/* fovea/tap.h - attention weights: which of them a session keeps, and how they are read.
+/* fovea/tap.h - attention weights and scores: which of them a session keeps, and how they are read.
  *
  * A tap is asked for when a session is made (fovea_session_options.taps), so its memory is part of what
  * fovea_session_size counts: there is nothing to allocate later, and outputs have the same bits with and without. It
@@ -15,6 +15,7 @@
 #define FOVEA_TAP_H_
 
 #include "fovea/status.h"
+#include "fovea/types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,6 +47,7 @@ typedef struct fovea_tap {
   uint32_t offset; /* FOVEA_TAP_ROWS_STRIDE: the first row of a segment that is wanted, counted from 0; else 0. */
   uint32_t reduce; /* FOVEA_REDUCE_* */
   uint64_t heads;  /* Bit h: head h is wanted; 0: all are. Only for steps of up to 64 heads. */
+  uint32_t what;   /* FOVEA_KEEP_*; scores go with FOVEA_REDUCE_NONE. */
 } fovea_tap;
 
 /* What a tap kept in the last run. Pointers are into the session's memory and valid until the next run. Set
@@ -54,14 +56,14 @@ typedef struct fovea_weights {
   size_t struct_size;
   const uint32_t* query_rows; /* [rows] Which rows of the query space, ascending. */
   /* Dense: the weight that row query_rows[r] and wanted head h give to the j-th key of the row's segment is
-   * data[(r * heads + h) * stride + j]; 0 where the pattern hides the key. Nothing is promised for j past the segment's
-   * keys. Sparse: NULL, see fovea_session_sparse. */
+   * data[(r * heads + h) * stride + j]; 0 where the pattern hides the key, and -infinity where scores are kept. Nothing
+   * is promised for j past the segment's keys. Sparse: NULL, see fovea_session_sparse. */
   const float* data;
-  uint64_t entries;  /* Sparse: how many weights there are in all. Dense: 0. */
-  uint32_t form;     /* FOVEA_TAP_* */
-  uint32_t rows;     /* Tapped rows. */
-  uint32_t heads;    /* Wanted heads, in ascending order; 1 if they are reduced. */
-  uint32_t stride;   /* Dense: the longest segment of keys that the session can hold. */
+  uint64_t entries; /* Sparse: how many weights there are in all. Dense: 0. */
+  uint32_t form;    /* FOVEA_TAP_* */
+  uint32_t rows;    /* Tapped rows. */
+  uint32_t heads;   /* Wanted heads, in ascending order; 1 if they are reduced. */
+  uint32_t stride;  /* Dense: the longest segment of keys that the session can hold. */
   uint32_t query_space, key_space;
   uint32_t key_rows; /* Rows of the key space in this run. */
 } fovea_weights;
@@ -84,7 +86,7 @@ enum {
 };
 
 /* The caller's arrays. Those that the layout does not have are neither read nor written and may be NULL. In a line keys
- * ascend, in a column lines do; no entry comes twice or is 0. */
+ * ascend, in a column lines do; no entry comes twice, no weight is 0 and no score -infinity. */
 typedef struct fovea_sparse {
   size_t struct_size;
   uint64_t offset_capacity; /* Entries in `offsets`: at least lines + 1 (CSR), key_rows + 1 (CSC). */

@@ -18,4 +18,10 @@ enum {
   FOVEA_TYPE_U8 = 6    /* Masks of attention only: 0 hides. */
 };
 
+/* What is kept of attention. */
+enum {
+  FOVEA_KEEP_WEIGHTS = 0, /* What values are multiplied with. */
+  FOVEA_KEEP_SCORES = 1   /* What is weighed. Of a key that counts several times, once. Rounded twice more. */
+};
+
 #endif /* FOVEA_TYPES_H_ */

@@ -312,7 +312,7 @@ fovea_status fovea_session_step_pairs(const fovea_session* session, uint32_t ste
   uint64_t all = 0;
   if (OpCode(view.record->code) == OpCode::kAttention) {
     const AttentionSpec spec = AttentionSpecOf(view);
-    const uint32_t listed = ListedInput(view);
+    const uint32_t listed = GlobalKeysInput(view);
     const uint32_t read[] = {0, 1, listed == kBlobNone ? 1 : listed};
     for (const uint32_t i : read) {
       if (!s.spaces[view.Input(i).space].bound) return FOVEA_E_ORDER;
@@ -325,8 +325,10 @@ fovea_status fovea_session_step_pairs(const fovea_session* session, uint32_t ste
     if (listed != kBlobNone && segments(listed).count != keys.count) return FOVEA_E_SEGMENTS;
     for (uint32_t i = 0; i < keys.count; ++i) {
       const uint32_t queries = spec.pairing == Pairing::kParent ? 1 : length(segments(0), i);
+      const bool at_end = spec.positions.origin == Origin::kEnd && length(keys, i) > queries;
+      const uint32_t start = at_end ? length(keys, i) - queries : 0;
       const uint32_t count = listed == kBlobNone ? 0 : length(segments(listed), i);
-      all += VisiblePairs(spec, {queries, length(keys, i), nullptr, count, 0});
+      all += VisiblePairs(spec, {queries, length(keys, i), nullptr, count, 0, start});
     }
   }
   *pairs = all;

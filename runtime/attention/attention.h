@@ -1,11 +1,15 @@
 // The attention engine: for each query of a tile, the keys its pattern allows are streamed once with a running maximum
 // and sum, so no score matrix exists. Self, cross and pooling attention differ only in their row spaces.
+//
+// What attention is has four parts, used alike by the operation, the C function and the cost model: the pattern (which
+// keys), the score (how a pair is scored), the weighting (how scores become weights), the positions (where rows stand).
 #ifndef FOVEA_RUNTIME_ATTENTION_ATTENTION_H_
 #define FOVEA_RUNTIME_ATTENTION_ATTENTION_H_
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/attention/layout.h"
 #include "runtime/attention/pattern.h"
 #include "runtime/base/dtype.h"
 #include "runtime/kernels/kernels.h"
@@ -23,56 +27,91 @@ enum class Pairing : uint32_t {
 struct RelativeScores {
   const void* keys;        // [heads, buckets, d_k], or null
   const void* queries;     // [heads, buckets, d_k], or null
-  const int32_t* buckets;  // [2 * reach + 1], by key - query clamped to [-reach, reach]; each below bucket_count
+  const int32_t* buckets;  // [2 * max_distance + 1], by clamped key - query; each below bucket_count
   uint32_t bucket_count;
   DType keys_type, queries_type;  // f32 or f16
 };
 
-// What is constant for an attention operation. Zero fields mean plain scaled dot-product attention.
-struct AttentionSpec {
-  uint32_t heads;     // query heads
-  uint32_t kv_heads;  // divides heads: head h uses key/value head h / (heads / kv_heads)
-  uint32_t d_k;
-  uint32_t d_v;
-  float scale;  // of scores
-  Pairing pairing;
-  Pattern pattern;
-  Score score;
-  Products products;      // wanted; f32 where the CPU has no instruction for them, and for rows by themselves
-  float cap;              // scores become cap * tanh(score / cap); 0: they do not
-  Activation weighting;   // kNone: softmax; relu, gelu, gelu_tanh, silu, sigmoid: of each score, not normalised
-  const float* additive;  // [heads, d_k], Score::kAdditive
-  // Bias by distance, or null: score += bias[head][clamp(key - query, -reach, reach) + reach], [heads, 2 * reach + 1].
-  const float* distance_bias;
-  uint32_t distance_reach;  // of distance_bias and relative
-  RelativeScores relative;
+// How a query and a key are scored: the product of its kind times the scale, capped; then the biases; then what a query
+// has for its own key.
+struct ScorePart {
+  Score kind = Score::kDot;
+  float scale = 1.0f;
+  float cap = 0.0f;                    // scores become cap * tanh(score / cap); 0: they do not
+  Products products = Products::kF32;  // wanted; f32 where the CPU has no instruction for them
+  const float* additive = nullptr;     // [heads, d_k], Score::kAdditive
+  uint32_t max_distance = 0;           // of distance_bias and relative
+  // Bias by distance, or null: bias[head][clamp(key - query, -max_distance, max_distance) + max_distance] is added.
+  const float* distance_bias = nullptr;
+  RelativeScores relative = {};
+  bool has_self_score = false;
+  float self_score = 0.0f;  // of a query with the key at its own position, if has_self_score
+};
+
+// How scores become weights.
+struct WeightingPart {
+  Activation kind = Activation::kNone;  // kNone: softmax; others: of each score, not normalised
+  bool gaussian = false;  // weights are multiplied by exp(-(key - center)^2 / (2 (left / 2)^2)), with left = right
+};
+
+// Where rows stand.
+struct PositionsPart {
+  Origin origin = Origin::kZero;  // of the first query of a segment
+  // Without coordinates the query at position p > apart is, for distances, where the key at apart + (p - apart) *
+  // query_stride is.
+  uint32_t query_stride = 1;
+  uint32_t apart = 0;  // the first rows of a segment, of queries and of keys, that know no distances
   // Distances are between coordinates, not positions: row `segment % coordinate_sets` of [coordinate_sets, positions].
-  const int32_t* coordinates;
-  uint32_t coordinate_sets, coordinate_positions;
-  // The first rows of a segment, of queries and of keys, that know no distances: nothing is added for them.
-  uint32_t apart;
-  // Without coordinates the query at position p > apart is where the key at apart + (p - apart) * query_stride is;
-  // 0: 1.
-  uint32_t query_stride;
-  float self_score;  // of a query with the key at its own position, if has_self_score
-  bool has_self_score;
-  Centers centers;
-  bool gaussian;  // weights are multiplied by exp(-(key - p)^2 / (2 (left / 2)^2)), with left = right
+  const int32_t* coordinates = nullptr;
+  uint32_t coordinate_sets = 0, coordinate_positions = 0;
+};
+
+// What is constant for an attention operation. As it stands: plain dot-product attention, once shapes and scale are
+// set.
+struct AttentionSpec {
+  uint32_t heads = 1;     // query heads
+  uint32_t kv_heads = 1;  // divides heads: head h uses key/value head h / (heads / kv_heads)
+  uint32_t d_k = 0;
+  uint32_t d_v = 0;
+  Pairing pairing = Pairing::kPaired;
+  Pattern pattern;
+  ScorePart score;
+  WeightingPart weighting;
+  PositionsPart positions;
 };
 
 // Segment i of a row space is rows [offsets[i], offsets[i + 1]).
 struct Segments {
   const uint32_t* offsets;  // [count + 1], ascending, offsets[0] = 0
   uint32_t count;
+
+  uint32_t length(uint32_t i) const { return offsets[i + 1] - offsets[i]; }
 };
 
-// Rows of heads in the caller's memory. Strides in bytes: from a row to the next, from a head to the next.
+// Rows of heads in the caller's memory. Strides in bytes: from a row to the next, from a head to the next, from a
+// segment's first row to the next one's, or 0 where the rows of all segments follow each other.
 template <typename T>
 struct HeadMatrix {
   T* data;
-  size_t row_stride, head_stride;
+  size_t row_stride, head_stride, segment_stride;
+
+  // Offset of row `row`, the position-th of its segment.
+  size_t RowOffset(uint32_t segment, size_t position, size_t row) const {
+    return segment_stride == 0 ? row * row_stride : segment * segment_stride + position * row_stride;
+  }
 };
 using HeadRows = HeadMatrix<const void>;
+
+// What each pair of a query and a key has to its score: entry of key j at data + RowOffset(query) + head * head_stride
+// + j elements. Strides may be 0, where all share one; segment_stride kByRow: rows of all segments follow each other.
+struct PairBias {
+  const void* data;  // null: none
+  bool mask;         // u8, 0 hides; else f32, which is added, and -infinity hides
+  uint32_t keys;     // entries of a row
+  size_t row_stride, head_stride, segment_stride;
+
+  static constexpr size_t kByRow = SIZE_MAX;
+};
 
 // For clustered patterns: the keys of each segment in sorted order, and where each query stands in it. Null with one
 // round: the order in which they stand.
@@ -86,38 +125,48 @@ struct WeightSink;  // tap.h
 
 struct AttentionCall {
   const AttentionSpec* spec;
-  Segments query_segments;  // unused when pairing is kParent
+  const AttentionLayout* layout;  // of the spec and the most rows that a tile has; null: it is computed
+  Segments query_segments;        // unused when pairing is kParent
   Segments key_segments;
+  const uint32_t* starts;       // Origin::kStarts: where the first query of each segment stands
   uint32_t row_begin, row_end;  // query rows of this tile; may start or end inside a segment and span several
-  HeadRows q;                   // row row_begin; f32 [heads, d_k] a row
+  HeadRows q;                   // row row_begin, or with segment strides row 0; f32 [heads, d_k] a row
   HeadRows k;                   // row 0 of the key space; [kv_heads, d_k]
   HeadRows v;                   // row 0 of the key space; [kv_heads, d_v]
-  KeyType key_type;             // of k and v
+  DType key_type;               // of k and v: kF32, kF16, kBf16 or kI8
   HeadRows k_scales, v_scales;  // kI8: one f32 for each row and head
-  HeadMatrix<void> out;         // row row_begin; f32 [heads, d_v]; must not overlap q
+  HeadMatrix<void> out;         // as q; f32 [heads, d_v]; must not overlap q
   HeadRows key_bias;     // row 0 of the key space; f32 [heads, or 1 with a head stride of 0], added to scores; or null
-  const float* centers;  // spec.centers: of row 0 of the query space; no key is seen around what is no number
+  PairBias pair_bias;    // by query row of the space
+  const float* centers;  // pattern.centers: of row 0 of the query space; no key is seen around NaN
   size_t center_stride;  // in bytes
-  const uint32_t* listed;         // pattern.listed: rows of the key space, ascending
-  Segments listed_segments;       // which of them belong to a segment of keys
+  const uint32_t* global_keys;    // pattern.global_keys: rows of the key space, ascending
+  Segments global_key_segments;   // which of them belong to a segment of keys
   Clusters clusters;              // pattern.rounds
   uint32_t head_begin, head_end;  // clustered: query heads of this tile; 0 and 0: all
   uint32_t tile_rows;             // what scratch is for, if this tile may have more rows; else 0
   const WeightSink* weights;      // where the weights go, or null
   void* scratch;                  // AttentionScratchBytes, 64-aligned, one per worker
+
+  // Where the first query of a segment stands.
+  uint32_t StartOf(uint32_t segment, uint32_t queries, uint32_t keys) const {
+    if (spec->positions.origin == Origin::kStarts) return starts[segment];
+    return spec->positions.origin == Origin::kEnd && keys > queries ? keys - queries : 0;
+  }
 };
 
 // Dense f32 rows.
 template <typename T>
 HeadMatrix<T> DenseHeads(T* data, uint32_t heads, uint32_t width) {
-  return {data, size_t{heads} * width * sizeof(float), size_t{width} * sizeof(float)};
+  return {data, size_t{heads} * width * sizeof(float), size_t{width} * sizeof(float), 0};
 }
 
 // Enough for calls of up to `tile_rows` query rows. Independent of the lengths of segments and of the CPU. Grows with
 // the rows up to a few hundred; clustered in several rounds always: what a row has is kept until all its rounds are
 // over.
 uint64_t AttentionScratchBytes(const AttentionSpec&, uint32_t tile_rows = UINT32_MAX);
-// A query with no visible key gets zeros. Results of a query do not depend on the tile it is in.
+// A query with no visible key gets zeros. Results of a query do not depend on the tile it is in, nor on keys and values
+// that it does not see.
 void RunAttention(const Kernels&, const AttentionCall&);
 
 }  // namespace fovea

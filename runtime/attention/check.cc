@@ -1,7 +1,10 @@
 #include "runtime/attention/check.h"
 
+#include <math.h>
+
 #include <algorithm>
 
+#include "runtime/attention/rules.h"
 #include "runtime/attention/tap.h"
 #include "runtime/base/checked.h"
 
@@ -10,11 +13,8 @@ namespace {
 
 // What is read to the end when it is checked has a bound of its own: a blob may name one table in every operation.
 constexpr uint32_t kMostHeads = 4096, kMostWidth = 1u << 24;
-constexpr uint32_t kMostDilation = 4096, kMostBlock = 1u << 20, kMostColumns = 4096, kMostRounds = 64, kMostChunks = 64,
-                   kMostMultiple = 1u << 20;
-constexpr uint32_t kMostTopK = 1u << 20, kMostBuckets = 1u << 20, kMostReach = 1u << 29;
-constexpr uint32_t kMostQueryStride = 1u << 20;
-constexpr uint64_t kMostComparisons = 1u << 18;  // of names in a table of blocks
+constexpr uint32_t kMostDilation = 4096, kMostColumns = 4096, kMostBuckets = 1u << 20, kMostDistance = 1u << 29;
+constexpr uint64_t kMostComparisons = 1u << 18;  // of names in a layout
 
 // A product of sizes that an array of 4-byte entries must have.
 bool Fits(CheckedSize entries) { return (entries * CheckedSize(4)).ok(); }
@@ -26,11 +26,11 @@ class SpecCheck {
 
   Status Run() const {
     FOVEA_TRY(Shape());
-    FOVEA_TRY(Windows());
-    FOVEA_TRY(Blocks());
-    FOVEA_TRY(Clusters());
+    FOVEA_TRY(Fields());
+    if (const char* broken = BrokenRule(spec_)) return Fail(broken, 0, 0);
+    FOVEA_TRY(HeadWindows());
+    FOVEA_TRY(Layout());
     FOVEA_TRY(Scores());
-    FOVEA_TRY(Middles());
     return Relative();
   }
 
@@ -51,17 +51,25 @@ class SpecCheck {
     return AtMost(std::max(spec_.d_k, spec_.d_v), kMostWidth, "vectors are too wide");
   }
 
-  Status Windows() const {
-    const uint32_t block = pattern_.block;
-    if (pattern_.dilation == 0 || block == 0) return Fail("dilation and block are at least 1", 1, 0);
-    FOVEA_TRY(AtMost(pattern_.dilation, kMostDilation, "dilation is too large"));
-    FOVEA_TRY(AtMost(block, kMostBlock, "block is too large"));
-    FOVEA_TRY(AtMost(pattern_.top_k, kMostTopK, "top_k is too large"));
-    if (block > 1 && (pattern_.dilation > 1 || pattern_.head_windows != nullptr)) {
-      return Fail("windows in blocks are neither dilated nor by head", 1, block);
-    }
-    if (pattern_.first % block != 0) return Fail("edges must be whole blocks", block, pattern_.first);
-    if (pattern_.last % block != 0) return Fail("edges must be whole blocks", block, pattern_.last);
+  Status Fields() const {
+#define FOVEA_NUMBER(part, field, Name, least, most)                                            \
+  if (uint64_t{spec_.part.field} + 1 <= (least)) return Fail(#field " is too small", least, 0); \
+  FOVEA_TRY(AtMost(spec_.part.field, most, #field " is too large"));
+#define FOVEA_REAL(part, field, Name) \
+  if (!isfinite(spec_.part.field)) return Fail(#field " must be finite", 0, 0);
+#define FOVEA_FLAG(part, field, Name)
+#define FOVEA_CHOICE(part, field, Name, Enum) \
+  if (!IsMember(spec_.part.field))            \
+    return Fail("unknown " #field " of " #part, 0, static_cast<uint32_t>(spec_.part.field));
+#include "runtime/blob/attention_fields.inc"
+#undef FOVEA_NUMBER
+#undef FOVEA_REAL
+#undef FOVEA_FLAG
+#undef FOVEA_CHOICE
+    return kOk;
+  }
+
+  Status HeadWindows() const {
     for (uint32_t head = 0; pattern_.head_windows != nullptr && head < spec_.heads; ++head) {
       const int32_t dilation = pattern_.head_windows[3 * size_t{head} + 2];
       if (dilation >= 1 && dilation <= static_cast<int32_t>(kMostDilation)) continue;
@@ -71,30 +79,25 @@ class SpecCheck {
     return kOk;
   }
 
-  Status Blocks() const {
-    if (pattern_.blocks == nullptr) return kOk;
-    if (pattern_.blocks_heads != 1 && pattern_.blocks_heads != spec_.heads) {
-      return Fail("tables of blocks are one for all heads or one for each", spec_.heads, pattern_.blocks_heads);
+  Status Layout() const {
+    if (pattern_.layout == nullptr) return kOk;
+    if (pattern_.layout_heads != 1 && pattern_.layout_heads != spec_.heads) {
+      return Fail("a layout is one for all heads or one for each", spec_.heads, pattern_.layout_heads);
     }
-    FOVEA_TRY(AtMost(pattern_.block_columns, kMostColumns, "table of blocks is too wide"));
-    if (!Fits(CheckedSize(pattern_.blocks_heads) * pattern_.block_rows * pattern_.block_columns)) {
-      return Fail("table of blocks is too large", SIZE_MAX, pattern_.block_rows);
+    FOVEA_TRY(AtMost(pattern_.layout_columns, kMostColumns, "layout is too wide"));
+    if (!Fits(CheckedSize(pattern_.layout_heads) * pattern_.layout_rows * pattern_.layout_columns)) {
+      return Fail("layout is too large", SIZE_MAX, pattern_.layout_rows);
     }
-    if (pattern_.dilation > 1 || pattern_.head_windows != nullptr) {
-      return Fail("a table of blocks goes with plain windows only", 1, pattern_.dilation);
-    }
-    if (pattern_.top_k > 0) return Fail("a table of blocks goes without top_k", 0, pattern_.top_k);
     // How often a block is named is a factor of softmax weights; other weights have no place for it.
-    if (spec_.weighting == Activation::kNone && !spec_.has_self_score) return kOk;
-    const size_t columns = pattern_.block_columns;
+    if (spec_.weighting.kind == Activation::kNone && !spec_.score.has_self_score) return kOk;
+    const size_t columns = pattern_.layout_columns;
     if (columns < 2) return kOk;
-    const uint64_t comparisons = uint64_t{pattern_.blocks_heads} * pattern_.block_rows * columns;
+    const uint64_t comparisons = uint64_t{pattern_.layout_heads} * pattern_.layout_rows * columns;
     if (comparisons > kMostComparisons / columns) {
-      return Fail("table of blocks is too large where weights are no plain softmax", kMostComparisons / columns,
-                  comparisons);
+      return Fail("layout is too large where weights are no plain softmax", kMostComparisons / columns, comparisons);
     }
-    for (size_t row = 0; row < size_t{pattern_.blocks_heads} * pattern_.block_rows; ++row) {
-      const int32_t* names = pattern_.blocks + row * columns;
+    for (size_t row = 0; row < size_t{pattern_.layout_heads} * pattern_.layout_rows; ++row) {
+      const int32_t* names = pattern_.layout + row * columns;
       for (size_t i = 0; i < columns; ++i) {
         if (names[i] < 0 || std::find(names, names + i, names[i]) == names + i) continue;
         return reporter_.Fail(FOVEA_E_ID, "a block is named twice where weights are no plain softmax", 1, 2,
@@ -104,72 +107,29 @@ class SpecCheck {
     return kOk;
   }
 
-  Status Clusters() const {
-    FOVEA_TRY(AtMost(pattern_.rounds, kMostRounds, "too many rounds"));
-    FOVEA_TRY(AtMost(pattern_.chunks_before, kMostChunks, "too many chunks before"));
-    FOVEA_TRY(AtMost(pattern_.chunks_after, kMostChunks, "too many chunks after"));
-    FOVEA_TRY(AtMost(pattern_.chunk_multiple, kMostMultiple, "too many chunks in a multiple"));
-    if (pattern_.rounds == 0) return kOk;
-    if (pattern_.chunk_multiple == 0) return Fail("a round has a multiple of at least one chunk", 1, 0);
-    if (pattern_.chunk == 0) return Fail("a clustered pattern needs chunks", 1, 0);
-    if (pattern_.top_k != 0) return Fail("a clustered pattern goes without top_k", 0, pattern_.top_k);
-    return spec_.relative.bucket_count == 0 ? kOk : Fail("a clustered pattern goes without relative scores", 0, 1);
-  }
-
   Status Scores() const {
-    const auto score = static_cast<uint32_t>(spec_.score), weighting = static_cast<uint32_t>(spec_.weighting);
-    if (score >= kScoreCount) return Fail("unknown score", kScoreCount - 1, score);
-    if (weighting >= kActivationCount || spec_.weighting == Activation::kTanh ||
-        spec_.weighting == Activation::kLogSigmoid) {
-      return Fail("unknown weighting", kActivationCount - 1, weighting);
+    const ScorePart& score = spec_.score;
+    if (!Weighs(spec_.weighting.kind)) {
+      return Fail("this activation does not weigh scores", 0, static_cast<uint32_t>(spec_.weighting.kind));
     }
-    const auto products = static_cast<uint32_t>(spec_.products);
-    if (products >= kProductsCount) return Fail("unknown type of products", kProductsCount - 1, products);
-    if (spec_.products != Products::kF32 && spec_.score != Score::kDot) {
-      return Fail("other scores than dot products are f32", 0, products);
+    if (!isfinite(score.scale)) return Fail("scale must be finite", 0, 0);
+    if (score.cap < 0.0f) return Fail("cap must not be negative", 0, 0);
+    if (score.products == Products::kI8) FOVEA_TRY(AtMost(spec_.d_k, kMostI8Depth, "vectors are too wide for int8"));
+    FOVEA_TRY(AtMost(score.max_distance, kMostDistance, "max_distance is too large"));
+    if (!Fits(CheckedSize(spec_.heads) * (2 * uint64_t{score.max_distance} + 1))) {
+      return Fail("bias by distance is too large", SIZE_MAX, score.max_distance);
     }
-    if (spec_.products == Products::kI8) FOVEA_TRY(AtMost(spec_.d_k, kMostI8Depth, "vectors are too wide for int8"));
-    if (!(spec_.cap >= 0.0f)) return Fail("cap must not be negative", 0, 0);
-    if ((spec_.score == Score::kAdditive) != (spec_.additive != nullptr)) {
-      return Fail("additive scores, and only they, need their vectors", 0, 0);
-    }
-    FOVEA_TRY(AtMost(spec_.distance_reach, kMostReach, "reach of distances is too large"));
-    if (!Fits(CheckedSize(spec_.heads) * (2 * uint64_t{spec_.distance_reach} + 1))) {
-      return Fail("bias by distance is too large", SIZE_MAX, spec_.distance_reach);
-    }
-    if (spec_.query_stride == 0) return Fail("query_stride is at least 1", 1, 0);
-    FOVEA_TRY(AtMost(spec_.query_stride, kMostQueryStride, "query_stride is too large"));
-    if (spec_.apart > 0 && pattern_.rounds > 0) {
-      return Fail("a clustered pattern has no rows apart", 0, spec_.apart);
-    }
-    if (spec_.coordinates == nullptr) return kOk;
-    if (spec_.query_stride > 1) return Fail("query_stride goes without coordinates", 1, spec_.query_stride);
-    if (spec_.coordinate_sets == 0 || !Fits(CheckedSize(spec_.coordinate_sets) * spec_.coordinate_positions)) {
-      return Fail("table of coordinates has a wrong size", 1, spec_.coordinate_sets);
-    }
-    return kOk;
-  }
-
-  // Of windows.
-  Status Middles() const {
-    if (spec_.centers > Centers::kFractions) {
-      return Fail("unknown kind of centers", static_cast<uint32_t>(Centers::kFractions),
-                  static_cast<uint32_t>(spec_.centers));
-    }
-    if (spec_.centers == Centers::kNone) return spec_.gaussian ? Fail("a Gaussian needs centers", 1, 0) : kOk;
-    const bool window = pattern_.has_window && pattern_.left != kUnbounded && pattern_.right != kUnbounded &&
-                        pattern_.head_windows == nullptr && pattern_.dilation == 1 && pattern_.block == 1;
-    const bool alone = pattern_.first == 0 && pattern_.last == 0 && !pattern_.listed && pattern_.blocks == nullptr &&
-                       !pattern_.causal && pattern_.full_up_to == 0 && pattern_.top_k == 0 && pattern_.rounds == 0;
-    if (!window || !alone) return Fail("centers go with a bounded window and nothing else of a pattern", 1, 0);
-    if (spec_.gaussian && (pattern_.left != pattern_.right || pattern_.left == 0)) {
-      return Fail("a Gaussian needs a window of equal sides, at least 1", pattern_.left, pattern_.right);
+    const PositionsPart& positions = spec_.positions;
+    if (positions.coordinates == nullptr) return kOk;
+    if (positions.coordinate_sets == 0 ||
+        !Fits(CheckedSize(positions.coordinate_sets) * positions.coordinate_positions)) {
+      return Fail("coordinates are too many", SIZE_MAX, positions.coordinate_positions);
     }
     return kOk;
   }
 
   Status Relative() const {
-    const RelativeScores& relative = spec_.relative;
+    const RelativeScores& relative = spec_.score.relative;
     const bool given = relative.keys != nullptr || relative.queries != nullptr;
     const bool none = relative.bucket_count == 0 && relative.buckets == nullptr && !given;
     if (none) return kOk;
@@ -180,7 +140,7 @@ class SpecCheck {
     if (!Fits(CheckedSize(spec_.heads) * relative.bucket_count * spec_.d_k)) {
       return Fail("relative scores are too large", SIZE_MAX, relative.bucket_count);
     }
-    for (uint32_t i = 0; i <= 2 * spec_.distance_reach; ++i) {
+    for (uint32_t i = 0; i <= 2 * spec_.score.max_distance; ++i) {
       const auto bucket = static_cast<uint32_t>(relative.buckets[i]);
       if (bucket < relative.bucket_count) continue;
       return reporter_.Fail(FOVEA_E_ID, "a bucket is outside its table", relative.bucket_count, bucket, i);
@@ -207,14 +167,14 @@ Status CheckSegments(const Segments& segments, uint32_t rows, Reporter& reporter
 }
 
 // In their segment and ascending.
-Status CheckListed(const AttentionCall& call, Reporter& reporter) {
+Status CheckGlobalKeys(const AttentionCall& call, Reporter& reporter) {
   for (uint32_t s = 0; s < call.key_segments.count; ++s) {
     uint32_t least = call.key_segments.offsets[s];
-    for (uint32_t i = call.listed_segments.offsets[s]; i < call.listed_segments.offsets[s + 1]; ++i) {
-      if (call.listed[i] < least || call.listed[i] >= call.key_segments.offsets[s + 1]) {
-        return reporter.Fail(FOVEA_E_ID, "listed rows must ascend in their segment", least, call.listed[i], i);
+    for (uint32_t i = call.global_key_segments.offsets[s]; i < call.global_key_segments.offsets[s + 1]; ++i) {
+      if (call.global_keys[i] < least || call.global_keys[i] >= call.key_segments.offsets[s + 1]) {
+        return reporter.Fail(FOVEA_E_ID, "global keys must ascend in their segment", least, call.global_keys[i], i);
       }
-      least = call.listed[i] + 1;
+      least = call.global_keys[i] + 1;
     }
   }
   return kOk;
@@ -229,7 +189,7 @@ Status CheckClusters(const AttentionCall& call, Reporter& reporter) {
       return reporter.Fail(FOVEA_E_SEGMENTS, "clustered queries and keys must be the same segments", first,
                            call.query_segments.offsets[s], s);
     }
-    if (rows <= call.spec->pattern.chunk) continue;
+    if (rows <= call.spec->pattern.chunk || call.clusters.order == nullptr) continue;
     for (uint32_t row = 0; row < rows; ++row) {
       for (size_t column = 0; column < columns; ++column) {
         const size_t at = (size_t{first} + row) * stride + column;
@@ -249,23 +209,22 @@ Status CheckClusters(const AttentionCall& call, Reporter& reporter) {
 Status CheckLengths(const AttentionCall& call, Reporter& reporter) {
   const AttentionSpec& spec = *call.spec;
   for (uint32_t s = 0; s < call.key_segments.count; ++s) {
-    const uint32_t keys = call.key_segments.offsets[s + 1] - call.key_segments.offsets[s];
-    if (spec.coordinates != nullptr) {
-      uint32_t queries = 1;
-      if (spec.pairing == Pairing::kPaired) {
-        queries = call.query_segments.offsets[s + 1] - call.query_segments.offsets[s];
-      }
-      if (std::max(queries, keys) > spec.coordinate_positions) {
-        return reporter.Fail(FOVEA_E_LENGTH, "a segment is longer than its coordinates", spec.coordinate_positions,
-                             std::max(queries, keys), s);
-      }
+    const uint32_t keys = call.key_segments.length(s);
+    const uint32_t queries = spec.pairing == Pairing::kPaired ? call.query_segments.length(s) : 1;
+    const uint64_t end = std::max<uint64_t>(uint64_t{call.StartOf(s, queries, keys)} + queries, keys);
+    if (end > INT32_MAX) return reporter.Fail(FOVEA_E_LENGTH, "a position is too large", INT32_MAX, end, s);
+    if (spec.positions.coordinates != nullptr && end > spec.positions.coordinate_positions) {
+      return reporter.Fail(FOVEA_E_LENGTH, "a segment is longer than its coordinates",
+                           spec.positions.coordinate_positions, end, s);
+    }
+    if (call.pair_bias.data != nullptr && keys > call.pair_bias.keys) {
+      return reporter.Fail(FOVEA_E_LENGTH, "a segment is longer than a row of pair_bias", call.pair_bias.keys, keys, s);
     }
     if (call.weights == nullptr) continue;
     uint64_t most = keys;
     if (call.weights->sparse()) {
-      uint32_t listed = 0;
-      if (spec.pattern.listed) listed = call.listed_segments.offsets[s + 1] - call.listed_segments.offsets[s];
-      most = MostVisibleKeys(spec.pattern, spec.heads, keys, listed);
+      const uint32_t global_keys = spec.pattern.global_keys ? call.global_key_segments.length(s) : 0;
+      most = MostVisibleKeys(spec.pattern, {spec.heads, keys, global_keys, true});
     }
     if (most > call.weights->stride) {
       return reporter.Fail(FOVEA_E_CAPACITY, "a row of weights is too short", most, call.weights->stride, s);
@@ -275,6 +234,8 @@ Status CheckLengths(const AttentionCall& call, Reporter& reporter) {
 }
 
 }  // namespace
+
+bool Weighs(Activation activation) { return activation <= Activation::kSigmoid && activation != Activation::kTanh; }
 
 Status CheckAttentionSpec(const AttentionSpec& spec, fovea_status code, Reporter& reporter) {
   return SpecCheck(spec, code, reporter).Run();
@@ -292,9 +253,9 @@ Status CheckAttentionCall(const AttentionCall& call, const AttentionRows& rows, 
     return reporter.Fail(FOVEA_E_ROWS, "each segment of keys needs its query row", call.key_segments.count,
                          rows.queries);
   }
-  if (call.spec->pattern.listed) {
-    FOVEA_TRY(CheckSegments(call.listed_segments, rows.listed, reporter));
-    FOVEA_TRY(CheckListed(call, reporter));
+  if (call.spec->pattern.global_keys) {
+    FOVEA_TRY(CheckSegments(call.global_key_segments, rows.global_keys, reporter));
+    FOVEA_TRY(CheckGlobalKeys(call, reporter));
   }
   if (call.spec->pattern.rounds > 0) FOVEA_TRY(CheckClusters(call, reporter));
   return CheckLengths(call, reporter);

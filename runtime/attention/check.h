@@ -7,15 +7,19 @@
 
 namespace fovea {
 
-// Numbers and tables of a spec. `code` is the status of numbers that are out of range; entries of tables: FOVEA_E_ID.
+// Numbers and tables of a spec, and what goes with what (rules.h). `code` is the status of numbers that are out of
+// range; entries of tables: FOVEA_E_ID.
 Status CheckAttentionSpec(const AttentionSpec& spec, fovea_status code, Reporter& reporter);
+
+// Whether it may take the place of a softmax.
+bool Weighs(Activation);
 
 // How long the arrays of a call are.
 struct AttentionRows {
   uint32_t queries, keys;  // rows of q and out; of k and v
-  uint32_t listed;
+  uint32_t global_keys;
 };
-// Segments, listed rows, clusters, coordinates and weights of a call whose spec has passed. Row ranges, pointers and
+// Segments, global keys, clusters, coordinates and weights of a call whose spec has passed. Row ranges, pointers and
 // strides are the caller's.
 Status CheckAttentionCall(const AttentionCall& call, const AttentionRows& rows, Reporter& reporter);
 

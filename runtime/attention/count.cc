@@ -16,9 +16,9 @@ uint64_t CountWithin(const KeyRange& range, int64_t low, int64_t high) {
 
 uint64_t KeysOfQuery(const Pattern& pattern, const SegmentRows& rows, uint32_t head, uint32_t position) {
   const bool all = rows.keys <= std::max(pattern.full_up_to, pattern.rounds > 0 ? pattern.chunk : 0) ||
-                   pattern.OnEdge(position, rows.keys);
-  const uint32_t known = rows.listed == nullptr ? 0 : rows.listed_count;
-  const QueryTile query = {position, 1, 1, rows.keys, head, all, rows.listed, known, rows.key_row};
+                   pattern.IsGlobal(position, rows.keys);
+  const uint32_t known = rows.global_keys == nullptr ? 0 : rows.global_key_count;
+  const QueryTile query = {position, 1, 1, rows.keys, head, all, rows.global_keys, known, rows.key_row, {0, 0}};
   const int64_t last = pattern.causal ? std::min(position, rows.keys) : rows.keys;
   uint64_t count = 0;
   KeyRanges ranges(pattern, query);
@@ -28,11 +28,11 @@ uint64_t KeysOfQuery(const Pattern& pattern, const SegmentRows& rows, uint32_t h
     const int64_t high = range.high == kNoBound ? rows.keys : anchor + range.high;
     count += CountWithin(range, low, std::min(high, last));
   }
-  if (!pattern.listed || rows.listed != nullptr || all) return count;
-  // A key counts once, but where blocks name it again.
+  if (!pattern.global_keys || rows.global_keys != nullptr || all) return count;
+  // A key counts once, but where a layout names it again.
   const uint64_t most = std::min<uint64_t>(rows.keys, static_cast<uint64_t>(last) + 1);
-  const uint64_t more = count + rows.listed_count;
-  return pattern.blocks != nullptr ? more : std::max(count, std::min(more, most));
+  const uint64_t more = count + rows.global_key_count;
+  return pattern.layout != nullptr ? more : std::max(count, std::min(more, most));
 }
 
 // Of one head, and of the chunks `apart` places from each other in a round: all but the last chunk with keys are full,
@@ -57,7 +57,7 @@ uint64_t PairsOfChunks(const Pattern& pattern, uint32_t keys) {
 
 uint64_t VisiblePairs(const AttentionSpec& spec, const SegmentRows& rows) {
   const Pattern& pattern = spec.pattern;
-  if (spec.centers != Centers::kNone) {
+  if (pattern.centers != Centers::kNone) {
     const uint64_t window = uint64_t{pattern.left} + pattern.right + 1;
     return std::min<uint64_t>(window, rows.keys) * rows.queries * spec.heads;
   }
@@ -66,7 +66,7 @@ uint64_t VisiblePairs(const AttentionSpec& spec, const SegmentRows& rows) {
   uint64_t pairs = 0;
   for (uint32_t head = 0; head < kinds; ++head) {
     for (uint32_t position = 0; position < rows.queries; ++position) {
-      pairs += KeysOfQuery(pattern, rows, head, position);
+      pairs += KeysOfQuery(pattern, rows, head, rows.start + position);
     }
   }
   return pairs * (spec.heads / kinds);

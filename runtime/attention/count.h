@@ -6,20 +6,21 @@
 
 namespace fovea {
 
-// One segment. Of the listed rows, row numbers from the key space's row `key_row` on, perhaps only the number is known:
-// then `listed` is null.
+// One segment. Of the global keys, row numbers from the key space's row `key_row` on, perhaps only the number is known:
+// then `global_keys` is null.
 struct SegmentRows {
   uint32_t queries, keys;
-  const uint32_t* listed;
-  uint32_t listed_count;
+  const uint32_t* global_keys;
+  uint32_t global_key_count;
   uint32_t key_row;
+  uint32_t start;  // position of the first query
 };
 
 // Pairs of a query and a key whose score is made, of all heads together. Exact where the pattern alone decides: windows
-// of all kinds, edges, listed rows that are known, blocks (a key counts once however often its block is named, and
-// again where something else shows it). At most so many: listed rows that are not known, as if none lay in the window;
-// windows around centers, as if none passed the ends; chunks, in which a key counts in each round and chunk that shows
-// it, and those after a causal query too.
+// of all kinds, global rows, global keys that are known, layouts (a key counts once however often its block is named,
+// and again where something else shows it). At most so many: global keys that are not known, as if none lay in the
+// window; windows around centers, as if none passed the ends; chunks, in which a key counts in each round and chunk
+// that shows it, and those after a causal query too.
 uint64_t VisiblePairs(const AttentionSpec&, const SegmentRows&);
 
 }  // namespace fovea

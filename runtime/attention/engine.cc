@@ -13,62 +13,18 @@ namespace fovea {
 namespace {
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
-// Rows that share one packed block. More spread the cost of packing, fewer keep their state in cache.
-constexpr uint32_t kChunkRows = 256;
-// The same where each row has a table of buckets beside it.
-constexpr uint32_t kRelativeRows = 64;
-// Entries of all best-key lists together.
-constexpr uint32_t kBestEntries = 1u << 16;
-
-// Keys per block: long blocks spread the cost of a softmax step, packed keys and values should stay in cache (64 KiB).
-uint32_t BlockKeys(const AttentionSpec& spec) {
-  if (spec.relative.bucket_count > 0) return kAttentionKeyStep;
-  const uint64_t keys = 16384 / (uint64_t{spec.d_k} + spec.d_v) / kAttentionKeyStep * kAttentionKeyStep;
-  return static_cast<uint32_t>(std::min<uint64_t>(std::max<uint64_t>(keys, kAttentionKeyStep), kAttentionMaxBlock));
-}
-
-// Different heads in one chunk must see the same keys.
-bool SplitsHeads(const AttentionSpec& spec) {
-  return spec.pattern.DiffersByHead() || spec.pattern.rounds > 0 || spec.relative.bucket_count > 0;
-}
-
-uint32_t ChunkCapacity(const AttentionSpec& spec, uint32_t tile_rows) {
-  const uint64_t heads = SplitsHeads(spec) ? 1 : spec.heads / spec.kv_heads;
-  uint64_t most = spec.relative.bucket_count > 0 ? kRelativeRows : kChunkRows;
-  if (spec.pattern.top_k > 0) {
-    most = std::min<uint64_t>(most, std::max<uint64_t>(kBestEntries / (2 * uint64_t{spec.pattern.top_k}), 1));
-  }
-  if (spec.pattern.rounds == 1) most = std::min<uint64_t>(most, spec.pattern.chunk);
-  if (spec.pattern.rounds > 1) most = UINT32_MAX;  // every row of the tile: what it has when a round ends
-  return static_cast<uint32_t>(std::min<uint64_t>(most, heads * tile_rows));
-}
-
-float* TakeFloats(Arena* arena, CheckedSize count) {
-  return static_cast<float*>(arena->TakeBytes(count * CheckedSize(sizeof(float))));
-}
-
-void PlaceRows(uint32_t rows, Arena* arena, AttentionTile* tile) {
-  tile->sums = TakeFloats(arena, uint64_t{rows} * kAttentionLanes);
-  tile->sum_of_values = TakeFloats(arena, uint64_t{rows} * RoundUp(tile->d_v, kAttentionLanes));
-  tile->rows = static_cast<AttentionRow*>(arena->TakeBytes(uint64_t{rows} * sizeof(AttentionRow)));
-}
 
 // Exponent of 2 for a key at distance 1 from the centre: exp(-d^2 / (2 (D / 2)^2)) = 2^(fade d^2).
 float FadeOf(const AttentionSpec& spec) {
-  if (!spec.gaussian) return 0.0f;
+  if (!spec.weighting.gaussian) return 0.0f;
   const double reach = spec.pattern.left;
   return static_cast<float>(-2.0 * 1.4426950408889634 / (reach * reach));
 }
 
-// The keys of the window around a centre, of a segment of `keys`.
-struct KeySpan {
-  int64_t begin, end;
-};
-KeySpan SpanAround(const Pattern& pattern, float center, uint32_t keys) {
-  const double low = ceil(double{center} - pattern.left), high = floor(double{center} + pattern.right);
-  if (!(high >= 0.0 && low < keys)) return {0, 0};  // NaN too
-  return {static_cast<int64_t>(std::max(low, 0.0)),
-          static_cast<int64_t>(std::min(high + 1.0, static_cast<double>(keys)))};
+// `offset` bytes after the start of rows.
+template <typename T, typename From>
+T* At(From* data, size_t offset) {
+  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(data) + offset);
 }
 
 int64_t CeilDivide(int64_t a, int64_t b) {
@@ -84,76 +40,44 @@ void ClearRows(AttentionTile* tile, uint32_t rows) {
   memset(tile->sum_of_values, 0, sizeof(float) * rows * RoundUp(tile->d_v, kAttentionLanes));
 }
 
-void PlaceAttentionScratch(const AttentionSpec& spec, uint32_t tile_rows, Arena* arena, AttentionScratch* scratch) {
-  *scratch = {};
-  scratch->capacity = ChunkCapacity(spec, tile_rows);
-  AttentionTile& tile = scratch->tile;
-  tile.d_k = spec.d_k;
-  tile.d_v = spec.d_v;
-  tile.block = BlockKeys(spec);
-  tile.score = spec.score;
-  tile.scale = spec.scale;
-  tile.cap = spec.cap;
-  tile.reach = spec.distance_reach;
-  tile.buckets = spec.relative.buckets;
-  tile.bucket_count = spec.relative.bucket_count;
-  tile.self_score = spec.self_score;
-  tile.has_self_score = spec.has_self_score;
-  tile.fade = FadeOf(spec);
-  tile.packed_keys = TakeFloats(arena, uint64_t{tile.block} * spec.d_k);
-  tile.packed_values = TakeFloats(arena, tile.block * RoundUp(spec.d_v, kAttentionLanes));
-  tile.widened = TakeFloats(arena, uint64_t{kAttentionLanes} * std::max(spec.d_k, spec.d_v));
-  tile.scores = TakeFloats(arena, kAttentionScoreFloats);
-  if (spec.products != Products::kF32) {
-    tile.query_words = TakeFloats(arena, CheckedSize(scratch->capacity) * CheckedSize(MostWords(spec.d_k)));
-    tile.key_words = TakeFloats(arena, uint64_t{kAttentionLanes} * MostWords(spec.d_k));
-    tile.key_factors = TakeFloats(arena, tile.block);
-  }
-  PlaceRows(scratch->capacity, arena, &tile);
-  if (spec.relative.bucket_count > 0) {
-    const uint64_t rows = std::max(scratch->capacity, tile.block), buckets = spec.relative.bucket_count;
-    scratch->relative = TakeFloats(arena, CheckedSize(scratch->capacity) * CheckedSize(buckets));
-    scratch->key_relative = TakeFloats(arena, CheckedSize(tile.block) * CheckedSize(buckets));
-    scratch->copied = TakeFloats(arena, rows * spec.d_k);
-  }
-  if (spec.pattern.top_k > 0) {
-    const CheckedSize entries = CheckedSize(2) * (CheckedSize(spec.pattern.top_k) + CheckedSize(kAttentionLanes));
-    scratch->best = static_cast<BestKeys*>(arena->TakeBytes(uint64_t{scratch->capacity} * sizeof(BestKeys)));
-    for (uint32_t i = 0; i < scratch->capacity; ++i) {
-      BestKeys best = {};
-      best.keep = spec.pattern.top_k;
-      best.capacity = static_cast<uint32_t>(entries.value());
-      best.scores = TakeFloats(arena, entries);
-      best.keys = static_cast<uint32_t*>(arena->TakeBytes(entries * CheckedSize(sizeof(uint32_t))));
-      if (scratch->best != nullptr && !arena->counting() && arena->ok()) scratch->best[i] = best;
-    }
-  }
-  if (spec.pattern.rounds > 0) {
-    scratch->group = std::min({scratch->capacity, kChunkRows, spec.pattern.chunk});
-    scratch->part.d_v = spec.d_v;
-    if (spec.pattern.rounds > 1) PlaceRows(scratch->group, arena, &scratch->part);
-    scratch->positions = static_cast<uint32_t*>(arena->TakeBytes(uint64_t{scratch->group} * sizeof(uint32_t)));
-    scratch->index = static_cast<uint32_t*>(arena->TakeBytes(uint64_t{tile.block} * sizeof(uint32_t)));
-  }
-}
-
-AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& call)
+AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& call, const AttentionLayout& layout)
     : kernels_(kernels),
       attention_(kernels.attention),
       call_(call),
       spec_(*call.spec),
+      layout_(layout),
       group_(spec_.heads / spec_.kv_heads),
-      taps_(call.weights),
-      tile_(scratch_.tile) {
-  Arena arena(call.scratch, SIZE_MAX - reinterpret_cast<uintptr_t>(call.scratch));
-  const uint32_t rows = call.row_end - call.row_begin;
-  PlaceAttentionScratch(spec_, call.tile_rows == 0 ? rows : std::min(rows, call.tile_rows), &arena, &scratch_);
-  if (spec_.weighting != Activation::kNone) {
-    tile_.weigh = kernels.activation.apply[static_cast<uint32_t>(spec_.weighting)];
+      taps_(call.weights) {
+  const ScorePart& score = spec_.score;
+  tile_.d_k = spec_.d_k;
+  tile_.d_v = spec_.d_v;
+  tile_.block = layout.block;
+  tile_.score = score.kind;
+  tile_.scale = score.scale;
+  tile_.cap = score.cap;
+  tile_.max_distance = score.max_distance;
+  tile_.buckets = score.relative.buckets;
+  tile_.bucket_count = score.relative.bucket_count;
+  tile_.self_score = score.self_score;
+  tile_.has_self_score = score.has_self_score;
+  tile_.fade = FadeOf(spec_);
+  if (attention_.has[static_cast<uint32_t>(score.products)]) tile_.products = score.products;
+  if (spec_.weighting.kind != Activation::kNone) {
+    tile_.weigh = kernels.activation.apply[static_cast<uint32_t>(spec_.weighting.kind)];
   }
-  if (attention_.has[static_cast<uint32_t>(spec_.products)]) tile_.products = spec_.products;
   tile_.cast = &kernels.cast;
-  tile_.repeats = spec_.pattern.blocks != nullptr || spec_.pattern.rounds > 0;
+  tile_.repeats = spec_.pattern.layout != nullptr || spec_.pattern.rounds > 0;
+  tile_.keeps_scores = call.weights != nullptr && call.weights->scores;
+  tile_.packed_keys = Scratch<float>(ScratchPart::kPackedKeys);
+  tile_.packed_values = Scratch<float>(ScratchPart::kPackedValues);
+  tile_.widened = Scratch<float>(ScratchPart::kWidened);
+  tile_.scores = Scratch<float>(ScratchPart::kScores);
+  tile_.query_words = Scratch<float>(ScratchPart::kQueryWords);
+  tile_.key_words = Scratch<float>(ScratchPart::kKeyWords);
+  tile_.key_factors = Scratch<float>(ScratchPart::kKeyFactors);
+  tile_.sums = Scratch<float>(ScratchPart::kSums);
+  tile_.sum_of_values = Scratch<float>(ScratchPart::kSumOfValues);
+  tile_.rows = Scratch<AttentionRow>(ScratchPart::kRows);
 }
 
 void AttentionEngine::Run(const Piece& piece) {
@@ -168,34 +92,40 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   const Pattern& pattern = spec_.pattern;
   const uint32_t kv_head = first_head / group_;
   head_ = first_head;
-  const auto first_of = [&](const HeadRows& rows) {
-    return static_cast<const uint8_t*>(rows.data) + piece.key_row * rows.row_stride + kv_head * rows.head_stride;
+  const auto first_of = [&](const HeadRows& rows, uint32_t of_head) {
+    return At<const uint8_t>(rows.data, rows.RowOffset(piece.segment, 0, piece.key_row) + of_head * rows.head_stride);
   };
-  source_ = {first_of(call_.k), first_of(call_.v), call_.k.row_stride, call_.v.row_stride, nullptr, nullptr, 0, 0,
+  source_ = {first_of(call_.k, kv_head),
+             first_of(call_.v, kv_head),
+             call_.k.row_stride,
+             call_.v.row_stride,
+             nullptr,
+             nullptr,
+             0,
+             0,
              call_.key_type};
-  if (call_.key_type == KeyType::kI8) {
-    source_.k_scales = reinterpret_cast<const float*>(first_of(call_.k_scales));
-    source_.v_scales = reinterpret_cast<const float*>(first_of(call_.v_scales));
+  if (call_.key_type == DType::kI8) {
+    source_.k_scales = reinterpret_cast<const float*>(first_of(call_.k_scales, kv_head));
+    source_.v_scales = reinterpret_cast<const float*>(first_of(call_.v_scales, kv_head));
     source_.k_scale_stride = call_.k_scales.row_stride / sizeof(float);
     source_.v_scale_stride = call_.v_scales.row_stride / sizeof(float);
   }
   tile_.key_bias = nullptr;
   if (call_.key_bias.data != nullptr) {
-    tile_.key_bias = reinterpret_cast<const float*>(static_cast<const uint8_t*>(call_.key_bias.data) +
-                                                    piece.key_row * call_.key_bias.row_stride +
-                                                    first_head * call_.key_bias.head_stride);
+    tile_.key_bias = reinterpret_cast<const float*>(first_of(call_.key_bias, first_head));
     tile_.key_bias_stride = call_.key_bias.row_stride / sizeof(float);
   }
   tile_.coordinates = nullptr;
-  if (spec_.coordinates != nullptr) {
-    tile_.coordinates = spec_.coordinates + size_t{piece.segment % spec_.coordinate_sets} * spec_.coordinate_positions;
+  const PositionsPart& positions = spec_.positions;
+  if (positions.coordinates != nullptr) {
+    const size_t set = piece.segment % positions.coordinate_sets;
+    tile_.coordinates = positions.coordinates + set * positions.coordinate_positions;
   }
 
-  QueryTile queries = {piece.first, piece.count, 1, piece.keys, first_head, false, nullptr, 0, piece.key_row};
-  if (pattern.listed) {
-    const uint32_t begin = call_.listed_segments.offsets[piece.segment];
-    queries.listed = call_.listed + begin;
-    queries.listed_count = call_.listed_segments.offsets[piece.segment + 1] - begin;
+  QueryTile queries = {piece.first, piece.count, 1, piece.keys, first_head, false, nullptr, 0, piece.key_row, {0, 0}};
+  if (pattern.global_keys) {
+    queries.global_keys = call_.global_keys + call_.global_key_segments.offsets[piece.segment];
+    queries.global_key_count = call_.global_key_segments.length(piece.segment);
   }
   if (pattern.rounds > 0 && piece.keys > pattern.chunk) {
     RunClustered(piece);
@@ -214,12 +144,12 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
     run(piece.first, end, 1, true);
     return;
   }
-  // Rows on the edges see all; the others go by residue where the window is dilated, by block where blocks differ.
-  const uint32_t front = std::min(std::max(pattern.first, piece.first), end);
-  const uint32_t back = std::max(front, static_cast<uint32_t>(std::min<uint64_t>(pattern.LastEdge(piece.keys), end)));
+  // Global rows see all; the others go by residue where the window is dilated, by block where blocks differ.
+  const uint32_t front = std::min(std::max(pattern.global_first, piece.first), end);
+  const uint32_t back = std::max(front, static_cast<uint32_t>(std::min<uint64_t>(pattern.GlobalEnd(piece.keys), end)));
   run(piece.first, front, 1, true);
   const uint32_t dilation = pattern.WindowOf(first_head).dilation;
-  if (pattern.blocks != nullptr) {
+  if (pattern.layout != nullptr) {
     for (uint32_t from = front; from < back;) {
       const uint32_t to =
           static_cast<uint32_t>(std::min<uint64_t>((uint64_t{from} / pattern.block + 1) * pattern.block, back));
@@ -235,7 +165,7 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
 void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads) {
   const uint64_t rows = uint64_t{queries.count} * heads;
   for (uint64_t first = 0; first < rows;) {
-    const auto most = static_cast<uint32_t>(std::min<uint64_t>(scratch_.capacity, rows - first));
+    const auto most = static_cast<uint32_t>(std::min<uint64_t>(layout_.capacity, rows - first));
     const auto first_query = static_cast<uint32_t>(first / heads);
     uint32_t count;
     do {
@@ -245,7 +175,7 @@ void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, u
         if (++head == heads) ++query, head = 0;
       }
       Begin(count);
-      if (spec_.relative.keys != nullptr) SetUpRelative(first_head, piece.keys);
+      if (spec_.score.relative.keys != nullptr) SetUpRelative(first_head, piece.keys);
       QueryTile chunk = queries;
       chunk.first += first_query * queries.step;
       chunk.count = query - first_query + (head > 0);
@@ -269,35 +199,55 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
   const uint32_t space_row = piece.row + position - piece.first;
   const size_t local = space_row - call_.row_begin;
   *row = {};
-  row->q = reinterpret_cast<const float*>(static_cast<const uint8_t*>(call_.q.data) + local * call_.q.row_stride +
-                                          head * call_.q.head_stride);
-  row->out = reinterpret_cast<float*>(static_cast<uint8_t*>(call_.out.data) + local * call_.out.row_stride +
-                                      head * call_.out.head_stride);
-  if (spec_.additive != nullptr) row->additive = spec_.additive + size_t{head} * spec_.d_k;
-  if (spec_.distance_bias != nullptr) {
-    row->bias = spec_.distance_bias + head * (2 * size_t{spec_.distance_reach} + 1) + spec_.distance_reach;
+  const size_t place = position - piece.start;
+  row->q = At<const float>(call_.q.data, call_.q.RowOffset(piece.segment, place, local) + head * call_.q.head_stride);
+  row->out = At<float>(call_.out.data, call_.out.RowOffset(piece.segment, place, local) + head * call_.out.head_stride);
+  if (spec_.score.additive != nullptr) row->additive = spec_.score.additive + size_t{head} * spec_.d_k;
+  if (spec_.score.distance_bias != nullptr) {
+    const size_t most = spec_.score.max_distance;
+    row->bias = spec_.score.distance_bias + head * (2 * most + 1) + most;
   }
-  taps_.SetUp(space_row, head, index, piece.keys, tile_.weigh == nullptr ? kHidden : 0.0f, row);
-  if (scratch_.best != nullptr) {
-    row->best = &scratch_.best[index];
-    row->best->count = 0;
-    row->best->least = kHidden;
+  if (call_.pair_bias.data != nullptr) SetUpPairBias(piece, space_row, position - piece.start, head, row);
+  taps_.SetUp(space_row, head, index, piece.keys, tile_.StoresScores() ? kHidden : 0.0f, row);
+  if (spec_.pattern.top_k > 0) {
+    const size_t first = size_t{index} * layout_.top_entries;
+    row->top = Scratch<TopKeys>(ScratchPart::kTopKeys) + index;
+    *row->top = {Scratch<float>(ScratchPart::kTopScores) + first,
+                 Scratch<uint32_t>(ScratchPart::kTopPositions) + first,
+                 0,
+                 spec_.pattern.top_k,
+                 layout_.top_entries,
+                 kHidden};
   }
   row->position = static_cast<int32_t>(position);
-  if (spec_.centers != Centers::kNone) {
-    memcpy(&row->center, reinterpret_cast<const uint8_t*>(call_.centers) + space_row * call_.center_stride,
-           sizeof(float));
-    if (spec_.centers == Centers::kFractions) row->center *= static_cast<float>(piece.keys);
+  if (spec_.pattern.centers != Centers::kNone) {
+    row->center = *At<const float>(call_.centers, space_row * call_.center_stride);
+    if (spec_.pattern.centers == Centers::kFractions) row->center *= static_cast<float>(piece.keys);
   }
-  row->apart = position < spec_.apart;
+  const PositionsPart& positions = spec_.positions;
+  row->apart = position < positions.apart;
   row->coordinate = row->position;
   if (tile_.coordinates != nullptr) {
     row->coordinate = tile_.coordinates[position];
-  } else if (spec_.query_stride > 1 && position > spec_.apart) {
-    const uint64_t at = spec_.apart + uint64_t{position - spec_.apart} * spec_.query_stride;
+  } else if (positions.query_stride > 1 && position > positions.apart) {
+    const uint64_t at = positions.apart + uint64_t{position - positions.apart} * positions.query_stride;
     row->coordinate = static_cast<int32_t>(std::min<uint64_t>(at, INT32_MAX));
   }
   row->max = kHidden;
+}
+
+void AttentionEngine::SetUpPairBias(const Piece& piece, uint32_t space_row, size_t place, uint32_t head,
+                                    AttentionRow* row) {
+  const PairBias& pairs = call_.pair_bias;
+  const size_t at_row = pairs.segment_stride == PairBias::kByRow
+                            ? space_row * pairs.row_stride
+                            : piece.segment * pairs.segment_stride + place * pairs.row_stride;
+  const auto* first = At<const uint8_t>(pairs.data, at_row + head * pairs.head_stride);
+  if (pairs.mask) {
+    row->pair_mask = first;
+  } else {
+    row->pair_bias = reinterpret_cast<const float*>(first);
+  }
 }
 
 // The first `rows` rows of the tile are set up.
@@ -309,13 +259,13 @@ void AttentionEngine::Begin(uint32_t rows) {
 // y[i][j] = row i of `copied` . row j of the head's table, for rows [begin, end) of the table.
 void AttentionEngine::MultiplyBuckets(uint32_t rows, const void* tables, DType type, uint32_t head, uint32_t begin,
                                       uint32_t end, float* y) const {
-  const uint32_t buckets = spec_.relative.bucket_count;
+  const uint32_t buckets = spec_.score.relative.bucket_count;
   const auto* table = static_cast<const uint8_t*>(tables) + head * RowBytes(type, uint64_t{buckets} * spec_.d_k);
   const auto multiply = type == DType::kF16 ? kernels_.gemm.f16 : kernels_.gemm.f32;
   GemmTile gemm = {};
   gemm.rows = rows;
   gemm.k = spec_.d_k;
-  gemm.x = scratch_.copied;
+  gemm.x = Scratch<float>(ScratchPart::kCopied);
   gemm.y_stride = buckets;
   for (uint32_t first = begin; first < end; first += kGemmTileColumns) {
     gemm.columns = std::min<size_t>(kGemmTileColumns, end - first);
@@ -329,51 +279,47 @@ void AttentionEngine::MultiplyBuckets(uint32_t rows, const void* tables, DType t
 // other or all far. Whole groups of columns, so that products have the same bits in every range.
 void AttentionEngine::BucketRange(int64_t first, int64_t last, uint32_t* begin, uint32_t* end) const {
   constexpr uint32_t kColumns = 16;
-  const uint32_t buckets = spec_.relative.bucket_count;
+  const uint32_t buckets = spec_.score.relative.bucket_count;
   *begin = 0, *end = last < first ? 0 : buckets;
-  if (last < first || spec_.coordinates != nullptr) return;
+  if (last < first || spec_.positions.coordinates != nullptr) return;
   int64_t low = tile_.rows[0].coordinate, high = low;
   for (uint32_t i = 1; i < tile_.row_count; ++i) {
     low = std::min<int64_t>(low, tile_.rows[i].coordinate);
     high = std::max<int64_t>(high, tile_.rows[i].coordinate);
   }
-  const int64_t reach = spec_.distance_reach;
-  const auto column = [&](int64_t distance) { return std::max(-reach, std::min(distance, reach)) + reach; };
+  const int64_t most = spec_.score.max_distance;
+  const auto column = [&](int64_t distance) { return std::max(-most, std::min(distance, most)) + most; };
   const auto range = std::minmax_element(tile_.buckets + column(first - high), tile_.buckets + column(last - low) + 1);
   *begin = static_cast<uint32_t>(*range.first) / kColumns * kColumns;
   *end = std::min((static_cast<uint32_t>(*range.second) / kColumns + 1) * kColumns, buckets);
 }
 
 void AttentionEngine::SetUpRelative(uint32_t head, uint32_t keys) {
-  const uint32_t buckets = spec_.relative.bucket_count;
+  const uint32_t buckets = spec_.score.relative.bucket_count;
+  float *copied = Scratch<float>(ScratchPart::kCopied), *relative = Scratch<float>(ScratchPart::kRelative);
   for (uint32_t i = 0; i < tile_.row_count; ++i) {
     for (uint32_t j = 0; j < spec_.d_k; ++j) {
-      scratch_.copied[size_t{i} * spec_.d_k + j] = spec_.scale * tile_.rows[i].q[j];
+      copied[size_t{i} * spec_.d_k + j] = spec_.score.scale * tile_.rows[i].q[j];
     }
-    tile_.rows[i].relative = scratch_.relative + size_t{i} * buckets;
+    tile_.rows[i].relative = relative + size_t{i} * buckets;
   }
   uint32_t begin, end;
   BucketRange(0, int64_t{keys} - 1, &begin, &end);
-  MultiplyBuckets(tile_.row_count, spec_.relative.keys, spec_.relative.keys_type, head, begin, end, scratch_.relative);
+  MultiplyBuckets(tile_.row_count, spec_.score.relative.keys, spec_.score.relative.keys_type, head, begin, end,
+                  relative);
 }
 
-void AttentionEngine::RunKeys(const QueryTile& queries) {
-  if (spec_.centers != Centers::kNone) return RunCentered(queries.keys);
+void AttentionEngine::RunKeys(QueryTile queries) {
+  if (spec_.pattern.centers != Centers::kNone) {
+    queries.seen = {queries.keys, 0};
+    for (uint32_t i = 0; i < tile_.row_count; ++i) {
+      const KeySpan span = SpanAround(spec_.pattern, tile_.rows[i].center, queries.keys);
+      if (span.begin >= span.end) continue;
+      queries.seen = {std::min(queries.seen.begin, span.begin), std::max(queries.seen.end, span.end)};
+    }
+  }
   KeyRanges ranges(spec_.pattern, queries);
   for (KeyRange range; ranges.Next(&range);) RunRange(range);
-}
-
-// From the first key that any row of the tile sees to the last; blocks in between that none sees are passed over.
-void AttentionEngine::RunCentered(uint32_t keys) {
-  int64_t begin = keys, end = 0;
-  for (uint32_t i = 0; i < tile_.row_count; ++i) {
-    const KeySpan span = SpanAround(spec_.pattern, tile_.rows[i].center, keys);
-    if (span.begin >= span.end) continue;
-    begin = std::min(begin, span.begin);
-    end = std::max(end, span.end);
-  }
-  if (begin >= end) return;
-  RunRange({static_cast<uint32_t>(begin), static_cast<uint32_t>(end - begin), 1, 1, -kNoBound, kNoBound, 0.0f});
 }
 
 // The grid: key first + i * stride of the range is cell first / stride + i, and a block is `block` cells.
@@ -388,7 +334,8 @@ void AttentionEngine::RunRange(const KeyRange& range) {
     const auto from = static_cast<uint32_t>(std::max(block, begin) - block);
     const auto to = static_cast<uint32_t>(std::min(block + tile_.block, end) - block);
     // Keys that are apart are taken in by themselves.
-    const uint64_t cells = spec_.apart > tile_.first ? DivideUp(spec_.apart - tile_.first, range.stride) : 0;
+    const uint64_t cells =
+        spec_.positions.apart > tile_.first ? DivideUp(spec_.positions.apart - tile_.first, range.stride) : 0;
     const auto middle = static_cast<uint32_t>(std::max<uint64_t>(from, std::min<uint64_t>(cells, to)));
     tile_.apart = true;
     if (from < middle && SetVisible(range, from, middle)) TakeBlock(from, middle);
@@ -402,7 +349,7 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
   const int64_t stride = range.stride;
   const bool causal = spec_.pattern.causal;
   bool any = false;
-  if (spec_.centers != Centers::kNone) {
+  if (spec_.pattern.centers != Centers::kNone) {
     for (uint32_t i = 0; i < tile_.row_count; ++i) {
       AttentionRow* row = &tile_.rows[i];
       // All of the range's keys exist, so the segment's length does not matter here.
@@ -435,38 +382,36 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
 // The rows of the tile take in keys [from, to) of the present block.
 void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
   attention_.pack(tile_, source_, from, to);
-  if (spec_.relative.queries != nullptr && !tile_.apart) {
-    const uint32_t buckets = spec_.relative.bucket_count;
-    attention_.unpack(tile_, source_, from, to, spec_.scale, scratch_.copied);
+  if (spec_.score.relative.queries != nullptr && !tile_.apart) {
+    const uint32_t buckets = spec_.score.relative.bucket_count;
+    float* key_relative = Scratch<float>(ScratchPart::kKeyRelative);
+    attention_.unpack(tile_, source_, from, to, spec_.score.scale, Scratch<float>(ScratchPart::kCopied));
     uint32_t begin, end;
     BucketRange(tile_.Position(from), tile_.Position(to - 1), &begin, &end);
-    MultiplyBuckets(to - from, spec_.relative.queries, spec_.relative.queries_type, head_, begin, end,
-                    scratch_.key_relative + size_t{from} * buckets);
-    tile_.key_relative = scratch_.key_relative;
+    MultiplyBuckets(to - from, spec_.score.relative.queries, spec_.score.relative.queries_type, head_, begin, end,
+                    key_relative + size_t{from} * buckets);
+    tile_.key_relative = key_relative;
   }
   (spec_.pattern.top_k > 0 ? attention_.choose : attention_.attend)(tile_);
 }
 
 void AttentionEngine::Finish(const Piece& piece) {
-  if (spec_.pattern.top_k > 0) attention_.finish_best(tile_, source_);
+  if (spec_.pattern.top_k > 0) attention_.finish_top_k(tile_, source_);
   attention_.finish(tile_, piece.keys);
   taps_.Deliver(tile_, piece.keys, piece.key_row);
 }
 
-uint64_t AttentionScratchBytes(const AttentionSpec& spec, uint32_t tile_rows) {
-  Arena arena;
-  AttentionScratch scratch;
-  PlaceAttentionScratch(spec, tile_rows, &arena, &scratch);
-  return arena.needed();
-}
-
 void RunAttention(const Kernels& kernels, const AttentionCall& call) {
   if (call.row_begin >= call.row_end) return;
-  AttentionEngine engine(kernels, call);
-  const uint32_t* key_offsets = call.key_segments.offsets;
-  const auto run = [&](uint32_t segment, uint32_t row, uint32_t position, uint32_t count, uint32_t queries) {
-    const uint32_t keys = key_offsets[segment + 1] - key_offsets[segment];
-    engine.Run({position, count, row, keys, key_offsets[segment], segment, queries});
+  AttentionLayout own;
+  if (call.layout == nullptr) {
+    const uint32_t rows = call.row_end - call.row_begin;
+    own = LayOutAttention(*call.spec, call.tile_rows == 0 ? rows : std::min(rows, call.tile_rows));
+  }
+  AttentionEngine engine(kernels, call, call.layout == nullptr ? own : *call.layout);
+  const auto run = [&](uint32_t segment, uint32_t row, uint32_t place, uint32_t count, uint32_t queries) {
+    const uint32_t keys = call.key_segments.length(segment), start = call.StartOf(segment, queries, keys);
+    engine.Run({start + place, count, row, start, keys, call.key_segments.offsets[segment], segment});
   };
   if (call.spec->pairing == Pairing::kParent) {
     for (uint32_t row = call.row_begin; row < call.row_end; ++row) run(row, row, 0, 1, 1);
@@ -478,7 +423,7 @@ void RunAttention(const Kernels& kernels, const AttentionCall& call) {
       std::upper_bound(offsets, offsets + call.query_segments.count + 1, call.row_begin) - offsets - 1);
   for (uint32_t row = call.row_begin; row < call.row_end; ++segment) {
     const uint32_t end = std::min(offsets[segment + 1], call.row_end);
-    if (row < end) run(segment, row, row - offsets[segment], end - row, offsets[segment + 1] - offsets[segment]);
+    if (row < end) run(segment, row, row - offsets[segment], end - row, call.query_segments.length(segment));
     row = end;
   }
 }

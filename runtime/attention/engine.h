@@ -4,34 +4,21 @@
 
 #include "runtime/attention/attention.h"
 #include "runtime/attention/tap.h"
-#include "runtime/base/arena.h"
 
 namespace fovea {
 
 // Queries [first, first + count) of one segment against that segment's keys.
 struct Piece {
-  uint32_t first, count;  // positions in the query segment
+  uint32_t first, count;  // positions
   uint32_t row;           // of the first query, in the query space
+  uint32_t start;         // position of the segment's first query
   uint32_t keys;          // length of the key segment
   uint32_t key_row;       // of the segment's first key, in the key space
   uint32_t segment;
-  uint32_t queries;  // length of the query segment
 };
 
-// Scratch of one worker.
-struct AttentionScratch {
-  AttentionTile tile;   // rows that are worked on
-  AttentionTile part;   // clustered in several rounds: some of these rows in one of them
-  uint32_t capacity;    // rows of a tile
-  uint32_t group;       // clustered: rows of a chunk that are worked on at once
-  uint32_t* positions;  // [group] clustered: theirs
-  uint32_t* index;      // [block] clustered: positions of the keys of a block
-  float* relative;      // [capacity, buckets]
-  float* key_relative;  // [block, buckets]
-  float* copied;        // [max(capacity, block), d_k]
-  BestKeys* best;       // [capacity]
-};
-void PlaceAttentionScratch(const AttentionSpec&, uint32_t tile_rows, Arena* arena, AttentionScratch* scratch);
+// Whether rows of different heads cannot stand in one chunk.
+bool SplitsHeads(const AttentionSpec&);
 
 // The sums of the first `rows` rows become 0; the tile has so many.
 void ClearRows(AttentionTile* tile, uint32_t rows);
@@ -39,7 +26,7 @@ void ClearRows(AttentionTile* tile, uint32_t rows);
 // One call of RunAttention.
 class AttentionEngine {
  public:
-  AttentionEngine(const Kernels& kernels, const AttentionCall& call);
+  AttentionEngine(const Kernels& kernels, const AttentionCall& call, const AttentionLayout& layout);
   void Run(const Piece& piece);
 
  private:
@@ -47,19 +34,19 @@ class AttentionEngine {
   void RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads);
   bool MustRepeat();
   void SetUpRow(const Piece& piece, uint32_t position, uint32_t head, uint32_t index);
+  void SetUpPairBias(const Piece& piece, uint32_t space_row, size_t place, uint32_t head, AttentionRow* row);
   void Begin(uint32_t rows);
   void SetUpRelative(uint32_t head, uint32_t keys);
   void MultiplyBuckets(uint32_t rows, const void* tables, DType type, uint32_t head, uint32_t begin, uint32_t end,
                        float* y) const;
   void BucketRange(int64_t first, int64_t last, uint32_t* begin, uint32_t* end) const;
-  void RunKeys(const QueryTile& queries);
-  void RunCentered(uint32_t keys);
+  void RunKeys(QueryTile queries);
   void RunRange(const KeyRange& range);
   bool SetVisible(const KeyRange& range, uint32_t from, uint32_t to) const;
   void TakeBlock(uint32_t from, uint32_t to);
   void Finish(const Piece& piece);
 
-  // clustered.cc
+  // pattern_clustered.cc
   void RunClustered(const Piece& piece);
   void RunRound(const Piece& piece, uint32_t first, uint32_t count, uint32_t round);
   void RunOnly(const Piece& piece, uint32_t chunk, uint32_t rows);
@@ -67,14 +54,19 @@ class AttentionEngine {
   void RunChunk(const Piece& piece, uint32_t round, uint32_t chunk, AttentionTile tile);
   uint32_t KeyAt(const Piece& piece, uint32_t round, uint32_t place) const;
 
+  template <typename T>
+  T* Scratch(ScratchPart part) const {
+    return layout_.Find<T>(call_.scratch, part);
+  }
+
   const Kernels& kernels_;
   const AttentionKernels& attention_;
   const AttentionCall& call_;
   const AttentionSpec& spec_;
+  const AttentionLayout& layout_;
   const uint32_t group_;
   TapWriter taps_;
-  AttentionScratch scratch_;
-  AttentionTile& tile_;
+  AttentionTile tile_{};
   KeySource source_{};  // of the head and segment in work
   uint32_t head_ = 0;   // first query head in work
 };

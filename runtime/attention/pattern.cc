@@ -6,56 +6,37 @@
 namespace fovea {
 namespace {
 
-struct Member {
-  PatternMember next;
-  bool overlaps;
-};
-constexpr Member kMembers[] = {
-#define FOVEA_PATTERN(name, overlaps) {name##Range, overlaps},
+constexpr PatternMember kMembers[] = {
+#define FOVEA_PATTERN(Name, count) {Name##Range, Name##Most, KeyCount::count},
 #include "runtime/attention/pattern_list.inc"
 #undef FOVEA_PATTERN
 };
 constexpr uint32_t kMemberCount = sizeof(kMembers) / sizeof(kMembers[0]);
 
-uint64_t KeysOfWindow(const Window& window, uint32_t block, uint32_t keys) {
-  if (window.left == kUnbounded || window.right == kUnbounded) return keys;
-  return (uint64_t{window.left} + window.right + block) / window.dilation + 1;
-}
-
 }  // namespace
 
-uint64_t MostVisibleKeys(const Pattern& pattern, uint32_t heads, uint32_t keys, uint32_t listed, bool on_edge) {
-  if (pattern.rounds > 0) {
-    const uint64_t chunks = uint64_t{pattern.chunks_before} + pattern.chunks_after + 1;
-    return chunks * pattern.rounds * std::min(pattern.chunk, keys);
+uint64_t MostVisibleKeys(const Pattern& pattern, const SegmentSize& segment) {
+  uint64_t once = 0, again = 0;
+  for (const PatternMember& member : kMembers) {
+    (member.count == KeyCount::kAgain ? again : once) += member.most(pattern, segment);
   }
-  uint64_t most = 0;
-  if (pattern.has_window) {
-    for (uint32_t head = 0; head < (pattern.head_windows != nullptr ? heads : 1); ++head) {
-      most = std::max(most, KeysOfWindow(pattern.WindowOf(head), pattern.block, keys));
-    }
-  }
-  most += uint64_t{pattern.first} + pattern.last + (pattern.listed ? listed : 0);
-  if (on_edge && pattern.first + uint64_t{pattern.last} > 0) most = keys;
-  most = std::min<uint64_t>(std::max<uint64_t>(most, pattern.full_up_to), keys);
-  if (pattern.blocks != nullptr) most += std::min<uint64_t>(uint64_t{pattern.block_columns} * pattern.block, keys);
-  return pattern.top_k > 0 ? std::min<uint64_t>(most, pattern.top_k) : most;
+  const uint64_t all = std::min<uint64_t>(std::max<uint64_t>(once, pattern.full_up_to), segment.keys) + again;
+  return pattern.top_k > 0 ? std::min<uint64_t>(all, pattern.top_k) : all;
 }
 
 KeyRanges::KeyRanges(const Pattern& pattern, const QueryTile& tile)
     : pattern_(pattern), tile_(tile), window_(pattern.WindowOf(tile.head)) {}
-
 bool KeyRanges::Next(KeyRange* range) {
   for (;;) {
     if (NextCut(range)) return true;
     if (member_ == kMemberCount) return false;
-    const Member& member = kMembers[member_];
+    const PatternMember& member = kMembers[member_];
     if (!member.next(pattern_, tile_, &cursor_, &whole_)) {
       ++member_;
       cursor_ = 0;
       continue;
     }
-    if (!member.overlaps || !pattern_.has_window) {
+    if (member.count != KeyCount::kUnlessInWindow || !pattern_.has_window) {
       *range = whole_;
       return true;
     }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/numbers.h"
 
 namespace fovea {
 
@@ -18,8 +19,10 @@ struct Window {
 };
 
 // The keys that a query at position p of its segment sees: the union of all that is asked for here. Patterns combine:
-// a window with edges, listed rows and blocks is BigBird's or Longformer's; a window alone is a sliding window.
+// a window with global rows, global keys and a layout is BigBird's or Longformer's; a window alone is a sliding window.
 struct Pattern {
+  bool causal = false;  // of all these, no key after the query
+
   // Window. With a block of 1: keys p - left .. p + right, of these those at a multiple of `dilation` from p. With
   // larger blocks left and right are counted from the first and last row of the block that p lies in: 0 and 0 is
   // attention inside a block, `block` and `block` takes in the neighbours. Causal attention is left unbounded, right 0.
@@ -29,27 +32,25 @@ struct Pattern {
   uint32_t block = 1;
   const int32_t* head_windows = nullptr;  // [heads, 3]: left, right (-1: unbounded) and dilation in place of the above
 
-  // Edges: the first and last rows of a segment (whole blocks) are seen by all and see all.
-  uint32_t first = 0, last = 0;
-
-  // Listed: rows that are chosen while running (AttentionCall::listed) are seen by all.
-  bool listed = false;
-
-  // Blocks: query block b of head h also sees the key blocks named in row b - first / block of the head's part of
-  // [heads or 1, block_rows, block_columns]. A key counts as often as its block is named, and again where the window
-  // has it too. Negative numbers and blocks past the end name nothing.
-  const int32_t* blocks = nullptr;
-  uint32_t blocks_heads = 0, block_rows = 0, block_columns = 0;
-
-  bool causal = false;      // of all these, no key after the query
   uint32_t full_up_to = 0;  // segments of up to this many keys: full attention
   uint32_t top_k = 0;       // of all these, the keys with the highest scores only; 0: all
+
+  // Global rows: the first and last rows of a segment (whole blocks) are seen by all and see all.
+  uint32_t global_first = 0, global_last = 0;
+
+  // Global keys: rows that are chosen while running (AttentionCall::global_keys) are seen by all.
+  bool global_keys = false;
+
+  // Block-sparse layout: query block b of head h also sees the key blocks named in row b - global_first / block of the
+  // head's part of [heads or 1, layout_rows, layout_columns]. A key counts as often as its block is named, and again
+  // where the window has it too. Negative numbers and blocks past the end name nothing.
+  const int32_t* layout = nullptr;
+  uint32_t layout_heads = 0, layout_rows = 0, layout_columns = 0;
 
   // Clustered: keys are sorted by bucket (AttentionCall::clusters), cut into chunks, and a query sees its own chunk and
   // the neighbours, in each of `rounds` sortings. The chunks of all rounds stand in one circle: neighbours of a round's
   // first and last chunk lie in the rounds beside it. A round has a multiple of `chunk_multiple` chunks, the last of
-  // them without keys. 0: not clustered; else nothing of the above but `causal` counts, and segments of at most one
-  // chunk see all.
+  // them without keys. 0: not clustered; segments of at most one chunk see all.
   uint32_t rounds = 0, chunk = 0, chunks_before = 0, chunks_after = 0;
   uint32_t chunk_multiple = 1;
 
@@ -61,21 +62,33 @@ struct Pattern {
     return (own + all + i - chunks_before) % all;
   }
 
+  // Centered: the window lies around a number that each query has (AttentionCall::centers).
+  Centers centers = Centers::kNone;
+
   Window WindowOf(uint32_t head) const {
     if (head_windows == nullptr) return {left, right, dilation};
     const int32_t* w = head_windows + size_t{3} * head;
     const auto side = [](int32_t rows) { return rows < 0 ? kUnbounded : static_cast<uint32_t>(rows); };
     return {side(w[0]), side(w[1]), w[2] < 1 ? 1u : static_cast<uint32_t>(w[2])};
   }
-  bool DiffersByHead() const { return head_windows != nullptr || blocks_heads > 1; }
-  // Queries from this position on are on the last edge of a segment of `keys` keys.
-  uint64_t LastEdge(uint32_t keys) const {
-    if (last == 0) return UINT64_MAX;
+  bool DiffersByHead() const { return head_windows != nullptr || layout_heads > 1; }
+  // From this position on rows are global ones at the end of a segment of `keys` keys.
+  uint64_t GlobalEnd(uint32_t keys) const {
+    if (global_last == 0) return UINT64_MAX;
     const uint64_t rounded = RoundUp(keys, block);
-    return rounded > last ? rounded - last : 0;
+    return rounded > global_last ? rounded - global_last : 0;
   }
-  bool OnEdge(uint32_t position, uint32_t keys) const { return position < first || position >= LastEdge(keys); }
+  bool IsGlobal(uint32_t position, uint32_t keys) const {
+    return position < global_first || position >= GlobalEnd(keys);
+  }
 };
+
+// Keys [begin, end).
+struct KeySpan {
+  int64_t begin, end;
+};
+// Those of the window around a center, of a segment of `keys`.
+KeySpan SpanAround(const Pattern&, float center, uint32_t keys);
 
 // Queries first, first + step, ... of one segment and of heads that share the pattern.
 struct QueryTile {
@@ -83,10 +96,11 @@ struct QueryTile {
   uint32_t keys;                // length of the key segment
   uint32_t head;
   bool sees_all;  // within the causal bound
-  // Listed rows of the key segment: row numbers, ascending, from the key space's row `key_row` on.
-  const uint32_t* listed;
-  uint32_t listed_count;
+  // Global keys of the segment: row numbers, ascending, from the key space's row `key_row` on.
+  const uint32_t* global_keys;
+  uint32_t global_key_count;
   uint32_t key_row;
+  KeySpan seen;  // centered: from the first key that a row of the tile sees to the last
 
   uint32_t last() const { return first + (count - 1) * step; }
 };
@@ -102,17 +116,38 @@ struct KeyRange {
   float bias;  // added to the scores
 };
 
-// One kind of keys of a pattern: gives its next range for the tile and true, or false past the last. *cursor is 0 at
-// the start and the member's own. Whatever the tile, a query must get its keys in the same order and the same first %
-// stride; a range may hold keys that only some of the tile's queries see.
-using PatternMember = bool (*)(const Pattern&, const QueryTile&, uint32_t* cursor, KeyRange*);
+// What a member may need to know to say how many keys it shows.
+struct SegmentSize {
+  uint32_t heads, keys, global_keys;
+  bool global_row;  // of queries that are global rows, too
+};
 
-#define FOVEA_PATTERN(name, overlaps) bool name##Range(const Pattern&, const QueryTile&, uint32_t*, KeyRange*);
+// How often a key counts that a member shows.
+enum class KeyCount {
+  kOnce,
+  kUnlessInWindow,  // once, whatever else shows it
+  kAgain,           // as often as it is shown
+};
+
+// One kind of keys of a pattern. Its two functions are declared by the list, <Name>Range and <Name>Most.
+struct PatternMember {
+  // Gives the next range for the tile and true, or false past the last. *cursor is 0 at the start and the member's own.
+  // Whatever the tile, a query must get its keys in the same order and the same first % stride; a range may hold keys
+  // that only some of the tile's queries see.
+  bool (*next)(const Pattern&, const QueryTile&, uint32_t* cursor, KeyRange*);
+  // The most keys that it shows a query, each as often as it comes.
+  uint64_t (*most)(const Pattern&, const SegmentSize&);
+  KeyCount count;
+};
+
+#define FOVEA_PATTERN(Name, count)                                                 \
+  bool Name##Range(const Pattern&, const QueryTile&, uint32_t* cursor, KeyRange*); \
+  uint64_t Name##Most(const Pattern&, const SegmentSize&);
 #include "runtime/attention/pattern_list.inc"
 #undef FOVEA_PATTERN
 
 // All ranges of a tile, member by member. What an earlier window has is cut out of later members, so that a key counts
-// once (blocks excepted).
+// once (those of a layout excepted).
 class KeyRanges {
  public:
   KeyRanges(const Pattern& pattern, const QueryTile& tile);
@@ -129,9 +164,8 @@ class KeyRanges {
   uint32_t next_cut_ = 0, cuts_ = 0;
 };
 
-// The most keys that a query of any of `heads` heads sees in a segment of up to `keys` keys of which `listed` are
-// listed, each as often as it comes: what a sparse row needs room for. `on_edge`: queries on the edges too.
-uint64_t MostVisibleKeys(const Pattern&, uint32_t heads, uint32_t keys, uint32_t listed, bool on_edge = true);
+// The most keys that a query sees, each as often as it comes: what a sparse row needs room for.
+uint64_t MostVisibleKeys(const Pattern&, const SegmentSize&);
 
 }  // namespace fovea
 

@@ -4,9 +4,17 @@
 #include "runtime/attention/pattern.h"
 
 namespace fovea {
+namespace {
+
+// Centered and clustered patterns have windows of their own.
+bool HasWindow(const Pattern& pattern) {
+  return pattern.has_window && pattern.centers == Centers::kNone && pattern.rounds == 0;
+}
+
+}  // namespace
 
 bool WindowRange(const Pattern& pattern, const QueryTile& tile, uint32_t* cursor, KeyRange* range) {
-  if ((*cursor)++ > 0 || (!pattern.has_window && !tile.sees_all)) return false;
+  if ((*cursor)++ > 0 || (!HasWindow(pattern) && !tile.sees_all)) return false;
   const Window window = tile.sees_all ? Window{kUnbounded, kUnbounded, 1} : pattern.WindowOf(tile.head);
   const uint32_t unit = pattern.block;
   const int64_t low = window.left == kUnbounded ? -kNoBound : -int64_t{window.left};
@@ -20,6 +28,18 @@ bool WindowRange(const Pattern& pattern, const QueryTile& tile, uint32_t* cursor
   const auto count = static_cast<uint32_t>((end - first + step - 1) / step);
   *range = {static_cast<uint32_t>(first), count, window.dilation, unit, low, high, 0.0f};
   return true;
+}
+
+uint64_t WindowMost(const Pattern& pattern, const SegmentSize& segment) {
+  uint64_t most = 0;
+  if (!HasWindow(pattern)) return 0;
+  for (uint32_t head = 0; head < (pattern.head_windows != nullptr ? segment.heads : 1); ++head) {
+    const Window window = pattern.WindowOf(head);
+    const bool all = window.left == kUnbounded || window.right == kUnbounded;
+    const uint64_t sides = uint64_t{window.left} + window.right + pattern.block;
+    most = std::max<uint64_t>(most, all ? segment.keys : sides / window.dilation + 1);
+  }
+  return std::min<uint64_t>(most, segment.keys);
 }
 
 }  // namespace fovea

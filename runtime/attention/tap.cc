@@ -16,14 +16,14 @@ struct Entries {
   void Set(uint32_t at, uint32_t key, float value) { keys[at] = key, values[at] = value; }
 };
 
-// Neighbours of one key become their sum; what is 0 then goes.
-void MergeRepeats(Entries* e) {
+// Neighbours of one key become their sum; what is 0 then goes. Scores of one key: the first stays.
+void MergeRepeats(bool scores, Entries* e) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < e->count;) {
     const uint32_t key = e->keys[i];
     float value = e->values[i++];
-    for (; i < e->count && e->keys[i] == key; ++i) value += e->values[i];
-    if (value != 0.0f) e->Set(kept++, key, value);
+    for (; i < e->count && e->keys[i] == key; ++i) value = scores ? value : value + e->values[i];
+    if (scores || value != 0.0f) e->Set(kept++, key, value);
   }
   e->count = kept;
 }
@@ -101,7 +101,7 @@ void TapWriter::DeliverSparse(const Staged& staged, uint32_t* keys, float* value
   Entries head = {keys, values, count};
   for (uint32_t i = 0; i < count; ++i) keys[i] += first_key;
   SortByKey(head.keys, head.values, head.count);
-  MergeRepeats(&head);
+  MergeRepeats(sink_->scores, &head);
   const bool reduces = sink_->reduce != Reduce::kNone;
   const uint32_t slot = reduces ? 0 : staged.ordinal;
   const size_t first = sink_->FirstEntry(staged.row, slot);
@@ -118,7 +118,7 @@ void TapWriter::DeliverSparse(const Staged& staged, uint32_t* keys, float* value
     for (uint32_t i = 0; i < to.count && sink_->reduce == Reduce::kMean; ++i) {
       to.values[i] /= static_cast<float>(sink_->heads);
     }
-    MergeRepeats(&to);  // a maximum or mean may be 0
+    MergeRepeats(false, &to);  // a maximum or mean may be 0
   }
   *to_count = to.count;
 }

@@ -23,6 +23,7 @@ constexpr uint32_t CountBits(uint64_t bits) {
 }
 
 struct WeightSink {
+  bool scores;  // what is kept: scores before the weighting, or weights
   // Tapped row t is query row rows[t] (ascending), or t where rows is null: then all rows are tapped.
   const uint32_t* rows;
   uint32_t row_count;
@@ -31,13 +32,13 @@ struct WeightSink {
   Reduce reduce;       // over them
   // Dense, keys is null: the weight of tapped row t, slot s and the key at position p is values[(t * slots + s) *
   // stride
-  // + p]; slots are the wanted heads, or one if they are reduced. Keys that the pattern hides get 0, up to the
-  // segment's length.
+  // + p]; slots are the wanted heads, or one if they are reduced. Keys that the pattern hides have the weight 0, the
+  // score -infinity, up to the segment's length.
   float* values;
   uint32_t stride;
   // Sparse: the entries of tapped row t and slot s are counts[t * slots + s] from `slots * starts[t] + s * (starts[t +
   // 1]
-  // - starts[t])` on: keys (rows of the key space, ascending) and values, none of them 0.
+  // - starts[t])` on: keys (rows of the key space, ascending) and values, no weight of 0 and no score of -infinity.
   uint32_t* keys;
   uint32_t* counts;
   const uint64_t* starts;  // [row_count + 1]; null: rows and slots follow each other by `stride`, as dense ones do

@@ -11,7 +11,7 @@
 #define HWY_TARGET_INCLUDE "runtime/kernels/attention.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "runtime/kernels/attention_best-inl.h"
+#include "runtime/kernels/attention_top_k-inl.h"
 #include "runtime/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,8 +19,8 @@ namespace fovea {
 namespace HWY_NAMESPACE {
 namespace {
 
-// 2^x for x <= 0; exactly 1 for 0 and exactly 0 below -126.5 and for -infinity. NaN stays NaN: where a maximum drops one
-// of two operands it is the first.
+// 2^x for x <= 0; exactly 1 for 0 and exactly 0 below -126.5 and for -infinity. NaN stays NaN: where a maximum drops
+// one of two operands it is the first.
 HWY_INLINE V Weight(V x) {
   const D d;
   return FastExp2(d, hn::Max(hn::Set(d, -127.0f), x));
@@ -85,9 +85,14 @@ HWY_INLINE float Joined(float a, float b) {
   return most == kHidden ? kHidden : most + log2f(exp2f(a - most) + exp2f(b - most));
 }
 
+// The score of a key that came before and comes again.
+HWY_INLINE float Repeated(const AttentionTile& tile, float before, float now) {
+  return !tile.keeps_scores ? Joined(before, now) : before == kHidden ? now : before;
+}
+
 // Keeps scores, or weights that are final, for a tap.
 HWY_INLINE void StoreForTap(const AttentionTile& tile, AttentionRow* row, const float* values) {
-  const bool scores = tile.weigh == nullptr;
+  const bool scores = tile.StoresScores();
   for (uint32_t i = row->begin; i < row->end; ++i) {
     const uint32_t position = tile.Position(i);
     if (row->weight_keys != nullptr) {
@@ -97,7 +102,7 @@ HWY_INLINE void StoreForTap(const AttentionTile& tile, AttentionRow* row, const 
     } else if (!scores) {
       row->weights[position] += values[i];
     } else {
-      row->weights[position] = tile.repeats ? Joined(row->weights[position], values[i]) : values[i];
+      row->weights[position] = tile.repeats ? Repeated(tile, row->weights[position], values[i]) : values[i];
     }
   }
 }
@@ -121,13 +126,14 @@ HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* s
     fade();
     return;
   }
+  if (tile.keeps_scores) store_for_taps();
   for (size_t r = 0; r < kM; ++r) {
     float* row_scores = scores + r * kScoreStride + from;
     tile.weigh(row_scores, to - from, row_scores);
     shrink[r] = 1.0f;
   }
   fade();
-  store_for_taps();
+  if (!tile.keeps_scores) store_for_taps();
 }
 
 // sum += weight * value, [width]; sums are whole vectors.
@@ -284,47 +290,53 @@ void Finish(const AttentionTile& tile, uint32_t keys) {
     size_t j = 0;
     for (; j + kLanes <= tile.d_v; j += kLanes) hn::StoreU(hn::Mul(hn::Load(d, from + j), factor), d, row.out + j);
     if (j < tile.d_v) hn::StoreN(hn::Mul(hn::Load(d, from + j), factor), d, row.out + j, tile.d_v - j);
-    if (row.weights != nullptr && tile.weigh == nullptr) {
+    if (row.weights != nullptr && tile.StoresScores()) {
       const bool dense = row.weight_keys == nullptr;
       const size_t count = dense ? keys : row.weight_count;
+      if (tile.keeps_scores) {
+        for (size_t i = 0; i < count; ++i) row.weights[i] /= ScoreUnit(tile);
+        continue;
+      }
       FinishWeights(row, count, inverse, dense && tile.repeats);
       if (tile.fade != 0.0f) FadeWeights(tile, row, count);
     }
   }
 }
 
-void FinishBest(const AttentionTile& tile, const KeySource& source) {
+void FinishTopK(const AttentionTile& tile, const KeySource& source) {
   const D d;
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   for (size_t r = 0; r < tile.row_count; ++r) {
     AttentionRow& row = tile.rows[r];
-    KeepBest(row.best);
-    SortByKey(row.best->keys, row.best->scores, row.best->count);
-    const BestKeys& best = *row.best;
+    KeepTop(row.top);
+    SortByKey(row.top->keys, row.top->scores, row.top->count);
+    const TopKeys& top = *row.top;
     row.max = kHidden;
-    for (uint32_t i = 0; i < best.count; ++i) row.max = HWY_MAX(row.max, best.scores[i]);
-    if (tile.weigh != nullptr) tile.weigh(best.scores, best.count, best.scores);
-    if (row.weights != nullptr) {
-      for (uint32_t i = 0; i < best.count; ++i) {
-        if (row.weight_keys != nullptr) row.weight_keys[i] = best.keys[i];
-        row.weights[row.weight_keys != nullptr ? i : best.keys[i]] = best.scores[i];
+    for (uint32_t i = 0; i < top.count; ++i) row.max = HWY_MAX(row.max, top.scores[i]);
+    const auto store_for_taps = [&]() {
+      for (uint32_t i = 0; i < top.count && row.weights != nullptr; ++i) {
+        if (row.weight_keys != nullptr) row.weight_keys[i] = top.keys[i];
+        row.weights[row.weight_keys != nullptr ? i : top.keys[i]] = top.scores[i];
       }
-      row.weight_count = best.count;
-    }
+      row.weight_count = top.count;
+    };
+    if (tile.StoresScores()) store_for_taps();
+    if (tile.weigh != nullptr) tile.weigh(top.scores, top.count, top.scores);
+    if (!tile.StoresScores()) store_for_taps();
     V sum = hn::Zero(d);
     if (tile.weigh == nullptr) {
       const V max = hn::Set(d, BaseOf(row.max));
-      for (size_t i = 0; i < best.count; i += kLanes) {
-        const size_t n = HWY_MIN(best.count - i, kLanes);
-        const V weight = hn::IfThenElseZero(hn::FirstN(d, n), Weight(hn::Sub(hn::LoadN(d, best.scores + i, n), max)));
-        hn::StoreN(weight, d, best.scores + i, n);
+      for (size_t i = 0; i < top.count; i += kLanes) {
+        const size_t n = HWY_MIN(top.count - i, kLanes);
+        const V weight = hn::IfThenElseZero(hn::FirstN(d, n), Weight(hn::Sub(hn::LoadN(d, top.scores + i, n), max)));
+        hn::StoreN(weight, d, top.scores + i, n);
         sum = hn::Add(sum, weight);
       }
     }
     hn::Store(sum, d, tile.sums + r * kAttentionLanes);
     float* out = tile.sum_of_values + r * width;
-    for (uint32_t i = 0; i < best.count; ++i) {
-      AddValue(best.scores[i], ValueRow(tile, source, best.keys[i]), tile.d_v, out);
+    for (uint32_t i = 0; i < top.count; ++i) {
+      AddValue(top.scores[i], ValueRow(tile, source, top.keys[i]), tile.d_v, out);
     }
   }
 }
@@ -371,7 +383,7 @@ void Merge(const AttentionTile& part, uint32_t part_row, const AttentionTile& wh
 }  // namespace
 
 AttentionKernels FillAttentionKernels() {
-  return {{true, kHasBf16, kHasI8}, Narrow, Pack, Attend, Spoilt, Finish, Choose, FinishBest, Unpack, Merge};
+  return {{true, kHasBf16, kHasI8}, Narrow, Pack, Attend, Spoilt, Finish, Choose, FinishTopK, Unpack, Merge};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -20,10 +20,6 @@ inline constexpr uint32_t kAttentionGroup = 12;      // rows whose scores are he
 inline constexpr uint32_t kAttentionKeyStep = 64;    // keys per block are a multiple of it ...
 inline constexpr uint32_t kAttentionMaxBlock = 256;  // ... and at most this many
 
-// How keys and values are stored.
-enum class KeyType : uint32_t { kF32 = 0, kF16 = 1, kBf16 = 2, kI8 = 3 };
-inline constexpr uint32_t kKeyTypeCount = 4;
-
 inline constexpr uint32_t kMostI8Depth = 1u << 16;  // d_k of int8 products, so that an int32 holds the sum
 
 // Keys and values of one head of one segment: position p stands at k + p * k_stride (bytes).
@@ -34,30 +30,32 @@ struct KeySource {
   const float* k_scales;  // kI8: of position p at p * k_scale_stride
   const float* v_scales;
   size_t k_scale_stride, v_scale_stride;
-  KeyType type;
+  DType type;  // kF32, kF16, kBf16 or kI8
 };
 
-// The best-scoring keys of a row so far: higher scores first, then lower positions. The arrays have room for `capacity`
+// The top-k keys of a row so far: higher scores first, then lower positions. The arrays have room for `capacity`
 // >= 2 * keep + 2 * kAttentionLanes entries.
-struct BestKeys {
+struct TopKeys {
   float* scores;
   uint32_t* keys;  // positions
   uint32_t count, keep, capacity;
-  float least;  // scores below it cannot be among the best any more; starts as -infinity
+  float least;  // scores below it cannot be among them any more; starts as -infinity
 };
 
 struct AttentionRow {
-  const float* q;         // [d_k]
-  const float* words;     // the same as words, Products other than kF32; set by `narrow`
-  float factor;           // what a product of words is multiplied with
-  int32_t offset;         // what is added to it before
-  const float* additive;  // [d_k], Score::kAdditive
-  const float* bias;      // by distance: bias[key - position], distance clamped to [-reach, reach]; or null
-  const float* relative;  // [buckets] the query's part of the score by bucket of the distance; or null
+  const float* q;            // [d_k]
+  const float* words;        // the same as words, Products other than kF32; set by `narrow`
+  float factor;              // what a product of words is multiplied with
+  int32_t offset;            // what is added to it before
+  const float* additive;     // [d_k], Score::kAdditive
+  const float* bias;         // by distance: bias[key - position], distance clamped to max_distance; or null
+  const float* relative;     // [buckets] the query's part of the score by bucket of the distance; or null
+  const float* pair_bias;    // added to the score of the key at each position; or null
+  const uint8_t* pair_mask;  // 0 hides the key at this position; or null
   float* weights;  // where scores, then weights go: by position, or in order of arrival with weight_keys; or null
   uint32_t* weight_keys;  // position of each weight, or null
   float* out;             // [d_v]
-  BestKeys* best;         // only for `choose` and `finish_best`
+  TopKeys* top;           // only for `choose` and `finish_top_k`
   int32_t position;       // of the query in its segment
   int32_t coordinate;     // of the query, where distances are between coordinates; else its position
   bool apart;             // nothing depends on the query's distances
@@ -76,15 +74,16 @@ struct AttentionTile {
   Products products;  // of Score::kDot; one that AttentionKernels::has names
   // Weights that are a function of their own score, without normalisation (kernels.activation.apply); null: softmax.
   void (*weigh)(const float* x, size_t count, float* y);
-  uint32_t reach;          // of the rows' bias and of `buckets`
-  const int32_t* buckets;  // [2 * reach + 1] bucket of each clamped distance, for the relative parts
+  uint32_t max_distance;   // of the rows' bias and of `buckets`
+  const int32_t* buckets;  // [2 * max_distance + 1] bucket of each clamped distance, for the relative parts
   uint32_t bucket_count;
   float self_score;  // a query's score with the key at its own position, if has_self_score
   bool has_self_score;
   float fade;    // weights are multiplied by 2^(fade * (position - center)^2), the sums are not; 0: they are not either
   bool repeats;  // a key may come more than once; only its dense weights need to know
-  bool careful;  // values of weight 0 are left out, whatever they are: slower, the same bits where all are finite
-  bool causal;   // hides keys after the row's position by their positions, not by [begin, end)
+  bool keeps_scores;  // weights of rows are for scores, in their natural unit
+  bool careful;       // values of weight 0 are left out, whatever they are: slower, the same bits where all are finite
+  bool causal;        // hides keys after the row's position by their positions, not by [begin, end)
   // Scratch, 64-aligned. [..] are floats; d_v' is d_v rounded up to kAttentionLanes.
   float* packed_keys;    // [block * d_k]
   float* packed_values;  // [block, d_v']
@@ -109,6 +108,8 @@ struct AttentionTile {
   const int32_t* coordinates;  // of the key at position p, or null
   const float* key_relative;   // [block, bucket_count] each key's part of the score by bucket; or null
 
+  // Whether rows' weights are scores until they are finished.
+  bool StoresScores() const { return weigh == nullptr || keeps_scores; }
   uint32_t Position(uint32_t i) const { return index != nullptr ? index[i] : first + i * step; }
 };
 
@@ -134,10 +135,10 @@ struct AttentionKernels {
   // Writes the rows' outputs (zeros for a row that saw no key) and turns weights from scores into weights: weight_count
   // of them, or the first `keys`. Where nothing was stored there must be -infinity (0 with a weighting of its own).
   void (*finish)(const AttentionTile&, uint32_t keys);
-  // Instead of attend: puts the keys of the packed block that may be among the best of their row into row.best.
+  // Instead of attend: puts the keys of the packed block that may be among the top-k of their row into row.top.
   void (*choose)(const AttentionTile&);
-  // Instead of finish: the row's output over its best keys only.
-  void (*finish_best)(const AttentionTile&, const KeySource&);
+  // Instead of finish: the row's output over its top-k keys only.
+  void (*finish_top_k)(const AttentionTile&, const KeySource&);
   // Keys [begin, end) of the present block as dense f32 rows, times `factor`.
   void (*unpack)(const AttentionTile&, const KeySource&, uint32_t begin, uint32_t end, float factor, float* rows);
   // Adds the outcome of one set of keys (rows of `part`) to that of others (rows of `whole`, all of the same queries).

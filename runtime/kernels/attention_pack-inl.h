@@ -119,20 +119,20 @@ HWY_INLINE void WidenI8(const uint8_t* row, float scale, size_t width, float* to
   if (j < width) hn::StoreN(widen(hn::LoadN(d8, from + j, width - j)), d, to + j, width - j);
 }
 
-HWY_INLINE size_t ElementBytes(KeyType type) { return type == KeyType::kF32 ? 4 : type == KeyType::kI8 ? 1 : 2; }
+HWY_INLINE size_t ElementBytes(DType type) { return type == DType::kF32 ? 4 : type == DType::kI8 ? 1 : 2; }
 
 // A row of `width` elements as f32: where it stands, or widened into `to`.
-HWY_INLINE const float* Widened(KeyType type, const uint8_t* row, float scale, size_t width, float* to) {
+HWY_INLINE const float* Widened(DType type, const uint8_t* row, float scale, size_t width, float* to) {
   switch (type) {
-    case KeyType::kF32:
+    case DType::kF32:
       return reinterpret_cast<const float*>(row);
-    case KeyType::kF16:
+    case DType::kF16:
       WidenHalf<hwy::float16_t>(row, width, to);
       break;
-    case KeyType::kBf16:
+    case DType::kBf16:
       WidenHalf<hwy::bfloat16_t>(row, width, to);
       break;
-    case KeyType::kI8:
+    default:
       WidenI8(row, scale, width, to);
       break;
   }
@@ -140,7 +140,7 @@ HWY_INLINE const float* Widened(KeyType type, const uint8_t* row, float scale, s
 }
 
 HWY_INLINE float KeyRowScale(const KeySource& source, size_t position) {
-  return source.type == KeyType::kI8 ? source.k_scales[position * source.k_scale_stride] : 1.0f;
+  return source.type == DType::kI8 ? source.k_scales[position * source.k_scale_stride] : 1.0f;
 }
 
 // The key at `position`, through row `lane` of the scratch for widened rows; likewise the value.
@@ -149,7 +149,7 @@ HWY_INLINE const float* KeyRow(const AttentionTile& tile, const KeySource& sourc
                  tile.widened + lane * tile.d_k);
 }
 HWY_INLINE const float* ValueRow(const AttentionTile& tile, const KeySource& source, size_t position, size_t lane = 0) {
-  const float scale = source.type == KeyType::kI8 ? source.v_scales[position * source.v_scale_stride] : 1.0f;
+  const float scale = source.type == DType::kI8 ? source.v_scales[position * source.v_scale_stride] : 1.0f;
   return Widened(source.type, source.v + position * source.v_stride, scale, tile.d_v, tile.widened + lane * tile.d_v);
 }
 
@@ -160,7 +160,7 @@ HWY_INLINE void PackKeys(const AttentionTile& tile, const KeySource& source, siz
   const V factor = hn::Set(D(), KeyScale(tile));
   const auto scaled = [factor](V v) HWY_ATTR { return hn::Mul(factor, v); };
   const size_t last = HWY_MIN(end, key + kLanes) - 1;
-  if (source.type != KeyType::kF32) {
+  if (source.type != DType::kF32) {
     const size_t d_k = tile.d_k;
     for (size_t lane = 0; key + lane <= last; ++lane) {
       KeyRow(tile, source, tile.Position(static_cast<uint32_t>(key + lane)), lane);

@@ -105,25 +105,25 @@ HWY_INLINE void FinishProduct(const AttentionTile& tile, float* scores, size_t f
   }
 }
 
-// key - query at place i of the block, clamped to the reach.
+// key - query at place i of the block, clamped to max_distance.
 HWY_INLINE int64_t Distance(const AttentionTile& tile, const AttentionRow& row, size_t i) {
   const uint32_t position = tile.Position(static_cast<uint32_t>(i));
   const int64_t at = tile.coordinates != nullptr ? tile.coordinates[position] : int64_t{position};
-  const int64_t reach = tile.reach, distance = at - row.coordinate;
-  return HWY_MAX(-reach, HWY_MIN(distance, reach));
+  const int64_t most = tile.max_distance, distance = at - row.coordinate;
+  return HWY_MAX(-most, HWY_MIN(distance, most));
 }
 
 // Adds the bias of the keys [from, to) by their distance from the row's query. Places outside [begin, end) have no key.
 HWY_INLINE void AddDistanceBias(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from,
                                 size_t to) {
   const D d;
-  const int64_t reach = tile.reach;
+  const int64_t most = tile.max_distance;
   const V unit = hn::Set(d, ScoreUnit(tile));
   const bool even = tile.index == nullptr && tile.step == 1 && tile.coordinates == nullptr;
   for (size_t i = from; i < to; i += kLanes) {
     const int64_t distance = int64_t{tile.first} + int64_t(i) - row.coordinate;
     V bias;
-    if (even && distance >= -reach && distance + int64_t(kLanes) - 1 <= reach) {
+    if (even && distance >= -most && distance + int64_t(kLanes) - 1 <= most) {
       bias = hn::LoadU(d, row.bias + distance);
     } else {
       HWY_ALIGN float lanes[kLanes];
@@ -137,13 +137,13 @@ HWY_INLINE void AddDistanceBias(const AttentionTile& tile, const AttentionRow& r
   }
 }
 
-// Adds the relative parts of the scores of kLanes keys that follow each other, from place i on; their distances are in
-// the reach. The same roundings as one by one.
+// Adds the relative parts of the scores of kLanes keys that follow each other, from place i on; their distances need no
+// clamping. The same roundings as one by one.
 HWY_INLINE void AddRelative(const AttentionTile& tile, const AttentionRow& row, size_t i, int64_t distance,
                             float* scores) {
   const D d;
   const hn::RebindToSigned<D> di;
-  const auto buckets = hn::LoadU(di, tile.buckets + tile.reach + distance);
+  const auto buckets = hn::LoadU(di, tile.buckets + tile.max_distance + distance);
   V add = hn::Set(d, tile.block_bias);
   if (row.relative != nullptr) add = hn::Add(add, hn::GatherIndex(d, row.relative, buckets));
   if (tile.key_relative != nullptr) {
@@ -162,8 +162,8 @@ HWY_INLINE void AddByKey(const AttentionTile& tile, const AttentionRow& row, flo
                     tile.key_bias == nullptr && !tile.has_self_score && !tile.causal && tile.bucket_count < (1u << 24);
   for (uint32_t i = row.begin; i < row.end; ++i) {
     if (even && i + kLanes <= row.end) {
-      const int64_t reach = tile.reach, distance = int64_t{tile.first} + i - row.coordinate;
-      if (distance >= -reach && distance + int64_t(kLanes) - 1 <= reach) {
+      const int64_t most = tile.max_distance, distance = int64_t{tile.first} + i - row.coordinate;
+      if (distance >= -most && distance + int64_t(kLanes) - 1 <= most) {
         AddRelative(tile, row, i, distance, scores);
         i += kLanes - 1;
         continue;
@@ -173,13 +173,39 @@ HWY_INLINE void AddByKey(const AttentionTile& tile, const AttentionRow& row, flo
     float add = tile.block_bias;
     if (tile.key_bias != nullptr) add += tile.key_bias[position * tile.key_bias_stride];
     if (relative) {
-      const int32_t bucket = tile.buckets[Distance(tile, row, i) + tile.reach];
+      const int32_t bucket = tile.buckets[Distance(tile, row, i) + tile.max_distance];
       if (row.relative != nullptr) add += row.relative[bucket];
       if (tile.key_relative != nullptr) add += tile.key_relative[size_t{i} * tile.bucket_count + bucket];
     }
     scores[i] += unit * add;
     if (static_cast<int64_t>(position) == row.position && tile.has_self_score) scores[i] = unit * tile.self_score;
     if (static_cast<int64_t>(position) > row.position && tile.causal) scores[i] = kHidden;
+  }
+}
+
+// Adds what each of the row's pairs has to its score.
+HWY_INLINE void AddPairBias(const AttentionTile& tile, const AttentionRow& row, float* scores) {
+  const D d;
+  const V unit = hn::Set(d, ScoreUnit(tile));
+  const bool even = tile.index == nullptr && tile.step == 1;
+  for (uint32_t i = row.begin; i < row.end; i += even ? kLanes : 1) {
+    const size_t n = even ? HWY_MIN(row.end - i, kLanes) : 1;
+    const V bias = hn::LoadN(d, row.pair_bias + tile.Position(i), n);
+    hn::StoreN(hn::MulAdd(bias, unit, hn::LoadN(d, scores + i, n)), d, scores + i, n);
+  }
+}
+
+// Hides the keys that the row's mask hides.
+HWY_INLINE void HideMasked(const AttentionTile& tile, const AttentionRow& row, float* scores) {
+  const D d;
+  const hn::RebindToSigned<D> d32;
+  const hn::Rebind<uint8_t, D> d8;
+  const bool even = tile.index == nullptr && tile.step == 1;
+  for (uint32_t i = row.begin; i < row.end; i += even ? kLanes : 1) {
+    const size_t n = even ? HWY_MIN(row.end - i, kLanes) : 1;
+    const auto seen = hn::PromoteTo(d32, hn::LoadN(d8, row.pair_mask + tile.Position(i), n));
+    const auto hides = hn::RebindMask(d, hn::Eq(seen, hn::Zero(d32)));
+    hn::StoreN(hn::IfThenElse(hides, hn::Set(d, kHidden), hn::LoadN(d, scores + i, n)), d, scores + i, n);
   }
 }
 
@@ -206,7 +232,9 @@ HWY_INLINE void FinishScores(const AttentionTile& tile, const AttentionRow& row,
   if (row.bias != nullptr && !tile.apart && !row.apart) AddDistanceBias(tile, row, scores, from, to);
   const bool by_key = tile.block_bias != 0.0f || tile.key_bias != nullptr || tile.key_relative != nullptr ||
                       tile.has_self_score || tile.causal;
+  if (row.pair_bias != nullptr) AddPairBias(tile, row, scores);
   if (by_key || row.relative != nullptr) AddByKey(tile, row, scores);
+  if (row.pair_mask != nullptr) HideMasked(tile, row, scores);
   Hide(scores, from, row.begin, row.end, to);
 }
 

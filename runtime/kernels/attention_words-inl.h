@@ -118,7 +118,7 @@ inline void Narrow(const AttentionTile& tile) {
 // Keys [key, end) of at most kLanes; lanes past the end repeat the last key.
 HWY_INLINE void PackKeyWords(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, float* to) {
   const size_t stride = MostWords(tile.d_k), last = HWY_MIN(end, key + kLanes) - 1 - key;
-  const KeyType stored = tile.products == Products::kI8 ? KeyType::kI8 : KeyType::kBf16;
+  const DType stored = tile.products == Products::kI8 ? DType::kI8 : DType::kBf16;
   for (size_t lane = 0; lane <= last; ++lane) {
     const size_t position = tile.Position(static_cast<uint32_t>(key + lane));
     float* words = tile.key_words + lane * stride;

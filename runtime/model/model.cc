@@ -167,6 +167,11 @@ Status FillTables(Model* model) {
         if (rows < bound) bound = rows;
         break;
       }
+      case OpCode::kAttention: {
+        uint32_t& bound = model->max_segment_rows[view.Input(1).space];
+        bound = KeysOfPairBias(view) < bound ? KeysOfPairBias(view) : bound;
+        break;
+      }
       case OpCode::kEmbed:
         for (uint32_t i = 0; i < view.record->input_count; ++i) {
           LimitIds(program.first_value + IdsOf(view, i), view.Tensor(i).rows, model);

@@ -14,7 +14,7 @@ enum : uint32_t {
   kDistanceBias,
   kCoordinates,
   kHeadWindows,
-  kBlocks,
+  kLayout,
   kAdditive,
   kRelativeKeys,
   kRelativeQueries,
@@ -28,11 +28,13 @@ constexpr uint32_t kMostBuckets = 1u << 14;
 struct ExtraInputs {
   explicit ExtraInputs(const OpView& op) {
     if (op.Flag(Attribute::kKeyBias)) key_bias = count++;
-    if (op.Flag(Attribute::kListed)) listed = count++;
+    if (op.Flag(Attribute::kGlobalKeys)) global_keys = count++;
     if (op.U32(Attribute::kRounds, 0) != 0) clusters = count++;
     if (op.Choice(Attribute::kCenters, Centers::kNone) != Centers::kNone) centers = count++;
+    if (op.U32(Attribute::kPairBias, 0) != 0) pair_bias = count++;
   }
-  uint32_t key_bias = kBlobNone, listed = kBlobNone, clusters = kBlobNone, centers = kBlobNone;
+  uint32_t key_bias = kBlobNone, global_keys = kBlobNone, clusters = kBlobNone, centers = kBlobNone;
+  uint32_t pair_bias = kBlobNone;
   uint32_t count = 3;
 };
 
@@ -56,15 +58,30 @@ Status CheckIntegers(const OpView& op, uint32_t i, uint32_t rows, uint32_t width
   return kOk;
 }
 
-// Enumerations.
+// Enumerations, and what no field of the spec says.
 Status CheckNames(const OpView& op, Reporter& reporter) {
+#define FOVEA_NUMBER(part, field, Name, least, most)
+#define FOVEA_REAL(part, field, Name)
+#define FOVEA_FLAG(part, field, Name)
+#define FOVEA_CHOICE(part, field, Name, Enum) \
+  FOVEA_TRY(CheckChoice<Enum>(op, Attribute::k##Name, "unknown " #field " of " #part, reporter));
+#include "runtime/blob/attention_fields.inc"
+#undef FOVEA_NUMBER
+#undef FOVEA_REAL
+#undef FOVEA_FLAG
+#undef FOVEA_CHOICE
+  const Activation weighting = op.Choice(Attribute::kActivation, Activation::kNone);
+  if (!Weighs(weighting)) {
+    return reporter.Fail(FOVEA_E_OP, "this activation does not weigh scores", 0, static_cast<uint32_t>(weighting));
+  }
   FOVEA_TRY(CheckChoice<PatternKind>(op, Attribute::kPattern, "unknown attention pattern", reporter));
-  FOVEA_TRY(CheckChoice<Score>(op, Attribute::kScore, "unknown score", reporter));
-  FOVEA_TRY(CheckChoice<Products>(op, Attribute::kProducts, "unknown type of products", reporter));
-  FOVEA_TRY(CheckChoice<Activation>(op, Attribute::kActivation, "unknown activation", reporter));
-  const auto weighting = op.Choice(Attribute::kActivation, Activation::kNone);
-  if (weighting == Activation::kTanh || weighting == Activation::kLogSigmoid) {
-    return reporter.Fail(FOVEA_E_OP, "this activation does not weigh scores", 0, op.U32(Attribute::kActivation, 0));
+  const PatternKind kind = op.Choice(Attribute::kPattern, PatternKind::kFull);
+  if (kind != PatternKind::kWindow && (op.Has(Attribute::kLeft) || op.Has(Attribute::kRight))) {
+    return reporter.Fail(FOVEA_E_OP, "sides of a window need the window pattern",
+                         static_cast<uint32_t>(PatternKind::kWindow), static_cast<uint32_t>(kind));
+  }
+  if (op.Choice(Attribute::kOrigin, Origin::kZero) == Origin::kStarts) {
+    return reporter.Fail(FOVEA_E_OP, "nothing in a program says where segments start");
   }
   return kOk;
 }
@@ -72,15 +89,14 @@ Status CheckNames(const OpView& op, Reporter& reporter) {
 // Types and shapes of tensors, as AttentionSpecOf reads them, and a number that would mean a default there. The others
 // are CheckAttentionSpec's.
 Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& reporter) {
-  if (op.U32(Attribute::kQueryStride, 1) == 0) return reporter.Fail(FOVEA_E_SHAPE, "query_stride is at least 1", 1, 0);
   FOVEA_TRY(CheckIntegers(op, kHeadWindows, heads, 3, reporter));
   if (op.HasTensor(kHeadWindows) && op.Choice(Attribute::kPattern, PatternKind::kFull) != PatternKind::kWindow) {
     return reporter.Fail(FOVEA_E_SHAPE, "windows by head go with the window pattern",
                          static_cast<uint32_t>(PatternKind::kWindow));
   }
-  FOVEA_TRY(CheckIntegers(op, kBlocks, 0, 0, reporter));
-  if (op.HasTensor(kBlocks) && op.Flag(Attribute::kBlocksByHead) && op.Tensor(kBlocks).rows % heads != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "table of blocks has the wrong shape", heads, op.Tensor(kBlocks).rows);
+  FOVEA_TRY(CheckIntegers(op, kLayout, 0, 0, reporter));
+  if (op.HasTensor(kLayout) && op.Flag(Attribute::kLayoutByHead) && op.Tensor(kLayout).rows % heads != 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "layout has the wrong shape", heads, op.Tensor(kLayout).rows);
   }
   FOVEA_TRY(CheckFloats(op, kAdditive, heads, d_k, reporter));
   uint32_t width = 0;
@@ -126,11 +142,20 @@ Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
       return reporter.Fail(FOVEA_E_SHAPE, "centers are one number for each query", 1, centers.width);
     }
   }
-  if (extra.listed != kBlobNone) {
-    FOVEA_TRY(CheckSelection(op, extra.listed, keys, reporter));
-    if (op.InputSpace(extra.listed).parent != op.InputSpace(1).parent) {
-      return reporter.Fail(FOVEA_E_SHAPE, "listed rows must be in the segments of the keys", op.InputSpace(1).parent,
-                           op.InputSpace(extra.listed).parent);
+  if (extra.global_keys != kBlobNone) {
+    FOVEA_TRY(CheckSelection(op, extra.global_keys, keys, reporter));
+    if (op.InputSpace(extra.global_keys).parent != op.InputSpace(1).parent) {
+      return reporter.Fail(FOVEA_E_SHAPE, "global keys must be in the segments of the keys", op.InputSpace(1).parent,
+                           op.InputSpace(extra.global_keys).parent);
+    }
+  }
+  if (extra.pair_bias != kBlobNone) {
+    const ValueRecord& pairs = op.Input(extra.pair_bias);
+    const uint32_t of = op.U32(Attribute::kPairBias, 0);
+    if (DType(pairs.type) != DType::kF32 || pairs.space != op.Input(0).space || (of != 1 && of != heads) ||
+        pairs.width % of != 0 || pairs.width / of < CertainRows(*op.blob, op.InputSpace(1))) {
+      return reporter.Fail(FOVEA_E_SHAPE, "bias of pairs needs a number for each key of the segment, or one a head",
+                           heads, pairs.width);
     }
   }
   if (extra.clusters != kBlobNone) {
@@ -156,24 +181,10 @@ Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
 }
 
 // How keys and values are stored: both alike.
-bool FindKeyType(const OpView& op, KeyType* type) {
-  switch (DType(op.Input(1).type)) {
-    case DType::kF32:
-      *type = KeyType::kF32;
-      break;
-    case DType::kF16:
-      *type = KeyType::kF16;
-      break;
-    case DType::kBf16:
-      *type = KeyType::kBf16;
-      break;
-    case DType::kI8:
-      *type = KeyType::kI8;
-      break;
-    default:
-      return false;
-  }
-  return op.Input(1).type == op.Input(2).type;
+bool FindKeyType(const OpView& op, DType* type) {
+  *type = DType(op.Input(1).type);
+  const bool known = *type == DType::kF32 || *type == DType::kF16 || *type == DType::kBf16 || *type == DType::kI8;
+  return known && op.Input(1).type == op.Input(2).type;
 }
 
 // Input i, made by a cast, has a scale for each of `heads` parts of a row.
@@ -185,7 +196,7 @@ Status CheckScales(const OpView& op, uint32_t i, uint32_t heads, Reporter& repor
 
 Status Check(const OpView& op, Reporter& reporter) {
   FOVEA_TRY(CheckF32(op, 0, reporter));
-  KeyType key_type;
+  DType key_type;
   if (!FindKeyType(op, &key_type)) {
     return reporter.Fail(FOVEA_E_SHAPE, "keys and values are of one type: f32, f16, bf16 or int8", op.Input(1).type,
                          op.Input(2).type);
@@ -206,7 +217,7 @@ Status Check(const OpView& op, Reporter& reporter) {
   if (v.width % kv_heads != 0 || op.Output().width != uint64_t{heads} * (v.width / kv_heads)) {
     return reporter.Fail(FOVEA_E_SHAPE, "values and output have widths that do not fit", op.Output().width, v.width);
   }
-  for (uint32_t i = 1; i < 3 && key_type == KeyType::kI8; ++i) FOVEA_TRY(CheckScales(op, i, kv_heads, reporter));
+  for (uint32_t i = 1; i < 3 && key_type == DType::kI8; ++i) FOVEA_TRY(CheckScales(op, i, kv_heads, reporter));
   FOVEA_TRY(CheckNames(op, reporter));
   FOVEA_TRY(CheckTensors(op, heads, d_k, reporter));
   FOVEA_TRY(CheckExtraInputs(op, heads, reporter));
@@ -220,9 +231,9 @@ void SetRows(const OpRun& run, uint32_t i, uint32_t heads, uint32_t width, HeadR
   const DType type = DType(run.view.Input(i).type);
   const auto* data = static_cast<const uint8_t*>(run.inputs[i]);
   const size_t row_bytes = run.view.InputRowBytes(i);
-  if (type == DType::kI8) *scales = {data, row_bytes, sizeof(float)};
+  if (type == DType::kI8) *scales = {data, row_bytes, sizeof(float), 0};
   const size_t before = type == DType::kI8 ? heads * sizeof(float) : 0;
-  *rows = {data + before, row_bytes, static_cast<size_t>(RowBytes(type, width))};
+  *rows = {data + before, row_bytes, static_cast<size_t>(RowBytes(type, width)), 0};
 }
 
 Status Run(const OpRun& run) {
@@ -245,11 +256,11 @@ Status Run(const OpRun& run) {
   call.out = DenseHeads<void>(run.output + before * spec.heads * spec.d_v, spec.heads, spec.d_v);
   if (extra.key_bias != kBlobNone) {
     const uint32_t width = run.view.Input(extra.key_bias).width;
-    call.key_bias = {run.Input(extra.key_bias), width * sizeof(float), width > 1 ? sizeof(float) : 0};
+    call.key_bias = {run.Input(extra.key_bias), width * sizeof(float), width > 1 ? sizeof(float) : 0, 0};
   }
-  if (extra.listed != kBlobNone) {
-    call.listed = reinterpret_cast<const uint32_t*>(run.Indices(extra.listed));
-    call.listed_segments = run.SegmentsOf(run.view.Input(extra.listed));
+  if (extra.global_keys != kBlobNone) {
+    call.global_keys = reinterpret_cast<const uint32_t*>(run.Indices(extra.global_keys));
+    call.global_key_segments = run.SegmentsOf(run.view.Input(extra.global_keys));
   }
   if (extra.clusters != kBlobNone) {
     const size_t columns = size_t{spec.heads} * spec.pattern.rounds;
@@ -259,6 +270,11 @@ Status Run(const OpRun& run) {
     call.centers = run.Input(extra.centers);
     call.center_stride = sizeof(float);
   }
+  if (extra.pair_bias != kBlobNone) {
+    const uint32_t of = run.view.U32(Attribute::kPairBias, 0), width = run.view.Input(extra.pair_bias).width;
+    const size_t row = width * sizeof(float);
+    call.pair_bias = {run.Input(extra.pair_bias), false, width / of, row, of > 1 ? row / of : 0, PairBias::kByRow};
+  }
   call.weights = run.weights;
   call.scratch = run.scratch;
   RunAttention(*run.kernels, call);
@@ -267,19 +283,69 @@ Status Run(const OpRun& run) {
 
 double Flops(const OpView&) { return 0; }  // per key, see AttentionSpecOf
 
+// What of a pattern is no plain field.
+void LowerPattern(const OpView& op, uint32_t heads, Pattern* pattern) {
+  const PatternKind kind = op.Choice(Attribute::kPattern, PatternKind::kFull);
+  pattern->has_window = kind != PatternKind::kNone;
+  if (kind == PatternKind::kWindow) {
+    pattern->left = op.U32(Attribute::kLeft, kUnbounded);
+    pattern->right = op.U32(Attribute::kRight, kUnbounded);
+    pattern->head_windows = Integers(op, kHeadWindows);
+  }
+  pattern->global_keys = op.Flag(Attribute::kGlobalKeys);
+  pattern->layout = Integers(op, kLayout);
+  if (pattern->layout != nullptr) {
+    pattern->layout_heads = op.Flag(Attribute::kLayoutByHead) ? heads : 1;
+    pattern->layout_rows = op.Tensor(kLayout).rows / pattern->layout_heads;
+    pattern->layout_columns = op.Tensor(kLayout).width;
+  }
+  // Chunks of keys as they stand are one round.
+  if (pattern->chunk > 0 && pattern->rounds == 0) pattern->rounds = 1;
+}
+
+void LowerScore(const OpView& op, const AttentionSpec& spec, ScorePart* score) {
+  const float usual = score->kind == Score::kDot ? 1.0f / sqrtf(static_cast<float>(spec.d_k)) : 1.0f;
+  score->scale = op.F32(Attribute::kScale, usual);
+  score->additive = op.Floats(kAdditive);
+  score->has_self_score = op.Has(Attribute::kSelfScore);
+  score->distance_bias = op.Floats(kDistanceBias);
+  score->max_distance = op.HasTensor(kDistanceBias) ? op.Tensor(kDistanceBias).width / 2 : 0;
+  if (!op.HasTensor(kBuckets)) return;
+  score->max_distance = op.Tensor(kBuckets).width / 2;
+  RelativeScores& relative = score->relative;
+  relative.buckets = Integers(op, kBuckets);
+  const auto table = [&](uint32_t i, const void** rows, DType* type) {
+    if (!op.HasTensor(i)) return;
+    *rows = op.blob->TensorRows(op.TensorIndex(i));
+    *type = DType(op.Tensor(i).type);
+    relative.bucket_count = op.Tensor(i).rows / spec.heads;
+  };
+  table(kRelativeKeys, &relative.keys, &relative.keys_type);
+  table(kRelativeQueries, &relative.queries, &relative.queries_type);
+}
+
+// Attributes that become fields of the spec as they are.
+#define FOVEA_NUMBER(part, field, Name, least, most) | OpAttributes(Attribute::k##Name)
+#define FOVEA_REAL(part, field, Name) | OpAttributes(Attribute::k##Name)
+#define FOVEA_FLAG(part, field, Name) | OpAttributes(Attribute::k##Name)
+#define FOVEA_CHOICE(part, field, Name, Enum) | OpAttributes(Attribute::k##Name)
+constexpr auto kPlainFields = OpAttributes()
+#include "runtime/blob/attention_fields.inc"
+    ;
+#undef FOVEA_NUMBER
+#undef FOVEA_REAL
+#undef FOVEA_FLAG
+#undef FOVEA_CHOICE
+
 constexpr OpDef Define() {
   OpDef def = {
       3,
-      6,
+      7,
       0,
       8,
-      OpAttributes(Attribute::kActivation, Attribute::kHeads, Attribute::kKvHeads, Attribute::kScale,
-                   Attribute::kPattern, Attribute::kLeft, Attribute::kRight, Attribute::kDilation, Attribute::kBlock,
-                   Attribute::kFirst, Attribute::kLast, Attribute::kCausal, Attribute::kFullUpTo, Attribute::kTopK,
-                   Attribute::kBlocksByHead, Attribute::kRounds, Attribute::kChunk, Attribute::kChunksBefore,
-                   Attribute::kChunksAfter, Attribute::kScore, Attribute::kCap, Attribute::kListed, Attribute::kKeyBias,
-                   Attribute::kSelfScore, Attribute::kCenters, Attribute::kGaussian, Attribute::kQueryStride,
-                   Attribute::kApart, Attribute::kProducts, Attribute::kChunkMultiple),
+      kPlainFields | OpAttributes(Attribute::kHeads, Attribute::kKvHeads, Attribute::kScale, Attribute::kPattern,
+                                  Attribute::kLeft, Attribute::kRight, Attribute::kLayoutByHead, Attribute::kGlobalKeys,
+                                  Attribute::kKeyBias, Attribute::kPairBias),
       ~1u,
       Check,
       Scratch,
@@ -302,81 +368,38 @@ bool FindPairing(const OpView& op, Pairing* pairing) {
   return key_parent == query;
 }
 
-Pattern PatternOf(const OpView& op) {
-  Pattern pattern;
-  const PatternKind kind = op.Choice(Attribute::kPattern, PatternKind::kFull);
-  pattern.has_window = kind != PatternKind::kNone;
-  if (kind == PatternKind::kWindow) {
-    pattern.left = op.U32(Attribute::kLeft, kUnbounded);
-    pattern.right = op.U32(Attribute::kRight, kUnbounded);
-    pattern.head_windows = Integers(op, kHeadWindows);
-  }
-  pattern.dilation = op.U32(Attribute::kDilation, 1);
-  pattern.block = op.U32(Attribute::kBlock, 1);
-  pattern.first = op.U32(Attribute::kFirst, 0);
-  pattern.last = op.U32(Attribute::kLast, 0);
-  pattern.listed = op.Flag(Attribute::kListed);
-  pattern.blocks = Integers(op, kBlocks);
-  if (pattern.blocks != nullptr) {
-    pattern.blocks_heads = op.Flag(Attribute::kBlocksByHead) ? op.U32(Attribute::kHeads, 1) : 1;
-    pattern.block_rows = op.Tensor(kBlocks).rows / pattern.blocks_heads;
-    pattern.block_columns = op.Tensor(kBlocks).width;
-  }
-  pattern.causal = op.Flag(Attribute::kCausal);
-  pattern.full_up_to = op.U32(Attribute::kFullUpTo, 0);
-  pattern.top_k = op.U32(Attribute::kTopK, 0);
-  pattern.rounds = Clustered(op) ? std::max(op.U32(Attribute::kRounds, 0), 1u) : 0;
-  pattern.chunk = op.U32(Attribute::kChunk, 0);
-  pattern.chunks_before = op.U32(Attribute::kChunksBefore, 0);
-  pattern.chunks_after = op.U32(Attribute::kChunksAfter, 0);
-  pattern.chunk_multiple = op.U32(Attribute::kChunkMultiple, 1);
-  return pattern;
-}
-
 AttentionSpec AttentionSpecOf(const OpView& op) {
   AttentionSpec spec{};
   spec.heads = op.U32(Attribute::kHeads, 1);
   spec.kv_heads = op.U32(Attribute::kKvHeads, spec.heads);
   spec.d_k = op.Input(0).width / spec.heads;
   spec.d_v = op.Input(2).width / spec.kv_heads;
-  spec.score = op.Choice(Attribute::kScore, Score::kDot);
-  spec.products = op.Choice(Attribute::kProducts, Products::kF32);
-  const float usual = spec.score == Score::kDot ? 1.0f / sqrtf(static_cast<float>(spec.d_k)) : 1.0f;
-  spec.scale = op.F32(Attribute::kScale, usual);
   FindPairing(op, &spec.pairing);
-  spec.pattern = PatternOf(op);
-  spec.cap = op.F32(Attribute::kCap, 0.0f);
-  spec.weighting = op.Choice(Attribute::kActivation, Activation::kNone);
-  spec.additive = op.Floats(kAdditive);
-  spec.distance_bias = op.Floats(kDistanceBias);
-  spec.distance_reach = op.HasTensor(kDistanceBias) ? op.Tensor(kDistanceBias).width / 2 : 0;
-  if (op.HasTensor(kBuckets)) {
-    spec.distance_reach = op.Tensor(kBuckets).width / 2;
-    spec.relative.buckets = Integers(op, kBuckets);
-    const auto table = [&](uint32_t i, const void** rows, DType* type) {
-      if (!op.HasTensor(i)) return;
-      *rows = op.blob->TensorRows(op.TensorIndex(i));
-      *type = DType(op.Tensor(i).type);
-      spec.relative.bucket_count = op.Tensor(i).rows / spec.heads;
-    };
-    table(kRelativeKeys, &spec.relative.keys, &spec.relative.keys_type);
-    table(kRelativeQueries, &spec.relative.queries, &spec.relative.queries_type);
-  }
+#define FOVEA_NUMBER(part, field, Name, least, most) spec.part.field = op.U32(Attribute::k##Name, least);
+#define FOVEA_REAL(part, field, Name) spec.part.field = op.F32(Attribute::k##Name, 0.0f);
+#define FOVEA_FLAG(part, field, Name) spec.part.field = op.Flag(Attribute::k##Name);
+#define FOVEA_CHOICE(part, field, Name, Enum) spec.part.field = op.Choice(Attribute::k##Name, Enum(0));
+#include "runtime/blob/attention_fields.inc"
+#undef FOVEA_NUMBER
+#undef FOVEA_REAL
+#undef FOVEA_FLAG
+#undef FOVEA_CHOICE
+  LowerPattern(op, spec.heads, &spec.pattern);
+  LowerScore(op, spec, &spec.score);
   if (op.HasTensor(kCoordinates)) {
-    spec.coordinates = Integers(op, kCoordinates);
-    spec.coordinate_sets = op.Tensor(kCoordinates).rows;
-    spec.coordinate_positions = op.Tensor(kCoordinates).width;
+    spec.positions.coordinates = Integers(op, kCoordinates);
+    spec.positions.coordinate_sets = op.Tensor(kCoordinates).rows;
+    spec.positions.coordinate_positions = op.Tensor(kCoordinates).width;
   }
-  spec.query_stride = op.U32(Attribute::kQueryStride, 1);
-  spec.apart = op.U32(Attribute::kApart, 0);
-  spec.has_self_score = op.Has(Attribute::kSelfScore);
-  spec.self_score = op.F32(Attribute::kSelfScore, 0.0f);
-  spec.centers = op.Choice(Attribute::kCenters, Centers::kNone);
-  spec.gaussian = op.Flag(Attribute::kGaussian);
   return spec;
 }
 
-uint32_t ListedInput(const OpView& op) { return ExtraInputs(op).listed; }
+uint32_t GlobalKeysInput(const OpView& op) { return ExtraInputs(op).global_keys; }
+
+uint32_t KeysOfPairBias(const OpView& op) {
+  const uint32_t input = ExtraInputs(op).pair_bias;
+  return input == kBlobNone ? UINT32_MAX : op.Input(input).width / op.U32(Attribute::kPairBias, 0);
+}
 
 extern const OpDef kAttentionOp = Define();
 

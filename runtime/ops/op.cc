@@ -101,8 +101,6 @@ Status CheckFloats(const OpView& op, uint32_t i, uint32_t rows, uint32_t width, 
   return kOk;
 }
 
-namespace {
-
 // Rows that segments of a space can have whatever the caller binds. No overflow: few spaces of at most 2^20 rows more.
 uint32_t CertainRows(const Blob& blob, const SpaceRecord& space) {
   switch (space.kind) {
@@ -119,8 +117,6 @@ uint32_t CertainRows(const Blob& blob, const SpaceRecord& space) {
   }
   return 0;
 }
-
-}  // namespace
 
 Status CheckPositions(const OpView& op, Reporter& reporter) {
   const uint32_t offset = op.U32(Attribute::kOffset, 0), rows = op.Tensor(0).rows;

@@ -186,6 +186,8 @@ Status CheckLayers(const OpView&, uint32_t rows, uint32_t width, Reporter&);
 // Tensor 0 has a row for the position of each row of the output's space, as far as the blob can tell: after `offset`
 // for as many rows as segments of that space can have however the caller's are bound. Longer ones are refused then.
 Status CheckPositions(const OpView&, Reporter&);
+// How many rows every segment of a space can have, as far as the blob can tell.
+uint32_t CertainRows(const Blob&, const SpaceRecord&);
 // Input i holds the row indices that `select` or `expand` chose of space `source`: ascending, each below the rows bound
 // there.
 Status CheckSelection(const OpView&, uint32_t i, uint32_t source, Reporter&);
@@ -206,8 +208,10 @@ Status RunLayer(const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_
 bool FindPairing(const OpView&, Pairing* pairing);
 // Only for attention operations.
 AttentionSpec AttentionSpecOf(const OpView&);
-// The input that lists the rows of pattern.listed, or kBlobNone.
-uint32_t ListedInput(const OpView&);
+// The input that names the rows of pattern.global_keys, or kBlobNone.
+uint32_t GlobalKeysInput(const OpView&);
+// How many keys a segment may have for its bias of pairs; UINT32_MAX: any.
+uint32_t KeysOfPairBias(const OpView&);
 
 // Calls f(first_row, row_count, first_position, segment) for each piece of rows [begin, end) that lies in one segment.
 template <typename F>

@@ -43,13 +43,13 @@ uint32_t WantedHeads(const fovea_tap& tap, uint32_t heads) { return tap.heads ==
 void MeasureSparse(const Session& session, const fovea_tap& tap, const OpView& op, TapRoom* room) {
   const AttentionSpec spec = AttentionSpecOf(op);
   const SpaceState &queries = session.spaces[op.Input(0).space], &keys = session.spaces[op.Input(1).space];
-  const uint32_t listed_input = ListedInput(op), wanted = WantedHeads(tap, spec.heads);
-  const uint32_t listed = listed_input == kBlobNone ? 0 : session.spaces[op.Input(listed_input).space].max_segment_rows;
+  const uint32_t names = GlobalKeysInput(op), wanted = WantedHeads(tap, spec.heads);
+  const uint32_t global_keys = names == kBlobNone ? 0 : session.spaces[op.Input(names).space].max_segment_rows;
   const Pattern& pattern = spec.pattern;
   const bool heads_differ = pattern.DiffersByHead() || pattern.top_k > 0 || pattern.rounds > 0;
   const bool reduces = tap.reduce != FOVEA_REDUCE_NONE;
-  const auto entries = [&](bool on_edge) {
-    const uint64_t come = MostVisibleKeys(pattern, spec.heads, keys.max_segment_rows, listed, on_edge);
+  const auto entries = [&](bool global_row) {
+    const uint64_t come = MostVisibleKeys(pattern, {spec.heads, keys.max_segment_rows, global_keys, global_row});
     room->staged_entries = come;
     // Repeats become one, and where heads see different keys a reduced row has the keys of all.
     return Least((CheckedSize(come) * CheckedSize(reduces && heads_differ ? wanted : 1)).value(),
@@ -57,14 +57,14 @@ void MeasureSparse(const Session& session, const fovea_tap& tap, const OpView& o
   };
   room->inner = entries(false);
   room->most = entries(true);
-  uint64_t on_edge = 0;
+  uint64_t global_rows = 0;
   if (room->most > room->inner) {
     const bool own = op.Input(0).space == op.Input(1).space;  // else a query may lie after the last key
-    const uint64_t edge_rows = queries.max_segments * (uint64_t{pattern.first} + pattern.last);
-    on_edge = own ? Least(edge_rows, room->rows) : room->rows;
+    const uint64_t most_global = queries.max_segments * (uint64_t{pattern.global_first} + pattern.global_last);
+    global_rows = own ? Least(most_global, room->rows) : room->rows;
   }
-  const CheckedSize of_slot =
-      CheckedSize(on_edge) * CheckedSize(room->most) + CheckedSize(room->rows - on_edge) * CheckedSize(room->inner);
+  const CheckedSize of_slot = CheckedSize(global_rows) * CheckedSize(room->most) +
+                              CheckedSize(room->rows - global_rows) * CheckedSize(room->inner);
   room->values = of_slot * CheckedSize(reduces ? 1 : wanted);
 }
 
@@ -129,6 +129,12 @@ Status CheckTaps(const Model& model, const fovea_session_options& options, Repor
     if (!strided && (tap.stride != 0 || tap.offset != 0)) {
       return reporter.Fail(FOVEA_E_OPTION, "stride and offset go with FOVEA_TAP_ROWS_STRIDE", 0, tap.stride);
     }
+    if (tap.what > FOVEA_KEEP_SCORES) {
+      return reporter.Fail(FOVEA_E_OPTION, "a tap keeps weights or scores", FOVEA_KEEP_SCORES, tap.what);
+    }
+    if (tap.what == FOVEA_KEEP_SCORES && tap.reduce != FOVEA_REDUCE_NONE) {
+      return reporter.Fail(FOVEA_E_OPTION, "scores of several heads are not reduced", FOVEA_REDUCE_NONE, tap.reduce);
+    }
     const uint32_t heads = AttentionSpecOf(op).heads;
     if (tap.heads != 0 && (heads > 64 || (heads < 64 && tap.heads >> heads != 0))) {
       return reporter.Fail(FOVEA_E_OPTION, "a tap wants heads that the step has not, or of more than 64", heads,
@@ -162,6 +168,7 @@ Status PlaceTaps(const fovea_session_options& options, Session& session, Session
     tap.most = room.most;
     tap.inner = room.inner;
     tap.rows = TakeRaw<uint32_t>(arenas.scratch, room.rows);
+    tap.sink.scores = asked.what == FOVEA_KEEP_SCORES;
     tap.sink.head_mask = asked.heads;
     tap.sink.heads = WantedHeads(asked, AttentionSpecOf(op).heads);
     tap.sink.reduce = Reduce(asked.reduce);
@@ -215,9 +222,9 @@ void ChooseTapRows(Session& session, Tap* tap) {
       if (tap->starts == nullptr) continue;
       tap->starts[count] = start;
       const uint32_t of_keys = of_parent ? row : segment;
-      const bool on_edge = spec.pattern.OnEdge(of_parent ? 0 : static_cast<uint32_t>(position),
-                                               keys.offsets[of_keys + 1] - keys.offsets[of_keys]);
-      start += on_edge ? tap->most : tap->inner;
+      const bool global_rows = spec.pattern.IsGlobal(of_parent ? 0 : static_cast<uint32_t>(position),
+                                                     keys.offsets[of_keys + 1] - keys.offsets[of_keys]);
+      start += global_rows ? tap->most : tap->inner;
     }
   }
   if (tap->starts != nullptr) tap->starts[count] = start;

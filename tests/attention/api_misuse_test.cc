@@ -21,9 +21,17 @@ class AttentionMisuse : public ::testing::Test {
   void Reset() {
     options_ = a_.options;
     pattern_ = a_.pattern;
+    score_ = a_.score;
+    weighting_ = a_.weighting;
+    positions_ = a_.positions;
+    kept_ = a_.kept;
     q_ = a_.q, k_ = a_.k, v_ = a_.v;
     out_ = a_.out;
     options_.pattern = &pattern_;
+    options_.score = &score_;
+    options_.weighting = &weighting_;
+    options_.positions = &positions_;
+    options_.kept = &kept_;
     memset(a_.out_rows.data(), kGap, 64);
   }
 
@@ -54,6 +62,10 @@ class AttentionMisuse : public ::testing::Test {
   Arguments a_;
   fovea_attention_options options_;
   fovea_attention_pattern pattern_;
+  fovea_attention_score score_;
+  fovea_attention_weighting weighting_;
+  fovea_attention_positions positions_;
+  fovea_attention_kept kept_;
   fovea_attention_rows q_, k_, v_;
   fovea_attention_out out_;
 };
@@ -83,7 +95,7 @@ TEST_F(AttentionMisuse, NullArguments) {
   }
   out_.data = nullptr;
   Expect(FOVEA_E_NULL, "data of a view");
-  k_.type = v_.type = FOVEA_ROWS_I8;
+  k_.type = v_.type = FOVEA_TYPE_I8;
   Expect(FOVEA_E_NULL, "data of a view");  // scales
 }
 
@@ -115,26 +127,30 @@ TEST_F(AttentionMisuse, Shapes) {
   ExpectOption("too many heads");
   options_.d_v = (1u << 24) + 1;
   ExpectOption("too wide");
-  options_.score = 3;
-  ExpectOption("unknown score");
-  for (const uint32_t weighting : {5u, 7u, 4000000000u}) {
-    options_.weighting = weighting;
-    ExpectOption("unknown weighting");
+  score_.kind = 3;
+  ExpectOption("unknown kind of score");
+  for (const uint32_t weighting : {5u, 7u, 8u}) {
+    weighting_.kind = weighting;
+    ExpectOption("does not weigh");
   }
-  options_.score = FOVEA_SCORE_ADDITIVE;
+  for (const uint32_t weighting : {9u, 4000000000u}) {
+    weighting_.kind = weighting;
+    ExpectOption("unknown kind of weighting");
+  }
+  score_.kind = FOVEA_SCORE_ADDITIVE;
   ExpectOption("additive");
   const float vectors[4 * 8] = {};
-  options_.additive = vectors;
+  score_.additive = vectors;
   ExpectOption("additive");
   for (const float bad : {-1.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    options_.cap = bad;
+    score_.cap = bad;
     ExpectOption("cap");
   }
-  options_.scale = std::numeric_limits<float>::quiet_NaN();
+  score_.scale = std::numeric_limits<float>::quiet_NaN();
   ExpectOption("scale");
   options_.pairing = 2;
   ExpectOption("pairing");
-  options_.has_self_score = 2;
+  score_.has_self_score = 2;
   ExpectOption("self_score");
   options_.workers = 65;
   ExpectOption("workers");
@@ -155,39 +171,39 @@ TEST_F(AttentionMisuse, Patterns) {
   pattern_.dilation = 2;
   ExpectOption("neither dilated");
   pattern_.block = 8;
-  pattern_.first = 4;
+  pattern_.global_first = 4;
   ExpectOption("whole blocks");
   pattern_.block = 8;
-  pattern_.last = 9;
+  pattern_.global_last = 9;
   ExpectOption("whole blocks");
   pattern_.causal = 2;
-  ExpectOption("causal");
+  ExpectOption("causal is 0 or 1");
   pattern_.top_k = (1u << 20) + 1;
   ExpectOption("top_k");
-  pattern_.listed_count = 1;
-  Expect(FOVEA_E_NULL, "listed is NULL");
-  pattern_.block_rows = 1;
-  Expect(FOVEA_E_NULL, "blocks is NULL");
+  pattern_.global_key_count = 1;
+  Expect(FOVEA_E_NULL, "global_keys is NULL");
+  pattern_.layout_rows = 1;
+  Expect(FOVEA_E_NULL, "layout is NULL");
   const int32_t names[8] = {0, 0};
-  pattern_.blocks = names;
-  pattern_.blocks_heads = 3;
-  ExpectOption("tables of blocks");
-  pattern_.blocks = names;
-  pattern_.block_columns = 5000;
+  pattern_.layout = names;
+  pattern_.layout_heads = 3;
+  ExpectOption("a layout is one");
+  pattern_.layout = names;
+  pattern_.layout_columns = 5000;
   ExpectOption("too wide");
-  pattern_.blocks = names;
-  pattern_.block_rows = pattern_.block_columns = 2;
+  pattern_.layout = names;
+  pattern_.layout_rows = pattern_.layout_columns = 2;
   pattern_.top_k = 3;
   ExpectOption("without top_k");
-  pattern_.blocks = names;
-  pattern_.block_rows = pattern_.block_columns = 2;
-  options_.weighting = FOVEA_WEIGHTING_RELU;
+  pattern_.layout = names;
+  pattern_.layout_rows = pattern_.layout_columns = 2;
+  weighting_.kind = FOVEA_WEIGHTING_RELU;
   Expect(FOVEA_E_ID, "named twice", 1);
   for (const uint32_t columns : {0u, 1u}) {  // nothing can be named twice, however many rows there are
-    pattern_.blocks = names;
-    pattern_.block_rows = 0xffffffff / (columns + 1);
-    pattern_.block_columns = columns;
-    options_.weighting = FOVEA_WEIGHTING_RELU;
+    pattern_.layout = names;
+    pattern_.layout_rows = 0xffffffff / (columns + 1);
+    pattern_.layout_columns = columns;
+    weighting_.kind = FOVEA_WEIGHTING_RELU;
     uint64_t bytes = 0;
     EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, nullptr), FOVEA_OK);
     Reset();
@@ -242,26 +258,26 @@ TEST_F(AttentionMisuse, Views) {
   Expect(FOVEA_E_ROWS, "too few");
   k_.rows = v_.rows = 0x80000000;
   Expect(FOVEA_E_ROWS, "too many");
-  q_.type = FOVEA_ROWS_F16;
+  q_.type = FOVEA_TYPE_F16;
   Expect(FOVEA_E_OPTION, "type");
-  k_.type = FOVEA_ROWS_BF16;
+  k_.type = FOVEA_TYPE_BF16;
   Expect(FOVEA_E_OPTION, "differ in type");
-  k_.type = 4;
+  k_.type = FOVEA_TYPE_I32;
   Expect(FOVEA_E_OPTION, "type");
   for (fovea_attention_rows* view : {&q_, &k_, &v_}) {
     view->data = static_cast<const uint8_t*>(view->data) + 2;
-    Expect(FOVEA_E_MISALIGNED, "multiple");
+    Expect(FOVEA_E_MISALIGNED, "aligned");
     view->row_stride = 1001;
-    Expect(FOVEA_E_MISALIGNED, "multiple");
+    Expect(FOVEA_E_MISALIGNED, "aligned");
     view->head_stride = 1002;
-    Expect(FOVEA_E_MISALIGNED, "multiple");
+    Expect(FOVEA_E_MISALIGNED, "aligned");
     view->row_stride = SIZE_MAX / 4 * 4;
     Expect(FOVEA_E_OPTION, "address space");
     view->head_stride = SIZE_MAX / 4 * 4;
     Expect(FOVEA_E_OPTION, "address space");
   }
   out_.data = reinterpret_cast<float*>(reinterpret_cast<uint8_t*>(out_.data) + 1);
-  Expect(FOVEA_E_MISALIGNED, "multiple");
+  Expect(FOVEA_E_MISALIGNED, "aligned");
   out_.head_stride = 28;
   Expect(FOVEA_E_OPTION, "overlap");
   out_.head_stride = 32;
@@ -273,20 +289,20 @@ TEST_F(AttentionMisuse, Listed) {
   uint32_t rows[3] = {2, 5, 44}, offsets[4] = {0, 1, 1, 3};
   const auto expect = [&](fovea_status status, const char* text, uint64_t byte) {
     pattern_.window = FOVEA_WINDOW_NONE;
-    pattern_.listed = rows;
-    pattern_.listed_count = 3;
-    pattern_.listed_offsets = offsets;
+    pattern_.global_keys = rows;
+    pattern_.global_key_count = 3;
+    pattern_.global_key_offsets = offsets;
     Expect(status, text, byte);
   };
   expect(FOVEA_OK, "", 0);
   rows[2] = 45;
-  expect(FOVEA_E_ID, "listed", 2);
+  expect(FOVEA_E_ID, "global keys", 2);
   rows[2] = 5;
-  expect(FOVEA_E_ID, "listed", 2);
+  expect(FOVEA_E_ID, "global keys", 2);
   rows[1] = 4;
-  expect(FOVEA_E_ID, "listed", 1);
+  expect(FOVEA_E_ID, "global keys", 1);
   rows[1] = 5, rows[2] = 6, rows[0] = 5;
-  expect(FOVEA_E_ID, "listed", 0);
+  expect(FOVEA_E_ID, "global keys", 0);
   rows[0] = 0;
   offsets[3] = 4;
   expect(FOVEA_E_SEGMENTS, "passes", 3);
@@ -295,8 +311,8 @@ TEST_F(AttentionMisuse, Listed) {
   offsets[3] = 3;
   offsets[0] = 1;
   expect(FOVEA_E_SEGMENTS, "start at 0", 0);
-  pattern_.listed = rows;
-  pattern_.listed_count = 3;
+  pattern_.global_keys = rows;
+  pattern_.global_key_count = 3;
   Expect(FOVEA_E_NULL, "offsets");
 }
 
@@ -304,10 +320,10 @@ TEST_F(AttentionMisuse, ScoreTables) {
   const float floats[1000] = {};
   int32_t buckets[9] = {0, 1, 2, 3, 4, 3, 2, 1, 0};
   const auto expect = [&](fovea_status status, const char* text, uint64_t byte) {
-    options_.relative_keys = floats;
-    options_.buckets = buckets;
-    options_.distance_reach = 4;
-    options_.bucket_count = 5;
+    score_.relative_keys = floats;
+    score_.buckets = buckets;
+    score_.max_distance = 4;
+    score_.bucket_count = 5;
     Expect(status, text, byte);
   };
   expect(FOVEA_OK, "", 0);
@@ -315,40 +331,40 @@ TEST_F(AttentionMisuse, ScoreTables) {
     buckets[7] = bad;
     expect(FOVEA_E_ID, "bucket", 7);
   }
-  options_.relative_keys = floats;
+  score_.relative_keys = floats;
   ExpectOption("need each other");
-  options_.buckets = buckets;
-  options_.bucket_count = 3;
+  score_.buckets = buckets;
+  score_.bucket_count = 3;
   ExpectOption("need each other");
-  options_.distance_reach = (1u << 29) + 1;
-  ExpectOption("reach");
-  options_.relative_keys = floats;
-  options_.buckets = buckets;
-  options_.bucket_count = (1u << 20) + 1;
+  score_.max_distance = (1u << 29) + 1;
+  ExpectOption("max_distance");
+  score_.relative_keys = floats;
+  score_.buckets = buckets;
+  score_.bucket_count = (1u << 20) + 1;
   ExpectOption("too many buckets");
-  options_.query_stride = (1u << 20) + 1;
+  positions_.query_stride = (1u << 20) + 1;
   ExpectOption("query_stride");
   const int32_t coordinates[60] = {};
-  options_.coordinates = coordinates;
-  options_.coordinate_positions = 39;
+  positions_.coordinates = coordinates;
+  positions_.coordinate_positions = 39;
   Expect(FOVEA_E_LENGTH, "coordinates", 2);
-  options_.coordinates = coordinates;
-  options_.coordinate_positions = 60;
-  options_.query_stride = 2;
+  positions_.coordinates = coordinates;
+  positions_.coordinate_positions = 60;
+  positions_.query_stride = 2;
   ExpectOption("query_stride goes without coordinates");
-  options_.key_bias = floats;
-  options_.key_bias_heads = 2;  // of 4
+  score_.key_bias = floats;
+  score_.key_bias_heads = 2;  // of 4
   Expect(FOVEA_E_OPTION, "key_bias");
-  options_.key_bias = floats;
-  options_.key_bias_row_stride = 6;
-  Expect(FOVEA_E_MISALIGNED, "multiple");
+  score_.key_bias = floats;
+  score_.key_bias_row_stride = 6;
+  Expect(FOVEA_E_MISALIGNED, "aligned");
 }
 
 TEST_F(AttentionMisuse, Weights) {
   std::vector<float> weights(45 * 4 * 40);
   uint32_t number = 0;
-  options_.weights = weights.data();
-  options_.weight_stride = 39;
+  kept_.values = weights.data();
+  kept_.stride = 39;
   {
     const test::AlignedBytes scratch(1 << 20);
     fovea_error error = {};
@@ -356,12 +372,12 @@ TEST_F(AttentionMisuse, Weights) {
     EXPECT_EQ(error.expected, 40u);
     EXPECT_EQ(error.byte, 2u);
   }
-  options_.weight_stride = 40;
+  kept_.stride = 40;
   Expect(FOVEA_OK, "");
-  options_.weight_keys = &number;
+  kept_.keys = &number;
   Expect(FOVEA_E_NULL, "sparse");
-  options_.weights = weights.data();
-  options_.weight_counts = &number;
+  kept_.values = weights.data();
+  kept_.counts = &number;
   Expect(FOVEA_E_NULL, "sparse");
 }
 
@@ -371,13 +387,15 @@ TEST(AttentionMisuseProducts, WhatGoesWithThem) {
   const Problem problem(c);
   Arguments a(problem, Layout::kGaps);
   const float vector[4096] = {};
-  const auto scratch = [&](uint32_t products, uint32_t score, uint32_t d_k) {
+  const auto scratch = [&](uint32_t products, uint32_t kind, uint32_t d_k) {
+    fovea_attention_score score = a.score;
+    score.products = products;
+    score.kind = kind;
+    score.additive = kind == FOVEA_SCORE_ADDITIVE ? vector : nullptr;
     fovea_attention_options options = a.options;
     options.heads = options.kv_heads = 1;
-    options.products = products;
-    options.score = score;
-    options.additive = score == FOVEA_SCORE_ADDITIVE ? vector : nullptr;
     options.d_k = d_k;
+    options.score = &score;
     uint64_t bytes = 0;
     fovea_error error = {};
     return fovea_attention_scratch(&options, &bytes, &error);
@@ -398,8 +416,8 @@ TEST(AttentionMisuseCenters, WhatGoesWithThem) {
   Case c;
   c.queries = {5, 0, 40};
   c.spec.pattern = WindowOf(3, 3);
-  c.spec.centers = Centers::kPositions;
-  c.spec.gaussian = true;
+  c.spec.pattern.centers = Centers::kPositions;
+  c.spec.weighting.gaussian = true;
   const Problem problem(c);
   Arguments a(problem, Layout::kGaps);
   fovea_error error = {};
@@ -409,30 +427,32 @@ TEST(AttentionMisuseCenters, WhatGoesWithThem) {
   const auto refused = [&](const auto& spoil, fovea_status status = FOVEA_E_OPTION) {
     const fovea_attention_options options = a.options;
     const fovea_attention_pattern pattern = a.pattern;
+    const fovea_attention_weighting weighting = a.weighting;
     spoil();
     EXPECT_EQ(fovea_attention_scratch(&a.options, &bytes, &error), status);
     a.options = options;
     a.pattern = pattern;
+    a.weighting = weighting;
   };
-  refused([&] { a.options.center_kind = 3; });
-  refused([&] { a.options.center_kind = 0; }, FOVEA_E_NULL);
-  refused([&] { a.options.centers = nullptr; }, FOVEA_E_NULL);
-  refused([&] { a.options.gaussian = 2; });
-  refused([&] { a.options.centers = nullptr, a.options.center_kind = 0; });  // a Gaussian around nothing
+  refused([&] { a.pattern.centers = 3; });
+  refused([&] { a.pattern.centers = 0; }, FOVEA_E_NULL);
+  refused([&] { a.pattern.center_values = nullptr; }, FOVEA_E_NULL);
+  refused([&] { a.weighting.gaussian = 2; });
+  refused([&] { a.pattern.center_values = nullptr, a.pattern.centers = 0; });  // a Gaussian around nothing
   refused([&] { a.pattern.left = 2; });
   refused([&] { a.pattern.left = a.pattern.right = 0; });
   refused([&] { a.pattern.right = FOVEA_UNBOUNDED; });
   refused([&] { a.pattern.head_windows = windows; });
   refused([&] { a.pattern.dilation = 2; });
   refused([&] { a.pattern.block = 2; });
-  refused([&] { a.pattern.first = 1; });
+  refused([&] { a.pattern.global_first = 1; });
   refused([&] { a.pattern.causal = 1; });
   refused([&] { a.pattern.full_up_to = 1; });
   refused([&] { a.pattern.top_k = 1; });
-  refused([&] { a.pattern.blocks = blocks, a.pattern.block_rows = a.pattern.block_columns = 1; });
+  refused([&] { a.pattern.layout = blocks, a.pattern.layout_rows = a.pattern.layout_columns = 1; });
   refused([&] { a.pattern.window = FOVEA_WINDOW_FULL, a.pattern.left = a.pattern.right = 0; });
   const test::AlignedBytes scratch(1 << 20);
-  a.options.center_stride = 3;
+  a.pattern.center_stride = 3;
   EXPECT_EQ(a.Run(scratch.data(), scratch.size(), &error), FOVEA_E_MISALIGNED);
 }
 
@@ -471,7 +491,7 @@ TEST(AttentionMisuseClusters, OrdersAndRanks) {
   a.pattern.rank = nullptr;
   EXPECT_EQ(run(), FOVEA_E_NULL);
   a.pattern.rank = rank.data();
-  for (uint32_t* number : {&a.pattern.window, &a.pattern.first, &a.pattern.last, &a.pattern.full_up_to,
+  for (uint32_t* number : {&a.pattern.window, &a.pattern.global_first, &a.pattern.global_last, &a.pattern.full_up_to,
                            &a.pattern.block, &a.pattern.dilation, &a.pattern.top_k}) {
     const uint32_t right = *number;
     *number = 2;

@@ -83,10 +83,10 @@ struct Arguments {
     k_rows.Fill(call.k.data);
     v_rows.Fill(call.v.data);
     const auto type = static_cast<uint32_t>(call.key_type);
-    q = {q_rows.data(), problem.rows(), FOVEA_ROWS_F32, q_rows.row_stride(), q_rows.head_stride(), nullptr, 0, 0};
-    k = {k_rows.data(), key_rows, type, k_rows.row_stride(), k_rows.head_stride(), nullptr, 0, 0};
-    v = {v_rows.data(), key_rows, type, v_rows.row_stride(), v_rows.head_stride(), nullptr, 0, 0};
-    if (call.key_type == KeyType::kI8) {
+    q = {q_rows.data(), problem.rows(), FOVEA_TYPE_F32, q_rows.row_stride(), q_rows.head_stride(), 0, nullptr, 0, 0, 0};
+    k = {k_rows.data(), key_rows, type, k_rows.row_stride(), k_rows.head_stride(), 0, nullptr, 0, 0, 0};
+    v = {v_rows.data(), key_rows, type, v_rows.row_stride(), v_rows.head_stride(), 0, nullptr, 0, 0, 0};
+    if (call.key_type == DType::kI8) {
       k_scales.Fill(call.k_scales.data);
       v_scales.Fill(call.v_scales.data);
       k.scales = reinterpret_cast<float*>(k_scales.data());
@@ -94,12 +94,21 @@ struct Arguments {
       k.scale_head_stride = k_scales.head_stride();
       v.scales = reinterpret_cast<float*>(v_scales.data());
     }
-    out = {reinterpret_cast<float*>(out_rows.data()), problem.rows(), out_rows.row_stride(), out_rows.head_stride()};
+    out = {reinterpret_cast<float*>(out_rows.data()), problem.rows(), out_rows.row_stride(), out_rows.head_stride(), 0};
     SetOptions();
     SetPattern();
+    Point();
   }
   Arguments(const Arguments&) = delete;
 
+  // The options' parts are these.
+  void Point() {
+    options.pattern = &pattern;
+    options.score = &score;
+    options.weighting = &weighting;
+    options.positions = &positions;
+    options.kept = &kept;
+  }
   uint64_t Needed() const {
     uint64_t bytes = 0;
     fovea_error error = {};
@@ -123,50 +132,56 @@ struct Arguments {
   Strided q_rows, k_rows, v_rows, k_scales, v_scales, out_rows;
   fovea_attention_options options = {};
   fovea_attention_pattern pattern = {};
+  fovea_attention_score score = {};
+  fovea_attention_weighting weighting = {};
+  fovea_attention_positions positions = {};
+  fovea_attention_kept kept = {};
   fovea_attention_rows q, k, v;
   fovea_attention_out out;
 
  private:
-  size_t Element() const {
-    const size_t bytes[] = {4, 2, 2, 1};
-    return bytes[static_cast<uint32_t>(call.key_type)];
-  }
+  size_t Element() const { return RowBytes(call.key_type, 1); }
   void SetOptions() {
     options.struct_size = sizeof(options);
     options.heads = spec.heads;
     options.kv_heads = spec.kv_heads;
     options.d_k = spec.d_k;
     options.d_v = spec.d_v;
-    options.score = static_cast<uint32_t>(spec.score);
-    options.products = static_cast<uint32_t>(spec.products);
-    options.weighting = static_cast<uint32_t>(spec.weighting);
-    options.scale = spec.scale;
-    options.cap = spec.cap;
-    options.pattern = &pattern;
+    score.kind = static_cast<uint32_t>(spec.score.kind);
+    score.products = static_cast<uint32_t>(spec.score.products);
+    weighting.kind = static_cast<uint32_t>(spec.weighting.kind);
+    score.scale = spec.score.scale;
+    score.cap = spec.score.cap;
+    score.struct_size = sizeof(score);
+    weighting.struct_size = sizeof(weighting);
+    positions.struct_size = sizeof(positions);
+    kept.struct_size = sizeof(kept);
     options.pairing = static_cast<uint32_t>(spec.pairing);
     options.segment_count = call.key_segments.count;
     options.query_offsets = spec.pairing == Pairing::kPaired ? call.query_segments.offsets : nullptr;
     options.key_offsets = call.key_segments.offsets;
-    options.additive = spec.additive;
-    options.distance_bias = spec.distance_bias;
-    options.distance_reach = spec.distance_reach;
-    options.relative_keys = static_cast<const float*>(spec.relative.keys);
-    options.relative_queries = static_cast<const float*>(spec.relative.queries);
-    options.buckets = spec.relative.buckets;
-    options.bucket_count = spec.relative.bucket_count;
-    options.coordinates = spec.coordinates;
-    options.coordinate_sets = spec.coordinate_sets;
-    options.coordinate_positions = spec.coordinate_positions;
-    options.query_stride = spec.query_stride;
-    options.apart = spec.apart;
-    options.key_bias = static_cast<const float*>(call.key_bias.data);
-    options.key_bias_heads = call.key_bias.head_stride != 0 ? spec.heads : 1;
-    options.has_self_score = spec.has_self_score ? 1 : 0;
-    options.self_score = spec.self_score;
-    options.centers = spec.centers == Centers::kNone ? nullptr : call.centers;
-    options.center_stride = spec.centers == Centers::kNone ? 0 : call.center_stride;
-    options.center_kind = static_cast<uint32_t>(spec.centers);
-    options.gaussian = spec.gaussian ? 1 : 0;
+    score.additive = spec.score.additive;
+    score.distance_bias = spec.score.distance_bias;
+    score.max_distance = spec.score.max_distance;
+    score.relative_keys = static_cast<const float*>(spec.score.relative.keys);
+    score.relative_queries = static_cast<const float*>(spec.score.relative.queries);
+    score.buckets = spec.score.relative.buckets;
+    score.bucket_count = spec.score.relative.bucket_count;
+    positions.coordinates = spec.positions.coordinates;
+    positions.coordinate_sets = spec.positions.coordinate_sets;
+    positions.coordinate_positions = spec.positions.coordinate_positions;
+    positions.query_stride = spec.positions.query_stride;
+    positions.apart = spec.positions.apart;
+    positions.origin = static_cast<uint32_t>(spec.positions.origin);
+    positions.starts = call.starts;
+    score.key_bias = static_cast<const float*>(call.key_bias.data);
+    score.key_bias_heads = call.key_bias.head_stride != 0 ? spec.heads : 1;
+    score.has_self_score = spec.score.has_self_score ? 1 : 0;
+    score.self_score = spec.score.self_score;
+    pattern.center_values = spec.pattern.centers == Centers::kNone ? nullptr : call.centers;
+    pattern.center_stride = spec.pattern.centers == Centers::kNone ? 0 : call.center_stride;
+    pattern.centers = static_cast<uint32_t>(spec.pattern.centers);
+    weighting.gaussian = spec.weighting.gaussian ? 1 : 0;
   }
   void SetPattern() {
     const Pattern& p = spec.pattern;
@@ -181,18 +196,18 @@ struct Arguments {
     pattern.dilation = p.dilation;
     pattern.block = p.block;
     pattern.causal = p.causal ? 1 : 0;
-    pattern.first = p.first;
-    pattern.last = p.last;
-    if (p.listed) {
-      pattern.listed = call.listed;
-      pattern.listed_count = call.listed_segments.offsets[call.listed_segments.count];
-      pattern.listed_offsets = call.listed_segments.offsets;
+    pattern.global_first = p.global_first;
+    pattern.global_last = p.global_last;
+    if (p.global_keys) {
+      pattern.global_keys = call.global_keys;
+      pattern.global_key_count = call.global_key_segments.offsets[call.global_key_segments.count];
+      pattern.global_key_offsets = call.global_key_segments.offsets;
     }
     pattern.full_up_to = p.full_up_to;
-    pattern.blocks = p.blocks;
-    pattern.blocks_heads = p.blocks_heads;
-    pattern.block_rows = p.block_rows;
-    pattern.block_columns = p.block_columns;
+    pattern.layout = p.layout;
+    pattern.layout_heads = p.layout_heads;
+    pattern.layout_rows = p.layout_rows;
+    pattern.layout_columns = p.layout_columns;
     pattern.top_k = p.top_k;
     pattern.rounds = p.rounds;
     pattern.chunk = p.chunk;

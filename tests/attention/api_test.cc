@@ -20,21 +20,21 @@ std::vector<std::pair<const char*, Pattern>> AllPatterns() {
   dilated.dilation = 3;
   block.block = 16;
   neighbours.block = 16;
-  neighbours.first = neighbours.last = 16;
+  neighbours.global_first = neighbours.global_last = 16;
   by_head.head_windows = kHeadWindows;
   edges.has_window = false;
-  edges.first = 2;
-  edges.last = 3;
+  edges.global_first = 2;
+  edges.global_last = 3;
   edges.causal = true;
   listed.has_window = false;
-  listed.listed = true;
-  global.listed = true;
-  global.first = 1;
+  listed.global_keys = true;
+  global.global_keys = true;
+  global.global_first = 1;
   named.block = 8;
-  named.blocks = kNamed;
-  named.blocks_heads = 1;
-  named.block_rows = 6;
-  named.block_columns = 3;
+  named.layout = kNamed;
+  named.layout_heads = 1;
+  named.layout_rows = 6;
+  named.layout_columns = 3;
   best.top_k = 6;
   best.causal = true;
   short_full.full_up_to = 65;
@@ -59,11 +59,11 @@ TEST(AttentionApi, Products) {
   c.spec = SpecOf(4, 2, 24, 8, 0.3f);
   c.queries = {70, 0, 3, 1};
   c.spec.pattern = WindowOf(9, 2);
-  for (const KeyType type : {KeyType::kF32, KeyType::kI8}) {
+  for (const DType type : {DType::kF32, DType::kI8}) {
     c.key_type = type;
     const Problem f32(c);
     Case narrow = c;
-    narrow.spec.products = Products::kI8;
+    narrow.spec.score.products = Products::kI8;
     const Problem problem(narrow);
     const Kernels kernels = GetKernels();
     Arguments a(problem, Layout::kDense), plain(f32, Layout::kDense);
@@ -94,8 +94,8 @@ Result CheckApi(const Case& c) {
     }
     first.out = out;
     first.weights.assign(size_t{problem.rows()} * a.spec.heads * problem.stride(), 0.0f);
-    a.options.weights = first.weights.data();
-    a.options.weight_stride = problem.stride();
+    a.kept.values = first.weights.data();
+    a.kept.stride = problem.stride();
     EXPECT_TRUE(SameBits(a.Output(), first.out)) << "weights changed the output";
     worst = 0.0;
     for (size_t i = 0; i < first.weights.size(); ++i) {
@@ -117,7 +117,7 @@ Case Ragged(const Pattern& pattern) {
 
 TEST(AttentionApi, PatternsTypesAndHeads) {
   for (const auto& [name, pattern] : AllPatterns()) {
-    for (const KeyType type : {KeyType::kF32, KeyType::kF16, KeyType::kBf16, KeyType::kI8}) {
+    for (const DType type : {DType::kF32, DType::kF16, DType::kBf16, DType::kI8}) {
       for (const uint32_t kv_heads : {4u, 2u, 1u}) {
         SCOPED_TRACE(::testing::Message() << name << " " << static_cast<int>(type) << " " << kv_heads);
         Case c = Ragged(pattern);
@@ -138,13 +138,13 @@ TEST(AttentionApi, PatternsAndScores) {
                                          Activation::kGeluTanh, Activation::kSilu}) {
         SCOPED_TRACE(::testing::Message() << name << " " << static_cast<int>(score) << static_cast<int>(weighting));
         Case c = Ragged(pattern);
-        c.spec.score = score;
-        c.spec.weighting = weighting;
-        c.spec.cap = score == Score::kDot ? 3.0f : 0.0f;
-        c.spec.distance_reach = 9;
+        c.spec.score.kind = score;
+        c.spec.weighting.kind = weighting;
+        c.spec.score.cap = score == Score::kDot ? 3.0f : 0.0f;
+        c.spec.score.max_distance = 9;
         c.key_bias = true;
         c.key_bias_by_head = weighting == Activation::kNone;
-        if (weighting != Activation::kNone && pattern.blocks != nullptr) c.spec.pattern.blocks = kNamedOnce;
+        if (weighting != Activation::kNone && pattern.layout != nullptr) c.spec.pattern.layout = kNamedOnce;
         c.tolerance = 5e-5;  // sums of up to 70 weights of magnitude 2
         CheckApi(c);
       }
@@ -157,16 +157,16 @@ TEST(AttentionApi, RelativeCoordinatesAndSelf) {
     SCOPED_TRACE(name);
     Case c = Ragged(pattern);
     c.tolerance = 2e-5;
-    c.spec.has_self_score = true;
-    c.spec.self_score = -2.0f;
+    c.spec.score.has_self_score = true;
+    c.spec.score.self_score = -2.0f;
     std::vector<int32_t> coordinates(3 * 80);
     for (size_t i = 0; i < coordinates.size(); ++i) coordinates[i] = static_cast<int32_t>(i * 7 % 23);
-    c.spec.coordinates = coordinates.data();
-    c.spec.coordinate_sets = 3;
-    c.spec.coordinate_positions = 80;
-    c.spec.distance_reach = 12;
+    c.spec.positions.coordinates = coordinates.data();
+    c.spec.positions.coordinate_sets = 3;
+    c.spec.positions.coordinate_positions = 80;
+    c.spec.score.max_distance = 12;
     if (pattern.rounds == 0) c.buckets = 6;
-    if (pattern.blocks != nullptr) c.spec.pattern.blocks = kNamedOnce;
+    if (pattern.layout != nullptr) c.spec.pattern.layout = kNamedOnce;
     CheckApi(c);
   }
 }
@@ -175,9 +175,9 @@ TEST(AttentionApi, QueriesOfSeveralKeysAndRowsApart) {
   Case c;
   c.queries = {4, 1, 30, 5, 0, 150};
   c.keys = {9, 2, 61, 10, 3, 299};
-  c.spec.query_stride = 2;
-  c.spec.apart = 1;
-  c.spec.distance_reach = 300;
+  c.spec.positions.query_stride = 2;
+  c.spec.positions.apart = 1;
+  c.spec.score.max_distance = 300;
   c.buckets = 30;
   c.ordered_buckets = true;
   c.tolerance = 8e-6;
@@ -218,7 +218,7 @@ TEST(AttentionApi, StrideOfTheOnlyHeadIsNotRead) {
   const Problem problem(c);
   Arguments a(problem, Layout::kDense);
   const std::vector<float> expected = a.Output();
-  a.options.key_bias_head_stride = 4096;
+  a.score.key_bias_head_stride = 4096;
   EXPECT_TRUE(SameBits(a.Output(), expected));
 }
 
@@ -253,9 +253,9 @@ TEST(AttentionApi, SparseWeightsAddUpToTheDenseOnes) {
     float none = 0;
     uint32_t no_key = 0;
     std::vector<uint32_t> counts(rows, 77);
-    a.options.weights = &none;
-    a.options.weight_keys = &no_key;
-    a.options.weight_counts = counts.data();
+    a.kept.values = &none;
+    a.kept.keys = &no_key;
+    a.kept.counts = counts.data();
     fovea_error error = {};
     const auto run = [&] {
       const test::AlignedBytes scratch(a.Needed());
@@ -263,26 +263,26 @@ TEST(AttentionApi, SparseWeightsAddUpToTheDenseOnes) {
     };
     ASSERT_EQ(run(), FOVEA_E_CAPACITY);
     while (run() == FOVEA_E_CAPACITY) {
-      ASSERT_GT(error.expected, a.options.weight_stride);
-      a.options.weight_stride = static_cast<uint32_t>(error.expected);
+      ASSERT_GT(error.expected, a.kept.stride);
+      a.kept.stride = static_cast<uint32_t>(error.expected);
       // Room for the run that succeeds in the end.
       static std::vector<float> weights;
       static std::vector<uint32_t> keys;
-      weights.assign(rows * a.options.weight_stride, kCanary);
+      weights.assign(rows * a.kept.stride, kCanary);
       keys.assign(weights.size(), 99);
-      a.options.weights = weights.data();
-      a.options.weight_keys = keys.data();
+      a.kept.values = weights.data();
+      a.kept.keys = keys.data();
     }
-    const size_t stride = a.options.weight_stride;
+    const size_t stride = a.kept.stride;
     for (size_t row = 0; row < rows; ++row) {
       ASSERT_LE(counts[row], stride);
       std::vector<float> sums(problem.stride(), 0.0f);
       for (size_t i = 0; i < counts[row]; ++i) {
-        const uint32_t key = a.options.weight_keys[row * stride + i] - FirstKey(a, row / a.spec.heads);
+        const uint32_t key = a.kept.keys[row * stride + i] - FirstKey(a, row / a.spec.heads);
         ASSERT_LT(key, problem.stride());
-        sums[key] += a.options.weights[row * stride + i];
+        sums[key] += a.kept.values[row * stride + i];
       }
-      for (size_t i = counts[row]; i < stride; ++i) ASSERT_EQ(a.options.weights[row * stride + i], kCanary);
+      for (size_t i = counts[row]; i < stride; ++i) ASSERT_EQ(a.kept.values[row * stride + i], kCanary);
       for (size_t key = 0; key < problem.stride(); ++key) {
         ASSERT_NEAR(sums[key], dense.weights[row * problem.stride() + key], 1e-6) << row << " " << key;
       }
@@ -364,21 +364,21 @@ TEST(AttentionApi, SpoiltTablesDoNotLeadOutside) {
   for (const auto& [name, pattern] : AllPatterns()) {
     SCOPED_TRACE(name);
     Case c = Ragged(pattern);
-    c.spec.distance_reach = 5;
+    c.spec.score.max_distance = 5;
     c.buckets = pattern.rounds == 0 ? 4 : 0;
     std::vector<int32_t> coordinates(80 * 2);
-    c.spec.coordinates = coordinates.data();
-    c.spec.coordinate_sets = 2;
-    c.spec.coordinate_positions = 80;
+    c.spec.positions.coordinates = coordinates.data();
+    c.spec.positions.coordinate_sets = 2;
+    c.spec.positions.coordinate_positions = 80;
     const Problem problem(c);
     for (int i = 0; i < 150; ++i) {
       Arguments a(problem, Layout::kDense);
       Table<uint32_t> queries(a.options.query_offsets, 6), keys(a.options.key_offsets, 6);
-      Table<uint32_t> listed(a.pattern.listed, a.pattern.listed_count), lists(a.pattern.listed_offsets, 6);
-      Table<int32_t> windows(a.pattern.head_windows, 12), blocks(a.pattern.blocks, 18), buckets(a.options.buckets, 11);
+      Table<uint32_t> listed(a.pattern.global_keys, a.pattern.global_key_count), lists(a.pattern.global_key_offsets, 6);
+      Table<int32_t> windows(a.pattern.head_windows, 12), blocks(a.pattern.layout, 18), buckets(a.score.buckets, 11);
       const size_t clusters = size_t{a.key_rows} * a.spec.heads * pattern.rounds;
       Table<int32_t> order(a.pattern.order, clusters), rank(a.pattern.rank, clusters);
-      Table<int32_t> places(a.options.coordinates, coordinates.size());
+      Table<int32_t> places(a.positions.coordinates, coordinates.size());
       for (Table<uint32_t>* table : {&queries, &keys, &listed, &lists}) {
         if (random() % 4 == 0) table->Spoil(&random, a.key_rows);
       }

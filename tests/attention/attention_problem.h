@@ -40,7 +40,7 @@ inline AttentionSpec SpecOf(uint32_t heads, uint32_t kv_heads, uint32_t d_k, uin
   spec.kv_heads = kv_heads;
   spec.d_k = d_k;
   spec.d_v = d_v;
-  spec.scale = scale;
+  spec.score.scale = scale;
   return spec;
 }
 
@@ -51,19 +51,19 @@ struct Case {
   float magnitude = 1.0f;               // of queries and keys
   double tolerance = kTolerance;
   double out_tolerance = 0.0;  // of outputs; 0: `tolerance`
-  KeyType key_type = KeyType::kF32;
+  DType key_type = DType::kF32;
   bool key_bias = false, key_bias_by_head = false;
-  uint32_t buckets = 0;                          // of relative scores; reach is spec.distance_reach
+  uint32_t buckets = 0;                          // of relative scores, by spec.score.max_distance
   bool half_keys = false, half_queries = false;  // relative tables are f16
   bool ordered_buckets = false;                  // in the order of distances, as models have them; else at random
   bool distance_bias = true;                     // with a reach
-  double listed = 0.0;                           // share of rows, with pattern.listed
-  std::vector<float> special_centers = {};  // with spec.centers: the first ones; the others lie in or near the segment
+  double listed = 0.0;                           // share of rows, with pattern.global_keys
+  std::vector<float> special_centers = {};       // with spec.pattern.centers: the first ones; others are near
   // An element of this key's row, or of its value's, in all heads; UINT32_MAX: none.
   uint32_t spoilt_key = UINT32_MAX;
   bool spoilt_value = false;
   float spoilt_with = 0.0f;
-  bool sorted = true;                       // with pattern.rounds; else keys as they stand, in one round
+  bool sorted = true;  // with pattern.rounds; else keys as they stand, in one round
 };
 
 class Problem {
@@ -86,18 +86,18 @@ class Problem {
     }
     k_ = Stored(k, spec.d_k, &k_scales_);
     v_ = Stored(v, spec.d_v, &v_scales_);
-    if (spec.distance_reach > 0 && case_.distance_bias) {
-      bias_ = Random(spec.heads * (2 * size_t{spec.distance_reach} + 1), 2.0f, &random);
-      spec.distance_bias = bias_.data();
+    if (spec.score.max_distance > 0 && case_.distance_bias) {
+      bias_ = Random(spec.heads * (2 * size_t{spec.score.max_distance} + 1), 2.0f, &random);
+      spec.score.distance_bias = bias_.data();
     }
-    if (spec.score == Score::kAdditive) {
+    if (spec.score.kind == Score::kAdditive) {
       additive_ = Random(size_t{spec.heads} * spec.d_k, 1.0f, &random);
-      spec.additive = additive_.data();
+      spec.score.additive = additive_.data();
     }
     if (case_.buckets > 0) {
       relative_ = Random(size_t{spec.heads} * case_.buckets * spec.d_k * 2, 0.5f, &random);
-      for (uint32_t i = 0; i < 2 * spec.distance_reach + 1; ++i) {
-        const uint64_t in_order = uint64_t{i} * case_.buckets / (2 * spec.distance_reach + 1);
+      for (uint32_t i = 0; i < 2 * spec.score.max_distance + 1; ++i) {
+        const uint64_t in_order = uint64_t{i} * case_.buckets / (2 * spec.score.max_distance + 1);
         table_.push_back(static_cast<int32_t>(case_.ordered_buckets ? in_order : random() % case_.buckets));
       }
       for (const float value : relative_) halves_.push_back(tools::ToHalf(value));
@@ -105,20 +105,20 @@ class Problem {
         *rows = half ? static_cast<const void*>(halves_.data() + first) : relative_.data() + first;
         *type = half ? DType::kF16 : DType::kF32;
       };
-      spec.relative.buckets = table_.data();
-      spec.relative.bucket_count = case_.buckets;
-      place(0, case_.half_keys, &spec.relative.keys, &spec.relative.keys_type);
-      place(relative_.size() / 2, case_.half_queries, &spec.relative.queries, &spec.relative.queries_type);
+      spec.score.relative.buckets = table_.data();
+      spec.score.relative.bucket_count = case_.buckets;
+      place(0, case_.half_keys, &spec.score.relative.keys, &spec.score.relative.keys_type);
+      place(relative_.size() / 2, case_.half_queries, &spec.score.relative.queries, &spec.score.relative.queries_type);
     }
     if (case_.key_bias) key_bias_ = Random(key_rows * (case_.key_bias_by_head ? spec.heads : 1), 2.0f, &random);
-    for (uint32_t row = 0; row < rows_ && spec.centers != Centers::kNone; ++row) {
+    for (uint32_t row = 0; row < rows_ && spec.pattern.centers != Centers::kNone; ++row) {
       const float place = Random(1, 0.6f, &random)[0] + 0.5f;
-      const bool fraction = spec.centers == Centers::kFractions;
+      const bool fraction = spec.pattern.centers == Centers::kFractions;
       centers_.push_back(fraction ? place : place * static_cast<float>(case_.keys[SegmentOf(row)]));
       if (row < case_.special_centers.size()) centers_[row] = case_.special_centers[row];
       centers_.push_back(kCanary);  // a stride
     }
-    if (spec.pattern.listed) {
+    if (spec.pattern.global_keys) {
       listed_offsets_ = {0};
       for (size_t s = 0; s < case_.keys.size(); ++s) {
         for (uint32_t row = key_offsets_[s]; row < key_offsets_[s + 1]; ++row) {
@@ -155,18 +155,18 @@ class Problem {
     call.key_segments = {key_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
     call.q = DenseHeads<const void>(q_.data(), spec.heads, spec.d_k);
     call.key_type = case_.key_type;
-    call.k = {k_.data(), spec.kv_heads * spec.d_k * ElementBytes(), spec.d_k * ElementBytes()};
-    call.v = {v_.data(), spec.kv_heads * spec.d_v * ElementBytes(), spec.d_v * ElementBytes()};
+    call.k = {k_.data(), spec.kv_heads * spec.d_k * ElementBytes(), spec.d_k * ElementBytes(), 0};
+    call.v = {v_.data(), spec.kv_heads * spec.d_v * ElementBytes(), spec.d_v * ElementBytes(), 0};
     call.k_scales = DenseHeads<const void>(k_scales_.data(), spec.kv_heads, 1);
     call.v_scales = DenseHeads<const void>(v_scales_.data(), spec.kv_heads, 1);
     if (case_.key_bias) {
       const size_t width = (case_.key_bias_by_head ? spec.heads : 1) * sizeof(float);
-      call.key_bias = {key_bias_.data(), width, case_.key_bias_by_head ? sizeof(float) : 0};
+      call.key_bias = {key_bias_.data(), width, case_.key_bias_by_head ? sizeof(float) : 0, 0};
     }
     call.centers = centers_.data();
     call.center_stride = 2 * sizeof(float);
-    call.listed = listed_.data();
-    call.listed_segments = {listed_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
+    call.global_keys = listed_.data();
+    call.global_key_segments = {listed_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
     if (case_.sorted) call.clusters = {order_.data(), rank_.data(), size_t{spec.heads} * spec.pattern.rounds};
     return call;
   }
@@ -217,10 +217,7 @@ class Problem {
     return values;
   }
 
-  size_t ElementBytes() const {
-    const size_t bytes[] = {4, 2, 2, 1};
-    return bytes[static_cast<uint32_t>(case_.key_type)];
-  }
+  size_t ElementBytes() const { return RowBytes(case_.key_type, 1); }
 
   // Rows of `width` in the type of the keys; int8 with a scale each.
   std::vector<uint8_t> Stored(const std::vector<float>& values, size_t width, std::vector<float>* scales) const {
@@ -234,16 +231,16 @@ class Problem {
       const float in_i8 = values[i] * 127 / std::max(case_.magnitude, 1.0f);
       const auto i8 = static_cast<int8_t>(std::isfinite(in_i8) ? in_i8 : 0.0f);
       switch (case_.key_type) {
-        case KeyType::kF32:
+        case DType::kF32:
           memcpy(to, &values[i], 4);
           break;
-        case KeyType::kF16:
+        case DType::kF16:
           memcpy(to, &f16, 2);
           break;
-        case KeyType::kBf16:
+        case DType::kBf16:
           memcpy(to, &bf16, 2);
           break;
-        case KeyType::kI8:
+        default:
           memcpy(to, &i8, 1);
           break;
       }
@@ -326,7 +323,7 @@ class Kept {
         const uint32_t segment = problem.SegmentOf(row), keys = problem.problem().keys[segment];
         const uint32_t position = spec.pairing == Pairing::kParent ? 0 : problem.PositionOf(row);
         starts_.push_back(total_);
-        total_ += std::min<uint64_t>(heads * Entries(spec.pattern.OnEdge(position, keys)), problem.stride());
+        total_ += std::min<uint64_t>(heads * Entries(spec.pattern.IsGlobal(position, keys)), problem.stride());
       }
       starts_.push_back(total_);
       entries = total_ * sink_.slots();
@@ -378,7 +375,7 @@ class Kept {
  private:
   uint64_t Entries(bool on_edge) const {
     const AttentionSpec& spec = problem_.problem().spec;
-    return MostVisibleKeys(spec.pattern, spec.heads, problem_.stride(), problem_.MostListed(), on_edge);
+    return MostVisibleKeys(spec.pattern, {spec.heads, problem_.stride(), problem_.MostListed(), on_edge});
   }
 
   const Problem& problem_;
@@ -398,13 +395,13 @@ inline void Check(const Case& c) {
   AttentionCall call = problem.Call();
   const ReferenceAttention as_wanted = RunReferenceAttention(call, problem.rows(), problem.stride());
   AttentionSpec f32 = spec;
-  f32.products = Products::kF32;
+  f32.score.products = Products::kF32;
   call.spec = &f32;
   const ReferenceAttention in_f32 =
-      spec.products == Products::kF32 ? as_wanted : RunReferenceAttention(call, problem.rows(), problem.stride());
+      spec.score.products == Products::kF32 ? as_wanted : RunReferenceAttention(call, problem.rows(), problem.stride());
   ForEachTarget([&](const Kernels& kernels) {
     const ReferenceAttention& expected =
-        kernels.attention.has[static_cast<uint32_t>(spec.products)] ? as_wanted : in_f32;
+        kernels.attention.has[static_cast<uint32_t>(spec.score.products)] ? as_wanted : in_f32;
     const std::vector<float> out = problem.Run(kernels, {problem.rows()});
     double worst = 0.0;
     for (size_t i = 0; i < out.size(); ++i) {
@@ -462,7 +459,7 @@ inline Pattern WindowOf(uint32_t left, uint32_t right) {
 inline std::vector<Pattern> SomePatterns() {
   Pattern dilated = WindowOf(20, 20);
   dilated.dilation = 3;
-  dilated.first = 2;
+  dilated.global_first = 2;
   Pattern best = WindowOf(kUnbounded, 0);
   best.top_k = 6;
   Pattern clustered;

@@ -19,7 +19,7 @@ TEST(Attention, HeadSizes) {
     Case c;
     c.spec.d_k = d_k;
     c.spec.d_v = d_v;
-    c.spec.scale = 1.0f / std::sqrt(static_cast<float>(d_k));
+    c.spec.score.scale = 1.0f / std::sqrt(static_cast<float>(d_k));
     c.queries = {5, 38};
     Check(c);
   };
@@ -78,11 +78,11 @@ TEST(Attention, ParentAttendsToItsSegment) {
 
 // Single rows of a segment, single rows that see all of it, and few heads of them.
 TEST(Attention, FewRowsOfASegment) {
-  for (uint32_t type = 0; type < kKeyTypeCount; ++type) {
+  for (const DType type : {DType::kF32, DType::kF16, DType::kBf16, DType::kI8}) {
     for (uint32_t group : {1u, 2u, 3u}) {
-      SCOPED_TRACE(testing::Message() << type << " " << group);
+      SCOPED_TRACE(testing::Message() << static_cast<int>(type) << " " << group);
       Case c;
-      c.key_type = static_cast<KeyType>(type);
+      c.key_type = type;
       c.spec.kv_heads = 2;
       c.spec.heads = 2 * group;
       c.spec.d_k = 23;
@@ -91,9 +91,9 @@ TEST(Attention, FewRowsOfASegment) {
       c.keys = {300, 1, 5, 270, 0, 17, 64};
       Check(c);
       c.spec.pattern = WindowOf(kUnbounded, 250);
-      c.spec.cap = 5.0f;
+      c.spec.score.cap = 5.0f;
       c.key_bias = true;
-      c.spec.distance_reach = 40;
+      c.spec.score.max_distance = 40;
       c.tolerance = 2e-5;
       Check(c);
       Case edges;  // rows of the middle are many, those on the edges few
@@ -101,11 +101,11 @@ TEST(Attention, FewRowsOfASegment) {
       edges.spec.heads = 2 * group;
       edges.spec.kv_heads = 2;
       edges.spec.pattern = WindowOf(3, 2);
-      edges.spec.pattern.first = 1;
-      edges.spec.pattern.last = 2;
+      edges.spec.pattern.global_first = 1;
+      edges.spec.pattern.global_last = 2;
       edges.queries = {150, 2, 1};
       Check(edges);
-      edges.spec.weighting = Activation::kSigmoid;
+      edges.spec.weighting.kind = Activation::kSigmoid;
       edges.tolerance = 3e-5;  // sums of up to 150 weights of magnitude 1
       edges.spec.pattern.causal = true;
       Check(edges);
@@ -138,7 +138,7 @@ TEST(Attention, DistanceBias) {
     for (const Pattern& pattern : {Pattern{}, WindowOf(kUnbounded, 0), WindowOf(30, 10)}) {
       SCOPED_TRACE(reach);
       Case c;
-      c.spec.distance_reach = reach;
+      c.spec.score.max_distance = reach;
       c.spec.d_v = kWideValue;
       c.spec.pattern = pattern;
       c.queries = {100, 20};
@@ -153,7 +153,7 @@ TEST(Attention, LargeScores) {
     Case c;
     c.spec.d_k = 32;
     c.spec.d_v = kWideValue;
-    c.spec.scale = 1.0f;
+    c.spec.score.scale = 1.0f;
     c.spec.pattern = pattern;
     c.queries = {200};
     c.magnitude = 30.0f;

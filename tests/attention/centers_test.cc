@@ -23,8 +23,8 @@ TEST(Centers, WindowsOfManyWidthsAndLengths) {
         SCOPED_TRACE(testing::Message() << "reach " << reach << " gaussian " << gaussian);
         Case c;
         c.spec.d_v = kWideValue;
-        c.spec.centers = centers;
-        c.spec.gaussian = gaussian;
+        c.spec.pattern.centers = centers;
+        c.spec.weighting.gaussian = gaussian;
         c.spec.pattern = WindowOf(reach, reach);
         for (const std::vector<uint32_t>& keys : {std::vector<uint32_t>{1}, {2, 0, 17}, {65, 0, 31, 1, 300}}) {
           c.keys = keys;
@@ -43,26 +43,26 @@ TEST(Centers, WindowsOfManyWidthsAndLengths) {
 TEST(Centers, HeadsTypesScoresAndWeightings) {
   Case c;
   c.spec = SpecOf(6, 2, 8, 24, 0.3f);
-  c.spec.centers = Centers::kPositions;
-  c.spec.gaussian = true;
+  c.spec.pattern.centers = Centers::kPositions;
+  c.spec.weighting.gaussian = true;
   c.spec.pattern = WindowOf(5, 5);
   c.queries = {30, 4};
   c.keys = {90, 7};
-  for (const KeyType type : {KeyType::kF16, KeyType::kBf16, KeyType::kI8}) {
+  for (const DType type : {DType::kF16, DType::kBf16, DType::kI8}) {
     c.key_type = type;
     CheckAll(c);
   }
-  c.key_type = KeyType::kF32;
+  c.key_type = DType::kF32;
   c.key_bias = true;
-  c.spec.distance_reach = 9;
+  c.spec.score.max_distance = 9;
   CheckAll(c);
   for (const Activation weighting : {Activation::kRelu, Activation::kSigmoid, Activation::kSilu}) {
-    c.spec.weighting = weighting;
+    c.spec.weighting.kind = weighting;
     c.tolerance = 3e-5;  // sums of up to 11 weights of magnitude 5
     CheckAll(c);
   }
-  c.spec.weighting = Activation::kNone;
-  c.spec.score = Score::kAdditive;
+  c.spec.weighting.kind = Activation::kNone;
+  c.spec.score.kind = Score::kAdditive;
   CheckAll(c);
 }
 
@@ -70,8 +70,8 @@ TEST(Centers, OutsideOnEdgesAndNoNumbers) {
   const float infinity = std::numeric_limits<float>::infinity();
   Case c;
   c.spec.pattern = WindowOf(2, 2);
-  c.spec.gaussian = true;
-  c.spec.centers = Centers::kPositions;
+  c.spec.weighting.gaussian = true;
+  c.spec.pattern.centers = Centers::kPositions;
   c.queries = {16};
   c.keys = {10};
   c.special_centers = {-2.0f,
@@ -91,13 +91,13 @@ TEST(Centers, OutsideOnEdgesAndNoNumbers) {
                        1e38f,
                        0.5f};
   CheckAll(c);
-  c.spec.gaussian = false;
+  c.spec.weighting.gaussian = false;
   CheckAll(c);
   c.spec.pattern = WindowOf(0, 0);  // the key at the centre, where there is one
   CheckAll(c);
   c.spec.pattern = WindowOf(1, 4);
   CheckAll(c);
-  c.spec.centers = Centers::kFractions;
+  c.spec.pattern.centers = Centers::kFractions;
   CheckAll(c);
 }
 
@@ -106,8 +106,8 @@ TEST(Centers, TheGaussianIsLuongs) {
   Case c;
   c.spec = SpecOf(1, 1, 4, 1, 0.0f);
   c.spec.pattern = WindowOf(3, 3);
-  c.spec.gaussian = true;
-  c.spec.centers = Centers::kPositions;
+  c.spec.weighting.gaussian = true;
+  c.spec.pattern.centers = Centers::kPositions;
   c.queries = {1};
   c.keys = {20};
   c.special_centers = {7.25f};

@@ -23,7 +23,7 @@ AttentionSpec SpecOf(const Pattern& pattern) {
 // A key that its block's name shows beside something else is scored twice.
 uint64_t CountByReference(const Pattern& pattern, uint32_t queries, uint32_t keys, const std::vector<int64_t>& listed) {
   Pattern unnamed = pattern;
-  unnamed.blocks = nullptr;
+  unnamed.layout = nullptr;
   uint64_t count = 0;
   for (uint32_t head = 0; head < kHeads; ++head) {
     for (uint32_t query = 0; query < queries; ++query) {
@@ -54,16 +54,16 @@ TEST(Count, IsTheReferences) {
       p.head_windows = windows;
       p.dilation = 1;
     }
-    p.first = below(3) * p.block;
-    p.last = below(3) * p.block;
+    p.global_first = below(3) * p.block;
+    p.global_last = below(3) * p.block;
     p.full_up_to = below(8);
     std::vector<int32_t> names(2 * 4 * kHeads);
     for (int32_t& name : names) name = static_cast<int32_t>(below(8)) - 2;
     if (p.dilation == 1 && p.head_windows == nullptr && below(2) == 0) {
-      p.blocks = names.data();
-      p.blocks_heads = below(2) == 0 ? 1 : kHeads;
-      p.block_rows = 4;
-      p.block_columns = 2;
+      p.layout = names.data();
+      p.layout_heads = below(2) == 0 ? 1 : kHeads;
+      p.layout_rows = 4;
+      p.layout_columns = 2;
     }
     const uint32_t keys = below(40), queries = below(2) == 0 ? keys : below(40), key_row = below(9);
     std::vector<uint32_t> rows;
@@ -73,15 +73,15 @@ TEST(Count, IsTheReferences) {
       rows.push_back(key_row + key);
       listed.push_back(key);
     }
-    p.listed = !rows.empty();
-    SegmentRows segment = {queries, keys, rows.data(), static_cast<uint32_t>(rows.size()), key_row};
+    p.global_keys = !rows.empty();
+    SegmentRows segment = {queries, keys, rows.data(), static_cast<uint32_t>(rows.size()), key_row, 0};
     const uint64_t expected = CountByReference(p, queries, keys, listed);
     ASSERT_EQ(VisiblePairs(SpecOf(p), segment), expected) << "trial " << trial;
     // Where only their number is known, there are no more than that.
-    segment.listed = nullptr;
+    segment.global_keys = nullptr;
     const uint64_t most = VisiblePairs(SpecOf(p), segment);
     ASSERT_GE(most, expected) << "trial " << trial;
-    p.listed = false;
+    p.global_keys = false;
     ASSERT_LE(most, VisiblePairs(SpecOf(p), segment) + uint64_t{kHeads} * queries * rows.size()) << "trial " << trial;
   }
 }
@@ -112,7 +112,7 @@ TEST(Count, Chunks) {
               }
             }
             if (keys <= 4) pairs = uint64_t{keys} * keys;
-            EXPECT_EQ(VisiblePairs(SpecOf(p), {keys, keys, nullptr, 0, 0}), kHeads * pairs)
+            EXPECT_EQ(VisiblePairs(SpecOf(p), {keys, keys, nullptr, 0, 0, 0}), kHeads * pairs)
                 << keys << " " << rounds << " " << before << " " << after << " " << multiple;
           }
         }
@@ -126,7 +126,7 @@ TEST(Count, ManyChunks) {
   Pattern p;
   p.rounds = p.chunk = 1;
   p.chunks_before = p.chunks_after = 64;
-  EXPECT_EQ(VisiblePairs(SpecOf(p), {INT32_MAX, INT32_MAX, nullptr, 0, 0}), uint64_t{kHeads} * INT32_MAX * 129);
+  EXPECT_EQ(VisiblePairs(SpecOf(p), {INT32_MAX, INT32_MAX, nullptr, 0, 0, 0}), uint64_t{kHeads} * INT32_MAX * 129);
 }
 
 TEST(Count, Centers) {
@@ -134,9 +134,9 @@ TEST(Count, Centers) {
   p.left = 3;
   p.right = 2;
   AttentionSpec spec = SpecOf(p);
-  spec.centers = Centers::kPositions;
-  EXPECT_EQ(VisiblePairs(spec, {5, 40, nullptr, 0, 0}), kHeads * 5 * 6);
-  EXPECT_EQ(VisiblePairs(spec, {5, 4, nullptr, 0, 0}), kHeads * 5 * 4);
+  spec.pattern.centers = Centers::kPositions;
+  EXPECT_EQ(VisiblePairs(spec, {5, 40, nullptr, 0, 0, 0}), kHeads * 5 * 6);
+  EXPECT_EQ(VisiblePairs(spec, {5, 4, nullptr, 0, 0, 0}), kHeads * 5 * 4);
 }
 
 TEST(Count, OfTheInterface) {

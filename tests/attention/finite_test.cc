@@ -13,10 +13,10 @@ std::vector<Pattern> Patterns() {
   std::vector<Pattern> patterns = SomePatterns();
   Pattern named = WindowOf(3, 3), once;
   named.block = 16;
-  named.blocks = kNames;
-  named.blocks_heads = 1;
-  named.block_rows = 3;
-  named.block_columns = 2;
+  named.layout = kNames;
+  named.layout_heads = 1;
+  named.layout_rows = 3;
+  named.layout_columns = 2;
   patterns.push_back(named);
   once.rounds = 1;
   once.chunk = 16;
@@ -71,7 +71,7 @@ void CheckHidden(Case c) {
 
 TEST(Finite, OtherRowsAreNotTouched) {
   for (const Pattern& pattern : Patterns()) {
-    for (const KeyType type : {KeyType::kF32, KeyType::kF16, KeyType::kBf16}) {
+    for (const DType type : {DType::kF32, DType::kF16, DType::kBf16}) {
       SCOPED_TRACE(testing::Message() << pattern.left << " " << pattern.rounds << " " << static_cast<int>(type));
       Case c;
       c.spec.pattern = pattern;
@@ -89,14 +89,14 @@ TEST(Finite, InOtherProductsAndWeightings) {
   for (const Products products : {Products::kBf16, Products::kI8}) {
     Case c;
     c.spec.pattern = WindowOf(7, 0);
-    c.spec.products = products;
+    c.spec.score.products = products;
     c.spec.d_v = 19;
     c.queries = {100};
     CheckHidden(c);
   }
   Case c;
   c.spec.pattern = WindowOf(7, 0);
-  c.spec.weighting = Activation::kSigmoid;
+  c.spec.weighting.kind = Activation::kSigmoid;
   c.spec.d_v = 19;
   c.queries = {100};
   CheckHidden(c);
@@ -117,7 +117,7 @@ TEST(Finite, BiasHidesAKey) {
   ForEachTarget([&](const Kernels& kernels) {
     const auto run = [&](const Problem& problem) {
       AttentionCall with = problem.Call();
-      with.key_bias = {bias.data(), sizeof(float), 0};
+      with.key_bias = {bias.data(), sizeof(float), 0, 0};
       with.row_end = problem.rows();
       std::vector<float> out(size_t{problem.rows()} * 2 * 8);
       with.out = DenseHeads<void>(out.data(), 2, 8);

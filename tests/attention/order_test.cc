@@ -22,12 +22,12 @@ std::vector<float> RunFirst(const Problem& problem, const Kernels& kernels, uint
 
 TEST(Order, IsOneForFewRowsAndForTiles) {
   for (const Products products : {Products::kF32, Products::kBf16, Products::kI8}) {
-    for (const KeyType type : {KeyType::kF32, KeyType::kF16, KeyType::kBf16, KeyType::kI8}) {
+    for (const DType type : {DType::kF32, DType::kF16, DType::kBf16, DType::kI8}) {
       for (const uint32_t group : {1u, 3u, 8u}) {
         SCOPED_TRACE(testing::Message() << static_cast<int>(products) << " " << static_cast<int>(type) << " " << group);
         Case c;
         c.key_type = type;
-        c.spec.products = products;
+        c.spec.score.products = products;
         c.spec.kv_heads = 2;
         c.spec.heads = 2 * group;
         c.spec.d_k = 37;

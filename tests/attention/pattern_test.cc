@@ -35,8 +35,8 @@ TEST(Pattern, WindowsByHead) {
     c.spec.kv_heads = kv_heads;
     c.spec.pattern.head_windows = windows;
     CheckLengths(c);
-    c.spec.pattern.first = 2;
-    c.spec.pattern.listed = true;
+    c.spec.pattern.global_first = 2;
+    c.spec.pattern.global_keys = true;
     c.listed = 0.1;
     CheckLengths(c);
   }
@@ -64,8 +64,8 @@ TEST(Pattern, Edges) {
       Case c;
       c.spec.pattern = WindowOf(5, 3);
       c.spec.pattern.dilation = dilation;
-      c.spec.pattern.first = first;
-      c.spec.pattern.last = last;
+      c.spec.pattern.global_first = first;
+      c.spec.pattern.global_last = last;
       CheckLengths(c);
       c.spec.pattern.causal = true;
       CheckLengths(c);
@@ -82,11 +82,11 @@ TEST(Pattern, ListedRows) {
         Case c;
         c.spec.pattern = window;
         c.spec.pattern.dilation = dilation;
-        c.spec.pattern.listed = true;
+        c.spec.pattern.global_keys = true;
         c.listed = share;
         CheckLengths(c);
-        c.spec.pattern.first = 3;
-        c.spec.pattern.last = 2;
+        c.spec.pattern.global_first = 3;
+        c.spec.pattern.global_last = 2;
         c.spec.pattern.causal = true;
         CheckLengths(c);
       }
@@ -94,7 +94,7 @@ TEST(Pattern, ListedRows) {
   }
   Case only;
   only.spec.pattern.has_window = false;
-  only.spec.pattern.listed = true;
+  only.spec.pattern.global_keys = true;
   only.listed = 0.2;
   CheckLengths(only);
 }
@@ -112,12 +112,12 @@ TEST(Pattern, NamedBlocks) {
       Pattern& pattern = c.spec.pattern;
       pattern = WindowOf(block, block);
       pattern.block = block;
-      pattern.blocks = table.data();
-      pattern.blocks_heads = heads;
-      pattern.block_rows = kRows;
-      pattern.block_columns = kColumns;
+      pattern.layout = table.data();
+      pattern.layout_heads = heads;
+      pattern.layout_rows = kRows;
+      pattern.layout_columns = kColumns;
       CheckLengths(c);
-      pattern.first = pattern.last = block;
+      pattern.global_first = pattern.global_last = block;
       CheckLengths(c);
       pattern.full_up_to = 40;
       CheckLengths(c);
@@ -143,16 +143,16 @@ TEST(Pattern, TopK) {
   }
   Pattern unordered = WindowOf(40, 40);  // the last keys come first
   unordered.dilation = 2;
-  unordered.first = 1;
-  unordered.last = 3;
+  unordered.global_first = 1;
+  unordered.global_last = 3;
   for (const Pattern& pattern : {Pattern{}, unordered}) {
     for (const uint32_t keep : {1u, 7u, 30u}) {
       Case equal;  // all scores are equal: the first keys stay
-      equal.spec.scale = 0.0f;
+      equal.spec.score.scale = 0.0f;
       equal.spec.pattern = pattern;
       equal.spec.pattern.top_k = keep;
       CheckLengths(equal);
-      equal.spec.distance_reach = 3;  // seven scores
+      equal.spec.score.max_distance = 3;  // seven scores
       CheckLengths(equal);
     }
   }
@@ -192,8 +192,8 @@ TEST(Pattern, Clustered) {
         c.spec.pattern.chunk_multiple = multiple;
         CheckLengths(c);
         c.spec.pattern.causal = true;
-        c.spec.has_self_score = true;
-        c.spec.self_score = -1e5f;
+        c.spec.score.has_self_score = true;
+        c.spec.score.self_score = -1e5f;
         CheckLengths(c);
       }
     }
@@ -208,20 +208,20 @@ TEST(Pattern, MostVisibleKeysIsEnough) {
     p.dilation = 3;
     patterns.push_back(p);
     p = patterns[i];
-    p.first = 8;
-    p.last = 4;
+    p.global_first = 8;
+    p.global_last = 4;
     p.block = 4;
     patterns.push_back(p);
-    p.first = p.last = 0;
-    p.blocks = table;
-    p.blocks_heads = 1;
-    p.block_rows = 3;
-    p.block_columns = 3;
+    p.global_first = p.global_last = 0;
+    p.layout = table;
+    p.layout_heads = 1;
+    p.layout_rows = 3;
+    p.layout_columns = 3;
     patterns.push_back(p);
     p.top_k = 5;
     patterns.push_back(p);
     p = patterns[i];
-    p.listed = true;
+    p.global_keys = true;
     p.full_up_to = 6;
     patterns.push_back(p);
   }
@@ -234,8 +234,8 @@ TEST(Pattern, MostVisibleKeysIsEnough) {
         for (uint32_t key = 0; key < keys; ++key) seen += TimesSeen(pattern, 0, query, key, keys, listed) > 0 ? 1 : 0;
         most = std::max(most, pattern.top_k > 0 ? std::min(seen, pattern.top_k) : seen);
       }
-      EXPECT_GE(MostVisibleKeys(pattern, 1, keys, 2), most);
-      EXPECT_LE(MostVisibleKeys(pattern, 1, keys, 2), 2 * keys);
+      EXPECT_GE(MostVisibleKeys(pattern, {1, keys, 2, true}), most);
+      EXPECT_LE(MostVisibleKeys(pattern, {1, keys, 2, true}), 2 * keys);
     }
   }
 }

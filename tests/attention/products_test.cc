@@ -10,23 +10,23 @@ constexpr double kBf16Out = 0x1p-9 + 1e-5;
 Case ProblemOf(Products products, uint32_t d_k, uint32_t d_v) {
   Case c;
   c.spec = SpecOf(2, 2, d_k, d_v, 0.3f);
-  c.spec.products = products;
+  c.spec.score.products = products;
   c.queries = Emulated() ? std::vector<uint32_t>{21, 0, 3, 1, 17} : std::vector<uint32_t>{70, 0, 3, 1, 65};
   if (products == Products::kBf16) c.out_tolerance = kBf16Out;
   return c;
 }
 
 constexpr Products kShort[] = {Products::kBf16, Products::kI8};
-constexpr KeyType kTypes[] = {KeyType::kF32, KeyType::kF16, KeyType::kBf16, KeyType::kI8};
+constexpr DType kTypes[] = {DType::kF32, DType::kF16, DType::kBf16, DType::kI8};
 
-TEST(Products, EveryWidthAndKeyType) {
+TEST(Products, EveryWidthAndDType) {
   for (const Products products : kShort) {
-    for (const KeyType type : kTypes) {
+    for (const DType type : kTypes) {
       for (const uint32_t d : {1u, 2u, 3u, 4u, 8u, 21u, 64u, 67u}) {
         SCOPED_TRACE(testing::Message() << static_cast<int>(products) << " " << static_cast<int>(type) << " " << d);
         Case c = ProblemOf(products, d, d + 1);
         c.key_type = type;
-        if (type == KeyType::kI8) c.out_tolerance *= 2.04;
+        if (type == DType::kI8) c.out_tolerance *= 2.04;
         if (d == 21) c.spec.heads = 6;  // three to a head of keys
         Check(c);
       }
@@ -55,15 +55,15 @@ TEST(Products, Patterns) {
 TEST(Products, WithOtherPartsOfScores) {
   for (const Products products : kShort) {
     Case c = ProblemOf(products, 16, 16);
-    c.spec.cap = 2.0f;
-    c.spec.distance_reach = 5;
+    c.spec.score.cap = 2.0f;
+    c.spec.score.max_distance = 5;
     c.tolerance = 2e-5;
     c.key_bias = true;
     Check(c);
     c.buckets = 9;
     Check(c);
     Case weighed = ProblemOf(products, 16, 16);
-    weighed.spec.weighting = Activation::kRelu;
+    weighed.spec.weighting.kind = Activation::kRelu;
     weighed.tolerance = 3e-5;
     weighed.out_tolerance = products == Products::kBf16 ? 300 * kBf16Out : 0.0;  // weights of up to 1, without a norm
     Check(weighed);
@@ -76,7 +76,7 @@ TEST(Products, ExtremeRows) {
     for (const float magnitude : {0.0f, 1e-38f, 1e15f}) {
       Case c = ProblemOf(products, 12, 4);
       c.magnitude = magnitude;
-      c.spec.scale = magnitude > 1.0f ? 1e-30f : 0.3f;
+      c.spec.score.scale = magnitude > 1.0f ? 1e-30f : 0.3f;
       Check(c);
     }
   }
@@ -97,10 +97,10 @@ TEST(Products, RowsByThemselves) {
 TEST(Products, NearF32) {
   for (const Products products : kShort) {
     Case c = ProblemOf(products, 64, 64);
-    c.spec.scale = 0.125f;
+    c.spec.score.scale = 0.125f;
     const Problem problem(c);
     Case plain = c;
-    plain.spec.products = Products::kF32;
+    plain.spec.score.products = Products::kF32;
     const Problem f32(plain);
     ForEachTarget([&](const Kernels& kernels) {
       const std::vector<float> a = problem.Run(kernels, {problem.rows()}), b = f32.Run(kernels, {f32.rows()});

@@ -22,8 +22,8 @@ void CheckPatterns(Case c) {
 TEST(Score, Distance) {
   for (float width : {0.5f, 0.05f}) {
     Case c;
-    c.spec.score = Score::kDistance;
-    c.spec.scale = width;
+    c.spec.score.kind = Score::kDistance;
+    c.spec.score.scale = width;
     CheckPatterns(c);
     c.spec.d_k = 1;  // Nadaraya-Watson on a line
     c.magnitude = 5.0f;
@@ -35,8 +35,8 @@ TEST(Score, Distance) {
 TEST(Score, Additive) {
   for (uint32_t d_k : {1u, 8u, 21u}) {
     Case c;
-    c.spec.score = Score::kAdditive;
-    c.spec.scale = 1.0f;
+    c.spec.score.kind = Score::kAdditive;
+    c.spec.score.scale = 1.0f;
     c.spec.d_k = d_k;
     c.tolerance = 8e-6;  // tanh is within 4e-7, d_k times
     CheckPatterns(c);
@@ -47,10 +47,10 @@ TEST(Score, SoftCap) {
   for (float cap : {0.7f, 30.0f}) {
     for (Score score : {Score::kDot, Score::kDistance, Score::kAdditive}) {
       Case c;
-      c.spec.score = score;
-      c.spec.cap = cap;
-      c.spec.scale = cap / 10;  // saturated scores would be equal
-      c.spec.distance_reach = 9;
+      c.spec.score.kind = score;
+      c.spec.score.cap = cap;
+      c.spec.score.scale = cap / 10;  // saturated scores would be equal
+      c.spec.score.max_distance = 9;
       c.tolerance = 2e-5;  // of scores up to 30, tanh within 4e-7
       CheckPatterns(c);
     }
@@ -62,11 +62,11 @@ TEST(Score, OtherWeightings) {
        {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSigmoid, Activation::kSilu}) {
     SCOPED_TRACE(static_cast<int>(weighting));
     Case c;
-    c.spec.weighting = weighting;
+    c.spec.weighting.kind = weighting;
     c.tolerance = 3e-5;  // sums of up to 70 weights of magnitude 1
     CheckPatterns(c);
-    c.spec.distance_reach = 5;
-    c.spec.cap = 2.0f;
+    c.spec.score.max_distance = 5;
+    c.spec.score.cap = 2.0f;
     CheckPatterns(c);
   }
 }
@@ -91,7 +91,7 @@ TEST(Score, RelativeScores) {
     for (uint32_t reach : {3u, 100u}) {
       Case c;
       c.buckets = buckets;
-      c.spec.distance_reach = reach;
+      c.spec.score.max_distance = reach;
       c.distance_bias = reach == 3;
       c.spec.d_k = 12;
       c.tolerance = 8e-6;
@@ -113,7 +113,7 @@ TEST(Score, RelativeScoresInOrderOfDistances) {
       c.queries = {7, 300, 0, 130};
       c.buckets = buckets;
       c.ordered_buckets = true;
-      c.spec.distance_reach = reach;
+      c.spec.score.max_distance = reach;
       c.distance_bias = false;
       c.tolerance = 8e-6;
       Check(c);
@@ -152,11 +152,11 @@ TEST(Score, CoordinatesInPlaceOfPositions) {
   Case c;
   c.queries = {12, 12, 12, 12, 12};
   c.distance_bias = false;
-  c.spec.distance_bias = bias.data();
-  c.spec.distance_reach = kReach;
-  c.spec.coordinates = coordinates.data();
-  c.spec.coordinate_sets = 2;
-  c.spec.coordinate_positions = 12;
+  c.spec.score.distance_bias = bias.data();
+  c.spec.score.max_distance = kReach;
+  c.spec.positions.coordinates = coordinates.data();
+  c.spec.positions.coordinate_sets = 2;
+  c.spec.positions.coordinate_positions = 12;
   Check(c);
 }
 
@@ -167,9 +167,9 @@ TEST(Score, QueriesOfSeveralKeysAndRowsApart) {
       Case c;
       c.queries = Emulated() ? std::vector<uint32_t>{40, 1, 0, 17} : std::vector<uint32_t>{150, 1, 2, 0, 301, 65};
       c.keys = Emulated() ? std::vector<uint32_t>{79, 1, 4, 33} : std::vector<uint32_t>{299, 1, 2, 5, 310, 64};
-      c.spec.apart = apart;
-      c.spec.query_stride = stride;
-      c.spec.distance_reach = 260;
+      c.spec.positions.apart = apart;
+      c.spec.positions.query_stride = stride;
+      c.spec.score.max_distance = 260;
       Check(c);
       c.buckets = 47;
       c.ordered_buckets = true;
@@ -177,7 +177,7 @@ TEST(Score, QueriesOfSeveralKeysAndRowsApart) {
       c.tolerance = 8e-6;
       Check(c);
       c.distance_bias = true;
-      c.spec.distance_reach = 9;
+      c.spec.score.max_distance = 9;
       c.keys.clear();  // as many as queries, which these patterns bring
       CheckPatterns(c);
     }
@@ -187,20 +187,20 @@ TEST(Score, QueriesOfSeveralKeysAndRowsApart) {
 TEST(Score, SelfScore) {
   for (float self : {-1e5f, 0.0f, 3.0f}) {
     Case c;
-    c.spec.has_self_score = true;
-    c.spec.self_score = self;
+    c.spec.score.has_self_score = true;
+    c.spec.score.self_score = self;
     CheckPatterns(c);
   }
   Case alone;  // nothing but itself
-  alone.spec.has_self_score = true;
-  alone.spec.self_score = -1e5f;
+  alone.spec.score.has_self_score = true;
+  alone.spec.score.self_score = -1e5f;
   alone.spec.pattern = WindowOf(0, 0);
   alone.queries = {9};
   Check(alone);
 }
 
-TEST(Score, KeyTypes) {
-  for (KeyType type : {KeyType::kF16, KeyType::kBf16, KeyType::kI8}) {
+TEST(Score, DTypes) {
+  for (DType type : {DType::kF16, DType::kBf16, DType::kI8}) {
     for (uint32_t d : {3u, 8u, 16u, 37u}) {
       SCOPED_TRACE(testing::Message() << static_cast<int>(type) << " " << d);
       Case c;
@@ -212,7 +212,7 @@ TEST(Score, KeyTypes) {
     Case relative;
     relative.key_type = type;
     relative.buckets = 5;
-    relative.spec.distance_reach = 4;
+    relative.spec.score.max_distance = 4;
     relative.tolerance = 8e-6;
     CheckPatterns(relative);
   }

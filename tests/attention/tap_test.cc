@@ -84,7 +84,7 @@ TEST(Tap, RowsHeadsAndReductions) {
     c.spec.pattern = WindowOf(4, 3);
     CheckTaps(c);
     c.spec.pattern.dilation = 3;
-    c.spec.pattern.first = 2;
+    c.spec.pattern.global_first = 2;
     CheckTaps(c);
   }
   Case parent = FourHeads(2);
@@ -96,7 +96,7 @@ TEST(Tap, RowsHeadsAndReductions) {
   cross.queries = {40, 0, 6};
   cross.keys = {7, 3, 0};
   cross.spec.pattern = WindowOf(2, 2);
-  cross.spec.pattern.last = 1;
+  cross.spec.pattern.global_last = 1;
   CheckTaps(cross);
 }
 
@@ -106,21 +106,21 @@ TEST(Tap, ReductionsOverDifferentKeys) {
   Case c = FourHeads(2);
   c.spec.pattern.head_windows = windows;
   CheckTaps(c);
-  c.spec.weighting = Activation::kGelu;  // weights below 0
+  c.spec.weighting.kind = Activation::kGelu;  // weights below 0
   CheckTaps(c);
-  c.spec.weighting = Activation::kRelu;  // and exact zeros
+  c.spec.weighting.kind = Activation::kRelu;  // and exact zeros
   CheckTaps(c);
   c.spec.pattern = Pattern();
   c.spec.pattern.top_k = 3;
   CheckTaps(c);
   const int32_t table[] = {0, 0, 3, 1, 2, 9, 5, 5, 5, 7, 1, -1, 2, 2, 2, 0, 1, 0};
-  c.spec.weighting = Activation::kNone;
+  c.spec.weighting.kind = Activation::kNone;
   c.spec.pattern = WindowOf(4, 4);
   c.spec.pattern.block = 4;
-  c.spec.pattern.blocks = table;
-  c.spec.pattern.blocks_heads = 1;
-  c.spec.pattern.block_rows = 6;
-  c.spec.pattern.block_columns = 3;
+  c.spec.pattern.layout = table;
+  c.spec.pattern.layout_heads = 1;
+  c.spec.pattern.layout_rows = 6;
+  c.spec.pattern.layout_columns = 3;
   CheckTaps(c);
   for (const uint32_t chunk : {4u, 16u}) {
     Case clustered = FourHeads(4);
@@ -137,13 +137,13 @@ TEST(Tap, ReductionsOverDifferentKeys) {
 // Inside a window's edges there are few keys, however long the segment.
 TEST(Tap, MostVisibleKeysInside) {
   Pattern p = WindowOf(3, 4);
-  EXPECT_EQ(MostVisibleKeys(p, 1, 1000, 0), 9u);
-  p.first = 2;
-  EXPECT_EQ(MostVisibleKeys(p, 1, 1000, 0), 1000u);
-  EXPECT_EQ(MostVisibleKeys(p, 1, 1000, 0, false), 11u);
+  EXPECT_EQ(MostVisibleKeys(p, {1, 1000, 0, true}), 9u);
+  p.global_first = 2;
+  EXPECT_EQ(MostVisibleKeys(p, {1, 1000, 0, true}), 1000u);
+  EXPECT_EQ(MostVisibleKeys(p, {1, 1000, 0, false}), 11u);
   p.full_up_to = 20;
-  EXPECT_EQ(MostVisibleKeys(p, 1, 1000, 0, false), 20u);
-  EXPECT_EQ(MostVisibleKeys(p, 1, 15, 0, false), 15u);
+  EXPECT_EQ(MostVisibleKeys(p, {1, 1000, 0, false}), 20u);
+  EXPECT_EQ(MostVisibleKeys(p, {1, 15, 0, false}), 15u);
 }
 
 }  // namespace

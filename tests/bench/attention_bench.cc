@@ -74,7 +74,7 @@ struct Setup {
       : rows(n), tile_rows(std::min(tile, n)), offsets{0, n} {
     spec.heads = spec.kv_heads = heads;
     spec.d_k = spec.d_v = d;
-    spec.scale = 1.0f / std::sqrt(static_cast<float>(d));
+    spec.score.scale = 1.0f / std::sqrt(static_cast<float>(d));
     spec.pattern = pattern;
     std::mt19937 random(1);
     for (std::vector<float>* x : {&q, &k, &v}) {
@@ -82,17 +82,17 @@ struct Setup {
       for (float& value : *x) value = static_cast<float>(random() >> 8) * 0x1p-23f - 1.0f;
     }
     out.resize(q.size());
-    SetTypes(Products::kF32, KeyType::kF32);
+    SetTypes(Products::kF32, DType::kF32);
   }
 
   // Shorter keys and values are whatever the bytes of the f32 ones say (int8), or 1 to 2 (the others).
-  void SetTypes(Products products, KeyType type) {
-    spec.products = products;
+  void SetTypes(Products products, DType type) {
+    spec.score.products = products;
     key_type = type;
     scales.assign(size_t{rows} * spec.heads, 0.01f);
-    if (type == KeyType::kF16 || type == KeyType::kBf16) {
+    if (type == DType::kF16 || type == DType::kBf16) {
       for (std::vector<float>* x : {&k, &v}) {
-        const uint32_t one = type == KeyType::kF16 ? 0x3c003c00 : 0x3f803f80;
+        const uint32_t one = type == DType::kF16 ? 0x3c003c00 : 0x3f803f80;
         for (float& value : *x) {
           uint32_t bits;
           memcpy(&bits, &value, 4);
@@ -108,9 +108,9 @@ struct Setup {
     AttentionCall call = {};
     call.spec = &spec;
     call.query_segments = call.key_segments = {offsets, 1};
-    const size_t vector = spec.d_k * (key_type == KeyType::kF32 ? 4 : key_type == KeyType::kI8 ? 1 : 2);
-    call.k = {k.data(), spec.heads * vector, vector};
-    call.v = {v.data(), spec.heads * vector, vector};
+    const size_t vector = spec.d_k * (key_type == DType::kF32 ? 4 : key_type == DType::kI8 ? 1 : 2);
+    call.k = {k.data(), spec.heads * vector, vector, 0};
+    call.v = {v.data(), spec.heads * vector, vector, 0};
     call.key_type = key_type;
     call.k_scales = call.v_scales = DenseHeads<const void>(scales.data(), spec.heads, 1);
     call.scratch = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
@@ -137,7 +137,7 @@ struct Setup {
   AttentionSpec spec{};
   uint32_t rows, tile_rows;
   uint32_t offsets[2];
-  KeyType key_type = KeyType::kF32;
+  DType key_type = DType::kF32;
   std::vector<float> q, k, v, out, scales;
   std::vector<char> scratch;
 };
@@ -229,8 +229,8 @@ void BM_Products(benchmark::State& state) {
   const uint32_t n = state.range(0), d = state.range(1), side = state.range(2);
   const Pattern pattern = side == 0 ? Pattern() : WindowOf(side, side);
   Setup setup(n, 384 / d, d, 128, pattern), f32(n, 384 / d, d, 128, pattern);
-  setup.SetTypes(Products(state.range(3)), KeyType(state.range(4)));
-  f32.SetTypes(Products::kF32, KeyType(state.range(4)));
+  setup.SetTypes(Products(state.range(3)), DType(state.range(4)));
+  f32.SetTypes(Products::kF32, DType(state.range(4)));
   Measure(state, &setup);
   state.counters["of_f32"] = TimeOver(GetKernels(), &setup, &f32);
 }

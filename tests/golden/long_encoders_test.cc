@@ -138,7 +138,7 @@ TEST_P(BigBird, PaddedBatchesDifferInTheLastBlockOnly) {
     tools::Description description = WithBlocksOf(name);  // pad_eval: all zeros were recorded
     const Changed model(description);
     for (tools::Operation& operation : description.programs[0].operations) {
-      operation.attributes.erase("last");
+      operation.attributes.erase("global_last");
       operation.attributes.erase("full_up_to");
     }
     const Changed padded(description);

@@ -31,7 +31,7 @@ class LongformerVectors : public ::testing::Test {
          {"query", "key", "value", "rows"},
          {},
          "local",
-         {{"heads", kHeads}, {"pattern", "window"}, {"left", 2u}, {"right", 2u}, {"listed", true}},
+         {{"heads", kHeads}, {"pattern", "window"}, {"left", 2u}, {"right", 2u}, {"global_keys", true}},
          "local_weights"});
     program.operations.push_back({"attention",
                                   {"query_global", "key_global", "value_global"},

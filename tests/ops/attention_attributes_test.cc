@@ -1,6 +1,6 @@
 // What attributes, tensors and further inputs of attention mean, through programs and against the reference, and what
 // of them is refused.
-#include "tests/ops/attention_trial.h"
+#include "tests/ops/attention_program.h"
 
 namespace fovea::test {
 namespace {
@@ -20,8 +20,8 @@ TEST(AttentionAttributes, Edges) {
           p.has_window = false;
         }
         t.Count(Attribute::kBlock, &p.block, block);
-        t.Count(Attribute::kFirst, &p.first, block);
-        t.Count(Attribute::kLast, &p.last, 2 * block);
+        t.Count(Attribute::kGlobalFirst, &p.global_first, block);
+        t.Count(Attribute::kGlobalLast, &p.global_last, 2 * block);
         t.Check("edges");
       }
     }
@@ -74,15 +74,15 @@ TEST(AttentionAttributes, NamedBlocks) {
         Pattern& p = t.spec.pattern;
         t.Window(0, 0);
         t.Count(Attribute::kBlock, &p.block, 3);
-        t.Count(Attribute::kFirst, &p.first, first);
+        t.Count(Attribute::kGlobalFirst, &p.global_first, first);
         std::vector<int32_t> table;
         for (uint32_t i = 0; i < (by_head ? 4u : 1u) * 5 * 3; ++i)
           table.push_back(static_cast<int32_t>(i * 7 % 11) - 2);
-        p.blocks = t.Integers(kBlocks, by_head ? 20 : 5, table);
-        p.blocks_heads = by_head ? 4 : 1;
-        p.block_rows = 5;
-        p.block_columns = 3;
-        if (by_head) t.Set(Attribute::kBlocksByHead, 1);
+        p.layout = t.Integers(kBlocks, by_head ? 20 : 5, table);
+        p.layout_heads = by_head ? 4 : 1;
+        p.layout_rows = 5;
+        p.layout_columns = 3;
+        if (by_head) t.Set(Attribute::kLayoutByHead, 1);
         t.Check("named blocks");
       }
     }
@@ -105,7 +105,7 @@ TEST(AttentionAttributes, ListedRows) {
   }
 }
 
-TEST(AttentionAttributes, BestKeys) {
+TEST(AttentionAttributes, TopKeys) {
   for (const Sides sides : kBoth) {
     for (const uint32_t k : {1u, 3u, 30u}) {
       for (const bool window : {false, true}) {
@@ -127,7 +127,7 @@ TEST(AttentionAttributes, CausalAndShortSegments) {
     edges.Window(3, 3);
     edges.Set(Attribute::kCausal, 1);
     edges.spec.pattern.causal = true;
-    edges.Count(Attribute::kFirst, &edges.spec.pattern.first, 2);
+    edges.Count(Attribute::kGlobalFirst, &edges.spec.pattern.global_first, 2);
     edges.Check("causal window with edges");
     shorts.Window(1, 1);
     shorts.Count(Attribute::kFullUpTo, &shorts.spec.pattern.full_up_to, 7);
@@ -144,18 +144,18 @@ TEST(AttentionAttributes, Scores) {
   for (const Sides sides : kBoth) {
     Trial distance(sides), additive(sides), scaled(sides);
     distance.Set(Attribute::kScore, 1);
-    distance.spec.score = Score::kDistance;
-    distance.spec.scale = 1;
+    distance.spec.score.kind = Score::kDistance;
+    distance.spec.score.scale = 1;
     distance.Check("distance");
     additive.Set(Attribute::kScore, 2);
-    additive.spec.score = Score::kAdditive;
-    additive.spec.scale = 1;
-    additive.spec.additive = additive.Floats(kAdditive, 4, 6);
+    additive.spec.score.kind = Score::kAdditive;
+    additive.spec.score.scale = 1;
+    additive.spec.score.additive = additive.Floats(kAdditive, 4, 6);
     additive.Check("additive");
     scaled.Set(Attribute::kScore, 1);
     scaled.Set(Attribute::kScale, 0.25);
-    scaled.spec.score = Score::kDistance;
-    scaled.spec.scale = 0.25f;
+    scaled.spec.score.kind = Score::kDistance;
+    scaled.spec.score.scale = 0.25f;
     scaled.Window(5, 0);
     scaled.Check("scaled distance in a window");
   }
@@ -166,7 +166,7 @@ TEST(AttentionAttributes, Products) {
     Trial t(sides);
     t.Set(Attribute::kProducts, 2);
     t.Window(5, 1);
-    if (GetKernels().attention.has[2]) t.spec.products = Products::kI8;  // else f32
+    if (GetKernels().attention.has[2]) t.spec.score.products = Products::kI8;  // else f32
     t.Check("int8");
   }
 }
@@ -175,14 +175,14 @@ TEST(AttentionAttributes, CapAndWeighting) {
   for (const Sides sides : kBoth) {
     Trial cap(sides);
     cap.Set(Attribute::kCap, 0.7);
-    cap.spec.cap = 0.7f;
+    cap.spec.score.cap = 0.7f;
     cap.DistanceBias(3);
     cap.Check("cap");
     for (const Activation weighting :
          {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSilu, Activation::kSigmoid}) {
       Trial t(sides);
       t.Set(Attribute::kActivation, static_cast<uint32_t>(weighting));
-      t.spec.weighting = weighting;
+      t.spec.weighting.kind = weighting;
       t.Window(8, 3);
       t.Check("weighting " + std::to_string(static_cast<uint32_t>(weighting)));
     }
@@ -208,8 +208,8 @@ TEST(AttentionAttributes, SelfScore) {
     for (const bool causal : {false, true}) {
       Trial t(Sides::kSelf);
       t.Set(Attribute::kSelfScore, score);
-      t.spec.has_self_score = true;
-      t.spec.self_score = score;
+      t.spec.score.has_self_score = true;
+      t.spec.score.self_score = score;
       t.Set(Attribute::kCausal, causal ? 1 : 0);
       t.spec.pattern.causal = causal;
       t.Check("self_score");
@@ -223,11 +223,11 @@ TEST(AttentionAttributes, RelativeScores) {
       for (const int halves : {0, 1, 2, 3}) {
         Trial t(sides);
         const auto type = [&](int table) { return (halves & table) != 0 ? DType::kF16 : DType::kF32; };
-        t.spec.distance_reach = 4;
-        t.spec.relative.bucket_count = 5;
-        if ((which & 1) != 0) t.spec.relative.keys = t.Floats(kRelativeKeys, 4 * 5, 6, type(1));
-        if ((which & 2) != 0) t.spec.relative.queries = t.Floats(kRelativeQueries, 4 * 5, 6, type(2));
-        t.spec.relative.buckets = t.Integers(kBuckets, 1, {0, 0, 1, 1, 2, 3, 3, 4, 4});
+        t.spec.score.max_distance = 4;
+        t.spec.score.relative.bucket_count = 5;
+        if ((which & 1) != 0) t.spec.score.relative.keys = t.Floats(kRelativeKeys, 4 * 5, 6, type(1));
+        if ((which & 2) != 0) t.spec.score.relative.queries = t.Floats(kRelativeQueries, 4 * 5, 6, type(2));
+        t.spec.score.relative.buckets = t.Integers(kBuckets, 1, {0, 0, 1, 1, 2, 3, 3, 4, 4});
         if (which == 3) t.DistanceBias(4);
         t.Check("relative " + std::to_string(which) + ", halves " + std::to_string(halves));
       }
@@ -241,14 +241,14 @@ TEST(AttentionAttributes, Coordinates) {
       Trial t(Sides::kFixed);
       std::vector<int32_t> places;
       for (uint32_t i = 0; i < sets * (kFixedRows + 1); ++i) places.push_back(static_cast<int32_t>(i * 5 % 7) * 3 - 4);
-      t.spec.coordinates = t.Integers(kCoordinates, sets, places);
-      t.spec.coordinate_sets = sets;
-      t.spec.coordinate_positions = kFixedRows + 1;  // a column more than the segments have rows
+      t.spec.positions.coordinates = t.Integers(kCoordinates, sets, places);
+      t.spec.positions.coordinate_sets = sets;
+      t.spec.positions.coordinate_positions = kFixedRows + 1;  // a column more than the segments have rows
       if (relative) {
-        t.spec.distance_reach = 2;
-        t.spec.relative.keys = t.Floats(kRelativeKeys, 4 * 3, 6);
-        t.spec.relative.buckets = t.Integers(kBuckets, 1, {2, 0, 1, 1, 0});
-        t.spec.relative.bucket_count = 3;
+        t.spec.score.max_distance = 2;
+        t.spec.score.relative.keys = t.Floats(kRelativeKeys, 4 * 3, 6);
+        t.spec.score.relative.buckets = t.Integers(kBuckets, 1, {2, 0, 1, 1, 0});
+        t.spec.score.relative.bucket_count = 3;
       } else {
         t.DistanceBias(9);
       }
@@ -263,14 +263,14 @@ TEST(AttentionAttributes, QueriesOfSeveralKeysAndRowsApart) {
       for (const uint32_t apart : {0u, 1u, 4u}) {
         for (const int which : {0, 1, 2, 3}) {
           Trial t(sides);
-          t.Count(Attribute::kQueryStride, &t.spec.query_stride, stride);
-          t.Count(Attribute::kApart, &t.spec.apart, apart);
+          t.Count(Attribute::kQueryStride, &t.spec.positions.query_stride, stride);
+          t.Count(Attribute::kApart, &t.spec.positions.apart, apart);
           t.DistanceBias(7);
           if (which != 0) {
-            t.spec.relative.bucket_count = 5;
-            if ((which & 1) != 0) t.spec.relative.keys = t.Floats(kRelativeKeys, 4 * 5, 6);
-            if ((which & 2) != 0) t.spec.relative.queries = t.Floats(kRelativeQueries, 4 * 5, 6);
-            t.spec.relative.buckets = t.Integers(kBuckets, 1, {0, 0, 1, 1, 2, 3, 3, 4, 4, 0, 3, 2, 1, 1, 0});
+            t.spec.score.relative.bucket_count = 5;
+            if ((which & 1) != 0) t.spec.score.relative.keys = t.Floats(kRelativeKeys, 4 * 5, 6);
+            if ((which & 2) != 0) t.spec.score.relative.queries = t.Floats(kRelativeQueries, 4 * 5, 6);
+            t.spec.score.relative.buckets = t.Integers(kBuckets, 1, {0, 0, 1, 1, 2, 3, 3, 4, 4, 0, 3, 2, 1, 1, 0});
           }
           t.Check("query_stride " + std::to_string(stride) + ", apart " + std::to_string(apart));
         }
@@ -279,18 +279,18 @@ TEST(AttentionAttributes, QueriesOfSeveralKeysAndRowsApart) {
     Trial t(sides);
     t.Window(5, 3);
     t.Count(Attribute::kDilation, &t.spec.pattern.dilation, 2);
-    t.Count(Attribute::kQueryStride, &t.spec.query_stride, 2);
-    t.Count(Attribute::kApart, &t.spec.apart, 3);
+    t.Count(Attribute::kQueryStride, &t.spec.positions.query_stride, 2);
+    t.Count(Attribute::kApart, &t.spec.positions.apart, 3);
     t.DistanceBias(4);
     t.KeyBias(true);
     t.Check("in a dilated window");
   }
   Trial fixed(Sides::kFixed);
   std::vector<int32_t> places = {4, 1, 0, 2, 9, 3, 5};
-  fixed.spec.coordinates = fixed.Integers(kCoordinates, 1, places);
-  fixed.spec.coordinate_sets = 1;
-  fixed.spec.coordinate_positions = kFixedRows + 1;
-  fixed.Count(Attribute::kApart, &fixed.spec.apart, 2);
+  fixed.spec.positions.coordinates = fixed.Integers(kCoordinates, 1, places);
+  fixed.spec.positions.coordinate_sets = 1;
+  fixed.spec.positions.coordinate_positions = kFixedRows + 1;
+  fixed.Count(Attribute::kApart, &fixed.spec.positions.apart, 2);
   fixed.DistanceBias(9);
   fixed.Check("apart, with coordinates");
 }
@@ -305,8 +305,8 @@ TEST(AttentionAttributes, Clustered) {
         t.spec.pattern.causal = causal;
         if (causal) {
           t.Set(Attribute::kSelfScore, -1e5);
-          t.spec.has_self_score = true;
-          t.spec.self_score = -1e5f;
+          t.spec.score.has_self_score = true;
+          t.spec.score.self_score = -1e5f;
         }
         t.Check("clustered in " + std::to_string(rounds) + " rounds");
       }
@@ -320,78 +320,21 @@ TEST(AttentionAttributes, ManyAtOnce) {
     Pattern& p = t.spec.pattern;
     t.Window(2, 2);
     t.Count(Attribute::kBlock, &p.block, 2);
-    t.Count(Attribute::kFirst, &p.first, 2);
-    t.Count(Attribute::kLast, &p.last, 2);
+    t.Count(Attribute::kGlobalFirst, &p.global_first, 2);
+    t.Count(Attribute::kGlobalLast, &p.global_last, 2);
     t.Count(Attribute::kFullUpTo, &p.full_up_to, 3);
     t.KeyBias(true);
     t.Listed();
     t.Set(Attribute::kCap, 2);
-    t.spec.cap = 2;
+    t.spec.score.cap = 2;
     t.DistanceBias(5);
-    p.blocks = t.Integers(kBlocks, 6, {0, 7, 3, 3, 1, 9, 2, 2, 5, 0, 4, 1});
-    p.blocks_heads = 1;
-    p.block_rows = 6;
-    p.block_columns = 2;
+    p.layout = t.Integers(kBlocks, 6, {0, 7, 3, 3, 1, 9, 2, 2, 5, 0, 4, 1});
+    p.layout_heads = 1;
+    p.layout_rows = 6;
+    p.layout_columns = 2;
     t.Check("many at once");
   }
 }
-
-// A program with all kinds of inputs; its last operation is attention over q, k and v in `tokens` unless changed.
-struct Program {
-  ModelBuilder b;
-  uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), others = b.Space("others", texts);
-  uint32_t patches = b.FixedSpace("patches", texts, 6), chosen = b.SelectedSpace("chosen", tokens);
-  uint32_t of_others = b.SelectedSpace("of_others", others);
-  uint32_t q = b.Input("q", tokens, 12), other = b.Input("other", others, 12), patch = b.Input("patch", patches, 12);
-  uint32_t bias = b.Input("bias", tokens, 1), by_head = b.Input("by_head", tokens, 4), wide = b.Input("w", tokens, 3);
-  uint32_t far_bias = b.Input("far_bias", others, 1), marks = b.Input("marks", tokens, 1, DType::kI32);
-  uint32_t far_marks = b.Input("far_marks", others, 1, DType::kI32);
-  uint32_t space = tokens;
-  std::vector<uint32_t> inputs = {q, q, q}, tensors = std::vector<uint32_t>(kAttentionTensors, kBlobNone);
-  Attributes attributes = {{Attribute::kHeads, 4}};
-
-  Program& Set(Attribute key, double value) {
-    attributes.emplace_back(key, value);
-    return *this;
-  }
-  Program& Floats(AttentionTensor i, uint32_t rows, uint32_t width, DType type = DType::kF32) {
-    tensors[i] = b.RandomTensor(rows, width, type);
-    return *this;
-  }
-  Program& Integers(AttentionTensor i, uint32_t rows, const std::vector<float>& values) {
-    tensors[i] = b.Tensor(rows, static_cast<uint32_t>(values.size()) / rows, values, DType::kI32);
-    return *this;
-  }
-  Program& With(uint32_t input) {
-    inputs.push_back(input);
-    return *this;
-  }
-  Program& Cross() {
-    inputs = {q, other, other};
-    return *this;
-  }
-  Program& Patches() {
-    inputs = {patch, patch, patch};
-    space = patches;
-    return *this;
-  }
-  uint32_t Rows() { return b.Op(OpCode::kSelect, {marks}, {}, chosen, 1); }
-  uint32_t FarRows() { return b.Op(OpCode::kSelect, {far_marks}, {}, of_others, 1); }
-  uint32_t Sorted(uint32_t of, uint32_t in, uint32_t rounds, uint32_t heads = 4) {
-    const uint32_t hash =
-        b.Op(OpCode::kHash, {of}, {b.RandomTensor(2 * heads * rounds, 12 / heads)}, in, heads * rounds,
-             {{Attribute::kHeads, heads}, {Attribute::kRounds, rounds}, {Attribute::kBuckets, 4}});
-    return b.Op(OpCode::kSort, {hash}, {}, in, 2 * heads * rounds);
-  }
-};
-
-void Expect(fovea_status status, const char* what, const std::function<void(Program&)>& change) {
-  Program p;
-  change(p);
-  p.b.Op(OpCode::kAttention, p.inputs, p.tensors, p.space, 12, p.attributes);
-  ExpectStatus(p.b, status, what);
-}
-void ExpectShape(const char* what, const std::function<void(Program&)>& change) { Expect(FOVEA_E_SHAPE, what, change); }
 
 using A = Attribute;
 constexpr double kMost = 4294967295.0;
@@ -405,10 +348,10 @@ TEST(AttentionAttributes, PatternsAreChecked) {
   ExpectShape("no block", [](Program& p) { p.Set(A::kBlock, 0); });
   ExpectShape("block", [](Program& p) { p.Set(A::kBlock, (1 << 20) + 1); });
   ExpectShape("dilated blocks", [](Program& p) { p.Set(A::kBlock, 2).Set(A::kDilation, 2); });
-  Expect(FOVEA_OK, "edges", [](Program& p) { p.Set(A::kBlock, 2).Set(A::kFirst, 2).Set(A::kLast, 4); });
-  Expect(FOVEA_OK, "large edges", [](Program& p) { p.Set(A::kFirst, kMost).Set(A::kLast, kMost); });
-  ExpectShape("half a block", [](Program& p) { p.Set(A::kBlock, 2).Set(A::kFirst, 3); });
-  ExpectShape("half a block", [](Program& p) { p.Set(A::kBlock, 2).Set(A::kLast, 1); });
+  Expect(FOVEA_OK, "edges", [](Program& p) { p.Set(A::kBlock, 2).Set(A::kGlobalFirst, 2).Set(A::kGlobalLast, 4); });
+  Expect(FOVEA_OK, "large edges", [](Program& p) { p.Set(A::kGlobalFirst, kMost).Set(A::kGlobalLast, kMost); });
+  ExpectShape("half a block", [](Program& p) { p.Set(A::kBlock, 2).Set(A::kGlobalFirst, 3); });
+  ExpectShape("half a block", [](Program& p) { p.Set(A::kBlock, 2).Set(A::kGlobalLast, 1); });
   ExpectShape("top_k", [](Program& p) { p.Set(A::kTopK, (1 << 20) + 1); });
   Expect(FOVEA_OK, "full_up_to", [](Program& p) { p.Set(A::kFullUpTo, kMost).Set(A::kCausal, 1); });
 
@@ -430,8 +373,8 @@ TEST(AttentionAttributes, PatternsAreChecked) {
   const std::vector<float> blocks = {0, -1, 1000000, 2, 2, 2, 3, 1};
   Expect(FOVEA_OK, "blocks", [&](Program& p) { p.Set(A::kBlock, 2).Integers(kBlocks, 2, blocks); });
   Expect(FOVEA_OK, "blocks by head",
-         [&](Program& p) { p.Set(A::kBlock, 2).Set(A::kBlocksByHead, 1).Integers(kBlocks, 4, blocks); });
-  ExpectShape("blocks by head", [&](Program& p) { p.Set(A::kBlocksByHead, 1).Integers(kBlocks, 2, blocks); });
+         [&](Program& p) { p.Set(A::kBlock, 2).Set(A::kLayoutByHead, 1).Integers(kBlocks, 4, blocks); });
+  ExpectShape("blocks by head", [&](Program& p) { p.Set(A::kLayoutByHead, 1).Integers(kBlocks, 2, blocks); });
   ExpectShape("type of blocks", [](Program& p) { p.Floats(kBlocks, 2, 4); });
   ExpectShape("columns of blocks", [](Program& p) { p.Integers(kBlocks, 1, std::vector<float>(4097)); });
   ExpectShape("blocks and dilation", [&](Program& p) { p.Set(A::kDilation, 2).Integers(kBlocks, 2, blocks); });
@@ -538,7 +481,7 @@ TEST(AttentionAttributes, InputsAreChecked) {
   };
   Expect(FOVEA_OK, "centers", [&](Program& p) { centered(p, p.bias).Set(A::kGaussian, 1); });
   Expect(FOVEA_OK, "fractions", [&](Program& p) { centered(p, p.bias, 2); });
-  ExpectShape("kind of centers", [&](Program& p) { centered(p, p.bias, 3); });
+  Expect(FOVEA_E_OP, "kind of centers", [&](Program& p) { centered(p, p.bias, 3); });
   Expect(record, "no centers",
          [](Program& p) { p.Set(A::kPattern, 1).Set(A::kLeft, 2).Set(A::kRight, 2).Set(A::kCenters, 1); });
   ExpectShape("width of centers", [&](Program& p) { centered(p, p.by_head); });
@@ -550,18 +493,28 @@ TEST(AttentionAttributes, InputsAreChecked) {
   ExpectShape("dilated around centers", [&](Program& p) { centered(p, p.bias).Set(A::kDilation, 2); });
   ExpectShape("causal around centers", [&](Program& p) { centered(p, p.bias).Set(A::kCausal, 1); });
   ExpectShape("best around centers", [&](Program& p) { centered(p, p.bias).Set(A::kTopK, 1); });
-  ExpectShape("edges and centers", [&](Program& p) { centered(p, p.bias).Set(A::kFirst, 1); });
+  ExpectShape("edges and centers", [&](Program& p) { centered(p, p.bias).Set(A::kGlobalFirst, 1); });
 
-  Expect(FOVEA_OK, "listed", [](Program& p) { p.Set(A::kListed, 1).With(p.Rows()); });
-  Expect(FOVEA_OK, "listed of the keys", [](Program& p) { p.Cross().Set(A::kListed, 1).With(p.FarRows()); });
-  ExpectShape("listed of the queries", [](Program& p) { p.Cross().Set(A::kListed, 1).With(p.Rows()); });
-  ExpectShape("listed elsewhere", [](Program& p) { p.Set(A::kListed, 1).With(p.FarRows()); });
-  ExpectShape("listed by the caller", [](Program& p) { p.Set(A::kListed, 1).With(p.marks); });
+  Expect(FOVEA_OK, "listed", [](Program& p) { p.Set(A::kGlobalKeys, 1).With(p.Rows()); });
+  Expect(FOVEA_OK, "listed of the keys", [](Program& p) { p.Cross().Set(A::kGlobalKeys, 1).With(p.FarRows()); });
+  ExpectShape("listed of the queries", [](Program& p) { p.Cross().Set(A::kGlobalKeys, 1).With(p.Rows()); });
+  ExpectShape("listed elsewhere", [](Program& p) { p.Set(A::kGlobalKeys, 1).With(p.FarRows()); });
+  ExpectShape("listed by the caller", [](Program& p) { p.Set(A::kGlobalKeys, 1).With(p.marks); });
   Expect(FOVEA_OK, "all inputs", [](Program& p) {
-    const uint32_t rows = p.Rows(), sorted = p.Sorted(p.q, p.tokens, 2);
-    p.Set(A::kKeyBias, 1).Set(A::kListed, 1).Set(A::kRounds, 2).Set(A::kChunk, 3);
-    p.With(p.bias).With(rows).With(sorted);
+    p.Set(A::kKeyBias, 1).Set(A::kGlobalKeys, 1).Set(A::kPairBias, 1).With(p.bias).With(p.Rows()).With(p.wide);
   });
+  Expect(FOVEA_OK, "pair_bias", [](Program& p) { p.Set(A::kPairBias, 1).With(p.wide); });
+  Expect(FOVEA_OK, "pair_bias by head", [](Program& p) { p.Set(A::kPairBias, 4).With(p.q); });
+  ExpectShape("pair_bias of some heads", [](Program& p) { p.Set(A::kPairBias, 2).With(p.q); });
+  ExpectShape("width of pair_bias", [](Program& p) { p.Set(A::kPairBias, 4).With(p.wide); });
+  ExpectShape("type of pair_bias", [](Program& p) { p.Set(A::kPairBias, 1).With(p.marks); });
+  ExpectShape("pair_bias elsewhere", [](Program& p) { p.Set(A::kPairBias, 1).With(p.far_bias); });
+  ExpectShape("short pair_bias",
+              [](Program& p) { p.Patches().Set(A::kPairBias, 1).With(p.b.Input("five", p.patches, 5)); });
+  Expect(record, "no pair_bias", [](Program& p) { p.Set(A::kPairBias, 1); });
+  Expect(FOVEA_OK, "aligned to the end", [](Program& p) { p.Cross().Set(A::kOrigin, 2).Set(A::kCausal, 1); });
+  Expect(FOVEA_E_OP, "starts that nothing says", [](Program& p) { p.Set(A::kOrigin, 1); });
+  Expect(FOVEA_E_OP, "unknown origin", [](Program& p) { p.Set(A::kOrigin, 3); });
 
   const auto clustered = [](Program& p, uint32_t sorted) -> Program& {
     return p.Set(A::kRounds, 2).Set(A::kChunk, 3).With(sorted);
@@ -586,6 +539,14 @@ TEST(AttentionAttributes, InputsAreChecked) {
   ExpectShape("chunks of queries elsewhere", [](Program& p) { p.Cross().Set(A::kChunk, 3); });
   ExpectShape("clustered best", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2)).Set(A::kTopK, 2); });
   ExpectShape("best in chunks", [](Program& p) { p.Set(A::kChunk, 3).Set(A::kTopK, 2); });
+  // What the C function refuses, too.
+  for (const auto& [key, value] :
+       Attributes{{A::kPattern, 2}, {A::kGlobalFirst, 1}, {A::kFullUpTo, 9}, {A::kOrigin, 2}}) {
+    ExpectShape("clustered and more",
+                [&, k = key, v = value](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2)).Set(k, v); });
+  }
+  ExpectShape("neighbours of no chunk", [](Program& p) { p.Set(A::kChunksBefore, 1); });
+  Expect(FOVEA_E_OP, "sides of all", [](Program& p) { p.Set(A::kLeft, 2); });
   ExpectShape("clustered and relative", [&](Program& p) {
     clustered(p, p.Sorted(p.q, p.tokens, 2)).Floats(kRelativeKeys, 8, 3).Integers(kBuckets, 1, {0, 1, 1});
   });

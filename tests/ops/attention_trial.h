@@ -34,7 +34,7 @@ class Trial {
     spec.kv_heads = kv_heads;
     spec.d_k = d_k;
     spec.d_v = d_v;
-    spec.scale = static_cast<float>(1 / std::sqrt(double{1} * d_k));
+    spec.score.scale = static_cast<float>(1 / std::sqrt(double{1} * d_k));
     Set(Attribute::kHeads, heads);
     Set(Attribute::kKvHeads, kv_heads);
     texts_ = b_.Space("texts");
@@ -70,8 +70,8 @@ class Trial {
     return integers_.back().data();
   }
   void DistanceBias(uint32_t reach) {
-    spec.distance_bias = Floats(kDistanceBias, spec.heads, 2 * reach + 1);
-    spec.distance_reach = reach;
+    spec.score.distance_bias = Floats(kDistanceBias, spec.heads, 2 * reach + 1);
+    spec.score.max_distance = reach;
   }
 
   // Inputs after q, k and v, in the order in which the operation takes them.
@@ -84,14 +84,14 @@ class Trial {
     Window(reach, reach);
     Set(Attribute::kCenters, static_cast<uint32_t>(centers));
     Set(Attribute::kGaussian, gaussian ? 1 : 0);
-    spec.centers = centers;
-    spec.gaussian = gaussian;
+    spec.pattern.centers = centers;
+    spec.weighting.gaussian = gaussian;
     centers_ = b_.Input("centers", queries_, 1);
     inputs_.push_back(centers_);
   }
   void Listed() {
-    Set(Attribute::kListed, 1);
-    spec.pattern.listed = true;
+    Set(Attribute::kGlobalKeys, 1);
+    spec.pattern.global_keys = true;
     marks_ = b_.Input("marks", keys_, 1, DType::kI32);
     has_marks_ = true;
   }
@@ -168,11 +168,11 @@ class Trial {
     call.k = DenseHeads<const void>(k.data(), spec.kv_heads, spec.d_k);
     call.v = DenseHeads<const void>(v.data(), spec.kv_heads, spec.d_v);
     if (bias_width_ > 0) {
-      call.key_bias = {bias.data(), bias_width_ * sizeof(float), bias_width_ > 1 ? sizeof(float) : 0};
+      call.key_bias = {bias.data(), bias_width_ * sizeof(float), bias_width_ > 1 ? sizeof(float) : 0, 0};
     }
     std::vector<float> centers = b_.RandomFloats(rows, 9.0f);
-    if (spec.centers != Centers::kNone) {
-      for (float& center : centers) center /= spec.centers == Centers::kFractions ? 15.0f : 1.0f;
+    if (spec.pattern.centers != Centers::kNone) {
+      for (float& center : centers) center /= spec.pattern.centers == Centers::kFractions ? 15.0f : 1.0f;
       feed.floats.push_back({centers_, centers});
       call.centers = centers.data();
       call.center_stride = sizeof(float);
@@ -188,8 +188,8 @@ class Trial {
         listed_offsets.push_back(static_cast<uint32_t>(listed.size()));
       }
       feed.ids = {{marks_, marks}};
-      call.listed = listed.data();
-      call.listed_segments = {listed_offsets.data(), count};
+      call.global_keys = listed.data();
+      call.global_key_segments = {listed_offsets.data(), count};
     }
     const std::vector<float> found = RunTiled(b_, feed, y);
 

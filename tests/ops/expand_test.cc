@@ -298,7 +298,7 @@ TEST(Expand, UsesAreChecked) {
     p.b.Op(OpCode::kGather, {rows, again}, {}, p.again, 1);
   });
   refused("listed rows in other segments", shape, [](Program& p) {
-    p.b.Op(OpCode::kAttention, {p.x, p.x, p.x, p.Expand(p.Select())}, {}, p.tokens, 8, {{Attribute::kListed, 1}});
+    p.b.Op(OpCode::kAttention, {p.x, p.x, p.x, p.Expand(p.Select())}, {}, p.tokens, 8, {{Attribute::kGlobalKeys, 1}});
   });
   // Positions: as many as certain rows of the source, where all of them may be chosen.
   for (const uint32_t rows : {4u, 5u}) {

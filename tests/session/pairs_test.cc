@@ -19,7 +19,7 @@ TEST(StepPairs, FollowTheSegments) {
   const Attributes window = {
       {Attribute::kHeads, 3}, {Attribute::kPattern, 1}, {Attribute::kLeft, 2}, {Attribute::kRight, 0}};
   Attributes listed = window;
-  listed.emplace_back(Attribute::kListed, 1);
+  listed.emplace_back(Attribute::kGlobalKeys, 1);
   b.Op(OpCode::kAdd, {x, x}, {}, tokens, 6);
   b.Op(OpCode::kAttention, {x, x, x}, {}, tokens, 6, window);
   b.SetOutput(b.Op(OpCode::kAttention, {asked, x, x}, {}, texts, 6, {{Attribute::kHeads, 2}}));

@@ -36,7 +36,7 @@ struct TapProgram {
     if (listed) {
       rows = b.Op(OpCode::kSelect, {mask}, {}, chosen, 1);
       inputs.push_back(rows);
-      attributes.push_back({Attribute::kListed, 1});
+      attributes.push_back({Attribute::kGlobalKeys, 1});
     }
     if (rounds > 0) {
       const uint32_t columns = kHeads * rounds;
@@ -212,8 +212,8 @@ class TapCase {
         }
         listed_offsets.push_back(static_cast<uint32_t>(listed.size()));
       }
-      call.listed = listed.data();
-      call.listed_segments = {listed_offsets.data(), static_cast<uint32_t>(keys_.size())};
+      call.global_keys = listed.data();
+      call.global_key_segments = {listed_offsets.data(), static_cast<uint32_t>(keys_.size())};
     }
     std::vector<int32_t> sorted;
     if (program_.sorted != kBlobNone) {

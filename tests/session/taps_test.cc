@@ -51,10 +51,10 @@ TEST(Taps, Windows) {
 
 TEST(Taps, EdgesAndListedRows) {
   for (const Queries queries : {Queries::kKeys, Queries::kOthers, Queries::kTexts}) {
-    CheckAll({queries, With(kWindow, {{Attribute::kFirst, 1}, {Attribute::kLast, 2}})});
+    CheckAll({queries, With(kWindow, {{Attribute::kGlobalFirst, 1}, {Attribute::kGlobalLast, 2}})});
   }
   CheckAll({Queries::kKeys, kWindow, true});
-  CheckAll({Queries::kKeys, With(kWindow, {{Attribute::kFirst, 2}}), true});
+  CheckAll({Queries::kKeys, With(kWindow, {{Attribute::kGlobalFirst, 2}}), true});
 }
 
 TEST(Taps, NamedBlocks) {
@@ -62,10 +62,14 @@ TEST(Taps, NamedBlocks) {
       {Attribute::kPattern, 1}, {Attribute::kLeft, 4}, {Attribute::kRight, 4}, {Attribute::kBlock, 4}};
   const std::vector<float> table = {0, 0, 3, 1, 2, 9, 5, 5, 5, 7, 1, -1, 2, 2, 2, 0, 1, 0};
   CheckAll({Queries::kKeys, blocks, false, 0, {{3, table}}});
-  CheckAll({Queries::kKeys, With(blocks, {{Attribute::kFirst, 4}, {Attribute::kLast, 4}}), false, 0, {{3, table}}});
+  CheckAll({Queries::kKeys,
+            With(blocks, {{Attribute::kGlobalFirst, 4}, {Attribute::kGlobalLast, 4}}),
+            false,
+            0,
+            {{3, table}}});
 }
 
-TEST(Taps, BestKeysAndClusters) {
+TEST(Taps, TopKAndClusters) {
   CheckAll({Queries::kKeys, {{Attribute::kTopK, 3}}});
   for (const uint32_t chunk : {3u, 16u}) {
     CheckAll({Queries::kKeys, {{Attribute::kChunk, chunk}, {Attribute::kChunksBefore, 1}}, false, 2});
@@ -157,7 +161,7 @@ TEST(Taps, MemoryFollowsThePattern) {
   EXPECT_EQ(TapBytes(kWindow, sparse, 4096), 4096 * (4 + 8 + kHeads * (4 + 7 * 8)) + 64u);
   EXPECT_EQ(TapBytes(kWindow, dense, 1024), 1024 * (4 + kHeads * 1024 * 4u));
   // Only the rows on the edges have room for all keys.
-  const Attributes edges = With(kWindow, {{Attribute::kFirst, 1}});
+  const Attributes edges = With(kWindow, {{Attribute::kGlobalFirst, 1}});
   EXPECT_EQ(TapBytes(edges, sparse, 4096), 4096 * (4 + 8 + kHeads * (4 + 8 * 8)) + 64u + kHeads * 8 * (4096 - 8));
   fovea_tap last = sparse;
   last.rows = FOVEA_TAP_ROWS_LAST;
@@ -168,7 +172,7 @@ TEST(Taps, MemoryFollowsThePattern) {
 // Neighbours on both sides of every block stay as they are, and one byte less is refused.
 TEST(Taps, ExactMemory) {
   for (const fovea_tap& asked : AllTaps(0)) {
-    TapProgram program(Queries::kKeys, With(kWindow, {{Attribute::kLast, 1}}));
+    TapProgram program(Queries::kKeys, With(kWindow, {{Attribute::kGlobalLast, 1}}));
     const uint32_t texts = program.texts, tokens = program.tokens;
     fovea_tap tap = asked;
     tap.step = program.step;
@@ -201,6 +205,58 @@ TEST(Taps, ExactMemory) {
       }
     }
   }
+}
+
+// The weights of a row are the softmax of its scores.
+TEST(Taps, Scores) {
+  std::vector<std::vector<float>> kept;
+  uint32_t stride = 0;
+  for (const uint32_t what : {FOVEA_KEEP_WEIGHTS, FOVEA_KEEP_SCORES}) {
+    TapProgram program(Queries::kKeys, kWindow);
+    fovea_tap tap = TapOf(program.step, FOVEA_TAP_DENSE);
+    tap.what = what;
+    const uint32_t tokens = program.tokens;
+    const TapCase c(std::move(program), kKeys, {});
+    fovea_session_options options = Options(c.limits(), 2, 5);
+    options.taps = &tap;
+    options.tap_count = 1;
+    TestSession session(c.model(), options);
+    c.Run(&session);
+    fovea_weights w = {};
+    ASSERT_EQ(fovea_session_weights(session.session, 0, &w, nullptr), FOVEA_OK);
+    stride = w.stride;
+    const Lengths lengths = session.Segments(tokens);
+    size_t line = 0;
+    for (const uint32_t length : lengths) {
+      for (uint32_t i = 0; i < length * kHeads; ++i, ++line) {
+        kept.emplace_back(w.data + line * stride, w.data + line * stride + length);
+      }
+    }
+  }
+  const size_t lines = kept.size() / 2;
+  for (size_t line = 0; line < lines; ++line) {
+    const std::vector<float>&weights = kept[line], &scores = kept[lines + line];
+    double sum = 0.0;
+    for (const float score : scores) sum += std::exp(double{score});
+    for (size_t key = 0; key < scores.size(); ++key) {
+      EXPECT_EQ(weights[key] == 0.0f, std::isinf(scores[key])) << line << " " << key;
+      EXPECT_NEAR(std::exp(double{scores[key]}) / sum, weights[key], 1e-5) << line << " " << key;
+    }
+  }
+  TapProgram program(Queries::kKeys, kWindow);
+  fovea_tap tap = TapOf(program.step, FOVEA_TAP_DENSE);
+  const TapCase c(std::move(program), kKeys, {});
+  fovea_session_options options = Options(c.limits(), 2, 5);
+  options.taps = &tap;
+  options.tap_count = 1;
+  fovea_session_memory sizes = {};
+  sizes.struct_size = sizeof(sizes);
+  tap.what = FOVEA_KEEP_SCORES;
+  tap.reduce = FOVEA_REDUCE_MEAN;
+  EXPECT_EQ(fovea_session_size(c.model().model, &options, &sizes, nullptr), FOVEA_E_OPTION);
+  tap.reduce = FOVEA_REDUCE_NONE;
+  tap.what = 2;
+  EXPECT_EQ(fovea_session_size(c.model().model, &options, &sizes, nullptr), FOVEA_E_OPTION);
 }
 
 TEST(Taps, NoHeap) {

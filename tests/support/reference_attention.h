@@ -21,7 +21,8 @@ inline int TimesSeen(const Pattern& p, uint32_t head, int64_t query, int64_t key
   if (keys <= int64_t{p.full_up_to}) return 1;
   const int64_t block = p.block, blocks = (keys + block - 1) / block;
   const auto on_edge = [&](int64_t at) {
-    return at < int64_t{p.first} || (p.last > 0 && at >= (blocks - int64_t{p.last} / block) * block);
+    return at < int64_t{p.global_first} ||
+           (p.global_last > 0 && at >= (blocks - int64_t{p.global_last} / block) * block);
   };
   if (on_edge(query)) return 1;
   int times = 0;
@@ -41,12 +42,12 @@ inline int TimesSeen(const Pattern& p, uint32_t head, int64_t query, int64_t key
     }
   }
   if (on_edge(key)) times = 1;
-  if (p.listed && std::find(listed.begin(), listed.end(), key) != listed.end()) times = 1;
-  if (p.blocks != nullptr) {
-    const int64_t row = query / block - int64_t{p.first} / block;
-    if (row >= 0 && row < int64_t{p.block_rows}) {
-      const int32_t* names = p.blocks + ((p.blocks_heads > 1 ? head : 0) * p.block_rows + row) * p.block_columns;
-      times += static_cast<int>(std::count(names, names + p.block_columns, key / block));
+  if (p.global_keys && std::find(listed.begin(), listed.end(), key) != listed.end()) times = 1;
+  if (p.layout != nullptr) {
+    const int64_t row = query / block - int64_t{p.global_first} / block;
+    if (row >= 0 && row < int64_t{p.layout_rows}) {
+      const int32_t* names = p.layout + ((p.layout_heads > 1 ? head : 0) * p.layout_rows + row) * p.layout_columns;
+      times += static_cast<int>(std::count(names, names + p.layout_columns, key / block));
     }
   }
   return times;
@@ -66,19 +67,19 @@ inline double HalfToDouble(uint16_t bits, bool bf16) {
 }
 
 // Element i of a row of a head, whatever its type.
-inline double Element(const HeadRows& rows, KeyType type, const HeadRows& scales, size_t row, size_t head, size_t i) {
+inline double Element(const HeadRows& rows, DType type, const HeadRows& scales, size_t row, size_t head, size_t i) {
   const auto* at = static_cast<const uint8_t*>(rows.data) + row * rows.row_stride + head * rows.head_stride;
   uint16_t bits;
   switch (type) {
-    case KeyType::kF32:
+    case DType::kF32:
       return reinterpret_cast<const float*>(at)[i];
-    case KeyType::kI8:
+    case DType::kI8:
       return double{*reinterpret_cast<const float*>(static_cast<const uint8_t*>(scales.data) + row * scales.row_stride +
                                                     head * scales.head_stride)} *
              reinterpret_cast<const int8_t*>(at)[i];
     default:
       memcpy(&bits, at + 2 * i, 2);
-      return HalfToDouble(bits, type == KeyType::kBf16);
+      return HalfToDouble(bits, type == DType::kBf16);
   }
 }
 
@@ -92,6 +93,7 @@ inline double ToBf16(double x) {
 struct ReferenceAttention {
   std::vector<double> out;      // [query rows, heads, d_v]
   std::vector<double> weights;  // [query rows, heads, weights_stride]
+  std::vector<double> scores;   // the same; -infinity where a key is not seen
 };
 
 class ReferenceRun {
@@ -103,6 +105,7 @@ class ReferenceRun {
   ReferenceAttention Run() {
     result_.out.assign(size_t{query_rows_} * spec_.heads * spec_.d_v, 0.0);
     result_.weights.assign(size_t{query_rows_} * spec_.heads * stride_, 0.0);
+    result_.scores.assign(result_.weights.size(), -INFINITY);
     for (uint32_t row = 0; row < query_rows_; ++row) {
       uint32_t segment = row, position = 0;
       if (spec_.pairing == Pairing::kPaired) {
@@ -111,6 +114,9 @@ class ReferenceRun {
         while (offsets[segment + 1] <= row) ++segment;
         position = row - offsets[segment];
       }
+      const uint32_t queries = spec_.pairing == Pairing::kPaired ? call_.query_segments.length(segment) : 1;
+      place_ = position;
+      position += call_.StartOf(segment, queries, call_.key_segments.length(segment));
       for (uint32_t head = 0; head < spec_.heads; ++head) RunRow(row, segment, position, head);
     }
     return std::move(result_);
@@ -136,6 +142,9 @@ class ReferenceRun {
       kept.assign(keys, false);
       for (size_t i = 0; i < order.size() && i < spec_.pattern.top_k; ++i) kept[order[i]] = true;
     }
+    for (uint32_t key = 0; key < keys; ++key) {
+      if (times[key] > 0 && kept[key]) result_.scores[(size_t{row} * spec_.heads + head) * stride_ + key] = score[key];
+    }
     double max = -INFINITY, sum = 0.0;
     for (uint32_t key = 0; key < keys; ++key) {
       if (times[key] > 0 && kept[key]) max = std::max(max, score[key]);
@@ -143,20 +152,22 @@ class ReferenceRun {
     double* weights = &result_.weights[(size_t{row} * spec_.heads + head) * stride_];
     for (uint32_t key = 0; key < keys; ++key) {
       if (times[key] == 0 || !kept[key]) continue;
-      weights[key] =
-          times[key] * (spec_.weighting == Activation::kNone ? std::exp(score[key] - max) : Weigh(score[key]));
+      weights[key] = score[key] == -INFINITY
+                         ? 0.0
+                         : times[key] * (spec_.weighting.kind == Activation::kNone ? std::exp(score[key] - max)
+                                                                                   : Weigh(score[key]));
       sum += weights[key];
     }
     double* out = &result_.out[(size_t{row} * spec_.heads + head) * spec_.d_v];
     for (uint32_t key = 0; key < keys; ++key) {
-      if (spec_.weighting == Activation::kNone && sum > 0.0) weights[key] /= sum;
-      if (spec_.gaussian && times[key] > 0) {
+      if (spec_.weighting.kind == Activation::kNone && sum > 0.0) weights[key] /= sum;
+      if (spec_.weighting.gaussian && times[key] > 0) {
         const double from_center = key - Center(row, keys), half = spec_.pattern.left / 2.0;
         weights[key] *= std::exp(-from_center * from_center / (2 * half * half));
       }
       for (uint32_t i = 0; i < spec_.d_v; ++i) {
         const double value = Element(call_.v, call_.key_type, call_.v_scales, first + key, KvHead(head), i);
-        out[i] += weights[key] * (spec_.products == Products::kBf16 ? ToBf16(value) : value);
+        out[i] += weights[key] * (spec_.score.products == Products::kBf16 ? ToBf16(value) : value);
       }
     }
   }
@@ -165,14 +176,14 @@ class ReferenceRun {
 
   double Center(uint32_t row, uint32_t keys) const {
     const float center = call_.centers[row * call_.center_stride / sizeof(float)];
-    return double{spec_.centers == Centers::kFractions ? center * static_cast<float>(keys) : center};
+    return double{spec_.pattern.centers == Centers::kFractions ? center * static_cast<float>(keys) : center};
   }
 
   std::vector<int> Times(uint32_t row, uint32_t segment, uint32_t position, uint32_t head, uint32_t first,
                          uint32_t keys) const {
     const Pattern& p = spec_.pattern;
     std::vector<int> times(keys, 0);
-    if (spec_.centers != Centers::kNone) {
+    if (spec_.pattern.centers != Centers::kNone) {
       const double center = Center(row, keys);
       for (uint32_t key = 0; key < keys; ++key) {
         times[key] =
@@ -209,9 +220,9 @@ class ReferenceRun {
       return times;
     }
     std::vector<int64_t> listed;
-    if (p.listed) {
-      const uint32_t* offsets = call_.listed_segments.offsets;
-      for (uint32_t i = offsets[segment]; i < offsets[segment + 1]; ++i) listed.push_back(call_.listed[i] - first);
+    if (p.global_keys) {
+      const uint32_t* offsets = call_.global_key_segments.offsets;
+      for (uint32_t i = offsets[segment]; i < offsets[segment + 1]; ++i) listed.push_back(call_.global_keys[i] - first);
     }
     for (uint32_t key = 0; key < keys; ++key) {
       times[key] =
@@ -222,20 +233,20 @@ class ReferenceRun {
 
   double Score(uint32_t row, uint32_t segment, uint32_t position, uint32_t head, uint32_t first, uint32_t key) const {
     const HeadRows none = {};
-    const auto q = [&](uint32_t i) { return Element(call_.q, KeyType::kF32, none, row, head, i); };
+    const auto q = [&](uint32_t i) { return Element(call_.q, DType::kF32, none, row, head, i); };
     const auto k = [&](uint32_t i) {
       return Element(call_.k, call_.key_type, call_.k_scales, first + key, KvHead(head), i);
     };
     double score = 0.0;
-    if (spec_.products != Products::kF32) {
+    if (spec_.score.products != Products::kF32) {
       std::vector<double> qs(spec_.d_k), ks(spec_.d_k);
       for (uint32_t i = 0; i < spec_.d_k; ++i) qs[i] = q(i), ks[i] = k(i);
       Round(&qs);
-      if (spec_.products != Products::kI8 || call_.key_type != KeyType::kI8) Round(&ks);
+      if (spec_.score.products != Products::kI8 || call_.key_type != DType::kI8) Round(&ks);
       score = std::inner_product(qs.begin(), qs.end(), ks.begin(), 0.0);
     }
-    for (uint32_t i = 0; i < spec_.d_k && spec_.products == Products::kF32; ++i) {
-      switch (spec_.score) {
+    for (uint32_t i = 0; i < spec_.d_k && spec_.score.products == Products::kF32; ++i) {
+      switch (spec_.score.kind) {
         case Score::kDot:
           score += q(i) * k(i);
           break;
@@ -243,37 +254,54 @@ class ReferenceRun {
           score -= (q(i) - k(i)) * (q(i) - k(i));
           break;
         case Score::kAdditive:
-          score += spec_.additive[size_t{head} * spec_.d_k + i] * std::tanh(q(i) + k(i));
+          score += spec_.score.additive[size_t{head} * spec_.d_k + i] * std::tanh(q(i) + k(i));
           break;
       }
     }
-    score *= spec_.scale;
-    if (spec_.cap > 0) score = spec_.cap * std::tanh(score / spec_.cap);
-    const int64_t reach = spec_.distance_reach;
+    score *= spec_.score.scale;
+    if (spec_.score.cap > 0) score = spec_.score.cap * std::tanh(score / spec_.score.cap);
+    const int64_t reach = spec_.score.max_distance;
     int64_t at = key, from = position;
-    if (spec_.coordinates != nullptr) {
-      const int32_t* set = spec_.coordinates + (segment % spec_.coordinate_sets) * spec_.coordinate_positions;
+    if (spec_.positions.coordinates != nullptr) {
+      const int32_t* set = spec_.positions.coordinates +
+                           (segment % spec_.positions.coordinate_sets) * spec_.positions.coordinate_positions;
       at = set[key];
       from = set[position];
     }
-    const int64_t apart = spec_.apart, stride = std::max(spec_.query_stride, 1u);
+    const int64_t apart = spec_.positions.apart, stride = std::max(spec_.positions.query_stride, 1u);
     if (stride > 1 && from > apart) from = apart + (from - apart) * stride;
     const bool distances = int64_t{key} >= apart && int64_t{position} >= apart;
     const int64_t distance = std::max(-reach, std::min(at - from, reach)) + reach;
-    if (spec_.distance_bias != nullptr && distances) score += spec_.distance_bias[head * (2 * reach + 1) + distance];
-    const RelativeScores& relative = spec_.relative;
+    if (spec_.score.distance_bias != nullptr && distances)
+      score += spec_.score.distance_bias[head * (2 * reach + 1) + distance];
+    const RelativeScores& relative = spec_.score.relative;
     if (relative.bucket_count > 0 && distances) {
       const size_t line = (size_t{head} * relative.bucket_count + relative.buckets[distance]) * spec_.d_k;
       for (uint32_t i = 0; i < spec_.d_k; ++i) {
-        if (relative.keys != nullptr) score += spec_.scale * q(i) * Entry(relative.keys, relative.keys_type, line + i);
+        if (relative.keys != nullptr)
+          score += spec_.score.scale * q(i) * Entry(relative.keys, relative.keys_type, line + i);
         if (relative.queries != nullptr) {
-          score += spec_.scale * k(i) * Entry(relative.queries, relative.queries_type, line + i);
+          score += spec_.score.scale * k(i) * Entry(relative.queries, relative.queries_type, line + i);
         }
       }
     }
-    if (call_.key_bias.data != nullptr) score += Element(call_.key_bias, KeyType::kF32, none, first + key, head, 0);
-    if (spec_.has_self_score && key == position) score = spec_.self_score;
+    if (call_.key_bias.data != nullptr) score += Element(call_.key_bias, DType::kF32, none, first + key, head, 0);
+    if (call_.pair_bias.data != nullptr && !call_.pair_bias.mask) {
+      score += reinterpret_cast<const float*>(PairRow(row, segment, head))[key];
+    }
+    if (spec_.score.has_self_score && key == position) score = spec_.score.self_score;
+    if (call_.pair_bias.data != nullptr && call_.pair_bias.mask && PairRow(row, segment, head)[key] == 0) {
+      score = -INFINITY;
+    }
     return score;
+  }
+
+  const uint8_t* PairRow(uint32_t row, uint32_t segment, uint32_t head) const {
+    const PairBias& pairs = call_.pair_bias;
+    const bool by_row = pairs.segment_stride == PairBias::kByRow;
+    const size_t of_segment =
+        by_row ? row * pairs.row_stride : segment * pairs.segment_stride + place_ * pairs.row_stride;
+    return static_cast<const uint8_t*>(pairs.data) + of_segment + head * pairs.head_stride;
   }
 
   // A row to the type of the products: bf16, or int8 with the largest magnitude as 127.
@@ -282,7 +310,7 @@ class ReferenceRun {
     for (const double x : *row) most = std::max(most, std::abs(static_cast<float>(x)));
     for (double& x : *row) {
       const auto value = static_cast<float>(x);
-      if (spec_.products == Products::kI8) {
+      if (spec_.score.products == Products::kI8) {
         x = most > 1e-36f ? double{std::nearbyint(value * (127.0f / most))} * (most / 127.0f) : 0.0;
       } else {
         x = ToBf16(x);
@@ -298,7 +326,7 @@ class ReferenceRun {
   }
 
   double Weigh(double score) const {
-    switch (spec_.weighting) {
+    switch (spec_.weighting.kind) {
       case Activation::kRelu:
         return std::max(score, 0.0);
       case Activation::kGelu:
@@ -315,6 +343,7 @@ class ReferenceRun {
   const AttentionCall& call_;
   const AttentionSpec& spec_;
   const uint32_t query_rows_, stride_;
+  uint32_t place_ = 0;  // of the query in its segment
   ReferenceAttention result_;
 };
 

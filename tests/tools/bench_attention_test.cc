@@ -24,14 +24,17 @@ uint64_t CountKeys(const CostKeys& keys, uint32_t n) {
   const std::vector<float> ones(n, 1.0f);
   std::vector<float> out(n), weights(size_t{n} * 2 * n);
   std::vector<uint32_t> weight_keys(weights.size()), counts(n);
+  fovea_attention_kept kept = {};
+  kept.struct_size = sizeof(kept);
+  kept.stride = 2 * n;
+  kept.values = weights.data();
+  kept.keys = weight_keys.data();
+  kept.counts = counts.data();
   fovea_attention_options options = {};
   options.struct_size = sizeof(options);
   options.d_k = 1;
   options.pattern = &keys.pattern;
-  options.weight_stride = 2 * n;
-  options.weights = weights.data();
-  options.weight_keys = weight_keys.data();
-  options.weight_counts = counts.data();
+  options.kept = &kept;
   uint64_t bytes = 0;
   fovea_error error = {};
   EXPECT_EQ(fovea_attention_scratch(&options, &bytes, &error), FOVEA_OK) << error.text;
@@ -39,7 +42,7 @@ uint64_t CountKeys(const CostKeys& keys, uint32_t n) {
   fovea_attention_rows rows = {};
   rows.data = ones.data();
   rows.rows = n;
-  const fovea_attention_out to = {out.data(), n, 0, 0};
+  const fovea_attention_out to = {out.data(), n, 0, 0, 0};
   EXPECT_EQ(fovea_attention_run(&options, &rows, &rows, &rows, &to, scratch.get(), bytes, &error), FOVEA_OK)
       << error.text << " " << error.expected;
   uint64_t count = 0;
@@ -130,7 +133,7 @@ TEST(BenchAttention, Json) {
     }
   }
   for (const char* name : {"full", "window 64", "window 512", "window 128 x 4", "block 128", "window 128 + 16 global",
-                           "best 32", "clusters 2 x 64", "convolution 3", "gru", "lstm"}) {
+                           "top-k 32", "clusters 2 x 64", "convolution 3", "gru", "lstm"}) {
     EXPECT_EQ(names.count(name), 1u) << name;
   }
   for (const auto& series : json["series"]) {

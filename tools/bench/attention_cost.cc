@@ -61,20 +61,22 @@ CostPattern BlockPattern(uint32_t block) {
           }};
 }
 
-// A window, listed rows that all see, and first rows that also see all.
-CostPattern GlobalPattern(uint32_t width, uint32_t listed, uint32_t first) {
-  return {fmt::format("window {} + {} global", width, listed + first), "O(n (w + g) d)", 1, 4 * width,
+// A window, global keys that all see, and first rows that also see all.
+CostPattern GlobalPattern(uint32_t width, uint32_t global_keys, uint32_t first) {
+  return {fmt::format("window {} + {} global", width, global_keys + first), "O(n (w + g) d)", 1, 4 * width,
           [=](uint32_t n, uint32_t, CostKeys* keys) {
             MakeWindow(width, 1, keys);
-            keys->pattern.first = first;
-            for (uint32_t i = 0; i < listed; ++i) keys->listed.push_back(first + (n - first) / listed * i);
-            keys->pattern.listed = keys->listed.data();
-            keys->pattern.listed_count = listed;
+            keys->pattern.global_first = first;
+            for (uint32_t i = 0; i < global_keys; ++i) {
+              keys->global_keys.push_back(first + (n - first) / global_keys * i);
+            }
+            keys->pattern.global_keys = keys->global_keys.data();
+            keys->pattern.global_key_count = global_keys;
           }};
 }
 
-CostPattern BestPattern(uint32_t keep) {
-  return {fmt::format("best {}", keep), "O(n^2 d)", 2, 4 * keep,
+CostPattern TopKPattern(uint32_t keep) {
+  return {fmt::format("top-k {}", keep), "O(n^2 d)", 2, 4 * keep,
           [=](uint32_t, uint32_t, CostKeys* keys) { keys->pattern.top_k = keep; }};
 }
 
@@ -115,13 +117,16 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
   const std::vector<float> q = RandomFloats(n * width), k = RandomFloats(n * width), v = RandomFloats(n * width);
   std::vector<float> out(n * width);
   const auto threads = Threads(request.workers);
+  fovea_attention_score score = {};
+  score.struct_size = sizeof(score);
+  score.products = request.products;
   fovea_attention_options options = {};
   options.struct_size = sizeof(options);
   options.heads = heads;
   options.d_k = request.head_size;
   options.pattern = &keys.pattern;
   options.workers = request.workers;
-  options.products = request.products;
+  options.score = &score;
   if (keys.pattern.rounds > 0) options.tile_rows = std::min(n, 1u << 20);
   if (threads != nullptr) {
     options.runner = &ports::ThreadRunner::Run;
@@ -138,12 +143,12 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
     return view;
   };
   const fovea_attention_rows q_rows = rows(q), k_rows = rows(k), v_rows = rows(v);
-  const fovea_attention_out out_rows = {out.data(), n, 0, 0};
+  const fovea_attention_out out_rows = {out.data(), n, 0, 0, 0};
   const double seconds = FastestRun(request.seconds, [&] {
     Check(fovea_attention_run(&options, &q_rows, &k_rows, &v_rows, &out_rows, scratch.get(), bytes, &error), error,
           pattern.name);
   });
-  const size_t tables = 4 * (keys.listed.size() + keys.order.size() + keys.rank.size());
+  const size_t tables = 4 * (keys.global_keys.size() + keys.order.size() + keys.rank.size());
   uint64_t pairs = 0;
   Check(fovea_attention_pairs(&options, n, n, &pairs, &error), error, pattern.name);
   const double seen = static_cast<double>(pairs) / heads;
@@ -259,7 +264,7 @@ std::vector<CostPattern> CostPatterns() {
           WindowPattern(128, 4),
           BlockPattern(128),
           GlobalPattern(128, 14, 2),
-          BestPattern(32),
+          TopKPattern(32),
           ClusteredPattern(2, 64)};
 }
 

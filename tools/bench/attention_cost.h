@@ -16,7 +16,7 @@ namespace fovea::tools {
 // A pattern for n rows, with the arrays that it points to.
 struct CostKeys {
   fovea_attention_pattern pattern = {};
-  std::vector<uint32_t> listed;
+  std::vector<uint32_t> global_keys;
   std::vector<int32_t> order, rank;
 };
 

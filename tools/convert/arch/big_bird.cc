@@ -86,12 +86,16 @@ void DescribeBigBird(const Checkpoint& checkpoint, Description& description) {
   if (type == "block_sparse") {
     const Blocks blocks = ReadBlocks(checkpoint, encoder, description.weights);
     encoder.attention = [=, heads = encoder.heads, &description](EncoderBuilder& b, const AttentionSite& site) {
-      Json attributes = {{"heads", heads},       {"pattern", "window"},
-                         {"block", blocks.size}, {"left", blocks.size},
-                         {"right", blocks.size}, {"first", blocks.size},
-                         {"last", blocks.size},  {"full_up_to", (5 + uint64_t{2} * blocks.random) * blocks.size}};
+      Json attributes = {{"heads", heads},
+                         {"pattern", "window"},
+                         {"block", blocks.size},
+                         {"left", blocks.size},
+                         {"right", blocks.size},
+                         {"global_first", blocks.size},
+                         {"global_last", blocks.size},
+                         {"full_up_to", (5 + uint64_t{2} * blocks.random) * blocks.size}};
       const bool by_head = !blocks.layer_table.empty();
-      if (by_head) attributes["blocks_by_head"] = true;
+      if (by_head) attributes["layout_by_head"] = true;
       const std::string& at = site.at;
       const std::string name = fmt::format("attentions.{}", site.layer);
       // The published code writes the weights of a block over those of the same block chosen again.

@@ -56,7 +56,7 @@ void DescribeLongformer(const Checkpoint& checkpoint, Description& description) 
     const std::string name = fmt::format("attentions.{}", site.layer);
     const uint32_t side = sides[site.layer];
     b.Attention(name, {at + "query", at + "key", at + "value", kGlobalRows}, {}, at + "local",
-                {{"heads", heads}, {"pattern", "window"}, {"left", side}, {"right", side}, {"listed", true}});
+                {{"heads", heads}, {"pattern", "window"}, {"left", side}, {"right", side}, {"global_keys", true}});
     b.Op("gather", {site.x, kGlobalRows}, {}, at + "global_input");
     b.Linear(at + "global_input", site.names.query + "_global", at + "global_query");
     b.Linear(site.x, site.names.key + "_global", at + "global_key");

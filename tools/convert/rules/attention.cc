@@ -27,34 +27,44 @@ void AttentionRule(Check& c) {
     Fail("tensor {} is [{}, {}], [{}, an odd number] is needed", c.tensor(0).name, c.tensor(0).rows, c.tensor(0).width,
          heads);
   }
-  for (const Attribute key : {Attribute::kScale, Attribute::kCap, Attribute::kSelfScore}) c.Real(key);
-  const Score score = c.Choice<Score>(Attribute::kScore, Score::kDot);
+#define FOVEA_NUMBER(part, field, Name, least, most) c.Number(Attribute::k##Name);
+#define FOVEA_REAL(part, field, Name) c.Real(Attribute::k##Name);
+#define FOVEA_FLAG(part, field, Name) c.Flag(Attribute::k##Name);
+#define FOVEA_CHOICE(part, field, Name, Enum) c.Choice<Enum>(Attribute::k##Name, Enum(0));
+#include "runtime/blob/attention_fields.inc"
+#undef FOVEA_NUMBER
+#undef FOVEA_REAL
+#undef FOVEA_FLAG
+#undef FOVEA_CHOICE
+  c.Real(Attribute::kScale);
+  c.Flag(Attribute::kLayoutByHead);
   const Products products = c.Choice<Products>(Attribute::kProducts, Products::kF32);
-  if (products != Products::kF32 && score != Score::kDot) {
+  if (products != Products::kF32 && c.Choice<Score>(Attribute::kScore, Score::kDot) != Score::kDot) {
     Fail("products in {} go with the dot score only", NameOf(products));
   }
-  c.Choice<Activation>(Attribute::kActivation, Activation::kNone);
   if (c.Choice<PatternKind>(Attribute::kPattern, PatternKind::kFull) == PatternKind::kWindow) {
     c.Number(Attribute::kLeft);
     c.Number(Attribute::kRight);
   }
-  for (const Attribute key :
-       {Attribute::kDilation, Attribute::kBlock, Attribute::kFirst, Attribute::kLast, Attribute::kFullUpTo,
-        Attribute::kTopK, Attribute::kChunk, Attribute::kChunksBefore, Attribute::kChunksAfter,
-        Attribute::kChunkMultiple, Attribute::kQueryStride, Attribute::kApart}) {
-    c.Number(key);
-  }
-  for (const Attribute key : {Attribute::kCausal, Attribute::kBlocksByHead, Attribute::kGaussian}) c.Flag(key);
   const bool centered = c.Choice<Centers>(Attribute::kCenters, Centers::kNone) != Centers::kNone;
+  const uint32_t pairs = c.Number(Attribute::kPairBias, 0);
   size_t inputs = 3;  // and those that attributes announce
-  for (const Attribute key : {Attribute::kKeyBias, Attribute::kListed}) inputs += c.Flag(key) ? 1 : 0;
+  for (const Attribute key : {Attribute::kKeyBias, Attribute::kGlobalKeys}) inputs += c.Flag(key) ? 1 : 0;
   inputs += c.Number(Attribute::kRounds, 0) != 0 ? 1 : 0;
   inputs += centered ? 1 : 0;
+  const size_t centers_at = inputs - 1;
+  inputs += pairs != 0 ? 1 : 0;
   if (c.in_count() != inputs) Fail("attention with these attributes takes {} inputs, not {}", inputs, c.in_count());
   if (centered) {
-    const BlobValue& centers = c.in(inputs - 1);
+    const BlobValue& centers = c.in(centers_at);
     if (centers.space != q.space || centers.width != 1) {
       Fail("{} is not one number for each row of {}", centers.name, q.name);
+    }
+  }
+  if (pairs != 0) {
+    const BlobValue& bias = c.in(inputs - 1);
+    if (bias.space != q.space || (pairs != 1 && pairs != heads) || bias.width % pairs != 0) {
+      Fail("{} is not a number for each key, of 1 or {} heads, in each row of {}", bias.name, heads, q.name);
     }
   }
   c.Result(q.space, uint64_t{v.width} / kv_heads * heads);
@@ -93,7 +103,7 @@ void Sort(Check& c) {
 }  // namespace
 
 extern const Rule kAttentionRule = {
-    3, 6, 0, 8, AttentionRule, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7, 1u << 1 | 1u << 2, 1u << 5 | 1u << 6};
+    3, 7, 0, 8, AttentionRule, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7, 1u << 1 | 1u << 2, 1u << 5 | 1u << 6};
 extern const Rule kCastRule = {1, 1, 0, 0, Cast};
 extern const Rule kHashRule = {1, 1, 1, 1, Hash};
 extern const Rule kSortRule = {1, 1, 0, 0, Sort, 1u << 0};

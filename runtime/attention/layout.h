@@ -1,0 +1,56 @@
+// How the scratch of one worker is laid out: computed once for a spec, and a run adds the address of the scratch.
+#ifndef FOVEA_RUNTIME_ATTENTION_LAYOUT_H_
+#define FOVEA_RUNTIME_ATTENTION_LAYOUT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace fovea {
+
+struct AttentionSpec;
+
+// The arrays of scratch; runtime/kernels/attention.h says what most of them are.
+enum class ScratchPart : uint32_t {
+  kPackedKeys,
+  kPackedValues,
+  kWidened,
+  kScores,
+  kQueryWords,
+  kKeyWords,
+  kKeyFactors,
+  kSums,
+  kSumOfValues,
+  kRows,
+  kRelative,     // [capacity, buckets]
+  kKeyRelative,  // [block, buckets]
+  kCopied,       // [max(capacity, block), d_k]
+  kTopKeys,      // [capacity]
+  kTopScores,    // [capacity, top_entries]
+  kTopPositions,
+  kPartSums,  // clustered in several rounds: some of these rows in one of them
+  kPartSumOfValues,
+  kPartRows,
+  kPositions,  // [group] clustered: those of the rows that are worked on
+  kIndex,      // [block] clustered: positions of the keys of a block
+  kCount,
+};
+
+struct AttentionLayout {
+  uint32_t capacity;                                      // rows of a chunk
+  uint32_t block;                                         // keys of a block
+  uint32_t group;                                         // clustered: rows of a chunk that are worked on at once
+  uint32_t top_entries;                                   // of a list of top keys
+  uint64_t bytes;                                         // UINT64_MAX: more than the address space
+  size_t at[static_cast<uint32_t>(ScratchPart::kCount)];  // bytes from the start
+
+  template <typename T>
+  T* Find(void* scratch, ScratchPart part) const {
+    return reinterpret_cast<T*>(static_cast<uint8_t*>(scratch) + at[static_cast<uint32_t>(part)]);
+  }
+};
+
+AttentionLayout LayOutAttention(const AttentionSpec&, uint32_t tile_rows);
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_ATTENTION_LAYOUT_H_

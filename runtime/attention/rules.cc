@@ -1,0 +1,105 @@
+#include "runtime/attention/rules.h"
+
+namespace fovea {
+namespace {
+
+// ---- What a spec may have ----
+
+bool Blocked(const AttentionSpec& s) { return s.pattern.block > 1; }
+bool Dilated(const AttentionSpec& s) { return s.pattern.dilation > 1; }
+bool WindowsByHead(const AttentionSpec& s) { return s.pattern.head_windows != nullptr; }
+bool Bounded(const AttentionSpec& s) {
+  return s.pattern.has_window && s.pattern.left != kUnbounded && s.pattern.right != kUnbounded;
+}
+bool AnyWindow(const AttentionSpec& s) {
+  return !s.pattern.has_window || s.pattern.left != kUnbounded || s.pattern.right != kUnbounded || Dilated(s) ||
+         Blocked(s) || WindowsByHead(s);
+}
+bool Global(const AttentionSpec& s) {
+  return s.pattern.global_first != 0 || s.pattern.global_last != 0 || s.pattern.global_keys;
+}
+bool Layout(const AttentionSpec& s) { return s.pattern.layout != nullptr; }
+bool FullIfShort(const AttentionSpec& s) { return s.pattern.full_up_to != 0; }
+bool TopK(const AttentionSpec& s) { return s.pattern.top_k != 0; }
+bool Causal(const AttentionSpec& s) { return s.pattern.causal; }
+bool Clustered(const AttentionSpec& s) { return s.pattern.rounds != 0; }
+bool Chunks(const AttentionSpec& s) {
+  return s.pattern.chunk != 0 || s.pattern.chunks_before != 0 || s.pattern.chunks_after != 0 ||
+         s.pattern.chunk_multiple > 1;
+}
+bool ChunkLength(const AttentionSpec& s) { return s.pattern.chunk != 0; }
+bool Centered(const AttentionSpec& s) { return s.pattern.centers != Centers::kNone; }
+bool SplitBlocks(const AttentionSpec& s) {
+  return s.pattern.global_first % s.pattern.block != 0 || s.pattern.global_last % s.pattern.block != 0;
+}
+bool Dot(const AttentionSpec& s) { return s.score.kind == Score::kDot; }
+bool Additive(const AttentionSpec& s) { return s.score.kind == Score::kAdditive; }
+bool AdditiveVectors(const AttentionSpec& s) { return s.score.additive != nullptr; }
+bool ShortProducts(const AttentionSpec& s) { return s.score.products != Products::kF32; }
+bool Relative(const AttentionSpec& s) { return s.score.relative.bucket_count != 0; }
+bool Gaussian(const AttentionSpec& s) { return s.weighting.gaussian; }
+bool EqualSides(const AttentionSpec& s) { return s.pattern.left == s.pattern.right && s.pattern.left != 0; }
+bool Coordinates(const AttentionSpec& s) { return s.positions.coordinates != nullptr; }
+bool QueryStride(const AttentionSpec& s) { return s.positions.query_stride > 1; }
+bool Apart(const AttentionSpec& s) { return s.positions.apart != 0; }
+bool Offset(const AttentionSpec& s) { return s.positions.origin != Origin::kZero; }
+bool Paired(const AttentionSpec& s) { return s.pairing == Pairing::kPaired; }
+
+// ---- What follows ----
+
+using Has = bool (*)(const AttentionSpec&);
+enum class Then { kNot, kNeeds };
+struct Rule {
+  Has first;
+  Then then;
+  Has second;
+  const char* text;
+};
+
+constexpr Rule kRules[] = {
+    {Blocked, Then::kNot, Dilated, "windows in blocks are neither dilated nor by head"},
+    {Blocked, Then::kNot, WindowsByHead, "windows in blocks are neither dilated nor by head"},
+    {Global, Then::kNot, SplitBlocks, "global rows must be whole blocks"},
+    {Layout, Then::kNot, Dilated, "a layout goes with plain windows only"},
+    {Layout, Then::kNot, WindowsByHead, "a layout goes with plain windows only"},
+    {Layout, Then::kNot, TopK, "a layout goes without top_k"},
+    {Chunks, Then::kNeeds, Clustered, "chunks need rounds"},
+    {Clustered, Then::kNeeds, ChunkLength, "a clustered pattern needs chunks"},
+    {Clustered, Then::kNeeds, Paired, "clustered queries and keys must be the same segments"},
+    {Clustered, Then::kNot, AnyWindow, "a clustered pattern goes with causal only"},
+    {Clustered, Then::kNot, Global, "a clustered pattern goes with causal only"},
+    {Clustered, Then::kNot, Layout, "a clustered pattern goes with causal only"},
+    {Clustered, Then::kNot, FullIfShort, "a clustered pattern goes with causal only"},
+    {Clustered, Then::kNot, TopK, "a clustered pattern goes without top_k"},
+    {Clustered, Then::kNot, Relative, "a clustered pattern goes without relative scores"},
+    {Clustered, Then::kNot, Apart, "a clustered pattern has no rows apart"},
+    {Clustered, Then::kNot, Offset, "a clustered pattern goes without an offset of queries"},
+    {Centered, Then::kNeeds, Bounded, "centers go with a bounded window and nothing else of a pattern"},
+    {Centered, Then::kNot, WindowsByHead, "centers go with a bounded window and nothing else of a pattern"},
+    {Centered, Then::kNot, Dilated, "centers go with a bounded window and nothing else of a pattern"},
+    {Centered, Then::kNot, Blocked, "centers go with a bounded window and nothing else of a pattern"},
+    {Centered, Then::kNot, Global, "centers go with a bounded window and nothing else of a pattern"},
+    {Centered, Then::kNot, Layout, "centers go with a bounded window and nothing else of a pattern"},
+    {Centered, Then::kNot, Causal, "centers go with a bounded window and nothing else of a pattern"},
+    {Centered, Then::kNot, FullIfShort, "centers go with a bounded window and nothing else of a pattern"},
+    {Centered, Then::kNot, TopK, "centers go with a bounded window and nothing else of a pattern"},
+    {Centered, Then::kNot, Clustered, "centers go with a bounded window and nothing else of a pattern"},
+    {Gaussian, Then::kNeeds, Centered, "a Gaussian needs centers"},
+    {Gaussian, Then::kNeeds, EqualSides, "a Gaussian needs a window of equal sides, at least 1"},
+    {Additive, Then::kNeeds, AdditiveVectors, "additive scores, and only they, need their vectors"},
+    {AdditiveVectors, Then::kNeeds, Additive, "additive scores, and only they, need their vectors"},
+    {ShortProducts, Then::kNeeds, Dot, "other scores than dot products are f32"},
+    {QueryStride, Then::kNot, Coordinates, "query_stride goes without coordinates"},
+    {QueryStride, Then::kNot, Offset, "query_stride goes without an offset of queries"},
+};
+
+}  // namespace
+
+const char* BrokenRule(const AttentionSpec& spec) {
+  for (const Rule& rule : kRules) {
+    if (rule.first(spec) && rule.second(spec) != (rule.then == Then::kNeeds)) return rule.text;
+  }
+  return nullptr;
+}
+
+}  // namespace fovea
