@@ -1,7 +1,20 @@
-// A fovea_runner on threads of the host: each sleeps until a phase begins and again after it.
+// A fovea_runner and fovea_barrier on threads of the host.
 #include "ports/host/thread_runner.h"
 
 namespace fovea::ports {
+
+namespace {
+
+// Leaves the core to its other hardware thread for a moment.
+void Pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || (defined(__arm__) && __ARM_ARCH >= 7)
+  __asm__ volatile("yield");
+#endif
+}
+
+}  // namespace
 
 ThreadRunner::ThreadRunner(uint32_t threads) : threads_(threads < 1 ? 1 : threads) {
   try {
@@ -44,6 +57,36 @@ void ThreadRunner::Run(void* context, uint32_t workers, fovea_task task, void* t
   self.Share(job, 0);
   std::unique_lock<std::mutex> lock(self.mutex_);
   self.end_.wait(lock, [&] { return self.working_ == 0; });
+}
+
+bool ThreadRunner::SpinsUntilPassed(uint32_t round) const {
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (passed_.load(std::memory_order_acquire) != round) return true;
+      Pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+void ThreadRunner::Barrier(void* context, uint32_t workers) {
+  ThreadRunner& self = *static_cast<ThreadRunner*>(context);
+  const uint32_t round = self.passed_.load(std::memory_order_acquire);
+  if (self.arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == workers) {
+    self.arrived_.store(0, std::memory_order_relaxed);
+    // Whoever counts itself among the sleepers later sees that the barrier has been passed.
+    self.passed_.store(round + 1, std::memory_order_seq_cst);
+    if (self.sleepers_.load(std::memory_order_seq_cst) == 0) return;
+    { const std::lock_guard<std::mutex> lock(self.mutex_); }
+    self.pass_.notify_all();
+    return;
+  }
+  if (self.SpinsUntilPassed(round)) return;
+  std::unique_lock<std::mutex> lock(self.mutex_);
+  self.sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  self.pass_.wait(lock, [&] { return self.passed_.load(std::memory_order_seq_cst) != round; });
+  self.sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void ThreadRunner::Help(uint32_t thread) {
