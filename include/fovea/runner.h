@@ -29,9 +29,9 @@ typedef void (*fovea_task)(void* task_context, uint32_t worker);
 typedef void (*fovea_runner)(void* context, uint32_t workers, fovea_task task, void* task_context);
 
 /* The caller's barrier. `context` is that of the runner, `workers` what the runner was called with. Every task of that
- * call calls the barrier equally often; the n-th call of each returns when all have made their n-th call. Orders memory:
- * what a task wrote before the call is visible to all after it. How to wait is the caller's choice; a few microseconds
- * are usual, more where shares of the work are uneven or a step is one worker's.
+ * call calls the barrier equally often; the n-th call of each returns when all have made their n-th call. It orders
+ * memory: what a task wrote before the call is visible to all after it. How to wait is the caller's choice; a few
+ * microseconds are usual, more where shares of the work are uneven or a step is one worker's.
  *
  * Only for runners that run all tasks of a call at the same time, each on a thread of its own, for as many workers as
  * the session has. With fewer threads, or tasks one after the other, the first task would wait for ever. */

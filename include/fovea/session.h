@@ -48,6 +48,7 @@ typedef struct fovea_session_options {
   const fovea_tap* taps; /* Attention weights to keep, see fovea/tap.h; all with the same struct_size. */
   fovea_runner runner;   /* NULL: workers are called one after the other. */
   void* runner_context;
+  fovea_barrier barrier;   /* Beside a runner whose tasks run at the same time; NULL: it is called per stage. */
   uint64_t (*clock)(void); /* If given, ticks are summed per step (fovea_session_step_ticks). Called by workers. */
   uint64_t rows;           /* The limit of every input space that has a parent and is not in `limits`; 0: none. */
   const uint32_t* linked;  /* Inputs that fovea_session_link will give: they have no memory of their own. */

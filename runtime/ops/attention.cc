@@ -352,6 +352,7 @@ constexpr OpDef Define() {
       Run,
       Flops};
   def.by_heads = ByHeads;
+  def.share = Share::kHeads;
   return def;
 }
 

@@ -98,6 +98,7 @@ Status Run(const OpRun& run) {
 constexpr OpDef Define() {
   OpDef def = {2, 2, 1, 2, kCellAttributes, 0, Check, Scratch, Run, CellFlops};
   def.layer = CellLayer;
+  def.share = Share::kFirst;
   return def;
 }
 

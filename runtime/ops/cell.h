@@ -47,19 +47,21 @@ struct CellRow {
 };
 
 // One step: `hidden` [rows, width] are the rows' h (not necessarily in the same memory), row_of(i) row i. `value`: as
-// RunLayer.
+// RunLayer. A team shares the products, into memory.gates of all; what follows is cheap, and each does all of it.
 template <typename RowOf>
 Status RunCells(const OpRun& run, const CellSpec& cell, const CellMemory& memory, const float* hidden, uint32_t rows,
                 uint32_t value, RowOf row_of) {
   const CellKernels& kernels = run.kernels->recurrent.of[static_cast<uint32_t>(cell.gate)];
   const size_t width = cell.width, made = cell.resets_first ? 2 * width : cell.gates() * width;
-  FOVEA_TRY(RunLayer(run, 0, hidden, rows, value, Activation::kNone, memory.gates));
+  // A product that fails ends no step: the others of a team wait at the next one.
+  Status status = RunLayerTogether(run, 0, hidden, rows, value, memory.gates);
   float* candidates = memory.gates + rows * made;
   if (cell.resets_first) {
     for (size_t i = 0; i < rows; ++i) {
       kernels.gru_reset(row_of(i).x, memory.gates + i * made, hidden + i * width, width, memory.reset + i * width);
     }
-    FOVEA_TRY(RunLayer(run, 1, memory.reset, rows, kBlobNone, Activation::kNone, candidates));
+    const Status second = RunLayerTogether(run, 1, memory.reset, rows, kBlobNone, candidates);
+    if (status.ok()) status = second;
   }
   for (size_t i = 0; i < rows; ++i) {
     const CellRow row = row_of(i);
@@ -73,7 +75,7 @@ Status RunCells(const OpRun& run, const CellSpec& cell, const CellMemory& memory
       kernels.gru(row.x, gates, width, row.h);
     }
   }
-  return kOk;
+  return status;
 }
 
 }  // namespace fovea

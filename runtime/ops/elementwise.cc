@@ -5,7 +5,9 @@ namespace fovea {
 namespace {
 
 Status RunAdd(const OpRun& run) {
-  run.kernels->elementwise.add(run.Input(0), run.Input(1), run.count(), run.output);
+  run.ForElements([&](size_t first, size_t count) {
+    run.kernels->elementwise.add(run.Input(0) + first, run.Input(1) + first, count, run.output + first);
+  });
   return kOk;
 }
 
@@ -15,7 +17,8 @@ Status CheckActivated(const OpView& op, Reporter& reporter) {
 }
 
 Status RunActivate(const OpRun& run) {
-  run.kernels->activation.apply[run.view.U32(Attribute::kActivation, 0)](run.Input(0), run.count(), run.output);
+  const auto apply = run.kernels->activation.apply[run.view.U32(Attribute::kActivation, 0)];
+  run.ForElements([&](size_t first, size_t count) { apply(run.Input(0) + first, count, run.output + first); });
   return kOk;
 }
 
@@ -35,17 +38,19 @@ void GateByNumbers(const OpRun& run, uint32_t activation) {
   const bool narrow_a = IsNarrow(run.view, 0);
   constexpr size_t kBlockRows = 64;
   float gates[kBlockRows];
+  const size_t first = run.column_begin, columns = run.column_end - run.column_begin;
   for (size_t row = 0; row < run.rows(); ++row) {
-    float* y = run.output + row * width;
+    const size_t at = row * width + first;
+    float* y = run.output + at;
     if (narrow_a && row % kBlockRows == 0) {
       const size_t left = run.rows() - row;
       run.kernels->activation.apply[activation](run.Input(0) + row, left < kBlockRows ? left : kBlockRows, gates);
     }
     if (narrow_a) {
-      run.kernels->elementwise.scale(run.Input(1) + row * width, gates[row % kBlockRows], width, y);
+      run.kernels->elementwise.scale(run.Input(1) + at, gates[row % kBlockRows], columns, y);
     } else {
-      run.kernels->activation.apply[activation](run.Input(0) + row * width, width, y);
-      run.kernels->elementwise.scale(y, run.Input(1)[row], width, y);
+      run.kernels->activation.apply[activation](run.Input(0) + at, columns, y);
+      run.kernels->elementwise.scale(y, run.Input(1)[row], columns, y);
     }
   }
 }
@@ -55,24 +60,34 @@ Status RunGate(const OpRun& run) {
   if (IsNarrow(run.view, 0) || IsNarrow(run.view, 1)) {
     GateByNumbers(run, activation);
   } else {
-    run.kernels->activation.gate[activation](run.Input(0), run.Input(1), run.count(), run.output);
+    const auto gate = run.kernels->activation.gate[activation];
+    run.ForElements([&](size_t first, size_t count) {
+      gate(run.Input(0) + first, run.Input(1) + first, count, run.output + first);
+    });
   }
   return kOk;
 }
 
 Status RunScale(const OpRun& run) {
-  run.kernels->elementwise.scale(run.Input(0), run.view.F32(Attribute::kScale, 1.0f), run.count(), run.output);
+  const float scale = run.view.F32(Attribute::kScale, 1.0f);
+  run.ForElements([&](size_t first, size_t count) {
+    run.kernels->elementwise.scale(run.Input(0) + first, scale, count, run.output + first);
+  });
   return kOk;
+}
+
+constexpr OpDef Define(uint32_t inputs, uint64_t attributes, Status (*check)(const OpView&, Reporter&),
+                       Status (*run)(const OpRun&)) {
+  OpDef def = {inputs, inputs, 0, 0, attributes, 0, check, nullptr, run, OneFlopPerElement};
+  def.share = Share::kColumns;
+  return def;
 }
 
 }  // namespace
 
-extern const OpDef kAddOp = {2, 2, 0, 0, OpAttributes(), 0, CheckElementwise, nullptr, RunAdd, OneFlopPerElement};
-extern const OpDef kActivateOp = {
-    1, 1, 0, 0, OpAttributes(Attribute::kActivation), 0, CheckActivated, nullptr, RunActivate, OneFlopPerElement};
-extern const OpDef kGateOp = {2, 2,         0,       0,       OpAttributes(Attribute::kActivation),
-                              0, CheckGate, nullptr, RunGate, OneFlopPerElement};
-extern const OpDef kScaleOp = {
-    1, 1, 0, 0, OpAttributes(Attribute::kScale), 0, CheckElementwise, nullptr, RunScale, OneFlopPerElement};
+extern const OpDef kAddOp = Define(2, OpAttributes(), CheckElementwise, RunAdd);
+extern const OpDef kActivateOp = Define(1, OpAttributes(Attribute::kActivation), CheckActivated, RunActivate);
+extern const OpDef kGateOp = Define(2, OpAttributes(Attribute::kActivation), CheckGate, RunGate);
+extern const OpDef kScaleOp = Define(1, OpAttributes(Attribute::kScale), CheckElementwise, RunScale);
 
 }  // namespace fovea

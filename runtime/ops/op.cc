@@ -182,8 +182,7 @@ bool FindLayer(const OpView& op, uint32_t i, GemmWeights* layer) {
   return true;
 }
 
-Status RunLayer(const OpRun& run, uint32_t i, const float* x, uint32_t rows, uint32_t value, Activation activation,
-                float* y) {
+Status RunLayer(const OpRun& run, uint32_t i, const float* x, uint32_t rows, uint32_t value, const GemmOutput& output) {
   const LinearRun& layer = run.layers[i];
   const GemmShape& shape = layer.weights->shape;
   GemmInput input{rows, x, nullptr, nullptr};
@@ -196,7 +195,18 @@ Status RunLayer(const OpRun& run, uint32_t i, const float* x, uint32_t rows, uin
     input.quantized = tile.rows;
     input.params = tile.params;
   }
-  return layer.backend->run(layer.op, *layer.weights, layer.packed, input, {y, 0, shape.n, activation});
+  return layer.backend->run(layer.op, *layer.weights, layer.packed, input, output);
+}
+
+Status RunLayerTogether(const OpRun& run, uint32_t i, const float* x, uint32_t rows, uint32_t value, float* y) {
+  const Team& team = run.team;
+  const uint32_t n = run.layers[i].weights->shape.n, step = run.layers[i].backend->column_step;
+  const auto units = static_cast<uint32_t>(DivideUp(n, step));
+  const uint32_t begin = units * team.worker / team.workers * step,
+                 end = units * (team.worker + 1) / team.workers * step;
+  const Status status = RunLayer(run, i, x, rows, value, {y, begin < n ? begin : n, end < n ? end : n});
+  if (team.workers > 1) team.barrier(team.barrier_context, team.workers);
+  return status;
 }
 
 }  // namespace fovea

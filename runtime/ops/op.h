@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fovea/runner.h"
 #include "runtime/attention/attention.h"
 #include "runtime/base/dtype.h"
 #include "runtime/base/status.h"
@@ -93,6 +94,14 @@ struct LinearRun {
   void* op;  // this worker's operator for the layer's shape
 };
 
+// Workers that do one operation together, product by product: all call the operation for the same tile.
+struct Team {
+  uint32_t worker = 0, workers = 1;
+  fovea_barrier barrier = nullptr;
+  void* barrier_context = nullptr;
+  void* scratch[2] = {};  // of the first two workers, as large as their own
+};
+
 // One tile of an operation, rows [row_begin, row_end) or as many segments. Inputs that it reads row by row and the
 // output point to row `row_begin`, others to row 0; of other units than rows all do. By heads: [head_begin, head_end).
 struct OpRun {
@@ -101,7 +110,8 @@ struct OpRun {
   const SpaceRows* spaces;  // of the model
   uint32_t row_begin, row_end;
   uint32_t head_begin, head_end;
-  uint32_t tile_rows;  // by heads: what scratch is for, as the tile may have more rows
+  uint32_t column_begin, column_end;  // of the output; Share::kColumns and kProduct: others are not touched
+  uint32_t tile_rows;                 // by heads: what scratch is for, as the tile may have more rows
   const void* inputs[kMaxInputs];
   float* output;      // or int32_t, see OpDef::output
   uint32_t* offsets;  // operations that choose rows: those of the output's space, to be filled
@@ -109,12 +119,21 @@ struct OpRun {
   QuantizedTile* quantized;
   LinearRun layers[kMaxLayers];
   const WeightSink* weights;  // attention: where a tap wants the weights, or null
+  Team team;                  // OpDef::together
 
   uint32_t rows() const { return row_end - row_begin; }
   const float* Input(uint32_t i) const { return static_cast<const float*>(inputs[i]); }
   const int32_t* Indices(uint32_t i) const { return static_cast<const int32_t*>(inputs[i]); }
   const Segments& SegmentsOf(const ValueRecord& value) const { return spaces[value.space].segments; }
   size_t count() const { return size_t{rows()} * view.Output().width; }
+
+  // Calls f(first, count) for the elements in the output's columns [column_begin, column_end): at once if that is all.
+  template <typename F>
+  void ForElements(F f) const {
+    const size_t width = view.Output().width, columns = column_end - column_begin;
+    if (columns == width) return f(size_t{0}, count());
+    for (size_t row = 0; row < rows(); ++row) f(row * width + column_begin, columns);
+  }
 };
 
 // What a tile of an operation's work is counted in.
@@ -123,6 +142,15 @@ enum class Unit : uint32_t {
   kSegments,  // segments of the first input's space; reads and writes all rows of its segments, all inputs from row 0
   kAll,       // runs once, over all rows of the first input's space; reads all inputs as a whole
   kHeads,     // a head, of some rows of the output's space; reads all inputs as a whole, writes its part of these rows
+};
+
+// How several workers share a step if they work on the same rows.
+enum class Share : uint32_t {
+  kEach,     // they do not: each does all of it, for itself
+  kFirst,    // they do not: the first does it
+  kColumns,  // by columns, of each input as wide as the output only those
+  kProduct,  // by columns of the output of layer 0; inputs are read as a whole
+  kHeads,    // by key/value heads
 };
 
 struct OpDef {
@@ -147,6 +175,8 @@ struct OpDef {
   // Bytes of scratch that grow with the spaces, given those of the inputs; null: none.
   uint64_t (*scratch_of_spaces)(const OpView&, const SpaceLimits* inputs) = nullptr;
   bool (*by_heads)(const OpView&) = nullptr;  // if so its unit is kHeads, whatever `unit` says
+  Share share = Share::kEach;
+  bool together = false;  // can be done by a Team
 };
 
 constexpr uint64_t OpAttributes() { return 0; }
@@ -200,9 +230,11 @@ double OneFlopPerElement(const OpView&);
 
 // False if the operation has no layer i.
 bool FindLayer(const OpView&, uint32_t i, GemmWeights* layer);
-// y = activation(x W^T + b) by layer i. `value`: whose rows of this tile x is, kBlobNone if it is none's: several
-// layers that read the same rows quantize them once.
-Status RunLayer(const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_t value, Activation, float* y);
+// Layer i of x. `value`: whose rows of this tile x is, kBlobNone if it is none's: several layers that read the same
+// rows quantize them once.
+Status RunLayer(const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_t value, const GemmOutput&);
+// The same of all columns, which a team shares: when it returns all are there.
+Status RunLayerTogether(const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_t value, float* y);
 
 // The key space of an attention and how a query finds its keys there.
 bool FindPairing(const OpView&, Pairing* pairing);

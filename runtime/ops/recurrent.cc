@@ -123,8 +123,15 @@ Status Run(const OpRun& run) {
   const bool reverse = op.Flag(Attribute::kReverse), keeps_state = KeepsState(op);
   const size_t gates = op.Input(0).width, made = op.Output().width, width = cell.width;
   Arena arena(run.scratch, SIZE_MAX);
-  const Memory memory = TakeMemory(arena, cell, run.rows());
+  Memory memory = TakeMemory(arena, cell, run.rows());
   const Mask mask(run);
+  // A team's gates of one step lie in the first worker's scratch and of the next in the second's: a worker that is
+  // ahead then writes none that others still read.
+  float* gates_of[2] = {memory.cell.gates, memory.cell.gates};
+  for (uint32_t i = 0; i < 2 && run.team.workers > 1; ++i) {
+    Arena other(run.team.scratch[i], SIZE_MAX);
+    gates_of[i] = TakeMemory(other, cell, run.rows()).cell.gates;
+  }
 
   uint32_t* order = memory.order;
   const auto length = [&](uint32_t segment) { return offsets[segment + 1] - offsets[segment]; };
@@ -134,23 +141,27 @@ Status Run(const OpRun& run) {
   BeginStates(run, cell, memory);
 
   uint32_t running = run.rows();
+  Status result = kOk;
   for (uint32_t t = 0;; ++t) {
     while (running > 0 && length(order[running - 1]) <= t) --running;
-    if (running == 0) return kOk;
+    if (running == 0) break;
+    memory.cell.gates = gates_of[t % 2];
     const auto row_of = [&](size_t i) -> size_t {
       return reverse ? offsets[order[i] + 1] - 1 - t : offsets[order[i]] + t;
     };
-    FOVEA_TRY(RunCells(run, cell, memory.cell, memory.h, running, kBlobNone, [&](size_t i) {
+    const Status status = RunCells(run, cell, memory.cell, memory.h, running, kBlobNone, [&](size_t i) {
       const size_t row = row_of(i);
       return CellRow{run.Input(0) + row * gates, memory.h + i * width, cell.lstm() ? memory.c + i * width : nullptr,
                      mask.Hides(row)};
-    }));
-    for (size_t i = 0; i < running; ++i) {
+    });
+    if (!status.ok()) result = status;
+    for (size_t i = 0; i < running && run.team.worker == 0; ++i) {
       float* out = run.output + row_of(i) * made;
       memcpy(out, memory.h + i * width, width * sizeof(float));
       if (keeps_state && cell.lstm()) memcpy(out + width, memory.c + i * width, width * sizeof(float));
     }
   }
+  return result;
 }
 
 constexpr OpDef Define() {
@@ -167,6 +178,7 @@ constexpr OpDef Define() {
       CellFlops};
   def.layer = CellLayer;
   def.unit = Unit::kSegments;
+  def.together = true;
   return def;
 }
 

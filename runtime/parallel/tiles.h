@@ -26,6 +26,7 @@ class Tiles {
     tile_ = share < most ? static_cast<uint32_t>(share) : most;
     next_.store(0, std::memory_order_relaxed);
   }
+  uint32_t count() const { return rows_ == 0 ? 0 : static_cast<uint32_t>(DivideUp(rows_, tile_)); }
   // The next tile [*begin, *end), or false.
   bool Take(uint32_t* begin, uint32_t* end) {
     const uint64_t at = uint64_t{next_.fetch_add(1, std::memory_order_relaxed)} * tile_;

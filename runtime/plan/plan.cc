@@ -1,7 +1,5 @@
 #include "runtime/plan/plan.h"
 
-#include <string.h>
-
 namespace fovea {
 namespace {
 
@@ -37,7 +35,7 @@ class Planner {
     last_level_ = arena.Take<uint32_t>(record.value_count);
     lives_ = arena.Take<Life>(record.value_count);
     occupants_ = arena.Take<Occupant>(operations_);
-    tile_free_from_ = arena.Take<uint32_t>(operations_);
+    tiles_ = {plan_.tile_slots, arena.Take<uint32_t>(operations_), 0};
   }
 
   void Run() {
@@ -46,6 +44,7 @@ class Planner {
     FormPhases();
     FindLives();
     AssignSlots();
+    plan_.tile_slot_count = tiles_.count;
     for (uint32_t i = 0; i < plan_.tile_slot_count; ++i) plan_.tile_row_bytes += plan_.tile_slots[i];
   }
 
@@ -124,7 +123,7 @@ class Planner {
       uint32_t phase = plan_.phase_count;
       while (phase > 0 && !Joins(plan_.phases[phase - 1], unit, space, level_[i])) --phase;
       if (phase == 0) {
-        plan_.phases[plan_.phase_count++] = {0, 0, space, level_[i], unit};
+        plan_.phases[plan_.phase_count++] = {0, 0, space, level_[i], unit, 0, 0};
         phase = plan_.phase_count;
       }
       plan_.phase_of[i] = phase - 1;
@@ -196,24 +195,6 @@ class Planner {
     }
   }
 
-  // A free slot for rows of `bytes`: the shortest that is long enough, else the longest, which then grows; else
-  // `count`.
-  template <typename IsFree, typename BytesOf>
-  static uint32_t BestFree(uint32_t count, uint32_t bytes, IsFree is_free, BytesOf bytes_of) {
-    uint32_t best = count, best_bytes = 0;
-    for (uint32_t s = 0; s < count; ++s) {
-      if (!is_free(s)) continue;
-      const uint32_t candidate = bytes_of(s);
-      const bool fits = candidate >= bytes, best_fits = best_bytes >= bytes;
-      if (best == count || (fits && (!best_fits || candidate < best_bytes)) ||
-          (!fits && !best_fits && candidate > best_bytes)) {
-        best = s;
-        best_bytes = candidate;
-      }
-    }
-    return best;
-  }
-
   void AssignSlots() {
     for (uint32_t v = 0; v < inputs_; ++v) {
       const ValueRecord& record = model_.blob.values[plan_.record->first_value + v];
@@ -224,7 +205,7 @@ class Planner {
       const uint32_t operation = plan_.steps[position];
       if (plan_.phase_of[operation] != phase) {
         phase = plan_.phase_of[operation];
-        memset(tile_free_from_, 0, plan_.tile_slot_count * sizeof(uint32_t));
+        tiles_.BeginPhase();
       }
       const uint32_t value = inputs_ + operation;
       const OpView view = View(operation);
@@ -235,20 +216,10 @@ class Planner {
         continue;
       }
       const bool tile = !life.crosses && !life.output;
-      const uint32_t slot = tile ? TileSlot(bytes, life, position) : Slot(view.Output().space, bytes, life, position);
+      const uint32_t slot =
+          tile ? tiles_.Take(bytes, position, life.last_use + 1) : Slot(view.Output().space, bytes, life, position);
       plan_.values[value] = {tile, slot, bytes};
     }
-  }
-
-  uint32_t TileSlot(uint32_t bytes, const Life& life, uint32_t position) {
-    uint32_t* slots = plan_.tile_slots;
-    const uint32_t slot = BestFree(
-        plan_.tile_slot_count, bytes, [&](uint32_t s) { return tile_free_from_[s] <= position; },
-        [&](uint32_t s) { return slots[s]; });
-    if (slot == plan_.tile_slot_count) ++plan_.tile_slot_count;
-    if (bytes > slots[slot]) slots[slot] = bytes;
-    tile_free_from_[slot] = life.last_use + 1;
-    return slot;
   }
 
   uint32_t Slot(uint32_t space, uint32_t bytes, const Life& life, uint32_t position) {
@@ -282,11 +253,11 @@ class Planner {
   const Model& model_;
   ProgramPlan& plan_;
   const uint32_t operations_, inputs_;
-  uint32_t* level_;           // [operations]
-  uint32_t* last_level_;      // [values]
-  Life* lives_;               // [values]
-  Occupant* occupants_;       // [slots]
-  uint32_t* tile_free_from_;  // [tile slots], within the current phase
+  uint32_t* level_;       // [operations]
+  uint32_t* last_level_;  // [values]
+  Life* lives_;           // [values]
+  Occupant* occupants_;   // [slots]
+  PhaseSlots tiles_{};
 };
 
 }  // namespace
@@ -296,9 +267,10 @@ Status PlacePlans(const Model& model, Arena& arena, Reporter& reporter, ProgramP
   ProgramPlan* placed = arena.Take<ProgramPlan>(blob.programs.count);
   for (uint32_t p = 0; p < blob.programs.count; ++p) {
     ProgramPlan counted;
-    Planner planner(model, blob.programs[p], arena, placed == nullptr ? &counted : placed + p);
-    if (arena.counting() || !arena.ok()) continue;
-    planner.Run();
+    ProgramPlan* plan = placed == nullptr ? &counted : placed + p;
+    Planner planner(model, blob.programs[p], arena, plan);
+    if (!arena.counting() && arena.ok()) planner.Run();
+    PlanStages(model, arena, plan);
   }
   *plans = placed;
   (void)reporter;

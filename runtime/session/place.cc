@@ -15,6 +15,8 @@ namespace {
 // usual k, whatever the cache. So tiles are large, and shrink only where memory would be out of proportion.
 constexpr uint64_t kTileBytes = 4 << 20;
 constexpr uint32_t kLeastTileRows = 16, kMostTileRows = 128;
+// The most rows that workers share by columns.
+constexpr uint32_t kFewRows = 64;
 
 // No more than the widest space can ever fill: small limits need small memory.
 uint32_t ChooseTileRows(const Model& model, const ProgramPlan& plan, const SpaceState* spaces, uint32_t wanted) {
@@ -173,6 +175,7 @@ class Placer {
     s.tile_rows = ChooseTileRows(model_, plan_, spaces, options_.tile_rows);
     s.runner = options_.runner;
     s.runner_context = options_.runner_context;
+    s.barrier = options_.barrier;
     s.clock = options_.clock;
     for (uint32_t i = 0; i < model_.blob.spaces.count; ++i) {
       s.spaces[i] = spaces[i];
@@ -227,6 +230,11 @@ class Placer {
     s.kept = fixed_.Take<bool>(program.value_count);
     uint8_t** slots = fixed_.Take<uint8_t*>(plan_.slot_count);
     s.tile_offsets = fixed_.Take<uint64_t>(plan_.tile_slot_count);
+    if (s.worker_count > 1) {
+      s.few_rows = s.tile_rows < kFewRows ? s.tile_rows : kFewRows;
+      s.own_offsets = fixed_.Take<uint64_t>(plan_.own_slots.count);
+      s.shared_offsets = fixed_.Take<uint64_t>(plan_.shared_slots.count);
+    }
     s.links = fixed_.Take<Link>(inputs);
     for (uint32_t i = 0; i < options_.linked_count && placing(); ++i) s.links[options_.linked[i]].linked = true;
     PlaceCarried(s, inputs);
@@ -288,6 +296,27 @@ class Placer {
     return false;
   }
 
+  // Lays slots of `rows` rows one after the other; returns where they end.
+  uint64_t LayOut(uint64_t begin, uint32_t rows, const uint32_t* row_bytes, uint32_t count, uint64_t* offsets) const {
+    Arena layout;
+    layout.TakeBytes(CheckedSize(begin));
+    for (uint32_t i = 0; i < count; ++i) {
+      if (placing()) offsets[i] = layout.needed();
+      layout.TakeBytes(MatrixBytes(rows, row_bytes[i]));
+    }
+    return layout.needed();
+  }
+
+  // One worker's memory for values of a tile, or of a phase with few rows.
+  uint64_t SlotBytes(const Session& s, bool first_worker) const {
+    const uint64_t tile = LayOut(0, s.tile_rows, plan_.tile_slots, plan_.tile_slot_count, s.tile_offsets);
+    if (s.worker_count == 1) return tile;
+    const PhaseSlots &own = plan_.own_slots, &shared = plan_.shared_slots;
+    uint64_t few = LayOut(0, s.few_rows, own.bytes, own.count, s.own_offsets);
+    if (first_worker) few = LayOut(few, s.few_rows, shared.bytes, shared.count, s.shared_offsets);
+    return few > tile ? few : tile;
+  }
+
   Status PlaceWorkers(Session& s, Reporter& reporter) {
     s.workers = fixed_.Take<Worker>(s.worker_count);
     const uint64_t scratch_before = scratch_.needed();
@@ -296,13 +325,7 @@ class Placer {
       worker.gemm_ops = fixed_.Take<void*>(model_.gemm_op_count);
       if (s.clock != nullptr) worker.ticks = fixed_.Take<uint64_t>(plan_.record->operation_count);
       FOVEA_TRY(PlaceGemmOps(s, &worker, reporter));
-      const uint64_t slots_begin = scratch_.needed();
-      for (uint32_t i = 0; i < plan_.tile_slot_count; ++i) {
-        const uint64_t offset = scratch_.needed() - slots_begin;
-        void* slot = scratch_.TakeBytes(MatrixBytes(s.tile_rows, plan_.tile_slots[i]));
-        if (i == 0) worker.tile_slots = static_cast<uint8_t*>(slot);
-        if (placing()) s.tile_offsets[i] = offset;
-      }
+      worker.tile_slots = static_cast<uint8_t*>(scratch_.TakeBytes(CheckedSize(SlotBytes(s, w == 0))));
       worker.scratch = scratch_.TakeBytes(OperationScratch(s, w == 0));
       if (plan_.quantized_width != 0) {
         worker.quantized.rows = static_cast<int8_t*>(scratch_.TakeBytes(
@@ -363,6 +386,9 @@ Status CheckSessionOptions(const Model& model, const fovea_session_options& opti
     return reporter.Fail(FOVEA_E_OPTION, "too many workers", kMaxWorkers, options.workers);
   if (options.tile_rows > kMaxTileRows) {
     return reporter.Fail(FOVEA_E_OPTION, "tile_rows is too large", kMaxTileRows, options.tile_rows);
+  }
+  if (options.barrier != nullptr && options.runner == nullptr) {
+    return reporter.Fail(FOVEA_E_OPTION, "a barrier needs a runner");
   }
   if ((options.limit_count != 0 && options.limits == nullptr) || (options.keep_count != 0 && options.keep == nullptr) ||
       (options.linked_count != 0 && options.linked == nullptr)) {

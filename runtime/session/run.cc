@@ -1,17 +1,27 @@
-// Phase by phase; in a phase workers take tiles of rows and carry each through all steps, or tiles of segments for one
-// step.
+// Phase by phase. Where rows are many workers take tiles of them and carry each through all steps of a phase; where
+// they are few all work on the same rows, stage by stage (runtime/plan/stages.cc). Other phases: tiles of segments or
+// heads for one step.
 #include "runtime/session/session.h"
 
 namespace fovea {
 namespace {
 
-// Row `row` of a value: in the session's memory, or in this worker's tile, which begins with the tile's first row.
-uint8_t* Row(const Session& session, const Worker& worker, uint32_t value, uint32_t row) {
-  if (session.values[value] == nullptr) {
-    return worker.tile_slots + session.tile_offsets[session.plan->values[value].slot];
-  }
-  return session.values[value] + size_t{row} * session.plan->values[value].row_bytes;
-}
+// Fewer rows than this for each worker are shared by columns: kernels hold up to 16 rows, and all weights would pass
+// through every worker for them.
+constexpr uint32_t kLeastRowsEach = 32;
+// Multiplications in a phase below which workers cost more than they save: by some microseconds for each time they meet
+// at a barrier, by ten times that for each call of the runner.
+constexpr uint64_t kLeastWork = 1 << 18, kLeastWorkByRunner = 1 << 21;
+// The same for each row of a recurrent layer, where workers meet once or twice.
+constexpr uint64_t kLeastRowWork = 1 << 17;
+
+// What of a step a worker does.
+struct Part {
+  uint32_t worker;
+  uint32_t begin, end;  // rows, segments, or the number of a tile by heads
+  uint32_t sharers;     // of a phase with few rows; else 0
+  bool together;        // segments that all workers take together
+};
 
 // One worker takes the heads of a row that a tap makes one of, in their order: then there is one tile.
 bool HeadsMeet(const Session& session, uint32_t operation) {
@@ -32,23 +42,63 @@ void SetHeads(const Session& session, uint32_t operation, uint32_t tile, OpRun* 
   run->head_begin = tiles.Head(tile), run->head_end = run->head_begin + 1;
 }
 
-Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint32_t begin, uint32_t end) {
+// Where the worker finds rows of a value, from `row` on or, what exists in a worker's memory only, from its first one.
+uint8_t* Row(const Session& session, const Part& part, uint32_t phase, uint32_t value, uint32_t row) {
+  const ProgramPlan& plan = *session.plan;
+  const ValuePlan& place = plan.values[value];
+  const uint32_t inputs = session.program().value_count - session.program().operation_count;
+  if (part.sharers != 0 && value >= inputs && plan.phase_of[value - inputs] == phase) {
+    const bool each = plan.shares[value - inputs].share == Share::kEach;
+    const bool own = each && (part.worker != 0 || session.values[value] == nullptr);
+    if (own) return session.workers[part.worker].tile_slots + session.own_offsets[place.few_slot];
+    if (session.values[value] == nullptr) {
+      return session.workers[0].tile_slots + session.shared_offsets[place.few_slot];
+    }
+  }
+  if (session.values[value] == nullptr) {
+    return session.workers[part.worker].tile_slots + session.tile_offsets[place.slot];
+  }
+  return session.values[value] + size_t{row} * place.row_bytes;
+}
+
+// The worker's share of a step that all do on the same rows; false if it has none.
+bool SetShare(const Session& session, uint32_t operation, const Part& part, OpRun* run) {
+  const StepShare& share = session.plan->shares[operation];
+  if (part.worker >= part.sharers) return false;
+  if (share.share == Share::kEach) return part.worker == 0 || !share.first_only;
+  if (share.share == Share::kFirst || HeadsMeet(session, operation)) return part.worker == 0;
+  const uint32_t begin = share.units * part.worker / part.sharers, end = share.units * (part.worker + 1) / part.sharers;
+  if (share.share == Share::kHeads) {
+    const uint32_t group = run->view.U32(Attribute::kHeads, 1) / share.units;
+    run->head_begin = begin * group, run->head_end = end * group;
+  } else {
+    const uint32_t width = run->column_end;
+    run->column_begin = begin * share.grain;
+    run->column_end = end * share.grain < width ? end * share.grain : width;
+  }
+  return begin < end;
+}
+
+Status RunStep(const Session& session, uint32_t operation, const Part& part) {
   const Model& model = *session.model;
+  Worker& worker = session.workers[part.worker];
   OpRun run{};
   run.view = model.Operation(session.program(), operation);
   const OpDef& def = *FindOp(run.view.record->code);
   run.kernels = &model.kernels;
   run.spaces = session.space_rows;
-  run.row_begin = begin;
-  run.row_end = end;
+  run.row_begin = part.begin;
+  run.row_end = part.end;
+  run.column_end = run.view.Output().width;
+  if (part.sharers != 0 && !SetShare(session, operation, part, &run)) return kOk;
   const Unit unit = UnitOf(run.view);
-  if (unit == Unit::kHeads) SetHeads(session, operation, begin, &run);
-  const uint32_t first = unit == Unit::kRows ? begin : 0;
+  if (unit == Unit::kHeads) SetHeads(session, operation, part.begin, &run);
+  const uint32_t first = unit == Unit::kRows ? part.begin : 0, phase = session.plan->phase_of[operation];
   for (uint32_t i = 0; i < run.view.record->input_count; ++i) {
     const bool all_rows = ((def.reads_all_rows >> i) & 1) != 0;
-    run.inputs[i] = Row(session, worker, run.view.InputIndex(i), all_rows ? 0 : first);
+    run.inputs[i] = Row(session, part, phase, run.view.InputIndex(i), all_rows ? 0 : first);
   }
-  run.output = reinterpret_cast<float*>(Row(session, worker, run.view.record->output, first));
+  run.output = reinterpret_cast<float*>(Row(session, part, phase, run.view.record->output, first));
   if (def.chooses) run.offsets = session.spaces[run.view.Output().space].offsets;
   run.scratch = worker.scratch;
   run.quantized = &worker.quantized;
@@ -56,6 +106,13 @@ Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint3
     const Linear* layer = model.Layer(session.program().first_operation + operation, i);
     if (layer == nullptr) break;
     run.layers[i] = {layer->backend, &layer->weights, layer->packed, worker.gemm_ops[layer->op]};
+  }
+  if (part.together) {
+    run.team = {part.worker,
+                session.worker_count,
+                session.barrier,
+                session.runner_context,
+                {session.workers[0].scratch, session.workers[1].scratch}};
   }
   WeightSink sink;
   const uint32_t tap = session.tap_of_operation[operation];
@@ -66,14 +123,16 @@ Status RunStep(const Session& session, Worker& worker, uint32_t operation, uint3
   return def.run(run);
 }
 
-// Rows [begin, end), or so many segments, through steps of the plan. False if one failed.
-bool RunTile(Session& session, Worker& worker, uint32_t first_step, uint32_t step_count, uint32_t begin, uint32_t end) {
-  worker.quantized.value = kBlobNone;
-  for (uint32_t i = 0; i < step_count; ++i) {
-    const uint32_t operation = session.plan->steps[first_step + i];
+// A part of steps of the plan, one after the other. False if one failed or the run was cancelled; workers that are
+// together go on with each other.
+bool RunSteps(Session& session, uint32_t first_step, uint32_t end_step, const Part& part) {
+  uint64_t* ticks = session.workers[part.worker].ticks;
+  if (session.cancelled.load(std::memory_order_relaxed) && !part.together) return false;
+  for (uint32_t step = first_step; step < end_step; ++step) {
+    const uint32_t operation = session.plan->steps[step];
     const uint64_t start = session.clock == nullptr ? 0 : session.clock();
-    const Status status = RunStep(session, worker, operation, begin, end);
-    if (session.clock != nullptr) worker.ticks[operation] += session.clock() - start;
+    const Status status = RunStep(session, operation, part);
+    if (session.clock != nullptr) ticks[operation] += session.clock() - start;
     if (!status.ok()) {
       session.failed_step.store(operation, std::memory_order_relaxed);
       session.failure.store(status.code, std::memory_order_relaxed);
@@ -84,49 +143,178 @@ bool RunTile(Session& session, Worker& worker, uint32_t first_step, uint32_t ste
   return true;
 }
 
-void RunTiles(void* context, uint32_t worker_index) {
-  Session& session = *static_cast<Session*>(context);
-  const PhasePlan& phase = session.plan->phases[session.next_phase];
+void RunTiles(Session& session, uint32_t worker, const PhasePlan& phase, PhaseRun& run) {
   const bool by_segments = phase.unit == Unit::kSegments;
   const uint32_t lists = by_segments ? phase.step_count : 1, steps = by_segments ? 1 : phase.step_count;
   for (uint32_t list = 0; list < lists; ++list) {
-    for (uint32_t begin, end; session.tiles[list].Take(&begin, &end);) {
-      if (session.cancelled.load(std::memory_order_relaxed)) return;
-      if (!RunTile(session, session.workers[worker_index], phase.first_step + list, steps, begin, end)) return;
+    for (uint32_t begin, end; run.tiles[list].Take(&begin, &end);) {
+      session.workers[worker].quantized.value = kBlobNone;
+      const uint32_t first = phase.first_step + list;
+      if (!RunSteps(session, first, first + steps, {worker, begin, end, 0, false})) return;
     }
   }
 }
 
+// One step after the other; a worker that is ahead must not begin the next one in memory that others still read.
+void RunTogether(Session& session, uint32_t worker, const PhasePlan& phase) {
+  const uint32_t segments = session.space_rows[phase.space].segments.count;
+  for (uint32_t i = 0; i < phase.step_count; ++i) {
+    if (i > 0) session.barrier(session.runner_context, session.worker_count);
+    session.workers[worker].quantized.value = kBlobNone;
+    RunSteps(session, phase.first_step + i, phase.first_step + i + 1, {worker, 0, segments, 0, true});
+  }
+}
+
+// Whether workers do better together than with a tile of segments each, of which there are `tiles`.
+bool AreTogether(const Session& session, const PhasePlan& phase, uint32_t tiles) {
+  const uint32_t segments = session.space_rows[phase.space].segments.count;
+  if (session.barrier == nullptr || tiles == 0 || tiles >= session.worker_count || segments > session.tile_rows) {
+    return false;
+  }
+  for (uint32_t i = 0; i < phase.step_count; ++i) {
+    const uint32_t operation = session.plan->steps[phase.first_step + i];
+    uint64_t weights = 0;
+    for (uint32_t k = 0; k < kMaxLayers; ++k) {
+      const Linear* layer = session.model->Layer(session.program().first_operation + operation, k);
+      if (layer != nullptr) weights += uint64_t{layer->weights.shape.n} * layer->weights.shape.k;
+    }
+    const OpView view = session.model->Operation(session.program(), operation);
+    if (!FindOp(view.record->code)->together || weights * segments < kLeastRowWork) return false;
+  }
+  return true;
+}
+
 // Even without rows: a selected space then has none. One worker does it all.
-void RunWhole(Session& session, const PhasePlan& phase, uint32_t rows) {
-  if (session.cancelled.load(std::memory_order_relaxed)) return;
-  if (!RunTile(session, session.workers[0], phase.first_step, 1, 0, rows)) return;
+void RunWhole(Session& session, const PhasePlan& phase) {
+  session.workers[0].quantized.value = kBlobNone;
+  const uint32_t rows = session.space_rows[phase.space].rows;
+  if (!RunSteps(session, phase.first_step, phase.first_step + 1, {0, 0, rows, 0, false})) return;
   const OpView view = session.model->Operation(session.program(), session.plan->steps[phase.first_step]);
   if (FindOp(view.record->code)->chooses) BindSelected(session, view.Output().space);
 }
 
-void RunPhase(Session& session) {
-  const PhasePlan& phase = session.plan->phases[session.next_phase];
-  const uint32_t rows = session.space_rows[phase.space].rows;
-  if (phase.unit == Unit::kAll) return RunWhole(session, phase, rows);
-  for (uint32_t i = 0; i < phase.step_count && session.tap_count > 0; ++i) {
+bool AreFew(const Session& session, const PhasePlan& phase, uint32_t rows) {
+  const uint64_t least = session.barrier != nullptr ? kLeastWork : kLeastWorkByRunner;
+  return session.runner != nullptr && phase.most_shares > 1 && rows <= session.few_rows &&
+         rows < uint64_t{kLeastRowsEach} * session.worker_count && rows * phase.weights >= least;
+}
+
+// Before the phase begins, when all that it depends on is known.
+void PreparePhase(Session& session, uint32_t number) {
+  const PhasePlan& phase = session.plan->phases[number];
+  PhaseRun& run = session.phase_runs[number % 2];
+  // A run that has been cancelled may not know the rows: it passes over the phase.
+  const bool cancelled = session.cancelled.load(std::memory_order_relaxed);
+  const uint32_t rows = cancelled ? 0 : session.space_rows[phase.space].rows, workers = session.worker_count;
+  run.workers = 1;
+  run.few = run.together = false;
+  if (phase.unit == Unit::kAll) return;
+  for (uint32_t i = 0; i < phase.step_count && session.tap_count > 0 && !cancelled; ++i) {
     const uint32_t tap = session.tap_of_operation[session.plan->steps[phase.first_step + i]];
     if (tap != kBlobNone) ChooseTapRows(session, &session.taps[tap]);
   }
-  if (rows == 0) return;
+  uint32_t tiles = 0;
   if (phase.unit == Unit::kRows) {
-    session.tiles[0].Reset(rows, session.worker_count, session.tile_rows);
+    run.few = AreFew(session, phase, rows);
+    run.tiles[0].Reset(rows, workers, session.tile_rows);
+    tiles = run.few ? phase.most_shares : run.tiles[0].count();
   } else if (phase.unit == Unit::kHeads) {
     const uint32_t operation = session.plan->steps[phase.first_step];
     const OpView view = session.model->Operation(session.program(), operation);
-    const uint32_t tiles = HeadsMeet(session, operation) ? 1 : HeadsOf(view, session.worker_count).count();
-    session.tiles[0].Reset(tiles, session.worker_count, 1, 1);
+    tiles = rows == 0 ? 0 : HeadsMeet(session, operation) ? 1 : HeadsOf(view, workers).count();
+    run.tiles[0].Reset(tiles, workers, 1, 1);
   } else {
-    const uint32_t segments = session.space_rows[phase.space].segments.count;
-    const auto workers = static_cast<uint32_t>(DivideUp(session.worker_count, phase.step_count));  // for each step
-    for (uint32_t i = 0; i < phase.step_count; ++i) session.tiles[i].Reset(segments, workers, session.tile_rows, 1);
+    const uint32_t segments = rows == 0 ? 0 : session.space_rows[phase.space].segments.count;
+    const auto each = static_cast<uint32_t>(DivideUp(workers, phase.step_count));  // workers for each step
+    for (uint32_t i = 0; i < phase.step_count; ++i) {
+      run.tiles[i].Reset(segments, each, session.tile_rows, 1);
+      tiles += run.tiles[i].count();
+    }
+    run.together = AreTogether(session, phase, tiles);
+    if (run.together) tiles = workers;
   }
-  RunWorkers(session.runner, session.runner_context, session.worker_count, RunTiles, &session);
+  if (tiles > 1) run.workers = tiles < workers ? tiles : workers;
+}
+
+// Where workers have to wait for each other next. Phases lie one after the other, so its step is in any case the end of
+// what comes before.
+RunPlace After(const Session& session, RunPlace place) {
+  const ProgramPlan& plan = *session.plan;
+  const PhasePlan& phase = plan.phases[place.phase];
+  const uint32_t end = phase.first_step + phase.step_count;
+  if (session.phase_runs[place.phase % 2].few) {
+    while (++place.step < end) {
+      if (plan.shares[plan.steps[place.step]].begins_stage) return place;
+    }
+  }
+  return {place.phase + 1, end};
+}
+
+// All that one worker does before it has to wait for others. The first one makes the next phase ready.
+void RunFrom(Session& session, uint32_t worker, RunPlace place) {
+  const PhasePlan& phase = session.plan->phases[place.phase];
+  PhaseRun& run = session.phase_runs[place.phase % 2];
+  const RunPlace after = After(session, place);
+  if (run.few) {
+    if (place.step == phase.first_step) session.workers[worker].quantized.value = kBlobNone;
+    RunSteps(session, place.step, after.step, {worker, 0, session.space_rows[phase.space].rows, run.workers, false});
+  } else if (run.together) {
+    RunTogether(session, worker, phase);
+  } else if (phase.unit != Unit::kAll) {
+    RunTiles(session, worker, phase, run);
+  } else if (worker == 0) {
+    RunWhole(session, phase);
+  }
+  if (worker == 0 && after.phase != place.phase && after.phase < session.plan->phase_count) {
+    PreparePhase(session, after.phase);
+  }
+}
+
+// How many workers have something to do there.
+uint32_t WorkersAt(const Session& session, RunPlace place) {
+  const ProgramPlan& plan = *session.plan;
+  const PhaseRun& run = session.phase_runs[place.phase % 2];
+  if (!run.few) return run.workers;
+  for (uint32_t step = place.step, end = After(session, place).step; step < end; ++step) {
+    const StepShare& share = plan.shares[plan.steps[step]];
+    if (share.share != Share::kFirst && !share.first_only) return run.workers;
+  }
+  return 1;
+}
+
+// What the runner calls: all up to the end with a barrier, one place without.
+struct RunCall {
+  Session& session;
+  uint32_t end_phase;
+  bool meets;
+};
+
+void RunWorker(void* context, uint32_t worker) {
+  const RunCall& call = *static_cast<RunCall*>(context);
+  Session& session = call.session;
+  RunPlace place = session.next;
+  for (;;) {
+    const RunPlace after = After(session, place);
+    RunFrom(session, worker, place);
+    if (!call.meets || after.phase == call.end_phase) return;
+    session.barrier(session.runner_context, session.worker_count);
+    place = after;
+  }
+}
+
+// The first worker goes on alone as long as there is nothing for others.
+void RunPhases(Session& session, uint32_t end_phase) {
+  while (session.next.phase < end_phase && !session.cancelled.load(std::memory_order_relaxed)) {
+    const uint32_t workers = WorkersAt(session, session.next);
+    RunCall call = {session, end_phase, workers > 1 && session.barrier != nullptr};
+    // What is the first worker's alone may be the beginning of a phase that others join later.
+    for (uint32_t w = 1; w < session.worker_count && workers == 1; ++w) session.workers[w].quantized.value = kBlobNone;
+    const PhasePlan& last = session.plan->phases[end_phase - 1];
+    const RunPlace after =
+        call.meets ? RunPlace{end_phase, last.first_step + last.step_count} : After(session, session.next);
+    RunWorkers(session.runner, session.runner_context, call.meets ? session.worker_count : workers, RunWorker, &call);
+    session.next = after;
+  }
 }
 
 }  // namespace
@@ -136,19 +324,19 @@ Status BeginRun(Session& session, Reporter& reporter) {
   ForgetSelected(session);
   FOVEA_TRY(FollowLinks(session, reporter));
   FOVEA_TRY(CheckBound(session, reporter));
-  session.next_phase = 0;
+  session.next = {0, 0};
   session.cancelled.store(false, std::memory_order_relaxed);
   session.failure.store(FOVEA_OK, std::memory_order_relaxed);
   session.running = true;
+  if (session.plan->phase_count > 0) PreparePhase(session, 0);
   return kOk;
 }
 
 Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& reporter) {
   if (!session.running) return reporter.Fail(FOVEA_E_ORDER, "no run has begun");
   const uint32_t count = session.plan->phase_count;
-  for (; phases > 0 && session.next_phase < count; --phases, ++session.next_phase) {
-    RunPhase(session);
-    if (!session.cancelled.load(std::memory_order_relaxed)) continue;
+  RunPhases(session, phases < count - session.next.phase ? session.next.phase + phases : count);
+  if (session.cancelled.load(std::memory_order_relaxed)) {
     session.running = false;
     const fovea_status failure = session.failure.load(std::memory_order_relaxed);
     if (failure == FOVEA_OK) return reporter.Fail(FOVEA_E_CANCELLED, "the run was cancelled");
@@ -157,7 +345,7 @@ Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& r
                                       ? "more rows qualify than the selected space takes of a segment"
                                       : "a backend refused an operation");
   }
-  *left = count - session.next_phase;
+  *left = count - session.next.phase;
   if (*left == 0) {
     session.running = false;
     session.finished = true;

@@ -23,7 +23,7 @@ struct SpaceState : SpaceLimits {
 struct Session;
 
 struct Worker {
-  uint8_t* tile_slots;
+  uint8_t* tile_slots;  // of a tile or, where rows are few, the worker's own; the first has those that all share, too
   void* scratch;
   QuantizedTile quantized;
   void** gemm_ops;       // [Model::gemm_op_count], null where the program has none
@@ -54,18 +54,36 @@ struct Link {
   uint32_t output = 0;
 };
 
+// How a phase is run in this run.
+struct PhaseRun {
+  Tiles tiles[kMaxSegmentSteps];  // by rows and heads: the first
+  uint32_t workers = 1;           // that have something to do
+  bool few = false;               // all work on all rows, stage by stage
+  bool together = false;          // by segments: all work on all of them, step by step
+};
+
+// Phases, and where rows are few their stages, are what workers do before they have to wait for each other.
+struct RunPlace {
+  uint32_t phase;
+  uint32_t step;  // position in running order
+};
+
 struct Session {
   const Model* model = nullptr;
   const ProgramPlan* plan = nullptr;
   uint32_t worker_count = 0, tile_rows = 0;
   fovea_runner runner = nullptr;
   void* runner_context = nullptr;
+  fovea_barrier barrier = nullptr;
   uint64_t (*clock)() = nullptr;
 
   SpaceState spaces[kMaxSpaces];
   SpaceRows space_rows[kMaxSpaces];      // what operations see
   uint8_t** values = nullptr;            // [values] row 0; null for values that exist per tile
   uint64_t* tile_offsets = nullptr;      // [tile slots], from Worker::tile_slots
+  uint64_t* own_offsets = nullptr;       // [own slots], the same where rows are few
+  uint64_t* shared_offsets = nullptr;    // [shared slots], from the first worker's
+  uint32_t few_rows = 0;                 // the most rows that have room there
   uint32_t* tap_of_operation = nullptr;  // [operations]
   Tap* taps = nullptr;
   uint32_t tap_count = 0;
@@ -76,9 +94,10 @@ struct Session {
   Worker* workers = nullptr;
 
   // The run in progress.
-  uint32_t next_phase = 0;
+  RunPlace next{};
   bool running = false, finished = false;
-  Tiles tiles[kMaxSegmentSteps];  // of the current phase; by rows: the first
+  PhaseRun
+      phase_runs[2];  // of the phase at hand and the next, which take turns: one is made ready before the other ends
   std::atomic<bool> cancelled{false};
   std::atomic<int32_t> failure{FOVEA_OK};
   std::atomic<uint32_t> failed_step{0};

@@ -49,6 +49,7 @@ struct Bound {
     fovea_session_options options = Options(limits, workers, tile_rows);
     options.runner = ports::ThreadRunner::Run;
     options.runner_context = &threads;
+    if (workers > 1) options.barrier = ports::ThreadRunner::Barrier;
     session = std::make_unique<TestSession>(e.model, options);
     session->SetSegments(e.encoder.tokens, lengths);
     session->SetInput(e.encoder.ids, RandomIds(rows, 1000, 1));
@@ -137,6 +138,49 @@ void Workers(benchmark::State& state, EncoderShape shape) {
       state, [&] { one.Run(); }, [&] { two.Run(); });
 }
 
+// Reads memory once, split evenly over the threads of a runner.
+struct ReadLoop {
+  ReadLoop(size_t bytes, uint32_t workers) : words(bytes / 8, 1), threads(workers), sums(workers * 8) {}
+  void Run() { ports::ThreadRunner::Run(&threads, threads.threads(), Read, this); }
+  static void Read(void* context, uint32_t worker) {
+    ReadLoop& self = *static_cast<ReadLoop*>(context);
+    const size_t count = self.words.size() / self.threads.threads();
+    const uint64_t* first = self.words.data() + worker * count;
+    uint64_t sums[8] = {};
+    for (size_t i = 0; i + 8 <= count; i += 8) {
+      for (size_t j = 0; j < 8; ++j) sums[j] += first[i + j];
+    }
+    for (size_t j = 0; j < 8; ++j) self.sums[worker * 8] += sums[j];
+  }
+  std::vector<uint64_t> words;
+  ports::ThreadRunner threads;
+  std::vector<uint64_t> sums;
+};
+
+// So few rows that workers share columns: one worker against two, and the rates at which weights are read beside those
+// of a plain loop over as many bytes, in GB/s.
+void FewRows(benchmark::State& state, EncoderShape shape) {
+  const auto rows = static_cast<uint32_t>(state.range(0));
+  const Encoder encoder(shape);
+  Bound one(encoder, {rows}, 1), two(encoder, {rows}, 2);
+  const double width = shape.width, bytes = shape.layers * (4 * width * width + 2 * width * shape.ffn);
+  ReadLoop read_one(static_cast<size_t>(bytes), 1), read_two(static_cast<size_t>(bytes), 2);
+  std::vector<double> reads[2];
+  for (int i = 0; i < 15; ++i) {
+    reads[0].push_back(Milliseconds([&] { read_one.Run(); }));
+    reads[1].push_back(Milliseconds([&] { read_two.Run(); }));
+  }
+  Compare(
+      state, [&] { one.Run(); }, [&] { two.Run(); });
+  const auto rate = [bytes](double milliseconds) { return bytes * 1e-6 / milliseconds; };
+  state.counters["GBps"] = rate(state.counters["ms"]);
+  state.counters["other_GBps"] = rate(state.counters["other_ms"]);
+  for (int i = 0; i < 2; ++i) {
+    std::sort(reads[i].begin(), reads[i].end());
+    state.counters[i == 0 ? "read_GBps" : "other_read_GBps"] = rate(reads[i][reads[i].size() / 2]);
+  }
+}
+
 void RaggedAgainstPadded(benchmark::State& state, EncoderShape shape) {
   const Encoder encoder(shape);
   Bound padded(encoder, std::vector<uint32_t>(8, 64), 1), ragged(encoder, {64, 8, 16, 5, 30, 22, 11, 40}, 1);
@@ -181,6 +225,15 @@ const bool registered = [] {
         ->MinTime(3);
 #endif
     benchmark::RegisterBenchmark(("encoder/workers_1_to_2/" + name).c_str(), Workers, shape)->MinTime(3);
+    benchmark::RegisterBenchmark(("encoder/few_rows_1_to_2/" + name).c_str(), FewRows, shape)
+        ->ArgName("rows")
+        ->Arg(1)
+        ->Arg(16)
+        ->Arg(32)
+        ->Arg(48)
+        ->Arg(63)
+        ->Arg(64)
+        ->MinTime(1);
     benchmark::RegisterBenchmark(("encoder/padded_to_ragged/" + name).c_str(), RaggedAgainstPadded, shape)->MinTime(3);
     benchmark::RegisterBenchmark(("encoder/window_4096_to_1024/" + name).c_str(), LongText, shape)
         ->ArgName("products")

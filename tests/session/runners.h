@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <random>
 #include <thread>
 #include <vector>
 
+#include "ports/host/thread_runner.h"
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {
@@ -25,6 +28,48 @@ inline void ReverseRunner(void* context, uint32_t workers, fovea_task task, void
   (void)context;
   for (uint32_t w = workers; w-- > 0;) task(task_context, w);
 }
+
+// Workers one after the other, in an order that differs from call to call. Such a runner cannot offer a barrier: the
+// first worker would wait there for others that have not been called.
+struct ShufflingRunner {
+  uint32_t calls = 0, most_workers = 0;
+  std::mt19937 random{1};
+
+  static void Run(void* context, uint32_t workers, fovea_task task, void* task_context) {
+    ShufflingRunner& self = *static_cast<ShufflingRunner*>(context);
+    ++self.calls;
+    self.most_workers = std::max(self.most_workers, workers);
+    std::vector<uint32_t> order(workers);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), self.random);
+    for (const uint32_t w : order) task(task_context, w);
+  }
+  void Join(fovea_session_options* options) {
+    options->runner = Run;
+    options->runner_context = this;
+  }
+};
+
+// Workers on threads, with a barrier.
+struct MeetingRunner {
+  explicit MeetingRunner(uint32_t workers) : threads(workers) {}
+  ports::ThreadRunner threads;
+  uint32_t calls = 0;
+
+  static void Run(void* context, uint32_t workers, fovea_task task, void* task_context) {
+    MeetingRunner& self = *static_cast<MeetingRunner*>(context);
+    ++self.calls;
+    ports::ThreadRunner::Run(&self.threads, workers, task, task_context);
+  }
+  static void Barrier(void* context, uint32_t workers) {
+    ports::ThreadRunner::Barrier(&static_cast<MeetingRunner*>(context)->threads, workers);
+  }
+  void Join(fovea_session_options* options) {
+    options->runner = Run;
+    options->barrier = Barrier;
+    options->runner_context = this;
+  }
+};
 
 // What run(options) gives is the same for any workers, tiles and runners, and if each of `values` values is kept.
 template <typename Run>

@@ -39,6 +39,7 @@ Session::Session(const Model& model, const SessionRequest& request) : model_(mod
     threads_ = std::make_unique<ports::ThreadRunner>(request_.workers);
     options.runner = &ports::ThreadRunner::Run;
     options.runner_context = threads_.get();
+    options.barrier = &ports::ThreadRunner::Barrier;
   }
   Check(fovea_session_init(model.get(), &options, &sizes_, &session_, &error), error, model.name());
   init_seconds_ = 1e-9 * static_cast<double>(NanosecondClock() - start);

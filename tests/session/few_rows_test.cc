@@ -1,0 +1,387 @@
+// Few rows, several workers: all work on the same rows, by columns and heads, and make the bits that one makes alone.
+#include <algorithm>
+
+#include "tests/session/guarded_session.h"
+#include "tests/session/runners.h"
+#include "tests/support/model_builder.h"
+
+namespace fovea::test {
+namespace {
+
+using Results = std::vector<std::vector<float>>;
+
+bool SameBits(const Results& a, const Results& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].size() != b[i].size() || memcmp(a[i].data(), b[i].data(), a[i].size() * sizeof(float)) != 0) return false;
+  }
+  return true;
+}
+
+// An encoder wide enough to be shared, whose heads, columns and layers do not divide evenly by most numbers of workers.
+struct Wide {
+  explicit Wide(DType type = DType::kI8, uint32_t backend = FOVEA_BACKEND_DEFAULT, const Attributes& pattern = {})
+      : encoder(BuildTinyEncoder(builder, type, 2, 192, 6, 448, 50, 64, pattern)), model(builder.Blob(), backend) {}
+  ModelBuilder builder{7};
+  TinyEncoder encoder;
+  TestModel model;
+};
+
+struct Bound {
+  Bound(const Wide& wide, fovea_session_options options, const std::vector<uint32_t>& lengths) : encoder(wide.encoder) {
+    const std::vector<fovea_limit> limits = {{encoder.texts, 8, 0}, {encoder.tokens, 64, 0}};
+    options.struct_size = sizeof(options);
+    options.limits = limits.data();
+    options.limit_count = 2;
+    session = std::make_unique<TestSession>(wide.model, options);
+    uint32_t rows = 0;
+    for (const uint32_t length : lengths) rows += length;
+    session->SetSegments(encoder.tokens, lengths);
+    session->SetInput(encoder.ids, RandomIds(rows, 50, rows));
+  }
+  Results Run() {
+    session->Run();
+    return Read();
+  }
+  Results Read() const { return {session->Output(encoder.hidden), session->Output(encoder.classes)}; }
+  const TinyEncoder& encoder;
+  std::unique_ptr<TestSession> session;
+};
+
+fovea_session_options Workers(uint32_t workers) {
+  fovea_session_options options = {};
+  options.workers = workers;
+  return options;
+}
+
+const std::vector<std::vector<uint32_t>> kTexts = {{2}, {5, 0, 12}, {63}};
+
+TEST(FewRows, SameBitsForAnyWorkersWithAndWithoutBarrier) {
+  for (const DType type : {DType::kF32, DType::kF16, DType::kI8, DType::kI4}) {
+    for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
+      const Wide wide(type, backend);
+      for (const std::vector<uint32_t>& lengths : kTexts) {
+        const Results expected = Bound(wide, Workers(1), lengths).Run();
+        for (uint32_t workers = 2; workers <= 8; ++workers) {
+          fovea_session_options options = Workers(workers);
+          ShufflingRunner shuffling;
+          shuffling.Join(&options);
+          EXPECT_TRUE(SameBits(Bound(wide, options, lengths).Run(), expected)) << workers << " shuffled";
+          MeetingRunner meeting(workers);
+          meeting.Join(&options);
+          Bound bound(wide, options, lengths);
+          for (int round = 0; round < 2; ++round) {
+            EXPECT_TRUE(SameBits(bound.Run(), expected)) << "type " << static_cast<int>(type) << " backend " << backend
+                                                         << " workers " << workers << " rows " << lengths[0];
+          }
+        }
+      }
+    }
+  }
+}
+
+// About four barriers a layer without a barrier are so many calls of the runner, and one call with it. What costs less
+// than to wake anybody is done by the caller, as is what the caller alone needs at the end.
+TEST(FewRows, TheRunnerIsCalledWhereThereIsWorkForOthers) {
+  const Wide wide;
+  const auto calls = [&](uint32_t rows, bool barrier) {
+    fovea_session_options options = Workers(2);
+    ShufflingRunner shuffling;
+    MeetingRunner meeting(2);
+    if (barrier) {
+      meeting.Join(&options);
+    } else {
+      shuffling.Join(&options);
+    }
+    Bound(wide, options, {rows}).Run();
+    return barrier ? meeting.calls : shuffling.calls;
+  };
+  EXPECT_EQ(calls(40, true), 1u);
+  EXPECT_EQ(calls(16, true), 1u);
+  EXPECT_EQ(calls(1, false), 0u);
+  // Of one layer queries | attention | projection, sum | norm, wide middle | its end, sum | norm, keys and values; of
+  // the last one, whose norm is the caller's alone, one less.
+  EXPECT_EQ(calls(12, false), 6u + 5u);
+
+  ModelBuilder b;
+  const TinyEncoder narrow = BuildTinyEncoder(b, DType::kF32);
+  const TestModel model(b.Blob());
+  fovea_session_options options = Options({}, 4);
+  const std::vector<fovea_limit> limits = {{narrow.texts, 1, 0}, {narrow.tokens, 16, 0}};
+  options.limits = limits.data();
+  options.limit_count = 2;
+  MeetingRunner meeting(4);
+  meeting.Join(&options);
+  TestSession session(model, options);
+  session.SetSegments(narrow.tokens, {16});
+  session.SetInput(narrow.ids, RandomIds(16, 50, 1));
+  session.Run();
+  EXPECT_EQ(meeting.calls, 0u);
+}
+
+TEST(FewRows, InPiecesAndKeptAndTapped) {
+  Wide wide;
+  std::vector<uint32_t> keep(wide.builder.content().programs[0].values.size());
+  std::iota(keep.begin(), keep.end(), 0);
+  std::vector<fovea_tap> taps = {TapOf(wide.encoder.attention_steps[0]), TapOf(wide.encoder.attention_steps[1])};
+  taps[1].reduce = FOVEA_REDUCE_MEAN;
+  const auto run = [&](fovea_session_options options) {
+    options.keep = keep.data();
+    options.keep_count = static_cast<uint32_t>(keep.size());
+    options.taps = taps.data();
+    options.tap_count = 2;
+    Bound bound(wide, options, {23});
+    fovea_error error = {};
+    EXPECT_EQ(fovea_session_begin(bound.session->session, &error), FOVEA_OK);
+    for (uint32_t left = 1; left > 0;) {
+      EXPECT_EQ(fovea_session_advance(bound.session->session, 1, &left, &error), FOVEA_OK) << error.text;
+    }
+    Results results;
+    for (const uint32_t value : keep) results.push_back(bound.session->Output(value));
+    for (uint32_t tap = 0; tap < 2; ++tap) {
+      fovea_weights weights = {};
+      EXPECT_EQ(fovea_session_weights(bound.session->session, tap, &weights, &error), FOVEA_OK) << error.text;
+      for (uint32_t line = 0; line < weights.rows * weights.heads; ++line) {
+        const float* first = weights.data + size_t{line} * weights.stride;
+        results.emplace_back(first, first + 23);
+      }
+    }
+    return results;
+  };
+  const Results expected = run(Workers(1));
+  for (const uint32_t workers : {2u, 3u, 8u}) {
+    fovea_session_options options = Workers(workers);
+    ShufflingRunner shuffling;
+    shuffling.Join(&options);
+    EXPECT_TRUE(SameBits(run(options), expected)) << workers;
+    MeetingRunner meeting(workers);
+    meeting.Join(&options);
+    EXPECT_TRUE(SameBits(run(options), expected)) << workers;
+  }
+}
+
+fovea_session* cancelled_session;
+std::atomic<uint32_t> ticks_left;
+uint64_t CancellingClock() {
+  if (ticks_left.fetch_sub(1) == 1) fovea_session_cancel(cancelled_session);
+  return 1;
+}
+
+// Whichever worker notices it first, at whatever step: nobody waits for those who have stopped.
+TEST(FewRows, ACancelledRunEndsAndTheNextOneIsWhole) {
+  const Wide wide;
+  const Results expected = Bound(wide, Workers(1), {20}).Run();
+  for (const uint32_t workers : {2u, 4u}) {
+    fovea_session_options options = Workers(workers);
+    MeetingRunner meeting(workers);
+    meeting.Join(&options);
+    options.clock = CancellingClock;
+    Bound bound(wide, options, {20});
+    cancelled_session = bound.session->session;
+    for (uint32_t ticks = 1; ticks < 60; ticks += 3) {
+      ticks_left = ticks;
+      fovea_error error = {};
+      EXPECT_EQ(fovea_session_run(bound.session->session, &error), FOVEA_E_CANCELLED) << ticks;
+      ticks_left = UINT32_MAX;
+      EXPECT_TRUE(SameBits(bound.Run(), expected)) << ticks;
+    }
+  }
+}
+
+TEST(FewRows, NothingIsWrittenBeyondExactMemory) {
+  const Wide wide;
+  const std::vector<fovea_limit> limits = {{wide.encoder.texts, 1, 0}, {wide.encoder.tokens, 63, 0}};
+  for (const uint32_t tile_rows : {0u, 16u, 63u}) {
+    for (const uint32_t workers : {1u, 2u, 3u, 5u}) {
+      fovea_session_options options = Options(limits, workers, tile_rows);
+      MeetingRunner meeting(workers);
+      meeting.Join(&options);
+      const GuardedSession session(wide.model, options);
+      fovea_error error = {};
+      for (const uint32_t rows : {1u, 16u, 63u}) {
+        ASSERT_EQ(fovea_session_set_segments(session.get(), wide.encoder.tokens, &rows, 1, &error), FOVEA_OK);
+        fovea_view view = {};
+        ASSERT_EQ(fovea_session_input(session.get(), wide.encoder.ids, &view, &error), FOVEA_OK);
+        memset(view.data, 0, rows * sizeof(int32_t));
+        ASSERT_EQ(fovea_session_run(session.get(), &error), FOVEA_OK);
+        session.ExpectCanaries();
+      }
+    }
+  }
+}
+
+TEST(FewRows, ABarrierNeedsARunner) {
+  const Wide wide;
+  const std::vector<fovea_limit> limits = {{wide.encoder.texts, 1, 0}, {wide.encoder.tokens, 63, 0}};
+  fovea_session_options options = Options(limits, 2);
+  options.barrier = MeetingRunner::Barrier;
+  fovea_session_memory sizes = {};
+  sizes.struct_size = sizeof(sizes);
+  fovea_error error = {};
+  EXPECT_EQ(fovea_session_size(wide.model.model, &options, &sizes, &error), FOVEA_E_OPTION);
+}
+
+// Programs without sense of operations that workers share in every way, with values that are read at once and much
+// later, so that memory changes its values wherever the plan lets it.
+class RandomRows {
+ public:
+  explicit RandomRows(uint32_t seed) : b(seed), random_(seed) {
+    tokens = b.Space("tokens", b.Space("texts"));
+    for (int i = 0; i < 2; ++i) b.Input("x" + std::to_string(i), tokens, kWidth);
+    while (b.content().programs[0].operations.size() < 30) Add();
+    for (uint32_t v = 2; v < count(); ++v) {
+      if (v + 1 == count() || Below(8) == 0) b.SetOutput(v), outputs.push_back(v);
+    }
+  }
+  ModelBuilder b;
+  uint32_t tokens;
+  std::vector<uint32_t> outputs;
+  static constexpr uint32_t kWidth = 160;
+
+ private:
+  uint32_t Below(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }
+  uint32_t count() { return static_cast<uint32_t>(b.content().programs[0].values.size()); }
+  // Rather a late one.
+  uint32_t Pick() { return Below(3) == 0 ? Below(count()) : count() - 1 - Below(3) % count(); }
+  void Add() {
+    const auto linear = [&](uint32_t x) {
+      return b.Op(OpCode::kLinear, {x}, {b.RandomTensor(kWidth, kWidth, DType::kF32, 0.08f)}, tokens, kWidth);
+    };
+    const uint32_t x = std::min(Pick(), count() - 1), y = std::min(Pick(), count() - 1);
+    switch (Below(9)) {
+      case 0:
+        b.Op(OpCode::kNorm, {x}, {}, tokens, kWidth);
+        return;
+      case 1:
+        b.Op(OpCode::kActivate, {x}, {}, tokens, kWidth, {{Attribute::kActivation, 5}});
+        return;
+      case 2:
+        b.Op(OpCode::kGate, {x, y}, {}, tokens, kWidth);
+        return;
+      case 3:
+      case 4:
+        b.Op(OpCode::kAdd, {x, y}, {}, tokens, kWidth);
+        return;
+      case 5:
+        b.Op(OpCode::kAttention, {x, y, std::min(Pick(), count() - 1)}, {}, tokens, kWidth, {{Attribute::kHeads, 5}});
+        return;
+      default:
+        linear(x);
+    }
+  }
+  std::mt19937 random_;
+};
+
+TEST(FewRows, RandomPrograms) {
+  uint32_t shared = 0;
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    RandomRows program(seed);
+    const TestModel model(program.b.Blob(), seed % 2 == 0 ? FOVEA_BACKEND_DEFAULT : FOVEA_BACKEND_HIGHWAY);
+    const std::vector<fovea_limit> limits = {{program.tokens, 40, 0}};
+    const auto run = [&](const fovea_session_options& options) {
+      TestSession session(model, options);
+      session.SetSegments(program.tokens, {40});
+      ModelBuilder floats(3);
+      for (uint32_t i = 0; i < 2; ++i) session.SetInput(i, floats.RandomFloats(40 * RandomRows::kWidth));
+      Results results;
+      for (int round = 0; round < 2; ++round) session.Run();
+      for (const uint32_t v : program.outputs) results.push_back(session.Output(v));
+      return results;
+    };
+    const Results expected = run(Options(limits));
+    for (const uint32_t workers : {2u, 3u, 5u}) {
+      fovea_session_options options = Options(limits, workers);
+      ShufflingRunner shuffling;
+      shuffling.Join(&options);
+      EXPECT_TRUE(SameBits(run(options), expected)) << "seed " << seed << " workers " << workers << " shuffled";
+      MeetingRunner meeting(workers);
+      meeting.Join(&options);
+      EXPECT_TRUE(SameBits(run(options), expected)) << "seed " << seed << " workers " << workers;
+      shared += meeting.calls;
+    }
+  }
+  EXPECT_GT(shared, 100u);
+}
+
+// Others join where the first worker was alone at the beginning of the phase: they know nothing of an earlier run.
+TEST(FewRows, APhaseThatTheFirstWorkerBegins) {
+  constexpr uint32_t kWidth = 192, kRows = 16;
+  ModelBuilder b(11);
+  const uint32_t tokens = b.Space("tokens", b.Space("texts"));
+  b.Input("x", tokens, 3 * kWidth);
+  b.Input("h", tokens, kWidth);
+  const uint32_t h = b.Op(OpCode::kCell, {0, 1}, {b.RandomTensor(3 * kWidth, kWidth, DType::kI8)}, tokens, kWidth);
+  const uint32_t y = b.Op(OpCode::kLinear, {h}, {b.RandomTensor(1024, kWidth, DType::kI8)}, tokens, 1024);
+  b.SetOutput(y);
+  const TestModel model(b.Blob());
+  const std::vector<fovea_limit> limits = {{tokens, kRows, 0}};
+  const auto run = [&](const fovea_session_options& options) {
+    TestSession session(model, options);
+    session.SetSegments(tokens, {kRows});
+    ModelBuilder floats(5);
+    Results results;
+    for (int round = 0; round < 3; ++round) {
+      session.SetInput(0, floats.RandomFloats(kRows * 3 * kWidth));
+      session.SetInput(1, floats.RandomFloats(kRows * kWidth));
+      session.Run();
+      results.push_back(session.Output(y));
+    }
+    return results;
+  };
+  const Results expected = run(Options(limits));
+  fovea_session_options options = Options(limits, 2);
+  ShufflingRunner shuffling;
+  shuffling.Join(&options);
+  EXPECT_TRUE(SameBits(run(options), expected));
+  EXPECT_EQ(shuffling.calls, 3u);
+  MeetingRunner meeting(2);
+  meeting.Join(&options);
+  EXPECT_TRUE(SameBits(run(options), expected));
+}
+
+// One long sequence, or two, in both directions: workers with a barrier share each step's products.
+TEST(FewRows, RecurrentLayersTogether) {
+  constexpr uint32_t kWidth = 224, kRows = 21;
+  struct Cell {
+    uint32_t gates;
+    Attributes attributes;
+  };
+  const Cell cells[] = {{4, {{Attribute::kCell, 1}}}, {3, {}}, {3, {{Attribute::kResetAfter, 0}}}};
+  for (const Cell& cell : cells) {
+    ModelBuilder b(11);
+    const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), gates = cell.gates * kWidth;
+    b.Input("x", tokens, gates);
+    Attributes backward = cell.attributes;
+    backward.emplace_back(Attribute::kReverse, 1);
+    std::vector<uint32_t> outputs;
+    for (const Attributes& attributes : {cell.attributes, backward}) {
+      outputs.push_back(
+          b.Op(OpCode::kRecurrent, {0}, {b.RandomTensor(gates, kWidth, DType::kI8)}, tokens, kWidth, attributes));
+      b.SetOutput(outputs.back());
+    }
+    const TestModel model(b.Blob());
+    const std::vector<fovea_limit> limits = {{texts, 2, 0}, {tokens, kRows, 0}};
+    for (const std::vector<uint32_t>& lengths : {std::vector<uint32_t>{kRows}, {8, 13}}) {
+      const auto run = [&](const fovea_session_options& options) {
+        TestSession session(model, options);
+        session.SetSegments(tokens, lengths);
+        session.SetInput(0, ModelBuilder(5).RandomFloats(kRows * gates));
+        for (int round = 0; round < 2; ++round) session.Run();
+        return Results{session.Output(outputs[0]), session.Output(outputs[1])};
+      };
+      const Results expected = run(Options(limits));
+      for (const uint32_t workers : {2u, 3u, 5u, 8u}) {
+        fovea_session_options options = Options(limits, workers);
+        ShufflingRunner shuffling;
+        shuffling.Join(&options);
+        EXPECT_TRUE(SameBits(run(options), expected)) << workers << " shuffled";
+        MeetingRunner meeting(workers);
+        meeting.Join(&options);
+        EXPECT_TRUE(SameBits(run(options), expected)) << "gates " << cell.gates << " workers " << workers;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fovea::test
