@@ -5,11 +5,14 @@
 #include <math.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "tests/support/random_floats.h"
 #include "tests/support/second_reader.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
+#include "tools/convert/loaded_blob.h"
+#include "tools/convert/sample_rows.h"
 
 namespace fovea::test {
 namespace {
@@ -21,7 +24,7 @@ constexpr uint32_t kRows = 300, kWidth = 64, kOut = 24;
 // The mean row of the table: its rows lie closely around it.
 std::vector<float> Middle() { return RandomFloats(kWidth, 1, 2); }
 
-enum class Kind { kPlain, kWithoutBias, kOfNumbers, kTwice, kBiasUsedElsewhere };
+enum class Kind { kPlain, kWithoutBias, kOfNumbers, kTwice, kBiasUsedElsewhere, kRowsAreAnOutput };
 
 // Ids -> rows of a table -> a linear layer.
 Description Model(Kind kind) {
@@ -41,6 +44,7 @@ Description Model(Kind kind) {
   const std::string rows = numbers ? "x" : "rows", bias = kind == Kind::kWithoutBias ? "" : "bias";
   program.operations.push_back({"linear", {rows}, {"weight", bias}, "y"});
   program.outputs = {"y"};
+  if (kind == Kind::kRowsAreAnOutput) program.outputs.push_back("rows");
   if (kind == Kind::kTwice) {
     program.operations.push_back({"scale", {rows}, {}, "half", {{"scale", 0.5}}});
     program.operations.push_back({"linear", {"half"}, {"weight", "bias"}, "z"});
@@ -96,6 +100,44 @@ void ExpectCorrected(Kind kind, DType type, double of_middle, double tolerance) 
 TEST(Calibrate, TakesBackTheErrorOfTheMeanRow) {
   ExpectCorrected(Kind::kPlain, DType::kI8, 1, 0.005);
   ExpectCorrected(Kind::kPlain, DType::kI4, 1, 0.1);
+}
+
+TEST(Calibrate, OfALayerThatReadsAnOutput) { ExpectCorrected(Kind::kRowsAreAnOutput, DType::kI8, 1, 0.005); }
+
+// Characters or phonemes are few. Token types are few as well, and nearly always 0.
+TEST(Calibrate, MadeUpTextsHaveManyIdsWhereThereAreFew) {
+  constexpr uint32_t kFew = 20;
+  Description d;
+  d.spaces = {{"texts"}, {"tokens", "texts"}};
+  std::vector<float> numbers(kFew);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  d.weights.Add("table", tools::Literal(kFew, 1, numbers));
+  tools::Program program;
+  program.name = "encode";
+  program.inputs = {{"input_ids", "tokens"}, {"token_type_ids", "tokens"}, {"kind", "tokens"}};
+  d.SetMetadata("default.kind", "3");
+  for (const auto& input : program.inputs) {
+    program.operations.push_back({"embed", {input.name}, {"table"}, input.name + ".rows"});
+  }
+  program.outputs = {"input_ids.rows"};
+  program.operations.push_back({"concat", {"token_type_ids.rows", "kind.rows"}, {}, "both"});
+  program.outputs.push_back("both");
+  d.programs = {program};
+  tools::ConvertOptions options;
+  tools::ConvertReport report;
+  const tools::LoadedBlob blob(tools::BuildBlob(d, options, report), "few");
+  std::vector<uint32_t> values;
+  for (const char* name : {"input_ids.rows", "both"}) values.push_back(*blob.model.FindValue(0, name));
+  const std::map<uint32_t, tools::Matrix> rows = tools::SampleRows(blob.model, 0, values);
+  const tools::Matrix &ids = rows.at(values[0]), &both = rows.at(values[1]);
+  std::vector<uint32_t> times(kFew);
+  for (const float id : ids.values) ++times[static_cast<size_t>(id)];
+  for (uint32_t i = 0; i < kFew; ++i) EXPECT_GT(times[i], ids.rows / 100) << i;
+  EXPECT_GT(times[0], times[kFew - 1]);
+  for (size_t r = 0; r < both.rows; ++r) {
+    ASSERT_EQ(both.values[2 * r], 0);
+    ASSERT_EQ(both.values[2 * r + 1], 3);
+  }
 }
 
 // Here the middle is also the direction in which the rows of both differ, so that rounding leaves little of its error.

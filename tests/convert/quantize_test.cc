@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include <cmath>
+#include <map>
 
+#include "tests/convert/graph_support.h"
 #include "tests/support/random_floats.h"
 #include "tools/base/fail.h"
 #include "tools/base/half.h"
@@ -76,10 +78,47 @@ TEST(Quantize, ScalesArePositiveAndNormal) {
 }
 
 TEST(Quantize, WidthsWithoutWholeBlocksBecomeInt8) {
-  EXPECT_EQ(StorableType(DType::kI4, 64), DType::kI4);
-  EXPECT_EQ(StorableType(DType::kI4, 40), DType::kI8);
-  EXPECT_EQ(StorableType(DType::kI8, 40), DType::kI8);
-  EXPECT_EQ(StorableType(DType::kF16, 40), DType::kF16);
+  EXPECT_EQ(StorableType(DType::kI4, {}, 64), DType::kI4);
+  EXPECT_EQ(StorableType(DType::kI4, {}, 40), DType::kI8);
+  EXPECT_EQ(StorableType(DType::kI8, {}, 40), DType::kI8);
+  EXPECT_EQ(StorableType(DType::kF16, {}, 40), DType::kF16);
+}
+
+// A table that hides things by -1e30, say.
+TEST(Quantize, ValuesTooLargeForF16StayF32) {
+  EXPECT_EQ(StorableType(DType::kF16, {1, 65504}, 2), DType::kF16);
+  EXPECT_EQ(StorableType(DType::kF16, {1, -65520}, 2), DType::kF32);
+  EXPECT_EQ(StorableType(DType::kF16, {-1e30f, 1}, 2), DType::kF32);
+  EXPECT_EQ(StorableType(DType::kI8, {-1e30f, 1}, 2), DType::kI8);
+  EXPECT_EQ(StorableType(DType::kF16, {-INFINITY, 1}, 2), DType::kF16);  // refused, as everywhere
+}
+
+// What runs once for a whole text is stored as f16 at the least, what runs in every step of it is not.
+TEST(Quantize, LayersOfDecodersMayBeIntegers) {
+  const Resolved resolved = ResolveJson(Json::parse(R"({
+    "fovea": 1,
+    "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
+    "constants": [{"name": "table", "sinusoidal": {"rows": 9, "width": 4}},
+                  {"name": "head", "sinusoidal": {"rows": 4, "width": 4}},
+                  {"name": "step", "sinusoidal": {"rows": 4, "width": 4}}],
+    "programs": [{
+      "name": "encode", "inputs": [{"name": "ids", "space": "tokens", "type": "i32"}],
+      "operations": [{"op": "embed", "in": ["ids"], "tensors": ["table"], "out": "rows"},
+                     {"op": "pool", "in": ["rows"], "out": "pooled", "kind": "mean"},
+                     {"op": "linear", "in": ["pooled"], "tensors": ["head"], "out": "first"}],
+      "outputs": ["first"]
+    }, {
+      "name": "decode", "inputs": [{"name": "state", "space": "texts", "type": "f32", "width": 4, "carried": "next"}],
+      "operations": [{"op": "linear", "in": ["state"], "tensors": ["step"], "out": "next"}],
+      "outputs": ["next"]
+    }]})"));
+  std::map<std::string, Shortest> shortest;
+  for (size_t i = 0; i < resolved.shortest.size(); ++i) {
+    shortest[resolved.content.tensors[i].name] = resolved.shortest[i];
+  }
+  EXPECT_EQ(shortest.at("table"), Shortest::kAny);
+  EXPECT_EQ(shortest.at("head"), Shortest::kF16);
+  EXPECT_EQ(shortest.at("step"), Shortest::kAny);
 }
 
 TEST(Quantize, RefusesWhatCannotBeStored) {

@@ -18,6 +18,11 @@
 namespace fovea::tools {
 namespace {
 
+const char* FellBack(const TensorReport& tensor) {
+  if (!tensor.fell_back) return "";
+  return tensor.type == DType::kI8 ? " (int8: width is no multiple of 32)" : " (f32: too large for f16)";
+}
+
 constexpr size_t kWorstShown = 10;
 
 struct Arguments {
@@ -86,7 +91,7 @@ void PrintTensors(std::ostream& out, const ConvertReport& report, bool all) {
   for (const TensorReport& t : tensors) {
     out << fmt::format("  {:<5} {:>13} {:>12}  {:>8.4f}% {:>9.2e}  {}{}\n", NameOf(t.type),
                        fmt::format("{} x {}", t.rows, t.width), Grouped(t.bytes), 100 * t.error.relative_rms,
-                       t.error.max_abs, Printable(t.name), t.fell_back ? " (int8: width is no multiple of 32)" : "");
+                       t.error.max_abs, Printable(t.name), FellBack(t));
   }
 }
 

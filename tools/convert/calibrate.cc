@@ -116,8 +116,8 @@ class Calibrator {
       const uint32_t bias = operation.tensors.size() < 2 ? kBlobNone : operation.tensors[1];
       const bool integers = tensor.type == DType::kI8 || tensor.type == DType::kI4;
       Layer& layer = layers[weight];
-      if (!integers || tensor.width > kMostWidth || value == kBlobNone ||
-          program.values[value].role != ValueRole::kInternal || (layer.uses != 0 && layer.bias != bias)) {
+      if (!integers || tensor.width > kMostWidth || value == kBlobNone || IsInput(program.values[value].role) ||
+          (layer.uses != 0 && layer.bias != bias)) {
         excluded.insert(weight);
       }
       layer.inputs.insert(value);

@@ -45,8 +45,8 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress
     BlobTensor& tensor = tensors[i];
     if (progress) progress("quantize", tensor.name, i, tensors.size());
     const DType asked = tensor.type == DType::kI32 ? DType::kI32 : TypeOf(model.shortest[i], wanted);
-    tensor.type = StorableType(asked, tensor.width);
     const std::vector<float> values = model.constants[i].load();
+    tensor.type = StorableType(asked, values, tensor.width);
     EncodeTensor(values, tensor, model.constants[i].hides);
     TensorReport entry = {
         tensor.name,          tensor.type, tensor.rows, tensor.width, tensor.data.size() + tensor.scales.size(),

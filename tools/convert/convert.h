@@ -33,7 +33,7 @@ struct TensorReport {
   DType type;
   uint32_t rows, width;
   uint64_t bytes;  // rows and scales
-  bool fell_back;  // not of the type that was asked for, because its width is no multiple of a block
+  bool fell_back;  // not of the type that was asked for, which cannot hold it (StorableType)
   QuantizationError error;
 };
 

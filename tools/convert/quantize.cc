@@ -82,10 +82,12 @@ void EncodeInt4(const std::vector<float>& values, BlobTensor& tensor) {
   }
 }
 
+bool IsInfinite(uint16_t half) { return (half & 0x7fff) == 0x7c00; }
+
 void EncodeHalf(const std::vector<float>& values, BlobTensor& tensor) {
   for (size_t i = 0; i < values.size(); ++i) {
     const uint16_t half = ToHalf(values[i]);
-    if ((half & 0x7fff) == 0x7c00) Fail("tensor {}: {} is too large for f16", tensor.name, values[i]);
+    if (IsInfinite(half)) Fail("tensor {}: {} is too large for f16", tensor.name, values[i]);
     memcpy(tensor.data.data() + 2 * i, &half, 2);
   }
 }
@@ -102,8 +104,11 @@ void EncodeWhole(const std::vector<float>& values, BlobTensor& tensor) {
 
 }  // namespace
 
-DType StorableType(DType wanted, uint32_t width) {
-  return wanted == DType::kI4 && width % kI4Block != 0 ? DType::kI8 : wanted;
+DType StorableType(DType wanted, const std::vector<float>& values, uint32_t width) {
+  if (wanted == DType::kI4 && width % kI4Block != 0) return DType::kI8;
+  const auto too_large = [](float value) { return std::isfinite(value) && IsInfinite(ToHalf(value)); };
+  const bool large = wanted == DType::kF16 && std::any_of(values.begin(), values.end(), too_large);
+  return large ? DType::kF32 : wanted;
 }
 
 void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor, bool hides) {

@@ -14,9 +14,9 @@ struct QuantizationError {
   double relative_rms = 0;  // root of (sum of squared errors / sum of squares)
 };
 
-// The type in which a tensor of this width can be stored if `wanted` is asked for: int4 needs whole blocks, else it is
-// int8.
-DType StorableType(DType wanted, uint32_t width);
+// The type in which rows of this width can be stored if `wanted` is asked for: int4 needs whole blocks, else it is
+// int8; a value too large for f16 leaves all in f32.
+DType StorableType(DType wanted, const std::vector<float>& values, uint32_t width);
 
 // Fills tensor.data and tensor.scales for tensor.type, rows and width. int8 and int4 scales are those of the smallest
 // squared error among a few; they are positive and normal. Fails at values that are not finite or, for f16, too large;

@@ -131,6 +131,8 @@ class Resolver {
     values_.clear();
     ids_.clear();
     const std::string place = "program " + program.name;
+    steps_ =
+        std::any_of(program.inputs.begin(), program.inputs.end(), [](const Input& i) { return !i.carried.empty(); });
     for (const Input& input : program.inputs) {
       At(fmt::format("{}, input {}", place, input.name), [&] {
         const uint32_t width = input.ids ? 1 : input.width;
@@ -226,7 +228,7 @@ class Resolver {
       const bool weight = made.matrices == Matrices::kWeights && i == 0;
       const bool matrix = made.matrices == Matrices::kTables || weight;
       if (record.tensors[i] == kBlobNone) continue;
-      const bool half = (weight && IsWholeInput(made.space)) || ((made.halves >> i) & 1) != 0;
+      const bool half = (weight && !steps_ && IsWholeInput(made.space)) || ((made.halves >> i) & 1) != 0;
       Shortest& shortest = result_.shortest[record.tensors[i]];
       shortest = std::min(shortest, half ? Shortest::kF16 : matrix ? Shortest::kAny : Shortest::kF32);
     }
@@ -273,6 +275,7 @@ class Resolver {
   std::map<std::string, uint32_t> tensors_;
   std::map<std::string, uint32_t> values_;  // of the program in work
   std::vector<bool> ids_;                   // which of them hold ids
+  bool steps_ = false;                      // the program runs in every step of a text
 };
 
 }  // namespace

@@ -14,16 +14,14 @@ namespace {
 const std::vector<uint32_t> kLengths = {3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32, 40, 48, 64, 96};
 constexpr int kTextsOfEachLength = 4;
 
-// The id of rank r has a probability of about 1 / (r + kOffset). Inputs with fewer ids than kFewIds hold types, which
-// are 0 nearly always.
+// The id of rank r has a probability of about 1 / (r + kOffset).
 constexpr double kOffset = 10;
-constexpr uint32_t kFewIds = 100;
 
 void MakeUp(uint32_t limit, std::mt19937& random, std::vector<int32_t>& ids) {
   for (int32_t& id : ids) {
     const double share = static_cast<double>(random()) / 4294967296.0;
     const double rank = kOffset * (pow((limit + kOffset) / kOffset, share) - 1);
-    id = limit < kFewIds ? 0 : static_cast<int32_t>(std::min(rank, limit - 1.0));
+    id = static_cast<int32_t>(std::min(rank, limit - 1.0));
   }
 }
 
@@ -38,10 +36,20 @@ std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, cons
   }
   Batch batch = SyntheticBatch(model, program, lengths);
   std::mt19937 random(7);
-  for (auto& [value, ids] : batch.ids) MakeUp(model.Value(program, value).id_limit, random, ids);
+  for (auto& [value, ids] : batch.ids) {
+    const fovea_value_info input = model.Value(program, value);
+    const std::optional<int32_t> usual = DefaultId(model, input);  // types of tokens, marks
+    if (usual || input.id_limit == 0) {
+      std::fill(ids.begin(), ids.end(), usual.value_or(0));
+    } else {
+      MakeUp(input.id_limit, random, ids);
+    }
+  }
   SessionRequest request;
   request.program = program;
-  request.keep = values;
+  for (const uint32_t value : values) {
+    if (model.Value(program, value).role != FOVEA_ROLE_OUTPUT) request.keep.push_back(value);
+  }
   Session session = SessionFor(model, batch, request);
   session.Run();
   std::map<uint32_t, Matrix> rows;

@@ -11,7 +11,7 @@
 namespace fovea::tools {
 
 // Runs a program on texts of many lengths whose ids are as frequent as words of a language, which vocabularies list by
-// frequency. The same rows every time. `values`: none of them an output.
+// frequency; inputs that may be left out hold what they are then. The same rows every time.
 std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, const std::vector<uint32_t>& values);
 
 }  // namespace fovea::tools
