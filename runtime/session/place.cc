@@ -18,13 +18,16 @@ constexpr uint32_t kLeastTileRows = 16, kMostTileRows = 128;
 // The most rows that workers share by columns.
 constexpr uint32_t kFewRows = 64;
 
-// No more than the widest space can ever fill: small limits need small memory.
-uint32_t ChooseTileRows(const Model& model, const ProgramPlan& plan, const SpaceState* spaces, uint32_t wanted) {
-  uint64_t most = kLeastTileRows;
-  for (uint32_t i = 0; i < model.blob.spaces.count; ++i) {
-    const uint64_t rows = RoundUp(spaces[i].max_rows, kLeastTileRows);
-    if (spaces[i].used && rows > most) most = rows;
+// No more than the widest space that rows are made in can ever fill: small limits need small memory. Inputs are read
+// where they lie, however long they are.
+uint32_t ChooseTileRows(const Model& model, const ProgramRecord& program, const ProgramPlan& plan,
+                        const SpaceState* spaces, uint32_t wanted) {
+  uint64_t most = 1;
+  for (uint32_t v = program.value_count - program.operation_count; v < program.value_count; ++v) {
+    const uint64_t rows = spaces[model.blob.values[program.first_value + v].space].max_rows;
+    if (rows > most) most = rows;
   }
+  if (most > kLeastTileRows) most = RoundUp(most, kLeastTileRows);
   if (wanted != 0) return wanted < most ? wanted : static_cast<uint32_t>(most);
   const uint64_t row_bytes = plan.tile_row_bytes + plan.quantized_width;
   uint32_t rows = kMostTileRows;
@@ -172,7 +175,7 @@ class Placer {
     s.model = &model_;
     s.plan = &plan_;
     s.worker_count = options_.workers == 0 ? 1 : options_.workers;
-    s.tile_rows = ChooseTileRows(model_, plan_, spaces, options_.tile_rows);
+    s.tile_rows = ChooseTileRows(model_, s.program(), plan_, spaces, options_.tile_rows);
     s.runner = options_.runner;
     s.runner_context = options_.runner_context;
     s.barrier = options_.barrier;
