@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/tiny_bert.h"
+#include "tools/common/engine.h"
 
 namespace fovea::test {
 namespace {
@@ -86,6 +87,36 @@ TEST(GenerateCommand, WritesJson) {
   EXPECT_EQ(found["pieces"], json({"b", "a", ""}));
   EXPECT_EQ(found["input_pieces"], json({"b", "a"}));
   EXPECT_EQ(found["alignments"], json({{1.0, 0.0}, {0.0, 1.0}, {0.0, 0.0}}));
+}
+
+TEST(GenerateCommand, TextsOfAFixedLengthAreFilledUpEverywhere) {
+  json graph = json::parse(kCopier);
+  graph["spaces"][1]["each"] = 5;
+  const std::string blob = Blob(graph.dump().c_str());
+  EXPECT_EQ(Fovea({"generate", blob, "--text", "ab"}).out, "ab -> ab\n");
+  const tools::Model model(blob, {FOVEA_BACKEND_DEFAULT, false});
+  const tools::Tokenizer tokenizer(model);
+  const tools::Tokens tokens = tools::EncodeFor(model, tokenizer, 0, "ab");
+  EXPECT_EQ(tokens.ids, (std::vector<int32_t>{1, 2, 0, 0, 0}));
+  EXPECT_EQ(tokens.special, (std::vector<uint8_t>{0, 0, 1, 1, 1}));
+  EXPECT_EQ(tokens.end, (std::vector<uint32_t>{1, 2, 2, 2, 2}));
+  // As run and similarity do it.
+  const tools::TextRun run = tools::RunTexts(model, tokenizer, 0, {"ab", "abcab"}, {});
+  EXPECT_EQ(run.session->Output(*model.FindValue(0, "rows")).rows, 10u);
+}
+
+// A decoder's step makes one row for each text; how long the texts are that it reads changes nothing in its scratch.
+TEST(GenerateCommand, ScratchOfADecoderFollowsItsTexts) {
+  const tools::Model model(Blob(), {FOVEA_BACKEND_DEFAULT, false});
+  const auto session = [&](uint32_t texts, uint32_t tokens) {
+    tools::SessionRequest request;
+    request.program = 1;
+    request.limits = {{0, texts, 0}, {1, texts * tokens, tokens}};
+    return tools::Session(model, request);
+  };
+  EXPECT_EQ(session(1, 4000).Info().tile_rows, 1u);
+  EXPECT_EQ(session(40, 4000).Info().tile_rows, 48u);
+  EXPECT_LT(session(1, 4000).sizes().scratch_size, session(128, 4000).sizes().scratch_size);
 }
 
 TEST(GenerateCommand, RefusesWhatItCannotDo) {

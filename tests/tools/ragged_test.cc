@@ -10,6 +10,7 @@
 #include "tools/base/fail.h"
 #include "tools/check/golden_check.h"
 #include "tools/convert/convert.h"
+#include "tools/convert/graph_json.h"
 
 namespace fovea::test {
 namespace {
@@ -91,6 +92,41 @@ TEST_F(Ragged, SaysWhatDoesNotFit) {
   tensors_ = good;
   tensors_.erase("input_ids");
   EXPECT_EQ(Refusal(), "input_ids: this input is missing");
+}
+
+TEST_F(Ragged, SegmentsOfAFixedLengthMayBeGiven) {
+  const std::string graph = R"({"fovea": 1,
+      "spaces": [{"name": "texts"}, {"name": "lines", "parent": "texts", "each": 2}],
+      "constants": [{"name": "one", "values": [1]}],
+      "programs": [{"name": "encode", "inputs": [{"name": "x", "space": "lines", "type": "f32", "width": 1}],
+        "operations": [{"op": "linear", "in": ["x"], "tensors": ["one"], "out": "y"}], "outputs": ["y"]}]})";
+  tools::ConvertReport report;
+  const AlignedBytes blob(tools::BuildBlob(tools::ParseGraph(graph, ".", "graph"), {}, report));
+  const tools::Model model(blob.data(), blob.size(), "model", {FOVEA_BACKEND_DEFAULT, false});
+  const float numbers[] = {1, 2, 3, 4};
+  StoredTensor x;
+  x.type = tools::ElementType::kF32;
+  x.shape = {4, 1};
+  x.data = reinterpret_cast<const uint8_t*>(numbers);
+  x.bytes = sizeof(numbers);
+  const auto rows = [&](const StoredTensor& segments) {
+    const tools::Batch batch = tools::BatchFromTensors(model, 0, {{"x", x}, {"segments.lines", segments}});
+    tools::Session session = tools::SessionFor(model, batch);
+    session.Run();
+    return session.Output(tools::OutputsOf(model, 0)[0]).values;
+  };
+  EXPECT_EQ(rows(Integers({2, 2})), (std::vector<float>{1, 2, 3, 4}));
+  const auto refused = [&](const StoredTensor& segments, const std::string& part) {
+    try {
+      rows(segments);
+      ADD_FAILURE() << part;
+    } catch (const tools::Failure& failure) {
+      EXPECT_NE(std::string(failure.what()).find(part), std::string::npos) << failure.what();
+    }
+  };
+  refused(Integers({2, 1}), "segments.lines: a segment of 1 rows; the model has 2 in each");
+  refused(Integers({2}), "x");
+  refused(Integers({2, 2, 2}), "x");
 }
 
 TEST(GoldenCases, StepsOfACaseStandInTheirOrder) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "tools/base/fail.h"
@@ -40,6 +41,29 @@ uint32_t RowsOf(const Given& input, uint32_t width) {
 // A space whose segments only the caller knows.
 bool NeedsSegments(const fovea_space_info& space) { return space.is_input != 0 && space.parent != FOVEA_NONE; }
 
+// A space whose segments all have the number of rows that the model says.
+bool IsFixed(const fovea_space_info& space) {
+  return space.is_input == 0 && space.parent != FOVEA_NONE && space.max_segment_rows != UINT32_MAX;
+}
+
+// Segments of such a space say nothing new, but must be what the model has; they tell how many its parent has rows.
+void AddFixed(const Model& model, const std::string& name, const StoredTensor& tensor, Batch* batch) {
+  const uint32_t space = FindSpace(model, name.substr(strlen(kSegments)));
+  const fovea_space_info info = model.Space(space);
+  if (!IsFixed(info)) return;
+  const std::vector<uint32_t> lengths = LengthsOf(name, tensor);
+  for (const uint32_t length : lengths) {
+    if (length != info.max_segment_rows) {
+      Fail("{}: a segment of {} rows; the model has {} in each", name, length, info.max_segment_rows);
+    }
+  }
+  const auto parent = batch->spaces.find(info.parent);
+  if (parent == batch->spaces.end()) return AddSegments(model, space, MakeSegments(lengths), batch);
+  const auto& above = parent->second.lengths;
+  const uint64_t rows = std::accumulate(above.begin(), above.end(), uint64_t{0});
+  if (rows != lengths.size()) Fail("{}: {} segments for {} rows of their parent", name, lengths.size(), rows);
+}
+
 }  // namespace
 
 bool IsRagged(const StoredTensors& tensors) {
@@ -52,6 +76,7 @@ Batch RaggedBatch(const Model& model, uint32_t program, const StoredTensors& ten
   for (const auto& [name, tensor] : tensors) {
     if (!IsSegments(name)) continue;
     const uint32_t space = FindSpace(model, name.substr(strlen(kSegments)));
+    if (IsFixed(model.Space(space))) continue;
     if (!NeedsSegments(model.Space(space))) Fail("{}: the segments of this space follow from others", name);
     batch.spaces[space] = MakeSegments(LengthsOf(name, tensor));
   }
@@ -61,6 +86,9 @@ Batch RaggedBatch(const Model& model, uint32_t program, const StoredTensors& ten
       return known.first == space || model.Space(known.first).parent == space;
     });
   };
+  for (const auto& [name, tensor] : tensors) {
+    if (IsSegments(name)) AddFixed(model, name, tensor, &batch);
+  }
   const std::map<uint32_t, Given> given = MatchInputs(model, program, tensors);
   for (const auto& [value, input] : given) {
     const fovea_value_info info = model.Value(program, value);

@@ -156,8 +156,26 @@ Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t progra
   const uint32_t most = MaxTokens(model, program);
   uint32_t limit = max_length == 0 ? most : std::min(most, max_length);
   if (limit == UINT32_MAX) limit = 0;
-  return ReadsDocuments(model, program) ? tokenizer.EncodeDocument(text, limit, wrapped)
-                                        : tokenizer.Encode(text, limit);
+  if (ReadsDocuments(model, program)) return tokenizer.EncodeDocument(text, limit, wrapped);
+  Tokens tokens = tokenizer.Encode(text, limit);
+  FillUp(model, program, &tokens);
+  return tokens;
+}
+
+void FillUp(const Model& model, uint32_t program, Tokens* tokens) {
+  const fovea_space_info space = model.Space(TokenSpace(model, program));
+  if (space.is_input != 0 || tokens->ids.size() == space.max_segment_rows) return;
+  const uint32_t length = space.max_segment_rows;
+  const size_t count = tokens->ids.size();
+  if (count > length) Fail("{} tokens are more than {}, which the model takes", count, length);
+  const int32_t pad = model.Info().has_text == 0 ? -1 : InfoOf(model).pad_id;
+  if (pad < 0) Fail("the model takes {} tokens, and has no padding for {}", length, count);
+  const uint32_t end = tokens->end.empty() ? 0 : tokens->end.back();
+  tokens->ids.resize(length, pad);
+  tokens->types.resize(length, 0);
+  tokens->special.resize(length, 1);
+  tokens->begin.resize(length, end);
+  tokens->end.resize(length, end);
 }
 
 uint32_t MaxTokens(const Model& model, uint32_t program) {

@@ -59,9 +59,13 @@ uint32_t TokenSpace(const Model& model, uint32_t program);
 uint32_t MaxTokens(const Model& model, uint32_t program);
 
 // A text as the program reads it: encoded at once or by sentences, each at most MaxTokens and `max_length` (if not 0)
-// long.
+// long; filled up where texts have a fixed length.
 Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& text,
                  uint32_t max_length = 0, bool wrapped = false);
+
+// Where all texts of a program have one length: padding after the tokens. Fails where there are more than that, or the
+// model has no padding.
+void FillUp(const Model& model, uint32_t program, Tokens* tokens);
 
 Batch BatchFromTokens(const Model& model, uint32_t program, const std::vector<Tokens>& texts);
 

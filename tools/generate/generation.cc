@@ -36,18 +36,6 @@ bool EndsText(const Model& model, int32_t token) {
 
 bool HasLabels(const Model& model) { return model.Metadata("label.0") != nullptr; }
 
-// The ids as rows of a space of fixed segments.
-std::vector<int32_t> Padded(const Model& model, std::vector<int32_t> ids, uint32_t length) {
-  if (ids.size() == length) return ids;
-  fovea_text_info info = {};
-  info.struct_size = sizeof(info);
-  const bool has_text = fovea_text_get_info(model.get(), &info, nullptr) == FOVEA_OK;
-  if (ids.size() > length) Fail("{} tokens are more than {}, which the model takes", ids.size(), length);
-  if (!has_text || info.pad_id < 0) Fail("the model takes {} tokens, and has no padding for {}", length, ids.size());
-  ids.resize(length, info.pad_id);
-  return ids;
-}
-
 uint32_t AttentionStep(const Model& model, uint32_t program) {
   if (const char* name = model.Metadata("generate.alignment")) {
     if (const auto step = model.FindAttention(program, name)) return *step;
@@ -148,14 +136,14 @@ std::string GeneratedPiece(const Model& model, int32_t token) {
 std::vector<Generation> Generate(const Model& model, const std::vector<std::vector<int32_t>>& inputs,
                                  const GenerationRequest& request) {
   const uint32_t program = model.FindProgram(MetadataOr(model, "generate.encode", "encode"));
-  const auto ids = model.FindValue(program, "input_ids");
-  if (!ids) Fail("{}: program {} has no input_ids", model.name(), model.Program(program).name);
-  const fovea_space_info space = model.Space(model.Value(program, *ids).space);
+  if (!model.FindValue(program, "input_ids"))
+    Fail("{}: program {} has no input_ids", model.name(), model.Program(program).name);
   std::vector<Generation> generations(inputs.size());
   std::vector<Tokens> texts(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    texts[i].ids = space.is_input != 0 ? inputs[i] : Padded(model, inputs[i], space.max_segment_rows);
+    texts[i].ids = inputs[i];
     texts[i].types.resize(texts[i].ids.size());
+    FillUp(model, program, &texts[i]);
     generations[i].input = texts[i].ids;
   }
   const Batch batch = BatchFromTokens(model, program, texts);
