@@ -85,7 +85,7 @@ inline nlohmann::json BytePairJson() {
 }
 
 inline std::vector<uint8_t> SectionOf(const nlohmann::json& json) {
-  return tools::WriteTextSection(tools::ReadTokenizerJson(json));
+  return tools::WriteTextSection(tools::ReadTokenizerJson({json, "tokenizer.json"}));
 }
 
 }  // namespace fovea::test

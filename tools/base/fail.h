@@ -12,9 +12,10 @@
 
 namespace fovea::tools {
 
-// Messages quote files and arguments, whose bytes may be anything.
+// One line that a terminal may show, whatever names and bytes of foreign files it holds.
 struct Failure : std::runtime_error {
-  explicit Failure(const std::string& message) : std::runtime_error(Printable(message)) {}
+  static constexpr size_t kMostBytes = 2000;
+  explicit Failure(const std::string& text) : std::runtime_error(Shortened(text, kMostBytes)) {}
 };
 
 template <typename... Args>

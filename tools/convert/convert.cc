@@ -63,7 +63,8 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress
 uint32_t TextLimit(const Description& description) {
   uint64_t limit = description.max_length == 0 ? UINT32_MAX : description.max_length;
   for (const auto& [key, value] : description.metadata) {
-    if (key == "max_positions") limit = std::min<uint64_t>(limit, std::stoull(value));
+    if (key != "max_positions") continue;
+    limit = std::min(limit, static_cast<uint64_t>(WholeNumberIn(value, "metadata max_positions", {1, UINT32_MAX})));
   }
   return limit == UINT32_MAX ? 0 : static_cast<uint32_t>(limit);
 }
@@ -71,8 +72,9 @@ uint32_t TextLimit(const Description& description) {
 // A model is of use without the text section, so a directory's tokenizer that cannot be read is no failure; one that a
 // description asks for is.
 std::vector<uint8_t> TextSection(const Description& description, ConvertReport& report) {
+  const uint32_t limit = TextLimit(description);
   try {
-    return BuildTextSection(description.directory, description.tokenizer, TextLimit(description));
+    return BuildTextSection(description.directory, description.tokenizer, limit);
   } catch (const Failure& failure) {
     if (!description.tokenizer.is_null()) throw;
     report.warnings.push_back(fmt::format("the blob takes token ids only: {}", failure.what()));

@@ -4,13 +4,12 @@
 namespace fovea::tools {
 
 void Description::SetMetadata(const std::string& key, const std::string& value) {
-  for (auto& entry : metadata) {
-    if (entry.first == key) {
-      entry.second = value;
-      return;
-    }
+  const auto [at, is_new] = metadata_index.emplace(key, metadata.size());
+  if (is_new) {
+    metadata.emplace_back(key, value);
+  } else {
+    metadata[at->second].second = value;
   }
-  metadata.emplace_back(key, value);
 }
 
 }  // namespace fovea::tools

@@ -5,16 +5,15 @@
 
 #include <stdint.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "tools/base/json.h"
 #include "tools/convert/weights.h"
 
 namespace fovea::tools {
-
-using Json = nlohmann::json;
 
 struct Space {
   std::string name;
@@ -59,7 +58,8 @@ struct Program {
 };
 
 struct Description {
-  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<std::pair<std::string, std::string>> metadata;  // written by SetMetadata
+  std::unordered_map<std::string, size_t> metadata_index;     // by key
   std::vector<Space> spaces;
   std::vector<Program> programs;
   Weights weights;

@@ -17,12 +17,13 @@ namespace fs = std::filesystem;
 
 constexpr uint32_t kMaxRepeat = 4096;
 constexpr int kMaxNesting = 8;
+constexpr WholeRange kTableRows = {1, kMaxRecords}, kTableWidth = {1, kMaxWidth};  // of computed tables
 
 // An object of which every key must be asked for.
 class Object {
  public:
   explicit Object(const Json& json, const char* what) : json_(json) {
-    if (!json.is_object()) Fail("{} must be an object, not {}", what, json.dump());
+    if (!json.is_object()) Fail("{} must be an object, not {}", what, Shown(json));
   }
 
   bool Has(const std::string& key) const { return json_.contains(key); }
@@ -32,38 +33,27 @@ class Object {
     if (found == json_.end()) Fail("{} is missing", key);
     return *found;
   }
-  std::string Text(const std::string& key) {
-    const Json& value = Get(key);
-    if (!value.is_string()) Fail("{} must be a string, not {}", key, value.dump());
-    return value;
-  }
+  std::string Text(const std::string& key) { return tools::Text(Get(key), key); }
   std::string Text(const std::string& key, const std::string& absent) { return Has(key) ? Text(key) : absent; }
-  uint32_t Number(const std::string& key) {
-    const Json& value = Get(key);
-    if (!value.is_number_unsigned() || value.get<uint64_t>() > UINT32_MAX) {
-      Fail("{} must be a whole number, not {}", key, value.dump());
-    }
-    return value;
+  uint32_t Number(const std::string& key, WholeRange range = {}) {
+    return static_cast<uint32_t>(WholeNumber(Get(key), key, range));
   }
-  uint32_t Number(const std::string& key, uint32_t absent) { return Has(key) ? Number(key) : absent; }
-  double Real(const std::string& key, double absent) {
-    if (!Has(key)) return absent;
-    const Json& value = Get(key);
-    if (!value.is_number()) Fail("{} must be a number, not {}", key, value.dump());
-    return value;
+  uint32_t NumberOr(uint32_t absent, const std::string& key, WholeRange range = {}) {
+    return Has(key) ? Number(key, range) : absent;
   }
+  double Real(const std::string& key, double absent) { return Has(key) ? RealNumber(Get(key), key) : absent; }
   std::vector<Json> List(const std::string& key) {
     if (!Has(key)) return {};
     const Json& value = Get(key);
-    if (!value.is_array()) Fail("{} must be a list, not {}", key, value.dump());
+    if (!value.is_array()) Fail("{} must be a list, not {}", key, Shown(value));
     return value;
   }
   // null becomes an empty string.
   std::vector<std::string> Texts(const std::string& key) {
     std::vector<std::string> texts;
     for (const Json& value : List(key)) {
-      if (!value.is_string() && !value.is_null()) Fail("{} must be a list of strings, not {}", key, value.dump());
-      texts.push_back(value.is_null() ? "" : value.get<std::string>());
+      if (!value.is_string() && !value.is_null()) Fail("{} must be a list of strings, not {}", key, Shown(value));
+      texts.push_back(value.is_null() ? "" : tools::Text(value, key));
     }
     return texts;
   }
@@ -96,10 +86,66 @@ void At(const std::string& place, const Step& step) {
   }
 }
 
-// Replaces {i}, {i+N} and {i-N} in every string.
-Json Substitute(const Json& json, const std::string& variable, int64_t number) {
-  if (json.is_string()) {
-    const std::string text = json;
+// {"repeat": n, "index": "i", "<key>": [..]} in a list stands for n copies of its content. What all copies of a
+// description take is limited, however repetitions are nested.
+class Repetitions {
+ public:
+  std::vector<Json> Expand(const std::vector<Json>& list, const std::string& key, int nesting = 0) {
+    if (nesting > kMaxNesting) Fail("repetitions are nested more than {} deep", kMaxNesting);
+    std::vector<Json> result;
+    for (const Json& item : list) {
+      if (!item.is_object() || !item.contains("repeat")) {
+        result.push_back(item);
+        continue;
+      }
+      Object repetition(item, "a repetition");
+      const uint32_t count = repetition.Number("repeat", {0, kMaxRepeat});
+      const std::string variable = repetition.Text("index", "i");
+      const std::vector<Json> content = repetition.List(key);
+      repetition.NothingElse();
+      for (uint32_t i = 0; i < count; ++i) {
+        Spend(kValueBytes);
+        std::vector<Json> copy;
+        for (const Json& inner : content) copy.push_back(Substitute(inner, variable, i));
+        for (Json& inner : Expand(copy, key, nesting + 1)) result.push_back(std::move(inner));
+        if (result.size() > kMaxRecords) Fail("too many repetitions");
+      }
+    }
+    return result;
+  }
+
+ private:
+  static constexpr size_t kMostBytes = 64u << 20;  // of copies
+  static constexpr size_t kValueBytes = 64;        // of one value, about
+
+  void Spend(size_t bytes) {
+    if (bytes > left_) Fail("too many repetitions");
+    left_ -= bytes;
+  }
+
+  // Replaces {i}, {i+N} and {i-N} in every string.
+  Json Substitute(const Json& json, const std::string& variable, int64_t number) {
+    Spend(kValueBytes);
+    if (json.is_string()) {
+      const auto& text = json.get_ref<const std::string&>();
+      Spend(text.size());
+      return Replaced(text, variable, number);
+    }
+    if (json.is_array()) {
+      Json result = Json::array();
+      for (const Json& member : json) result.push_back(Substitute(member, variable, number));
+      return result;
+    }
+    if (!json.is_object()) return json;
+    Json result = Json::object();
+    for (const auto& [key, member] : json.items()) {
+      Spend(key.size());
+      result[key] = Substitute(member, variable, number);
+    }
+    return result;
+  }
+
+  static std::string Replaced(const std::string& text, const std::string& variable, int64_t number) {
     std::string result;
     for (size_t at = 0; at < text.size();) {
       const size_t open = text.find('{' + variable, at);
@@ -117,44 +163,15 @@ Json Substitute(const Json& json, const std::string& variable, int64_t number) {
     }
     return result;
   }
-  Json result = json;
-  if (json.is_structured()) {
-    for (Json& member : result) member = Substitute(member, variable, number);
-  }
-  return result;
-}
 
-// A list in which {"repeat": n, "index": "i", "<key>": [..]} stands for n copies of its content.
-std::vector<Json> Expand(const std::vector<Json>& list, const std::string& key, int nesting = 0) {
-  if (nesting > kMaxNesting) Fail("repetitions are nested more than {} deep", kMaxNesting);
-  std::vector<Json> result;
-  for (const Json& item : list) {
-    if (!item.is_object() || !item.contains("repeat")) {
-      result.push_back(item);
-      continue;
-    }
-    Object repetition(item, "a repetition");
-    const uint32_t count = repetition.Number("repeat");
-    const std::string variable = repetition.Text("index", "i");
-    const std::vector<Json> content = repetition.List(key);
-    repetition.NothingElse();
-    if (count > kMaxRepeat) Fail("more than {} repetitions", kMaxRepeat);
-    for (uint32_t i = 0; i < count; ++i) {
-      std::vector<Json> copy;
-      for (const Json& inner : content) copy.push_back(Substitute(inner, variable, i));
-      for (Json& inner : Expand(copy, key, nesting + 1)) result.push_back(std::move(inner));
-      if (result.size() > kMaxRecords) Fail("too many repetitions");
-    }
-  }
-  return result;
-}
+  size_t left_ = kMostBytes;
+};
 
 Range ReadRange(Object& object, const char* key) {
   const std::vector<Json> ends = object.List(key);
   if (ends.empty()) return {};
-  if (ends.size() != 2 || !ends[0].is_number_unsigned() || !ends[1].is_number_unsigned())
-    Fail("{} must be [begin, end]", key);
-  return {ends[0], ends[1]};
+  if (ends.size() != 2) Fail("{} must be [begin, end]", key);
+  return {static_cast<uint32_t>(WholeNumber(ends[0], key)), static_cast<uint32_t>(WholeNumber(ends[1], key))};
 }
 
 // A list of lists of one length.
@@ -163,7 +180,9 @@ Constant ReadIndices(const std::vector<Json>& rows) {
   for (const Json& row : rows) {
     if (!row.is_array() || row.size() != rows[0].size()) Fail("indices must be a list of lists of one length");
     for (const Json& index : row) {
-      if (!index.is_number_integer() || index < -1 || index > INT32_MAX) Fail("{} is no index of a row", index.dump());
+      if (!index.is_number_integer() || index < -1 || index >= kMaxRecords) {
+        Fail("{} is no index of a row", Shown(index));
+      }
       indices.push_back(index);
     }
   }
@@ -171,77 +190,86 @@ Constant ReadIndices(const std::vector<Json>& rows) {
   return Indices(count, count == 0 ? 0 : static_cast<uint32_t>(rows[0].size()), indices);
 }
 
-// One of sinusoidal, rotary, relative_buckets, of, sum, concatenate, values, indices; then transpose, rows / columns,
-// parts, reshape, scale in this order.
-Constant ReadConstant(Object& object, const Weights& weights) {
-  Constant constant;
-  const auto all = [&](const char* key) {
-    std::vector<Constant> parts;
-    for (const std::string& name : object.Texts(key)) parts.push_back(weights.Get(name));
-    return parts;
-  };
-  if (object.Has("sinusoidal")) {
-    Object table(object.Get("sinusoidal"), "sinusoidal");
-    SinusoidalSpec spec;
-    spec.rows = table.Number("rows");
-    spec.width = table.Number("width");
-    spec.max_timescale = table.Real("max_timescale", spec.max_timescale);
-    spec.first = table.Number("first", 0);
-    const std::string layout = table.Text("layout", "halves");
-    const std::string last = table.Text("last_frequency", "exclusive");
-    if (layout != "halves" && layout != "interleaved") Fail("layout must be halves or interleaved, not {}", layout);
-    if (last != "exclusive" && last != "inclusive") Fail("last_frequency must be exclusive or inclusive, not {}", last);
-    spec.interleaved = layout == "interleaved";
-    spec.inclusive = last == "inclusive";
-    table.NothingElse();
-    constant = Sinusoidal(spec);
-  } else if (object.Has("rotary")) {
-    Object table(object.Get("rotary"), "rotary");
-    RotarySpec spec;
-    spec.rows = table.Number("rows");
-    spec.dims = table.Number("dims");
-    spec.theta = table.Real("theta", spec.theta);
-    spec.factor = table.Real("factor", spec.factor);
-    table.NothingElse();
-    constant = Rotary(spec);
-  } else if (object.Has("relative_buckets")) {
-    Object table(object.Get("relative_buckets"), "relative_buckets");
-    constant = RelativeBuckets(weights.Get(table.Text("of")), table.Number("max_distance"));
-    table.NothingElse();
-  } else if (object.Has("sum")) {
-    constant = Sum(all("sum"));
-  } else if (object.Has("concatenate")) {
-    constant = Concatenate(all("concatenate"));
-  } else if (object.Has("values")) {
-    std::vector<float> values;
-    for (const Json& value : object.List("values")) {
-      if (!value.is_number()) Fail("values must be numbers, not {}", value.dump());
-      values.push_back(value);
-    }
-    const auto count = static_cast<uint32_t>(values.size());
-    constant = Literal(1, count, std::move(values));
-  } else if (object.Has("indices")) {
-    constant = ReadIndices(object.List("indices"));
-  } else {
-    constant = weights.Get(object.Text("of"));
+Constant ReadSinusoidal(const Json& json) {
+  Object table(json, "sinusoidal");
+  SinusoidalSpec spec;
+  spec.rows = table.Number("rows", kTableRows);
+  spec.width = table.Number("width", kTableWidth);
+  spec.max_timescale = table.Real("max_timescale", spec.max_timescale);
+  spec.first = table.NumberOr(0, "first");
+  const std::string layout = table.Text("layout", "halves");
+  const std::string last = table.Text("last_frequency", "exclusive");
+  if (layout != "halves" && layout != "interleaved") Fail("layout must be halves or interleaved, not {}", layout);
+  if (last != "exclusive" && last != "inclusive") Fail("last_frequency must be exclusive or inclusive, not {}", last);
+  spec.interleaved = layout == "interleaved";
+  spec.inclusive = last == "inclusive";
+  table.NothingElse();
+  return Sinusoidal(spec);
+}
+
+Constant ReadRotary(const Json& json) {
+  Object table(json, "rotary");
+  RotarySpec spec;
+  spec.rows = table.Number("rows", kTableRows);
+  spec.dims = table.Number("dims", kTableWidth);
+  spec.theta = table.Real("theta", spec.theta);
+  spec.factor = table.Real("factor", spec.factor);
+  table.NothingElse();
+  return Rotary(spec);
+}
+
+Constant ReadValues(const std::vector<Json>& list) {
+  std::vector<float> values;
+  for (const Json& value : list) values.push_back(static_cast<float>(RealNumber(value, "values")));
+  const auto count = static_cast<uint32_t>(values.size());
+  return Literal(1, count, std::move(values));
+}
+
+// Constants by name, and what computing them takes.
+struct Source {
+  const Weights& weights;
+  uint64_t work = 0;
+
+  Constant Get(const std::string& name) {
+    work += weights.Work(name);
+    return weights.Get(name);
   }
-  if (object.Has("transpose") && object.Get("transpose") == true) constant = Transpose(constant);
+  std::vector<Constant> All(const std::vector<std::string>& names) {
+    std::vector<Constant> all;
+    for (const std::string& name : names) all.push_back(Get(name));
+    return all;
+  }
+};
+
+// One of sinusoidal, rotary, relative_buckets, of, sum, concatenate, values, indices.
+Constant ReadSource(Object& object, Source& source) {
+  if (object.Has("sinusoidal")) return ReadSinusoidal(object.Get("sinusoidal"));
+  if (object.Has("rotary")) return ReadRotary(object.Get("rotary"));
+  if (object.Has("sum")) return Sum(source.All(object.Texts("sum")));
+  if (object.Has("concatenate")) return Concatenate(source.All(object.Texts("concatenate")));
+  if (object.Has("values")) return ReadValues(object.List("values"));
+  if (object.Has("indices")) return ReadIndices(object.List("indices"));
+  if (!object.Has("relative_buckets")) return source.Get(object.Text("of"));
+  Object table(object.Get("relative_buckets"), "relative_buckets");
+  const Constant made = RelativeBuckets(source.Get(table.Text("of")), table.Number("max_distance", kTableRows));
+  table.NothingElse();
+  return made;
+}
+
+// A source; then transpose, rows / columns, parts, reshape, scale in this order.
+Constant ReadConstant(Object& object, Source& source) {
+  Constant constant = ReadSource(object, source);
+  if (object.Has("transpose") && TrueOrFalse(object.Get("transpose"), "transpose")) constant = Transpose(constant);
   const Range rows = ReadRange(object, "rows"), columns = ReadRange(object, "columns");
   if (rows.end != 0 || columns.end != 0) constant = Slice(constant, rows, columns);
-  const std::vector<Json> parts = object.List("parts");
-  if (!parts.empty()) {
-    std::vector<uint32_t> order;
-    for (const Json& part : parts) {
-      if (!part.is_number_unsigned() || part > UINT32_MAX) Fail("parts must be whole numbers, not {}", part.dump());
-      order.push_back(part);
-    }
-    constant = Parts(constant, order);
-  }
+  std::vector<uint32_t> order;
+  for (const Json& part : object.List("parts")) order.push_back(static_cast<uint32_t>(WholeNumber(part, "parts")));
+  if (!order.empty()) constant = Parts(constant, order);
   const std::vector<Json> shape = object.List("reshape");
   if (!shape.empty()) {
-    if (shape.size() != 2 || !shape[0].is_number_unsigned() || !shape[1].is_number_unsigned())
-      Fail("reshape must be [rows, width]");
-    constant = Reshape(constant, shape[0], shape[1]);
+    if (shape.size() != 2) Fail("reshape must be [rows, width]");
+    constant = Reshape(constant, static_cast<uint32_t>(WholeNumber(shape[0], "reshape")),
+                       static_cast<uint32_t>(WholeNumber(shape[1], "reshape")));
   }
   if (object.Has("scale")) constant = Scale(constant, static_cast<float>(object.Real("scale", 1)));
   return constant;
@@ -262,6 +290,38 @@ Operation ReadOperation(const Json& json) {
 
 // Other names of values.
 using Aliases = std::map<std::string, std::string>;
+
+// An output that is given by another name has that name in the blob, where callers look for it. The step that makes it
+// keeps its own.
+void NameOutputs(Program& program, Aliases& aliases) {
+  Aliases names;  // what such a value was called -> what it is called
+  for (std::string& output : program.outputs) {
+    const auto alias = aliases.find(output);
+    if (alias == aliases.end()) continue;
+    const auto is_it = [&](const Input& input) { return input.name == alias->second; };
+    if (std::any_of(program.inputs.begin(), program.inputs.end(), is_it)) {
+      Fail("program {}: output {} is the input {}", program.name, output, alias->second);
+    }
+    const auto [name, is_new] = names.emplace(alias->second, output);
+    if (!is_new) Fail("program {}: outputs {} and {} are one value", program.name, name->second, output);
+  }
+  if (names.empty()) return;
+  const auto rename = [&](std::string& name) {
+    const auto found = names.find(name);
+    if (found != names.end()) name = found->second;
+  };
+  for (Operation& operation : program.operations) {
+    for (std::string& in : operation.in) rename(in);
+    if (names.count(operation.out) != 0 && operation.name.empty()) operation.name = operation.out;
+    rename(operation.out);
+  }
+  for (std::string& output : program.outputs) rename(output);
+  for (auto& [alias, name] : aliases) rename(name);
+  for (const auto& [old, name] : names) {
+    aliases.erase(name);
+    aliases[old] = name;
+  }
+}
 
 // `aliases_of`: those of every program read so far.
 Program ReadProgram(const Json& json, std::map<std::string, Aliases>& aliases_of) {
@@ -291,10 +351,11 @@ Program ReadProgram(const Json& json, std::map<std::string, Aliases>& aliases_of
     if (type != "i32" && type != "f32") Fail("type must be i32 or f32, not {}", type);
     const bool ids = type == "i32";
     program.inputs.push_back({input.Text("name"), input.Text("space"), ids,
-                              ids ? input.Number("width", 1) : input.Number("width"), input.Text("carried", "")});
+                              ids ? input.NumberOr(1, "width") : input.Number("width", {1, kMaxWidth}),
+                              input.Text("carried", "")});
     input.NothingElse();
   }
-  const std::vector<Json> operations = Expand(object.List("operations"), "operations");
+  const std::vector<Json> operations = Repetitions().Expand(object.List("operations"), "operations");
   for (size_t i = 0; i < operations.size(); ++i) {
     At(fmt::format("program {}, operation {}", program.name, i), [&] {
       if (operations[i].is_object() && operations[i].contains("alias")) {
@@ -310,7 +371,7 @@ Program ReadProgram(const Json& json, std::map<std::string, Aliases>& aliases_of
     });
   }
   program.outputs = object.Texts("outputs");
-  for (std::string& name : program.outputs) resolve(name);
+  NameOutputs(program, aliases);
   for (Input& input : program.inputs) resolve(input.carried);
   object.NothingElse();
   return program;
@@ -336,22 +397,24 @@ Description ReadDescription(const Json& json, const std::string& source) {
     description.weights.AddFile((fs::path(source) / file).string());
   }
   if (object.Has("tokenizer")) description.tokenizer = object.Get("tokenizer");
-  description.max_length = object.Number("max_length", 0);
+  description.max_length = object.NumberOr(0, "max_length");
   for (const Json& item : object.List("spaces")) {
     At("spaces", [&] {
       Object space(item, "a space");
       description.spaces.push_back({space.Text("name"), space.Text("parent", ""), space.Text("extends", ""),
-                                    space.Number("by", 0), space.Number("each", 0), space.Text("selects", ""),
-                                    space.Number("at_most", 0), space.Text("strides", ""), space.Number("first", 0),
-                                    space.Number("last", 0)});
+                                    space.NumberOr(0, "by"), space.NumberOr(0, "each"), space.Text("selects", ""),
+                                    space.NumberOr(0, "at_most"), space.Text("strides", ""), space.NumberOr(0, "first"),
+                                    space.NumberOr(0, "last")});
       space.NothingElse();
     });
   }
-  for (const Json& item : Expand(object.List("constants"), "constants")) {
+  for (const Json& item : Repetitions().Expand(object.List("constants"), "constants")) {
     Object constant(item, "a constant");
     const std::string name = constant.Text("name");
     At("constant " + name, [&] {
-      description.weights.Add(name, ReadConstant(constant, description.weights));
+      Source parts = {description.weights};
+      Constant made = ReadConstant(constant, parts);
+      description.weights.Add(name, std::move(made), parts.work);
       constant.NothingElse();
     });
   }
@@ -366,12 +429,7 @@ Description ReadDescription(const Json& json, const std::string& source) {
 Description ParseGraph(const std::string& text, const std::string& source, const std::string& where) {
   Description description;
   At(where, [&] {
-    Json json;
-    try {
-      json = Json::parse(text, nullptr, true, /*ignore_comments=*/true);
-    } catch (const Json::exception& error) {
-      Fail("not JSON: {}", error.what());
-    }
+    const Json json = ParseJson(text, "description", /*comments=*/true);
     description = ReadDescription(json, source);
   });
   return description;

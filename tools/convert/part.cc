@@ -21,6 +21,9 @@ class Cutter {
   BlobProgram Cut(const Program& part) {
     if (part.from.empty() && part.to.empty())
       Fail("it is the whole of {}: \"from\" or \"to\" must say which part", part.of);
+    if (part.from.size() > whole_.values.size() || part.to.size() > whole_.values.size()) {
+      Fail("\"from\" or \"to\" names more values than {} has", part.of);
+    }
     BlobProgram result;
     result.name = part.name;
     std::vector<uint32_t> from, to;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tools/base/fail.h"
+#include "tools/convert/generation_rules.h"
 #include "tools/convert/operation_rules.h"
 #include "tools/convert/part.h"
 
@@ -19,6 +20,7 @@ class Resolver {
     result_.content.metadata = description_.metadata;
     for (const Space& space : description_.spaces) AddSpace(space);
     if (description_.programs.empty()) Fail("there is no program");
+    if (description_.programs.size() > kMaxPrograms) Fail("more than {} programs", kMaxPrograms);
     for (const Program& program : description_.programs) {
       const std::string place = "program " + program.name;
       for (const BlobProgram& other : result_.content.programs) {
@@ -30,7 +32,10 @@ class Resolver {
         At(place, [&] { AddPart(program); });
       }
       result_.is_part.push_back(!program.of.empty());
+      operations_ += result_.content.programs.back().operations.size();
+      if (operations_ > kMaxOperations) Fail("{}: more than {} operations together", place, kMaxOperations);
     }
+    CheckGeneration(result_.content);
     for (const auto& entry : description_.metadata) {
       if (entry.first.compare(0, 8, "explain.") != 0) continue;
       At("metadata " + entry.first, [&] { CheckExplanation(entry.first.substr(8), entry.second); });
@@ -50,6 +55,7 @@ class Resolver {
   void AddSpace(const Space& space) {
     try {
       if (space.name.empty()) Fail("it has no name");
+      if (result_.content.spaces.size() == kMaxSpaces) Fail("more than {} spaces", kMaxSpaces);
       for (const BlobSpace& other : result_.content.spaces) {
         if (other.name == space.name) Fail("the name is used twice");
       }
@@ -143,6 +149,7 @@ class Resolver {
                  {input.name, FindSpace(input.space), width, input.ids ? DType::kI32 : DType::kF32, ValueRole::kInput});
       });
     }
+    if (program.operations.size() > kMaxOperations) Fail("{}: more than {} operations", place, kMaxOperations);
     for (size_t i = 0; i < program.operations.size(); ++i) {
       const Operation& operation = program.operations[i];
       At(fmt::format("{}, operation {} ({} -> {})", place, i, operation.op, operation.out),
@@ -272,6 +279,7 @@ class Resolver {
 
   const Description& description_;
   Resolved result_;
+  size_t operations_ = 0;  // of all programs
   std::map<std::string, uint32_t> tensors_;
   std::map<std::string, uint32_t> values_;  // of the program in work
   std::vector<bool> ids_;                   // which of them hold ids

@@ -28,12 +28,25 @@ void Weights::AddFile(const std::string& path, const std::string& prefix) {
   for (const auto& [stored_name, stored] : files_.back()->tensors()) {
     const std::string name = prefix + ModernName(stored_name);
     if (!stored_.emplace(name, &stored).second) Fail("{}: tensor {} was there before", path, name);
+    most_computed_ += kComputedPerStored * stored.count();
   }
 }
 
-void Weights::Add(const std::string& name, Constant constant) {
+void Weights::Add(const std::string& name, Constant constant, uint64_t work) {
   if (Has(name)) Fail("tensor {} is there already", name);
+  work += uint64_t{constant.rows} * constant.width;
+  computed_elements_ += work;
+  if (computed_elements_ > most_computed_) {
+    Fail("tensor {}: [{}, {}] and what it is made of are too much to be computed from so few weights", name,
+         constant.rows, constant.width);
+  }
+  work_[name] = work;
   computed_.emplace(name, std::move(constant));
+}
+
+uint64_t Weights::Work(const std::string& name) const {
+  const auto found = work_.find(name);
+  return found == work_.end() ? 0 : found->second;
 }
 
 bool Weights::Has(const std::string& name) const { return computed_.count(name) + stored_.count(name) != 0; }
@@ -45,6 +58,7 @@ Constant Weights::Get(const std::string& name) const {
   if (found == stored_.end()) Fail("no tensor {}", name);
   used_.insert(name);
   const StoredTensor* stored = found->second;
+  if (stored->bytes == 0) Fail("tensor {}: {} holds nothing", name, ShapeText(stored->shape));
   std::vector<uint64_t> shape = stored->shape;
   while (shape.size() > 2 && std::find(shape.begin(), shape.end(), 1u) != shape.end()) {
     shape.erase(std::find(shape.begin(), shape.end(), 1u));

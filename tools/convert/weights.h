@@ -28,8 +28,11 @@ class Weights {
  public:
   // The names in the file, with `prefix` in front.
   void AddFile(const std::string& path, const std::string& prefix = "");
-  // Computed ones; a name may be added once.
-  void Add(const std::string& name, Constant constant);
+  // Computed ones; a name may be added once. `work`: elements that have to be computed before those of the constant
+  // itself. All together may be some times what is stored, so that a small file makes no large blob.
+  void Add(const std::string& name, Constant constant, uint64_t work = 0);
+  // Elements that computing a constant makes on the way, its own included; 0 of one that is stored.
+  uint64_t Work(const std::string& name) const;
 
   bool Has(const std::string& name) const;
   // Shape and values; fails with the name. Remembers that it was used.
@@ -40,10 +43,15 @@ class Weights {
   std::vector<std::string> Unused() const;
 
  private:
+  static constexpr uint64_t kComputed = uint64_t{1} << 24;  // whatever is stored
+  static constexpr uint64_t kComputedPerStored = 8;
+
   std::vector<std::shared_ptr<SafetensorsReader>> files_;
   std::map<std::string, const StoredTensor*> stored_;
   std::map<std::string, Constant> computed_;
   mutable std::set<std::string> used_;
+  std::map<std::string, uint64_t> work_;  // by name
+  uint64_t computed_elements_ = 0, most_computed_ = kComputed;
 };
 
 }  // namespace fovea::tools

@@ -3,17 +3,15 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tools/base/fail.h"
 #include "tools/base/half.h"
+#include "tools/base/json.h"
 #include "tools/safetensors/safetensors.h"
 
 namespace fovea::tools {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr size_t kMaxRank = 16;
@@ -35,30 +33,15 @@ const TypeInfo& Info(ElementType type) {
 }
 
 Json ParseHeader(const uint8_t* begin, uint64_t size, const std::string& where) {
-  std::set<std::string> names;
-  const auto refuse_repeated = [&](int depth, Json::parse_event_t event, Json& key) {
-    if (event == Json::parse_event_t::key && depth == 1 && !names.insert(key.get<std::string>()).second) {
-      Fail("{}: tensor {} is listed twice", where, key.get<std::string>());
-    }
-    return true;
-  };
-  Json header;
-  try {
-    header = Json::parse(begin, begin + size, refuse_repeated);
-  } catch (const Json::exception& error) {
-    Fail("{}: header is not JSON: {}", where, error.what());
-  }
+  Json header = ParseJson({reinterpret_cast<const char*>(begin), size}, where + ": header");
   if (!header.is_object()) Fail("{}: header is not a JSON object", where);
   return header;
 }
 
-uint64_t Unsigned(const Json& value, const std::string& where, const std::string& name, const char* what) {
-  if (!value.is_number_unsigned()) Fail("{}: tensor {}: {} must be whole numbers of at least 0", where, name, what);
-  return value.get<uint64_t>();
-}
-
 StoredTensor ParseEntry(const std::string& name, const Json& entry, const uint8_t* data, uint64_t size,
                         const std::string& where) {
+  constexpr WholeRange kAny = {0, INT64_MAX};
+  const auto part = [&](const char* key) { return fmt::format("{}: tensor {}: {}", where, name, key); };
   if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") || !entry.contains("data_offsets") ||
       !entry["dtype"].is_string() || !entry["shape"].is_array() || !entry["data_offsets"].is_array() ||
       entry["data_offsets"].size() != 2) {
@@ -71,15 +54,15 @@ StoredTensor ParseEntry(const std::string& name, const Json& entry, const uint8_
   if (info == std::end(kTypes)) Fail("{}: tensor {}: element type {} is not supported", where, name, type);
   tensor.type = info->type;
 
-  const uint64_t begin = Unsigned(entry["data_offsets"][0], where, name, "data_offsets");
-  const uint64_t end = Unsigned(entry["data_offsets"][1], where, name, "data_offsets");
+  const uint64_t begin = static_cast<uint64_t>(WholeNumber(entry["data_offsets"][0], part("data_offsets"), kAny));
+  const uint64_t end = static_cast<uint64_t>(WholeNumber(entry["data_offsets"][1], part("data_offsets"), kAny));
   if (begin > end || end > size) {
     Fail("{}: tensor {}: bytes {} to {} are outside the {} bytes of data", where, name, begin, end, size);
   }
   if (entry["shape"].size() > kMaxRank) Fail("{}: tensor {}: more than {} dimensions", where, name, kMaxRank);
   uint64_t bytes = info->bytes;
   for (const Json& dimension : entry["shape"]) {
-    tensor.shape.push_back(Unsigned(dimension, where, name, "shape"));
+    tensor.shape.push_back(static_cast<uint64_t>(WholeNumber(dimension, part("shape"), kAny)));
     if (__builtin_mul_overflow(bytes, tensor.shape.back(), &bytes)) bytes = UINT64_MAX;
   }
   if (bytes != end - begin) {
@@ -191,12 +174,9 @@ SafetensorsReader::SafetensorsReader(const std::string& path) : path_(path) {
   namespace fs = std::filesystem;
   std::set<std::string> names;
   if (fs::path(path).extension() == ".json") {
-    Json index;
-    try {
-      index = Json::parse(ReadFile(path));
-      for (const auto& [tensor, file] : index.at("weight_map").items()) names.insert(file.get<std::string>());
-    } catch (const Json::exception& error) {
-      Fail("{}: not an index of safetensors files: {}", path, error.what());
+    const Json index = ReadJson(path);
+    for (const auto& [tensor, file] : JsonView(index, path)["weight_map"].Object().items()) {
+      names.insert(Text(file, fmt::format("{}: weight_map.{}", path, tensor)));
     }
     for (const std::string& name : names) {
       if (name.find('/') != std::string::npos) Fail("{}: {} is not a file beside it", path, name);

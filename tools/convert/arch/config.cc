@@ -4,13 +4,49 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/blob/format.h"
 #include "tools/base/fail.h"
-#include "tools/base/mapped_file.h"
 
 namespace fovea::tools {
 namespace {
 
-using Json = nlohmann::json;
+// Ranges of whole numbers. A key that is not here has at most the width of a value.
+constexpr WholeRange kLayers = {0, 1024}, kHeads = {1, 4096}, kSizes = {1, kMaxWidth}, kPositions = {1, kMaxRecords};
+const std::map<std::string, WholeRange> kRanges = {
+    {"num_hidden_layers", kLayers},
+    {"n_layers", kLayers},
+    {"num_layers", kLayers},
+    {"num_decoder_layers", kLayers},
+    {"num_hidden_groups", {1, kLayers.most}},
+    {"inner_group_num", {1, kLayers.most}},
+    {"num_attention_heads", kHeads},
+    {"num_key_value_heads", kHeads},
+    {"n_heads", kHeads},
+    {"n_head", kHeads},
+    {"num_heads", kHeads},
+    {"num_hashes", kHeads},
+    {"attention_head_size", kSizes},
+    {"d_head", kSizes},
+    {"d_model", kSizes},
+    {"head_dim", kSizes},
+    {"hidden_size", kSizes},
+    {"num_channels", {1, 1 << 14}},
+    {"window_size", kSizes},
+    {"max_position_embeddings", kPositions},
+    {"relative_attention_max_distance", kPositions},
+};
+
+// The same of real numbers; a key that is not here has that of f32.
+const std::map<std::string, RealRange> kRealRanges = {
+    {"layer_norm_eps", {0, 1}}, {"layer_norm_epsilon", {0, 1}},         {"rms_norm_eps", {0, 1}},
+    {"norm_eps", {0, 1}},       {"query_pre_attn_scalar", {1e-6, 1e9}},
+};
+
+template <typename Range>
+Range RangeOf(const std::map<std::string, Range>& ranges, const std::string& key, Range otherwise) {
+  const auto found = ranges.find(key);
+  return found == ranges.end() ? otherwise : found->second;
+}
 
 // Keys that concern training, generation, storage or provenance.
 const char* const kHarmless[] = {
@@ -75,12 +111,7 @@ std::string ActivationName(const std::string& published) {
   return found == names.end() ? "" : found->second;
 }
 
-Config::Config(const std::string& path) : path_(path) {
-  try {
-    json_ = Json::parse(ReadFile(path));
-  } catch (const Json::exception& error) {
-    Fail("{}: not JSON: {}", path, error.what());
-  }
+Config::Config(const std::string& path) : path_(path), json_(ReadJson(path)) {
   if (!json_.is_object()) Fail("{}: not a JSON object", path);
 }
 
@@ -91,34 +122,20 @@ const Json& Config::Get(const std::string& key) const {
   return found == json_.end() ? none : *found;
 }
 
+JsonView Config::View(const std::string& key) const { return {Get(key), path_ + ": " + key}; }
+
 uint32_t Config::Number(const std::string& key, std::optional<uint32_t> absent) const {
-  const Json& value = Get(key);
-  if (value.is_null() && absent) return *absent;
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > UINT32_MAX) {
-    Fail("{}: {} must be a whole number, not {}", path_, key, value.dump());
-  }
-  return value.get<uint32_t>();
+  return View(key).Number(RangeOf(kRanges, key, {0, kMaxWidth}), absent);
 }
 
 double Config::Real(const std::string& key, std::optional<double> absent) const {
-  const Json& value = Get(key);
-  if (value.is_null() && absent) return *absent;
-  if (!value.is_number()) Fail("{}: {} must be a number, not {}", path_, key, value.dump());
-  return value.get<double>();
+  return View(key).Real(RangeOf(kRealRanges, key, {}), absent);
 }
 
-bool Config::Flag(const std::string& key, bool absent) const {
-  const Json& value = Get(key);
-  if (value.is_null()) return absent;
-  if (!value.is_boolean()) Fail("{}: {} must be true or false, not {}", path_, key, value.dump());
-  return value.get<bool>();
-}
+bool Config::Flag(const std::string& key, bool absent) const { return View(key).Flag(absent); }
 
 std::string Config::Text(const std::string& key, std::optional<std::string> absent) const {
-  const Json& value = Get(key);
-  if (value.is_null() && absent) return *absent;
-  if (!value.is_string()) Fail("{}: {} must be a string, not {}", path_, key, value.dump());
-  return value.get<std::string>();
+  return View(key).Text(std::move(absent));
 }
 
 std::string Config::Activation(const std::string& key, std::optional<std::string> absent) const {
@@ -130,7 +147,7 @@ std::string Config::Activation(const std::string& key, std::optional<std::string
 
 void Config::Only(const std::string& key, const Json& supported) const {
   const Json& value = Get(key);
-  if (!value.is_null() && value != supported) Fail("{}: {} {} is not supported", path_, key, value.dump());
+  if (!value.is_null() && value != supported) Fail("{}: {} {} is not supported", path_, key, Shown(value));
 }
 
 std::vector<std::string> Config::Unknown() const {

@@ -3,11 +3,12 @@
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_CONFIG_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_CONFIG_H_
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "tools/base/json.h"
 
 namespace fovea::tools {
 
@@ -15,24 +16,25 @@ class Config {
  public:
   explicit Config(const std::string& path);
 
-  // Null counts as absent. Without a default an absent key fails.
+  // Null counts as absent. Without a default an absent key fails. What range a number must keep goes by its key.
   uint32_t Number(const std::string& key, std::optional<uint32_t> absent = std::nullopt) const;
   double Real(const std::string& key, std::optional<double> absent = std::nullopt) const;
   bool Flag(const std::string& key, bool absent) const;
   std::string Text(const std::string& key, std::optional<std::string> absent = std::nullopt) const;
-  const nlohmann::json& Get(const std::string& key) const;  // null where absent
+  const Json& Get(const std::string& key) const;  // null where absent
+  JsonView View(const std::string& key) const;    // the same, to read what is no single value
   // The runtime's name of an activation.
   std::string Activation(const std::string& key, std::optional<std::string> absent = std::nullopt) const;
 
   // Fails, with key and value, unless the key is absent, null or has this value.
-  void Only(const std::string& key, const nlohmann::json& supported) const;
+  void Only(const std::string& key, const Json& supported) const;
 
   // Keys that nobody read and that are not known to leave the computation as it is.
   std::vector<std::string> Unknown() const;
 
  private:
   std::string path_;
-  nlohmann::json json_;
+  Json json_;
   mutable std::set<std::string> read_;
 };
 

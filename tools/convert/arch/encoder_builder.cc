@@ -1,6 +1,7 @@
 // Writes the program of an encoder.
 #include "tools/convert/arch/encoder_builder.h"
 
+#include "runtime/blob/format.h"
 #include "tools/base/fail.h"
 #include "tools/convert/constants.h"
 
@@ -20,14 +21,20 @@ EncoderBuilder::EncoderBuilder(const Checkpoint& checkpoint, Description& descri
 
 std::string EncoderBuilder::Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
                                const std::string& out, Json attributes, const std::string& space) {
+  if (program_.operations.size() == kMaxOperations) Fail("config.json: more than {} operations", kMaxOperations);
   program_.operations.push_back({op, std::move(in), std::move(tensors), out, std::move(attributes), "", space});
   return out;
 }
 
+std::vector<std::string> EncoderBuilder::Stored(const std::string& name) const {
+  const std::string weight = name + ".weight", bias = name + ".bias";
+  if (!weights_.Has(weight)) Fail("no tensor {}", weight);
+  return weights_.Has(bias) ? std::vector<std::string>{weight, bias} : std::vector<std::string>{weight};
+}
+
 std::string EncoderBuilder::Linear(const std::string& in, const std::string& name, const std::string& out,
                                    const std::string& activation) {
-  std::vector<std::string> tensors = {name + ".weight"};
-  if (weights_.Has(name + ".bias")) tensors.push_back(name + ".bias");
+  std::vector<std::string> tensors = Stored(name);
   Json attributes = Json::object();
   if (activation != "none") attributes["activation"] = activation;
   return Op("linear", {in}, tensors, out, attributes);
@@ -35,8 +42,7 @@ std::string EncoderBuilder::Linear(const std::string& in, const std::string& nam
 
 std::string EncoderBuilder::Norm(const std::string& in, const std::string& name, const std::string& out,
                                  uint32_t heads) {
-  std::vector<std::string> tensors = {name + ".weight"};
-  if (weights_.Has(name + ".bias")) tensors.push_back(name + ".bias");
+  std::vector<std::string> tensors = Stored(name);
   Json attributes = {{"kind", norms_.kind}, {"epsilon", norms_.epsilon}};
   if (norms_.weight_offset != 0) attributes["weight_offset"] = norms_.weight_offset;
   if (heads != 1) attributes["heads"] = heads;

@@ -72,6 +72,9 @@ class EncoderBuilder {
   void End();
 
  private:
+  // The weight of a layer or norm, which must be there, and its bias if there is one. So a configuration with more
+  // layers than are stored ends at the first that is missing, and describes no others.
+  std::vector<std::string> Stored(const std::string& name) const;
   void EmbeddingHead(const std::string& last, const Heads& heads);
   void SequenceHead(const std::string& task, const std::string& last, const Heads& heads);
   void TokenHead(const std::string& last, const Head& head);

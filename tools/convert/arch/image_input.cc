@@ -20,12 +20,14 @@ Grid Checked(const std::string& what, uint64_t rows, uint64_t columns) {
 
 // A number, or [height, width].
 Grid Extent(const Config& config, const std::string& key) {
-  const Json& value = config.Get(key);
-  if (value.is_number_unsigned()) return Checked("config.json: " + key, value, value);
-  const bool pair =
-      value.is_array() && value.size() == 2 && value[0].is_number_unsigned() && value[1].is_number_unsigned();
-  if (!pair) Fail("config.json: {} must be a whole number or two, not {}", key, value.dump());
-  return Checked("config.json: " + key, value[0], value[1]);
+  const JsonView value = config.View(key);
+  const WholeRange range = {1, kLargest};
+  if (!value.json().is_array()) {
+    const uint32_t both = value.Number(range);
+    return {both, both};
+  }
+  if (value.json().size() != 2) Fail("{} must be a whole number or two, not {}", value.name(), Shown(value.json()));
+  return {value.At(0).Number(range), value.At(1).Number(range)};
 }
 
 Grid AskedExtent(const std::string& text) {

@@ -7,15 +7,10 @@
 namespace fovea::tools {
 namespace {
 
-using Json = nlohmann::json;
-
 const char* TypeName(bool sliding) { return sliding ? "sliding_attention" : "full_attention"; }
 
 double Real(const Json& object, const char* key, double absent) {
-  const Json value = object.is_object() ? object.value(key, Json()) : Json();
-  if (value.is_null()) return absent;
-  if (!value.is_number()) Fail("config.json: {} must be a number, not {}", key, value.dump());
-  return value.get<double>();
+  return JsonView(object, "config.json")[key].Real({1e-6, 1e12}, absent);
 }
 
 // For each layer: does it slide?

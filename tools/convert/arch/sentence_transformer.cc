@@ -1,8 +1,8 @@
 // A directory of sentence-transformers: modules.json lists an encoder, then pooling, dense layers and normalisation.
 #include <filesystem>
 
+#include "runtime/blob/format.h"
 #include "tools/base/fail.h"
-#include "tools/base/mapped_file.h"
 #include "tools/convert/arch/architecture.h"
 
 namespace fovea::tools {
@@ -53,50 +53,48 @@ Operation Dense(const std::string& directory, Weights& weights, const std::strin
 
 Description DescribeSentenceTransformer(const std::string& directory) {
   const std::string path = (fs::path(directory) / "modules.json").string();
-  Json modules;
-  try {
-    modules = Json::parse(ReadFile(path));
-    Description description;
-    std::string value;
-    bool pooled = false;
-    for (const Json& module : modules) {
-      const std::string type = module.at("type");
-      const std::string kind = type.substr(type.rfind('.') + 1);
-      const std::string where = (fs::path(directory) / module.at("path").get<std::string>()).string();
-      const bool first = value.empty();
-      if (first != (kind == "Transformer")) Fail("{}: module {} is not supported in this place", path, type);
-      if (first) {
-        description = DescribeTransformer(where, "", true);
-        description.SetMetadata("task", "embedding");
-        const fs::path limits = fs::path(where) / "sentence_bert_config.json";
-        if (fs::exists(limits)) {
-          description.max_length = Config(limits.string()).Number("max_seq_length", 0);
-        }
-        value = description.programs[0].operations.back().out;
-        continue;
+  const Json modules = ReadJson(path);
+  const JsonView list(modules, path);
+  Description description;
+  std::string value;
+  bool pooled = false;
+  for (size_t i = 0; i < list.List().size(); ++i) {
+    const JsonView module = list.At(i);
+    const std::string type = module["type"].Text();
+    const std::string kind = type.substr(type.rfind('.') + 1);
+    const std::string where = (fs::path(directory) / module["path"].Text()).string();
+    const bool first = value.empty();
+    if (first != (kind == "Transformer")) Fail("{}: module {} is not supported in this place", path, type);
+    if (first) {
+      description = DescribeTransformer(where, "", true);
+      description.SetMetadata("task", "embedding");
+      const fs::path limits = fs::path(where) / "sentence_bert_config.json";
+      if (fs::exists(limits)) {
+        description.max_length = Config(limits.string()).Number("max_seq_length", 0);
       }
-      std::vector<Operation>& operations = description.programs[0].operations;
-      const std::string out = fmt::format("module.{}", operations.size());
-      if (kind == "Pooling") {
-        if (pooled) Fail("{}: pools twice", path);
-        operations.push_back(Pooling(where, value, out));
-        pooled = true;
-      } else if (kind == "Dense") {
-        operations.push_back(Dense(where, description.weights, value, out));
-      } else if (kind == "Normalize") {
-        operations.push_back({"normalize", {value}, {}, out, {{"epsilon", 1e-12}}});
-      } else {
-        Fail("{}: module {} is not supported", path, type);
-      }
-      value = out;
+      value = description.programs[0].operations.back().out;
+      continue;
     }
-    if (!pooled) Fail("{}: nothing pools", path);
-    description.programs[0].operations.back().out = "sentence_embedding";
-    description.programs[0].outputs = {"sentence_embedding"};
-    return description;
-  } catch (const Json::exception& error) {
-    Fail("{}: {}", path, error.what());
+    std::vector<Operation>& operations = description.programs[0].operations;
+    if (operations.size() >= kMaxOperations) Fail("{}: more than {} operations", path, kMaxOperations);
+    const std::string out = fmt::format("module.{}", operations.size());
+    if (kind == "Pooling") {
+      if (pooled) Fail("{}: pools twice", path);
+      operations.push_back(Pooling(where, value, out));
+      pooled = true;
+    } else if (kind == "Dense") {
+      operations.push_back(Dense(where, description.weights, value, out));
+    } else if (kind == "Normalize") {
+      operations.push_back({"normalize", {value}, {}, out, {{"epsilon", 1e-12}}});
+    } else {
+      Fail("{}: module {} is not supported", path, type);
+    }
+    value = out;
   }
+  if (!pooled) Fail("{}: nothing pools", path);
+  description.programs[0].operations.back().out = "sentence_embedding";
+  description.programs[0].outputs = {"sentence_embedding"};
+  return description;
 }
 
 }  // namespace fovea::tools

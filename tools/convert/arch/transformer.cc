@@ -89,7 +89,8 @@ Description DescribeTransformer(const std::string& directory, const std::string&
   description.weights.AddFile(WeightsFile(directory));
   description.SetMetadata("architecture", model_type);
   const Json& padding = config.Get("pad_token_id");
-  if (padding.is_number_unsigned()) description.SetMetadata("pad_token_id", padding.dump());
+  if (!padding.is_null() && padding != -1)
+    description.SetMetadata("pad_token_id", std::to_string(config.Number("pad_token_id")));
   const Task chosen = backbone ? Task::kBackbone : ChooseTask(config, task);
   const Checkpoint checkpoint = {directory, std::move(config), chosen, image_size};
   found->describe(checkpoint, description);

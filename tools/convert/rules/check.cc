@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/base/half.h"
+#include "tools/base/json.h"
 
 namespace fovea::tools {
 void Check::Selection(size_t of, size_t indices) const {
@@ -42,10 +43,7 @@ void Check::SameShape(size_t a, size_t b) const {
 uint32_t Check::Number(Attribute key, std::optional<uint32_t> absent) {
   const Json* json = Take(key);
   if (json == nullptr) return Default(key, absent);
-  if (!json->is_number_unsigned() || json->get<uint64_t>() > UINT32_MAX) {
-    Fail("{} must be a whole number, not {}", NameOf(key), json->dump());
-  }
-  const uint32_t value = json->get<uint32_t>();
+  const auto value = static_cast<uint32_t>(WholeNumber(*json, NameOf(key)));
   result_.attributes.push_back({static_cast<uint32_t>(key), value});
   return value;
 }
@@ -53,9 +51,9 @@ uint32_t Check::Number(Attribute key, std::optional<uint32_t> absent) {
 bool Check::Flag(Attribute key, bool absent) {
   const Json* json = Take(key);
   if (json == nullptr) return absent;
-  if (!json->is_boolean()) Fail("{} must be true or false, not {}", NameOf(key), json->dump());
-  result_.attributes.push_back({static_cast<uint32_t>(key), json->get<bool>() ? 1u : 0u});
-  return json->get<bool>();
+  const bool value = TrueOrFalse(*json, NameOf(key));
+  result_.attributes.push_back({static_cast<uint32_t>(key), value ? 1u : 0u});
+  return value;
 }
 
 void Check::Real(Attribute key, bool required) {
@@ -64,8 +62,8 @@ void Check::Real(Attribute key, bool required) {
     if (required) Fail("{} is missing", NameOf(key));
     return;
   }
-  if (!json->is_number()) Fail("{} must be a number, not {}", NameOf(key), json->dump());
-  result_.attributes.push_back({static_cast<uint32_t>(key), BitsOf(json->get<float>())});
+  result_.attributes.push_back(
+      {static_cast<uint32_t>(key), BitsOf(static_cast<float>(RealNumber(*json, NameOf(key))))});
 }
 
 void Check::NoOtherAttributes() const {

@@ -7,23 +7,22 @@
 namespace fovea::tools {
 
 // As a unigram model whose pieces are one character long, there is one way to take a text apart.
-TextModel ReadCharacters(const nlohmann::json& file, const nlohmann::json& description) {
+TextModel ReadCharacters(const JsonView& file, const JsonView& description) {
   static const std::set<std::string> kKnown = {"type", "file", "key", "pad_id", "unknown_id", "max_length"};
-  for (const auto& [key, value] : description.items()) {
+  for (const auto& [key, value] : description.Object().items()) {
     if (kKnown.count(key) == 0) Fail("tokenizer key \"{}\" is not known", key);
   }
-  const nlohmann::json& list = description.contains("key") ? file.at(description.at("key").get<std::string>()) : file;
-  if (!list.is_array() || list.empty()) Fail("the characters are no list");
+  const JsonView list = description["key"].IsNull() ? file : file[description["key"].Text().c_str()];
+  if (list.List().empty()) Fail("{} has no characters", list.name());
   TextModel model;
   model.kind = text::ModelKind::kUnigram;
-  model.pad_id = description.value("pad_id", text::kNoId);
-  model.unknown_id = description.value("unknown_id", model.pad_id);
-  if (model.unknown_id >= list.size() || (model.pad_id != text::kNoId && model.pad_id >= list.size())) {
-    Fail("pad_id or unknown_id is none of the {} characters", list.size());
-  }
-  for (const auto& entry : list) {
-    const auto id = static_cast<uint32_t>(model.tokens.size());
-    const auto piece = entry.get<std::string>();
+  const WholeRange known = {0, static_cast<int64_t>(list.json().size()) - 1};
+  model.pad_id = description["pad_id"].Number(known, text::kNoId);
+  model.unknown_id = description["unknown_id"].Number(known, model.pad_id);
+  if (model.unknown_id == text::kNoId) Fail("{}: neither pad_id nor unknown_id is given", description.name());
+  for (size_t i = 0; i < list.json().size(); ++i) {
+    const auto id = static_cast<uint32_t>(i);
+    const std::string piece = list.At(i).Bytes();
     size_t characters = 0;
     for (const char c : piece) characters += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;
     if (characters != 1) Fail("\"{}\" is not one character", piece);
@@ -31,7 +30,7 @@ TextModel ReadCharacters(const nlohmann::json& file, const nlohmann::json& descr
     model.tokens.push_back({piece, 0, static_cast<uint8_t>(pad ? text::kTokenSpecial : 0), !pad});
   }
   model.unknown_score = -10;
-  model.max_length = description.value("max_length", 0u);
+  model.max_length = description["max_length"].Number({}, 0);
   return model;
 }
 

@@ -4,26 +4,21 @@
 
 namespace fovea::tools {
 
-using nlohmann::json;
-
-TextModel ReadMergesTxt(const json& vocabulary, const std::string& lines, const json& config) {
-  const std::string type = config.value("tokenizer_class", "GPT2Tokenizer");
+TextModel ReadMergesTxt(const JsonView& file_of_pieces, const std::string& lines, const JsonView& config) {
+  const Json& vocabulary = file_of_pieces.Object();
+  const std::string type = config["tokenizer_class"].Text("GPT2Tokenizer");
   const bool roberta = type.rfind("Roberta", 0) == 0;
   if (!roberta && type.rfind("GPT2", 0) != 0) {
     Fail("tokenizer class \"{}\" with vocab.json and merges.txt alone is not supported: add tokenizer.json", type);
   }
-  json merges = json::array();
-  for (size_t begin = 0; begin < lines.size();) {
-    const size_t end = std::min(lines.find('\n', begin), lines.size());
-    std::string line = lines.substr(begin, end - begin);
-    if (!line.empty() && line.back() == '\r') line.pop_back();
+  Json merges = Json::array();
+  for (const std::string& line : LinesOf(lines, "merges.txt")) {
     if (!line.empty() && line.rfind("#version", 0) != 0) merges.push_back(line);
-    begin = end + 1;
   }
-  const bool prefix = config.value("add_prefix_space", false);
-  const json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", roberta}};
-  json file = {{"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merges}}},
-               {"added_tokens", json::array()},
+  const bool prefix = config["add_prefix_space"].Flag(false);
+  const Json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", roberta}};
+  Json file = {{"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merges}}},
+               {"added_tokens", Json::array()},
                {"pre_tokenizer", byte_level},
                {"post_processor", byte_level},
                {"decoder", {{"type", "ByteLevel"}}}};
@@ -43,7 +38,7 @@ TextModel ReadMergesTxt(const json& vocabulary, const std::string& lines, const 
   } else {
     add("<|endoftext|>", false);
   }
-  return ReadTokenizerJson(file);
+  return ReadTokenizerJson({file, file_of_pieces.name() + ", merges.txt"});
 }
 
 }  // namespace fovea::tools

@@ -2,40 +2,40 @@
 #ifndef FOVEA_TOOLS_CONVERT_TEXT_READERS_H_
 #define FOVEA_TOOLS_CONVERT_TEXT_READERS_H_
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "tools/base/json.h"
 #include "tools/convert/text/model.h"
 
 namespace fovea::tools {
 
 // tokenizer.json of Hugging Face tokenizers.
-TextModel ReadTokenizerJson(const nlohmann::json& json);
+TextModel ReadTokenizerJson(const JsonView& file);
 
 // vocab.txt: one piece a line. `config`: tokenizer_config.json or an empty object.
-TextModel ReadVocabTxt(const std::string& lines, const nlohmann::json& config);
+TextModel ReadVocabTxt(const std::string& lines, const JsonView& config);
 
 // vocab.json and merges.txt: byte-level byte-pair encoding. `config` as above.
-TextModel ReadMergesTxt(const nlohmann::json& vocabulary, const std::string& lines, const nlohmann::json& config);
+TextModel ReadMergesTxt(const JsonView& vocabulary, const std::string& lines, const JsonView& config);
 
 // A SentencePiece model file, with SentencePiece's own ids and rules.
 TextModel ReadSentencePiece(const std::string& bytes);
 
 // Pairs [piece, score] in a JSON array, as a model description explains them (README.md).
-TextModel ReadScoredPieces(const nlohmann::json& pieces, const nlohmann::json& description);
+TextModel ReadScoredPieces(const JsonView& pieces, const JsonView& description);
 
 // Characters in a JSON array, or in one that a member of an object is: each is a token of its own.
-TextModel ReadCharacters(const nlohmann::json& file, const nlohmann::json& description);
+TextModel ReadCharacters(const JsonView& file, const JsonView& description);
 
 // What BertNormalizer does, as one map.
 TextStep BertNormalizerStep(bool clean_text, bool space_cjk, bool strip_accents, bool lower_case);
 
 // A special token of tokenizer_config.json: a string or an object with `content`.
-std::string SpecialToken(const nlohmann::json& config, const char* key, const char* fallback);
+std::string SpecialToken(const JsonView& config, const char* key, const char* fallback);
 
-std::string ReadFile(const std::filesystem::path& path);
-nlohmann::json ReadJson(const std::filesystem::path& path);
+// The lines of a file, without their ends. Fails, with `where`, at one that is not UTF-8.
+std::vector<std::string> LinesOf(const std::string& text, const std::string& where);
 
 }  // namespace fovea::tools
 

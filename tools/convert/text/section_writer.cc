@@ -35,6 +35,9 @@ class SectionWriter {
 
   std::vector<uint8_t> Run() {
     if (model_.tokens.empty()) Fail("the tokenizer has no tokens");
+    for (const std::vector<TextStep>* steps : {&model_.normalizer, &model_.pre_tokenizer}) {
+      if (steps->size() > text::kMaxSteps) Fail("{} steps of text are more than {}", steps->size(), text::kMaxSteps);
+    }
     WriteHeader();
     WriteCharsmap();
     for (const TextStep& step : model_.normalizer) WriteStep(step, text::kNormalizer);
@@ -242,9 +245,14 @@ class SectionWriter {
     for (uint32_t id : bytes) Append(id, &tables_[text::kByteIds]);
     // The smallest power of two in which no search is long.
     uint32_t size = 16;
+    if (model_.merges.size() > 1u << 28) Fail("{} merges are too many", model_.merges.size());
     while (size < 2 * model_.merges.size()) size *= 2;
     std::vector<text::Merge> table;
-    while (!Hash(size, &table)) size *= 2;
+    const uint64_t most = 64 * uint64_t{size};
+    while (!Hash(size, &table)) {
+      size *= 2;
+      if (size > most || size > 1u << 30) Fail("the merges fall together: no table of theirs has short searches");
+    }
     for (const text::Merge& merge : table) Append(merge, &tables_[text::kMerges]);
   }
 

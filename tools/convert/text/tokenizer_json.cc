@@ -9,17 +9,9 @@
 namespace fovea::tools {
 namespace {
 
-using nlohmann::json;
 using text::StepKind;
 
-std::string TypeOf(const json& part) { return part.is_object() ? part.value("type", "") : ""; }
-
-// The field's value, or `fallback` when it is missing or null.
-template <typename T>
-T Get(const json& from, const char* key, T fallback) {
-  const auto found = from.find(key);
-  return found == from.end() || found->is_null() ? fallback : found->get<T>();
-}
+std::string TypeOf(const JsonView& part) { return part["type"].Text(""); }
 
 std::string DecodeBase64(const std::string& text) {
   std::string bytes;
@@ -65,83 +57,122 @@ TextStep MapStep(std::function<std::string(uint32_t)> map, uint32_t flags = 0) {
 
 class Reader {
  public:
-  explicit Reader(const json& file) : json_(file) {}
+  explicit Reader(const JsonView& file) : file_(file), added_(file["added_tokens"]) {}
 
   TextModel Run() {
-    ReadModel(json_.at("model"));
-    ReadAddedTokens();
-    ReadNormalizer(json_.value("normalizer", json()));
-    ReadPreTokenizer(json_.value("pre_tokenizer", json()));
-    ReadPostProcessor(json_.value("post_processor", json()));
-    ReadDecoder(json_.value("decoder", json()));
-    const json truncation = json_.value("truncation", json());
-    if (truncation.is_object()) model_.max_length = Get<uint32_t>(truncation, "max_length", 0);
+    ReadModel(file_["model"]);
+    if (!added_.IsNull()) ReadAddedTokens();
+    ReadNormalizer(file_["normalizer"]);
+    ReadPreTokenizer(file_["pre_tokenizer"]);
+    ReadPostProcessor(file_["post_processor"]);
+    ReadDecoder(file_["decoder"]);
+    const JsonView truncation = file_["truncation"];
+    if (!truncation.IsNull()) model_.max_length = truncation["max_length"].Number({}, 0);
     return std::move(model_);
   }
 
  private:
-  void ReadModel(const json& model) {
+  // Ids may leave gaps, but tables follow the number of tokens: an id is at most a little above twice that.
+  void CountTokens(size_t pieces) {
+    constexpr int64_t kGaps = 1 << 16;
+    const size_t added = added_.IsNull() ? 0 : added_.List().size();
+    ids_.most = 2 * static_cast<int64_t>(pieces + added) + kGaps;
+  }
+
+  // The place of a piece of the model's own, of which an id has one.
+  TextToken& Place(const Json& id, const JsonView& vocabulary, const std::string& piece) {
+    const auto name = [&] { return fmt::format("{}: the id of \"{}\"", vocabulary.name(), piece); };
+    TextToken& token = model_.At(static_cast<uint32_t>(WholeNumber(id, name(), ids_)));
+    if (token.matches) Fail("{} is that of \"{}\" as well", name(), token.piece);
+    return token;
+  }
+
+  void ReadModel(const JsonView& model) {
     const std::string type = TypeOf(model);
     if (type == "WordPiece") {
-      model_.kind = text::ModelKind::kWordPiece;
-      ReadVocabulary(model.at("vocab"));
-      model_.unknown_id = model_.IdOf(Get<std::string>(model, "unk_token", "[UNK]"));
-      model_.continuation = Get<std::string>(model, "continuing_subword_prefix", "##");
-      model_.max_word_chars = Get<uint32_t>(model, "max_input_chars_per_word", 100);
+      ReadWordPiece(model);
     } else if (type == "Unigram") {
-      model_.kind = text::ModelKind::kUnigram;
-      if (Get(model, "byte_fallback", false)) Fail("byte_fallback of a Unigram model is not supported");
-      if (!model.contains("unk_id") || model["unk_id"].is_null()) Fail("a Unigram model without unk_id is not supported");
-      double least = 0;
-      uint32_t id = 0;
-      for (const json& entry : model.at("vocab")) {
-        const double score = ReferenceScore(entry.at(1).get<double>());
-        model_.At(id++) = {entry.at(0).get<std::string>(), score, 0, true};
-        least = std::min(least, score);
-      }
-      model_.unknown_id = model["unk_id"].get<uint32_t>();
-      model_.unknown_score = least - 10.0;
+      ReadUnigram(model);
     } else if (type == "BPE") {
       ReadBytePair(model);
     } else {
-      Fail("tokenizer model \"{}\" is not supported", type);
+      Fail("{}: type \"{}\" is not supported", model.name(), type);
     }
   }
 
-  void ReadBytePair(const json& model) {
-    model_.kind = text::ModelKind::kBpe;
-    if (Get(model, "byte_fallback", false)) Fail("byte_fallback of a BPE model is not supported");
-    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-      if (!Get<std::string>(model, key, "").empty()) Fail("{} of a BPE model is not supported", key);
+  void ReadWordPiece(const JsonView& model) {
+    model_.kind = text::ModelKind::kWordPiece;
+    const JsonView vocabulary = model["vocab"];
+    CountTokens(vocabulary.Object().size());
+    for (const auto& [piece, id] : vocabulary.json().items()) Place(id, vocabulary, piece) = {piece, 0, 0, true};
+    model_.unknown_id = model_.IdOf(model["unk_token"].Bytes("[UNK]"));
+    model_.continuation = model["continuing_subword_prefix"].Bytes("##");
+    model_.max_word_chars = model["max_input_chars_per_word"].Number({}, 100);
+  }
+
+  void ReadUnigram(const JsonView& model) {
+    model_.kind = text::ModelKind::kUnigram;
+    if (model["byte_fallback"].Flag(false)) Fail("byte_fallback of a Unigram model is not supported");
+    if (model["unk_id"].IsNull()) Fail("a Unigram model without unk_id is not supported");
+    const JsonView vocabulary = model["vocab"];
+    CountTokens(vocabulary.List().size());
+    double least = 0;
+    for (const Json& entry : vocabulary.json()) {
+      const auto id = static_cast<uint32_t>(model_.tokens.size());
+      if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) {
+        Fail("{}[{}] must be a piece and its score, not {}", vocabulary.name(), id, Shown(entry));
+      }
+      const double score = ReferenceScore(entry[1].get<double>());
+      model_.At(id) = {entry[0].get<std::string>(), score, 0, true};
+      least = std::min(least, score);
     }
-    if (Get(model, "dropout", 0.0) != 0) Fail("dropout of a BPE model is not supported");
-    if (Get(model, "ignore_merges", false)) model_.flags |= text::kIgnoreMerges;
+    model_.unknown_id = model["unk_id"].Number({0, static_cast<int64_t>(model_.tokens.size()) - 1});
+    model_.unknown_score = least - 10.0;
+  }
+
+  void ReadBytePair(const JsonView& model) {
+    model_.kind = text::ModelKind::kBpe;
+    if (model["byte_fallback"].Flag(false)) Fail("byte_fallback of a BPE model is not supported");
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+      if (!model[key].Bytes("").empty()) Fail("{} of a BPE model is not supported", key);
+    }
+    if (model["dropout"].Real({}, 0) != 0) Fail("dropout of a BPE model is not supported");
+    if (model["ignore_merges"].Flag(false)) model_.flags |= text::kIgnoreMerges;
+    const JsonView vocabulary = model["vocab"];
+    CountTokens(vocabulary.Object().size());
     std::map<std::string, uint32_t> ids;
-    for (const auto& [piece, id] : model.at("vocab").items()) {
-      model_.At(id.get<uint32_t>()) = {PieceBytes(piece), 0, 0, true};
+    for (const auto& [piece, id] : vocabulary.json().items()) {
+      Place(id, vocabulary, piece) = {PieceBytes(piece), 0, 0, true};
       ids[piece] = id.get<uint32_t>();
     }
-    const auto id_of = [&](const std::string& piece) {
-      const auto found = ids.find(piece);
-      if (found == ids.end()) Fail("a merge names \"{}\", which is not in the vocabulary", piece);
-      return found->second;
-    };
-    if (model.contains("unk_token") && !model["unk_token"].is_null()) model_.unknown_id = id_of(model["unk_token"]);
+    if (!model["unk_token"].IsNull()) model_.unknown_id = IdIn(ids, model["unk_token"].Bytes());
+    ReadMerges(model["merges"], ids);
+  }
+
+  static uint32_t IdIn(const std::map<std::string, uint32_t>& ids, const std::string& piece) {
+    const auto found = ids.find(piece);
+    if (found == ids.end()) Fail("a merge names \"{}\", which is not in the vocabulary", piece);
+    return found->second;
+  }
+
+  void ReadMerges(const JsonView& list, const std::map<std::string, uint32_t>& ids) {
     std::map<std::pair<uint32_t, uint32_t>, text::Merge> merges;  // of a repeated pair the last one counts
     uint32_t rank = 0;
-    for (const json& merge : model.at("merges")) {
+    for (const Json& merge : list.List()) {
       std::string left, right;
       if (merge.is_string()) {
-        const std::string both = merge;
+        const auto& both = merge.get_ref<const std::string&>();
         const size_t space = both.find(' ');
         if (space == std::string::npos) Fail("merge \"{}\" is not a pair", both);
         left = both.substr(0, space);
         right = both.substr(space + 1);
+      } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+        left = merge[0];
+        right = merge[1];
       } else {
-        left = merge.at(0);
-        right = merge.at(1);
+        Fail("{}[{}] must be a pair of pieces, not {}", list.name(), rank, Shown(merge));
       }
-      const text::Merge record = {id_of(left), id_of(right), rank++, id_of(left + right)};
+      const text::Merge record = {IdIn(ids, left), IdIn(ids, right), rank++, IdIn(ids, left + right)};
       merges[{record.left, record.right}] = record;
     }
     for (const auto& [pair, merge] : merges) model_.merges.push_back(merge);
@@ -167,20 +198,17 @@ class Reader {
     return result;
   }
 
-  void ReadVocabulary(const json& vocabulary) {
-    for (const auto& [piece, id] : vocabulary.items()) model_.At(id.get<uint32_t>()) = {piece, 0, 0, true};
-  }
-
   void ReadAddedTokens() {
-    for (const json& token : json_.value("added_tokens", json::array())) {
+    for (size_t i = 0; i < added_.List().size(); ++i) {
+      const JsonView token = added_.At(i);
       AddedToken added;
-      added.content = token.at("content").get<std::string>();
-      added.id = token.at("id").get<uint32_t>();
-      added.normalized = Get(token, "normalized", false);
-      if (Get(token, "lstrip", false)) added.flags |= text::kAddedLstrip;
-      if (Get(token, "rstrip", false)) added.flags |= text::kAddedRstrip;
-      if (Get(token, "single_word", false)) added.flags |= text::kAddedSingleWord;
-      if (Get(token, "special", false)) added.flags |= text::kAddedSpecial;
+      added.content = token["content"].Bytes();
+      added.id = token["id"].Number(ids_);
+      added.normalized = token["normalized"].Flag(false);
+      if (token["lstrip"].Flag(false)) added.flags |= text::kAddedLstrip;
+      if (token["rstrip"].Flag(false)) added.flags |= text::kAddedRstrip;
+      if (token["single_word"].Flag(false)) added.flags |= text::kAddedSingleWord;
+      if (token["special"].Flag(false)) added.flags |= text::kAddedSpecial;
       TextToken& known = model_.At(added.id);
       const bool bytes = model_.kind == text::ModelKind::kBpe;
       if (!known.piece.empty() && known.piece != added.content && !(bytes && known.piece == PieceBytes(added.content))) {
@@ -194,16 +222,16 @@ class Reader {
     }
   }
 
-  void ReadNormalizer(const json& part) {
-    if (part.is_null()) return;
+  void ReadNormalizer(const JsonView& part) {
+    if (part.IsNull()) return;
     std::vector<TextStep>& steps = model_.normalizer;
     const std::string type = TypeOf(part);
     if (type == "Sequence") {
-      for (const json& inner : part.at("normalizers")) ReadNormalizer(inner);
+      ForEach(part["normalizers"], [&](const JsonView& inner) { ReadNormalizer(inner); });
     } else if (type == "BertNormalizer") {
-      const bool lower = Get(part, "lowercase", true);
-      steps.push_back(BertNormalizerStep(Get(part, "clean_text", true), Get(part, "handle_chinese_chars", true),
-                                         Get(part, "strip_accents", lower), lower));
+      const bool lower = part["lowercase"].Flag(true);
+      steps.push_back(BertNormalizerStep(part["clean_text"].Flag(true), part["handle_chinese_chars"].Flag(true),
+                                         part["strip_accents"].Flag(lower), lower));
     } else if (type == "Lowercase") {
       steps.push_back(MapStep(LowerCase));
     } else if (type == "StripAccents") {
@@ -214,30 +242,30 @@ class Reader {
       steps.push_back({StepKind::kOrder, type.back() == 'C' ? text::kOrderCompose : 0u});
     } else if (type == "Precompiled") {
       if (!model_.charsmap.empty()) Fail("more than one Precompiled normalizer is not supported");
-      model_.charsmap = DecodeBase64(part.at("precompiled_charsmap").get<std::string>());
+      model_.charsmap = DecodeBase64(part["precompiled_charsmap"].Bytes());
       if (!model_.charsmap.empty()) steps.push_back({StepKind::kCharsmapGraphemes});
     } else if (type == "Strip") {
-      const uint32_t flags = (Get(part, "strip_left", true) ? text::kStripLeft : 0u) |
-                             (Get(part, "strip_right", true) ? text::kStripRight : 0u);
+      const uint32_t flags = (part["strip_left"].Flag(true) ? text::kStripLeft : 0u) |
+                             (part["strip_right"].Flag(true) ? text::kStripRight : 0u);
       steps.push_back({StepKind::kStrip, flags});
     } else if (type == "Replace") {
       ReadReplace(part);
     } else if (type == "Prepend") {
-      steps.push_back({StepKind::kPrepend, 0, part.at("prepend").get<std::string>()});
+      steps.push_back({StepKind::kPrepend, 0, part["prepend"].Bytes()});
     } else {
       Fail("normalizer type \"{}\" is not supported", type);
     }
   }
 
   // Literal patterns, and runs of one character such as " {2,}".
-  void ReadReplace(const json& part) {
-    const json& pattern = part.at("pattern");
+  void ReadReplace(const JsonView& part) {
+    const JsonView pattern = part["pattern"];
     TextStep step{StepKind::kReplace};
-    step.second = part.at("content").get<std::string>();
-    if (pattern.contains("String")) {
-      step.first = pattern["String"].get<std::string>();
+    step.second = part["content"].Bytes();
+    if (!pattern["String"].IsNull()) {
+      step.first = pattern["String"].Bytes();
     } else {
-      const std::string regex = Get<std::string>(pattern, "Regex", "");
+      const std::string regex = pattern["Regex"].Bytes("");
       if (regex.size() == 5 && regex.substr(1, 1) == "{" && regex.substr(3) == ",}" && regex[0] == ' ' &&
           regex[2] >= '1' && regex[2] <= '9') {
         step.first = " ";
@@ -250,90 +278,92 @@ class Reader {
     model_.normalizer.push_back(std::move(step));
   }
 
-  void ReadPreTokenizer(const json& part) {
-    if (part.is_null()) return;
+  void ReadPreTokenizer(const JsonView& part) {
+    if (part.IsNull()) return;
     const std::string type = TypeOf(part);
     if (type == "Sequence") {
-      for (const json& inner : part.at("pretokenizers")) ReadPreTokenizer(inner);
+      ForEach(part["pretokenizers"], [&](const JsonView& inner) { ReadPreTokenizer(inner); });
     } else if (type == "BertPreTokenizer") {
       model_.pre_tokenizer.push_back({StepKind::kSplitBert});
     } else if (type == "WhitespaceSplit") {
       model_.pre_tokenizer.push_back({StepKind::kSplitWhitespace});
     } else if (type == "Metaspace") {
       TextStep step{StepKind::kMetaspace};
-      step.first = Get<std::string>(part, "replacement", "\xe2\x96\x81");
-      const std::string scheme =
-          Get<std::string>(part, "prepend_scheme", Get(part, "add_prefix_space", true) ? "always" : "never");
+      step.first = part["replacement"].Bytes("\xe2\x96\x81");
+      const std::string scheme = part["prepend_scheme"].Bytes(part["add_prefix_space"].Flag(true) ? "always" : "never");
       if (scheme == "always") step.flags |= text::kMetaspacePrependAlways;
       else if (scheme == "first") step.flags |= text::kMetaspacePrependFirst;
       else if (scheme != "never") Fail("prepend_scheme \"{}\" of Metaspace is not supported", scheme);
-      if (Get(part, "split", true)) step.flags |= text::kMetaspaceSplit;
+      if (part["split"].Flag(true)) step.flags |= text::kMetaspaceSplit;
       model_.pre_tokenizer.push_back(std::move(step));
     } else if (type == "ByteLevel") {
-      if (!Get(part, "use_regex", true)) Fail("a ByteLevel pre-tokenizer without use_regex is not supported");
-      model_.pre_tokenizer.push_back({StepKind::kByteLevel, Get(part, "add_prefix_space", true) ? text::kByteLevelPrefixSpace : 0u});
+      if (!part["use_regex"].Flag(true)) Fail("a ByteLevel pre-tokenizer without use_regex is not supported");
+      model_.pre_tokenizer.push_back(
+          {StepKind::kByteLevel, part["add_prefix_space"].Flag(true) ? text::kByteLevelPrefixSpace : 0u});
     } else {
       Fail("pre-tokenizer type \"{}\" is not supported", type);
     }
   }
 
-  void ReadPostProcessor(const json& part) {
-    if (part.is_null()) return;
+  void ReadPostProcessor(const JsonView& part) {
+    if (part.IsNull()) return;
     const std::string type = TypeOf(part);
     if (type == "TemplateProcessing") {
-      model_.single = ReadTemplate(part.at("single"), part.at("special_tokens"));
-      model_.pair = ReadTemplate(part.at("pair"), part.at("special_tokens"));
+      model_.single = ReadTemplate(part["single"], part["special_tokens"]);
+      model_.pair = ReadTemplate(part["pair"], part["special_tokens"]);
     } else if (type == "BertProcessing" || type == "RobertaProcessing") {
       const bool roberta = type == "RobertaProcessing";
-      model_.Wrap(part.at("cls").at(1).get<uint32_t>(), part.at("sep").at(1).get<uint32_t>(), roberta, roberta ? 0 : 1);
+      const uint32_t open = part["cls"].At(1).Number(Known()), close = part["sep"].At(1).Number(Known());
+      model_.Wrap(open, close, roberta, roberta ? 0 : 1);
       if (roberta) ReadTrim(part);
     } else if (type == "ByteLevel") {
       ReadTrim(part);
     } else if (type == "Sequence") {
-      for (const json& inner : part.at("processors")) ReadPostProcessor(inner);
+      ForEach(part["processors"], [&](const JsonView& inner) { ReadPostProcessor(inner); });
     } else {
       Fail("post-processor type \"{}\" is not supported", type);
     }
   }
 
   // Post-processors of byte-level tokenizers trim ranges.
-  void ReadTrim(const json& part) {
+  void ReadTrim(const JsonView& part) {
     for (TextStep& step : model_.pre_tokenizer) {
-      if (step.kind != StepKind::kByteLevel || !Get(part, "trim_offsets", true)) continue;
-      step.flags |= text::kByteLevelTrim | (Get(part, "add_prefix_space", true) ? text::kByteLevelTrimPrefix : 0u);
+      if (step.kind != StepKind::kByteLevel || !part["trim_offsets"].Flag(true)) continue;
+      step.flags |= text::kByteLevelTrim | (part["add_prefix_space"].Flag(true) ? text::kByteLevelTrimPrefix : 0u);
     }
   }
 
-  static std::vector<text::TemplateItem> ReadTemplate(const json& items, const json& specials) {
+  std::vector<text::TemplateItem> ReadTemplate(const JsonView& items, const JsonView& specials) const {
     std::vector<text::TemplateItem> result;
-    for (const json& item : items) {
-      if (item.contains("Sequence")) {
-        const json& sequence = item["Sequence"];
-        const uint32_t kind = sequence.at("id") == "A" ? 1 : 2;
-        result.push_back({kind, 0, Get<uint32_t>(sequence, "type_id", 0)});
-      } else {
-        const json& special = item.at("SpecialToken");
-        for (const json& id : specials.at(special.at("id").get<std::string>()).at("ids")) {
-          result.push_back({0, id.get<uint32_t>(), Get<uint32_t>(special, "type_id", 0)});
-        }
+    const auto add = [&](const text::TemplateItem& item) {
+      if (result.size() == text::kMaxTemplate) Fail("{} has more than {} parts", items.name(), text::kMaxTemplate);
+      result.push_back(item);
+    };
+    ForEach(items, [&](const JsonView& item) {
+      const JsonView sequence = item["Sequence"], special = item["SpecialToken"];
+      if (!sequence.IsNull()) {
+        return add({sequence["id"].Text() == "A" ? 1u : 2u, 0, sequence["type_id"].Number({}, 0)});
       }
-    }
+      const uint32_t type = special["type_id"].Number({}, 0);
+      ForEach(specials[special["id"].Text().c_str()]["ids"], [&](const JsonView& id) {
+        add({0, id.Number(Known()), type});
+      });
+    });
     return result;
   }
 
-  void ReadDecoder(const json& part) {
-    if (part.is_null()) return;
+  void ReadDecoder(const JsonView& part) {
+    if (part.IsNull()) return;
     const std::string type = TypeOf(part);
     if (type == "WordPiece") {
       model_.decoder = text::DecoderKind::kWordPiece;
-      if (Get(part, "cleanup", true)) model_.decoder_flags |= text::kDecodeCleanup;
-      if (Get<std::string>(part, "prefix", "##") != model_.continuation) Fail("the decoder has another prefix than the model");
+      if (part["cleanup"].Flag(true)) model_.decoder_flags |= text::kDecodeCleanup;
+      if (part["prefix"].Bytes("##") != model_.continuation) Fail("the decoder has another prefix than the model");
     } else if (type == "Metaspace") {
       model_.decoder = text::DecoderKind::kMetaspace;
-      const std::string scheme =
-          Get<std::string>(part, "prepend_scheme", Get(part, "add_prefix_space", true) ? "always" : "never");
+      const std::string scheme = part["prepend_scheme"].Bytes(part["add_prefix_space"].Flag(true) ? "always" : "never");
       if (scheme == "never") model_.decoder_flags |= text::kDecodeKeepPrefix;
-      if (Get<std::string>(part, "replacement", "\xe2\x96\x81") != "\xe2\x96\x81") {
+      if (part["replacement"].Bytes("\xe2\x96\x81") != "\xe2\x96\x81") {
         Fail("a Metaspace decoder with another mark than U+2581 is not supported");
       }
     } else if (type == "ByteLevel") {
@@ -343,7 +373,16 @@ class Reader {
     }
   }
 
-  const json& json_;
+  // Of tokens that are there.
+  WholeRange Known() const { return {0, static_cast<int64_t>(model_.tokens.size()) - 1}; }
+
+  template <typename Use>
+  static void ForEach(const JsonView& list, const Use& use) {
+    for (size_t i = 0; i < list.List().size(); ++i) use(list.At(i));
+  }
+
+  const JsonView file_, added_;
+  WholeRange ids_;  // of the file's tokens
   TextModel model_;
 };
 
@@ -365,6 +404,6 @@ TextStep BertNormalizerStep(bool clean_text, bool space_cjk, bool strip_accents,
   return MapStep(map, (space_cjk ? text::kMapSpaceCjk : 0u) | (strip_accents ? text::kMapHangul : 0u));
 }
 
-TextModel ReadTokenizerJson(const nlohmann::json& json) { return Reader(json).Run(); }
+TextModel ReadTokenizerJson(const JsonView& file) { return Reader(file).Run(); }
 
 }  // namespace fovea::tools

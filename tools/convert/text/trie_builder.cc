@@ -100,19 +100,40 @@ class Builder {
   size_t first_free_ = 0;
 };
 
-void List(const text::Trie& trie, uint32_t node, uint32_t longest, std::string* key,
-          std::map<std::string, uint32_t>* keys) {
-  uint32_t value = 0;
-  if (trie.Value(node, &value)) (*keys)[*key] = value;
-  for (uint32_t byte = 1; byte < 256; ++byte) {
-    uint32_t child = node;
-    if (!trie.Step(static_cast<uint8_t>(byte), &child)) continue;
-    if (key->size() == longest) Fail("a character map has keys of more than {} bytes", longest);
-    key->push_back(static_cast<char>(byte));
-    List(trie, child, longest, key, keys);
-    key->pop_back();
+// Lists a trie that may be damaged. Its nodes may be shared, as published ones are, but not without end.
+class Lister {
+ public:
+  Lister(const text::Trie& trie, uint32_t longest)
+      : trie_(trie), longest_(longest), left_(uint64_t{kShared} * trie.count) {}
+
+  std::map<std::string, uint32_t> Run() {
+    List(0);
+    return std::move(keys_);
   }
-}
+
+ private:
+  void List(uint32_t node) {
+    if (left_-- == 0) Fail("a character map is damaged: its trie has keys without end");
+    uint32_t value = 0;
+    if (trie_.Value(node, &value)) keys_[key_] = value;
+    for (uint32_t byte = 1; byte < 256; ++byte) {
+      uint32_t child = node;
+      if (!trie_.Step(static_cast<uint8_t>(byte), &child)) continue;
+      if (key_.size() == longest_) Fail("a character map has keys of more than {} bytes", longest_);
+      key_.push_back(static_cast<char>(byte));
+      List(child);
+      key_.pop_back();
+    }
+  }
+
+  static constexpr uint32_t kShared = 64;  // so many times are all units together more nodes than they are
+
+  const text::Trie& trie_;
+  const uint32_t longest_;
+  uint64_t left_;  // nodes
+  std::string key_;
+  std::map<std::string, uint32_t> keys_;
+};
 
 }  // namespace
 
@@ -127,10 +148,7 @@ std::vector<uint32_t> BuildTrie(const std::map<std::string, uint32_t>& keys) {
 }
 
 std::map<std::string, uint32_t> ListTrie(const text::Trie& trie, uint32_t longest) {
-  std::map<std::string, uint32_t> keys;
-  std::string key;
-  List(trie, 0, longest, &key, &keys);
-  return keys;
+  return Lister(trie, longest).Run();
 }
 
 }  // namespace fovea::tools

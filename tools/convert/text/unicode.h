@@ -15,6 +15,7 @@ inline constexpr uint32_t kCodePoints = 0x110000;
 
 std::string Utf8(uint32_t code);
 std::vector<uint32_t> CodePoints(const std::string& utf8);
+bool IsUtf8(const std::string& bytes);
 
 // The version of the tables, such as "15.0.0".
 std::string UnicodeVersion();

@@ -1,28 +1,35 @@
 // Reader of vocab.txt, for directories without tokenizer.json. Follows the classes that tokenizer_config.json names.
+#include <algorithm>
+
 #include "tools/base/fail.h"
 #include "tools/convert/text/readers.h"
+#include "tools/convert/text/unicode.h"
 
 namespace fovea::tools {
 
-using nlohmann::json;
-
-std::string SpecialToken(const json& config, const char* key, const char* fallback) {
-  const auto found = config.find(key);
-  if (found == config.end() || found->is_null()) return fallback;
-  return found->is_object() ? found->at("content").get<std::string>() : found->get<std::string>();
+std::string SpecialToken(const JsonView& config, const char* key, const char* fallback) {
+  const JsonView token = config[key];
+  return token.json().is_object() ? token["content"].Bytes() : token.Bytes(fallback);
 }
 
-TextModel ReadVocabTxt(const std::string& lines, const json& config) {
-  TextModel model;
-  model.kind = text::ModelKind::kWordPiece;
-  for (size_t begin = 0; begin < lines.size();) {
-    const size_t end = std::min(lines.find('\n', begin), lines.size());
-    std::string piece = lines.substr(begin, end - begin);
-    if (!piece.empty() && piece.back() == '\r') piece.pop_back();
-    model.tokens.push_back({std::move(piece), 0, 0, true});
+std::vector<std::string> LinesOf(const std::string& text, const std::string& where) {
+  std::vector<std::string> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (!IsUtf8(line)) Fail("{}: line {} is not UTF-8: {}", where, lines.size() + 1, Shortened(line));
+    lines.push_back(std::move(line));
     begin = end + 1;
   }
-  const std::string type = config.value("tokenizer_class", "BertTokenizer");
+  return lines;
+}
+
+TextModel ReadVocabTxt(const std::string& lines, const JsonView& config) {
+  TextModel model;
+  model.kind = text::ModelKind::kWordPiece;
+  for (std::string& piece : LinesOf(lines, "vocab.txt")) model.tokens.push_back({std::move(piece), 0, 0, true});
+  const std::string type = config["tokenizer_class"].Text("BertTokenizer");
   const bool mpnet = type.rfind("MPNet", 0) == 0;
   const bool bert = type.rfind("Bert", 0) == 0 || type.rfind("DistilBert", 0) == 0 || type.rfind("Electra", 0) == 0 ||
                     type.rfind("MobileBert", 0) == 0;
@@ -42,10 +49,9 @@ TextModel ReadVocabTxt(const std::string& lines, const json& config) {
   model.pad_id = model.IdOf(pad);
   model.mask_id = model.IdOf(mask);
   model.Wrap(model.IdOf(open), model.IdOf(close), mpnet, mpnet ? 0 : 1);
-  const bool lower = config.value("do_lower_case", true);
-  const auto accents = config.find("strip_accents");
-  const bool strip = accents == config.end() || accents->is_null() ? lower : accents->get<bool>();
-  model.normalizer.push_back(BertNormalizerStep(true, config.value("tokenize_chinese_chars", true), strip, lower));
+  const bool lower = config["do_lower_case"].Flag(true);
+  const bool strip = config["strip_accents"].Flag(lower);
+  model.normalizer.push_back(BertNormalizerStep(true, config["tokenize_chinese_chars"].Flag(true), strip, lower));
   model.pre_tokenizer.push_back({text::StepKind::kSplitBert});
   model.decoder = text::DecoderKind::kWordPiece;
   model.decoder_flags = text::kDecodeCleanup;

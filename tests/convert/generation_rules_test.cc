@@ -1,0 +1,102 @@
+// What a description's metadata says about generation, and outputs that it gives by another name.
+#include "tools/convert/generation_rules.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/convert/graph_support.h"
+
+namespace fovea::tools {
+namespace {
+
+Json Translator() {
+  return Json::parse(R"({
+    "fovea": 1,
+    "metadata": {"generate.token": "token", "generate.scores": "scores", "generate.start": 1, "generate.stop_ids": "0 3",
+                 "generate.max_tokens": 12, "generate.link.keys": "keys", "generate.link.state": "last",
+                 "generate.alignment": "looked"},
+    "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
+    "constants": [{"name": "table", "values": [1, 2, 3, 4, 5, 6, 7, 8], "reshape": [4, 2]}],
+    "programs": [{
+      "name": "encode",
+      "inputs": [{"name": "input_ids", "space": "tokens", "type": "i32"}],
+      "operations": [
+        {"op": "embed", "in": ["input_ids"], "tensors": ["table"], "out": "rows"},
+        {"alias": "keys", "of": "rows"},
+        {"op": "pool", "in": ["keys"], "out": "pooled", "kind": "last"},
+        {"alias": "last", "of": "pooled"}
+      ],
+      "outputs": ["keys", "last"]
+    }, {
+      "name": "decode",
+      "inputs": [{"name": "token", "space": "texts", "type": "i32"},
+                 {"name": "state", "space": "texts", "width": 2, "carried": "next"},
+                 {"name": "keys", "space": "tokens", "width": 2}],
+      "operations": [
+        {"op": "embed", "in": ["token"], "tensors": ["table"], "out": "x"},
+        {"op": "add", "in": ["x", "state"], "out": "sum"},
+        {"op": "attention", "in": ["sum", "keys", "keys"], "out": "looked", "heads": 1},
+        {"alias": "next", "of": "looked"},
+        {"op": "linear", "in": ["next"], "tensors": ["table"], "out": "scores"}
+      ],
+      "outputs": ["next", "scores"]
+    }]
+  })");
+}
+
+TEST(Outputs, HaveTheNameTheyAreGivenBy) {
+  const Resolved model = ResolveJson(Translator());
+  const auto outputs = [&](size_t program) {
+    std::vector<std::string> names;
+    for (const BlobValue& value : model.content.programs[program].values) {
+      if (value.role == ValueRole::kOutput) names.push_back(value.name);
+    }
+    return names;
+  };
+  EXPECT_EQ(outputs(0), (std::vector<std::string>{"keys", "last"}));
+  EXPECT_EQ(outputs(1), (std::vector<std::string>{"next", "scores"}));
+  // Steps keep the names of their own, by which taps find them.
+  EXPECT_EQ(model.content.programs[1].operations[2].name, "looked");
+  Json twice = Translator();
+  twice["programs"][0]["operations"].push_back({{"alias", "again"}, {"of", "rows"}});
+  twice["programs"][0]["outputs"].push_back("again");
+  EXPECT_NE(Refusal(twice).find("outputs keys and again are one value"), std::string::npos) << Refusal(twice);
+  twice["programs"][0]["outputs"] = {"rows", "keys", "last"};
+  EXPECT_NE(Refusal(twice).find("named twice"), std::string::npos) << Refusal(twice);
+  Json input = Translator();
+  input["programs"][0]["operations"].push_back({{"alias", "ids"}, {"of", "input_ids"}});
+  input["programs"][0]["outputs"].push_back("ids");
+  EXPECT_NE(Refusal(input).find("output ids is the input input_ids"), std::string::npos) << Refusal(input);
+}
+
+TEST(GenerationRules, FitThePrograms) {
+  EXPECT_EQ(Refusal(Translator()), "nothing was refused");
+  const auto said = [](const char* key, const Json& value) {
+    Json json = Translator();
+    json["metadata"][std::string("generate.") + key] = value;
+    return Refusal(json);
+  };
+  EXPECT_EQ(said("token", "keys"), "metadata generate.token = \"keys\": it is no input of ids");
+  EXPECT_EQ(said("token", "none"), "metadata generate.token = \"none\": program decode has no value none");
+  EXPECT_EQ(said("scores", "sum"), "metadata generate.scores = \"sum\": it is no output of numbers");
+  EXPECT_EQ(said("decode", "other"), "metadata generate.decode = \"other\": there is no program of this name");
+  EXPECT_EQ(said("start", "one"),
+            "metadata generate.start: a token must be a whole number from 0 to 2147483647, not \"one\"");
+  EXPECT_EQ(said("start", "1 2"), "metadata generate.start = \"1 2\": one token stands before the first");
+  EXPECT_EQ(said("stop_ids", "0 4"), "metadata generate.stop_ids: a token must be a whole number from 0 to 3, not 4");
+  EXPECT_EQ(said("stop_ids", -1), "metadata generate.stop_ids: a token must be a whole number from 0 to 3, not \"-1\"");
+  EXPECT_EQ(said("max_tokens", -1),
+            "metadata generate.max_tokens must be a whole number from 0 to 2147483647, not \"-1\"");
+  EXPECT_EQ(said("max_tokens", 1.5),
+            "metadata generate.max_tokens must be a whole number from 0 to 2147483647, not \"1.5\"");
+  EXPECT_EQ(said("link.keys", "input_ids"),
+            "metadata generate.link.keys = \"input_ids\": it is no output of program encode");
+  EXPECT_EQ(said("link.keys", "rows"), "metadata generate.link.keys = \"rows\": program encode has no value rows");
+  EXPECT_EQ(said("link.token", "keys"), "metadata generate.link.token = \"keys\": token has another width or type");
+  EXPECT_EQ(said("link.sum", "keys"), "metadata generate.link.sum = \"keys\": sum is no input of program decode");
+  EXPECT_EQ(said("alignment", "sum"),
+            "metadata generate.alignment = \"sum\": program decode has no attention step of this name");
+  EXPECT_EQ(said("stat", "1"), "metadata generate.stat = \"1\": this key is not known");
+}
+
+}  // namespace
+}  // namespace fovea::tools

@@ -1,0 +1,138 @@
+// JSON of files that nobody vouches for.
+#include "tools/base/json.h"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+#include <vector>
+
+#include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
+#include "tools/base/printable.h"
+
+namespace fovea::tools {
+namespace {
+
+// What the parser itself lets pass: depth, and keys that come again.
+class Guard {
+ public:
+  explicit Guard(const std::string& where) : where_(where) {}
+
+  void Take(int depth, Json::parse_event_t event, const Json& parsed) {
+    using Event = Json::parse_event_t;
+    if (event == Event::object_start || event == Event::array_start) {
+      if (depth >= kMaxJsonDepth) Fail("{}: nested more than {} deep", where_, kMaxJsonDepth);
+    }
+    if (event == Event::object_start) keys_.emplace_back();
+    if (event == Event::object_end) keys_.pop_back();
+    if (event == Event::key && !keys_.back().insert(parsed.get<std::string>()).second) {
+      Fail("{}: {} is listed twice", where_, parsed.get<std::string>());
+    }
+  }
+
+ private:
+  const std::string& where_;
+  std::vector<std::unordered_set<std::string>> keys_;  // of the objects that are open
+};
+
+}  // namespace
+
+Json ParseJson(std::string_view text, const std::string& where, bool comments) {
+  if (text.size() > kMaxJsonBytes) Fail("{}: {} bytes of JSON, the limit is {}", where, text.size(), kMaxJsonBytes);
+  Guard guard(where);
+  const auto take = [&](int depth, Json::parse_event_t event, const Json& parsed) {
+    guard.Take(depth, event, parsed);
+    return true;
+  };
+  try {
+    return Json::parse(text.begin(), text.end(), take, true, comments);
+  } catch (const Json::exception& error) {
+    Fail("{}: not JSON: {}", where, error.what());
+  }
+}
+
+Json ReadJson(const std::string& path) {
+  const MappedFile file(path);
+  return ParseJson({reinterpret_cast<const char*>(file.data()), file.size()}, path);
+}
+
+std::string Shown(const Json& value) { return Shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+
+int64_t WholeNumber(const Json& value, const std::string& name, WholeRange range) {
+  if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX)) {
+    const auto number = value.get<int64_t>();
+    if (number >= range.least && number <= range.most) return number;
+  }
+  Fail("{} must be a whole number from {} to {}, not {}", name, range.least, range.most, Shown(value));
+}
+
+double RealNumber(const Json& value, const std::string& name, RealRange range) {
+  if (!value.is_number()) Fail("{} must be a number, not {}", name, Shown(value));
+  const auto number = value.get<double>();
+  if (number >= range.least && number <= range.most) return number;
+  Fail("{} must be a number from {} to {}, not {}", name, range.least, range.most, Shown(value));
+}
+
+bool TrueOrFalse(const Json& value, const std::string& name) {
+  if (!value.is_boolean()) Fail("{} must be true or false, not {}", name, Shown(value));
+  return value.get<bool>();
+}
+
+const std::string& Text(const Json& value, const std::string& name) {
+  if (!value.is_string()) Fail("{} must be a string, not {}", name, Shown(value));
+  const auto& text = value.get_ref<const std::string&>();
+  if (text.find('\0') != std::string::npos) Fail("{} {} has a zero byte in it", name, Shown(value));
+  return text;
+}
+
+int64_t WholeNumberIn(const std::string& text, const std::string& name, WholeRange range) {
+  constexpr size_t kMostDigits = 18;  // of a number that is surely not too large
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return WholeNumber(digits && text.size() <= kMostDigits ? Json(std::stoll(text)) : Json(text), name, range);
+}
+
+const Json& JsonView::List() const {
+  if (!json_->is_array()) Fail("{} must be a list, not {}", name_, Shown(*json_));
+  return *json_;
+}
+
+const Json& JsonView::Object() const {
+  if (!json_->is_object()) Fail("{} must be an object, not {}", name_, Shown(*json_));
+  return *json_;
+}
+
+JsonView JsonView::operator[](const char* key) const {
+  static const Json none;
+  const auto found = Object().find(key);
+  return {found == json_->end() ? none : *found, name_ + (nested_ ? "." : ": ") + key, true};
+}
+
+JsonView JsonView::At(size_t index) const {
+  if (index >= List().size()) Fail("{} must have {} elements at least, not {}", name_, index + 1, json_->size());
+  return {(*json_)[index], fmt::format("{}{}[{}]", name_, nested_ ? "" : ": ", index), true};
+}
+
+uint32_t JsonView::Number(WholeRange range, std::optional<uint32_t> absent) const {
+  if (IsNull() && absent) return *absent;
+  return static_cast<uint32_t>(WholeNumber(*json_, name_, range));
+}
+
+double JsonView::Real(RealRange range, std::optional<double> absent) const {
+  return IsNull() && absent ? *absent : RealNumber(*json_, name_, range);
+}
+
+bool JsonView::Flag(std::optional<bool> absent) const {
+  return IsNull() && absent ? *absent : TrueOrFalse(*json_, name_);
+}
+
+std::string JsonView::Text(std::optional<std::string> absent) const {
+  return IsNull() && absent ? *absent : tools::Text(*json_, name_);
+}
+
+std::string JsonView::Bytes(std::optional<std::string> absent) const {
+  if (IsNull() && absent) return *absent;
+  if (!json_->is_string()) Fail("{} must be a string, not {}", name_, Shown(*json_));
+  return json_->get<std::string>();
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,134 @@
+// What metadata says about generation must fit the programs.
+#include "tools/convert/generation_rules.h"
+
+#include <map>
+#include <sstream>
+
+#include "runtime/blob/numbers.h"
+#include "tools/base/fail.h"
+#include "tools/base/json.h"
+
+namespace fovea::tools {
+namespace {
+
+constexpr char kPrefix[] = "generate.", kLink[] = "link.";
+
+bool StartsWith(const std::string& text, const std::string& start) { return text.compare(0, start.size(), start) == 0; }
+
+class Generation {
+ public:
+  explicit Generation(const BlobContent& content) : content_(content) {
+    for (const auto& [key, value] : content.metadata) {
+      if (StartsWith(key, kPrefix)) entries_[key.substr(sizeof(kPrefix) - 1)] = value;
+    }
+  }
+
+  void Check() {
+    if (entries_.empty()) return;
+    const BlobProgram* encoder = Program("encode");
+    const BlobProgram* decoder = Program("decode");
+    if (decoder == nullptr) Refuse(*entries_.begin(), "there is no program decode");
+    for (const auto& entry : entries_) CheckEntry(entry, encoder, *decoder);
+  }
+
+ private:
+  using Entry = std::pair<const std::string, std::string>;
+
+  template <typename... Args>
+  [[noreturn]] static void Refuse(const Entry& entry, fmt::format_string<Args...> why, Args&&... args) {
+    Fail("metadata {}{} = \"{}\": {}", kPrefix, entry.first, entry.second,
+         fmt::format(why, std::forward<Args>(args)...));
+  }
+
+  // That of this key, or of this name where there is no such key; nullptr if there is no program of that name.
+  const BlobProgram* Program(const std::string& key) const {
+    const auto named = entries_.find(key);
+    const std::string& name = named == entries_.end() ? key : named->second;
+    for (const BlobProgram& program : content_.programs) {
+      if (program.name == name) return &program;
+    }
+    if (named != entries_.end()) Refuse(*named, "there is no program of this name");
+    return nullptr;
+  }
+
+  void CheckEntry(const Entry& entry, const BlobProgram* encoder, const BlobProgram& decoder) const {
+    const auto& [key, value] = entry;
+    if (key == "encode" || key == "decode") return;
+    if (key == "token") {
+      const BlobValue& token = Value(entry, decoder, value);
+      if (token.role != ValueRole::kInput || token.type != DType::kI32) Refuse(entry, "it is no input of ids");
+    } else if (key == "scores") {
+      CheckScores(entry, decoder);
+    } else if (key == "start") {
+      CheckTokens(entry, INT32_MAX);
+      if (value.find(' ') != std::string::npos) Refuse(entry, "one token stands before the first");
+    } else if (key == "stop_ids" || key == "end") {  // the second is what older blobs say; likewise below
+      const auto scores = entries_.find("scores");
+      const bool known = scores != entries_.end();
+      CheckTokens(entry, known ? Value(*scores, decoder, scores->second).width - 1 : uint32_t{INT32_MAX});
+    } else if (key == "max_tokens" || key == "most") {
+      WholeNumberIn(value, fmt::format("metadata {}{}", kPrefix, key), {0, INT32_MAX});
+    } else if (key == "alignment") {
+      CheckAlignment(entry, decoder);
+    } else if (StartsWith(key, kLink)) {
+      CheckLink(entry, encoder, decoder);
+    } else {
+      Refuse(entry, "this key is not known");
+    }
+  }
+
+  static const BlobValue& Value(const Entry& entry, const BlobProgram& program, const std::string& name) {
+    for (const BlobValue& value : program.values) {
+      if (value.name == name) return value;
+    }
+    Refuse(entry, "program {} has no value {}", program.name, name);
+  }
+
+  void CheckScores(const Entry& entry, const BlobProgram& decoder) const {
+    const BlobValue& scores = Value(entry, decoder, entry.second);
+    if (scores.role != ValueRole::kOutput || scores.type != DType::kF32) Refuse(entry, "it is no output of numbers");
+    const auto token = entries_.find("token");
+    if (token == entries_.end()) return;
+    const BlobValue& input = Value(*token, decoder, token->second);
+    if (input.type == DType::kI32 && input.space != scores.space)
+      Refuse(entry, "its rows are not those of {}", input.name);
+  }
+
+  // Numbers with spaces between them.
+  static void CheckTokens(const Entry& entry, uint32_t highest) {
+    const std::string name = fmt::format("metadata {}{}: a token", kPrefix, entry.first);
+    if (entry.second.empty()) WholeNumberIn("", name, {0, highest});
+    std::istringstream words(entry.second);
+    for (std::string word; words >> word;) WholeNumberIn(word, name, {0, highest});
+  }
+
+  static void CheckAlignment(const Entry& entry, const BlobProgram& decoder) {
+    for (const BlobOperation& operation : decoder.operations) {
+      const std::string& name = operation.name.empty() ? decoder.values[operation.output].name : operation.name;
+      if (operation.code == static_cast<uint32_t>(OpCode::kAttention) && name == entry.second) return;
+    }
+    Refuse(entry, "program {} has no attention step of this name", decoder.name);
+  }
+
+  void CheckLink(const Entry& entry, const BlobProgram* encoder, const BlobProgram& decoder) const {
+    if (encoder == nullptr) Refuse(entry, "there is no program encode");
+    const BlobValue& input = Value(entry, decoder, entry.first.substr(sizeof(kLink) - 1));
+    const BlobValue& output = Value(entry, *encoder, entry.second);
+    if (input.role != ValueRole::kInput && input.role != ValueRole::kCarried) {
+      Refuse(entry, "{} is no input of program {}", input.name, decoder.name);
+    }
+    if (output.role != ValueRole::kOutput) Refuse(entry, "it is no output of program {}", encoder->name);
+    if (input.width != output.width || input.type != output.type) {
+      Refuse(entry, "{} has another width or type", input.name);
+    }
+  }
+
+  const BlobContent& content_;
+  std::map<std::string, std::string> entries_;  // without "generate."
+};
+
+}  // namespace
+
+void CheckGeneration(const BlobContent& content) { Generation(content).Check(); }
+
+}  // namespace fovea::tools
