@@ -75,8 +75,9 @@ enum {
   FOVEA_E_TOO_COMPLEX = FOVEA_E_UNSUPPORTED | (4 << 8), /* Beyond a stated limit of the format. */
 
   /* Details of FOVEA_E_MEMORY. */
-  FOVEA_E_TOO_SMALL = FOVEA_E_MEMORY | (1 << 8),  /* `expected` bytes are needed, `found` were given. */
-  FOVEA_E_MISALIGNED = FOVEA_E_MEMORY | (2 << 8), /* The block, pointer or stride needs an alignment of `expected` bytes. */
+  FOVEA_E_TOO_SMALL = FOVEA_E_MEMORY | (1 << 8), /* `expected` bytes are needed, `found` were given. */
+  FOVEA_E_MISALIGNED =
+      FOVEA_E_MEMORY | (2 << 8), /* The block, pointer or stride needs an alignment of `expected` bytes. */
 
   /* Details of FOVEA_E_LIMIT. */
   FOVEA_E_ROWS =

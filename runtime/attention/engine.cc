@@ -242,12 +242,8 @@ void AttentionEngine::SetUpPairBias(const Piece& piece, uint32_t space_row, size
   const size_t at_row = pairs.segment_stride == PairBias::kByRow
                             ? space_row * pairs.row_stride
                             : piece.segment * pairs.segment_stride + place * pairs.row_stride;
-  const auto* first = At<const uint8_t>(pairs.data, at_row + head * pairs.head_stride);
-  if (pairs.mask) {
-    row->pair_mask = first;
-  } else {
-    row->pair_bias = reinterpret_cast<const float*>(first);
-  }
+  row->pairs = At<const uint8_t>(pairs.data, at_row + head * pairs.head_stride);
+  tile_.pairs_mask = pairs.mask;
 }
 
 // The first `rows` rows of the tile are set up.

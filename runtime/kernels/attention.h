@@ -43,15 +43,14 @@ struct TopKeys {
 };
 
 struct AttentionRow {
-  const float* q;            // [d_k]
-  const float* words;        // the same as words, Products other than kF32; set by `narrow`
-  float factor;              // what a product of words is multiplied with
-  int32_t offset;            // what is added to it before
-  const float* additive;     // [d_k], Score::kAdditive
-  const float* bias;         // by distance: bias[key - position], distance clamped to max_distance; or null
-  const float* relative;     // [buckets] the query's part of the score by bucket of the distance; or null
-  const float* pair_bias;    // added to the score of the key at each position; or null
-  const uint8_t* pair_mask;  // 0 hides the key at this position; or null
+  const float* q;         // [d_k]
+  const float* words;     // the same as words, Products other than kF32; set by `narrow`
+  float factor;           // what a product of words is multiplied with
+  int32_t offset;         // what is added to it before
+  const float* additive;  // [d_k], Score::kAdditive
+  const float* bias;      // by distance: bias[key - position], distance clamped to max_distance; or null
+  const float* relative;  // [buckets] the query's part of the score by bucket of the distance; or null
+  const void* pairs;      // by position of the key: f32 added to its score, or u8 (pairs_mask) of which 0 hides it
   float* weights;  // where scores, then weights go: by position, or in order of arrival with weight_keys; or null
   uint32_t* weight_keys;  // position of each weight, or null
   float* out;             // [d_v]
@@ -83,6 +82,7 @@ struct AttentionTile {
   bool repeats;  // a key may come more than once; only its dense weights need to know
   bool keeps_scores;  // weights of rows are for scores, in their natural unit
   bool careful;       // values of weight 0 are left out, whatever they are: slower, the same bits where all are finite
+  bool pairs_mask;    // what `pairs` of the rows is
   bool causal;        // hides keys after the row's position by their positions, not by [begin, end)
   // Scratch, 64-aligned. [..] are floats; d_v' is d_v rounded up to kAttentionLanes.
   float* packed_keys;    // [block * d_k]

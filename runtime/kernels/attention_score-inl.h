@@ -190,7 +190,7 @@ HWY_INLINE void AddPairBias(const AttentionTile& tile, const AttentionRow& row, 
   const bool even = tile.index == nullptr && tile.step == 1;
   for (uint32_t i = row.begin; i < row.end; i += even ? kLanes : 1) {
     const size_t n = even ? HWY_MIN(row.end - i, kLanes) : 1;
-    const V bias = hn::LoadN(d, row.pair_bias + tile.Position(i), n);
+    const V bias = hn::LoadN(d, static_cast<const float*>(row.pairs) + tile.Position(i), n);
     hn::StoreN(hn::MulAdd(bias, unit, hn::LoadN(d, scores + i, n)), d, scores + i, n);
   }
 }
@@ -203,7 +203,7 @@ HWY_INLINE void HideMasked(const AttentionTile& tile, const AttentionRow& row, f
   const bool even = tile.index == nullptr && tile.step == 1;
   for (uint32_t i = row.begin; i < row.end; i += even ? kLanes : 1) {
     const size_t n = even ? HWY_MIN(row.end - i, kLanes) : 1;
-    const auto seen = hn::PromoteTo(d32, hn::LoadN(d8, row.pair_mask + tile.Position(i), n));
+    const auto seen = hn::PromoteTo(d32, hn::LoadN(d8, static_cast<const uint8_t*>(row.pairs) + tile.Position(i), n));
     const auto hides = hn::RebindMask(d, hn::Eq(seen, hn::Zero(d32)));
     hn::StoreN(hn::IfThenElse(hides, hn::Set(d, kHidden), hn::LoadN(d, scores + i, n)), d, scores + i, n);
   }
@@ -232,9 +232,9 @@ HWY_INLINE void FinishScores(const AttentionTile& tile, const AttentionRow& row,
   if (row.bias != nullptr && !tile.apart && !row.apart) AddDistanceBias(tile, row, scores, from, to);
   const bool by_key = tile.block_bias != 0.0f || tile.key_bias != nullptr || tile.key_relative != nullptr ||
                       tile.has_self_score || tile.causal;
-  if (row.pair_bias != nullptr) AddPairBias(tile, row, scores);
+  if (row.pairs != nullptr && !tile.pairs_mask) AddPairBias(tile, row, scores);
   if (by_key || row.relative != nullptr) AddByKey(tile, row, scores);
-  if (row.pair_mask != nullptr) HideMasked(tile, row, scores);
+  if (row.pairs != nullptr && tile.pairs_mask) HideMasked(tile, row, scores);
   Hide(scores, from, row.begin, row.end, to);
 }
 

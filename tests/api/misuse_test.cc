@@ -339,7 +339,8 @@ TEST(Misuse, StructSizes) {
   ForEachSize<fovea_model_info>(
       Sized<fovea_model_info>(), [&](fovea_model_info* i) { return fovea_model_get_info(m, i); }, false);
   const auto filled = [](auto sized, auto call) {
-    ForEachSize<decltype(sized)>(sized, [&](decltype(sized)* info) { return call(info); }, false);
+    ForEachSize<decltype(sized)>(
+        sized, [&](decltype(sized)* info) { return call(info); }, false);
   };
   filled(Sized<fovea_section_info>(), [&](auto* i) { return fovea_model_section(m, 0, i); });
   filled(Sized<fovea_space_info>(), [&](auto* i) { return fovea_model_space(m, 0, i); });

@@ -23,9 +23,9 @@ TEST(Centers, WindowsOfManyWidthsAndLengths) {
         SCOPED_TRACE(testing::Message() << "reach " << reach << " gaussian " << gaussian);
         Case c;
         c.spec.d_v = kWideValue;
+        c.spec.pattern = WindowOf(reach, reach);
         c.spec.pattern.centers = centers;
         c.spec.weighting.gaussian = gaussian;
-        c.spec.pattern = WindowOf(reach, reach);
         for (const std::vector<uint32_t>& keys : {std::vector<uint32_t>{1}, {2, 0, 17}, {65, 0, 31, 1, 300}}) {
           c.keys = keys;
           c.spec.pairing = Pairing::kParent;
@@ -43,9 +43,9 @@ TEST(Centers, WindowsOfManyWidthsAndLengths) {
 TEST(Centers, HeadsTypesScoresAndWeightings) {
   Case c;
   c.spec = SpecOf(6, 2, 8, 24, 0.3f);
+  c.spec.pattern = WindowOf(5, 5);
   c.spec.pattern.centers = Centers::kPositions;
   c.spec.weighting.gaussian = true;
-  c.spec.pattern = WindowOf(5, 5);
   c.queries = {30, 4};
   c.keys = {90, 7};
   for (const DType type : {DType::kF16, DType::kBf16, DType::kI8}) {
@@ -93,9 +93,9 @@ TEST(Centers, OutsideOnEdgesAndNoNumbers) {
   CheckAll(c);
   c.spec.weighting.gaussian = false;
   CheckAll(c);
-  c.spec.pattern = WindowOf(0, 0);  // the key at the centre, where there is one
+  c.spec.pattern.left = c.spec.pattern.right = 0;  // the key at the centre, where there is one
   CheckAll(c);
-  c.spec.pattern = WindowOf(1, 4);
+  c.spec.pattern.left = 1, c.spec.pattern.right = 4;
   CheckAll(c);
   c.spec.pattern.centers = Centers::kFractions;
   CheckAll(c);

@@ -64,7 +64,7 @@ const char kOthers[] = R"({
       {"op": "hash", "in": ["y"], "tensors": ["rotations"], "out": "hashed", "heads": 2, "rounds": 2, "buckets": 4, "more_buckets": 2},
       {"op": "sort", "in": ["hashed"], "out": "sorted"},
       {"op": "attention", "in": ["y", "y", "y", "sorted"], "out": "clustered", "heads": 2, "rounds": 2, "chunk": 2,
-       "chunks_before": 1, "chunks_after": 1, "self_score": -100000, "causal": true},
+       "chunks_before": 1, "chunks_after": 1, "chunk_multiple": 2, "self_score": -100000, "causal": true},
       {"op": "attention", "in": ["y", "y", "y", "chosen"], "out": "edges", "heads": 2, "kv_heads": 2, "pattern": "window",
        "left": 4, "right": 4, "dilation": 2, "global_first": 1, "global_last": 1, "global_keys": true},
       {"op": "attention", "in": ["y", "y", "y"], "tensors": [null, null, null, "named"], "out": "blocks", "heads": 2,
@@ -72,6 +72,7 @@ const char kOthers[] = R"({
       {"op": "attention", "in": ["y", "y", "y"], "tensors": [null, null, null, null, null, "tables", "tables", "buckets"],
        "out": "related", "heads": 2, "products": "int8"},
       {"op": "attention", "in": ["image", "image", "image"], "tensors": ["distances", "coordinates"], "out": "placed", "heads": 2},
+      {"op": "attention", "in": ["image", "image", "image", "image"], "out": "biased", "heads": 2, "pair_bias": 1, "origin": "end"},
       {"op": "pool", "in": ["y"], "out": "shorter", "kind": "max", "space": "halves"},
       {"op": "attention", "in": ["shorter", "y", "y"], "tensors": ["distances"], "out": "mixed", "heads": 2, "query_stride": 2, "apart": 1},
       {"op": "upsample", "in": ["mixed"], "out": "long_again", "space": "tokens"},
@@ -87,7 +88,7 @@ const char kOthers[] = R"({
       {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru", "reset_after": false,
        "activation": "hard_sigmoid"}
     ],
-    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "long_again", "of_stored", "answer", "states", "next"]
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "answer", "states", "next"]
   }]
 })";
 

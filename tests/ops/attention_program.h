@@ -63,7 +63,9 @@ inline void Expect(fovea_status status, const char* what, const std::function<vo
   p.b.Op(OpCode::kAttention, p.inputs, p.tensors, p.space, 12, p.attributes);
   ExpectStatus(p.b, status, what);
 }
-inline void ExpectShape(const char* what, const std::function<void(Program&)>& change) { Expect(FOVEA_E_SHAPE, what, change); }
+inline void ExpectShape(const char* what, const std::function<void(Program&)>& change) {
+  Expect(FOVEA_E_SHAPE, what, change);
+}
 
 }  // namespace fovea::test
 

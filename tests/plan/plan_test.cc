@@ -243,7 +243,9 @@ class RandomProgram {
     const uint32_t q = Pick(query, Value(k).width), v = Pick(key, 0);
     if (q == kBlobNone) return;
     b.Op(OpCode::kAttention, {q, k, v}, {}, query, Value(v).width,
-         {{Attribute::kHeads, 2}, {Attribute::kPattern, Below(2)}, {Attribute::kLeft, Below(3)}});
+         {{Attribute::kHeads, 2},
+          {Attribute::kPattern, static_cast<uint32_t>(PatternKind::kWindow)},
+          {Attribute::kLeft, Below(2) == 0 ? kBlobNone : Below(3)}});
   }
 
   std::mt19937 random_;

@@ -222,7 +222,7 @@ TEST(Taps, Scores) {
     options.tap_count = 1;
     TestSession session(c.model(), options);
     c.Run(&session);
-    fovea_weights w = {};
+    fovea_weights w = Sized<fovea_weights>();
     ASSERT_EQ(fovea_session_weights(session.session, 0, &w, nullptr), FOVEA_OK);
     stride = w.stride;
     const Lengths lengths = session.Segments(tokens);

@@ -22,8 +22,9 @@ inline nlohmann::json AddedJson(uint32_t id, const std::string& content, bool sp
 
 // A BERT tokenizer, lower-cased, of 24 pieces and four more added tokens.
 inline nlohmann::json WordPieceJson() {
-  const char* const pieces[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "un",  "##aff", "##able", "cafe", "##s", ",",
-                                ".",     "'",     "t",     "a",     "b",      "##b", "中",  "文",    "don",    "##t",  "ab",  "é"};
+  const char* const pieces[] = {"[PAD]",  "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "un", "##aff",
+                                "##able", "cafe",  "##s",   ",",     ".",      "'",   "t",  "a",
+                                "b",      "##b",   "中",    "文",    "don",    "##t", "ab", "é"};
   nlohmann::json vocabulary = nlohmann::json::object();
   uint32_t id = 0;
   for (const char* piece : pieces) vocabulary[piece] = id++;
@@ -35,19 +36,30 @@ inline nlohmann::json WordPieceJson() {
   added.push_back(AddedJson(27, "Élan", false, "n"));
   const auto cls = nlohmann::json{{"SpecialToken", {{"id", "[CLS]"}, {"type_id", 0}}}};
   const auto sep = [](int type) { return nlohmann::json{{"SpecialToken", {{"id", "[SEP]"}, {"type_id", type}}}}; };
-  const auto text = [](const char* name, int type) { return nlohmann::json{{"Sequence", {{"id", name}, {"type_id", type}}}}; };
-  return {{"added_tokens", added},
-          {"normalizer", {{"type", "BertNormalizer"}, {"clean_text", true}, {"handle_chinese_chars", true},
-                          {"strip_accents", nullptr}, {"lowercase", true}}},
-          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-          {"post_processor",
-           {{"type", "TemplateProcessing"},
-            {"single", {cls, text("A", 0), sep(0)}},
-            {"pair", {cls, text("A", 0), sep(0), text("B", 1), sep(1)}},
-            {"special_tokens", {{"[CLS]", {{"id", "[CLS]"}, {"ids", {2}}}}, {"[SEP]", {{"id", "[SEP]"}, {"ids", {3}}}}}}}},
-          {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
-          {"model", {{"type", "WordPiece"}, {"unk_token", "[UNK]"}, {"continuing_subword_prefix", "##"},
-                     {"max_input_chars_per_word", 10}, {"vocab", vocabulary}}}};
+  const auto text = [](const char* name, int type) {
+    return nlohmann::json{{"Sequence", {{"id", name}, {"type_id", type}}}};
+  };
+  return {
+      {"added_tokens", added},
+      {"normalizer",
+       {{"type", "BertNormalizer"},
+        {"clean_text", true},
+        {"handle_chinese_chars", true},
+        {"strip_accents", nullptr},
+        {"lowercase", true}}},
+      {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+      {"post_processor",
+       {{"type", "TemplateProcessing"},
+        {"single", {cls, text("A", 0), sep(0)}},
+        {"pair", {cls, text("A", 0), sep(0), text("B", 1), sep(1)}},
+        {"special_tokens", {{"[CLS]", {{"id", "[CLS]"}, {"ids", {2}}}}, {"[SEP]", {{"id", "[SEP]"}, {"ids", {3}}}}}}}},
+      {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+      {"model",
+       {{"type", "WordPiece"},
+        {"unk_token", "[UNK]"},
+        {"continuing_subword_prefix", "##"},
+        {"max_input_chars_per_word", 10},
+        {"vocab", vocabulary}}}};
 }
 
 // A unigram tokenizer with marks for spaces, NFKC and lower case.

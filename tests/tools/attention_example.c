@@ -5,7 +5,8 @@
 
 int main(void) {
   float queries[6][4] = {{0}}, keys[6][4] = {{0}}, values[6][1] = {{1}, {2}, {3}, {4}, {5}, {6}}, outputs[6][1];
-  fovea_attention_pattern pattern = {.struct_size = sizeof(pattern), .window = FOVEA_WINDOW_SIDES, .left = 2, .right = 0};
+  fovea_attention_pattern pattern = {
+      .struct_size = sizeof(pattern), .window = FOVEA_WINDOW_SIDES, .left = 2, .right = 0};
   fovea_attention_options options = {.struct_size = sizeof(options), .d_k = 4, .d_v = 1, .pattern = &pattern};
   fovea_attention_rows q = {.data = queries, .rows = 6}, k = {.data = keys, .rows = 6}, v = {.data = values, .rows = 6};
   fovea_attention_out out = {.data = &outputs[0][0], .rows = 6};

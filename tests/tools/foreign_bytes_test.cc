@@ -39,8 +39,8 @@ TEST(ForeignBytes, InMessagesOfTheCommand) {
   const std::string graph = Temporary("foreign.json"), blob = Temporary("foreign.fovea");
   std::ofstream(graph) << R"({"fovea": 1, "spaces": [{"name": "rows"}], "programs": [{
     "name": "main", "inputs": [{"name": "x", "space": "rows", "width": 1}],
-    "operations": [{"op": "no\u0000such\u001b", "in": ["x"], "out": "y"}], "outputs": ["y"]}]})";
-  EXPECT_NE(message({"convert", graph, "-o", blob}).find("no\\x00such\\x1b"), std::string::npos);
+    "operations": [{"op": "no\u0085such\u001b", "in": ["x"], "out": "y"}], "outputs": ["y"]}]})";
+  EXPECT_NE(message({"convert", graph, "-o", blob}).find("no\\x85such\\x1b"), std::string::npos);
 }
 
 }  // namespace

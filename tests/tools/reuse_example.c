@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRY(call) if ((call) != FOVEA_OK) return fprintf(stderr, "%s: %s\n", #call, error.text), 1
+#define TRY(call) \
+  if ((call) != FOVEA_OK) return fprintf(stderr, "%s: %s\n", #call, error.text), 1
 enum { TOKENS = 4096, SENTENCES = 256 };
 
 /* A document and the finished row of each of its sentences. */
@@ -61,9 +62,11 @@ int main(int argc, char** argv) {
     document* d = &documents[i];
     uint64_t length = strlen(argv[2 + i]), room;
     d->tokens = (fovea_text_tokens){.struct_size = sizeof(d->tokens), .capacity = TOKENS, .ids = d->ids};
-    d->sentences = (fovea_text_sentences){.struct_size = sizeof(d->sentences), .capacity = SENTENCES, .lengths = d->lengths};
+    d->sentences =
+        (fovea_text_sentences){.struct_size = sizeof(d->sentences), .capacity = SENTENCES, .lengths = d->lengths};
     TRY(fovea_text_workspace_size(model, length, &room, &error));
-    TRY(fovea_text_encode_document(model, argv[2 + i], length, NULL, get(NULL, room), room, &d->tokens, &d->sentences, &error));
+    TRY(fovea_text_encode_document(model, argv[2 + i], length, NULL, get(NULL, room), room, &d->tokens, &d->sentences,
+                                   &error));
     d->rows = get(NULL, (d->sentences.count + 1) * info.width * sizeof(float));
     if (d->rows == NULL) return 1;
 

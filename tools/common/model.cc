@@ -1,10 +1,10 @@
 // A blob's model, ready to be looked into and to make sessions of.
-#include "tools/base/sized.h"
 #include "tools/common/model.h"
 
 #include <string.h>
 
 #include "tools/base/clock.h"
+#include "tools/base/sized.h"
 #include "tools/common/error.h"
 
 namespace fovea::tools {

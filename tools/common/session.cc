@@ -56,8 +56,8 @@ std::string Session::ValueName(uint32_t value) const { return model_.Value(reque
 
 void Session::SetSegments(uint32_t space, const std::vector<uint32_t>& lengths) {
   fovea_error error = {};
-  Check(fovea_session_set_segments(session_, space, lengths.data(), static_cast<uint32_t>(lengths.size()), &error), error,
-        fmt::format("segments of '{}'", model_.Space(space).name));
+  Check(fovea_session_set_segments(session_, space, lengths.data(), static_cast<uint32_t>(lengths.size()), &error),
+        error, fmt::format("segments of '{}'", model_.Space(space).name));
 }
 
 template <typename T>
@@ -104,13 +104,20 @@ void ReadRow(const fovea_view& view, uint32_t row, float* to) {
   const size_t parts = (view.row_bytes - view.width) / sizeof(float);  // of int8
   for (size_t i = 0; i < view.width; ++i) {
     switch (view.type) {
-      case FOVEA_TYPE_F16: to[i] = FromHalf(At<uint16_t>(from, i)); break;
-      case FOVEA_TYPE_BF16: to[i] = FromBf16(At<uint16_t>(from, i)); break;
-      case FOVEA_TYPE_I32: to[i] = static_cast<float>(At<int32_t>(from, i)); break;
+      case FOVEA_TYPE_F16:
+        to[i] = FromHalf(At<uint16_t>(from, i));
+        break;
+      case FOVEA_TYPE_BF16:
+        to[i] = FromBf16(At<uint16_t>(from, i));
+        break;
+      case FOVEA_TYPE_I32:
+        to[i] = static_cast<float>(At<int32_t>(from, i));
+        break;
       case FOVEA_TYPE_I8:
         to[i] = At<float>(from, i / (view.width / parts)) * At<int8_t>(from + parts * sizeof(float), i);
         break;
-      default: to[i] = At<float>(from, i);
+      default:
+        to[i] = At<float>(from, i);
     }
   }
 }

@@ -24,8 +24,11 @@ TextModel ReadMergesTxt(const JsonView& file_of_pieces, const std::string& lines
                {"decoder", {{"type", "ByteLevel"}}}};
   const auto add = [&](const char* content, bool lstrip) {
     if (!vocabulary.contains(content)) Fail("the vocabulary has no token \"{}\"", content);
-    file["added_tokens"].push_back(
-        {{"id", vocabulary[content]}, {"content", content}, {"lstrip", lstrip}, {"special", true}, {"normalized", false}});
+    file["added_tokens"].push_back({{"id", vocabulary[content]},
+                                    {"content", content},
+                                    {"lstrip", lstrip},
+                                    {"special", true},
+                                    {"normalized", false}});
   };
   if (roberta) {
     for (const char* content : {"<s>", "<pad>", "</s>", "<unk>"}) add(content, false);

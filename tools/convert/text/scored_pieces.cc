@@ -29,11 +29,15 @@ TextModel ReadScoredPieces(const JsonView& pieces, const JsonView& description) 
   model.unknown_id = description["unknown_id"].Number({0, static_cast<int64_t>(model.tokens.size()) - 1}, 0);
   model.unknown_score = description["unknown_score"].Real({}, least - 10.0);
   const std::string ties = description["ties"].Text("earlier");
-  if (ties == "later") model.flags |= text::kPreferLater;
-  else if (ties != "earlier") Fail("tokenizer.ties \"{}\" is not known", ties);
+  if (ties == "later")
+    model.flags |= text::kPreferLater;
+  else if (ties != "earlier")
+    Fail("tokenizer.ties \"{}\" is not known", ties);
   const std::string unknown = description["unknown"].Text("single");
-  if (unknown == "alone") model.flags |= text::kUnknownOnlyAlone;
-  else if (unknown != "single") Fail("tokenizer.unknown \"{}\" is not known", unknown);
+  if (unknown == "alone")
+    model.flags |= text::kUnknownOnlyAlone;
+  else if (unknown != "single")
+    Fail("tokenizer.unknown \"{}\" is not known", unknown);
   const std::string normalizer = description["normalizer"].Text("none");
   if (normalizer == "nfkc") {
     TextStep map{text::StepKind::kMap, text::kMapHangul};
@@ -45,9 +49,12 @@ TextModel ReadScoredPieces(const JsonView& pieces, const JsonView& description) 
   const std::string prefix = description["prefix"].Text("force");
   TextStep marks{text::StepKind::kMetaspace};
   marks.first = "\xe2\x96\x81";
-  if (prefix == "force") marks.flags = text::kMetaspacePrependForce;
-  else if (prefix == "always") marks.flags = text::kMetaspacePrependAlways;
-  else if (prefix != "never") Fail("tokenizer.prefix \"{}\" is not known", prefix);
+  if (prefix == "force")
+    marks.flags = text::kMetaspacePrependForce;
+  else if (prefix == "always")
+    marks.flags = text::kMetaspacePrependAlways;
+  else if (prefix != "never")
+    Fail("tokenizer.prefix \"{}\" is not known", prefix);
   model.pre_tokenizer = {marks};
   model.decoder = text::DecoderKind::kMetaspace;
   if (prefix == "never") model.decoder_flags = text::kDecodeKeepPrefix;

@@ -240,7 +240,8 @@ class SectionWriter {
     std::vector<uint32_t> bytes(256, text::kNoId);
     for (size_t id = 0; id < model_.tokens.size(); ++id) {
       const TextToken& token = model_.tokens[id];
-      if (token.matches && token.piece.size() == 1) bytes[static_cast<uint8_t>(token.piece[0])] = static_cast<uint32_t>(id);
+      if (token.matches && token.piece.size() == 1)
+        bytes[static_cast<uint8_t>(token.piece[0])] = static_cast<uint32_t>(id);
     }
     for (uint32_t id : bytes) Append(id, &tables_[text::kByteIds]);
     // The smallest power of two in which no search is long.
@@ -356,7 +357,7 @@ class SectionWriter {
   std::map<std::string, uint32_t> charsmap_keys_;
   std::vector<uint8_t> section_;  // what tokenizer_ reads
   Tokenizer tokenizer_;
-  std::vector<uint8_t> bytes_[2];      // the normalizer's buffers
+  std::vector<uint8_t> bytes_[2];  // the normalizer's buffers
   std::vector<uint32_t> origins_[2];
 };
 

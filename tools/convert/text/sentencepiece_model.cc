@@ -24,11 +24,20 @@ class Message {
     number = 0;
     data.clear();
     switch (tag & 7) {
-      case 0: number = Varint(); break;
-      case 1: data = Take(8); break;
-      case 2: data = Take(Varint()); break;
-      case 5: data = Take(4); break;
-      default: Fail("the SentencePiece model is damaged");
+      case 0:
+        number = Varint();
+        break;
+      case 1:
+        data = Take(8);
+        break;
+      case 2:
+        data = Take(Varint());
+        break;
+      case 5:
+        data = Take(4);
+        break;
+      default:
+        Fail("the SentencePiece model is damaged");
     }
     return true;
   }

@@ -20,12 +20,18 @@ std::string DecodeBase64(const std::string& text) {
   for (char c : text) {
     if (c == '=') break;
     uint32_t value = 0;
-    if (c >= 'A' && c <= 'Z') value = c - 'A';
-    else if (c >= 'a' && c <= 'z') value = c - 'a' + 26;
-    else if (c >= '0' && c <= '9') value = c - '0' + 52;
-    else if (c == '+') value = 62;
-    else if (c == '/') value = 63;
-    else Fail("precompiled_charsmap is not base64");
+    if (c >= 'A' && c <= 'Z')
+      value = c - 'A';
+    else if (c >= 'a' && c <= 'z')
+      value = c - 'a' + 26;
+    else if (c >= '0' && c <= '9')
+      value = c - '0' + 52;
+    else if (c == '+')
+      value = 62;
+    else if (c == '/')
+      value = 63;
+    else
+      Fail("precompiled_charsmap is not base64");
     bits = bits << 6 | value;
     count += 6;
     if (count >= 8) {
@@ -45,7 +51,8 @@ double ReferenceScore(double score) {
   const bool negative = text[0] == '-';
   std::string digits = text.substr(negative ? 1 : 0);
   digits.erase(digits.find('.'), 1);
-  const double value = static_cast<double>(std::stoull(digits)) / std::pow(10.0, static_cast<double>(text.size() - point - 1));
+  const double value =
+      static_cast<double>(std::stoull(digits)) / std::pow(10.0, static_cast<double>(text.size() - point - 1));
   return negative ? -value : value;
 }
 
@@ -211,7 +218,8 @@ class Reader {
       if (token["special"].Flag(false)) added.flags |= text::kAddedSpecial;
       TextToken& known = model_.At(added.id);
       const bool bytes = model_.kind == text::ModelKind::kBpe;
-      if (!known.piece.empty() && known.piece != added.content && !(bytes && known.piece == PieceBytes(added.content))) {
+      if (!known.piece.empty() && known.piece != added.content &&
+          !(bytes && known.piece == PieceBytes(added.content))) {
         Fail("added token \"{}\" has the id of \"{}\"", added.content, known.piece);
       }
       known.piece = bytes ? PieceBytes(added.content) : added.content;
@@ -291,9 +299,12 @@ class Reader {
       TextStep step{StepKind::kMetaspace};
       step.first = part["replacement"].Bytes("\xe2\x96\x81");
       const std::string scheme = part["prepend_scheme"].Bytes(part["add_prefix_space"].Flag(true) ? "always" : "never");
-      if (scheme == "always") step.flags |= text::kMetaspacePrependAlways;
-      else if (scheme == "first") step.flags |= text::kMetaspacePrependFirst;
-      else if (scheme != "never") Fail("prepend_scheme \"{}\" of Metaspace is not supported", scheme);
+      if (scheme == "always")
+        step.flags |= text::kMetaspacePrependAlways;
+      else if (scheme == "first")
+        step.flags |= text::kMetaspacePrependFirst;
+      else if (scheme != "never")
+        Fail("prepend_scheme \"{}\" of Metaspace is not supported", scheme);
       if (part["split"].Flag(true)) step.flags |= text::kMetaspaceSplit;
       model_.pre_tokenizer.push_back(std::move(step));
     } else if (type == "ByteLevel") {
