@@ -1,4 +1,4 @@
-/* fovea/types.h - element types, numbered alike wherever the interface names one, and in blobs.
+/* fovea/types.h - what several headers number alike: element types (as blobs do) and what is kept of attention.
  *
  * Structs of this interface come in two sorts. Those that begin with `struct_size` may get more fields at their end in
  * a later version: set it to sizeof of the struct, whatever version the program was compiled with; fields that the

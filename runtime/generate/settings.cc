@@ -28,11 +28,10 @@ class Reader {
 
  private:
   Setting Find(const char* option, const char* key) const {
-    Setting setting{option, kBlobNone};
-    for (uint32_t i = 0; i < blob_.metadata.count && setting.text == nullptr; ++i) {
-      if (strcmp(blob_.String(blob_.metadata[i].key), key) == 0) setting = {blob_.String(blob_.metadata[i].value), i};
-    }
-    return setting;
+    if (option != nullptr) return {option, kBlobNone};
+    const uint32_t entry = FindMetadataEntry(blob_, key);
+    if (entry == kBlobNone) return {};
+    return {blob_.String(blob_.metadata[entry].value), entry};
   }
   // `old_key`: what older blobs say instead.
   Setting FindEither(const char* key, const char* old_key) const {
@@ -199,11 +198,7 @@ const char* LinkedName(const Blob& blob, uint32_t entry) {
 }
 
 uint32_t FindShortName(const Blob& blob, uint32_t first, uint32_t count, const char* name) {
-  if (IsLong(name)) return kBlobNone;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (strcmp(blob.String(blob.values[first + i].name), name) == 0) return i;
-  }
-  return kBlobNone;
+  return IsLong(name) ? kBlobNone : FindValue(blob, first, count, name);
 }
 
 }  // namespace fovea

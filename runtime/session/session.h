@@ -96,8 +96,8 @@ struct Session {
   // The run in progress.
   RunPlace next{};
   bool running = false, finished = false;
-  PhaseRun
-      phase_runs[2];  // of the phase at hand and the next, which take turns: one is made ready before the other ends
+  // Of the phase at hand and the next, which take turns: one is made ready before the other ends.
+  PhaseRun phase_runs[2];
   std::atomic<bool> cancelled{false};
   std::atomic<int32_t> failure{FOVEA_OK};
   std::atomic<uint32_t> failed_step{0};
