@@ -116,6 +116,16 @@ TEST(Misuse, NullArguments) {
   EXPECT_EQ(fovea_session_get_info(live, nullptr), FOVEA_E_NULL);
 }
 
+// What looking inside a model fills.
+struct Infos {
+  fovea_section_info section = Sized<fovea_section_info>();
+  fovea_space_info space = Sized<fovea_space_info>();
+  fovea_tensor_info tensor = Sized<fovea_tensor_info>();
+  fovea_program_info program = Sized<fovea_program_info>();
+  fovea_value_info value = Sized<fovea_value_info>();
+  fovea_step_info step = Sized<fovea_step_info>();
+};
+
 // NULL and memory of zeros are no handles.
 TEST(Misuse, NotAHandle) {
   const AlignedBytes zeros(4096);
@@ -123,24 +133,19 @@ TEST(Misuse, NotAHandle) {
   fovea_model* const models[] = {nullptr, reinterpret_cast<fovea_model*>(zeros.data())};
   for (fovea_model* m : models) {
     fovea_model_info info = Sized<fovea_model_info>();
-    fovea_section_info section = Sized<fovea_section_info>();
-    fovea_space_info space = Sized<fovea_space_info>();
-    fovea_tensor_info tensor = Sized<fovea_tensor_info>();
-    fovea_program_info program = Sized<fovea_program_info>();
-    fovea_value_info value = Sized<fovea_value_info>();
-    fovea_step_info step = Sized<fovea_step_info>();
+    Infos infos;
     const char *key, *text;
     uint32_t index;
     uint64_t bytes, layout;
     EXPECT_EQ(fovea_model_get_info(m, &info), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_model_section(m, 0, &section), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_model_space(m, 0, &space), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_model_tensor(m, 0, &tensor), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_model_section(m, 0, &infos.section), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_model_space(m, 0, &infos.space), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_model_tensor(m, 0, &infos.tensor), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_model_metadata(m, "name"), nullptr);
     EXPECT_EQ(fovea_model_metadata_at(m, 0, &key, &text), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_model_program(m, 0, &program), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_program_value(m, 0, 0, &value), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_program_step(m, 0, 0, &step), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_model_program(m, 0, &infos.program), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_program_value(m, 0, 0, &infos.value), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_program_step(m, 0, 0, &infos.step), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_program_find_value(m, 0, "x", &index), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_program_find_step(m, 0, "x", &index), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_model_find_space(m, "x", &index), FOVEA_E_HANDLE);
@@ -216,25 +221,20 @@ TEST(Misuse, IndicesPastTheEnd) {
       EXPECT_EQ(call(i), FOVEA_E_INDEX) << i;
     }
   };
-  fovea_section_info section = Sized<fovea_section_info>();
-  fovea_space_info space = Sized<fovea_space_info>();
-  fovea_tensor_info tensor = Sized<fovea_tensor_info>();
-  fovea_program_info program = Sized<fovea_program_info>();
-  fovea_value_info value = Sized<fovea_value_info>();
-  fovea_step_info step = Sized<fovea_step_info>();
+  Infos infos;
   const char *key, *text;
   uint32_t found;
-  each(info.section_count, [&](uint32_t i) { return fovea_model_section(m, i, &section); });
-  each(info.space_count, [&](uint32_t i) { return fovea_model_space(m, i, &space); });
-  each(info.tensor_count, [&](uint32_t i) { return fovea_model_tensor(m, i, &tensor); });
+  each(info.section_count, [&](uint32_t i) { return fovea_model_section(m, i, &infos.section); });
+  each(info.space_count, [&](uint32_t i) { return fovea_model_space(m, i, &infos.space); });
+  each(info.tensor_count, [&](uint32_t i) { return fovea_model_tensor(m, i, &infos.tensor); });
   each(info.metadata_count, [&](uint32_t i) { return fovea_model_metadata_at(m, i, &key, &text); });
-  each(info.program_count, [&](uint32_t i) { return fovea_model_program(m, i, &program); });
-  each(info.program_count, [&](uint32_t i) { return fovea_program_value(m, i, 0, &value); });
-  each(info.program_count, [&](uint32_t i) { return fovea_program_step(m, i, 0, &step); });
+  each(info.program_count, [&](uint32_t i) { return fovea_model_program(m, i, &infos.program); });
+  each(info.program_count, [&](uint32_t i) { return fovea_program_value(m, i, 0, &infos.value); });
+  each(info.program_count, [&](uint32_t i) { return fovea_program_step(m, i, 0, &infos.step); });
   for (uint32_t p = 0; p < info.program_count; ++p) {
-    ASSERT_EQ(fovea_model_program(m, p, &program), FOVEA_OK);
-    each(program.value_count, [&](uint32_t i) { return fovea_program_value(m, p, i, &value); });
-    each(program.step_count, [&](uint32_t i) { return fovea_program_step(m, p, i, &step); });
+    ASSERT_EQ(fovea_model_program(m, p, &infos.program), FOVEA_OK);
+    each(infos.program.value_count, [&](uint32_t i) { return fovea_program_value(m, p, i, &infos.value); });
+    each(infos.program.step_count, [&](uint32_t i) { return fovea_program_step(m, p, i, &infos.step); });
   }
   EXPECT_EQ(fovea_program_find_value(m, 2, "x", &found), FOVEA_E_INDEX);
   EXPECT_EQ(fovea_program_find_step(m, 2, "x", &found), FOVEA_E_INDEX);

@@ -455,6 +455,16 @@ inline Pattern WindowOf(uint32_t left, uint32_t right) {
   return pattern;
 }
 
+inline Pattern ChunksOf(uint32_t rounds, uint32_t chunk, uint32_t before, uint32_t after = 0, uint32_t multiple = 1) {
+  Pattern pattern;
+  pattern.rounds = rounds;
+  pattern.chunk = chunk;
+  pattern.chunks_before = before;
+  pattern.chunks_after = after;
+  pattern.chunk_multiple = multiple;
+  return pattern;
+}
+
 // One of each kind of walk over keys.
 inline std::vector<Pattern> SomePatterns() {
   Pattern dilated = WindowOf(20, 20);
@@ -462,11 +472,7 @@ inline std::vector<Pattern> SomePatterns() {
   dilated.global_first = 2;
   Pattern best = WindowOf(kUnbounded, 0);
   best.top_k = 6;
-  Pattern clustered;
-  clustered.rounds = 2;
-  clustered.chunk = 16;
-  clustered.chunks_before = 1;
-  return {Pattern{}, WindowOf(7, 0), dilated, best, clustered};
+  return {Pattern{}, WindowOf(7, 0), dilated, best, ChunksOf(2, 16, 1)};
 }
 
 }  // namespace fovea

@@ -11,16 +11,13 @@ constexpr int32_t kNames[] = {0, 3, -1, 5, 4, 1};
 
 std::vector<Pattern> Patterns() {
   std::vector<Pattern> patterns = SomePatterns();
-  Pattern named = WindowOf(3, 3), once;
+  Pattern named = WindowOf(3, 3), once = ChunksOf(1, 16, 1);
   named.block = 16;
   named.layout = kNames;
   named.layout_heads = 1;
   named.layout_rows = 3;
   named.layout_columns = 2;
   patterns.push_back(named);
-  once.rounds = 1;
-  once.chunk = 16;
-  once.chunks_before = 1;
   patterns.push_back(once);
   once.causal = true;
   patterns.push_back(once);

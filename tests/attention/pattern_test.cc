@@ -165,11 +165,7 @@ TEST(Pattern, ChunksAsTheyStand) {
       for (const uint32_t multiple : {1u, 3u}) {
         Case c;
         c.sorted = false;
-        c.spec.pattern.rounds = 1;
-        c.spec.pattern.chunk = chunk;
-        c.spec.pattern.chunks_before = before;
-        c.spec.pattern.chunks_after = after;
-        c.spec.pattern.chunk_multiple = multiple;
+        c.spec.pattern = ChunksOf(1, chunk, before, after, multiple);
         CheckLengths(c);
         c.spec.pattern.causal = true;
         CheckLengths(c);
@@ -185,11 +181,7 @@ TEST(Pattern, Clustered) {
       for (const auto& [before, after, multiple] :
            {std::tuple{1u, 0u, 1u}, {0u, 0u, 1u}, {1u, 1u, 1u}, {2u, 0u, 1u}, {2u, 1u, 2u}, {1u, 1u, 5u}}) {
         Case c;
-        c.spec.pattern.rounds = rounds;
-        c.spec.pattern.chunk = chunk;
-        c.spec.pattern.chunks_before = before;
-        c.spec.pattern.chunks_after = after;
-        c.spec.pattern.chunk_multiple = multiple;
+        c.spec.pattern = ChunksOf(rounds, chunk, before, after, multiple);
         CheckLengths(c);
         c.spec.pattern.causal = true;
         c.spec.score.has_self_score = true;

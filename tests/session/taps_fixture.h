@@ -147,6 +147,13 @@ inline TapLines ReadTap(const TestSession& session, uint32_t tap, bool parent) {
   return read;
 }
 
+// Options with one tap, which must live as long as they are used.
+inline fovea_session_options WithTap(fovea_session_options options, const fovea_tap* tap) {
+  options.taps = tap;
+  options.tap_count = 1;
+  return options;
+}
+
 // One model with inputs, run with and without taps.
 class TapCase {
  public:
@@ -269,10 +276,8 @@ class TapCase {
     TapLines first;
     for (const uint32_t tile_rows : {0u, 1u, 17u}) {
       const uint32_t workers = tile_rows == 0 ? 1 : 3;
-      fovea_session_options options = Options(limits_, workers, tile_rows);
+      fovea_session_options options = WithTap(Options(limits_, workers, tile_rows), &tap);
       options.runner = tile_rows == 1 ? ReverseRunner : ThreadRunner;
-      options.taps = &tap;
-      options.tap_count = 1;
       TestSession session(model_, options);
       Run(&session);
       EXPECT_EQ(session.Output(program_.y), plain.Output(program_.y));

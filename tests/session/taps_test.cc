@@ -89,9 +89,7 @@ TEST(Taps, RowsSumToOne) {
   fovea_tap tap = TapOf(c.program().step, FOVEA_TAP_SPARSE);
   for (const uint32_t reduce : {FOVEA_REDUCE_NONE, FOVEA_REDUCE_MEAN}) {
     tap.reduce = reduce;
-    fovea_session_options options = Options(c.limits());
-    options.taps = &tap;
-    options.tap_count = 1;
+    fovea_session_options options = WithTap(Options(c.limits()), &tap);
     TestSession session(c.model(), options);
     c.Run(&session);
     const TapLines lines = ReadTap(session, 0, false);
@@ -144,9 +142,7 @@ uint64_t TapBytes(const Attributes& attributes, const fovea_tap& asked, uint32_t
   tap.step = program.step;
   const TestModel model(program.b.Blob());
   const std::vector<fovea_limit> limits = {{program.texts, 1, 0}, {program.tokens, rows, 0}};
-  fovea_session_options options = Options(limits);
-  options.taps = &tap;
-  options.tap_count = 1;
+  fovea_session_options options = WithTap(Options(limits), &tap);
   const TestSession session(model, options);
   fovea_session_info info = {};
   info.struct_size = sizeof(info);
@@ -178,9 +174,7 @@ TEST(Taps, ExactMemory) {
     tap.step = program.step;
     const TapCase c(std::move(program), kKeys, {});
     std::vector<fovea_limit> limits = {{texts, 7, 0}, {tokens, 61, 33}};
-    fovea_session_options options = Options(limits, 2, 5);
-    options.taps = &tap;
-    options.tap_count = 1;
+    fovea_session_options options = WithTap(Options(limits, 2, 5), &tap);
     TestSession session(c.model(), options);
     fovea_session_memory memory = session.memory;
     fovea_session* refused = nullptr;
@@ -217,9 +211,7 @@ TEST(Taps, Scores) {
     tap.what = what;
     const uint32_t tokens = program.tokens;
     const TapCase c(std::move(program), kKeys, {});
-    fovea_session_options options = Options(c.limits(), 2, 5);
-    options.taps = &tap;
-    options.tap_count = 1;
+    fovea_session_options options = WithTap(Options(c.limits(), 2, 5), &tap);
     TestSession session(c.model(), options);
     c.Run(&session);
     fovea_weights w = Sized<fovea_weights>();
@@ -246,9 +238,7 @@ TEST(Taps, Scores) {
   TapProgram program(Queries::kKeys, kWindow);
   fovea_tap tap = TapOf(program.step, FOVEA_TAP_DENSE);
   const TapCase c(std::move(program), kKeys, {});
-  fovea_session_options options = Options(c.limits(), 2, 5);
-  options.taps = &tap;
-  options.tap_count = 1;
+  fovea_session_options options = WithTap(Options(c.limits(), 2, 5), &tap);
   fovea_session_memory sizes = {};
   sizes.struct_size = sizeof(sizes);
   tap.what = FOVEA_KEEP_SCORES;
@@ -264,9 +254,7 @@ TEST(Taps, NoHeap) {
   fovea_tap tap = TapOf(program.step, FOVEA_TAP_SPARSE);
   tap.reduce = FOVEA_REDUCE_MEAN;
   const TapCase c(std::move(program), kKeys, {});
-  fovea_session_options options = Options(c.limits(), 2, 5);
-  options.taps = &tap;
-  options.tap_count = 1;
+  fovea_session_options options = WithTap(Options(c.limits(), 2, 5), &tap);
   TestSession session(c.model(), options);
   c.Run(&session);
   std::vector<uint64_t> offsets(1000);
@@ -346,9 +334,7 @@ TEST(Taps, HeadsBeyondTheMask) {
     const TestModel model(b.Blob());
     const std::vector<fovea_limit> limits = {{texts, 1, 0}, {tokens, 9, 0}};
     fovea_tap tap = TapOf(0);
-    fovea_session_options options = Options(limits);
-    options.taps = &tap;
-    options.tap_count = 1;
+    fovea_session_options options = WithTap(Options(limits), &tap);
     tap.heads = uint64_t{1} << 63;
     fovea_session_memory sizes = {};
     sizes.struct_size = sizeof(sizes);
@@ -371,9 +357,7 @@ TEST(Taps, ReadingIsChecked) {
   TapProgram program(Queries::kKeys, kWindow);
   fovea_tap tap = TapOf(program.step, FOVEA_TAP_SPARSE);
   const TapCase c(std::move(program), kKeys, {});
-  fovea_session_options options = Options(c.limits());
-  options.taps = &tap;
-  options.tap_count = 1;
+  fovea_session_options options = WithTap(Options(c.limits()), &tap);
   fovea_error error = {};
   fovea_weights w = Sized<fovea_weights>();
   fovea_sparse arrays = {};
