@@ -159,15 +159,13 @@ FOVEA_API fovea_status fovea_model_find_program(const fovea_model* model, const 
 /* One operation of a program: what runs, where and at what cost. */
 typedef struct fovea_step_info {
   size_t struct_size;
-  const char* op;      /* "linear", "attention", .. */
-  const char* name;    /* The step's own name, or its output's. */
-  uint32_t output;     /* Value. */
-  uint32_t phase;      /* Steps of one phase run tile by tile without a barrier. */
-  uint32_t tile_local; /* 1: the output exists for one tile at a time only. */
-  uint32_t input_count;
-  uint32_t inputs[8]; /* Values. */
-  uint32_t tensor_count;
-  uint32_t tensors[8];      /* FOVEA_NONE where absent. */
+  const char* op;           /* "linear", "attention", .. */
+  const char* name;         /* The step's own name, or its output's. */
+  uint32_t output;          /* Value. */
+  uint32_t phase;           /* Steps of one phase run tile by tile without a barrier. */
+  uint32_t tile_local;      /* 1: the output exists for one tile at a time only. */
+  uint32_t input_count;     /* fovea_program_step_input says which values they are, */
+  uint32_t tensor_count;    /* .. fovea_program_step_tensor which tensors. */
   uint32_t heads;           /* attention; else 0 */
   double flops_per_row;     /* Work that grows with the rows of the output's space. */
   double flops_per_row_key; /* attention: work per query row and visible key; else 0. */
@@ -175,6 +173,12 @@ typedef struct fovea_step_info {
 } fovea_step_info;
 FOVEA_API fovea_status fovea_program_step(const fovea_model* model, uint32_t program, uint32_t step,
                                           fovea_step_info* info);
+/* The value that is input `index` of a step, and the tensor `index` (FOVEA_NONE where it is absent). FOVEA_E_INDEX from
+ * input_count or tensor_count on. */
+FOVEA_API fovea_status fovea_program_step_input(const fovea_model* model, uint32_t program, uint32_t step,
+                                                uint32_t index, uint32_t* value);
+FOVEA_API fovea_status fovea_program_step_tensor(const fovea_model* model, uint32_t program, uint32_t step,
+                                                 uint32_t index, uint32_t* tensor);
 
 /* Bytes that fovea_model_pack writes: a packed section for this machine and library build (fovea convert --pack host
  * puts it into the blob); 0 if the backend packs nothing. */

@@ -2,6 +2,7 @@
 #include "runtime/api/handles.h"
 #include "runtime/blob/names.h"
 #include "runtime/model/find.h"
+#include "runtime/ops/attention.h"
 
 using namespace fovea;  // NOLINT: this file is the border
 
@@ -191,27 +192,50 @@ fovea_status fovea_program_step(const fovea_model* model, uint32_t program, uint
   const ProgramPlan* plan = FindPlan(model, program);
   if (plan == nullptr || step >= plan->record->operation_count) return FOVEA_E_INDEX;
   const Model& m = model->model;
-  const OpView view = m.Operation(*plan->record, step);
-  const OpDef& def = *FindOp(view.record->code);
+  const Op& op = m.Operation(*plan->record, step);
+  const OperationRecord& record = m.blob.operations[plan->record->first_operation + step];
+  const ValueRecord& output = m.blob.values[plan->record->first_value + op.output.index];
   fovea_step_info values{};
-  values.op = NameOf(OpCode(view.record->code));
-  values.name = m.blob.String(view.record->name == kBlobNone ? view.Output().name : view.record->name);
-  values.output = view.record->output;
+  values.op = NameOf(OpCode(record.code));
+  values.name = m.blob.String(record.name == kBlobNone ? output.name : record.name);
+  values.output = op.output.index;
   values.phase = plan->phase_of[step];
-  values.tile_local = plan->values[view.record->output].tile ? 1 : 0;
-  values.input_count = view.record->input_count;
-  values.tensor_count = view.record->tensor_count;
-  for (uint32_t i = 0; i < values.input_count; ++i) values.inputs[i] = view.InputIndex(i);
-  for (uint32_t i = 0; i < values.tensor_count; ++i) values.tensors[i] = view.TensorIndex(i);
-  values.flops_per_row = def.flops_per_row(view);
-  if (OpCode(view.record->code) == OpCode::kAttention) {
-    const AttentionSpec spec = AttentionSpecOf(view);
+  values.tile_local = plan->values[op.output.index].tile ? 1 : 0;
+  values.input_count = op.input_count;
+  values.tensor_count = record.tensor_count;
+  values.flops_per_row = op.def->flops_per_row == nullptr ? op.output.width : op.def->flops_per_row(op);
+  if (const AttentionOp* attention = AsAttention(op)) {
+    const AttentionSpec& spec = attention->spec;
     values.heads = spec.heads;
     values.flops_per_row_key = 2.0 * spec.heads * (double{1} * spec.d_k + spec.d_v);
   }
-  const Linear* layer = m.Layer(plan->record->first_operation + step, 0);
-  if (layer != nullptr) values.backend = layer->backend->name;
+  if (op.layer_count > 0) values.backend = op.layers[0].linear->backend->name;
   return WriteStruct(values, info);
+}
+
+fovea_status fovea_program_step_input(const fovea_model* model, uint32_t program, uint32_t step, uint32_t index,
+                                      uint32_t* value) {
+  if (!IsLive(model)) return FOVEA_E_HANDLE;
+  if (value == nullptr) return FOVEA_E_NULL;
+  const ProgramPlan* plan = FindPlan(model, program);
+  if (plan == nullptr || step >= plan->record->operation_count) return FOVEA_E_INDEX;
+  const Op& op = model->model.Operation(*plan->record, step);
+  if (index >= op.input_count) return FOVEA_E_INDEX;
+  *value = op.inputs[index].index;
+  return FOVEA_OK;
+}
+
+fovea_status fovea_program_step_tensor(const fovea_model* model, uint32_t program, uint32_t step, uint32_t index,
+                                       uint32_t* tensor) {
+  if (!IsLive(model)) return FOVEA_E_HANDLE;
+  if (tensor == nullptr) return FOVEA_E_NULL;
+  const ProgramPlan* plan = FindPlan(model, program);
+  if (plan == nullptr || step >= plan->record->operation_count) return FOVEA_E_INDEX;
+  const Blob& blob = model->model.blob;
+  const OperationRecord& record = blob.operations[plan->record->first_operation + step];
+  if (index >= record.tensor_count) return FOVEA_E_INDEX;
+  *tensor = blob.operands[record.first_operand + record.input_count + index];
+  return FOVEA_OK;
 }
 
 }  // extern "C"

@@ -27,7 +27,6 @@ Status Place(const void* bytes, uint64_t size, const fovea_model_options* given,
   Blob blob;
   // The checksum is read once, when the model is made.
   FOVEA_TRY(OpenBlob(bytes, size, options.skip_checksum != 0 || arena.counting(), reporter, &blob));
-  FOVEA_TRY(CheckModel(blob, reporter));
   fovea_model counted;
   *handle = arena.Take<fovea_model>(1);
   fovea_model& placed = *handle == nullptr ? counted : **handle;
@@ -53,9 +52,9 @@ Status Size(const void* bytes, uint64_t size, const fovea_model_options* options
 Status Verify(const void* bytes, uint64_t size, Reporter& reporter) {
   Blob blob;
   FOVEA_TRY(OpenBlob(bytes, size, false, reporter, &blob));
-  FOVEA_TRY(CheckModel(blob, reporter));
-  Tokenizer tokenizer;
-  return blob.text.size == 0 ? kOk : Tokenizer::Open(blob.text.data, blob.text.size, 0, reporter, &tokenizer);
+  Arena counting;
+  Model model;
+  return PlaceModel(blob, HighwayGemm(), counting, reporter, &model);
 }
 
 Status InitIn(const void* bytes, uint64_t size, const fovea_model_options* options, void* memory, uint64_t memory_size,
@@ -65,11 +64,13 @@ Status InitIn(const void* bytes, uint64_t size, const fovea_model_options* optio
   fovea_model* handle;
   FOVEA_TRY(Place(bytes, size, options, arena, reporter, &handle));
   if (!arena.ok()) return reporter.Fail(FOVEA_E_INTERNAL, "sizing and placing disagree", needed, arena.needed());
+  FOVEA_TRY(PackModel(handle->model, reporter));
   handle->mark = fovea_model::kMark;
   *model = handle;
   return kOk;
 }
 
+// Sizes first: memory that is too small stays as it is.
 Status Init(const void* bytes, uint64_t size, const fovea_model_options* options, void* memory, uint64_t memory_size,
             fovea_model** model, Reporter& reporter) {
   uint64_t needed = 0;

@@ -308,16 +308,16 @@ fovea_status fovea_session_step_pairs(const fovea_session* session, uint32_t ste
   if (pairs == nullptr) return FOVEA_E_NULL;
   const Session& s = *session->session;
   if (step >= s.program().operation_count) return FOVEA_E_INDEX;
-  const OpView view = s.model->Operation(s.program(), step);
+  const AttentionOp* op = AsAttention(s.model->Operation(s.program(), step));
   uint64_t all = 0;
-  if (OpCode(view.record->code) == OpCode::kAttention) {
-    const AttentionSpec spec = AttentionSpecOf(view);
-    const uint32_t listed = GlobalKeysInput(view);
+  if (op != nullptr) {
+    const AttentionSpec& spec = op->spec;
+    const uint32_t listed = op->global_keys;
     const uint32_t read[] = {0, 1, listed == kBlobNone ? 1 : listed};
     for (const uint32_t i : read) {
-      if (!s.spaces[view.Input(i).space].bound) return FOVEA_E_ORDER;
+      if (!s.spaces[op->inputs[i].space].bound) return FOVEA_E_ORDER;
     }
-    const auto segments = [&](uint32_t i) { return s.space_rows[view.Input(i).space].segments; };
+    const auto segments = [&](uint32_t i) { return s.space_rows[op->inputs[i].space].segments; };
     const auto length = [](const Segments& of, uint32_t i) { return of.offsets[i + 1] - of.offsets[i]; };
     const Segments keys = segments(1);
     // Spaces beside each other are bound one by one, and only a run compares them.

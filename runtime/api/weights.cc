@@ -14,7 +14,7 @@ Status FindTap(const fovea_session* handle, uint32_t tap, Reporter& reporter, co
 }
 
 fovea_weights WeightsOf(const Session& session, const Tap& tap) {
-  const OpView op = session.model->Operation(session.program(), tap.asked.step);
+  const Op& op = session.model->Operation(session.program(), tap.asked.step);
   fovea_weights weights = {};
   weights.query_rows = tap.rows;
   weights.data = tap.sink.sparse() ? nullptr : tap.sink.values;
@@ -23,8 +23,8 @@ fovea_weights WeightsOf(const Session& session, const Tap& tap) {
   weights.rows = tap.sink.row_count;
   weights.heads = tap.sink.slots();
   weights.stride = tap.sink.sparse() ? 0 : tap.sink.stride;
-  weights.query_space = op.Input(0).space;
-  weights.key_space = op.Input(1).space;
+  weights.query_space = op.inputs[0].space;
+  weights.key_space = op.inputs[1].space;
   weights.key_rows = session.space_rows[weights.key_space].rows;
   return weights;
 }

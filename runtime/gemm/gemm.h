@@ -65,6 +65,8 @@ struct GemmBackend {
   uint64_t (*packed_bytes)(const GemmShape&);
   // Fills `packed` (64-aligned). Set-up time only.
   Status (*pack)(const GemmWeights&, void* packed, Reporter&);
+  // Whether what pack would write for these weights stays inside packed_bytes: for weights that a blob has packed.
+  Status (*check_layout)(const GemmWeights&, Reporter&);
   // Identifies the bytes that pack writes on this machine with this build of the backend; never 0.
   uint64_t (*packed_layout)();
 

@@ -34,6 +34,7 @@ bool Supports(const GemmShape& shape) {
 
 uint64_t PackedBytes(const GemmShape&) { return 0; }
 Status Pack(const GemmWeights&, void*, Reporter&) { return kOk; }
+Status CheckLayout(const GemmWeights&, Reporter&) { return kOk; }
 uint64_t PackedLayout() { return 1; }
 
 uint64_t OperatorBytes(const GemmShape&) { return sizeof(HighwayOperator); }
@@ -77,8 +78,8 @@ Status Run(void* storage, const GemmWeights& weights, const void*, const GemmInp
   return kOk;
 }
 
-constexpr GemmBackend kBackend = {"highway",    kLeastColumns, Supports,     PackedBytes, Pack,
-                                  PackedLayout, OperatorBytes, MakeOperator, Run};
+constexpr GemmBackend kBackend = {"highway",   kLeastColumns, Supports,      PackedBytes,  Pack,
+                                  CheckLayout, PackedLayout,  OperatorBytes, MakeOperator, Run};
 
 }  // namespace
 

@@ -79,17 +79,29 @@ bool Supports(const GemmShape& shape) {
 
 uint64_t PackedBytes(const GemmShape& shape) { return RoundUp(shape.n, kColumns) * ColumnBytes(shape); }
 
-Status Pack(const GemmWeights& weights, void* packed, Reporter& reporter) {
-  XnnpackObject object;
+Status Refuse(const GemmWeights& weights, xnn_status status, size_t used, Reporter& reporter) {
   const uint64_t size = PackedBytes(weights.shape);
-  size_t used = 0;
-  const xnn_status status = PackWithXnnpack(weights, packed, size, &object, &used);
-  if (status == xnn_status_success) return kOk;
   if (used > size) return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK packs into more bytes than planned", used, size);
   if (status == xnn_status_invalid_parameter) {
     return reporter.Fail(FOVEA_E_BLOB, "a scale of int4 weights is not a positive normal number");
   }
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot pack these weights", xnn_status_success, status);
+}
+
+Status Pack(const GemmWeights& weights, void* packed, Reporter& reporter) {
+  XnnpackObject object;
+  size_t used = 0;
+  const xnn_status status = PackWithXnnpack(weights, packed, PackedBytes(weights.shape), &object, &used);
+  return status == xnn_status_success ? kOk : Refuse(weights, status, used, reporter);
+}
+
+// XNNPACK says how much room it wants before it packs, and then gets none.
+Status CheckLayout(const GemmWeights& weights, Reporter& reporter) {
+  XnnpackObject object;
+  size_t used = 0;
+  const xnn_status status = PackWithXnnpack(weights, nullptr, 0, &object, &used);
+  if (used != 0 && used <= PackedBytes(weights.shape)) return kOk;
+  return Refuse(weights, status, used, reporter);
 }
 
 // Packs a small matrix per type and hashes the result: whatever microkernels were chosen, they show in it.
@@ -177,8 +189,8 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   return status == xnn_status_success ? kOk : Status(FOVEA_E_INTERNAL);
 }
 
-constexpr GemmBackend kBackend = {"xnnpack",    kColumns,      Supports,     PackedBytes, Pack,
-                                  PackedLayout, OperatorBytes, MakeOperator, Run};
+constexpr GemmBackend kBackend = {"xnnpack",   kColumns,     Supports,      PackedBytes,  Pack,
+                                  CheckLayout, PackedLayout, OperatorBytes, MakeOperator, Run};
 
 }  // namespace
 

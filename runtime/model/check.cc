@@ -7,8 +7,10 @@ namespace {
 
 Status CheckMetadata(const Blob& blob, Reporter& reporter) {
   for (uint32_t i = 0; i < blob.metadata.count; ++i) {
-    if (!blob.HasString(blob.metadata[i].key) || !blob.HasString(blob.metadata[i].value)) {
-      return reporter.Fail(FOVEA_E_RECORD, "metadata refers to no string", blob.strings.size, i);
+    const auto [key, value] = blob.metadata[i];
+    if (!blob.HasString(key) || !blob.HasString(value)) {
+      return reporter.Fail(FOVEA_E_RECORD, "metadata refers to no string", blob.strings.size,
+                           blob.HasString(key) ? value : key);
     }
   }
   return kOk;
@@ -26,7 +28,8 @@ Status CheckSpaceKind(const Blob& blob, uint32_t i, Reporter& reporter) {
   const SpaceRecord& space = blob.spaces[i];
   uint32_t least_extra = 1;
   if (space.kind != SpaceKind::kStrided && (space.first != 0 || space.last != 0)) {
-    return reporter.Fail(FOVEA_E_RECORD, "only strided spaces have rows of their own at the ends", 0, space.first);
+    return reporter.Fail(FOVEA_E_RECORD, "only strided spaces have rows of their own at the ends", 0,
+                         space.first != 0 ? space.first : space.last);
   }
   switch (space.kind) {
     case SpaceKind::kInput:
@@ -61,7 +64,9 @@ Status CheckSpaces(const Blob& blob, Reporter& reporter) {
   uint32_t depth[kMaxSpaces];
   for (uint32_t i = 0; i < blob.spaces.count; ++i) {
     const SpaceRecord& space = blob.spaces[i];
-    if (!blob.HasString(space.name)) return reporter.Fail(FOVEA_E_RECORD, "space has no name", blob.strings.size, i);
+    if (!blob.HasString(space.name)) {
+      return reporter.Fail(FOVEA_E_RECORD, "space has no name", blob.strings.size, space.name);
+    }
     if (space.parent != kBlobNone && space.parent >= i) {
       return reporter.Fail(FOVEA_E_RECORD, "a space's parent must come before it", i, space.parent);
     }
@@ -109,67 +114,6 @@ Status CheckTensors(const Blob& blob, Reporter& reporter) {
     }
   }
   reporter.tensor = FOVEA_NOWHERE;
-  return kOk;
-}
-
-Status CheckOperands(const Blob& blob, const ProgramRecord& program, const OperationRecord& operation, const OpDef& def,
-                     Reporter& reporter) {
-  if (operation.input_count < def.min_inputs || operation.input_count > def.max_inputs) {
-    return reporter.Fail(FOVEA_E_RECORD, "wrong number of inputs", def.min_inputs, operation.input_count);
-  }
-  if (operation.tensor_count < def.min_tensors || operation.tensor_count > def.max_tensors) {
-    return reporter.Fail(FOVEA_E_RECORD, "wrong number of tensors", def.min_tensors, operation.tensor_count);
-  }
-  const uint64_t operands = uint64_t{operation.input_count} + operation.tensor_count;
-  if (!InBounds(operation.first_operand, operands, blob.operands.count)) {
-    return reporter.Fail(FOVEA_E_RECORD, "operands are out of range", blob.operands.count,
-                         operation.first_operand + operands);
-  }
-  for (uint32_t i = 0; i < operation.tensor_count; ++i) {
-    const uint32_t tensor = blob.operands[operation.first_operand + operation.input_count + i];
-    if (tensor != kBlobNone && tensor >= blob.tensors.count) {
-      return reporter.Fail(FOVEA_E_RECORD, "no such tensor", blob.tensors.count, tensor);
-    }
-  }
-  if (operation.output >= program.value_count) {
-    return reporter.Fail(FOVEA_E_RECORD, "no such value", program.value_count, operation.output);
-  }
-  return kOk;
-}
-
-Status CheckAttributes(const Blob& blob, const OperationRecord& operation, const OpDef& def, Reporter& reporter) {
-  if (operation.attribute_count > kMaxAttributes ||
-      !InBounds(operation.first_attribute, operation.attribute_count, blob.attributes.count)) {
-    return reporter.Fail(FOVEA_E_RECORD, "attributes are out of range", blob.attributes.count,
-                         operation.first_attribute);
-  }
-  for (uint32_t i = 0; i < operation.attribute_count; ++i) {
-    const auto [key, bits] = blob.attributes[operation.first_attribute + i];
-    if (key >= 64 || ((def.attributes >> key) & 1) == 0) {
-      return reporter.Fail(FOVEA_E_OP, "operation does not know this attribute", def.attributes, key);
-    }
-    const AttributeType type = TypeOf(Attribute(key));
-    const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
-    if (type == AttributeType::kF32 && !finite) {
-      return reporter.Fail(FOVEA_E_RECORD, "attribute is not finite", 0, key);
-    }
-    if (type == AttributeType::kFlag && bits > 1) return reporter.Fail(FOVEA_E_OP, "a flag is 0 or 1", 1, bits);
-  }
-  return kOk;
-}
-
-// The order of values (see ProgramRecord) is what guarantees that each is computed once and before it is used.
-Status CheckOrder(const Blob& blob, const ProgramRecord& program, uint32_t inputs, uint32_t i, Reporter& reporter) {
-  const OperationRecord& operation = blob.operations[program.first_operation + i];
-  if (operation.output != inputs + i) {
-    return reporter.Fail(FOVEA_E_RECORD, "an operation's output must be the next value", inputs + i, operation.output);
-  }
-  for (uint32_t k = 0; k < operation.input_count; ++k) {
-    const uint32_t input = blob.operands[operation.first_operand + k];
-    if (input >= inputs + i) {
-      return reporter.Fail(FOVEA_E_RECORD, "an operation reads a value before it is computed", inputs + i, input);
-    }
-  }
   return kOk;
 }
 
@@ -236,22 +180,6 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, const uint64_
   return kOk;
 }
 
-// Exactly one operation chooses the rows of a selected space, and it comes before all others there and in the spaces
-// that follow from it.
-Status CheckSelected(const OpView& op, const OpDef& def, uint64_t selections, uint64_t* selected, Reporter& reporter) {
-  const uint64_t bit = op.OutputSpace().kind == SpaceKind::kSelected ? uint64_t{1} << op.Output().space : 0;
-  if (bit != 0 && def.chooses != ((*selected & bit) == 0)) {
-    return reporter.Fail(FOVEA_E_RECORD, "the first operation of a selected space, and no other, must choose its rows",
-                         0, op.Output().space);
-  }
-  *selected |= bit;
-  if ((selections & ~*selected) != 0) {
-    return reporter.Fail(FOVEA_E_RECORD, "the space follows from rows that no operation has chosen yet", 0,
-                         op.Output().space);
-  }
-  return kOk;
-}
-
 Status CheckProgram(const Blob& blob, const ProgramRecord& program, const uint64_t* selections, Reporter& reporter) {
   if (!blob.HasString(program.name))
     return reporter.Fail(FOVEA_E_RECORD, "program has no name", blob.strings.size, program.name);
@@ -266,28 +194,6 @@ Status CheckProgram(const Blob& blob, const ProgramRecord& program, const uint64
     return reporter.Fail(FOVEA_E_RECORD, "every value that is no input needs one operation",
                          program.value_count - inputs, program.operation_count);
   }
-  uint64_t selected = 0;  // bit per space whose rows have been chosen
-  for (uint32_t i = 0; i < program.operation_count; ++i) {
-    reporter.step = i;
-    const OperationRecord& operation = blob.operations[program.first_operation + i];
-    const OpDef* def = FindOp(operation.code);
-    if (def == nullptr) return reporter.Fail(FOVEA_E_OP, "unknown operation", 0, operation.code);
-    if (operation.name != kBlobNone && !blob.HasString(operation.name)) {
-      return reporter.Fail(FOVEA_E_RECORD, "operation refers to no string", blob.strings.size, operation.name);
-    }
-    FOVEA_TRY(CheckOperands(blob, program, operation, *def, reporter));
-    FOVEA_TRY(CheckAttributes(blob, operation, *def, reporter));
-    FOVEA_TRY(CheckOrder(blob, program, inputs, i, reporter));
-    const OpView view{&blob, &operation, blob.values.data + program.first_value};
-    const DType made = def->keeps_type ? DType(view.Input(0).type) : def->output;
-    if (DType(view.Output().type) != made && !def->casts) {
-      return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type", static_cast<uint32_t>(made),
-                           view.Output().type);
-    }
-    FOVEA_TRY(CheckSelected(view, *def, selections[view.Output().space], &selected, reporter));
-    FOVEA_TRY(def->check(view, reporter));
-  }
-  reporter.step = FOVEA_NOWHERE;
   return kOk;
 }
 
@@ -302,7 +208,7 @@ void FindSelections(const Blob& blob, uint64_t* selections) {
   }
 }
 
-Status CheckModel(const Blob& blob, Reporter& reporter) {
+Status CheckRecords(const Blob& blob, Reporter& reporter) {
   FOVEA_TRY(CheckMetadata(blob, reporter));
   FOVEA_TRY(CheckSpaces(blob, reporter));
   FOVEA_TRY(CheckTensors(blob, reporter));

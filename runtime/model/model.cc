@@ -4,73 +4,103 @@
 
 #include "runtime/base/checked.h"
 #include "runtime/blob/strides.h"
+#include "runtime/model/layers.h"
+#include "runtime/model/lower.h"
 
 namespace fovea {
 namespace {
-
-template <typename F>
-Status ForEachOperation(const Blob& blob, F f) {
-  for (uint32_t p = 0; p < blob.programs.count; ++p) {
-    const ProgramRecord& program = blob.programs[p];
-    for (uint32_t i = 0; i < program.operation_count; ++i) {
-      const uint32_t index = program.first_operation + i;
-      FOVEA_TRY(f(OpView{&blob, &blob.operations[index], blob.values.data + program.first_value}, index, program));
-    }
-  }
-  return kOk;
-}
-
-// Whether an operation before this one has the same layer.
-bool HasEarlier(const Blob& blob, const OpView& view, uint32_t index, LayerRows rows) {
-  for (uint32_t i = 0; i < index; ++i) {
-    const OpView other{&blob, &blob.operations[i], nullptr};
-    if (other.TensorIndex(0) != view.TensorIndex(0) || other.TensorIndex(1) != view.TensorIndex(1)) continue;
-    const auto layer = FindOp(other.record->code)->layer;
-    for (uint32_t k = 0; layer != nullptr && k < kMaxLayers; ++k) {
-      const LayerRows of_other = layer(other, k);
-      if (of_other.begin == rows.begin && of_other.end == rows.end) return true;
-    }
-  }
-  return false;
-}
-
-// Calls f(weights, number) for each distinct linear layer in order of first use. Sizing has no memory to remember
-// layers in, so each is looked for among the operations before it; kMaxOperations bounds the time.
-template <typename F>
-Status ForEachLinear(const Blob& blob, F f) {
-  uint32_t count = 0;
-  return ForEachOperation(blob, [&](const OpView& view, uint32_t index, const ProgramRecord&) -> Status {
-    GemmWeights weights;
-    for (uint32_t i = 0; i < kMaxLayers && FindLayer(view, i, &weights); ++i) {
-      if (HasEarlier(blob, view, index, FindOp(view.record->code)->layer(view, i))) continue;
-      FOVEA_TRY(f(weights, count++));
-    }
-    return kOk;
-  });
-}
 
 const GemmBackend& Choose(const GemmShape& shape, const GemmBackend& preferred) {
   return preferred.supports(shape) ? preferred : HighwayGemm();
 }
 
-// The packed section that `preferred` made on a machine like this one, if its table fits the model; else null.
-const uint8_t* FindPackedSection(const Blob& blob, const GemmBackend& preferred, uint32_t linear_count) {
-  for (uint32_t i = 0; i < blob.sections.count; ++i) {
-    const SectionRecord& record = blob.sections[i];
-    if (record.kind != SectionKind::kPacked || record.layout != preferred.packed_layout()) continue;
-    const ByteRange section = blob.Section(i);
-    if (section.size / sizeof(PackedRecord) < linear_count) continue;
-    const PackedRecord* packed = reinterpret_cast<const PackedRecord*>(section.data);
-    bool fits = true;
-    const Status walked = ForEachLinear(blob, [&](const GemmWeights& weights, uint32_t k) -> Status {
-      const uint64_t bytes = Choose(weights.shape, preferred).packed_bytes(weights.shape);
-      fits = fits && packed[k].size == bytes && packed[k].offset % kBlobAlignment == 0 &&
-             InBounds(packed[k].offset, packed[k].size, section.size);
-      return kOk;
-    });
-    if (walked.ok() && fits) return section.data;
+// What the linear layers of a blob take, found while its operations are lowered.
+class LayerScan {
+ public:
+  LayerScan(const Blob& blob, const GemmBackend& preferred) : blob_(blob), preferred_(preferred), table_(blob) {
+    uint64_t layout = 0;  // computed where it is asked for
+    for (uint32_t i = 0; i < blob.sections.count; ++i) {
+      const SectionRecord& record = blob.sections[i];
+      if (record.kind != SectionKind::kPacked) continue;
+      if (layout == 0) layout = preferred.packed_layout();
+      if (record.layout == layout) fitting_ |= uint64_t{1} << i;
+    }
   }
-  return nullptr;
+
+  // Numbers the layers of an operation of the blob.
+  Status Add(uint32_t operation, Op& op, Op* const* ops, const OpView& view, Reporter& reporter) {
+    for (uint32_t i = 0; i < op.layer_count; ++i) {
+      const uint32_t known = table_.count();
+      if (!table_.Number(operation, i, op.layer_count, ops, &op.layers[i].number)) {
+        return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many linear layers", kMaxLinears, uint64_t{kMaxLinears} + 1);
+      }
+      if (table_.count() == known) continue;
+      const GemmShape shape = WeightsOf(view, op.layers[i]).shape;
+      const uint64_t bytes = Choose(shape, preferred_).packed_bytes(shape);
+      packed_bytes_ += bytes;
+      aligned_bytes_ += CheckedSize(RoundUp(bytes, kAlignment));
+      KeepFitting(known, bytes);
+    }
+    return kOk;
+  }
+
+  uint32_t count() const { return table_.count(); }
+  uint64_t packed_bytes() const { return packed_bytes_; }
+  CheckedSize aligned_bytes() const { return aligned_bytes_; }
+  // The first packed section that `preferred` made on a machine like this one and whose table fits; else null.
+  const uint8_t* packed_section() const {
+    for (uint32_t i = 0; i < blob_.sections.count; ++i) {
+      if ((fitting_ >> i & 1) != 0) return blob_.Section(i).data;
+    }
+    return nullptr;
+  }
+
+ private:
+  // Of the packed sections those whose record of this layer is right.
+  void KeepFitting(uint32_t layer, uint64_t bytes) {
+    for (uint32_t i = 0; i < blob_.sections.count; ++i) {
+      if ((fitting_ >> i & 1) == 0) continue;
+      const ByteRange section = blob_.Section(i);
+      bool fits = section.size / sizeof(PackedRecord) > layer;
+      if (fits) {
+        const PackedRecord& packed = reinterpret_cast<const PackedRecord*>(section.data)[layer];
+        fits = packed.size == bytes && packed.offset % kBlobAlignment == 0 &&
+               InBounds(packed.offset, packed.size, section.size);
+      }
+      if (!fits) fitting_ &= ~(uint64_t{1} << i);
+    }
+  }
+
+  const Blob& blob_;
+  const GemmBackend& preferred_;
+  LayerTable table_;
+  uint64_t fitting_ = 0;  // bit per section
+  static_assert(kMaxSections <= 64, "");
+  uint64_t packed_bytes_ = 0;
+  CheckedSize aligned_bytes_;
+};
+
+// All operations, one pass.
+Status LowerOperations(Arena& arena, Reporter& reporter, Model* model, LayerScan* scan) {
+  const Blob& blob = model->blob;
+  uint64_t selections[kMaxSpaces];
+  FindSelections(blob, selections);
+  model->ops = arena.Take<Op*>(blob.operations.count);
+  OpRoom room;
+  for (uint32_t p = 0; p < blob.programs.count; ++p) {
+    const ProgramRecord& program = blob.programs[p];
+    Lowerer lowerer(blob, program, selections);
+    for (uint32_t i = 0; i < program.operation_count; ++i) {
+      const uint32_t index = program.first_operation + i;
+      reporter.step = i;
+      Op* op = nullptr;
+      FOVEA_TRY(lowerer.Lower(i, arena, &room, reporter, &op));
+      FOVEA_TRY(scan->Add(index, *op, model->ops, lowerer.View(i), reporter));
+      if (model->ops != nullptr && arena.ok()) model->ops[index] = op;
+    }
+  }
+  reporter.step = FOVEA_NOWHERE;
+  return kOk;
 }
 
 uint32_t FindOrAddGemmOp(const GemmShape& shape, const GemmBackend& backend, Model* model) {
@@ -83,40 +113,50 @@ uint32_t FindOrAddGemmOp(const GemmShape& shape, const GemmBackend& backend, Mod
   return model->gemm_op_count++;
 }
 
-Status PlaceLinears(Arena& arena, Reporter& reporter, Model* model) {
-  const Blob& blob = model->blob;
-  uint32_t count = 0;
-  FOVEA_TRY(ForEachLinear(blob, [&](const GemmWeights&, uint32_t) -> Status {
-    return ++count <= kMaxLinears ? kOk
-                                  : reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many linear layers", kMaxLinears, count);
-  }));
-  model->linears = arena.Take<Linear>(count);
-  model->gemm_ops = arena.Take<GemmOp>(count);
-  model->layers_of_operation = arena.Take<uint32_t>(uint64_t{blob.operations.count} * kMaxLayers);
-  model->packed_section = FindPackedSection(blob, *model->backend, count);
-  const PackedRecord* packed_table = reinterpret_cast<const PackedRecord*>(model->packed_section);
-  FOVEA_TRY(ForEachLinear(blob, [&](const GemmWeights& weights, uint32_t k) -> Status {
-    const GemmBackend& backend = Choose(weights.shape, *model->backend);
-    const uint64_t bytes = backend.packed_bytes(weights.shape);
-    void* own = nullptr;
-    if (bytes != 0 && model->packed_section == nullptr) {
-      own = arena.TakeBytes(bytes);
-      model->packed_bytes += bytes;
+// Calls f(op, view, program) for every operation.
+template <typename F>
+void ForEachOperation(const Model& model, F f) {
+  const Blob& blob = model.blob;
+  for (uint32_t p = 0; p < blob.programs.count; ++p) {
+    const ProgramRecord& program = blob.programs[p];
+    for (uint32_t i = 0; i < program.operation_count; ++i) {
+      const uint32_t index = program.first_operation + i;
+      f(*model.ops[index], OpView{&blob, &blob.operations[index], blob.values.data + program.first_value}, program);
     }
-    if (arena.counting() || !arena.ok()) return kOk;
-    Linear& linear = model->linears[k];
-    linear = {weights, &backend, nullptr, FindOrAddGemmOp(weights.shape, backend, model)};
-    if (own != nullptr) {
-      memset(own, 0, bytes);  // padding too: the same weights give the same bytes
-      FOVEA_TRY(backend.pack(weights, own, reporter));
-      linear.packed = own;
-    } else if (bytes != 0) {
-      linear.packed = model->packed_section + packed_table[k].offset;
+  }
+}
+
+// Memory of the linear layers; where there is any, who they are and where their packed weights lie or will lie.
+void PlaceLinears(const LayerScan& scan, Arena& arena, Model* model) {
+  model->linear_count = scan.count();
+  model->linears = arena.Take<Linear>(scan.count());
+  model->gemm_ops = arena.Take<GemmOp>(scan.count());
+  model->packed_section = scan.packed_section();
+  uint8_t* own = nullptr;
+  if (model->packed_section == nullptr) {
+    model->packed_bytes = scan.packed_bytes();
+    own = static_cast<uint8_t*>(arena.TakeBytes(scan.aligned_bytes()));
+  }
+  if (arena.counting() || !arena.ok()) return;
+  const auto* table = reinterpret_cast<const PackedRecord*>(model->packed_section);
+  uint32_t known = 0;
+  ForEachOperation(*model, [&](Op& op, const OpView& view, const ProgramRecord&) {
+    for (uint32_t i = 0; i < op.layer_count; ++i) {
+      OpLayer& layer = op.layers[i];
+      layer.linear = &model->linears[layer.number];
+      if (layer.number < known) continue;  // layers are numbered in order of first use
+      const GemmWeights weights = WeightsOf(view, layer);
+      const GemmBackend& backend = Choose(weights.shape, *model->backend);
+      Linear& linear = model->linears[known];
+      linear = {weights, &backend, nullptr, FindOrAddGemmOp(weights.shape, backend, model)};
+      const uint64_t bytes = backend.packed_bytes(weights.shape);
+      if (bytes != 0) {
+        linear.packed = own != nullptr ? own : model->packed_section + table[known].offset;
+        if (own != nullptr) own += RoundUp(bytes, kAlignment);
+      }
+      ++known;
     }
-    return kOk;
-  }));
-  model->linear_count = count;
-  return kOk;
+  });
 }
 
 // A bound on the segments of a space bounds those of the space they follow from, which stands before it. Tables are as
@@ -137,58 +177,27 @@ void BoundSources(Model* model) {
   }
 }
 
-bool SameWeights(const GemmWeights& a, const GemmWeights& b) {  // equal rows may differ in scales
-  return a.rows == b.rows && a.scales == b.scales && a.bias == b.bias && a.shape.n == b.shape.n &&
-         a.shape.k == b.shape.k && a.shape.type == b.shape.type;
-}
-
 void LimitIds(uint32_t value, uint32_t most, Model* model) {
   uint32_t& limit = model->id_limits[value];
   if (limit == 0 || most < limit) limit = most;
 }
 
-// Which linear layer an operation is, how long segments may be where positions are looked up, how large ids may be.
-Status FillTables(Model* model) {
+// How long segments may be where positions are looked up, how large ids may be.
+void FillTables(Model* model) {
   const Blob& blob = model->blob;
   memset(model->max_segment_rows, 0xff, blob.spaces.count * sizeof(uint32_t));
-  memset(model->layers_of_operation, 0xff, size_t{blob.operations.count} * kMaxLayers * sizeof(uint32_t));
-  FOVEA_TRY(ForEachOperation(blob, [&](const OpView& view, uint32_t index, const ProgramRecord& program) -> Status {
-    GemmWeights weights;
-    for (uint32_t i = 0; i < kMaxLayers && FindLayer(view, i, &weights); ++i) {
-      uint32_t k = 0;
-      while (!SameWeights(model->linears[k].weights, weights)) ++k;
-      model->layers_of_operation[size_t{index} * kMaxLayers + i] = k;
+  ForEachOperation(*model, [&](const Op& op, const OpView&, const ProgramRecord& program) {
+    if (op.def->segment_limit != nullptr) {
+      const SegmentLimit limit = op.def->segment_limit(op);
+      uint32_t& bound = model->max_segment_rows[limit.space];
+      if (limit.rows < bound) bound = limit.rows;
     }
-    switch (OpCode(view.record->code)) {
-      case OpCode::kPosition:
-      case OpCode::kRotate: {
-        const uint32_t rows = view.Tensor(0).rows - view.U32(Attribute::kOffset, 0);
-        uint32_t& bound = model->max_segment_rows[view.Output().space];
-        if (rows < bound) bound = rows;
-        break;
-      }
-      case OpCode::kAttention: {
-        uint32_t& bound = model->max_segment_rows[view.Input(1).space];
-        bound = KeysOfPairBias(view) < bound ? KeysOfPairBias(view) : bound;
-        break;
-      }
-      case OpCode::kEmbed:
-        for (uint32_t i = 0; i < view.record->input_count; ++i) {
-          LimitIds(program.first_value + IdsOf(view, i), view.Tensor(i).rows, model);
-        }
-        break;
-      case OpCode::kLexical:
-        for (uint32_t i = 0; i < view.record->input_count && view.HasTensor(0); ++i) {
-          LimitIds(program.first_value + IdsOf(view, i), view.Tensor(0).width, model);
-        }
-        break;
-      default:
-        break;
+    for (uint32_t i = 0; i < op.input_count && op.def->id_limit != nullptr; ++i) {
+      const IdLimit limit = op.def->id_limit(op, i);
+      if (limit.limit != 0) LimitIds(program.first_value + limit.value, limit.limit, model);
     }
-    return kOk;
-  }));
+  });
   BoundSources(model);
-  return kOk;
 }
 
 }  // namespace
@@ -197,14 +206,35 @@ Status PlaceModel(const Blob& blob, const GemmBackend& backend, Arena& arena, Re
   *model = Model();
   model->blob = blob;
   model->backend = &backend;
-  if (!arena.counting()) model->kernels = GetKernels();
-  FOVEA_TRY(PlaceLinears(arena, reporter, model));
+  FOVEA_TRY(CheckRecords(blob, reporter));
+  LayerScan scan(blob, backend);
+  FOVEA_TRY(LowerOperations(arena, reporter, model, &scan));
+  PlaceLinears(scan, arena, model);
   model->id_limits = arena.Take<uint32_t>(blob.values.count);
   model->max_segment_rows = arena.Take<uint32_t>(blob.spaces.count);
-  if (!arena.counting() && arena.ok()) FOVEA_TRY(FillTables(model));
+  if (!arena.counting() && arena.ok()) {
+    model->kernels = GetKernels();
+    FillTables(model);
+  }
   if (blob.text.size != 0) {
     FOVEA_TRY(Tokenizer::Open(blob.text.data, blob.text.size, 0, reporter, &model->tokenizer));
     model->has_text = true;
+  }
+  return kOk;
+}
+
+Status PackModel(Model& model, Reporter& reporter) {
+  for (uint32_t i = 0; i < model.linear_count; ++i) {
+    const Linear& linear = model.linears[i];
+    if (linear.packed == nullptr) continue;
+    if (model.packed_section != nullptr) {
+      FOVEA_TRY(linear.backend->check_layout(linear.weights, reporter));
+      continue;
+    }
+    void* packed = const_cast<void*>(linear.packed);  // the model's own memory
+    // Padding too: the same weights give the same bytes.
+    memset(packed, 0, static_cast<size_t>(linear.backend->packed_bytes(linear.weights.shape)));
+    FOVEA_TRY(linear.backend->pack(linear.weights, packed, reporter));
   }
   return kOk;
 }

@@ -1,5 +1,5 @@
 // A checked blob with what running it needs once: tables that follow from it, and packed weights. Immutable after
-// OpenModel.
+// PlaceModel.
 #ifndef FOVEA_RUNTIME_MODEL_MODEL_H_
 #define FOVEA_RUNTIME_MODEL_MODEL_H_
 
@@ -13,14 +13,6 @@
 #include "runtime/text/tokenizer.h"
 
 namespace fovea {
-
-// A linear layer: distinct rows of a pair of weight and bias tensor, nearly always all of them.
-struct Linear {
-  GemmWeights weights;
-  const GemmBackend* backend;
-  const void* packed;  // null: used in place
-  uint32_t op;         // in Model::gemm_ops
-};
 
 // An operator that a worker needs: linear layers of one shape and backend share it.
 struct GemmOp {
@@ -36,7 +28,7 @@ struct Model {
   uint32_t linear_count;
   GemmOp* gemm_ops;
   uint32_t gemm_op_count;
-  uint32_t* layers_of_operation;  // [operations][kMaxLayers] of `linears`, kBlobNone where there is none
+  Op** ops;                       // [operations of the blob], lowered
   uint32_t* id_limits;            // [values], exclusive upper bound of ids; 0 for others
   uint32_t* max_segment_rows;     // [spaces], what position tables allow; 0xffffffff: any
   uint64_t packed_bytes;          // in the model's own memory
@@ -44,26 +36,21 @@ struct Model {
   Tokenizer tokenizer;
   bool has_text;
 
-  // Layer i of an operation, counted in the blob; null if it has none.
-  const Linear* Layer(uint32_t operation, uint32_t i) const {
-    const uint32_t layer = layers_of_operation[uint64_t{operation} * kMaxLayers + i];
-    return layer == kBlobNone ? nullptr : &linears[layer];
-  }
-  OpView Operation(const ProgramRecord& program, uint32_t i) const {
-    return {&blob, &blob.operations[program.first_operation + i], blob.values.data + program.first_value};
-  }
+  const Op& Operation(const ProgramRecord& program, uint32_t i) const { return *ops[program.first_operation + i]; }
 };
 
-// Every record refers only to what exists and every operation's shapes fit. Uses no memory; linear in the records.
-Status CheckModel(const Blob& blob, Reporter& reporter);
+// Records other than operations refer only to what exists. Uses no memory; linear in the records.
+Status CheckRecords(const Blob& blob, Reporter& reporter);
 
 // For each space of a checked table a bit for each selected space that it is, or that it follows from, which an
 // operation must have chosen before the space has rows. 0: its rows are known when a run begins.
 void FindSelections(const Blob& blob, uint64_t* selections);
 
-// Places a model in `arena` and packs its weights. With a counting arena only sizes are meaningful afterwards. `blob`
-// has passed CheckModel. Linear layers that `backend` does not support go to HighwayGemm().
+// Checks a blob and places its model in `arena`, in one pass over the operations. With a counting arena, or one that
+// runs out, only the size is meaningful afterwards. Linear layers that `backend` does not support go to HighwayGemm().
 Status PlaceModel(const Blob& blob, const GemmBackend& backend, Arena& arena, Reporter& reporter, Model* model);
+// Packs the weights of a model that has been placed, or checks those that the blob has packed.
+Status PackModel(Model& model, Reporter& reporter);
 
 }  // namespace fovea
 

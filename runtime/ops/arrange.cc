@@ -9,6 +9,9 @@
 namespace fovea {
 namespace {
 
+// Operations before one that its table is compared with, at most.
+constexpr uint32_t kMaxCompared = 4096;
+
 // Rows that a piece has on either side.
 struct Piece {
   uint32_t from, to;
@@ -40,33 +43,42 @@ bool FindPiece(const OpView& op, Piece* piece) {
 
 uint64_t TableBytes(const TensorRecord& table) { return table.rows * RowBytes(DType::kI32, table.width); }
 
-// Calls f(view) for the operations of this kind that stand before `op` in the blob and so are known to be right.
+// Calls f(view) for the operations of this kind that stand before `op` in the blob, and so are known to be right, the
+// nearest first, until it says that it has seen enough.
 template <typename F>
 Status ForEachEarlier(const OpView& op, F f) {
   const Blob& blob = *op.blob;
-  for (uint32_t p = 0; p < blob.programs.count; ++p) {
+  for (uint32_t p = blob.programs.count; p-- > 0;) {
     const ProgramRecord& program = blob.programs[p];
-    for (uint32_t i = 0; i < program.operation_count; ++i) {
-      const OperationRecord* record = &blob.operations[program.first_operation + i];
-      if (record == op.record) return kOk;
-      if (OpCode(record->code) == OpCode::kArrange) {
-        FOVEA_TRY(f(OpView{&blob, record, blob.values.data + program.first_value}));
-      }
+    const OperationRecord* first = &blob.operations[program.first_operation];
+    if (first > op.record) continue;
+    const OperationRecord* record = first + program.operation_count;
+    if (record > op.record) record = op.record;
+    while (record-- > first) {
+      if (OpCode(record->code) != OpCode::kArrange) continue;
+      bool enough = false;
+      FOVEA_TRY(f(OpView{&blob, record, blob.values.data + program.first_value}, &enough));
+      if (enough) return kOk;
     }
   }
   return kOk;
 }
 
 // Every index is -1 or a row that a piece of the input has. However many operations share a table it is read once for
-// each size of pieces at most: tables that overlap must be the same bytes.
+// each size of pieces at most: tables that overlap must be the same bytes. What an earlier operation with this table
+// was compared with needs no second look.
 Status CheckIndices(const OpView& op, uint32_t rows, Reporter& reporter) {
   const TensorRecord& table = op.Tensor(0);
   bool known = false;
-  FOVEA_TRY(ForEachEarlier(op, [&](const OpView& earlier) -> Status {
+  uint32_t compared = 0;
+  FOVEA_TRY(ForEachEarlier(op, [&](const OpView& earlier, bool* enough) -> Status {
     const TensorRecord& other = earlier.Tensor(0);
+    if (++compared > kMaxCompared) {
+      return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many tables of indices", kMaxCompared, compared);
+    }
     if (other.data == table.data && TableBytes(other) == TableBytes(table)) {
       Piece piece;
-      known = known || (FindPiece(earlier, &piece) && piece.from <= rows);
+      *enough = known = FindPiece(earlier, &piece) && piece.from <= rows;
       return kOk;
     }
     if (other.data >= table.data + TableBytes(table) || table.data >= other.data + TableBytes(other)) return kOk;
@@ -84,38 +96,44 @@ Status CheckIndices(const OpView& op, uint32_t rows, Reporter& reporter) {
   return kOk;
 }
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckF32(op, 0, reporter));
-  Piece piece;
-  if (!FindPiece(op, &piece)) {
+struct ArrangeOp : Op {
+  Piece piece{};
+  const int32_t* indices = nullptr;  // [piece.to, columns]
+  uint32_t columns = 0;
+};
+
+Status Lower(const OpView& view, Reporter& reporter, ArrangeOp* op) {
+  FOVEA_TRY(CheckF32(view, 0, reporter));
+  const uint32_t width = op->inputs[0].width;
+  if (!FindPiece(view, &op->piece)) {
     return reporter.Fail(FOVEA_E_SHAPE, "input and output must nest in one space, with fixed segments below it",
-                         op.Output().space, op.Input(0).space);
+                         op->output.space, op->inputs[0].space);
   }
-  if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "arrange has no table");
-  reporter.tensor = op.TensorIndex(0);
-  const TensorRecord& table = op.Tensor(0);
+  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "arrange has no table");
+  reporter.tensor = view.TensorIndex(0);
+  const TensorRecord& table = view.Tensor(0);
   if (DType(table.type) != DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "table must be i32", 4, table.type);
-  if (table.rows != piece.to) {
-    return reporter.Fail(FOVEA_E_SHAPE, "table must have a row for each row of the output", piece.to, table.rows);
+  if (table.rows != op->piece.to) {
+    return reporter.Fail(FOVEA_E_SHAPE, "table must have a row for each row of the output", op->piece.to, table.rows);
   }
-  if (uint64_t{table.width} * op.Input(0).width != op.Output().width) {
+  if (uint64_t{table.width} * width != op->output.width) {
     return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as a row of the table has input rows",
-                         uint64_t{table.width} * op.Input(0).width, op.Output().width);
+                         uint64_t{table.width} * width, op->output.width);
   }
-  FOVEA_TRY(CheckIndices(op, piece.from, reporter));
+  FOVEA_TRY(CheckIndices(view, op->piece.from, reporter));
   reporter.tensor = FOVEA_NOWHERE;
+  op->indices = view.Indices(0);
+  op->columns = table.width;
   return kOk;
 }
 
-Status Run(const OpRun& run) {
-  const OpView& op = run.view;
-  const size_t width = op.Input(0).width, columns = op.Tensor(0).width;
-  Piece piece;
-  if (!FindPiece(op, &piece)) return kOk;  // the check would have refused it
+Status Run(const ArrangeOp& op, const OpRun& run) {
+  const size_t width = op.inputs[0].width, columns = op.columns;
+  const Piece piece = op.piece;
   float* y = run.output;
   for (uint32_t row = run.row_begin; row < run.row_end; ++row) {
     const float* x = run.Input(0) + size_t{row / piece.to} * piece.from * width;
-    const int32_t* indices = op.Indices(0) + size_t{row % piece.to} * columns;
+    const int32_t* indices = op.indices + size_t{row % piece.to} * columns;
     for (size_t i = 0; i < columns; ++i, y += width) {
       if (indices[i] < 0) {
         memset(y, 0, width * sizeof(float));
@@ -129,6 +147,6 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kArrangeOp = {1, 1, 1, 1, OpAttributes(), 1u << 0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kArrangeOp = DefineOp<Lower, Run>().Inputs(1, 1).Tensors(1, 1).ReadsWhole(0);
 
 }  // namespace fovea

@@ -1,10 +1,11 @@
 // Attention over the keys of a segment; runtime/attention does the work.
+#include "runtime/ops/attention.h"
+
 #include <math.h>
 
 #include <algorithm>
 
 #include "runtime/attention/check.h"
-#include "runtime/ops/op.h"
 
 namespace fovea {
 namespace {
@@ -19,30 +20,27 @@ enum : uint32_t {
   kRelativeKeys,
   kRelativeQueries,
   kBuckets,
+  kTensors,  // how many
 };
+constexpr uint32_t kAttentionInputs = 8;  // with all that attributes ask for
 
 // Buckets of one operation: they are read to the end when it is checked.
 constexpr uint32_t kMostBuckets = 1u << 14;
 
-// Inputs after q, k and v, in this order.
-struct ExtraInputs {
-  explicit ExtraInputs(const OpView& op) {
-    if (op.Flag(Attribute::kKeyBias)) key_bias = count++;
-    if (op.Flag(Attribute::kGlobalKeys)) global_keys = count++;
-    if (op.U32(Attribute::kRounds, 0) != 0) clusters = count++;
-    if (op.Choice(Attribute::kCenters, Centers::kNone) != Centers::kNone) centers = count++;
-    if (op.U32(Attribute::kPairBias, 0) != 0) pair_bias = count++;
-  }
-  uint32_t key_bias = kBlobNone, global_keys = kBlobNone, clusters = kBlobNone, centers = kBlobNone;
-  uint32_t pair_bias = kBlobNone;
+// The inputs after q, k and v stand in this order. Returns how many inputs there are in all.
+uint32_t FindExtraInputs(const OpView& view, AttentionOp* op) {
   uint32_t count = 3;
-};
-
-// Keys sorted in rounds: a tile of neighbouring rows would see nearly all chunks of them.
-bool ByHeads(const OpView& op) { return op.U32(Attribute::kRounds, 0) > 0; }
+  if (view.Flag(Attribute::kKeyBias)) op->key_bias = count++;
+  if (view.Flag(Attribute::kGlobalKeys)) op->global_keys = count++;
+  if (view.U32(Attribute::kRounds, 0) != 0) op->clusters = count++;
+  if (view.Choice(Attribute::kCenters, Centers::kNone) != Centers::kNone) op->centers = count++;
+  op->pair_bias_heads = view.U32(Attribute::kPairBias, 0);
+  if (op->pair_bias_heads != 0) op->pair_bias = count++;
+  return count;
+}
 
 // In rounds of sorted keys, or in chunks of keys as they stand.
-bool Clustered(const OpView& op) { return ByHeads(op) || op.U32(Attribute::kChunk, 0) > 0; }
+bool Clustered(const OpView& op) { return op.U32(Attribute::kRounds, 0) > 0 || op.U32(Attribute::kChunk, 0) > 0; }
 
 const int32_t* Integers(const OpView& op, uint32_t i) { return op.HasTensor(i) ? op.Indices(i) : nullptr; }
 
@@ -58,35 +56,35 @@ Status CheckIntegers(const OpView& op, uint32_t i, uint32_t rows, uint32_t width
   return kOk;
 }
 
-// Enumerations, and what no field of the spec says.
-Status CheckNames(const OpView& op, Reporter& reporter) {
-#define FOVEA_NUMBER(part, field, Name, least, most)
-#define FOVEA_REAL(part, field, Name)
-#define FOVEA_FLAG(part, field, Name)
+// Fields of the spec that are attributes as they stand, and what no field of it says.
+Status ReadFields(const OpView& op, Reporter& reporter, AttentionSpec* spec) {
+#define FOVEA_NUMBER(part, field, Name, least, most) spec->part.field = op.U32(Attribute::k##Name, least);
+#define FOVEA_REAL(part, field, Name) spec->part.field = op.F32(Attribute::k##Name, 0.0f);
+#define FOVEA_FLAG(part, field, Name) spec->part.field = op.Flag(Attribute::k##Name);
 #define FOVEA_CHOICE(part, field, Name, Enum) \
-  FOVEA_TRY(CheckChoice<Enum>(op, Attribute::k##Name, "unknown " #field " of " #part, reporter));
+  FOVEA_TRY(ReadChoice(op, Attribute::k##Name, "unknown " #field " of " #part, reporter, &spec->part.field));
 #include "runtime/blob/attention_fields.inc"
 #undef FOVEA_NUMBER
 #undef FOVEA_REAL
 #undef FOVEA_FLAG
 #undef FOVEA_CHOICE
-  const Activation weighting = op.Choice(Attribute::kActivation, Activation::kNone);
-  if (!Weighs(weighting)) {
-    return reporter.Fail(FOVEA_E_OP, "this activation does not weigh scores", 0, static_cast<uint32_t>(weighting));
+  if (!Weighs(spec->weighting.kind)) {
+    return reporter.Fail(FOVEA_E_OP, "this activation does not weigh scores", 0,
+                         static_cast<uint32_t>(spec->weighting.kind));
   }
-  FOVEA_TRY(CheckChoice<PatternKind>(op, Attribute::kPattern, "unknown attention pattern", reporter));
-  const PatternKind kind = op.Choice(Attribute::kPattern, PatternKind::kFull);
+  PatternKind kind = PatternKind::kFull;
+  FOVEA_TRY(ReadChoice(op, Attribute::kPattern, "unknown attention pattern", reporter, &kind));
   if (kind != PatternKind::kWindow && (op.Has(Attribute::kLeft) || op.Has(Attribute::kRight))) {
     return reporter.Fail(FOVEA_E_OP, "sides of a window need the window pattern",
                          static_cast<uint32_t>(PatternKind::kWindow), static_cast<uint32_t>(kind));
   }
-  if (op.Choice(Attribute::kOrigin, Origin::kZero) == Origin::kStarts) {
+  if (spec->positions.origin == Origin::kStarts) {
     return reporter.Fail(FOVEA_E_OP, "nothing in a program says where segments start");
   }
   return kOk;
 }
 
-// Types and shapes of tensors, as AttentionSpecOf reads them, and a number that would mean a default there. The others
+// Types and shapes of tensors, as they become parts of the spec, and a number that would mean a default there. The others
 // are CheckAttentionSpec's.
 Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& reporter) {
   FOVEA_TRY(CheckIntegers(op, kHeadWindows, heads, 3, reporter));
@@ -123,11 +121,7 @@ Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& re
   return CheckIntegers(op, kCoordinates, 0, 0, reporter);
 }
 
-Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
-  const ExtraInputs extra(op);
-  if (op.record->input_count != extra.count) {
-    return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", extra.count, op.record->input_count);
-  }
+Status CheckExtraInputs(const OpView& op, const AttentionOp& extra, uint32_t heads, Reporter& reporter) {
   const uint32_t keys = op.Input(1).space;
   if (extra.key_bias != kBlobNone) {
     const ValueRecord& bias = op.Input(extra.key_bias);
@@ -151,7 +145,7 @@ Status CheckExtraInputs(const OpView& op, uint32_t heads, Reporter& reporter) {
   }
   if (extra.pair_bias != kBlobNone) {
     const ValueRecord& pairs = op.Input(extra.pair_bias);
-    const uint32_t of = op.U32(Attribute::kPairBias, 0);
+    const uint32_t of = extra.pair_bias_heads;
     if (DType(pairs.type) != DType::kF32 || pairs.space != op.Input(0).space || (of != 1 && of != heads) ||
         pairs.width % of != 0 || pairs.width / of < CertainRows(*op.blob, op.InputSpace(1))) {
       return reporter.Fail(FOVEA_E_SHAPE, "bias of pairs needs a number for each key of the segment, or one a head",
@@ -194,94 +188,17 @@ Status CheckScales(const OpView& op, uint32_t i, uint32_t heads, Reporter& repor
   return reporter.Fail(FOVEA_E_SHAPE, "int8 keys and values need a scale for each head", heads, parts);
 }
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckF32(op, 0, reporter));
-  DType key_type;
-  if (!FindKeyType(op, &key_type)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "keys and values are of one type: f32, f16, bf16 or int8", op.Input(1).type,
-                         op.Input(2).type);
+// How a query finds its keys, from the spaces of both.
+bool FindPairing(const OpView& op, Pairing* pairing) {
+  const uint32_t query = op.Input(0).space, key = op.Input(1).space;
+  const uint32_t query_parent = op.blob->spaces[query].parent, key_parent = op.blob->spaces[key].parent;
+  if (query == key || (query_parent == key_parent && query_parent != kBlobNone)) {
+    *pairing = Pairing::kPaired;
+    return true;
   }
-  const ValueRecord &q = op.Input(0), &k = op.Input(1), &v = op.Input(2);
-  Pairing pairing;
-  if (q.space != op.Output().space || k.space != v.space || !FindPairing(op, &pairing)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "spaces of queries, keys, values and output do not fit", q.space, k.space);
-  }
-  const uint32_t heads = op.U32(Attribute::kHeads, 1), kv_heads = op.U32(Attribute::kKvHeads, heads);
-  if (heads == 0 || kv_heads == 0 || heads % kv_heads != 0 || q.width % heads != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide each other or the width", heads, kv_heads);
-  }
-  const uint32_t d_k = q.width / heads;
-  if (k.width != uint64_t{kv_heads} * d_k) {
-    return reporter.Fail(FOVEA_E_SHAPE, "keys have the wrong width", uint64_t{kv_heads} * d_k, k.width);
-  }
-  if (v.width % kv_heads != 0 || op.Output().width != uint64_t{heads} * (v.width / kv_heads)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "values and output have widths that do not fit", op.Output().width, v.width);
-  }
-  for (uint32_t i = 1; i < 3 && key_type == DType::kI8; ++i) FOVEA_TRY(CheckScales(op, i, kv_heads, reporter));
-  FOVEA_TRY(CheckNames(op, reporter));
-  FOVEA_TRY(CheckTensors(op, heads, d_k, reporter));
-  FOVEA_TRY(CheckExtraInputs(op, heads, reporter));
-  return CheckAttentionSpec(AttentionSpecOf(op), FOVEA_E_SHAPE, reporter);
+  *pairing = Pairing::kParent;
+  return key_parent == query;
 }
-
-uint64_t Scratch(const OpView& op, uint32_t tile_rows) { return AttentionScratchBytes(AttentionSpecOf(op), tile_rows); }
-
-// Heads of keys or values as they lie in input i, and their scales.
-void SetRows(const OpRun& run, uint32_t i, uint32_t heads, uint32_t width, HeadRows* rows, HeadRows* scales) {
-  const DType type = DType(run.view.Input(i).type);
-  const auto* data = static_cast<const uint8_t*>(run.inputs[i]);
-  const size_t row_bytes = run.view.InputRowBytes(i);
-  if (type == DType::kI8) *scales = {data, row_bytes, sizeof(float), 0};
-  const size_t before = type == DType::kI8 ? heads * sizeof(float) : 0;
-  *rows = {data + before, row_bytes, static_cast<size_t>(RowBytes(type, width)), 0};
-}
-
-Status Run(const OpRun& run) {
-  const AttentionSpec spec = AttentionSpecOf(run.view);
-  const ExtraInputs extra(run.view);
-  AttentionCall call{};
-  call.spec = &spec;
-  call.query_segments = run.spaces[run.view.Input(0).space].segments;
-  call.key_segments = run.spaces[run.view.Input(1).space].segments;
-  call.row_begin = run.row_begin;
-  call.row_end = run.row_end;
-  call.head_begin = run.head_begin;
-  call.head_end = run.head_end;
-  call.tile_rows = run.tile_rows;
-  const size_t before = ByHeads(run.view) ? run.row_begin : 0;  // rows of inputs and output
-  call.q = DenseHeads<const void>(run.Input(0) + before * spec.heads * spec.d_k, spec.heads, spec.d_k);
-  FindKeyType(run.view, &call.key_type);
-  SetRows(run, 1, spec.kv_heads, spec.d_k, &call.k, &call.k_scales);
-  SetRows(run, 2, spec.kv_heads, spec.d_v, &call.v, &call.v_scales);
-  call.out = DenseHeads<void>(run.output + before * spec.heads * spec.d_v, spec.heads, spec.d_v);
-  if (extra.key_bias != kBlobNone) {
-    const uint32_t width = run.view.Input(extra.key_bias).width;
-    call.key_bias = {run.Input(extra.key_bias), width * sizeof(float), width > 1 ? sizeof(float) : 0, 0};
-  }
-  if (extra.global_keys != kBlobNone) {
-    call.global_keys = reinterpret_cast<const uint32_t*>(run.Indices(extra.global_keys));
-    call.global_key_segments = run.SegmentsOf(run.view.Input(extra.global_keys));
-  }
-  if (extra.clusters != kBlobNone) {
-    const size_t columns = size_t{spec.heads} * spec.pattern.rounds;
-    call.clusters = {run.Indices(extra.clusters), run.Indices(extra.clusters) + columns, 2 * columns};
-  }
-  if (extra.centers != kBlobNone) {
-    call.centers = run.Input(extra.centers);
-    call.center_stride = sizeof(float);
-  }
-  if (extra.pair_bias != kBlobNone) {
-    const uint32_t of = run.view.U32(Attribute::kPairBias, 0), width = run.view.Input(extra.pair_bias).width;
-    const size_t row = width * sizeof(float);
-    call.pair_bias = {run.Input(extra.pair_bias), false, width / of, row, of > 1 ? row / of : 0, PairBias::kByRow};
-  }
-  call.weights = run.weights;
-  call.scratch = run.scratch;
-  RunAttention(*run.kernels, call);
-  return kOk;
-}
-
-double Flops(const OpView&) { return 0; }  // per key, see AttentionSpecOf
 
 // What of a pattern is no plain field.
 void LowerPattern(const OpView& op, uint32_t heads, Pattern* pattern) {
@@ -324,84 +241,162 @@ void LowerScore(const OpView& op, const AttentionSpec& spec, ScorePart* score) {
   table(kRelativeQueries, &relative.queries, &relative.queries_type);
 }
 
-// Attributes that become fields of the spec as they are.
-#define FOVEA_NUMBER(part, field, Name, least, most) | OpAttributes(Attribute::k##Name)
-#define FOVEA_REAL(part, field, Name) | OpAttributes(Attribute::k##Name)
-#define FOVEA_FLAG(part, field, Name) | OpAttributes(Attribute::k##Name)
-#define FOVEA_CHOICE(part, field, Name, Enum) | OpAttributes(Attribute::k##Name)
-constexpr auto kPlainFields = OpAttributes()
+// Everything of the spec but its plain fields.
+void LowerSpec(const OpView& op, AttentionSpec* spec) {
+  LowerPattern(op, spec->heads, &spec->pattern);
+  LowerScore(op, *spec, &spec->score);
+  if (!op.HasTensor(kCoordinates)) return;
+  spec->positions.coordinates = Integers(op, kCoordinates);
+  spec->positions.coordinate_sets = op.Tensor(kCoordinates).rows;
+  spec->positions.coordinate_positions = op.Tensor(kCoordinates).width;
+}
+
+// Spaces, heads and widths of queries, keys and values.
+Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
+  FOVEA_TRY(CheckF32(view, 0, reporter));
+  if (!FindKeyType(view, &op->key_type)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "keys and values are of one type: f32, f16, bf16 or int8", view.Input(1).type,
+                         view.Input(2).type);
+  }
+  AttentionSpec& spec = op->spec;
+  const OpValue &q = op->inputs[0], &k = op->inputs[1], &v = op->inputs[2];
+  if (q.space != op->output.space || k.space != v.space || !FindPairing(view, &spec.pairing)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "spaces of queries, keys, values and output do not fit", q.space, k.space);
+  }
+  const uint32_t heads = view.U32(Attribute::kHeads, 1), kv_heads = view.U32(Attribute::kKvHeads, heads);
+  if (heads == 0 || kv_heads == 0 || heads % kv_heads != 0 || q.width % heads != 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide each other or the width", heads, kv_heads);
+  }
+  spec.heads = op->heads = heads;
+  spec.kv_heads = op->kv_heads = kv_heads;
+  spec.d_k = q.width / heads;
+  if (k.width != uint64_t{kv_heads} * spec.d_k) {
+    return reporter.Fail(FOVEA_E_SHAPE, "keys have the wrong width", uint64_t{kv_heads} * spec.d_k, k.width);
+  }
+  spec.d_v = v.width / kv_heads;
+  if (v.width % kv_heads != 0 || op->output.width != uint64_t{heads} * spec.d_v) {
+    return reporter.Fail(FOVEA_E_SHAPE, "values and output have widths that do not fit", op->output.width, v.width);
+  }
+  for (uint32_t i = 1; i < 3 && op->key_type == DType::kI8; ++i) FOVEA_TRY(CheckScales(view, i, kv_heads, reporter));
+  return kOk;
+}
+
+Status Lower(const OpView& view, Reporter& reporter, AttentionOp* op) {
+  FOVEA_TRY(LowerShapes(view, reporter, op));
+  FOVEA_TRY(ReadFields(view, reporter, &op->spec));
+  FOVEA_TRY(CheckTensors(view, op->heads, op->spec.d_k, reporter));
+  const uint32_t inputs = FindExtraInputs(view, op);
+  if (op->input_count != inputs) {
+    return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", inputs, op->input_count);
+  }
+  FOVEA_TRY(CheckExtraInputs(view, *op, op->heads, reporter));
+  LowerSpec(view, &op->spec);
+  // A tile of neighbouring rows would see nearly all chunks of sorted keys.
+  if (op->clusters != kBlobNone) op->unit = Unit::kHeads;
+  return CheckAttentionSpec(op->spec, FOVEA_E_SHAPE, reporter);
+}
+
+uint64_t Scratch(const AttentionOp& op, uint32_t tile_rows) { return AttentionScratchBytes(op.spec, tile_rows); }
+
+void Place(const AttentionOp& op, uint32_t tile_rows, void* memory) {
+  new (memory) AttentionLayout(LayOutAttention(op.spec, tile_rows));
+}
+
+// A segment has no more keys than the bias of pairs has entries for.
+SegmentLimit MostRows(const AttentionOp& op) {
+  const uint32_t keys = op.pair_bias == kBlobNone ? UINT32_MAX : op.inputs[op.pair_bias].width / op.pair_bias_heads;
+  return {op.keys().space, keys};
+}
+
+// Heads of keys or values as they lie from `data` on, and their scales.
+void SetRows(const OpValue& value, const void* data, uint32_t heads, HeadRows* rows, HeadRows* scales) {
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  const bool scaled = value.type == DType::kI8;
+  if (scaled) *scales = {bytes, value.row_bytes, sizeof(float), 0};
+  *rows = {bytes + (scaled ? heads * sizeof(float) : 0), value.row_bytes,
+           static_cast<size_t>(RowBytes(value.type, value.width / heads)), 0};
+}
+
+// The inputs after q, k and v.
+void SetExtraInputs(const AttentionOp& op, const OpRun& run, AttentionCall* call) {
+  if (op.key_bias != kBlobNone) {
+    const uint32_t width = op.inputs[op.key_bias].width;
+    call->key_bias = {run.Input(op.key_bias), width * sizeof(float), width > 1 ? sizeof(float) : 0, 0};
+  }
+  if (op.global_keys != kBlobNone) {
+    call->global_keys = reinterpret_cast<const uint32_t*>(run.Indices(op.global_keys));
+    call->global_key_segments = run.SegmentsOf(op.inputs[op.global_keys]);
+  }
+  if (op.clusters != kBlobNone) {
+    const size_t columns = size_t{op.heads} * op.spec.pattern.rounds;
+    call->clusters = {run.Indices(op.clusters), run.Indices(op.clusters) + columns, 2 * columns};
+  }
+  if (op.centers != kBlobNone) {
+    call->centers = run.Input(op.centers);
+    call->center_stride = sizeof(float);
+  }
+  if (op.pair_bias != kBlobNone) {
+    const uint32_t of = op.pair_bias_heads, width = op.inputs[op.pair_bias].width;
+    const size_t row = width * sizeof(float);
+    call->pair_bias = {run.Input(op.pair_bias), false, width / of, row, of > 1 ? row / of : 0, PairBias::kByRow};
+  }
+}
+
+Status Run(const AttentionOp& op, const OpRun& run) {
+  const AttentionSpec& spec = op.spec;
+  AttentionCall call{};
+  call.spec = &spec;
+  call.layout = static_cast<const AttentionLayout*>(run.placed);
+  call.query_segments = run.SegmentsOf(op.queries());
+  call.key_segments = run.SegmentsOf(op.keys());
+  call.row_begin = run.row_begin;
+  call.row_end = run.row_end;
+  call.head_begin = run.head_begin;
+  call.head_end = run.head_end;
+  call.tile_rows = run.tile_rows;
+  const size_t before = op.unit == Unit::kHeads ? run.row_begin : 0;  // rows of inputs and output
+  call.q = DenseHeads<const void>(run.Input(0) + before * spec.heads * spec.d_k, spec.heads, spec.d_k);
+  call.key_type = op.key_type;
+  SetRows(op.inputs[1], run.inputs[1], spec.kv_heads, &call.k, &call.k_scales);
+  SetRows(op.inputs[2], run.inputs[2], spec.kv_heads, &call.v, &call.v_scales);
+  call.out = DenseHeads<void>(run.output + before * spec.heads * spec.d_v, spec.heads, spec.d_v);
+  SetExtraInputs(op, run, &call);
+  call.weights = run.weights;
+  call.scratch = run.scratch;
+  RunAttention(*run.kernels, call);
+  return kOk;
+}
+
+double Flops(const AttentionOp&) { return 0; }  // per key, see AttentionSpec
+
+#define FOVEA_NUMBER(part, field, Name, least, most) Attribute::k##Name,
+#define FOVEA_REAL(part, field, Name) Attribute::k##Name,
+#define FOVEA_FLAG(part, field, Name) Attribute::k##Name,
+#define FOVEA_CHOICE(part, field, Name, Enum) Attribute::k##Name,
+constexpr Attribute kAttributes[] = {
 #include "runtime/blob/attention_fields.inc"
-    ;
+    Attribute::kHeads, Attribute::kKvHeads,      Attribute::kScale,      Attribute::kPattern, Attribute::kLeft,
+    Attribute::kRight, Attribute::kLayoutByHead, Attribute::kGlobalKeys, Attribute::kKeyBias, Attribute::kPairBias};
 #undef FOVEA_NUMBER
 #undef FOVEA_REAL
 #undef FOVEA_FLAG
 #undef FOVEA_CHOICE
-
-constexpr OpDef Define() {
-  OpDef def = {
-      3,
-      7,
-      0,
-      8,
-      kPlainFields | OpAttributes(Attribute::kHeads, Attribute::kKvHeads, Attribute::kScale, Attribute::kPattern,
-                                  Attribute::kLeft, Attribute::kRight, Attribute::kLayoutByHead, Attribute::kGlobalKeys,
-                                  Attribute::kKeyBias, Attribute::kPairBias),
-      ~1u,
-      Check,
-      Scratch,
-      Run,
-      Flops};
-  def.by_heads = ByHeads;
-  def.share = Share::kHeads;
-  return def;
-}
 
 }  // namespace
 
-bool FindPairing(const OpView& op, Pairing* pairing) {
-  const uint32_t query = op.Input(0).space, key = op.Input(1).space;
-  const uint32_t query_parent = op.blob->spaces[query].parent, key_parent = op.blob->spaces[key].parent;
-  if (query == key || (query_parent == key_parent && query_parent != kBlobNone)) {
-    *pairing = Pairing::kPaired;
-    return true;
-  }
-  *pairing = Pairing::kParent;
-  return key_parent == query;
+const AttentionOp* AsAttention(const Op& op) {
+  return op.def == FindOp(static_cast<uint32_t>(OpCode::kAttention)) ? static_cast<const AttentionOp*>(&op) : nullptr;
 }
 
-AttentionSpec AttentionSpecOf(const OpView& op) {
-  AttentionSpec spec{};
-  spec.heads = op.U32(Attribute::kHeads, 1);
-  spec.kv_heads = op.U32(Attribute::kKvHeads, spec.heads);
-  spec.d_k = op.Input(0).width / spec.heads;
-  spec.d_v = op.Input(2).width / spec.kv_heads;
-  FindPairing(op, &spec.pairing);
-#define FOVEA_NUMBER(part, field, Name, least, most) spec.part.field = op.U32(Attribute::k##Name, least);
-#define FOVEA_REAL(part, field, Name) spec.part.field = op.F32(Attribute::k##Name, 0.0f);
-#define FOVEA_FLAG(part, field, Name) spec.part.field = op.Flag(Attribute::k##Name);
-#define FOVEA_CHOICE(part, field, Name, Enum) spec.part.field = op.Choice(Attribute::k##Name, Enum(0));
-#include "runtime/blob/attention_fields.inc"
-#undef FOVEA_NUMBER
-#undef FOVEA_REAL
-#undef FOVEA_FLAG
-#undef FOVEA_CHOICE
-  LowerPattern(op, spec.heads, &spec.pattern);
-  LowerScore(op, spec, &spec.score);
-  if (op.HasTensor(kCoordinates)) {
-    spec.positions.coordinates = Integers(op, kCoordinates);
-    spec.positions.coordinate_sets = op.Tensor(kCoordinates).rows;
-    spec.positions.coordinate_positions = op.Tensor(kCoordinates).width;
-  }
-  return spec;
-}
-
-uint32_t GlobalKeysInput(const OpView& op) { return ExtraInputs(op).global_keys; }
-
-uint32_t KeysOfPairBias(const OpView& op) {
-  const uint32_t input = ExtraInputs(op).pair_bias;
-  return input == kBlobNone ? UINT32_MAX : op.Input(input).width / op.U32(Attribute::kPairBias, 0);
-}
-
-extern const OpDef kAttentionOp = Define();
+extern const OpDef kAttentionOp = DefineOp<Lower, Run>()
+                                      .Inputs(3, kAttentionInputs)
+                                      .Tensors(0, kTensors)
+                                      .Attributes(kAttributes)
+                                      .ReadsWhole(1)
+                                      .Shares(Share::kHeads)
+                                      .Scratch<Scratch>()
+                                      .Places<Place>(sizeof(AttentionLayout))
+                                      .LimitsSegments<MostRows>()
+                                      .Flops<Flops>();
 
 }  // namespace fovea

@@ -10,58 +10,60 @@ namespace {
 using Rows = BroadcastRows;
 using Combine = BroadcastCombine;
 
-Status Check(const OpView& op, Reporter& reporter) {
-  for (uint32_t i = 0; i < op.record->input_count; ++i) {
-    FOVEA_TRY(CheckF32(op, i, reporter));
-    FOVEA_TRY(CheckWidth(op, i, reporter));
+struct BroadcastOp : Op {
+  Rows rows = Rows::kAll;
+  Combine combine = Combine::kReplace;
+  bool copies = false;  // x, before rows of it change
+};
+
+Status Lower(const OpView& view, Reporter& reporter, BroadcastOp* op) {
+  for (uint32_t i = 0; i < op->input_count; ++i) {
+    FOVEA_TRY(CheckF32(view, i, reporter));
+    FOVEA_TRY(CheckWidth(view, i, reporter));
   }
-  if (op.OutputSpace().parent != op.Input(0).space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be a child of the first input's", op.Input(0).space,
-                         op.OutputSpace().parent);
+  if (view.OutputSpace().parent != op->inputs[0].space) {
+    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be a child of the first input's", op->inputs[0].space,
+                         view.OutputSpace().parent);
   }
-  const bool has_x = op.record->input_count > 1;
-  if (has_x && op.Input(1).space != op.Output().space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "second input and output must be in one space", op.Output().space,
-                         op.Input(1).space);
+  const bool has_x = op->input_count > 1;
+  if (has_x && op->inputs[1].space != op->output.space) {
+    return reporter.Fail(FOVEA_E_SHAPE, "second input and output must be in one space", op->output.space,
+                         op->inputs[1].space);
   }
-  FOVEA_TRY(CheckChoice<Rows>(op, Attribute::kRows, "unknown rows of a segment", reporter));
-  FOVEA_TRY(CheckChoice<Combine>(op, Attribute::kCombine, "unknown way to combine rows", reporter));
-  const Rows rows = op.Choice(Attribute::kRows, Rows::kAll);
-  const Combine combine = op.Choice(Attribute::kCombine, Combine::kReplace);
-  if (!has_x && (rows != Rows::kAll || combine != Combine::kReplace)) {
-    return reporter.Fail(FOVEA_E_RECORD, "without a second input all rows are replaced");
-  }
+  FOVEA_TRY(ReadChoice(view, Attribute::kRows, "unknown rows of a segment", reporter, &op->rows));
+  FOVEA_TRY(ReadChoice(view, Attribute::kCombine, "unknown way to combine rows", reporter, &op->combine));
+  const bool keeps = op->rows != Rows::kAll || op->combine != Combine::kReplace;
+  if (!has_x && keeps) return reporter.Fail(FOVEA_E_RECORD, "without a second input all rows are replaced");
+  op->copies = keeps;
   return kOk;
 }
 
-Status Run(const OpRun& run) {
-  const OpView& op = run.view;
-  const size_t width = op.Output().width;
-  const Rows which = op.Choice(Attribute::kRows, Rows::kAll);
-  const Combine combine = op.Choice(Attribute::kCombine, Combine::kReplace);
-  const bool copies = op.record->input_count > 1 && (which != Rows::kAll || combine != Combine::kReplace);
-  if (copies) memcpy(run.output, run.Input(1), run.count() * sizeof(float));
-  const Segments& segments = run.SegmentsOf(op.Output());
+Status Run(const BroadcastOp& op, const OpRun& run) {
+  const size_t width = op.output.width;
+  if (op.copies) memcpy(run.output, run.Input(1), run.CountOf(op.output) * sizeof(float));
+  const Segments& segments = run.SegmentsOf(op.output);
   ForEachSegmentPiece(segments, run.row_begin, run.row_end,
                       [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
                         const float* of_segment = run.Input(0) + size_t{segment} * width;
                         uint32_t begin = row, end = row + rows;
-                        if (which == Rows::kFirst) end = position == 0 ? row + 1 : row;
-                        if (which == Rows::kLast) begin = end == segments.offsets[segment + 1] ? end - 1 : end;
+                        if (op.rows == Rows::kFirst) end = position == 0 ? row + 1 : row;
+                        if (op.rows == Rows::kLast) begin = end == segments.offsets[segment + 1] ? end - 1 : end;
                         float* y = run.output + size_t{begin - run.row_begin} * width;
-                        if (combine == Combine::kAdd) {
+                        if (op.combine == Combine::kAdd) {
                           run.kernels->elementwise.add_row(y, of_segment, end - begin, width, y);
                         } else {
-                          for (uint32_t i = begin; i < end; ++i, y += width)
+                          for (uint32_t i = begin; i < end; ++i, y += width) {
                             memcpy(y, of_segment, width * sizeof(float));
+                          }
                         }
                       });
   return kOk;
 }
 
+constexpr Attribute kAttributes[] = {Attribute::kRows, Attribute::kCombine};
+
 }  // namespace
 
-extern const OpDef kBroadcastOp = {1,       2,     0,       0,   OpAttributes(Attribute::kRows, Attribute::kCombine),
-                                   1u << 0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kBroadcastOp = DefineOp<Lower, Run>().Inputs(1, 2).Attributes(kAttributes).ReadsWhole(0, 1);
 
 }  // namespace fovea

@@ -6,38 +6,38 @@
 namespace fovea {
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckElementwise(op, reporter));
-  const DType type = op.Choice(Attribute::kType, DType::kF32);
-  const uint32_t heads = op.U32(Attribute::kHeads, 1), width = op.Output().width;
+struct CastOp : Op {
+  uint32_t parts = 1;  // of a row, each with a scale of its own
+};
+
+Status Lower(const OpView& view, Reporter& reporter, CastOp* op) {
+  FOVEA_TRY(CheckElementwise(view, reporter));
+  const DType type = view.Choice(Attribute::kType, DType::kF32);
   if (type != DType::kF16 && type != DType::kBf16 && type != DType::kI8) {
     return reporter.Fail(FOVEA_E_OP, "a cast makes f16, bf16 or int8", 0, static_cast<uint32_t>(type));
   }
-  if (DType(op.Output().type) != type) {
+  if (op->output.type != type) {
     return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type", static_cast<uint32_t>(type),
-                         op.Output().type);
+                         static_cast<uint32_t>(op->output.type));
   }
-  if (heads == 0 || width % heads != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide the width", width, heads);
-  }
-  return kOk;
+  return ReadHeads(view, reporter, &op->parts);
 }
 
-Status Run(const OpRun& run) {
+Status Run(const CastOp& op, const OpRun& run) {
   const CastKernels& cast = run.kernels->cast;
   auto* out = reinterpret_cast<uint8_t*>(run.output);
-  switch (DType(run.view.Output().type)) {
+  switch (op.output.type) {
     case DType::kF16:
-      cast.f16(run.Input(0), run.count(), reinterpret_cast<uint16_t*>(out));
+      cast.f16(run.Input(0), run.CountOf(op.output), reinterpret_cast<uint16_t*>(out));
       break;
     case DType::kBf16:
-      cast.bf16(run.Input(0), run.count(), reinterpret_cast<uint16_t*>(out));
+      cast.bf16(run.Input(0), run.CountOf(op.output), reinterpret_cast<uint16_t*>(out));
       break;
     default: {
-      const size_t width = run.view.Output().width, row_bytes = run.view.OutputRowBytes();
-      const size_t heads = run.view.U32(Attribute::kHeads, 1), scales = heads * sizeof(float);
+      const size_t width = op.output.width, row_bytes = op.output.row_bytes;
+      const size_t scales = op.parts * sizeof(float);
       for (size_t row = 0; row < run.rows(); ++row, out += row_bytes) {
-        cast.i8(run.Input(0) + row * width, heads, width / heads, reinterpret_cast<int8_t*>(out + scales),
+        cast.i8(run.Input(0) + row * width, op.parts, width / op.parts, reinterpret_cast<int8_t*>(out + scales),
                 reinterpret_cast<float*>(out));
         memset(out + scales + width, 0, row_bytes - scales - width);
       }
@@ -46,15 +46,10 @@ Status Run(const OpRun& run) {
   return kOk;
 }
 
-constexpr OpDef Define() {
-  OpDef def = {1, 1,     0,       0,   OpAttributes(Attribute::kType, Attribute::kHeads),
-               0, Check, nullptr, Run, OneFlopPerElement};
-  def.casts = true;
-  return def;
-}
+constexpr Attribute kAttributes[] = {Attribute::kType, Attribute::kHeads};
 
 }  // namespace
 
-extern const OpDef kCastOp = Define();
+extern const OpDef kCastOp = DefineOp<Lower, Run>().Inputs(1, 1).Attributes(kAttributes).Casts();
 
 }  // namespace fovea

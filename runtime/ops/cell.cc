@@ -4,44 +4,30 @@
 #include <string.h>
 
 namespace fovea {
-namespace {
 
-Activation GateOf(const OpView& op) { return op.Choice(Attribute::kActivation, Activation::kSigmoid); }
-
-}  // namespace
-
-Status CheckCell(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckChoice<CellKind>(op, Attribute::kCell, "unknown kind of cell", reporter));
-  if (op.Choice(Attribute::kCell, CellKind::kGru) == CellKind::kLstm && op.Has(Attribute::kResetAfter)) {
-    return reporter.Fail(FOVEA_E_RECORD, "only a gru resets");
+Status LowerCell(const OpView& view, Reporter& reporter, CellOp* op) {
+  CellSpec& cell = op->cell;
+  FOVEA_TRY(ReadChoice(view, Attribute::kCell, "unknown kind of cell", reporter, &cell.kind));
+  if (cell.lstm() && view.Has(Attribute::kResetAfter)) return reporter.Fail(FOVEA_E_RECORD, "only a gru resets");
+  cell.resets_first = !cell.lstm() && !view.Flag(Attribute::kResetAfter, true);
+  const Activation gate = view.Choice(Attribute::kActivation, Activation::kSigmoid);
+  if (gate != Activation::kSigmoid && gate != Activation::kHardSigmoid) {
+    return reporter.Fail(FOVEA_E_OP, "gates are sigmoid or hard_sigmoid", 0, static_cast<uint32_t>(gate));
   }
-  if (GateOf(op) != Activation::kSigmoid && GateOf(op) != Activation::kHardSigmoid) {
-    return reporter.Fail(FOVEA_E_OP, "gates are sigmoid or hard_sigmoid", 0, static_cast<uint32_t>(GateOf(op)));
-  }
-  FOVEA_TRY(CheckF32(op, 0, reporter));
-  if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "there is no weight");
-  const CellSpec cell = CellOf(op);
+  cell.gate = gate == Activation::kHardSigmoid ? Gate::kHardSigmoid : Gate::kSigmoid;
+  FOVEA_TRY(CheckF32(view, 0, reporter));
+  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "there is no weight");
+  cell.width = view.Tensor(0).width;
+  const uint32_t rows = op->inputs[0].width;
   const uint64_t gates = uint64_t{cell.gates()} * cell.width;
-  if (gates != op.Input(0).width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "input must be as wide as all gates", gates, op.Input(0).width);
-  }
-  return CheckLayers(op, op.Input(0).width, cell.width, reporter);
+  if (gates != rows) return reporter.Fail(FOVEA_E_SHAPE, "input must be as wide as all gates", gates, rows);
+  FOVEA_TRY(LowerLayer(view, rows, cell.width, reporter, op, op->parts));
+  if (!cell.resets_first) return kOk;
+  op->parts[0].end = rows / 3 * 2;
+  op->parts[1] = {rows / 3 * 2, rows};
+  op->layer_count = 2;
+  return kOk;
 }
-
-CellSpec CellOf(const OpView& op) {
-  const CellKind kind = op.Choice(Attribute::kCell, CellKind::kGru);
-  const bool resets_first = kind == CellKind::kGru && !op.Flag(Attribute::kResetAfter, true);
-  const Gate gate = GateOf(op) == Activation::kHardSigmoid ? Gate::kHardSigmoid : Gate::kSigmoid;
-  return {kind, resets_first, gate, op.Tensor(0).width};
-}
-
-LayerRows CellLayer(const OpView& op, uint32_t i) {
-  const uint32_t rows = op.Tensor(0).rows;
-  const uint32_t first = CellOf(op).resets_first ? rows / 3 * 2 : rows;
-  return i == 0 ? LayerRows{0, first} : LayerRows{first, rows};
-}
-
-double CellFlops(const OpView& op) { return 2.0 * op.Tensor(0).rows * op.Tensor(0).width; }
 
 float* TakeRows(Arena& arena, uint64_t rows, uint64_t width) {
   const CheckedSize bytes = CheckedSize(rows) * CheckedSize(width) * CheckedSize(sizeof(float));
@@ -55,13 +41,13 @@ CellMemory TakeCellMemory(Arena& arena, const CellSpec& cell, uint64_t rows) {
 
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckRowLocal(op, reporter));
-  FOVEA_TRY(CheckCell(op, reporter));
-  FOVEA_TRY(CheckWidth(op, 1, reporter));
-  const uint32_t width = CellOf(op).state_width();
-  if (width == op.Output().width) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as the state", width, op.Output().width);
+Status Lower(const OpView& view, Reporter& reporter, CellOp* op) {
+  FOVEA_TRY(CheckRowLocal(view, reporter));
+  FOVEA_TRY(LowerCell(view, reporter, op));
+  FOVEA_TRY(CheckWidth(view, 1, reporter));
+  const uint32_t width = op->cell.state_width();
+  if (width == op->output.width) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as the state", width, op->output.width);
 }
 
 // The hidden states of an lstm lie between others of its input.
@@ -69,41 +55,41 @@ float* TakeHidden(Arena& arena, const CellSpec& cell, uint64_t rows) {
   return cell.lstm() ? TakeRows(arena, rows, cell.width) : nullptr;
 }
 
-uint64_t Scratch(const OpView& op, uint32_t tile_rows) {
-  const CellSpec cell = CellOf(op);
+uint64_t Scratch(const CellOp& op, uint32_t tile_rows) {
   Arena arena;
-  TakeCellMemory(arena, cell, tile_rows);
-  TakeHidden(arena, cell, tile_rows);
+  TakeCellMemory(arena, op.cell, tile_rows);
+  TakeHidden(arena, op.cell, tile_rows);
   return arena.needed();
 }
 
-Status Run(const OpRun& run) {
-  const CellSpec cell = CellOf(run.view);
-  const size_t gates = run.view.Input(0).width, state = cell.state_width(), width = cell.width;
+Status Run(const CellOp& op, const OpRun& run) {
+  const CellSpec& cell = op.cell;
+  const size_t gates = op.inputs[0].width, state = cell.state_width(), width = cell.width;
   Arena arena(run.scratch, SIZE_MAX);
   const CellMemory memory = TakeCellMemory(arena, cell, run.rows());
   float* packed = TakeHidden(arena, cell, run.rows());
   for (size_t i = 0; i < run.rows() && cell.lstm(); ++i) {
     memcpy(packed + i * width, run.Input(1) + i * state, width * sizeof(float));
   }
-  memcpy(run.output, run.Input(1), run.count() * sizeof(float));
+  memcpy(run.output, run.Input(1), run.CountOf(op.output) * sizeof(float));
   const float* hidden = cell.lstm() ? packed : run.Input(1);
-  const uint32_t value = cell.lstm() ? kBlobNone : run.view.InputIndex(1);
-  return RunCells(run, cell, memory, hidden, run.rows(), value, [&](size_t i) {
+  const uint32_t value = cell.lstm() ? kBlobNone : op.inputs[1].index;
+  return RunCells(op, run, memory, hidden, run.rows(), value, [&](size_t i) {
     float* h = run.output + i * state;
     return CellRow{run.Input(0) + i * gates, h, h + width, false};
   });
 }
 
-constexpr OpDef Define() {
-  OpDef def = {2, 2, 1, 2, kCellAttributes, 0, Check, Scratch, Run, CellFlops};
-  def.layer = CellLayer;
-  def.share = Share::kFirst;
-  return def;
-}
+constexpr Attribute kAttributes[] = {Attribute::kCell, Attribute::kResetAfter, Attribute::kActivation};
 
 }  // namespace
 
-extern const OpDef kCellOp = Define();
+extern const OpDef kCellOp = DefineOp<Lower, Run>()
+                                 .Inputs(2, 2)
+                                 .Tensors(1, 2)
+                                 .Attributes(kAttributes)
+                                 .Shares(Share::kFirst)
+                                 .Scratch<Scratch>()
+                                 .Flops<CellFlops>();
 
 }  // namespace fovea

@@ -18,15 +18,16 @@ struct CellSpec {
   uint32_t gates() const { return lstm() ? 4 : 3; }
   uint32_t state_width() const { return lstm() ? 2 * width : width; }  // h, or h and c beside each other
 };
-inline constexpr uint64_t kCellAttributes =
-    OpAttributes(Attribute::kCell, Attribute::kResetAfter, Attribute::kActivation);
 
-// The attributes above and the weights fit each other and input 0.
-Status CheckCell(const OpView&, Reporter&);
-// Of an operation that has passed.
-CellSpec CellOf(const OpView&);
-LayerRows CellLayer(const OpView&, uint32_t i);
-double CellFlops(const OpView&);
+// `cell` and `recurrent`. A cell that resets first has two layers: the gates r and z, and its candidate.
+struct CellOp : Op {
+  CellSpec cell{};
+  OpLayer parts[2] = {};
+};
+
+// The attributes of a cell and the weights, which fit each other and input 0.
+Status LowerCell(const OpView&, Reporter&, CellOp*);
+inline double CellFlops(const CellOp& op) { return 2.0 * op.inputs[0].width * op.cell.width; }
 
 // Room for `rows` rows of `width` as the input of a product; null when counting.
 float* TakeRows(Arena&, uint64_t rows, uint64_t width);
@@ -49,18 +50,19 @@ struct CellRow {
 // One step: `hidden` [rows, width] are the rows' h (not necessarily in the same memory), row_of(i) row i. `value`: as
 // RunLayer. A team shares the products, into memory.gates of all; what follows is cheap, and each does all of it.
 template <typename RowOf>
-Status RunCells(const OpRun& run, const CellSpec& cell, const CellMemory& memory, const float* hidden, uint32_t rows,
+Status RunCells(const CellOp& op, const OpRun& run, const CellMemory& memory, const float* hidden, uint32_t rows,
                 uint32_t value, RowOf row_of) {
+  const CellSpec& cell = op.cell;
   const CellKernels& kernels = run.kernels->recurrent.of[static_cast<uint32_t>(cell.gate)];
   const size_t width = cell.width, made = cell.resets_first ? 2 * width : cell.gates() * width;
   // A product that fails ends no step: the others of a team wait at the next one.
-  Status status = RunLayerTogether(run, 0, hidden, rows, value, memory.gates);
+  Status status = RunLayerTogether(op, run, 0, hidden, rows, value, memory.gates);
   float* candidates = memory.gates + rows * made;
   if (cell.resets_first) {
     for (size_t i = 0; i < rows; ++i) {
       kernels.gru_reset(row_of(i).x, memory.gates + i * made, hidden + i * width, width, memory.reset + i * width);
     }
-    const Status second = RunLayerTogether(run, 1, memory.reset, rows, kBlobNone, candidates);
+    const Status second = RunLayerTogether(op, run, 1, memory.reset, rows, kBlobNone, candidates);
     if (status.ok()) status = second;
   }
   for (size_t i = 0; i < rows; ++i) {

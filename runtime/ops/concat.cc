@@ -6,19 +6,19 @@
 namespace fovea {
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckRowLocal(op, reporter));
+Status Lower(const OpView& view, Reporter& reporter, Op* op) {
+  FOVEA_TRY(CheckRowLocal(view, reporter));
   uint64_t width = 0;
-  for (uint32_t i = 0; i < op.record->input_count; ++i) width += op.Input(i).width;
-  if (width == op.Output().width) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as all inputs together", width, op.Output().width);
+  for (uint32_t i = 0; i < op->input_count; ++i) width += op->inputs[i].width;
+  if (width == op->output.width) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as all inputs together", width, op->output.width);
 }
 
-Status Run(const OpRun& run) {
-  const size_t to = run.view.Output().width;
+Status Run(const Op& op, const OpRun& run) {
+  const size_t to = op.output.width;
   float* first = run.output;
-  for (uint32_t i = 0; i < run.view.record->input_count; ++i) {
-    const size_t width = run.view.Input(i).width;
+  for (uint32_t i = 0; i < op.input_count; ++i) {
+    const size_t width = op.inputs[i].width;
     for (size_t row = 0; row < run.rows(); ++row) {
       memcpy(first + row * to, run.Input(i) + row * width, width * sizeof(float));
     }
@@ -29,6 +29,6 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kConcatOp = {1, kMaxInputs, 0, 0, OpAttributes(), 0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kConcatOp = DefineOp<Lower, Run>().Inputs(1, kMaxInputs);
 
 }  // namespace fovea

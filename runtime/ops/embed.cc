@@ -4,54 +4,82 @@
 namespace fovea {
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  if (op.record->tensor_count != op.record->input_count) {
-    return reporter.Fail(FOVEA_E_RECORD, "embed needs one table per input", op.record->input_count,
-                         op.record->tensor_count);
+struct Table {
+  const uint8_t *rows, *scales;  // scales: null where the type has none
+  DType type;
+  uint32_t count;  // of rows
+  uint32_t ids;    // the input of the program that holds them
+};
+
+struct EmbedOp : Op {
+  float scale = 1.0f;
+  Table* tables = nullptr;  // [input_count]
+};
+
+Status LowerTable(const OpView& view, uint32_t i, Reporter& reporter, EmbedOp* op) {
+  const OpValue& ids = op->inputs[i];
+  Table& table = op->tables[i];
+  if (ids.type != DType::kI32 || ids.width != 1) {
+    return reporter.Fail(FOVEA_E_SHAPE, "embed reads ids: i32 of width 1");
   }
-  for (uint32_t i = 0; i < op.record->input_count; ++i) {
-    if (DType(op.Input(i).type) != DType::kI32 || op.Input(i).width != 1) {
-      return reporter.Fail(FOVEA_E_SHAPE, "embed reads ids: i32 of width 1");
-    }
-    if (IdsOf(op, i) == kBlobNone) return reporter.Fail(FOVEA_E_SHAPE, "embed reads ids, which a run checks first");
-    if (op.Input(i).space != op.Output().space) {
-      return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op.Output().space,
-                           op.Input(i).space);
-    }
-    if (!op.HasTensor(i)) return reporter.Fail(FOVEA_E_RECORD, "embed has no table");
-    if (DType(op.Tensor(i).type) == DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "table cannot be i32");
-    if (op.Tensor(i).width != op.Output().width) {
-      return reporter.Fail(FOVEA_E_SHAPE, "table has the wrong width", op.Output().width, op.Tensor(i).width);
-    }
+  table.ids = IdsOf(view, i);
+  if (table.ids == kBlobNone) return reporter.Fail(FOVEA_E_SHAPE, "embed reads ids, which a run checks first");
+  if (ids.space != op->output.space) {
+    return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op->output.space, ids.space);
   }
+  if (!view.HasTensor(i)) return reporter.Fail(FOVEA_E_RECORD, "embed has no table");
+  const TensorRecord& tensor = view.Tensor(i);
+  table.type = DType(tensor.type);
+  if (table.type == DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "table cannot be i32");
+  if (tensor.width != op->output.width) {
+    return reporter.Fail(FOVEA_E_SHAPE, "table has the wrong width", op->output.width, tensor.width);
+  }
+  table.count = tensor.rows;
+  table.rows = static_cast<const uint8_t*>(view.blob->TensorRows(view.TensorIndex(i)));
+  table.scales = static_cast<const uint8_t*>(view.blob->TensorScales(view.TensorIndex(i)));
   return kOk;
 }
 
-Status Run(const OpRun& run) {
-  const size_t width = run.view.Output().width;
-  const float scale = run.view.F32(Attribute::kScale, 1.0f);
-  for (uint32_t i = 0; i < run.view.record->input_count; ++i) {
-    const TensorRecord& table = run.view.Tensor(i);
-    const DType type = DType(table.type);
-    const uint8_t* rows = static_cast<const uint8_t*>(run.view.blob->TensorRows(run.view.TensorIndex(i)));
-    const uint8_t* scales = static_cast<const uint8_t*>(run.view.blob->TensorScales(run.view.TensorIndex(i)));
-    const size_t row_bytes = RowBytes(type, width), scale_bytes = ScaleBytes(type, 1, width);
-    const RowToF32 write = i == 0 ? run.kernels->dequantize.set[table.type] : run.kernels->dequantize.add[table.type];
-    const int32_t* ids = static_cast<const int32_t*>(run.inputs[i]);
+Status Lower(const OpView& view, Reporter& reporter, EmbedOp* op) {
+  if (view.record->tensor_count != op->input_count) {
+    return reporter.Fail(FOVEA_E_RECORD, "embed needs one table per input", op->input_count, view.record->tensor_count);
+  }
+  op->tables = static_cast<Table*>(op->PerInput(sizeof(EmbedOp)));
+  for (uint32_t i = 0; i < op->input_count; ++i) FOVEA_TRY(LowerTable(view, i, reporter, op));
+  op->scale = view.F32(Attribute::kScale, op->scale);
+  return kOk;
+}
+
+Status Run(const EmbedOp& op, const OpRun& run) {
+  const size_t width = op.output.width;
+  for (uint32_t i = 0; i < op.input_count; ++i) {
+    const Table& table = op.tables[i];
+    const size_t row_bytes = RowBytes(table.type, width), scale_bytes = ScaleBytes(table.type, 1, width);
+    const auto type = static_cast<uint32_t>(table.type);
+    const RowToF32 write = i == 0 ? run.kernels->dequantize.set[type] : run.kernels->dequantize.add[type];
     for (uint32_t r = 0; r < run.rows(); ++r) {
-      const size_t id = static_cast<uint32_t>(ids[r]);
-      const void* row_scales = scales == nullptr ? nullptr : scales + id * scale_bytes;
-      write(rows + id * row_bytes, row_scales, width, scale, run.output + r * width);
+      const size_t id = static_cast<uint32_t>(run.Indices(i)[r]);
+      const void* row_scales = table.scales == nullptr ? nullptr : table.scales + id * scale_bytes;
+      write(table.rows + id * row_bytes, row_scales, width, op.scale, run.output + r * width);
     }
   }
   return kOk;
 }
 
-double Flops(const OpView& op) { return double{1} * op.record->input_count * op.Output().width; }
+double Flops(const EmbedOp& op) { return double{1} * op.input_count * op.output.width; }
+
+IdLimit Ids(const EmbedOp& op, uint32_t i) { return {op.tables[i].ids, op.tables[i].count}; }
+
+constexpr Attribute kAttributes[] = {Attribute::kScale};
 
 }  // namespace
 
-extern const OpDef kEmbedOp = {1, kMaxInputs, 1,       kMaxTensors, OpAttributes(Attribute::kScale),
-                               0, Check,      nullptr, Run,         Flops};
+extern const OpDef kEmbedOp = DefineOp<Lower, Run>()
+                                  .Inputs(1, kMaxInputs)
+                                  .BytesPerInput(sizeof(Table))
+                                  .Tensors(1, kMaxTensors)
+                                  .Attributes(kAttributes)
+                                  .LimitsIds<Ids>()
+                                  .Flops<Flops>();
 
 }  // namespace fovea

@@ -5,20 +5,26 @@
 namespace fovea {
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckSelection(op, 0, op.InputSpace(0).source, reporter));
-  FOVEA_TRY(CheckWidth(op, 0, reporter));
+struct ExpandOp : Op {
+  uint32_t source = 0;  // the space whose rows are chosen
+};
+
+Status Lower(const OpView& view, Reporter& reporter, ExpandOp* op) {
+  FOVEA_TRY(CheckSelection(view, 0, view.InputSpace(0).source, reporter));
+  FOVEA_TRY(CheckWidth(view, 0, reporter));
   // So its source is a child of the space that the indices were chosen from.
-  if (op.OutputSpace().kind != SpaceKind::kSelected || op.OutputSpace().parent != op.Input(0).space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be a selected child of the indices'", op.Input(0).space,
-                         op.OutputSpace().parent);
+  const SpaceRecord& space = view.OutputSpace();
+  if (space.kind != SpaceKind::kSelected || space.parent != op->inputs[0].space) {
+    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be a selected child of the indices'", op->inputs[0].space,
+                         space.parent);
   }
+  op->source = space.source;
   return kOk;
 }
 
-Status Run(const OpRun& run) {
-  const uint32_t* segments = run.spaces[run.view.OutputSpace().source].segments.offsets;
-  int32_t* out = reinterpret_cast<int32_t*>(run.output);
+Status Run(const ExpandOp& op, const OpRun& run) {
+  const uint32_t* segments = run.spaces[op.source].segments.offsets;
+  int32_t* out = run.indices_made();
   uint32_t count = 0;
   run.offsets[0] = 0;
   for (uint32_t i = 0; i < run.rows(); ++i) {
@@ -29,16 +35,9 @@ Status Run(const OpRun& run) {
   return kOk;
 }
 
-constexpr OpDef Define() {
-  OpDef def = {1, 1, 0, 0, OpAttributes(), 1u << 0, Check, nullptr, Run, OneFlopPerElement};
-  def.output = DType::kI32;
-  def.unit = Unit::kAll;
-  def.chooses = true;
-  return def;
-}
-
 }  // namespace
 
-extern const OpDef kExpandOp = Define();
+extern const OpDef kExpandOp =
+    DefineOp<Lower, Run>().Inputs(1, 1).ReadsWhole(0).Makes(DType::kI32).CountsIn(Unit::kAll).Chooses();
 
 }  // namespace fovea

@@ -6,21 +6,24 @@
 namespace fovea {
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "fill has no row");
-  return CheckFloats(op, 0, 1, op.Output().width, reporter);
+struct FillOp : Op {
+  const float* row = nullptr;
+};
+
+Status Lower(const OpView& view, Reporter& reporter, FillOp* op) {
+  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "fill has no row");
+  op->row = view.Floats(0);
+  return CheckFloats(view, 0, 1, op->output.width, reporter);
 }
 
-Status Run(const OpRun& run) {
-  const size_t width = run.view.Output().width;
-  for (size_t row = 0; row < run.rows(); ++row) {
-    memcpy(run.output + row * width, run.view.Floats(0), width * sizeof(float));
-  }
+Status Run(const FillOp& op, const OpRun& run) {
+  const size_t width = op.output.width;
+  for (size_t row = 0; row < run.rows(); ++row) memcpy(run.output + row * width, op.row, width * sizeof(float));
   return kOk;
 }
 
 }  // namespace
 
-extern const OpDef kFillOp = {0, 0, 1, 1, OpAttributes(), 0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kFillOp = DefineOp<Lower, Run>().Tensors(1, 1);
 
 }  // namespace fovea

@@ -13,26 +13,39 @@
 namespace fovea {
 namespace {
 
-LexicalKind KindOf(const OpView& op) { return op.Choice(Attribute::kKind, LexicalKind::kBm25); }
+struct LexicalOp : Op {
+  LexicalKind kind = LexicalKind::kBm25;
+  float k1 = 1.2f, b = 0.75f;
+  const float* idf = nullptr;  // by id, or null
+  uint32_t idf_count = 0;      // of it
+  uint32_t ids_of[2] = {};     // inputs of the program that hold the ids
 
-Status Check(const OpView& op, Reporter& reporter) {
+  bool all_terms() const { return kind == LexicalKind::kTfIdf; }  // count, not only those of the query
+};
+
+Status Lower(const OpView& view, Reporter& reporter, LexicalOp* op) {
   for (uint32_t i = 0; i < 2; ++i) {
-    if (IdsOf(op, i) == kBlobNone || op.Input(i).width != 1) {
+    op->ids_of[i] = IdsOf(view, i);
+    if (op->ids_of[i] == kBlobNone || op->inputs[i].width != 1) {
       return reporter.Fail(FOVEA_E_SHAPE, "lexical reads ids: i32 of width 1");
     }
   }
-  if (op.InputSpace(0).parent != op.Output().space || op.OutputSpace().parent != op.InputSpace(1).parent ||
-      op.Output().width != 1) {
+  if (view.InputSpace(0).parent != op->output.space || view.OutputSpace().parent != view.InputSpace(1).parent ||
+      op->output.width != 1) {
     return reporter.Fail(FOVEA_E_SHAPE, "output is a number for each segment of ids, beside the space of queries",
-                         op.InputSpace(0).parent, op.Output().space);
+                         view.InputSpace(0).parent, op->output.space);
   }
-  FOVEA_TRY(CheckChoice<LexicalKind>(op, Attribute::kKind, "unknown kind of score", reporter));
-  if (KindOf(op) != LexicalKind::kBm25 && (op.Has(Attribute::kK1) || op.Has(Attribute::kB))) {
+  FOVEA_TRY(ReadChoice(view, Attribute::kKind, "unknown kind of score", reporter, &op->kind));
+  if (op->kind != LexicalKind::kBm25 && (view.Has(Attribute::kK1) || view.Has(Attribute::kB))) {
     return reporter.Fail(FOVEA_E_RECORD, "only a score of kind bm25 has k1 and b");
   }
-  const float k1 = op.F32(Attribute::kK1, 0), b = op.F32(Attribute::kB, 0);
-  if (!(k1 >= 0 && b >= 0 && b <= 1)) return reporter.Fail(FOVEA_E_SHAPE, "k1 or b is out of range");
-  return op.HasTensor(0) ? CheckFloats(op, 0, 1, op.Tensor(0).width, reporter) : kOk;
+  op->k1 = view.F32(Attribute::kK1, op->k1);
+  op->b = view.F32(Attribute::kB, op->b);
+  if (!(op->k1 >= 0 && op->b >= 0 && op->b <= 1)) return reporter.Fail(FOVEA_E_SHAPE, "k1 or b is out of range");
+  if (!view.HasTensor(0)) return kOk;
+  op->idf = view.Floats(0);
+  op->idf_count = view.Tensor(0).width;
+  return CheckFloats(view, 0, 1, op->idf_count, reporter);
 }
 
 struct Term {
@@ -45,9 +58,9 @@ struct Term {
 };
 constexpr uint64_t kSpread = 2;  // places for each term
 
-uint64_t ScratchOfSpaces(const OpView& op, const SpaceLimits* inputs) {
-  const bool all = KindOf(op) == LexicalKind::kTfIdf;
-  return (uint64_t{inputs[1].max_rows} + (all ? inputs[0].max_rows : 0)) * kSpread * sizeof(Term);
+uint64_t ScratchOfSpaces(const LexicalOp& op, const SpaceLimits* spaces) {
+  const uint64_t ids = op.all_terms() ? spaces[op.inputs[0].space].max_rows : 0;
+  return (spaces[op.inputs[1].space].max_rows + ids) * kSpread * sizeof(Term);
 }
 
 // Terms by id, in places one after the other from the one that the id's bits say.
@@ -81,13 +94,14 @@ class Terms {
 // One document: rows [begin, end) of the output's space.
 class Document {
  public:
-  Document(const OpRun& run, uint32_t index)
-      : run_(run),
-        all_terms_(KindOf(run.view) == LexicalKind::kTfIdf),
-        begin_(run.SegmentsOf(run.view.Output()).offsets[index]),
-        end_(run.SegmentsOf(run.view.Output()).offsets[index + 1]),
-        segments_(run.SegmentsOf(run.view.Input(0)).offsets),
-        query_(run.SegmentsOf(run.view.Input(1)).offsets + index),
+  Document(const LexicalOp& op, const OpRun& run, uint32_t index)
+      : op_(op),
+        run_(run),
+        all_terms_(op.all_terms()),
+        begin_(run.SegmentsOf(op.output).offsets[index]),
+        end_(run.SegmentsOf(op.output).offsets[index + 1]),
+        segments_(run.SegmentsOf(op.inputs[0]).offsets),
+        query_(run.SegmentsOf(op.inputs[1]).offsets + index),
         terms_(run.scratch, uint64_t{query_[1] - query_[0]} + (all_terms_ ? segments_[end_] - segments_[begin_] : 0)) {}
 
   void Score() {
@@ -124,7 +138,7 @@ class Document {
   }
 
   void WeighTerms() {
-    const float* table = run_.view.Floats(0);
+    const float* table = op_.idf;
     const double all = end_ - begin_;
     double query = 0;
     terms_.ForEach([&](Term& term) {
@@ -145,7 +159,7 @@ class Document {
   }
 
   double Bm25(uint32_t s) const {
-    const double k1 = run_.view.F32(Attribute::kK1, 1.2f), b = run_.view.F32(Attribute::kB, 0.75f);
+    const double k1 = op_.k1, b = op_.b;
     const double mean = double{1} * (segments_[end_] - segments_[begin_]) / (end_ - begin_);
     const double length = segments_[s + 1] - segments_[s];
     const double slow = k1 * (1 - b + b * length / (mean > 0 ? mean : 1));
@@ -168,8 +182,9 @@ class Document {
     return product == 0 ? 0 : product / (sqrt(norm) * query_norm_);
   }
 
+  const LexicalOp& op_;
   const OpRun& run_;
-  const bool all_terms_;  // count, not only those of the query
+  const bool all_terms_;
   const uint32_t begin_, end_;
   const uint32_t* segments_;
   const uint32_t* query_;
@@ -177,30 +192,25 @@ class Document {
   double query_norm_ = 0;
 };
 
-Status Run(const OpRun& run) {
-  const uint32_t documents = run.SegmentsOf(run.view.Output()).count;
-  for (uint32_t i = 0; i < documents; ++i) Document(run, i).Score();
+Status Run(const LexicalOp& op, const OpRun& run) {
+  const uint32_t documents = run.SegmentsOf(op.output).count;
+  for (uint32_t i = 0; i < documents; ++i) Document(op, run, i).Score();
   return kOk;
 }
 
-constexpr OpDef Define() {
-  OpDef def = {2,
-               2,
-               0,
-               1,
-               OpAttributes(Attribute::kKind, Attribute::kK1, Attribute::kB),
-               (1u << 0) | (1u << 1),
-               Check,
-               nullptr,
-               Run,
-               OneFlopPerElement};
-  def.unit = Unit::kAll;
-  def.scratch_of_spaces = ScratchOfSpaces;
-  return def;
-}
+IdLimit Ids(const LexicalOp& op, uint32_t i) { return {op.ids_of[i], op.idf_count}; }
+
+constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kK1, Attribute::kB};
 
 }  // namespace
 
-extern const OpDef kLexicalOp = Define();
+extern const OpDef kLexicalOp = DefineOp<Lower, Run>()
+                                    .Inputs(2, 2)
+                                    .Tensors(0, 1)
+                                    .Attributes(kAttributes)
+                                    .ReadsWhole(0)
+                                    .CountsIn(Unit::kAll)
+                                    .ScratchOfSpaces<ScratchOfSpaces>()
+                                    .LimitsIds<Ids>();
 
 }  // namespace fovea

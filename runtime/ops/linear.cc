@@ -4,31 +4,29 @@
 namespace fovea {
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckRowLocal(op, reporter));
-  FOVEA_TRY(CheckChoice<Activation>(op, Attribute::kActivation, "unknown activation", reporter));
-  return CheckLayers(op, op.Output().width, op.Input(0).width, reporter);
+struct LinearOp : Op {
+  OpLayer layer;
+  Activation activation = Activation::kNone;
+};
+
+Status Lower(const OpView& view, Reporter& reporter, LinearOp* op) {
+  FOVEA_TRY(CheckRowLocal(view, reporter));
+  FOVEA_TRY(ReadChoice(view, Attribute::kActivation, "unknown activation", reporter, &op->activation));
+  return LowerLayer(view, op->output.width, op->inputs[0].width, reporter, op, &op->layer);
 }
 
-LayerRows Layer(const OpView& op, uint32_t i) { return {0, i == 0 ? op.Tensor(0).rows : 0}; }
-
-Status Run(const OpRun& run) {
-  const Activation activation = run.view.Choice(Attribute::kActivation, Activation::kNone);
-  return RunLayer(run, 0, run.Input(0), run.rows(), run.view.InputIndex(0),
-                  {run.output, run.column_begin, run.column_end, activation});
+Status Run(const LinearOp& op, const OpRun& run) {
+  return RunLayer(op, run, 0, run.Input(0), run.rows(), op.inputs[0].index,
+                  {run.output, run.column_begin, run.column_end, op.activation});
 }
 
-double Flops(const OpView& op) { return 2.0 * op.Input(0).width * op.Output().width; }
+double Flops(const LinearOp& op) { return 2.0 * op.inputs[0].width * op.output.width; }
 
-constexpr OpDef Define() {
-  OpDef def = {1, 1, 1, 2, OpAttributes(Attribute::kActivation), 0, Check, nullptr, Run, Flops};
-  def.layer = Layer;
-  def.share = Share::kProduct;
-  return def;
-}
+constexpr Attribute kAttributes[] = {Attribute::kActivation};
 
 }  // namespace
 
-extern const OpDef kLinearOp = Define();
+extern const OpDef kLinearOp =
+    DefineOp<Lower, Run>().Inputs(1, 1).Tensors(1, 2).Attributes(kAttributes).Shares(Share::kProduct).Flops<Flops>();
 
 }  // namespace fovea

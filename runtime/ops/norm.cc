@@ -4,52 +4,48 @@
 namespace fovea {
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckElementwise(op, reporter));
-  FOVEA_TRY(CheckChoice<NormKind>(op, Attribute::kKind, "unknown kind of norm", reporter));
-  const NormKind kind = op.Choice(Attribute::kKind, NormKind::kLayer);
-  if (kind == NormKind::kRms && op.HasTensor(1)) return reporter.Fail(FOVEA_E_RECORD, "rms norm has no bias");
-  if (kind == NormKind::kLayer && op.Has(Attribute::kWeightOffset)) {
+struct NormOp : Op {
+  NormKind kind = NormKind::kLayer;
+  uint32_t parts = 1;  // of a row: they lie one after the other, each normed by itself
+  float epsilon = 1e-5f, weight_offset = 0.0f;
+  const float *weight = nullptr, *bias = nullptr;
+};
+
+Status Lower(const OpView& view, Reporter& reporter, NormOp* op) {
+  FOVEA_TRY(CheckElementwise(view, reporter));
+  FOVEA_TRY(ReadChoice(view, Attribute::kKind, "unknown kind of norm", reporter, &op->kind));
+  if (op->kind == NormKind::kRms && view.HasTensor(1)) return reporter.Fail(FOVEA_E_RECORD, "rms norm has no bias");
+  if (op->kind == NormKind::kLayer && view.Has(Attribute::kWeightOffset)) {
     return reporter.Fail(FOVEA_E_RECORD, "layer norm has no weight offset");
   }
-  const uint32_t heads = op.U32(Attribute::kHeads, 1);
-  if (heads == 0 || op.Output().width % heads != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide the width", op.Output().width, heads);
-  }
-  FOVEA_TRY(CheckFloats(op, 0, 1, op.Output().width / heads, reporter));
-  return CheckFloats(op, 1, 1, op.Output().width / heads, reporter);
+  FOVEA_TRY(ReadHeads(view, reporter, &op->parts));
+  for (uint32_t i = 0; i < 2; ++i) FOVEA_TRY(CheckFloats(view, i, 1, op->output.width / op->parts, reporter));
+  op->epsilon = view.F32(Attribute::kEpsilon, op->epsilon);
+  op->weight_offset = view.F32(Attribute::kWeightOffset, op->weight_offset);
+  op->weight = view.Floats(0);
+  op->bias = view.Floats(1);
+  return kOk;
 }
 
-Status Run(const OpRun& run) {
-  const OpView& op = run.view;
-  // A head is a row: they lie one after the other.
-  const uint32_t heads = op.U32(Attribute::kHeads, 1);
-  const size_t rows = size_t{run.rows()} * heads, width = op.Output().width / heads;
-  const float epsilon = op.F32(Attribute::kEpsilon, 1e-5f);
-  if (op.Choice(Attribute::kKind, NormKind::kLayer) == NormKind::kRms) {
-    run.kernels->norm.rms_norm(run.Input(0), nullptr, op.Floats(0), op.F32(Attribute::kWeightOffset, 0.0f), epsilon,
-                               rows, width, nullptr, run.output);
+Status Run(const NormOp& op, const OpRun& run) {
+  const size_t rows = size_t{run.rows()} * op.parts, width = op.output.width / op.parts;
+  if (op.kind == NormKind::kRms) {
+    run.kernels->norm.rms_norm(run.Input(0), nullptr, op.weight, op.weight_offset, op.epsilon, rows, width, nullptr,
+                               run.output);
   } else {
-    run.kernels->norm.layer_norm(run.Input(0), nullptr, op.Floats(0), op.Floats(1), epsilon, rows, width, nullptr,
+    run.kernels->norm.layer_norm(run.Input(0), nullptr, op.weight, op.bias, op.epsilon, rows, width, nullptr,
                                  run.output);
   }
   return kOk;
 }
 
-double Flops(const OpView& op) { return 8.0 * op.Output().width; }
+double Flops(const NormOp& op) { return 8.0 * op.output.width; }
+
+constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kEpsilon, Attribute::kWeightOffset,
+                                     Attribute::kHeads};
 
 }  // namespace
 
-extern const OpDef kNormOp = {
-    1,
-    1,
-    0,
-    2,
-    OpAttributes(Attribute::kKind, Attribute::kEpsilon, Attribute::kWeightOffset, Attribute::kHeads),
-    0,
-    Check,
-    nullptr,
-    Run,
-    Flops};
+extern const OpDef kNormOp = DefineOp<Lower, Run>().Inputs(1, 1).Tensors(0, 2).Attributes(kAttributes).Flops<Flops>();
 
 }  // namespace fovea

@@ -4,36 +4,34 @@
 namespace fovea {
 namespace {
 
-Status CheckNormalize(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckElementwise(op, reporter));
-  return CheckChoice<NormClamp>(op, Attribute::kClamp, "unknown clamp", reporter);
+struct NormalizeOp : Op {
+  NormClamp clamp = NormClamp::kLength;
+  float epsilon = 1e-12f;
+};
+
+Status LowerNormalize(const OpView& view, Reporter& reporter, NormalizeOp* op) {
+  FOVEA_TRY(CheckElementwise(view, reporter));
+  op->epsilon = view.F32(Attribute::kEpsilon, op->epsilon);
+  return ReadChoice(view, Attribute::kClamp, "unknown clamp", reporter, &op->clamp);
 }
 
-Status RunNormalize(const OpRun& run) {
-  const NormClamp clamp = run.view.Choice(Attribute::kClamp, NormClamp::kLength);
-  run.kernels->norm.l2_normalize(run.Input(0), clamp, run.view.F32(Attribute::kEpsilon, 1e-12f), run.rows(),
-                                 run.view.Output().width, run.output);
+Status RunNormalize(const NormalizeOp& op, const OpRun& run) {
+  run.kernels->norm.l2_normalize(run.Input(0), op.clamp, op.epsilon, run.rows(), op.output.width, run.output);
   return kOk;
 }
 
-Status RunSoftmax(const OpRun& run) {
-  run.kernels->softmax.softmax(run.Input(0), run.rows(), run.view.Output().width, run.output);
+Status LowerSoftmax(const OpView& view, Reporter& reporter, Op*) { return CheckElementwise(view, reporter); }
+
+Status RunSoftmax(const Op& op, const OpRun& run) {
+  run.kernels->softmax.softmax(run.Input(0), run.rows(), op.output.width, run.output);
   return kOk;
 }
+
+constexpr Attribute kAttributes[] = {Attribute::kEpsilon, Attribute::kClamp};
 
 }  // namespace
 
-extern const OpDef kNormalizeOp = {1,
-                                   1,
-                                   0,
-                                   0,
-                                   OpAttributes(Attribute::kEpsilon, Attribute::kClamp),
-                                   0,
-                                   CheckNormalize,
-                                   nullptr,
-                                   RunNormalize,
-                                   OneFlopPerElement};
-extern const OpDef kSoftmaxOp = {
-    1, 1, 0, 0, OpAttributes(), 0, CheckElementwise, nullptr, RunSoftmax, OneFlopPerElement};
+extern const OpDef kNormalizeOp = DefineOp<LowerNormalize, RunNormalize>().Inputs(1, 1).Attributes(kAttributes);
+extern const OpDef kSoftmaxOp = DefineOp<LowerSoftmax, RunSoftmax>().Inputs(1, 1);
 
 }  // namespace fovea

@@ -4,28 +4,38 @@
 namespace fovea {
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckElementwise(op, reporter));
-  if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "position has no table");
-  FOVEA_TRY(CheckFloats(op, 0, 0, op.Output().width, reporter));
-  return CheckPositions(op, reporter);
+struct PositionOp : Op {
+  const float* table = nullptr;  // from the first position on
+  uint32_t positions = 0;
+};
+
+Status Lower(const OpView& view, Reporter& reporter, PositionOp* op) {
+  FOVEA_TRY(CheckElementwise(view, reporter));
+  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "position has no table");
+  FOVEA_TRY(CheckFloats(view, 0, 0, op->output.width, reporter));
+  FOVEA_TRY(CheckPositions(view, reporter, &op->positions));
+  op->table = view.Floats(0) + size_t{view.U32(Attribute::kOffset, 0)} * op->output.width;
+  return kOk;
 }
 
-Status Run(const OpRun& run) {
-  const size_t width = run.view.Output().width;
-  const float* table = run.view.Floats(0) + run.view.U32(Attribute::kOffset, 0) * width;
-  ForEachSegmentPiece(run.spaces[run.view.Output().space].segments, run.row_begin, run.row_end,
+Status Run(const PositionOp& op, const OpRun& run) {
+  const size_t width = op.output.width;
+  ForEachSegmentPiece(run.SegmentsOf(op.output), run.row_begin, run.row_end,
                       [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
                         const size_t at = size_t{row - run.row_begin} * width;
-                        run.kernels->elementwise.add(run.Input(0) + at, table + position * width, rows * width,
+                        run.kernels->elementwise.add(run.Input(0) + at, op.table + position * width, rows * width,
                                                      run.output + at);
                       });
   return kOk;
 }
 
+SegmentLimit MostRows(const PositionOp& op) { return {op.output.space, op.positions}; }
+
+constexpr Attribute kAttributes[] = {Attribute::kOffset};
+
 }  // namespace
 
-extern const OpDef kPositionOp = {1, 1,     1,       1,   OpAttributes(Attribute::kOffset),
-                                  0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kPositionOp =
+    DefineOp<Lower, Run>().Inputs(1, 1).Tensors(1, 1).Attributes(kAttributes).LimitsSegments<MostRows>();
 
 }  // namespace fovea

@@ -10,50 +10,56 @@
 namespace fovea {
 namespace {
 
-bool Initial(const OpView& op) { return op.Flag(Attribute::kInitial); }
-bool Masked(const OpView& op) { return op.Flag(Attribute::kMasked); }
-bool KeepsState(const OpView& op) { return op.Choice(Attribute::kOutput, CellOutput::kHidden) == CellOutput::kState; }
-constexpr uint32_t kInitialInput = 1;
-uint32_t MaskInput(const OpView& op) { return Initial(op) ? 2 : 1; }
+constexpr uint32_t kNoInput = 0;
 
-Status CheckChoices(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckChoice<CellOutput>(op, Attribute::kOutput, "unknown part of the state", reporter));
-  const uint32_t inputs = 1 + (Initial(op) ? 1 : 0) + (Masked(op) ? 1 : 0);
-  if (op.record->input_count == inputs) return kOk;
-  return reporter.Fail(FOVEA_E_RECORD, "attributes ask for another number of inputs", inputs, op.record->input_count);
+struct RecurrentOp : CellOp {
+  bool reverse = false;
+  bool keeps_state = false;                      // a row of the output is the whole state
+  uint32_t initial = kNoInput, mask = kNoInput;  // inputs
+};
+
+// The states that segments begin with.
+Status CheckInitial(const OpView& view, const RecurrentOp& op, Reporter& reporter) {
+  FOVEA_TRY(CheckF32(view, op.initial, reporter));
+  const OpValue& state = op.inputs[op.initial];
+  const uint32_t parent = view.InputSpace(0).parent;
+  if (state.space != parent) {
+    return reporter.Fail(FOVEA_E_SHAPE, "first states must be in the parent space", parent, state.space);
+  }
+  if (state.width == op.cell.state_width()) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "first states must be as wide as the state", op.cell.state_width(), state.width);
 }
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckChoices(op, reporter));
-  FOVEA_TRY(CheckCell(op, reporter));
-  const CellSpec cell = CellOf(op);
-  const uint32_t space = op.Input(0).space;
-  if (op.Output().space != space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op.Output().space, space);
+Status CheckMask(const RecurrentOp& op, Reporter& reporter) {
+  const OpValue& keep = op.inputs[op.mask];
+  if (keep.type != DType::kF32 && keep.type != DType::kI32) {
+    return reporter.Fail(FOVEA_E_SHAPE, "the mask must be f32 or i32", 0, static_cast<uint32_t>(keep.type));
   }
-  const uint32_t width = KeepsState(op) ? cell.state_width() : cell.width;
-  if (op.Output().width != width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as what is kept of the state", width,
-                         op.Output().width);
+  if (keep.space == op.inputs[0].space && keep.width == 1) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "the mask must be one number for each row", op.inputs[0].space, keep.space);
+}
+
+Status Lower(const OpView& view, Reporter& reporter, RecurrentOp* op) {
+  CellOutput output = CellOutput::kHidden;
+  FOVEA_TRY(ReadChoice(view, Attribute::kOutput, "unknown part of the state", reporter, &output));
+  op->keeps_state = output == CellOutput::kState;
+  op->reverse = view.Flag(Attribute::kReverse);
+  uint32_t inputs = 1;
+  if (view.Flag(Attribute::kInitial)) op->initial = inputs++;
+  if (view.Flag(Attribute::kMasked)) op->mask = inputs++;
+  if (op->input_count != inputs) {
+    return reporter.Fail(FOVEA_E_RECORD, "attributes ask for another number of inputs", inputs, op->input_count);
   }
-  if (Initial(op)) {
-    FOVEA_TRY(CheckF32(op, kInitialInput, reporter));
-    const ValueRecord& state = op.Input(kInitialInput);
-    if (state.space != op.InputSpace(0).parent) {
-      return reporter.Fail(FOVEA_E_SHAPE, "first states must be in the parent space", op.InputSpace(0).parent,
-                           state.space);
-    }
-    if (state.width != cell.state_width()) {
-      return reporter.Fail(FOVEA_E_SHAPE, "first states must be as wide as the state", cell.state_width(), state.width);
-    }
+  FOVEA_TRY(LowerCell(view, reporter, op));
+  if (op->output.space != op->inputs[0].space) {
+    return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op->output.space, op->inputs[0].space);
   }
-  if (!Masked(op)) return kOk;
-  const ValueRecord& keep = op.Input(MaskInput(op));
-  if (DType(keep.type) != DType::kF32 && DType(keep.type) != DType::kI32) {
-    return reporter.Fail(FOVEA_E_SHAPE, "the mask must be f32 or i32", 0, keep.type);
+  const uint32_t width = op->keeps_state ? op->cell.state_width() : op->cell.width;
+  if (op->output.width != width) {
+    return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as what is kept of the state", width, op->output.width);
   }
-  if (keep.space == space && keep.width == 1) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "the mask must be one number for each row", space, keep.space);
+  if (op->initial != kNoInput) FOVEA_TRY(CheckInitial(view, *op, reporter));
+  return op->mask != kNoInput ? CheckMask(*op, reporter) : kOk;
 }
 
 struct Memory {
@@ -72,20 +78,21 @@ Memory TakeMemory(Arena& arena, const CellSpec& cell, uint32_t segments) {
   return memory;
 }
 
-uint64_t Scratch(const OpView& op, uint32_t segments) {
+uint64_t Scratch(const RecurrentOp& op, uint32_t segments) {
   Arena arena;
-  TakeMemory(arena, CellOf(op), segments);
+  TakeMemory(arena, op.cell, segments);
   return arena.needed();
 }
 
 // Zeros, or what the segments begin with.
-void BeginStates(const OpRun& run, const CellSpec& cell, const Memory& memory) {
+void BeginStates(const RecurrentOp& op, const OpRun& run, const Memory& memory) {
+  const CellSpec& cell = op.cell;
   const size_t bytes = cell.width * sizeof(float);
   for (size_t i = 0; i < run.rows(); ++i) {
     float* h = memory.h + i * cell.width;
     float* c = cell.lstm() ? memory.c + i * cell.width : nullptr;
-    if (Initial(run.view)) {
-      const float* state = run.Input(kInitialInput) + size_t{memory.order[i]} * cell.state_width();
+    if (op.initial != kNoInput) {
+      const float* state = run.Input(op.initial) + size_t{memory.order[i]} * cell.state_width();
       memcpy(h, state, bytes);
       if (cell.lstm()) memcpy(c, state + cell.width, bytes);
     } else {
@@ -98,13 +105,12 @@ void BeginStates(const OpRun& run, const CellSpec& cell, const Memory& memory) {
 // Whether the mask lets a row change the state.
 class Mask {
  public:
-  explicit Mask(const OpRun& run) {
-    if (!Masked(run.view)) return;
-    const uint32_t input = MaskInput(run.view);
-    if (DType(run.view.Input(input).type) == DType::kI32) {
-      indices_ = run.Indices(input);
+  Mask(const RecurrentOp& op, const OpRun& run) {
+    if (op.mask == kNoInput) return;
+    if (op.inputs[op.mask].type == DType::kI32) {
+      indices_ = run.Indices(op.mask);
     } else {
-      numbers_ = run.Input(input);
+      numbers_ = run.Input(op.mask);
     }
   }
   bool Hides(size_t row) const {
@@ -116,15 +122,13 @@ class Mask {
   const int32_t* indices_ = nullptr;
 };
 
-Status Run(const OpRun& run) {
-  const OpView& op = run.view;
-  const CellSpec cell = CellOf(op);
-  const uint32_t* offsets = run.SegmentsOf(op.Input(0)).offsets;
-  const bool reverse = op.Flag(Attribute::kReverse), keeps_state = KeepsState(op);
-  const size_t gates = op.Input(0).width, made = op.Output().width, width = cell.width;
+Status Run(const RecurrentOp& op, const OpRun& run) {
+  const CellSpec& cell = op.cell;
+  const uint32_t* offsets = run.SegmentsOf(op.inputs[0]).offsets;
+  const size_t gates = op.inputs[0].width, made = op.output.width, width = cell.width;
   Arena arena(run.scratch, SIZE_MAX);
   Memory memory = TakeMemory(arena, cell, run.rows());
-  const Mask mask(run);
+  const Mask mask(op, run);
   // A team's gates of one step lie in the first worker's scratch and of the next in the second's: a worker that is
   // ahead then writes none that others still read.
   float* gates_of[2] = {memory.cell.gates, memory.cell.gates};
@@ -138,7 +142,7 @@ Status Run(const OpRun& run) {
   for (uint32_t i = 0; i < run.rows(); ++i) order[i] = run.row_begin + i;
   std::sort(order, order + run.rows(),
             [&](uint32_t a, uint32_t b) { return length(a) != length(b) ? length(a) > length(b) : a < b; });
-  BeginStates(run, cell, memory);
+  BeginStates(op, run, memory);
 
   uint32_t running = run.rows();
   Status result = kOk;
@@ -147,9 +151,9 @@ Status Run(const OpRun& run) {
     if (running == 0) break;
     memory.cell.gates = gates_of[t % 2];
     const auto row_of = [&](size_t i) -> size_t {
-      return reverse ? offsets[order[i] + 1] - 1 - t : offsets[order[i]] + t;
+      return op.reverse ? offsets[order[i] + 1] - 1 - t : offsets[order[i]] + t;
     };
-    const Status status = RunCells(run, cell, memory.cell, memory.h, running, kBlobNone, [&](size_t i) {
+    const Status status = RunCells(op, run, memory.cell, memory.h, running, kBlobNone, [&](size_t i) {
       const size_t row = row_of(i);
       return CellRow{run.Input(0) + row * gates, memory.h + i * width, cell.lstm() ? memory.c + i * width : nullptr,
                      mask.Hides(row)};
@@ -158,32 +162,26 @@ Status Run(const OpRun& run) {
     for (size_t i = 0; i < running && run.team.worker == 0; ++i) {
       float* out = run.output + row_of(i) * made;
       memcpy(out, memory.h + i * width, width * sizeof(float));
-      if (keeps_state && cell.lstm()) memcpy(out + width, memory.c + i * width, width * sizeof(float));
+      if (op.keeps_state && cell.lstm()) memcpy(out + width, memory.c + i * width, width * sizeof(float));
     }
   }
   return result;
 }
 
-constexpr OpDef Define() {
-  OpDef def = {
-      1,
-      3,
-      1,
-      2,
-      kCellAttributes | OpAttributes(Attribute::kReverse, Attribute::kInitial, Attribute::kMasked, Attribute::kOutput),
-      (1u << 0) | (1u << 1) | (1u << 2),
-      Check,
-      Scratch,
-      Run,
-      CellFlops};
-  def.layer = CellLayer;
-  def.unit = Unit::kSegments;
-  def.together = true;
-  return def;
-}
+constexpr Attribute kAttributes[] = {Attribute::kCell,    Attribute::kResetAfter, Attribute::kActivation,
+                                     Attribute::kReverse, Attribute::kInitial,    Attribute::kMasked,
+                                     Attribute::kOutput};
 
 }  // namespace
 
-extern const OpDef kRecurrentOp = Define();
+extern const OpDef kRecurrentOp = DefineOp<Lower, Run>()
+                                      .Inputs(1, 3)
+                                      .Tensors(1, 2)
+                                      .Attributes(kAttributes)
+                                      .ReadsWhole(0)
+                                      .CountsIn(Unit::kSegments)
+                                      .RunsTogether()
+                                      .Scratch<Scratch>()
+                                      .Flops<CellFlops>();
 
 }  // namespace fovea

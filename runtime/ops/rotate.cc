@@ -4,46 +4,54 @@
 namespace fovea {
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckElementwise(op, reporter));
-  const uint32_t heads = op.U32(Attribute::kHeads, 0);
-  if (heads == 0 || op.Output().width % heads != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide the width", op.Output().width, heads);
+struct RotateOp : Op {
+  const float* table = nullptr;  // from the first position on
+  uint32_t parts = 0, dims = 0, positions = 0;
+  bool interleaved = false;
+};
+
+Status Lower(const OpView& view, Reporter& reporter, RotateOp* op) {
+  FOVEA_TRY(CheckElementwise(view, reporter));
+  op->parts = view.U32(Attribute::kHeads, 0);
+  if (op->parts == 0 || op->output.width % op->parts != 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide the width", op->output.width, op->parts);
   }
-  if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "rotate has no table");
-  const uint32_t dims = op.Tensor(0).width;
-  if (dims % 2 != 0 || dims > op.Output().width / heads) {
+  op->interleaved = view.Flag(Attribute::kInterleaved);
+  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "rotate has no table");
+  op->dims = view.Tensor(0).width;
+  if (op->dims % 2 != 0 || op->dims > op->output.width / op->parts) {
     return reporter.Fail(FOVEA_E_SHAPE, "table's width must be even and at most a head's size",
-                         op.Output().width / heads, dims);
+                         op->output.width / op->parts, op->dims);
   }
-  FOVEA_TRY(CheckPositions(op, reporter));
-  return CheckFloats(op, 0, 0, dims, reporter);
+  FOVEA_TRY(CheckPositions(view, reporter, &op->positions));
+  FOVEA_TRY(CheckFloats(view, 0, 0, op->dims, reporter));
+  op->table = view.Floats(0) + size_t{view.U32(Attribute::kOffset, 0)} * op->dims;
+  return kOk;
 }
 
-Status Run(const OpRun& run) {
-  const OpView& op = run.view;
-  const size_t width = op.Output().width, dims = op.Tensor(0).width;
-  const uint32_t heads = op.U32(Attribute::kHeads, 0);
-  const bool interleaved = op.Flag(Attribute::kInterleaved);
-  const float* table = op.Floats(0) + op.U32(Attribute::kOffset, 0) * dims;
-  ForEachSegmentPiece(run.spaces[op.Output().space].segments, run.row_begin, run.row_end,
+Status Run(const RotateOp& op, const OpRun& run) {
+  const size_t width = op.output.width, dims = op.dims;
+  ForEachSegmentPiece(run.SegmentsOf(op.output), run.row_begin, run.row_end,
                       [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
                         for (uint32_t i = 0; i < rows; ++i) {
                           const size_t at = size_t{row + i - run.row_begin} * width;
-                          const float* cos = table + size_t{position + i} * dims;
-                          run.kernels->rotary.rotate(run.Input(0) + at, heads, width / heads, dims, cos, cos + dims / 2,
-                                                     interleaved, run.output + at);
+                          const float* cos = op.table + size_t{position + i} * dims;
+                          run.kernels->rotary.rotate(run.Input(0) + at, op.parts, width / op.parts, dims, cos,
+                                                     cos + dims / 2, op.interleaved, run.output + at);
                         }
                       });
   return kOk;
 }
 
-double Flops(const OpView& op) { return 6.0 * op.Output().width; }
+double Flops(const RotateOp& op) { return 6.0 * op.output.width; }
+
+SegmentLimit MostRows(const RotateOp& op) { return {op.output.space, op.positions}; }
+
+constexpr Attribute kAttributes[] = {Attribute::kHeads, Attribute::kInterleaved, Attribute::kOffset};
 
 }  // namespace
 
-extern const OpDef kRotateOp = {
-    1, 1,     1,       1,   OpAttributes(Attribute::kHeads, Attribute::kInterleaved, Attribute::kOffset),
-    0, Check, nullptr, Run, Flops};
+extern const OpDef kRotateOp =
+    DefineOp<Lower, Run>().Inputs(1, 1).Tensors(1, 1).Attributes(kAttributes).LimitsSegments<MostRows>().Flops<Flops>();
 
 }  // namespace fovea

@@ -7,23 +7,30 @@
 namespace fovea {
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  const DType type = DType(op.Input(0).type);
-  if ((type != DType::kF32 && type != DType::kI32) || op.Input(0).width != 1 || op.Output().width != 1) {
+struct SelectOp : Op {
+  SelectKind kind = SelectKind::kNonzero;
+  float threshold = 0.0f;
+  uint32_t most = UINT32_MAX;  // of a segment
+};
+
+Status Lower(const OpView& view, Reporter& reporter, SelectOp* op) {
+  const OpValue& x = op->inputs[0];
+  if ((x.type != DType::kF32 && x.type != DType::kI32) || x.width != 1 || op->output.width != 1) {
     return reporter.Fail(FOVEA_E_SHAPE, "select reads f32 or i32 of width 1 and makes indices of width 1");
   }
-  if (type == DType::kI32 && IdsOf(op, 0) == kBlobNone) {
+  if (x.type == DType::kI32 && IdsOf(view, 0) == kBlobNone) {
     return reporter.Fail(FOVEA_E_SHAPE, "select does not read indices");
   }
-  if (op.OutputSpace().kind != SpaceKind::kSelected || op.OutputSpace().source != op.Input(0).space ||
-      op.OutputSpace().parent != op.InputSpace(0).parent) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be selected from the input's", op.Input(0).space,
-                         op.OutputSpace().source);
+  const SpaceRecord& space = view.OutputSpace();
+  if (space.kind != SpaceKind::kSelected || space.source != x.space || space.parent != view.InputSpace(0).parent) {
+    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be selected from the input's", x.space, space.source);
   }
-  FOVEA_TRY(CheckChoice<SelectKind>(op, Attribute::kKind, "unknown kind of selection", reporter));
-  if (op.Choice(Attribute::kKind, SelectKind::kNonzero) != SelectKind::kThreshold && op.Has(Attribute::kThreshold)) {
+  FOVEA_TRY(ReadChoice(view, Attribute::kKind, "unknown kind of selection", reporter, &op->kind));
+  if (op->kind != SelectKind::kThreshold && view.Has(Attribute::kThreshold)) {
     return reporter.Fail(FOVEA_E_RECORD, "only a selection of kind threshold has one");
   }
+  op->threshold = view.F32(Attribute::kThreshold, op->threshold);
+  if (space.extra != 0) op->most = space.extra;
   return kOk;
 }
 
@@ -81,20 +88,18 @@ uint32_t ChooseBest(const Ranks& ranks, uint32_t begin, uint32_t end, uint32_t m
   return count;
 }
 
-bool Qualifies(const OpRun& run, SelectKind kind, float threshold, uint32_t row) {
-  const bool integer = DType(run.view.Input(0).type) == DType::kI32;
+bool Qualifies(const SelectOp& op, const OpRun& run, uint32_t row) {
+  const bool integer = op.inputs[0].type == DType::kI32;
   const double value = integer ? run.Indices(0)[row] : run.Input(0)[row];
-  return kind == SelectKind::kThreshold ? value > threshold : value != 0;
+  return op.kind == SelectKind::kThreshold ? value > op.threshold : value != 0;
 }
 
-Status Run(const OpRun& run) {
-  const OpView& op = run.view;
-  const Segments& source = run.SegmentsOf(op.Input(0));
-  const SelectKind kind = op.Choice(Attribute::kKind, SelectKind::kNonzero);
-  const float threshold = op.F32(Attribute::kThreshold, 0.0f);
-  const uint32_t most = op.OutputSpace().extra == 0 ? UINT32_MAX : op.OutputSpace().extra;
-  const Ranks ranks(run.inputs[0], DType(op.Input(0).type));
-  int32_t* out = reinterpret_cast<int32_t*>(run.output);
+Status Run(const SelectOp& op, const OpRun& run) {
+  const Segments& source = run.SegmentsOf(op.inputs[0]);
+  const SelectKind kind = op.kind;
+  const uint32_t most = op.most;
+  const Ranks ranks(run.inputs[0], op.inputs[0].type);
+  int32_t* out = run.indices_made();
   run.offsets[0] = 0;
   for (uint32_t s = 0; s < source.count; ++s) {
     const uint32_t begin = source.offsets[s], end = source.offsets[s + 1];
@@ -104,7 +109,7 @@ Status Run(const OpRun& run) {
       count = ChooseBest(ranks, begin, end, most, rows);
     } else {
       for (uint32_t row = begin; row < end; ++row) {
-        if (kind != SelectKind::kFirst && !Qualifies(run, kind, threshold, row)) continue;
+        if (kind != SelectKind::kFirst && !Qualifies(op, run, row)) continue;
         if (count == most && kind == SelectKind::kFirst) break;
         if (count == most) return FOVEA_E_ROWS;  // to drop some without a word would be wrong
         rows[count++] = static_cast<int32_t>(row);
@@ -115,17 +120,16 @@ Status Run(const OpRun& run) {
   return kOk;
 }
 
-constexpr OpDef Define() {
-  OpDef def = {1,       1,     0,       0,   OpAttributes(Attribute::kKind, Attribute::kThreshold),
-               1u << 0, Check, nullptr, Run, OneFlopPerElement};
-  def.output = DType::kI32;
-  def.unit = Unit::kAll;
-  def.chooses = true;
-  return def;
-}
+constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kThreshold};
 
 }  // namespace
 
-extern const OpDef kSelectOp = Define();
+extern const OpDef kSelectOp = DefineOp<Lower, Run>()
+                                   .Inputs(1, 1)
+                                   .Attributes(kAttributes)
+                                   .ReadsWhole(0)
+                                   .Makes(DType::kI32)
+                                   .CountsIn(Unit::kAll)
+                                   .Chooses();
 
 }  // namespace fovea

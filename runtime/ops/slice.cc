@@ -1,34 +1,41 @@
 // Columns [begin, begin + width) of every row.
 #include <string.h>
 
+#include "runtime/base/checked.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {
 namespace {
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckRowLocal(op, reporter));
-  const uint32_t begin = op.U32(Attribute::kBegin, 0), width = op.U32(Attribute::kWidth, 0);
-  if (width != op.Output().width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as the slice", width, op.Output().width);
+struct SliceOp : Op {
+  uint32_t begin = 0;
+};
+
+Status Lower(const OpView& view, Reporter& reporter, SliceOp* op) {
+  FOVEA_TRY(CheckRowLocal(view, reporter));
+  op->begin = view.U32(Attribute::kBegin, 0);
+  const uint32_t width = view.U32(Attribute::kWidth, 0);
+  if (width != op->output.width) {
+    return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as the slice", width, op->output.width);
   }
-  if (InBounds(begin, width, op.Input(0).width)) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "the slice ends after the input's columns", op.Input(0).width,
-                       uint64_t{begin} + width);
+  if (InBounds(op->begin, width, op->inputs[0].width)) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "the slice ends after the input's columns", op->inputs[0].width,
+                       uint64_t{op->begin} + width);
 }
 
-Status Run(const OpRun& run) {
-  const size_t from = run.view.Input(0).width, width = run.view.Output().width;
-  const float* first = run.Input(0) + run.view.U32(Attribute::kBegin, 0);
+Status Run(const SliceOp& op, const OpRun& run) {
+  const size_t from = op.inputs[0].width, width = op.output.width;
+  const float* first = run.Input(0) + op.begin;
   for (size_t row = 0; row < run.rows(); ++row) {
     memcpy(run.output + row * width, first + row * from, width * sizeof(float));
   }
   return kOk;
 }
 
+constexpr Attribute kAttributes[] = {Attribute::kBegin, Attribute::kWidth};
+
 }  // namespace
 
-extern const OpDef kSliceOp = {1, 1,     0,       0,   OpAttributes(Attribute::kBegin, Attribute::kWidth),
-                               0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kSliceOp = DefineOp<Lower, Run>().Inputs(1, 1).Attributes(kAttributes);
 
 }  // namespace fovea

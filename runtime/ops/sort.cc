@@ -8,32 +8,38 @@
 namespace fovea {
 namespace {
 
-uint64_t BucketsOf(const OpView& op) {
-  const OpView hash{op.blob, op.Maker(0), op.values};
+struct SortOp : Op {
+  uint64_t buckets = 0;
+};
+
+// As the hash has them that made the input.
+uint64_t BucketsOf(const OpView& hash) {
   const uint32_t more = hash.U32(Attribute::kMoreBuckets, 0);
   return uint64_t{hash.U32(Attribute::kBuckets, 0)} * (more == 0 ? 1 : more);
 }
 
-Status Check(const OpView& op, Reporter& reporter) {
-  const OperationRecord* maker = op.Maker(0);
+Status Lower(const OpView& view, Reporter& reporter, SortOp* op) {
+  const OperationRecord* maker = view.Maker(0);
   if (maker == nullptr || OpCode(maker->code) != OpCode::kHash) {
     return reporter.Fail(FOVEA_E_SHAPE, "sort reads the buckets that hash makes");
   }
-  if (op.Input(0).space != op.Output().space || op.Output().width != uint64_t{2} * op.Input(0).width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be in the input's space and twice as wide",
-                         uint64_t{2} * op.Input(0).width, op.Output().width);
+  const uint64_t width = uint64_t{2} * op->inputs[0].width;
+  if (op->inputs[0].space != op->output.space || op->output.width != width) {
+    return reporter.Fail(FOVEA_E_SHAPE, "output must be in the input's space and twice as wide", width,
+                         op->output.width);
   }
+  op->buckets = BucketsOf({view.blob, maker, view.values});
   return kOk;
 }
 
-uint64_t Scratch(const OpView& op, uint32_t /*tile_rows*/) { return BucketsOf(op) * sizeof(uint32_t); }
+uint64_t Scratch(const SortOp& op, uint32_t /*tile_rows*/) { return op.buckets * sizeof(uint32_t); }
 
-Status Run(const OpRun& run) {
-  const Segments& segments = run.SegmentsOf(run.view.Input(0));
-  const uint64_t buckets = BucketsOf(run.view);
-  const size_t columns = run.view.Input(0).width;
+Status Run(const SortOp& op, const OpRun& run) {
+  const Segments& segments = run.SegmentsOf(op.inputs[0]);
+  const uint64_t buckets = op.buckets;
+  const size_t columns = op.inputs[0].width;
   uint32_t* places = static_cast<uint32_t*>(run.scratch);
-  int32_t* out = reinterpret_cast<int32_t*>(run.output);
+  int32_t* out = run.indices_made();
   for (uint32_t s = 0; s < segments.count; ++s) {
     const uint32_t begin = segments.offsets[s], end = segments.offsets[s + 1];
     for (size_t column = 0; column < columns; ++column) {
@@ -56,15 +62,9 @@ Status Run(const OpRun& run) {
   return kOk;
 }
 
-constexpr OpDef Define() {
-  OpDef def = {1, 1, 0, 0, OpAttributes(), 1u << 0, Check, Scratch, Run, OneFlopPerElement};
-  def.output = DType::kI32;
-  def.unit = Unit::kAll;
-  return def;
-}
-
 }  // namespace
 
-extern const OpDef kSortOp = Define();
+extern const OpDef kSortOp =
+    DefineOp<Lower, Run>().Inputs(1, 1).ReadsWhole(0).Makes(DType::kI32).CountsIn(Unit::kAll).Scratch<Scratch>();
 
 }  // namespace fovea

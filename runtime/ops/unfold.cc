@@ -8,43 +8,43 @@
 namespace fovea {
 namespace {
 
-bool IsSame(const OpView& op) { return op.Output().space == op.Input(0).space; }
-bool IsStrided(const OpView& op) {
-  return op.OutputSpace().kind == SpaceKind::kStrided && op.OutputSpace().source == op.Input(0).space;
-}
+struct UnfoldOp : Op {
+  size_t before = 0, columns = 1;
+  bool strided = false;
+  Strides strides{0, 1, 0};
+};
 
-uint64_t Columns(const OpView& op) {
-  return uint64_t{op.U32(Attribute::kBefore, 0)} + op.U32(Attribute::kAfter, 0) + 1;
-}
-
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckF32(op, 0, reporter));
-  if (!IsSame(op) && !IsStrided(op)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be the input's, or made of it by strides",
-                         op.Input(0).space, op.Output().space);
+Status Lower(const OpView& view, Reporter& reporter, UnfoldOp* op) {
+  FOVEA_TRY(CheckF32(view, 0, reporter));
+  const SpaceRecord& space = view.OutputSpace();
+  const uint32_t from = op->inputs[0].space, to = op->output.space, width = op->inputs[0].width;
+  op->strided = to != from;
+  if (op->strided && (space.kind != SpaceKind::kStrided || space.source != from)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be the input's, or made of it by strides", from, to);
   }
-  if (Columns(op) * op.Input(0).width != op.Output().width) {  // at most 2^33 * 2^24
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as a row with its neighbours",
-                         Columns(op) * op.Input(0).width, op.Output().width);
+  if (op->strided) op->strides = Strides(space);
+  op->before = view.U32(Attribute::kBefore, 0);
+  const uint64_t columns = uint64_t{op->before} + view.U32(Attribute::kAfter, 0) + 1;
+  if (columns * width != op->output.width) {  // at most 2^33 * 2^24
+    return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as a row with its neighbours", columns * width,
+                         op->output.width);
   }
+  op->columns = static_cast<size_t>(columns);
   return kOk;
 }
 
-Status Run(const OpRun& run) {
-  const OpView& op = run.view;
-  const size_t width = op.Input(0).width, columns = static_cast<size_t>(Columns(op));
-  const size_t before = op.U32(Attribute::kBefore, 0);
-  const bool same = IsSame(op);
-  const Strides strides(op.OutputSpace());
-  const uint32_t* offsets = run.SegmentsOf(op.Input(0)).offsets;
-  ForEachSegmentPiece(run.SegmentsOf(op.Output()), run.row_begin, run.row_end,
+Status Run(const UnfoldOp& op, const OpRun& run) {
+  const size_t width = op.inputs[0].width, columns = op.columns, before = op.before;
+  const uint32_t* offsets = run.SegmentsOf(op.inputs[0]).offsets;
+  ForEachSegmentPiece(run.SegmentsOf(op.output), run.row_begin, run.row_end,
                       [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
                         const size_t length = offsets[segment + 1] - offsets[segment];
                         const float* x = run.Input(0) + size_t{offsets[segment]} * width;
-                        float* y = run.output + size_t{row - run.row_begin} * op.Output().width;
-                        for (uint32_t i = 0; i < rows; ++i, y += op.Output().width) {
+                        float* y = run.output + size_t{row - run.row_begin} * op.output.width;
+                        for (uint32_t i = 0; i < rows; ++i, y += op.output.width) {
                           // Column c holds row `middle + c - before`: those from `low` to `high` are in the segment.
-                          const size_t middle = same ? position + i : static_cast<size_t>(strides.Source(position + i));
+                          const size_t at = size_t{position} + i;
+                          const size_t middle = op.strided ? static_cast<size_t>(op.strides.Source(at)) : at;
                           const size_t low = middle < before ? before - middle : 0;
                           const size_t inside = length + before - middle;
                           const size_t high = inside < columns ? inside : columns;
@@ -57,9 +57,10 @@ Status Run(const OpRun& run) {
   return kOk;
 }
 
+constexpr Attribute kAttributes[] = {Attribute::kBefore, Attribute::kAfter};
+
 }  // namespace
 
-extern const OpDef kUnfoldOp = {1,       1,     0,       0,   OpAttributes(Attribute::kBefore, Attribute::kAfter),
-                                1u << 0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kUnfoldOp = DefineOp<Lower, Run>().Inputs(1, 1).Attributes(kAttributes).ReadsWhole(0);
 
 }  // namespace fovea

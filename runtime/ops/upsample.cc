@@ -13,6 +13,10 @@ struct Reach {
   uint64_t first = 0, stride = 0;  // stride 0: the spaces do not fit
 };
 
+struct UpsampleOp : Op {
+  Reach reach;
+};
+
 Reach ReachOf(const OpView& op) {
   Reach reach;
   uint64_t stride = 1;
@@ -29,22 +33,20 @@ Reach ReachOf(const OpView& op) {
   return reach;
 }
 
-Status Check(const OpView& op, Reporter& reporter) {
-  FOVEA_TRY(CheckF32(op, 0, reporter));
-  FOVEA_TRY(CheckWidth(op, 0, reporter));
-  if (ReachOf(op).stride == 0) {
-    return reporter.Fail(FOVEA_E_SHAPE,
-                         "input's space must be made of the output's by strides with the same first rows",
-                         op.Output().space, op.Input(0).space);
-  }
-  return kOk;
+Status Lower(const OpView& view, Reporter& reporter, UpsampleOp* op) {
+  FOVEA_TRY(CheckF32(view, 0, reporter));
+  FOVEA_TRY(CheckWidth(view, 0, reporter));
+  op->reach = ReachOf(view);
+  if (op->reach.stride != 0) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "input's space must be made of the output's by strides with the same first rows",
+                       op->output.space, op->inputs[0].space);
 }
 
-Status Run(const OpRun& run) {
-  const Reach reach = ReachOf(run.view);
-  const size_t width = run.view.Output().width;
-  const uint32_t* offsets = run.SegmentsOf(run.view.Input(0)).offsets;
-  ForEachSegmentPiece(run.SegmentsOf(run.view.Output()), run.row_begin, run.row_end,
+Status Run(const UpsampleOp& op, const OpRun& run) {
+  const Reach reach = op.reach;
+  const size_t width = op.output.width;
+  const uint32_t* offsets = run.SegmentsOf(op.inputs[0]).offsets;
+  ForEachSegmentPiece(run.SegmentsOf(op.output), run.row_begin, run.row_end,
                       [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
                         const uint64_t length = offsets[segment + 1] - offsets[segment];
                         const float* x = run.Input(0) + size_t{offsets[segment]} * width;
@@ -64,6 +66,6 @@ Status Run(const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kUpsampleOp = {1, 1, 0, 0, OpAttributes(), 1u << 0, Check, nullptr, Run, OneFlopPerElement};
+extern const OpDef kUpsampleOp = DefineOp<Lower, Run>().Inputs(1, 1).ReadsWhole(0);
 
 }  // namespace fovea

@@ -14,8 +14,6 @@ struct Life {
   bool carries = false;  // has memory of its own
 };
 
-bool Chooses(const OpView& view) { return FindOp(view.record->code)->chooses; }
-
 class Planner {
  public:
   Planner(const Model& model, const ProgramRecord& record, Arena& arena, ProgramPlan* plan)
@@ -33,6 +31,8 @@ class Planner {
     plan_.tile_slots = arena.Take<uint32_t>(operations_);
     level_ = arena.Take<uint32_t>(operations_);
     last_level_ = arena.Take<uint32_t>(record.value_count);
+    first_use_ = arena.Take<uint32_t>(record.value_count);
+    plan_.uses_gemm_op = arena.Take<bool>(model.linear_count);
     lives_ = arena.Take<Life>(record.value_count);
     occupants_ = arena.Take<Occupant>(operations_);
     tiles_ = {plan_.tile_slots, arena.Take<uint32_t>(operations_), 0};
@@ -49,7 +49,8 @@ class Planner {
   }
 
  private:
-  OpView View(uint32_t operation) const { return model_.Operation(*plan_.record, operation); }
+  const Op& Operation(uint32_t i) const { return model_.Operation(*plan_.record, i); }
+  ValueRole Role(const Op& op) const { return model_.blob.values[plan_.record->first_value + op.output.index].role; }
   bool IsInput(uint32_t value) const { return value < inputs_; }
 
   // How many barriers an operation needs before it. The rows of a selected space, and of what follows from it, are
@@ -57,22 +58,22 @@ class Planner {
   void FindLevels() {
     uint32_t rows_known_at[kMaxSpaces] = {};
     for (uint32_t i = 0; i < operations_; ++i) {
-      const OpView view = View(i);
-      level_[i] = rows_known_at[view.Output().space];
-      for (uint32_t k = 0; k < view.record->input_count; ++k) {
-        const uint32_t value = view.InputIndex(k);
-        const uint32_t known = rows_known_at[view.Input(k).space];
+      const Op& op = Operation(i);
+      level_[i] = rows_known_at[op.output.space];
+      for (uint32_t k = 0; k < op.input_count; ++k) {
+        const uint32_t value = op.inputs[k].index;
+        const uint32_t known = rows_known_at[op.inputs[k].space];
         if (known > level_[i]) level_[i] = known;
         if (IsInput(value)) continue;
-        const bool barrier = ReadsAllRows(view, k) || UnitOf(View(value - inputs_)) != Unit::kRows;
+        const bool barrier = op.inputs[k].whole || Operation(value - inputs_).unit != Unit::kRows;
         const uint32_t needed = level_[value - inputs_] + (barrier ? 1 : 0);
         if (needed > level_[i]) level_[i] = needed;
       }
-      if (!Chooses(view)) continue;
-      const uint32_t source_known = rows_known_at[view.OutputSpace().source];
+      if (!op.def->chooses) continue;
+      const uint32_t source_known = rows_known_at[model_.blob.spaces[op.output.space].source];
       if (source_known > level_[i]) level_[i] = source_known;
-      rows_known_at[view.Output().space] = level_[i] + 1;
-      for (uint32_t s = view.Output().space + 1; s < model_.blob.spaces.count; ++s) {
+      rows_known_at[op.output.space] = level_[i] + 1;
+      for (uint32_t s = op.output.space + 1; s < model_.blob.spaces.count; ++s) {
         const SpaceRecord& space = model_.blob.spaces[s];
         const bool follows = space.kind != SpaceKind::kSelected && space.Follows() != kBlobNone;
         if (follows) rows_known_at[s] = rows_known_at[space.Follows()];
@@ -83,29 +84,24 @@ class Planner {
   // An operation whose result is first wanted in a later phase moves there if its inputs are kept until then anyway:
   // the queries of the next layer are then computed where they are used and need no memory of all rows.
   void SinkCheapMemory() {
-    // While going backwards: level of the first use of each operation's output, and of the last known use of each
-    // value.
+    // While going backwards: the levels of the first use and the last use of each value by the operations seen so far.
+    for (uint32_t v = 0; v < plan_.record->value_count; ++v) first_use_[v] = UINT32_MAX;
     for (uint32_t i = operations_; i-- > 0;) {
-      const OpView view = View(i);
-      uint32_t first_use = UINT32_MAX;
-      for (uint32_t later = i + 1; later < operations_ && first_use > level_[i]; ++later) {
-        const OpView user = View(later);
-        for (uint32_t k = 0; k < user.record->input_count; ++k) {
-          if (user.InputIndex(k) != inputs_ + i) continue;
-          const uint32_t level = ReadsAllRows(user, k) ? level_[i] : level_[later];
-          if (level < first_use) first_use = level;
-        }
-      }
-      bool sinks = view.Output().role == ValueRole::kInternal && UnitOf(view) == Unit::kRows &&
-                   first_use != UINT32_MAX && first_use > level_[i];
-      for (uint32_t k = 0; k < view.record->input_count; ++k) {
-        const uint32_t value = view.InputIndex(k);
+      const Op& op = Operation(i);
+      const uint32_t first_use = first_use_[inputs_ + i];
+      bool sinks = Role(op) == ValueRole::kInternal && op.unit == Unit::kRows && first_use != UINT32_MAX &&
+                   first_use > level_[i];
+      for (uint32_t k = 0; k < op.input_count; ++k) {
+        const uint32_t value = op.inputs[k].index;
         sinks = sinks && (IsInput(value) || last_level_[value] >= first_use);
       }
       if (sinks) level_[i] = first_use;
-      for (uint32_t k = 0; k < view.record->input_count; ++k) {
-        uint32_t& last = last_level_[view.InputIndex(k)];
-        if (level_[i] > last) last = level_[i];
+      for (uint32_t k = 0; k < op.input_count; ++k) {
+        const uint32_t value = op.inputs[k].index;
+        if (level_[i] > last_level_[value]) last_level_[value] = level_[i];
+        // Whoever reads all rows wants them where they are made.
+        const uint32_t used = op.inputs[k].whole && !IsInput(value) ? level_[value - inputs_] : level_[i];
+        if (used < first_use_[value]) first_use_[value] = used;
       }
     }
   }
@@ -117,9 +113,9 @@ class Planner {
 
   void FormPhases() {
     for (uint32_t i = 0; i < operations_; ++i) {
-      const OpView view = View(i);
-      const Unit unit = UnitOf(view);
-      const uint32_t space = unit == Unit::kRows ? view.Output().space : view.Input(0).space;
+      const Op& op = Operation(i);
+      const Unit unit = op.unit;
+      const uint32_t space = unit == Unit::kRows ? op.output.space : op.inputs[0].space;
       uint32_t phase = plan_.phase_count;
       while (phase > 0 && !Joins(plan_.phases[phase - 1], unit, space, level_[i])) --phase;
       if (phase == 0) {
@@ -170,27 +166,29 @@ class Planner {
     }
     for (uint32_t position = 0; position < operations_; ++position) {
       const uint32_t operation = plan_.steps[position];
-      const OpView view = View(operation);
+      const Op& op = Operation(operation);
       Life& own = lives_[inputs_ + operation];
       own.begin = own.last_use = position;
       own.last_phase = plan_.phase_of[operation];
-      own.output = view.Output().role == ValueRole::kOutput;
-      own.crosses = own.read_whole = UnitOf(view) != Unit::kRows;
-      for (uint32_t k = 0; k < view.record->input_count; ++k) {
-        const uint32_t value = view.InputIndex(k);
+      own.output = Role(op) == ValueRole::kOutput;
+      own.crosses = own.read_whole = op.unit != Unit::kRows;
+      for (uint32_t k = 0; k < op.input_count; ++k) {
+        const uint32_t value = op.inputs[k].index;
         if (IsInput(value)) continue;
         Life& life = lives_[value];
         const uint32_t phase = plan_.phase_of[operation];
-        const bool whole = ReadsAllRows(view, k);
+        const bool whole = op.inputs[k].whole;
         life.crosses = life.crosses || whole || phase != plan_.phase_of[value - inputs_];
         life.last_use = position;
         life.read_whole = whole || (life.read_whole && life.last_phase == phase);
         life.last_phase = phase;
       }
-      for (uint32_t i = 0; i < kMaxLayers; ++i) {
-        const Linear* layer = model_.Layer(plan_.record->first_operation + operation, i);
-        if (layer == nullptr || !GemmTakesQuantized(layer->weights.shape.type)) continue;
-        if (layer->weights.shape.k > plan_.quantized_width) plan_.quantized_width = layer->weights.shape.k;
+      plan_.input_count += op.input_count;
+      if (op.input_count > plan_.most_inputs) plan_.most_inputs = op.input_count;
+      for (uint32_t i = 0; i < op.layer_count; ++i) {
+        const GemmShape& shape = op.layers[i].linear->weights.shape;
+        plan_.uses_gemm_op[op.layers[i].linear->op] = true;
+        if (GemmTakesQuantized(shape.type) && shape.k > plan_.quantized_width) plan_.quantized_width = shape.k;
       }
     }
   }
@@ -208,16 +206,16 @@ class Planner {
         tiles_.BeginPhase();
       }
       const uint32_t value = inputs_ + operation;
-      const OpView view = View(operation);
+      const Op& op = Operation(operation);
       const Life& life = lives_[value];
-      const uint32_t bytes = view.OutputRowBytes();
+      const uint32_t bytes = op.output.row_bytes;
       if (life.carries) {
         plan_.values[value] = {false, kBlobNone, bytes};
         continue;
       }
       const bool tile = !life.crosses && !life.output;
       const uint32_t slot =
-          tile ? tiles_.Take(bytes, position, life.last_use + 1) : Slot(view.Output().space, bytes, life, position);
+          tile ? tiles_.Take(bytes, position, life.last_use + 1) : Slot(op.output.space, bytes, life, position);
       plan_.values[value] = {tile, slot, bytes};
     }
   }
@@ -255,6 +253,7 @@ class Planner {
   const uint32_t operations_, inputs_;
   uint32_t* level_;       // [operations]
   uint32_t* last_level_;  // [values]
+  uint32_t* first_use_;   // [values], a level
   Life* lives_;           // [values]
   Occupant* occupants_;   // [slots]
   PhaseSlots tiles_{};

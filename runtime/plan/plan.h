@@ -20,7 +20,7 @@ struct PhasePlan {
   uint32_t level;                   // barriers that must have passed before
   Unit unit;                        // kSegments: steps that need nothing of each other; kAll and kHeads: one step
   uint32_t most_shares;             // most workers that share a step where rows are few; below 2: none does
-  uint64_t weights;                 // of the linear layers that are shared then
+  uint64_t weights;                 // of the linear layers that are shared then; kSegments: of each step at least
 };
 
 // How workers do a step where the rows are few, so that all of them work on the same rows (stages.cc).
@@ -61,11 +61,13 @@ struct ProgramPlan {
   uint32_t slot_count;
   uint32_t* tile_slots;  // bytes of a row of each
   uint32_t tile_slot_count;
-  StepShare* shares;         // [operations]
-  PhaseSlots own_slots;      // where rows are few: of each worker
-  PhaseSlots shared_slots;   // where rows are few: of all
-  uint32_t quantized_width;  // widest input of a linear layer with integer weights; 0: none
-  uint64_t tile_row_bytes;   // of all tile slots
+  StepShare* shares;                  // [operations]
+  PhaseSlots own_slots;               // where rows are few: of each worker
+  PhaseSlots shared_slots;            // where rows are few: of all
+  bool* uses_gemm_op;                 // [Model::gemm_op_count]
+  uint32_t most_inputs, input_count;  // of an operation, of all
+  uint32_t quantized_width;           // widest input of a linear layer with integer weights; 0: none
+  uint64_t tile_row_bytes;            // of all tile slots
 };
 
 // Of a program with phases and slots: what workers share of its phases by rows. Takes its memory from the arena.

@@ -19,66 +19,98 @@ class StagePlanner {
     const uint32_t operations = plan_.record->operation_count;
     plan_.shares = arena.Take<StepShare>(operations);
     stage_of_ = arena.Take<uint32_t>(operations);
+    position_of_ = arena.Take<uint32_t>(operations);
+    last_reader_ = arena.Take<uint32_t>(operations);
+    uses_ = arena.Take<SlotUse>(operations);
     for (PhaseSlots* slots : {&plan_.own_slots, &plan_.shared_slots}) {
       *slots = {arena.Take<uint32_t>(operations), arena.Take<uint32_t>(operations), 0};
     }
   }
 
   void Run() {
+    for (uint32_t i = 0; i < plan_.record->operation_count; ++i) position_of_[plan_.steps[i]] = i;
+    for (uint32_t i = 0; i < plan_.slot_count; ++i) uses_[i].stage_begin = UINT32_MAX;
     for (uint32_t p = 0; p < plan_.phase_count; ++p) {
       PhasePlan& phase = plan_.phases[p];
-      if (phase.unit != Unit::kRows) continue;
       first_ = phase.first_step;
       end_ = first_ + phase.step_count;
+      if (phase.unit == Unit::kSegments) phase.weights = LeastWeights();
+      if (phase.unit != Unit::kRows) continue;
       FormStages(&phase);
-      FindFirstOnly();
+      FindReaders();
       if (phase.most_shares > 1) AssignSlots();
     }
   }
 
  private:
-  OpView View(uint32_t position) const { return model_.Operation(*plan_.record, plan_.steps[position]); }
+  // What a stage did with a slot of the session so far.
+  struct SlotUse {
+    uint32_t stage_begin;  // position where the stage begins
+    bool by_columns;       // each worker touched only its columns, as shared by `share`
+    StepShare share;
+  };
+
+  const Op& OpAt(uint32_t position) const { return model_.Operation(*plan_.record, plan_.steps[position]); }
   StepShare& ShareAt(uint32_t position) { return plan_.shares[plan_.steps[position]]; }
   uint32_t OutputAt(uint32_t position) const { return inputs_ + plan_.steps[position]; }
-  bool Reads(uint32_t position, uint32_t value) const {
-    const OpView view = View(position);
-    for (uint32_t i = 0; i < view.record->input_count; ++i) {
-      if (view.InputIndex(i) == value) return true;
+
+  // Calls f(position) for each step of the phase whose output the one at `position` reads.
+  template <typename F>
+  void ForEachMaker(uint32_t position, F f) const {
+    const Op& op = OpAt(position);
+    for (uint32_t i = 0; i < op.input_count; ++i) {
+      if (op.inputs[i].index < inputs_) continue;
+      const uint32_t maker = position_of_[op.inputs[i].index - inputs_];
+      if (maker >= first_ && maker < position) f(maker);
     }
-    return false;
+  }
+
+  // Of a phase by segments: the fewest weights of a step that a team can do, 0 if one is none.
+  uint64_t LeastWeights() const {
+    uint64_t least = UINT64_MAX;
+    for (uint32_t position = first_; position < end_; ++position) {
+      const Op& op = OpAt(position);
+      uint64_t weights = 0;
+      for (uint32_t i = 0; i < op.layer_count && op.def->together; ++i) {
+        const GemmShape& shape = op.layers[i].linear->weights.shape;
+        weights += uint64_t{shape.n} * shape.k;
+      }
+      if (weights < least) least = weights;
+    }
+    return least;
   }
 
   // The step by itself. A product of few columns is cheap and a single key/value head cannot be shared.
   StepShare Wanted(uint32_t position) const {
-    const OpView view = View(position);
-    const uint32_t width = view.Output().width;
-    StepShare wanted = {FindOp(view.record->code)->share, false, false, 1, 1};
+    const Op& op = OpAt(position);
+    StepShare wanted = {op.def->share, false, false, 1, 1};
     if (wanted.share == Share::kProduct) {
-      wanted.grain = model_.Layer(plan_.record->first_operation + plan_.steps[position], 0)->backend->column_step;
-      wanted.units = static_cast<uint32_t>(DivideUp(width, wanted.grain));
+      wanted.grain = op.layers[0].linear->backend->column_step;
+      wanted.units = static_cast<uint32_t>(DivideUp(op.output.width, wanted.grain));
       if (wanted.units == 1) wanted.share = Share::kEach;
     }
     if (wanted.share == Share::kHeads) {
-      wanted.units = AttentionSpecOf(view).kv_heads;
+      wanted.units = op.kv_heads;
       if (wanted.units == 1) wanted.share = Share::kFirst;
     }
     return wanted;
   }
 
-  // Columns made by workers in this stage, that `position` could go on with: position, or end_.
+  // Columns made by workers in this stage, that `position` could go on with: the position that made them, or end_.
   uint32_t ColumnsBefore(uint32_t position, uint32_t stage) {
-    for (uint32_t before = position; before-- > first_ && stage_of_[before] == stage;) {
+    uint32_t found = end_;
+    ForEachMaker(position, [&](uint32_t before) {
       const Share share = ShareAt(before).share;
-      if ((share == Share::kProduct || share == Share::kColumns) && Reads(position, OutputAt(before)) &&
-          View(before).Output().width == View(position).Output().width) {
-        return before;
-      }
-    }
-    return end_;
+      const bool by_columns = share == Share::kProduct || share == Share::kColumns;
+      if (stage_of_[before] != stage || !by_columns || OpAt(before).output.width != OpAt(position).output.width) return;
+      if (found == end_ || before > found) found = before;
+    });
+    return found;
   }
 
   void FormStages(PhasePlan* phase) {
     uint32_t stage = 0;
+    stage_begin_ = first_;
     phase->most_shares = 1;
     for (uint32_t position = first_; position < end_; ++position) {
       StepShare share = Wanted(position);
@@ -92,25 +124,27 @@ class StagePlanner {
         share.begins_stage = true;
         if (by_columns) share.share = Share::kEach;
         ++stage;
+        stage_begin_ = position;
       }
       if (share.share == Share::kEach || share.share == Share::kFirst) share.units = 1;
       stage_of_[position] = stage;
       ShareAt(position) = share;
+      NoteUses(position);
       if (share.units > phase->most_shares) phase->most_shares = share.units;
       if (share.share == Share::kProduct) {
-        const OpView view = View(position);
-        phase->weights += uint64_t{view.Input(0).width} * view.Output().width;
+        const GemmShape& shape = OpAt(position).layers[0].linear->weights.shape;
+        phase->weights += uint64_t{shape.n} * shape.k;
       }
     }
   }
 
   // Whether the step must not begin before all workers have finished what they do in this stage.
   bool Waits(uint32_t position, const StepShare& share, uint32_t stage) {
-    for (uint32_t before = position; before-- > first_ && stage_of_[before] == stage;) {
-      if (Reads(position, OutputAt(before)) && !HasWhatItReads(ShareAt(before), share)) return true;
-      if (Overwrites(position, before, share)) return true;
-    }
-    return false;
+    bool waits = false;
+    ForEachMaker(position, [&](uint32_t before) {
+      waits = waits || (stage_of_[before] == stage && !HasWhatItReads(ShareAt(before), share));
+    });
+    return waits || Overwrites(OutputAt(position), share);
   }
   static bool KeepsToColumns(const StepShare& before, const StepShare& share) {
     return share.share == Share::kColumns && (before.share == Share::kColumns || before.share == Share::kProduct) &&
@@ -121,31 +155,45 @@ class StagePlanner {
     if (before.share == Share::kFirst) return share.share == Share::kFirst;
     return KeepsToColumns(before, share);
   }
-  // Whether the step writes where other workers may still write another value or read one in an earlier step: where a
-  // slot of the session changes its value in mid-phase.
-  bool Overwrites(uint32_t position, uint32_t before, const StepShare& share) {
-    const ValuePlan& own = plan_.values[OutputAt(position)];
-    if (own.tile || own.slot == kBlobNone) return false;
-    const auto same = [&](uint32_t value) { return !plan_.values[value].tile && plan_.values[value].slot == own.slot; };
-    const bool keeps = KeepsToColumns(ShareAt(before), share);
-    if (same(OutputAt(before)) && !keeps) return true;
-    if (keeps && ShareAt(before).share == Share::kColumns) return false;  // a product reads all columns
-    const OpView view = View(before);
-    for (uint32_t i = 0; i < view.record->input_count; ++i) {
-      if (same(view.InputIndex(i))) return true;
-    }
-    return false;
+  // The slot of the session that a value lies in, or null.
+  SlotUse* UseOf(uint32_t value) {
+    const ValuePlan& plan = plan_.values[value];
+    return plan.tile || plan.slot == kBlobNone ? nullptr : &uses_[plan.slot];
+  }
+  // Whether a step that writes this value does so where other workers may still write another one or read one in an
+  // earlier step of the stage: where a slot changes its value in mid-phase.
+  bool Overwrites(uint32_t value, const StepShare& share) {
+    const SlotUse* use = UseOf(value);
+    if (use == nullptr || use->stage_begin != stage_begin_) return false;
+    return !use->by_columns || !KeepsToColumns(use->share, share);
+  }
+  void NoteUse(uint32_t value, const StepShare& share, bool by_columns) {
+    SlotUse* use = UseOf(value);
+    if (use == nullptr) return;
+    if (use->stage_begin != stage_begin_) *use = {stage_begin_, true, share};
+    const bool alike = use->share.grain == share.grain && use->share.units == share.units;
+    use->by_columns = use->by_columns && by_columns && alike;
+  }
+  // A product reads all columns, and writes its own.
+  void NoteUses(uint32_t position) {
+    const StepShare& share = ShareAt(position);
+    const bool reads = share.share == Share::kColumns, writes = reads || share.share == Share::kProduct;
+    NoteUse(OutputAt(position), share, writes);
+    const Op& op = OpAt(position);
+    for (uint32_t i = 0; i < op.input_count; ++i) NoteUse(op.inputs[i].index, share, reads);
   }
 
-  void FindFirstOnly() {
+  // Who reads a value last, and whether others than the first worker need it.
+  void FindReaders() {
+    for (uint32_t position = first_; position < end_; ++position) {
+      last_reader_[position] = position;
+      ShareAt(position).first_only = ShareAt(position).share == Share::kEach;
+      ForEachMaker(position, [&](uint32_t maker) { last_reader_[maker] = position; });
+    }
     for (uint32_t position = end_; position-- > first_;) {
-      StepShare& share = ShareAt(position);
-      share.first_only = share.share == Share::kEach;
-      for (uint32_t later = position + 1; later < end_ && share.first_only; ++later) {
-        const StepShare& reader = ShareAt(later);
-        if (reader.share == Share::kFirst || reader.first_only) continue;
-        share.first_only = !Reads(later, OutputAt(position));
-      }
+      const StepShare& reader = ShareAt(position);
+      if (reader.share == Share::kFirst || reader.first_only) continue;
+      ForEachMaker(position, [&](uint32_t maker) { ShareAt(maker).first_only = false; });
     }
   }
 
@@ -154,10 +202,7 @@ class StagePlanner {
     plan_.own_slots.BeginPhase();
     plan_.shared_slots.BeginPhase();
     for (uint32_t position = first_; position < end_; ++position) {
-      uint32_t last = position;
-      for (uint32_t later = position + 1; later < end_; ++later) {
-        if (Reads(later, OutputAt(position))) last = later;
-      }
+      const uint32_t last = last_reader_[position];
       ValuePlan& value = plan_.values[OutputAt(position)];
       const StepShare& share = ShareAt(position);
       if (share.share != Share::kEach) {
@@ -174,7 +219,11 @@ class StagePlanner {
   ProgramPlan& plan_;
   const uint32_t inputs_;
   uint32_t first_ = 0, end_ = 0;  // positions of the phase's steps
+  uint32_t stage_begin_ = 0;      // position
   uint32_t* stage_of_;            // [positions], in their phase
+  uint32_t* position_of_;         // [operations]
+  uint32_t* last_reader_;         // [positions], in their phase
+  SlotUse* uses_;                 // [slots]
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <initializer_list>
 
 #include "runtime/base/checked.h"
-#include "runtime/blob/strides.h"
 #include "runtime/session/session.h"
 
 namespace fovea {
@@ -33,123 +32,6 @@ uint32_t ChooseTileRows(const Model& model, const ProgramRecord& program, const 
   uint32_t rows = kMostTileRows;
   while (rows > kLeastTileRows && rows * row_bytes > kTileBytes) rows /= 2;
   return rows < most ? rows : static_cast<uint32_t>(most);
-}
-
-const fovea_limit* FindLimit(const fovea_session_options& options, uint32_t space) {
-  for (uint32_t i = 0; i < options.limit_count; ++i) {
-    if (options.limits[i].space == space) return &options.limits[i];
-  }
-  return nullptr;
-}
-
-void MarkUsed(const Blob& blob, const ProgramRecord& program, SpaceState* spaces) {
-  for (uint32_t v = 0; v < program.value_count; ++v) spaces[blob.values[program.first_value + v].space].used = true;
-  for (uint32_t i = blob.spaces.count; i-- > 0;) {
-    if (!spaces[i].used) continue;
-    if (blob.spaces[i].parent != kBlobNone) spaces[blob.spaces[i].parent].used = true;
-    if (SpaceHasSource(blob.spaces[i].kind)) spaces[blob.spaces[i].source].used = true;
-  }
-}
-
-}  // namespace
-
-// A segment's first such row takes offset + 1 rows, each other one `stride` more.
-uint64_t MostStridedRows(const SpaceState& space, uint64_t stride, uint64_t offset) {
-  const uint64_t rows = space.max_rows, segments = space.max_segments;
-  if (space.max_segment_rows <= offset) return 0;
-  const uint64_t in_segment = DivideUp(space.max_segment_rows - offset, stride);
-  if (offset < stride) {  // the first is the cheapest: as many segments as can have one
-    const uint64_t used = rows / (offset + 1) < segments ? rows / (offset + 1) : segments;
-    const uint64_t most = used + (rows - used * (offset + 1)) / stride;
-    return most < used * in_segment ? most : used * in_segment;
-  }
-  // Else one full segment after the other.
-  const uint64_t full = offset + 1 + (in_segment - 1) * stride;
-  const uint64_t used = rows / full < segments ? rows / full : segments;
-  const uint64_t left = rows - used * full;
-  const uint64_t last = used < segments && left > offset ? DivideUp(left - offset, stride) : 0;
-  return used * in_segment + (last < in_segment ? last : in_segment);
-}
-
-namespace {
-
-// The most rows of a strided space. Up to first + 1 rows a segment has a row for each of the source's; those that come
-// then are dearer, the first of them most: they are many where few segments are long.
-uint64_t MostRows(const Strides& strides, const SpaceState& source) {
-  const uint64_t rows = source.max_rows, segments = source.max_segments, longest = source.max_segment_rows;
-  const uint64_t cheap = longest < strides.first + 1 ? longest : strides.first + 1;
-  if (rows <= segments * cheap) return rows;
-  const uint64_t more = strides.Rows(longest) - cheap;  // of a full segment
-  if (more == 0) return segments * cheap;
-  const uint64_t price = strides.Longest(cheap) - cheap + (more - 1) * strides.stride + 1;
-  const uint64_t left = rows - segments * cheap, full = left / price;
-  if (full >= segments) return segments * (cheap + more);
-  const uint64_t rest = strides.Rows(left - full * price + cheap) - cheap;
-  return segments * cheap + full * more + (rest < more ? rest : more);
-}
-
-// The most rows that a space can have which follows from others, and the longest segment. No overflow: limits of spaces
-// are below 2^31, `extra` is at most 2^20.
-uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, SpaceState* space) {
-  const uint64_t segments = space->max_segments, extra = record.extra;
-  if (record.kind == SpaceKind::kFixed) {
-    space->max_segment_rows = record.extra;
-    return segments * extra;
-  }
-  const SpaceState& source = spaces[record.source];
-  const uint64_t rows = source.max_rows;
-  switch (record.kind) {
-    case SpaceKind::kExtended:
-      space->max_segment_rows = source.max_segment_rows + record.extra;
-      return rows + segments * extra;
-    case SpaceKind::kStrided:
-      space->max_segment_rows = static_cast<uint32_t>(Strides(record).Rows(source.max_segment_rows));
-      return MostRows(Strides(record), source);
-    default: {  // at most `extra` of each segment, or all rows of as many segments as can be chosen
-      const bool all = extra == 0 || extra > source.max_segment_rows;
-      space->max_segment_rows = all ? source.max_segment_rows : record.extra;
-      const uint64_t most = segments * space->max_segment_rows;
-      return most < rows ? most : rows;
-    }
-  }
-}
-
-Status ResolveLimits(const Model& model, const ProgramRecord& program, const fovea_session_options& options,
-                     Reporter& reporter, SpaceState* spaces) {
-  const Blob& blob = model.blob;
-  MarkUsed(blob, program, spaces);
-  uint64_t selections[kMaxSpaces];
-  FindSelections(blob, selections);
-  for (uint32_t i = 0; i < blob.spaces.count; ++i) {
-    const SpaceRecord& record = blob.spaces[i];
-    SpaceState& space = spaces[i];
-    if (!space.used) continue;
-    space.selected = selections[i] != 0;
-    space.max_segments = record.parent == kBlobNone ? 1 : spaces[record.parent].max_rows;
-    if (record.kind != SpaceKind::kInput) {
-      const uint64_t rows = FollowLimits(record, spaces, &space);
-      if (rows > INT32_MAX) return reporter.Fail(FOVEA_E_OPTION, "too many rows", INT32_MAX, rows);
-      space.max_rows = static_cast<uint32_t>(rows);
-      continue;
-    }
-    const fovea_limit* limit = FindLimit(options, i);
-    if (limit == nullptr && record.parent != kBlobNone) {
-      return reporter.Fail(FOVEA_E_OPTION, "a space of the program has no limit", i);
-    }
-    space.max_rows = limit == nullptr ? 1 : limit->rows;
-    if (space.max_rows == 0 || space.max_rows > INT32_MAX) {
-      return reporter.Fail(FOVEA_E_OPTION, "a limit must be 1 to 2^31 - 1 rows", INT32_MAX, space.max_rows);
-    }
-    const uint32_t allowed = model.max_segment_rows[i];
-    space.max_segment_rows = limit == nullptr ? 0 : limit->segment_rows;
-    if (space.max_segment_rows > allowed) {
-      return reporter.Fail(FOVEA_E_OPTION, "the model has no positions for segments this long", allowed,
-                           space.max_segment_rows);
-    }
-    if (space.max_segment_rows == 0) space.max_segment_rows = allowed;
-    if (space.max_segment_rows > space.max_rows) space.max_segment_rows = space.max_rows;
-  }
-  return kOk;
 }
 
 // A matrix of one space, with what kernels may read after it.
@@ -185,6 +67,8 @@ class Placer {
       if (spaces[i].used) s.spaces[i].offsets = fixed_.Take<uint32_t>(uint64_t{spaces[i].max_segments} + 1);
     }
     PlaceValues(s);
+    PlaceSlots(s);
+    PlaceSteps(s);
     FOVEA_TRY(PlaceTaps(options_, s, arenas_, reporter));
     s.info.plan_bytes = fixed_.needed();
     FOVEA_TRY(PlaceWorkers(s, reporter));
@@ -232,12 +116,6 @@ class Placer {
     s.values = fixed_.Take<uint8_t*>(program.value_count);
     s.kept = fixed_.Take<bool>(program.value_count);
     uint8_t** slots = fixed_.Take<uint8_t*>(plan_.slot_count);
-    s.tile_offsets = fixed_.Take<uint64_t>(plan_.tile_slot_count);
-    if (s.worker_count > 1) {
-      s.few_rows = s.tile_rows < kFewRows ? s.tile_rows : kFewRows;
-      s.own_offsets = fixed_.Take<uint64_t>(plan_.own_slots.count);
-      s.shared_offsets = fixed_.Take<uint64_t>(plan_.shared_slots.count);
-    }
     s.links = fixed_.Take<Link>(inputs);
     for (uint32_t i = 0; i < options_.linked_count && placing(); ++i) s.links[options_.linked[i]].linked = true;
     PlaceCarried(s, inputs);
@@ -273,32 +151,6 @@ class Placer {
     s.info.keep_bytes = scratch_.needed() - before;
   }
 
-  // Operations that take everything at once are the first worker's.
-  uint64_t OperationScratch(const Session& s, bool first_worker) const {
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < plan_.record->operation_count; ++i) {
-      const OpView view = model_.Operation(*plan_.record, i);
-      const OpDef* def = FindOp(view.record->code);
-      if (def->unit == Unit::kAll && !first_worker) continue;
-      uint64_t bytes = def->scratch == nullptr ? 0 : def->scratch(view, TileUnits(s, view));
-      if (def->scratch_of_spaces != nullptr) {
-        SpaceLimits limits[kMaxInputs];
-        for (uint32_t k = 0; k < view.record->input_count; ++k) limits[k] = s.spaces[view.Input(k).space];
-        bytes += def->scratch_of_spaces(view, limits);
-      }
-      if (bytes > most) most = bytes;
-    }
-    return most;
-  }
-
-  bool UsesGemmOp(uint32_t gemm_op) const {
-    for (uint32_t i = 0; i < plan_.record->operation_count * kMaxLayers; ++i) {
-      const Linear* layer = model_.Layer(plan_.record->first_operation + i / kMaxLayers, i % kMaxLayers);
-      if (layer != nullptr && layer->op == gemm_op) return true;
-    }
-    return false;
-  }
-
   // Lays slots of `rows` rows one after the other; returns where they end.
   uint64_t LayOut(uint64_t begin, uint32_t rows, const uint32_t* row_bytes, uint32_t count, uint64_t* offsets) const {
     Arena layout;
@@ -310,14 +162,88 @@ class Placer {
     return layout.needed();
   }
 
-  // One worker's memory for values of a tile, or of a phase with few rows.
-  uint64_t SlotBytes(const Session& s, bool first_worker) const {
-    const uint64_t tile = LayOut(0, s.tile_rows, plan_.tile_slots, plan_.tile_slot_count, s.tile_offsets);
-    if (s.worker_count == 1) return tile;
+  // Memory of workers for values of a tile, or of a phase with few rows.
+  void PlaceSlots(Session& s) {
     const PhaseSlots &own = plan_.own_slots, &shared = plan_.shared_slots;
-    uint64_t few = LayOut(0, s.few_rows, own.bytes, own.count, s.own_offsets);
-    if (first_worker) few = LayOut(few, s.few_rows, shared.bytes, shared.count, s.shared_offsets);
-    return few > tile ? few : tile;
+    offsets_.tile = fixed_.Take<uint64_t>(plan_.tile_slot_count);
+    offsets_.own = fixed_.Take<uint64_t>(own.count);
+    offsets_.shared = fixed_.Take<uint64_t>(shared.count);
+    slot_bytes_[0] = slot_bytes_[1] = LayOut(0, s.tile_rows, plan_.tile_slots, plan_.tile_slot_count, offsets_.tile);
+    if (s.worker_count == 1) return;
+    s.few_rows = s.tile_rows < kFewRows ? s.tile_rows : kFewRows;
+    const uint64_t each = LayOut(0, s.few_rows, own.bytes, own.count, offsets_.own);
+    const uint64_t first = LayOut(each, s.few_rows, shared.bytes, shared.count, offsets_.shared);
+    if (first > slot_bytes_[0]) slot_bytes_[0] = first;
+    if (each > slot_bytes_[1]) slot_bytes_[1] = each;
+  }
+
+  // Of a step's input or output.
+  Operand OperandOf(const Session& s, const Op& op, const OpValue& value) const {
+    const ValuePlan& plan = plan_.values[value.index];
+    const bool by_row = op.unit == Unit::kRows && !value.whole;
+    Operand operand = {value.index, by_row ? plan.row_bytes : 0, plan.tile ? offsets_.tile[plan.slot] : 0};
+    const uint32_t inputs = plan_.record->value_count - plan_.record->operation_count;
+    const bool here =
+        value.index >= inputs && plan_.phase_of[value.index - inputs] == plan_.phase_of[op.output.index - inputs];
+    if (!here || s.worker_count == 1 || plan.few_slot == kBlobNone) return operand;
+    const bool in_session = s.values[value.index] != nullptr;
+    if (plan_.shares[value.index - inputs].share == Share::kEach) {
+      operand.few = in_session ? FewRows::kOwnButFirst : FewRows::kOwn;
+      operand.few_offset = offsets_.own[plan.few_slot];
+    } else if (!in_session) {
+      operand.few = FewRows::kShared;
+      operand.few_offset = offsets_.shared[plan.few_slot];
+    }
+    return operand;
+  }
+
+  // What each step reads and writes, and in what tiles.
+  void PlaceSteps(Session& s) {
+    const uint32_t count = plan_.record->operation_count;
+    s.steps = fixed_.Take<Step>(count);
+    Operand* inputs = fixed_.Take<Operand>(plan_.input_count);
+    for (uint32_t i = 0; i < count; ++i) {
+      const Op& op = model_.Operation(*plan_.record, plan_.steps[i]);
+      void* placed = op.def->place == nullptr ? nullptr : fixed_.TakeBytes(op.def->placed_bytes);
+      if (!placing()) continue;
+      Step& step = s.steps[i];
+      step.op = &op;
+      step.inputs = inputs;
+      step.output = OperandOf(s, op, op.output);
+      step.share = &plan_.shares[plan_.steps[i]];
+      step.operation = plan_.steps[i];
+      step.tile_units = TileUnits(s, op);
+      step.placed = placed;
+      if (placed != nullptr) op.def->place(op, step.tile_units, placed);
+      if (op.def->chooses) step.offsets = s.spaces[op.output.space].offsets;
+      for (uint32_t k = 0; k < op.input_count; ++k) *inputs++ = OperandOf(s, op, op.inputs[k]);
+    }
+  }
+
+  // The most rows of an operation's tile, or segments where those are what it counts in.
+  static uint32_t TileUnits(const Session& s, const Op& op) {
+    const auto least = [](uint32_t a, uint32_t b) { return a < b ? a : b; };
+    if (op.unit != Unit::kSegments && op.unit != Unit::kHeads) return s.tile_rows;
+    const SpaceState& space = s.spaces[op.inputs[0].space];
+    if (op.unit == Unit::kSegments) return least(space.max_segments, s.tile_rows);
+    // By heads: of one segment after the other.
+    return least(space.max_segment_rows, HeadsOf(op, s.worker_count).MostRows(space.max_rows));
+  }
+
+  // Operations that take everything at once are the first worker's.
+  uint64_t OperationScratch(const Session& s, bool first_worker) const {
+    SpaceLimits limits[kMaxSpaces];
+    for (uint32_t i = 0; i < kMaxSpaces; ++i) limits[i] = s.spaces[i];
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < plan_.record->operation_count; ++i) {
+      const Op& op = model_.Operation(*plan_.record, i);
+      const OpDef& def = *op.def;
+      if (op.unit == Unit::kAll && !first_worker) continue;
+      uint64_t bytes = def.scratch == nullptr ? 0 : def.scratch(op, TileUnits(s, op));
+      if (def.scratch_of_spaces != nullptr) bytes += def.scratch_of_spaces(op, limits);
+      if (bytes > most) most = bytes;
+    }
+    return most;
   }
 
   Status PlaceWorkers(Session& s, Reporter& reporter) {
@@ -328,7 +254,7 @@ class Placer {
       worker.gemm_ops = fixed_.Take<void*>(model_.gemm_op_count);
       if (s.clock != nullptr) worker.ticks = fixed_.Take<uint64_t>(plan_.record->operation_count);
       FOVEA_TRY(PlaceGemmOps(s, &worker, reporter));
-      worker.tile_slots = static_cast<uint8_t*>(scratch_.TakeBytes(CheckedSize(SlotBytes(s, w == 0))));
+      worker.tile_slots = static_cast<uint8_t*>(scratch_.TakeBytes(CheckedSize(slot_bytes_[w == 0 ? 0 : 1])));
       worker.scratch = scratch_.TakeBytes(OperationScratch(s, w == 0));
       if (plan_.quantized_width != 0) {
         worker.quantized.rows = static_cast<int8_t*>(scratch_.TakeBytes(
@@ -336,6 +262,7 @@ class Placer {
         worker.quantized.params = static_cast<QuantParams*>(
             scratch_.TakeBytes((uint64_t{s.tile_rows} + kGemmExtraParams) * sizeof(QuantParams)));
       }
+      worker.inputs = fixed_.Take<const void*>(plan_.most_inputs);
       PlaceStaged(s, options_, scratch_, &worker);
       if (placing()) s.workers[w] = worker;
     }
@@ -346,7 +273,7 @@ class Placer {
   Status PlaceGemmOps(Session& s, Worker* worker, Reporter& reporter) {
     const uint64_t before = fixed_.needed();
     for (uint32_t i = 0; i < model_.gemm_op_count; ++i) {
-      if (!UsesGemmOp(i)) continue;
+      if (!plan_.uses_gemm_op[i]) continue;
       const GemmOp& op = model_.gemm_ops[i];
       void* storage = fixed_.TakeBytes(op.backend->operator_bytes(op.shape));
       if (!placing()) continue;
@@ -363,77 +290,14 @@ class Placer {
   SessionArenas& arenas_;
   Arena& fixed_;
   Arena& scratch_;
+  // Of slots in a worker's memory.
+  struct {
+    uint64_t *tile, *own, *shared;
+  } offsets_{};
+  uint64_t slot_bytes_[2] = {};  // of the first worker, of another one
 };
 
 }  // namespace
-
-uint32_t TileUnits(const Session& s, const OpView& view) {
-  const SpaceState& space = s.spaces[view.Input(0).space];
-  const auto least = [](uint32_t a, uint32_t b) { return a < b ? a : b; };
-  switch (UnitOf(view)) {
-    case Unit::kSegments:
-      return least(space.max_segments, s.tile_rows);
-    case Unit::kHeads:  // of one segment after the other
-      return least(space.max_segment_rows, HeadsOf(view, s.worker_count).MostRows(space.max_rows));
-    default:
-      return s.tile_rows;
-  }
-}
-
-Status CheckSessionOptions(const Model& model, const fovea_session_options& options, Reporter& reporter) {
-  const Blob& blob = model.blob;
-  if (options.program >= blob.programs.count) {
-    return reporter.Fail(FOVEA_E_INDEX, "no such program", blob.programs.count, options.program);
-  }
-  if (options.workers > kMaxWorkers)
-    return reporter.Fail(FOVEA_E_OPTION, "too many workers", kMaxWorkers, options.workers);
-  if (options.tile_rows > kMaxTileRows) {
-    return reporter.Fail(FOVEA_E_OPTION, "tile_rows is too large", kMaxTileRows, options.tile_rows);
-  }
-  if (options.barrier != nullptr && options.runner == nullptr) {
-    return reporter.Fail(FOVEA_E_OPTION, "a barrier needs a runner");
-  }
-  if ((options.limit_count != 0 && options.limits == nullptr) || (options.keep_count != 0 && options.keep == nullptr) ||
-      (options.linked_count != 0 && options.linked == nullptr)) {
-    return reporter.Fail(FOVEA_E_NULL, "an array of the options is NULL");
-  }
-  for (uint32_t i = 0; i < options.limit_count; ++i) {
-    const uint32_t space = options.limits[i].space;
-    if (space >= blob.spaces.count)
-      return reporter.Fail(FOVEA_E_INDEX, "limit for no such space", blob.spaces.count, space);
-    if (blob.spaces[space].kind != SpaceKind::kInput) {
-      return reporter.Fail(FOVEA_E_OPTION, "limit for a space that follows from another", 0, space);
-    }
-    for (uint32_t k = 0; k < i; ++k) {
-      if (options.limits[k].space == space) return reporter.Fail(FOVEA_E_OPTION, "two limits for one space", 1, space);
-    }
-  }
-  const ProgramRecord& program = blob.programs[options.program];
-  for (uint32_t i = 0; i < options.keep_count; ++i) {
-    reporter.tensor = options.keep[i];
-    if (options.keep[i] >= program.value_count) {
-      return reporter.Fail(FOVEA_E_INDEX, "no such value to keep", program.value_count, options.keep[i]);
-    }
-    for (uint32_t k = 0; k < i; ++k) {
-      if (options.keep[k] == options.keep[i])
-        return reporter.Fail(FOVEA_E_OPTION, "value is kept twice", 1, options.keep[i]);
-    }
-  }
-  const uint32_t inputs = program.value_count - program.operation_count;
-  for (uint32_t i = 0; i < options.linked_count; ++i) {
-    const uint32_t v = options.linked[i];
-    reporter.tensor = v;
-    if (v >= inputs) return reporter.Fail(FOVEA_E_INDEX, "no such input to link", inputs, v);
-    if (blob.values[program.first_value + v].role == ValueRole::kCarried) {
-      return reporter.Fail(FOVEA_E_OPTION, "a carried input is linked without being named", 0, v);
-    }
-    for (uint32_t k = 0; k < i; ++k) {
-      if (options.linked[k] == v) return reporter.Fail(FOVEA_E_OPTION, "input is named twice to be linked", 1, v);
-    }
-  }
-  reporter.tensor = FOVEA_NOWHERE;
-  return CheckTaps(model, options, reporter);
-}
 
 Status PlaceSession(const Model& model, const ProgramPlan* plans, const fovea_session_options& options,
                     SessionArenas& arenas, Reporter& reporter, Session** session) {

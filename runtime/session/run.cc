@@ -24,52 +24,45 @@ struct Part {
 };
 
 // One worker takes the heads of a row that a tap makes one of, in their order: then there is one tile.
-bool HeadsMeet(const Session& session, uint32_t operation) {
-  const uint32_t tap = session.tap_of_operation[operation];
-  return tap != kBlobNone && session.taps[tap].sink.reduce != Reduce::kNone;
+bool HeadsMeet(const Session& session, const Step& step) {
+  return step.tap != kBlobNone && session.taps[step.tap].sink.reduce != Reduce::kNone;
 }
 
 // Which rows and heads the tile of this number is.
-void SetHeads(const Session& session, uint32_t operation, uint32_t tile, OpRun* run) {
-  const uint32_t rows = session.space_rows[run->view.Output().space].rows;
-  run->tile_rows = TileUnits(session, run->view);
-  if (HeadsMeet(session, operation)) {
+void SetHeads(const Session& session, const Step& step, uint32_t tile, OpRun* run) {
+  const uint32_t rows = session.space_rows[step.op->output.space].rows;
+  run->tile_rows = step.tile_units;
+  if (HeadsMeet(session, step)) {
     run->row_begin = 0, run->row_end = rows;
     return;
   }
-  const HeadTiles tiles = HeadsOf(run->view, session.worker_count);
+  const HeadTiles tiles = HeadsOf(*step.op, session.worker_count);
   run->row_begin = tiles.RowBegin(tile, rows), run->row_end = tiles.RowEnd(tile, rows);
   run->head_begin = tiles.Head(tile), run->head_end = run->head_begin + 1;
 }
 
-// Where the worker finds rows of a value, from `row` on or, what exists in a worker's memory only, from its first one.
-uint8_t* Row(const Session& session, const Part& part, uint32_t phase, uint32_t value, uint32_t row) {
-  const ProgramPlan& plan = *session.plan;
-  const ValuePlan& place = plan.values[value];
-  const uint32_t inputs = session.program().value_count - session.program().operation_count;
-  if (part.sharers != 0 && value >= inputs && plan.phase_of[value - inputs] == phase) {
-    const bool each = plan.shares[value - inputs].share == Share::kEach;
-    const bool own = each && (part.worker != 0 || session.values[value] == nullptr);
-    if (own) return session.workers[part.worker].tile_slots + session.own_offsets[place.few_slot];
-    if (session.values[value] == nullptr) {
-      return session.workers[0].tile_slots + session.shared_offsets[place.few_slot];
+// Where the worker finds rows of a value, from the part's first one on.
+uint8_t* RowsOf(const Session& session, const Part& part, const Operand& operand) {
+  if (part.sharers != 0 && operand.few != FewRows::kSession) {
+    const bool shared = operand.few == FewRows::kShared;
+    if (shared || operand.few == FewRows::kOwn || part.worker != 0) {
+      return session.workers[shared ? 0 : part.worker].tile_slots + operand.few_offset;
     }
   }
-  if (session.values[value] == nullptr) {
-    return session.workers[part.worker].tile_slots + session.tile_offsets[place.slot];
-  }
-  return session.values[value] + size_t{row} * place.row_bytes;
+  uint8_t* rows = session.values[operand.value];
+  if (rows == nullptr) return session.workers[part.worker].tile_slots + operand.tile_offset;
+  return rows + size_t{part.begin} * operand.row_bytes;
 }
 
 // The worker's share of a step that all do on the same rows; false if it has none.
-bool SetShare(const Session& session, uint32_t operation, const Part& part, OpRun* run) {
-  const StepShare& share = session.plan->shares[operation];
+bool SetShare(const Session& session, const Step& step, const Part& part, OpRun* run) {
+  const StepShare& share = *step.share;
   if (part.worker >= part.sharers) return false;
   if (share.share == Share::kEach) return part.worker == 0 || !share.first_only;
-  if (share.share == Share::kFirst || HeadsMeet(session, operation)) return part.worker == 0;
+  if (share.share == Share::kFirst || HeadsMeet(session, step)) return part.worker == 0;
   const uint32_t begin = share.units * part.worker / part.sharers, end = share.units * (part.worker + 1) / part.sharers;
   if (share.share == Share::kHeads) {
-    const uint32_t group = run->view.U32(Attribute::kHeads, 1) / share.units;
+    const uint32_t group = step.op->heads / share.units;
     run->head_begin = begin * group, run->head_end = end * group;
   } else {
     const uint32_t width = run->column_end;
@@ -79,34 +72,25 @@ bool SetShare(const Session& session, uint32_t operation, const Part& part, OpRu
   return begin < end;
 }
 
-Status RunStep(const Session& session, uint32_t operation, const Part& part) {
-  const Model& model = *session.model;
+Status RunStep(const Session& session, const Step& step, const Part& part) {
+  const Op& op = *step.op;
   Worker& worker = session.workers[part.worker];
   OpRun run{};
-  run.view = model.Operation(session.program(), operation);
-  const OpDef& def = *FindOp(run.view.record->code);
-  run.kernels = &model.kernels;
+  run.kernels = &session.model->kernels;
   run.spaces = session.space_rows;
   run.row_begin = part.begin;
   run.row_end = part.end;
-  run.column_end = run.view.Output().width;
-  if (part.sharers != 0 && !SetShare(session, operation, part, &run)) return kOk;
-  const Unit unit = UnitOf(run.view);
-  if (unit == Unit::kHeads) SetHeads(session, operation, part.begin, &run);
-  const uint32_t first = unit == Unit::kRows ? part.begin : 0, phase = session.plan->phase_of[operation];
-  for (uint32_t i = 0; i < run.view.record->input_count; ++i) {
-    const bool all_rows = ((def.reads_all_rows >> i) & 1) != 0;
-    run.inputs[i] = Row(session, part, phase, run.view.InputIndex(i), all_rows ? 0 : first);
-  }
-  run.output = reinterpret_cast<float*>(Row(session, part, phase, run.view.record->output, first));
-  if (def.chooses) run.offsets = session.spaces[run.view.Output().space].offsets;
+  run.column_end = op.output.width;
+  if (part.sharers != 0 && !SetShare(session, step, part, &run)) return kOk;
+  if (op.unit == Unit::kHeads) SetHeads(session, step, part.begin, &run);
+  for (uint32_t i = 0; i < op.input_count; ++i) worker.inputs[i] = RowsOf(session, part, step.inputs[i]);
+  run.inputs = worker.inputs;
+  run.output = reinterpret_cast<float*>(RowsOf(session, part, step.output));
+  run.offsets = step.offsets;
   run.scratch = worker.scratch;
+  run.placed = step.placed;
   run.quantized = &worker.quantized;
-  for (uint32_t i = 0; i < kMaxLayers; ++i) {
-    const Linear* layer = model.Layer(session.program().first_operation + operation, i);
-    if (layer == nullptr) break;
-    run.layers[i] = {layer->backend, &layer->weights, layer->packed, worker.gemm_ops[layer->op]};
-  }
+  run.operators = worker.gemm_ops;
   if (part.together) {
     run.team = {part.worker,
                 session.worker_count,
@@ -114,13 +98,10 @@ Status RunStep(const Session& session, uint32_t operation, const Part& part) {
                 session.runner_context,
                 {session.workers[0].scratch, session.workers[1].scratch}};
   }
-  WeightSink sink;
-  const uint32_t tap = session.tap_of_operation[operation];
-  if (tap != kBlobNone) {
-    sink = SinkOf(session.taps[tap], worker);
-    run.weights = &sink;
-  }
-  return def.run(run);
+  if (step.tap == kBlobNone) return op.def->run(op, run);
+  const WeightSink sink = SinkOf(session.taps[step.tap], worker);
+  run.weights = &sink;
+  return op.def->run(op, run);
 }
 
 // A part of steps of the plan, one after the other. False if one failed or the run was cancelled; workers that are
@@ -128,13 +109,13 @@ Status RunStep(const Session& session, uint32_t operation, const Part& part) {
 bool RunSteps(Session& session, uint32_t first_step, uint32_t end_step, const Part& part) {
   uint64_t* ticks = session.workers[part.worker].ticks;
   if (session.cancelled.load(std::memory_order_relaxed) && !part.together) return false;
-  for (uint32_t step = first_step; step < end_step; ++step) {
-    const uint32_t operation = session.plan->steps[step];
+  for (uint32_t i = first_step; i < end_step; ++i) {
+    const Step& step = session.steps[i];
     const uint64_t start = session.clock == nullptr ? 0 : session.clock();
-    const Status status = RunStep(session, operation, part);
-    if (session.clock != nullptr) ticks[operation] += session.clock() - start;
+    const Status status = RunStep(session, step, part);
+    if (session.clock != nullptr) ticks[step.operation] += session.clock() - start;
     if (!status.ok()) {
-      session.failed_step.store(operation, std::memory_order_relaxed);
+      session.failed_step.store(step.operation, std::memory_order_relaxed);
       session.failure.store(status.code, std::memory_order_relaxed);
       session.cancelled.store(true, std::memory_order_relaxed);
       return false;
@@ -171,17 +152,7 @@ bool AreTogether(const Session& session, const PhasePlan& phase, uint32_t tiles)
   if (session.barrier == nullptr || tiles == 0 || tiles >= session.worker_count || segments > session.tile_rows) {
     return false;
   }
-  for (uint32_t i = 0; i < phase.step_count; ++i) {
-    const uint32_t operation = session.plan->steps[phase.first_step + i];
-    uint64_t weights = 0;
-    for (uint32_t k = 0; k < kMaxLayers; ++k) {
-      const Linear* layer = session.model->Layer(session.program().first_operation + operation, k);
-      if (layer != nullptr) weights += uint64_t{layer->weights.shape.n} * layer->weights.shape.k;
-    }
-    const OpView view = session.model->Operation(session.program(), operation);
-    if (!FindOp(view.record->code)->together || weights * segments < kLeastRowWork) return false;
-  }
-  return true;
+  return phase.weights * segments >= kLeastRowWork;
 }
 
 // Even without rows: a selected space then has none. One worker does it all.
@@ -189,8 +160,8 @@ void RunWhole(Session& session, const PhasePlan& phase) {
   session.workers[0].quantized.value = kBlobNone;
   const uint32_t rows = session.space_rows[phase.space].rows;
   if (!RunSteps(session, phase.first_step, phase.first_step + 1, {0, 0, rows, 0, false})) return;
-  const OpView view = session.model->Operation(session.program(), session.plan->steps[phase.first_step]);
-  if (FindOp(view.record->code)->chooses) BindSelected(session, view.Output().space);
+  const Op& op = *session.steps[phase.first_step].op;
+  if (op.def->chooses) BindSelected(session, op.output.space);
 }
 
 bool AreFew(const Session& session, const PhasePlan& phase, uint32_t rows) {
@@ -210,7 +181,7 @@ void PreparePhase(Session& session, uint32_t number) {
   run.few = run.together = false;
   if (phase.unit == Unit::kAll) return;
   for (uint32_t i = 0; i < phase.step_count && session.tap_count > 0 && !cancelled; ++i) {
-    const uint32_t tap = session.tap_of_operation[session.plan->steps[phase.first_step + i]];
+    const uint32_t tap = session.steps[phase.first_step + i].tap;
     if (tap != kBlobNone) ChooseTapRows(session, &session.taps[tap]);
   }
   uint32_t tiles = 0;
@@ -219,9 +190,8 @@ void PreparePhase(Session& session, uint32_t number) {
     run.tiles[0].Reset(rows, workers, session.tile_rows);
     tiles = run.few ? phase.most_shares : run.tiles[0].count();
   } else if (phase.unit == Unit::kHeads) {
-    const uint32_t operation = session.plan->steps[phase.first_step];
-    const OpView view = session.model->Operation(session.program(), operation);
-    tiles = rows == 0 ? 0 : HeadsMeet(session, operation) ? 1 : HeadsOf(view, workers).count();
+    const Step& step = session.steps[phase.first_step];
+    tiles = rows == 0 ? 0 : HeadsMeet(session, step) ? 1 : HeadsOf(*step.op, workers).count();
     run.tiles[0].Reset(tiles, workers, 1, 1);
   } else {
     const uint32_t segments = rows == 0 ? 0 : session.space_rows[phase.space].segments.count;
@@ -244,7 +214,7 @@ RunPlace After(const Session& session, RunPlace place) {
   const uint32_t end = phase.first_step + phase.step_count;
   if (session.phase_runs[place.phase % 2].few) {
     while (++place.step < end) {
-      if (plan.shares[plan.steps[place.step]].begins_stage) return place;
+      if (session.steps[place.step].share->begins_stage) return place;
     }
   }
   return {place.phase + 1, end};
@@ -272,11 +242,10 @@ void RunFrom(Session& session, uint32_t worker, RunPlace place) {
 
 // How many workers have something to do there.
 uint32_t WorkersAt(const Session& session, RunPlace place) {
-  const ProgramPlan& plan = *session.plan;
   const PhaseRun& run = session.phase_runs[place.phase % 2];
   if (!run.few) return run.workers;
   for (uint32_t step = place.step, end = After(session, place).step; step < end; ++step) {
-    const StepShare& share = plan.shares[plan.steps[step]];
+    const StepShare& share = *session.steps[step].share;
     if (share.share != Share::kFirst && !share.first_only) return run.workers;
   }
   return 1;

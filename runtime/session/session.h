@@ -7,6 +7,7 @@
 #include "fovea/session.h"
 #include "runtime/attention/tap.h"
 #include "runtime/base/arena.h"
+#include "runtime/ops/attention.h"
 #include "runtime/parallel/tiles.h"
 #include "runtime/plan/plan.h"
 
@@ -22,9 +23,40 @@ struct SpaceState : SpaceLimits {
 
 struct Session;
 
+// Where a value of a phase with few rows lies, if workers share its steps.
+enum class FewRows : uint32_t {
+  kSession,      // in the session's memory
+  kShared,       // in the first worker's slots, for all
+  kOwn,          // in each worker's slots
+  kOwnButFirst,  // the first one's: in the session's memory
+};
+
+// Where a step finds a value: in the session's memory, or in the worker's tile, which begins with the tile's first row.
+struct Operand {
+  uint32_t value;        // in Session::values, null there for values that exist per tile
+  uint32_t row_bytes;    // from the row that a tile begins with to the next; 0: all tiles begin at row 0
+  uint64_t tile_offset;  // from Worker::tile_slots
+  FewRows few = FewRows::kSession;
+  uint64_t few_offset = 0;  // from the slots that `few` names
+};
+
+// An operation as this session runs it: what limits and workers decide, resolved once.
+struct Step {
+  const Op* op;
+  const Operand* inputs;  // [op->input_count]
+  Operand output;
+  const StepShare* share;
+  uint32_t operation;        // of the program
+  uint32_t tap = kBlobNone;  // in Session::taps
+  uint32_t tile_units;       // the most rows of its tile, or segments: what its scratch is for
+  uint32_t* offsets;         // if it chooses rows: those of its output's space
+  const void* placed;        // what OpDef::place made, or null
+};
+
 struct Worker {
   uint8_t* tile_slots;  // of a tile or, where rows are few, the worker's own; the first has those that all share, too
   void* scratch;
+  const void** inputs;  // of the step in work
   QuantizedTile quantized;
   void** gemm_ops;       // [Model::gemm_op_count], null where the program has none
   uint64_t* ticks;       // [operations], or null
@@ -78,13 +110,10 @@ struct Session {
   uint64_t (*clock)() = nullptr;
 
   SpaceState spaces[kMaxSpaces];
-  SpaceRows space_rows[kMaxSpaces];      // what operations see
-  uint8_t** values = nullptr;            // [values] row 0; null for values that exist per tile
-  uint64_t* tile_offsets = nullptr;      // [tile slots], from Worker::tile_slots
-  uint64_t* own_offsets = nullptr;       // [own slots], the same where rows are few
-  uint64_t* shared_offsets = nullptr;    // [shared slots], from the first worker's
-  uint32_t few_rows = 0;                 // the most rows that have room there
-  uint32_t* tap_of_operation = nullptr;  // [operations]
+  SpaceRows space_rows[kMaxSpaces];  // what operations see
+  uint8_t** values = nullptr;        // [values] row 0; null for values that exist per tile
+  Step* steps = nullptr;             // [operations], in the plan's order
+  uint32_t few_rows = 0;             // the most rows that workers can share
   Tap* taps = nullptr;
   uint32_t tap_count = 0;
   bool* kept = nullptr;  // [values]
@@ -112,19 +141,24 @@ struct SessionArenas {
   Arena fixed, state, scratch;
 };
 
-// Sizing and placing are this one function. `options` has passed CheckSessionOptions; *session lies in arenas.fixed
-// when placing.
+// options.cc
 Status CheckSessionOptions(const Model& model, const fovea_session_options& options, Reporter& reporter);
-Status PlaceSession(const Model& model, const ProgramPlan* plans, const fovea_session_options& options,
-                    SessionArenas& arenas, Reporter& reporter, Session** session);
 
+// limits.cc
+// Limits of all spaces of a program.
+Status ResolveLimits(const Model& model, const ProgramRecord& program, const fovea_session_options& options,
+                     Reporter& reporter, SpaceState* spaces);
 // The most rows that offset, offset + stride, ... of each segment can be in all: exact.
 uint64_t MostStridedRows(const SpaceState& space, uint64_t stride, uint64_t offset);
 
+// place.cc
+// Sizing and placing are this one function. `options` has passed CheckSessionOptions; *session lies in arenas.fixed
+// when placing.
+Status PlaceSession(const Model& model, const ProgramPlan* plans, const fovea_session_options& options,
+                    SessionArenas& arenas, Reporter& reporter, Session** session);
+
 // The tiles of an operation of unit kHeads.
-inline HeadTiles HeadsOf(const OpView& view, uint32_t workers) { return {view.U32(Attribute::kHeads, 1), workers}; }
-// The most rows of an operation's tile, or segments where those are what it counts in: what its scratch is for.
-uint32_t TileUnits(const Session& session, const OpView& view);
+inline HeadTiles HeadsOf(const Op& op, uint32_t workers) { return {op.heads, workers}; }
 
 // taps.cc
 Status CheckTaps(const Model& model, const fovea_session_options& options, Reporter& reporter);

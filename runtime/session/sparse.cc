@@ -45,8 +45,8 @@ uint64_t CountEntries(const Tap& tap) {
 }
 
 void WriteSparse(const Session& session, const Tap& tap, const fovea_sparse& to) {
-  const OpView op = session.model->Operation(session.program(), tap.asked.step);
-  if (to.layout == FOVEA_SPARSE_CSC) return WriteByKey(tap.sink, session.space_rows[op.Input(1).space].rows, to);
+  const Op& op = session.model->Operation(session.program(), tap.asked.step);
+  if (to.layout == FOVEA_SPARSE_CSC) return WriteByKey(tap.sink, session.space_rows[op.inputs[1].space].rows, to);
   const bool by_line = to.layout == FOVEA_SPARSE_CSR;
   uint64_t at = 0;
   if (by_line) to.offsets[0] = 0;

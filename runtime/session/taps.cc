@@ -33,18 +33,19 @@ struct TapRoom {
 
 uint64_t Least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-OpView StepOf(const Session& session, const fovea_tap& tap) {
-  return session.model->Operation(session.program(), tap.step);
+// The tapped step is an attention: CheckTaps saw to that.
+const AttentionOp& StepOf(const Session& session, const fovea_tap& tap) {
+  return *AsAttention(session.model->Operation(session.program(), tap.step));
 }
 
 uint32_t WantedHeads(const fovea_tap& tap, uint32_t heads) { return tap.heads == 0 ? heads : CountBits(tap.heads); }
 
 // Room for a sparse tap's entries.
-void MeasureSparse(const Session& session, const fovea_tap& tap, const OpView& op, TapRoom* room) {
-  const AttentionSpec spec = AttentionSpecOf(op);
-  const SpaceState &queries = session.spaces[op.Input(0).space], &keys = session.spaces[op.Input(1).space];
-  const uint32_t names = GlobalKeysInput(op), wanted = WantedHeads(tap, spec.heads);
-  const uint32_t global_keys = names == kBlobNone ? 0 : session.spaces[op.Input(names).space].max_segment_rows;
+void MeasureSparse(const Session& session, const fovea_tap& tap, const AttentionOp& op, TapRoom* room) {
+  const AttentionSpec& spec = op.spec;
+  const SpaceState &queries = session.spaces[op.queries().space], &keys = session.spaces[op.keys().space];
+  const uint32_t names = op.global_keys, wanted = WantedHeads(tap, spec.heads);
+  const uint32_t global_keys = names == kBlobNone ? 0 : session.spaces[op.inputs[names].space].max_segment_rows;
   const Pattern& pattern = spec.pattern;
   const bool heads_differ = pattern.DiffersByHead() || pattern.top_k > 0 || pattern.rounds > 0;
   const bool reduces = tap.reduce != FOVEA_REDUCE_NONE;
@@ -59,7 +60,7 @@ void MeasureSparse(const Session& session, const fovea_tap& tap, const OpView& o
   room->most = entries(true);
   uint64_t global_rows = 0;
   if (room->most > room->inner) {
-    const bool own = op.Input(0).space == op.Input(1).space;  // else a query may lie after the last key
+    const bool own = op.queries().space == op.keys().space;  // else a query may lie after the last key
     const uint64_t most_global = queries.max_segments * (uint64_t{pattern.global_first} + pattern.global_last);
     global_rows = own ? Least(most_global, room->rows) : room->rows;
   }
@@ -69,17 +70,17 @@ void MeasureSparse(const Session& session, const fovea_tap& tap, const OpView& o
 }
 
 TapRoom Measure(const Session& session, const fovea_tap& tap) {
-  const OpView op = StepOf(session, tap);
-  const uint32_t heads = WantedHeads(tap, AttentionSpecOf(op).heads);
+  const AttentionOp& op = StepOf(session, tap);
+  const uint32_t heads = WantedHeads(tap, op.spec.heads);
   TapRoom room = {};
-  room.rows = MostRows(tap, session.spaces[op.Input(0).space]);
+  room.rows = MostRows(tap, session.spaces[op.queries().space]);
   room.lines = room.rows * (tap.reduce == FOVEA_REDUCE_NONE ? heads : 1);
   const uint64_t staged = Least(room.rows * heads, kMostStagedRows);
   room.staged_rows = staged == 0 ? 1 : static_cast<uint32_t>(staged);
   if (tap.form == FOVEA_TAP_SPARSE) {
     MeasureSparse(session, tap, op, &room);
   } else {
-    room.staged_entries = session.spaces[op.Input(1).space].max_segment_rows;
+    room.staged_entries = session.spaces[op.keys().space].max_segment_rows;
     room.values = CheckedSize(room.lines) * CheckedSize(room.staged_entries);
   }
   return room;
@@ -108,8 +109,8 @@ Status CheckTaps(const Model& model, const fovea_session_options& options, Repor
     if (tap.step >= program.operation_count) {
       return reporter.Fail(FOVEA_E_INDEX, "no such step to tap", program.operation_count, tap.step);
     }
-    const OpView op = model.Operation(program, tap.step);
-    if (OpCode(op.record->code) != OpCode::kAttention) {
+    const AttentionOp* op = AsAttention(model.Operation(program, tap.step));
+    if (op == nullptr) {
       return reporter.Fail(FOVEA_E_OPTION, "only attention has weights to tap", 0, tap.step);
     }
     for (uint32_t k = 0; k < i; ++k) {
@@ -135,7 +136,7 @@ Status CheckTaps(const Model& model, const fovea_session_options& options, Repor
     if (tap.what == FOVEA_KEEP_SCORES && tap.reduce != FOVEA_REDUCE_NONE) {
       return reporter.Fail(FOVEA_E_OPTION, "scores of several heads are not reduced", FOVEA_REDUCE_NONE, tap.reduce);
     }
-    const uint32_t heads = AttentionSpecOf(op).heads;
+    const uint32_t heads = op->spec.heads;
     if (tap.heads != 0 && (heads > 64 || (heads < 64 && tap.heads >> heads != 0))) {
       return reporter.Fail(FOVEA_E_OPTION, "a tap wants heads that the step has not, or of more than 64", heads,
                            tap.heads);
@@ -149,14 +150,12 @@ Status PlaceTaps(const fovea_session_options& options, Session& session, Session
   const uint32_t operations = session.program().operation_count;
   session.tap_count = options.tap_count;
   session.taps = arenas.fixed.Take<Tap>(options.tap_count);
-  session.tap_of_operation = arenas.fixed.Take<uint32_t>(operations);
   const bool placing = !arenas.fixed.counting() && arenas.fixed.ok();
-  for (uint32_t i = 0; i < operations && placing; ++i) session.tap_of_operation[i] = kBlobNone;
   const uint64_t before = arenas.scratch.needed();
   for (uint32_t i = 0; i < options.tap_count; ++i) {
     const fovea_tap& asked = Structs<fovea_tap>{options.taps}[i];
     const bool sparse = asked.form == FOVEA_TAP_SPARSE;
-    const OpView op = StepOf(session, asked);
+    const AttentionOp& op = StepOf(session, asked);
     const TapRoom room = Measure(session, asked);
     if (room.staged_entries > UINT32_MAX || room.lines > UINT32_MAX) {
       reporter.step = asked.step;
@@ -170,10 +169,10 @@ Status PlaceTaps(const fovea_session_options& options, Session& session, Session
     tap.rows = TakeRaw<uint32_t>(arenas.scratch, room.rows);
     tap.sink.scores = asked.what == FOVEA_KEEP_SCORES;
     tap.sink.head_mask = asked.heads;
-    tap.sink.heads = WantedHeads(asked, AttentionSpecOf(op).heads);
+    tap.sink.heads = WantedHeads(asked, op.spec.heads);
     tap.sink.reduce = Reduce(asked.reduce);
     tap.sink.values = TakeRaw<float>(arenas.scratch, room.values);
-    tap.sink.stride = session.spaces[op.Input(1).space].max_segment_rows;
+    tap.sink.stride = session.spaces[op.keys().space].max_segment_rows;
     tap.sink.staged_rows = room.staged_rows;
     tap.sink.staged_entries = static_cast<uint32_t>(room.staged_entries);
     if (asked.rows != FOVEA_TAP_ROWS_ALL) tap.sink.rows = tap.rows;
@@ -185,7 +184,9 @@ Status PlaceTaps(const fovea_session_options& options, Session& session, Session
     }
     if (!placing) continue;
     session.taps[i] = tap;
-    session.tap_of_operation[asked.step] = i;
+    for (uint32_t k = 0; k < operations; ++k) {
+      if (session.steps[k].operation == asked.step) session.steps[k].tap = i;
+    }
   }
   session.info.tap_bytes = arenas.scratch.needed() - before;
   return kOk;
@@ -205,10 +206,10 @@ void PlaceStaged(const Session& session, const fovea_session_options& options, A
 }
 
 void ChooseTapRows(Session& session, Tap* tap) {
-  const OpView op = StepOf(session, tap->asked);
-  const Segments &queries = session.space_rows[op.Input(0).space].segments,
-                 &keys = session.space_rows[op.Input(1).space].segments;
-  const AttentionSpec spec = AttentionSpecOf(op);
+  const AttentionOp& op = StepOf(session, tap->asked);
+  const Segments &queries = session.space_rows[op.queries().space].segments,
+                 &keys = session.space_rows[op.keys().space].segments;
+  const AttentionSpec& spec = op.spec;
   const bool of_parent = spec.pairing == Pairing::kParent;
   uint32_t count = 0;
   uint64_t start = 0;

@@ -117,7 +117,7 @@ TEST(SecondReader, LimitsOfTheFormatAreKept) {
   content.spaces.resize(65, {"more"});
   EXPECT_THROW(tools::WriteBlob(content), tools::Failure);
   content = MakeContent();
-  content.programs[0].operations[0].inputs.assign(9, 0);
+  content.programs[0].operations[0].inputs.assign(kMaxInputs + 1, 0);
   EXPECT_THROW(tools::WriteBlob(content), tools::Failure);
   content = MakeContent();
   content.tensors[0].data.pop_back();

@@ -79,7 +79,7 @@ TEST(HashRules, MistakesAreNamedWithTheirPlace) {
           {"/programs/0/operations/4/in", "[\"x\", \"z\"]", "x has rows of space tokens, z of space others"},
           {"/programs/0/operations/4/in", "[\"x\", \"buckets\"]",
            "buckets holds ids, which concat does not take there"},
-          {"/programs/0/operations/4/in", "[]", "0 inputs, 1 to 8 are needed"},
+          {"/programs/0/operations/4/in", "[]", "0 inputs, 1 to 32 are needed"},
           {"/programs/0/operations/4/heads", "1", "concat has no attribute heads"},
       });
 }

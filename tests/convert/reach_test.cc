@@ -135,8 +135,8 @@ TEST(Reach, EveryOperationAttributeSpacePatternAndScore) {
     const auto code = static_cast<uint32_t>(operation.number);
     EXPECT_EQ(reach.operations.count(code), 1u) << operation.name;
     const OpDef* def = FindOp(code);
-    for (uint32_t key = 0; key < 64; ++key) {
-      if (((def->attributes >> key) & 1) == 0) continue;
+    for (uint32_t i = 0; i < def->attribute_count; ++i) {
+      const auto key = static_cast<uint32_t>(def->attributes[i]);
       attributes.insert(key);
       const auto pair = std::make_pair(code, key);
       EXPECT_EQ(reach.values.count(pair), 1u) << operation.name << ": " << NameOf(Attribute(key));

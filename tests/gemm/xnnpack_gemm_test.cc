@@ -73,6 +73,8 @@ TEST_F(XnnpackGemmTest, PacksWithinItsBytesOrNotAtAll) {
             << n << " " << k << " needs " << used << " has " << packed.size();
         AlignedBytes small(used - 1, 0xab);
         EXPECT_NE(PackWithXnnpack(problem.weights, small.data(), small.size(), &object, &used), xnn_status_success);
+        Reporter reporter(nullptr);
+        EXPECT_TRUE(backend_->check_layout(problem.weights, reporter).ok()) << n << " " << k;
         EXPECT_EQ(small.data()[0], 0xab);
         EXPECT_EQ(small.data()[small.size() - 1], 0xab);
       }
@@ -103,6 +105,7 @@ TEST_F(XnnpackGemmTest, RefusesScalesThatAreNoPositiveNumbers) {
     Reporter reporter(&error);
     EXPECT_FALSE(backend_->pack(problem.weights, packed.data(), reporter).ok());
     EXPECT_EQ(FOVEA_STATUS_CLASS(error.status), FOVEA_E_BLOB) << error.text;
+    EXPECT_EQ(FOVEA_STATUS_CLASS(backend_->check_layout(problem.weights, reporter).code), FOVEA_E_BLOB);
   }
 }
 

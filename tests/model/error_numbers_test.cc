@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 
+#include "runtime/blob/checksum.h"
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {
@@ -61,6 +62,7 @@ void ExpectNumbers(const std::vector<Spoil>& all) {
   }
 }
 
+constexpr uint32_t kLostString = 1u << 30;
 constexpr fovea_status kRecord = FOVEA_E_RECORD, kShape = FOVEA_E_SHAPE, kOp = FOVEA_E_OP;
 
 TEST(ErrorNumbers, Spaces) {
@@ -79,6 +81,7 @@ TEST(ErrorNumbers, Spaces) {
       {"extended by nothing", {kRecord, kMaxRecords, 0}, [](Content& c) { c.spaces[3].extra = 0; }},
       {"strides of one row", {kRecord, kMaxRecords, 1}, [](Content& c) { c.spaces[4].extra = 1; }},
       {"first rows of another kind", {kRecord, 0, 3}, [](Content& c) { c.spaces[3].first = 3; }},
+      {"last rows of another kind", {kRecord, 0, 2}, [](Content& c) { c.spaces[3].last = 2; }},
   });
   for (const uint32_t depth : {kMaxSpaceDepth, kMaxSpaceDepth + 1}) {
     Content c = Good();
@@ -130,13 +133,25 @@ TEST(ErrorNumbers, Operations) {
       {"reads itself", {kRecord, 1, 1, 0}, [&](Content& c) { op(c, 0).inputs = {1}; }},
       {"reads a later value", {kRecord, 2, 2, 1}, [&](Content& c) { op(c, 1).inputs[1] = 2; }},
       {"no inputs", {kRecord, 2, 0, 1}, [&](Content& c) { op(c, 1).inputs = {}; }},
+      {"three inputs",
+       {kRecord, 2, 3, 1},
+       [&](Content& c) {
+         op(c, 1).inputs = {0, 1, 0};
+       }},
       {"no tensors", {kRecord, 1, 0, 0}, [&](Content& c) { op(c, 0).tensors = {}; }},
+      {"three tensors",
+       {kRecord, 2, 3, 0},
+       [&](Content& c) {
+         op(c, 0).tensors = {0, 1, 1};
+       }},
       {"type", {kShape, 0, 4, 1}, [&](Content& c) { c.programs[0].values[2].type = DType::kI32; }},
   });
 }
 
 TEST(ErrorNumbers, Header) {
-  const AlignedBytes good(tools::WriteBlob(Good()));
+  Content content = Good();
+  content.metadata.emplace_back("key", "value");
+  const AlignedBytes good(tools::WriteBlob(content));
   const uint64_t size = good.size();
   const auto expect = [](const fovea_error& error, fovea_status status, uint64_t expected, uint64_t found) {
     EXPECT_EQ(error.status, status) << error.text;
@@ -156,6 +171,23 @@ TEST(ErrorNumbers, Header) {
   expect(with([](BlobHeader& h) { h.section_count = kMaxSections + 1; }), FOVEA_E_TOO_COMPLEX, kMaxSections,
          kMaxSections + 1);
   expect(with([](BlobHeader& h) { h.checksum ^= 1; }), FOVEA_E_CHECKSUM, checksum ^ 1, checksum);
+  // A record of a section that refers to a string after the last one.
+  const auto lost = [&](SectionKind kind, uint64_t byte) {
+    AlignedBytes bad(size);
+    memcpy(bad.data(), good.data(), size);
+    auto& header = *reinterpret_cast<BlobHeader*>(bad.data());
+    const auto* sections = reinterpret_cast<const SectionRecord*>(bad.data() + sizeof(BlobHeader));
+    uint64_t strings = 0;
+    for (uint32_t i = 0; i < header.section_count; ++i) {
+      if (sections[i].kind == SectionKind::kStrings) strings = sections[i].size;
+      if (sections[i].kind == kind) memcpy(bad.data() + sections[i].offset + byte, &kLostString, sizeof(kLostString));
+    }
+    header.checksum = Xxh64(bad.data() + sizeof(BlobHeader), size - sizeof(BlobHeader));
+    expect(Verify(bad, size), FOVEA_E_RECORD, strings, kLostString);
+  };
+  lost(SectionKind::kMetadata, offsetof(MetadataRecord, key));
+  lost(SectionKind::kMetadata, offsetof(MetadataRecord, value));
+  lost(SectionKind::kSpaces, offsetof(SpaceRecord, name));
   AlignedBytes moved(size + 64);
   memcpy(moved.data() + 8, good.data(), size);
   fovea_error error = {};

@@ -1,5 +1,7 @@
 // A damaged or malicious blob gives an error or a harmless model: every byte changed, every length, every field at its
 // extremes. Sanitizers see what the memory of exact sizes in BlobUser is for.
+#include <time.h>
+
 #include <random>
 #include <tuple>
 
@@ -474,6 +476,60 @@ TEST(Hostile, Limits) {
     EXPECT_GE(sizes.scratch_size, uint64_t{41} * kMaxWidth * INT32_MAX * 4);
   } else {
     EXPECT_EQ(status, FOVEA_E_OPTION);  // where an address is 32 bits
+  }
+}
+
+// As many operations, layers and packed sections as there may be: which layers are distinct is found without a walk
+// over all operations before each.
+TEST(Hostile, TimeOfTheMostLayers) {
+  const GemmBackend& backend = XnnpackGemm() != nullptr ? *XnnpackGemm() : HighwayGemm();
+  ModelBuilder b;
+  const uint32_t root = b.Space("root"), rows = b.Space("rows", root);
+  const uint32_t x = b.Input("x", rows, 1);
+  std::vector<uint32_t> weights;
+  for (uint32_t i = 0; i < kMaxLinears; ++i) weights.push_back(b.Tensor(1, 1, {static_cast<float>(i + 1)}));
+  for (uint32_t i = 0; i < kMaxOperations; ++i) b.Op(OpCode::kLinear, {x}, {weights[i % kMaxLinears]}, rows, 1);
+  // Sections that fit up to the last layer, which they lack.
+  const PackedRecord record = {RoundUp(kMaxLinears * sizeof(PackedRecord), 64),
+                               backend.packed_bytes({DType::kF32, 1, 1})};
+  tools::BlobPacked packed = {backend.packed_layout(), std::vector<uint8_t>(record.offset + record.size)};
+  for (uint32_t i = 0; i + 1 < kMaxLinears; ++i)
+    memcpy(packed.bytes.data() + i * sizeof(record), &record, sizeof(record));
+  b.content().packed.assign(40, packed);
+  const AlignedBytes blob = b.Blob();
+  const clock_t start = clock();
+  uint64_t needed = 0;
+  EXPECT_EQ(fovea_model_size(blob.data(), blob.size(), nullptr, &needed, nullptr), FOVEA_OK);
+  EXPECT_LT(static_cast<double>(clock() - start) / CLOCKS_PER_SEC, 1.0);
+  AlignedBytes memory(needed);
+  fovea_model* model = nullptr;
+  EXPECT_EQ(fovea_model_init(blob.data(), blob.size(), nullptr, memory.data(), needed, &model, nullptr), FOVEA_OK);
+  fovea_model_info info = {};
+  info.struct_size = sizeof(info);
+  EXPECT_EQ(fovea_model_get_info(model, &info), FOVEA_OK);
+  EXPECT_EQ(info.linear_count, kMaxLinears);
+  EXPECT_EQ(info.uses_packed, 0u);
+}
+
+// One phase of as many steps as there may be, each of which reads as many values as it may: what is kept of them is
+// found in one walk.
+TEST(Hostile, TimeOfTheLongestPhase) {
+  for (const bool outputs : {false, true}) {
+    ModelBuilder b;
+    const uint32_t root = b.Space("root"), rows = b.Space("rows", root);
+    std::vector<uint32_t> made = {b.Input("x", rows, 1)};
+    for (uint32_t i = 0; i < kMaxOperations / 2; ++i) {
+      std::vector<uint32_t> inputs;
+      for (uint32_t k = 0; k < kMaxInputs; ++k) inputs.push_back(made[made.size() * k / kMaxInputs]);
+      made.push_back(b.Op(OpCode::kConcat, inputs, {}, rows, kMaxInputs));
+      made.back() = b.Op(OpCode::kSlice, {made.back()}, {}, rows, 1, {{Attribute::kWidth, 1}});
+      if (outputs) b.SetOutput(made.back());
+    }
+    b.SetOutput(made.back());
+    AlignedBytes blob = b.Blob();
+    const clock_t start = clock();
+    const TestModel model(std::move(blob));
+    EXPECT_LT(static_cast<double>(clock() - start) / CLOCKS_PER_SEC, 2.0) << outputs;
   }
 }
 

@@ -279,8 +279,11 @@ TEST(Sort, ShapeRules) {
 
 TEST(Concat, AgainstPlainLoops) {
   for (const Lengths& lengths : RaggedLengths()) {
-    for (const std::vector<uint32_t>& widths :
-         {std::vector<uint32_t>{1}, {3, 1, 17}, {5, 5}, {1, 2, 3, 4, 5, 6, 7, 64}}) {
+    for (const std::vector<uint32_t>& widths : {std::vector<uint32_t>{1},
+                                                {3, 1, 17},
+                                                {5, 5},
+                                                {1, 2, 3, 4, 5, 6, 7, 64},
+                                                std::vector<uint32_t>(kMaxInputs, 3)}) {
       ModelBuilder b;
       const TextSpaces s(b);
       Feed feed = {{{s.tokens, lengths}}, {}, {}};
@@ -293,7 +296,7 @@ TEST(Concat, AgainstPlainLoops) {
       }
       inputs.push_back(inputs[0]);  // once more
       width += widths[0];
-      if (inputs.size() > 8) inputs.pop_back(), width -= widths[0];
+      if (inputs.size() > kMaxInputs) inputs.pop_back(), width -= widths[0];
       std::vector<double> expected;
       for (size_t row = 0; row < Total(lengths); ++row) {
         for (const uint32_t input : inputs) {

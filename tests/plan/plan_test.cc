@@ -323,14 +323,16 @@ TEST(Plan, PhasesFollowWhatStepsRead) {
       const fovea_step_info step = Step(model, i);
       EXPECT_LT(step.phase, Phases(model));
       for (uint32_t k = 0; k < step.input_count; ++k) {
-        if (step.inputs[k] < p.inputs) continue;
-        const fovea_step_info producer = Step(model, step.inputs[k] - p.inputs);
-        if (step.inputs[k] - p.inputs == p.select) {
+        uint32_t input = 0;
+        ASSERT_EQ(fovea_program_step_input(model.model, 0, i, k, &input), FOVEA_OK);
+        if (input < p.inputs) continue;
+        const fovea_step_info producer = Step(model, input - p.inputs);
+        if (input - p.inputs == p.select) {
           EXPECT_LT(producer.phase, step.phase);
         }
         const uint32_t code = p.b.content().programs[0].operations[i].code;
-        const bool whole = ((FindOp(code)->reads_all_rows >> k) & 1) != 0;
-        const uint32_t maker = p.b.content().programs[0].operations[step.inputs[k] - p.inputs].code;
+        const bool whole = k >= FindOp(code)->whole_begin && k < FindOp(code)->whole_end;
+        const uint32_t maker = p.b.content().programs[0].operations[input - p.inputs].code;
         const bool barrier = whole || FindOp(maker)->unit != Unit::kRows;
         EXPECT_LE(producer.phase + (barrier ? 1 : 0), step.phase) << "seed " << seed << " step " << i << " input " << k;
         if (producer.tile_local != 0) {

@@ -59,8 +59,8 @@ TEST(ClusteredSession, WorkersAndTilesDoNotChangeBits) {
       }
     }
 
-    const AttentionSpec spec =
-        AttentionSpecOf(model.model->model.Operation(model.model->model.blob.programs[0], p.step));
+    const Model& lowered = model.model->model;
+    const AttentionSpec& spec = AsAttention(lowered.Operation(lowered.blob.programs[0], p.step))->spec;
     std::vector<uint32_t> offsets = {0};
     for (const uint32_t length : lengths) offsets.push_back(offsets.back() + length);
     const size_t columns = size_t{spec.heads} * spec.pattern.rounds;

@@ -202,7 +202,7 @@ class TapCase {
     TestSession session(model_, options);
     Run(&session);
     const Model& model = model_.model->model;
-    const AttentionSpec spec = AttentionSpecOf(model.Operation(model.blob.programs[0], program_.step));
+    const AttentionSpec& spec = AsAttention(model.Operation(model.blob.programs[0], program_.step))->spec;
     AttentionCall call = {};
     call.spec = &spec;
     const std::vector<uint32_t> query_offsets = Offsets(queries_), key_offsets = Offsets(keys_);

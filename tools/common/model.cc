@@ -74,6 +74,13 @@ fovea_step_info Model::Step(uint32_t program, uint32_t step) const {
   return info;
 }
 
+uint32_t Model::StepInput(uint32_t program, uint32_t step, uint32_t index) const {
+  uint32_t value = 0;
+  Check(fovea_program_step_input(model_, program, step, index, &value),
+        fmt::format("input {} of step {}", index, step));
+  return value;
+}
+
 uint32_t Model::FindProgram(const std::string& name) const {
   const uint32_t count = Info().program_count;
   if (name.empty() && count > 0) return 0;

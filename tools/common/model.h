@@ -36,6 +36,7 @@ class Model {
   fovea_program_info Program(uint32_t program) const;
   fovea_value_info Value(uint32_t program, uint32_t value) const;
   fovea_step_info Step(uint32_t program, uint32_t step) const;
+  uint32_t StepInput(uint32_t program, uint32_t step, uint32_t index) const;
 
   // nullptr if there is no such key.
   const char* Metadata(const std::string& key) const { return fovea_model_metadata(model_, key.c_str()); }

@@ -129,8 +129,8 @@ Explainer::Level Explainer::Add(const Model& model, uint32_t program, uint32_t s
   if (!step) return level;
   fovea_tap tap = TapOf(*step);
   tap.reduce = FOVEA_REDUCE_MEAN;
-  const fovea_step_info info = model.Step(program, *step);
-  if (model.Value(program, info.inputs[0]).space == model.Value(program, info.inputs[1]).space) {
+  const uint32_t queries = model.StepInput(program, *step, 0), keys = model.StepInput(program, *step, 1);
+  if (model.Value(program, queries).space == model.Value(program, keys).space) {
     tap.rows = FOVEA_TAP_ROWS_STRIDE;  // the first row of each segment
     tap.stride = UINT32_MAX;
   }

@@ -1,0 +1,27 @@
+// A lowered attention: what taps, counts of pairs and inspection know of it besides running it.
+#ifndef FOVEA_RUNTIME_OPS_ATTENTION_H_
+#define FOVEA_RUNTIME_OPS_ATTENTION_H_
+
+#include "runtime/attention/attention.h"
+#include "runtime/ops/op.h"
+
+namespace fovea {
+
+struct AttentionOp : Op {
+  AttentionSpec spec{};
+  DType key_type = DType::kF32;
+  // Inputs after q, k and v, kBlobNone where there is none.
+  uint32_t key_bias = kBlobNone, global_keys = kBlobNone, clusters = kBlobNone, centers = kBlobNone;
+  uint32_t pair_bias = kBlobNone;
+  uint32_t pair_bias_heads = 0;  // 1: it is that of all heads
+
+  const OpValue& queries() const { return inputs[0]; }
+  const OpValue& keys() const { return inputs[1]; }
+};
+
+// Null for other operations.
+const AttentionOp* AsAttention(const Op&);
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_OPS_ATTENTION_H_

@@ -1,0 +1,61 @@
+// What may be asked of a session.
+#include "runtime/session/session.h"
+
+namespace fovea {
+
+Status CheckSessionOptions(const Model& model, const fovea_session_options& options, Reporter& reporter) {
+  const Blob& blob = model.blob;
+  if (options.program >= blob.programs.count) {
+    return reporter.Fail(FOVEA_E_INDEX, "no such program", blob.programs.count, options.program);
+  }
+  if (options.workers > kMaxWorkers)
+    return reporter.Fail(FOVEA_E_OPTION, "too many workers", kMaxWorkers, options.workers);
+  if (options.tile_rows > kMaxTileRows) {
+    return reporter.Fail(FOVEA_E_OPTION, "tile_rows is too large", kMaxTileRows, options.tile_rows);
+  }
+  if (options.barrier != nullptr && options.runner == nullptr) {
+    return reporter.Fail(FOVEA_E_OPTION, "a barrier needs a runner");
+  }
+  if ((options.limit_count != 0 && options.limits == nullptr) || (options.keep_count != 0 && options.keep == nullptr) ||
+      (options.linked_count != 0 && options.linked == nullptr)) {
+    return reporter.Fail(FOVEA_E_NULL, "an array of the options is NULL");
+  }
+  for (uint32_t i = 0; i < options.limit_count; ++i) {
+    const uint32_t space = options.limits[i].space;
+    if (space >= blob.spaces.count)
+      return reporter.Fail(FOVEA_E_INDEX, "limit for no such space", blob.spaces.count, space);
+    if (blob.spaces[space].kind != SpaceKind::kInput) {
+      return reporter.Fail(FOVEA_E_OPTION, "limit for a space that follows from another", 0, space);
+    }
+    for (uint32_t k = 0; k < i; ++k) {
+      if (options.limits[k].space == space) return reporter.Fail(FOVEA_E_OPTION, "two limits for one space", 1, space);
+    }
+  }
+  const ProgramRecord& program = blob.programs[options.program];
+  for (uint32_t i = 0; i < options.keep_count; ++i) {
+    reporter.tensor = options.keep[i];
+    if (options.keep[i] >= program.value_count) {
+      return reporter.Fail(FOVEA_E_INDEX, "no such value to keep", program.value_count, options.keep[i]);
+    }
+    for (uint32_t k = 0; k < i; ++k) {
+      if (options.keep[k] == options.keep[i])
+        return reporter.Fail(FOVEA_E_OPTION, "value is kept twice", 1, options.keep[i]);
+    }
+  }
+  const uint32_t inputs = program.value_count - program.operation_count;
+  for (uint32_t i = 0; i < options.linked_count; ++i) {
+    const uint32_t v = options.linked[i];
+    reporter.tensor = v;
+    if (v >= inputs) return reporter.Fail(FOVEA_E_INDEX, "no such input to link", inputs, v);
+    if (blob.values[program.first_value + v].role == ValueRole::kCarried) {
+      return reporter.Fail(FOVEA_E_OPTION, "a carried input is linked without being named", 0, v);
+    }
+    for (uint32_t k = 0; k < i; ++k) {
+      if (options.linked[k] == v) return reporter.Fail(FOVEA_E_OPTION, "input is named twice to be linked", 1, v);
+    }
+  }
+  reporter.tensor = FOVEA_NOWHERE;
+  return CheckTaps(model, options, reporter);
+}
+
+}  // namespace fovea
