@@ -1,7 +1,7 @@
 """Size and offset of every field of every public struct are those of layout_<data model>.txt: a field that is added,
 moved or changed shows in review.
 
-  layout.py [--update] INCLUDE_DIR CC [EMULATOR...]
+  layout.py [--update] INCLUDE_DIR CC [OPTIONS...]
 After a change that is meant: cmake --build --preset host-release --target update_layout, and read the difference.
 """
 import difflib
@@ -9,7 +9,6 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 STRUCT = re.compile(r"typedef struct (\w+) \{(.*?)\} \1;", re.DOTALL)
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -40,36 +39,43 @@ def structs_of(include):
     return dict(sorted(found.items()))
 
 
-def program_of(structs, include):
-    yield from (f"#include <fovea/{header.name}>" for header in sorted((include / "fovea").glob("*.h")))
-    yield "#include <stdio.h>"
-    yield "#define ALIGNMENT(s) (int)offsetof(struct { char c; s x; }, x)"
-    yield '#define SIZE(s) printf("%s: %d bytes, alignment %d\\n", #s, (int)sizeof(s), ALIGNMENT(s))'
-    yield '#define FIELD(s, f) printf("  %3d %2d %s\\n", (int)offsetof(s, f), (int)sizeof(((s*)0)->f), #f)'
-    yield "int main(void) {"
-    yield '  printf("%s\\n", sizeof(void*) == 8 ? sizeof(long) == 8 ? "lp64" : "llp64" : "ilp32");'
+# Added to every number, so that none is written as a run of zeros and none is taken for another.
+MARK = 1000000
+
+
+def numbers_of(cc, include, expressions):
+    """What a compiler makes of constant expressions: read from its assembly, so that nothing runs on the target."""
+    source = "".join(f"#include <fovea/{header.name}>\n" for header in sorted((include / "fovea").glob("*.h")))
+    source += "const int numbers[] = {\n" + "".join(f"  {MARK} + (int)({e}),\n" for e in expressions) + "};\n"
+    command = [*cc, "-std=c99", "-Werror", "-ffreestanding", "-I", include, "-x", "c", "-S", "-o", "-", "-"]
+    assembly = subprocess.run(command, input=source, check=True, capture_output=True, text=True).stdout
+    numbers = [int(n) - MARK for n in re.findall(r"^\s*\.(?:long|word|4byte)\s+(\d{7,})\b", assembly, re.MULTILINE)]
+    if len(numbers) != len(expressions):
+        sys.exit(f"{len(numbers)} numbers of {len(expressions)} found in the assembly of {cc[0]}")
+    return iter(numbers)
+
+
+def layout(structs, include, cc):
+    expressions = ["sizeof(void*)", "sizeof(long)"]
     for name, fields in structs.items():
-        yield f"  SIZE({name});"
-        yield from (f"  FIELD({name}, {field});" for field in fields)
-    yield "  return 0;\n}\n"
-
-
-def layout(structs, include, cc, emulator):
-    with tempfile.TemporaryDirectory() as folder:
-        source, program = f"{folder}/layout.c", f"{folder}/layout"
-        pathlib.Path(source).write_text("\n".join(program_of(structs, include)), encoding="utf-8")
-        subprocess.run([cc, "-std=c99", "-Werror", "-I", include, source, "-o", program], check=True)
-        output = subprocess.run([*emulator, program], check=True, capture_output=True, text=True).stdout
-    model, table = output.split("\n", 1)
-    return model, "Bytes of the public structs and, of each field, offset and size.\n" + table
+        expressions += [f"sizeof({name})", f"offsetof(struct {{ char c; {name} x; }}, x)"]
+        for field in fields:
+            expressions += [f"offsetof({name}, {field})", f"sizeof((({name}*)0)->{field})"]
+    numbers = numbers_of(cc, include, expressions)
+    pointer, long = next(numbers), next(numbers)
+    model = "ilp32" if pointer == 4 else "lp64" if long == 8 else "llp64"
+    lines = ["Bytes of the public structs and, of each field, offset and size."]
+    for name, fields in structs.items():
+        lines.append(f"{name}: {next(numbers)} bytes, alignment {next(numbers)}")
+        lines += [f"  {next(numbers):3} {next(numbers):2} {field}" for field in fields]
+    return model, "\n".join(lines) + "\n"
 
 
 def main():
     arguments = sys.argv[1:]
     update = arguments[0] == "--update"
-    include, cc, *emulator = arguments[update:]
-    include = pathlib.Path(include)
-    model, table = layout(structs_of(include), include, cc, emulator)
+    include, cc = pathlib.Path(arguments[update]), arguments[update + 1:]
+    model, table = layout(structs_of(include), include, cc)
     expected = pathlib.Path(__file__).parent / f"layout_{model}.txt"
     if update:
         expected.write_text(table, encoding="utf-8")

@@ -203,6 +203,37 @@ TEST(AttentionAttributes, BiasOfKeys) {
   }
 }
 
+TEST(AttentionAttributes, BiasOfPairs) {
+  for (const Sides sides : {Sides::kSelf, Sides::kCross, Sides::kFixed}) {
+    for (const bool by_head : {false, true}) {
+      Trial t(sides), window(sides);
+      t.PairBias(by_head);
+      t.Check("pair_bias");
+      window.KeyBias(by_head);
+      window.PairBias(by_head);
+      window.Window(3, 2);
+      window.Count(Attribute::kGlobalFirst, &window.spec.pattern.global_first, 1);
+      window.Check("pair_bias, key_bias and window");
+    }
+  }
+}
+
+TEST(AttentionAttributes, QueriesAlignedToTheEndOfKeys) {
+  for (const Sides sides : kBoth) {
+    Trial causal(sides), window(sides), bias(sides);
+    causal.Align(Origin::kEnd);
+    causal.Set(Attribute::kCausal, 1);
+    causal.spec.pattern.causal = true;
+    causal.Check("causal");
+    window.Align(Origin::kEnd);
+    window.Window(3, 1);
+    window.Check("window");
+    bias.Align(Origin::kEnd);
+    bias.DistanceBias(5);
+    bias.Check("distances");
+  }
+}
+
 TEST(AttentionAttributes, SelfScore) {
   for (const float score : {-1e5f, 0.0f, 4.0f}) {
     for (const bool causal : {false, true}) {

@@ -89,6 +89,17 @@ class Trial {
     centers_ = b_.Input("centers", queries_, 1);
     inputs_.push_back(centers_);
   }
+  // Wider than the longest segment of keys.
+  void PairBias(bool by_head) {
+    pair_heads_ = by_head ? spec.heads : 1;
+    Set(Attribute::kPairBias, pair_heads_);
+    pair_bias_ = b_.Input("pair_bias", queries_, pair_heads_ * kPairKeys);
+    inputs_.push_back(pair_bias_);
+  }
+  void Align(Origin origin) {
+    Set(Attribute::kOrigin, static_cast<uint32_t>(origin));
+    spec.positions.origin = origin;
+  }
   void Listed() {
     Set(Attribute::kGlobalKeys, 1);
     spec.pattern.global_keys = true;
@@ -177,6 +188,14 @@ class Trial {
       call.centers = centers.data();
       call.center_stride = sizeof(float);
     }
+    std::vector<float> pairs = b_.RandomFloats(size_t{rows} * pair_heads_ * kPairKeys, 2.0f);
+    if (pair_heads_ > 0) {
+      for (size_t i = 3; i < pairs.size(); i += 7) pairs[i] = -INFINITY;
+      feed.floats.push_back({pair_bias_, pairs});
+      const size_t row = size_t{pair_heads_} * kPairKeys * sizeof(float);
+      const size_t head = pair_heads_ > 1 ? kPairKeys * sizeof(float) : 0;
+      call.pair_bias = {pairs.data(), false, kPairKeys, row, head, PairBias::kByRow};
+    }
     std::vector<uint32_t> listed, listed_offsets = {0};
     if (has_marks_) {
       std::vector<int32_t> marks(key_rows);
@@ -237,7 +256,8 @@ class Trial {
   std::vector<uint32_t> tensors_, inputs_;
   std::list<std::vector<float>> floats_;
   std::list<std::vector<int32_t>> integers_;
-  uint32_t bias_width_ = 0, marks_ = 0, centers_ = 0;
+  static constexpr uint32_t kPairKeys = 43;
+  uint32_t bias_width_ = 0, marks_ = 0, centers_ = 0, pair_bias_ = 0, pair_heads_ = 0;
   bool has_marks_ = false, sorted_ = false;
 };
 

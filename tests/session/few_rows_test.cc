@@ -222,15 +222,21 @@ TEST(FewRows, ABarrierNeedsARunner) {
 }
 
 // Programs without sense of operations that workers share in every way, with values that are read at once and much
-// later, so that memory changes its values wherever the plan lets it.
+// later, so that memory changes its values wherever the plan lets it; with every other seed some rows that the run
+// selects, and a layer of them.
 class RandomRows {
  public:
   explicit RandomRows(uint32_t seed) : b(seed), random_(seed) {
-    tokens = b.Space("tokens", b.Space("texts"));
-    for (int i = 0; i < 2; ++i) b.Input("x" + std::to_string(i), tokens, kWidth);
-    while (b.content().programs[0].operations.size() < 30) Add();
-    for (uint32_t v = 2; v < count(); ++v) {
-      if (v + 1 == count() || Below(8) == 0) b.SetOutput(v), outputs.push_back(v);
+    texts_ = b.Space("texts");
+    tokens = b.Space("tokens", texts_);
+    best_ = b.SelectedSpace("best", tokens, 33);
+    for (int i = 0; i < 2; ++i) values_.push_back(b.Input("x" + std::to_string(i), tokens, kWidth));
+    for (uint32_t i = 0; i < 30; ++i) {
+      if (i == 12 && seed % 2 == 0) LayerOfSome();
+      Add();
+    }
+    for (size_t i = 2; i < values_.size(); ++i) {
+      if (i + 1 == values_.size() || Below(8) == 0) b.SetOutput(values_[i]), outputs.push_back(values_[i]);
     }
   }
   ModelBuilder b;
@@ -240,36 +246,66 @@ class RandomRows {
 
  private:
   uint32_t Below(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }
-  uint32_t count() { return static_cast<uint32_t>(b.content().programs[0].values.size()); }
   // Rather a late one.
-  uint32_t Pick() { return Below(3) == 0 ? Below(count()) : count() - 1 - Below(3) % count(); }
-  void Add() {
-    const auto linear = [&](uint32_t x) {
-      return b.Op(OpCode::kLinear, {x}, {b.RandomTensor(kWidth, kWidth, DType::kF32, 0.08f)}, tokens, kWidth);
-    };
-    const uint32_t x = std::min(Pick(), count() - 1), y = std::min(Pick(), count() - 1);
+  uint32_t Pick() {
+    const auto count = static_cast<uint32_t>(values_.size());
+    return values_[Below(3) == 0 ? Below(count) : count - 1 - std::min(Below(3), count - 1)];
+  }
+  uint32_t Linear(uint32_t x, uint32_t space, uint32_t width = kWidth) {
+    return b.Op(OpCode::kLinear, {x}, {b.RandomTensor(width, kWidth, DType::kF32, 0.08f)}, space, width);
+  }
+  // Of the rows that score best; their mean is added to all.
+  void LayerOfSome() {
+    const uint32_t x = Pick(), scores = Linear(x, tokens, 1);
+    const uint32_t rows = b.Op(OpCode::kSelect, {scores}, {}, best_, 1, {{Attribute::kKind, 2}});
+    const uint32_t taken = b.Op(OpCode::kGather, {x, rows}, {}, best_, kWidth);
+    const uint32_t q = Linear(taken, best_), k = Linear(taken, best_), v = Linear(taken, best_);
+    const uint32_t seen = b.Op(OpCode::kAttention, {q, k, v}, {}, best_, kWidth, {{Attribute::kHeads, 5}});
+    const uint32_t sum = b.Op(OpCode::kAdd, {taken, Linear(seen, best_)}, {}, best_, kWidth);
+    const uint32_t mean = b.Op(OpCode::kPool, {sum}, {}, texts_, kWidth, {{Attribute::kKind, 2}});
+    values_.push_back(b.Op(OpCode::kBroadcast, {mean}, {}, tokens, kWidth));
+    outputs.push_back(sum);
+    b.SetOutput(sum);
+  }
+  uint32_t Attention() {
+    const Attributes patterns[] = {{},
+                                   {{Attribute::kPattern, 1}, {Attribute::kLeft, 3}, {Attribute::kRight, 2}},
+                                   {{Attribute::kPattern, 2}, {Attribute::kGlobalFirst, 1}},
+                                   {{Attribute::kTopK, 5}, {Attribute::kCausal, 1}},
+                                   {{Attribute::kChunk, 4}, {Attribute::kChunksBefore, 1}}};
+    Attributes attributes = patterns[Below(5)];
+    const uint32_t q = Pick();
+    uint32_t k = Pick(), v = Pick();
+    attributes.emplace_back(Attribute::kHeads, 10);
+    if (Below(2) == 0) {
+      k = Linear(k, tokens, kWidth / 2), v = Linear(v, tokens, kWidth / 2);
+      attributes.emplace_back(Attribute::kKvHeads, 5);
+    }
+    return b.Op(OpCode::kAttention, {q, k, v}, {}, tokens, kWidth, attributes);
+  }
+  uint32_t Next() {
+    const uint32_t x = Pick(), y = Pick();
     switch (Below(9)) {
       case 0:
-        b.Op(OpCode::kNorm, {x}, {}, tokens, kWidth);
-        return;
+        return b.Op(OpCode::kNorm, {x}, {}, tokens, kWidth);
       case 1:
-        b.Op(OpCode::kActivate, {x}, {}, tokens, kWidth, {{Attribute::kActivation, 5}});
-        return;
+        return b.Op(OpCode::kActivate, {x}, {}, tokens, kWidth, {{Attribute::kActivation, 5}});
       case 2:
-        b.Op(OpCode::kGate, {x, y}, {}, tokens, kWidth);
-        return;
+        return b.Op(OpCode::kGate, {x, y}, {}, tokens, kWidth);
       case 3:
       case 4:
-        b.Op(OpCode::kAdd, {x, y}, {}, tokens, kWidth);
-        return;
+        return b.Op(OpCode::kAdd, {x, y}, {}, tokens, kWidth);
       case 5:
-        b.Op(OpCode::kAttention, {x, y, std::min(Pick(), count() - 1)}, {}, tokens, kWidth, {{Attribute::kHeads, 5}});
-        return;
+        return Attention();
       default:
-        linear(x);
+        return Linear(x, tokens);
     }
   }
+  void Add() { values_.push_back(Next()); }
+
   std::mt19937 random_;
+  uint32_t texts_, best_;
+  std::vector<uint32_t> values_;
 };
 
 TEST(FewRows, RandomPrograms) {

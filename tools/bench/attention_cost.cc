@@ -80,6 +80,16 @@ CostPattern TopKPattern(uint32_t keep) {
           [=](uint32_t, uint32_t, CostKeys* keys) { keys->pattern.top_k = keep; }};
 }
 
+// A number for each pair, the same for all heads: reading them is a cost of its own, and their memory the square of n.
+CostPattern PairBiasPattern() {
+  return {"full, pair bias",
+          "O(n^2 d)",
+          2,
+          0,
+          [](uint32_t n, uint32_t, CostKeys* keys) { keys->pair_bias = RandomFloats(size_t{n} * n); },
+          8192};
+}
+
 // Random orders: what sorting by bucket leaves, without its time.
 CostPattern ClusteredPattern(uint32_t rounds, uint32_t chunk) {
   return {fmt::format("clusters {} x {}", rounds, chunk), "O(n r c d)", 1, 4 * rounds * chunk,
@@ -120,6 +130,9 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
   fovea_attention_score score = {};
   score.struct_size = sizeof(score);
   score.products = request.products;
+  if (!keys.pair_bias.empty()) {
+    score.pair_bias = {keys.pair_bias.data(), FOVEA_TYPE_F32, n, n * sizeof(float), 0, 0};
+  }
   fovea_attention_options options = {};
   options.struct_size = sizeof(options);
   options.heads = heads;
@@ -148,7 +161,7 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
     Check(fovea_attention_run(&options, &q_rows, &k_rows, &v_rows, &out_rows, scratch.get(), bytes, &error), error,
           pattern.name);
   });
-  const size_t tables = 4 * (keys.global_keys.size() + keys.order.size() + keys.rank.size());
+  const size_t tables = 4 * (keys.global_keys.size() + keys.order.size() + keys.rank.size() + keys.pair_bias.size());
   uint64_t pairs = 0;
   Check(fovea_attention_pairs(&options, n, n, &pairs, &error), error, pattern.name);
   const double seen = static_cast<double>(pairs) / heads;
@@ -257,6 +270,7 @@ std::vector<NamedLayer> Layers() {
 
 std::vector<CostPattern> CostPatterns() {
   return {{"full", "O(n^2 d)", 2, 0, [](uint32_t, uint32_t, CostKeys*) {}},
+          PairBiasPattern(),
           WindowPattern(64, 1),
           WindowPattern(128, 1),
           WindowPattern(256, 1),
@@ -289,7 +303,7 @@ std::vector<CostSeries> MeasureAttentionCost(const CostRequest& request,
   CostSeries windows = {"window", "O(n w d)", "w", request.max_n, 1, 0, 0, {}};
   for (const CostPattern& pattern : CostPatterns()) {
     CostSeries series = {pattern.name, pattern.law, "n", 0, pattern.predicted, 0, double(pattern.narrow_from), {}};
-    for (uint64_t n = 128; n <= request.max_n; n *= 2) {
+    for (uint64_t n = 128; n <= std::min(request.max_n, pattern.most_rows); n *= 2) {
       progress(fmt::format("{}, {} rows", pattern.name, n));
       series.points.push_back(MeasurePattern(request, pattern, static_cast<uint32_t>(n), request.heads));
     }

@@ -18,6 +18,7 @@ struct CostKeys {
   fovea_attention_pattern pattern = {};
   std::vector<uint32_t> global_keys;
   std::vector<int32_t> order, rank;
+  std::vector<float> pair_bias;  // [n, n], or empty
 };
 
 struct CostPattern {
@@ -25,6 +26,7 @@ struct CostPattern {
   double predicted;      // exponent of n in the time
   uint32_t narrow_from;  // rows from which on the law holds
   std::function<void(uint32_t n, uint32_t heads, CostKeys* keys)> make;
+  uint32_t most_rows = UINT32_MAX;  // where its arrays would be out of proportion
 };
 std::vector<CostPattern> CostPatterns();
 
