@@ -249,6 +249,9 @@ void AttentionEngine::SetUpPairBias(const Piece& piece, uint32_t space_row, size
 // The first `rows` rows of the tile are set up.
 void AttentionEngine::Begin(uint32_t rows) {
   ClearRows(&tile_, rows);
+  const bool in_place = rows <= attention_.in_place_rows && spec_.score.kind == Score::kDot &&
+                        tile_.products == Products::kF32 && spec_.pattern.rounds == 0 && !tile_.careful;
+  tile_.source = in_place ? &source_ : nullptr;
   if (tile_.products != Products::kF32) attention_.narrow(tile_);
 }
 
@@ -329,6 +332,7 @@ void AttentionEngine::RunRange(const KeyRange& range) {
     tile_.first = static_cast<uint32_t>(phase + block * range.stride);
     const auto from = static_cast<uint32_t>(std::max(block, begin) - block);
     const auto to = static_cast<uint32_t>(std::min(block + tile_.block, end) - block);
+    tile_.existing = static_cast<uint32_t>(end - block);
     // Keys that are apart are taken in by themselves.
     const uint64_t cells =
         spec_.positions.apart > tile_.first ? DivideUp(spec_.positions.apart - tile_.first, range.stride) : 0;
@@ -377,7 +381,7 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
 
 // The rows of the tile take in keys [from, to) of the present block.
 void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
-  attention_.pack(tile_, source_, from, to);
+  if (tile_.source == nullptr) attention_.pack(tile_, source_, from, to);
   if (spec_.score.relative.queries != nullptr && !tile_.apart) {
     const uint32_t buckets = spec_.score.relative.bucket_count;
     float* key_relative = Scratch<float>(ScratchPart::kKeyRelative);

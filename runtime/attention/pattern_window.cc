@@ -19,13 +19,13 @@ bool WindowRange(const Pattern& pattern, const QueryTile& tile, uint32_t* cursor
   const uint32_t unit = pattern.block;
   const int64_t low = window.left == kUnbounded ? -kNoBound : -int64_t{window.left};
   const int64_t high = window.right == kUnbounded ? kNoBound : int64_t{window.right} + unit - 1;
-  const uint32_t residue = tile.first % window.dilation;
   const int64_t begin = std::max<int64_t>(int64_t{tile.first / unit * unit} + low, 0);
   const int64_t end = std::min<int64_t>(int64_t{tile.last() / unit * unit} + high + 1, tile.keys);
   const int64_t step = window.dilation;
-  const int64_t first = begin + ((residue - begin) % step + step) % step;
+  // Most windows are not dilated; divisions are slow beside what else a single query needs.
+  const int64_t first = step == 1 ? begin : begin + ((tile.first % step - begin) % step + step) % step;
   if (first >= end) return false;
-  const auto count = static_cast<uint32_t>((end - first + step - 1) / step);
+  const auto count = static_cast<uint32_t>(step == 1 ? end - first : (end - first + step - 1) / step);
   *range = {static_cast<uint32_t>(first), count, window.dilation, unit, low, high, 0.0f};
   return true;
 }

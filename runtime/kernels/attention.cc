@@ -179,6 +179,12 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   const size_t vectors = RoundUpTo(tile.d_v, kLanes) / kLanes;
   float* out = tile.sum_of_values + first_row * width;
+  if (InPlace<kM>(tile)) {
+    WithElement(tile.source->type, [&](auto element) HWY_ATTR {
+      MultiplyValuesInPlace<decltype(element), HWY_MIN(kM, kInPlaceRows)>(tile, scores, begin, end, shrink, out);
+    });
+    return;
+  }
   const auto multiply = [&](auto step, size_t first, size_t last) HWY_ATTR {
     const float* weights = scores + first;
     for (size_t n = 0; n < vectors; n += kColumns) {
@@ -221,6 +227,7 @@ HWY_INLINE void ForGroups(const AttentionTile& tile, const F f) {
     if (row + 8 <= count) f.template operator()<8>(tile, row), row += 8;
   }
   if (row + 4 <= count) f.template operator()<4>(tile, row), row += 4;
+  if (row + 3 == count) f.template operator()<3>(tile, row), row += 3;
   if (row + 2 <= count) f.template operator()<2>(tile, row), row += 2;
   if (row < count) f.template operator()<1>(tile, row);
 }
@@ -383,7 +390,17 @@ void Merge(const AttentionTile& part, uint32_t part_row, const AttentionTile& wh
 }  // namespace
 
 AttentionKernels FillAttentionKernels() {
-  return {{true, kHasBf16, kHasI8}, Narrow, Pack, Attend, Spoilt, Finish, Choose, FinishTopK, Unpack, Merge};
+  return {{true, kHasBf16, kHasI8},
+          static_cast<uint32_t>(kInPlaceRows),
+          Narrow,
+          Pack,
+          Attend,
+          Spoilt,
+          Finish,
+          Choose,
+          FinishTopK,
+          Unpack,
+          Merge};
 }
 
 }  // namespace HWY_NAMESPACE

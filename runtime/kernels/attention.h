@@ -84,6 +84,9 @@ struct AttentionTile {
   bool careful;       // values of weight 0 are left out, whatever they are: slower, the same bits where all are finite
   bool pairs_mask;    // what `pairs` of the rows is
   bool causal;        // hides keys after the row's position by their positions, not by [begin, end)
+  // Where `attend` and `choose` read keys and values, which need not be packed then: products in f32, Score::kDot, up to
+  // AttentionKernels::in_place_rows rows, not `careful`. The same bits. Null: from the packed block.
+  const KeySource* source;
   // Scratch, 64-aligned. [..] are floats; d_v' is d_v rounded up to kAttentionLanes.
   float* packed_keys;    // [block * d_k]
   float* packed_values;  // [block, d_v']
@@ -101,6 +104,7 @@ struct AttentionTile {
   // The present block. Key i of it stands at position index[i], or at first + i * step where index is null.
   const uint32_t* index;
   uint32_t first, step;
+  uint32_t existing;      // with `source`: how many places, in the block and after it, have a key
   bool apart;             // nothing depends on the distances of its keys
   float block_bias;       // added to every score (how often a key counts, as a logarithm)
   const float* key_bias;  // added to the score of the key at position p: key_bias[p * key_bias_stride]; or null
@@ -123,6 +127,7 @@ inline constexpr uint32_t kAttentionScoreFloats =
 
 struct AttentionKernels {
   bool has[kProductsCount];  // the products that this CPU has an instruction for; kF32 always
+  uint32_t in_place_rows;    // tiles of no more rows are faster with AttentionTile::source, where that is possible
   // Where products are not kF32: before the first block, makes the words of all rows of the tile.
   void (*narrow)(const AttentionTile&);
   // Packs keys [begin, end) of the present block, begin < end <= block. Reads keys [begin rounded down to lanes, end).

@@ -9,16 +9,13 @@
 #include <limits>
 
 #include "hwy/highway.h"
-#include "runtime/kernels/attention.h"
+#include "runtime/kernels/attention_elements-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<float, kAttentionLanes>;
-using V = hn::Vec<D>;
-constexpr size_t kLanes = hn::MaxLanes(D());
 // Rows and columns (in vectors) of the matrix product: their sums and operands fill the register file. Keys are read
 // once for all rows of a group, so more rows are better than more columns where a load costs as little as on AVX-512.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
@@ -45,102 +42,28 @@ HWY_INLINE float KeyScale(const AttentionTile& tile) {
   return tile.cap > 0.0f ? tile.scale / tile.cap : tile.scale * ScoreUnit(tile);
 }
 
-// ---- Packing
-
-// Below, `keys` maps a lane to the row of its key, [d_k] floats or words, and `finish` is what becomes of a vector of
-// them.
-
-#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
-template <class Keys, class Finish>
-HWY_INLINE void TransposeKeys(const Keys keys, size_t d_k, const Finish finish, float* to) {
-  const D d;
-  for (size_t j = 0; j < d_k; ++j, to += kPanel) {
-    for (size_t i = 0; i < kLanes; ++i) to[i] = keys(i)[j];
-    hn::Store(finish(hn::Load(d, to)), d, to);
-  }
-}
-#else
-// Four floats from `offset` on (or the first `count` of them) of keys lane, lane + 4, ...: a 128-bit block for each.
-template <bool kPart, class DB, class Keys>
-HWY_INLINE hn::Vec<DB> LoadBlocks(DB d, const Keys keys, size_t lane, size_t offset, size_t count) {
-  if constexpr (hn::MaxLanes(DB()) == 4) {
-    return kPart ? hn::LoadN(d, keys(lane) + offset, count) : hn::LoadU(d, keys(lane) + offset);
-  } else {
-    const hn::Half<DB> half;
-    const auto upper = LoadBlocks<kPart>(half, keys, lane + hn::MaxLanes(DB()) / 2, offset, count);
-    return hn::Combine(d, upper, LoadBlocks<kPart>(half, keys, lane, offset, count));
-  }
-}
-
-// Four elements of kLanes keys become four vectors over the keys.
-template <bool kPart, class Keys, class Finish>
-HWY_INLINE void TransposeFour(const Keys keys, size_t offset, size_t count, const Finish finish, float* to) {
-  const D d;
-  const V a0 = LoadBlocks<kPart>(d, keys, 0, offset, count), a1 = LoadBlocks<kPart>(d, keys, 1, offset, count);
-  const V a2 = LoadBlocks<kPart>(d, keys, 2, offset, count), a3 = LoadBlocks<kPart>(d, keys, 3, offset, count);
-  const V lower02 = hn::InterleaveLower(d, a0, a2), lower13 = hn::InterleaveLower(d, a1, a3);
-  const V upper02 = hn::InterleaveUpper(d, a0, a2), upper13 = hn::InterleaveUpper(d, a1, a3);
-  hn::Store(finish(hn::InterleaveLower(d, lower02, lower13)), d, to);
-  if (!kPart || count > 1) hn::Store(finish(hn::InterleaveUpper(d, lower02, lower13)), d, to + kPanel);
-  if (!kPart || count > 2) hn::Store(finish(hn::InterleaveLower(d, upper02, upper13)), d, to + 2 * kPanel);
-  if (!kPart) hn::Store(finish(hn::InterleaveUpper(d, upper02, upper13)), d, to + 3 * kPanel);
-}
-
-template <class Keys, class Finish>
-HWY_INLINE void TransposeKeys(const Keys keys, size_t d_k, const Finish finish, float* to) {
-  size_t j = 0;
-  for (; j + 4 <= d_k; j += 4) TransposeFour<false>(keys, j, 4, finish, to + j * kPanel);
-  if (j < d_k) TransposeFour<true>(keys, j, d_k - j, finish, to + j * kPanel);
-}
-#endif
-
-// ---- Other types than f32
-
-template <typename T>
-HWY_INLINE void WidenHalf(const uint8_t* row, size_t width, float* to) {
-  const D d;
-  const hn::Rebind<T, D> half;
-  const T* from = reinterpret_cast<const T*>(row);
-  size_t j = 0;
-  for (; j + kLanes <= width; j += kLanes) hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, from + j)), d, to + j);
-  if (j < width) hn::StoreN(hn::PromoteTo(d, hn::LoadN(half, from + j, width - j)), d, to + j, width - j);
-}
-
-HWY_INLINE void WidenI8(const uint8_t* row, float scale, size_t width, float* to) {
-  const D d;
-  const hn::RebindToSigned<D> d32;
-  const hn::Rebind<int8_t, D> d8;
-  const V factor = hn::Set(d, scale);
-  const int8_t* from = reinterpret_cast<const int8_t*>(row);
-  const auto widen = [&](hn::Vec<decltype(d8)> v)
-                         HWY_ATTR { return hn::Mul(factor, hn::ConvertTo(d, hn::PromoteTo(d32, v))); };
-  size_t j = 0;
-  for (; j + kLanes <= width; j += kLanes) hn::StoreU(widen(hn::LoadU(d8, from + j)), d, to + j);
-  if (j < width) hn::StoreN(widen(hn::LoadN(d8, from + j, width - j)), d, to + j, width - j);
-}
+// ---- Rows
 
 HWY_INLINE size_t ElementBytes(DType type) { return type == DType::kF32 ? 4 : type == DType::kI8 ? 1 : 2; }
 
 // A row of `width` elements as f32: where it stands, or widened into `to`.
 HWY_INLINE const float* Widened(DType type, const uint8_t* row, float scale, size_t width, float* to) {
-  switch (type) {
-    case DType::kF32:
-      return reinterpret_cast<const float*>(row);
-    case DType::kF16:
-      WidenHalf<hwy::float16_t>(row, width, to);
-      break;
-    case DType::kBf16:
-      WidenHalf<hwy::bfloat16_t>(row, width, to);
-      break;
-    default:
-      WidenI8(row, scale, width, to);
-      break;
-  }
+  if (type == DType::kF32) return reinterpret_cast<const float*>(row);
+  WithElement(type, [=](auto element) HWY_ATTR {
+    using T = decltype(element);
+    ForVectors(D(), width, [=](size_t j, auto lanes) HWY_ATTR {
+      const V x = LoadElements(D(), reinterpret_cast<const T*>(row) + j, lanes);
+      lanes.Store(kScaled<T> ? hn::Mul(hn::Set(D(), scale), x) : x, D(), to + j);
+    });
+  });
   return to;
 }
 
 HWY_INLINE float KeyRowScale(const KeySource& source, size_t position) {
   return source.type == DType::kI8 ? source.k_scales[position * source.k_scale_stride] : 1.0f;
+}
+HWY_INLINE float ValueRowScale(const KeySource& source, size_t position) {
+  return source.type == DType::kI8 ? source.v_scales[position * source.v_scale_stride] : 1.0f;
 }
 
 // The key at `position`, through row `lane` of the scratch for widened rows; likewise the value.
@@ -149,46 +72,56 @@ HWY_INLINE const float* KeyRow(const AttentionTile& tile, const KeySource& sourc
                  tile.widened + lane * tile.d_k);
 }
 HWY_INLINE const float* ValueRow(const AttentionTile& tile, const KeySource& source, size_t position, size_t lane = 0) {
-  const float scale = source.type == DType::kI8 ? source.v_scales[position * source.v_scale_stride] : 1.0f;
-  return Widened(source.type, source.v + position * source.v_stride, scale, tile.d_v, tile.widened + lane * tile.d_v);
+  return Widened(source.type, source.v + position * source.v_stride, ValueRowScale(source, position), tile.d_v,
+                 tile.widened + lane * tile.d_v);
 }
 
 // ---- A block
 
+// The rows of keys [key, end) of at most `count`; lanes past the end have the last key's.
+HWY_INLINE void FindKeys(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, size_t count,
+                         const uint8_t** rows) {
+  for (size_t lane = 0; lane < count; ++lane) {
+    rows[lane] = source.k + tile.Position(static_cast<uint32_t>(HWY_MIN(key + lane, end - 1))) * source.k_stride;
+  }
+}
+
+// All elements of kLanes keys, transposed; `finish` is what becomes of a vector of them.
+template <typename T, class Finish>
+HWY_INLINE void PackRows(const uint8_t* const* rows, size_t width, const Finish finish, float* to) {
+  const D d;
+  size_t j = 0;
+  const auto store = [&](size_t e, V x) HWY_ATTR { hn::Store(finish(x), d, to + (j + e) * kPanel); };
+  for (; j + kLoaded<T> <= width; j += kLoaded<T>) TransposeElements<false, T>(d, rows, j, kLoaded<T>, store);
+  if (j < width) TransposeElements<true, T>(d, rows, j, width - j, store);
+}
+
+// The keys' own scales; unused where they have none.
+template <typename T, class DB>
+HWY_INLINE hn::Vec<DB> KeyScales(DB d, const AttentionTile& tile, const KeySource& source, size_t key, size_t end) {
+  HWY_ALIGN float scales[hn::MaxLanes(DB())] = {};
+  for (size_t lane = 0; kScaled<T> && lane < hn::MaxLanes(DB()); ++lane) {
+    scales[lane] = KeyRowScale(source, tile.Position(static_cast<uint32_t>(HWY_MIN(key + lane, end - 1))));
+  }
+  return hn::Load(d, scales);
+}
+
+// An element of a vector of keys times their own scales, then the score's.
+template <typename T, class W>
+HWY_INLINE W ScaleKeys(W x, W scales, W factor) {
+  return hn::Mul(factor, kScaled<T> ? hn::Mul(scales, x) : x);
+}
+
 // Keys [key, end) of at most kLanes, times the score's scale; lanes past the end repeat the last key.
 HWY_INLINE void PackKeys(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, float* to) {
-  const V factor = hn::Set(D(), KeyScale(tile));
-  const auto scaled = [factor](V v) HWY_ATTR { return hn::Mul(factor, v); };
-  const size_t last = HWY_MIN(end, key + kLanes) - 1;
-  if (source.type != DType::kF32) {
-    const size_t d_k = tile.d_k;
-    for (size_t lane = 0; key + lane <= last; ++lane) {
-      KeyRow(tile, source, tile.Position(static_cast<uint32_t>(key + lane)), lane);
-    }
-    const float* rows = tile.widened;
-    const size_t count = last - key;
-    TransposeKeys([=](size_t lane) HWY_ATTR { return rows + HWY_MIN(lane, count) * d_k; }, d_k, scaled, to);
-  } else if (tile.index != nullptr) {
-    const uint32_t* index = tile.index;
-    const uint8_t* rows = source.k;
-    const size_t stride = source.k_stride;
-    TransposeKeys(
-        [=](size_t lane)
-            HWY_ATTR { return reinterpret_cast<const float*>(rows + index[HWY_MIN(key + lane, last)] * stride); },
-        tile.d_k, scaled, to);
-  } else {
-    const uint8_t* rows = source.k + (tile.first + key * tile.step) * source.k_stride;
-    const size_t stride = tile.step * source.k_stride;
-    if (key + kLanes <= end) {
-      TransposeKeys([=](size_t lane) HWY_ATTR { return reinterpret_cast<const float*>(rows + lane * stride); },
-                    tile.d_k, scaled, to);
-    } else {
-      const size_t count = last - key;
-      TransposeKeys([=](size_t lane)
-                        HWY_ATTR { return reinterpret_cast<const float*>(rows + HWY_MIN(lane, count) * stride); },
-                    tile.d_k, scaled, to);
-    }
-  }
+  const uint8_t* rows[kLanes];
+  FindKeys(tile, source, key, end, kLanes, rows);
+  WithElement(source.type, [&](auto element) HWY_ATTR {
+    using T = decltype(element);
+    const V scales = KeyScales<T>(D(), tile, source, key, end), factor = hn::Set(D(), KeyScale(tile));
+    PackRows<T>(
+        rows, tile.d_k, [=](V x) HWY_ATTR { return ScaleKeys<T>(x, scales, factor); }, to);
+  });
 }
 
 // The value as it is, in whole vectors.

@@ -6,14 +6,13 @@
 #define FOVEA_RUNTIME_KERNELS_ATTENTION_SCORE_INL_H_
 #endif
 
-#include "runtime/kernels/attention_words-inl.h"
+#include "runtime/kernels/attention_in_place-inl.h"
 #include "runtime/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
 namespace HWY_NAMESPACE {
 
-constexpr size_t kScoreStride = kAttentionMaxBlock + kAttentionLanes;
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 // ---- The matrix product
@@ -238,22 +237,10 @@ HWY_INLINE void FinishScores(const AttentionTile& tile, const AttentionRow& row,
   Hide(scores, from, row.begin, row.end, to);
 }
 
-// Scores of kM rows with the keys of the block that any of them sees, [*from, *to): whole vectors, -infinity where a
-// row does not see a key. Row r's score of key i is the r * kScoreStride + i th from what is returned; null: none sees
-// any.
+// Products of kM rows with keys [from, to) of the packed block.
 template <size_t kM>
-HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint32_t* begin, uint32_t* end) {
-  *begin = tile.block, *end = 0;
-  for (size_t r = 0; r < kM; ++r) {
-    if (rows[r].begin >= rows[r].end) continue;
-    *begin = HWY_MIN(*begin, rows[r].begin);
-    *end = HWY_MAX(*end, rows[r].end);
-  }
-  if (*begin >= *end) return nullptr;
-  const size_t from = *begin / kLanes * kLanes, to = RoundUpTo(*end, kLanes);
-  // Between the rows of scores lie kAttentionLanes floats that may be overwritten.
-  float* scores = tile.scores + kAttentionLanes;
-
+HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow* rows, size_t from, size_t to,
+                                   float* scores) {
   const bool words = InWords(tile);
   const size_t depth = WordsOf(tile);
   const float *a[kM], *v[kM];
@@ -276,9 +263,32 @@ HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint
     }
     key = panel_end;
   }
+}
 
+// Scores of kM rows with the keys of the block that any of them sees, [*from, *to): whole vectors, -infinity where a
+// row does not see a key. Row r's score of key i is the r * kScoreStride + i th from what is returned; null: none sees
+// any.
+template <size_t kM>
+HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint32_t* begin, uint32_t* end) {
+  *begin = tile.block, *end = 0;
   for (size_t r = 0; r < kM; ++r) {
-    if (words) WidenProduct(tile, rows[r], scores + r * kScoreStride, from, to);
+    if (rows[r].begin >= rows[r].end) continue;
+    *begin = HWY_MIN(*begin, rows[r].begin);
+    *end = HWY_MAX(*end, rows[r].end);
+  }
+  if (*begin >= *end) return nullptr;
+  const size_t from = *begin / kLanes * kLanes, to = RoundUpTo(*end, kLanes);
+  // Between the rows of scores lie kAttentionLanes floats that may be overwritten.
+  float* scores = tile.scores + kAttentionLanes;
+  if (InPlace<kM>(tile)) {
+    WithElement(tile.source->type, [&](auto element) HWY_ATTR {
+      MultiplyKeysInPlace<decltype(element), HWY_MIN(kM, kInPlaceRows)>(tile, rows, from, *end, scores);
+    });
+  } else {
+    MultiplyPackedKeys<kM>(tile, rows, from, to, scores);
+  }
+  for (size_t r = 0; r < kM; ++r) {
+    if (InWords(tile)) WidenProduct(tile, rows[r], scores + r * kScoreStride, from, to);
     FinishScores(tile, rows[r], scores + r * kScoreStride, from, to);
   }
   return scores;

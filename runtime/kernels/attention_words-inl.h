@@ -131,12 +131,14 @@ HWY_INLINE void PackKeyWords(const AttentionTile& tile, const KeySource& source,
       NarrowRow(tile, KeyRow(tile, source, position), words, &tile.key_factors[key + lane]);
     }
   }
-  const float* rows = tile.key_words;
-  const auto lane_row = [=](size_t lane) HWY_ATTR { return rows + HWY_MIN(lane, last) * stride; };
+  const uint8_t* rows[kLanes];
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    rows[lane] = reinterpret_cast<const uint8_t*>(tile.key_words + HWY_MIN(lane, last) * stride);
+  }
   const hn::RebindToUnsigned<D> bits;
   const auto flip = hn::Set(bits, tile.products == Products::kI8 ? kKeyFlip : 0u);
   const auto flipped = [=](V v) HWY_ATTR { return hn::BitCast(D(), hn::Xor(hn::BitCast(bits, v), flip)); };
-  TransposeKeys(lane_row, WordsOf(tile), flipped, to);
+  PackRows<float>(rows, WordsOf(tile), flipped, to);
 }
 
 // Values of keys `key`, which is even, and key + 1, or 0 for one past the end: a word for each element.

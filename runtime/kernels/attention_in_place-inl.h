@@ -1,0 +1,184 @@
+// Few rows over keys and values where they stand: a vector of keys is transposed in registers and multiplied at once,
+// values are read as they are stored. Sums run in the same order as over a packed block, so bits are the same.
+#if defined(FOVEA_RUNTIME_KERNELS_ATTENTION_IN_PLACE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEA_RUNTIME_KERNELS_ATTENTION_IN_PLACE_INL_H_
+#undef FOVEA_RUNTIME_KERNELS_ATTENTION_IN_PLACE_INL_H_
+#else
+#define FOVEA_RUNTIME_KERNELS_ATTENTION_IN_PLACE_INL_H_
+#endif
+
+#include <type_traits>
+
+#include "runtime/kernels/attention_words-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+
+// Tiles of more rows read packed blocks, as all their groups share what packing costs.
+constexpr size_t kInPlaceRows = HWY_MIN(kGroup, 8);
+template <size_t kM>
+HWY_INLINE bool InPlace(const AttentionTile& tile) {
+  return kM <= kInPlaceRows && tile.source != nullptr;
+}
+
+constexpr size_t kScoreStride = kAttentionMaxBlock + kAttentionLanes;
+
+// Rows of one head lie apart, so no hardware sees the next ones coming: those so many keys ahead are fetched into L2,
+// a line at a time between other work.
+constexpr size_t kFetchAhead = 64;
+HWY_INLINE void Fetch(const uint8_t* line) { __builtin_prefetch(line, 0, 2); }
+
+// Bytes from the rows of `count` keys, from `key` on, to those that are fetched meanwhile; 0: none are.
+HWY_INLINE size_t BytesAhead(const AttentionTile& tile, size_t key, size_t count, size_t stride) {
+  return key + count + kFetchAhead <= tile.existing ? kFetchAhead * tile.step * stride : 0;
+}
+
+// ---- Keys
+
+// Products of kM rows with kN vectors of the keys [key, end), to scores [key, ..); lanes past the end repeat the last
+// key.
+template <typename T, size_t kM, size_t kN, class DB>
+HWY_INLINE void MultiplyKeys(DB d, const AttentionTile& tile, const AttentionRow* rows, size_t key, size_t end,
+                             float* HWY_RESTRICT scores) {
+  using W = hn::Vec<DB>;
+  constexpr size_t kVector = hn::MaxLanes(DB()), kKeys = kN * kVector;
+  const KeySource& source = *tile.source;
+  const size_t ahead = BytesAhead(tile, key, kKeys, source.k_stride);
+  const uint8_t* keys[kKeys];
+  FindKeys(tile, source, key, end, kKeys, keys);
+  const W factor = hn::Set(d, KeyScale(tile));
+  W sums[kM][kN], scales[kN];
+  HWY_UNROLL(4)
+  for (size_t n = 0; n < kN; ++n) {
+    scales[n] = KeyScales<T>(d, tile, source, key + n * kVector, end);
+    HWY_UNROLL(8)
+    for (size_t r = 0; r < kM; ++r) sums[r][n] = hn::Zero(d);
+  }
+  const auto add = [&](auto part, size_t j, size_t count) HWY_ATTR {
+    HWY_UNROLL(4)
+    for (size_t n = 0; n < kN; ++n) {
+      TransposeElements<decltype(part)::value, T>(d, keys + n * kVector, j, count, [&](size_t e, W x) HWY_ATTR {
+        const W scaled = ScaleKeys<T>(x, scales[n], factor);
+        HWY_UNROLL(8)
+        for (size_t r = 0; r < kM; ++r) sums[r][n] = hn::MulAdd(hn::Set(d, rows[r].q[j + e]), scaled, sums[r][n]);
+      });
+    }
+  };
+  constexpr size_t kLoads = 64 / 16;  // of a line
+  size_t j = 0;
+  for (; j + kLoaded<T> <= tile.d_k; j += kLoaded<T>) {
+    if (ahead != 0) {
+      const size_t first = j / kLoaded<T> % kLoads * kKeys / kLoads;
+      for (size_t i = first; i < first + HWY_MAX(kKeys / kLoads, 1); ++i) Fetch(keys[i] + ahead + j * sizeof(T));
+    }
+    add(std::false_type(), j, kLoaded<T>);
+  }
+  if (j < tile.d_k) add(std::true_type(), j, tile.d_k - j);
+  HWY_UNROLL(8)
+  for (size_t r = 0; r < kM; ++r) {
+    HWY_UNROLL(4)
+    for (size_t n = 0; n < kN; ++n) hn::Store(sums[r][n], d, scores + r * kScoreStride + key + n * kVector);
+  }
+}
+
+// Products of kM rows with keys [from, end) of the block; `from` is a multiple of kLanes.
+template <typename T, size_t kM>
+HWY_NOINLINE void MultiplyKeysInPlace(const AttentionTile& tile, const AttentionRow* rows, size_t from, size_t end,
+                                      float* scores) {
+  // Chains of multiply-adds side by side hide the latency of one. More keys might not stay in L1 between the steps in
+  // which a line of each is read: at some strides all of them share few places there.
+  constexpr size_t kN = HWY_MIN(HWY_MAX(16 / kLanes / kM, 1), 4);
+  if constexpr (kM == 1 && kLanes > 4) {
+    const hn::CappedTag<float, 4> narrow;
+    if (end - from <= 4) return MultiplyKeys<T, kM, 1>(narrow, tile, rows, from, end, scores);
+  }
+  for (size_t key = from; key < end; key += kN * kLanes) {
+    MultiplyKeys<T, kM, kN>(D(), tile, rows, key, end, scores);
+  }
+}
+
+// ---- Values
+
+// Values that are gone through column by column: few, so that they stay in L1 whatever their stride is.
+struct ValueRows {
+  static constexpr size_t kMost = 16;
+
+  const uint8_t* rows[kMost];
+  float scales[kMost];
+  size_t count, ahead;
+
+  ValueRows(const AttentionTile& tile, size_t key, size_t end)
+      : count(HWY_MIN(kMost, end - key)), ahead(BytesAhead(tile, key, count, tile.source->v_stride)) {
+    for (size_t i = 0; i < count; ++i) {
+      const size_t position = tile.Position(static_cast<uint32_t>(key + i));
+      rows[i] = tile.source->v + position * tile.source->v_stride;
+      scales[i] = ValueRowScale(*tile.source, position);
+    }
+  }
+};
+
+// kN vectors of columns of the sums of kM rows: sums * shrink + weights * values.
+template <typename T, size_t kM, size_t kN, class Lanes>
+HWY_INLINE void AddColumns(const ValueRows& values, size_t column, Lanes lanes, const float* weights,
+                           const float* shrink, size_t width, float* HWY_RESTRICT out) {
+  const D d;
+  V sums[kM][kN];
+  HWY_UNROLL(8)
+  for (size_t r = 0; r < kM; ++r) {
+    HWY_UNROLL(8)
+    for (size_t n = 0; n < kN; ++n) {
+      sums[r][n] = hn::Mul(hn::Load(d, out + r * width + n * kLanes), hn::Set(d, shrink[r]));
+    }
+  }
+  for (size_t i = 0; i < values.count; ++i) {
+    const uint8_t* value = values.rows[i] + column * sizeof(T);
+    for (size_t byte = 0; values.ahead != 0 && byte < kN * kLanes * sizeof(T); byte += 64) {
+      Fetch(value + values.ahead + byte);
+    }
+    HWY_UNROLL(8)
+    for (size_t n = 0; n < kN; ++n) {
+      V x = LoadElements(d, reinterpret_cast<const T*>(value) + n * kLanes, lanes);
+      if (kScaled<T>) x = hn::Mul(hn::Set(d, values.scales[i]), x);
+      HWY_UNROLL(8)
+      for (size_t r = 0; r < kM; ++r) {
+        sums[r][n] = hn::MulAdd(hn::Set(d, weights[r * kScoreStride + i]), x, sums[r][n]);
+      }
+    }
+  }
+  HWY_UNROLL(8)
+  for (size_t r = 0; r < kM; ++r) {
+    HWY_UNROLL(8)
+    for (size_t n = 0; n < kN; ++n) hn::Store(sums[r][n], d, out + r * width + n * kLanes);
+  }
+}
+
+// The sums of kM rows shrink, then take in values [begin, end) of the block.
+template <typename T, size_t kM>
+HWY_NOINLINE void MultiplyValuesInPlace(const AttentionTile& tile, const float* weights, size_t begin, size_t end,
+                                        const float* shrink, float* out) {
+  constexpr size_t kN = kM <= 2 ? 8 / kM : 2;
+  const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
+  float factors[kM];
+  for (size_t r = 0; r < kM; ++r) factors[r] = shrink[r];
+  for (size_t key = begin; key < end; key += ValueRows::kMost) {
+    const ValueRows values(tile, key, end);
+    size_t j = 0;
+    const auto add = [&](auto vectors, auto lanes) HWY_ATTR {
+      AddColumns<T, kM, decltype(vectors)::value>(values, j, lanes, weights + key, factors, width, out + j);
+      j += decltype(vectors)::value * kLanes;
+    };
+    while (j + kN * kLanes <= tile.d_v) add(std::integral_constant<size_t, kN>(), AllLanes());
+    if (kN > 4 && j + 4 * kLanes <= tile.d_v) add(std::integral_constant<size_t, 4>(), AllLanes());
+    if (kN > 2 && j + 2 * kLanes <= tile.d_v) add(std::integral_constant<size_t, 2>(), AllLanes());
+    if (j + kLanes <= tile.d_v) add(std::integral_constant<size_t, 1>(), AllLanes());
+    if (j < tile.d_v) add(std::integral_constant<size_t, 1>(), FirstLanes{tile.d_v - j});
+    for (size_t r = 0; r < kM; ++r) factors[r] = 1.0f;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target
