@@ -84,8 +84,8 @@ struct AttentionTile {
   bool careful;       // values of weight 0 are left out, whatever they are: slower, the same bits where all are finite
   bool pairs_mask;    // what `pairs` of the rows is
   bool causal;        // hides keys after the row's position by their positions, not by [begin, end)
-  // Where `attend` and `choose` read keys and values, which need not be packed then: products in f32, Score::kDot, up to
-  // AttentionKernels::in_place_rows rows, not `careful`. The same bits. Null: from the packed block.
+  // Where `attend` and `choose` read keys and values, which need not be packed then: for Score::kDot, products in f32,
+  // up to AttentionKernels::in_place_rows rows, not if `careful`. The same bits. Null: from the packed block.
   const KeySource* source;
   // Scratch, 64-aligned. [..] are floats; d_v' is d_v rounded up to kAttentionLanes.
   float* packed_keys;    // [block * d_k]
