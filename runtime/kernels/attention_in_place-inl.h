@@ -16,8 +16,8 @@ namespace fovea {
 namespace HWY_NAMESPACE {
 
 // Tiles of more rows read packed blocks, as all their groups share what packing costs. By time on x86; by instructions
-// on Arm, where f32 would be packed for 3 rows already.
-constexpr size_t kInPlaceRows = kGroup > 8 ? 8 : 4;
+// on Arm, where f32 would be packed for 3 rows already; by code size without vectors.
+constexpr size_t kInPlaceRows = kGroup > 8 ? 8 : HWY_TARGET == HWY_SCALAR ? 1 : 4;
 template <size_t kM>
 HWY_INLINE bool InPlace(const AttentionTile& tile) {
   return kM <= kInPlaceRows && tile.source != nullptr;
