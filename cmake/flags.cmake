@@ -17,11 +17,14 @@ target_compile_options(fovea_flags INTERFACE
   # a * b + c rounds the same way in every loop, target and compiler: a fused one is written as such.
   -ffp-contract=off -fno-math-errno)
 if(NOT FOVEA_SANITIZE STREQUAL none)
-  set(sanitize $<IF:$<STREQUAL:${FOVEA_SANITIZE},address>,-fsanitize=address,-fsanitize=thread>)
-  if(FOVEA_SANITIZE STREQUAL address)
+  set(sanitize -fsanitize=thread)
+  if(FOVEA_SANITIZE MATCHES "^(address|fuzzer)$")
     # Without the checks that cost most to compile and that the address sanitizer makes anyway.
-    list(APPEND sanitize -fsanitize=undefined -fno-sanitize-recover=all
+    set(sanitize -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all
       -fno-sanitize=vptr,null,object-size,nonnull-attribute,returns-nonnull-attribute,pointer-overflow)
+  endif()
+  if(FOVEA_SANITIZE STREQUAL fuzzer)
+    list(APPEND sanitize -fsanitize=fuzzer-no-link)  # counts what is reached; the harnesses link the loop itself
   endif()
   target_compile_options(fovea_flags INTERFACE ${sanitize} -O1 -g1 -fno-omit-frame-pointer)
   target_link_options(fovea_flags INTERFACE ${sanitize})

@@ -2,11 +2,15 @@
 # Installs what Debian packages supply for building fovea; does nothing when all of it is there.
 #   tools/setup.sh          to build and run
 #   tools/setup.sh --test   also for the whole test suite, with the Arm build under emulation
+#   tools/setup.sh --fuzz   to build, run and fuzz
 set -eu
 packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils ca-certificates
   nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev googletest"
 if [ "${1-}" = --test ]; then
   packages="$packages clang-format-14 g++-aarch64-linux-gnu clang-19 qemu-user"
+fi
+if [ "${1-}" = --fuzz ]; then
+  packages="$packages clang-19 libclang-rt-19-dev"
 fi
 
 missing=

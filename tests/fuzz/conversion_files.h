@@ -1,0 +1,26 @@
+// Inputs of the conversion harness: eight bytes that choose options, then files, one after the other: a line with name
+// and size, and the bytes.
+#ifndef FOVEA_TESTS_FUZZ_CONVERSION_FILES_H_
+#define FOVEA_TESTS_FUZZ_CONVERSION_FILES_H_
+
+#include <stdint.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/fuzz/random.h"
+
+namespace fovea::fuzz {
+
+using Files = std::map<std::string, std::string>;
+
+Files FilesOf(const uint8_t* data, size_t size);
+std::vector<uint8_t> Joined(uint64_t seed, const Files& files);
+
+// One of the files changed: JSON and the headers of safetensors by their structure, others by lines and bytes.
+void MutateFiles(Files& files, Random& random);
+
+}  // namespace fovea::fuzz
+
+#endif  // FOVEA_TESTS_FUZZ_CONVERSION_FILES_H_

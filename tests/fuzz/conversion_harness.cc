@@ -1,0 +1,130 @@
+// Model directories and descriptions: what is made of them is a blob that verifies and runs, or one line that says
+// where and what.
+#include <stdlib.h>
+#include <string.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/fuzz/blob_use.h"
+#include "tests/fuzz/check.h"
+#include "tests/fuzz/conversion_files.h"
+#include "tests/fuzz/harness.h"
+#include "tests/support/paths.h"
+#include "tests/text/fixtures.h"
+#include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
+#include "tools/convert/convert.h"
+
+namespace fovea::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder with these files, for as long as it lives.
+class Folder {
+ public:
+  explicit Folder(const Files& files) {
+    std::string pattern = (fs::temp_directory_path() / "fovea-fuzz-XXXXXX").string();
+    Check(mkdtemp(pattern.data()) != nullptr, "no temporary folder");
+    path_ = pattern;
+    for (const auto& [name, bytes] : files) {
+      std::ofstream(path_ / name, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    }
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// One line, of text alone.
+void CheckMessage(const std::string& text) {
+  Check(!text.empty(), "an error without a message");
+  for (const char c : text) {
+    if (static_cast<uint8_t>(c) < 0x20 || c == 0x7f) Broken("an error's message has control characters: " + text);
+  }
+}
+
+tools::ConvertOptions OptionsOf(const Files& files, const fs::path& folder, Random& random) {
+  static constexpr DType kWeights[] = {DType::kF32, DType::kF32, DType::kF16, DType::kI8, DType::kI4};
+  static constexpr DType kKeys[] = {DType::kF32, DType::kF32, DType::kF16, DType::kBF16, DType::kI8};
+  tools::ConvertOptions options;
+  options.input = files.count("graph.json") != 0 ? (folder / "graph.json").string() : folder.string();
+  options.weights = random.Pick(kWeights);
+  options.keys = random.Pick(kKeys);
+  options.pack_host = random.OneIn(8);
+  options.compare = random.OneIn(8);
+  if (random.OneIn(8)) options.task = "encoder";
+  if (random.OneIn(16)) options.image_size = "16x24";
+  return options;
+}
+
+void Use(const uint8_t* data, size_t size) {
+  const Files files = FilesOf(data, size);
+  if (files.empty()) return;
+  uint64_t seed = 0;
+  memcpy(&seed, data, sizeof(seed));
+  const Folder folder(files);
+  Random random(seed);
+  std::vector<uint8_t> blob;
+  try {
+    const tools::ConvertOptions options = OptionsOf(files, folder.path(), random);
+    tools::ConvertReport report;
+    blob = tools::BuildBlob(tools::Describe(options), options, report);
+  } catch (const tools::Failure& failure) {
+    CheckMessage(failure.what());
+    return;
+  }
+  Transcript transcript;
+  const UsedModel model(blob.data(), blob.size(), Filling::kOnes, transcript);
+  Check(fovea_blob_verify(Guarded(blob.data(), blob.size()).data(), blob.size(), nullptr) == FOVEA_OK,
+        "the converter made a blob that does not verify");
+  if (model.get() == nullptr) return;
+  Inspect(model.get(), transcript);
+  UsePrograms(model.get(), seed, {}, {}, transcript);
+}
+
+Input Mutate(const Input& input, Random& random) {
+  uint64_t seed = 0;
+  memcpy(&seed, input.data(), sizeof(seed));
+  Files files = FilesOf(input.data(), input.size());
+  if (random.OneIn(4)) seed = random.Next();
+  for (uint32_t left = 1 + random.Below(2); left > 0; --left) MutateFiles(files, random);
+  return Joined(seed, files);
+}
+
+Files Read(const std::string& folder, std::initializer_list<const char*> names) {
+  Files files;
+  for (const char* name : names) files[name] = tools::ReadFile(test::InSource(folder + "/" + name));
+  return files;
+}
+
+std::vector<Input> Seeds() {
+  std::vector<Input> seeds;
+  Files bert = Read("tests/data/hf/bert-tokcls", {"config.json", "model.safetensors"});
+  bert["tokenizer.json"] = test::WordPieceJson().dump();
+  seeds.push_back(Joined(1, bert));
+  for (const char* example :
+       {"luong-dot", "additive-attention", "hierarchy-han", "coarse-lexical", "gru-seq2seq", "named-blocks"}) {
+    seeds.push_back(Joined(
+        seeds.size(), Read(std::string("tools/convert/examples/") + example, {"graph.json", "model.safetensors"})));
+  }
+  // Tokenizers alone.
+  Files tokenizer = Read("tools/convert/examples/luong-dot", {"graph.json", "model.safetensors"});
+  for (nlohmann::json (*json)() : {&test::WordPieceJson, &test::UnigramJson, &test::BytePairJson}) {
+    tokenizer["tokenizer.json"] = json().dump();
+    seeds.push_back(Joined(0, tokenizer));
+  }
+  return seeds;
+}
+
+}  // namespace
+
+const Harness kConversionHarness = {"conversion", &Use, &Mutate, &Seeds};
+
+}  // namespace fovea::fuzz
