@@ -32,10 +32,11 @@ void Use(const uint8_t* data, size_t size) {
   other.workers = 2 + random.Below(4);
   other.tile_rows = 1 + random.Below(9);
   other.runner = &Backwards;
-  static ports::ThreadRunner threads(2);
+  static ports::ThreadRunner threads(3);
   if (random.OneIn(4)) {
     other.runner = &ports::ThreadRunner::Run;
     other.runner_context = &threads;
+    if (other.workers <= threads.threads()) other.barrier = &ports::ThreadRunner::Barrier;
   }
   Transcript::Compare(UseBlob(data, size, seed, plain, other), UseBlob(data, size, seed, other, plain));
 }

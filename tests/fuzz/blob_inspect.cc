@@ -1,6 +1,8 @@
 // A model made of a blob, and everything that can be asked of it.
 #include <string.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "tests/fuzz/blob_use.h"
@@ -53,6 +55,7 @@ class Inspection {
     auto info = Sized<fovea_model_info>();
     Check(fovea_model_get_info(model_, &info) == FOVEA_OK, "no model info");
     transcript_.Text("backend", info.backend);
+    tensors_ = info.tensor_count;
     Sections(info);
     Tensors(info);
     Metadata(info);
@@ -122,8 +125,18 @@ class Inspection {
       transcript_.Text("operation", step.op);
       transcript_.Text("step", step.name);
       Check(step.output < info.value_count && step.phase < info.phase_count, "a step's output or phase");
+      References(step, info.value_count);
       Check(step.flops_per_row >= 0 && step.flops_per_row_key >= 0, "work that is no number");
       if (i < kMaxSearches) fovea_program_find_step(model_, program, step.name, &found);
+    }
+  }
+
+  void References(const fovea_step_info& step, uint32_t values) {
+    for (uint32_t i = 0; i < std::min<size_t>(step.input_count, std::size(step.inputs)); ++i) {
+      Check(step.inputs[i] < values, "a step's input");
+    }
+    for (uint32_t i = 0; i < std::min<size_t>(step.tensor_count, std::size(step.tensors)); ++i) {
+      Check(step.tensors[i] < tensors_ || step.tensors[i] == FOVEA_NONE, "a step's tensor");
     }
   }
 
@@ -159,6 +172,7 @@ class Inspection {
 
   const fovea_model* model_;
   Transcript& transcript_;
+  uint32_t tensors_ = 0;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "fovea/model.h"
 #include "runtime/blob/checksum.h"
+#include "runtime/blob/names.h"
 #include "tests/fuzz/guarded.h"
 #include "tests/support/second_reader.h"
 #include "tools/blob/blob.h"
@@ -110,12 +111,13 @@ class ContentMutator {
   void AddAttribute() {
     BlobOperation* o = Operation();
     if (o == nullptr) return;
-    // Half of them keys that such an operation has elsewhere.
+    // Some of them as such an operation has them elsewhere.
     const BlobOperation* like = Operation();
     if (like != nullptr && like->code == o->code && !like->attributes.empty()) {
       o->attributes.push_back(random_.Pick(like->attributes));
     } else {
-      o->attributes.push_back({1 + random_.Below(64), Bits()});
+      const auto known = static_cast<uint32_t>(random_.Pick(NamesOf<Attribute>::list).number);
+      o->attributes.push_back({random_.OneIn(20) ? random_.Number() : known, Bits()});
     }
   }
   void RemoveAttribute() {

@@ -27,10 +27,11 @@ uint32_t ProgramOf(const fovea_model* model, const char* key, const char* usual)
 }
 
 // Tokens until all texts have ended, some of them forced.
-void Generate(fovea_generator* generator, Random& random, Transcript& transcript) {
+void Generate(fovea_generator* generator, UsedSession& decode, Random& random, Transcript& transcript) {
   fovea_error error = {};
   const fovea_status started = fovea_generate_start(generator, &error);
   transcript.Status("generate start", started, error);
+  if (started == FOVEA_OK) decode.FillInputs(random, random.OneIn(4));
   auto step = Sized<fovea_generated>();
   for (uint32_t i = 0; i < 5 && started == FOVEA_OK; ++i) {
     std::vector<int32_t> forced(step.texts, -1);  // none in the first step
@@ -71,7 +72,7 @@ void UsePair(const fovea_model* model, const GeneratorChoices& choices, const Co
     fovea_generator* generator = nullptr;
     Check(fovea_generate_init(&options, memory.data(), needed, &generator, &error) == FOVEA_OK,
           "the generator's size was not enough");
-    Generate(generator, random, transcript);
+    Generate(generator, decode, random, transcript);
     decode.Read();
     decode.SaveAndRestore(random);
   }

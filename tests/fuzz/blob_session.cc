@@ -22,7 +22,7 @@ uint32_t SpaceCount(const fovea_model* model) {
   return info.space_count;
 }
 
-// One of every form, choice of rows and reduction.
+// One of every form, choice of rows, reduction and kind of number.
 fovea_tap RandomTap(uint32_t step, uint32_t heads, Random& random) {
   auto tap = Sized<fovea_tap>();
   tap.step = step;
@@ -33,6 +33,7 @@ fovea_tap RandomTap(uint32_t step, uint32_t heads, Random& random) {
     tap.offset = random.Below(3);
   }
   tap.reduce = random.Below(3);
+  if (tap.reduce == FOVEA_REDUCE_NONE) tap.what = random.Below(2);
   if (heads <= 64 && random.OneIn(2)) tap.heads = uint64_t{1} << random.Below(heads);
   return tap;
 }
@@ -70,6 +71,7 @@ fovea_session_options SessionChoices::Options(const Conditions& conditions) cons
   options.linked_count = static_cast<uint32_t>(linked.size());
   options.runner = conditions.runner;
   options.runner_context = conditions.runner_context;
+  options.barrier = conditions.barrier;
   return options;
 }
 
@@ -131,7 +133,7 @@ void UsedSession::SetSegments(uint32_t longest, Random& random) {
   }
 }
 
-void UsedSession::FillInputs(Random& random) {
+void UsedSession::FillInputs(Random& random, bool carried) {
   const bool wild = random.OneIn(12);  // ids out of range, numbers at the ends of theirs
   const uint32_t values = std::min(ProgramInfo(model_, choices_.program).value_count, 4096u);
   for (uint32_t v = 0; v < values; ++v) {
@@ -139,6 +141,7 @@ void UsedSession::FillInputs(Random& random) {
     if (fovea_session_input(session_, v, &view, nullptr) != FOVEA_OK) continue;
     auto info = Sized<fovea_value_info>();
     fovea_program_value(model_, choices_.program, v, &info);
+    if (!carried && info.carried_by != FOVEA_NONE) continue;
     const uint64_t count = uint64_t{view.rows} * view.width;
     for (uint64_t i = 0; i < count; ++i) {
       if (view.type == FOVEA_TYPE_I32) {

@@ -22,6 +22,7 @@ struct Conditions {
   uint32_t tile_rows = 0;
   fovea_runner runner = nullptr;
   void* runner_context = nullptr;
+  fovea_barrier barrier = nullptr;
 };
 
 // More memory and work than this is not asked for: a caller would refuse it.
@@ -65,7 +66,8 @@ class UsedSession {
   fovea_session* get() const { return session_; }
   // Segments for all input spaces, of up to `longest` rows.
   void SetSegments(uint32_t longest, Random& random);
-  void FillInputs(Random& random);
+  // All of them, or all but those that a run hands to the next one.
+  void FillInputs(Random& random, bool carried = true);
   // A run, whole or in pieces; nothing if it would take too long. True if it came to its end.
   bool Run(Random& random);
   // What can be read now.

@@ -52,7 +52,7 @@ void CheckMessage(const std::string& text) {
 
 tools::ConvertOptions OptionsOf(const Files& files, const fs::path& folder, Random& random) {
   static constexpr DType kWeights[] = {DType::kF32, DType::kF32, DType::kF16, DType::kI8, DType::kI4};
-  static constexpr DType kKeys[] = {DType::kF32, DType::kF32, DType::kF16, DType::kBF16, DType::kI8};
+  static constexpr DType kKeys[] = {DType::kF32, DType::kF32, DType::kF16, DType::kBf16, DType::kI8};
   tools::ConvertOptions options;
   options.input = files.count("graph.json") != 0 ? (folder / "graph.json").string() : folder.string();
   options.weights = random.Pick(kWeights);

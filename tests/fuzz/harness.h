@@ -34,7 +34,10 @@ inline constexpr const Harness* kHarnesses[] = {
 #undef FOVEA_HARNESS
 };
 
-// A mutant of the input, or of a seed if there is nothing to mutate.
+// Its seeds, made once.
+const std::vector<Input>& SeedsOf(const Harness& harness);
+
+// A mutant of the input, or a seed if there is nothing to mutate.
 Input Mutant(const Harness& harness, const Input& input, Random& random);
 
 }  // namespace fovea::fuzz

@@ -72,7 +72,7 @@ TEST_P(Replay, Corpus) {
 }
 
 TEST_P(Replay, Seeds) {
-  const std::vector<Input> seeds = GetParam()->seeds();
+  const std::vector<Input>& seeds = SeedsOf(*GetParam());
   for (size_t i = 0; i < seeds.size(); ++i) {
     EXPECT_EQ(Apart([&] { GetParam()->use(seeds[i].data(), seeds[i].size()); }), "") << "seed " << i;
   }
@@ -87,7 +87,7 @@ TEST_P(Replay, OneInput) {
 
 // A little fuzzing without a fuzzer: the same mutants each time. FOVEA_MUTANTS in the environment: so many.
 TEST_P(Replay, Mutants) {
-  std::vector<Input> seeds = GetParam()->seeds();
+  std::vector<Input> seeds = SeedsOf(*GetParam());
   const auto large = [](const Input& input) { return input.size() > kLargeBytes; };
   seeds.erase(std::remove_if(seeds.begin(), seeds.end(), large), seeds.end());
   const char* wanted = getenv("FOVEA_MUTANTS");

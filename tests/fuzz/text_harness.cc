@@ -83,7 +83,8 @@ Input Mutate(const Input& input, Random& random) {
 
 // A tokenizer with a character map, as SentencePiece publishes it.
 tools::TextModel WithCharsmap(const std::map<std::string, std::string>& entries, text::StepKind kind) {
-  tools::TextModel model = tools::ReadTokenizerJson(test::UnigramJson());
+  const nlohmann::json json = test::UnigramJson();
+  tools::TextModel model = tools::ReadTokenizerJson({json, "tokenizer.json"});
   std::map<std::string, uint32_t> keys;
   std::string strings;
   for (const auto& [key, value] : entries) {
@@ -101,6 +102,13 @@ tools::TextModel WithCharsmap(const std::map<std::string, std::string>& entries,
 
 constexpr uint64_t kLong = 256;  // the seed that makes texts long
 
+// One of each model. Making them takes a while.
+const std::vector<std::vector<uint8_t>>& PlainSections() {
+  static const std::vector<std::vector<uint8_t>> sections = {
+      test::SectionOf(test::WordPieceJson()), test::SectionOf(test::UnigramJson()), test::SectionOf(test::BytePairJson())};
+  return sections;
+}
+
 // Texts that look as if they were about to match, over and over: time must not be quadratic.
 std::vector<Input> HardSeeds() {
   std::vector<Input> seeds;
@@ -109,7 +117,7 @@ std::vector<Input> HardSeeds() {
     pattern.back() = 'b';
     const text::Step replace = {static_cast<uint32_t>(text::StepKind::kReplace), 0, 0, size, 0, 1};
     const auto* step = reinterpret_cast<const uint8_t*>(&replace);
-    std::vector<uint8_t> section = WithTable(test::SectionOf(test::UnigramJson()), text::kPool, pattern);
+    std::vector<uint8_t> section = WithTable(PlainSections()[1], text::kPool, pattern);
     section = WithTable(section, text::kNormalizer, {step, step + sizeof(replace)});
     section = WithTable(section, text::kPreTokenizer, {});
     seeds.push_back(Joined({kLong, section, "a"}));
@@ -123,11 +131,12 @@ std::vector<Input> HardSeeds() {
   nlohmann::json spaces = test::WordPieceJson();
   spaces["added_tokens"].push_back(test::AddedJson(28, " ", false, "r"));
   spaces["added_tokens"].push_back(test::AddedJson(29, "\n", false, "lrw"));
-  for (const char* text : {" ", "\n", "<R> ", " <L>", "word", "\n "})
-    seeds.push_back(Joined({kLong, test::SectionOf(spaces), text}));
-  for (nlohmann::json (*json)() : {&test::WordPieceJson, &test::UnigramJson, &test::BytePairJson}) {
-    for (const char* text : {"a", "\xcc\x81", "l", "."})
-      seeds.push_back(Joined({kLong, test::SectionOf(json()), text}));
+  const std::vector<uint8_t> of_spaces = test::SectionOf(spaces);
+  for (const char* text : {" ", "\n", "<R> ", " <L>", "word", "\n "}) {
+    seeds.push_back(Joined({kLong, of_spaces, text}));
+  }
+  for (const std::vector<uint8_t>& section : PlainSections()) {
+    for (const char* text : {"a", "\xcc\x81", "l", "."}) seeds.push_back(Joined({kLong, section, text}));
   }
   return seeds;
 }
@@ -136,9 +145,7 @@ std::vector<Input> Seeds() {
   const std::string text =
       "The CAF\xc3\x89 <L> word, \xe4\xb8\xad don't ab\xcc\x81\xcc\xa3 unaffable[MASK]. hello  hello. abc";
   std::vector<Input> seeds;
-  for (nlohmann::json (*json)() : {&test::WordPieceJson, &test::UnigramJson, &test::BytePairJson}) {
-    seeds.push_back(Joined({seeds.size(), test::SectionOf(json()), text}));
-  }
+  for (const std::vector<uint8_t>& section : PlainSections()) seeds.push_back(Joined({seeds.size(), section, text}));
   for (const text::StepKind kind : {text::StepKind::kCharsmapSentencePiece, text::StepKind::kCharsmapGraphemes}) {
     const tools::TextModel model =
         WithCharsmap({{"\xc3\x89", "e"}, {"a", "aa"}, {"\xe4\xb8\xad", " "}, {"b\xcc\x81", ""}}, kind);

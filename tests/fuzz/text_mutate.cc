@@ -98,7 +98,7 @@ void MutateBytes(std::vector<uint8_t>& bytes, size_t record, Random& random) {
 // A step of any kind in place of one, or beside it.
 void AddStep(std::vector<uint8_t>& steps, size_t pool, Random& random) {
   static constexpr uint32_t kKinds[] = {1, 2, 3, 4, 5, 6, 7, 32, 33, 34, 35};
-  text::Step step = {random.Pick(kKinds), random.Below(8), 0, 0, 0, 0};
+  text::Step step = {random.Pick(kKinds), random.Below(16), 0, 0, 0, 0};
   for (uint32_t* field : {&step.a, &step.b, &step.c, &step.d}) {
     *field = random.OneIn(2) ? random.Below(8) : random.OneIn(2) ? random.Below(pool + 1) : random.Number();
   }

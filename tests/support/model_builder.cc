@@ -85,10 +85,12 @@ uint32_t ModelBuilder::Op(OpCode code, std::vector<uint32_t> inputs, std::vector
   operation.inputs = std::move(inputs);
   operation.tensors = std::move(tensors);
   for (const auto& [key, number] : attributes) {
-    AttributeRecord record{static_cast<uint32_t>(key), static_cast<uint32_t>(number)};
+    AttributeRecord record{static_cast<uint32_t>(key), 0};
     if (TypeOf(key) == AttributeType::kF32) {
       const float f = static_cast<float>(number);
       memcpy(&record.bits, &f, sizeof(f));
+    } else {
+      record.bits = static_cast<uint32_t>(number);
     }
     operation.attributes.push_back(record);
   }
