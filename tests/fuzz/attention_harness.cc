@@ -46,7 +46,11 @@ AttentionOutcome AttentionProblem::Run(const AttentionConditions& conditions) {
   fovea_error error = {};
   const fovea_status counted = fovea_attention_pairs(options, queries_.rows, keys_.rows, &pairs, &error);
   transcript.Status("pairs", counted, error);
-  transcript.Number("pairs", pairs);
+  if (counted == FOVEA_OK) transcript.Number("pairs", pairs);
+  // Of a segment of any length. Time follows the queries, not the keys.
+  const fovea_status counted_any = fovea_attention_pairs(options, any_queries_, any_keys_, &pairs, &error);
+  transcript.Status("pairs of any keys", counted_any, error);
+  if (counted_any == FOVEA_OK) transcript.Number("pairs of any keys", pairs);
   const fovea_status sized = fovea_attention_scratch(options, &needed, &error);
   transcript.Status("scratch", sized, error);
   if (needed > kMaxScratch) return outcome;

@@ -18,6 +18,8 @@ AttentionProblem::AttentionProblem(Choices& choices) : c_(choices), random_(choi
   Kept();
   Views();
   options_version_ = VersionOf<fovea_attention_options>();
+  any_queries_ = random_.Below(1000);
+  any_keys_ = random_.Number() & INT32_MAX;
 }
 
 float* AttentionProblem::Floats(uint64_t count) {

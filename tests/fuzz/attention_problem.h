@@ -155,6 +155,7 @@ class AttentionProblem {
   fovea_attention_out out_ = {};
   uint64_t out_bytes_ = 0;
   bool wants_kept_ = false, sparse_ = false;
+  uint32_t any_queries_ = 0, any_keys_ = 0;  // of a segment that is only counted
 };
 
 }  // namespace fovea::fuzz

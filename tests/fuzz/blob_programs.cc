@@ -1,5 +1,8 @@
 // Sessions of a model's programs and its generator, each under two conditions that must not matter.
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "tests/fuzz/blob_use.h"
 #include "tests/fuzz/check.h"
@@ -49,7 +52,31 @@ void Generate(fovea_generator* generator, UsedSession& decode, Random& random, T
 
 struct GeneratorChoices {
   SessionChoices encode, decode;
+  fovea_status status = FOVEA_OK;  // of finding the links
 };
+
+// The two programs that the metadata name; nothing if one is not there.
+std::optional<GeneratorChoices> ChooseGenerator(const fovea_model* model, Random& random, Transcript& transcript) {
+  const uint32_t encoder = ProgramOf(model, "generate.encode", "encode");
+  const uint32_t decoder = ProgramOf(model, "generate.decode", "decode");
+  if (encoder == FOVEA_NONE || decoder == FOVEA_NONE) return std::nullopt;
+  GeneratorChoices choices = {SessionChoices(model, encoder, random), SessionChoices(model, decoder, random)};
+  uint32_t count = 0;
+  fovea_error error = {};
+  choices.status = fovea_generate_linked(model, decoder, nullptr, 0, &count, &error);
+  if (choices.status == FOVEA_E_CAPACITY) {
+    std::vector<uint32_t>& linked = choices.decode.linked;
+    linked.resize(count);
+    choices.status = fovea_generate_linked(model, decoder, linked.data(), count, &count, &error);
+    Check(choices.status == FOVEA_OK && count == linked.size(), "links are not counted alike");
+  }
+  transcript.Status("links", choices.status, error);
+  return choices;
+}
+
+bool Fits(const fovea_model* model, const GeneratorChoices& choices, const Conditions& conditions) {
+  return UsedSession::Fits(model, choices.encode, conditions) && UsedSession::Fits(model, choices.decode, conditions);
+}
 
 void UsePair(const fovea_model* model, const GeneratorChoices& choices, const Conditions& conditions, Random random,
              Transcript& transcript) {
@@ -95,26 +122,41 @@ void UsePrograms(const fovea_model* model, uint64_t seed, const Conditions& cond
 
 void UseGenerator(const fovea_model* model, uint64_t seed, const Conditions& conditions, const Conditions& others,
                   Transcript& transcript) {
-  const uint32_t encoder = ProgramOf(model, "generate.encode", "encode");
-  const uint32_t decoder = ProgramOf(model, "generate.decode", "decode");
-  if (encoder == FOVEA_NONE || decoder == FOVEA_NONE) return;
   Random random(seed);
-  GeneratorChoices choices = {SessionChoices(model, encoder, random), SessionChoices(model, decoder, random)};
-  uint32_t count = 0;
+  const auto choices = ChooseGenerator(model, random, transcript);
+  if (!choices || choices->status != FOVEA_OK) return;
+  if (Fits(model, *choices, conditions) && Fits(model, *choices, others)) {
+    UsePair(model, *choices, conditions, random, transcript);
+  }
+}
+
+void CheckGenerator(const fovea_model* model, uint64_t seed) {
+  for (const char* key : {"generate.token", "generate.scores", "generate.start"}) {
+    if (fovea_model_metadata(model, key) == nullptr) return;  // options must say it
+  }
+  Random random(seed);
+  Transcript transcript;
+  auto choices = ChooseGenerator(model, random, transcript);
+  if (!choices) return;
+  choices->decode.limits = choices->encode.limits;
+  Check(choices->status == FOVEA_OK, "links that the converter accepted");
+  if (!Fits(model, *choices, {})) return;
+  UsedSession encode(model, choices->encode, {}, transcript);
+  const UsedSession decode(model, choices->decode, {}, transcript);
+  encode.SetSegments(4, random);
+  encode.FillInputs(random);
+  if (!encode.Run(random)) return;
+  auto options = Sized<fovea_generate_options>();
+  options.encode = encode.get();
+  options.decode = decode.get();
+  uint64_t needed = 0;
   fovea_error error = {};
-  fovea_status status = fovea_generate_linked(model, decoder, nullptr, 0, &count, &error);
-  if (status == FOVEA_E_CAPACITY) {
-    std::vector<uint32_t>& linked = choices.decode.linked;
-    linked.resize(count);
-    status = fovea_generate_linked(model, decoder, linked.data(), count, &count, &error);
-    Check(status == FOVEA_OK && count == linked.size(), "links are not counted alike");
-  }
-  transcript.Status("links", status, error);
-  if (status != FOVEA_OK) return;
-  for (const SessionChoices* c : {&choices.encode, &choices.decode}) {
-    if (!UsedSession::Fits(model, *c, conditions) || !UsedSession::Fits(model, *c, others)) return;
-  }
-  UsePair(model, choices, conditions, random, transcript);
+  bool made = fovea_generate_size(&options, &needed, &error) == FOVEA_OK;
+  const Guarded memory(needed);
+  fovea_generator* generator = nullptr;
+  made = made && fovea_generate_init(&options, memory.data(), needed, &generator, &error) == FOVEA_OK &&
+         fovea_generate_start(generator, &error) == FOVEA_OK;
+  if (!made) Broken(std::string("generation that the converter accepted: ") + error.text);
 }
 
 Transcript UseBlob(const uint8_t* bytes, uint64_t size, uint64_t seed, const Conditions& conditions,

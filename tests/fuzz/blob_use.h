@@ -97,7 +97,10 @@ void UsePrograms(const fovea_model* model, uint64_t seed, const Conditions& cond
 void UseGenerator(const fovea_model* model, uint64_t seed, const Conditions& conditions, const Conditions& others,
                   Transcript& transcript);
 
-// All of the above. What comes out does not depend on the conditions.
+// For blobs that the converter made: what their metadata say whole can be generated.
+void CheckGenerator(const fovea_model* model, uint64_t seed);
+
+// All of the above but the last. What comes out does not depend on the conditions.
 Transcript UseBlob(const uint8_t* bytes, uint64_t size, uint64_t seed, const Conditions& conditions,
                    const Conditions& others);
 

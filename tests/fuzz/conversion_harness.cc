@@ -54,11 +54,13 @@ tools::ConvertOptions OptionsOf(const Files& files, const fs::path& folder, Rand
   static constexpr DType kWeights[] = {DType::kF32, DType::kF32, DType::kF16, DType::kI8, DType::kI4};
   static constexpr DType kKeys[] = {DType::kF32, DType::kF32, DType::kF16, DType::kBf16, DType::kI8};
   tools::ConvertOptions options;
-  options.input = files.count("graph.json") != 0 ? (folder / "graph.json").string() : folder.string();
+  const bool described = files.count("graph.json") != 0;
+  options.input = described ? (folder / "graph.json").string() : folder.string();
   options.weights = random.Pick(kWeights);
   options.keys = random.Pick(kKeys);
   options.pack_host = random.OneIn(8);
   options.compare = random.OneIn(8);
+  if (described) return options;
   if (random.OneIn(8)) options.task = "encoder";
   if (random.OneIn(16)) options.image_size = "16x24";
   return options;
@@ -76,6 +78,7 @@ void Use(const uint8_t* data, size_t size) {
     const tools::ConvertOptions options = OptionsOf(files, folder.path(), random);
     tools::ConvertReport report;
     blob = tools::BuildBlob(tools::Describe(options), options, report);
+    for (const std::string& warning : report.warnings) CheckMessage(warning);
   } catch (const tools::Failure& failure) {
     CheckMessage(failure.what());
     return;
@@ -87,6 +90,8 @@ void Use(const uint8_t* data, size_t size) {
   if (model.get() == nullptr) return;
   Inspect(model.get(), transcript);
   UsePrograms(model.get(), seed, {}, {}, transcript);
+  UseGenerator(model.get(), seed, {}, {}, transcript);
+  CheckGenerator(model.get(), seed);
 }
 
 Input Mutate(const Input& input, Random& random) {
@@ -114,6 +119,14 @@ std::vector<Input> Seeds() {
     seeds.push_back(Joined(
         seeds.size(), Read(std::string("tools/convert/examples/") + example, {"graph.json", "model.safetensors"})));
   }
+  Files decoder = Read("tools/convert/examples/gru-seq2seq", {"graph.json", "model.safetensors"});
+  nlohmann::ordered_json graph = nlohmann::ordered_json::parse(decoder["graph.json"]);
+  graph["metadata"] = {{"generate.token", "token"},          {"generate.scores", "logits"},
+                       {"generate.start", 1},                {"generate.stop_ids", "0 3"},
+                       {"generate.link.state", "first_state"}, {"generate.link.keys", "keys"},
+                       {"generate.link.memory", "memory"},   {"generate.max_tokens", 12}};
+  decoder["graph.json"] = graph.dump();
+  seeds.push_back(Joined(seeds.size(), decoder));
   // Tokenizers alone.
   Files tokenizer = Read("tools/convert/examples/luong-dot", {"graph.json", "model.safetensors"});
   for (nlohmann::json (*json)() : {&test::WordPieceJson, &test::UnigramJson, &test::BytePairJson}) {

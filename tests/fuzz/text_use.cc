@@ -153,6 +153,9 @@ class TextUser {
   }
 
   void Decode() {
+    uint64_t needed = 0;
+    Check(fovea_text_decode(model_, nullptr, 1 + random_.Below(9), 0, nullptr, 0, &needed, nullptr) == FOVEA_E_NULL,
+          "ids that are not there are not refused");
     for (int attempt = 0; attempt < 2; ++attempt) {
       if (random_.OneIn(2)) ids_.push_back(static_cast<int32_t>(random_.Number()));
       if (random_.OneIn(2) && vocabulary_ > 0) ids_.push_back(static_cast<int32_t>(random_.Below(vocabulary_)));
