@@ -87,7 +87,7 @@ void AttentionProblem::ReadKept(const fovea_attention_kept& kept, Transcript& tr
     }
     const uint32_t count = kept.counts[line];
     if (count == UINT32_MAX) continue;  // a query after the last segment
-    Check(count <= kept.stride, "more is kept than there is room");
+    Check(count <= kept.stride, "more is kept than the stride");
     transcript.Floats("kept", values, count);
     transcript.Bytes("keys of what is kept", kept.keys + line * kept.stride, uint64_t{count} * 4);
   }

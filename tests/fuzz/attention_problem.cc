@@ -289,8 +289,7 @@ void AttentionProblem::Positions() {
     positions.coordinate_sets = c_.About(3);
     const uint32_t longest = std::max(keys_.longest, queries_.longest);
     positions.coordinate_positions = c_.OneIn(6) ? c_.About(9) : longest + c_.Below(14);
-    positions.coordinates =
-        Ids(uint64_t{std::max(1u, positions.coordinate_sets)} * positions.coordinate_positions, 30);
+    positions.coordinates = Ids(uint64_t{std::max(1u, positions.coordinate_sets)} * positions.coordinate_positions, 30);
   }
   o_.positions = Part(positions);
 }

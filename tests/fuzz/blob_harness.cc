@@ -102,6 +102,20 @@ tools::BlobContent ManyLayers() {
   return b.content();
 }
 
+// Packed weights that end before their table says so.
+tools::BlobContent PackedBeyond() {
+  test::ModelBuilder b;
+  test::BuildTinyEncoder(b, DType::kI8, 1);
+  b.content().packed = test::PackedOf(test::TestModel(b.Blob()));
+  if (b.content().packed.empty()) return b.content();
+  std::vector<uint8_t>& bytes = b.content().packed[0].bytes;
+  PackedRecord first;
+  memcpy(&first, bytes.data(), sizeof(first));
+  first.offset = bytes.size() / kBlobAlignment * kBlobAlignment;
+  memcpy(bytes.data(), &first, sizeof(first));
+  return b.content();
+}
+
 // A weight so large that what it makes is no number: rows that do not see it must not show it.
 tools::BlobContent HugeWeight() {
   test::ModelBuilder b(9);
@@ -127,7 +141,7 @@ std::vector<Input> Seeds() {
   test::BuildTinyEncoder(encoder, DType::kI4, 1);
   encoder.content().packed = test::PackedOf(test::TestModel(encoder.Blob()));
   seeds.push_back(With(5, tools::WriteBlob(encoder.content())));
-  for (tools::BlobContent (*hard)() : {&ManyLinks, &ManyLayers, &HugeWeight}) {
+  for (tools::BlobContent (*hard)() : {&ManyLinks, &ManyLayers, &PackedBeyond, &HugeWeight}) {
     seeds.push_back(With(seeds.size(), tools::WriteBlob(hard())));
   }
   return seeds;

@@ -121,10 +121,14 @@ std::vector<Input> Seeds() {
   }
   Files decoder = Read("tools/convert/examples/gru-seq2seq", {"graph.json", "model.safetensors"});
   nlohmann::ordered_json graph = nlohmann::ordered_json::parse(decoder["graph.json"]);
-  graph["metadata"] = {{"generate.token", "token"},          {"generate.scores", "logits"},
-                       {"generate.start", 1},                {"generate.stop_ids", "0 3"},
-                       {"generate.link.state", "first_state"}, {"generate.link.keys", "keys"},
-                       {"generate.link.memory", "memory"},   {"generate.max_tokens", 12}};
+  graph["metadata"] = {{"generate.token", "token"},
+                       {"generate.scores", "logits"},
+                       {"generate.start", 1},
+                       {"generate.stop_ids", "0 3"},
+                       {"generate.link.state", "first_state"},
+                       {"generate.link.keys", "keys"},
+                       {"generate.link.memory", "memory"},
+                       {"generate.max_tokens", 12}};
   decoder["graph.json"] = graph.dump();
   seeds.push_back(Joined(seeds.size(), decoder));
   // Tokenizers alone.

@@ -44,7 +44,8 @@ class Random {
     }
   }
   float Float() {
-    static constexpr float kEnds[] = {0, -0.0f, 1, -1, 1e-30f, 1e30f, -1e30f, 3.4e38f, 1e-45f, INFINITY, -INFINITY, NAN};
+    static constexpr float kEnds[] = {0,      -0.0f,   1,      -1,       1e-30f,    1e30f,
+                                      -1e30f, 3.4e38f, 1e-45f, INFINITY, -INFINITY, NAN};
     if (OneIn(6)) return Pick(kEnds);
     return static_cast<float>(static_cast<int32_t>(Below(4001)) - 2000) / 1000;
   }

@@ -80,7 +80,7 @@ TEST_P(Replay, Seeds) {
 
 TEST_P(Replay, OneInput) {
   const char* file = getenv("FOVEA_INPUT");
-  if (file == nullptr) GTEST_SKIP();
+  if (file == nullptr) return;
   const Input input = InputOf(file);
   GetParam()->use(input.data(), input.size());
 }

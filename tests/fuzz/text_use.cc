@@ -79,7 +79,7 @@ class TextUser {
     return true;
   }
 
-  // Notes what a call gave, and returns whether it must be made again with more room.
+  // Notes what a call gave, and returns whether it must be made again with more capacity.
   bool Note(const char* what, fovea_status status, const fovea_error& error, const Tokens& tokens, uint64_t length) {
     transcript_.Status(what, status, error);
     if (status != FOVEA_OK && status != FOVEA_E_CAPACITY) return false;
@@ -146,7 +146,7 @@ class TextUser {
         Check(sum == tokens.record.count, "sentences do not make up the document");
         return;
       }
-      Check(attempt == 0, "as much room as was asked for is too little");
+      Check(attempt == 0, "the capacity that was asked for is too little");
       capacity = tokens.record.count;
       sentence_capacity = sentences.count;
     }
@@ -169,11 +169,11 @@ class TextUser {
                                                       reinterpret_cast<char*>(out.data()), capacity, &written, &error);
         transcript_.Status("decode", status, error);
         if (status == FOVEA_OK) {
-          Check(written <= capacity, "more is written than there is room");
+          Check(written <= capacity, "more is written than the capacity");
           transcript_.Bytes("decoded", out.data(), written);
         }
         if (status != FOVEA_E_CAPACITY || written > kMaxWorkspace) break;
-        Check(call == 0, "as much room as certainly suffices does not");
+        Check(call == 0, "the capacity that certainly suffices does not");
         capacity = written;
       }
     }
