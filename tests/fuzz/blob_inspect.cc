@@ -1,8 +1,6 @@
 // A model made of a blob, and everything that can be asked of it.
 #include <string.h>
 
-#include <algorithm>
-#include <iterator>
 #include <string>
 
 #include "tests/fuzz/blob_use.h"
@@ -125,19 +123,25 @@ class Inspection {
       transcript_.Text("operation", step.op);
       transcript_.Text("step", step.name);
       Check(step.output < info.value_count && step.phase < info.phase_count, "a step's output or phase");
-      References(step, info.value_count);
+      References(program, i, step, info.value_count);
       Check(step.flops_per_row >= 0 && step.flops_per_row_key >= 0, "work that is no number");
       if (i < kMaxSearches) fovea_program_find_step(model_, program, step.name, &found);
     }
   }
 
-  void References(const fovea_step_info& step, uint32_t values) {
-    for (uint32_t i = 0; i < std::min<size_t>(step.input_count, std::size(step.inputs)); ++i) {
-      Check(step.inputs[i] < values, "a step's input");
+  void References(uint32_t program, uint32_t at, const fovea_step_info& step, uint32_t values) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < step.input_count; ++i) {
+      Check(fovea_program_step_input(model_, program, at, i, &found) == FOVEA_OK && found < values, "a step's input");
     }
-    for (uint32_t i = 0; i < std::min<size_t>(step.tensor_count, std::size(step.tensors)); ++i) {
-      Check(step.tensors[i] < tensors_ || step.tensors[i] == FOVEA_NONE, "a step's tensor");
+    for (uint32_t i = 0; i < step.tensor_count; ++i) {
+      Check(fovea_program_step_tensor(model_, program, at, i, &found) == FOVEA_OK &&
+                (found < tensors_ || found == FOVEA_NONE),
+            "a step's tensor");
     }
+    Check(fovea_program_step_input(model_, program, at, step.input_count, &found) == FOVEA_E_INDEX &&
+              fovea_program_step_tensor(model_, program, at, step.tensor_count, &found) == FOVEA_E_INDEX,
+          "an input or tensor too many");
   }
 
   void Text(const fovea_model_info& info) {
