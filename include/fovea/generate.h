@@ -27,7 +27,7 @@
  * An error about an entry of the metadata says which: `section` is that of the metadata, `byte` the entry's number, of
  * which fovea_model_metadata_at gives key and value. Other errors have FOVEA_NOWHERE for `section`.
  *
- * fovea_generate_options and fovea_generated may grow and begin with struct_size.
+ * fovea_generate_options, fovea_sampling and fovea_generated may grow and begin with struct_size.
  *
  * After each step taps and outputs of the decode session can be read as after any run: an alignment is the tap of its
  * attention. One generator, with its sessions, is used by one thread at a time. Nothing is allocated.
@@ -43,6 +43,33 @@ extern "C" {
 
 typedef struct fovea_generator fovea_generator;
 
+/* Which tokens may follow in text `text` of the batch, of which `step` tokens are made: the caller's grammar, word list
+ * or forbidden words. `words` has a bit for each of `tokens` tokens, token t bit t % 32 of words[t / 32], all of them
+ * set; the function clears those of tokens that may not follow. If it leaves none, it has chosen token 0. Called by
+ * fovea_generate_next, before the decoder runs, for every text that has not ended. */
+typedef void (*fovea_allow_tokens)(void* context, uint32_t text, uint32_t step, uint32_t tokens, uint32_t* words);
+
+/* How a token is chosen. All zero: the one with the highest score, of equals the lowest; NaN is no score. Steps come in
+ * this order, as in Hugging Face's generation: penalties, `allow`, temperature, top_k, top_p, min_p. A random number
+ * depends on the seed, the number of the text (fovea_generate_sequences) and the step alone (Philox 4x32-10; Salmon et
+ * al., SC 2011), so a text's tokens depend on its scores, not on its batch. Set struct_size to sizeof(fovea_sampling). */
+typedef struct fovea_sampling {
+  size_t struct_size;
+  float temperature; /* 0: the best token. Else scores are divided by it, and a token is drawn by their softmax. */
+  uint32_t top_k;    /* Only so many of the best tokens, and those whose score equals the last one's. 0: any number. */
+  float top_p;       /* Only the fewest likeliest tokens whose probabilities sum up to it (nucleus). 0 or 1: all. */
+  float min_p;       /* Only tokens at least this times as likely as the likeliest. 0: all. */
+  /* Scores of tokens that the text has, the start token included: positive ones are divided by it, negative ones
+   * multiplied (Keskar et al., arXiv 1909.05858). 0 or 1: they are not. */
+  float repetition_penalty;
+  float presence_penalty; /* Subtracted from the scores of tokens that the text has. */
+  uint32_t logprobs;      /* 1: log-probabilities of the tokens are wanted. */
+  uint32_t top_logprobs;  /* Also those of so many of the likeliest tokens of each step. At most 256. */
+  uint64_t seed;
+  fovea_allow_tokens allow; /* NULL: all tokens may follow. */
+  void* allow_context;
+} fovea_sampling;
+
 /* Zero fields mean: as the metadata says. Set struct_size to sizeof(fovea_generate_options). Strings and arrays are
  * read during the call only. */
 typedef struct fovea_generate_options {
@@ -55,6 +82,7 @@ typedef struct fovea_generate_options {
   const int32_t* stop_ids; /* stop_id_count tokens, at most 256. */
   uint32_t stop_id_count;
   uint32_t max_tokens;
+  const fovea_sampling* sampling; /* NULL: the best token of each step. */
 } fovea_generate_options;
 
 /* The inputs of a decoder that the metadata links to an encoder and that are not carried: what
@@ -68,7 +96,7 @@ FOVEA_API fovea_status fovea_generate_linked(const fovea_model* model, uint32_t 
  * FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_HANDLE; FOVEA_E_NAME (neither options nor metadata name the token, the
  * scores or the first token, there is no such value, or a number in the metadata is none); FOVEA_E_OPTION (values that
  * are not as above, more scores than the token's table has rows, more than 256 stop ids, sessions of different models,
- * links without an encoder); FOVEA_E_ID (a token is out of range; byte: which of options.stop_ids);
+ * links without an encoder, numbers of the sampling out of range); FOVEA_E_ID (a token is out of range; byte: which of options.stop_ids);
  * FOVEA_E_TOO_COMPLEX (more links than the format allows). */
 FOVEA_API fovea_status fovea_generate_size(const fovea_generate_options* options, uint64_t* needed, fovea_error* error);
 
@@ -83,6 +111,12 @@ FOVEA_API fovea_status fovea_generate_init(const fovea_generate_options* options
  * finished run or the decoder no texts; what fovea_session_link returns. */
 FOVEA_API fovea_status fovea_generate_start(fovea_generator* generator, fovea_error* error);
 
+/* The numbers of the texts that were started, for their random numbers; without this 0, 1, and so on. `count` is that of
+ * the texts. Before the first step. Statuses: FOVEA_E_HANDLE, FOVEA_E_NULL; FOVEA_E_LENGTH (expected: the texts);
+ * FOVEA_E_ORDER (not started, or a step has been made). */
+FOVEA_API fovea_status fovea_generate_sequences(fovea_generator* generator, const uint64_t* numbers, uint32_t count,
+                                                fovea_error* error);
+
 /* What a step gave. Arrays have an entry for each text and are valid until the next call. Set struct_size. */
 typedef struct fovea_generated {
   size_t struct_size;
@@ -92,10 +126,15 @@ typedef struct fovea_generated {
   const int32_t* tokens; /* The token of each text; -1 for texts that ended in an earlier step. */
   const float* scores;   /* Its score, as the decoder wrote it. */
   const uint8_t* ended;  /* 1: this token or an earlier one ended the text. */
+  /* By the scores as the decoder wrote them, before penalties and temperature; NULL where not asked for. */
+  const float* logprobs;
+  const int32_t* top_tokens; /* [texts, top_count], likeliest first; -1 where fewer have a score. */
+  const float* top_logprobs; /* [texts, top_count] */
+  uint32_t top_count;        /* fovea_sampling.top_logprobs */
 } fovea_generated;
 
-/* Makes one step for all texts: feeds each its last token, runs the decoder and takes the token with the highest score,
- * of equals the lowest; NaN is no score. `forced` (NULL: none) has an entry for each text: a token to take instead of
+/* Makes one step for all texts: feeds each its last token, runs the decoder and chooses a token as the sampling says.
+ * `forced` (NULL: none) has an entry for each text: a token to take instead of
  * the chosen one, -1 to choose. Texts that ended take part in the run, as the decoder makes its step for all, but get
  * no more tokens. `generated` may be NULL. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE; FOVEA_E_ORDER (not started,
  * all texts have ended, or the decoder got other segments since the start); FOVEA_E_ID (a forced token is none, byte:

@@ -106,6 +106,13 @@ fovea_status fovea_generate_start(fovea_generator* generator, fovea_error* error
   return StartGenerator(generator->generator, reporter).code;
 }
 
+fovea_status fovea_generate_sequences(fovea_generator* generator, const uint64_t* numbers, uint32_t count,
+                                      fovea_error* error) {
+  Reporter reporter(error);
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
+  return NumberTexts(generator->generator, numbers, count, reporter).code;
+}
+
 fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced, fovea_generated* generated,
                                  fovea_error* error) {
   Reporter reporter(error);
@@ -124,6 +131,9 @@ fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forc
   values.tokens = g.tokens;
   values.scores = g.best;
   values.ended = g.ended;
+  values.logprobs = g.logprobs;
+  values.top_count = g.sampler.options().top_logprobs;
+  if (values.top_count != 0) values.top_tokens = g.top_tokens, values.top_logprobs = g.top_logprobs;
   return WriteStruct(values, generated);
 }
 

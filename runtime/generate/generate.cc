@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include <algorithm>
-#include <limits>
 
+#include "runtime/base/structs.h"
 #include "runtime/generate/settings.h"
 
 namespace fovea {
@@ -13,7 +13,7 @@ namespace {
 constexpr int32_t kNoToken = -1;
 
 Status CheckForced(const Generator& g, int32_t token, uint32_t text, Reporter& reporter) {
-  const uint32_t limit = g.decode->value(g.scores).width;
+  const uint32_t limit = g.token_count();
   if (token >= 0 && static_cast<uint32_t>(token) < limit) return kOk;
   return reporter.Fail(FOVEA_E_ID, "a forced token is none of those that have scores", limit,
                        static_cast<uint32_t>(token), text);
@@ -23,14 +23,59 @@ bool IsStop(const Generator& g, int32_t token) {
   return std::find(g.stop_ids, g.stop_ids + g.stop_id_count, token) != g.stop_ids + g.stop_id_count;
 }
 
-// The highest score, the first of equals; NaN is no score.
-uint32_t BestOf(const float* scores, uint32_t count) {
-  uint32_t best = 0;
-  float highest = -std::numeric_limits<float>::infinity();
-  for (uint32_t i = 0; i < count; ++i) {
-    if (scores[i] > highest) highest = scores[i], best = i;
+uint32_t* BitsOf(uint32_t* all, const Generator& g, uint32_t text) {
+  return all == nullptr ? nullptr : all + size_t{text} * TokenWords(g.token_count());
+}
+
+// Asks the caller which tokens may follow.
+void AskAllowed(const Generator& g) {
+  const fovea_sampling& sampling = g.sampler.options();
+  for (uint32_t i = 0; i < g.texts && g.allowed != nullptr; ++i) {
+    if (g.ended[i] != 0) continue;
+    uint32_t* words = BitsOf(g.allowed, g, i);
+    memset(words, 0xff, TokenWords(g.token_count()) * sizeof(uint32_t));
+    sampling.allow(sampling.allow_context, i, g.steps, g.token_count(), words);
   }
-  return best;
+}
+
+// The token of a text that has not ended, and what is told of it.
+void TakeToken(Generator& g, uint32_t i, const float* scores, int32_t forced) {
+  uint32_t* seen = BitsOf(g.seen, g, i);
+  const uint32_t token = forced != kNoToken
+                             ? static_cast<uint32_t>(forced)
+                             : g.sampler.Choose({scores, seen, BitsOf(g.allowed, g, i), g.sequences[i], g.steps});
+  g.last[i] = g.tokens[i] = static_cast<int32_t>(token);
+  g.best[i] = scores[token];
+  if (seen != nullptr) SetBit(seen, token);
+  if (!g.sampler.logprobs()) return;
+  const size_t top = size_t{i} * g.sampler.options().top_logprobs;
+  g.logprobs[i] = g.sampler.LogProbability(scores, token, g.top_tokens + top, g.top_logprobs + top);
+}
+
+void TakeNone(Generator& g, uint32_t i) {
+  g.tokens[i] = kNoToken;
+  g.best[i] = 0.0f;
+  if (!g.sampler.logprobs()) return;
+  g.logprobs[i] = 0.0f;
+  const uint32_t top = g.sampler.options().top_logprobs;
+  std::fill_n(g.top_tokens + size_t{i} * top, top, kNoToken);
+  std::fill_n(g.top_logprobs + size_t{i} * top, top, 0.0f);
+}
+
+Status PlaceSampling(const fovea_sampling* given, uint32_t max_texts, Arena& arena, Reporter& reporter, Generator* g) {
+  fovea_sampling sampling;
+  FOVEA_TRY(ReadStruct(given, &sampling, reporter));
+  FOVEA_TRY(CheckSampling(sampling, reporter));
+  const uint32_t tokens = g->token_count();
+  g->sampler.Place(sampling, g->decode->model->kernels, tokens, arena);
+  const uint64_t words = uint64_t{max_texts} * TokenWords(tokens);
+  if (g->sampler.penalizes()) g->seen = arena.Take<uint32_t>(words);
+  if (sampling.allow != nullptr) g->allowed = arena.Take<uint32_t>(words);
+  if (!g->sampler.logprobs()) return kOk;
+  g->logprobs = arena.Take<float>(max_texts);
+  g->top_tokens = arena.Take<int32_t>(uint64_t{max_texts} * sampling.top_logprobs);
+  g->top_logprobs = arena.Take<float>(uint64_t{max_texts} * sampling.top_logprobs);
+  return kOk;
 }
 
 }  // namespace
@@ -49,6 +94,8 @@ Status PlaceGenerator(const fovea_generate_options& options, Session* decode, co
   g.tokens = arena.Take<int32_t>(max_texts);
   g.best = arena.Take<float>(max_texts);
   g.ended = arena.Take<uint8_t>(max_texts);
+  g.sequences = arena.Take<uint64_t>(max_texts);
+  FOVEA_TRY(PlaceSampling(options.sampling, max_texts, arena, reporter, &g));
   *generator = g;
   return kOk;
 }
@@ -64,7 +111,24 @@ Status StartGenerator(Generator& g, Reporter& reporter) {
   g.steps = 0;
   std::fill_n(g.last, g.texts, g.start);
   memset(g.ended, 0, g.texts);
+  for (uint32_t i = 0; i < g.texts; ++i) g.sequences[i] = i;
+  const uint32_t words = TokenWords(g.token_count());
+  if (g.seen != nullptr) memset(g.seen, 0, size_t{g.texts} * words * sizeof(uint32_t));
+  for (uint32_t i = 0; i < g.texts && g.seen != nullptr; ++i) {
+    if (g.start >= 0 && static_cast<uint32_t>(g.start) < g.token_count()) {
+      SetBit(BitsOf(g.seen, g, i), static_cast<uint32_t>(g.start));
+    }
+  }
   g.started = true;
+  return kOk;
+}
+
+Status NumberTexts(Generator& g, const uint64_t* numbers, uint32_t count, Reporter& reporter) {
+  if (!g.started) return reporter.Fail(FOVEA_E_ORDER, "generation has not started");
+  if (g.steps != 0) return reporter.Fail(FOVEA_E_ORDER, "a step has been made already");
+  if (count != g.texts) return reporter.Fail(FOVEA_E_LENGTH, "a number for each text is needed", g.texts, count);
+  if (numbers == nullptr && count != 0) return reporter.Fail(FOVEA_E_NULL, "numbers is NULL");
+  std::copy_n(numbers, count, g.sequences);
   return kOk;
 }
 
@@ -79,28 +143,25 @@ Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
   for (uint32_t i = 0; i < g.texts && forced != nullptr; ++i) {
     if (forced[i] != kNoToken && g.ended[i] == 0) FOVEA_TRY(CheckForced(g, forced[i], i, reporter));
   }
+  AskAllowed(g);
   if (g.texts != 0) memcpy(decode.values[g.token], g.last, g.texts * sizeof(int32_t));
   FOVEA_TRY(BeginRun(decode, reporter));
   uint32_t left = 0;
   FOVEA_TRY(AdvanceRun(decode, UINT32_MAX, &left, reporter));
 
-  const uint32_t width = decode.value(g.scores).width;
   const auto* scores = reinterpret_cast<const float*>(FinishedRows(decode, g.scores));
-  const bool is_last = ++g.steps == g.max_tokens;
+  const bool is_last = g.steps + 1 == g.max_tokens;
   for (uint32_t i = 0; i < g.texts; ++i) {
     if (g.ended[i] != 0) {
-      g.tokens[i] = kNoToken;
-      g.best[i] = 0.0f;
+      TakeNone(g, i);
       continue;
     }
-    const float* row = scores + size_t{i} * width;
-    const bool chosen = forced == nullptr || forced[i] == kNoToken;
-    g.last[i] = g.tokens[i] = chosen ? static_cast<int32_t>(BestOf(row, width)) : forced[i];
-    g.best[i] = row[g.tokens[i]];
+    TakeToken(g, i, scores + size_t{i} * g.token_count(), forced == nullptr ? kNoToken : forced[i]);
     if (!is_last && !IsStop(g, g.tokens[i])) continue;
     g.ended[i] = 1;
     --g.left;
   }
+  ++g.steps;
   return kOk;
 }
 

@@ -3,6 +3,7 @@
 #define FOVEA_RUNTIME_GENERATE_GENERATE_H_
 
 #include "fovea/generate.h"
+#include "runtime/generate/sampling.h"
 #include "runtime/session/session.h"
 
 namespace fovea {
@@ -30,14 +31,24 @@ struct Generator {
   int32_t* tokens = nullptr;  // what the last step gave
   float* best = nullptr;      // their scores
   uint8_t* ended = nullptr;
+  uint64_t* sequences = nullptr;
+
+  Sampler sampler;
+  uint32_t* seen = nullptr;     // [max texts, TokenWords], where tokens are penalized
+  uint32_t* allowed = nullptr;  // [max texts, TokenWords], where the caller says which are
+  float* logprobs = nullptr;
+  int32_t* top_tokens = nullptr;  // [max texts, top_logprobs]
+  float* top_logprobs = nullptr;
 
   uint32_t space() const { return decode->value(token).space; }
+  uint32_t token_count() const { return decode->value(scores).width; }
 };
 
 // Sizing and placing are this one function. With a counting arena only checks and sizes are meaningful.
 Status PlaceGenerator(const fovea_generate_options& options, Session* decode, const Session* encode, Arena& arena,
                       Reporter& reporter, Generator* generator);
 Status StartGenerator(Generator& generator, Reporter& reporter);
+Status NumberTexts(Generator& generator, const uint64_t* numbers, uint32_t count, Reporter& reporter);
 // `forced`: [texts], -1: choose; or null.
 Status StepGenerator(Generator& generator, const int32_t* forced, Reporter& reporter);
 

@@ -2,9 +2,11 @@
 // reads one character after the other, and where the text is over it sees nothing.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/tools/tiny_bert.h"
 #include "tools/common/engine.h"
@@ -87,6 +89,54 @@ TEST(GenerateCommand, WritesJson) {
   EXPECT_EQ(found["pieces"], json({"b", "a", ""}));
   EXPECT_EQ(found["input_pieces"], json({"b", "a"}));
   EXPECT_EQ(found["alignments"], json({{1.0, 0.0}, {0.0, 1.0}, {0.0, 0.0}}));
+}
+
+TEST(GenerateCommand, DrawsTokens) {
+  const std::string blob = Blob();
+  const auto text = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"generate", blob, "--text", "abca"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const CommandResult result = Fovea(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.out;
+  };
+  // Scores of a token are 1 or 0, and after the text all are 0.
+  const auto begins = [&](const std::vector<std::string>& more) { return text(more).rfind("abca -> abca", 0) == 0; };
+  EXPECT_TRUE(begins({"--temperature", "0.001", "--seed", "3"}));
+  EXPECT_TRUE(begins({"--temperature", "1000", "--top-k", "1"}));
+  EXPECT_TRUE(begins({"--temperature", "1000", "--min-p", "1"}));
+  std::set<std::string> found;
+  for (const char* seed : {"1", "2", "3", "18446744073709551615"}) {
+    const std::string once = text({"--temperature", "1000", "--seed", seed});
+    EXPECT_EQ(text({"--temperature", "1000", "--seed", seed}), once);
+    found.insert(once);
+  }
+  EXPECT_GT(found.size(), 1u);
+  EXPECT_EQ(Fovea({"generate", blob, "--text", "aab"}).out, "aab -> aab\n");
+  EXPECT_EQ(Fovea({"generate", blob, "--text", "aab", "--presence-penalty", "2"}).out.rfind("aab -> ab", 0), 0u);
+  EXPECT_TRUE(begins({"--repetition-penalty", "1000"}));  // a thousandth is more than 0
+  EXPECT_NE(text({"--logprobs", "2"}).find("\n  a "), std::string::npos);
+
+  const CommandResult result = Fovea({"generate", blob, "--text", "ba", "--logprobs", "4", "--json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json entry = json::parse(result.out)[0];
+  ASSERT_EQ(entry["logprobs"].size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(entry["top_logprobs"][i].size(), 4u);
+    EXPECT_EQ(entry["top_logprobs"][i][0]["token"], entry["tokens"][i]);
+    EXPECT_EQ(entry["top_logprobs"][i][0]["logprob"], entry["logprobs"][i]);
+    double sum = 0;
+    for (const json& likely : entry["top_logprobs"][i]) sum += std::exp(likely["logprob"].get<double>());
+    EXPECT_NEAR(sum, 1, 1e-5);  // all tokens there are
+  }
+  EXPECT_FALSE(json::parse(Fovea({"generate", blob, "--text", "ba", "--json"}).out)[0].contains("logprobs"));
+  for (const auto& [option, value] : {std::pair{"--top-p", "1.5"},
+                                      {"--temperature", "-1"},
+                                      {"--logprobs", "300"},
+                                      {"--presence-penalty", "nan"},
+                                      {"--seed", "-1"}}) {
+    EXPECT_EQ(Fovea({"generate", blob, "--text", "a", option, value}).status, 2) << option;
+  }
 }
 
 TEST(GenerateCommand, TextsOfAFixedLengthAreFilledUpEverywhere) {

@@ -21,6 +21,7 @@ struct Arguments {
   uint32_t max_tokens = 0;
   bool alignments = false;
   bool json = false;
+  fovea_sampling sampling = Sized<fovea_sampling>();
 };
 
 std::vector<int32_t> ReadIds(const std::string& line) {
@@ -48,6 +49,47 @@ std::string Picture(const Generation& generation, const std::vector<std::string>
   return picture;
 }
 
+// A line for each token: its log-probability, and those of the likeliest tokens.
+std::string Logprobs(const Model& model, const Generation& generation, const std::vector<std::string>& rows) {
+  std::string lines;
+  for (size_t i = 0; i < generation.logprobs.size(); ++i) {
+    lines += fmt::format("  {:<8} {:8.3f}", Printable(rows[i]), generation.logprobs[i]);
+    if (i < generation.top.size()) {
+      for (const auto& [token, logprob] : generation.top[i]) {
+        lines += fmt::format("  {} {:.3f}", Printable(GeneratedPiece(model, token)), logprob);
+      }
+    }
+    lines += "\n";
+  }
+  return lines;
+}
+
+void AddSampling(CLI::App* command, fovea_sampling* sampling) {
+  command
+      ->add_option("--temperature", sampling->temperature, "Draw tokens; scores are divided by it. 0: the best token")
+      ->check(CLI::Range(0.0, 1e6));
+  command->add_option("--top-k", sampling->top_k, "Draw among so many of the best tokens only")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--top-p", sampling->top_p, "Draw among the fewest likeliest tokens with this probability together")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--min-p", sampling->min_p, "Draw among tokens at least this times as likely as the likeliest")
+      ->check(CLI::Range(0.0, 1.0));
+  command
+      ->add_option("--repetition-penalty", sampling->repetition_penalty,
+                   "Scores of tokens that the text has are divided by it, negative ones multiplied")
+      ->check(CLI::Range(0.0, 1e6));
+  command->add_option("--presence-penalty", sampling->presence_penalty,
+                      "Subtracted from the scores of tokens that the text has");
+  command->add_option("--seed", sampling->seed, "Of the random numbers")->check(CLI::NonNegativeNumber);
+  command
+      ->add_option_function<uint32_t>(
+          "--logprobs", [=](uint32_t count) { sampling->logprobs = 1, sampling->top_logprobs = count; },
+          "Log-probabilities of the tokens, and of so many of the likeliest ones of each step")
+      ->check(CLI::Range(0, 256))
+      ->type_name("UINT");
+}
+
 void Run(const Arguments& arguments, Console* console) {
   const Model model = arguments.model.Open();
   std::vector<std::vector<int32_t>> inputs;
@@ -66,7 +108,7 @@ void Run(const Arguments& arguments, Console* console) {
   if (inputs.empty()) Fail("give --text, --file or --ids");
   const bool has_text = model.Info().has_text != 0;
   const std::vector<Generation> generations =
-      Generate(model, inputs, {arguments.workers, arguments.max_tokens, arguments.alignments});
+      Generate(model, inputs, {arguments.workers, arguments.max_tokens, arguments.alignments, arguments.sampling});
   OrderedJson list = OrderedJson::array();
   for (size_t i = 0; i < generations.size(); ++i) {
     const Generation& generation = generations[i];
@@ -76,11 +118,20 @@ void Run(const Arguments& arguments, Console* console) {
     for (const int32_t token : generation.tokens) rows.push_back(GeneratedPiece(model, token));
     if (!arguments.json) {
       console->out << Printable(names[i]) << " -> " << Printable(generation.text) << "\n";
+      console->out << Logprobs(model, generation, rows);
       if (arguments.alignments) console->out << Picture(generation, columns, rows);
       continue;
     }
     OrderedJson entry = {{"input", names[i]},           {"text", generation.text},     {"input_ids", generation.input},
                          {"tokens", generation.tokens}, {"scores", generation.scores}, {"pieces", rows}};
+    if (!generation.logprobs.empty()) entry["logprobs"] = generation.logprobs;
+    for (const auto& step : generation.top) {
+      OrderedJson likely = OrderedJson::array();
+      for (const auto& [token, logprob] : step) {
+        likely.push_back({{"token", token}, {"piece", GeneratedPiece(model, token)}, {"logprob", logprob}});
+      }
+      entry["top_logprobs"].push_back(likely);
+    }
     if (arguments.alignments) {
       entry["input_pieces"] = columns;
       entry["alignments"] = generation.alignment;
@@ -100,14 +151,19 @@ void AddGenerate(CLI::App* app, Console* console) {
   AddRepeated(command, "--ids", &arguments->ids, "Token ids of a text, with spaces between them")->type_name("IDS");
   command->add_option("--max-tokens", arguments->max_tokens, "Most tokens of a text; default: as the model says");
   command->add_flag("--alignments", arguments->alignments, "Where the decoder looked for each token it wrote");
+  AddSampling(command, &arguments->sampling);
   AddWorkers(command, &arguments->workers);
   AddJson(command, &arguments->json);
   command->footer(
-      "The token with the highest score is taken in every step. A model that takes texts of one length has them filled "
-      "up\n"
-      "with its padding token.\n"
+      "The token with the highest score is taken in every step, or with --temperature one is drawn: penalties come "
+      "first,\n"
+      "then the temperature, --top-k, --top-p and --min-p. What is drawn depends on the seed, on the number of the "
+      "text "
+      "among\n"
+      "those given and on the step. A model that takes texts of one length has them filled up with its padding token.\n"
       "Examples:\n"
       "  fovea generate dates.fovea --text 20JAN19 --alignments\n"
+      "  fovea generate dates.fovea --text 20JAN19 --temperature 0.8 --top-p 0.95 --seed 7 --logprobs 3\n"
       "  fovea generate dates.fovea --file dates.txt --json");
   command->callback([=] { Run(*arguments, console); });
 }

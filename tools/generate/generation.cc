@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "fovea/generate.h"
 #include "fovea/text.h"
 #include "tools/common/error.h"
 
@@ -49,12 +48,13 @@ uint32_t AttentionStep(const Model& model, uint32_t program) {
 
 class Generator {
  public:
-  Generator(const Model& model, const Session& encode, const Session& decode, uint32_t max_tokens) {
+  Generator(const Model& model, const Session& encode, const Session& decode, const GenerationRequest& request) {
     fovea_generate_options options = {};
     options.struct_size = sizeof(options);
     options.encode = encode.get();
     options.decode = decode.get();
-    options.max_tokens = max_tokens;
+    options.max_tokens = request.max_tokens;
+    options.sampling = &request.sampling;
     fovea_error error = {};
     uint64_t size = 0;
     CheckGenerate(fovea_generate_size(&options, &size, &error), model, error);
@@ -102,6 +102,17 @@ void AddAlignments(const Session& decode, const fovea_generated& step, std::vect
     if (step.tokens[i] < 0) continue;
     const float* row = weights.data + size_t{i} * weights.heads * weights.stride;
     generations[i].alignment.emplace_back(row, row + lengths[i]);
+  }
+}
+
+void AddToken(const fovea_generated& step, uint32_t text, Generation* generation) {
+  generation->tokens.push_back(step.tokens[text]);
+  generation->scores.push_back(step.scores[text]);
+  if (step.logprobs != nullptr) generation->logprobs.push_back(step.logprobs[text]);
+  if (step.top_count == 0) return;
+  std::vector<std::pair<int32_t, float>>& top = generation->top.emplace_back();
+  for (size_t i = size_t{text} * step.top_count; i < size_t{text + 1} * step.top_count; ++i) {
+    if (step.top_tokens[i] >= 0) top.emplace_back(step.top_tokens[i], step.top_logprobs[i]);
   }
 }
 
@@ -154,14 +165,13 @@ std::vector<Generation> Generate(const Model& model, const std::vector<std::vect
   encode.Run();
 
   const Session decode(model, DecodeRequest(model, encode, request));
-  Generator generator(model, encode, decode, request.max_tokens);
+  Generator generator(model, encode, decode, request);
   for (uint32_t left = static_cast<uint32_t>(inputs.size()); left > 0;) {
     const fovea_generated step = generator.Next();
     if (request.alignments) AddAlignments(decode, step, generations);
     for (uint32_t i = 0; i < step.texts; ++i) {
       if (step.tokens[i] < 0) continue;
-      generations[i].tokens.push_back(step.tokens[i]);
-      generations[i].scores.push_back(step.scores[i]);
+      AddToken(step, i, &generations[i]);
     }
     left = step.left;
   }

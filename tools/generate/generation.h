@@ -3,8 +3,11 @@
 #define FOVEA_TOOLS_GENERATE_GENERATION_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "fovea/generate.h"
+#include "tools/base/sized.h"
 #include "tools/common/text.h"
 
 namespace fovea::tools {
@@ -13,13 +16,16 @@ struct GenerationRequest {
   uint32_t workers = 1;
   uint32_t max_tokens = 0;  // of a text; 0: as the model says
   bool alignments = false;  // of the decoder's attention (metadata "generate.alignment", else its first one)
+  fovea_sampling sampling = Sized<fovea_sampling>();
 };
 
 struct Generation {
-  std::vector<int32_t> input, tokens;         // with padding and the token that ended the text
-  std::vector<float> scores;                  // of each token
-  std::string text;                           // of the tokens, without that one
-  std::vector<std::vector<float>> alignment;  // [tokens][input], the mean of all heads
+  std::vector<int32_t> input, tokens;                       // with padding and the token that ended the text
+  std::vector<float> scores;                                // of each token
+  std::vector<float> logprobs;                              // of each token, where the sampling asks for them
+  std::vector<std::vector<std::pair<int32_t, float>>> top;  // of each step the likeliest tokens and theirs
+  std::string text;                                         // of the tokens, without that one
+  std::vector<std::vector<float>> alignment;                // [tokens][input], the mean of all heads
 };
 
 // All texts in one batch. Where texts have a fixed length they are filled up with the tokenizer's padding token.

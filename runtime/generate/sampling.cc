@@ -1,0 +1,170 @@
+#include "runtime/generate/sampling.h"
+
+#include <float.h>
+#include <math.h>
+
+#include <algorithm>
+
+#include "runtime/generate/philox.h"
+
+namespace fovea {
+namespace {
+
+constexpr float kHidden = -INFINITY;
+
+bool IsNumber(float x) { return x - x == 0; }
+
+// A heap of tokens whose first is the most likely, of equals the lowest.
+struct LessLikely {
+  const float* weights;
+  bool operator()(uint32_t a, uint32_t b) const { return weights[a] != weights[b] ? weights[a] < weights[b] : a > b; }
+};
+
+}  // namespace
+
+Status CheckSampling(const fovea_sampling& s, Reporter& reporter) {
+  if (!IsNumber(s.temperature) || s.temperature < 0) {
+    return reporter.Fail(FOVEA_E_OPTION, "temperature is a number from 0 on");
+  }
+  if (!(s.top_p >= 0 && s.top_p <= 1) || !(s.min_p >= 0 && s.min_p <= 1)) {
+    return reporter.Fail(FOVEA_E_OPTION, "top_p and min_p are 0 to 1");
+  }
+  if (!IsNumber(s.repetition_penalty) || s.repetition_penalty < 0) {
+    return reporter.Fail(FOVEA_E_OPTION, "repetition_penalty is a number from 0 on");
+  }
+  if (!IsNumber(s.presence_penalty)) return reporter.Fail(FOVEA_E_OPTION, "presence_penalty is a number");
+  if (s.top_logprobs > kMaxTopLogprobs) {
+    return reporter.Fail(FOVEA_E_OPTION, "too many top log-probabilities", kMaxTopLogprobs, s.top_logprobs);
+  }
+  return kOk;
+}
+
+void Sampler::Place(const fovea_sampling& sampling, const Kernels& kernels, uint32_t tokens, Arena& arena) {
+  options_ = sampling;
+  kernels_ = &kernels;
+  tokens_ = tokens;
+  if (!plain() || logprobs()) work_ = arena.Take<float>(tokens);
+  if (filters() || options_.top_logprobs != 0) order_ = arena.Take<uint32_t>(tokens);
+}
+
+// Scores with penalties, hidden where a token is not allowed; numbers that are none are hidden, too.
+void Sampler::Prepare(const Text& text) const {
+  for (uint32_t i = 0; i < tokens_; ++i) {
+    float score = text.scores[i];
+    if (text.seen != nullptr && HasBit(text.seen, i)) {
+      score = (score < 0 ? score * penalty() : score / penalty()) - options_.presence_penalty;
+    }
+    const bool hidden = (text.allowed != nullptr && !HasBit(text.allowed, i)) || score != score;
+    work_[i] = hidden ? kHidden : score;
+  }
+}
+
+uint32_t Sampler::Choose(const Text& text) const {
+  if (plain()) return BestOf(text.scores);
+  Prepare(text);
+  const uint32_t best = BestOf(work_);
+  const float highest = work_[best];
+  if (highest == kHidden) return text.allowed == nullptr ? 0 : FirstBit(text.allowed);
+  if (options_.temperature == 0 || highest == INFINITY) return best;
+  // The highest first, so that nothing overflows.
+  for (uint32_t i = 0; i < tokens_; ++i) work_[i] = (work_[i] - highest) / options_.temperature;
+  kernels_->softmax.softmax(work_, 1, tokens_, work_);
+  const double number = Philox(options_.seed, text.sequence, text.step).Uniform();
+  return filters() ? DrawOfLikely(number) : DrawOfAll(number);
+}
+
+// The highest score, the first of equals; NaN is no score.
+uint32_t Sampler::BestOf(const float* scores) const {
+  uint32_t best = 0;
+  float highest = kHidden;
+  for (uint32_t i = 0; i < tokens_; ++i) {
+    if (scores[i] > highest) highest = scores[i], best = i;
+  }
+  return best;
+}
+
+uint32_t Sampler::FirstBit(const uint32_t* words) const {
+  for (uint32_t i = 0; i < tokens_; ++i) {
+    if (HasBit(words, i)) return i;
+  }
+  return 0;
+}
+
+// In the order of the tokens.
+uint32_t Sampler::DrawOfAll(double number) const {
+  double total = 0;
+  for (uint32_t i = 0; i < tokens_; ++i) total += work_[i];
+  double left = number * total;
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < tokens_ && left >= 0; ++i) {
+    if (work_[i] == 0) continue;
+    last = i;
+    left -= work_[i];
+  }
+  return last;
+}
+
+// In the order of their weights, of which only as many are sorted as are looked at: top_k keeps those that are as likely
+// as the last of them, too; then come top_p, of what these sum up to, and min_p.
+uint32_t Sampler::DrawOfLikely(double number) const {
+  const LessLikely less{work_};
+  uint32_t count = 0, sorted = 0;
+  double all = 0;
+  for (uint32_t i = 0; i < tokens_; ++i) {
+    if (work_[i] > 0) order_[count++] = i, all += work_[i];
+  }
+  std::make_heap(order_, order_ + count, less);
+  const auto likely = [&](uint32_t i) {  // 0: the likeliest
+    for (; sorted <= i; ++sorted) std::pop_heap(order_, order_ + count - sorted, less);
+    return order_[count - 1 - i];
+  };
+  uint32_t most = count;
+  if (options_.top_k != 0 && options_.top_k < count) {
+    const float last = work_[likely(options_.top_k - 1)];
+    all = 0;
+    for (most = 0; most < count && work_[likely(most)] >= last; ++most) all += work_[likely(most)];
+  }
+  const double wanted = options_.top_p == 0 || options_.top_p == 1 ? HUGE_VAL : options_.top_p * all;
+  const float least = options_.min_p * work_[likely(0)];
+  double total = 0;
+  uint32_t kept = 0;
+  while (kept < most && total < wanted && work_[likely(kept)] >= least) total += work_[likely(kept++)];
+
+  double left = number * total;
+  uint32_t i = 0;
+  for (; i + 1 < kept; ++i) {
+    left -= work_[likely(i)];
+    if (left < 0) break;
+  }
+  return likely(i);
+}
+
+float Sampler::LogProbability(const float* scores, uint32_t token, int32_t* top_tokens, float* top) const {
+  float highest = kHidden;
+  for (uint32_t i = 0; i < tokens_; ++i) {
+    work_[i] = scores[i] != scores[i] ? kHidden : std::min(scores[i], FLT_MAX);
+    highest = std::max(highest, work_[i]);
+  }
+  const bool none = highest == kHidden;
+  const uint32_t wanted = std::min(options_.top_logprobs, tokens_);
+  for (uint32_t i = 0; i < wanted; ++i) top_tokens[i] = -1, top[i] = kHidden;
+  if (none) return kHidden;
+  const float chosen = work_[token];
+  if (wanted != 0) {  // by the scores themselves: weights far from the highest are all 0
+    for (uint32_t i = 0; i < tokens_; ++i) order_[i] = i;
+    std::partial_sort(order_, order_ + wanted, order_ + tokens_,
+                      [&](uint32_t a, uint32_t b) { return work_[a] != work_[b] ? work_[a] > work_[b] : a < b; });
+    for (uint32_t i = 0; i < wanted && work_[order_[i]] != kHidden; ++i) {
+      top_tokens[i] = static_cast<int32_t>(order_[i]);
+      top[i] = work_[order_[i]];
+    }
+  }
+  for (uint32_t i = 0; i < tokens_; ++i) work_[i] -= highest;
+  kernels_->softmax.softmax(work_, 1, tokens_, work_);
+  // The likeliest token's weight is 1 / sum.
+  const float log_sum = -logf(*std::max_element(work_, work_ + tokens_));
+  for (uint32_t i = 0; i < wanted; ++i) top[i] = top[i] - highest - log_sum;
+  return chosen - highest - log_sum;
+}
+
+}  // namespace fovea
