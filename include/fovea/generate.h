@@ -52,7 +52,8 @@ typedef void (*fovea_allow_tokens)(void* context, uint32_t text, uint32_t step, 
 /* How a token is chosen. All zero: the one with the highest score, of equals the lowest; NaN is no score. Steps come in
  * this order, as in Hugging Face's generation: penalties, `allow`, temperature, top_k, top_p, min_p. A random number
  * depends on the seed, the number of the text (fovea_generate_sequences) and the step alone (Philox 4x32-10; Salmon et
- * al., SC 2011), so a text's tokens depend on its scores, not on its batch. Set struct_size to sizeof(fovea_sampling). */
+ * al., SC 2011), so a text's tokens depend on its scores, not on its batch. Set struct_size to sizeof(fovea_sampling).
+ */
 typedef struct fovea_sampling {
   size_t struct_size;
   float temperature; /* 0: the best token. Else scores are divided by it, and a token is drawn by their softmax. */
@@ -96,8 +97,8 @@ FOVEA_API fovea_status fovea_generate_linked(const fovea_model* model, uint32_t 
  * FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_HANDLE; FOVEA_E_NAME (neither options nor metadata name the token, the
  * scores or the first token, there is no such value, or a number in the metadata is none); FOVEA_E_OPTION (values that
  * are not as above, more scores than the token's table has rows, more than 256 stop ids, sessions of different models,
- * links without an encoder, numbers of the sampling out of range); FOVEA_E_ID (a token is out of range; byte: which of options.stop_ids);
- * FOVEA_E_TOO_COMPLEX (more links than the format allows). */
+ * links without an encoder, numbers of the sampling out of range); FOVEA_E_ID (a token is out of range; byte: which of
+ * options.stop_ids); FOVEA_E_TOO_COMPLEX (more links than the format allows). */
 FOVEA_API fovea_status fovea_generate_size(const fovea_generate_options* options, uint64_t* needed, fovea_error* error);
 
 /* Makes a generator in `memory`, of alignment 64. Besides the statuses of fovea_generate_size: FOVEA_E_TOO_SMALL
@@ -111,8 +112,8 @@ FOVEA_API fovea_status fovea_generate_init(const fovea_generate_options* options
  * finished run or the decoder no texts; what fovea_session_link returns. */
 FOVEA_API fovea_status fovea_generate_start(fovea_generator* generator, fovea_error* error);
 
-/* The numbers of the texts that were started, for their random numbers; without this 0, 1, and so on. `count` is that of
- * the texts. Before the first step. Statuses: FOVEA_E_HANDLE, FOVEA_E_NULL; FOVEA_E_LENGTH (expected: the texts);
+/* The numbers of the texts that were started, for their random numbers; without this 0, 1, and so on. `count` is that
+ * of the texts. Before the first step. Statuses: FOVEA_E_HANDLE, FOVEA_E_NULL; FOVEA_E_LENGTH (expected: the texts);
  * FOVEA_E_ORDER (not started, or a step has been made). */
 FOVEA_API fovea_status fovea_generate_sequences(fovea_generator* generator, const uint64_t* numbers, uint32_t count,
                                                 fovea_error* error);
@@ -134,9 +135,8 @@ typedef struct fovea_generated {
 } fovea_generated;
 
 /* Makes one step for all texts: feeds each its last token, runs the decoder and chooses a token as the sampling says.
- * `forced` (NULL: none) has an entry for each text: a token to take instead of
- * the chosen one, -1 to choose. Texts that ended take part in the run, as the decoder makes its step for all, but get
- * no more tokens. `generated` may be NULL. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE; FOVEA_E_ORDER (not started,
+ * `forced` (NULL: none) has an entry for each text: a token to take instead of the chosen one, -1 to choose. Texts that
+ * ended take part in the run, as the decoder makes its step for all, but get no more tokens. `generated` may be NULL. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE; FOVEA_E_ORDER (not started,
  * all texts have ended, or the decoder got other segments since the start); FOVEA_E_ID (a forced token is none, byte:
  * whose); what fovea_session_run returns. A call that fails changes nothing and may be made again. */
 FOVEA_API fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced,

@@ -12,6 +12,12 @@ const ProgramPlan* FindPlan(const fovea_model* model, uint32_t program) {
   return program < model->model.blob.programs.count ? &model->plans[program] : nullptr;
 }
 
+// Of the program that has this step.
+const ProgramPlan* FindStep(const fovea_model* model, uint32_t program, uint32_t step) {
+  const ProgramPlan* plan = FindPlan(model, program);
+  return plan != nullptr && step < plan->record->operation_count ? plan : nullptr;
+}
+
 }  // namespace
 
 extern "C" {
@@ -189,8 +195,8 @@ fovea_status fovea_model_find_program(const fovea_model* model, const char* name
 
 fovea_status fovea_program_step(const fovea_model* model, uint32_t program, uint32_t step, fovea_step_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
-  const ProgramPlan* plan = FindPlan(model, program);
-  if (plan == nullptr || step >= plan->record->operation_count) return FOVEA_E_INDEX;
+  const ProgramPlan* plan = FindStep(model, program, step);
+  if (plan == nullptr) return FOVEA_E_INDEX;
   const Model& m = model->model;
   const Op& op = m.Operation(*plan->record, step);
   const OperationRecord& record = m.blob.operations[plan->record->first_operation + step];
@@ -217,8 +223,8 @@ fovea_status fovea_program_step_input(const fovea_model* model, uint32_t program
                                       uint32_t* value) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   if (value == nullptr) return FOVEA_E_NULL;
-  const ProgramPlan* plan = FindPlan(model, program);
-  if (plan == nullptr || step >= plan->record->operation_count) return FOVEA_E_INDEX;
+  const ProgramPlan* plan = FindStep(model, program, step);
+  if (plan == nullptr) return FOVEA_E_INDEX;
   const Op& op = model->model.Operation(*plan->record, step);
   if (index >= op.input_count) return FOVEA_E_INDEX;
   *value = op.inputs[index].index;
@@ -229,8 +235,8 @@ fovea_status fovea_program_step_tensor(const fovea_model* model, uint32_t progra
                                        uint32_t* tensor) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   if (tensor == nullptr) return FOVEA_E_NULL;
-  const ProgramPlan* plan = FindPlan(model, program);
-  if (plan == nullptr || step >= plan->record->operation_count) return FOVEA_E_INDEX;
+  const ProgramPlan* plan = FindStep(model, program, step);
+  if (plan == nullptr) return FOVEA_E_INDEX;
   const Blob& blob = model->model.blob;
   const OperationRecord& record = blob.operations[plan->record->first_operation + step];
   if (index >= record.tensor_count) return FOVEA_E_INDEX;

@@ -112,12 +112,11 @@ Status StartGenerator(Generator& g, Reporter& reporter) {
   std::fill_n(g.last, g.texts, g.start);
   memset(g.ended, 0, g.texts);
   for (uint32_t i = 0; i < g.texts; ++i) g.sequences[i] = i;
-  const uint32_t words = TokenWords(g.token_count());
-  if (g.seen != nullptr) memset(g.seen, 0, size_t{g.texts} * words * sizeof(uint32_t));
+  const auto start = static_cast<uint32_t>(g.start);
   for (uint32_t i = 0; i < g.texts && g.seen != nullptr; ++i) {
-    if (g.start >= 0 && static_cast<uint32_t>(g.start) < g.token_count()) {
-      SetBit(BitsOf(g.seen, g, i), static_cast<uint32_t>(g.start));
-    }
+    uint32_t* seen = BitsOf(g.seen, g, i);
+    memset(seen, 0, TokenWords(g.token_count()) * sizeof(uint32_t));
+    if (start < g.token_count()) SetBit(seen, start);
   }
   g.started = true;
   return kOk;

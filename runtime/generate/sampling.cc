@@ -12,8 +12,6 @@ namespace {
 
 constexpr float kHidden = -INFINITY;
 
-bool IsNumber(float x) { return x - x == 0; }
-
 // A heap of tokens whose first is the most likely, of equals the lowest.
 struct LessLikely {
   const float* weights;
@@ -23,16 +21,16 @@ struct LessLikely {
 }  // namespace
 
 Status CheckSampling(const fovea_sampling& s, Reporter& reporter) {
-  if (!IsNumber(s.temperature) || s.temperature < 0) {
+  if (!isfinite(s.temperature) || s.temperature < 0) {
     return reporter.Fail(FOVEA_E_OPTION, "temperature is a number from 0 on");
   }
   if (!(s.top_p >= 0 && s.top_p <= 1) || !(s.min_p >= 0 && s.min_p <= 1)) {
     return reporter.Fail(FOVEA_E_OPTION, "top_p and min_p are 0 to 1");
   }
-  if (!IsNumber(s.repetition_penalty) || s.repetition_penalty < 0) {
+  if (!isfinite(s.repetition_penalty) || s.repetition_penalty < 0) {
     return reporter.Fail(FOVEA_E_OPTION, "repetition_penalty is a number from 0 on");
   }
-  if (!IsNumber(s.presence_penalty)) return reporter.Fail(FOVEA_E_OPTION, "presence_penalty is a number");
+  if (!isfinite(s.presence_penalty)) return reporter.Fail(FOVEA_E_OPTION, "presence_penalty is a number");
   if (s.top_logprobs > kMaxTopLogprobs) {
     return reporter.Fail(FOVEA_E_OPTION, "too many top log-probabilities", kMaxTopLogprobs, s.top_logprobs);
   }
@@ -104,8 +102,8 @@ uint32_t Sampler::DrawOfAll(double number) const {
   return last;
 }
 
-// In the order of their weights, of which only as many are sorted as are looked at: top_k keeps those that are as likely
-// as the last of them, too; then come top_p, of what these sum up to, and min_p.
+// In the order of their weights, of which only as many are sorted as are looked at: top_k keeps those that are as
+// likely as the last of them, too; then come top_p, of what these sum up to, and min_p.
 uint32_t Sampler::DrawOfLikely(double number) const {
   const LessLikely less{work_};
   uint32_t count = 0, sorted = 0;

@@ -34,11 +34,11 @@ class Sampler {
   };
   uint32_t Choose(const Text& text) const;
 
-  // The log-probability of a token by the scores as they are, of `top_count` tokens the most likely ones, too.
+  // The log-probability of a token by the scores as they are; and the top_logprobs likeliest tokens with theirs.
   float LogProbability(const float* scores, uint32_t token, int32_t* top_tokens, float* top) const;
 
   const fovea_sampling& options() const { return options_; }
-  bool penalizes() const { return (penalty() != 1) || options_.presence_penalty != 0; }
+  bool penalizes() const { return penalty() != 1 || options_.presence_penalty != 0; }
   bool logprobs() const { return options_.logprobs != 0 || options_.top_logprobs != 0; }
 
  private:

@@ -173,7 +173,7 @@ struct OpDef {
   Share share;
   bool together;  // can be done by a Team
 
-  // Puts its struct, which begins as `op`, at `memory` (64-aligned, see OpBytes), or refuses what does not fit
+  // Puts its struct, which begins as `op`, at `memory` (64-aligned), or refuses what does not fit
   // together; counts of operands and attributes, and what they refer to, are known to be right.
   Status (*lower)(const OpView&, const Op& op, void* memory, Reporter&);
   Status (*run)(const Op&, const OpRun&);
