@@ -3,6 +3,7 @@
 #define FOVEA_FOVEA_H_
 
 #include "fovea/attention.h"
+#include "fovea/cache.h"
 #include "fovea/generate.h"
 #include "fovea/memory.h"
 #include "fovea/model.h"

@@ -10,14 +10,19 @@
  *   fovea_generate_size -> memory -> fovea_generate_init
  *   for each batch: fovea_generate_start, then fovea_generate_next until `left` is 0
  *
+ * A decoder that keeps texts (fovea/cache.h) reads any number of new tokens of each text: the token's space is a child of
+ * that of the scores. Each text may then begin with a prompt (fovea_generate_prompts), which is taken in at once, or in
+ * pieces if the session's limit of rows is less; texts that ended take no part in further steps. Text i of the batch is
+ * text i of the session.
+ *
  * What a decoder's values are called and which tokens mean what stands in the metadata of the blob; options come first.
  *
  *   generate.encode        the encoder's program, "encode" where absent; for callers, the library does not read it
  *   generate.decode        the decoder's program, "decode" where absent; likewise
- *   generate.token         the decoder's input that takes the last token of each text
+ *   generate.token         the decoder's input that takes the last token of each text, or its new ones
  *   generate.scores        the decoder's output with a score for each token
  *   generate.link.<input>  the encoder's output that this input of the decoder reads, or begins with if it is carried
- *   generate.start         the token that stands before the first one
+ *   generate.start         the token that stands before the first one; may be absent where texts begin with prompts
  *   generate.stop_ids      tokens that end a text, with spaces between them, at most 256; none where absent
  *   generate.max_tokens    the most tokens of a text; any number where absent or 0
  *
@@ -79,7 +84,7 @@ typedef struct fovea_generate_options {
   const fovea_session* encode; /* Required if the metadata has links of an input of the decoder. */
   const char* token;
   const char* scores;      /* An output or kept value in the space of the token. */
-  const int32_t* start;    /* One token. */
+  const int32_t* start;    /* One token, for texts without a prompt. */
   const int32_t* stop_ids; /* stop_id_count tokens, at most 256. */
   uint32_t stop_id_count;
   uint32_t max_tokens;
@@ -118,6 +123,18 @@ FOVEA_API fovea_status fovea_generate_start(fovea_generator* generator, fovea_er
 FOVEA_API fovea_status fovea_generate_sequences(fovea_generator* generator, const uint64_t* numbers, uint32_t count,
                                                 fovea_error* error);
 
+/* What each text begins with in place of the start token: lengths[i] tokens, at least 1, of text i, the texts' one after
+ * the other in `tokens`. `keep` 0: texts that the session keeps are emptied first; 1: they go on, so that `tokens` are
+ * those that are new since the last run: a chat's next turn, or after a prefix that was forked or restored. Before the
+ * first step; both arrays must stay as they are until the first fovea_generate_next, which takes the prompts in, has
+ * succeeded. If it fails and is made again it goes on where it stopped. Statuses: FOVEA_E_HANDLE, FOVEA_E_NULL;
+ * FOVEA_E_ORDER (not started, or a step has been made); FOVEA_E_OPTION (the decoder keeps no texts); FOVEA_E_LENGTH (an
+ * empty prompt, or another number of texts than the encoder gave: expected); FOVEA_E_SEGMENTS (more texts than the
+ * session has); FOVEA_E_ID (byte: which of `tokens`). */
+FOVEA_API fovea_status fovea_generate_prompts(fovea_generator* generator, const int32_t* tokens,
+                                              const uint32_t* lengths, uint32_t count, uint32_t keep,
+                                              fovea_error* error);
+
 /* What a step gave. Arrays have an entry for each text and are valid until the next call. Set struct_size. */
 typedef struct fovea_generated {
   size_t struct_size;
@@ -134,9 +151,10 @@ typedef struct fovea_generated {
   uint32_t top_count;        /* fovea_sampling.top_logprobs */
 } fovea_generated;
 
-/* Makes one step for all texts: feeds each its last token, runs the decoder and chooses a token as the sampling says.
+/* Makes one step for all texts: feeds each its last token (or, first, its prompt), runs the decoder and chooses a token as the sampling says.
  * `forced` (NULL: none) has an entry for each text: a token to take instead of the chosen one, -1 to choose. Texts that
- * ended take part in the run, as the decoder makes its step for all, but get no more tokens. `generated` may be NULL. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE; FOVEA_E_ORDER (not started,
+ * ended take part in the run where the decoder keeps no texts, but get no more tokens. A text also ends when the
+ * session has no room for its next row. `generated` may be NULL. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE; FOVEA_E_ORDER (not started,
  * all texts have ended, or the decoder got other segments since the start); FOVEA_E_ID (a forced token is none, byte:
  * whose); what fovea_session_run returns. A call that fails changes nothing and may be made again. */
 FOVEA_API fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced,

@@ -98,6 +98,9 @@ typedef struct fovea_space_info {
   uint32_t is_input;
   /* Longest segment that the model has (position tables, segments of one length); FOVEA_NONE: any. */
   uint32_t max_segment_rows;
+  /* 1: its rows are those of texts, kept from run to run (fovea/cache.h); a session needs a limit for it. */
+  uint32_t is_cached;
+  uint32_t window; /* is_cached: so many past rows of a text are seen at most; 0: all. */
 } fovea_space_info;
 FOVEA_API fovea_status fovea_model_space(const fovea_model* model, uint32_t space, fovea_space_info* info);
 

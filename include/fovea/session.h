@@ -2,7 +2,7 @@
  *
  * A session is one program of a model with limits (how many rows at most), placed in three blocks of memory:
  *   fixed    plan and operators; must not move
- *   state    carried values, which a session remembers from run to run; empty for programs without them
+ *   state    what a session remembers from run to run: carried values, and cached texts (fovea/cache.h); may be empty
  *   scratch  inputs, outputs and working memory; sessions that are never used at the same time may share one block:
  *            then one session's inputs and outputs last only until another one of them is touched
  *
@@ -25,7 +25,8 @@ extern "C" {
 
 typedef struct fovea_session fovea_session;
 
-/* The most rows that will ever be bound at a time in one input space. This struct never changes. */
+/* The most rows that will ever be bound at a time in one input space; of a cached space (fovea_space_info.is_cached)
+ * those that all texts have together, and `segment_rows` the longest text. This struct never changes. */
 typedef struct fovea_limit {
   uint32_t space;
   uint32_t rows;         /* In all segments together, at least 1. */
@@ -50,9 +51,13 @@ typedef struct fovea_session_options {
   void* runner_context;
   fovea_barrier barrier;   /* Beside a runner whose tasks run at the same time; NULL: it is called per stage. */
   uint64_t (*clock)(void); /* If given, ticks are summed per step (fovea_session_step_ticks). Called by workers. */
-  uint64_t rows;           /* The limit of every input space that has a parent and is not in `limits`; 0: none. */
-  const uint32_t* linked;  /* Inputs that fovea_session_link will give: they have no memory of their own. */
+  uint64_t rows;          /* The limit of every input or cached space with a parent that is not in `limits`; 0: none. */
+  const uint32_t* linked; /* Inputs that fovea_session_link will give: they have no memory of their own. */
   uint32_t linked_count;
+  /* Of programs that keep texts, see fovea/cache.h. */
+  uint32_t cached_texts;      /* How many; 0: as many as there can be segments in a run. At most 2^20. */
+  uint32_t rewind_rows;       /* So many of a text's last rows can be taken back where a window drops others. */
+  const uint32_t* cache_type; /* Rows are kept as this FOVEA_TYPE_F32, F16, BF16 or I8; NULL: as the program says. */
 } fovea_session_options;
 
 /* Three blocks, each with an alignment of 64 bytes. A size of 0 needs no memory. Set struct_size. */
@@ -137,7 +142,8 @@ FOVEA_API fovea_status fovea_session_input(fovea_session* session, uint32_t valu
 FOVEA_API fovea_status fovea_session_link(fovea_session* session, uint32_t input, const fovea_session* from,
                                           uint32_t output, fovea_error* error);
 
-/* Makes all carried inputs zeros, as they were after init. FOVEA_E_ORDER while a run is in progress. */
+/* Makes all carried inputs zeros and all cached texts empty, as they were after init. FOVEA_E_ORDER while a run is in
+ * progress. */
 FOVEA_API fovea_status fovea_session_reset(fovea_session* session, fovea_error* error);
 
 /* Carried inputs as bytes: to go on later, in another place, or twice from one point (save one session, restore
@@ -210,6 +216,8 @@ typedef struct fovea_session_info {
   uint64_t tap_bytes;      /* scratch: attention weights kept by taps */
   uint64_t worker_bytes;   /* scratch: tiles of all workers */
   uint64_t state_bytes;    /* state: carried values, twice, as a run reads one and writes the other */
+  uint64_t cache_bytes;    /* state: rows of cached texts, and where they lie */
+  uint32_t cached_texts;
 } fovea_session_info;
 FOVEA_API fovea_status fovea_session_get_info(const fovea_session* session, fovea_session_info* info);
 

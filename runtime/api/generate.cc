@@ -106,6 +106,13 @@ fovea_status fovea_generate_start(fovea_generator* generator, fovea_error* error
   return StartGenerator(generator->generator, reporter).code;
 }
 
+fovea_status fovea_generate_prompts(fovea_generator* generator, const int32_t* tokens, const uint32_t* lengths,
+                                    uint32_t count, uint32_t keep, fovea_error* error) {
+  Reporter reporter(error);
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
+  return TakePrompts(generator->generator, tokens, lengths, count, keep != 0, reporter).code;
+}
+
 fovea_status fovea_generate_sequences(fovea_generator* generator, const uint64_t* numbers, uint32_t count,
                                       fovea_error* error) {
   Reporter reporter(error);

@@ -65,6 +65,8 @@ fovea_status fovea_model_space(const fovea_model* model, uint32_t space, fovea_s
   values.parent = s.parent;
   values.is_input = s.kind == SpaceKind::kInput ? 1 : 0;
   values.max_segment_rows = model->model.max_segment_rows[space];
+  values.is_cached = s.kind == SpaceKind::kCached ? 1 : 0;
+  values.window = values.is_cached != 0 ? s.extra : 0;
   return WriteStruct(values, info);
 }
 

@@ -13,7 +13,8 @@ void SpellOutLimits(const Blob& blob, fovea_session_options* options, fovea_limi
   for (; count < options->limit_count; ++count) limits[count] = options->limits[count];
   for (uint32_t space = 0; space < blob.spaces.count; ++space) {
     const SpaceRecord& record = blob.spaces[space];
-    if (record.kind != SpaceKind::kInput || record.parent == kBlobNone) continue;
+    const bool input = record.kind == SpaceKind::kInput && record.parent != kBlobNone;
+    if (!input && record.kind != SpaceKind::kCached) continue;
     bool given = false;
     for (uint32_t i = 0; i < options->limit_count; ++i) given = given || limits[i].space == space;
     if (!given) limits[count++] = {space, rows, 0};
@@ -208,7 +209,7 @@ fovea_status fovea_session_link(fovea_session* session, uint32_t input, const fo
 fovea_status fovea_session_reset(fovea_session* session, fovea_error* error) {
   Reporter reporter(error);
   const Status live = CheckSession(session, reporter);
-  return live.ok() ? ResetCarried(*session->session, reporter).code : live.code;
+  return live.ok() ? ResetSession(*session->session, reporter).code : live.code;
 }
 
 fovea_status fovea_session_saved_size(const fovea_session* session, uint64_t* size, fovea_error* error) {

@@ -88,6 +88,16 @@ struct Segments {
   uint32_t length(uint32_t i) const { return offsets[i + 1] - offsets[i]; }
 };
 
+// Rows of a segment that are kept from run to run lie in pages of kPageRows. A table says which: page n of the text that
+// segment i belongs to is tables[texts[i] * table_size + (n & (table_size - 1))], counted from the rows' first one on.
+struct KeyPages {
+  const uint32_t* tables;
+  const uint32_t* texts;
+  uint32_t table_size;  // a power of 2
+
+  const uint32_t* TableOf(uint32_t segment) const { return tables + size_t{texts[segment]} * table_size; }
+};
+
 // Rows of heads in the caller's memory. Strides in bytes: from a row to the next, from a head to the next, from a
 // segment's first row to the next one's, or 0 where the rows of all segments follow each other.
 template <typename T>
@@ -135,6 +145,7 @@ struct AttentionCall {
   HeadRows v;                   // row 0 of the key space; [kv_heads, d_v]
   DType key_type;               // of k and v: kF32, kF16, kBf16 or kI8
   HeadRows k_scales, v_scales;  // kI8: one f32 for each row and head
+  const KeyPages* key_pages;    // where keys, values and their scales lie; null: as offsets and strides say
   HeadMatrix<void> out;         // as q; f32 [heads, d_v]; must not overlap q
   HeadRows key_bias;     // row 0 of the key space; f32 [heads, or 1 with a head stride of 0], added to scores; or null
   PairBias pair_bias;    // by query row of the space

@@ -92,21 +92,27 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   const Pattern& pattern = spec_.pattern;
   const uint32_t kv_head = first_head / group_;
   head_ = first_head;
-  const auto first_of = [&](const HeadRows& rows, uint32_t of_head) {
-    return At<const uint8_t>(rows.data, rows.RowOffset(piece.segment, 0, piece.key_row) + of_head * rows.head_stride);
+  const KeyPages* pages = call_.key_pages;
+  const auto first_of = [&](const HeadRows& rows, uint32_t of_head, bool in_pages = false) {
+    const size_t first = in_pages ? 0 : rows.RowOffset(piece.segment, 0, piece.key_row);
+    return At<const uint8_t>(rows.data, first + of_head * rows.head_stride);
   };
-  source_ = {first_of(call_.k, kv_head),
-             first_of(call_.v, kv_head),
+  const auto kept = [&](const HeadRows& rows) { return first_of(rows, kv_head, pages != nullptr); };
+  source_ = {kept(call_.k),
+             kept(call_.v),
              call_.k.row_stride,
              call_.v.row_stride,
              nullptr,
              nullptr,
              0,
              0,
-             call_.key_type};
+             call_.key_type,
+             nullptr,
+             0};
+  if (pages != nullptr) source_.pages = pages->TableOf(piece.segment), source_.page_mask = pages->table_size - 1;
   if (call_.key_type == DType::kI8) {
-    source_.k_scales = reinterpret_cast<const float*>(first_of(call_.k_scales, kv_head));
-    source_.v_scales = reinterpret_cast<const float*>(first_of(call_.v_scales, kv_head));
+    source_.k_scales = reinterpret_cast<const float*>(kept(call_.k_scales));
+    source_.v_scales = reinterpret_cast<const float*>(kept(call_.v_scales));
     source_.k_scale_stride = call_.k_scales.row_stride / sizeof(float);
     source_.v_scale_stride = call_.v_scales.row_stride / sizeof(float);
   }

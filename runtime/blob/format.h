@@ -55,7 +55,8 @@ struct MetadataRecord {
 };
 
 constexpr bool SpaceHasSource(SpaceKind kind) {
-  return kind == SpaceKind::kExtended || kind == SpaceKind::kSelected || kind == SpaceKind::kStrided;
+  return kind == SpaceKind::kExtended || kind == SpaceKind::kSelected || kind == SpaceKind::kStrided ||
+         kind == SpaceKind::kCached;
 }
 struct SpaceRecord {
   uint32_t name;    // string

@@ -40,13 +40,13 @@ void AskAllowed(const Generator& g) {
 
 // The token of a text that has not ended, and what is told of it.
 void TakeToken(Generator& g, uint32_t i, const float* scores, int32_t forced) {
-  uint32_t* seen = BitsOf(g.seen, g, i);
-  const uint32_t token = forced != kNoToken
-                             ? static_cast<uint32_t>(forced)
-                             : g.sampler.Choose({scores, seen, BitsOf(g.allowed, g, i), g.sequences[i], g.steps});
+  const uint32_t token =
+      forced != kNoToken
+          ? static_cast<uint32_t>(forced)
+          : g.sampler.Choose({scores, BitsOf(g.seen, g, i), BitsOf(g.allowed, g, i), g.sequences[i], g.steps});
   g.last[i] = g.tokens[i] = static_cast<int32_t>(token);
   g.best[i] = scores[token];
-  if (seen != nullptr) SetBit(seen, token);
+  MarkSeen(g, i, g.tokens[i]);
   if (!g.sampler.logprobs()) return;
   const size_t top = size_t{i} * g.sampler.options().top_logprobs;
   g.logprobs[i] = g.sampler.LogProbability(scores, token, g.top_tokens + top, g.top_logprobs + top);
@@ -95,6 +95,10 @@ Status PlaceGenerator(const fovea_generate_options& options, Session* decode, co
   g.best = arena.Take<float>(max_texts);
   g.ended = arena.Take<uint8_t>(max_texts);
   g.sequences = arena.Take<uint64_t>(max_texts);
+  if (g.keeps_texts()) {
+    g.taken = arena.Take<uint32_t>(max_texts);
+    g.lengths = arena.Take<uint32_t>(max_texts);
+  }
   FOVEA_TRY(PlaceSampling(options.sampling, max_texts, arena, reporter, &g));
   *generator = g;
   return kOk;
@@ -102,24 +106,33 @@ Status PlaceGenerator(const fovea_generate_options& options, Session* decode, co
 
 Status StartGenerator(Generator& g, Reporter& reporter) {
   g.started = false;
-  FOVEA_TRY(ResetCarried(*g.decode, reporter));
+  FOVEA_TRY(ForgetCarried(*g.decode, reporter));
   for (uint32_t i = 0; i < g.link_count; ++i) {
     FOVEA_TRY(LinkInput(*g.decode, g.links[i].input, *g.encode, g.links[i].output, reporter));
   }
-  if (!g.decode->spaces[g.space()].bound) return reporter.Fail(FOVEA_E_ORDER, "the decoder has no texts yet");
-  g.texts = g.left = g.decode->space_rows[g.space()].rows;
+  const bool bound = g.decode->spaces[g.space()].bound;
+  if (!bound && !g.keeps_texts()) return reporter.Fail(FOVEA_E_ORDER, "the decoder has no texts yet");
   g.steps = 0;
+  g.prompts = nullptr;
+  g.keeps = false;
+  BeginTexts(g, bound ? g.decode->space_rows[g.space()].rows : 0);
   std::fill_n(g.last, g.texts, g.start);
-  memset(g.ended, 0, g.texts);
-  for (uint32_t i = 0; i < g.texts; ++i) g.sequences[i] = i;
-  const auto start = static_cast<uint32_t>(g.start);
-  for (uint32_t i = 0; i < g.texts && g.seen != nullptr; ++i) {
-    uint32_t* seen = BitsOf(g.seen, g, i);
-    memset(seen, 0, TokenWords(g.token_count()) * sizeof(uint32_t));
-    if (start < g.token_count()) SetBit(seen, start);
-  }
+  for (uint32_t i = 0; i < g.texts; ++i) MarkSeen(g, i, g.start);
   g.started = true;
   return kOk;
+}
+
+void BeginTexts(Generator& g, uint32_t texts) {
+  g.texts = g.left = texts;
+  memset(g.ended, 0, texts);
+  for (uint32_t i = 0; i < texts; ++i) g.sequences[i] = i;
+  if (g.seen != nullptr) memset(g.seen, 0, size_t{texts} * TokenWords(g.token_count()) * sizeof(uint32_t));
+  if (g.keeps_texts()) memset(g.taken, 0, texts * sizeof(uint32_t));
+}
+
+void MarkSeen(Generator& g, uint32_t text, int32_t token) {
+  if (g.seen == nullptr || token < 0 || static_cast<uint32_t>(token) >= g.token_count()) return;
+  SetBit(BitsOf(g.seen, g, text), static_cast<uint32_t>(token));
 }
 
 Status NumberTexts(Generator& g, const uint64_t* numbers, uint32_t count, Reporter& reporter) {
@@ -134,8 +147,10 @@ Status NumberTexts(Generator& g, const uint64_t* numbers, uint32_t count, Report
 Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
   Session& decode = *g.decode;
   if (!g.started) return reporter.Fail(FOVEA_E_ORDER, "generation has not started");
-  if (g.left == 0) return reporter.Fail(FOVEA_E_ORDER, "all texts have ended");
-  if (decode.space_rows[g.space()].rows != g.texts) {
+  if (g.left == 0) {
+    return reporter.Fail(FOVEA_E_ORDER, g.texts == 0 ? "the decoder has no texts yet" : "all texts have ended");
+  }
+  if (!g.keeps_texts() && decode.space_rows[g.space()].rows != g.texts) {
     return reporter.Fail(FOVEA_E_ORDER, "the decoder got other texts since the start", g.texts,
                          decode.space_rows[g.space()].rows);
   }
@@ -143,10 +158,7 @@ Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
     if (forced[i] != kNoToken && g.ended[i] == 0) FOVEA_TRY(CheckForced(g, forced[i], i, reporter));
   }
   AskAllowed(g);
-  if (g.texts != 0) memcpy(decode.values[g.token], g.last, g.texts * sizeof(int32_t));
-  FOVEA_TRY(BeginRun(decode, reporter));
-  uint32_t left = 0;
-  FOVEA_TRY(AdvanceRun(decode, UINT32_MAX, &left, reporter));
+  FOVEA_TRY(Feed(g, reporter));
 
   const auto* scores = reinterpret_cast<const float*>(FinishedRows(decode, g.scores));
   const bool is_last = g.steps + 1 == g.max_tokens;
@@ -156,7 +168,8 @@ Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
       continue;
     }
     TakeToken(g, i, scores + size_t{i} * g.token_count(), forced == nullptr ? kNoToken : forced[i]);
-    if (!is_last && !IsStop(g, g.tokens[i])) continue;
+    const bool full = g.keeps_texts() && decode.cache.rows[i] >= decode.cache.max_rows;
+    if (!is_last && !full && !IsStop(g, g.tokens[i])) continue;
     g.ended[i] = 1;
     --g.left;
   }

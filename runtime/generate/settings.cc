@@ -64,8 +64,11 @@ class Reader {
     if (!input || DType(in.type) != DType::kI32 || in.width != 1) {
       return Fail(token, FOVEA_E_OPTION, "the token is no i32 input of width 1 that the caller writes", 1, in.width);
     }
-    if (!IsReadable(decode, g_->scores) || DType(out.type) != DType::kF32 || out.space != in.space) {
-      return Fail(scores, FOVEA_E_OPTION, "the scores are no f32 output in the token's space", in.space, out.space);
+    // Of texts that are kept any number of new tokens are read.
+    const bool keeps = decode.cache.source == in.space && blob_.spaces[in.space].parent == out.space;
+    if (!IsReadable(decode, g_->scores) || DType(out.type) != DType::kF32 || (out.space != in.space && !keeps)) {
+      return Fail(scores, FOVEA_E_OPTION, "the scores are no f32 output in the token's space or that of its texts",
+                  in.space, out.space);
     }
     if (IdLimit() != 0 && out.width > IdLimit()) {
       return Fail(scores, FOVEA_E_OPTION, "there are more scores than rows in the token's table", IdLimit(), out.width);
@@ -97,6 +100,10 @@ class Reader {
       g_->start = *options_.start;
     } else {
       start = Find(nullptr, "generate.start");
+      if (start.text == nullptr && g_->keeps_texts()) {
+        g_->start = -1;  // texts begin with prompts
+        return kOk;
+      }
       if (start.text == nullptr) {
         return reporter_.Fail(FOVEA_E_NAME, "neither options nor metadata have a first token");
       }

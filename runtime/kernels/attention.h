@@ -20,17 +20,29 @@ inline constexpr uint32_t kAttentionGroup = 12;      // rows whose scores are he
 inline constexpr uint32_t kAttentionKeyStep = 64;    // keys per block are a multiple of it ...
 inline constexpr uint32_t kAttentionMaxBlock = 256;  // ... and at most this many
 
+// Rows of keys and values that are kept from run to run lie in pages of so many; a vector of keys is in one page.
+inline constexpr uint32_t kPageRows = 32;
+static_assert(kPageRows % kAttentionLanes == 0 && kAttentionKeyStep % kPageRows == 0, "");
+
 inline constexpr uint32_t kMostI8Depth = 1u << 16;  // d_k of int8 products, so that an int32 holds the sum
 
-// Keys and values of one head of one segment: position p stands at k + p * k_stride (bytes).
+// Keys and values of one head of one segment: position p stands at k + Row(p) * k_stride (bytes).
 struct KeySource {
   const uint8_t* k;
   const uint8_t* v;
   size_t k_stride, v_stride;
-  const float* k_scales;  // kI8: of position p at p * k_scale_stride
+  const float* k_scales;  // kI8: of position p at Row(p) * k_scale_stride
   const float* v_scales;
   size_t k_scale_stride, v_scale_stride;
   DType type;  // kF32, kF16, kBf16 or kI8
+  // Where rows lie in pages: entry (p / kPageRows) & page_mask is the page of position p; null: rows are neighbours.
+  const uint32_t* pages;
+  uint32_t page_mask;
+
+  size_t Row(size_t position) const {
+    if (pages == nullptr) return position;
+    return size_t{pages[(position / kPageRows) & page_mask]} * kPageRows + position % kPageRows;
+  }
 };
 
 // The top-k keys of a row so far: higher scores first, then lower positions. The arrays have room for `capacity`

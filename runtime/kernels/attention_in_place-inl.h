@@ -30,9 +30,12 @@ constexpr size_t kScoreStride = kAttentionMaxBlock + kAttentionLanes;
 constexpr size_t kFetchAhead = 64;
 HWY_INLINE void Fetch(const uint8_t* line) { __builtin_prefetch(line, 0, 2); }
 
-// Bytes from the rows of `count` keys, from `key` on, to those that are fetched meanwhile; 0: none are.
+// Bytes from the rows of `count` keys, from `key` on, to those that are fetched meanwhile; 0: none are. In pages all of
+// them are as far from theirs, unless keys are apart: then what is fetched may be of no use.
 HWY_INLINE size_t BytesAhead(const AttentionTile& tile, size_t key, size_t count, size_t stride) {
-  return key + count + kFetchAhead <= tile.existing ? kFetchAhead * tile.step * stride : 0;
+  if (key + count + kFetchAhead > tile.existing) return 0;
+  const size_t position = tile.Position(static_cast<uint32_t>(key)), ahead = kFetchAhead * tile.step;
+  return (tile.source->Row(position + ahead) - tile.source->Row(position)) * stride;
 }
 
 // ---- Keys
@@ -115,7 +118,7 @@ struct ValueRows {
       : count(HWY_MIN(kMost, end - key)), ahead(BytesAhead(tile, key, count, tile.source->v_stride)) {
     for (size_t i = 0; i < count; ++i) {
       const size_t position = tile.Position(static_cast<uint32_t>(key + i));
-      rows[i] = tile.source->v + position * tile.source->v_stride;
+      rows[i] = tile.source->v + tile.source->Row(position) * tile.source->v_stride;
       scales[i] = ValueRowScale(*tile.source, position);
     }
   }

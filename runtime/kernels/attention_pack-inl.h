@@ -60,20 +60,20 @@ HWY_INLINE const float* Widened(DType type, const uint8_t* row, float scale, siz
 }
 
 HWY_INLINE float KeyRowScale(const KeySource& source, size_t position) {
-  return source.type == DType::kI8 ? source.k_scales[position * source.k_scale_stride] : 1.0f;
+  return source.type == DType::kI8 ? source.k_scales[source.Row(position) * source.k_scale_stride] : 1.0f;
 }
 HWY_INLINE float ValueRowScale(const KeySource& source, size_t position) {
-  return source.type == DType::kI8 ? source.v_scales[position * source.v_scale_stride] : 1.0f;
+  return source.type == DType::kI8 ? source.v_scales[source.Row(position) * source.v_scale_stride] : 1.0f;
 }
 
 // The key at `position`, through row `lane` of the scratch for widened rows; likewise the value.
 HWY_INLINE const float* KeyRow(const AttentionTile& tile, const KeySource& source, size_t position, size_t lane = 0) {
-  return Widened(source.type, source.k + position * source.k_stride, KeyRowScale(source, position), tile.d_k,
-                 tile.widened + lane * tile.d_k);
+  return Widened(source.type, source.k + source.Row(position) * source.k_stride, KeyRowScale(source, position),
+                 tile.d_k, tile.widened + lane * tile.d_k);
 }
 HWY_INLINE const float* ValueRow(const AttentionTile& tile, const KeySource& source, size_t position, size_t lane = 0) {
-  return Widened(source.type, source.v + position * source.v_stride, ValueRowScale(source, position), tile.d_v,
-                 tile.widened + lane * tile.d_v);
+  return Widened(source.type, source.v + source.Row(position) * source.v_stride, ValueRowScale(source, position),
+                 tile.d_v, tile.widened + lane * tile.d_v);
 }
 
 // ---- A block
@@ -82,7 +82,8 @@ HWY_INLINE const float* ValueRow(const AttentionTile& tile, const KeySource& sou
 HWY_INLINE void FindKeys(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, size_t count,
                          const uint8_t** rows) {
   for (size_t lane = 0; lane < count; ++lane) {
-    rows[lane] = source.k + tile.Position(static_cast<uint32_t>(HWY_MIN(key + lane, end - 1))) * source.k_stride;
+    const uint32_t position = tile.Position(static_cast<uint32_t>(HWY_MIN(key + lane, end - 1)));
+    rows[lane] = source.k + source.Row(position) * source.k_stride;
   }
 }
 

@@ -125,7 +125,7 @@ HWY_INLINE void PackKeyWords(const AttentionTile& tile, const KeySource& source,
     if (source.type == stored) {
       const size_t whole = tile.d_k / PerWord(tile);
       memset(words + whole, 0, (stride - whole) * sizeof(float));
-      memcpy(words, source.k + position * source.k_stride, tile.d_k * 4 / PerWord(tile));
+      memcpy(words, source.k + source.Row(position) * source.k_stride, tile.d_k * 4 / PerWord(tile));
       tile.key_factors[key + lane] = KeyRowScale(source, position);
     } else {
       NarrowRow(tile, KeyRow(tile, source, position), words, &tile.key_factors[key + lane]);
@@ -232,11 +232,13 @@ HWY_INLINE void FetchAhead(const AttentionTile& tile, const KeySource& source, s
   if (tile.index != nullptr && key + kAhead + kLanes > end) return;
   for (size_t i = key + kAhead; i < key + kAhead + kLanes; ++i) {
     const size_t position = tile.Position(static_cast<uint32_t>(i));
-    for (size_t byte = 0; byte < key_bytes; byte += 64) hwy::Prefetch(source.k + position * source.k_stride + byte);
+    for (size_t byte = 0; byte < key_bytes; byte += 64)
+      hwy::Prefetch(source.k + source.Row(position) * source.k_stride + byte);
   }
   for (size_t i = key; i < key + kLanes; ++i) {
     const size_t position = tile.Position(static_cast<uint32_t>(i));
-    for (size_t byte = 0; byte < value_bytes; byte += 64) hwy::Prefetch(source.v + position * source.v_stride + byte);
+    for (size_t byte = 0; byte < value_bytes; byte += 64)
+      hwy::Prefetch(source.v + source.Row(position) * source.v_stride + byte);
   }
 }
 

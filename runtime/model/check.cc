@@ -38,6 +38,7 @@ Status CheckSpaceKind(const Blob& blob, uint32_t i, Reporter& reporter) {
       if (space.parent == kBlobNone) return reporter.Fail(FOVEA_E_RECORD, "a space of fixed segments has a parent", i);
       break;
     case SpaceKind::kSelected:
+    case SpaceKind::kCached:
       least_extra = 0;
       break;
     case SpaceKind::kStrided:
@@ -50,6 +51,9 @@ Status CheckSpaceKind(const Blob& blob, uint32_t i, Reporter& reporter) {
   }
   if (SpaceHasSource(space.kind) && (space.source >= i || !SourceFits(blob, space))) {
     return reporter.Fail(FOVEA_E_RECORD, "a space's source must come before it and fit its parent", i, space.source);
+  }
+  if (space.kind == SpaceKind::kCached && blob.spaces[space.source].kind != SpaceKind::kInput) {
+    return reporter.Fail(FOVEA_E_RECORD, "a cached space keeps the rows of an input space", i, space.source);
   }
   if (space.extra < least_extra || space.extra > kMaxRecords) {
     return reporter.Fail(FOVEA_E_RECORD, "a space's number of rows is out of range", kMaxRecords, space.extra);
@@ -69,6 +73,12 @@ Status CheckSpaces(const Blob& blob, Reporter& reporter) {
     }
     if (space.parent != kBlobNone && space.parent >= i) {
       return reporter.Fail(FOVEA_E_RECORD, "a space's parent must come before it", i, space.parent);
+    }
+    const bool below = space.parent != kBlobNone && blob.spaces[space.parent].kind == SpaceKind::kCached;
+    if (below ||
+        (SpaceHasSource(space.kind) && space.source < i && blob.spaces[space.source].kind == SpaceKind::kCached)) {
+      return reporter.Fail(FOVEA_E_RECORD, "no space follows from a cached one", i,
+                           below ? space.parent : space.source);
     }
     depth[i] = space.parent == kBlobNone ? 1 : depth[space.parent] + 1;
     if (depth[i] > kMaxSpaceDepth)
@@ -148,6 +158,7 @@ Status CheckCarried(const Blob& blob, const ProgramRecord& program, uint32_t inp
 Status CheckValues(const Blob& blob, const ProgramRecord& program, const uint64_t* selections, uint32_t* inputs,
                    Reporter& reporter) {
   *inputs = 0;
+  uint32_t cached_source = kBlobNone;
   for (uint32_t i = 0; i < program.value_count; ++i) {
     const ValueRecord& value = blob.values[program.first_value + i];
     reporter.tensor = i;
@@ -169,7 +180,17 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, const uint64_
     const DType type = DType(value.type);
     const bool cast = type == DType::kF16 || type == DType::kBf16 || type == DType::kI8;
     if (type != DType::kF32 && type != DType::kI32 && (is_input || !cast)) {
-      return reporter.Fail(FOVEA_E_SHAPE, "values are f32 or i32, what casts make f16, bf16 or int8", 0, value.type);
+      return reporter.Fail(FOVEA_E_SHAPE,
+                           "values are f32 or i32, or f16, bf16 or int8 where an operation stores them so", 0,
+                           value.type);
+    }
+    const SpaceRecord& space = blob.spaces[value.space];
+    if (space.kind == SpaceKind::kCached) {
+      if (is_input) return reporter.Fail(FOVEA_E_SHAPE, "an input cannot have cached rows", 0, value.space);
+      if (cached_source == kBlobNone) cached_source = space.source;
+      if (space.source != cached_source) {
+        return reporter.Fail(FOVEA_E_TOO_COMPLEX, "a program keeps the rows of one space", cached_source, space.source);
+      }
     }
     if (is_input && selections[value.space] != 0) {
       return reporter.Fail(FOVEA_E_SHAPE, "an input cannot have rows that a run selects", 0, value.space);

@@ -78,6 +78,21 @@ Status CheckOrder(const Blob& blob, const ProgramRecord& program, uint32_t input
   return kOk;
 }
 
+// What is kept from run to run is written by `append` and read as keys and values.
+Status CheckCached(const OpView& view, const OpDef& def, Reporter& reporter) {
+  const auto cached = [](const SpaceRecord& space) { return space.kind == SpaceKind::kCached; };
+  if (cached(view.OutputSpace()) != def.appends) {
+    return reporter.Fail(FOVEA_E_SHAPE, "cached spaces have what is appended to them, and nothing else", def.appends,
+                         view.Output().space);
+  }
+  for (uint32_t i = 0; i < view.record->input_count; ++i) {
+    const bool may = def.reads_cached && (i == 1 || i == 2);
+    if (may || !cached(view.InputSpace(i))) continue;
+    return reporter.Fail(FOVEA_E_SHAPE, "only attention reads cached rows", 0, view.Input(i).space);
+  }
+  return kOk;
+}
+
 OpValue InputOf(const OpView& view, const OpDef& def, uint32_t i) {
   const ValueRecord& value = view.Input(i);
   const bool whole = i >= def.whole_begin && i < def.whole_end;
@@ -129,6 +144,7 @@ Status Lowerer::Lower(uint32_t i, Arena& arena, OpRoom* room, Reporter& reporter
                          view.Output().type);
   }
   FOVEA_TRY(CheckSelected(view, *def, reporter));
+  FOVEA_TRY(CheckCached(view, *def, reporter));
 
   const uint32_t inputs = record.input_count;
   const size_t inputs_at = InputsAt(*def, inputs);

@@ -177,6 +177,17 @@ void BoundSources(Model* model) {
   }
 }
 
+// A text is as long as its cached rows, and its positions are looked up in the source's tables.
+void BoundCached(Model* model) {
+  const Blob& blob = model->blob;
+  for (uint32_t i = 0; i < blob.spaces.count; ++i) {
+    const SpaceRecord& space = blob.spaces[i];
+    if (space.kind != SpaceKind::kCached) continue;
+    const uint32_t source = model->max_segment_rows[space.source];
+    if (source < model->max_segment_rows[i]) model->max_segment_rows[i] = source;
+  }
+}
+
 void LimitIds(uint32_t value, uint32_t most, Model* model) {
   uint32_t& limit = model->id_limits[value];
   if (limit == 0 || most < limit) limit = most;
@@ -198,6 +209,7 @@ void FillTables(Model* model) {
     }
   });
   BoundSources(model);
+  BoundCached(model);
 }
 
 }  // namespace

@@ -78,6 +78,14 @@ Status ReadFields(const OpView& op, Reporter& reporter, AttentionSpec* spec) {
     return reporter.Fail(FOVEA_E_OP, "sides of a window need the window pattern",
                          static_cast<uint32_t>(PatternKind::kWindow), static_cast<uint32_t>(kind));
   }
+  // Where new queries go on with a text whose keys are kept.
+  const SpaceRecord& keys = op.InputSpace(1);
+  const bool goes_on = keys.kind == SpaceKind::kCached && keys.source == op.Input(0).space;
+  if (goes_on && !op.Has(Attribute::kOrigin)) spec->positions.origin = Origin::kEnd;
+  if (goes_on && spec->positions.origin != Origin::kEnd) {
+    return reporter.Fail(FOVEA_E_OP, "queries over cached keys stand after the past ones",
+                         static_cast<uint32_t>(Origin::kEnd), static_cast<uint32_t>(spec->positions.origin));
+  }
   if (spec->positions.origin == Origin::kStarts) {
     return reporter.Fail(FOVEA_E_OP, "nothing in a program says where segments start");
   }
@@ -241,6 +249,23 @@ void LowerScore(const OpView& op, const AttentionSpec& spec, ScorePart* score) {
   table(kRelativeQueries, &relative.queries, &relative.queries_type);
 }
 
+// Keys that are kept in pages: what reads a key anywhere, or the last ones, does not go with them; nor does what looks
+// further back than they are kept.
+Status CheckCached(const OpView& op, const AttentionSpec& spec, Reporter& reporter) {
+  const SpaceRecord& space = op.InputSpace(1);
+  if (space.kind != SpaceKind::kCached) return kOk;
+  const Pattern& pattern = spec.pattern;
+  if (pattern.rounds > 0 || pattern.global_last > 0 || pattern.global_keys || op.Has(Attribute::kKeyBias)) {
+    return reporter.Fail(FOVEA_E_OP, "clusters, last rows, global keys and biases of keys do not go with cached keys");
+  }
+  if (space.extra == 0) return kOk;
+  const bool window = pattern.has_window && pattern.head_windows == nullptr && pattern.centers == Centers::kNone &&
+                      pattern.dilation == 1 && pattern.block == 1 && pattern.full_up_to == 0 &&
+                      pattern.global_first == 0 && pattern.layout == nullptr;
+  if (window && pattern.left <= space.extra) return kOk;
+  return reporter.Fail(FOVEA_E_OP, "queries look further back than their keys are kept", space.extra, pattern.left);
+}
+
 // Everything of the spec but its plain fields.
 void LowerSpec(const OpView& op, AttentionSpec* spec) {
   LowerPattern(op, spec->heads, &spec->pattern);
@@ -277,7 +302,9 @@ Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
   if (v.width % kv_heads != 0 || op->output.width != uint64_t{heads} * spec.d_v) {
     return reporter.Fail(FOVEA_E_SHAPE, "values and output have widths that do not fit", op->output.width, v.width);
   }
-  for (uint32_t i = 1; i < 3 && op->key_type == DType::kI8; ++i) FOVEA_TRY(CheckScales(view, i, kv_heads, reporter));
+  // A session may store kept rows as int8, whatever the program says.
+  const bool scaled = op->key_type == DType::kI8 || view.InputSpace(1).kind == SpaceKind::kCached;
+  for (uint32_t i = 1; i < 3 && scaled; ++i) FOVEA_TRY(CheckScales(view, i, kv_heads, reporter));
   return kOk;
 }
 
@@ -291,6 +318,7 @@ Status Lower(const OpView& view, Reporter& reporter, AttentionOp* op) {
   }
   FOVEA_TRY(CheckExtraInputs(view, *op, op->heads, reporter));
   LowerSpec(view, &op->spec);
+  FOVEA_TRY(CheckCached(view, op->spec, reporter));
   // A tile of neighbouring rows would see nearly all chunks of sorted keys.
   if (op->clusters != kBlobNone) op->unit = Unit::kHeads;
   return CheckAttentionSpec(op->spec, FOVEA_E_SHAPE, reporter);
@@ -309,12 +337,13 @@ SegmentLimit MostRows(const AttentionOp& op) {
 }
 
 // Heads of keys or values as they lie from `data` on, and their scales.
-void SetRows(const OpValue& value, const void* data, uint32_t heads, HeadRows* rows, HeadRows* scales) {
+void SetRows(const OpValue& value, DType type, const void* data, uint32_t heads, HeadRows* rows, HeadRows* scales) {
   const auto* bytes = static_cast<const uint8_t*>(data);
-  const bool scaled = value.type == DType::kI8;
-  if (scaled) *scales = {bytes, value.row_bytes, sizeof(float), 0};
-  *rows = {bytes + (scaled ? heads * sizeof(float) : 0), value.row_bytes,
-           static_cast<size_t>(RowBytes(value.type, value.width / heads)), 0};
+  const bool scaled = type == DType::kI8;
+  const size_t row_bytes = type == value.type ? value.row_bytes : ValueRowBytes(type, value.width, heads);
+  if (scaled) *scales = {bytes, row_bytes, sizeof(float), 0};
+  *rows = {bytes + (scaled ? heads * sizeof(float) : 0), row_bytes,
+           static_cast<size_t>(RowBytes(type, value.width / heads)), 0};
 }
 
 // The inputs after q, k and v.
@@ -356,9 +385,10 @@ Status Run(const AttentionOp& op, const OpRun& run) {
   call.tile_rows = run.tile_rows;
   const size_t before = op.unit == Unit::kHeads ? run.row_begin : 0;  // rows of inputs and output
   call.q = DenseHeads<const void>(run.Input(0) + before * spec.heads * spec.d_k, spec.heads, spec.d_k);
-  call.key_type = op.key_type;
-  SetRows(op.inputs[1], run.inputs[1], spec.kv_heads, &call.k, &call.k_scales);
-  SetRows(op.inputs[2], run.inputs[2], spec.kv_heads, &call.v, &call.v_scales);
+  call.key_type = run.TypeOf(op.keys());
+  call.key_pages = run.spaces[op.keys().space].pages;
+  SetRows(op.inputs[1], call.key_type, run.inputs[1], spec.kv_heads, &call.k, &call.k_scales);
+  SetRows(op.inputs[2], call.key_type, run.inputs[2], spec.kv_heads, &call.v, &call.v_scales);
   call.out = DenseHeads<void>(run.output + before * spec.heads * spec.d_v, spec.heads, spec.d_v);
   SetExtraInputs(op, run, &call);
   call.weights = run.weights;
@@ -393,6 +423,7 @@ extern const OpDef kAttentionOp = DefineOp<Lower, Run>()
                                       .Tensors(0, kTensors)
                                       .Attributes(kAttributes)
                                       .ReadsWhole(1)
+                                      .ReadsCached()
                                       .Shares(Share::kHeads)
                                       .Scratch<Scratch>()
                                       .Places<Place>(sizeof(AttentionLayout))

@@ -1,7 +1,7 @@
 // Rows of f32 as f16, bf16 or int8: keys and values of attention in less memory.
-#include <string.h>
+#include "runtime/ops/cast.h"
 
-#include "runtime/ops/op.h"
+#include <string.h>
 
 namespace fovea {
 namespace {
@@ -24,31 +24,37 @@ Status Lower(const OpView& view, Reporter& reporter, CastOp* op) {
 }
 
 Status Run(const CastOp& op, const OpRun& run) {
-  const CastKernels& cast = run.kernels->cast;
-  auto* out = reinterpret_cast<uint8_t*>(run.output);
-  switch (op.output.type) {
-    case DType::kF16:
-      cast.f16(run.Input(0), run.CountOf(op.output), reinterpret_cast<uint16_t*>(out));
-      break;
-    case DType::kBf16:
-      cast.bf16(run.Input(0), run.CountOf(op.output), reinterpret_cast<uint16_t*>(out));
-      break;
-    default: {
-      const size_t width = op.output.width, row_bytes = op.output.row_bytes;
-      const size_t scales = op.parts * sizeof(float);
-      for (size_t row = 0; row < run.rows(); ++row, out += row_bytes) {
-        cast.i8(run.Input(0) + row * width, op.parts, width / op.parts, reinterpret_cast<int8_t*>(out + scales),
-                reinterpret_cast<float*>(out));
-        memset(out + scales + width, 0, row_bytes - scales - width);
-      }
-    }
-  }
+  CastRows(run.kernels->cast, run.Input(0), run.rows(), {op.output.type, op.output.width, op.parts}, run.output);
   return kOk;
 }
 
 constexpr Attribute kAttributes[] = {Attribute::kType, Attribute::kHeads};
 
 }  // namespace
+
+void CastRows(const CastKernels& cast, const float* rows, size_t count, const StoredRows& as, void* to) {
+  const size_t width = as.width;
+  auto* out = static_cast<uint8_t*>(to);
+  switch (as.type) {
+    case DType::kF32:
+      memcpy(out, rows, count * width * sizeof(float));
+      break;
+    case DType::kF16:
+      cast.f16(rows, count * width, reinterpret_cast<uint16_t*>(out));
+      break;
+    case DType::kBf16:
+      cast.bf16(rows, count * width, reinterpret_cast<uint16_t*>(out));
+      break;
+    default: {
+      const size_t row_bytes = as.row_bytes(), scales = as.parts * sizeof(float);
+      for (size_t row = 0; row < count; ++row, out += row_bytes) {
+        cast.i8(rows + row * width, as.parts, width / as.parts, reinterpret_cast<int8_t*>(out + scales),
+                reinterpret_cast<float*>(out));
+        memset(out + scales + width, 0, row_bytes - scales - width);
+      }
+    }
+  }
+}
 
 extern const OpDef kCastOp = DefineOp<Lower, Run>().Inputs(1, 1).Attributes(kAttributes).Casts();
 

@@ -25,6 +25,10 @@ namespace fovea {
 struct SpaceRows {
   Segments segments;
   uint32_t rows;
+  const uint32_t* starts;  // position of each segment's first row, where it goes on with rows of former runs; null: 0
+  const KeyPages* pages;   // of a cached space: where its rows lie
+  // Of a cached space: the type that all of its values have in this session; kBlobNone: each as the program says.
+  uint32_t type = kBlobNone;
 };
 
 // The most that a space can hold in a session.
@@ -133,6 +137,11 @@ struct OpRun {
   const int32_t* Indices(uint32_t i) const { return static_cast<const int32_t*>(inputs[i]); }
   int32_t* indices_made() const { return reinterpret_cast<int32_t*>(output); }
   const Segments& SegmentsOf(const OpValue& value) const { return spaces[value.space].segments; }
+  // How rows of a value of a cached space are stored in this session.
+  DType TypeOf(const OpValue& value) const {
+    const uint32_t type = spaces[value.space].type;
+    return type == kBlobNone ? value.type : DType(type);
+  }
   size_t CountOf(const OpValue& value) const { return size_t{rows()} * value.width; }
 
   // Calls f(first, count) for the elements of an output in columns [column_begin, column_end): at once if that is all.
@@ -170,6 +179,8 @@ struct OpDef {
   bool casts;       // makes another type than `output`, as its attribute says
   bool keeps_type;  // makes what its first input is made of, whatever `output` says
   bool chooses;     // of unit kAll, and says which rows the output's space, a selected one, has in this run
+  bool appends;     // of unit kRows, of its input's space, and writes to a cached space, which no other operation does
+  bool reads_cached;  // keys and values, inputs 1 and 2, may lie in a cached space
   Share share;
   bool together;  // can be done by a Team
 
@@ -238,6 +249,16 @@ struct OpDef {
   constexpr OpDef Chooses() const {
     OpDef def = *this;
     def.chooses = true;
+    return def;
+  }
+  constexpr OpDef Appends() const {
+    OpDef def = *this;
+    def.appends = true;
+    return def;
+  }
+  constexpr OpDef ReadsCached() const {
+    OpDef def = *this;
+    def.reads_cached = true;
     return def;
   }
   constexpr OpDef Shares(Share way) const {
@@ -367,6 +388,16 @@ void ForEachSegmentPiece(const Segments& segments, uint32_t begin, uint32_t end,
     f(row, piece_end - row, row - segments.offsets[low], low);
     row = piece_end;
   }
+}
+
+// The same of the rows of a tile, with positions in the whole text: after those of former runs.
+template <typename F>
+void ForEachTextPiece(const OpRun& run, const OpValue& value, F f) {
+  const SpaceRows& rows = run.spaces[value.space];
+  ForEachSegmentPiece(rows.segments, run.row_begin, run.row_end,
+                      [&](uint32_t row, uint32_t count, uint32_t position, uint32_t segment) {
+                        f(row, count, position + (rows.starts == nullptr ? 0 : rows.starts[segment]), segment);
+                      });
 }
 
 }  // namespace fovea

@@ -20,12 +20,10 @@ Status Lower(const OpView& view, Reporter& reporter, PositionOp* op) {
 
 Status Run(const PositionOp& op, const OpRun& run) {
   const size_t width = op.output.width;
-  ForEachSegmentPiece(run.SegmentsOf(op.output), run.row_begin, run.row_end,
-                      [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
-                        const size_t at = size_t{row - run.row_begin} * width;
-                        run.kernels->elementwise.add(run.Input(0) + at, op.table + position * width, rows * width,
-                                                     run.output + at);
-                      });
+  ForEachTextPiece(run, op.output, [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
+    const size_t at = size_t{row - run.row_begin} * width;
+    run.kernels->elementwise.add(run.Input(0) + at, op.table + position * width, rows * width, run.output + at);
+  });
   return kOk;
 }
 

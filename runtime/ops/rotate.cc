@@ -31,15 +31,14 @@ Status Lower(const OpView& view, Reporter& reporter, RotateOp* op) {
 
 Status Run(const RotateOp& op, const OpRun& run) {
   const size_t width = op.output.width, dims = op.dims;
-  ForEachSegmentPiece(run.SegmentsOf(op.output), run.row_begin, run.row_end,
-                      [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
-                        for (uint32_t i = 0; i < rows; ++i) {
-                          const size_t at = size_t{row + i - run.row_begin} * width;
-                          const float* cos = op.table + size_t{position + i} * dims;
-                          run.kernels->rotary.rotate(run.Input(0) + at, op.parts, width / op.parts, dims, cos,
-                                                     cos + dims / 2, op.interleaved, run.output + at);
-                        }
-                      });
+  ForEachTextPiece(run, op.output, [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
+    for (uint32_t i = 0; i < rows; ++i) {
+      const size_t at = size_t{row + i - run.row_begin} * width;
+      const float* cos = op.table + size_t{position + i} * dims;
+      run.kernels->rotary.rotate(run.Input(0) + at, op.parts, width / op.parts, dims, cos, cos + dims / 2,
+                                 op.interleaved, run.output + at);
+    }
+  });
   return kOk;
 }
 

@@ -19,7 +19,7 @@ const AttributeRecord* OpView::Find(Attribute key) const {
 
 uint32_t OpView::OutputRowBytes() const {
   const ValueRecord& value = Output();
-  // Only casts make int8, and their heads divide the width. No overflow: widths are below 2^25.
+  // Only casts and appends make int8, and their heads divide the width. No overflow: widths are below 2^25.
   const uint32_t heads = DType(value.type) == DType::kI8 ? U32(Attribute::kHeads, 1) : 0;
   return static_cast<uint32_t>(ValueRowBytes(DType(value.type), value.width, heads));
 }
@@ -89,6 +89,7 @@ Status CheckFloats(const OpView& op, uint32_t i, uint32_t rows, uint32_t width, 
 uint32_t CertainRows(const Blob& blob, const SpaceRecord& space) {
   switch (space.kind) {
     case SpaceKind::kInput:
+    case SpaceKind::kCached:
       break;
     case SpaceKind::kFixed:
       return space.extra;

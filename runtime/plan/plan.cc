@@ -11,7 +11,7 @@ struct Life {
   bool crosses = false;     // used in a later phase, or by rows of other tiles
   bool read_whole = false;  // in last_phase other tiles may still read it
   bool output = false;
-  bool carries = false;  // has memory of its own
+  bool carries = false;  // has memory of its own: it is carried or appended to
 };
 
 class Planner {
@@ -115,7 +115,8 @@ class Planner {
     for (uint32_t i = 0; i < operations_; ++i) {
       const Op& op = Operation(i);
       const Unit unit = op.unit;
-      const uint32_t space = unit == Unit::kRows ? op.output.space : op.inputs[0].space;
+      const bool by_output = unit == Unit::kRows && !op.def->appends;
+      const uint32_t space = by_output ? op.output.space : op.inputs[0].space;
       uint32_t phase = plan_.phase_count;
       while (phase > 0 && !Joins(plan_.phases[phase - 1], unit, space, level_[i])) --phase;
       if (phase == 0) {
@@ -171,6 +172,7 @@ class Planner {
       own.begin = own.last_use = position;
       own.last_phase = plan_.phase_of[operation];
       own.output = Role(op) == ValueRole::kOutput;
+      own.carries = own.carries || op.def->appends;
       own.crosses = own.read_whole = op.unit != Unit::kRows;
       for (uint32_t k = 0; k < op.input_count; ++k) {
         const uint32_t value = op.inputs[k].index;

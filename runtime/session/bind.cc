@@ -10,7 +10,8 @@ void Bind(Session& session, uint32_t space, uint32_t count) {
   SpaceState& state = session.spaces[space];
   if (session.space_rows[space].rows != state.offsets[count]) ClearCarried(session, space);
   state.bound = true;
-  session.space_rows[space] = {{state.offsets, count}, state.offsets[count]};
+  session.space_rows[space].segments = {state.offsets, count};
+  session.space_rows[space].rows = state.offsets[count];
 }
 
 // Binds a space that follows from a bound one.
@@ -23,12 +24,12 @@ void BindFollower(Session& session, uint32_t space) {
     for (uint32_t k = 0; k < rows.rows; ++k) offsets[k + 1] = offsets[k] + record.extra;
     return Bind(session, space, rows.rows);
   }
-  const uint32_t* source = rows.segments.offsets;
   for (uint32_t k = 0; k < rows.segments.count; ++k) {
-    const uint32_t length = source[k + 1] - source[k];
-    offsets[k + 1] =
-        offsets[k] + (record.kind == SpaceKind::kExtended ? length + record.extra
-                                                          : static_cast<uint32_t>(Strides(record).Rows(length)));
+    uint32_t length = rows.segments.length(k);
+    if (record.kind == SpaceKind::kExtended) length += record.extra;
+    if (record.kind == SpaceKind::kStrided) length = static_cast<uint32_t>(Strides(record).Rows(length));
+    if (record.kind == SpaceKind::kCached) length += session.cache.starts[k];
+    offsets[k + 1] = offsets[k] + length;
   }
   Bind(session, space, rows.segments.count);
 }
@@ -104,6 +105,7 @@ Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengt
     parent.offsets[1] = count;
     Bind(session, record.parent, 1);
   }
+  FindStarts(session);
   BindFollowers(session, 0, false);
   ForgetSelected(session);
   session.running = session.finished = false;
@@ -120,6 +122,11 @@ void BindSelected(Session& session, uint32_t space) {
   const uint32_t parent = session.model->blob.spaces[space].parent;
   Bind(session, space, parent == kBlobNone ? 1 : session.space_rows[parent].rows);
   BindFollowers(session, space + 1, true);
+}
+
+void BindCached(Session& session) {
+  FindStarts(session);
+  for (uint32_t i = 0; i < session.cache.space_count; ++i) BindFollower(session, session.cache.spaces[i].space);
 }
 
 Status CheckBound(Session& session, Reporter& reporter) {

@@ -156,10 +156,16 @@ Status RestoreCarried(Session& session, const void* memory, uint64_t size, Repor
   return kOk;
 }
 
-Status ResetCarried(Session& session, Reporter& reporter) {
+Status ForgetCarried(Session& session, Reporter& reporter) {
   if (session.running) return reporter.Fail(FOVEA_E_ORDER, "a run is in progress");
   ClearCarried(session, kBlobNone);
   if (session.carried_count != 0) session.finished = false;
+  return kOk;
+}
+
+Status ResetSession(Session& session, Reporter& reporter) {
+  FOVEA_TRY(ForgetCarried(session, reporter));
+  ClearTexts(session);
   return kOk;
 }
 

@@ -85,6 +85,47 @@ uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, Space
   }
 }
 
+// A cached space: of how long a text can get, and of what all of them keep. The sum of lengths is bounded as rows are,
+// though texts may share some.
+Status LimitCached(const Model& model, const fovea_session_options& options, uint32_t i, Reporter& reporter,
+                   SpaceState* spaces) {
+  const SpaceRecord& record = model.blob.spaces[i];
+  SpaceState& space = spaces[i];
+  const fovea_limit* limit = FindLimit(options, i);
+  if (limit == nullptr) return reporter.Fail(FOVEA_E_OPTION, "a space of the program has no limit", i);
+  if (limit->rows == 0 || limit->rows > INT32_MAX) {
+    return reporter.Fail(FOVEA_E_OPTION, "a limit must be 1 to 2^31 - 1 rows", INT32_MAX, limit->rows);
+  }
+  const uint32_t allowed = model.max_segment_rows[i], most = INT32_MAX / space.max_segments;
+  if (limit->segment_rows > allowed) {
+    return reporter.Fail(FOVEA_E_OPTION, "the model has no positions for segments this long", allowed,
+                         limit->segment_rows);
+  }
+  space.cached_rows = limit->rows;
+  space.max_segment_rows = limit->segment_rows != 0 ? limit->segment_rows : allowed < most ? allowed : most;
+  const bool drops = record.extra != 0;
+  if (!drops && space.max_segment_rows > space.cached_rows) space.max_segment_rows = space.cached_rows;
+  return kOk;
+}
+
+// All cached spaces have the rows of the same texts.
+Status LimitTexts(const Blob& blob, Reporter& reporter, SpaceState* spaces) {
+  uint32_t most = UINT32_MAX;
+  const auto each_cached = [&](auto f) {
+    for (uint32_t i = 0; i < blob.spaces.count; ++i) {
+      if (spaces[i].used && blob.spaces[i].kind == SpaceKind::kCached) f(spaces[i]);
+    }
+  };
+  each_cached([&](SpaceState& space) { most = space.max_segment_rows < most ? space.max_segment_rows : most; });
+  uint64_t rows = 0;
+  each_cached([&](SpaceState& space) {
+    space.max_segment_rows = most;
+    rows = uint64_t{space.max_segments} * most;
+    space.max_rows = static_cast<uint32_t>(rows);
+  });
+  return rows <= INT32_MAX ? kOk : reporter.Fail(FOVEA_E_OPTION, "too many rows", INT32_MAX, rows);
+}
+
 }  // namespace
 
 Status ResolveLimits(const Model& model, const ProgramRecord& program, const fovea_session_options& options,
@@ -99,6 +140,10 @@ Status ResolveLimits(const Model& model, const ProgramRecord& program, const fov
     if (!space.used) continue;
     space.selected = selections[i] != 0;
     space.max_segments = record.parent == kBlobNone ? 1 : spaces[record.parent].max_rows;
+    if (record.kind == SpaceKind::kCached) {
+      FOVEA_TRY(LimitCached(model, options, i, reporter, spaces));
+      continue;
+    }
     if (record.kind != SpaceKind::kInput) {
       const uint64_t rows = FollowLimits(record, spaces, &space);
       if (rows > INT32_MAX) return reporter.Fail(FOVEA_E_OPTION, "too many rows", INT32_MAX, rows);
@@ -122,7 +167,7 @@ Status ResolveLimits(const Model& model, const ProgramRecord& program, const fov
     if (space.max_segment_rows == 0) space.max_segment_rows = allowed;
     if (space.max_segment_rows > space.max_rows) space.max_segment_rows = space.max_rows;
   }
-  return kOk;
+  return LimitTexts(blob, reporter, spaces);
 }
 
 }  // namespace fovea

@@ -2,6 +2,23 @@
 #include "runtime/session/session.h"
 
 namespace fovea {
+namespace {
+
+constexpr uint32_t kMostTexts = 1u << 20;
+
+Status CheckCacheOptions(const fovea_session_options& options, Reporter& reporter) {
+  if (options.cached_texts > kMostTexts) {
+    return reporter.Fail(FOVEA_E_OPTION, "too many cached texts", kMostTexts, options.cached_texts);
+  }
+  if (options.rewind_rows > INT32_MAX) {
+    return reporter.Fail(FOVEA_E_OPTION, "too many rows to rewind", INT32_MAX, options.rewind_rows);
+  }
+  const uint32_t type = options.cache_type == nullptr ? uint32_t{FOVEA_TYPE_F32} : *options.cache_type;
+  if (type == FOVEA_TYPE_F32 || type == FOVEA_TYPE_F16 || type == FOVEA_TYPE_BF16 || type == FOVEA_TYPE_I8) return kOk;
+  return reporter.Fail(FOVEA_E_OPTION, "rows are kept as f32, f16, bf16 or int8", FOVEA_TYPE_F32, type);
+}
+
+}  // namespace
 
 Status CheckSessionOptions(const Model& model, const fovea_session_options& options, Reporter& reporter) {
   const Blob& blob = model.blob;
@@ -24,18 +41,23 @@ Status CheckSessionOptions(const Model& model, const fovea_session_options& opti
     const uint32_t space = options.limits[i].space;
     if (space >= blob.spaces.count)
       return reporter.Fail(FOVEA_E_INDEX, "limit for no such space", blob.spaces.count, space);
-    if (blob.spaces[space].kind != SpaceKind::kInput) {
+    const SpaceKind kind = blob.spaces[space].kind;
+    if (kind != SpaceKind::kInput && kind != SpaceKind::kCached) {
       return reporter.Fail(FOVEA_E_OPTION, "limit for a space that follows from another", 0, space);
     }
     for (uint32_t k = 0; k < i; ++k) {
       if (options.limits[k].space == space) return reporter.Fail(FOVEA_E_OPTION, "two limits for one space", 1, space);
     }
   }
+  FOVEA_TRY(CheckCacheOptions(options, reporter));
   const ProgramRecord& program = blob.programs[options.program];
   for (uint32_t i = 0; i < options.keep_count; ++i) {
     reporter.tensor = options.keep[i];
     if (options.keep[i] >= program.value_count) {
       return reporter.Fail(FOVEA_E_INDEX, "no such value to keep", program.value_count, options.keep[i]);
+    }
+    if (blob.spaces[blob.values[program.first_value + options.keep[i]].space].kind == SpaceKind::kCached) {
+      return reporter.Fail(FOVEA_E_OPTION, "cached rows cannot be kept as a matrix", 0, options.keep[i]);
     }
     for (uint32_t k = 0; k < i; ++k) {
       if (options.keep[k] == options.keep[i])

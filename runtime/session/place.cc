@@ -23,7 +23,9 @@ uint32_t ChooseTileRows(const Model& model, const ProgramRecord& program, const 
                         const SpaceState* spaces, uint32_t wanted) {
   uint64_t most = 1;
   for (uint32_t v = program.value_count - program.operation_count; v < program.value_count; ++v) {
-    const uint64_t rows = spaces[model.blob.values[program.first_value + v].space].max_rows;
+    const uint32_t space = model.blob.values[program.first_value + v].space;
+    if (model.blob.spaces[space].kind == SpaceKind::kCached) continue;
+    const uint64_t rows = spaces[space].max_rows;
     if (rows > most) most = rows;
   }
   if (most > kLeastTileRows) most = RoundUp(most, kLeastTileRows);
@@ -119,6 +121,7 @@ class Placer {
     s.links = fixed_.Take<Link>(inputs);
     for (uint32_t i = 0; i < options_.linked_count && placing(); ++i) s.links[options_.linked[i]].linked = true;
     PlaceCarried(s, inputs);
+    PlaceCache(options_, s, fixed_, arenas_.state, placing());
 
     uint64_t before = scratch_.needed();
     for (uint32_t v = 0; v < inputs; ++v) {

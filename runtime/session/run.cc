@@ -293,6 +293,8 @@ Status BeginRun(Session& session, Reporter& reporter) {
   ForgetSelected(session);
   FOVEA_TRY(FollowLinks(session, reporter));
   FOVEA_TRY(CheckBound(session, reporter));
+  FOVEA_TRY(BeginAppending(session, reporter));
+  BindCached(session);
   session.next = {0, 0};
   session.cancelled.store(false, std::memory_order_relaxed);
   session.failure.store(FOVEA_OK, std::memory_order_relaxed);
@@ -319,6 +321,7 @@ Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& r
     session.running = false;
     session.finished = true;
     PassOnCarried(session);
+    CommitAppended(session);
   }
   return kOk;
 }

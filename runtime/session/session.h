@@ -10,6 +10,7 @@
 #include "runtime/ops/attention.h"
 #include "runtime/parallel/tiles.h"
 #include "runtime/plan/plan.h"
+#include "runtime/session/cache.h"
 
 namespace fovea {
 
@@ -18,10 +19,9 @@ struct SpaceState : SpaceLimits {
   bool used = false;      // by the program
   bool selected = false;  // a run selects its rows, or some that it follows from
   bool bound = false;
+  uint32_t cached_rows = 0;     // of a cached space: of all texts
   uint32_t* offsets = nullptr;  // [max_segments + 1]
 };
-
-struct Session;
 
 // Where a value of a phase with few rows lies, if workers share its steps.
 enum class FewRows : uint32_t {
@@ -120,6 +120,7 @@ struct Session {
   Carried* carried = nullptr;
   uint32_t carried_count = 0;
   Link* links = nullptr;  // [inputs]
+  Cache cache;
   Worker* workers = nullptr;
 
   // The run in progress.
@@ -186,7 +187,9 @@ void ClearCarried(Session& session, uint32_t space);
 void PassOnCarried(Session& session);
 // Row 0 of an output or kept value of the last run (of a carried input: what it read).
 uint8_t* FinishedRows(const Session& session, uint32_t value);
-Status ResetCarried(Session& session, Reporter& reporter);
+// Carried inputs become zeros; so do, when a session is reset, all texts.
+Status ForgetCarried(Session& session, Reporter& reporter);
+Status ResetSession(Session& session, Reporter& reporter);
 Status SavedSize(const Session& session, uint64_t* size, Reporter& reporter);
 Status SaveCarried(const Session& session, void* memory, uint64_t size, Reporter& reporter);
 Status RestoreCarried(Session& session, const void* memory, uint64_t size, Reporter& reporter);
@@ -213,6 +216,8 @@ Status CheckBound(Session& session, Reporter& reporter);
 // when an operation has filled the selected space's offsets.
 void ForgetSelected(Session& session);
 void BindSelected(Session& session, uint32_t space);
+// What cached spaces hold in the run that begins.
+void BindCached(Session& session);
 
 // run.cc
 Status BeginRun(Session& session, Reporter& reporter);

@@ -22,7 +22,7 @@ const char kOthers[] = R"({
   "spaces": [
     {"name": "texts"}, {"name": "tokens", "parent": "texts"}, {"name": "extended", "extends": "tokens", "by": 1},
     {"name": "kept", "selects": "tokens", "at_most": 3}, {"name": "halves", "strides": "tokens", "by": 2, "first": 1, "last": 1},
-    {"name": "pixels", "parent": "texts", "each": 4}
+    {"name": "pixels", "parent": "texts", "each": 4}, {"name": "past", "keeps": "tokens"}
   ],
   "constants": [
     {"name": "row", "values": [1, 2, 3, 4]},
@@ -78,6 +78,8 @@ const char kOthers[] = R"({
       {"op": "upsample", "in": ["mixed"], "out": "long_again", "space": "tokens"},
       {"op": "cast", "in": ["y"], "out": "stored", "type": "int8", "heads": 2},
       {"op": "attention", "in": ["y", "stored", "stored"], "out": "of_stored", "heads": 2},
+      {"op": "append", "in": ["y"], "out": "kept", "type": "int8", "heads": 2},
+      {"op": "attention", "in": ["y", "kept", "kept"], "out": "of_kept", "heads": 2, "causal": true},
       {"op": "fill", "tensors": ["row"], "out": "asked", "space": "texts"},
       {"op": "attention", "in": ["asked", "y", "y"], "out": "answer", "heads": 1},
       {"op": "linear", "in": ["y"], "tensors": ["gates.in"], "out": "gate_parts"},
@@ -88,7 +90,7 @@ const char kOthers[] = R"({
       {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru", "reset_after": false,
        "activation": "hard_sigmoid"}
     ],
-    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "answer", "states", "next"]
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "of_kept", "answer", "states", "next"]
   }]
 })";
 

@@ -236,7 +236,7 @@ class ContentMutator {
     const auto other = [&] { return random_.OneIn(6) ? kBlobNone : random_.Below(content_.spaces.size()); };
     switch (random_.Below(5)) {
       case 0:
-        s.kind = static_cast<SpaceKind>(random_.Below(5));
+        s.kind = static_cast<SpaceKind>(random_.Below(kSpaceKindCount));
         break;
       case 1:
         s.parent = other();

@@ -70,7 +70,7 @@ TEST(ErrorNumbers, Spaces) {
   ExpectNumbers({
       {"its own parent", {kRecord, 1, 1}, [](Content& c) { c.spaces[1].parent = 1; }},
       {"a later parent", {kRecord, 1, 4}, [](Content& c) { c.spaces[1].parent = 4; }},
-      {"kind", {kOp, 4, 5}, [](Content& c) { c.spaces[3].kind = static_cast<SpaceKind>(5); }},
+      {"kind", {kOp, 5, 6}, [](Content& c) { c.spaces[3].kind = static_cast<SpaceKind>(6); }},
       {"its own source", {kRecord, 3, 3}, [](Content& c) { c.spaces[3].source = 3; }},
       {"a later source", {kRecord, 3, 4}, [](Content& c) { c.spaces[3].source = 4; }},
       {"a source elsewhere", {kRecord, 3, 0}, [](Content& c) { c.spaces[3].source = 0; }},

@@ -247,7 +247,7 @@ TEST(Hostile, Records) {
       {"space is its parent", record, [](Patch& p) { p.spaces()[1].parent = 1; }},
       {"parent comes later", record, [](Patch& p) { p.spaces()[1].parent = 2; }},
       {"no such parent", record, [](Patch& p) { p.spaces()[1].parent = 0x80000000; }},
-      {"kind of space", op, [](Patch& p) { p.spaces()[2].kind = static_cast<SpaceKind>(5); }},
+      {"kind of space", op, [](Patch& p) { p.spaces()[2].kind = static_cast<SpaceKind>(kSpaceKindCount); }},
       {"source is itself", record, [](Patch& p) { p.spaces()[3].source = 3; }},
       {"source is none", record, [](Patch& p) { p.spaces()[3].source = kBlobNone; }},
       {"source of another parent", record, [](Patch& p) { p.spaces()[3].source = 1; }},

@@ -38,6 +38,10 @@ uint32_t ModelBuilder::StridedSpace(const std::string& name, uint32_t source, ui
   return space;
 }
 
+uint32_t ModelBuilder::CachedSpace(const std::string& name, uint32_t source, uint32_t window) {
+  return SpaceOf(SpaceKind::kCached, name, source, window);
+}
+
 std::vector<float> ModelBuilder::RandomFloats(size_t count, float scale) {
   std::normal_distribution<float> normal(0.0f, scale);
   std::vector<float> values(count);
@@ -75,7 +79,8 @@ uint32_t ModelBuilder::Op(OpCode code, std::vector<uint32_t> inputs, std::vector
                : def->keeps_type && !inputs.empty() ? values()[inputs[0]].type
                                                     : def->output;
   for (const auto& [key, number] : attributes) {
-    if (code == OpCode::kCast && key == Attribute::kType) type = DType(static_cast<uint32_t>(number));
+    if ((code == OpCode::kCast || code == OpCode::kAppend) && key == Attribute::kType)
+      type = DType(static_cast<uint32_t>(number));
   }
   const uint32_t output = Add({name.empty() ? "v" + std::to_string(values().size()) : name, space, width, type, role});
   tools::BlobOperation operation;

@@ -56,6 +56,9 @@ class ModelBuilder {
   uint32_t StridedSpace(const std::string& name, uint32_t source, uint32_t stride, uint16_t first = 0,
                         uint16_t last = 0);
 
+  // Rows of `source` are kept; of the past those that a window of so many sees, 0: all.
+  uint32_t CachedSpace(const std::string& name, uint32_t source, uint32_t window = 0);
+
   std::vector<float> RandomFloats(size_t count, float scale = 1.0f);
   uint32_t Tensor(uint32_t rows, uint32_t width, const std::vector<float>& values, DType type = DType::kF32);
   uint32_t RandomTensor(uint32_t rows, uint32_t width, DType type = DType::kF32, float scale = 0.2f);

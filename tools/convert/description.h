@@ -26,6 +26,8 @@ struct Space {
   std::string strides = "";  // another space, every `by` rows of which become one, but for
   uint32_t first = 0;        // .. so many at the front of a segment, which stay as they are
   uint32_t last = 0;         // .. and so many at its end, which are left out
+  std::string keeps = "";    // another space, whose rows are kept from run to run; of the past those that
+  uint32_t window = 0;       // .. a window of so many rows sees, 0: all
 };
 
 struct Input {

@@ -404,7 +404,7 @@ Description ReadDescription(const Json& json, const std::string& source) {
       description.spaces.push_back({space.Text("name"), space.Text("parent", ""), space.Text("extends", ""),
                                     space.NumberOr(0, "by"), space.NumberOr(0, "each"), space.Text("selects", ""),
                                     space.NumberOr(0, "at_most"), space.Text("strides", ""), space.NumberOr(0, "first"),
-                                    space.NumberOr(0, "last")});
+                                    space.NumberOr(0, "last"), space.Text("keeps", ""), space.NumberOr(0, "window")});
       space.NothingElse();
     });
   }

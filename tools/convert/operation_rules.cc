@@ -47,6 +47,10 @@ OperationResult CheckOperation(const OperationCall& call) {
     if (type != DType::kI32 && type != DType::kF32 && ((rule->casts >> i) & 1) == 0) {
       Fail("{} was made by a cast, which {} does not take there", call.inputs[i].name, op);
     }
+    const bool kept = (*call.spaces)[call.inputs[i].space].kind == SpaceKind::kCached;
+    if (kept && !(op == "attention" && (i == 1 || i == 2))) {
+      Fail("{} is kept from run to run, and only attention reads it, as keys and values", call.inputs[i].name);
+    }
   }
   for (size_t i = 0; i < call.tensors.size(); ++i) {
     const BlobTensor* tensor = call.tensors[i];

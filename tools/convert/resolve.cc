@@ -62,6 +62,9 @@ class Resolver {
       BlobSpace record;
       record.name = space.name;
       if (!space.parent.empty()) record.parent = FindSpace(space.parent);
+      if (record.parent != kBlobNone && result_.content.spaces[record.parent].kind == SpaceKind::kCached) {
+        Fail("it has parent {}, whose rows are kept from run to run", space.parent);
+      }
       if (space.each != 0) {
         if (space.parent.empty()) Fail("it has {} rows for each row of a parent, but no parent", space.each);
         record.kind = SpaceKind::kFixed;
@@ -70,6 +73,8 @@ class Resolver {
       Follow(space, "extends", space.extends, SpaceKind::kExtended, space.by, 1, record);
       Follow(space, "selects", space.selects, SpaceKind::kSelected, space.at_most, 0, record);
       Follow(space, "strides", space.strides, SpaceKind::kStrided, space.by, 2, record);
+      Follow(space, "keeps", space.keeps, SpaceKind::kCached, space.window, 0, record);
+      if (space.window != 0 && space.keeps.empty()) Fail("it has no use for \"window\"");
       if (space.by != 0 && space.extends.empty() && space.strides.empty()) Fail("it has no use for \"by\"");
       if (space.first > UINT16_MAX || space.last > UINT16_MAX) Fail("more than {} rows at the ends", UINT16_MAX);
       if (space.strides.empty() && space.first + space.last != 0) Fail("it has no use for \"first\" and \"last\"");
@@ -96,6 +101,8 @@ class Resolver {
     record.source = FindSpace(of);
     record.extra = rows;
     const BlobSpace& source = result_.content.spaces[record.source];
+    if (source.kind == SpaceKind::kCached) Fail("it {} {}, whose rows are kept from run to run", how, of);
+    if (kind == SpaceKind::kCached && source.kind != SpaceKind::kInput) Fail("it {} {}, which is no input", how, of);
     if (space.parent.empty()) {
       record.parent = source.parent;
       return;

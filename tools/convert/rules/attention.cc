@@ -81,6 +81,20 @@ void Cast(Check& c) {
   c.ResultIs(type);
 }
 
+void Append(Check& c) {
+  const DType type = c.Choice<DType>(Attribute::kType, DType::kF32);
+  if (type != DType::kF32 && type != DType::kF16 && type != DType::kI8 && type != DType::kBf16) {
+    Fail("type must be f32, f16, bf16 or int8");
+  }
+  const uint32_t heads = c.Number(Attribute::kHeads, 1);
+  if (heads == 0 || c.in(0).width % heads != 0) {
+    Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
+  }
+  const auto fits = [&](const BlobSpace& s) { return s.kind == SpaceKind::kCached && s.source == c.in(0).space; };
+  c.Result(c.OneSpace(fits, "keep rows of space " + c.spaces()[c.in(0).space].name), c.in(0).width);
+  c.ResultIs(type);
+}
+
 void Hash(Check& c) {
   const uint32_t heads = c.Number(Attribute::kHeads, 1), rounds = c.Number(Attribute::kRounds, 1);
   const uint32_t buckets = c.Number(Attribute::kBuckets, std::nullopt), more = c.Number(Attribute::kMoreBuckets, 0);
@@ -105,6 +119,7 @@ void Sort(Check& c) {
 extern const Rule kAttentionRule = {
     3, 7, 0, 8, AttentionRule, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7, 1u << 1 | 1u << 2, 1u << 5 | 1u << 6};
 extern const Rule kCastRule = {1, 1, 0, 0, Cast};
+extern const Rule kAppendRule = {1, 1, 0, 0, Append};
 extern const Rule kHashRule = {1, 1, 1, 1, Hash};
 extern const Rule kSortRule = {1, 1, 0, 0, Sort, 1u << 0};
 

@@ -1,0 +1,119 @@
+// What the decoder reads in a step: the last token of each text, or what texts begin with.
+#include <string.h>
+
+#include <algorithm>
+
+#include "runtime/generate/generate.h"
+
+namespace fovea {
+namespace {
+
+// Tokens of a text that the decoder has not read yet.
+uint32_t Waiting(const Generator& g, uint32_t text) {
+  if (g.steps != 0) return g.ended[text] != 0 ? 0 : 1;
+  return (g.prompts == nullptr ? 1 : g.prompt_lengths[text]) - g.taken[text];
+}
+
+// How many tokens of each text the next run takes in: all if there is room. If not, all but the last one of each as far
+// as there is room, so that all scores are those of one run, the last. Returns whether it is that one.
+bool ShareRoom(const Generator& g) {
+  const SpaceState& space = g.decode->spaces[g.token_space()];
+  uint64_t all = 0;
+  bool fits = true;
+  for (uint32_t i = 0; i < g.texts; ++i) {
+    g.lengths[i] = Waiting(g, i);
+    all += g.lengths[i];
+    fits = fits && g.lengths[i] <= space.max_segment_rows;
+  }
+  if (fits && all <= space.max_rows) return true;
+  uint32_t room = space.max_rows;
+  for (uint32_t i = 0; i < g.texts; ++i) {
+    g.lengths[i] = std::min({g.lengths[i] - 1, space.max_segment_rows, room});
+    room -= g.lengths[i];
+  }
+  return false;
+}
+
+// Tokens of the run, one text after the other.
+void WriteTokens(const Generator& g) {
+  int32_t* to = reinterpret_cast<int32_t*>(g.decode->values[g.token]);
+  const int32_t* prompt = g.prompts;
+  for (uint32_t i = 0; i < g.texts; ++i) {
+    const bool from_prompt = g.steps == 0 && prompt != nullptr;
+    const int32_t* from = from_prompt ? prompt + g.taken[i] : g.last + i;
+    to = std::copy_n(from, g.lengths[i], to);
+    if (from_prompt) prompt += g.prompt_lengths[i];
+  }
+}
+
+Status RunDecoder(Session& decode, Reporter& reporter) {
+  FOVEA_TRY(BeginRun(decode, reporter));
+  uint32_t left = 0;
+  return AdvanceRun(decode, UINT32_MAX, &left, reporter);
+}
+
+}  // namespace
+
+Status TakePrompts(Generator& g, const int32_t* tokens, const uint32_t* lengths, uint32_t count, bool keep,
+                   Reporter& reporter) {
+  Session& decode = *g.decode;
+  if (!g.started) return reporter.Fail(FOVEA_E_ORDER, "generation has not started");
+  if (g.steps != 0) return reporter.Fail(FOVEA_E_ORDER, "a step has been made already");
+  if (!g.keeps_texts()) return reporter.Fail(FOVEA_E_OPTION, "the decoder keeps no texts that could have a prompt");
+  if (g.link_count != 0 && count != g.texts) {
+    return reporter.Fail(FOVEA_E_LENGTH, "a prompt for each text of the encoder is needed", g.texts, count);
+  }
+  const uint32_t most = std::min(decode.spaces[g.token_space()].max_segments, decode.cache.texts);
+  if (count > most) return reporter.Fail(FOVEA_E_SEGMENTS, "more texts than the session has", most, count);
+  if (count != 0 && (tokens == nullptr || lengths == nullptr)) {
+    return reporter.Fail(FOVEA_E_NULL, "tokens or lengths is NULL");
+  }
+  const uint32_t limit = decode.model->id_limits[decode.program().first_value + g.token];
+  uint64_t at = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (lengths[i] == 0) return reporter.Fail(FOVEA_E_LENGTH, "a prompt is empty", 1, 0, i);
+    for (uint32_t k = 0; k < lengths[i]; ++k, ++at) {
+      if (limit == 0 || static_cast<uint32_t>(tokens[at]) < limit) continue;
+      return reporter.Fail(FOVEA_E_ID, "a token of a prompt is outside its table", limit,
+                           static_cast<uint32_t>(tokens[at]), at);
+    }
+  }
+  BeginTexts(g, count);
+  g.prompts = tokens;
+  g.prompt_lengths = lengths;
+  g.keeps = keep;
+  for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t k = 0; k < lengths[i]; ++k) MarkSeen(g, i, *tokens++);
+  }
+  return kOk;
+}
+
+Status Feed(Generator& g, Reporter& reporter) {
+  Session& decode = *g.decode;
+  if (!g.keeps_texts()) {
+    if (g.texts != 0) memcpy(decode.values[g.token], g.last, g.texts * sizeof(int32_t));
+    return RunDecoder(decode, reporter);
+  }
+  if (g.steps == 0 && g.prompts == nullptr && g.start < 0) {
+    return reporter.Fail(FOVEA_E_ORDER, "texts have neither a prompt nor a start token");
+  }
+  if (decode.spaces[g.token_space()].max_rows < g.texts) {
+    return reporter.Fail(FOVEA_E_ROWS, "the session has no room for a token of each text",
+                         decode.spaces[g.token_space()].max_rows, g.texts);
+  }
+  FOVEA_TRY(SelectTexts(decode, nullptr, g.texts, reporter));
+  for (uint32_t i = 0; i < g.texts && g.steps == 0 && !g.keeps; ++i) {
+    if (g.taken[i] == 0) ReleaseText(decode.cache, i);
+  }
+  const auto at = [](const void* lengths, uint32_t i) -> uint64_t { return static_cast<const uint32_t*>(lengths)[i]; };
+  for (bool last = false; !last;) {
+    last = ShareRoom(g);
+    FOVEA_TRY(SetSegments(decode, g.token_space(), {at, g.lengths, g.texts}, reporter));
+    WriteTokens(g);
+    FOVEA_TRY(RunDecoder(decode, reporter));
+    for (uint32_t i = 0; i < g.texts; ++i) g.taken[i] += g.lengths[i];
+  }
+  return kOk;
+}
+
+}  // namespace fovea

@@ -1,0 +1,61 @@
+// Rows of a run after those that their text has already: what a cached space keeps of keys and values.
+#include "runtime/ops/append.h"
+
+#include <algorithm>
+
+namespace fovea {
+namespace {
+
+Status Lower(const OpView& view, Reporter& reporter, AppendOp* op) {
+  FOVEA_TRY(CheckF32(view, 0, reporter));
+  FOVEA_TRY(CheckWidth(view, 0, reporter));
+  const SpaceRecord& space = view.OutputSpace();
+  if (space.kind != SpaceKind::kCached || space.source != op->inputs[0].space) {
+    return reporter.Fail(FOVEA_E_SHAPE, "rows are appended to a cached space of theirs", op->inputs[0].space,
+                         view.Output().space);
+  }
+  const DType type = view.Choice(Attribute::kType, DType::kF32);
+  if (type != DType::kF32 && type != DType::kF16 && type != DType::kBf16 && type != DType::kI8) {
+    return reporter.Fail(FOVEA_E_OP, "rows are kept as f32, f16, bf16 or int8", 0, static_cast<uint32_t>(type));
+  }
+  if (op->output.type != type) {
+    return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type", static_cast<uint32_t>(type),
+                         static_cast<uint32_t>(op->output.type));
+  }
+  if (view.Output().role != ValueRole::kInternal) {
+    return reporter.Fail(FOVEA_E_RECORD, "what is kept from run to run is no output", 0,
+                         static_cast<uint32_t>(view.Output().role));
+  }
+  op->output.whole = true;
+  return ReadHeads(view, reporter, &op->parts);
+}
+
+Status Run(const AppendOp& op, const OpRun& run) {
+  const KeyPages& pages = *run.spaces[op.output.space].pages;
+  const StoredRows stored = op.StoredAs(run.TypeOf(op.output));
+  const size_t row_bytes = stored.row_bytes();
+  auto* all = reinterpret_cast<uint8_t*>(run.output);
+  ForEachTextPiece(run, op.inputs[0], [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
+    const float* from = run.Input(0) + size_t{row - run.row_begin} * op.output.width;
+    const uint32_t* table = pages.TableOf(segment);
+    while (rows > 0) {
+      const uint32_t in_page = position % kPageRows, count = std::min(rows, kPageRows - in_page);
+      const size_t page = table[(position / kPageRows) & (pages.table_size - 1)];
+      CastRows(run.kernels->cast, from, count, stored, all + (page * kPageRows + in_page) * row_bytes);
+      from += size_t{count} * op.output.width;
+      rows -= count, position += count;
+    }
+  });
+  return kOk;
+}
+
+constexpr Attribute kAttributes[] = {Attribute::kType, Attribute::kHeads};
+
+}  // namespace
+
+const AppendOp* AsAppend(const Op& op) { return op.def->appends ? static_cast<const AppendOp*>(&op) : nullptr; }
+
+extern const OpDef kAppendOp =
+    DefineOp<Lower, Run>().Inputs(1, 1).Attributes(kAttributes).Casts().Appends().Shares(Share::kFirst);
+
+}  // namespace fovea

@@ -1,0 +1,41 @@
+// A small causal model that takes texts whole or keeps them, with and without windows.
+#ifndef FOVEA_TESTS_SUPPORT_CACHED_DECODER_H_
+#define FOVEA_TESTS_SUPPORT_CACHED_DECODER_H_
+
+#include <utility>
+#include <vector>
+
+#include "fovea/cache.h"
+#include "tests/support/model_builder.h"
+
+namespace fovea::test {
+
+// Programs: 0 takes whole texts, 1 keeps them; the second of its two layers has the window, the first one only if
+// `all_windows`.
+struct CachedDecoder {
+  static constexpr uint32_t kVocabulary = 50, kWidth = 32;
+
+  struct Shape {
+    DType stored = DType::kF32;
+    uint32_t window = 0;  // rows seen before a row; 0: all
+    bool all_windows = false;
+    uint32_t positions = 512;  // rows of the table; 0: rows know no positions
+  };
+  explicit CachedDecoder(const Shape& shape, std::vector<std::pair<std::string, std::string>> metadata = {});
+
+  std::vector<fovea_limit> Limits(uint32_t max_texts, uint32_t new_rows, uint32_t kept_rows,
+                                  uint32_t longest = 0) const;
+
+  ModelBuilder builder;
+  uint32_t texts, tokens, kept, kept_window;
+  uint32_t whole = 0;               // rows of program 0
+  uint32_t hidden = 0, scores = 0;  // of program 1: of each token, after the last one
+  TestModel model;
+
+ private:
+  AlignedBytes Build(const Shape& shape, std::vector<std::pair<std::string, std::string>> metadata);
+};
+
+}  // namespace fovea::test
+
+#endif  // FOVEA_TESTS_SUPPORT_CACHED_DECODER_H_
