@@ -318,18 +318,21 @@ fovea_status fovea_session_step_pairs(const fovea_session* session, uint32_t ste
     for (const uint32_t i : read) {
       if (!s.spaces[op->inputs[i].space].bound) return FOVEA_E_ORDER;
     }
+    for (uint32_t i = 0; i < op->levels; ++i) {
+      if (!s.spaces[op->above[i]].bound) return FOVEA_E_ORDER;
+    }
     const auto segments = [&](uint32_t i) { return s.space_rows[op->inputs[i].space].segments; };
-    const auto length = [](const Segments& of, uint32_t i) { return of.offsets[i + 1] - of.offsets[i]; };
     const Segments keys = segments(1);
     // Spaces beside each other are bound one by one, and only a run compares them.
-    if (spec.pairing == Pairing::kPaired && segments(0).count != keys.count) return FOVEA_E_SEGMENTS;
+    if (spec.pairing == Pairing::kPaired && op->levels == 0 && segments(0).count != keys.count) return FOVEA_E_SEGMENTS;
     if (listed != kBlobNone && segments(listed).count != keys.count) return FOVEA_E_SEGMENTS;
-    for (uint32_t i = 0; i < keys.count; ++i) {
-      const uint32_t queries = spec.pairing == Pairing::kParent ? 1 : length(segments(0), i);
-      const bool at_end = spec.positions.origin == Origin::kEnd && length(keys, i) > queries;
-      const uint32_t start = at_end ? length(keys, i) - queries : 0;
-      const uint32_t count = listed == kBlobNone ? 0 : length(segments(listed), i);
-      all += VisiblePairs(spec, {queries, length(keys, i), nullptr, count, 0, start});
+    const bool of_parent = spec.pairing == Pairing::kParent;
+    for (uint32_t i = 0; i < (of_parent ? keys.count : segments(0).count); ++i) {
+      const uint32_t queries = of_parent ? 1 : segments(0).length(i), of_keys = op->KeySegmentOf(s.space_rows, i);
+      const bool at_end = spec.positions.origin == Origin::kEnd && keys.length(of_keys) > queries;
+      const uint32_t start = at_end ? keys.length(of_keys) - queries : 0;
+      const uint32_t count = listed == kBlobNone ? 0 : segments(listed).length(of_keys);
+      all += VisiblePairs(spec, {queries, keys.length(of_keys), nullptr, count, 0, start});
     }
   }
   *pairs = all;

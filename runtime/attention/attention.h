@@ -18,7 +18,9 @@ namespace fovea {
 
 // How a query finds its segment of keys.
 enum class Pairing : uint32_t {
-  kPaired = 0,  // query segment i sees key segment i (the same space, or two spaces with equal segment counts)
+  // query segment i sees key segment i (the same space, or two spaces with equal segment counts), or that of the row
+  // which it lies in (AttentionCall::above)
+  kPaired = 0,
   kParent = 1,  // query row i sees key segment i (the query space is the parent of the key space)
 };
 
@@ -86,6 +88,15 @@ struct Segments {
   uint32_t count;
 
   uint32_t length(uint32_t i) const { return offsets[i + 1] - offsets[i]; }
+  // The one that a row is in: the last that starts at or before it.
+  uint32_t Of(uint32_t row) const {
+    uint32_t low = 0, high = count;
+    while (high - low > 1) {
+      const uint32_t middle = low + (high - low) / 2;
+      (offsets[middle] <= row ? low : high) = middle;
+    }
+    return low;
+  }
 };
 
 // Rows of a segment that are kept from run to run lie in pages of kPageRows. A table says which: page n of the text that
@@ -138,6 +149,10 @@ struct AttentionCall {
   const AttentionLayout* layout;  // of the spec and the most rows that a tile has; null: it is computed
   Segments query_segments;        // unused when pairing is kParent
   Segments key_segments;
+  // Where query segments are rows of a space below that of which key segments are rows: the segments of the spaces from
+  // there up. Empty: segments are those of one space.
+  const Segments* above;
+  uint32_t levels;
   const uint32_t* starts;       // Origin::kStarts: where the first query of each segment stands
   uint32_t row_begin, row_end;  // query rows of this tile; may start or end inside a segment and span several
   HeadRows q;                   // row row_begin, or with segment strides row 0; f32 [heads, d_k] a row
@@ -159,6 +174,11 @@ struct AttentionCall {
   const WeightSink* weights;      // where the weights go, or null
   void* scratch;                  // AttentionScratchBytes, 64-aligned, one per worker
 
+  // The keys of a query segment.
+  uint32_t KeySegmentOf(uint32_t segment) const {
+    for (uint32_t i = 0; i < levels; ++i) segment = above[i].Of(segment);
+    return segment;
+  }
   // Where the first query of a segment stands.
   uint32_t StartOf(uint32_t segment, uint32_t queries, uint32_t keys) const {
     if (spec->positions.origin == Origin::kStarts) return starts[segment];

@@ -415,7 +415,8 @@ void RunAttention(const Kernels& kernels, const AttentionCall& call) {
     own = LayOutAttention(*call.spec, call.tile_rows == 0 ? rows : std::min(rows, call.tile_rows));
   }
   AttentionEngine engine(kernels, call, call.layout == nullptr ? own : *call.layout);
-  const auto run = [&](uint32_t segment, uint32_t row, uint32_t place, uint32_t count, uint32_t queries) {
+  const auto run = [&](uint32_t of_queries, uint32_t row, uint32_t place, uint32_t count, uint32_t queries) {
+    const uint32_t segment = call.KeySegmentOf(of_queries);
     const uint32_t keys = call.key_segments.length(segment), start = call.StartOf(segment, queries, keys);
     engine.Run({start + place, count, row, start, keys, call.key_segments.offsets[segment], segment});
   };
@@ -424,9 +425,7 @@ void RunAttention(const Kernels& kernels, const AttentionCall& call) {
     return;
   }
   const uint32_t* offsets = call.query_segments.offsets;
-  // The last segment that starts at or before the first row; empty ones before it have no rows.
-  uint32_t segment = static_cast<uint32_t>(
-      std::upper_bound(offsets, offsets + call.query_segments.count + 1, call.row_begin) - offsets - 1);
+  uint32_t segment = call.query_segments.Of(call.row_begin);
   for (uint32_t row = call.row_begin; row < call.row_end; ++segment) {
     const uint32_t end = std::min(offsets[segment + 1], call.row_end);
     if (row < end) run(segment, row, row - offsets[segment], end - row, call.query_segments.length(segment));

@@ -197,15 +197,25 @@ Status CheckScales(const OpView& op, uint32_t i, uint32_t heads, Reporter& repor
 }
 
 // How a query finds its keys, from the spaces of both.
-bool FindPairing(const OpView& op, Pairing* pairing) {
+bool FindPairing(const OpView& op, AttentionOp* to) {
+  Pairing* const pairing = &to->spec.pairing;
   const uint32_t query = op.Input(0).space, key = op.Input(1).space;
   const uint32_t query_parent = op.blob->spaces[query].parent, key_parent = op.blob->spaces[key].parent;
   if (query == key || (query_parent == key_parent && query_parent != kBlobNone)) {
     *pairing = Pairing::kPaired;
     return true;
   }
-  *pairing = Pairing::kParent;
-  return key_parent == query;
+  if (key_parent == query) {
+    *pairing = Pairing::kParent;
+    return true;
+  }
+  // The keys of the row that a query's segment lies in, some levels up.
+  *pairing = Pairing::kPaired;
+  for (uint32_t space = query_parent; space != kBlobNone; space = op.blob->spaces[space].parent) {
+    if (space == key_parent) return true;
+    to->above[to->levels++] = space;
+  }
+  return false;
 }
 
 // What of a pattern is no plain field.
@@ -285,7 +295,7 @@ Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
   }
   AttentionSpec& spec = op->spec;
   const OpValue &q = op->inputs[0], &k = op->inputs[1], &v = op->inputs[2];
-  if (q.space != op->output.space || k.space != v.space || !FindPairing(view, &spec.pairing)) {
+  if (q.space != op->output.space || k.space != v.space || !FindPairing(view, op)) {
     return reporter.Fail(FOVEA_E_SHAPE, "spaces of queries, keys, values and output do not fit", q.space, k.space);
   }
   const uint32_t heads = view.U32(Attribute::kHeads, 1), kv_heads = view.U32(Attribute::kKvHeads, heads);
@@ -378,6 +388,10 @@ Status Run(const AttentionOp& op, const OpRun& run) {
   call.layout = static_cast<const AttentionLayout*>(run.placed);
   call.query_segments = run.SegmentsOf(op.queries());
   call.key_segments = run.SegmentsOf(op.keys());
+  Segments above[kMaxSpaceDepth];
+  for (uint32_t i = 0; i < op.levels; ++i) above[i] = run.spaces[op.above[i]].segments;
+  call.above = above;
+  call.levels = op.levels;
   call.row_begin = run.row_begin;
   call.row_end = run.row_end;
   call.head_begin = run.head_begin;

@@ -3,6 +3,7 @@
 #define FOVEA_RUNTIME_OPS_ATTENTION_H_
 
 #include "runtime/attention/attention.h"
+#include "runtime/blob/format.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {
@@ -14,9 +15,17 @@ struct AttentionOp : Op {
   uint32_t key_bias = kBlobNone, global_keys = kBlobNone, clusters = kBlobNone, centers = kBlobNone;
   uint32_t pair_bias = kBlobNone;
   uint32_t pair_bias_heads = 0;  // 1: it is that of all heads
+  // Where queries' segments are rows of a space below that of which the keys' are: the spaces from there up.
+  uint32_t above[kMaxSpaceDepth] = {};
+  uint32_t levels = 0;
 
   const OpValue& queries() const { return inputs[0]; }
   const OpValue& keys() const { return inputs[1]; }
+  // The keys of a query segment.
+  uint32_t KeySegmentOf(const SpaceRows* spaces, uint32_t segment) const {
+    for (uint32_t i = 0; i < levels; ++i) segment = spaces[above[i]].segments.Of(segment);
+    return segment;
+  }
 };
 
 // Null for other operations.

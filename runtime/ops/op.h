@@ -376,11 +376,7 @@ Status RunLayerTogether(const Op&, const OpRun&, uint32_t i, const float* x, uin
 // Calls f(first_row, row_count, first_position, segment) for each piece of rows [begin, end) that lies in one segment.
 template <typename F>
 void ForEachSegmentPiece(const Segments& segments, uint32_t begin, uint32_t end, F f) {
-  uint32_t low = 0, high = segments.count;  // the last segment that starts at or before `begin`
-  while (high - low > 1) {
-    const uint32_t middle = low + (high - low) / 2;
-    (segments.offsets[middle] <= begin ? low : high) = middle;
-  }
+  uint32_t low = segments.Of(begin);
   for (uint32_t row = begin; row < end; ++low) {
     const uint32_t segment_end = segments.offsets[low + 1];
     if (segment_end <= row) continue;

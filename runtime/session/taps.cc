@@ -222,7 +222,7 @@ void ChooseTapRows(Session& session, Tap* tap) {
       tap->rows[count] = row;
       if (tap->starts == nullptr) continue;
       tap->starts[count] = start;
-      const uint32_t of_keys = of_parent ? row : segment;
+      const uint32_t of_keys = of_parent ? row : op.KeySegmentOf(session.space_rows, segment);
       const bool global_rows = spec.pattern.IsGlobal(of_parent ? 0 : static_cast<uint32_t>(position),
                                                      keys.offsets[of_keys + 1] - keys.offsets[of_keys]);
       start += global_rows ? tap->most : tap->inner;

@@ -35,7 +35,8 @@ struct Decoder {
     const uint32_t head = shape.width / shape.heads, kv_width = shape.kv_heads * head;
     const auto tensor = [&](uint32_t rows, uint32_t width, DType type) {
       std::vector<float> values(size_t{rows} * width);
-      for (float& value : values) value = (static_cast<float>((state = state * 1664525 + 1013904223) >> 8) / (1 << 24) - 0.5f) * 0.2f;
+      for (float& value : values)
+        value = (static_cast<float>((state = state * 1664525 + 1013904223) >> 8) / (1 << 24) - 0.5f) * 0.2f;
       bytes += RowBytes(type, width) * rows;
       return b.Tensor(rows, width, values, type);
     };
@@ -182,14 +183,14 @@ void Prompt(benchmark::State& state, Shape shape, DType weights, DType stored) {
   state.counters["tokens/s"] = rows / Median(times);
 }
 
-#define FOVEA_SHAPES(name, shape, weights, stored)                                                           \
-  BENCHMARK_CAPTURE(Token, name, shape, DType::weights, DType::stored)                                       \
-      ->ArgNames({"workers", "context"})                                                                     \
-      ->ArgsProduct({{1, 2}, {0, 512, 1024, 4096}})                                                          \
-      ->Iterations(20);                                                                                      \
-  BENCHMARK_CAPTURE(Prompt, name, shape, DType::weights, DType::stored)                                      \
-      ->ArgNames({"workers", "rows"})                                                                        \
-      ->ArgsProduct({{1, 2}, {512}})                                                                         \
+#define FOVEA_SHAPES(name, shape, weights, stored)                      \
+  BENCHMARK_CAPTURE(Token, name, shape, DType::weights, DType::stored)  \
+      ->ArgNames({"workers", "context"})                                \
+      ->ArgsProduct({{1, 2}, {0, 512, 1024, 4096}})                     \
+      ->Iterations(20);                                                 \
+  BENCHMARK_CAPTURE(Prompt, name, shape, DType::weights, DType::stored) \
+      ->ArgNames({"workers", "rows"})                                   \
+      ->ArgsProduct({{1, 2}, {512}})                                    \
       ->Iterations(3)
 FOVEA_SHAPES(12x768_int8_f16, kUsual, kI8, kF16);
 FOVEA_SHAPES(12x768_int4_f16, kUsual, kI4, kF16);

@@ -282,5 +282,59 @@ TEST(Attention, ShapeRules) {
   }
 }
 
+// Queries of spaces below the keys' parent see what copies of the keys would show them, one for each of their segments.
+TEST(Attention, KeysOfAnAncestorAreThoseOfCopies) {
+  constexpr uint32_t kWidth = 16;
+  const Lengths key_lengths = {4, 0, 5, 40}, groups = {2, 1, 0, 1}, beams = {1, 3, 0, 1}, queries = {1, 2, 0, 3, 1};
+  const Lengths texts_of_beams = {0, 0, 0, 0,
+                                  3};  // groups 0 and 1 have 1 and 3 beams of text 0, the last one of text 3
+  ModelBuilder random;
+  const std::vector<float> q = random.RandomFloats(size_t{Total(queries)} * kWidth);
+  const std::vector<float> k = random.RandomFloats(size_t{Total(key_lengths)} * kWidth);
+  for (const Attributes& pattern :
+       {Attributes{}, Attributes{{Attribute::kTopK, 2}},
+        Attributes{{Attribute::kPattern, 1}, {Attribute::kLeft, 2}, {Attribute::kRight, 0}, {Attribute::kOrigin, 2}}}) {
+    Attributes attributes = pattern;
+    attributes.emplace_back(Attribute::kHeads, 2);
+    const auto run = [&](bool copies, uint64_t* pairs) {
+      ModelBuilder b;
+      const uint32_t texts = b.Space("texts"), keys = b.Space("keys", texts);
+      const uint32_t group = copies ? texts : b.Space("groups", texts), beam = copies ? texts : b.Space("beams", group);
+      const uint32_t asking = b.Space("queries", beam);
+      b.Input("q", asking, kWidth);
+      b.Input("k", keys, kWidth);
+      const uint32_t y = b.Op(OpCode::kAttention, {0, 1, 1}, {}, asking, kWidth, attributes);
+      b.SetOutput(y);
+      std::vector<float> of_keys = k;
+      Lengths lengths = key_lengths;
+      if (copies) {
+        of_keys.clear(), lengths.clear();
+        for (const uint32_t text : texts_of_beams) {
+          const auto begin = k.begin() + (text == 0 ? 0 : 9) * kWidth;
+          lengths.push_back(key_lengths[text]);
+          of_keys.insert(of_keys.end(), begin, begin + key_lengths[text] * kWidth);
+        }
+      }
+      const TestModel model(b.Blob());
+      fovea_session_options options = Options({});
+      options.rows = 200;
+      const fovea_limit limit = {texts, 5, 0};
+      options.limits = &limit, options.limit_count = 1;
+      TestSession session(model, options);
+      session.SetSegments(keys, lengths);
+      if (!copies) session.SetSegments(group, groups), session.SetSegments(beam, beams);
+      session.SetSegments(asking, queries);
+      session.SetInput(0, q);
+      session.SetInput(1, of_keys);
+      session.Run();
+      EXPECT_EQ(fovea_session_step_pairs(session.session, 0, pairs), FOVEA_OK);
+      return session.Output(y);
+    };
+    uint64_t pairs[2];
+    EXPECT_EQ(run(false, &pairs[0]), run(true, &pairs[1]));
+    EXPECT_EQ(pairs[0], pairs[1]);
+  }
+}
+
 }  // namespace
 }  // namespace fovea::test

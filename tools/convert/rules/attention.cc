@@ -19,9 +19,11 @@ void AttentionRule(Check& c) {
   if (k.type != v.type) Fail("{} and {} are of different types", k.name, v.name);
   if (v.width % kv_heads != 0) Fail("{} is {} wide, which is not {} heads", v.name, v.width, kv_heads);
   const bool paired = q.space == k.space || (c.Parent(q.space) == c.Parent(k.space) && c.Parent(k.space) != kBlobNone);
-  if (!paired && q.space != c.Parent(k.space)) {
-    Fail("space {} of the queries is neither beside space {} of the keys nor its parent", c.spaces()[q.space].name,
-         c.spaces()[k.space].name);
+  uint32_t above = c.Parent(q.space);  // the keys may be those of a row further up
+  while (above != kBlobNone && above != c.Parent(k.space)) above = c.Parent(above);
+  if (!paired && above == kBlobNone && q.space != c.Parent(k.space)) {
+    Fail("space {} of the queries is neither beside space {} of the keys nor below its parent nor its parent",
+         c.spaces()[q.space].name, c.spaces()[k.space].name);
   }
   if (c.Has(0) && (c.tensor(0).rows != heads || c.tensor(0).width % 2 == 0)) {
     Fail("tensor {} is [{}, {}], [{}, an odd number] is needed", c.tensor(0).name, c.tensor(0).rows, c.tensor(0).width,
