@@ -99,6 +99,33 @@ HWY_INLINE V HardSigmoid(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(y, hn::Zero(d)), hn::IfThenElse(hn::Gt(y, one), one, y));
 }
 
+// Sine and cosine of x; absolute error 6e-8 for |x| <= 2^20. Beyond that both are some number of magnitude up to 1.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void FastSinCos(D d, V x, V& sin, V& cos) {
+  const hn::RebindToSigned<D> di;
+  // x - n pi / 2: n in two parts of 10 bits and pi / 2 in two of 13 bits and a rest, so that products and differences
+  // are exact, with FMA and without.
+  const V n = hn::Round(hn::Mul(x, hn::Set(d, 0.636619747f)));
+  const V high = hn::Mul(hn::Round(hn::Mul(n, hn::Set(d, 0x1p-10f))), hn::Set(d, 0x1p10f)), low = hn::Sub(n, high);
+  const V first = hn::Set(d, 1.570556640625f), second = hn::Set(d, 2.396702766418457e-4f);
+  V r = hn::NegMulAdd(low, first, hn::NegMulAdd(high, first, x));
+  r = hn::NegMulAdd(low, second, hn::NegMulAdd(high, second, r));
+  r = hn::NegMulAdd(n, hn::Set(d, 1.5893254773528196e-8f), r);
+  r = hn::Min(hn::Max(r, hn::Set(d, -1.0f)), hn::Set(d, 1.0f));
+  const V z = hn::Mul(r, r);
+  const V odd = hn::Mul(hn::Mul(r, z), Polynomial(d, z, -1.666665077e-01f, 8.331957273e-03f, -1.949342695e-04f));
+  const V even = Polynomial(d, z, 4.166664556e-02f, -1.388734090e-03f, 2.443577978e-05f);
+  const V s = hn::Add(r, odd);
+  const V c = hn::MulAdd(hn::Mul(z, z), even, hn::NegMulAdd(z, hn::Set(d, 0.5f), hn::Set(d, 1.0f)));
+  const auto quarter = hn::ConvertTo(di, n);
+  const auto swap = hn::RebindMask(d, hn::TestBit(quarter, hn::Set(di, 1)));
+  const auto sign_of = [d, di](auto turn) HWY_ATTR {
+    return hn::BitCast(d, hn::ShiftLeft<30>(hn::And(turn, hn::Set(di, 2))));
+  };
+  sin = hn::Xor(hn::IfThenElse(swap, c, s), sign_of(quarter));
+  cos = hn::Xor(hn::IfThenElse(swap, s, c), sign_of(hn::Add(quarter, hn::Set(di, 1))));
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace fovea
 HWY_AFTER_NAMESPACE();

@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "runtime/kernels/rotary.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "runtime/kernels/loop-inl.h"
+#include "runtime/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
@@ -49,7 +50,27 @@ void Rotate(const float* x, size_t heads, size_t head_size, size_t rotary_dims, 
   }
 }
 
-RotaryKernels MakeRotaryKernels() { return {Rotate}; }
+void Angles(float position, const float* frequencies, size_t pairs, float factor, float* cos, float* sin) {
+  const F32 d;
+  const F32Vec p = hn::Set(d, position), f = hn::Set(d, factor);
+  ForVectors(d, pairs, [=](size_t i, auto lanes) HWY_ATTR {
+    F32Vec s, c;
+    FastSinCos(d, hn::Mul(p, lanes.Load(d, frequencies + i)), s, c);
+    lanes.Store(hn::Mul(c, f), d, cos + i);
+    lanes.Store(hn::Mul(s, f), d, sin + i);
+  });
+}
+
+void Decay(const float* frequencies, size_t pairs, float slope, float* y) {
+  const F32 d;
+  const F32Vec step = hn::Set(d, slope);
+  ForVectors(d, pairs, [=](size_t i, auto lanes) HWY_ATTR {
+    const F32Vec exponent = hn::Mul(step, hn::Iota(d, static_cast<float>(i)));
+    lanes.Store(hn::Mul(lanes.Load(d, frequencies + i), FastExp(d, exponent)), d, y + i);
+  });
+}
+
+RotaryKernels MakeRotaryKernels() { return {Rotate, Angles, Decay}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -1,4 +1,4 @@
-// Layer norm and RMS norm of each row, or of each head of a row by itself with one weight for all.
+// Layer norm and RMS norm of each row, or of each head of a row by itself, with one weight for all heads or one for each.
 #include "runtime/ops/op.h"
 
 namespace fovea {
@@ -7,6 +7,7 @@ namespace {
 struct NormOp : Op {
   NormKind kind = NormKind::kLayer;
   uint32_t parts = 1;  // of a row: they lie one after the other, each normed by itself
+  uint32_t weights = 1;  // 1, or as many as parts
   float epsilon = 1e-5f, weight_offset = 0.0f;
   const float *weight = nullptr, *bias = nullptr;
 };
@@ -19,7 +20,8 @@ Status Lower(const OpView& view, Reporter& reporter, NormOp* op) {
     return reporter.Fail(FOVEA_E_RECORD, "layer norm has no weight offset");
   }
   FOVEA_TRY(ReadHeads(view, reporter, &op->parts));
-  for (uint32_t i = 0; i < 2; ++i) FOVEA_TRY(CheckFloats(view, i, 1, op->output.width / op->parts, reporter));
+  if (view.HasTensor(0) && view.Tensor(0).rows == op->parts) op->weights = op->parts;
+  for (uint32_t i = 0; i < 2; ++i) FOVEA_TRY(CheckFloats(view, i, op->weights, op->output.width / op->parts, reporter));
   op->epsilon = view.F32(Attribute::kEpsilon, op->epsilon);
   op->weight_offset = view.F32(Attribute::kWeightOffset, op->weight_offset);
   op->weight = view.Floats(0);
@@ -28,13 +30,19 @@ Status Lower(const OpView& view, Reporter& reporter, NormOp* op) {
 }
 
 Status Run(const NormOp& op, const OpRun& run) {
-  const size_t rows = size_t{run.rows()} * op.parts, width = op.output.width / op.parts;
-  if (op.kind == NormKind::kRms) {
-    run.kernels->norm.rms_norm(run.Input(0), nullptr, op.weight, op.weight_offset, op.epsilon, rows, width, nullptr,
-                               run.output);
-  } else {
-    run.kernels->norm.layer_norm(run.Input(0), nullptr, op.weight, op.bias, op.epsilon, rows, width, nullptr,
-                                 run.output);
+  const size_t width = op.output.width / op.parts, parts = size_t{run.rows()} * op.parts;
+  const size_t step = op.weights == 1 ? parts : 1;  // parts that have one weight after the other
+  for (size_t part = 0; part < parts; part += step) {
+    const size_t at = part * width, own = part % op.weights * width;
+    const float* weight = op.weight == nullptr ? nullptr : op.weight + own;
+    const float* bias = op.bias == nullptr ? nullptr : op.bias + own;
+    if (op.kind == NormKind::kRms) {
+      run.kernels->norm.rms_norm(run.Input(0) + at, nullptr, weight, op.weight_offset, op.epsilon, step, width, nullptr,
+                                 run.output + at);
+    } else {
+      run.kernels->norm.layer_norm(run.Input(0) + at, nullptr, weight, bias, op.epsilon, step, width, nullptr,
+                                   run.output + at);
+    }
   }
   return kOk;
 }

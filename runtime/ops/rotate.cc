@@ -1,14 +1,58 @@
-// Rotary positions. Row p of the table holds the cosines, then the sines, of position p.
+// Rotary positions: angles from frequencies, of any position, or from a table whose row p holds the cosines, then the
+// sines, of position p.
+#include <math.h>
+
+#include <algorithm>
+
 #include "runtime/ops/op.h"
 
 namespace fovea {
 namespace {
 
+// Tensors of the operation.
+enum : uint32_t { kTable, kFrequencies, kLongFrequencies, kTensors };
+
 struct RotateOp : Op {
   const float* table = nullptr;  // from the first position on
-  uint32_t parts = 0, dims = 0, positions = 0;
+  const float *frequencies = nullptr, *long_frequencies = nullptr;
+  uint32_t parts = 0, dims = 0, positions = UINT32_MAX, offset = 0;
+  uint32_t short_up_to = UINT32_MAX;  // rows of a segment from which on frequencies are other ones
+  float factor = 1.0f, stretch = 0.0f;
   bool interleaved = false;
 };
+
+Status LowerTable(const OpView& view, Reporter& reporter, RotateOp* op) {
+  for (const Attribute key : {Attribute::kScale, Attribute::kShortUpTo, Attribute::kStretch}) {
+    if (view.Has(key)) return reporter.Fail(FOVEA_E_RECORD, "this attribute goes with frequencies");
+  }
+  op->dims = view.Tensor(kTable).width;
+  FOVEA_TRY(CheckPositions(view, reporter, &op->positions));
+  FOVEA_TRY(CheckFloats(view, kTable, 0, op->dims, reporter));
+  op->table = view.Floats(kTable) + size_t{op->offset} * op->dims;
+  return kOk;
+}
+
+Status LowerFrequencies(const OpView& view, Reporter& reporter, RotateOp* op) {
+  const uint32_t pairs = view.Tensor(kFrequencies).width;
+  if (pairs > kMaxWidth / 2) return reporter.Fail(FOVEA_E_SHAPE, "too many frequencies", kMaxWidth / 2, pairs);
+  op->dims = 2 * pairs;
+  for (const uint32_t i : {kFrequencies, kLongFrequencies}) FOVEA_TRY(CheckFloats(view, i, 1, pairs, reporter));
+  op->frequencies = view.Floats(kFrequencies);
+  op->long_frequencies = view.Floats(kLongFrequencies);
+  op->factor = view.F32(Attribute::kScale, 1.0f);
+  op->stretch = view.F32(Attribute::kStretch, 0.0f);
+  op->short_up_to = view.U32(Attribute::kShortUpTo, UINT32_MAX);
+  const bool changes = view.HasTensor(kLongFrequencies) || view.Has(Attribute::kStretch);
+  if (changes != view.Has(Attribute::kShortUpTo) || (view.HasTensor(kLongFrequencies) && op->stretch != 0.0f)) {
+    return reporter.Fail(FOVEA_E_RECORD, "long texts have frequencies of their own or stretched ones, from a length on");
+  }
+  // Stretched ones grow from the length on, and pairs share that out.
+  const bool stretches = op->stretch >= 1.0f && op->stretch <= 1e6f && op->short_up_to > 0 && op->dims > 2;
+  if (view.Has(Attribute::kStretch) && !stretches) {
+    return reporter.Fail(FOVEA_E_RECORD, "these frequencies cannot be stretched so");
+  }
+  return kOk;
+}
 
 Status Lower(const OpView& view, Reporter& reporter, RotateOp* op) {
   FOVEA_TRY(CheckElementwise(view, reporter));
@@ -17,26 +61,53 @@ Status Lower(const OpView& view, Reporter& reporter, RotateOp* op) {
     return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide the width", op->output.width, op->parts);
   }
   op->interleaved = view.Flag(Attribute::kInterleaved);
-  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "rotate has no table");
-  op->dims = view.Tensor(0).width;
+  op->offset = view.U32(Attribute::kOffset, 0);
+  if (view.HasTensor(kTable) == view.HasTensor(kFrequencies)) {
+    return reporter.Fail(FOVEA_E_RECORD, "rotate has either a table or frequencies");
+  }
+  FOVEA_TRY((view.HasTensor(kTable) ? LowerTable : LowerFrequencies)(view, reporter, op));
   if (op->dims % 2 != 0 || op->dims > op->output.width / op->parts) {
-    return reporter.Fail(FOVEA_E_SHAPE, "table's width must be even and at most a head's size",
+    return reporter.Fail(FOVEA_E_SHAPE, "turned columns must be an even number and at most a head's size",
                          op->output.width / op->parts, op->dims);
   }
-  FOVEA_TRY(CheckPositions(view, reporter, &op->positions));
-  FOVEA_TRY(CheckFloats(view, 0, 0, op->dims, reporter));
-  op->table = view.Floats(0) + size_t{view.U32(Attribute::kOffset, 0)} * op->dims;
   return kOk;
+}
+
+// Cosines, sines and stretched frequencies of one row.
+uint64_t Scratch(const RotateOp& op, uint32_t /*tile_rows*/) {
+  return op.frequencies == nullptr ? 0 : RoundUp(size_t{op.dims} * 3 / 2 * sizeof(float), kAlignment);
+}
+
+// Those of a text of so many rows, past ones included. Stretched as the base theta of theta^(-2i / dims) is multiplied by
+// (stretch * rows / short_up_to - (stretch - 1))^(dims / (dims - 2)).
+const float* FrequenciesOf(const RotateOp& op, const Kernels& kernels, uint64_t rows, float* stretched) {
+  if (rows <= op.short_up_to) return op.frequencies;
+  if (op.long_frequencies != nullptr) return op.long_frequencies;
+  const double growth = double{op.stretch} * static_cast<double>(rows) / op.short_up_to - (double{op.stretch} - 1);
+  kernels.rotary.decay(op.frequencies, op.dims / 2, static_cast<float>(-2.0 * log(growth) / (op.dims - 2)), stretched);
+  return stretched;
 }
 
 Status Run(const RotateOp& op, const OpRun& run) {
   const size_t width = op.output.width, dims = op.dims;
-  ForEachTextPiece(run, op.output, [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
+  const RotaryKernels& rotary = run.kernels->rotary;
+  const SpaceRows& texts = run.spaces[op.output.space];
+  auto* angles = static_cast<float*>(run.scratch);
+  ForEachTextPiece(run, op.output, [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
+    const float* frequencies = nullptr;
+    if (op.table == nullptr) {
+      const uint64_t past = texts.starts == nullptr ? 0 : texts.starts[segment];
+      frequencies = FrequenciesOf(op, *run.kernels, past + texts.segments.length(segment), angles + dims);
+    }
     for (uint32_t i = 0; i < rows; ++i) {
       const size_t at = size_t{row + i - run.row_begin} * width;
-      const float* cos = op.table + size_t{position + i} * dims;
-      run.kernels->rotary.rotate(run.Input(0) + at, op.parts, width / op.parts, dims, cos, cos + dims / 2,
-                                 op.interleaved, run.output + at);
+      const float* cos = op.table == nullptr ? angles : op.table + size_t{position + i} * dims;
+      if (op.table == nullptr) {
+        const auto place = static_cast<float>(uint64_t{op.offset} + position + i);
+        rotary.angles(place, frequencies, dims / 2, op.factor, angles, angles + dims / 2);
+      }
+      rotary.rotate(run.Input(0) + at, op.parts, width / op.parts, dims, cos, cos + dims / 2, op.interleaved,
+                    run.output + at);
     }
   });
   return kOk;
@@ -46,11 +117,17 @@ double Flops(const RotateOp& op) { return 6.0 * op.output.width; }
 
 SegmentLimit MostRows(const RotateOp& op) { return {op.output.space, op.positions}; }
 
-constexpr Attribute kAttributes[] = {Attribute::kHeads, Attribute::kInterleaved, Attribute::kOffset};
+constexpr Attribute kAttributes[] = {Attribute::kHeads, Attribute::kInterleaved, Attribute::kOffset,
+                                     Attribute::kScale, Attribute::kShortUpTo,   Attribute::kStretch};
 
 }  // namespace
 
-extern const OpDef kRotateOp =
-    DefineOp<Lower, Run>().Inputs(1, 1).Tensors(1, 1).Attributes(kAttributes).LimitsSegments<MostRows>().Flops<Flops>();
+extern const OpDef kRotateOp = DefineOp<Lower, Run>()
+                                   .Inputs(1, 1)
+                                   .Tensors(0, kTensors)
+                                   .Attributes(kAttributes)
+                                   .Scratch<Scratch>()
+                                   .LimitsSegments<MostRows>()
+                                   .Flops<Flops>();
 
 }  // namespace fovea

@@ -132,15 +132,19 @@ class Run {
         return out;
       case 9: {  // rotate
         if (U32(op, 11, 0) != 0) throw std::runtime_error("the reference rotates halves only");
-        const ReadTensor& table = *Tensor(op, 0);
-        const size_t heads = U32(op, 4, 1), head = width / heads, half = table.width / 2;
+        const ReadTensor *table = Tensor(op, 0), *frequencies = Tensor(op, 1);
+        const size_t heads = U32(op, 4, 1), head = width / heads;
+        const size_t half = table != nullptr ? table->width / 2 : frequencies->width;
         out = In(op, 0);
         for (size_t at = 0; at < out.size(); at += head) {
-          const float* row = &table.values.at((U32(op, 10, 0) + at / width) * table.width);
+          const size_t position = U32(op, 10, 0) + at / width;
           for (size_t i = 0; i < half; ++i) {
+            const float angle = table != nullptr ? 0 : static_cast<float>(position) * frequencies->values.at(i);
+            const double c = table != nullptr ? table->values.at(position * 2 * half + i) : std::cos(double{angle});
+            const double s = table != nullptr ? table->values.at((position * 2 + 1) * half + i) : std::sin(double{angle});
             const double a = out[at + i], b = out[at + half + i];
-            out[at + i] = a * row[i] - b * row[half + i];
-            out[at + half + i] = b * row[i] + a * row[half + i];
+            out[at + i] = a * c - b * s;
+            out[at + half + i] = b * c + a * s;
           }
         }
         return out;

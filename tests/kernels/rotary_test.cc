@@ -70,5 +70,52 @@ TEST(Rotary, DotProductsDependOnDistance) {
   EXPECT_GT(fabs(dot(7, 3) - dot(9, 3)), 1e-3);
 }
 
+// Angles are rounded to f32 first; sines and cosines of these are good to 6e-8 up to 2^20, and numbers beyond.
+TEST(Rotary, AnglesOfPositions) {
+  ForEachTarget([] {
+    const RotaryKernels k = GetRotaryKernels();
+    for (const size_t pairs : {size_t{1}, size_t{3}, size_t{16}, size_t{37}}) {
+      std::vector<float> frequencies(pairs);
+      for (size_t p = 0; p < pairs; ++p) {
+        frequencies[p] = static_cast<float>(std::pow(10000.0, -static_cast<double>(p) / static_cast<double>(pairs)));
+      }
+      for (const float position : {0.0f, 1.0f, 2.0f, 355.0f, 4097.0f, 99991.0f, 1000003.0f, 1048575.0f}) {
+        Guarded<float> cos(std::vector<float>(pairs, 0.0f)), sin(std::vector<float>(pairs, 0.0f));
+        k.angles(position, frequencies.data(), pairs, 1.0f, cos.data(), sin.data());
+        EXPECT_TRUE(cos.Intact() && sin.Intact());
+        for (size_t p = 0; p < pairs; ++p) {
+          const float angle = position * frequencies[p];
+          ASSERT_NEAR(cos[p], std::cos(double{angle}), 6e-8) << angle;
+          ASSERT_NEAR(sin[p], std::sin(double{angle}), 6e-8) << angle;
+        }
+        k.angles(position, frequencies.data(), pairs, 1.25f, cos.data(), sin.data());
+        for (size_t p = 0; p < pairs; ++p) {
+          ASSERT_NEAR(cos[p], 1.25 * std::cos(double{position * frequencies[p]}), 2e-7);
+        }
+      }
+    }
+    const float far[] = {1e7f, 1e20f, 3e38f, -1e9f};
+    float cos[4], sin[4];
+    k.angles(1.0f, far, 4, 1.0f, cos, sin);
+    for (size_t p = 0; p < 4; ++p) EXPECT_TRUE(std::fabs(cos[p]) <= 1.01f && std::fabs(sin[p]) <= 1.01f) << far[p];
+  });
+}
+
+TEST(Rotary, FrequenciesThatDecay) {
+  ForEachTarget([] {
+    const RotaryKernels k = GetRotaryKernels();
+    for (const size_t pairs : {size_t{1}, size_t{5}, size_t{32}}) {
+      const std::vector<float> x = RandomFloats(pairs, 1.0f, 3);
+      Guarded<float> y(x);
+      k.decay(y.data(), pairs, -0.05f, y.data());
+      EXPECT_TRUE(y.Intact());
+      for (size_t p = 0; p < pairs; ++p) {
+        const double exact = x[p] * std::exp(static_cast<double>(-0.05f) * static_cast<double>(p));
+        ASSERT_NEAR(y[p], exact, 4e-7 * std::fabs(exact));
+      }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace fovea

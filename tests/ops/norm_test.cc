@@ -60,6 +60,45 @@ TEST(Norm, KindsAndOperands) {
   }
 }
 
+// A row of weights for each head: what each head alone is with its own.
+TEST(Norm, WeightsOfEachHead) {
+  for (const uint32_t width : {1u, 6u, 16u, 33u}) {
+    for (const uint32_t rms : {0u, 1u}) {
+      const uint32_t heads = 3;
+      ModelBuilder b;
+      const TextSpaces s(b);
+      const uint32_t x = b.Input("x", s.tokens, width * heads);
+      const std::vector<float> weight = b.RandomFloats(width * heads), bias = b.RandomFloats(width * heads);
+      std::vector<uint32_t> tensors = {b.Tensor(heads, width, weight)};
+      if (rms == 0) tensors.push_back(b.Tensor(heads, width, bias));
+      const Attributes attributes = {{Attribute::kKind, rms}, {Attribute::kEpsilon, 1e-3}};
+      Attributes by_head = attributes;
+      by_head.push_back({Attribute::kHeads, heads});
+      const uint32_t all = b.Op(OpCode::kNorm, {x}, tensors, s.tokens, width * heads, by_head);
+      std::vector<uint32_t> parts;
+      for (uint32_t head = 0; head < heads; ++head) {
+        const uint32_t part = b.Op(OpCode::kSlice, {x}, {}, s.tokens, width,
+                                   {{Attribute::kBegin, head * width}, {Attribute::kWidth, width}});
+        const auto row = [&](const std::vector<float>& of) {
+          return b.Tensor(1, width, {of.begin() + head * width, of.begin() + (head + 1) * width});
+        };
+        std::vector<uint32_t> own = {row(weight)};
+        if (rms == 0) own.push_back(row(bias));
+        parts.push_back(b.Op(OpCode::kNorm, {part}, own, s.tokens, width, attributes));
+      }
+      const uint32_t joined = b.Op(OpCode::kConcat, parts, {}, s.tokens, width * heads);
+      const std::vector<float> xs = b.RandomFloats(size_t{26} * width * heads);
+      const OpInputs inputs = {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}};
+      EXPECT_EQ(RunTiled(b, inputs, all), RunTiled(b, inputs, joined)) << width;
+    }
+  }
+  ModelBuilder b;
+  const TextSpaces s(b);
+  const uint32_t x = b.Input("x", s.tokens, 12);
+  b.SetOutput(b.Op(OpCode::kNorm, {x}, {b.RandomTensor(2, 4)}, s.tokens, 12, {{Attribute::kHeads, 3}}));
+  ExpectRefused(b, FOVEA_E_SHAPE, "two weights for three heads");
+}
+
 TEST(Norm, DefaultEpsilonAndConstantRows) {
   ModelBuilder b;
   const TextSpaces s(b);

@@ -209,6 +209,73 @@ TEST(Rotate, PairsDimensionsAndOffset) {
   }
 }
 
+struct Angles {
+  uint32_t short_up_to;  // 0: all texts are short
+  double stretch;        // 0: long ones have frequencies of their own
+};
+
+// Cosines and sines of position * frequency in place of a table's.
+TEST(Rotate, Frequencies) {
+  const uint32_t heads = 2, size = 10, dims = 8, offset = 3;
+  for (const Angles& c : {Angles{0, 0}, {4, 0}, {4, 2.5}}) {
+    const Lengths& lengths = RaggedLengths()[0];
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, heads * size);
+    std::vector<uint32_t> tensors = {kBlobNone, b.RandomTensor(1, dims / 2, DType::kF32, 1)};
+    Attributes attributes = {{Attribute::kHeads, heads}, {Attribute::kOffset, offset}, {Attribute::kScale, 1.5}};
+    if (c.short_up_to != 0) attributes.push_back({Attribute::kShortUpTo, c.short_up_to});
+    if (c.stretch != 0) attributes.push_back({Attribute::kStretch, c.stretch});
+    if (c.short_up_to != 0 && c.stretch == 0) tensors.push_back(b.RandomTensor(1, dims / 2, DType::kF32, 1));
+    const uint32_t y = b.Op(OpCode::kRotate, {x}, tensors, s.tokens, heads * size, attributes);
+    const std::vector<float> xs = b.RandomFloats(size_t{26} * heads * size), usual = b.TensorValues(tensors[1]);
+    const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y);
+    std::vector<double> expected(xs.begin(), xs.end());
+    uint32_t row = 0;
+    for (const uint32_t length : lengths) {
+      const bool is_long = c.short_up_to != 0 && length > c.short_up_to;
+      const std::vector<float> own = is_long && c.stretch == 0 ? b.TensorValues(tensors[2]) : usual;
+      const double growth = is_long && c.stretch != 0 ? c.stretch * length / c.short_up_to - (c.stretch - 1) : 1;
+      for (uint32_t position = 0; position < length; ++position, ++row) {
+        for (uint32_t at = row * heads * size; at < (row + 1) * heads * size; at += size) {
+          for (uint32_t i = 0; i < dims / 2; ++i) {
+            const double angle = (offset + position) * (own[i] * std::pow(growth, -2.0 * i / (dims - 2)));
+            const double cosine = 1.5 * std::cos(angle), sine = 1.5 * std::sin(angle);
+            expected[at + i] = xs[at + i] * cosine - xs[at + i + dims / 2] * sine;
+            expected[at + i + dims / 2] = xs[at + i + dims / 2] * cosine + xs[at + i] * sine;
+          }
+        }
+      }
+    }
+    ExpectClose(found, expected, 2e-6, 0);
+  }
+}
+
+TEST(Rotate, RefusesFrequenciesThatDoNotFit) {
+  const auto refuses = [](const char* why, fovea_status status, std::vector<int> widths, Attributes attributes) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, 8);
+    std::vector<uint32_t> tensors;
+    for (const int width : widths) {
+      tensors.push_back(width == 0 ? kBlobNone : b.RandomTensor(1, static_cast<uint32_t>(width)));
+    }
+    attributes.push_back({Attribute::kHeads, 2});
+    b.SetOutput(b.Op(OpCode::kRotate, {x}, tensors, s.tokens, 8, attributes));
+    ExpectRefused(b, status, why);
+  };
+  refuses("both", FOVEA_E_RECORD, {4, 2}, {});
+  refuses("wide", FOVEA_E_SHAPE, {0, 3}, {});
+  refuses("unlike", FOVEA_E_SHAPE, {0, 2, 1}, {{Attribute::kShortUpTo, 4}});
+  refuses("no length", FOVEA_E_RECORD, {0, 2, 2}, {});
+  refuses("nothing for long ones", FOVEA_E_RECORD, {0, 2}, {{Attribute::kShortUpTo, 4}});
+  refuses("two for long ones", FOVEA_E_RECORD, {0, 2, 2}, {{Attribute::kShortUpTo, 4}, {Attribute::kStretch, 2.0}});
+  refuses("shrinks", FOVEA_E_RECORD, {0, 2}, {{Attribute::kShortUpTo, 4}, {Attribute::kStretch, 0.5}});
+  refuses("one pair", FOVEA_E_RECORD, {0, 1}, {{Attribute::kShortUpTo, 4}, {Attribute::kStretch, 2.0}});
+  refuses("from nothing", FOVEA_E_RECORD, {0, 2}, {{Attribute::kShortUpTo, 0}, {Attribute::kStretch, 2.0}});
+  refuses("scaled table", FOVEA_E_RECORD, {4}, {{Attribute::kScale, 2.0}});
+}
+
 TEST(Prepend, PutsRowsInFrontAtEveryTileBoundary) {
   for (const uint32_t extra : {1u, 3u}) {
     for (const uint32_t width : {1u, 9u}) {

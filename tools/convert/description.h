@@ -57,6 +57,7 @@ struct Program {
   // `from`.
   std::string of = "";
   std::vector<std::string> from = {}, to = {};
+  bool steps = false;  // it runs in every step of a text, as one does that carries a value
 };
 
 struct Description {

@@ -31,7 +31,9 @@ class Resolver {
       } else {
         At(place, [&] { AddPart(program); });
       }
-      result_.is_part.push_back(!program.of.empty());
+      const auto appends = [](const Operation& operation) { return operation.op == "append"; };
+      const bool keeps = std::any_of(program.operations.begin(), program.operations.end(), appends);
+      result_.is_part.push_back(keeps || !program.of.empty());
       operations_ += result_.content.programs.back().operations.size();
       if (operations_ > kMaxOperations) Fail("{}: more than {} operations together", place, kMaxOperations);
     }
@@ -144,8 +146,8 @@ class Resolver {
     values_.clear();
     ids_.clear();
     const std::string place = "program " + program.name;
-    steps_ =
-        std::any_of(program.inputs.begin(), program.inputs.end(), [](const Input& i) { return !i.carried.empty(); });
+    const auto carried = [](const Input& input) { return !input.carried.empty(); };
+    steps_ = program.steps || std::any_of(program.inputs.begin(), program.inputs.end(), carried);
     for (const Input& input : program.inputs) {
       At(fmt::format("{}, input {}", place, input.name), [&] {
         const uint32_t width = input.ids ? 1 : input.width;

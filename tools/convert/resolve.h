@@ -22,10 +22,10 @@ struct Resolved {
   std::vector<Constant> constants;  // the values of content.tensors
   // Of content.tensors. Any type: weights of linear layers and tables of embeddings. Not integers: what attention takes
   // as f16, and the weight of a layer over whole texts or documents (a space that has children and no parent), so
-  // after the last pooling; it runs once and its error is the output's. Not so in a program that carries a value from
-  // run to run, a decoder: its layers run in every step.
+  // after the last pooling; it runs once and its error is the output's. Not so in a decoder, whose layers run in every
+  // step: a program that carries a value from run to run, or says that it is one.
   std::vector<Shortest> shortest;
-  std::vector<bool> is_part;  // of content.programs: of another program, whose operations and tensors it has
+  std::vector<bool> is_part;  // of content.programs: its layers are another program's: a part, or a decoder that keeps texts
 };
 
 // Fails with the place (program, operation) and what is wrong there.

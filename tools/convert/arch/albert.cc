@@ -28,10 +28,10 @@ void DescribeAlbert(const Checkpoint& checkpoint, Description& description) {
   };
   encoder.pooler = "pooler";
   encoder.sequence.out = "classifier";
-  encoder.masked_lm.dense = "predictions.dense";
-  encoder.masked_lm.norm = "predictions.LayerNorm";
-  encoder.masked_lm.out = "predictions.decoder";
-  encoder.masked_lm_bias = "predictions.bias";
+  encoder.language.dense = "predictions.dense";
+  encoder.language.norm = "predictions.LayerNorm";
+  encoder.language.out = "predictions.decoder";
+  encoder.language_bias = "predictions.bias";
   DescribePostNormEncoder(encoder, checkpoint, description);
 }
 

@@ -8,10 +8,10 @@ void DescribeBert(const Checkpoint& checkpoint, Description& description) {
   encoder.prefix = "bert";
   encoder.pooler = "pooler.dense";
   encoder.sequence.out = "classifier";
-  encoder.masked_lm.dense = "cls.predictions.transform.dense";
-  encoder.masked_lm.norm = "cls.predictions.transform.LayerNorm";
-  encoder.masked_lm.out = "cls.predictions.decoder";
-  encoder.masked_lm_bias = "cls.predictions.bias";
+  encoder.language.dense = "cls.predictions.transform.dense";
+  encoder.language.norm = "cls.predictions.transform.LayerNorm";
+  encoder.language.out = "cls.predictions.decoder";
+  encoder.language_bias = "cls.predictions.bias";
   DescribePostNormEncoder(encoder, checkpoint, description);
 }
 

@@ -75,17 +75,17 @@ void DescribeBigBird(const Checkpoint& checkpoint, Description& description) {
   encoder.sequence.dense = "classifier.dense";
   encoder.sequence.activation = encoder.activation;
   encoder.sequence.out = "classifier.out_proj";
-  encoder.masked_lm.dense = "cls.predictions.transform.dense";
-  encoder.masked_lm.norm = "cls.predictions.transform.LayerNorm";
-  encoder.masked_lm.out = "cls.predictions.decoder";
-  encoder.masked_lm_bias = "cls.predictions.bias";
+  encoder.language.dense = "cls.predictions.transform.dense";
+  encoder.language.norm = "cls.predictions.transform.LayerNorm";
+  encoder.language.out = "cls.predictions.decoder";
+  encoder.language_bias = "cls.predictions.bias";
   RefuseBiases(checkpoint, description.weights, "use_bias", true,
                {"attention.self.query", "attention.self.key", "attention.self.value"});
 
   const std::string type = config.Text("attention_type", "block_sparse");
   if (type == "block_sparse") {
     const Blocks blocks = ReadBlocks(checkpoint, encoder, description.weights);
-    encoder.attention = [=, heads = encoder.heads, &description](EncoderBuilder& b, const AttentionSite& site) {
+    encoder.attention = [=, heads = encoder.heads, &description](ProgramBuilder& b, const AttentionSite& site) {
       Json attributes = {{"heads", heads},
                          {"pattern", "window"},
                          {"block", blocks.size},

@@ -130,7 +130,7 @@ void DescribeDebertaV2(const Checkpoint& checkpoint, Description& description) {
     encoder.projects_before_norm = true;
   }
   Distances distances(checkpoint, description, encoder);
-  encoder.attention = [&](EncoderBuilder& b, const AttentionSite& site) {
+  encoder.attention = [&](ProgramBuilder& b, const AttentionSite& site) {
     const uint32_t width = weights.Get(site.names.query + ".weight").rows;
     const double scale = 1 / sqrt(static_cast<double>(width) / encoder.heads * distances.parts());
     return b.Attention(fmt::format("attentions.{}", site.layer),
@@ -148,10 +148,10 @@ void DescribeDebertaV2(const Checkpoint& checkpoint, Description& description) {
   const bool has_new = weights.Has("lm_predictions.lm_head.dense.weight");
   const bool legacy = has_old && has_new ? config.Flag("legacy", true) : !has_new;
   const std::string head = legacy ? "cls.predictions." : "lm_predictions.lm_head.";
-  encoder.masked_lm.dense = head + (legacy ? "transform.dense" : "dense");
-  encoder.masked_lm.norm = head + (legacy ? "transform.LayerNorm" : "LayerNorm");
-  if (legacy) encoder.masked_lm.out = head + "decoder";  // the new one always takes the embeddings
-  encoder.masked_lm_bias = head + "bias";
+  encoder.language.dense = head + (legacy ? "transform.dense" : "dense");
+  encoder.language.norm = head + (legacy ? "transform.LayerNorm" : "LayerNorm");
+  if (legacy) encoder.language.out = head + "decoder";  // the new one always takes the embeddings
+  encoder.language_bias = head + "bias";
   // These follow from the tensors.
   for (const char* key :
        {"attention_head_size", "conv_act", "conv_groups", "embedding_size", "legacy", "pooler_hidden_size"})

@@ -22,10 +22,10 @@ void DescribeDistilbert(const Checkpoint& checkpoint, Description& description) 
   encoder.sequence.dense = "pre_classifier";
   encoder.sequence.activation = "relu";
   encoder.sequence.out = "classifier";
-  encoder.masked_lm.dense = "vocab_transform";
-  encoder.masked_lm.norm = "vocab_layer_norm";
-  encoder.masked_lm.out = "vocab_projector";
-  encoder.masked_lm_bias = "vocab_projector.bias";
+  encoder.language.dense = "vocab_transform";
+  encoder.language.norm = "vocab_layer_norm";
+  encoder.language.out = "vocab_projector";
+  encoder.language_bias = "vocab_projector.bias";
   DescribePostNormEncoder(encoder, checkpoint, description);
 }
 

@@ -8,7 +8,7 @@
 
 #include "runtime/blob/strides.h"
 #include "tools/base/fail.h"
-#include "tools/convert/arch/encoder_builder.h"
+#include "tools/convert/arch/program_builder.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::tools {
@@ -75,7 +75,7 @@ Constant Distances(uint32_t rows, uint32_t width, uint32_t unit) {
 
 class Writer {
  public:
-  Writer(const Config& config, const Shape& shape, EncoderBuilder& builder, Weights& weights)
+  Writer(const Config& config, const Shape& shape, ProgramBuilder& builder, Weights& weights)
       : shape_(shape), b_(builder), weights_(weights), activation_(config.Activation("hidden_act", "gelu_new")) {}
 
   // What a row is, a column each: [a row with types, type 0, type 1]; type 2 is of both sides. Without a separate first
@@ -207,7 +207,7 @@ class Writer {
   }
 
   const Shape shape_;
-  EncoderBuilder& b_;
+  ProgramBuilder& b_;
   Weights& weights_;
   const std::string activation_;
   uint32_t layers_ = 0;
@@ -278,7 +278,7 @@ void DescribeFunnel(const Checkpoint& checkpoint, Description& description) {
     levels.push_back({space.name, fmt::format("kinds.{}", i), i, rows});
   }
 
-  EncoderBuilder builder(checkpoint, description, {"layer", config.Real("layer_norm_eps", 1e-9)}, spaces,
+  ProgramBuilder builder(checkpoint, description, {"layer", config.Real("layer_norm_eps", 1e-9)}, spaces,
                          {"input_ids", "tokens"});
   builder.InputOfIds("token_type_ids", 0);
   Writer writer(config, shape, builder, weights);
@@ -326,8 +326,8 @@ void DescribeFunnel(const Checkpoint& checkpoint, Description& description) {
   Heads heads;
   heads.sequence = {"classifier.linear_hidden", "tanh", "", "classifier.linear_out"};
   heads.token.out = "classifier";
-  heads.masked_lm.out = "lm_head";
-  heads.masked_lm_table = prefix + "embeddings.word_embeddings.weight";
+  heads.language.out = "lm_head";
+  heads.language_table = prefix + "embeddings.word_embeddings.weight";
   // What follows from tensors, and what concerns training.
   for (const char* key : {"activation_dropout", "attention_dropout", "d_inner", "hidden_dropout", "initializer_range",
                           "initializer_std"}) {

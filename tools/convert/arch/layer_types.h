@@ -9,32 +9,27 @@
 #include <vector>
 
 #include "tools/convert/arch/config.h"
+#include "tools/convert/arch/layer_stack.h"
+#include "tools/convert/arch/rotary.h"
 #include "tools/convert/description.h"
 
 namespace fovea::tools {
 
-// Where older configurations keep what newer ones have in rope_parameters.<layer type>.
-struct RotaryKeys {
-  const char* theta;
-  double absent;                  // theta where nothing says it
-  const char* scaling = nullptr;  // an object like rope_parameters
-};
-
 struct LayerTypes {
   std::function<bool(uint32_t)> slides;  // layer i, where `layer_types` is absent
-  uint32_t head_size;
+  uint32_t rotary_dims;                  // of a head: those that turn
   RotaryKeys full, sliding;
-  uint32_t window;  // keys on each side that sliding layers see
+  Window window;  // that sliding layers see
 };
 
 // What is a layer's own.
 struct LayerType {
-  std::string rotary;              // its table of rotary positions
-  std::optional<uint32_t> window;  // absent: it sees all
+  RotaryPositions rotary;
+  std::optional<Window> window;  // absent: it sees all
+  bool slides = false;
 };
 
-// Of all layers. Adds the tables, all that max_position_embeddings allows, and says so in the metadata. Scalings of
-// rotary positions other than linear ones are refused.
+// Of all layers. Adds the frequencies, and says in the metadata up to which length the model was trained.
 std::vector<LayerType> ReadLayerTypes(const Config& config, const LayerTypes& types, Description& description);
 
 }  // namespace fovea::tools

@@ -41,7 +41,7 @@ void DescribeLongformer(const Checkpoint& checkpoint, Description& description) 
 
   // The classifier reads the first row, and the published code makes that one global.
   const bool first = checkpoint.task == Task::kSequenceClassification;
-  encoder.begin = [=, &description](EncoderBuilder& b) {
+  encoder.begin = [=, &description](ProgramBuilder& b) {
     Space globals;
     globals.name = "globals";
     globals.selects = "tokens";
@@ -51,7 +51,7 @@ void DescribeLongformer(const Checkpoint& checkpoint, Description& description) 
     b.Op("select", {first ? "input_ids" : "global_attention_mask"}, {}, kGlobalRows,
          {{"kind", first ? "first" : "nonzero"}});
   };
-  encoder.attention = [=, heads = encoder.heads, &description](EncoderBuilder& b, const AttentionSite& site) {
+  encoder.attention = [=, heads = encoder.heads, &description](ProgramBuilder& b, const AttentionSite& site) {
     const std::string& at = site.at;
     const std::string name = fmt::format("attentions.{}", site.layer);
     const uint32_t side = sides[site.layer];

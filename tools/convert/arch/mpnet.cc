@@ -23,11 +23,11 @@ void DescribeMpnet(const Checkpoint& checkpoint, Description& description) {
   encoder.pooler = "pooler.dense";
   encoder.sequence.dense = "classifier.dense";
   encoder.sequence.out = "classifier.out_proj";
-  encoder.masked_lm.dense = "lm_head.dense";
-  encoder.masked_lm.activation = "gelu";  // whatever the layers have
-  encoder.masked_lm.norm = "lm_head.layer_norm";
-  encoder.masked_lm.out = "lm_head.decoder";
-  encoder.masked_lm_bias = "lm_head.bias";
+  encoder.language.dense = "lm_head.dense";
+  encoder.language.activation = "gelu";  // whatever the layers have
+  encoder.language.norm = "lm_head.layer_norm";
+  encoder.language.out = "lm_head.decoder";
+  encoder.language_bias = "lm_head.bias";
   DescribePostNormEncoder(encoder, checkpoint, description);
 }
 

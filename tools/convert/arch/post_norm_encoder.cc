@@ -27,10 +27,10 @@ class Writer {
     if (heads.sequence.dense.empty()) heads.sequence.dense = heads.pooler;
     if (heads.sequence.activation.empty()) heads.sequence.activation = "tanh";
     heads.token.out = encoder_.token_out;
-    heads.masked_lm = encoder_.masked_lm;
-    if (heads.masked_lm.activation.empty()) heads.masked_lm.activation = encoder_.activation;
-    heads.masked_lm_table = prefix_ + "embeddings.word_embeddings.weight";
-    heads.masked_lm_bias = encoder_.masked_lm_bias;
+    heads.language = encoder_.language;
+    if (heads.language.activation.empty()) heads.language.activation = encoder_.activation;
+    heads.language_table = prefix_ + "embeddings.word_embeddings.weight";
+    heads.language_bias = encoder_.language_bias;
     builder_.Finish(last, heads);
   }
 
@@ -137,7 +137,7 @@ class Writer {
   Description& description_;
   const Weights& weights_;
   const std::string prefix_;
-  EncoderBuilder builder_;
+  ProgramBuilder builder_;
 };
 
 }  // namespace

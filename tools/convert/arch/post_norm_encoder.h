@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "tools/convert/arch/encoder_builder.h"
+#include "tools/convert/arch/program_builder.h"
 
 namespace fovea::tools {
 
@@ -43,8 +43,8 @@ struct PostNormEncoder {
   std::string pooler = "";  // after the prefix, too
   Head sequence;            // without a dense layer: the pooler, with tanh
   std::string token_out = "classifier";
-  Head masked_lm;  // without an activation: that of the layers
-  std::string masked_lm_bias;
+  Head language;  // without an activation: that of the layers
+  std::string language_bias;
 
   // ---- numbers ----
   uint32_t layers = 0;            // attention layers in all
@@ -58,8 +58,8 @@ struct PostNormEncoder {
   double word_scale = 1;           // of word embeddings
 
   // ---- attention that is not plain ----
-  std::function<void(EncoderBuilder&)> begin;                                   // writes what all layers share
-  std::function<std::string(EncoderBuilder&, const AttentionSite&)> attention;  // returns the rows that were attended
+  std::function<void(ProgramBuilder&)> begin;                                   // writes what all layers share
+  std::function<std::string(ProgramBuilder&, const AttentionSite&)> attention;  // returns the rows that were attended
 };
 
 // Fills heads, activation, epsilon, layers and their names as most of the family have them. `activation`: as

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "tools/base/fail.h"
-#include "tools/convert/arch/encoder_builder.h"
+#include "tools/convert/arch/program_builder.h"
 #include "tools/convert/constants.h"
 #include "tools/safetensors/safetensors.h"
 
@@ -185,7 +185,7 @@ Chunks ChunksOf(const Config& config, const std::string& kind, const std::string
 
 class Writer {
  public:
-  Writer(const Config& config, const Shape& shape, const Chunks& hashed, const Chunks& local, EncoderBuilder& builder,
+  Writer(const Config& config, const Shape& shape, const Chunks& hashed, const Chunks& local, ProgramBuilder& builder,
          Description& description)
       : config_(config),
         shape_(shape),
@@ -270,7 +270,7 @@ class Writer {
   const Config& config_;
   const Shape& shape_;
   const Chunks hashed_chunks_, local_chunks_;
-  EncoderBuilder& b_;
+  ProgramBuilder& b_;
   const std::string prefix_;
   Description& description_;
   uint32_t hashed_ = 0;  // LSH layers so far
@@ -313,7 +313,7 @@ void DescribeReformer(const Checkpoint& checkpoint, Description& description) {
     }
   }
 
-  EncoderBuilder builder(checkpoint, description, {"layer", config.Real("layer_norm_eps", 1e-12)});
+  ProgramBuilder builder(checkpoint, description, {"layer", config.Real("layer_norm_eps", 1e-12)});
   builder.Op("embed", {"input_ids"}, {prefix + "embeddings.word_embeddings.weight"}, "embeddings.words");
   std::string second = builder.Op("position", {"embeddings.words"}, {table}, builder.HiddenState(0));
   std::string first = second;
@@ -324,9 +324,9 @@ void DescribeReformer(const Checkpoint& checkpoint, Description& description) {
 
   Heads heads;
   heads.sequence = {"classifier.dense", "tanh", "", "classifier.out_proj"};
-  heads.masked_lm.out = "lm_head.decoder";
-  heads.masked_lm_table = "lm_head.decoder.weight";
-  heads.masked_lm_bias = "lm_head.bias";
+  heads.language.out = "lm_head.decoder";
+  heads.language_table = "lm_head.decoder.weight";
+  heads.language_bias = "lm_head.bias";
   // How work is cut up, what follows from tensors, and what concerns training.
   for (const char* key :
        {"axial_norm_std", "chunk_size_lm_head", "chunk_size_feed_forward", "feed_forward_size", "hidden_size",

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
-#include "tools/convert/arch/encoder_builder.h"
+#include "tools/convert/arch/program_builder.h"
 #include "tools/convert/arch/image_input.h"
 #include "tools/convert/arch/image_windows.h"
 
@@ -23,7 +23,7 @@ std::vector<uint32_t> Numbers(const Config& config, const std::string& key) {
 class Stage {
  public:
   Stage(const Config& config, uint32_t index, Grid patches, uint32_t heads, const std::string& prefix,
-        Description& description, EncoderBuilder& builder)
+        Description& description, ProgramBuilder& builder)
       : patches_(patches),
         heads_(heads),
         activation_(config.Activation("hidden_act", "gelu")),
@@ -100,7 +100,7 @@ class Stage {
   std::string at_, own_, attentions_;  // names of stored tensors; of values, tables and spaces; of the step
   std::vector<std::string> tables_;    // by block: even, odd
   Weights& weights_;
-  EncoderBuilder& b_;
+  ProgramBuilder& b_;
 };
 
 }  // namespace
@@ -127,7 +127,7 @@ void DescribeSwin(const Checkpoint& checkpoint, Description& description) {
   }
 
   const NormStyle norms = {"layer", config.Real("layer_norm_eps", 1e-5)};
-  EncoderBuilder builder(checkpoint, description, norms, spaces, image.Pixels());
+  ProgramBuilder builder(checkpoint, description, norms, spaces, image.Pixels());
   builder.Arrange("pixel_values", "patches", "stages.0.patches", "pixels");
   builder.Linear("pixels", embeddings + "patch_embeddings.projection", "embeddings.patches");
   const std::string positions = embeddings + "position_embeddings";

@@ -1,7 +1,7 @@
 // T5's encoder: RMS norms, no bias anywhere, no positions but a bias by distance, which the first layer stores and all
 // share; attention is not scaled.
 #include "tools/base/fail.h"
-#include "tools/convert/arch/pre_norm_encoder.h"
+#include "tools/convert/arch/layer_stack.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::tools {
@@ -35,40 +35,40 @@ void DescribeT5(const Checkpoint& checkpoint, Description& description) {
   }
   Weights& weights = description.weights;
   const FeedForward feed_forward = FeedForwardOf(config);
-  PreNormEncoder encoder;
-  encoder.norms = {"rms", config.Real("layer_norm_epsilon", 1e-6)};
-  encoder.heads = config.Number("num_heads");
-  encoder.scale = 1;
-  encoder.activation = feed_forward.activation;
-  encoder.table = weights.Has("encoder.embed_tokens.weight") ? "encoder.embed_tokens.weight" : "shared.weight";
-  encoder.final_norm = "encoder.final_layer_norm";
+  LayerStack stack;
+  stack.norms = {"rms", config.Real("layer_norm_epsilon", 1e-6)};
+  stack.heads = config.Number("num_heads");
+  stack.scale = 1;
+  stack.activation = feed_forward.activation;
+  stack.table = weights.Has("encoder.embed_tokens.weight") ? "encoder.embed_tokens.weight" : "shared.weight";
+  stack.final_norm = "encoder.final_layer_norm";
   description.must_use = {"encoder."};
 
   const Constant buckets = weights.Get("encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight");
   config.Only("relative_attention_num_buckets", buckets.rows);
-  encoder.distance_bias = "encoder.distance_bias";
-  weights.Add(encoder.distance_bias, RelativeBuckets(buckets, config.Number("relative_attention_max_distance", 128)));
+  stack.distance_bias = "encoder.distance_bias";
+  weights.Add(stack.distance_bias, RelativeBuckets(buckets, config.Number("relative_attention_max_distance", 128)));
   const uint32_t layers = config.Number("num_layers");
   for (uint32_t i = 0; i < layers; ++i) {
     const std::string at = fmt::format("encoder.block.{}.layer.", i);
-    PreNormLayer layer;
-    layer.attention_norm = at + "0.layer_norm";
-    layer.query = at + "0.SelfAttention.q";
-    layer.key = at + "0.SelfAttention.k";
-    layer.value = at + "0.SelfAttention.v";
-    layer.output = at + "0.SelfAttention.o";
-    layer.norm = at + "1.layer_norm";
-    if (feed_forward.gated) layer.gate = at + "1.DenseReluDense.wi_0";
-    layer.up = at + (feed_forward.gated ? "1.DenseReluDense.wi_1" : "1.DenseReluDense.wi");
-    layer.down = at + "1.DenseReluDense.wo";
-    encoder.layers.push_back(layer);
+    StackLayer layer;
+    layer.attention.norm = at + "0.layer_norm";
+    layer.attention.query = at + "0.SelfAttention.q";
+    layer.attention.key = at + "0.SelfAttention.k";
+    layer.attention.value = at + "0.SelfAttention.v";
+    layer.attention.output = at + "0.SelfAttention.o";
+    layer.feed_forward.norm = at + "1.layer_norm";
+    if (feed_forward.gated) layer.feed_forward.gate = at + "1.DenseReluDense.wi_0";
+    layer.feed_forward.up = at + (feed_forward.gated ? "1.DenseReluDense.wi_1" : "1.DenseReluDense.wi");
+    layer.feed_forward.down = at + "1.DenseReluDense.wo";
+    stack.layers.push_back(layer);
   }
   // These follow from the tensors, or concern the decoder and training.
   for (const char* key : {"d_ff", "d_kv", "d_model", "initializer_factor", "is_encoder_decoder", "n_positions",
                           "num_decoder_layers", "output_past"}) {
     config.Get(key);
   }
-  DescribePreNormEncoder(encoder, checkpoint, description);
+  DescribeStack(stack, checkpoint, description);
   if (checkpoint.task == Task::kEncoder) {
     // As the whole model calls them.
     description.SetMetadata("alias.encoder_last_hidden_state", "last_hidden_state");

@@ -35,6 +35,8 @@ constexpr TaskName kTasks[] = {
     {"masked-lm", "ForMaskedLM", Task::kMaskedLm},
     {"masked-lm", "ForPreTraining", Task::kMaskedLm},
     {"causal-lm", "ModelWithLMHead", Task::kCausalLm},
+    {"causal-lm", "ForCausalLM", Task::kCausalLm},
+    {"causal-lm", "LMHeadModel", Task::kCausalLm},
 };
 
 bool EndsWith(const std::string& text, const std::string& end) {
@@ -52,7 +54,6 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
   if (config.Flag("is_encoder_decoder", false)) {
     Fail("config.json: {} has a decoder, which is not supported; --task encoder converts the encoder alone", name);
   }
-  if (EndsWith(name, "ForCausalLM")) Fail("config.json: {} is a decoder, which is not supported", name);
   Fail("config.json: head {} is not supported; --task embedding converts the encoder without it", name);
 }
 

@@ -2,7 +2,7 @@
 // rows of zeros among the patches: one table holds them, the bias of the patches and all positions.
 #include "tools/base/fail.h"
 #include "tools/convert/arch/image_input.h"
-#include "tools/convert/arch/pre_norm_encoder.h"
+#include "tools/convert/arch/layer_stack.h"
 
 namespace fovea::tools {
 namespace {
@@ -27,21 +27,21 @@ Constant RowTable(const Weights& weights, const std::string& at, const std::vect
               Concatenate(own)});
 }
 
-PreNormLayer Layer(const std::string& at) {
-  PreNormLayer layer;
-  layer.attention_norm = at + "layernorm_before";
-  layer.query = at + "attention.attention.query";
-  layer.key = at + "attention.attention.key";
-  layer.value = at + "attention.attention.value";
-  layer.output = at + "attention.output.dense";
-  layer.norm = at + "layernorm_after";
-  layer.up = at + "intermediate.dense";
-  layer.down = at + "output.dense";
+StackLayer Layer(const std::string& at) {
+  StackLayer layer;
+  layer.attention.norm = at + "layernorm_before";
+  layer.attention.query = at + "attention.attention.query";
+  layer.attention.key = at + "attention.attention.key";
+  layer.attention.value = at + "attention.attention.value";
+  layer.attention.output = at + "attention.output.dense";
+  layer.feed_forward.norm = at + "layernorm_after";
+  layer.feed_forward.up = at + "intermediate.dense";
+  layer.feed_forward.down = at + "output.dense";
   return layer;
 }
 
 // Logits of class and distillation token, each by its own classifier, and their mean.
-void AddTeacherHead(const std::string& last, EncoderBuilder& builder, Description& description) {
+void AddTeacherHead(const std::string& last, ProgramBuilder& builder, Description& description) {
   description.SetMetadata("task", "image-classification");
   description.spaces.push_back({"distillation", "images"});
   description.spaces.back().each = 1;
@@ -78,18 +78,18 @@ void DescribeVit(const Checkpoint& checkpoint, Description& description) {
   weights.Add("rows", RowTable(weights, embeddings, tokens, image));
   image.SetMetadata(description);
 
-  PreNormEncoder encoder;
-  encoder.norms = {"layer", config.Real("layer_norm_eps", 1e-12)};
-  encoder.heads = config.Number("num_attention_heads");
-  encoder.activation = config.Activation("hidden_act", "gelu");
-  encoder.final_norm = prefix + "layernorm";
-  encoder.last_state_is_normed = false;
+  LayerStack stack;
+  stack.norms = {"layer", config.Real("layer_norm_eps", 1e-12)};
+  stack.heads = config.Number("num_attention_heads");
+  stack.activation = config.Activation("hidden_act", "gelu");
+  stack.final_norm = prefix + "layernorm";
+  stack.last_state_is_normed = false;
   for (uint32_t i = 0; i < config.Number("num_hidden_layers"); ++i) {
-    encoder.layers.push_back(Layer(fmt::format("{}encoder.layer.{}.", prefix, i)));
+    stack.layers.push_back(Layer(fmt::format("{}encoder.layer.{}.", prefix, i)));
   }
-  encoder.task_heads.pooler = prefix + "pooler.dense";
-  encoder.task_heads.pooler_activation = config.Activation("pooler_act", "tanh");
-  encoder.task_heads.sequence.out = "classifier";
+  stack.task_heads.pooler = prefix + "pooler.dense";
+  stack.task_heads.pooler_activation = config.Activation("pooler_act", "tanh");
+  stack.task_heads.sequence.out = "classifier";
   RefuseBiases(checkpoint, weights, "qkv_bias", true,
                {"attention.attention.query", "attention.attention.key", "attention.attention.value"});
   // What follows from the tensors or concerns training.
@@ -97,16 +97,16 @@ void DescribeVit(const Checkpoint& checkpoint, Description& description) {
     config.Get(key);
   }
 
-  EncoderBuilder builder(checkpoint, description, encoder.norms, spaces, image.Pixels());
+  ProgramBuilder builder(checkpoint, description, stack.norms, spaces, image.Pixels());
   builder.Arrange("pixel_values", "patches", "tokens", "pixels");
   builder.Op("linear", {"pixels"}, {projection + ".weight"}, "embeddings.patches");
   builder.Op("position", {"embeddings.patches"}, {"rows"}, builder.HiddenState(0));
-  const std::string last = AddPreNormLayers(encoder, builder, builder.HiddenState(0));
+  const std::string last = AddLayers(stack, builder, builder.HiddenState(0));
   if (checkpoint.task == Task::kImageClassification && weights.Has("distillation_classifier.weight")) {
     AddTeacherHead(last, builder, description);
     builder.End();
   } else {
-    builder.Finish(last, encoder.task_heads);
+    builder.Finish(last, stack.task_heads);
   }
 }
 

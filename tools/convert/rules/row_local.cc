@@ -39,8 +39,10 @@ void Norm(Check& c) {
   if (heads == 0 || c.in(0).width % heads != 0) {
     Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
   }
-  c.Vector(0, c.in(0).width / heads);
-  c.Vector(1, c.in(0).width / heads);
+  const uint32_t weights = c.Has(0) && c.tensor(0).rows == heads ? heads : 1;  // one for all, or one for each
+  for (size_t i = 0; i < 2; ++i) {
+    if (c.Has(i)) c.Shape(i, weights, c.in(0).width / heads);
+  }
   const bool rms = c.Choice<NormKind>(Attribute::kKind, NormKind::kLayer) == NormKind::kRms;
   if (rms && c.Has(1)) Fail("rms norm has no bias");
   c.Real(Attribute::kEpsilon, true);
@@ -70,12 +72,23 @@ void Rotate(Check& c) {
   const uint32_t heads = c.Number(Attribute::kHeads, std::nullopt);
   if (heads == 0 || c.in(0).width % heads != 0)
     Fail("{} is {} wide, which is not {} heads", c.in(0).name, c.in(0).width, heads);
-  if (c.tensor(0).width % 2 != 0 || c.tensor(0).width > c.in(0).width / heads) {
-    Fail("a table of {} columns cannot rotate heads of {}", c.tensor(0).width, c.in(0).width / heads);
+  if (c.Has(0) == c.Has(1)) Fail("rotate takes either a table or frequencies");
+  const uint64_t dims = c.Has(0) ? c.tensor(0).width : uint64_t{2} * c.tensor(1).width;
+  if (dims % 2 != 0 || dims > c.in(0).width / heads) {
+    Fail("{} of {} columns cannot rotate heads of {}", c.Has(0) ? "a table" : "frequencies",
+         c.tensor(c.Has(0) ? 0 : 1).width, c.in(0).width / heads);
   }
-  if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows)
-    Fail("offset lies after the table's {} rows", c.tensor(0).rows);
+  const uint32_t offset = c.Number(Attribute::kOffset, 0);
+  if (c.Has(0) && offset >= c.tensor(0).rows) Fail("offset lies after the table's {} rows", c.tensor(0).rows);
   c.Flag(Attribute::kInterleaved);
+  if (c.Has(1)) {
+    for (size_t i = 1; i <= 2; ++i) {
+      if (c.Has(i)) c.Shape(i, 1, static_cast<uint32_t>(dims / 2));
+    }
+    c.Real(Attribute::kScale);
+    c.Real(Attribute::kStretch);
+    c.Number(Attribute::kShortUpTo, UINT32_MAX);
+  }
   c.Result(c.in(0).space, c.in(0).width);
 }
 
@@ -118,7 +131,7 @@ extern const Rule kNormRule = {1, 1, 0, 2, Norm};
 extern const Rule kAddRule = {2, 2, 0, 0, Add};
 extern const Rule kActivateRule = {1, 1, 0, 0, Activate};
 extern const Rule kGateRule = {2, 2, 0, 0, Gate};
-extern const Rule kRotateRule = {1, 1, 1, 1, Rotate};
+extern const Rule kRotateRule = {1, 1, 0, 3, Rotate};
 extern const Rule kNormalizeRule = {1, 1, 0, 0, Normalize};
 extern const Rule kSoftmaxRule = {1, 1, 0, 0, RowLocal};
 extern const Rule kScaleRule = {1, 1, 0, 0, ScaleRule};

@@ -1,5 +1,5 @@
-// Writes the program of an encoder.
-#include "tools/convert/arch/encoder_builder.h"
+// Writes a program over texts or images.
+#include "tools/convert/arch/program_builder.h"
 
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
@@ -7,32 +7,32 @@
 
 namespace fovea::tools {
 
-EncoderBuilder::EncoderBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms)
-    : EncoderBuilder(checkpoint, description, std::move(norms), {{"texts"}, {"tokens", "texts"}},
+ProgramBuilder::ProgramBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms)
+    : ProgramBuilder(checkpoint, description, std::move(norms), {{"texts"}, {"tokens", "texts"}},
                      {"input_ids", "tokens"}) {}
 
-EncoderBuilder::EncoderBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms,
-                               std::vector<Space> spaces, Input input)
+ProgramBuilder::ProgramBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms,
+                               std::vector<Space> spaces, Input input, std::string name)
     : checkpoint_(checkpoint), description_(description), weights_(description.weights), norms_(std::move(norms)) {
   description_.spaces = std::move(spaces);
-  program_.name = "encode";
+  program_.name = std::move(name);
   program_.inputs.push_back(std::move(input));
 }
 
-std::string EncoderBuilder::Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
+std::string ProgramBuilder::Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
                                const std::string& out, Json attributes, const std::string& space) {
   if (program_.operations.size() == kMaxOperations) Fail("config.json: more than {} operations", kMaxOperations);
   program_.operations.push_back({op, std::move(in), std::move(tensors), out, std::move(attributes), "", space});
   return out;
 }
 
-std::vector<std::string> EncoderBuilder::Stored(const std::string& name) const {
+std::vector<std::string> ProgramBuilder::Stored(const std::string& name) const {
   const std::string weight = name + ".weight", bias = name + ".bias";
   if (!weights_.Has(weight)) Fail("no tensor {}", weight);
   return weights_.Has(bias) ? std::vector<std::string>{weight, bias} : std::vector<std::string>{weight};
 }
 
-std::string EncoderBuilder::Linear(const std::string& in, const std::string& name, const std::string& out,
+std::string ProgramBuilder::Linear(const std::string& in, const std::string& name, const std::string& out,
                                    const std::string& activation) {
   std::vector<std::string> tensors = Stored(name);
   Json attributes = Json::object();
@@ -40,7 +40,7 @@ std::string EncoderBuilder::Linear(const std::string& in, const std::string& nam
   return Op("linear", {in}, tensors, out, attributes);
 }
 
-std::string EncoderBuilder::Norm(const std::string& in, const std::string& name, const std::string& out,
+std::string ProgramBuilder::Norm(const std::string& in, const std::string& name, const std::string& out,
                                  uint32_t heads) {
   std::vector<std::string> tensors = Stored(name);
   Json attributes = {{"kind", norms_.kind}, {"epsilon", norms_.epsilon}};
@@ -49,12 +49,18 @@ std::string EncoderBuilder::Norm(const std::string& in, const std::string& name,
   return Op("norm", {in}, tensors, out, attributes);
 }
 
-std::string EncoderBuilder::Arrange(const std::string& in, const std::string& table, const std::string& space,
+std::string ProgramBuilder::HeadNorm(const std::string& in, const std::string& name, const std::string& out,
+                                     uint32_t heads, const std::string& of) {
+  const Constant norm = weights_.Get(name + ".weight");
+  return Norm(in, name, out, norm.rows == 1 && norm.width == weights_.Get(of + ".weight").rows ? 1 : heads);
+}
+
+std::string ProgramBuilder::Arrange(const std::string& in, const std::string& table, const std::string& space,
                                     const std::string& out) {
   return Op("arrange", {in}, {table}, out, Json::object(), space);
 }
 
-std::string EncoderBuilder::Attention(const std::string& name, std::vector<std::string> in,
+std::string ProgramBuilder::Attention(const std::string& name, std::vector<std::string> in,
                                       std::vector<std::string> tensors, const std::string& out, Json attributes) {
   while (!tensors.empty() && tensors.back().empty()) tensors.pop_back();
   Op("attention", std::move(in), std::move(tensors), out, std::move(attributes));
@@ -62,20 +68,20 @@ std::string EncoderBuilder::Attention(const std::string& name, std::vector<std::
   return out;
 }
 
-void EncoderBuilder::InputOfIds(const std::string& name, uint32_t id) {
+void ProgramBuilder::InputOfIds(const std::string& name, uint32_t id) {
   program_.inputs.push_back({name, "tokens"});
   description_.SetMetadata("default." + name, std::to_string(id));
 }
 
-std::string EncoderBuilder::HiddenState(uint32_t index) const { return fmt::format("hidden_states.{}", index); }
+std::string ProgramBuilder::HiddenState(uint32_t index) const { return fmt::format("hidden_states.{}", index); }
 
-std::string EncoderBuilder::LastHiddenState(uint32_t index) {
+std::string ProgramBuilder::LastHiddenState(uint32_t index) {
   if (checkpoint_.task != Task::kEmbedding && checkpoint_.task != Task::kEncoder) return HiddenState(index);
   description_.SetMetadata("alias." + HiddenState(index), "last_hidden_state");
   return "last_hidden_state";
 }
 
-void EncoderBuilder::Finish(const std::string& last, const Heads& heads) {
+void ProgramBuilder::Finish(const std::string& last, const Heads& heads) {
   switch (checkpoint_.task) {
     case Task::kBackbone:
       break;
@@ -102,9 +108,9 @@ void EncoderBuilder::Finish(const std::string& last, const Heads& heads) {
   End();
 }
 
-void EncoderBuilder::End() { description_.programs.push_back(std::move(program_)); }
+void ProgramBuilder::End() { description_.programs.push_back(std::move(program_)); }
 
-void EncoderBuilder::EmbeddingHead(const std::string& last, const Heads& heads) {
+void ProgramBuilder::EmbeddingHead(const std::string& last, const Heads& heads) {
   description_.SetMetadata("task", "embedding");
   program_.outputs = {last};
   if (!heads.pooler.empty() && weights_.Has(heads.pooler + ".weight")) {
@@ -115,7 +121,7 @@ void EncoderBuilder::EmbeddingHead(const std::string& last, const Heads& heads) 
   }
 }
 
-void EncoderBuilder::SequenceHead(const std::string& task, const std::string& last, const Heads& heads) {
+void ProgramBuilder::SequenceHead(const std::string& task, const std::string& last, const Heads& heads) {
   description_.SetMetadata("task", task);
   Op("pool", {last}, {}, "pooled", {{"kind", heads.sequence_pool}});
   const std::string value = BeforeOut("pooled", heads.sequence);
@@ -123,30 +129,42 @@ void EncoderBuilder::SequenceHead(const std::string& task, const std::string& la
   Labels(heads.sequence.out);
 }
 
-void EncoderBuilder::TokenHead(const std::string& last, const Head& head) {
+void ProgramBuilder::TokenHead(const std::string& last, const Head& head) {
   description_.SetMetadata("task", "token-classification");
   program_.outputs = {Linear(BeforeOut(last, head), head.out, "logits")};
   Labels(head.out);
 }
 
-void EncoderBuilder::LanguageHead(const char* task, const std::string& last, const Heads& heads) {
+void ProgramBuilder::LanguageHead(const char* task, const std::string& last, const Heads& heads) {
   description_.SetMetadata("task", task);
-  const std::string value = BeforeOut(last, heads.masked_lm);
-  const std::string own = heads.masked_lm.out + ".weight";
-  const bool tied = checkpoint_.config.Flag("tie_word_embeddings", true) || !weights_.Has(own);
-  std::vector<std::string> tensors = {tied ? heads.masked_lm_table : own};
-  for (const std::string& bias : {heads.masked_lm_bias, heads.masked_lm.out + ".bias"}) {
+  program_.outputs = {Scores(last, heads)};
+}
+
+std::string ProgramBuilder::Scores(const std::string& in, const Heads& heads, const std::string& prefix) {
+  std::string value = BeforeOut(in, heads.language, prefix);
+  // A row is narrower than its scores.
+  if (heads.score_scale != 1) value = Op("scale", {value}, {}, prefix + "head.scaled", {{"scale", heads.score_scale}});
+  const std::string own = heads.language.out + ".weight";
+  const bool tied = checkpoint_.config.Flag("tie_word_embeddings", heads.tied) || !weights_.Has(own);
+  std::vector<std::string> tensors = {tied ? heads.language_table : own};
+  for (const std::string& bias : {heads.language_bias, heads.language.out + ".bias"}) {
     if (tensors.size() == 1 && weights_.Has(bias)) tensors.push_back(bias);
   }
-  program_.outputs = {Op("linear", {value}, tensors, "logits")};
+  if (tensors.size() == 2 && heads.score_scale != 1) Fail("tensor {}: scaled scores have no bias", tensors[1]);
+  const std::string out = prefix + "logits";
+  if (heads.score_cap == 0) return Op("linear", {value}, tensors, out);
+  Op("linear", {value}, tensors, out + ".whole");
+  Op("scale", {out + ".whole"}, {}, out + ".parts", {{"scale", 1 / heads.score_cap}});
+  Op("activate", {out + ".parts"}, {}, out + ".capped", {{"activation", "tanh"}});
+  return Op("scale", {out + ".capped"}, {}, out, {{"scale", heads.score_cap}});
 }
 
-std::string EncoderBuilder::BeforeOut(std::string value, const Head& head) {
-  if (!head.dense.empty()) value = Linear(value, head.dense, "head.dense", head.activation);
-  return head.norm.empty() ? value : Norm(value, head.norm, "head.normed");
+std::string ProgramBuilder::BeforeOut(std::string value, const Head& head, const std::string& prefix) {
+  if (!head.dense.empty()) value = Linear(value, head.dense, prefix + "head.dense", head.activation);
+  return head.norm.empty() ? value : Norm(value, head.norm, prefix + "head.normed");
 }
 
-void EncoderBuilder::Labels(const std::string& classifier) {
+void ProgramBuilder::Labels(const std::string& classifier) {
   const Json& labels = checkpoint_.config.Get("id2label");
   const uint32_t count = weights_.Get(classifier + ".weight").rows;
   for (uint32_t i = 0; i < count; ++i) {
@@ -172,16 +190,26 @@ void RefuseBiases(const Checkpoint& checkpoint, const Weights& weights, const st
 
 void SplitLinear(Weights& weights, const std::string& name, const std::vector<std::string>& parts) {
   const auto count = static_cast<uint32_t>(parts.size());
+  const Constant whole = weights.Get(name + ".weight");
+  if (whole.rows % count != 0) Fail("tensor {}.weight does not fall into {} equal parts", name, count);
+  std::vector<std::pair<std::string, uint32_t>> rows;
+  for (const std::string& part : parts) rows.emplace_back(part, whole.rows / count);
+  SplitRows(weights, name, rows);
+}
+
+void SplitRows(Weights& weights, const std::string& name, const std::vector<std::pair<std::string, uint32_t>>& parts) {
   for (const bool bias : {false, true}) {
     const char* kind = bias ? ".bias" : ".weight";
     if (bias && !weights.Has(name + kind)) continue;
     const Constant whole = weights.Get(name + kind);
-    const uint32_t size = bias ? whole.width : whole.rows, step = size / count;
-    if (step == 0 || size % count != 0) Fail("tensor {}{} does not fall into {} equal parts", name, kind, count);
-    for (uint32_t i = 0; i < count; ++i) {
-      const Range range = {i * step, (i + 1) * step};
-      weights.Add(fmt::format("{}.{}{}", name, parts[i], kind), bias ? Slice(whole, {}, range) : Slice(whole, range));
+    uint32_t end = 0;
+    for (const auto& [part, rows] : parts) {
+      const Range range = {end, end + rows};
+      end += rows;
+      if (rows == 0 || end > (bias ? whole.width : whole.rows)) break;
+      weights.Add(fmt::format("{}.{}{}", name, part, kind), bias ? Slice(whole, {}, range) : Slice(whole, range));
     }
+    if (end != (bias ? whole.width : whole.rows)) Fail("tensor {}{} does not have the rows of its parts", name, kind);
   }
 }
 

@@ -1,9 +1,10 @@
-// Writes the program of an encoder of texts or images: operations with the tensors they need, the hidden states by
-// their published names, and the heads after the last one.
-#ifndef FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
-#define FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
+// Writes a program over texts or images: operations with the tensors they need, the hidden states by their published
+// names, and the heads after the last one.
+#ifndef FOVEA_TOOLS_CONVERT_ARCH_PROGRAM_BUILDER_H_
+#define FOVEA_TOOLS_CONVERT_ARCH_PROGRAM_BUILDER_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/convert/arch/architecture.h"
@@ -29,18 +30,21 @@ struct Heads {
   std::string pooler_activation = "tanh";
   bool mean_pooler = false;  // embedding: pooler_output is the mean
   std::string sequence_pool = "first";
-  Head sequence, token, masked_lm;  // sequence: of images, too
-  std::string masked_lm_table;  // the embeddings that the last layer of masked_lm shares, or has where none is stored
-  std::string masked_lm_bias;   // of that layer, if it is not stored as its own
+  Head sequence, token, language;  // sequence: of images, too; language: scores of tokens
+  std::string language_table;  // the embeddings that the last layer of language shares, or has where none is stored
+  std::string language_bias;   // of that layer, if it is not stored as its own
+  bool tied = true;            // it shares them, where config.json does not say
+  double score_scale = 1;      // of what language scores
+  double score_cap = 0;        // scores become cap * tanh(score / cap); 0: they do not
 };
 
-class EncoderBuilder {
+class ProgramBuilder {
  public:
   // Begins program "encode" over texts of tokens, with the input input_ids.
-  EncoderBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms);
-  // Begins it over other spaces, with another input.
-  EncoderBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms, std::vector<Space> spaces,
-                 Input input);
+  ProgramBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms);
+  // Begins a program over other spaces, with another input.
+  ProgramBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms, std::vector<Space> spaces,
+                 Input input, std::string name = "encode");
 
   // All return `out`. A bias is used where it is stored. `space`: of the result, where several would do.
   std::string Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
@@ -49,6 +53,10 @@ class EncoderBuilder {
                      const std::string& activation = "none");
   // `heads`: so many parts of a row are normed, each by itself.
   std::string Norm(const std::string& in, const std::string& name, const std::string& out, uint32_t heads = 1);
+  // The same of what linear layer `of` makes: of the whole row where the norm's weight is as wide, else of each of
+  // `heads`, which have one weight or a row of it each.
+  std::string HeadNorm(const std::string& in, const std::string& name, const std::string& out, uint32_t heads,
+                       const std::string& of);
   // Rows as a table says, in a space that has as many.
   std::string Arrange(const std::string& in, const std::string& table, const std::string& space,
                       const std::string& out);
@@ -62,6 +70,11 @@ class EncoderBuilder {
   std::string HiddenState(uint32_t index) const;
   std::string LastHiddenState(uint32_t index);
 
+  // Scores of tokens by heads.language: `<prefix>logits`.
+  std::string Scores(const std::string& in, const Heads& heads, const std::string& prefix = "");
+
+  // The program is one step of generation, or has one as a part.
+  void Steps() { program_.steps = true; }
   // Names the program's outputs, classes among them.
   void Outputs(std::vector<std::string> names) { program_.outputs = std::move(names); }
   void Labels(const std::string& classifier);
@@ -79,7 +92,7 @@ class EncoderBuilder {
   void SequenceHead(const std::string& task, const std::string& last, const Heads& heads);
   void TokenHead(const std::string& last, const Head& head);
   void LanguageHead(const char* task, const std::string& last, const Heads& heads);
-  std::string BeforeOut(std::string value, const Head& head);
+  std::string BeforeOut(std::string value, const Head& head, const std::string& prefix = "");
 
   const Checkpoint& checkpoint_;
   Description& description_;
@@ -96,7 +109,9 @@ void RefuseBiases(const Checkpoint& checkpoint, const Weights& weights, const st
 // Names the equal parts of a stored layer (weight, and bias if there is one) that computes several at once:
 // <name>.<part>.weight, ..
 void SplitLinear(Weights& weights, const std::string& name, const std::vector<std::string>& parts);
+// The same of parts that have so many rows each.
+void SplitRows(Weights& weights, const std::string& name, const std::vector<std::pair<std::string, uint32_t>>& parts);
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_CONVERT_ARCH_ENCODER_BUILDER_H_
+#endif  // FOVEA_TOOLS_CONVERT_ARCH_PROGRAM_BUILDER_H_

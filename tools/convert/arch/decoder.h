@@ -1,0 +1,22 @@
+// What a decoder has after its last layer: scores of the next token, and what generation has to know.
+#ifndef FOVEA_TOOLS_CONVERT_ARCH_DECODER_H_
+#define FOVEA_TOOLS_CONVERT_ARCH_DECODER_H_
+
+#include <string>
+
+#include "tools/convert/arch/program_builder.h"
+
+namespace fovea::tools {
+
+// A decoder is two programs of the same layers. "score" reads whole texts and makes `logits` of every token. "decode"
+// goes on with texts that it keeps, and makes `next_logits`, those of the last new token of each, and no others.
+void FinishScoring(const std::string& last, const Heads& heads, ProgramBuilder& builder);
+void FinishDecoder(const std::string& last, const Heads& heads, ProgramBuilder& builder);
+
+// The task, and what generation reads: what is fed and read, stop tokens and the first token, from
+// generation_config.json or else config.json.
+void DescribeGeneration(const Checkpoint& checkpoint, Description& description);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_ARCH_DECODER_H_

@@ -1,0 +1,182 @@
+// The layers that most transformers share.
+#include "tools/convert/arch/layer_stack.h"
+
+#include <algorithm>
+
+#include "tools/base/fail.h"
+#include "tools/convert/arch/decoder.h"
+
+namespace fovea::tools {
+namespace {
+
+// Where a decoder keeps a layer's keys and values.
+std::string KeptSpace(const StackLayer& layer) {
+  return layer.window && layer.window->left != 0 ? fmt::format("kept.{}", layer.window->left) : "kept";
+}
+
+class Writer {
+ public:
+  // `keeps`: keys and values of earlier runs are seen as well.
+  Writer(const LayerStack& stack, ProgramBuilder& builder, bool keeps = false)
+      : stack_(stack), b_(builder), keeps_(keeps), kv_heads_(stack.kv_heads == 0 ? stack.heads : stack.kv_heads) {}
+
+  std::string Embedding() {
+    Json attributes = Json::object();
+    if (stack_.table_scale != 1) attributes["scale"] = stack_.table_scale;
+    const bool positioned = !stack_.positions.empty(), normed = !stack_.embedding_norm.empty();
+    const std::string state = b_.HiddenState(0);
+    std::string x = b_.Op("embed", {"input_ids"}, {stack_.table}, positioned || normed ? "embeddings.words" : state,
+                          attributes);
+    if (positioned) {
+      Json offset = Json::object();
+      if (stack_.first_position != 0) offset["offset"] = stack_.first_position;
+      x = b_.Op("position", {x}, {stack_.positions}, normed ? "embeddings.positioned" : state, offset);
+    }
+    return normed ? b_.Norm(x, stack_.embedding_norm, state) : x;
+  }
+
+  std::string Layers(std::string x) {
+    const auto count = static_cast<uint32_t>(stack_.layers.size());
+    const bool normed = !stack_.final_norm.empty();
+    const auto state = [&](uint32_t i) -> std::string {
+      if (i < count) return b_.HiddenState(i);
+      if (!normed) return b_.LastHiddenState(i);
+      return stack_.last_state_is_normed ? "layers.output" : b_.HiddenState(i);
+    };
+    for (uint32_t i = 0; i < count; ++i) x = stack_.parallel ? Parallel(i, x, state(i + 1)) : Layer(i, x, state(i + 1));
+    if (!normed) return x;
+    return b_.Norm(x, stack_.final_norm, stack_.last_state_is_normed ? b_.LastHiddenState(count) : "last_hidden_state");
+  }
+
+ private:
+  static std::string At(uint32_t i) { return fmt::format("layers.{}.", i); }
+
+  std::string OptionalNorm(const std::string& in, const std::string& name, const std::string& out) {
+    return name.empty() ? in : b_.Norm(in, name, out);
+  }
+
+  std::string Scaled(const std::string& in) {
+    if (stack_.residual_scale == 1) return in;
+    return b_.Op("scale", {in}, {}, in + "_scaled", {{"scale", stack_.residual_scale}});
+  }
+
+  // x and a branch, normed if there is a norm for it.
+  std::string Sum(const std::string& x, const std::string& branch, const std::string& norm, const std::string& out) {
+    const std::string sum = b_.Op("add", {x, Scaled(branch)}, {}, norm.empty() ? out : out + ".sum");
+    return norm.empty() ? sum : b_.Norm(sum, norm, out);
+  }
+
+  std::string Layer(uint32_t i, const std::string& x, const std::string& state) {
+    const StackLayer& layer = stack_.layers[i];
+    const std::string in = OptionalNorm(x, layer.attention.norm, At(i) + "attention_input");
+    const std::string middle = Sum(x, Attention(i, in), layer.attention.sum_norm, At(i) + "attention_sum");
+    const std::string next = OptionalNorm(middle, layer.feed_forward.norm, At(i) + "input");
+    return Sum(middle, FeedForward(i, next), layer.feed_forward.sum_norm, state);
+  }
+
+  std::string Parallel(uint32_t i, const std::string& x, const std::string& state) {
+    const StackLayer& layer = stack_.layers[i];
+    const std::string in = OptionalNorm(x, layer.attention.norm, At(i) + "attention_input");
+    const std::string next =
+        layer.feed_forward.norm.empty() ? in : b_.Norm(x, layer.feed_forward.norm, At(i) + "input");
+    const std::string middle = Sum(x, Attention(i, in), "", At(i) + "attention_sum");
+    return Sum(middle, FeedForward(i, next), "", state);
+  }
+
+  // Queries or keys.
+  std::string Turned(const StackLayer& layer, const std::string& in, const std::string& name, const std::string& norm,
+                     const std::string& out, uint32_t heads) {
+    std::string x = b_.Linear(in, name, out);
+    if (!norm.empty()) x = b_.HeadNorm(x, norm, out + "_normed", heads, name);
+    return layer.rotary.none() ? x : AddRotate(layer.rotary, b_, x, heads, out + "_turned");
+  }
+
+  // Keys or values on their way into the attention of a sequence to itself, where those of earlier tokens join them.
+  std::string Cached(const std::string& value, const StackLayer& layer) {
+    if (!keeps_) return value;
+    return b_.Op("append", {value}, {}, value + "_kept", {{"heads", kv_heads_}}, KeptSpace(layer));
+  }
+
+  std::string Attention(uint32_t i, const std::string& in) {
+    const StackLayer& layer = stack_.layers[i];
+    const AttentionNames& names = layer.attention;
+    const std::string at = At(i);
+    const std::string q = Turned(layer, in, names.query, names.query_norm, at + "query", stack_.heads);
+    const std::string k = Turned(layer, in, names.key, names.key_norm, at + "key", kv_heads_);
+    const std::string v = b_.Linear(in, names.value, at + "value");
+    Json attributes = {{"heads", stack_.heads}};
+    if (kv_heads_ != stack_.heads) attributes["kv_heads"] = kv_heads_;
+    if (stack_.scale) attributes["scale"] = *stack_.scale;
+    if (stack_.cap != 0) attributes["cap"] = stack_.cap;
+    if (layer.window) {
+      attributes.update({{"pattern", "window"}, {"left", layer.window->left}, {"right", layer.window->right}});
+    } else if (stack_.causal) {
+      attributes.update({{"pattern", "window"}, {"right", 0}});
+    }
+    b_.Attention(fmt::format("attentions.{}", i), {q, Cached(k, layer), Cached(v, layer)},
+                 {stack_.distance_bias, "", "", "", "", "", "", "", stack_.slopes}, at + "attended", attributes);
+    return OptionalNorm(b_.Linear(at + "attended", names.output, at + "attention_output"), names.out_norm,
+                        at + "attention_normed");
+  }
+
+  std::string FeedForward(uint32_t i, const std::string& in) {
+    const FeedForwardNames& names = stack_.layers[i].feed_forward;
+    const std::string at = At(i);
+    std::string up;
+    if (names.gate.empty()) {
+      up = b_.Linear(in, names.up, at + "up", stack_.activation);
+    } else {
+      b_.Linear(in, names.gate, at + "gate");
+      b_.Linear(in, names.up, at + "up");
+      up = b_.Op("gate", {at + "gate", at + "up"}, {}, at + "gated", {{"activation", stack_.activation}});
+    }
+    return OptionalNorm(b_.Linear(up, names.down, at + "down"), names.out_norm, at + "down_normed");
+  }
+
+  const LayerStack& stack_;
+  ProgramBuilder& b_;
+  const bool keeps_;
+  const uint32_t kv_heads_;
+};
+
+// One for each window that layers have.
+void AddKeptSpaces(const LayerStack& stack, std::vector<Space>& spaces) {
+  for (const StackLayer& layer : stack.layers) {
+    Space space = {KeptSpace(layer)};
+    space.keeps = "tokens";
+    space.window = layer.window ? layer.window->left : 0;
+    const auto same = [&](const Space& other) { return other.name == space.name; };
+    if (std::none_of(spaces.begin(), spaces.end(), same)) spaces.push_back(space);
+  }
+}
+
+}  // namespace
+
+std::string AddLayers(const LayerStack& stack, ProgramBuilder& builder, const std::string& x) {
+  return Writer(stack, builder).Layers(x);
+}
+
+void DescribeStack(const LayerStack& stack, const Checkpoint& checkpoint, Description& description) {
+  const bool generates = stack.causal && checkpoint.task == Task::kCausalLm;
+  std::vector<Space> spaces = {{"texts"}, {"tokens", "texts"}};
+  if (generates) AddKeptSpaces(stack, spaces);
+  const auto describe = [&](const char* program, bool keeps, const auto& finish) {
+    ProgramBuilder builder(checkpoint, description, stack.norms, spaces, {"input_ids", "tokens"}, program);
+    Writer writer(stack, builder, keeps);
+    finish(builder, writer.Layers(writer.Embedding()));
+  };
+  if (!generates) {
+    return describe("encode", false, [&](ProgramBuilder& builder, const std::string& last) {
+      builder.Finish(last, stack.task_heads);
+    });
+  }
+  describe("score", false, [&](ProgramBuilder& builder, const std::string& last) {
+    FinishScoring(last, stack.task_heads, builder);
+  });
+  describe("decode", true, [&](ProgramBuilder& builder, const std::string& last) {
+    FinishDecoder(last, stack.task_heads, builder);
+  });
+  DescribeGeneration(checkpoint, description);
+}
+
+}  // namespace fovea::tools

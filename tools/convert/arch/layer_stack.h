@@ -1,0 +1,75 @@
+// The layers that most transformers share: attention, attention to another sequence in decoders that have one,
+// feed-forward, each with norms in front, after it or after the residual sum. An architecture names what its layers
+// have; what has no name is not there. Encoders and decoders differ in `causal` alone.
+#ifndef FOVEA_TOOLS_CONVERT_ARCH_LAYER_STACK_H_
+#define FOVEA_TOOLS_CONVERT_ARCH_LAYER_STACK_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/convert/arch/program_builder.h"
+#include "tools/convert/arch/rotary.h"
+
+namespace fovea::tools {
+
+// Keys that a query sees before and after its own position.
+struct Window {
+  uint32_t left = 0, right = 0;
+};
+
+// Names of tensors as they are stored, without ".weight" and ".bias", here and below.
+struct AttentionNames {
+  std::string norm;  // of what it reads
+  std::string query, key, value, output;
+  std::string query_norm, key_norm;  // of each head by itself, or of the row, as wide as they are
+  std::string out_norm;              // of what is added to the residual
+  std::string sum_norm;              // of the sum
+};
+
+struct FeedForwardNames {
+  std::string norm;
+  std::string gate;  // activated and multiplied with up; empty: up is activated itself
+  std::string up, down;
+  std::string out_norm, sum_norm;
+};
+
+struct StackLayer {
+  AttentionNames attention;
+  FeedForwardNames feed_forward;
+  RotaryPositions rotary;
+  std::optional<Window> window;  // absent: it sees all
+};
+
+struct LayerStack {
+  std::string table;  // of word embeddings: a whole name
+  double table_scale = 1;
+  std::string positions;  // a table that is added; a whole name
+  uint32_t first_position = 0;
+  std::string embedding_norm;
+  std::vector<StackLayer> layers;
+  std::string final_norm;
+  bool last_state_is_normed = true;  // the last of the hidden states is what the final norm makes
+
+  NormStyle norms;
+  uint32_t heads = 0;
+  uint32_t kv_heads = 0;  // 0: as many
+  bool causal = false;    // a token sees none that comes after it
+  bool parallel = false;  // feed-forward reads what attention reads, by its own norm if it has one
+  std::optional<double> scale;  // of attention; absent: 1 / sqrt(head size)
+  double cap = 0;               // of scores; 0: none
+  std::string distance_bias;    // a tensor for every attention
+  std::string slopes;           // likewise: a bias that grows with the distance
+  double residual_scale = 1;    // of what is added to the residual
+  std::string activation;
+  Heads task_heads;
+};
+
+// The layers and the final norm after the value `x`, which is hidden state 0: the name of what they make.
+std::string AddLayers(const LayerStack& stack, ProgramBuilder& builder, const std::string& x);
+// A whole program: word embeddings, layers, heads.
+void DescribeStack(const LayerStack& stack, const Checkpoint& checkpoint, Description& description);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_ARCH_LAYER_STACK_H_

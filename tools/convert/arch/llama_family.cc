@@ -1,0 +1,237 @@
+// Decoders that are Llama with other switches, one function each.
+#include <math.h>
+
+#include <algorithm>
+
+#include "tools/base/fail.h"
+#include "tools/convert/arch/llama_like.h"
+#include "tools/convert/constants.h"
+
+namespace fovea::tools {
+namespace {
+
+// Layers from max_window_layers on, and only if asked for.
+void SlideAsQwen2(const Config& config, LlamaLike& family) {
+  const bool wanted = config.Flag("use_sliding_window", false);
+  const uint32_t first = config.Number("max_window_layers", 28);
+  family.slides = [=](uint32_t i) { return wanted && i >= first; };
+}
+
+// Every n-th layer does not slide.
+void SlideButEvery(const Config& config, const char* key, uint32_t absent, LlamaLike& family) {
+  const uint32_t every = config.Number(config.Get(key).is_null() ? std::string("_") + key : key, absent);
+  if (every == 0) Fail("config.json: {} is 0", key);
+  family.slides = [=](uint32_t i) { return (i + 1) % every != 0; };
+}
+
+// The norms of heads are stored one by one.
+void JoinHeadNorms(Weights& weights, const std::string& name) {
+  std::vector<Constant> heads;
+  for (uint32_t i = 0; weights.Has(fmt::format("{}.norms.{}.weight", name, i)); ++i) {
+    heads.push_back(weights.Get(fmt::format("{}.norms.{}.weight", name, i)));
+  }
+  if (!heads.empty()) weights.Add(name + ".weight", Concatenate(std::move(heads)));
+}
+
+}  // namespace
+
+void DescribeLlama(const Checkpoint& checkpoint, Description& description) {
+  LlamaLike family;
+  family.norms.kind = "rms";
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+void DescribeQwen2(const Checkpoint& checkpoint, Description& description) {
+  LlamaLike family;
+  family.norms.kind = "rms";
+  SlideAsQwen2(checkpoint.config, family);
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+void DescribeQwen3(const Checkpoint& checkpoint, Description& description) {
+  LlamaLike family;
+  family.norms.kind = "rms";
+  family.query_norm = "q_norm";
+  family.key_norm = "k_norm";
+  if (checkpoint.config.Get("head_dim").is_null()) family.head_size = 128;
+  SlideAsQwen2(checkpoint.config, family);
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+void DescribeGemma(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  LlamaLike family;
+  family.norms = {"rms", 0, 1};
+  family.tied = true;
+  // What hidden_act says is left out of account by the original library as well: Gemma was trained with the tanh form.
+  config.Get("hidden_act");
+  family.activation_key = "hidden_activation";
+  family.activation = "gelu_pytorch_tanh";
+  family.table_scale = sqrt(config.Number("hidden_size"));
+  if (config.Get("head_dim").is_null()) family.head_size = 256;
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+void DescribeGemma2(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  LlamaLike family;
+  family.norms = {"rms", 0, 1};
+  family.places = NormPlaces::kAround;
+  family.tied = true;
+  config.Get("hidden_act");
+  family.activation_key = "hidden_activation";
+  family.activation = "gelu_pytorch_tanh";
+  family.table_scale = sqrt(config.Number("hidden_size"));
+  if (config.Get("head_dim").is_null()) family.head_size = 256;
+  family.scale = 1 / sqrt(config.Real("query_pre_attn_scalar", 256));
+  family.cap = config.Real("attn_logit_softcapping", 0);
+  family.score_cap = config.Real("final_logit_softcapping", 0);
+  config.Only("use_bidirectional_attention", false);
+  family.slides = [](uint32_t i) { return i % 2 == 0; };
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+// Also as an encoder of texts: attention in both directions.
+void DescribeGemma3(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  LlamaLike family;
+  family.norms = {"rms", 0, 1};
+  family.places = NormPlaces::kAround;
+  family.tied = true;
+  family.causal = !config.Flag("use_bidirectional_attention", false);
+  if (!family.causal && checkpoint.task == Task::kCausalLm) {
+    Fail("config.json: with use_bidirectional_attention gemma3_text is an encoder; --task embedding converts it");
+  }
+  family.activation_key = "hidden_activation";
+  family.activation = "gelu_pytorch_tanh";
+  family.query_norm = "q_norm";
+  family.key_norm = "k_norm";
+  family.table_scale = sqrt(config.Number("hidden_size"));
+  if (config.Get("head_dim").is_null()) family.head_size = 256;
+  family.scale = 1 / sqrt(config.Real("query_pre_attn_scalar", 256));
+  config.Only("attn_logit_softcapping", nullptr);
+  family.score_cap = config.Real("final_logit_softcapping", 0);
+  SlideButEvery(config, "sliding_window_pattern", 6, family);
+  family.rotary = {"rope_theta", 1e6, "rope_scaling"};
+  family.sliding_rotary = {"rope_local_base_freq", 1e4, nullptr};
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+void DescribePhi3(const Checkpoint& checkpoint, Description& description) {
+  LlamaLike family;
+  family.norms.kind = "rms";
+  family.fused = true;
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+void DescribePhi(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  LlamaLike family;
+  family.norms.kind = "layer";
+  family.places = NormPlaces::kShared;
+  family.activation = "gelu_new";
+  family.output = "dense";
+  family.gate = "";
+  family.up = "fc1";
+  family.down = "fc2";
+  family.final_norm = "final_layernorm";
+  if (config.Flag("qk_layernorm", false)) {
+    family.query_norm = "q_layernorm";
+    family.key_norm = "k_layernorm";
+  }
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+void DescribeSmollm3(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  LlamaLike family;
+  family.norms.kind = "rms";
+  family.tied = true;
+  family.rotary.absent = family.sliding_rotary.absent = 2e6;
+  // An entry that is not 0 says that the layer has rotary positions.
+  const Json& turns = config.Get("no_rope_layers");
+  const uint32_t every = config.Number("no_rope_layer_interval", 4), layers = config.Number("num_hidden_layers");
+  if (turns.is_null() && every == 0) Fail("config.json: no_rope_layer_interval is 0");
+  if (!turns.is_null() && (!turns.is_array() || turns.size() != layers)) {
+    Fail("config.json: no_rope_layers must be {} numbers", layers);
+  }
+  family.turns = [&turns, every](uint32_t i) { return turns.is_null() ? (i + 1) % every != 0 : turns[i] != 0; };
+  const bool slides = config.Flag("use_sliding_window", false);
+  family.slides = [=](uint32_t i) { return slides && !family.turns(i); };
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+void DescribeOlmo2(const Checkpoint& checkpoint, Description& description) {
+  LlamaLike family;
+  family.norms.kind = "rms";
+  family.places = NormPlaces::kAfter;
+  family.query_norm = "q_norm";
+  family.key_norm = "k_norm";
+  // OLMo 3: three of four layers slide, and their positions are not scaled.
+  family.slides = [](uint32_t i) { return (i + 1) % 4 != 0; };
+  family.sliding_rotary.scaling = nullptr;
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+void DescribeGranite(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  LlamaLike family;
+  family.norms.kind = "rms";
+  family.table_scale = config.Real("embedding_multiplier", 1);
+  family.residual_scale = config.Real("residual_multiplier", 1);
+  family.scale = config.Real("attention_multiplier", 1);
+  family.score_scale = 1 / config.Real("logits_scaling", 1);
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+void DescribeStarcoder2(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  LlamaLike family;
+  family.norms = {"layer", config.Real("norm_epsilon", 1e-5)};
+  family.tied = true;
+  family.activation = "gelu_pytorch_tanh";
+  family.gate = "";
+  family.up = "c_fc";
+  family.down = "c_proj";
+  RefuseBiases(checkpoint, description.weights, "use_bias", true, {"_proj", "c_fc"});
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+void DescribeStablelm(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  LlamaLike family;
+  family.norms.kind = "layer";
+  RefuseBiases(checkpoint, description.weights, "use_qkv_bias", false,
+               {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"});
+  if (config.Flag("use_parallel_residual", false)) family.places = NormPlaces::kShared;
+  if (config.Get("partial_rotary_factor").is_null()) Fail("config.json: partial_rotary_factor is missing");
+  const bool normed = config.Flag("qk_layernorm", false);
+  if (normed) family.query_norm = "q_layernorm", family.key_norm = "k_layernorm";
+  DescribeLlamaLike(family, checkpoint, description, [normed](Weights& weights, const std::string& at) {
+    if (!normed) return;
+    JoinHeadNorms(weights, at + "self_attn.q_layernorm");
+    JoinHeadNorms(weights, at + "self_attn.k_layernorm");
+  });
+}
+
+void DescribeCohere(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  LlamaLike family;
+  family.norms.kind = "layer";
+  family.places = NormPlaces::kShared;
+  family.tied = true;
+  family.interleaved = true;
+  family.score_scale = config.Real("logit_scale", 0.0625);
+  if (config.Flag("use_qk_norm", false)) family.query_norm = "q_norm", family.key_norm = "k_norm";
+  if (config.Text("model_type") == "cohere2") {
+    SlideButEvery(config, "sliding_window_pattern", 4, family);
+    const Json& types = config.Get("layer_types");  // sliding layers alone have positions
+    const auto slides = family.slides;
+    family.turns = [&types, slides](uint32_t i) {
+      return types.is_array() && i < types.size() ? types[i] == "sliding_attention" : slides(i);
+    };
+  }
+  DescribeLlamaLike(family, checkpoint, description);
+}
+
+}  // namespace fovea::tools

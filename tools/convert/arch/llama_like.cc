@@ -1,0 +1,165 @@
+// Decoders whose tensors are named as Llama's.
+#include "tools/convert/arch/llama_like.h"
+
+#include "tools/base/fail.h"
+#include "tools/convert/constants.h"
+
+namespace fovea::tools {
+namespace {
+
+class Family {
+ public:
+  Family(const LlamaLike& family, const Checkpoint& checkpoint, Description& description)
+      : family_(family),
+        checkpoint_(checkpoint),
+        config_(checkpoint.config),
+        description_(description),
+        weights_(description.weights),
+        prefix_(weights_.Has("embed_tokens.weight") ? "" : "model."),
+        shape_(HeadShapeOf(config_, family.head_size)) {}
+
+  void Describe(const PrepareLayer& prepare) {
+    Numbers();
+    for (const LayerType& type : LayerTypesOf()) {
+      const auto i = static_cast<uint32_t>(stack_.layers.size());
+      const std::string at = fmt::format("{}layers.{}.", prefix_, i);
+      if (family_.fused) Split(at);
+      if (prepare) prepare(weights_, at);
+      StackLayer layer;
+      NameAttention(at, layer);
+      NameFeedForward(at, layer);
+      if (!family_.turns || family_.turns(i)) layer.rotary = type.rotary;
+      layer.rotary.interleaved = family_.interleaved;
+      layer.window = type.window;
+      stack_.layers.push_back(layer);
+    }
+    NameHeads();
+    RefuseStoredBiases();
+    description_.must_use = {prefix_ + "embed_tokens.", prefix_ + "layers.", prefix_ + family_.final_norm + "."};
+    DescribeStack(stack_, checkpoint_, description_);
+  }
+
+ private:
+  void Numbers() {
+    stack_.norms = family_.norms;
+    if (stack_.norms.epsilon == 0) {
+      const bool rms = stack_.norms.kind == "rms";
+      stack_.norms.epsilon = config_.Real(rms ? "rms_norm_eps" : "layer_norm_eps", rms ? 1e-6 : 1e-5);
+    }
+    stack_.heads = shape_.heads;
+    stack_.kv_heads = shape_.kv_heads;
+    stack_.causal = family_.causal;
+    stack_.parallel = family_.places == NormPlaces::kShared;
+    stack_.scale = family_.scale;
+    stack_.cap = family_.cap;
+    stack_.residual_scale = family_.residual_scale;
+    stack_.activation = config_.Activation(family_.activation_key, family_.activation);
+    stack_.table = prefix_ + "embed_tokens.weight";
+    stack_.table_scale = family_.table_scale;
+    stack_.final_norm = prefix_ + family_.final_norm;
+    config_.Only("pretraining_tp", 1);
+    // These follow from the tensors.
+    for (const char* key : {"hidden_size", "intermediate_size", "cache_implementation"}) config_.Get(key);
+  }
+
+  std::vector<LayerType> LayerTypesOf() {
+    LayerTypes types;
+    const uint32_t window = config_.Number("sliding_window", 0);
+    types.slides = [&](uint32_t i) { return window != 0 && (!family_.slides || family_.slides(i)); };
+    types.rotary_dims = RotaryDims(config_, shape_.size);
+    types.full = family_.rotary;
+    types.sliding = family_.sliding_rotary;
+    // A token sees so many with itself; in both directions as many on each side.
+    if (window != 0) types.window = family_.causal ? Window{window - 1, 0} : Window{window / 2, window / 2};
+    std::vector<LayerType> layers = ReadLayerTypes(config_, types, description_);
+    for (const LayerType& layer : layers) {
+      if (layer.slides && window == 0) Fail("config.json: sliding layers without a sliding_window");
+    }
+    return layers;
+  }
+
+  // Layers that are stored as one.
+  void Split(const std::string& at) {
+    const uint32_t q = shape_.heads * shape_.size, kv = shape_.kv_heads * shape_.size;
+    SplitRows(weights_, at + "self_attn.qkv_proj", {{"q_proj", q}, {"k_proj", kv}, {"v_proj", kv}});
+    SplitLinear(weights_, at + "mlp.gate_up_proj", {"gate_proj", "up_proj"});
+  }
+
+  void NameAttention(const std::string& at, StackLayer& layer) {
+    const std::string self = at + "self_attn.", projections = self + (family_.fused ? "qkv_proj." : "");
+    AttentionNames& names = layer.attention;
+    names.query = projections + "q_proj";
+    names.key = projections + "k_proj";
+    names.value = projections + "v_proj";
+    names.output = self + family_.output;
+    if (!family_.query_norm.empty()) names.query_norm = self + family_.query_norm;
+    if (!family_.key_norm.empty()) names.key_norm = self + family_.key_norm;
+    if (family_.places != NormPlaces::kAfter) names.norm = at + "input_layernorm";
+    if (family_.places == NormPlaces::kAfter || family_.places == NormPlaces::kAround) {
+      names.out_norm = at + "post_attention_layernorm";
+    }
+  }
+
+  void NameFeedForward(const std::string& at, StackLayer& layer) {
+    const std::string mlp = at + "mlp.", projections = mlp + (family_.fused ? "gate_up_proj." : "");
+    FeedForwardNames& names = layer.feed_forward;
+    if (!family_.gate.empty()) names.gate = projections + family_.gate;
+    names.up = projections + family_.up;
+    names.down = mlp + family_.down;
+    if (family_.places == NormPlaces::kBefore) names.norm = at + "post_attention_layernorm";
+    if (family_.places == NormPlaces::kAround) names.norm = at + "pre_feedforward_layernorm";
+    if (family_.places == NormPlaces::kAfter || family_.places == NormPlaces::kAround) {
+      names.out_norm = at + "post_feedforward_layernorm";
+    }
+  }
+
+  void NameHeads() {
+    Heads& heads = stack_.task_heads;
+    heads.language.out = "lm_head";
+    heads.language_table = stack_.table;
+    heads.tied = family_.tied;
+    heads.score_scale = family_.score_scale;
+    heads.score_cap = family_.score_cap;
+    heads.sequence_pool = "last";
+    heads.sequence.out = heads.token.out = "score";
+  }
+
+  void RefuseStoredBiases() {
+    const std::vector<std::string> attention = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
+                                                "self_attn.o_proj"};
+    if (!config_.Get("attention_bias").is_null()) RefuseBiases(checkpoint_, weights_, "attention_bias", true, attention);
+    if (!config_.Get("mlp_bias").is_null()) {
+      RefuseBiases(checkpoint_, weights_, "mlp_bias", true, {"mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"});
+    }
+  }
+
+  const LlamaLike& family_;
+  const Checkpoint& checkpoint_;
+  const Config& config_;
+  Description& description_;
+  Weights& weights_;
+  const std::string prefix_;
+  const HeadShape shape_;
+  LayerStack stack_;
+};
+
+}  // namespace
+
+HeadShape HeadShapeOf(const Config& config, uint32_t size) {
+  HeadShape shape;
+  shape.heads = config.Number("num_attention_heads");
+  shape.kv_heads = config.Number("num_key_value_heads", shape.heads);
+  if (shape.kv_heads == 0 || shape.heads % shape.kv_heads != 0) {
+    Fail("config.json: {} num_attention_heads cannot share {} num_key_value_heads", shape.heads, shape.kv_heads);
+  }
+  const uint32_t width = config.Number("hidden_size");
+  shape.size = size != 0 ? size : config.Number("head_dim", width / shape.heads);
+  return shape;
+}
+
+void DescribeLlamaLike(const LlamaLike& family, const Checkpoint& checkpoint, Description& description,
+                       const PrepareLayer& prepare) {
+  Family(family, checkpoint, description).Describe(prepare);
+}
+
+}  // namespace fovea::tools
