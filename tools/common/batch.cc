@@ -121,8 +121,16 @@ std::vector<fovea_limit> ExactLimits(const Model& model, const Batch& batch) {
                    rows = static_cast<uint32_t>(std::max<size_t>(1, segments.lengths.size()));
     if (parent != FOVEA_NONE) limits.emplace(parent, fovea_limit{parent, rows, 0});
   }
+  // Of texts that are kept a run has all there is.
+  uint32_t rows = 1, longest = 1;
   std::vector<fovea_limit> list;
-  for (const auto& [space, limit] : limits) list.push_back(limit);
+  for (const auto& [space, limit] : limits) {
+    rows = std::max(rows, limit.rows), longest = std::max(longest, limit.segment_rows);
+    list.push_back(limit);
+  }
+  for (uint32_t space = 0; space < model.Info().space_count; ++space) {
+    if (model.Space(space).is_cached != 0) list.push_back({space, rows, longest});
+  }
   return list;
 }
 

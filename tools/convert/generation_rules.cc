@@ -1,6 +1,7 @@
 // What metadata says about generation must fit the programs.
 #include "tools/convert/generation_rules.h"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -90,7 +91,11 @@ class Generation {
     const auto token = entries_.find("token");
     if (token == entries_.end()) return;
     const BlobValue& input = Value(*token, decoder, token->second);
-    if (input.type == DType::kI32 && input.space != scores.space)
+    // Of texts that are kept any number of new tokens is read.
+    const auto keeps = [&](const BlobSpace& s) { return s.kind == SpaceKind::kCached && s.source == input.space; };
+    const bool kept = content_.spaces[input.space].parent == scores.space &&
+                      std::any_of(content_.spaces.begin(), content_.spaces.end(), keeps);
+    if (input.type == DType::kI32 && input.space != scores.space && !kept)
       Refuse(entry, "its rows are not those of {}", input.name);
   }
 
