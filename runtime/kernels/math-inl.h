@@ -119,9 +119,8 @@ HWY_INLINE void FastSinCos(D d, V x, V& sin, V& cos) {
   const V c = hn::MulAdd(hn::Mul(z, z), even, hn::NegMulAdd(z, hn::Set(d, 0.5f), hn::Set(d, 1.0f)));
   const auto quarter = hn::ConvertTo(di, n);
   const auto swap = hn::RebindMask(d, hn::TestBit(quarter, hn::Set(di, 1)));
-  const auto sign_of = [d, di](auto turn) HWY_ATTR {
-    return hn::BitCast(d, hn::ShiftLeft<30>(hn::And(turn, hn::Set(di, 2))));
-  };
+  const auto sign_of = [d, di](auto turn)
+                           HWY_ATTR { return hn::BitCast(d, hn::ShiftLeft<30>(hn::And(turn, hn::Set(di, 2)))); };
   sin = hn::Xor(hn::IfThenElse(swap, c, s), sign_of(quarter));
   cos = hn::Xor(hn::IfThenElse(swap, s, c), sign_of(hn::Add(quarter, hn::Set(di, 1))));
 }

@@ -6,7 +6,7 @@ namespace {
 
 struct NormOp : Op {
   NormKind kind = NormKind::kLayer;
-  uint32_t parts = 1;  // of a row: they lie one after the other, each normed by itself
+  uint32_t parts = 1;    // of a row: they lie one after the other, each normed by itself
   uint32_t weights = 1;  // 1, or as many as parts
   float epsilon = 1e-5f, weight_offset = 0.0f;
   const float *weight = nullptr, *bias = nullptr;

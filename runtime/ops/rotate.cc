@@ -44,7 +44,8 @@ Status LowerFrequencies(const OpView& view, Reporter& reporter, RotateOp* op) {
   op->short_up_to = view.U32(Attribute::kShortUpTo, UINT32_MAX);
   const bool changes = view.HasTensor(kLongFrequencies) || view.Has(Attribute::kStretch);
   if (changes != view.Has(Attribute::kShortUpTo) || (view.HasTensor(kLongFrequencies) && op->stretch != 0.0f)) {
-    return reporter.Fail(FOVEA_E_RECORD, "long texts have frequencies of their own or stretched ones, from a length on");
+    return reporter.Fail(FOVEA_E_RECORD,
+                         "long texts have frequencies of their own or stretched ones, from a length on");
   }
   // Stretched ones grow from the length on, and pairs share that out.
   const bool stretches = op->stretch >= 1.0f && op->stretch <= 1e6f && op->short_up_to > 0 && op->dims > 2;

@@ -141,7 +141,8 @@ class Run {
           for (size_t i = 0; i < half; ++i) {
             const float angle = table != nullptr ? 0 : static_cast<float>(position) * frequencies->values.at(i);
             const double c = table != nullptr ? table->values.at(position * 2 * half + i) : std::cos(double{angle});
-            const double s = table != nullptr ? table->values.at((position * 2 + 1) * half + i) : std::sin(double{angle});
+            const double s =
+                table != nullptr ? table->values.at((position * 2 + 1) * half + i) : std::sin(double{angle});
             const double a = out[at + i], b = out[at + half + i];
             out[at + i] = a * c - b * s;
             out[at + half + i] = b * c + a * s;

@@ -12,11 +12,11 @@ struct Published {
 
 void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
 
-const Published kPublished[] = {{"llama"},     {"llama-rope3"},   {"llama-linear"}, {"llama-yarn"}, {"mistral"},
-                                {"qwen2"},     {"qwen2-sliding"}, {"qwen3"},        {"gemma"},      {"gemma2"},
-                                {"gemma3"},    {"phi"},           {"phi3"},         {"phi3-longrope"}, {"smollm3"},
-                                {"olmo2"},     {"olmo3"},         {"granite"},      {"starcoder2"}, {"stablelm"},
-                                {"cohere"},    {"cohere2"}};
+const Published kPublished[] = {{"llama"},  {"llama-rope3"},   {"llama-linear"}, {"llama-yarn"},    {"mistral"},
+                                {"qwen2"},  {"qwen2-sliding"}, {"qwen3"},        {"gemma"},         {"gemma2"},
+                                {"gemma3"}, {"phi"},           {"phi3"},         {"phi3-longrope"}, {"smollm3"},
+                                {"olmo2"},  {"olmo3"},         {"granite"},      {"starcoder2"},    {"stablelm"},
+                                {"cohere"}, {"cohere2"}};
 
 class PublishedDecoder : public ::testing::TestWithParam<Published> {
  protected:

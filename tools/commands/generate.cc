@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "tools/commands/arguments.h"
@@ -19,7 +21,10 @@ struct Arguments {
   std::vector<std::string> ids;
   uint32_t workers = 1;
   uint32_t max_tokens = 0;
+  uint32_t context = 0;
+  std::optional<uint32_t> cache_type;
   bool alignments = false;
+  bool ignore_stop = false;
   bool json = false;
   fovea_sampling sampling = Sized<fovea_sampling>();
 };
@@ -108,7 +113,9 @@ void Run(const Arguments& arguments, Console* console) {
   if (inputs.empty()) Fail("give --text, --file or --ids");
   const bool has_text = model.Info().has_text != 0;
   const std::vector<Generation> generations =
-      Generate(model, inputs, {arguments.workers, arguments.max_tokens, arguments.alignments, arguments.sampling});
+      Generate(model, inputs,
+               {arguments.workers, arguments.context, arguments.cache_type, arguments.max_tokens, arguments.alignments,
+                arguments.sampling, !arguments.ignore_stop});
   OrderedJson list = OrderedJson::array();
   for (size_t i = 0; i < generations.size(); ++i) {
     const Generation& generation = generations[i];
@@ -150,6 +157,17 @@ void AddGenerate(CLI::App* app, Console* console) {
   arguments->text.AddTo(command);
   AddRepeated(command, "--ids", &arguments->ids, "Token ids of a text, with spaces between them")->type_name("IDS");
   command->add_option("--max-tokens", arguments->max_tokens, "Most tokens of a text; default: as the model says");
+  command->add_option("--context", arguments->context,
+                      "Of a decoder that goes on with texts: most tokens of a text with its prompt");
+  static const std::map<std::string, uint32_t> kTypes = {
+      {"f32", FOVEA_TYPE_F32}, {"f16", FOVEA_TYPE_F16}, {"bf16", FOVEA_TYPE_BF16}, {"int8", FOVEA_TYPE_I8}};
+  command
+      ->add_option_function<std::string>(
+          "--cache", [=](const std::string& type) { arguments->cache_type = kTypes.at(type); },
+          "How keys and values of texts are kept: f32, f16, bf16 or int8; default: as the model says")
+      ->check(CLI::IsMember(kTypes))
+      ->type_name("TYPE");
+  command->add_flag("--ignore-stop", arguments->ignore_stop, "Go on after tokens that end a text");
   command->add_flag("--alignments", arguments->alignments, "Where the decoder looked for each token it wrote");
   AddSampling(command, &arguments->sampling);
   AddWorkers(command, &arguments->workers);

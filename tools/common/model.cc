@@ -91,6 +91,11 @@ uint32_t Model::FindProgram(const std::string& name) const {
   Fail("{}: no program '{}'; it has:{}", name_, name, known);
 }
 
+bool Model::HasProgram(const std::string& name) const {
+  uint32_t program = 0;
+  return fovea_model_find_program(model_, name.c_str(), &program) == FOVEA_OK;
+}
+
 std::string Model::Alias(const std::string& name) const {
   const char* other = Metadata("alias." + name);
   return other == nullptr ? name : other;

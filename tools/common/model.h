@@ -42,6 +42,7 @@ class Model {
   const char* Metadata(const std::string& key) const { return fovea_model_metadata(model_, key.c_str()); }
   // An empty name is the first program. Fails with the names that there are.
   uint32_t FindProgram(const std::string& name) const;
+  bool HasProgram(const std::string& name) const;
   // By its own name, or by what metadata "alias.<name>" says instead.
   std::optional<uint32_t> FindValue(uint32_t program, const std::string& name) const;
   // Attention steps only.

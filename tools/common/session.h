@@ -3,6 +3,7 @@
 #define FOVEA_TOOLS_COMMON_SESSION_H_
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "fovea/session.h"
@@ -22,6 +23,7 @@ struct SessionRequest {
   std::vector<fovea_tap> taps;
   std::vector<uint32_t> linked;  // inputs that other sessions give
   uint64_t (*clock)() = nullptr;
+  std::optional<uint32_t> cache_type;  // FOVEA_TYPE_*: how rows of texts are kept, if not as the program says
 };
 
 // All weights of an attention step.

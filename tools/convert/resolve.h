@@ -25,7 +25,8 @@ struct Resolved {
   // after the last pooling; it runs once and its error is the output's. Not so in a decoder, whose layers run in every
   // step: a program that carries a value from run to run, or says that it is one.
   std::vector<Shortest> shortest;
-  std::vector<bool> is_part;  // of content.programs: its layers are another program's: a part, or a decoder that keeps texts
+  std::vector<bool>
+      is_part;  // of content.programs: its layers are another program's: a part, or a decoder that keeps texts
 };
 
 // Fails with the place (program, operation) and what is wrong there.

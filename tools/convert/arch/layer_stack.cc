@@ -25,8 +25,8 @@ class Writer {
     if (stack_.table_scale != 1) attributes["scale"] = stack_.table_scale;
     const bool positioned = !stack_.positions.empty(), normed = !stack_.embedding_norm.empty();
     const std::string state = b_.HiddenState(0);
-    std::string x = b_.Op("embed", {"input_ids"}, {stack_.table}, positioned || normed ? "embeddings.words" : state,
-                          attributes);
+    std::string x =
+        b_.Op("embed", {"input_ids"}, {stack_.table}, positioned || normed ? "embeddings.words" : state, attributes);
     if (positioned) {
       Json offset = Json::object();
       if (stack_.first_position != 0) offset["offset"] = stack_.first_position;
@@ -166,16 +166,13 @@ void DescribeStack(const LayerStack& stack, const Checkpoint& checkpoint, Descri
     finish(builder, writer.Layers(writer.Embedding()));
   };
   if (!generates) {
-    return describe("encode", false, [&](ProgramBuilder& builder, const std::string& last) {
-      builder.Finish(last, stack.task_heads);
-    });
+    return describe("encode", false,
+                    [&](ProgramBuilder& builder, const std::string& last) { builder.Finish(last, stack.task_heads); });
   }
-  describe("score", false, [&](ProgramBuilder& builder, const std::string& last) {
-    FinishScoring(last, stack.task_heads, builder);
-  });
-  describe("decode", true, [&](ProgramBuilder& builder, const std::string& last) {
-    FinishDecoder(last, stack.task_heads, builder);
-  });
+  describe("score", false,
+           [&](ProgramBuilder& builder, const std::string& last) { FinishScoring(last, stack.task_heads, builder); });
+  describe("decode", true,
+           [&](ProgramBuilder& builder, const std::string& last) { FinishDecoder(last, stack.task_heads, builder); });
   DescribeGeneration(checkpoint, description);
 }
 

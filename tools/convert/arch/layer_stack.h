@@ -53,9 +53,9 @@ struct LayerStack {
 
   NormStyle norms;
   uint32_t heads = 0;
-  uint32_t kv_heads = 0;  // 0: as many
-  bool causal = false;    // a token sees none that comes after it
-  bool parallel = false;  // feed-forward reads what attention reads, by its own norm if it has one
+  uint32_t kv_heads = 0;        // 0: as many
+  bool causal = false;          // a token sees none that comes after it
+  bool parallel = false;        // feed-forward reads what attention reads, by its own norm if it has one
   std::optional<double> scale;  // of attention; absent: 1 / sqrt(head size)
   double cap = 0;               // of scores; 0: none
   std::string distance_bias;    // a tensor for every attention

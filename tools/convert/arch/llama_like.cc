@@ -127,7 +127,8 @@ class Family {
   void RefuseStoredBiases() {
     const std::vector<std::string> attention = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
                                                 "self_attn.o_proj"};
-    if (!config_.Get("attention_bias").is_null()) RefuseBiases(checkpoint_, weights_, "attention_bias", true, attention);
+    if (!config_.Get("attention_bias").is_null())
+      RefuseBiases(checkpoint_, weights_, "attention_bias", true, attention);
     if (!config_.Get("mlp_bias").is_null()) {
       RefuseBiases(checkpoint_, weights_, "mlp_bias", true, {"mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"});
     }

@@ -37,8 +37,9 @@ struct LlamaLike {
   uint32_t head_size = 0;  // 0: as config.json says, or hidden_size / heads
   bool interleaved = false;
   RotaryKeys rotary, sliding_rotary;
-  std::function<bool(uint32_t)> turns;   // layer i has rotary positions; absent: all have
-  std::function<bool(uint32_t)> slides;  // layer i, where there are no layer_types; absent: all, where there is a window
+  std::function<bool(uint32_t)> turns;  // layer i has rotary positions; absent: all have
+  std::function<bool(uint32_t)>
+      slides;  // layer i, where there are no layer_types; absent: all, where there is a window
   double table_scale = 1, residual_scale = 1;
   std::optional<double> scale;
   double cap = 0;

@@ -1,8 +1,8 @@
 // ModernBERT: norms in front, rotary positions, windows in all but every n-th layer, gated feed-forward. Projections to
 // queries, keys and values are stored as one, as are gate and up.
 #include "tools/base/fail.h"
-#include "tools/convert/arch/layer_types.h"
 #include "tools/convert/arch/layer_stack.h"
+#include "tools/convert/arch/layer_types.h"
 
 namespace fovea::tools {
 

@@ -31,11 +31,11 @@ struct Heads {
   bool mean_pooler = false;  // embedding: pooler_output is the mean
   std::string sequence_pool = "first";
   Head sequence, token, language;  // sequence: of images, too; language: scores of tokens
-  std::string language_table;  // the embeddings that the last layer of language shares, or has where none is stored
-  std::string language_bias;   // of that layer, if it is not stored as its own
-  bool tied = true;            // it shares them, where config.json does not say
-  double score_scale = 1;      // of what language scores
-  double score_cap = 0;        // scores become cap * tanh(score / cap); 0: they do not
+  std::string language_table;      // the embeddings that the last layer of language shares, or has where none is stored
+  std::string language_bias;       // of that layer, if it is not stored as its own
+  bool tied = true;                // it shares them, where config.json does not say
+  double score_scale = 1;          // of what language scores
+  double score_cap = 0;            // scores become cap * tanh(score / cap); 0: they do not
 };
 
 class ProgramBuilder {

@@ -120,7 +120,8 @@ std::vector<float> Llama3(const Scaling& s) {
     if (wave > static_cast<float>(context / low)) {
       frequency /= factor;
     } else if (wave >= static_cast<float>(context / high)) {
-      const float smooth = (static_cast<float>(context) / wave - static_cast<float>(low)) / static_cast<float>(high - low);
+      const float smooth =
+          (static_cast<float>(context) / wave - static_cast<float>(low)) / static_cast<float>(high - low);
       frequency = (1 - smooth) * frequency / factor + smooth * frequency;
     }
   }
@@ -162,7 +163,7 @@ std::vector<float> Divided(std::vector<float> lengths, const std::vector<float>&
 }  // namespace
 
 RotaryPositions ReadRotary(const Config& config, const RotaryKeys& keys, uint32_t dims, const std::string& name,
-                  Weights& weights) {
+                           Weights& weights) {
   const Scaling scaling(config, keys, dims, name);
   RotaryPositions rotary;
   const auto add = [&](const std::string& tensor, const std::vector<float>& frequencies) {
@@ -183,7 +184,8 @@ RotaryPositions ReadRotary(const Config& config, const RotaryKeys& keys, uint32_
     rotary.factor = scaling.Real("attention_factor", factor <= 1 ? 1.0 : sqrt(1 + log(factor) / log(original)));
     rotary.short_up_to = static_cast<uint32_t>(original);
     add(rotary.frequencies, Divided(scaling.Lengths(), scaling.Factors("short_factor")));
-    rotary.long_frequencies = add(rotary.frequencies + ".long", Divided(scaling.Lengths(), scaling.Factors("long_factor")));
+    rotary.long_frequencies =
+        add(rotary.frequencies + ".long", Divided(scaling.Lengths(), scaling.Factors("long_factor")));
   } else if (type == "dynamic") {
     scaling.Allow({"factor"});
     rotary.stretch = scaling.Real("factor");

@@ -22,14 +22,14 @@ struct RotaryPositions {
 // Where configurations keep what newer ones have in rope_parameters, or in rope_parameters.<layer type>.
 struct RotaryKeys {
   const char* theta = "rope_theta";
-  double absent = 10000;                   // theta where nothing says it
-  const char* scaling = "rope_scaling";    // an object like rope_parameters; null: there is none
+  double absent = 10000;                 // theta where nothing says it
+  const char* scaling = "rope_scaling";  // an object like rope_parameters; null: there is none
 };
 
 // Reads them for heads of which `dims` columns are turned, and adds the tensors rotary.<name>. Types of scaling:
 // default, linear, dynamic, llama3, yarn, longrope; others are refused, as are keys that a type does not have.
 RotaryPositions ReadRotary(const Config& config, const RotaryKeys& keys, uint32_t dims, const std::string& name,
-                  Weights& weights);
+                           Weights& weights);
 
 // Columns that turn: head_size * partial_rotary_factor (or another key), rounded down.
 uint32_t RotaryDims(const Config& config, uint32_t head_size, const char* key = "partial_rotary_factor",

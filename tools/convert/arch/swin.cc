@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
-#include "tools/convert/arch/program_builder.h"
 #include "tools/convert/arch/image_input.h"
 #include "tools/convert/arch/image_windows.h"
+#include "tools/convert/arch/program_builder.h"
 
 namespace fovea::tools {
 namespace {

@@ -1,0 +1,75 @@
+// Published decoders go on with texts as the original library does, token for token: alone, together, by pieces.
+#include "tests/golden/golden_support.h"
+#include "tools/check/golden_check.h"
+#include "tools/generate/generation.h"
+
+namespace fovea::test {
+namespace {
+
+struct Case {
+  std::vector<int32_t> prompt, expected;
+  std::vector<float> scores;  // of the token that was taken in each step
+};
+
+std::vector<int32_t> Ids(const tools::SafetensorsReader& golden, const std::string& name) {
+  std::vector<int32_t> ids;
+  for (const int64_t id : tools::ToIntegers(golden.Get(name))) ids.push_back(static_cast<int32_t>(id));
+  return ids;
+}
+
+class PublishedGeneration : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::string Path() const { return InData("hf/") + GetParam(); }
+  std::vector<Case> Cases() const {
+    const tools::SafetensorsReader golden(Path() + "/golden.safetensors");
+    std::vector<Case> cases;
+    for (const std::string name : {"gen_a", "gen_b"}) {
+      Case c;
+      c.prompt = Ids(golden, name + ".in.input_ids");
+      c.expected = Ids(golden, name + ".out.sequences");
+      c.expected.erase(c.expected.begin(), c.expected.begin() + static_cast<ptrdiff_t>(c.prompt.size()));
+      const std::vector<float> logits = tools::ToFloats(golden.Get(name + ".out.step_logits"));
+      const size_t width = logits.size() / c.expected.size();
+      for (size_t i = 0; i < c.expected.size(); ++i) {
+        c.scores.push_back(static_cast<float>(logits[i * width + static_cast<size_t>(c.expected[i])]));
+      }
+      cases.push_back(c);
+    }
+    return cases;
+  }
+};
+
+TEST_P(PublishedGeneration, TokensAreThoseOfTheLibrary) {
+  const Converted converted(Path(), DType::kF32);
+  const std::vector<Case> cases = Cases();
+  const auto expect = [&](const std::vector<size_t>& which, uint32_t workers) {
+    std::vector<std::vector<int32_t>> prompts;
+    for (const size_t i : which) prompts.push_back(cases[i].prompt);
+    tools::GenerationRequest request;
+    request.workers = workers;
+    request.max_tokens = 24;
+    request.stops = false;
+    const std::vector<tools::Generation> made = tools::Generate(converted.model, prompts, request);
+    for (size_t i = 0; i < which.size(); ++i) {
+      const Case& c = cases[which[i]];
+      ASSERT_EQ(made[i].tokens, c.expected);
+      EXPECT_LE(LargestDifference(made[i].scores.data(), c.scores), 2e-3);  // of logits of 5 to 50
+    }
+  };
+  expect({0}, 1);
+  expect({1}, 2);
+  expect({0, 1}, 1);
+  expect({1, 0, 0, 1}, 3);
+}
+
+const char* const kPublished[] = {"llama",   "llama-rope3", "mistral",  "qwen2",  "qwen2-sliding", "qwen3", "gemma",
+                                  "gemma2",  "gemma3",      "phi",      "phi3",   "smollm3",       "olmo2", "olmo3",
+                                  "granite", "starcoder2",  "stablelm", "cohere", "cohere2"};
+INSTANTIATE_TEST_SUITE_P(All, PublishedGeneration, ::testing::ValuesIn(kPublished), [](const auto& published) {
+  std::string name = published.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+}  // namespace
+}  // namespace fovea::test
