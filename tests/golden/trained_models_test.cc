@@ -4,6 +4,7 @@
 #include "tests/golden/golden_support.h"
 #include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
+#include "tools/generate/generation.h"
 
 namespace fovea::test {
 namespace {
@@ -286,6 +287,57 @@ TEST_F(PackageSection, Int8ClassifiesHeldOutTexts) {
   }
   std::cout << right << " of 400 held-out descriptions are right\n";
   EXPECT_GE(right, 323);  // 327 in f32 with PyTorch
+}
+
+// ---- stories260K, a Llama ----
+
+class Stories : public ::testing::Test {
+ protected:
+  std::vector<tools::Generation> Generate(const Converted& converted, tools::GenerationRequest request) const {
+    std::vector<std::vector<int32_t>> prompts;
+    for (const Json& one : expected_["cases"]) prompts.push_back(one["prompt_ids"].get<std::vector<int32_t>>());
+    request.max_tokens = 256;
+    request.stops = false;
+    return tools::Generate(converted.model, prompts, request);
+  }
+  // How many of the first case's 256 tokens are the reference's before one is not.
+  size_t Equal(const tools::Generation& made) const {
+    const auto expected = expected_["cases"][0]["greedy_ids"].get<std::vector<int32_t>>();
+    const auto [a, b] = std::mismatch(expected.begin(), expected.end(), made.tokens.begin());
+    return static_cast<size_t>(a - expected.begin());
+  }
+
+  const std::string directory_ = InShared("models/stories260K");
+  const Json expected_ = Missing(directory_) ? Json() : Json::parse(ReadText(directory_ + "/expected.json"));
+};
+
+// All cases in one ragged batch, by one worker and by several: 256 tokens from nothing, 24 after each prompt.
+TEST_F(Stories, TokensAreThoseOfTheReference) {
+  if (Missing(directory_)) GTEST_SKIP();
+  const Converted converted(directory_, DType::kF32);
+  for (const uint32_t workers : {1u, 3u}) {
+    tools::GenerationRequest request;
+    request.workers = workers;
+    const std::vector<tools::Generation> made = Generate(converted, request);
+    ASSERT_EQ(made.size(), 8u);
+    for (size_t i = 0; i < made.size(); ++i) {
+      const auto expected = expected_["cases"][i]["greedy_ids"].get<std::vector<int32_t>>();
+      ASSERT_GE(made[i].tokens.size(), expected.size());
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), made[i].tokens.begin())) << "case " << i;
+    }
+  }
+}
+
+TEST_F(Stories, RowsKeptInFewerBits) {
+  if (Missing(directory_)) GTEST_SKIP();
+  const Converted converted(directory_, DType::kF32);
+  const std::vector<std::pair<uint32_t, size_t>> types = {
+      {FOVEA_TYPE_F16, 256}, {FOVEA_TYPE_BF16, 256}, {FOVEA_TYPE_I8, 100}};
+  for (const auto& [type, equal] : types) {
+    tools::GenerationRequest request;
+    request.cache_type = type;
+    EXPECT_GE(Equal(Generate(converted, request)[0]), equal) << "type " << type;
+  }
 }
 
 }  // namespace
