@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/common/engine.h"
 
@@ -167,6 +168,53 @@ TEST(GenerateCommand, ScratchOfADecoderFollowsItsTexts) {
   EXPECT_EQ(session(1, 4000).Info().tile_rows, 1u);
   EXPECT_EQ(session(40, 4000).Info().tile_rows, 48u);
   EXPECT_LT(session(1, 4000).sizes().scratch_size, session(128, 4000).sizes().scratch_size);
+}
+
+std::string Decoder() {
+  static const std::string blob = [] {
+    const std::string made = Temporary("decoder.fovea");
+    const CommandResult result = Fovea({"convert", InData("hf/llama"), "-o", made, "--weights", "f32"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return made;
+  }();
+  return blob;
+}
+
+// A decoder without an encoder goes on with what it is given.
+TEST(GenerateCommand, GoesOnWithTexts) {
+  const auto tokens = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = {"generate", Decoder(), "--json", "--ignore-stop", "--max-tokens", "24"};
+    all.insert(all.end(), more.begin(), more.end());
+    const CommandResult result = Fovea(all);
+    EXPECT_EQ(result.status, 0) << result.err;
+    std::vector<std::vector<int>> texts;
+    for (const json& text : json::parse(result.out)) texts.push_back(text["tokens"].get<std::vector<int>>());
+    return texts;
+  };
+  const std::vector<std::vector<int>> both = tokens({"--ids", "1 5 9 4", "--ids", "7"});
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0].size(), 24u);
+  EXPECT_EQ(tokens({"--ids", "7", "--workers", "2"})[0], both[1]);
+  EXPECT_EQ(tokens({"--ids", "1 5 9 4", "--cache", "f16"})[0].size(), 24u);
+  const std::vector<int> five = tokens({"--ids", "1 5 9 4", "--context", "9"})[0];
+  EXPECT_EQ(five, std::vector<int>(both[0].begin(), both[0].begin() + 6));  // the last token needs no room
+
+  const CommandResult long_prompt = Fovea({"generate", Decoder(), "--ids", "1 5 9 4", "--context", "3"});
+  EXPECT_EQ(long_prompt.status, 2);
+  EXPECT_NE(long_prompt.err.find("a prompt has 4 tokens, texts have 3 at most"), std::string::npos) << long_prompt.err;
+  EXPECT_EQ(Fovea({"generate", Decoder(), "--ids", "1", "--alignments"}).status, 2);
+}
+
+TEST(GenerateCommand, IsMeasured) {
+  const CommandResult result = Fovea({"bench", Decoder(), "--generate", "--prompt-tokens", "20", "--new-tokens", "8",
+                                      "--texts", "2", "--workers", "2", "--json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json measured = json::parse(result.out);
+  EXPECT_EQ(measured["texts"], 2);
+  EXPECT_GT(measured["tokens_per_second"], 0);
+  EXPECT_GT(measured["bytes"]["weights_per_step"], 0);
+  EXPECT_GE(measured["bytes"]["state"].get<uint64_t>(), 2 * 28 * measured["bytes"]["kept_per_token"].get<uint64_t>());
+  EXPECT_EQ(Fovea({"bench", Blob(), "--generate"}).status, 2);
 }
 
 TEST(GenerateCommand, RefusesWhatItCannotDo) {

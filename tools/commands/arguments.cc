@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <utility>
 
 #include "tools/base/fail.h"
@@ -23,6 +24,17 @@ CLI::Option* AddWorkers(CLI::App* command, uint32_t* workers) {
   return command->add_option("--workers", *workers, "Threads, the calling one included")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
+}
+
+CLI::Option* AddCacheType(CLI::App* command, std::optional<uint32_t>* type) {
+  static const std::map<std::string, uint32_t> kTypes = {
+      {"f32", FOVEA_TYPE_F32}, {"f16", FOVEA_TYPE_F16}, {"bf16", FOVEA_TYPE_BF16}, {"int8", FOVEA_TYPE_I8}};
+  return command
+      ->add_option_function<std::string>(
+          "--cache", [=](const std::string& name) { *type = kTypes.at(name); },
+          "How keys and values of texts are kept: f32, f16, bf16 or int8; default: as the model says")
+      ->check(CLI::IsMember(kTypes))
+      ->type_name("TYPE");
 }
 
 CLI::Option* AddMaxLength(CLI::App* command, uint32_t* max_length) {

@@ -3,6 +3,7 @@
 #define FOVEA_TOOLS_COMMANDS_ARGUMENTS_H_
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,8 @@ CLI::Option* AddChoice(CLI::App* command, const std::string& option, T* value, c
 CLI::Option* AddBlob(CLI::App* command, std::string* path);
 CLI::Option* AddProgram(CLI::App* command, std::string* program);
 CLI::Option* AddWorkers(CLI::App* command, uint32_t* workers);
+// How a session keeps rows of texts: a FOVEA_TYPE_*.
+CLI::Option* AddCacheType(CLI::App* command, std::optional<uint32_t>* type);
 CLI::Option* AddMaxLength(CLI::App* command, uint32_t* max_length);
 CLI::Option* AddSeconds(CLI::App* command, double* seconds, const std::string& help);
 CLI::Option* AddJson(CLI::App* command, bool* json);

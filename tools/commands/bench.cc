@@ -9,6 +9,7 @@
 
 #include "fovea/version.h"
 #include "tools/base/clock.h"
+#include "tools/bench/generation_cost.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/print.h"
@@ -22,8 +23,22 @@ struct Arguments {
   ShapeArguments shape;
   double seconds = 2;
   bool steps = false;
+  bool generate = false;
+  GenerationShape generation;
+  std::optional<uint32_t> cache_type;
   bool json = false;
 };
+
+void BenchGeneration(const Arguments& arguments, Console* console) {
+  const Model model = arguments.model.Open();
+  if (!ContinuesTexts(model)) Fail("{}: --generate measures decoders that go on with texts", model.name());
+  GenerationRequest request;
+  request.workers = arguments.shape.workers;
+  request.cache_type = arguments.cache_type;
+  const OrderedJson measured = MeasureGeneration(model, arguments.generation, request);
+  if (arguments.json) return PrintJson(console->out, measured);
+  console->out << GenerationText(measured);
+}
 
 // Runs at least five times, after one run that is not counted, and as long as `seconds`. Calls `after_run` with the seconds
 // of each, outside of what is measured; also, with 0, after the run that is not counted.
@@ -241,15 +256,25 @@ void AddBench(CLI::App* app, Console* console) {
                     "each the sum over all workers; shares and GOPS are those of the minima.\n"
                     "For attention also the pairs of a query and a key whose score it makes, all heads\n"
                     "together (see fovea_session_step_pairs), and the time for each");
+  command->add_flag("--generate", arguments->generate,
+                    "A decoder that goes on with texts: prompts, then a token of each text at a time");
+  const auto positive = CLI::Range(1, 1 << 20);
+  command->add_option("--texts", arguments->generation.texts, "With --generate: texts at a time")->check(positive);
+  command->add_option("--prompt-tokens", arguments->generation.prompt_tokens, "With --generate: tokens of a prompt")
+      ->check(positive);
+  command->add_option("--new-tokens", arguments->generation.new_tokens, "With --generate: tokens that follow")
+      ->check(positive);
+  AddCacheType(command, &arguments->cache_type);
   AddJson(command, &arguments->json);
   command->footer(
       "Examples:\n  fovea bench model.fovea --rows 128 --workers 2\n"
-      "  fovea bench model.fovea --lengths 12,40,7 --steps\n  fovea bench attention --max-n 4096");
+      "  fovea bench model.fovea --lengths 12,40,7 --steps\n"
+      "  fovea bench decoder.fovea --generate --prompt-tokens 512\n  fovea bench attention --max-n 4096");
   AddBenchAttention(command, console);
   command->callback([=] {
     if (command->got_subcommand("attention")) return;
     if (arguments->model.path.empty()) throw CLI::RequiredError("BLOB");
-    Bench(*arguments, console);
+    arguments->generate ? BenchGeneration(*arguments, console) : Bench(*arguments, console);
   });
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -159,14 +158,7 @@ void AddGenerate(CLI::App* app, Console* console) {
   command->add_option("--max-tokens", arguments->max_tokens, "Most tokens of a text; default: as the model says");
   command->add_option("--context", arguments->context,
                       "Of a decoder that goes on with texts: most tokens of a text with its prompt");
-  static const std::map<std::string, uint32_t> kTypes = {
-      {"f32", FOVEA_TYPE_F32}, {"f16", FOVEA_TYPE_F16}, {"bf16", FOVEA_TYPE_BF16}, {"int8", FOVEA_TYPE_I8}};
-  command
-      ->add_option_function<std::string>(
-          "--cache", [=](const std::string& type) { arguments->cache_type = kTypes.at(type); },
-          "How keys and values of texts are kept: f32, f16, bf16 or int8; default: as the model says")
-      ->check(CLI::IsMember(kTypes))
-      ->type_name("TYPE");
+  AddCacheType(command, &arguments->cache_type);
   command->add_flag("--ignore-stop", arguments->ignore_stop, "Go on after tokens that end a text");
   command->add_flag("--alignments", arguments->alignments, "Where the decoder looked for each token it wrote");
   AddSampling(command, &arguments->sampling);
