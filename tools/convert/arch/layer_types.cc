@@ -31,6 +31,13 @@ std::vector<bool> SlidingLayers(const Config& config, uint32_t layers, const std
 std::vector<LayerType> ReadLayerTypes(const Config& config, const LayerTypes& types, Description& description) {
   const std::vector<bool> sliding = SlidingLayers(config, config.Number("num_hidden_layers"), types.slides);
   description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings")));
+  // Layers whose positions differ have an object each.
+  const Json& parameters = config.Get("rope_parameters");
+  const bool differ = std::string(types.full.theta) != types.sliding.theta;
+  if (differ && parameters.is_object() && !parameters.contains(TypeName(false)) &&
+      !parameters.contains(TypeName(true))) {
+    Fail("config.json: rope_parameters has no {}", TypeName(false));
+  }
   const auto rotary = [&](bool slides) {
     if (std::count(sliding.begin(), sliding.end(), slides) == 0) return RotaryPositions();
     return ReadRotary(config, slides ? types.sliding : types.full, types.rotary_dims, TypeName(slides),
