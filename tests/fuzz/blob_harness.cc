@@ -8,6 +8,7 @@
 #include "tests/fuzz/blob_use.h"
 #include "tests/fuzz/harness.h"
 #include "tests/model/every_operation.h"
+#include "tests/support/cached_decoder.h"
 #include "tests/support/tiny_decoder.h"
 #include "tests/support/two_levels.h"
 
@@ -135,6 +136,15 @@ std::vector<Input> Seeds() {
   everything.packed.clear();
   seeds.push_back(With(2, tools::WriteBlob(everything)));
   seeds.push_back(With(3, tools::WriteBlob(Decoder())));
+  for (const test::CachedDecoder::Shape& shape :
+       {test::CachedDecoder::Shape{}, {DType::kI8, 5}, {DType::kF16, 3, true, 0}}) {
+    const test::CachedDecoder kept(shape, {{"generate.token", "ids"},
+                                           {"generate.scores", "scores"},
+                                           {"generate.decode", "decode"},
+                                           {"generate.start", "1"},
+                                           {"generate.max_tokens", "9"}});
+    seeds.push_back(With(3, tools::WriteBlob(kept.builder.content())));
+  }
   test::ModelBuilder levels, encoder;
   test::BuildTwoLevels(levels, DType::kI8, {16, 2, 24}, 30);
   seeds.push_back(With(4, tools::WriteBlob(levels.content())));

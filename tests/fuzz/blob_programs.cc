@@ -19,6 +19,7 @@ void UseProgram(const fovea_model* model, const SessionChoices& choices, const C
     const bool ran = session.Run(random);
     if (ran) session.Read();
     session.SaveAndRestore(random);
+    session.UseTexts(random);
     if (ran && random.OneIn(2) && session.Run(random)) session.Read();
   }
 }

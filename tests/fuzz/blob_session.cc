@@ -46,7 +46,12 @@ SessionChoices::SessionChoices(const fovea_model* model, uint32_t of_program, Ra
   for (uint32_t i = 0; fovea_model_space(model, i, &space) == FOVEA_OK; ++i) {
     const uint32_t most = space.parent == FOVEA_NONE ? root_rows : rows;
     if (space.is_input != 0) limits.push_back({i, most, random.OneIn(8) ? 1 + random.Below(most) : 0});
+    if (space.is_cached != 0) limits.push_back({i, 1 + random.Below(150), random.OneIn(3) ? 1 + random.Below(90) : 0});
   }
+  cached_texts = random.Below(5);
+  rewind_rows = random.Below(4);
+  const uint32_t types[] = {FOVEA_NONE, FOVEA_TYPE_F32, FOVEA_TYPE_F16, FOVEA_TYPE_BF16, FOVEA_TYPE_I8};
+  cache_type = types[random.Below(5)];
   const fovea_program_info info = ProgramInfo(model, program);
   for (uint32_t v = random.Below(3); v < info.value_count; v += 1 + random.Below(6)) keep.push_back(v);
   auto step = Sized<fovea_step_info>();
@@ -69,6 +74,9 @@ fovea_session_options SessionChoices::Options(const Conditions& conditions) cons
   options.tap_count = static_cast<uint32_t>(taps.size());
   options.linked = linked.data();
   options.linked_count = static_cast<uint32_t>(linked.size());
+  options.cached_texts = cached_texts;
+  options.rewind_rows = rewind_rows;
+  options.cache_type = cache_type == FOVEA_NONE ? nullptr : &cache_type;
   options.runner = conditions.runner;
   options.runner_context = conditions.runner_context;
   options.barrier = conditions.barrier;

@@ -52,6 +52,7 @@ struct SessionChoices {
   std::vector<fovea_limit> limits;
   std::vector<uint32_t> keep, linked;
   std::vector<fovea_tap> taps;
+  uint32_t cached_texts = 0, rewind_rows = 0, cache_type = FOVEA_NONE;
 };
 
 // A session in three blocks of exactly their sizes.
@@ -74,8 +75,11 @@ class UsedSession {
   void Read();
   // Saves, restores what was saved and what is damaged.
   void SaveAndRestore(Random& random);
+  // Does with the texts that it keeps what can be done between runs.
+  void UseTexts(Random& random);
 
  private:
+  void RestoreTexts(uint32_t from, uint32_t to, Random& random);
   double Work() const;
   void ReadTap(uint32_t tap);
   void ReadSparse(uint32_t tap, const fovea_weights& weights);

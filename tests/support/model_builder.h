@@ -44,6 +44,7 @@ class ModelBuilder {
   ~ModelBuilder();
 
   tools::BlobContent& content() { return content_; }
+  const tools::BlobContent& content() const { return content_; }
   // What follows is another program over the same spaces and tensors.
   void NextProgram(const std::string& name);
 
