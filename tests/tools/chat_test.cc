@@ -1,0 +1,110 @@
+// Prompts of chats, against what the templates of the models' authors make of the same messages.
+#include "tools/common/chat.h"
+
+#include <gtest/gtest.h>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+const std::vector<ChatMessage> kQuestion = {{"user", "Hi"}};
+const std::vector<ChatMessage> kTalk = {
+    {"system", "Be brief."}, {"user", " Hi "}, {"assistant", "Hello"}, {"user", "Bye"}};
+
+TEST(Chat, Prompts) {
+  EXPECT_EQ(ChatPrompt("chatml", kQuestion), "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ(ChatPrompt("chatml", kTalk),
+            "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n Hi <|im_end|>\n<|im_start|>assistant\n"
+            "Hello<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ(ChatPrompt("llama3", kTalk),
+            "<|start_header_id|>system<|end_header_id|>\n\nBe brief.<|eot_id|>"
+            "<|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|>"
+            "<|start_header_id|>assistant<|end_header_id|>\n\nHello<|eot_id|>"
+            "<|start_header_id|>user<|end_header_id|>\n\nBye<|eot_id|>"
+            "<|start_header_id|>assistant<|end_header_id|>\n\n");
+  EXPECT_EQ(ChatPrompt("llama2", kTalk),
+            "[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHi [/INST] Hello </s><s>[INST] Bye [/INST]");
+  EXPECT_EQ(ChatPrompt("gemma", kTalk),
+            "<start_of_turn>user\nBe brief.\n\nHi<end_of_turn>\n<start_of_turn>model\nHello<end_of_turn>\n"
+            "<start_of_turn>user\nBye<end_of_turn>\n<start_of_turn>model\n");
+  EXPECT_EQ(ChatPrompt("mistral", kTalk), "[INST] Be brief.\n\n Hi  [/INST] Hello</s>[INST] Bye [/INST]");
+  EXPECT_EQ(ChatPrompt("mistral-v3", kQuestion), "[INST] Hi[/INST]");
+  EXPECT_EQ(ChatPrompt("mistral-tekken", kQuestion), "[INST]Hi[/INST]");
+  EXPECT_EQ(ChatPrompt("phi3", kTalk),
+            "<|system|>\nBe brief.<|end|>\n<|user|>\n Hi <|end|>\n<|assistant|>\nHello<|end|>\n<|user|>\nBye<|end|>\n"
+            "<|assistant|>\n");
+  EXPECT_EQ(ChatPrompt("phi4", kQuestion), "<|im_start|>user<|im_sep|>Hi<|im_end|><|im_start|>assistant<|im_sep|>");
+  EXPECT_EQ(ChatPrompt("zephyr", kTalk),
+            "<|system|>\nBe brief.</s>\n<|user|>\n Hi </s>\n<|assistant|>\nHello</s>\n<|user|>\nBye</s>\n"
+            "<|assistant|>\n");
+  EXPECT_EQ(ChatPrompt("qwen2", kQuestion),
+            "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n"
+            "<|im_start|>assistant\n");
+  EXPECT_EQ(ChatPrompt("vicuna", kTalk), "Be brief. USER: Hi ASSISTANT: Hello</s>USER: Bye ASSISTANT:");
+  EXPECT_EQ(ChatPrompt("olmo2", kQuestion), "<|endoftext|><|user|>\nHi\n<|assistant|>\n");
+  EXPECT_EQ(ChatPrompt("deepseek", kTalk),
+            "Be brief.<｜User｜> Hi <｜Assistant｜>Hello<｜end▁of▁sentence｜><｜User｜>Bye<｜Assistant｜>");
+  EXPECT_EQ(ChatPrompt("granite", kQuestion),
+            "<|start_of_role|>user<|end_of_role|>Hi<|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>");
+  EXPECT_EQ(ChatPrompt("command-r", kQuestion),
+            "<|START_OF_TURN_TOKEN|><|USER_TOKEN|>Hi<|END_OF_TURN_TOKEN|>"
+            "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>");
+}
+
+// The assistant goes on where its last message ends.
+TEST(Chat, AnswersThatHaveBegun) {
+  EXPECT_EQ(ChatPrompt("chatml", {{"user", "Hi"}, {"assistant", "Hel"}}),
+            "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHel");
+  EXPECT_EQ(ChatPrompt("llama2", {{"user", "Hi"}, {"assistant", "Hel"}}), "[INST] Hi [/INST] Hel");
+}
+
+TEST(Chat, EveryTemplateHasAllMessages) {
+  for (const std::string& name : ChatTemplates()) {
+    const std::string prompt = ChatPrompt(name, kTalk);
+    size_t at = 0;
+    for (const char* text : {"Be brief.", "Hi", "Hello", "Bye"}) {
+      at = prompt.find(text, at);
+      ASSERT_NE(at, std::string::npos) << name << ": " << text;
+    }
+  }
+}
+
+TEST(Chat, Recognizes) {
+  const auto name = [](const std::string& jinja) { return RecognizeChatTemplate(jinja).value_or(""); };
+  EXPECT_EQ(name("{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>'}}"), "chatml");
+  EXPECT_EQ(name("{{'<|im_start|>system\\nYou are a helpful assistant.<|im_end|>'}}"), "qwen2");
+  EXPECT_EQ(name("{{'<|im_start|>system\\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.'}}"),
+            "qwen2.5");
+  EXPECT_EQ(name("'<|start_header_id|>' + message['role'] + '<|end_header_id|>'"), "llama3");
+  EXPECT_EQ(name("'[INST] ' + '<<SYS>>\\n' + content + ' [/INST]'"), "llama2");
+  EXPECT_EQ(name("'[INST] ' + message['content'] + ' [/INST]'"), "mistral");
+  EXPECT_EQ(name("\"[INST] \" + message[\"content\"] + \"[/INST]\""), "mistral-v3");
+  EXPECT_EQ(name("\"[INST]\" + message[\"content\"] + \"[/INST]\""), "mistral-tekken");
+  EXPECT_EQ(name("'<start_of_turn>' + role + '\\n'"), "gemma");
+  EXPECT_EQ(name("'<|user|>\\n' + message['content'] + '<|end|>\\n<|assistant|>\\n'"), "phi3");
+  EXPECT_EQ(name("'<|user|>\\n' + message['content'] + eos_token + '<|assistant|>'"), "zephyr");
+  EXPECT_EQ(name("{{ messages[0].content }}"), "");
+  EXPECT_EQ(name(""), "");
+}
+
+TEST(Chat, RefusesByName) {
+  const auto message = [](const std::string& name, const std::vector<ChatMessage>& messages) -> std::string {
+    try {
+      ChatPrompt(name, messages);
+    } catch (const Failure& failure) {
+      return failure.what();
+    }
+    return "";
+  };
+  EXPECT_NE(message("chatmeal", kQuestion).find("\"chatmeal\" is not known; there are chatml, "), std::string::npos);
+  EXPECT_NE(message("chatml", {}).find("without messages"), std::string::npos);
+  EXPECT_NE(message("chatml", {{"robot", "Hi"}}).find("\"robot\""), std::string::npos);
+  EXPECT_NE(message("gemma", {{"system", "Hi"}}).find("nobody but the system"), std::string::npos);
+  EXPECT_NE(message("chatml", {{"user", "Hi"}, {"system", "Hi"}}).find("first"), std::string::npos);
+  EXPECT_NE(message("chatml", {{"user", "Hi"}, {"user", "Hi"}}).find("turns"), std::string::npos);
+  EXPECT_NE(message("chatml", {{"assistant", "Hi"}}).find("begins"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fovea::tools

@@ -1,0 +1,175 @@
+#include "tools/common/chat.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+// Where a template has the system's message: as the others, or at the beginning of the user's first one.
+enum class System { kOwn, kWithUser };
+
+struct Template {
+  const char* name;
+  // What stands around a message, by role; the assistant's beginning is also where the prompt ends.
+  const char *system_begin, *system_end;
+  const char *user_begin, *user_end;
+  const char *assistant_begin, *assistant_end;
+  System system;
+  bool strips;                    // white space around messages goes
+  const char* unasked = nullptr;  // the system's message where there is none
+  const char* begin = "";         // in front of all, where the tokenizer has nothing to put there
+};
+
+constexpr Template kTemplates[] = {
+    {"chatml", "<|im_start|>system\n", "<|im_end|>\n", "<|im_start|>user\n", "<|im_end|>\n", "<|im_start|>assistant\n",
+     "<|im_end|>\n", System::kOwn, false},
+    {"command-r", "<|START_OF_TURN_TOKEN|><|SYSTEM_TOKEN|>", "<|END_OF_TURN_TOKEN|>",
+     "<|START_OF_TURN_TOKEN|><|USER_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+     "<|END_OF_TURN_TOKEN|>", System::kOwn, true},
+    {"deepseek", "", "", "<｜User｜>", "", "<｜Assistant｜>", "<｜end▁of▁sentence｜>", System::kOwn, false},
+    {"gemma", "", "\n\n", "<start_of_turn>user\n", "<end_of_turn>\n", "<start_of_turn>model\n", "<end_of_turn>\n",
+     System::kWithUser, true},
+    {"granite", "<|start_of_role|>system<|end_of_role|>", "<|end_of_text|>\n", "<|start_of_role|>user<|end_of_role|>",
+     "<|end_of_text|>\n", "<|start_of_role|>assistant<|end_of_role|>", "<|end_of_text|>\n", System::kOwn, false},
+    {"llama2", "<<SYS>>\n", "\n<</SYS>>\n\n", "[INST] ", " [/INST]", " ", " </s><s>", System::kWithUser, true},
+    {"llama3", "<|start_header_id|>system<|end_header_id|>\n\n", "<|eot_id|>",
+     "<|start_header_id|>user<|end_header_id|>\n\n", "<|eot_id|>", "<|start_header_id|>assistant<|end_header_id|>\n\n",
+     "<|eot_id|>", System::kOwn, true},
+    {"mistral", "", "\n\n", "[INST] ", " [/INST]", " ", "</s>", System::kWithUser, false},
+    {"mistral-tekken", "", "\n\n", "[INST]", "[/INST]", "", "</s>", System::kWithUser, false},
+    {"mistral-v3", "", "\n\n", "[INST] ", "[/INST]", " ", "</s>", System::kWithUser, false},
+    {"olmo2", "<|system|>\n", "\n", "<|user|>\n", "\n", "<|assistant|>\n", "<|endoftext|>\n", System::kOwn, false,
+     nullptr, "<|endoftext|>"},
+    {"phi3", "<|system|>\n", "<|end|>\n", "<|user|>\n", "<|end|>\n", "<|assistant|>\n", "<|end|>\n", System::kOwn,
+     false},
+    {"phi4", "<|im_start|>system<|im_sep|>", "<|im_end|>", "<|im_start|>user<|im_sep|>", "<|im_end|>",
+     "<|im_start|>assistant<|im_sep|>", "<|im_end|>", System::kOwn, false},
+    {"qwen2", "<|im_start|>system\n", "<|im_end|>\n", "<|im_start|>user\n", "<|im_end|>\n", "<|im_start|>assistant\n",
+     "<|im_end|>\n", System::kOwn, false, "You are a helpful assistant."},
+    {"qwen2.5", "<|im_start|>system\n", "<|im_end|>\n", "<|im_start|>user\n", "<|im_end|>\n", "<|im_start|>assistant\n",
+     "<|im_end|>\n", System::kOwn, false, "You are Qwen, created by Alibaba Cloud. You are a helpful assistant."},
+    {"smollm2", "<|im_start|>system\n", "<|im_end|>\n", "<|im_start|>user\n", "<|im_end|>\n", "<|im_start|>assistant\n",
+     "<|im_end|>\n", System::kOwn, false, "You are a helpful AI assistant named SmolLM, trained by Hugging Face"},
+    {"vicuna", "", " ", "USER: ", " ", "ASSISTANT: ", "</s>", System::kOwn, true},
+    {"zephyr", "<|system|>\n", "</s>\n", "<|user|>\n", "</s>\n", "<|assistant|>\n", "</s>\n", System::kOwn, false},
+};
+
+const Template& Find(const std::string& name) {
+  const auto found =
+      std::find_if(std::begin(kTemplates), std::end(kTemplates), [&](const Template& t) { return name == t.name; });
+  if (found == std::end(kTemplates)) {
+    std::string names;
+    for (const std::string& known : ChatTemplates()) names += (names.empty() ? "" : ", ") + known;
+    Fail("chat template \"{}\" is not known; there are {}", name, names);
+  }
+  return *found;
+}
+
+std::string Stripped(const std::string& text) {
+  const char* const kSpaces = " \t\n\r\f\v";
+  const size_t begin = text.find_first_not_of(kSpaces);
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
+}
+
+class Writer {
+ public:
+  explicit Writer(const Template& t) : t_(t) {}
+
+  std::string Write(const std::vector<ChatMessage>& messages) {
+    if (messages.empty()) Fail("a chat without messages");
+    prompt_ = t_.begin;
+    if (t_.unasked != nullptr && messages[0].role != "system") AddSystem(t_.unasked);
+    for (size_t i = 0; i < messages.size(); ++i) Add(messages[i], i == 0, i + 1 == messages.size());
+    if (messages.back().role != "assistant") prompt_ += Trimmed(t_.assistant_begin);
+    return prompt_;
+  }
+
+ private:
+  void Add(const ChatMessage& message, bool first, bool last) {
+    const std::string text = t_.strips ? Stripped(message.text) : message.text;
+    if (message.role == "system") {
+      if (!first) Fail("the chat template \"{}\" has the system speak first", t_.name);
+      if (last) Fail("a chat in which nobody but the system speaks");
+      AddSystem(text);
+    } else if (message.role == "user") {
+      Turn("user");
+      prompt_ += t_.user_begin + before_user_ + text + t_.user_end;
+      before_user_.clear();
+    } else if (message.role == "assistant") {
+      Turn("assistant");
+      prompt_ += t_.assistant_begin + text + (last ? "" : t_.assistant_end);
+    } else {
+      Fail("a chat has no role \"{}\"; there are system, user, assistant", message.role);
+    }
+  }
+
+  void AddSystem(const std::string& text) {
+    const std::string whole = t_.system_begin + text + t_.system_end;
+    (t_.system == System::kOwn ? prompt_ : before_user_) += whole;
+  }
+
+  // The user begins, and nobody speaks twice.
+  void Turn(const std::string& role) {
+    if (role == turn_) Fail("the chat template \"{}\" lets user and assistant take turns", t_.name);
+    if (turn_.empty() && role != "user") Fail("a chat begins with the system or the user");
+    turn_ = role;
+  }
+
+  // A beginning without the spaces that belong to the answer's first token.
+  static std::string Trimmed(const std::string& text) { return text.substr(0, text.find_last_not_of(' ') + 1); }
+
+  const Template& t_;
+  std::string prompt_, before_user_, turn_;
+};
+
+}  // namespace
+
+std::vector<std::string> ChatTemplates() {
+  std::vector<std::string> names;
+  for (const Template& t : kTemplates) names.push_back(t.name);
+  return names;
+}
+
+std::optional<std::string> RecognizeChatTemplate(const std::string& jinja) {
+  // What the text of a template has that no other has, tried in this order.
+  struct Sign {
+    std::vector<const char*> all;
+    const char* name;
+  };
+  static const Sign kSigns[] = {
+      {{"<|im_start|>", "<|im_sep|>"}, "phi4"},
+      {{"<|im_start|>", "You are Qwen, created by Alibaba Cloud."}, "qwen2.5"},
+      {{"<|im_start|>", "You are a helpful assistant"}, "qwen2"},
+      {{"<|im_start|>", "named SmolLM"}, "smollm2"},
+      {{"<|im_start|>"}, "chatml"},
+      {{"<|start_header_id|>"}, "llama3"},
+      {{"<|start_of_role|>"}, "granite"},
+      {{"<start_of_turn>"}, "gemma"},
+      {{"<|START_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>"}, "command-r"},
+      {{"<｜Assistant｜>"}, "deepseek"},
+      {{"[INST]", "<<SYS>>"}, "llama2"},
+      {{"\"[INST]\""}, "mistral-tekken"},
+      {{"[INST] ", "\"[/INST]\""}, "mistral-v3"},
+      {{"[INST]"}, "mistral"},
+      {{"<|assistant|>", "<|end|>"}, "phi3"},
+      {{"<|assistant|>", "<|endoftext|>"}, "olmo2"},
+      {{"<|assistant|>", "</s>"}, "zephyr"},
+      {{"<|assistant|>", "eos_token"}, "zephyr"},
+      {{"USER: ", "ASSISTANT:"}, "vicuna"},
+  };
+  for (const Sign& sign : kSigns) {
+    const bool all = std::all_of(sign.all.begin(), sign.all.end(),
+                                 [&](const char* part) { return jinja.find(part) != std::string::npos; });
+    if (all) return sign.name;
+  }
+  return std::nullopt;
+}
+
+std::string ChatPrompt(const std::string& name, const std::vector<ChatMessage>& messages) {
+  return Writer(Find(name)).Write(messages);
+}
+
+}  // namespace fovea::tools
