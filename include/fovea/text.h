@@ -28,7 +28,7 @@ extern "C" {
 enum {
   FOVEA_TEXT_WORD_PIECE = 1, /* BERT, DistilBERT, MPNet, .. */
   FOVEA_TEXT_UNIGRAM = 2,    /* XLM-RoBERTa, T5, ALBERT, .. */
-  FOVEA_TEXT_BYTE_PAIR = 3   /* RoBERTa, GPT-2, .. */
+  FOVEA_TEXT_BYTE_PAIR = 3   /* RoBERTa, GPT-2, Llama, Gemma, Qwen, .. */
 };
 
 /* What the tokenizer is. Set struct_size to sizeof(fovea_text_info) before the call. */
@@ -181,6 +181,29 @@ enum {
  * (expected and *written: bytes that certainly suffice; the output holds the beginning). */
 FOVEA_API fovea_status fovea_text_decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint32_t flags,
                                          char* output, uint64_t capacity, uint64_t* written, fovea_error* error);
+
+/* A text that is decoded as its ids come. The caller's memory; nothing has to be freed. Begin with zeros, struct_size
+ * and flags; the same record may begin another text after fovea_text_decode_end. A copy of it goes on on its own. */
+typedef struct fovea_text_stream {
+  size_t struct_size;
+  uint32_t flags;    /* FOVEA_TEXT_KEEP_SPECIAL or 0. */
+  uint32_t state[8]; /* What is held back: zeros at the beginning, then fovea's own. */
+} fovea_text_stream;
+
+/* Writes the text that `count` more ids make certain, in whole characters: the bytes of a character that is not
+ * complete stay in the stream. All parts with that of fovea_text_decode_end, one after the other, are what
+ * fovea_text_decode writes for all ids at once (without FOVEA_TEXT_CLEAN_UP). A call that fails takes no id in and
+ * changes nothing. Statuses: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION (flags, or a state that is not one of
+ * this tokenizer), FOVEA_E_SECTION, FOVEA_E_ID (byte: index of the id); FOVEA_E_CAPACITY (expected and *written: bytes
+ * that this part needs). */
+FOVEA_API fovea_status fovea_text_decode_next(const fovea_model* model, fovea_text_stream* stream, const int32_t* ids,
+                                              uint64_t count, char* output, uint64_t capacity, uint64_t* written,
+                                              fovea_error* error);
+
+/* Writes what was held back, a character that was never completed as U+FFFD, and makes the stream ready for another
+ * text. Statuses: those of fovea_text_decode_next. */
+FOVEA_API fovea_status fovea_text_decode_end(const fovea_model* model, fovea_text_stream* stream, char* output,
+                                             uint64_t capacity, uint64_t* written, fovea_error* error);
 
 /* The piece of an id, as the vocabulary spells it ("##ing", "\xe2\x96\x81the"); byte-level pieces as the bytes they
  * stand for. It lies in the blob, without a terminating zero. `special` (may be NULL): 1 for special tokens. Statuses:

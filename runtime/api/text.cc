@@ -118,6 +118,31 @@ Status Decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint
   return text::Decode(*t, ids, count, options, reporter, reinterpret_cast<uint8_t*>(output), capacity, written);
 }
 
+Status DecodeNext(const fovea_model* model, fovea_text_stream* stream, const int32_t* ids, uint64_t count, bool last,
+                  char* output, uint64_t capacity, uint64_t* written, Reporter& reporter) {
+  const Tokenizer* t = nullptr;
+  FOVEA_TRY(FindTokenizer(model, reporter, &t));
+  if (stream == nullptr || (ids == nullptr && count != 0) || (output == nullptr && capacity != 0) ||
+      written == nullptr) {
+    return reporter.Fail(FOVEA_E_NULL, "the stream, the ids, the output or written are NULL");
+  }
+  if (stream->struct_size < sizeof(*stream)) {
+    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the stream is too small", sizeof(*stream),
+                         stream->struct_size);
+  }
+  if ((stream->flags & ~uint32_t{FOVEA_TEXT_KEEP_SPECIAL}) != 0) {
+    return reporter.Fail(FOVEA_E_OPTION, "an unknown flag of decoding");
+  }
+  text::DecodeState state;
+  static_assert(sizeof(state) <= sizeof(stream->state), "the stream holds the state");
+  memcpy(&state, stream->state, sizeof(state));
+  const bool skip_special = (stream->flags & FOVEA_TEXT_KEEP_SPECIAL) == 0;
+  FOVEA_TRY(text::DecodeNext(*t, ids, count, skip_special, last, &state, reporter, reinterpret_cast<uint8_t*>(output),
+                             capacity, written));
+  memcpy(stream->state, &state, sizeof(state));
+  return kOk;
+}
+
 Status Token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size, uint32_t* special,
              Reporter& reporter) {
   const Tokenizer* t = nullptr;
@@ -177,6 +202,19 @@ fovea_status fovea_text_decode(const fovea_model* model, const int32_t* ids, uin
                                char* output, uint64_t capacity, uint64_t* written, fovea_error* error) {
   fovea::Reporter reporter(error);
   return fovea::Decode(model, ids, count, flags, output, capacity, written, reporter).code;
+}
+
+fovea_status fovea_text_decode_next(const fovea_model* model, fovea_text_stream* stream, const int32_t* ids,
+                                    uint64_t count, char* output, uint64_t capacity, uint64_t* written,
+                                    fovea_error* error) {
+  fovea::Reporter reporter(error);
+  return fovea::DecodeNext(model, stream, ids, count, false, output, capacity, written, reporter).code;
+}
+
+fovea_status fovea_text_decode_end(const fovea_model* model, fovea_text_stream* stream, char* output, uint64_t capacity,
+                                   uint64_t* written, fovea_error* error) {
+  fovea::Reporter reporter(error);
+  return fovea::DecodeNext(model, stream, nullptr, 0, true, output, capacity, written, reporter).code;
 }
 
 fovea_status fovea_text_token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size,

@@ -6,67 +6,129 @@
 namespace fovea::text {
 namespace {
 
+// Walks on from `node` in the vocabulary. Its keys have 0xff, which no text holds, for the byte 0, which no trie holds.
+bool Walk(const Trie& trie, Bytes bytes, uint32_t* node) {
+  for (uint32_t i = 0; i < bytes.size; ++i) {
+    if (!trie.Step(bytes.data[i] == 0 ? 0xff : bytes.data[i], node)) return false;
+  }
+  return true;
+}
+
+// The pieces of a word are known by the place of their first byte.
 class Pairs {
  public:
   Pairs(const Tokenizer& tokenizer, const View& word, const Scratch& scratch)
       : t_(tokenizer),
         size_(word.size),
         id_(scratch.pairs),
-        next_(id_ + size_),
+        node_(id_ + size_),
+        next_(node_ + size_),
         previous_(next_ + size_),
         rank_(previous_ + size_),
         winner_(rank_ + size_) {
-    for (uint32_t i = 0; i < size_; ++i) {
-      id_[i] = t_.byte_ids[word.bytes[i]];
-      next_[i] = i + 1;
-      previous_[i] = i - 1;
+    const bool characters = (t_.header.model_flags & kCharacters) != 0;
+    for (uint32_t at = 0; at < size_;) {
+      const uint32_t end = at + (characters ? word.At(at).size : 1);
+      AddFirst(word, at, end);
+      at = end;
     }
+    if (last_ != kNoId) next_[last_] = size_;
   }
 
-  // Joins until no pair has a merge. Then Id(i), Next(i) from 0 on are the pieces.
+  // Joins until no pair has a merge. Then Id(i), Next(i) from First() on are the pieces.
   void Run() {
+    if (last_ == first_) return;
     for (uint32_t i = 0; i < size_; ++i) {
-      rank_[i] = RankAt(i);
+      rank_[i] = kNoId;
       winner_[size_ + i] = i;
     }
+    for (uint32_t i = first_; i < size_; i = next_[i]) rank_[i] = RankAt(i);
     for (uint32_t i = size_ - 1; i > 0; --i) winner_[i] = Better(winner_[2 * i], winner_[2 * i + 1]);
-    if (size_ < 2) return;
-    while (true) {
-      const uint32_t left = winner_[1];
-      if (rank_[left] == kNoId) return;
+    for (uint32_t left = winner_[1]; rank_[left] != kNoId; left = winner_[1]) {
       const uint32_t right = next_[left];
-      id_[left] = Find(id_[left], id_[right])->merged;
+      Found(left, &id_[left], &node_[left]);
       next_[left] = next_[right];
       if (next_[left] < size_) previous_[next_[left]] = left;
       Update(right, kNoId);
       Update(left, RankAt(left));
-      if (left != 0) Update(previous_[left], RankAt(previous_[left]));
+      if (left != first_) Update(previous_[left], RankAt(previous_[left]));
     }
   }
+  uint32_t First() const { return first_; }
   uint32_t Id(uint32_t i) const { return id_[i]; }
   uint32_t Next(uint32_t i) const { return next_[i]; }
 
  private:
-  const Merge* Find(uint32_t left, uint32_t right) const {
-    const uint32_t mask = t_.merges.size - 1;
-    uint32_t slot = MergeHash(left, right);
-    for (uint32_t i = 0; i < kMaxProbes && t_.merges.size != 0; ++i, ++slot) {
-      const Merge& merge = t_.merges[slot & mask];
-      if (merge.left == kNoId) return nullptr;
-      if (merge.left == left && merge.right == right) return merge.merged < t_.size() ? &merge : nullptr;
+  // `node`: where the vocabulary has it; 0, the root: it has no part in merges.
+  void Add(uint32_t at, uint32_t id, uint32_t node) {
+    id_[at] = id;
+    node_[at] = node;
+    previous_[at] = last_;
+    if (last_ == kNoId) {
+      first_ = at;
+    } else {
+      next_[last_] = at;
     }
-    return nullptr;
+    last_ = at;
+    unknown_ = false;
   }
-  // Rank of the pair that starts at piece i; kNoId: none.
+
+  void AddUnknown(uint32_t at) {
+    const bool fuse = unknown_ && (t_.header.model_flags & kFuseUnknown) != 0;
+    if (t_.header.unknown_id != kNoId && !fuse) Add(at, t_.header.unknown_id, 0);
+    unknown_ = true;
+  }
+
+  // A byte or character before anything is joined.
+  void AddFirst(const View& word, uint32_t at, uint32_t end) {
+    const Bytes suffix = end == size_ ? Bytes{t_.suffix.data, t_.suffix.size} : Bytes();
+    uint32_t node = 0, id = 0;
+    if (Walk(t_.vocabulary, at == 0 ? Bytes() : t_.prefix, &node) &&
+        Walk(t_.vocabulary, {word.bytes + at, end - at}, &node) && Walk(t_.vocabulary, suffix, &node) &&
+        t_.vocabulary.Value(node, &id) && id < t_.size()) {
+      return Add(at, id, node);
+    }
+    for (uint32_t i = at; i < end; ++i) {
+      if (t_.byte_ids.size == 0 || t_.byte_ids[word.bytes[i]] == kNoId) return AddUnknown(at);
+    }
+    for (uint32_t i = at; i < end; ++i) {
+      const uint32_t byte = t_.byte_ids[word.bytes[i]];
+      node = 0;
+      Add(i, byte, Walk(t_.vocabulary, t_.Piece(byte), &node) ? node : 0);
+    }
+  }
+
+  // What the piece at i and the next one make. Returns the merge's rank, kNoId if there is none.
+  uint32_t Found(uint32_t i, uint32_t* id, uint32_t* node) const {
+    const uint32_t right = next_[i];
+    if (right >= size_ || node_[i] == 0 || node_[right] == 0) return kNoId;
+    Bytes rest = t_.Piece(id_[right]);
+    const uint32_t skipped = std::min(t_.prefix.size, rest.size);
+    rest = {rest.data + skipped, rest.size - skipped};
+    uint32_t at = node_[i], made = 0;
+    if (!Walk(t_.vocabulary, rest, &at) || !t_.vocabulary.Value(at, &made) || made >= t_.size()) return kNoId;
+    const Merge* const end = t_.merges.data + t_.merge_offsets[made + 1];
+    const Merge* merge = t_.merges.data + t_.merge_offsets[made];
+    if (merge == end) return kNoId;
+    const uint32_t left = id_[i];
+    if (merge->left != kNoId) {
+      merge = std::lower_bound(merge, end, left, [](const Merge& m, uint32_t value) { return m.left < value; });
+      if (merge == end || merge->left != left) return kNoId;
+    }
+    *id = made;
+    *node = at;
+    return merge->rank;
+  }
   uint32_t RankAt(uint32_t i) const {
-    if (next_[i] >= size_ || id_[i] == kNoId) return kNoId;
-    const Merge* const merge = Find(id_[i], id_[next_[i]]);
-    return merge == nullptr ? kNoId : merge->rank;
+    uint32_t id = 0, node = 0;
+    return Found(i, &id, &node);
   }
-  // The lower rank, then the earlier place.
-  uint32_t Better(uint32_t a, uint32_t b) const {
-    return rank_[a] != rank_[b] ? (rank_[a] < rank_[b] ? a : b) : std::min(a, b);
+  bool Before(uint32_t a, uint32_t b) const {
+    if (rank_[a] != rank_[b]) return rank_[a] < rank_[b];
+    if (rank_[a] != kNoId && id_[a] != id_[b] && (t_.header.model_flags & kTiesByLeft) != 0) return id_[a] < id_[b];
+    return a < b;
   }
+  uint32_t Better(uint32_t a, uint32_t b) const { return Before(a, b) ? a : b; }
   void Update(uint32_t i, uint32_t rank) {
     rank_[i] = rank;
     for (uint32_t node = (size_ + i) / 2; node > 0; node /= 2) {
@@ -76,22 +138,26 @@ class Pairs {
 
   const Tokenizer& t_;
   const uint32_t size_;
-  uint32_t *const id_, *const next_, *const previous_, *const rank_, *const winner_;  // winner_: 2 size_ entries
+  uint32_t *const id_, *const node_, *const next_, *const previous_, *const rank_;
+  uint32_t* const winner_;  // 2 size_ entries
+  uint32_t first_ = kNoId, last_ = kNoId;
+  bool unknown_ = false;  // the last character was unknown
 };
 
 }  // namespace
 
 void BytePair(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink) {
-  uint32_t whole = 0;
-  if ((tokenizer.header.model_flags & kIgnoreMerges) != 0 && word.size <= tokenizer.header.max_piece_bytes &&
-      tokenizer.vocabulary.Longest(0, word.bytes, word.size, &whole) == word.size && whole < tokenizer.size()) {
+  // Most words are pieces.
+  uint32_t node = 0, whole = 0;
+  if (word.size <= tokenizer.header.max_piece_bytes && Walk(tokenizer.vocabulary, {word.bytes, word.size}, &node) &&
+      tokenizer.vocabulary.Value(node, &whole) && whole < tokenizer.size() &&
+      ((tokenizer.header.model_flags & kIgnoreMerges) != 0 || (tokenizer.token_flags[whole] & kTokenWhole) != 0)) {
     return sink->Add(whole, word, 0, word.size);
   }
   Pairs pairs(tokenizer, word, scratch);
   pairs.Run();
-  for (uint32_t at = 0; at < word.size; at = pairs.Next(at)) {
-    const uint32_t id = pairs.Id(at) != kNoId ? pairs.Id(at) : tokenizer.header.unknown_id;
-    if (id != kNoId) sink->Add(id, word, at, pairs.Next(at));
+  for (uint32_t at = pairs.First(); at < word.size; at = pairs.Next(at)) {
+    sink->Add(pairs.Id(at), word, at, pairs.Next(at));
   }
 }
 

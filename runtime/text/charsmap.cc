@@ -126,9 +126,14 @@ void CharsmapSentencePiece(const Tokenizer& tokenizer, const Step& step, const V
   bool started = false;
   for (uint32_t at = 0; at < in.size && !out->overflow;) {
     uint32_t value = 0;
+    // Added tokens stay as they are.
+    const uint32_t kept =
+        tokenizer.added_normalized.Longest(0, in.bytes + at, std::min(in.size - at, kMaxPieceBytes), &value);
     uint32_t size = tokenizer.charsmap.Longest(0, in.bytes + at, std::min(in.size - at, longest), &value);
-    Bytes with = {in.bytes + at, size};
-    if (size != 0) {
+    Bytes with = {in.bytes + at, kept};
+    if (kept != 0) {
+      size = kept;
+    } else if (size != 0) {
       with = StringAt(tokenizer, value, size, out);
     } else {
       with.size = size = in.At(at).size;

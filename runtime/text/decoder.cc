@@ -5,180 +5,241 @@
 
 #include <algorithm>
 
+#include "runtime/text/decode_writer.h"
+
 namespace fovea::text {
 namespace {
 
-struct Rule {
-  const char* from;
-  const char* to;
-};
 // Spaces that tokenization put in. A word-piece decoder applies them token by token, in this order.
-constexpr Rule kTokenRules[] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
-                                {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
-                                {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+constexpr DecodeRule kTokenRules[] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+                                      {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+                                      {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
 // The same without the rule that changes words, for whole texts.
-constexpr Rule kTextRules[] = {{" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
-                               {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+constexpr DecodeRule kTextRules[] = {{" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
+                                     {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
 
-class Writer {
- public:
-  Writer(uint8_t* out, uint64_t capacity) : out_(out), capacity_(capacity) {}
-
-  void Put(const uint8_t* bytes, uint64_t size) {
-    const uint64_t fits = written_ == size_ ? std::min(size, capacity_ - written_) : 0;
-    if (fits != 0) memcpy(out_ + written_, bytes, static_cast<size_t>(fits));
-    written_ += fits;
-    size_ += size;
-  }
-  void Put(const char* text) { Put(reinterpret_cast<const uint8_t*>(text), strlen(text)); }
-
-  // Bytes that need not be UTF-8: what is not becomes U+FFFD, one for each longest beginning of a character.
-  void PutLossy(uint8_t byte) {
-    if (pending_size_ != 0) {
-      const uint8_t lead = pending_[0];
-      uint8_t low = 0x80, high = 0xbf;
-      if (pending_size_ == 1 && lead == 0xe0) low = 0xa0;
-      if (pending_size_ == 1 && lead == 0xed) high = 0x9f;
-      if (pending_size_ == 1 && lead == 0xf0) low = 0x90;
-      if (pending_size_ == 1 && lead == 0xf4) high = 0x8f;
-      if (byte >= low && byte <= high) {
-        pending_[pending_size_++] = byte;
-        if (pending_size_ < (lead >= 0xf0 ? 4u : lead >= 0xe0 ? 3u : 2u)) return;
-        Put(pending_, pending_size_);
-        pending_size_ = 0;
-        return;
-      }
-      EndLossy();
-    }
-    if (byte < 0x80) {
-      Put(&byte, 1);
-    } else if (byte >= 0xc2 && byte <= 0xf4) {
-      pending_[pending_size_++] = byte;
-    } else {
-      Put("\xef\xbf\xbd");
-    }
-  }
-  void EndLossy() {
-    if (pending_size_ != 0) Put("\xef\xbf\xbd");
-    pending_size_ = 0;
-  }
-
-  // Applies `rule` to what was written from `begin` on. No rule makes text longer. Only what fits is looked at: a text
-  // that does not fit is an error anyway.
-  void Apply(const Rule& rule, uint64_t begin) {
-    const uint64_t from = strlen(rule.from), to = strlen(rule.to);
-    uint64_t put = begin;
-    if (begin > written_) return;
-    for (uint64_t at = begin; at < written_;) {
-      if (written_ - at >= from && memcmp(out_ + at, rule.from, from) == 0) {
-        memcpy(out_ + put, rule.to, to);
-        put += to;
-        at += from;
-      } else {
-        out_[put++] = out_[at++];
-      }
-    }
-    size_ -= written_ - put;
-    written_ = put;
-  }
-
-  uint64_t size() const { return size_; }
-  bool fits() const { return written_ == size_; }
-
- private:
-  uint8_t* const out_;
-  const uint64_t capacity_;
-  uint64_t size_ = 0;        // of the whole text
-  uint64_t written_ = 0;     // of it, in out_
-  uint8_t pending_[4] = {};  // the beginning of a character
-  uint32_t pending_size_ = 0;
-};
+constexpr Bytes Literal(const uint8_t (&bytes)[3]) { return {bytes, 3}; }
+constexpr uint8_t kMark[3] = {0xe2, 0x96, 0x81}, kLost[3] = {0xef, 0xbf, 0xbd};
+constexpr uint8_t kUnknown[5] = {' ', 0xe2, 0x81, 0x87, ' '};
+constexpr uint8_t kSpace = ' ';
 
 bool StartsWith(Bytes text, Bytes prefix) {
   return text.size >= prefix.size && (prefix.size == 0 || memcmp(text.data, prefix.data, prefix.size) == 0);
 }
+Bytes From(Bytes text, uint32_t at) { return {text.data + at, text.size - at}; }
 
-constexpr uint8_t kMark[3] = {0xe2, 0x96, 0x81};
-constexpr Bytes kMarkBytes{kMark, 3};
+// The value of a hexadecimal digit; anything for other characters.
+uint8_t Digit(uint8_t c) { return static_cast<uint8_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10); }
 
-// Writes a piece with its marks turned into spaces, or dropped.
-void PutMarked(Bytes piece, bool drop, Writer* writer) {
-  for (uint32_t i = 0; i < piece.size;) {
-    if (StartsWith({piece.data + i, piece.size - i}, kMarkBytes)) {
-      if (!drop) writer->Put(" ");
-      i += 3;
-    } else {
-      writer->Put(piece.data + i, 1);
-      ++i;
+class Decoder {
+ public:
+  Decoder(const Tokenizer& tokenizer, bool skip_special, DecodeState* state, DecodeWriter* writer)
+      : t_(tokenizer), skip_special_(skip_special), state_(*state), writer_(*writer) {
+    for (uint32_t i = 0; i < t_.decoder.size; ++i) {
+      if (static_cast<StepKind>(t_.decoder[i].kind) == StepKind::kDecodeSuffix) holds_ = true;
+      if (static_cast<StepKind>(t_.decoder[i].kind) == StepKind::kDecodeBytes) bytes_ = true;
     }
   }
+
+  void Put(uint32_t id) {
+    if (skip_special_ && (t_.token_flags[id] & kTokenSpecial) != 0) return;
+    if (!holds_) return PutPiece(id, false);
+    if (state_.held != 0) PutPiece(state_.held - 1, false);
+    state_.held = id + 1;
+  }
+  void End() {
+    if (state_.held != 0) PutPiece(state_.held - 1, true);
+    state_.held = 0;
+    EndBytes(BytesAreLostTogether());
+  }
+
+ private:
+  void PutPiece(uint32_t id, bool last) {
+    const Bytes piece = t_.Piece(id);
+    switch (static_cast<DecoderKind>(t_.header.decoder)) {
+      case DecoderKind::kWordPiece:
+        PutWordPiece(piece);
+        break;
+      case DecoderKind::kMetaspace:
+        PutReplaced(piece, Literal(kMark), {&kSpace, Drops() && state_.begun == 0 ? 0u : 1u});
+        break;
+      case DecoderKind::kSentencePiece:
+        PutSentencePiece(piece, t_.token_flags[id]);
+        break;
+      case DecoderKind::kByteLevel:
+        for (uint32_t i = 0; i < piece.size; ++i) PutByte(piece.data[i], true);
+        break;
+      case DecoderKind::kSteps:
+        PutSteps(piece, t_.token_flags[id], last);
+        break;
+      default:
+        Write(piece);
+        break;
+    }
+    state_.begun = 1;
+  }
+
+  void PutWordPiece(Bytes piece) {
+    const uint64_t begin = writer_.size();
+    if (state_.begun != 0 && StartsWith(piece, t_.prefix)) {
+      piece = From(piece, t_.prefix.size);
+    } else if (state_.begun != 0) {
+      Write({&kSpace, 1});
+    }
+    Write(piece);
+    if ((t_.header.decoder_flags & kDecodeCleanup) == 0) return;
+    for (const DecodeRule& rule : kTokenRules) writer_.Apply(rule, begin);
+  }
+
+  void PutSentencePiece(Bytes piece, uint8_t flags) {
+    if ((flags & kTokenByte) != 0 && piece.size == 6) return PutByte(ByteOf(piece), false);
+    EndBytes(false);
+    if ((flags & kTokenControl) != 0) return;
+    if ((flags & kTokenUnknown) != 0) return Write({kUnknown, sizeof(kUnknown)});
+    // The mark in front of the text goes.
+    const bool drop = state_.written == 0 && state_.dropped == 0 && Drops() && StartsWith(piece, Literal(kMark));
+    state_.dropped = drop && (t_.header.decoder_flags & kDecodeDropOnce) != 0 ? 1 : 0;
+    PutReplaced(drop ? From(piece, 3) : piece, Literal(kMark), {&kSpace, 1});
+  }
+
+  void PutSteps(Bytes piece, uint8_t flags, bool last) {
+    Bytes pattern, content;
+    for (uint32_t i = 0; i < t_.decoder.size; ++i) {
+      const Step& step = t_.decoder[i];
+      const Bytes string = Slice(t_.pool, step.a, step.b);
+      const StepKind kind = static_cast<StepKind>(step.kind);
+      if (kind == StepKind::kDecodeJoin && state_.begun != 0) Write(string);
+      if (kind == StepKind::kDecodeReplace || kind == StepKind::kDecodeSuffix) pattern = string;
+      if (kind == StepKind::kDecodeReplace) content = Slice(t_.pool, step.c, step.d);
+      if (kind == StepKind::kDecodeSuffix) content = {&kSpace, last ? 0u : 1u};
+    }
+    if (bytes_ && (flags & kTokenByte) != 0 && piece.size == 6) return PutByte(ByteOf(piece), false);
+    EndBytes(false);
+    PutReplaced(piece, pattern, content);
+  }
+
+  // A mark in front of the text goes.
+  bool Drops() const { return (t_.header.decoder_flags & kDecodeKeepPrefix) == 0; }
+  // "<0xE4>"
+  static uint8_t ByteOf(Bytes piece) {
+    return static_cast<uint8_t>(Digit(piece.data[3]) << 4 | (Digit(piece.data[4]) & 15));
+  }
+
+  void PutReplaced(Bytes piece, Bytes pattern, Bytes content) {
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < piece.size && pattern.size != 0;) {
+      if (!StartsWith(From(piece, i), pattern)) {
+        ++i;
+        continue;
+      }
+      Write({piece.data + begin, i - begin});
+      Write(content);
+      begin = i += pattern.size;
+    }
+    Write(From(piece, begin));
+  }
+
+  // Bytes that need not be UTF-8: what is not becomes U+FFFD, one for each longest beginning of a character
+  // (`together`), or for each byte.
+  void PutByte(uint8_t byte, bool together) {
+    if (state_.pending_size != 0) {
+      const uint8_t lead = state_.pending[0];
+      uint8_t low = 0x80, high = 0xbf;
+      if (state_.pending_size == 1 && lead == 0xe0) low = 0xa0;
+      if (state_.pending_size == 1 && lead == 0xed) high = 0x9f;
+      if (state_.pending_size == 1 && lead == 0xf0) low = 0x90;
+      if (state_.pending_size == 1 && lead == 0xf4) high = 0x8f;
+      if (byte >= low && byte <= high) {
+        state_.pending[state_.pending_size++] = byte;
+        if (state_.pending_size < (lead >= 0xf0 ? 4u : lead >= 0xe0 ? 3u : 2u)) return;
+        Write({state_.pending, state_.pending_size});
+        state_.pending_size = 0;
+        return;
+      }
+      EndBytes(together);
+    }
+    if (byte < 0x80) {
+      Write({&byte, 1});
+    } else if (byte >= 0xc2 && byte <= 0xf4) {
+      state_.pending[state_.pending_size++] = byte;
+    } else {
+      Write(Literal(kLost));
+    }
+  }
+  void EndBytes(bool together) {
+    for (uint32_t i = 0; i < (together ? std::min<uint32_t>(state_.pending_size, 1) : state_.pending_size); ++i) {
+      Write(Literal(kLost));
+    }
+    state_.pending_size = 0;
+  }
+  bool BytesAreLostTogether() const { return static_cast<DecoderKind>(t_.header.decoder) == DecoderKind::kByteLevel; }
+
+  void Write(Bytes bytes) {
+    if (state_.written == 0 && bytes.size != 0) {
+      for (uint32_t i = 0; i < t_.decoder.size; ++i) {
+        const Step& step = t_.decoder[i];
+        if (static_cast<StepKind>(step.kind) != StepKind::kDecodeStrip) continue;
+        for (const Bytes strip = Slice(t_.pool, step.a, step.b); state_.stripped < step.c && StartsWith(bytes, strip);
+             ++state_.stripped) {
+          bytes = From(bytes, strip.size);
+        }
+      }
+    }
+    writer_.Put(bytes);
+    if (bytes.size != 0) state_.written = 1;
+  }
+
+  const Tokenizer& t_;
+  const bool skip_special_;
+  DecodeState& state_;
+  DecodeWriter& writer_;
+  bool holds_ = false, bytes_ = false;
+};
+
+Status PutAll(const Tokenizer& tokenizer, const int32_t* ids, uint64_t count, Decoder* decoder, Reporter& reporter) {
+  for (uint64_t i = 0; i < count; ++i) {
+    if (ids[i] < 0 || static_cast<uint32_t>(ids[i]) >= tokenizer.size()) {
+      return reporter.Fail(FOVEA_E_ID, "an id is not in the vocabulary", tokenizer.size(),
+                           static_cast<uint64_t>(static_cast<int64_t>(ids[i])), i);
+    }
+    decoder->Put(static_cast<uint32_t>(ids[i]));
+  }
+  return kOk;
 }
 
-void PutWordPiece(const Tokenizer& tokenizer, Bytes piece, bool first, Writer* writer) {
-  const uint64_t begin = writer->size();
-  if (!first && StartsWith(piece, tokenizer.prefix)) {
-    piece.data += tokenizer.prefix.size;
-    piece.size -= tokenizer.prefix.size;
-  } else if (!first) {
-    writer->Put(" ");
-  }
-  writer->Put(piece.data, piece.size);
-  if ((tokenizer.header.decoder_flags & kDecodeCleanup) == 0) return;
-  for (const Rule& rule : kTokenRules) writer->Apply(rule, begin);
+Status Finish(const DecodeWriter& writer, uint64_t capacity, Reporter& reporter, uint64_t* size) {
+  *size = writer.size();
+  if (writer.fits()) return kOk;
+  return reporter.Fail(FOVEA_E_CAPACITY, "the decoded text does not fit", writer.size(), capacity);
 }
 
 }  // namespace
 
 Status Decode(const Tokenizer& tokenizer, const int32_t* ids, uint64_t count, const DecodeOptions& options,
               Reporter& reporter, uint8_t* out, uint64_t capacity, uint64_t* size) {
-  Writer writer(out, capacity);
-  bool first = true, dropped = false;
-  for (uint64_t i = 0; i < count; ++i) {
-    if (ids[i] < 0 || static_cast<uint32_t>(ids[i]) >= tokenizer.size()) {
-      return reporter.Fail(FOVEA_E_ID, "an id is not in the vocabulary", tokenizer.size(),
-                           static_cast<uint64_t>(static_cast<int64_t>(ids[i])), i);
-    }
-    const uint32_t id = static_cast<uint32_t>(ids[i]);
-    const uint8_t flags = tokenizer.token_flags[id];
-    if (options.skip_special && (flags & kTokenSpecial) != 0) continue;
-    const Bytes piece = tokenizer.Piece(id);
-    switch (static_cast<DecoderKind>(tokenizer.header.decoder)) {
-      case DecoderKind::kWordPiece:
-        PutWordPiece(tokenizer, piece, first, &writer);
-        break;
-      case DecoderKind::kMetaspace:
-        PutMarked(piece, first && (tokenizer.header.decoder_flags & kDecodeKeepPrefix) == 0, &writer);
-        break;
-      case DecoderKind::kSentencePiece: {
-        if ((flags & kTokenControl) != 0) break;
-        if ((flags & kTokenUnknown) != 0) {
-          writer.Put(" \xe2\x81\x87 ");
-          break;
-        }
-        // The mark in front of the text goes.
-        const bool drop = writer.size() == 0 && !dropped && (tokenizer.header.decoder_flags & kDecodeKeepPrefix) == 0 &&
-                          StartsWith(piece, kMarkBytes);
-        dropped = drop && (tokenizer.header.decoder_flags & kDecodeDropOnce) != 0;
-        PutMarked(drop ? Bytes{piece.data + 3, piece.size - 3} : piece, false, &writer);
-        break;
-      }
-      case DecoderKind::kByteLevel:
-        for (uint32_t j = 0; j < piece.size; ++j) writer.PutLossy(piece.data[j]);
-        break;
-      default:
-        writer.Put(piece.data, piece.size);
-        break;
-    }
-    first = false;
-  }
-  writer.EndLossy();
+  DecodeWriter writer(out, capacity);
+  DecodeState state = {};
+  Decoder decoder(tokenizer, options.skip_special, &state, &writer);
+  FOVEA_TRY(PutAll(tokenizer, ids, count, &decoder, reporter));
+  decoder.End();
   if (options.clean_up && writer.fits()) {
-    for (const Rule& rule : kTextRules) writer.Apply(rule, 0);
+    for (const DecodeRule& rule : kTextRules) writer.Apply(rule, 0);
   }
-  *size = writer.size();
-  if (!writer.fits()) {
-    return reporter.Fail(FOVEA_E_CAPACITY, "the decoded text does not fit", writer.size(), capacity);
+  return Finish(writer, capacity, reporter, size);
+}
+
+Status DecodeNext(const Tokenizer& tokenizer, const int32_t* ids, uint64_t count, bool skip_special, bool last,
+                  DecodeState* state, Reporter& reporter, uint8_t* out, uint64_t capacity, uint64_t* size) {
+  DecodeState next = *state;
+  if (next.pending_size > 3 || next.held > tokenizer.size()) {
+    return reporter.Fail(FOVEA_E_OPTION, "the state is not one of decoding with this tokenizer");
   }
+  DecodeWriter writer(out, capacity);
+  Decoder decoder(tokenizer, skip_special, &next, &writer);
+  FOVEA_TRY(PutAll(tokenizer, ids, count, &decoder, reporter));
+  if (last) decoder.End();
+  FOVEA_TRY(Finish(writer, capacity, reporter, size));
+  *state = last ? DecodeState() : next;
   return kOk;
 }
 

@@ -142,7 +142,7 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
       const View text{inputs[index].bytes, nullptr, 0, static_cast<uint32_t>(inputs[index].size)};
       Sink sink(text, ranges[index].first, ranges[index].last, item.type, trim, arrays);
       if (!EncodeText(tokenizer, text, &scratch, &sink)) {
-        return reporter.Fail(FOVEA_E_TEXT_DATA, "the text grew more than the section says");
+        return reporter.Fail(FOVEA_E_TEXT_DATA, "the text grew more, or took longer, than a section may make it");
       }
       result->tokens[index] = sink.seen();
     }

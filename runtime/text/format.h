@@ -7,18 +7,26 @@
 namespace fovea::text {
 
 inline constexpr uint32_t kMagic = 0x54585446;  // "FTXT"
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 inline constexpr uint32_t kNoId = 0xffffffff;
 
 // Limits of the format.
-inline constexpr uint32_t kMaxSteps = 16;         // records in kNormalizer and kPreTokenizer each
+inline constexpr uint32_t kMaxSteps = 16;         // records in kNormalizer, kPreTokenizer and kDecoderSteps each
 inline constexpr uint32_t kMaxTemplate = 64;      // records in kTemplateSingle and kTemplatePair each
 inline constexpr uint32_t kMaxPieceBytes = 4096;  // longest piece
 inline constexpr uint32_t kMaxCharsmapKey = 255;  // longest key of a character map
 inline constexpr uint32_t kMaxExpansion = 64;     // normalized bytes per byte of text
+inline constexpr uint32_t kMaxCutClasses = 1024;  // of a kCut step
 
 enum class ModelKind : uint32_t { kWordPiece = 1, kUnigram = 2, kBpe = 3 };
-enum class DecoderKind : uint32_t { kNone = 0, kWordPiece = 1, kMetaspace = 2, kSentencePiece = 3, kByteLevel = 4 };
+enum class DecoderKind : uint32_t {
+  kNone = 0,  // pieces one after the other
+  kWordPiece = 1,
+  kMetaspace = 2,
+  kSentencePiece = 3,
+  kByteLevel = 4,
+  kSteps = 5,  // those of kDecoderSteps
+};
 
 enum TableIndex : uint32_t {
   kPool = 0,             // bytes: strings that records refer to
@@ -40,10 +48,16 @@ enum TableIndex : uint32_t {
   kAddedNormalizedTrie,  // u32 units: normalized content -> index in kAdded, searched after it
   kTemplateSingle,       // TemplateItem
   kTemplatePair,         // TemplateItem
-  kMerges,               // Merge: open-addressed hash table of byte-pair merges, for kBpe
-  kByteIds,              // u32[256]: id of each single byte, for kBpe
+  kMerges,               // Merge: of all pieces that merges make, those of one piece sorted by `left`, for kBpe
+  kByteIds,              // u32[256]: id of the token that stands for each byte, where there are such tokens
+  kMergeOffsets,         // u32[vocabulary + 1]: piece id is made by kMerges[offset[id], offset[id + 1])
+  kSuffix,               // bytes: what the last character of a word ends with in the vocabulary, for kCharacters
+  kDecoderSteps,         // Step, for DecoderKind::kSteps
+  kCutClasses,           // u32: code point << 11 | class; the first 128 are those of ASCII, then as in kClasses
+  kCutTransitions,       // u16: the tables of all kCut steps
   kTableCount
 };
+inline constexpr uint32_t kTableCountOfVersion1 = kMergeOffsets;
 
 struct TableRef {
   uint32_t offset;  // from the section's first byte, a multiple of 8
@@ -60,7 +74,7 @@ struct Header {
   uint32_t unknown_id;  // kNoId: none
   uint32_t max_piece_bytes;
   uint32_t max_word_chars;  // kWordPiece: longer words are unknown
-  uint32_t prefix_offset;   // kWordPiece: what a continuing piece starts with, in kPool
+  uint32_t prefix_offset;   // kWordPiece, kCharacters: what a continuing piece starts with, in kPool
   uint32_t prefix_size;
   uint32_t max_length;  // tokens of a whole sequence with its special tokens; 0: no limit
   uint32_t expansion;   // no step makes more than this many bytes of one byte of text
@@ -78,6 +92,9 @@ enum : uint32_t {
   kPreferLater = 4,    // of equal paths the one with the later last piece wins, and a score of exactly 0 always loses
   kUnknownOnlyAlone = 8,  // an unknown character is a candidate only where no piece at all matches
   kIgnoreMerges = 16,     // kBpe: a word that is a piece is taken whole
+  kCharacters = 32,   // kBpe: pieces are made of characters; one without a piece becomes bytes (kByteIds) or unknown
+  kFuseUnknown = 64,  // kBpe: a run of unknown characters is one token
+  kTiesByLeft = 128,  // kBpe: of merges of equal rank the one with the smaller left id comes first, then the place
 };
 
 // Header::decoder_flags
@@ -92,7 +109,9 @@ enum : uint8_t {
   kTokenSpecial = 1,  // left out when decoding without special tokens
   kTokenControl = 2,  // decodes to nothing (SentencePiece)
   kTokenUnknown = 4,
-  kTokenMask = 8,  // stands for a word to be guessed; the first one counts
+  kTokenMask = 8,    // stands for a word to be guessed; the first one counts
+  kTokenByte = 16,   // "<0xE4>": decodes to that byte (kDecodeBytes, kSentencePiece)
+  kTokenWhole = 32,  // kBpe: merging the piece's own text gives nothing but the piece
 };
 
 enum class StepKind : uint32_t {
@@ -104,11 +123,19 @@ enum class StepKind : uint32_t {
   kStrip = 5,                  // flags: kStripLeft, kStripRight
   kReplace = 6,  // a, b: pattern in kPool; c, d: content; flags: least repetitions of the pattern, 0: exactly once
   kPrepend = 7,  // a, b: content
+  kReplaceMatches = 8,  // of a pattern; a, b, c: as kCut; d: content in kPool; flags: its bytes
   // Pre-tokenizer.
   kSplitWhitespace = 32,
   kSplitBert = 33,  // at whitespace and around every punctuation character
   kMetaspace = 34,  // a, b: mark in kPool; flags: kMetaspace*
-  kByteLevel = 35,  // cut as GPT-2 does; flags: kByteLevel*
+  kByteLevel = 35,  // flags: kByteLevel*
+  kCut = 36,        // at matches of a pattern; a: first of kCutTransitions, b: states, c: classes; flags: kCut*
+  // Decoder.
+  kDecodeReplace = 64,  // a, b: pattern in kPool; c, d: content; in each piece
+  kDecodeBytes = 65,    // tokens with kTokenByte become bytes
+  kDecodeStrip = 66,    // a, b: a character that is removed up to c times in front of the whole text
+  kDecodeSuffix = 67,   // a, b: what ends a word: a space, or nothing in the text's last piece
+  kDecodeJoin = 68,     // a, b: what comes between two pieces
 };
 
 enum : uint32_t { kMapHangul = 1, kMapSpaceCjk = 2 };
@@ -126,14 +153,20 @@ enum : uint32_t {
   kByteLevelTrim = 2,         // ranges leave out the spaces at a token's ends
   kByteLevelTrimPrefix = 4,   // but for one space in front of a text's first token
 };
-inline constexpr uint32_t kMaxProbes = 64;  // of the hash table of merges
-
-// Where the search for a pair of ids in kMerges starts, before it is taken modulo the table's size, a power of two.
-constexpr uint32_t MergeHash(uint32_t left, uint32_t right) {
-  const uint32_t hash = left * 0x9e3779b1u ^ right * 0x85ebca77u;
-  return hash ^ hash >> 15;
-}
-
+// What becomes of the matches of a kCut step; the other parts of the text are words.
+enum : uint32_t {
+  kCutAlone = 0,         // each is a word
+  kCutRemoved = 1,       // they vanish
+  kCutWithPrevious = 2,  // each belongs to what comes before it, unless that is a match
+  kCutWithNext = 3,      // each belongs to what follows, unless that is a match
+  kCutTogether = 4,      // neighbouring ones are one word
+  kCutKinds = 7,         // mask
+  kCutInverted = 8,      // matches and the other parts change places
+  kCutBytes = 16,        // the pattern reads bytes, as the characters that byte-level vocabularies print for them
+};
+// kCutTransitions of a step: for each state, beginning with 1, and each class, the last one being the end of the text:
+// the next state, 0 for none, and this bit if a match ends in front of that character.
+inline constexpr uint32_t kCutMatch = 0x8000;
 struct Step {
   uint32_t kind;  // StepKind
   uint32_t flags;
@@ -196,10 +229,10 @@ struct TemplateItem {
   uint32_t type;  // type id of the token or of the text's tokens
 };
 
+// One way to make a piece: of the piece `left` and the one that spells the rest.
 struct Merge {
-  uint32_t left, right;  // ids; left == kNoId: empty slot
-  uint32_t rank;
-  uint32_t merged;
+  uint32_t left;  // id; kNoId: any
+  uint32_t rank;  // lower ones come first
 };
 
 }  // namespace fovea::text

@@ -15,7 +15,7 @@ void WordPiece(const Tokenizer& tokenizer, const View& word, Sink* sink);
 // The path of pieces with the largest sum of scores.
 void Unigram(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink);
 
-// Byte-level byte-pair encoding: bytes, joined pair by pair in the order of the merges.
+// Byte-pair encoding: bytes or characters, joined pair by pair in the order of the merges.
 void BytePair(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink);
 
 inline void Pieces(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink) {

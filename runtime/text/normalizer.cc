@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/text/charsmap.h"
+#include "runtime/text/cutter.h"
 #include "runtime/text/order.h"
 
 namespace fovea::text {
@@ -99,6 +100,17 @@ void Replace(const Tokenizer& tokenizer, const Step& step, const View& in, Buffe
   }
 }
 
+bool ReplaceMatches(const Tokenizer& tokenizer, const Step& step, const View& in, Buffer* out) {
+  const Bytes content = Slice(tokenizer.pool, step.d, step.flags);
+  Cutter cutter(tokenizer, step, in);
+  Cutter::Part part;
+  for (uint32_t at = 0; !out->overflow && cutter.Next(&part); at = part.end) {
+    if (part.match) out->Append(content.data, content.size, in.OriginOf(part.end - 1));
+    for (uint32_t i = at; i < part.end && !part.match; ++i) out->Append(in.bytes + i, 1, in.OriginOf(i));
+  }
+  return cutter.ok();
+}
+
 void Copy(const View& in, Buffer* out) {
   for (uint32_t i = 0; i < in.size; ++i) out->Append(in.bytes + i, 1, in.OriginOf(i));
 }
@@ -139,6 +151,9 @@ bool Normalize(const Tokenizer& tokenizer, const View& in, Buffer buffers[2], Vi
         break;
       case StepKind::kReplace:
         Replace(tokenizer, step, text, to);
+        break;
+      case StepKind::kReplaceMatches:
+        if (!ReplaceMatches(tokenizer, step, text, to)) return false;
         break;
       case StepKind::kPrepend:
         Prepend(tokenizer, step, text, to);

@@ -81,14 +81,16 @@ class Orderer {
     for (uint32_t at = 0; at < marks.size;) {
       const Char c = marks.At(at);
       uint32_t& place = next[ClassOf(c.code)];
-      const uint32_t origin = marks.OriginOf(at);
-      for (uint32_t i = 0; i < c.size; ++i, ++place) {
-        bytes[place] = marks.bytes[at + i];
-        origins[place] = origin;
-      }
+      for (uint32_t i = 0; i < c.size; ++i, ++place) bytes[place] = marks.bytes[at + i];
       at += c.size;
     }
-    return {bytes, origins, 0, marks.size};
+    // Places in the text keep their order: the first mark stands for the first one that was there.
+    const View sorted{bytes, origins, 0, marks.size};
+    for (uint32_t at = 0, from = 0; at < marks.size; from += marks.At(from).size) {
+      const uint32_t origin = marks.OriginOf(from);
+      for (const uint32_t end = at + sorted.At(at).size; at < end; ++at) origins[at] = origin;
+    }
+    return sorted;
   }
 
   // Returns what the starter becomes with the marks that it takes; calls f(at, size) for the others.
@@ -112,14 +114,21 @@ class Orderer {
 
   // Once to find what the starter becomes, once more to write the marks that did not go into it.
   void PutOrdered(const View& marks) {
-    bool rest = false;
-    const uint32_t whole = Take(marks, [&](uint32_t, uint32_t) { rest = true; });
-    if (!rest) {
+    uint32_t rest = 0;
+    const uint32_t whole = Take(marks, [&](uint32_t, uint32_t) { ++rest; });
+    if (rest == 0) {
       starter_ = whole;
       return;
     }
     if (whole != kNone) out_->AppendChar(whole, origin_);
-    Take(marks, [&](uint32_t at, uint32_t size) { out_->Append(marks.bytes + at, size, marks.OriginOf(at)); });
+    // What the starter takes are the first places, so the others stand for the last ones.
+    uint32_t from = marks.size;
+    for (; rest > 0; --rest) from = PreviousChar(marks.bytes, from);
+    Take(marks, [&](uint32_t at, uint32_t size) {
+      const uint32_t place = from;
+      from += marks.At(from).size;  // before the output moves over it
+      out_->Append(marks.bytes + at, size, marks.OriginOf(place));
+    });
     starter_ = kNone;
   }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/text/added_tokens.h"
+#include "runtime/text/cutter.h"
 #include "runtime/text/models.h"
 
 namespace fovea::text {
@@ -30,7 +30,9 @@ class PreTokenizer {
       case StepKind::kMetaspace:
         return Metaspace(index, step, text);
       case StepKind::kByteLevel:
-        return ByteLevel(index, step, text);
+        return PrefixSpace(index, step, text);
+      case StepKind::kCut:
+        return Cut(index, step, text);
       default:
         return Run(index + 1, text);
     }
@@ -85,50 +87,37 @@ class PreTokenizer {
     return Run(index + 1, whole.Sub(begin, whole.size));
   }
 
-  // GPT-2's words: 's|'t|'re|'ve|'m|'ll|'d| ?letters| ?numbers| ?others|whitespace not before a word|whitespace
-  bool ByteLevel(uint32_t index, const Step& step, View text) {
-    if ((step.flags & kByteLevelPrefixSpace) != 0 && text.bytes[0] != ' ') {
-      Buffer* const to = Other(text);
-      to->Clear();
-      const uint8_t space = ' ';
-      to->Append(&space, 1, text.OriginOf(0));
-      for (uint32_t i = 0; i < text.size; ++i) to->Append(text.bytes + i, 1, text.OriginOf(i));
-      if (to->overflow) return false;
-      text = to->view();
-    }
-    for (uint32_t at = 0; at < text.size;) {
-      const uint32_t end = WordEnd(text, at);
-      if (!Run(index + 1, text.Sub(at, end))) return false;
-      at = end;
-    }
-    return true;
+  bool PrefixSpace(uint32_t index, const Step& step, const View& text) {
+    if ((step.flags & kByteLevelPrefixSpace) == 0 || text.bytes[0] == ' ') return Run(index + 1, text);
+    Buffer* const to = Other(text);
+    to->Clear();
+    const uint8_t space = ' ';
+    to->Append(&space, 1, text.OriginOf(0));
+    for (uint32_t i = 0; i < text.size; ++i) to->Append(text.bytes + i, 1, text.OriginOf(i));
+    return !to->overflow && Run(index + 1, to->view());
   }
 
-  uint32_t ClassAt(const View& text, uint32_t at) const {
-    return FindClass(t_.classes, text.At(at).code) & (kClassWhitespace | kClassLetter | kClassNumber);
-  }
-
-  uint32_t WordEnd(const View& text, uint32_t at) const {
-    if (text.bytes[at] == '\'') {
-      for (const char* ending : {"s", "t", "re", "ve", "m", "ll", "d"}) {
-        const uint32_t size = static_cast<uint32_t>(strlen(ending));
-        if (text.size - at > size && memcmp(text.bytes + at + 1, ending, size) == 0) return at + 1 + size;
+  // The parts that matches of a pattern and what is between them make.
+  bool Cut(uint32_t index, const Step& step, const View& text) {
+    const uint32_t kind = step.flags & kCutKinds;
+    const bool inverted = (step.flags & kCutInverted) != 0;
+    Cutter cutter(t_, step, text);
+    Cutter::Part part;
+    uint32_t begin = 0, end = 0;  // of the word that is not finished yet
+    bool last = false;            // whether its last part is a match
+    while (cutter.Next(&part)) {
+      const bool match = part.match != inverted;
+      const bool joins = (kind == kCutTogether && match == last) || (kind == kCutWithPrevious && match && !last) ||
+                         (kind == kCutWithNext && !match && last);
+      if (end != 0 && !joins) {
+        if (!(kind == kCutRemoved && last) && !Run(index + 1, text.Sub(begin, end))) return false;
+        begin = end;
       }
+      end = part.end;
+      last = match;
     }
-    const uint32_t begin = text.bytes[at] == ' ' ? at + 1 : at;
-    if (begin < text.size && (ClassAt(text, begin) & kClassWhitespace) == 0) {
-      const uint32_t kind = ClassAt(text, begin);
-      uint32_t end = begin;
-      while (end < text.size && ClassAt(text, end) == kind) end += text.At(end).size;
-      return end;
-    }
-    uint32_t end = at, last = at;
-    while (end < text.size && (ClassAt(text, end) & kClassWhitespace) != 0) {
-      last = end;
-      end += text.At(end).size;
-    }
-    if (end == at) return at + text.At(at).size;  // a damaged class table: go on anyway
-    return end == text.size || last == at ? end : last;
+    if (!cutter.ok()) return false;
+    return (kind == kCutRemoved && last) || Run(index + 1, text.Sub(begin, end));
   }
 
   // The buffer that does not hold `text`.

@@ -9,7 +9,8 @@
 
 namespace fovea::text {
 
-// `text` may lie in one of the scratch buffers; the other one is used. Returns false when it was too small.
+// `text` may lie in one of the scratch buffers; the other one is used. Returns false when it was too small,
+// or a pattern's table took too long.
 bool PreTokenize(const Tokenizer& tokenizer, const View& text, Scratch* scratch, Sink* sink);
 
 }  // namespace fovea::text

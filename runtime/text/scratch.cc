@@ -14,7 +14,8 @@ uint32_t BufferCount(const Tokenizer& tokenizer) {
   if (count > 2) count = 2;
   for (uint32_t i = 0; i < tokenizer.pre_tokenizer.size; ++i) {
     const StepKind kind = static_cast<StepKind>(tokenizer.pre_tokenizer[i].kind);
-    if ((kind == StepKind::kMetaspace || kind == StepKind::kByteLevel) && count < 2) ++count;
+    const bool prefix = kind == StepKind::kByteLevel && (tokenizer.pre_tokenizer[i].flags & kByteLevelPrefixSpace) != 0;
+    if ((kind == StepKind::kMetaspace || prefix) && count < 2) ++count;
   }
   return count;
 }
@@ -37,7 +38,7 @@ bool Scratch::Place(const Tokenizer& tokenizer, uint64_t length, Arena* arena, S
     out->back = static_cast<uint16_t*>(arena->TakeBytes((capacity + CheckedSize(1)) * CheckedSize(sizeof(uint16_t))));
   }
   if (static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kBpe) {
-    out->pairs = static_cast<uint32_t*>(arena->TakeBytes(capacity * CheckedSize(6 * sizeof(uint32_t))));
+    out->pairs = static_cast<uint32_t*>(arena->TakeBytes(capacity * CheckedSize(kPairEntries * sizeof(uint32_t))));
   }
   return true;
 }

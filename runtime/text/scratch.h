@@ -10,11 +10,13 @@
 
 namespace fovea::text {
 
+inline constexpr uint32_t kPairEntries = 7;
+
 struct Scratch {
   Buffer buffers[2];
   double* best = nullptr;     // kUnigram: ring of path scores, max_piece_bytes + 1
   uint16_t* back = nullptr;   // kUnigram: bytes of the best path's last piece up to each byte
-  uint32_t* pairs = nullptr;  // kBpe: six entries per byte
+  uint32_t* pairs = nullptr;  // kBpe: kPairEntries per byte
 
   // For texts of up to `length` bytes. The arena keeps what it needs; false when that overflows.
   static bool Place(const Tokenizer& tokenizer, uint64_t length, Arena* arena, Scratch* out);

@@ -2,6 +2,7 @@
 // used without a further comparison are all checked here.
 #include "runtime/text/tokenizer.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "runtime/text/normalizer.h"
@@ -16,6 +17,8 @@ using text::Table;
 using text::TableIndex;
 using text::TableRef;
 
+constexpr size_t kHeaderOfVersion1 = offsetof(Header, tables) + text::kTableCountOfVersion1 * sizeof(TableRef);
+
 class Opener {
  public:
   Opener(const uint8_t* bytes, uint64_t size, Reporter& reporter, Tokenizer* out)
@@ -25,19 +28,27 @@ class Opener {
     if (reinterpret_cast<uintptr_t>(bytes_) % 8 != 0) {
       return reporter_.Fail(FOVEA_E_MISALIGNED, "the text section is not aligned", 8);
     }
-    if (size_ < sizeof(Header)) return Fail("the text section is shorter than its header", sizeof(Header), size_);
+    if (size_ < kHeaderOfVersion1) return Fail("the text section is shorter than its header", sizeof(Header), size_);
     Header& header = out_->header;
-    memcpy(&header, bytes_, sizeof(Header));
+    memcpy(&header, bytes_, kHeaderOfVersion1);
     if (header.magic != text::kMagic) return Fail("the text section does not start with its magic number");
-    if (header.version != text::kVersion) {
-      return reporter_.Fail(FOVEA_E_VERSION, "unknown version of the text section", text::kVersion, header.version);
+    // Version 1 has fewer tables, and another byte-pair encoding.
+    const bool older = header.version == 1 && header.model != static_cast<uint32_t>(text::ModelKind::kBpe);
+    if (header.version != text::kVersion && !older) {
+      return reporter_.Fail(FOVEA_E_VERSION, "unsupported version of the text section", text::kVersion, header.version);
+    }
+    if (!older) {
+      if (size_ < sizeof(Header)) return Fail("the text section is shorter than its header", sizeof(Header), size_);
+      memcpy(&header, bytes_, sizeof(Header));
     }
     if (header.size != size_) return Fail("the text section has another size than its header says", header.size, size_);
     FOVEA_TRY(ReadHeader(vocabulary_limit));
     FOVEA_TRY(ReadTables());
     FOVEA_TRY(CheckPieces());
-    FOVEA_TRY(CheckSteps(out_->normalizer, StepKind::kMap, StepKind::kPrepend));
-    FOVEA_TRY(CheckSteps(out_->pre_tokenizer, StepKind::kSplitWhitespace, StepKind::kByteLevel));
+    FOVEA_TRY(CheckSteps(out_->normalizer, StepKind::kMap, StepKind::kReplaceMatches));
+    FOVEA_TRY(CheckSteps(out_->pre_tokenizer, StepKind::kSplitWhitespace,
+                         header.version == 1 ? StepKind::kMetaspace : StepKind::kCut));
+    FOVEA_TRY(CheckSteps(out_->decoder, StepKind::kDecodeReplace, StepKind::kDecodeJoin));
     FOVEA_TRY(CheckTemplate(out_->single, false));
     FOVEA_TRY(CheckTemplate(out_->pair, true));
     for (uint32_t i = 0; i < out_->added.size; ++i) {
@@ -75,9 +86,9 @@ class Opener {
     if (header.expansion == 0 || header.expansion > text::kMaxExpansion) {
       return Fail("the expansion is out of range", text::kMaxExpansion, header.expansion);
     }
-    if (header.decoder > static_cast<uint32_t>(text::DecoderKind::kByteLevel)) {
+    if (header.decoder > static_cast<uint32_t>(text::DecoderKind::kSteps)) {
       return reporter_.Fail(FOVEA_E_TOO_COMPLEX, "unknown decoder of the text section",
-                            static_cast<uint32_t>(text::DecoderKind::kByteLevel), header.decoder);
+                            static_cast<uint32_t>(text::DecoderKind::kSteps), header.decoder);
     }
     return kOk;
   }
@@ -128,7 +139,12 @@ class Opener {
     FOVEA_TRY(Read(text::kTemplateSingle, &t.single));
     FOVEA_TRY(Read(text::kTemplatePair, &t.pair));
     FOVEA_TRY(Read(text::kMerges, &t.merges));
-    return Read(text::kByteIds, &t.byte_ids);
+    FOVEA_TRY(Read(text::kByteIds, &t.byte_ids));
+    FOVEA_TRY(Read(text::kMergeOffsets, &t.merge_offsets));
+    FOVEA_TRY(Read(text::kSuffix, &t.suffix));
+    FOVEA_TRY(Read(text::kDecoderSteps, &t.decoder));
+    FOVEA_TRY(Read(text::kCutClasses, &t.cut_classes));
+    return Read(text::kCutTransitions, &t.cut_transitions);
   }
 
   Status CheckPieces() {
@@ -196,9 +212,40 @@ class Opener {
       case StepKind::kMetaspace:
         if (step.b == 0 || step.b > 4) return FailAt(i, "a mark must be one character", 4, step.b);
         return CheckString(step.a, step.b);
+      case StepKind::kReplaceMatches:
+        FOVEA_TRY(CheckString(step.d, step.flags));
+        return CheckCut(i, step);
+      case StepKind::kCut:
+        if ((step.flags & text::kCutKinds) > text::kCutTogether) return FailAt(i, "an unknown kind of cut");
+        return CheckCut(i, step);
+      case StepKind::kDecodeReplace:
+        if (step.b == 0) return FailAt(i, "an empty pattern", 1, 0);
+        if (step.b > text::kMaxPattern) return FailAt(i, "a pattern is too long", text::kMaxPattern, step.b);
+        if (step.d > text::kMaxPattern) return FailAt(i, "a content is too long", text::kMaxPattern, step.d);
+        FOVEA_TRY(CheckString(step.c, step.d));
+        return CheckString(step.a, step.b);
+      case StepKind::kDecodeStrip:
+      case StepKind::kDecodeSuffix:
+        if (step.b == 0) return FailAt(i, "an empty pattern", 1, 0);
+        [[fallthrough]];
+      case StepKind::kDecodeJoin:
+        if (step.b > text::kMaxPattern) return FailAt(i, "a pattern is too long", text::kMaxPattern, step.b);
+        return CheckString(step.a, step.b);
       default:
         return kOk;
     }
+  }
+
+  // Which states follow is compared where it is used.
+  Status CheckCut(uint32_t i, const Step& step) {
+    if (out_->cut_classes.size < 128) return FailAt(i, "a pattern without classes", 128, out_->cut_classes.size);
+    if (step.b < 2 || step.b >= text::kCutMatch || step.c == 0 || step.c > text::kMaxCutClasses) {
+      return FailAt(i, "the size of a pattern's table is out of range", text::kMaxCutClasses, step.c);
+    }
+    if (!InBounds(step.a, uint64_t{step.b - 1} * (step.c + 1), out_->cut_transitions.size)) {
+      return FailAt(i, "a pattern's table is out of bounds", out_->cut_transitions.size, step.a);
+    }
+    return kOk;
   }
 
   Status CheckTemplate(Table<text::TemplateItem> items, bool pair) {
@@ -235,21 +282,45 @@ class Opener {
         if (t.scores.size + t.scores64.size != t.header.vocabulary) {
           return Fail("not one score per token", t.header.vocabulary, t.scores.size + t.scores64.size);
         }
-        return kOk;
+        return t.byte_ids.size == 0 ? kOk : CheckByteIds();
       case text::ModelKind::kBpe:
-        if (t.byte_ids.size != 256) return Fail("not one id per byte", 256, t.byte_ids.size);
-        for (uint32_t i = 0; i < 256; ++i) {
-          if (t.byte_ids[i] != text::kNoId && t.byte_ids[i] >= t.header.vocabulary) {
-            return FailAt(i, "a byte's id is out of range", t.header.vocabulary, t.byte_ids[i]);
-          }
-        }
-        if ((t.merges.size & (t.merges.size - 1)) != 0) return Fail("the table of merges is not a power of two");
-        return kOk;
+        if (t.byte_ids.size != 0) FOVEA_TRY(CheckByteIds());
+        return CheckMerges();
       default:
         break;
     }
     return reporter_.Fail(FOVEA_E_TOO_COMPLEX, "unknown model of the text section",
                           static_cast<uint32_t>(text::ModelKind::kBpe), t.header.model);
+  }
+
+  Status CheckByteIds() {
+    const Tokenizer& t = *out_;
+    if (t.byte_ids.size != 256) return Fail("not one id per byte", 256, t.byte_ids.size);
+    for (uint32_t i = 0; i < 256; ++i) {
+      if (t.byte_ids[i] != text::kNoId && t.byte_ids[i] >= t.header.vocabulary) {
+        return FailAt(i, "a byte's id is out of range", t.header.vocabulary, t.byte_ids[i]);
+      }
+    }
+    return kOk;
+  }
+
+  Status CheckMerges() {
+    Tokenizer& t = *out_;
+    FOVEA_TRY(CheckString(t.header.prefix_offset, t.header.prefix_size));
+    t.prefix = text::Slice(t.pool, t.header.prefix_offset, t.header.prefix_size);
+    if (t.merge_offsets.size != t.header.vocabulary + 1) {
+      return Fail("not one offset of merges per token and one for the end", t.header.vocabulary + 1,
+                  t.merge_offsets.size);
+    }
+    for (uint32_t i = 0; i < t.header.vocabulary; ++i) {
+      const uint32_t begin = t.merge_offsets[i], end = t.merge_offsets[i + 1];
+      if (begin > end) return FailAt(i, "the merges are out of order", begin, end);
+    }
+    const uint32_t last = t.merge_offsets[t.header.vocabulary];
+    if (last > t.merges.size) return Fail("the last merge is out of bounds", t.merges.size, last);
+    if (t.suffix.size > text::kMaxPieceBytes) return Fail("a suffix is too long", text::kMaxPieceBytes, t.suffix.size);
+    if (t.prefix.size > text::kMaxPieceBytes) return Fail("a prefix is too long", text::kMaxPieceBytes, t.prefix.size);
+    return kOk;
   }
 
   const uint8_t* const bytes_;

@@ -29,7 +29,11 @@ struct Tokenizer {
   text::Trie added_raw, added_normalized;
   text::Table<text::TemplateItem> single, pair;
   text::Table<text::Merge> merges;
-  text::Table<uint32_t> byte_ids;
+  text::Table<uint32_t> byte_ids, merge_offsets;
+  text::Table<uint8_t> suffix;
+  text::Table<text::Step> decoder;
+  text::Table<uint32_t> cut_classes;
+  text::Table<uint16_t> cut_transitions;
 
   text::Bytes prefix;        // kWordPiece: of a continuing piece
   uint32_t prefix_node = 0;  // its node in `vocabulary`

@@ -38,16 +38,24 @@ class Lattice {
         if (!in_unknown) unknown_begin = at;
         in_unknown = true;
       } else {
-        if (in_unknown) sink->Add(t_.header.unknown_id, word_, unknown_begin, at);
+        if (in_unknown) AddUnknown(unknown_begin, at, sink);
         in_unknown = false;
         sink->Add(id, word_, at, end);
       }
       at = end;
     }
-    if (in_unknown) sink->Add(t_.header.unknown_id, word_, unknown_begin, word_.size);
+    if (in_unknown) AddUnknown(unknown_begin, word_.size, sink);
   }
 
  private:
+  // A run of unknown characters: its bytes, where all of them are tokens.
+  void AddUnknown(uint32_t begin, uint32_t end, Sink* sink) const {
+    bool bytes = t_.byte_ids.size != 0;
+    for (uint32_t i = begin; i < end && bytes; ++i) bytes = t_.byte_ids[word_.bytes[i]] != kNoId;
+    if (!bytes) return sink->Add(t_.header.unknown_id, word_, begin, end);
+    for (uint32_t i = begin; i < end; ++i) sink->Add(t_.byte_ids[word_.bytes[i]], word_, i, i + 1);
+  }
+
   double& Best(uint32_t at) { return best_[at % ring_]; }
 
   // Until a path reaches it, byte `at` is the end of an unknown character that no path comes from.

@@ -165,6 +165,10 @@ TEST(Misuse, NotAHandle) {
     EXPECT_REFUSED(fovea_text_workspace_size(m, 1, &bytes, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_text_encode(m, "x", 1, nullptr, 0, nullptr, nullptr, 0, &tokens, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_text_decode(m, &id, 1, 0, out, sizeof(out), &bytes, &error), FOVEA_E_HANDLE);
+    fovea_text_stream stream = {};
+    stream.struct_size = sizeof(stream);
+    EXPECT_REFUSED(fovea_text_decode_next(m, &stream, &id, 1, out, sizeof(out), &bytes, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_text_decode_end(m, &stream, out, sizeof(out), &bytes, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_text_token(m, 0, &text, &size, nullptr, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_text_find(m, "x", 1, &id, &error), FOVEA_E_HANDLE);
   }

@@ -199,6 +199,46 @@ TEST(TextCalls, DecodeRefusesWrongArguments) {
   EXPECT_EQ(fovea_text_decode(Model(), ids, 1, 0, out, sizeof(out), nullptr, nullptr), FOVEA_E_NULL);
 }
 
+TEST(TextCalls, StreamsRefuseWrongArguments) {
+  const int32_t ids[] = {5, 22, 27, 28};
+  char out[64];
+  uint64_t written = 99;
+  fovea_text_stream stream = {};
+  const auto next = [&](const int32_t* from, uint64_t count, char* to, uint64_t capacity) {
+    return Call([&](fovea_error* error) {
+      return fovea_text_decode_next(Model(), &stream, from, count, to, capacity, &written, error);
+    });
+  };
+  const auto end = [&](char* to, uint64_t capacity) {
+    return Call(
+        [&](fovea_error* error) { return fovea_text_decode_end(Model(), &stream, to, capacity, &written, error); });
+  };
+  Expect(next(ids, 1, out, sizeof(out)), FOVEA_E_STRUCT_SIZE, sizeof(stream), 0);
+  stream.struct_size = sizeof(stream);
+  stream.flags = FOVEA_TEXT_CLEAN_UP;
+  Expect(next(ids, 1, out, sizeof(out)), FOVEA_E_OPTION);
+  stream.flags = 0;
+  Expect(next(ids, 1, out, sizeof(out)), FOVEA_OK);
+  EXPECT_EQ(std::string(out, written), "the");
+  Expect(next(nullptr, 1, out, sizeof(out)), FOVEA_E_NULL);
+  Expect(next(ids, 1, nullptr, 1), FOVEA_E_NULL);
+  // What fails takes nothing in.
+  Expect(next(ids + 1, 1, out, 2), FOVEA_E_CAPACITY, 3, 2);
+  EXPECT_EQ(written, 3u);
+  Expect(next(ids + 1, 3, out, sizeof(out)), FOVEA_E_ID, 28, 28, 2);
+  Expect(next(ids + 1, 2, out, sizeof(out)), FOVEA_OK);
+  EXPECT_EQ(std::string(out, written), " ab \u00c9lan");
+  Expect(end(nullptr, 1), FOVEA_E_NULL);
+  Expect(end(nullptr, 0), FOVEA_OK);
+  EXPECT_EQ(written, 0u);
+  Expect(next(ids, 1, out, sizeof(out)), FOVEA_OK);  // another text
+  EXPECT_EQ(std::string(out, written), "the");
+  EXPECT_EQ(fovea_text_decode_next(Model(), nullptr, ids, 1, out, sizeof(out), &written, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_text_decode_next(Model(), &stream, ids, 1, out, sizeof(out), nullptr, nullptr), FOVEA_E_NULL);
+  for (uint32_t& word : stream.state) word = UINT32_MAX;
+  Expect(next(ids, 1, out, sizeof(out)), FOVEA_E_OPTION);
+}
+
 TEST(TextCalls, PiecesRefuseWrongArguments) {
   const char* piece = nullptr;
   uint32_t size = 0, special = 9;

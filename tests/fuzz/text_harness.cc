@@ -104,9 +104,9 @@ constexpr uint64_t kLong = 256;  // the seed that makes texts long
 
 // One of each model. Making them takes a while.
 const std::vector<std::vector<uint8_t>>& PlainSections() {
-  static const std::vector<std::vector<uint8_t>> sections = {test::SectionOf(test::WordPieceJson()),
-                                                             test::SectionOf(test::UnigramJson()),
-                                                             test::SectionOf(test::BytePairJson())};
+  static const std::vector<std::vector<uint8_t>> sections = {
+      test::SectionOf(test::WordPieceJson()), test::SectionOf(test::UnigramJson()),
+      test::SectionOf(test::BytePairJson()), test::SectionOf(test::CharacterPairsJson())};
   return sections;
 }
 

@@ -42,6 +42,7 @@ size_t RecordBytes(size_t table) {
   switch (table) {
     case text::kNormalizer:
     case text::kPreTokenizer:
+    case text::kDecoderSteps:
       return sizeof(text::Step);
     case text::kRanges:
       return sizeof(text::MapRange);
@@ -57,7 +58,10 @@ size_t RecordBytes(size_t table) {
     case text::kCharsmapStrings:
     case text::kPieceText:
     case text::kTokenFlags:
+    case text::kSuffix:
       return 1;
+    case text::kCutTransitions:
+      return 2;
     default:
       return 4;
   }
@@ -97,7 +101,7 @@ void MutateBytes(std::vector<uint8_t>& bytes, size_t record, Random& random) {
 
 // A step of any kind in place of one, or beside it.
 void AddStep(std::vector<uint8_t>& steps, size_t pool, Random& random) {
-  static constexpr uint32_t kKinds[] = {1, 2, 3, 4, 5, 6, 7, 32, 33, 34, 35};
+  static constexpr uint32_t kKinds[] = {1, 2, 3, 4, 5, 6, 7, 8, 32, 33, 34, 35, 36, 64, 65, 66, 67, 68};
   text::Step step = {random.Pick(kKinds), random.Below(16), 0, 0, 0, 0};
   for (uint32_t* field : {&step.a, &step.b, &step.c, &step.d}) {
     *field = random.OneIn(2) ? random.Below(8) : random.OneIn(2) ? random.Below(pool + 1) : random.Number();
@@ -124,7 +128,9 @@ std::vector<uint8_t> MutateSection(const std::vector<uint8_t>& section, Random& 
           break;
         case 1:
         case 2:
-          AddStep(tables.bytes[random.OneIn(3) ? text::kPreTokenizer : text::kNormalizer],
+          AddStep(tables.bytes[random.OneIn(3)   ? text::kPreTokenizer
+                               : random.OneIn(3) ? text::kDecoderSteps
+                                                 : text::kNormalizer],
                   tables.bytes[text::kPool].size(), random);
           break;
         case 3:

@@ -13,6 +13,7 @@ namespace fovea::fuzz {
 namespace {
 
 constexpr uint64_t kMaxWorkspace = uint64_t{256} << 20;
+constexpr uint64_t kCleanUp = 8192;
 
 // Arrays of exactly `capacity` tokens.
 struct Tokens {
@@ -171,12 +172,39 @@ class TextUser {
         if (status == FOVEA_OK) {
           Check(written <= capacity, "more is written than the capacity");
           transcript_.Bytes("decoded", out.data(), written);
+          if ((flags & FOVEA_TEXT_CLEAN_UP) == 0) DecodeInParts(flags, out, written);
         }
         if (status != FOVEA_E_CAPACITY || written > kMaxWorkspace) break;
         Check(call == 0, "the capacity that certainly suffices does not");
         capacity = written;
       }
     }
+  }
+
+  // The same text as at once. Clean-up of word pieces needs a little more than it leaves.
+  void DecodeInParts(uint32_t flags, const Guarded& whole, uint64_t size) {
+    auto stream = Sized<fovea_text_stream>();
+    stream.flags = flags;
+    uint64_t done = 0;
+    for (uint64_t at = 0; at <= ids_.size();) {
+      const uint64_t count = std::min<uint64_t>(random_.Below(4), ids_.size() - at);
+      const Guarded ids(ids_.data() + at, count * 4, 4), out(size - done + kCleanUp, filling_, 1);
+      char* const bytes = reinterpret_cast<char*>(out.data());
+      uint64_t written = 0;
+      const fovea_status status =
+          at == ids_.size()
+              ? fovea_text_decode_end(model_, &stream, bytes, out.size(), &written, nullptr)
+              : fovea_text_decode_next(model_, &stream, ids.as<int32_t>(), count, bytes, out.size(), &written, nullptr);
+      Check(status == FOVEA_OK && written <= size - done && memcmp(whole.data() + done, bytes, written) == 0,
+            "a text decoded in parts is another one");
+      done += written;
+      at += at == ids_.size() ? 1 : count;
+    }
+    Check(done == size, "a text decoded in parts has another size");
+    for (uint32_t& word : stream.state) word = random_.Number();
+    uint64_t written = 0;
+    const Guarded out(16, filling_, 1);
+    (void)fovea_text_decode_end(model_, &stream, reinterpret_cast<char*>(out.data()), 16, &written, nullptr);
   }
 
   void Pieces() {

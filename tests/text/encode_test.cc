@@ -212,6 +212,60 @@ TEST(BytePairText, Merges) {
   EXPECT_EQ(section.Decode({9, 12, 13, 12, 0, 10}), " hello\xc3\xa9\xef\xbf\xbdh");
 }
 
+TEST(CharacterPairText, MergesPatternsAndBytes) {
+  const TextSection section(SectionOf(CharacterPairsJson()));
+  ASSERT_TRUE(section.ok()) << section.error();
+  const auto plain = [&](const std::string& text) { return section.Encode(text, false).ids; };
+  EXPECT_EQ(plain("hello"), (Ids{16}));
+  EXPECT_EQ(plain("hello hello"), (Ids{16, 16}));
+  EXPECT_EQ(plain("lllo"), (Ids{3, 13, 17}));
+  EXPECT_EQ(plain("1212's"), (Ids{3, 20, 10, 11, 19}));
+  EXPECT_EQ(plain("\xc3\xa9"), (Ids{3, 21 + 0xc3, 21 + 0xa9}));
+  EXPECT_EQ(plain("h\t\th"), (Ids{3, 4, 21 + '\n', 4}));
+  EXPECT_EQ(plain("h\n\nh"), (Ids{3, 4, 2, 3, 4}));  // each stretch begins with a mark
+  const Encoded e = section.Encode("hello \xc3\xa9", true);
+  EXPECT_EQ(e.ids, (Ids{1, 16, 3, 21 + 0xc3, 21 + 0xa9}));
+  EXPECT_EQ(e.ranges, (Ranges{{0, 0}, {0, 5}, {5, 6}, {6, 8}, {6, 8}}));
+  EXPECT_EQ(section.Decode(e.ids), "hello \xc3\xa9");
+  EXPECT_EQ(section.Decode({3, 3, 4}), " h");
+}
+
+// Bytes that are no character become one U+FFFD each, and those before and after stay.
+TEST(CharacterPairText, BytesThatAreNoText) {
+  const TextSection section(SectionOf(CharacterPairsJson()));
+  const auto byte = [](int value) { return 21 + value; };
+  const std::string lost = "\xef\xbf\xbd";
+  const std::pair<Ids, std::string> cases[] = {
+      {{byte(0xe4), byte(0xb8), byte(0xad)}, "\xe4\xb8\xad"},
+      {{byte(0xe4), byte(0xb8), 4}, lost + lost + "h"},
+      {{byte(0xe4), byte(0xb8), byte('a')}, lost + lost + "a"},
+      {{byte(0xff), byte(0xc3), byte(0xa9)}, lost + "\xc3\xa9"},
+      {{byte(0xf0), byte(0x9f), byte(0x98)}, lost + lost + lost},
+      {{byte(0xe4), 1, byte(0xb8), byte(0xad)}, "\xe4\xb8\xad"},  // what is not written is not there
+  };
+  for (const auto& [ids, text] : cases) {
+    EXPECT_EQ(section.Decode(ids), text);
+    for (size_t count = 1; count < 4; ++count) EXPECT_EQ(section.DecodeInParts(ids, count), text);
+  }
+}
+
+// All ways to make a piece are one record where they are alike, and a record each where they are not.
+TEST(CharacterPairText, MergesAreShort) {
+  const auto records = [](const nlohmann::json& json) {
+    const std::vector<uint8_t> section = SectionOf(json);
+    text::Header header;
+    std::memcpy(&header, section.data(), sizeof(header));
+    return header.tables[text::kMerges].size / sizeof(text::Merge);
+  };
+  nlohmann::json json = CharacterPairsJson();
+  EXPECT_EQ(json["model"]["merges"].size(), 11u);
+  EXPECT_EQ(records(json), 10u);  // "he llo" and "hell o" are one, "ll o" and "l lo" are not: the larger id comes first
+  json["model"]["merges"] = {"h e", "l l", "l o", "l lo", "ll o", "he ll"};
+  EXPECT_EQ(records(json), 5u);
+  json["model"]["merges"] = {"h e", "l l", "l o", "l lo", "he ll", "ll o"};
+  EXPECT_EQ(records(json), 6u);  // another one comes between
+}
+
 // The mask token is known by its usual names, or by the one that the tokenizer's configuration says.
 TEST(ReadTokenizer, MaskToken) {
   EXPECT_EQ(TextSection(SectionOf(WordPieceJson())).tokenizer().mask_id, 4u);
@@ -246,8 +300,8 @@ TEST(ReadTokenizer, RefusesByName) {
   json["normalizer"] = {{"type", "Nmt"}};
   EXPECT_NE(message(json).find("\"Nmt\""), std::string::npos);
   json = WordPieceJson();
-  json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {{{"type", "Digits"}}}}};
-  EXPECT_NE(message(json).find("\"Digits\""), std::string::npos);
+  json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {{{"type", "UnicodeScripts"}}}}};
+  EXPECT_NE(message(json).find("\"UnicodeScripts\""), std::string::npos);
   json = WordPieceJson();
   json["model"]["type"] = "WordLevel";
   EXPECT_NE(message(json).find("\"WordLevel\""), std::string::npos);
@@ -257,9 +311,26 @@ TEST(ReadTokenizer, RefusesByName) {
   json = WordPieceJson();
   json["model"]["unk_token"] = "<nothing>";
   EXPECT_NE(message(json).find("<nothing>"), std::string::npos);
+  json = CharacterPairsJson();
+  json["decoder"]["decoders"][3]["stop"] = 1;
+  EXPECT_NE(message(json).find("decoder.decoders[3] at the end of a text"), std::string::npos) << message(json);
+  json["decoder"] = {{"type", "Sequence"}, {"decoders", {{{"type", "ByteLevel"}}, {{"type", "Fuse"}}}}};
+  EXPECT_NE(message(json).find("\"ByteLevel\""), std::string::npos) << message(json);
+  json = CharacterPairsJson();
+  json["model"]["merges"].push_back("h nothing");
+  EXPECT_NE(message(json).find("\"nothing\""), std::string::npos);
+  json = CharacterPairsJson();
+  json["pre_tokenizer"]["behavior"] = "Doubled";
+  EXPECT_NE(message(json).find("\"Doubled\""), std::string::npos);
+  json = CharacterPairsJson();
+  json["post_processor"] = {{"type", "Sequence"}, {"processors", {json["post_processor"], json["post_processor"]}}};
+  EXPECT_NE(message(json).find("two templates"), std::string::npos);
+  json = BytePairJson();
+  json["decoder"] = {{"type", "Fuse"}};
+  EXPECT_NE(message(json).find("another decoder than ByteLevel"), std::string::npos);
   json = UnigramJson();
-  json["normalizer"] = {{"type", "Replace"}, {"pattern", {{"Regex", "a|b"}}}, {"content", ""}};
-  EXPECT_NE(message(json).find("a|b"), std::string::npos);
+  json["normalizer"] = {{"type", "Replace"}, {"pattern", {{"Regex", "(a)\\1"}}}, {"content", ""}};
+  EXPECT_NE(message(json).find("(a)\\1"), std::string::npos);
 }
 
 }  // namespace

@@ -96,6 +96,32 @@ inline nlohmann::json BytePairJson() {
       "merges": ["h e", "l l", "he ll", "hell o", "Ġ hello"]}})");
 }
 
+// Byte pairs of characters, with bytes for unknown ones, patterns, and a decoder of steps.
+inline nlohmann::json CharacterPairsJson() {
+  nlohmann::json json = nlohmann::json::parse(R"json({
+    "added_tokens": [{"id": 0, "content": "<unk>", "special": true}, {"id": 1, "content": "<s>", "special": true},
+                     {"id": 2, "content": "\n\n", "special": false}],
+    "normalizer": {"type": "Sequence", "normalizers": [
+      {"type": "Replace", "pattern": {"Regex": "\t+|\r\n"}, "content": "\n"},
+      {"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+    "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "\\p{N}{1,3}|[^\\S\\n]+(?!\\S)|'(?i:s|ll)"},
+      "behavior": "Isolated", "invert": false},
+    "post_processor": {"type": "TemplateProcessing",
+      "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+      "pair": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+               {"Sequence": {"id": "B", "type_id": 1}}],
+      "special_tokens": {"<s>": {"id": "<s>", "ids": [1]}}},
+    "decoder": {"type": "Sequence", "decoders": [
+      {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"},
+      {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
+    "model": {"type": "BPE", "unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true,
+      "vocab": {"<unk>": 0, "<s>": 1, "▁": 3, "h": 4, "e": 5, "l": 6, "o": 7, "s": 8, "'": 9, "1": 10, "2": 11,
+                "he": 12, "ll": 13, "hell": 14, "hello": 15, "▁hello": 16, "lo": 17, "llo": 18, "'s": 19, "12": 20},
+      "merges": ["h e", "l l", "l o", "ll o", "l lo", "he ll", "he llo", "hell o", "▁ hello", "' s", "1 2"]}})json");
+  for (int byte = 0; byte < 256; ++byte) json["model"]["vocab"][tools::BytePiece(byte)] = 21 + byte;
+  return json;
+}
+
 inline std::vector<uint8_t> SectionOf(const nlohmann::json& json) {
   return tools::WriteTextSection(tools::ReadTokenizerJson({json, "tokenizer.json"}));
 }

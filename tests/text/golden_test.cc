@@ -9,6 +9,7 @@
 #include "tests/text/text_fixture.h"
 #include "tools/convert/text/build.h"
 #include "tools/convert/text/readers.h"
+#include "tools/convert/text/unicode.h"
 
 namespace fovea::test {
 namespace {
@@ -83,6 +84,7 @@ TEST_P(Golden, Tokenizers) {
       offsets.Same("offsets", text, c["offsets"].get<Offsets>(), InCodePoints(e.ranges, text));
       decoded.Same("decoded", text, c["decoded"].get<std::string>(), section.Decode(c["ids"]));
       decoded.Same("decoded all", text, c["decoded_all"].get<std::string>(), section.Decode(c["ids"], false));
+      decoded.Same("in parts", text, c["decoded"].get<std::string>(), section.DecodeInParts(c["ids"], 1));
     }
   }
   {
@@ -135,12 +137,64 @@ TEST_P(Golden, Tokenizers) {
 }
 INSTANTIATE_TEST_SUITE_P(Text, Golden,
                          testing::Values("wordpiece-uncased", "wordpiece-cased", "added-tokens", "unigram-t5",
-                                         "unigram-xlmr", "bpe-gpt2", "bpe-roberta"),
+                                         "unigram-xlmr", "bpe-gpt2", "bpe-roberta", "bpe-llama3", "bpe-qwen2",
+                                         "spbpe-llama", "spbpe-gemma"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+// A published tokenizer of this directory with parts of others.
+json Changed(const std::string& base, const json& change) {
+  json file = tools::ReadJson(path(InData("tokenizers")) / base / "tokenizer.json");
+  for (const auto& [key, value] : change.items()) {
+    if (key == "model") {
+      file["model"].update(value);
+    } else if (key == "model_whole") {
+      file["model"] = value;
+    } else if (key == "bytes_at_end") {
+      for (int byte = 0; byte < 256; ++byte) {
+        file["model"]["vocab"].push_back(json::array({tools::BytePiece(byte), -30}));
+      }
+    } else if (key == "drop") {
+      const json model = file["model"];
+      const auto dropped = [&, &gone = value](const std::string& piece) {
+        return std::any_of(gone.begin(), gone.end(),
+                           [&](const json& part) { return piece.find(part.get<std::string>()) != std::string::npos; });
+      };
+      for (const auto& [piece, id] : model["vocab"].items()) {
+        if (dropped(piece)) file["model"]["vocab"].erase(piece);
+      }
+      file["model"]["merges"] = json::array();
+      for (const json& merge : model["merges"]) {
+        if (!dropped(merge)) file["model"]["merges"].push_back(merge);
+      }
+    } else {
+      file[key] = value;
+    }
+  }
+  return file;
+}
+
+TEST(GoldenText, Variants) {
+  const json file = tools::ReadJson(path(InData("tokenizers")) / "variants.json");
+  for (const json& variant : file["variants"]) {
+    const std::string name = variant["name"];
+    const json changed = Changed(variant["base"], variant["change"]);
+    const TextSection section(tools::WriteTextSection(tools::ReadTokenizerJson({changed, name})));
+    ASSERT_TRUE(section.ok()) << name << section.error();
+    Tally ids(name + ": ids"), decoded(name + ": decoded"), parts(name + ": decoded in parts");
+    for (size_t i = 0; i < file["strings"].size(); ++i) {
+      const std::string text = file["strings"][i];
+      const std::vector<int> wanted = variant["ids"][i];
+      ids.Same("ids", text, wanted, section.Encode(text, false).ids);
+      const json& whole = variant["decoded"][i];
+      decoded.Same("decoded", text, whole.is_null() ? text : whole.get<std::string>(), section.Decode(wanted));
+      parts.Same("decoded in parts", text, section.Decode(wanted), section.DecodeInParts(wanted, 1 + i % 3));
+    }
+  }
+}
 
 void CompareSentencePiece(const path& file, const json& cases, const std::string& name) {
   const TextSection section(
@@ -151,12 +205,15 @@ void CompareSentencePiece(const path& file, const json& cases, const std::string
     const std::string text = c["text"];
     ids.Same("ids", text, c["ids"].get<std::vector<int>>(), section.Encode(text).ids);
     decoded.Same("decoded", text, c["decoded"].get<std::string>(), section.Decode(c["ids"]));
+    decoded.Same("in parts", text, c["decoded"].get<std::string>(), section.DecodeInParts(c["ids"], 2));
   }
 }
 
 TEST(GoldenText, SentencePieceModels) {
   const std::pair<const char*, const char*> models[] = {{"unigram-t5", "spiece.model"},
-                                                        {"unigram-xlmr", "sentencepiece.bpe.model"}};
+                                                        {"unigram-xlmr", "sentencepiece.bpe.model"},
+                                                        {"spbpe-llama", "tokenizer.model"},
+                                                        {"spbpe-gemma", "tokenizer.model"}};
   for (const auto& [folder, model] : models) {
     const path file = path(InData("tokenizers")) / folder / model;
     const json expected = tools::ReadJson(file.parent_path() / "expected_sentencepiece.json");
@@ -217,6 +274,19 @@ TEST(GoldenText, BertBaseUncased) {
   }
 }
 
+// Bytes as byte-level vocabularies print them.
+std::string Printed(const std::vector<uint8_t>& bytes) {
+  std::string printed;
+  for (const uint32_t byte : bytes) {
+    uint32_t code = byte;
+    if (byte <= 0x20) code = 0x100 + byte;
+    if (byte >= 0x7f && byte <= 0xa0) code = 0x121 + byte - 0x7f;
+    if (byte == 0xad) code = 0x143;
+    printed += tools::Utf8(code);
+  }
+  return printed;
+}
+
 TEST(GoldenText, Gpt2) {
   const path folder = path(InShared("tokenizers/gpt2"));
   if (Missing(folder)) GTEST_SKIP();
@@ -235,6 +305,18 @@ TEST(GoldenText, Gpt2) {
       if (c.contains("decoded")) {
         js.Same("decoded", c["text"], c["decoded"].get<std::string>(), section.Decode(c["ids"], false, true));
       }
+    }
+  }
+  // Of tokenizers with the same merges and other ids.
+  const json others = tools::ReadJson(folder / "vectors-transformers-js.json")["tokens_only"];
+  for (const auto& [table, rows] : others.items()) {
+    for (const json& c : rows) {
+      std::vector<std::string> tokens;
+      for (int id : section.Encode(c["text"]).ids) {
+        const text::Bytes piece = section.tokenizer().Piece(static_cast<uint32_t>(id));
+        tokens.push_back(Printed({piece.data, piece.data + piece.size}));
+      }
+      js.Same("tokens", c["text"], c["tokens"].get<std::vector<std::string>>(), tokens);
     }
   }
   const json cases = tools::ReadJson(folder / "vectors-tokenizers.json");
@@ -281,6 +363,38 @@ TEST(GoldenText, UseLite) {
     ids.Same("tokens used", c["text"], c["tokens_used"].get<size_t>(),
              section.Encode(c["text"], nullptr, options).ids.size());
   }
+}
+
+// Byte pairs by score, with plain spaces in pieces.
+TEST(GoldenText, Stories) {
+  const path folder = path(InShared("models/stories260K"));
+  if (Missing(folder)) GTEST_SKIP();
+  const TextSection section(tools::BuildTextSection(folder));
+  ASSERT_TRUE(section.ok()) << section.error();
+  const json expected = tools::ReadJson(folder / "expected.json");
+  Tally ids("stories260K ids"), decoded("stories260K decoded");
+  for (const json& c : expected["tokenization"]) {
+    const std::string text = c["text"];
+    ids.Same("ids", text, c["ids"].get<std::vector<int>>(), section.Encode(text).ids);
+    decoded.Same("decoded", text, text, section.Decode(c["ids"]));
+    decoded.Same("in parts", text, text, section.DecodeInParts(c["ids"], 1));
+  }
+}
+
+// Single characters, each unknown one a token.
+TEST(GoldenText, Aren) {
+  const path folder = path(InShared("models/ct2-aren"));
+  if (Missing(folder)) GTEST_SKIP();
+  const TextSection section(tools::BuildTextSection(
+      folder,
+      {{"type", "characters"}, {"file", "source_vocab.json"}, {"pad_id", 0}, {"unknown_id", 50}, {"unknown", "each"}}));
+  ASSERT_TRUE(section.ok()) << section.error();
+  Tally ids("ct2-aren ids");
+  const json expected = tools::ReadJson(folder / "expected.json");
+  for (const json& c : expected["cases"]) {
+    ids.Same("ids", c["source"], c["source_ids"].get<std::vector<int>>(), section.Encode(c["source"]).ids);
+  }
+  EXPECT_EQ(section.Encode("xy").ids, (std::vector<int>{50, 50}));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 const std::string kTexts[] = {"The CAFÉ <L> word, 中文 don't ab\xcc\x81\xcc\xa3 unaffable[MASK]",
                               "a b  abc xyz \xea\xb0\x80\xe1\x84\x80\xe1\x85\xa1 \xef\xb7\xba e\xcc\xa3\xcc\x81",
-                              "hello  hellohello lll \xc3\xa9 <mask>", ""};
+                              "hello  hellohello lll \xc3\xa9 <mask>", "hello\t\thello's 12121\n\n \xe4\xb8\xad  ", ""};
 
 // Opens the bytes in memory of exactly their size and, if that works, uses everything.
 bool Try(const std::vector<uint8_t>& bytes) {
@@ -29,6 +29,13 @@ bool Try(const std::vector<uint8_t>& bytes) {
     const Status status = text::Decode(section.tokenizer(), ids.data(), ids.size(), {false, true}, reporter, out.data(),
                                        out.size(), &size);
     (void)status;
+    text::DecodeState state = {};
+    for (size_t i = 0; i <= ids.size(); ++i) {
+      const Status next =
+          text::DecodeNext(section.tokenizer(), ids.data() + std::min(i, ids.size() - 1), i < ids.size() ? 1 : 0, true,
+                           i == ids.size(), &state, reporter, out.data(), out.size(), &size);
+      (void)next;
+    }
   }
   return true;
 }
@@ -79,7 +86,28 @@ TEST_P(Hostile, RandomTables) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Text, Hostile, testing::Values(&WordPieceJson, &UnigramJson, &BytePairJson));
+// Byte-pair encoding of the first version had other tables.
+TEST(HostileText, OlderVersions) {
+  for (const nlohmann::json& json : {BytePairJson(), CharacterPairsJson()}) {
+    std::vector<uint8_t> bytes = SectionOf(json);
+    bytes[offsetof(text::Header, version)] = 1;
+    Tokenizer tokenizer;
+    fovea_error error = {};
+    Reporter reporter(&error);
+    std::vector<uint64_t> words((bytes.size() + 7) / 8);
+    std::memcpy(words.data(), bytes.data(), bytes.size());
+    const auto* data = reinterpret_cast<const uint8_t*>(words.data());
+    EXPECT_EQ(Tokenizer::Open(data, bytes.size(), 0, reporter, &tokenizer).code, FOVEA_E_VERSION);
+  }
+  std::vector<uint8_t> bytes = SectionOf(WordPieceJson());
+  bytes[offsetof(text::Header, version)] = 1;
+  EXPECT_TRUE(TextSection(bytes).ok());
+  bytes[offsetof(text::Header, version)] = 3;
+  EXPECT_FALSE(TextSection(bytes).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Text, Hostile,
+                         testing::Values(&WordPieceJson, &UnigramJson, &BytePairJson, &CharacterPairsJson));
 
 }  // namespace
 }  // namespace fovea::test

@@ -71,6 +71,25 @@ class TextSection {
     return Encode(a, nullptr, options);
   }
 
+  // As ids come, `count` at a time. No part ends within a character.
+  std::string DecodeInParts(const std::vector<int>& ids, size_t count, bool skip_special = true) const {
+    std::string whole;
+    text::DecodeState state = {};
+    for (size_t at = 0; at <= ids.size(); at += count) {
+      const std::vector<int32_t> some(ids.begin() + static_cast<long>(at),
+                                      ids.begin() + static_cast<long>(std::min(at + count, ids.size())));
+      std::vector<uint8_t> out(1 << 16);
+      uint64_t size = 0;
+      Reporter reporter(nullptr);
+      EXPECT_TRUE(text::DecodeNext(tokenizer_, some.data(), some.size(), skip_special, at + count > ids.size(), &state,
+                                   reporter, out.data(), out.size(), &size)
+                      .ok());
+      EXPECT_EQ(text::FirstInvalidByte(out.data(), size), size);
+      whole.append(out.begin(), out.begin() + static_cast<long>(size));
+    }
+    return whole;
+  }
+
   std::string Decode(const std::vector<int>& ids, bool skip_special = true, bool clean_up = false) const {
     std::vector<uint8_t> out(1 << 16);
     uint64_t size = 0;

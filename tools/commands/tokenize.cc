@@ -1,12 +1,17 @@
 // fovea tokenize: the tokens that a model sees.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
+#include "tools/blob/blob.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
+#include "tools/common/chat.h"
 #include "tools/common/print.h"
 #include "tools/common/text.h"
+#include "tools/convert/text/build.h"
 
 namespace fovea::tools {
 namespace {
@@ -14,16 +19,66 @@ namespace {
 struct Arguments {
   ModelArguments model;
   TextArguments text;
+  std::string chat;
   uint32_t max_length = 0;
   bool json = false;
 };
 
+// A blob has a program. This one looks up an id in a table of one row.
+void AddLeastProgram(BlobContent* content) {
+  content->spaces = {{"texts"}, {"tokens", 0}};
+  content->tensors.push_back({"row", DType::kF32, 1, 1, std::vector<uint8_t>(sizeof(float)), {}});
+  BlobProgram program;
+  program.name = "none";
+  program.values = {{"input_ids", 1, 1, DType::kI32, ValueRole::kInput},
+                    {"row", 1, 1, DType::kF32, ValueRole::kOutput}};
+  BlobOperation embed;
+  embed.code = static_cast<uint32_t>(OpCode::kEmbed);
+  embed.output = 1;
+  embed.inputs = {0};
+  embed.tensors = {0};
+  program.operations = {embed};
+  content->programs = {program};
+}
+
+// A blob, or one of a directory's tokenizer files and nothing else.
+struct Opened {
+  explicit Opened(const ModelArguments& arguments) {
+    if (!std::filesystem::is_directory(arguments.path)) {
+      model = std::make_unique<Model>(arguments.Open());
+      return;
+    }
+    BlobContent content;
+    content.text = BuildTextSection(arguments.path);
+    if (content.text.empty()) Fail("{}: has no tokenizer", arguments.path);
+    if (const auto chat = ChatTemplateIn(arguments.path)) content.metadata.emplace_back("chat", *chat);
+    AddLeastProgram(&content);
+    const std::vector<uint8_t> bytes = WriteBlob(content);
+    memory = Allocate(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), memory.get());
+    model = std::make_unique<Model>(memory.get(), bytes.size(), arguments.path, Model::Options());
+  }
+  Memory memory;
+  std::unique_ptr<Model> model;
+};
+
+// The name of the chat template that was asked for; "auto": the model's own.
+std::string ChatOf(const Model& model, const std::string& asked) {
+  if (asked != "auto") return asked;
+  const char* const own = model.Metadata("chat");
+  if (own == nullptr) Fail("{}: has no chat template that is known; give its name", model.name());
+  return own;
+}
+
 void Tokenize(const Arguments& arguments, Console* console) {
-  const Model model = arguments.model.Open();
+  const Opened opened(arguments.model);
+  const Model& model = *opened.model;
   const Tokenizer tokenizer(model);
   if (!arguments.text.Given()) Fail("give --text or --file");
   OrderedJson list = OrderedJson::array();
-  for (const std::string& text : arguments.text.All()) {
+  for (const std::string& given : arguments.text.All()) {
+    const std::string text =
+        arguments.chat.empty() ? given : ChatPrompt(ChatOf(model, arguments.chat), {{"user", given}});
     const Tokens tokens = tokenizer.Encode(text, arguments.max_length);
     OrderedJson entry = {{"text", text}, {"ids", tokens.ids}, {"types", tokens.types}};
     OrderedJson pieces = OrderedJson::array(), ranges = OrderedJson::array();
@@ -33,6 +88,7 @@ void Tokenize(const Arguments& arguments, Console* console) {
     }
     entry["pieces"] = pieces;
     entry["ranges"] = ranges;
+    entry["decoded"] = tokenizer.Decode(tokens.ids);
     entry["dropped_tokens"] = tokens.dropped;
     list.push_back(entry);
     if (arguments.json) continue;
@@ -55,8 +111,15 @@ void AddTokenize(CLI::App* app, Console* console) {
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
   AddMaxLength(command, &arguments->max_length);
+  command
+      ->add_option(
+          "--chat", arguments->chat,
+          "Each text is what the user says in a chat: chatml, llama3, .., or auto for the model's own template")
+      ->type_name("NAME");
   AddJson(command, &arguments->json);
-  command->footer("Example:\n  fovea tokenize model.fovea --text \"Is this one word?\"");
+  command->footer(
+      "In place of a blob, a directory with tokenizer files will do.\n"
+      "Example:\n  fovea tokenize model.fovea --text \"Is this one word?\"");
   command->callback([=] { Tokenize(*arguments, console); });
 }
 

@@ -109,6 +109,21 @@ std::string Tokenizer::Piece(int32_t id) const {
   return std::string(piece, size);
 }
 
+std::string Tokenizer::Decode(const std::vector<int32_t>& ids) const {
+  fovea_error error = {};
+  std::string text;
+  uint64_t size = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    text.resize(size);
+    const fovea_status status =
+        fovea_text_decode(model_.get(), ids.data(), ids.size(), 0, text.data(), text.size(), &size, &error);
+    if (status == FOVEA_OK) break;
+    if (status != FOVEA_E_CAPACITY || turn == 1) Check(status, error, "tokens");
+  }
+  text.resize(size);
+  return text;
+}
+
 std::optional<int32_t> Tokenizer::MaskId() const {
   const fovea_text_info info = InfoOf(model_);
   return info.mask_id < 0 ? std::nullopt : std::optional<int32_t>(info.mask_id);

@@ -39,6 +39,8 @@ class Tokenizer {
   // The same for each sentence. `wrapped`: see fovea_text_sentence.
   Tokens EncodeDocument(const std::string& text, uint32_t max_length, bool wrapped) const;
   std::string Piece(int32_t id) const;
+  // Without special tokens.
+  std::string Decode(const std::vector<int32_t>& ids) const;
   // The token that stands for a hidden word.
   std::optional<int32_t> MaskId() const;
 

@@ -3,6 +3,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/common/chat.h"
 #include "tools/convert/text/readers.h"
 
 namespace fovea::tools {
@@ -27,9 +28,11 @@ TextModel ReadFileOfType(const path& file, const std::string& type, const JsonVi
   if (type == "tokenizer.json") return ReadTokenizerFile(file);
   if (type == "sentencepiece") return ReadSentencePiece(ReadFile(file));
   if (type == "wordpiece") return ReadVocabTxt(ReadFile(file), description);
-  if (type != "characters" && type != "unigram") Fail("tokenizer type \"{}\" is not supported", type);
+  if (type != "characters" && type != "unigram" && type != "pieces")
+    Fail("tokenizer type \"{}\" is not supported", type);
   const Json json = ReadJson(file);
   const JsonView view(json, file.string());
+  if (type == "pieces") return ReadListedPieces(view);
   return type == "characters" ? ReadCharacters(view, description) : ReadScoredPieces(view, description);
 }
 
@@ -44,6 +47,13 @@ bool ReadOlderFiles(const path& model_dir, const JsonView& config, TextModel* mo
     *model =
         ReadMergesTxt({vocabulary, (model_dir / "vocab.json").string()}, ReadFile(model_dir / "merges.txt"), config);
     return true;
+  }
+  if (std::filesystem::exists(model_dir / "vocab.json")) {
+    const Json vocabulary = ReadJson(model_dir / "vocab.json");
+    if (vocabulary.is_array() && !vocabulary.empty() && vocabulary[0].contains("piece")) {
+      *model = ReadListedPieces({vocabulary, (model_dir / "vocab.json").string()});
+      return true;
+    }
   }
   path found;
   for (const char* name :
@@ -80,7 +90,27 @@ bool ReadDirectory(const path& model_dir, TextModel* model) {
   return true;
 }
 
+// Of several templates the one that is called "default".
+std::string ConfiguredTemplate(const JsonView& config) {
+  const JsonView value = config["chat_template"];
+  if (!value.json().is_array()) return value.Bytes("");
+  for (size_t i = 0; i < value.List().size(); ++i) {
+    if (value.At(i)["name"].Bytes("") == "default") return value.At(i)["template"].Bytes("");
+  }
+  return "";
+}
+
 }  // namespace
+
+std::optional<std::string> ChatTemplateIn(const path& model_dir) {
+  if (std::filesystem::exists(model_dir / "chat_template.jinja")) {
+    return RecognizeChatTemplate(ReadFile(model_dir / "chat_template.jinja"));
+  }
+  const path file = model_dir / "tokenizer_config.json";
+  if (!std::filesystem::exists(file)) return std::nullopt;
+  const Json json = ReadJson(file);
+  return RecognizeChatTemplate(ConfiguredTemplate({json, file.string()}));
+}
 
 std::vector<uint8_t> BuildTextSection(const path& model_dir, const Json& description, uint32_t max_length) {
   TextModel model;

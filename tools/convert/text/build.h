@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "tools/base/json.h"
@@ -16,6 +18,10 @@ namespace fovea::tools {
 // say is stored. Throws Failure with the name of whatever is not supported.
 std::vector<uint8_t> BuildTextSection(const std::filesystem::path& model_dir, const Json& description = {},
                                       uint32_t max_length = 0);
+
+// The chat template of a directory (chat_template.jinja, else tokenizer_config.json), by the name that
+// tools/common/chat.h has for it; nothing if it has none, or one that is not known.
+std::optional<std::string> ChatTemplateIn(const std::filesystem::path& model_dir);
 
 }  // namespace fovea::tools
 

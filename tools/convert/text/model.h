@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "runtime/text/format.h"
+#include "tools/convert/text/pattern.h"
 
 namespace fovea::tools {
 
@@ -16,8 +18,12 @@ namespace fovea::tools {
 struct TextStep {
   text::StepKind kind;
   uint32_t flags = 0;
-  std::string first = {}, second = {};            // kReplace: pattern, content; kPrepend, kMetaspace: first
-  std::function<std::string(uint32_t)> map = {};  // kMap: code point to UTF-8, may be empty
+  // kReplace, kDecodeReplace: pattern, content; kPrepend, kMetaspace, other steps of decoders: first; kReplaceMatches:
+  // second.
+  std::string first = {}, second = {};
+  std::function<std::string(uint32_t)> map = {};    // kMap: code point to UTF-8, may be empty
+  std::shared_ptr<const PatternNode> pattern = {};  // kCut, kReplaceMatches
+  uint32_t count = 0;                               // kDecodeStrip: how often
 };
 
 struct TextToken {
@@ -32,6 +38,12 @@ struct AddedToken {
   uint32_t id = 0;
   uint32_t flags = 0;       // text::kAdded*
   bool normalized = false;  // searched after normalization
+  bool spelled = false;     // .. where it looks like this
+};
+
+// `left` and `right` make `merged`; those of lower rank come first.
+struct TextMerge {
+  uint32_t left, right, rank, merged;
 };
 
 struct TextModel {
@@ -46,12 +58,15 @@ struct TextModel {
   uint32_t max_word_chars = 100;
   uint32_t max_length = 0;
   std::vector<TextStep> normalizer, pre_tokenizer;
-  std::string charsmap;             // as SentencePiece publishes it: size of the trie, trie, strings
-  std::vector<text::Merge> merges;  // kBpe, by rank
+  std::string charsmap;            // as SentencePiece publishes it: size of the trie, trie, strings
+  std::vector<TextMerge> merges;   // kBpe; left kNoId: whatever spells `merged`
+  std::vector<uint32_t> byte_ids;  // of the tokens that stand for bytes, if there are any: 256, kNoId for none
+  std::string suffix;              // kBpe: what the last character of a word has in the vocabulary
   std::vector<AddedToken> added;
   std::vector<text::TemplateItem> single, pair;
   text::DecoderKind decoder = text::DecoderKind::kNone;
   uint32_t decoder_flags = 0;
+  std::vector<TextStep> decoder_steps;  // DecoderKind::kSteps
 
   // Makes room for `id` and returns it.
   TextToken& At(uint32_t id) {
@@ -63,6 +78,13 @@ struct TextModel {
   // The templates of BERT and RoBERTa: open A close [close] B close.
   void Wrap(uint32_t open, uint32_t close, bool close_twice, uint32_t second_type);
 };
+
+// "<0x0A>".
+std::string BytePiece(int byte);
+// The byte that a piece such as "<0x0A>" stands for; -1 if it is none.
+int ByteOf(const std::string& piece);
+// The ids of such pieces as TextModel::byte_ids, of which there are none if none has the usual capital digits.
+std::vector<uint32_t> ByteIds(const TextModel& model);
 
 // The bytes of the section. Computes the tables of Unicode that the steps need, and the expansion.
 std::vector<uint8_t> WriteTextSection(const TextModel& model);

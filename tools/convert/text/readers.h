@@ -22,6 +22,9 @@ TextModel ReadMergesTxt(const JsonView& vocabulary, const std::string& lines, co
 // A SentencePiece model file, with SentencePiece's own ids and rules.
 TextModel ReadSentencePiece(const std::string& bytes);
 
+// Objects with piece, score and type in a JSON array.
+TextModel ReadListedPieces(const JsonView& file);
+
 // Pairs [piece, score] in a JSON array, as a model description explains them (README.md).
 TextModel ReadScoredPieces(const JsonView& pieces, const JsonView& description);
 

@@ -4,9 +4,11 @@
 #include <cstring>
 #include <optional>
 
+#include "runtime/text/models.h"
 #include "runtime/text/normalizer.h"
 #include "runtime/text/tokenizer.h"
 #include "tools/base/fail.h"
+#include "tools/convert/text/merge_lists.h"
 #include "tools/convert/text/model.h"
 #include "tools/convert/text/trie_builder.h"
 #include "tools/convert/text/unicode.h"
@@ -35,21 +37,26 @@ class SectionWriter {
 
   std::vector<uint8_t> Run() {
     if (model_.tokens.empty()) Fail("the tokenizer has no tokens");
-    for (const std::vector<TextStep>* steps : {&model_.normalizer, &model_.pre_tokenizer}) {
+    for (const std::vector<TextStep>* steps : {&model_.normalizer, &model_.pre_tokenizer, &model_.decoder_steps}) {
       if (steps->size() > text::kMaxSteps) Fail("{} steps of text are more than {}", steps->size(), text::kMaxSteps);
     }
     WriteHeader();
     WriteCharsmap();
+    WritePatterns();
     for (const TextStep& step : model_.normalizer) WriteStep(step, text::kNormalizer);
     for (const TextStep& step : model_.pre_tokenizer) WriteStep(step, text::kPreTokenizer);
+    for (const TextStep& step : model_.decoder_steps) WriteStep(step, text::kDecoderSteps);
     WriteClasses();
     WriteTokens();
     if (model_.kind == text::ModelKind::kBpe) WriteMerges();
+    for (uint32_t id : model_.byte_ids) Append(id, &tables_[text::kByteIds]);
+    tables_[text::kSuffix].assign(model_.suffix.begin(), model_.suffix.end());
     for (const text::TemplateItem& item : model_.single) Append(item, &tables_[text::kTemplateSingle]);
     for (const text::TemplateItem& item : model_.pair) Append(item, &tables_[text::kTemplatePair]);
     // The normalizer is complete now: run it to learn how texts grow and what added tokens look like afterwards.
     header_.expansion = text::kMaxExpansion;
     header_.expansion = MeasureExpansion();
+    if (model_.kind == text::ModelKind::kBpe) MarkWhole();
     WriteAdded();
     return Assemble();
   }
@@ -88,13 +95,36 @@ class SectionWriter {
       step.b = static_cast<uint32_t>(tables_[text::kRanges].size() / sizeof(text::MapRange)) - step.a;
     } else if (from.kind == StepKind::kCharsmapGraphemes || from.kind == StepKind::kCharsmapSentencePiece) {
       for (const auto& [key, value] : charsmap_keys_) step.a = std::max(step.a, static_cast<uint32_t>(key.size()));
+    } else if (from.pattern != nullptr) {
+      const PatternTables::Place& place = patterns_.places[next_pattern_++];
+      step.a = place.first;
+      step.b = place.states;
+      step.c = patterns_.class_count;
+      if (from.kind == StepKind::kReplaceMatches) {
+        step.d = Pool(from.second);
+        step.flags = static_cast<uint32_t>(from.second.size());
+      }
     } else {
       step.a = Pool(from.first);
       step.b = static_cast<uint32_t>(from.first.size());
-      step.c = Pool(from.second);
+      step.c = from.kind == StepKind::kDecodeStrip ? from.count : Pool(from.second);
       step.d = static_cast<uint32_t>(from.second.size());
     }
     Append(step, &tables_[table]);
+  }
+
+  // Of all steps together, in the order in which they are written.
+  void WritePatterns() {
+    std::vector<const PatternNode*> patterns;
+    for (const std::vector<TextStep>* steps : {&model_.normalizer, &model_.pre_tokenizer}) {
+      for (const TextStep& step : *steps) {
+        if (step.pattern != nullptr) patterns.push_back(step.pattern.get());
+      }
+    }
+    if (patterns.empty()) return;
+    patterns_ = CompilePatterns(patterns);
+    for (uint32_t entry : patterns_.classes) Append(entry, &tables_[text::kCutClasses]);
+    for (uint16_t to : patterns_.transitions) Append(to, &tables_[text::kCutTransitions]);
   }
 
   // The map as runs: removals, constant differences, every other one, and single strings.
@@ -176,15 +206,12 @@ class SectionWriter {
     const bool word = std::any_of(model_.added.begin(), model_.added.end(),
                                   [](const AddedToken& a) { return (a.flags & text::kAddedSingleWord) != 0; });
     const bool graphemes = Has(model_.normalizer, StepKind::kCharsmapGraphemes);
-    const bool letters = Has(model_.pre_tokenizer, StepKind::kByteLevel);
     WritePacked(text::kClasses, [&](uint32_t code) {
       uint32_t bits = 0;
       if (IsWhitespace(code)) bits |= text::kClassWhitespace;
       if (punctuation && IsBertPunctuation(code)) bits |= text::kClassPunctuation;
       if (word && IsWordCharacter(code)) bits |= text::kClassWord;
       if (cjk && IsCjkIdeograph(code)) bits |= text::kClassCjk;
-      if (letters && IsLetter(code)) bits |= text::kClassLetter;
-      if (letters && IsNumber(code)) bits |= text::kClassNumber;
       if (graphemes) bits |= GraphemeBreak(code) << text::kClassGraphemeShift;
       return bits;
     });
@@ -206,7 +233,6 @@ class SectionWriter {
   }
 
   void WriteTokens() {
-    std::map<std::string, uint32_t> keys;
     const bool wide = std::any_of(model_.tokens.begin(), model_.tokens.end(), [](const TextToken& t) {
       return static_cast<double>(static_cast<float>(t.score)) != t.score;
     });
@@ -219,9 +245,10 @@ class SectionWriter {
       Append(static_cast<uint32_t>(bytes.size()), &tables_[text::kPieceOffsets]);
       const int mask = id == model_.mask_id ? text::kTokenMask : 0;
       Append(static_cast<uint8_t>(token.flags | mask), &tables_[text::kTokenFlags]);
-      if (token.matches && !token.piece.empty() && token.piece.find('\0') == std::string::npos) {
-        keys.emplace(token.piece, static_cast<uint32_t>(id));
-        longest = std::max(longest, static_cast<uint32_t>(token.piece.size()));
+      const std::string key = KeyOf(token);
+      if (!key.empty()) {
+        keys_.emplace(key, static_cast<uint32_t>(id));
+        longest = std::max(longest, static_cast<uint32_t>(key.size()));
       }
       if (model_.kind != text::ModelKind::kUnigram) continue;
       if (wide) {
@@ -233,39 +260,27 @@ class SectionWriter {
     if (wide && model_.kind == text::ModelKind::kUnigram) header_.model_flags |= text::kScores64;
     if (longest > text::kMaxPieceBytes) Fail("a piece has {} bytes, the limit is {}", longest, text::kMaxPieceBytes);
     header_.max_piece_bytes = longest;
-    for (uint32_t unit : BuildTrie(keys)) Append(unit, &tables_[text::kVocabularyTrie]);
+    for (uint32_t unit : BuildTrie(keys_)) Append(unit, &tables_[text::kVocabularyTrie]);
+  }
+
+  // How the vocabulary's trie spells a piece; nothing if texts cannot have it.
+  std::string KeyOf(const TextToken& token) const {
+    if (!token.matches) return "";
+    std::string key = token.piece;
+    if (model_.kind != text::ModelKind::kBpe) return key.find('\0') == std::string::npos ? key : "";
+    if (key.find('\xff') != std::string::npos) return "";
+    std::replace(key.begin(), key.end(), '\0', '\xff');  // as byte_pair.cc looks it up
+    return key;
   }
 
   void WriteMerges() {
-    std::vector<uint32_t> bytes(256, text::kNoId);
-    for (size_t id = 0; id < model_.tokens.size(); ++id) {
-      const TextToken& token = model_.tokens[id];
-      if (token.matches && token.piece.size() == 1)
-        bytes[static_cast<uint8_t>(token.piece[0])] = static_cast<uint32_t>(id);
+    uint32_t count = 0;
+    for (const std::vector<text::Merge>& ways : MergeLists(model_, keys_)) {
+      Append(count, &tables_[text::kMergeOffsets]);
+      for (const text::Merge& merge : ways) Append(merge, &tables_[text::kMerges]);
+      count += static_cast<uint32_t>(ways.size());
     }
-    for (uint32_t id : bytes) Append(id, &tables_[text::kByteIds]);
-    // The smallest power of two in which no search is long.
-    uint32_t size = 16;
-    if (model_.merges.size() > 1u << 28) Fail("{} merges are too many", model_.merges.size());
-    while (size < 2 * model_.merges.size()) size *= 2;
-    std::vector<text::Merge> table;
-    const uint64_t most = 64 * uint64_t{size};
-    while (!Hash(size, &table)) {
-      size *= 2;
-      if (size > most || size > 1u << 30) Fail("the merges fall together: no table of theirs has short searches");
-    }
-    for (const text::Merge& merge : table) Append(merge, &tables_[text::kMerges]);
-  }
-
-  bool Hash(uint32_t size, std::vector<text::Merge>* table) const {
-    table->assign(size, {text::kNoId, 0, 0, 0});
-    for (const text::Merge& merge : model_.merges) {
-      uint32_t slot = text::MergeHash(merge.left, merge.right), probes = 0;
-      while ((*table)[slot % size].left != text::kNoId && ++probes < text::kMaxProbes) ++slot;
-      if (probes == text::kMaxProbes) return false;
-      (*table)[slot % size] = merge;
-    }
-    return true;
+    Append(count, &tables_[text::kMergeOffsets]);
   }
 
   // What the normalizer makes of a string; the largest size on the way in `*peak`.
@@ -301,12 +316,19 @@ class SectionWriter {
     Open();
     const bool marks = Has(model_.pre_tokenizer, StepKind::kMetaspace);
     double most = 1;
+    // What comes in front of a text once is no growth.
+    size_t prefix = 0;
+    if (Has(model_.normalizer, StepKind::kPrepend)) {
+      uint32_t peak = 0;
+      prefix = std::min<size_t>(std::max<size_t>(Normalize("x", &peak).size(), 1) - 1, text::kMaxPrefix);
+    }
     const auto measure = [&](const std::string& string) {
       uint32_t peak = 0;
       const std::string out = Normalize(string, &peak);
       double size = static_cast<double>(out.size());
       if (marks) size += 2.0 * static_cast<double>(std::count(out.begin(), out.end(), ' '));
-      most = std::max(most, std::max(size, static_cast<double>(peak)) / static_cast<double>(string.size()));
+      size = std::max(size, static_cast<double>(peak)) - static_cast<double>(prefix);
+      most = std::max(most, size / static_cast<double>(string.size()));
     };
     for (uint32_t code = 0; code < kCodePoints; ++code) {
       if (code < 0xd800 || code >= 0xe000) measure(Utf8(code));
@@ -314,10 +336,31 @@ class SectionWriter {
     for (const auto& [key, value] : charsmap_keys_) measure(key);
     for (const TextStep& step : model_.normalizer) {
       if (step.kind == StepKind::kReplace) measure(step.first);
+      if (step.kind == StepKind::kReplaceMatches) most = std::max(most, static_cast<double>(step.second.size()));
     }
     if (marks) most = std::max(most, 3.0);
     if (most > text::kMaxExpansion) Fail("the normalizer makes texts {} times as long", most);
     return static_cast<uint32_t>(std::ceil(most));
+  }
+
+  // Pieces whose text, as a word, needs no merging to become the piece.
+  void MarkWhole() {
+    std::vector<uint32_t> pairs;
+    for (uint32_t id = 0; id < model_.tokens.size(); ++id) {
+      const text::Bytes piece = tokenizer_.Piece(id);
+      if (piece.size == 0) continue;
+      text::Scratch scratch;
+      pairs.resize(std::max<size_t>(pairs.size(), text::kPairEntries * size_t{piece.size}));
+      scratch.pairs = pairs.data();
+      const text::View word{piece.data, nullptr, 0, piece.size};
+      int32_t found = -1;
+      text::TokenArrays arrays;
+      arrays.ids = &found;
+      arrays.capacity = 1;
+      text::Sink sink(word, 0, UINT64_MAX, 0, 0, &arrays);
+      text::BytePair(tokenizer_, word, scratch, &sink);
+      if (arrays.count == 1 && found == static_cast<int32_t>(id)) tables_[text::kTokenFlags][id] |= text::kTokenWhole;
+    }
   }
 
   void WriteAdded() {
@@ -327,7 +370,7 @@ class SectionWriter {
       const AddedToken& added = model_.added[i];
       Append(text::Added{added.id, added.flags}, &tables_[text::kAdded]);
       std::string content = added.content;
-      if (added.normalized) {
+      if (added.normalized && !added.spelled) {
         uint32_t peak = 0;
         content = Normalize(content, &peak);
       }
@@ -355,6 +398,9 @@ class SectionWriter {
   text::Header header_ = {};
   Content tables_[text::kTableCount];
   std::map<std::string, uint32_t> charsmap_keys_;
+  std::map<std::string, uint32_t> keys_;  // of the vocabulary's trie
+  PatternTables patterns_;
+  size_t next_pattern_ = 0;
   std::vector<uint8_t> section_;  // what tokenizer_ reads
   Tokenizer tokenizer_;
   std::vector<uint8_t> bytes_[2];  // the normalizer's buffers

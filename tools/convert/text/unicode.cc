@@ -108,6 +108,19 @@ bool IsWordCharacter(uint32_t code) {
          c == UTF8PROC_CATEGORY_PC || code == 0x200c || code == 0x200d || circled;
 }
 
+const char* CategoryName(uint32_t code) { return utf8proc_category_string(static_cast<utf8proc_int32_t>(code)); }
+
+std::string FoldCase(uint32_t code) {
+  if (code >= 0xd800 && code < 0xe000) return Utf8(code);
+  utf8proc_int32_t out[16];
+  int last = 0;
+  const utf8proc_ssize_t count =
+      utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), out, 16, UTF8PROC_CASEFOLD, &last);
+  std::string result;
+  for (utf8proc_ssize_t i = 0; i < count; ++i) result += Utf8(static_cast<uint32_t>(out[i]));
+  return result;
+}
+
 uint32_t GraphemeBreak(uint32_t code) {
   using text::Grapheme;
   Grapheme g = Grapheme::kOther;
@@ -181,9 +194,13 @@ std::map<std::pair<uint32_t, uint32_t>, uint32_t> Compositions() {
     if (code >= 0xac00 && code <= 0xd7a3) continue;
     const std::string full = Decompose(code, false);
     if (full == Utf8(code)) continue;
+    utf8proc_uint8_t* const itself = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t*>(full.c_str()));
+    const bool composes = Utf8(code) == reinterpret_cast<const char*>(itself);
+    free(itself);
+    if (!composes) continue;  // another one has the same parts, as the letter for the sign of Angstrom
     // What composes back is (composition of all but the last, last).
     const std::vector<uint32_t> parts = CodePoints(full);
-    if (parts.size() < 2 || utf8proc_get_property(static_cast<utf8proc_int32_t>(code))->comp_exclusion) continue;
+    if (parts.size() < 2) continue;
     std::string head;
     for (size_t i = 0; i + 1 < parts.size(); ++i) head += Utf8(parts[i]);
     utf8proc_uint8_t* composed = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t*>(head.c_str()));

@@ -20,11 +20,14 @@ bool IsUtf8(const std::string& bytes);
 // The version of the tables, such as "15.0.0".
 std::string UnicodeVersion();
 
-bool IsWhitespace(uint32_t code);       // White_Space
-bool IsWordCharacter(uint32_t code);    // \w of regular expressions
-bool IsLetter(uint32_t code);           // L*
-bool IsNumber(uint32_t code);           // N*
-bool IsMark(uint32_t code);             // M*
+bool IsWhitespace(uint32_t code);         // White_Space
+bool IsWordCharacter(uint32_t code);      // \w of regular expressions
+bool IsLetter(uint32_t code);             // L*
+bool IsNumber(uint32_t code);             // N*
+bool IsMark(uint32_t code);               // M*
+const char* CategoryName(uint32_t code);  // such as "Lu"
+// What characters that differ in their case have in common.
+std::string FoldCase(uint32_t code);
 uint32_t GraphemeBreak(uint32_t code);  // text::Grapheme
 uint32_t CombiningClass(uint32_t code);
 std::string LowerCase(uint32_t code);

@@ -1,0 +1,322 @@
+// Regular expressions as text to trees of patterns.
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "tools/base/fail.h"
+#include "tools/convert/text/pattern.h"
+#include "tools/convert/text/unicode.h"
+
+namespace fovea::tools {
+namespace {
+
+constexpr uint32_t kMaxRepeat = 64;
+
+CodeSet Single(uint32_t code) {
+  CodeSet set(kCodePoints + 1);
+  set[code] = true;
+  return set;
+}
+CodeSet Inverted(CodeSet set) {
+  set.flip();
+  set[kCodePoints] = false;
+  return set;
+}
+void Include(const CodeSet& from, CodeSet* to) {
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i]) (*to)[i] = true;
+  }
+}
+
+Pattern Node(PatternNode::Kind kind) {
+  auto node = std::make_unique<PatternNode>();
+  node->kind = kind;
+  return node;
+}
+
+// Characters that are the same but for their case.
+CodeSet AllCases(const CodeSet& set) {
+  static const auto* const kByFold = [] {
+    auto* all = new std::multimap<std::string, uint32_t>;
+    for (uint32_t code = 0; code < kCodePoints; ++code) {
+      const std::string fold = FoldCase(code);
+      if (fold != Utf8(code)) all->emplace(fold, code);
+    }
+    return all;
+  }();
+  CodeSet result = set;
+  for (uint32_t code = 0; code < kCodePoints; ++code) {
+    if (!set[code]) continue;
+    const std::string fold = FoldCase(code);
+    const auto [begin, end] = kByFold->equal_range(fold);
+    for (auto other = begin; other != end; ++other) result[other->second] = true;
+    if (CodePoints(fold).size() == 1) result[CodePoints(fold)[0]] = true;
+  }
+  return result;
+}
+
+class PatternReader {
+ public:
+  explicit PatternReader(const std::string& regex) : regex_(regex), codes_(CodePoints(regex)) {}
+
+  Pattern Run() {
+    Pattern pattern = Either();
+    if (at_ != codes_.size()) Refuse();
+    return pattern;
+  }
+
+ private:
+  [[noreturn]] void Refuse() const { Fail("pattern \"{}\" is not supported at character {}", regex_, at_ + 1); }
+
+  bool More() const { return at_ < codes_.size(); }
+  bool Ahead(const char* text) const {
+    size_t i = at_;
+    for (; *text != 0; ++text, ++i) {
+      if (i >= codes_.size() || codes_[i] != static_cast<uint8_t>(*text)) return false;
+    }
+    return true;
+  }
+  bool Take(const char* text) {
+    if (!Ahead(text)) return false;
+    at_ += std::char_traits<char>::length(text);
+    return true;
+  }
+  uint32_t Code() {
+    if (!More()) Refuse();
+    return codes_[at_++];
+  }
+
+  Pattern Either() {
+    if (++depth_ > 32) Refuse();
+    Pattern either = Node(PatternNode::kEither);
+    do {
+      either->parts.push_back(Sequence());
+    } while (Take("|"));
+    --depth_;
+    return either->parts.size() == 1 ? std::move(either->parts[0]) : std::move(either);
+  }
+
+  Pattern Sequence() {
+    Pattern sequence = Node(PatternNode::kSequence);
+    while (More() && !Ahead("|") && !Ahead(")")) sequence->parts.push_back(Repeated());
+    return sequence;
+  }
+
+  Pattern Repeated() {
+    Pattern atom = Atom();
+    while (More()) {
+      uint32_t least = 0, most = PatternNode::kUnlimited;
+      if (Take("?")) {
+        most = 1;
+      } else if (Take("+")) {
+        least = 1;
+      } else if (Ahead("{")) {
+        ReadCounts(&least, &most);
+      } else if (!Take("*")) {
+        break;
+      }
+      if (atom->kind == PatternNode::kNext || Ahead("?") || Ahead("+")) Refuse();  // lazy or possessive
+      Pattern repeat = Node(PatternNode::kRepeat);
+      repeat->least = least;
+      repeat->most = most;
+      repeat->parts.push_back(std::move(atom));
+      atom = std::move(repeat);
+    }
+    return atom;
+  }
+
+  void ReadCounts(uint32_t* least, uint32_t* most) {
+    Take("{");
+    *least = Ahead(",") ? 0 : Count();
+    *most = *least;
+    if (Take(",")) *most = Ahead("}") ? PatternNode::kUnlimited : Count();
+    if (!Take("}") || *least > *most || *most == 0) Refuse();
+  }
+  uint32_t Count() {
+    uint32_t count = 0;
+    const size_t begin = at_;
+    while (More() && codes_[at_] >= '0' && codes_[at_] <= '9' && count <= kMaxRepeat) {
+      count = 10 * count + (codes_[at_++] - '0');
+    }
+    if (at_ == begin || count > kMaxRepeat) Refuse();
+    return count;
+  }
+
+  Pattern Atom() {
+    if (Take("(?:")) return Group(fold_);
+    if (Take("(?i:")) return Group(true);
+    if (Take("(?!")) return Lookahead(true);
+    if (Take("(?=")) return Lookahead(false);
+    if (Ahead("(?")) Refuse();
+    if (Take("(")) return Group(fold_);
+    if (Take("$")) {  // in front of a line's end
+      Pattern next = Node(PatternNode::kNext);
+      next->set = Single('\n');
+      next->set[kCodePoints] = true;
+      return next;
+    }
+    return SetPattern(Character());
+  }
+
+  Pattern Group(bool fold) {
+    const bool outside = std::exchange(fold_, fold);
+    Pattern group = Either();
+    fold_ = outside;
+    if (!Take(")")) Refuse();
+    return group;
+  }
+
+  Pattern Lookahead(bool inverted) {
+    Pattern next = Node(PatternNode::kNext);
+    next->set = Character();
+    if (!Take(")")) Refuse();
+    if (inverted) next->set.flip();  // the end of the text is none of any characters
+    return next;
+  }
+
+  // One character or class.
+  CodeSet Character() {
+    if (Ahead("^") || Ahead("*") || Ahead("+") || Ahead("?") || Ahead("{")) Refuse();
+    if (Take(".")) return Inverted(Single('\n'));
+    CodeSet set = Take("[") ? Class() : Take("\\") ? Escape() : Single(Code());
+    return fold_ ? AllCases(set) : set;
+  }
+
+  // After "[".
+  CodeSet Class() {
+    if (++depth_ > 32) Refuse();
+    const bool inverted = Take("^");
+    CodeSet set(kCodePoints + 1);
+    for (bool first = true; first || !Ahead("]"); first = false) {
+      if (!More() || Ahead("&&") || Ahead("[:")) Refuse();
+      if (Take("[")) {
+        Include(Class(), &set);
+        continue;
+      }
+      CodeSet part = Take("\\") ? Escape() : Single(Code());
+      const bool range = Ahead("-") && at_ + 1 < codes_.size() && codes_[at_ + 1] != ']';
+      if (!range) {
+        Include(part, &set);
+        continue;
+      }
+      Take("-");
+      const CodeSet end = Take("\\") ? Escape() : Single(Code());
+      if (std::count(part.begin(), part.end(), true) != 1 || std::count(end.begin(), end.end(), true) != 1) Refuse();
+      const auto from = std::find(part.begin(), part.end(), true) - part.begin();
+      const auto to = std::find(end.begin(), end.end(), true) - end.begin();
+      if (from > to) Refuse();
+      std::fill(set.begin() + from, set.begin() + to + 1, true);
+    }
+    Take("]");
+    --depth_;
+    return inverted ? Inverted(std::move(set)) : set;
+  }
+
+  // After "\".
+  CodeSet Escape() {
+    const uint32_t code = Code();
+    switch (code) {
+      case 's':
+        return SetOf(IsWhitespace);
+      case 'S':
+        return Inverted(SetOf(IsWhitespace));
+      case 'd':
+        return Category("Nd");
+      case 'D':
+        return Inverted(Category("Nd"));
+      case 'w':
+        return SetOf(IsWordCharacter);
+      case 'W':
+        return Inverted(SetOf(IsWordCharacter));
+      case 'n':
+        return Single('\n');
+      case 'r':
+        return Single('\r');
+      case 't':
+        return Single('\t');
+      case 'f':
+        return Single('\f');
+      case 'v':
+        return Single('\v');
+      case 'p':
+      case 'P': {
+        CodeSet set = Property();
+        return code == 'P' ? Inverted(std::move(set)) : set;
+      }
+      case 'x':
+      case 'u':
+        return Single(Hexadecimal(code == 'u' ? 4 : 2));
+      default:
+        break;
+    }
+    const bool letter = (code | 0x20) >= 'a' && (code | 0x20) <= 'z';
+    if (letter || (code >= '0' && code <= '9')) Refuse();
+    return Single(code);
+  }
+
+  CodeSet Property() {
+    std::string name;
+    if (!Take("{")) Refuse();
+    const bool inverted = Take("^");
+    while (!Ahead("}")) name += Utf8(Code());
+    Take("}");
+    CodeSet set = Category(name);
+    return inverted ? Inverted(std::move(set)) : set;
+  }
+
+  // A general category, or a group of them by its first letter.
+  CodeSet Category(const std::string& name) {
+    CodeSet set(kCodePoints + 1);
+    bool any = false;
+    for (uint32_t code = 0; code < kCodePoints; ++code) {
+      set[code] = std::strncmp(CategoryName(code), name.c_str(), name.size()) == 0;
+      any = any || set[code];
+    }
+    if (!any || name.empty()) Refuse();
+    return set;
+  }
+
+  uint32_t Hexadecimal(size_t digits) {
+    const bool braces = Take("{");
+    std::string text;
+    while (More() && text.size() < (braces ? 6 : digits) && codes_[at_] < 128 && std::isxdigit(codes_[at_]) != 0) {
+      text.push_back(static_cast<char>(codes_[at_++]));
+    }
+    if (text.empty() || (braces && !Take("}")) || (!braces && text.size() != digits)) Refuse();
+    const uint32_t code = static_cast<uint32_t>(std::stoul(text, nullptr, 16));
+    if (code >= kCodePoints) Refuse();
+    return code;
+  }
+
+  const std::string& regex_;
+  const std::vector<uint32_t> codes_;
+  size_t at_ = 0;
+  int depth_ = 0;
+  bool fold_ = false;
+};
+
+}  // namespace
+
+CodeSet SetOf(bool (*has)(uint32_t code)) {
+  CodeSet set(kCodePoints + 1);
+  for (uint32_t code = 0; code < kCodePoints; ++code) set[code] = has(code);
+  return set;
+}
+
+Pattern SetPattern(CodeSet set) {
+  Pattern node = Node(PatternNode::kSet);
+  node->set = std::move(set);
+  return node;
+}
+
+Pattern ReadPattern(const std::string& regex) { return PatternReader(regex).Run(); }
+
+Pattern LiteralPattern(const std::string& text) {
+  Pattern sequence = Node(PatternNode::kSequence);
+  for (uint32_t code : CodePoints(text)) sequence->parts.push_back(SetPattern(Single(code)));
+  return sequence;
+}
+
+}  // namespace fovea::tools
