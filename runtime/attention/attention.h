@@ -45,6 +45,8 @@ struct ScorePart {
   uint32_t max_distance = 0;           // of distance_bias and relative
   // Bias by distance, or null: bias[head][clamp(key - query, -max_distance, max_distance) + max_distance] is added.
   const float* distance_bias = nullptr;
+  // Of each head, or null: slope * (key - query) is added, at any distance.
+  const float* slopes = nullptr;
   RelativeScores relative = {};
   bool has_self_score = false;
   float self_score = 0.0f;  // of a query with the key at its own position, if has_self_score
@@ -53,6 +55,8 @@ struct ScorePart {
 // How scores become weights.
 struct WeightingPart {
   Activation kind = Activation::kNone;  // kNone: softmax; others: of each score, not normalised
+  // The score of each head that is of no key and takes its part of the softmax, or null.
+  const float* sinks = nullptr;
   bool gaussian = false;  // weights are multiplied by exp(-(key - center)^2 / (2 (left / 2)^2)), with left = right
 };
 

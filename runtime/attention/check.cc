@@ -113,6 +113,10 @@ class SpecCheck {
       return Fail("this activation does not weigh scores", 0, static_cast<uint32_t>(spec_.weighting.kind));
     }
     if (!isfinite(score.scale)) return Fail("scale must be finite", 0, 0);
+    if (spec_.weighting.sinks != nullptr &&
+        (spec_.weighting.kind != Activation::kNone || pattern_.top_k > 0 || pattern_.rounds > 0)) {
+      return Fail("sinks go with a softmax over all keys that are seen", 0, 0);
+    }
     if (score.cap < 0.0f) return Fail("cap must not be negative", 0, 0);
     if (score.products == Products::kI8) FOVEA_TRY(AtMost(spec_.d_k, kMostI8Depth, "vectors are too wide for int8"));
     FOVEA_TRY(AtMost(score.max_distance, kMostDistance, "max_distance is too large"));

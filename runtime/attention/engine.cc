@@ -12,7 +12,7 @@
 namespace fovea {
 namespace {
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
+constexpr float kHidden = -std::numeric_limits<float>::infinity(), kLog2E = 1.44269504f;
 
 // Exponent of 2 for a key at distance 1 from the centre: exp(-d^2 / (2 (D / 2)^2)) = 2^(fade d^2).
 float FadeOf(const AttentionSpec& spec) {
@@ -213,6 +213,7 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
     const size_t most = spec_.score.max_distance;
     row->bias = spec_.score.distance_bias + head * (2 * most + 1) + most;
   }
+  if (spec_.score.slopes != nullptr) row->slope = spec_.score.slopes[head];
   if (call_.pair_bias.data != nullptr) SetUpPairBias(piece, space_row, position - piece.start, head, row);
   taps_.SetUp(space_row, head, index, piece.keys, tile_.StoresScores() ? kHidden : 0.0f, row);
   if (spec_.pattern.top_k > 0) {
@@ -239,7 +240,7 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
     const uint64_t at = positions.apart + uint64_t{position - positions.apart} * positions.query_stride;
     row->coordinate = static_cast<int32_t>(std::min<uint64_t>(at, INT32_MAX));
   }
-  row->max = kHidden;
+  row->max = spec_.weighting.sinks == nullptr ? kHidden : kLog2E * spec_.weighting.sinks[head];
 }
 
 void AttentionEngine::SetUpPairBias(const Piece& piece, uint32_t space_row, size_t place, uint32_t head,
@@ -255,6 +256,8 @@ void AttentionEngine::SetUpPairBias(const Piece& piece, uint32_t space_row, size
 // The first `rows` rows of the tile are set up.
 void AttentionEngine::Begin(uint32_t rows) {
   ClearRows(&tile_, rows);
+  // A sink's weight, as it is the largest so far.
+  for (uint32_t i = 0; spec_.weighting.sinks != nullptr && i < rows; ++i) tile_.sums[size_t{i} * kAttentionLanes] = 1.0f;
   const bool in_place = rows <= attention_.in_place_rows && spec_.score.kind == Score::kDot &&
                         tile_.products == Products::kF32 && spec_.pattern.rounds == 0 && !tile_.careful;
   tile_.source = in_place ? &source_ : nullptr;

@@ -61,6 +61,7 @@ struct AttentionRow {
   int32_t offset;         // what is added to it before
   const float* additive;  // [d_k], Score::kAdditive
   const float* bias;      // by distance: bias[key - position], distance clamped to max_distance; or null
+  float slope;            // of a bias that is slope * (key - position), by any distance; 0: there is none
   const float* relative;  // [buckets] the query's part of the score by bucket of the distance; or null
   const void* pairs;      // by position of the key: f32 added to its score, or u8 (pairs_mask) of which 0 hides it
   float* weights;  // where scores, then weights go: by position, or in order of arrival with weight_keys; or null
@@ -73,7 +74,7 @@ struct AttentionRow {
   uint32_t begin, end;    // keys of the present block that the row sees; begin >= end: none
   uint32_t weight_count;  // with weight_keys
   float center;           // of the row's window, where weights fade with the distance from it
-  float max;              // running maximum of the row's scores (in units of log 2); starts as -infinity
+  float max;              // running maximum of the row's scores (in units of log 2); starts as -infinity, or a sink's
 };
 
 struct AttentionTile {

@@ -136,6 +136,31 @@ HWY_INLINE void AddDistanceBias(const AttentionTile& tile, const AttentionRow& r
   }
 }
 
+// Adds what grows with the distance from the row's query to keys [from, to), however far.
+HWY_INLINE void AddSlope(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from, size_t to) {
+  const D d;
+  const V slope = hn::Set(d, row.slope * ScoreUnit(tile));
+  const bool even = tile.index == nullptr && tile.coordinates == nullptr;
+  for (size_t i = from; i < to; i += kLanes) {
+    V distance;
+    if (even) {
+      const int64_t first = int64_t{tile.first} + int64_t(i) * tile.step - row.coordinate;
+      const V step = hn::Set(d, static_cast<float>(tile.step));
+      distance = hn::MulAdd(hn::Iota(d, 0), step, hn::Set(d, static_cast<float>(first)));
+    } else {
+      HWY_ALIGN float lanes[kLanes];
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        const bool exists = i + lane >= row.begin && i + lane < row.end;
+        const uint32_t position = exists ? tile.Position(static_cast<uint32_t>(i + lane)) : 0;
+        const int64_t at = exists && tile.coordinates != nullptr ? tile.coordinates[position] : int64_t{position};
+        lanes[lane] = static_cast<float>(at - row.coordinate);
+      }
+      distance = hn::Load(d, lanes);
+    }
+    hn::Store(hn::MulAdd(slope, distance, hn::Load(d, scores + i)), d, scores + i);
+  }
+}
+
 // Adds the relative parts of the scores of kLanes keys that follow each other, from place i on; their distances need no
 // clamping. The same roundings as one by one.
 HWY_INLINE void AddRelative(const AttentionTile& tile, const AttentionRow& row, size_t i, int64_t distance,
@@ -229,6 +254,7 @@ HWY_INLINE void FinishScores(const AttentionTile& tile, const AttentionRow& row,
   }
   if (tile.score != Score::kDot || tile.cap > 0.0f) FinishProduct(tile, scores, from, to);
   if (row.bias != nullptr && !tile.apart && !row.apart) AddDistanceBias(tile, row, scores, from, to);
+  if (row.slope != 0.0f && !tile.apart && !row.apart) AddSlope(tile, row, scores, from, to);
   const bool by_key = tile.block_bias != 0.0f || tile.key_bias != nullptr || tile.key_relative != nullptr ||
                       tile.has_self_score || tile.causal;
   if (row.pairs != nullptr && !tile.pairs_mask) AddPairBias(tile, row, scores);

@@ -20,6 +20,8 @@ enum : uint32_t {
   kRelativeKeys,
   kRelativeQueries,
   kBuckets,
+  kSlopes,
+  kSinks,
   kTensors,  // how many
 };
 constexpr uint32_t kAttentionInputs = 8;  // with all that attributes ask for
@@ -105,6 +107,8 @@ Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& re
     return reporter.Fail(FOVEA_E_SHAPE, "layout has the wrong shape", heads, op.Tensor(kLayout).rows);
   }
   FOVEA_TRY(CheckFloats(op, kAdditive, heads, d_k, reporter));
+  FOVEA_TRY(CheckFloats(op, kSlopes, 1, heads, reporter));
+  FOVEA_TRY(CheckFloats(op, kSinks, 1, heads, reporter));
   uint32_t width = 0;
   if (op.HasTensor(kDistanceBias)) {
     width = op.Tensor(kDistanceBias).width;
@@ -242,6 +246,7 @@ void LowerScore(const OpView& op, const AttentionSpec& spec, ScorePart* score) {
   const float usual = score->kind == Score::kDot ? 1.0f / sqrtf(static_cast<float>(spec.d_k)) : 1.0f;
   score->scale = op.F32(Attribute::kScale, usual);
   score->additive = op.Floats(kAdditive);
+  score->slopes = op.Floats(kSlopes);
   score->has_self_score = op.Has(Attribute::kSelfScore);
   score->distance_bias = op.Floats(kDistanceBias);
   score->max_distance = op.HasTensor(kDistanceBias) ? op.Tensor(kDistanceBias).width / 2 : 0;
@@ -280,6 +285,7 @@ Status CheckCached(const OpView& op, const AttentionSpec& spec, Reporter& report
 void LowerSpec(const OpView& op, AttentionSpec* spec) {
   LowerPattern(op, spec->heads, &spec->pattern);
   LowerScore(op, *spec, &spec->score);
+  spec->weighting.sinks = op.Floats(kSinks);
   if (!op.HasTensor(kCoordinates)) return;
   spec->positions.coordinates = Integers(op, kCoordinates);
   spec->positions.coordinate_sets = op.Tensor(kCoordinates).rows;

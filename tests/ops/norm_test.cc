@@ -88,7 +88,7 @@ TEST(Norm, WeightsOfEachHead) {
       }
       const uint32_t joined = b.Op(OpCode::kConcat, parts, {}, s.tokens, width * heads);
       const std::vector<float> xs = b.RandomFloats(size_t{26} * width * heads);
-      const OpInputs inputs = {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}};
+      const Feed inputs = {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}};
       EXPECT_EQ(RunTiled(b, inputs, all), RunTiled(b, inputs, joined)) << width;
     }
   }

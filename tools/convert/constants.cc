@@ -108,6 +108,26 @@ Constant Slice(Constant of, Range rows, Range columns) {
           of.indices};
 }
 
+Constant Pick(Constant of, std::vector<uint32_t> rows) {
+  const bool columns = of.rows == 1;
+  const uint32_t size = columns ? of.width : of.rows, width = columns ? 1 : of.width;
+  for (const uint32_t row : rows) {
+    if (row >= size) Fail("row {} of {} cannot be taken", row, size);
+  }
+  const auto count = static_cast<uint32_t>(rows.size());
+  return {columns ? 1 : count, columns ? count : width,
+          [of, rows, width] {
+            const std::vector<float> all = of.load();
+            std::vector<float> picked;
+            for (const uint32_t row : rows) {
+              const auto from = all.begin() + static_cast<ptrdiff_t>(uint64_t{row} * width);
+              picked.insert(picked.end(), from, from + width);
+            }
+            return picked;
+          },
+          of.indices};
+}
+
 Constant Transpose(Constant of) {
   return {of.width, of.rows,
           [of] {
@@ -330,19 +350,19 @@ Constant Resample(Constant of, Grid from, Grid to) {
           }};
 }
 
-Constant RelativeBuckets(Constant weights, uint32_t max_distance) {
-  const uint32_t half = weights.rows / 2;
-  if (half < 2 || weights.rows % 2 != 0 || max_distance <= half / 2) {
+Constant RelativeBuckets(Constant weights, uint32_t max_distance, bool causal) {
+  const uint32_t half = causal ? weights.rows : weights.rows / 2;
+  if (half < 2 || (!causal && weights.rows % 2 != 0) || max_distance <= half / 2) {
     Fail("{} buckets up to distance {} cannot be made", weights.rows, max_distance);
   }
   const uint32_t columns = 2 * max_distance + 1;
-  return {weights.width, columns, [weights, max_distance, half, columns] {
+  return {weights.width, columns, [weights, max_distance, half, columns, causal] {
             const std::vector<float> from = weights.load();
             std::vector<float> table(uint64_t{weights.width} * columns);
             for (uint32_t column = 0; column < columns; ++column) {
               const bool before = column <= max_distance;
               const uint32_t distance = before ? max_distance - column : column - max_distance;
-              const uint32_t bucket = Bucket(distance, half, max_distance) + (before ? 0 : half);
+              const uint32_t bucket = Bucket(distance, half, max_distance) + (before || causal ? 0 : half);
               for (uint32_t head = 0; head < weights.width; ++head) {
                 table[uint64_t{head} * columns + column] = from[uint64_t{bucket} * weights.width + head];
               }

@@ -35,6 +35,8 @@ struct Range {
   uint32_t end = 0;
 };
 Constant Slice(Constant of, Range rows, Range columns = {});
+// Rows, of a single row its columns, with these numbers.
+Constant Pick(Constant of, std::vector<uint32_t> rows);
 Constant Transpose(Constant of);
 Constant Scale(Constant of, float factor);
 Constant Reshape(Constant of, uint32_t rows, uint32_t width);
@@ -58,8 +60,8 @@ Constant Indices(uint32_t rows, uint32_t width, const std::vector<int32_t>& valu
 
 // A table [heads, 2 * reach + 1] over key - query distances, from bucketed weights [buckets, heads]: half of the
 // buckets for keys after the query, half before it; in each half the first half are single distances, the others grow
-// logarithmically up to max_distance, where they end.
-Constant RelativeBuckets(Constant weights, uint32_t max_distance);
+// logarithmically up to max_distance, where they end. `causal`: all buckets are for keys before the query.
+Constant RelativeBuckets(Constant weights, uint32_t max_distance, bool causal = false);
 
 // The same table from weights [n, heads], n odd, by query - key distance from n / 2 down to -n / 2; longer distances
 // hide the key.

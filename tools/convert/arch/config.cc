@@ -157,7 +157,8 @@ std::vector<std::string> Config::Unknown() const {
     const Json& value = item.value();
     const bool harmless =
         std::any_of(std::begin(kHarmless), std::end(kHarmless), [&](const char* k) { return key == k; }) ||
-        key.find("dropout") != std::string::npos || EndsWith(key, "_token_id") || value.is_null();
+        key.find("dropout") != std::string::npos || EndsWith(key, "_pdrop") || EndsWith(key, "_token_id") ||
+        value.is_null();
     if (!harmless && read_.count(key) == 0) unknown.push_back(key);
   }
   return unknown;

@@ -31,17 +31,19 @@ std::string Tokens(const Config& config, const char* key) {
 }  // namespace
 
 void DescribeGeneration(const Checkpoint& checkpoint, Description& description) {
-  description.SetMetadata("task", "causal-lm");
+  const bool translates = checkpoint.task == Task::kSequenceToSequence;
+  description.SetMetadata("task", translates ? "seq2seq-lm" : "causal-lm");
+  description.SetMetadata("generate.token", translates ? "decoder_input_ids" : "input_ids");
+  description.SetMetadata("generate.scores", "next_logits");
   const std::string path = (fs::path(checkpoint.directory) / "generation_config.json").string();
   const auto set = [&](const char* entry, const char* key) {
     std::string tokens = fs::exists(path) ? Tokens(Config(path), key) : "";
     if (tokens.empty()) tokens = Tokens(checkpoint.config, key);
     if (!tokens.empty()) description.SetMetadata(entry, tokens);
+    return !tokens.empty();
   };
   set("generate.stop_ids", "eos_token_id");
-  set("generate.start", "bos_token_id");
-  description.SetMetadata("generate.token", "input_ids");
-  description.SetMetadata("generate.scores", "next_logits");
+  if (!translates || !set("generate.start", "decoder_start_token_id")) set("generate.start", "bos_token_id");
 }
 
 void FinishScoring(const std::string& last, const Heads& heads, ProgramBuilder& builder) {

@@ -24,32 +24,46 @@ class Writer {
     Json attributes = Json::object();
     if (stack_.table_scale != 1) attributes["scale"] = stack_.table_scale;
     const bool positioned = !stack_.positions.empty(), normed = !stack_.embedding_norm.empty();
-    const std::string state = b_.HiddenState(0);
-    std::string x =
-        b_.Op("embed", {"input_ids"}, {stack_.table}, positioned || normed ? "embeddings.words" : state, attributes);
+    const bool projected = !stack_.embedding_projection.empty();
+    const std::string state = HiddenState(0), at = stack_.prefix + "embeddings.";
+    const bool early = normed && stack_.norm_before_positions;
+    std::string x = b_.Op("embed", {stack_.ids}, {stack_.table},
+                          projected || positioned || normed ? at + "words" : state, attributes);
+    if (projected) x = b_.Linear(x, stack_.embedding_projection, positioned || normed ? at + "projected" : state);
+    if (early) x = b_.Norm(x, stack_.embedding_norm, positioned ? at + "normed" : state);
     if (positioned) {
       Json offset = Json::object();
       if (stack_.first_position != 0) offset["offset"] = stack_.first_position;
-      x = b_.Op("position", {x}, {stack_.positions}, normed ? "embeddings.positioned" : state, offset);
+      x = b_.Op("position", {x}, {stack_.positions}, normed && !early ? at + "positioned" : state, offset);
     }
-    return normed ? b_.Norm(x, stack_.embedding_norm, state) : x;
+    return normed && !early ? b_.Norm(x, stack_.embedding_norm, state) : x;
   }
 
   std::string Layers(std::string x) {
     const auto count = static_cast<uint32_t>(stack_.layers.size());
     const bool normed = !stack_.final_norm.empty();
     const auto state = [&](uint32_t i) -> std::string {
-      if (i < count) return b_.HiddenState(i);
-      if (!normed) return b_.LastHiddenState(i);
-      return stack_.last_state_is_normed ? "layers.output" : b_.HiddenState(i);
+      if (i < count) return HiddenState(i);
+      if (!normed) return LastHiddenState(i);
+      return stack_.last_state_is_normed ? stack_.prefix + "layers.output" : HiddenState(i);
     };
     for (uint32_t i = 0; i < count; ++i) x = stack_.parallel ? Parallel(i, x, state(i + 1)) : Layer(i, x, state(i + 1));
     if (!normed) return x;
-    return b_.Norm(x, stack_.final_norm, stack_.last_state_is_normed ? b_.LastHiddenState(count) : "last_hidden_state");
+    return b_.Norm(x, stack_.final_norm,
+                   stack_.last_state_is_normed ? LastHiddenState(count) : stack_.prefix + "last_hidden_state");
+  }
+
+  void CrossValues(const std::string& source) {
+    for (uint32_t i = 0; i < stack_.layers.size(); ++i) {
+      b_.Linear(source, stack_.layers[i].cross.key, CrossValue("keys", i));
+      b_.Linear(source, stack_.layers[i].cross.value, CrossValue("values", i));
+    }
   }
 
  private:
-  static std::string At(uint32_t i) { return fmt::format("layers.{}.", i); }
+  std::string At(uint32_t i) const { return fmt::format("{}layers.{}.", stack_.prefix, i); }
+  std::string HiddenState(uint32_t i) const { return stack_.prefix + b_.HiddenState(i); }
+  std::string LastHiddenState(uint32_t i) { return stack_.prefix.empty() ? b_.LastHiddenState(i) : HiddenState(i); }
 
   std::string OptionalNorm(const std::string& in, const std::string& name, const std::string& out) {
     return name.empty() ? in : b_.Norm(in, name, out);
@@ -69,7 +83,11 @@ class Writer {
   std::string Layer(uint32_t i, const std::string& x, const std::string& state) {
     const StackLayer& layer = stack_.layers[i];
     const std::string in = OptionalNorm(x, layer.attention.norm, At(i) + "attention_input");
-    const std::string middle = Sum(x, Attention(i, in), layer.attention.sum_norm, At(i) + "attention_sum");
+    std::string middle = Sum(x, Attention(i, in), layer.attention.sum_norm, At(i) + "attention_sum");
+    if (!layer.cross.query.empty()) {
+      const std::string asks = OptionalNorm(middle, layer.cross.norm, At(i) + "cross_input");
+      middle = Sum(middle, Cross(i, asks), layer.cross.sum_norm, At(i) + "cross_sum");
+    }
     const std::string next = OptionalNorm(middle, layer.feed_forward.norm, At(i) + "input");
     return Sum(middle, FeedForward(i, next), layer.feed_forward.sum_norm, state);
   }
@@ -106,17 +124,31 @@ class Writer {
     const std::string v = b_.Linear(in, names.value, at + "value");
     Json attributes = {{"heads", stack_.heads}};
     if (kv_heads_ != stack_.heads) attributes["kv_heads"] = kv_heads_;
-    if (stack_.scale) attributes["scale"] = *stack_.scale;
+    if (stack_.scale || layer.scale) attributes["scale"] = layer.scale ? *layer.scale : *stack_.scale;
     if (stack_.cap != 0) attributes["cap"] = stack_.cap;
     if (layer.window) {
       attributes.update({{"pattern", "window"}, {"left", layer.window->left}, {"right", layer.window->right}});
     } else if (stack_.causal) {
       attributes.update({{"pattern", "window"}, {"right", 0}});
     }
-    b_.Attention(fmt::format("attentions.{}", i), {q, Cached(k, layer), Cached(v, layer)},
-                 {stack_.distance_bias, "", "", "", "", "", "", "", stack_.slopes}, at + "attended", attributes);
+    b_.Attention(fmt::format("{}attentions.{}", stack_.prefix, i), {q, Cached(k, layer), Cached(v, layer)},
+                 {stack_.distance_bias, "", "", "", "", "", "", "", stack_.slopes, layer.sinks}, at + "attended",
+                 attributes);
     return OptionalNorm(b_.Linear(at + "attended", names.output, at + "attention_output"), names.out_norm,
                         at + "attention_normed");
+  }
+
+  std::string Cross(uint32_t i, const std::string& in) {
+    const AttentionNames& names = stack_.layers[i].cross;
+    const std::string at = At(i);
+    Json attributes = {{"heads", stack_.heads}};
+    if (kv_heads_ != stack_.heads) attributes["kv_heads"] = kv_heads_;
+    if (stack_.scale) attributes["scale"] = *stack_.scale;
+    b_.Linear(in, names.query, at + "cross_query");
+    b_.Attention(fmt::format("cross_attentions.{}", i),
+                 {at + "cross_query", CrossValue("keys", i), CrossValue("values", i)}, {}, at + "cross_attended",
+                 attributes);
+    return b_.Linear(at + "cross_attended", names.output, at + "cross_output");
   }
 
   std::string FeedForward(uint32_t i, const std::string& in) {
@@ -139,18 +171,28 @@ class Writer {
   const uint32_t kv_heads_;
 };
 
-// One for each window that layers have.
+}  // namespace
+
+std::string CrossValue(const char* which, uint32_t i) { return fmt::format("cross_{}.{}", which, i); }
+
+void AddCrossValues(const LayerStack& decoder, ProgramBuilder& builder, const std::string& source) {
+  Writer(decoder, builder).CrossValues(source);
+}
+
+std::string AddStack(const LayerStack& stack, ProgramBuilder& builder, bool keeps) {
+  Writer writer(stack, builder, keeps);
+  return writer.Layers(writer.Embedding());
+}
+
 void AddKeptSpaces(const LayerStack& stack, std::vector<Space>& spaces) {
   for (const StackLayer& layer : stack.layers) {
     Space space = {KeptSpace(layer)};
-    space.keeps = "tokens";
+    space.keeps = stack.space;
     space.window = layer.window ? layer.window->left : 0;
     const auto same = [&](const Space& other) { return other.name == space.name; };
     if (std::none_of(spaces.begin(), spaces.end(), same)) spaces.push_back(space);
   }
 }
-
-}  // namespace
 
 std::string AddLayers(const LayerStack& stack, ProgramBuilder& builder, const std::string& x) {
   return Writer(stack, builder).Layers(x);
@@ -162,8 +204,7 @@ void DescribeStack(const LayerStack& stack, const Checkpoint& checkpoint, Descri
   if (generates) AddKeptSpaces(stack, spaces);
   const auto describe = [&](const char* program, bool keeps, const auto& finish) {
     ProgramBuilder builder(checkpoint, description, stack.norms, spaces, {"input_ids", "tokens"}, program);
-    Writer writer(stack, builder, keeps);
-    finish(builder, writer.Layers(writer.Embedding()));
+    finish(builder, AddStack(stack, builder, keeps));
   };
   if (!generates) {
     return describe("encode", false,

@@ -36,17 +36,27 @@ struct FeedForwardNames {
 
 struct StackLayer {
   AttentionNames attention;
+  AttentionNames cross;  // to what an encoder made; without a query: there is none
   FeedForwardNames feed_forward;
   RotaryPositions rotary;
   std::optional<Window> window;  // absent: it sees all
+  std::optional<double> scale;   // of attention; absent: that of the stack
+  std::string sinks;             // a tensor: scores that are of no key
 };
 
 struct LayerStack {
+  // ---- where it stands in a model of several stacks ----
+  std::string prefix;  // of the names of its values: "encoder_", "decoder_"
+  std::string ids = "input_ids";
+  std::string space = "tokens";
+
   std::string table;  // of word embeddings: a whole name
   double table_scale = 1;
-  std::string positions;  // a table that is added; a whole name
+  std::string embedding_projection;  // to the width of the layers
+  std::string positions;             // a table that is added; a whole name
   uint32_t first_position = 0;
   std::string embedding_norm;
+  bool norm_before_positions = false;
   std::vector<StackLayer> layers;
   std::string final_norm;
   bool last_state_is_normed = true;  // the last of the hidden states is what the final norm makes
@@ -64,6 +74,16 @@ struct LayerStack {
   std::string activation;
   Heads task_heads;
 };
+
+// A value in which layer i of a decoder finds keys or values of another sequence.
+std::string CrossValue(const char* which, uint32_t i);  // "keys" or "values"
+
+// Makes these for all layers of the decoder from `source`, what the encoder made.
+void AddCrossValues(const LayerStack& decoder, ProgramBuilder& builder, const std::string& source);
+// Word embeddings, layers and final norm. `keeps`: in front of a text's rows are those of earlier runs.
+std::string AddStack(const LayerStack& stack, ProgramBuilder& builder, bool keeps = false);
+// The spaces of what is kept, one for each window that layers have.
+void AddKeptSpaces(const LayerStack& stack, std::vector<Space>& spaces);
 
 // The layers and the final norm after the value `x`, which is hidden state 0: the name of what they make.
 std::string AddLayers(const LayerStack& stack, ProgramBuilder& builder, const std::string& x);

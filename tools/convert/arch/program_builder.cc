@@ -104,6 +104,8 @@ void ProgramBuilder::Finish(const std::string& last, const Heads& heads) {
     case Task::kCausalLm:
       LanguageHead("causal-lm", last, heads);
       break;
+    case Task::kSequenceToSequence:
+      Fail("config.json: there is no decoder of this architecture");
   }
   End();
 }
@@ -210,6 +212,26 @@ void SplitRows(Weights& weights, const std::string& name, const std::vector<std:
       weights.Add(fmt::format("{}.{}{}", name, part, kind), bias ? Slice(whole, {}, range) : Slice(whole, range));
     }
     if (end != (bias ? whole.width : whole.rows)) Fail("tensor {}{} does not have the rows of its parts", name, kind);
+  }
+}
+
+void SplitGroups(Weights& weights, const std::string& name, uint32_t groups, uint32_t queries, uint32_t size) {
+  const auto rows = [&](uint32_t first, uint32_t heads) {
+    std::vector<uint32_t> numbers;
+    for (uint32_t g = 0; g < groups; ++g) {
+      for (uint32_t i = 0; i < heads * size; ++i) numbers.push_back((g * (queries + 2) + first) * size + i);
+    }
+    return numbers;
+  };
+  for (const char* kind : {".weight", ".bias"}) {
+    if (kind == std::string(".bias") && !weights.Has(name + kind)) continue;
+    const Constant whole = weights.Get(name + kind);
+    const uint64_t stored = whole.rows == 1 ? whole.width : whole.rows;
+    if (stored != uint64_t{groups} * (queries + 2) * size)
+      Fail("tensor {}{} does not have the rows of its heads", name, kind);
+    weights.Add(name + ".query" + kind, Pick(whole, rows(0, queries)));
+    weights.Add(name + ".key" + kind, Pick(whole, rows(queries, 1)));
+    weights.Add(name + ".value" + kind, Pick(whole, rows(queries + 1, 1)));
   }
 }
 

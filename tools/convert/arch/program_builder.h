@@ -64,6 +64,7 @@ class ProgramBuilder {
   std::string Attention(const std::string& name, std::vector<std::string> in, std::vector<std::string> tensors,
                         const std::string& out, Json attributes);
 
+  void AddInput(Input input) { program_.inputs.push_back(std::move(input)); }
   // An input of ids beside input_ids, `id` where the caller has none.
   void InputOfIds(const std::string& name, uint32_t id);
   // The name of hidden state `index`; that of the last one is what the task makes of it.
@@ -111,6 +112,10 @@ void RefuseBiases(const Checkpoint& checkpoint, const Weights& weights, const st
 void SplitLinear(Weights& weights, const std::string& name, const std::vector<std::string>& parts);
 // The same of parts that have so many rows each.
 void SplitRows(Weights& weights, const std::string& name, const std::vector<std::pair<std::string, uint32_t>>& parts);
+
+// Names the parts of a layer that computes queries, keys and values of groups of heads: in each group its queries, then a
+// key and a value, each `size` wide. <name>.query.weight, .key, .value.
+void SplitGroups(Weights& weights, const std::string& name, uint32_t groups, uint32_t queries, uint32_t size);
 
 }  // namespace fovea::tools
 

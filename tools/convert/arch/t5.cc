@@ -1,7 +1,9 @@
-// T5's encoder: RMS norms, no bias anywhere, no positions but a bias by distance, which the first layer stores and all
+// T5: RMS norms, no bias anywhere, no positions but a bias by distance, which the first layer stores and all
 // share; attention is not scaled.
+#include <math.h>
+
 #include "tools/base/fail.h"
-#include "tools/convert/arch/layer_stack.h"
+#include "tools/convert/arch/sequence_to_sequence.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::tools {
@@ -26,58 +28,66 @@ FeedForward FeedForwardOf(const Config& config) {
   return {gated, name};
 }
 
-}  // namespace
-
-void DescribeT5(const Checkpoint& checkpoint, Description& description) {
-  const Config& config = checkpoint.config;
-  if (checkpoint.task != Task::kEncoder && checkpoint.task != Task::kBackbone) {
-    Fail("config.json: the decoder of t5 is not supported; --task encoder converts the encoder alone");
-  }
-  Weights& weights = description.weights;
+// "encoder" or "decoder".
+LayerStack Stack(const std::string& side, const Config& config, Weights& weights) {
   const FeedForward feed_forward = FeedForwardOf(config);
   LayerStack stack;
+  stack.causal = side == "decoder";
   stack.norms = {"rms", config.Real("layer_norm_epsilon", 1e-6)};
   stack.heads = config.Number("num_heads");
   stack.scale = 1;
   stack.activation = feed_forward.activation;
-  stack.table = weights.Has("encoder.embed_tokens.weight") ? "encoder.embed_tokens.weight" : "shared.weight";
-  stack.final_norm = "encoder.final_layer_norm";
-  description.must_use = {"encoder."};
-
-  const Constant buckets = weights.Get("encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight");
+  stack.table = weights.Has(side + ".embed_tokens.weight") ? side + ".embed_tokens.weight" : "shared.weight";
+  stack.final_norm = side + ".final_layer_norm";
+  const Constant buckets = weights.Get(side + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight");
   config.Only("relative_attention_num_buckets", buckets.rows);
-  stack.distance_bias = "encoder.distance_bias";
-  weights.Add(stack.distance_bias, RelativeBuckets(buckets, config.Number("relative_attention_max_distance", 128)));
-  const uint32_t layers = config.Number("num_layers");
+  stack.distance_bias = side + ".distance_bias";
+  weights.Add(stack.distance_bias,
+              RelativeBuckets(buckets, config.Number("relative_attention_max_distance", 128), stack.causal));
+  const uint32_t encoder_layers = config.Number("num_layers");
+  const uint32_t layers = stack.causal ? config.Number("num_decoder_layers", encoder_layers) : encoder_layers;
+  const auto attention = [](const std::string& at, const std::string& name) {
+    const std::string self = at + name + ".";
+    return AttentionNames{at + "layer_norm", self + "q", self + "k", self + "v", self + "o", "", "", "", ""};
+  };
   for (uint32_t i = 0; i < layers; ++i) {
-    const std::string at = fmt::format("encoder.block.{}.layer.", i);
+    const std::string at = fmt::format("{}.block.{}.layer.", side, i), last = at + (stack.causal ? "2." : "1.");
     StackLayer layer;
-    layer.attention.norm = at + "0.layer_norm";
-    layer.attention.query = at + "0.SelfAttention.q";
-    layer.attention.key = at + "0.SelfAttention.k";
-    layer.attention.value = at + "0.SelfAttention.v";
-    layer.attention.output = at + "0.SelfAttention.o";
-    layer.feed_forward.norm = at + "1.layer_norm";
-    if (feed_forward.gated) layer.feed_forward.gate = at + "1.DenseReluDense.wi_0";
-    layer.feed_forward.up = at + (feed_forward.gated ? "1.DenseReluDense.wi_1" : "1.DenseReluDense.wi");
-    layer.feed_forward.down = at + "1.DenseReluDense.wo";
+    layer.attention = attention(at + "0.", "SelfAttention");
+    if (stack.causal) layer.cross = attention(at + "1.", "EncDecAttention");
+    layer.feed_forward.norm = last + "layer_norm";
+    if (feed_forward.gated) layer.feed_forward.gate = last + "DenseReluDense.wi_0";
+    layer.feed_forward.up = last + (feed_forward.gated ? "DenseReluDense.wi_1" : "DenseReluDense.wi");
+    layer.feed_forward.down = last + "DenseReluDense.wo";
     stack.layers.push_back(layer);
   }
-  // These follow from the tensors, or concern the decoder and training.
+  return stack;
+}
+
+}  // namespace
+
+void DescribeT5(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  Weights& weights = description.weights;
+  const LayerStack encoder = Stack("encoder", config, weights);
+  LayerStack decoder;
+  description.must_use = {"encoder."};
+  if (checkpoint.task == Task::kSequenceToSequence) {
+    decoder = Stack("decoder", config, weights);
+    description.must_use.push_back("decoder.");
+    Heads& heads = decoder.task_heads;
+    heads.language.out = "lm_head";
+    heads.language_table = "shared.weight";
+    if (config.Flag("tie_word_embeddings", true)) heads.score_scale = 1 / sqrt(config.Number("d_model"));
+  } else if (checkpoint.task != Task::kEncoder && checkpoint.task != Task::kBackbone) {
+    Fail("config.json: t5 is an encoder (--task encoder) or has a head (--task seq2seq-lm), nothing else");
+  }
+  // These follow from the tensors, or concern training.
   for (const char* key : {"d_ff", "d_kv", "d_model", "initializer_factor", "is_encoder_decoder", "n_positions",
                           "num_decoder_layers", "output_past"}) {
     config.Get(key);
   }
-  DescribeStack(stack, checkpoint, description);
-  if (checkpoint.task == Task::kEncoder) {
-    // As the whole model calls them.
-    description.SetMetadata("alias.encoder_last_hidden_state", "last_hidden_state");
-    for (uint32_t i = 0; i < layers; ++i) {
-      description.SetMetadata(fmt::format("alias.encoder_hidden_states.{}", i), fmt::format("hidden_states.{}", i));
-      description.SetMetadata(fmt::format("alias.encoder_attentions.{}", i), fmt::format("attentions.{}", i));
-    }
-    description.SetMetadata(fmt::format("alias.encoder_hidden_states.{}", layers), "last_hidden_state");
-  }
+  DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }
 
 }  // namespace fovea::tools

@@ -37,6 +37,8 @@ constexpr TaskName kTasks[] = {
     {"causal-lm", "ModelWithLMHead", Task::kCausalLm},
     {"causal-lm", "ForCausalLM", Task::kCausalLm},
     {"causal-lm", "LMHeadModel", Task::kCausalLm},
+    {"seq2seq-lm", "ForConditionalGeneration", Task::kSequenceToSequence},
+    {"seq2seq-lm", "MTModel", Task::kSequenceToSequence},
 };
 
 bool EndsWith(const std::string& text, const std::string& end) {

@@ -29,6 +29,9 @@ void AttentionRule(Check& c) {
     Fail("tensor {} is [{}, {}], [{}, an odd number] is needed", c.tensor(0).name, c.tensor(0).rows, c.tensor(0).width,
          heads);
   }
+  for (const size_t by_head : {8, 9}) {
+    if (c.Has(by_head)) c.Shape(by_head, 1, heads);
+  }
 #define FOVEA_NUMBER(part, field, Name, least, most) c.Number(Attribute::k##Name);
 #define FOVEA_REAL(part, field, Name) c.Real(Attribute::k##Name);
 #define FOVEA_FLAG(part, field, Name) c.Flag(Attribute::k##Name);
@@ -119,7 +122,7 @@ void Sort(Check& c) {
 }  // namespace
 
 extern const Rule kAttentionRule = {
-    3, 7, 0, 8, AttentionRule, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7, 1u << 1 | 1u << 2, 1u << 5 | 1u << 6};
+    3, 7, 0, 10, AttentionRule, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7, 1u << 1 | 1u << 2, 1u << 5 | 1u << 6};
 extern const Rule kCastRule = {1, 1, 0, 0, Cast};
 extern const Rule kAppendRule = {1, 1, 0, 0, Append};
 extern const Rule kHashRule = {1, 1, 1, 1, Hash};

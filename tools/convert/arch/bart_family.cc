@@ -1,0 +1,184 @@
+// Encoder-decoders whose layers are named as BART's: learned or sinusoidal positions, norms in front or after the sums.
+#include <math.h>
+
+#include "tools/base/fail.h"
+#include "tools/convert/arch/sequence_to_sequence.h"
+#include "tools/convert/constants.h"
+
+namespace fovea::tools {
+namespace {
+
+struct BartLike {
+  bool norms_before = false;         // in front of attention and feed-forward, and one more at the end
+  uint32_t first_position = 0;       // row of the position table that the first token gets
+  bool sinusoidal = false;           // the table is not stored: sines, then cosines
+  bool inclusive = false;            // its last frequency is 1 / 10000
+  uint32_t first_angle = 0;          // the position that row 0 stands for
+  bool decoder_norms_words = false;  // before positions are added, and does not scale them
+};
+
+std::string Table(const Weights& weights, const std::string& own) {
+  return weights.Has(own) ? own : "model.shared.weight";
+}
+
+class Family {
+ public:
+  Family(const BartLike& family, const Checkpoint& checkpoint, Description& description)
+      : family_(family), checkpoint_(checkpoint), config_(checkpoint.config), description_(description) {}
+
+  void Describe() {
+    const LayerStack encoder = Stack("encoder");
+    LayerStack decoder = Stack("decoder");
+    if (family_.decoder_norms_words) decoder.norm_before_positions = true, decoder.table_scale = 1;
+    Heads& heads = decoder.task_heads;
+    heads.language.out = "lm_head";
+    heads.language_table = decoder.table;
+    heads.language_bias = "final_logits_bias";
+    description_.must_use = {"model.encoder."};
+    if (checkpoint_.task == Task::kSequenceToSequence) description_.must_use.push_back("model.decoder.");
+    // What follows from the tensors, or concerns generation and training.
+    for (const char* key : {"encoder_ffn_dim",
+                            "decoder_ffn_dim",
+                            "encoder_layerdrop",
+                            "decoder_layerdrop",
+                            "init_std",
+                            "is_encoder_decoder",
+                            "num_hidden_layers",
+                            "max_position_embeddings",
+                            "classif_dropout",
+                            "decoder_vocab_size",
+                            "share_encoder_decoder_embeddings",
+                            "encoder_layers",
+                            "decoder_layers",
+                            "decoder_attention_heads",
+                            "d_model",
+                            "num_beams",
+                            "max_length",
+                            "early_stopping",
+                            "length_penalty",
+                            "no_repeat_ngram_size",
+                            "min_length",
+                            "bad_words_ids",
+                            "static_position_embeddings",
+                            "extra_pos_embeddings",
+                            "prefix",
+                            "add_final_layer_norm",
+                            "normalize_before",
+                            "normalize_embedding",
+                            "add_bias_logits",
+                            "force_bos_token_to_be_generated"}) {
+      config_.Get(key);
+    }
+    description_.SetMetadata("max_positions", std::to_string(rows_));
+    DescribeSequenceToSequence(encoder, decoder, checkpoint_, description_);
+  }
+
+ private:
+  LayerStack Stack(const std::string& side) {
+    Weights& weights = description_.weights;
+    const std::string at = "model." + side + ".";
+    LayerStack stack;
+    stack.causal = side == "decoder";
+    stack.norms = {"layer", 1e-5};
+    stack.heads = config_.Number(side + "_attention_heads");
+    stack.activation = config_.Activation("activation_function", "gelu");
+    stack.table = Table(weights, at + "embed_tokens.weight");
+    if (config_.Flag("scale_embedding", false)) stack.table_scale = sqrt(config_.Number("d_model"));
+    Positions(at, stack);
+    if (weights.Has(at + "layernorm_embedding.weight")) stack.embedding_norm = at + "layernorm_embedding";
+    if (family_.norms_before) stack.final_norm = at + "layer_norm";
+    for (uint32_t i = 0; i < config_.Number(side + "_layers"); ++i) {
+      const std::string layer = fmt::format("{}layers.{}.", at, i);
+      stack.layers.push_back(Layer(layer, stack.causal));
+    }
+    return stack;
+  }
+
+  void Positions(const std::string& at, LayerStack& stack) {
+    Weights& weights = description_.weights;
+    stack.positions = at + "embed_positions.weight";
+    stack.first_position = family_.first_position;
+    if (family_.sinusoidal && !weights.Has(stack.positions)) {
+      SinusoidalSpec spec;
+      spec.rows = config_.Number("max_position_embeddings");
+      spec.width = config_.Number("d_model");
+      spec.inclusive = family_.inclusive;
+      spec.first = family_.first_angle;
+      weights.Add(stack.positions, Sinusoidal(spec));
+    }
+    rows_ = weights.Get(stack.positions).rows - stack.first_position;
+  }
+
+  static AttentionNames Attention(const std::string& at) {
+    return {"", at + "q_proj", at + "k_proj", at + "v_proj", at + "out_proj", "", "", "", ""};
+  }
+
+  StackLayer Layer(const std::string& at, bool decodes) const {
+    StackLayer layer;
+    layer.attention = Attention(at + "self_attn.");
+    layer.feed_forward.up = at + "fc1";
+    layer.feed_forward.down = at + "fc2";
+    if (decodes) layer.cross = Attention(at + "encoder_attn.");
+    const bool before = family_.norms_before;
+    (before ? layer.attention.norm : layer.attention.sum_norm) = at + "self_attn_layer_norm";
+    if (decodes) (before ? layer.cross.norm : layer.cross.sum_norm) = at + "encoder_attn_layer_norm";
+    (before ? layer.feed_forward.norm : layer.feed_forward.sum_norm) = at + "final_layer_norm";
+    return layer;
+  }
+
+  const BartLike& family_;
+  const Checkpoint& checkpoint_;
+  const Config& config_;
+  Description& description_;
+  uint32_t rows_ = 0;
+};
+
+void Describe(const BartLike& family, const Checkpoint& checkpoint, Description& description) {
+  Family(family, checkpoint, description).Describe();
+}
+
+}  // namespace
+
+void DescribeBart(const Checkpoint& checkpoint, Description& description) {
+  BartLike family;
+  family.first_position = 2;
+  Describe(family, checkpoint, description);
+}
+
+void DescribeMbart(const Checkpoint& checkpoint, Description& description) {
+  BartLike family;
+  family.first_position = 2;
+  family.norms_before = true;
+  Describe(family, checkpoint, description);
+}
+
+void DescribeMarian(const Checkpoint& checkpoint, Description& description) {
+  BartLike family;
+  family.sinusoidal = true;
+  checkpoint.config.Only("share_encoder_decoder_embeddings", true);
+  Describe(family, checkpoint, description);
+}
+
+void DescribePegasus(const Checkpoint& checkpoint, Description& description) {
+  BartLike family;
+  family.sinusoidal = true;
+  family.norms_before = true;
+  Describe(family, checkpoint, description);
+}
+
+void DescribeBlenderbotSmall(const Checkpoint& checkpoint, Description& description) {
+  BartLike family;
+  family.decoder_norms_words = true;
+  Describe(family, checkpoint, description);
+}
+
+void DescribeM2m100(const Checkpoint& checkpoint, Description& description) {
+  BartLike family;
+  family.sinusoidal = true;
+  family.inclusive = true;
+  family.norms_before = true;
+  family.first_angle = checkpoint.config.Number("pad_token_id") + 1;
+  Describe(family, checkpoint, description);
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,108 @@
+// Encoder and decoder of one model.
+#include "tools/convert/arch/sequence_to_sequence.h"
+
+#include "tools/base/fail.h"
+#include "tools/convert/arch/decoder.h"
+
+namespace fovea::tools {
+namespace {
+
+class Model {
+ public:
+  Model(const LayerStack& encoder, const LayerStack& decoder, const Checkpoint& checkpoint, Description& description)
+      : encoder_(encoder), decoder_(decoder), checkpoint_(checkpoint), description_(description) {
+    AddKeptSpaces(decoder_, spaces_);
+  }
+
+  void Score() {
+    ProgramBuilder builder = Program("score", {encoder_.ids, encoder_.space});
+    builder.AddInput({decoder_.ids, decoder_.space});
+    AddCrossValues(decoder_, builder, AddStack(encoder_, builder));
+    FinishScoring(AddStack(decoder_, builder), decoder_.task_heads, builder);
+  }
+
+  void Encode() {
+    ProgramBuilder builder = Program("encode", {encoder_.ids, encoder_.space});
+    builder.Steps();
+    AddCrossValues(decoder_, builder, AddStack(encoder_, builder));
+    builder.Outputs(CrossValues());
+    builder.End();
+  }
+
+  void Decode() {
+    ProgramBuilder builder = Program("decode", {decoder_.ids, decoder_.space});
+    for (const std::string& name : CrossValues()) {
+      Input input = {name, encoder_.space, false, WidthOf(name)};
+      builder.AddInput(input);
+      description_.SetMetadata("generate.link." + name, name);
+    }
+    FinishDecoder(AddStack(decoder_, builder, true), decoder_.task_heads, builder);
+  }
+
+ private:
+  ProgramBuilder Program(const char* name, Input input) {
+    return ProgramBuilder(checkpoint_, description_, encoder_.norms, spaces_, std::move(input), name);
+  }
+
+  std::vector<std::string> CrossValues() const {
+    std::vector<std::string> names;
+    for (uint32_t i = 0; i < decoder_.layers.size(); ++i) {
+      names.push_back(CrossValue("keys", i));
+      names.push_back(CrossValue("values", i));
+    }
+    return names;
+  }
+
+  uint32_t WidthOf(const std::string& value) const {
+    for (uint32_t i = 0; i < decoder_.layers.size(); ++i) {
+      const AttentionNames& cross = decoder_.layers[i].cross;
+      const std::string& layer = value == CrossValue("keys", i) ? cross.key : cross.value;
+      if (value == CrossValue("keys", i) || value == CrossValue("values", i)) {
+        return description_.weights.Get(layer + ".weight").rows;
+      }
+    }
+    return 0;
+  }
+
+  const LayerStack& encoder_;
+  const LayerStack& decoder_;
+  const Checkpoint& checkpoint_;
+  Description& description_;
+  std::vector<Space> spaces_ = {{"texts"}, {"tokens", "texts"}, {"target_tokens", "texts"}};
+};
+
+// As the whole model calls what the encoder makes.
+void NameAsWhole(const LayerStack& encoder, Description& description) {
+  description.SetMetadata("alias.encoder_last_hidden_state", "last_hidden_state");
+  const size_t layers = encoder.layers.size();
+  for (size_t i = 0; i < layers; ++i) {
+    description.SetMetadata(fmt::format("alias.encoder_hidden_states.{}", i), fmt::format("hidden_states.{}", i));
+    description.SetMetadata(fmt::format("alias.encoder_attentions.{}", i), fmt::format("attentions.{}", i));
+  }
+  description.SetMetadata(fmt::format("alias.encoder_hidden_states.{}", layers), "last_hidden_state");
+}
+
+}  // namespace
+
+void DescribeSequenceToSequence(LayerStack encoder, LayerStack decoder, const Checkpoint& checkpoint,
+                                Description& description) {
+  if (checkpoint.task != Task::kSequenceToSequence) {
+    DescribeStack(encoder, checkpoint, description);
+    if (checkpoint.task == Task::kEncoder) NameAsWhole(encoder, description);
+    return;
+  }
+  encoder.prefix = "encoder_";
+  decoder.prefix = "decoder_";
+  decoder.ids = "decoder_input_ids";
+  decoder.space = "target_tokens";
+  decoder.causal = true;
+  const size_t layers = encoder.layers.size();
+  description.SetMetadata("alias.encoder_last_hidden_state", fmt::format("encoder_hidden_states.{}", layers));
+  Model model(encoder, decoder, checkpoint, description);
+  model.Score();
+  model.Encode();
+  model.Decode();
+  DescribeGeneration(checkpoint, description);
+}
+
+}  // namespace fovea::tools

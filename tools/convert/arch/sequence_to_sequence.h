@@ -1,0 +1,18 @@
+// Encoder and decoder of one model.
+#ifndef FOVEA_TOOLS_CONVERT_ARCH_SEQUENCE_TO_SEQUENCE_H_
+#define FOVEA_TOOLS_CONVERT_ARCH_SEQUENCE_TO_SEQUENCE_H_
+
+#include "tools/convert/arch/layer_stack.h"
+
+namespace fovea::tools {
+
+// Three programs: "score" reads sources and targets as a whole and makes `logits` of every target token; "encode" makes
+// each decoder layer's keys and values of a source, once; "decode", linked to these, goes on with targets that it keeps
+// and makes `next_logits`. The stacks are called encoder_ and decoder_, and the decoder reads decoder_input_ids in
+// target_tokens; `heads` is the decoder's. Task::kEncoder: the encoder alone.
+void DescribeSequenceToSequence(LayerStack encoder, LayerStack decoder, const Checkpoint& checkpoint,
+                                Description& description);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_ARCH_SEQUENCE_TO_SEQUENCE_H_
