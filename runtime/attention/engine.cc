@@ -257,7 +257,8 @@ void AttentionEngine::SetUpPairBias(const Piece& piece, uint32_t space_row, size
 void AttentionEngine::Begin(uint32_t rows) {
   ClearRows(&tile_, rows);
   // A sink's weight, as it is the largest so far.
-  for (uint32_t i = 0; spec_.weighting.sinks != nullptr && i < rows; ++i) tile_.sums[size_t{i} * kAttentionLanes] = 1.0f;
+  for (uint32_t i = 0; spec_.weighting.sinks != nullptr && i < rows; ++i)
+    tile_.sums[size_t{i} * kAttentionLanes] = 1.0f;
   const bool in_place = rows <= attention_.in_place_rows && spec_.score.kind == Score::kDot &&
                         tile_.products == Products::kF32 && spec_.pattern.rounds == 0 && !tile_.careful;
   tile_.source = in_place ? &source_ : nullptr;

@@ -13,7 +13,8 @@ struct Case {
   uint32_t left = kUnbounded, right = kUnbounded;
   uint32_t reach = 0;  // distance bias of 2 * reach + 1 entries
   bool bias = false;
-  double scale = 0;  // 0: the default
+  double scale = 0;                            // 0: the default
+  std::vector<float> slopes = {}, sinks = {};  // of each head, where there are any
 };
 
 struct Expected {
@@ -32,7 +33,7 @@ Expected Reference(const Case& c, const Lengths& query_lengths, const Lengths& k
     for (uint32_t position = 0; position < queries; ++position, ++row) {
       for (uint32_t head = 0; head < c.heads; ++head) {
         std::vector<double> w(stride, 0.0);
-        double sum = 0;
+        double sum = c.sinks.empty() ? 0 : std::exp(double{c.sinks[head]});
         for (uint32_t key = 0; key < keys; ++key) {
           const int64_t distance = int64_t{key} - position;
           if (c.window && ((c.left != kUnbounded && -distance > int64_t{c.left}) ||
@@ -49,6 +50,7 @@ Expected Reference(const Case& c, const Lengths& query_lengths, const Lengths& k
             const int64_t reach = c.reach;
             score += bias[head * (2 * reach + 1) + std::clamp(distance, -reach, reach) + reach];
           }
+          if (!c.slopes.empty()) score += c.slopes[head] * static_cast<double>(distance);
           w[key] = std::exp(score);  // scores are small here: no maximum needed
           sum += w[key];
         }
@@ -88,6 +90,11 @@ void Check(const Case& c, const Lengths& query_lengths, const Lengths& key_lengt
   if (c.bias) {
     bias = b.RandomFloats(size_t{c.heads} * (2 * c.reach + 1));
     tensors.push_back(b.Tensor(c.heads, 2 * c.reach + 1, bias));
+  }
+  for (const auto& [at, by_head] : {std::pair{8u, &c.slopes}, std::pair{9u, &c.sinks}}) {
+    if (by_head->empty()) continue;
+    tensors.resize(at, kBlobNone);
+    tensors.push_back(b.Tensor(1, c.heads, *by_head));
   }
   const uint32_t y = b.Op(OpCode::kAttention, {q, k, v}, tensors, queries, c.heads * c.d_v, attributes);
   const Lengths& rows_of = c.spaces == Spaces::kSelf ? key_lengths : query_lengths;
@@ -183,6 +190,48 @@ TEST(Attention, DistanceBias) {
         Check(c, kQueries, kKeys, "reach " + std::to_string(reach));
       }
     }
+  }
+}
+
+TEST(Attention, SlopesAndSinks) {
+  for (const Spaces spaces : {Spaces::kSelf, Spaces::kCross, Spaces::kParent}) {
+    for (const bool window : {false, true}) {
+      for (const bool bias : {false, true}) {
+        Case c = {spaces, 4, 2, 6, 5};
+        c.window = window;
+        c.right = 0;
+        c.bias = bias;
+        c.reach = 3;
+        c.slopes = {0.25f, 0.0625f, 0.01f, 0.0f};
+        Check(c, kQueries, kKeys, "slopes");
+        c.sinks = {-2.0f, 0.0f, 1.5f, 4.0f};
+        Check(c, kQueries, kKeys, "slopes and sinks");
+        c.slopes.clear();
+        Check(c, kQueries, kKeys, "sinks");
+        Check(c, {5, 2}, {0, 300}, "sinks without keys");
+      }
+    }
+  }
+}
+
+// Slopes know no longest distance.
+TEST(Attention, SlopesReachFar) {
+  Case c = {Spaces::kSelf, 2, 1, 4, 4};
+  c.window = true;
+  c.right = 0;
+  c.slopes = {0.001f, 0.0001f};
+  Check(c, {}, {1500}, "far");
+}
+
+TEST(Attention, RefusesSinksOutsideAPlainSoftmax) {
+  for (const auto& attribute : {std::pair{Attribute::kTopK, 2.0}, std::pair{Attribute::kActivation, 1.0}}) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, 4);
+    std::vector<uint32_t> tensors(9, kBlobNone);
+    tensors.push_back(b.RandomTensor(1, 2));
+    b.SetOutput(b.Op(OpCode::kAttention, {x, x, x}, tensors, s.tokens, 4, {{Attribute::kHeads, 2}, attribute}));
+    ExpectRefused(b, FOVEA_E_SHAPE, "sinks");
   }
 }
 

@@ -25,7 +25,10 @@ struct TaskName {
   const char* class_ending;  // of the class in `architectures`
   Task task;
 };
+// The first that fits: some endings end with others.
 constexpr TaskName kTasks[] = {
+    {"causal-lm", "LMHeadModel", Task::kCausalLm},
+    {"seq2seq-lm", "MTModel", Task::kSequenceToSequence},
     {"encoder", "EncoderModel", Task::kEncoder},
     {"embedding", "Model", Task::kEmbedding},
     {"sequence-classification", "ForSequenceClassification", Task::kSequenceClassification},
@@ -36,9 +39,7 @@ constexpr TaskName kTasks[] = {
     {"masked-lm", "ForPreTraining", Task::kMaskedLm},
     {"causal-lm", "ModelWithLMHead", Task::kCausalLm},
     {"causal-lm", "ForCausalLM", Task::kCausalLm},
-    {"causal-lm", "LMHeadModel", Task::kCausalLm},
     {"seq2seq-lm", "ForConditionalGeneration", Task::kSequenceToSequence},
-    {"seq2seq-lm", "MTModel", Task::kSequenceToSequence},
 };
 
 bool EndsWith(const std::string& text, const std::string& end) {
