@@ -10,6 +10,7 @@
 #include "fovea/runner.h"
 #include "fovea/session.h"
 #include "fovea/status.h"
+#include "fovea/stop.h"
 #include "fovea/tap.h"
 #include "fovea/text.h"
 #include "fovea/types.h"

@@ -11,9 +11,14 @@
  *   for each batch: fovea_generate_start, then fovea_generate_next until `left` is 0
  *
  * A decoder that keeps texts (fovea/cache.h) reads any number of new tokens of each text: the token's space is a child of
- * that of the scores. Each text may then begin with a prompt (fovea_generate_prompts), which is taken in at once, or in
- * pieces if the session's limit of rows is less; texts that ended take no part in further steps. Text i of the batch is
- * text i of the session.
+ * that of the scores, or the scores are those after each of the tokens. Each text may then
+ * begin with a prompt (fovea_generate_prompts), which is taken in at once, or in pieces if the session's limit of rows
+ * is less; texts that ended take no part in further steps. Text i of the batch is text i of the session.
+ *
+ * Beam search (fovea_beams) has `width` texts in the making for each text: they are its neighbours in the scores' space,
+ * text i * width and those after it, and in the session's cache. Where that space is an input space with a parent, as
+ * that of a decoder whose keys were made once for each text of an encoder, the generator sets its segments: `width` rows
+ * for each text, one if there are no beams.
  *
  * What a decoder's values are called and which tokens mean what stands in the metadata of the blob; options come first.
  *
@@ -24,6 +29,7 @@
  *   generate.link.<input>  the encoder's output that this input of the decoder reads, or begins with if it is carried
  *   generate.start         the token that stands before the first one; may be absent where texts begin with prompts
  *   generate.stop_ids      tokens that end a text, with spaces between them, at most 256; none where absent
+ *   generate.suppress_ids  tokens that never follow, as generate.stop_ids; none where absent
  *   generate.max_tokens    the most tokens of a text; any number where absent or 0
  *
  * At most 256 inputs are linked, by names of at most 255 bytes. Older blobs say generate.end for generate.stop_ids and
@@ -32,7 +38,8 @@
  * An error about an entry of the metadata says which: `section` is that of the metadata, `byte` the entry's number, of
  * which fovea_model_metadata_at gives key and value. Other errors have FOVEA_NOWHERE for `section`.
  *
- * fovea_generate_options, fovea_sampling and fovea_generated may grow and begin with struct_size.
+ * fovea_generate_options, fovea_sampling, fovea_beams, fovea_generated and fovea_hypothesis may grow and begin with
+ * struct_size.
  *
  * After each step taps and outputs of the decode session can be read as after any run: an alignment is the tap of its
  * attention. One generator, with its sessions, is used by one thread at a time. Nothing is allocated.
@@ -48,7 +55,8 @@ extern "C" {
 
 typedef struct fovea_generator fovea_generator;
 
-/* Which tokens may follow in text `text` of the batch, of which `step` tokens are made: the caller's grammar, word list
+/* Which tokens may follow in text `text` of the batch (of a beam search: see fovea_generate_beam), of which `step` tokens
+ * are made: the caller's grammar, word list
  * or forbidden words. `words` has a bit for each of `tokens` tokens, token t bit t % 32 of words[t / 32], all of them
  * set; the function clears those of tokens that may not follow. If it leaves none, it has chosen token 0. Called by
  * fovea_generate_next, before the decoder runs, for every text that has not ended. */
@@ -76,6 +84,27 @@ typedef struct fovea_sampling {
   void* allow_context;
 } fovea_sampling;
 
+/* When a text's beam search has ended, besides at max_tokens: once there are `width` hypotheses, and */
+enum {
+  FOVEA_BEAMS_STOP_IF_WORSE = 0, /* the best text in the making is worse than each of them by its present length, */
+  FOVEA_BEAMS_STOP_FIRST = 1,    /* at once, */
+  FOVEA_BEAMS_STOP_NEVER = 2     /* or it is so by max_tokens, where length_penalty is above 0. */
+};
+
+/* Beam search as Hugging Face's generation defines it (transformers 4.57; early_stopping False, True and "never" are the
+ * three above). In each step the sums of log-probabilities of all texts in the making and all tokens are compared; the
+ * `width` best that do not end go on, and those of the `width` best that end are hypotheses, of which the `width` best
+ * are kept. Penalties, suppressed tokens and `allow` change log-probabilities before they are added; temperature, top_k,
+ * top_p and min_p must be 0, log-probabilities are not told. Of equal sums those of the better text, then of the lower
+ * token come first. Only texts that are possible count: fewer hypotheses than `width` where tokens are forbidden. Set
+ * struct_size to sizeof(fovea_beams). */
+typedef struct fovea_beams {
+  size_t struct_size;
+  uint32_t width;       /* Texts in the making of each text, 1 to 256. */
+  uint32_t stop;        /* FOVEA_BEAMS_STOP_.. */
+  float length_penalty; /* A hypothesis' score is the sum divided by its number of tokens to this power. Usual: 1. */
+} fovea_beams;
+
 /* Zero fields mean: as the metadata says. Set struct_size to sizeof(fovea_generate_options). Strings and arrays are
  * read during the call only. */
 typedef struct fovea_generate_options {
@@ -83,12 +112,13 @@ typedef struct fovea_generate_options {
   fovea_session* decode;       /* Required. Its links are made by the generator. */
   const fovea_session* encode; /* Required if the metadata has links of an input of the decoder. */
   const char* token;
-  const char* scores;      /* An output or kept value in the space of the token. */
+  const char* scores;      /* An output or kept value in the space of the token or, of kept texts, its parent. */
   const int32_t* start;    /* One token, for texts without a prompt. */
   const int32_t* stop_ids; /* stop_id_count tokens, at most 256. */
   uint32_t stop_id_count;
   uint32_t max_tokens;
   const fovea_sampling* sampling; /* NULL: the best token of each step. */
+  const fovea_beams* beams;       /* NULL: none. They need max_tokens. */
 } fovea_generate_options;
 
 /* The inputs of a decoder that the metadata links to an encoder and that are not carried: what
@@ -102,7 +132,8 @@ FOVEA_API fovea_status fovea_generate_linked(const fovea_model* model, uint32_t 
  * FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_HANDLE; FOVEA_E_NAME (neither options nor metadata name the token, the
  * scores or the first token, there is no such value, or a number in the metadata is none); FOVEA_E_OPTION (values that
  * are not as above, more scores than the token's table has rows, more than 256 stop ids, sessions of different models,
- * links without an encoder, numbers of the sampling out of range); FOVEA_E_ID (a token is out of range; byte: which of
+ * links without an encoder, numbers of the sampling or of the beams out of range, beams of a decoder whose rows are the
+ * encoder's texts); FOVEA_E_ID (a token is out of range; byte: which of
  * options.stop_ids); FOVEA_E_TOO_COMPLEX (more links than the format allows). */
 FOVEA_API fovea_status fovea_generate_size(const fovea_generate_options* options, uint64_t* needed, fovea_error* error);
 
@@ -112,9 +143,10 @@ FOVEA_API fovea_status fovea_generate_init(const fovea_generate_options* options
                                            fovea_generator** generator, fovea_error* error);
 
 /* Begins with the texts that the encoder has just run: carried inputs of the decoder become zeros, links are made, no
- * text has a token yet. Without links the decoder's segments are the caller's to set before. Carried inputs that should
- * begin as something else are written afterwards. Statuses: FOVEA_E_HANDLE; FOVEA_E_ORDER if the encoder has no
- * finished run or the decoder no texts; what fovea_session_link returns. */
+ * text has a token yet. Without links the decoder's segments are the caller's to set before, `width` rows for each text
+ * where there are beams. Carried inputs that should begin as something else are written afterwards. Statuses:
+ * FOVEA_E_HANDLE; FOVEA_E_ORDER if the encoder has no finished run or the decoder no texts; FOVEA_E_SEGMENTS (rows that
+ * are no multiple of the beams); what fovea_session_link and fovea_session_set_segments return. */
 FOVEA_API fovea_status fovea_generate_start(fovea_generator* generator, fovea_error* error);
 
 /* The numbers of the texts that were started, for their random numbers; without this 0, 1, and so on. `count` is that
@@ -135,7 +167,9 @@ FOVEA_API fovea_status fovea_generate_prompts(fovea_generator* generator, const 
                                               const uint32_t* lengths, uint32_t count, uint32_t keep,
                                               fovea_error* error);
 
-/* What a step gave. Arrays have an entry for each text and are valid until the next call. Set struct_size. */
+/* What a step gave. Arrays have an entry for each text and are valid until the next call. Of a beam search tokens and
+ * scores are the last token and the sum of log-probabilities of the best text in the making, and -1 and 0 of a text
+ * whose search has ended: what was found says fovea_generate_hypothesis. Set struct_size. */
 typedef struct fovea_generated {
   size_t struct_size;
   uint32_t texts;
@@ -151,14 +185,38 @@ typedef struct fovea_generated {
   uint32_t top_count;        /* fovea_sampling.top_logprobs */
 } fovea_generated;
 
-/* Makes one step for all texts: feeds each its last token (or, first, its prompt), runs the decoder and chooses a token as the sampling says.
- * `forced` (NULL: none) has an entry for each text: a token to take instead of the chosen one, -1 to choose. Texts that
- * ended take part in the run where the decoder keeps no texts, but get no more tokens. A text also ends when the
- * session has no room for its next row. `generated` may be NULL. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE; FOVEA_E_ORDER (not started,
- * all texts have ended, or the decoder got other segments since the start); FOVEA_E_ID (a forced token is none, byte:
- * whose); what fovea_session_run returns. A call that fails changes nothing and may be made again. */
+/* Makes one step for all texts: feeds each its last token (or, first, its prompt), runs the decoder and chooses a token
+ * as the sampling says. `forced` (NULL: none) has an entry for each text: a token to take instead of the chosen one, -1
+ * to choose; all beams of the text take it, and it adds 0 to their sums (the library's forced first and last tokens).
+ * Texts that ended take part in the run where the decoder keeps no texts, but get no more tokens. A text also ends when
+ * the session has no room for its next row. `generated` may be NULL. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE;
+ * FOVEA_E_ORDER (not started, all texts have ended, or the decoder got other segments since the start); FOVEA_E_ID (a
+ * forced token is none, byte: whose); what fovea_session_run returns. A call that fails or is
+ * cancelled (fovea_session_cancel of the decode session) changes nothing and may be made again, or
+ * fovea_generate_start begins anew. */
 FOVEA_API fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced,
                                            fovea_generated* generated, fovea_error* error);
+
+/* A text that beam search has found, or has in the making. Set struct_size. */
+typedef struct fovea_hypothesis {
+  size_t struct_size;
+  uint32_t count;        /* Of its tokens. Without the prompt, with the token that ended it. */
+  const int32_t* tokens; /* Valid until the next call about the generator. */
+  float score;           /* sum / count ^ length_penalty */
+  float sum;             /* Of log-probabilities. */
+} fovea_hypothesis;
+
+/* Hypothesis `rank` of a text, 0 the best. After any step: those that have been found so far; when the text has ended
+ * these are its results. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE, FOVEA_E_NULL; FOVEA_E_OPTION (no beams);
+ * FOVEA_E_ORDER (not started); FOVEA_E_INDEX (no such text, or fewer hypotheses: expected says how many). */
+FOVEA_API fovea_status fovea_generate_hypothesis(fovea_generator* generator, uint32_t text, uint32_t rank,
+                                                 fovea_hypothesis* hypothesis, fovea_error* error);
+
+/* What text number `beam` in the making has so far, i * width + k for the k-th of text i, as its score says the best
+ * first; count is 0 if there is none. May be called by fovea_allow_tokens, whose `text` is this number. Statuses as
+ * above. */
+FOVEA_API fovea_status fovea_generate_beam(fovea_generator* generator, uint32_t beam, fovea_hypothesis* hypothesis,
+                                           fovea_error* error);
 
 #ifdef __cplusplus
 }

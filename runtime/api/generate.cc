@@ -144,4 +144,18 @@ fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forc
   return WriteStruct(values, generated);
 }
 
+fovea_status fovea_generate_hypothesis(fovea_generator* generator, uint32_t text, uint32_t rank,
+                                       fovea_hypothesis* hypothesis, fovea_error* error) {
+  Reporter reporter(error);
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
+  return ReadHypothesis(generator->generator, text, rank, hypothesis, reporter).code;
+}
+
+fovea_status fovea_generate_beam(fovea_generator* generator, uint32_t beam, fovea_hypothesis* hypothesis,
+                                 fovea_error* error) {
+  Reporter reporter(error);
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
+  return ReadBeam(generator->generator, beam, hypothesis, reporter).code;
+}
+
 }  // extern "C"

@@ -8,9 +8,12 @@
 namespace fovea {
 namespace {
 
-// Tokens of a text that the decoder has not read yet.
-uint32_t Waiting(const Generator& g, uint32_t text) {
-  if (g.steps != 0) return g.ended[text] != 0 ? 0 : 1;
+// Tokens of a row of the texts' space that the decoder has not read yet. What a text begins with is read once: its beams
+// are made of it.
+uint32_t Waiting(const Generator& g, uint32_t row) {
+  const uint32_t text = row / g.width;
+  if (g.steps != 0) return g.ended[text] != 0 || (g.has_beams() && !g.beams.IsAlive(row)) ? 0 : 1;
+  if (row % g.width != 0) return 0;
   return (g.prompts == nullptr ? 1 : g.prompt_lengths[text]) - g.taken[text];
 }
 
@@ -20,14 +23,14 @@ bool ShareRoom(const Generator& g) {
   const SpaceState& space = g.decode->spaces[g.token_space()];
   uint64_t all = 0;
   bool fits = true;
-  for (uint32_t i = 0; i < g.texts; ++i) {
+  for (uint32_t i = 0; i < g.rows(); ++i) {
     g.lengths[i] = Waiting(g, i);
     all += g.lengths[i];
     fits = fits && g.lengths[i] <= space.max_segment_rows;
   }
   if (fits && all <= space.max_rows) return true;
   uint32_t room = space.max_rows;
-  for (uint32_t i = 0; i < g.texts; ++i) {
+  for (uint32_t i = 0; i < g.rows(); i += g.width) {
     g.lengths[i] = std::min({g.lengths[i] - 1, space.max_segment_rows, room});
     room -= g.lengths[i];
   }
@@ -38,11 +41,11 @@ bool ShareRoom(const Generator& g) {
 void WriteTokens(const Generator& g) {
   int32_t* to = reinterpret_cast<int32_t*>(g.decode->values[g.token]);
   const int32_t* prompt = g.prompts;
-  for (uint32_t i = 0; i < g.texts; ++i) {
-    const bool from_prompt = g.steps == 0 && prompt != nullptr;
-    const int32_t* from = from_prompt ? prompt + g.taken[i] : g.last + i;
+  for (uint32_t i = 0; i < g.rows(); ++i) {
+    const bool from_prompt = g.steps == 0 && prompt != nullptr && i % g.width == 0;
+    const int32_t* from = from_prompt ? prompt + g.taken[i / g.width] : g.last + i;
     to = std::copy_n(from, g.lengths[i], to);
-    if (from_prompt) prompt += g.prompt_lengths[i];
+    if (from_prompt) prompt += g.prompt_lengths[i / g.width];
   }
 }
 
@@ -63,7 +66,7 @@ Status TakePrompts(Generator& g, const int32_t* tokens, const uint32_t* lengths,
   if (g.link_count != 0 && count != g.texts) {
     return reporter.Fail(FOVEA_E_LENGTH, "a prompt for each text of the encoder is needed", g.texts, count);
   }
-  const uint32_t most = std::min(decode.spaces[g.token_space()].max_segments, decode.cache.texts);
+  const uint32_t most = std::min(decode.spaces[g.token_space()].max_segments, decode.cache.texts) / g.width;
   if (count > most) return reporter.Fail(FOVEA_E_SEGMENTS, "more texts than the session has", most, count);
   if (count != 0 && (tokens == nullptr || lengths == nullptr)) {
     return reporter.Fail(FOVEA_E_NULL, "tokens or lengths is NULL");
@@ -91,27 +94,27 @@ Status TakePrompts(Generator& g, const int32_t* tokens, const uint32_t* lengths,
 Status Feed(Generator& g, Reporter& reporter) {
   Session& decode = *g.decode;
   if (!g.keeps_texts()) {
-    if (g.texts != 0) memcpy(decode.values[g.token], g.last, g.texts * sizeof(int32_t));
+    if (g.texts != 0) memcpy(decode.values[g.token], g.last, g.rows() * sizeof(int32_t));
     return RunDecoder(decode, reporter);
   }
   if (g.steps == 0 && g.prompts == nullptr && g.start < 0) {
     return reporter.Fail(FOVEA_E_ORDER, "texts have neither a prompt nor a start token");
   }
-  if (decode.spaces[g.token_space()].max_rows < g.texts) {
+  if (decode.spaces[g.token_space()].max_rows < g.rows()) {
     return reporter.Fail(FOVEA_E_ROWS, "the session has no room for a token of each text",
-                         decode.spaces[g.token_space()].max_rows, g.texts);
+                         decode.spaces[g.token_space()].max_rows, g.rows());
   }
-  FOVEA_TRY(SelectTexts(decode, nullptr, g.texts, reporter));
-  for (uint32_t i = 0; i < g.texts && g.steps == 0 && !g.keeps; ++i) {
-    if (g.taken[i] == 0) ReleaseText(decode.cache, i);
+  FOVEA_TRY(SelectTexts(decode, nullptr, g.rows(), reporter));
+  for (uint32_t i = 0; i < g.rows() && g.steps == 0 && !g.keeps; ++i) {
+    if (g.taken[i / g.width] == 0) ReleaseText(decode.cache, i);
   }
   const auto at = [](const void* lengths, uint32_t i) -> uint64_t { return static_cast<const uint32_t*>(lengths)[i]; };
   for (bool last = false; !last;) {
     last = ShareRoom(g);
-    FOVEA_TRY(SetSegments(decode, g.token_space(), {at, g.lengths, g.texts}, reporter));
+    FOVEA_TRY(SetSegments(decode, g.token_space(), {at, g.lengths, g.rows()}, reporter));
     WriteTokens(g);
     FOVEA_TRY(RunDecoder(decode, reporter));
-    for (uint32_t i = 0; i < g.texts; ++i) g.taken[i] += g.lengths[i];
+    for (uint32_t i = 0; i < g.texts; ++i) g.taken[i] += g.lengths[i * g.width];
   }
   return kOk;
 }

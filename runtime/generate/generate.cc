@@ -10,8 +10,6 @@
 namespace fovea {
 namespace {
 
-constexpr int32_t kNoToken = -1;
-
 Status CheckForced(const Generator& g, int32_t token, uint32_t text, Reporter& reporter) {
   const uint32_t limit = g.token_count();
   if (token >= 0 && static_cast<uint32_t>(token) < limit) return kOk;
@@ -19,31 +17,22 @@ Status CheckForced(const Generator& g, int32_t token, uint32_t text, Reporter& r
                        static_cast<uint32_t>(token), text);
 }
 
-bool IsStop(const Generator& g, int32_t token) {
-  return std::find(g.stop_ids, g.stop_ids + g.stop_id_count, token) != g.stop_ids + g.stop_id_count;
-}
-
-uint32_t* BitsOf(uint32_t* all, const Generator& g, uint32_t text) {
-  return all == nullptr ? nullptr : all + size_t{text} * TokenWords(g.token_count());
-}
-
 // Asks the caller which tokens may follow.
 void AskAllowed(const Generator& g) {
   const fovea_sampling& sampling = g.sampler.options();
-  for (uint32_t i = 0; i < g.texts && g.allowed != nullptr; ++i) {
-    if (g.ended[i] != 0) continue;
-    uint32_t* words = BitsOf(g.allowed, g, i);
-    memset(words, 0xff, TokenWords(g.token_count()) * sizeof(uint32_t));
-    sampling.allow(sampling.allow_context, i, g.steps, g.token_count(), words);
+  const uint32_t words = TokenWords(g.token_count());
+  for (uint32_t row = 0; row < g.rows() && g.allowed != nullptr; ++row) {
+    if (g.ended[row / g.width] != 0 || (g.has_beams() && !g.beams.IsAlive(row))) continue;
+    uint32_t* bits = g.BitsOf(g.allowed, row);
+    memset(bits, 0xff, words * sizeof(uint32_t));
+    sampling.allow(sampling.allow_context, row, g.steps, g.token_count(), bits);
+    for (uint32_t w = 0; w < words && g.usual != nullptr; ++w) bits[w] &= g.usual[w];
   }
 }
 
 // The token of a text that has not ended, and what is told of it.
 void TakeToken(Generator& g, uint32_t i, const float* scores, int32_t forced) {
-  const uint32_t token =
-      forced != kNoToken
-          ? static_cast<uint32_t>(forced)
-          : g.sampler.Choose({scores, BitsOf(g.seen, g, i), BitsOf(g.allowed, g, i), g.sequences[i], g.steps});
+  const uint32_t token = forced != kNoToken ? static_cast<uint32_t>(forced) : g.sampler.Choose(KnownOf(g, i, scores));
   g.last[i] = g.tokens[i] = static_cast<int32_t>(token);
   g.best[i] = scores[token];
   MarkSeen(g, i, g.tokens[i]);
@@ -62,15 +51,13 @@ void TakeNone(Generator& g, uint32_t i) {
   std::fill_n(g.top_logprobs + size_t{i} * top, top, 0.0f);
 }
 
-Status PlaceSampling(const fovea_sampling* given, uint32_t max_texts, Arena& arena, Reporter& reporter, Generator* g) {
-  fovea_sampling sampling;
-  FOVEA_TRY(ReadStruct(given, &sampling, reporter));
-  FOVEA_TRY(CheckSampling(sampling, reporter));
+Status PlaceSampling(const fovea_sampling& sampling, uint32_t max_texts, Arena& arena, Generator* g) {
   const uint32_t tokens = g->token_count();
-  g->sampler.Place(sampling, g->decode->model->kernels, tokens, arena);
-  const uint64_t words = uint64_t{max_texts} * TokenWords(tokens);
-  if (g->sampler.penalizes()) g->seen = arena.Take<uint32_t>(words);
-  if (sampling.allow != nullptr) g->allowed = arena.Take<uint32_t>(words);
+  g->sampler.Place(sampling, g->decode->model->kernels, tokens, arena, g->has_beams() || g->suppresses);
+  const uint64_t of_text = uint64_t{g->width} * TokenWords(tokens);
+  if (g->sampler.penalizes()) g->seen = arena.Take<uint32_t>(max_texts * of_text);
+  if (g->sampler.penalizes() && g->has_beams()) g->seen_before = arena.Take<uint32_t>(of_text);
+  if (sampling.allow != nullptr) g->allowed = arena.Take<uint32_t>(max_texts * of_text);
   if (!g->sampler.logprobs()) return kOk;
   g->logprobs = arena.Take<float>(max_texts);
   g->top_tokens = arena.Take<int32_t>(uint64_t{max_texts} * sampling.top_logprobs);
@@ -78,7 +65,57 @@ Status PlaceSampling(const fovea_sampling* given, uint32_t max_texts, Arena& are
   return kOk;
 }
 
+// Whether the texts' space can have a row for each beam.
+Status CheckRows(const Generator& g, uint32_t width, Reporter& reporter) {
+  const Session& decode = *g.decode;
+  if (g.link_count != 0 && !g.sets_rows) {
+    return reporter.Fail(FOVEA_E_OPTION, "the decoder's rows are the encoder's texts: there can be no beams",
+                         g.space());
+  }
+  for (uint32_t i = 0; i < decode.carried_count; ++i) {
+    const uint32_t input = decode.carried[i].input;
+    if (decode.value(input).space == g.space()) continue;
+    reporter.tensor = input;
+    return reporter.Fail(FOVEA_E_OPTION, "a carried input is not in the space of the texts: there can be no beams",
+                         g.space(), decode.value(input).space);
+  }
+  const uint32_t rows = decode.spaces[g.space()].max_rows;
+  if (rows >= width) return kOk;
+  return reporter.Fail(FOVEA_E_OPTION, "the session has fewer texts than a text has beams", width, rows);
+}
+
+// The texts' space gets `width` rows for each row of its parent.
+Status SetRows(Generator& g, Reporter& reporter) {
+  if (!g.sets_rows) return kOk;
+  Session& decode = *g.decode;
+  const uint32_t parent = decode.model->blob.spaces[g.space()].parent;
+  if (!decode.spaces[parent].bound) return reporter.Fail(FOVEA_E_ORDER, "the decoder has no texts yet");
+  const auto at = [](const void* width, uint32_t) -> uint64_t { return *static_cast<const uint32_t*>(width); };
+  return SetSegments(decode, g.space(), {at, &g.width, decode.space_rows[parent].rows}, reporter);
+}
+
 }  // namespace
+
+const float* ScoresOf(const Generator& g, uint32_t row) {
+  const Session& decode = *g.decode;
+  // What a text begins with was read by the first of its beams.
+  if (g.steps == 0) row -= row % g.width;
+  if (decode.value(g.scores).space != g.space()) row = decode.space_rows[g.token_space()].segments.offsets[row + 1] - 1;
+  return reinterpret_cast<const float*>(FinishedRows(decode, g.scores)) + size_t{row} * g.token_count();
+}
+
+bool IsStop(const Generator& g, int32_t token) {
+  return std::find(g.stop_ids, g.stop_ids + g.stop_id_count, token) != g.stop_ids + g.stop_id_count;
+}
+
+Sampler::Text KnownOf(const Generator& g, uint32_t row, const float* scores) {
+  return {scores, g.seen == nullptr ? nullptr : g.BitsOf(g.seen, row),
+          g.allowed == nullptr ? g.usual : g.BitsOf(g.allowed, row), g.sequences[row / g.width], g.steps};
+}
+
+bool IsFull(const Generator& g, uint32_t text) {
+  return g.keeps_texts() && g.decode->cache.rows[text * g.width] >= g.decode->cache.max_rows;
+}
 
 Status PlaceGenerator(const fovea_generate_options& options, Session* decode, const Session* encode, Arena& arena,
                       Reporter& reporter, Generator* generator) {
@@ -88,18 +125,29 @@ Status PlaceGenerator(const fovea_generate_options& options, Session* decode, co
   if (encode != nullptr && (encode->model != decode->model || encode == decode)) {
     return reporter.Fail(FOVEA_E_OPTION, "encoder and decoder must be different sessions of one model");
   }
+  fovea_sampling sampling;
+  FOVEA_TRY(ReadStruct(options.sampling, &sampling, reporter));
+  FOVEA_TRY(CheckSampling(sampling, reporter));
   FOVEA_TRY(ReadSettings(options, arena, reporter, &g));
-  const uint32_t max_texts = decode->spaces[g.space()].max_rows;
-  g.last = arena.Take<int32_t>(max_texts);
+  fovea_beams beams{};
+  if (options.beams != nullptr) {
+    FOVEA_TRY(ReadStruct(options.beams, &beams, reporter));
+    FOVEA_TRY(CheckBeams(beams, sampling, g.max_tokens, reporter));
+    FOVEA_TRY(CheckRows(g, beams.width, reporter));
+    g.width = beams.width;
+  }
+  const uint32_t max_rows = decode->spaces[g.space()].max_rows, max_texts = max_rows / g.width;
+  if (options.beams != nullptr) g.beams.Place(beams, max_texts, g.max_tokens, arena);
+  g.last = arena.Take<int32_t>(max_rows);
   g.tokens = arena.Take<int32_t>(max_texts);
   g.best = arena.Take<float>(max_texts);
   g.ended = arena.Take<uint8_t>(max_texts);
   g.sequences = arena.Take<uint64_t>(max_texts);
   if (g.keeps_texts()) {
     g.taken = arena.Take<uint32_t>(max_texts);
-    g.lengths = arena.Take<uint32_t>(max_texts);
+    g.lengths = arena.Take<uint32_t>(max_rows);
   }
-  FOVEA_TRY(PlaceSampling(options.sampling, max_texts, arena, reporter, &g));
+  FOVEA_TRY(PlaceSampling(sampling, max_texts, arena, &g));
   *generator = g;
   return kOk;
 }
@@ -110,13 +158,18 @@ Status StartGenerator(Generator& g, Reporter& reporter) {
   for (uint32_t i = 0; i < g.link_count; ++i) {
     FOVEA_TRY(LinkInput(*g.decode, g.links[i].input, *g.encode, g.links[i].output, reporter));
   }
+  FOVEA_TRY(SetRows(g, reporter));
   const bool bound = g.decode->spaces[g.space()].bound;
   if (!bound && !g.keeps_texts()) return reporter.Fail(FOVEA_E_ORDER, "the decoder has no texts yet");
+  const uint32_t rows = bound ? g.decode->space_rows[g.space()].rows : 0;
+  if (rows % g.width != 0) {
+    return reporter.Fail(FOVEA_E_SEGMENTS, "each text needs a row for each of its beams", g.width, rows);
+  }
   g.steps = 0;
   g.prompts = nullptr;
   g.keeps = false;
-  BeginTexts(g, bound ? g.decode->space_rows[g.space()].rows : 0);
-  std::fill_n(g.last, g.texts, g.start);
+  BeginTexts(g, rows / g.width);
+  std::fill_n(g.last, g.rows(), g.start);
   for (uint32_t i = 0; i < g.texts; ++i) MarkSeen(g, i, g.start);
   g.started = true;
   return kOk;
@@ -126,13 +179,14 @@ void BeginTexts(Generator& g, uint32_t texts) {
   g.texts = g.left = texts;
   memset(g.ended, 0, texts);
   for (uint32_t i = 0; i < texts; ++i) g.sequences[i] = i;
-  if (g.seen != nullptr) memset(g.seen, 0, size_t{texts} * TokenWords(g.token_count()) * sizeof(uint32_t));
+  if (g.seen != nullptr) memset(g.seen, 0, size_t{g.rows()} * TokenWords(g.token_count()) * sizeof(uint32_t));
   if (g.keeps_texts()) memset(g.taken, 0, texts * sizeof(uint32_t));
+  if (g.has_beams()) g.beams.Begin(texts);
 }
 
 void MarkSeen(Generator& g, uint32_t text, int32_t token) {
   if (g.seen == nullptr || token < 0 || static_cast<uint32_t>(token) >= g.token_count()) return;
-  SetBit(BitsOf(g.seen, g, text), static_cast<uint32_t>(token));
+  for (uint32_t b = 0; b < g.width; ++b) SetBit(g.BitsOf(g.seen, text * g.width + b), static_cast<uint32_t>(token));
 }
 
 Status NumberTexts(Generator& g, const uint64_t* numbers, uint32_t count, Reporter& reporter) {
@@ -150,8 +204,8 @@ Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
   if (g.left == 0) {
     return reporter.Fail(FOVEA_E_ORDER, g.texts == 0 ? "the decoder has no texts yet" : "all texts have ended");
   }
-  if (!g.keeps_texts() && decode.space_rows[g.space()].rows != g.texts) {
-    return reporter.Fail(FOVEA_E_ORDER, "the decoder got other texts since the start", g.texts,
+  if (!g.keeps_texts() && decode.space_rows[g.space()].rows != g.rows()) {
+    return reporter.Fail(FOVEA_E_ORDER, "the decoder got other texts since the start", g.rows(),
                          decode.space_rows[g.space()].rows);
   }
   for (uint32_t i = 0; i < g.texts && forced != nullptr; ++i) {
@@ -160,16 +214,19 @@ Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
   AskAllowed(g);
   FOVEA_TRY(Feed(g, reporter));
 
-  const auto* scores = reinterpret_cast<const float*>(FinishedRows(decode, g.scores));
+  if (g.has_beams()) {
+    FOVEA_TRY(StepBeams(g, forced, reporter));
+    ++g.steps;
+    return kOk;
+  }
   const bool is_last = g.steps + 1 == g.max_tokens;
   for (uint32_t i = 0; i < g.texts; ++i) {
     if (g.ended[i] != 0) {
       TakeNone(g, i);
       continue;
     }
-    TakeToken(g, i, scores + size_t{i} * g.token_count(), forced == nullptr ? kNoToken : forced[i]);
-    const bool full = g.keeps_texts() && decode.cache.rows[i] >= decode.cache.max_rows;
-    if (!is_last && !full && !IsStop(g, g.tokens[i])) continue;
+    TakeToken(g, i, ScoresOf(g, i), forced == nullptr ? kNoToken : forced[i]);
+    if (!is_last && !IsFull(g, i) && !IsStop(g, g.tokens[i])) continue;
     g.ended[i] = 1;
     --g.left;
   }

@@ -12,6 +12,9 @@ namespace {
 
 constexpr float kHidden = -INFINITY;
 
+// NaN is no score, and infinity a number that others can be told from.
+float Number(float score) { return score != score ? kHidden : std::min(score, FLT_MAX); }
+
 // A heap of tokens whose first is the most likely, of equals the lowest.
 struct LessLikely {
   const float* weights;
@@ -37,11 +40,11 @@ Status CheckSampling(const fovea_sampling& s, Reporter& reporter) {
   return kOk;
 }
 
-void Sampler::Place(const fovea_sampling& sampling, const Kernels& kernels, uint32_t tokens, Arena& arena) {
+void Sampler::Place(const fovea_sampling& sampling, const Kernels& kernels, uint32_t tokens, Arena& arena, bool works) {
   options_ = sampling;
   kernels_ = &kernels;
   tokens_ = tokens;
-  if (!plain() || logprobs()) work_ = arena.Take<float>(tokens);
+  if (works || !plain() || options_.allow != nullptr || logprobs()) work_ = arena.Take<float>(tokens);
   if (filters() || options_.top_logprobs != 0) order_ = arena.Take<uint32_t>(tokens);
 }
 
@@ -58,7 +61,7 @@ void Sampler::Prepare(const Text& text) const {
 }
 
 uint32_t Sampler::Choose(const Text& text) const {
-  if (plain()) return BestOf(text.scores);
+  if (plain() && text.allowed == nullptr) return BestOf(text.scores);
   Prepare(text);
   const uint32_t best = BestOf(work_);
   const float highest = work_[best];
@@ -137,32 +140,44 @@ uint32_t Sampler::DrawOfLikely(double number) const {
   return likely(i);
 }
 
-float Sampler::LogProbability(const float* scores, uint32_t token, int32_t* top_tokens, float* top) const {
-  float highest = kHidden;
+float Sampler::LogSum(const float* scores, float* highest) const {
+  *highest = kHidden;
   for (uint32_t i = 0; i < tokens_; ++i) {
-    work_[i] = scores[i] != scores[i] ? kHidden : std::min(scores[i], FLT_MAX);
-    highest = std::max(highest, work_[i]);
+    work_[i] = Number(scores[i]);
+    *highest = std::max(*highest, work_[i]);
   }
-  const bool none = highest == kHidden;
+  if (*highest == kHidden) return 0;
+  for (uint32_t i = 0; i < tokens_; ++i) work_[i] -= *highest;
+  kernels_->softmax.softmax(work_, 1, tokens_, work_);
+  // The likeliest token's weight is 1 / sum.
+  return -logf(*std::max_element(work_, work_ + tokens_));
+}
+
+const float* Sampler::LogProbabilities(const Text& text) const {
+  float highest = 0;
+  const float log_sum = LogSum(text.scores, &highest);
+  const float from = highest == kHidden ? 0 : highest;  // -infinity less it would be none
+  for (uint32_t i = 0; i < tokens_; ++i) work_[i] = Number(text.scores[i]) - from - log_sum;
+  if (text.seen != nullptr || text.allowed != nullptr) Prepare({work_, text.seen, text.allowed, 0, 0});
+  return work_;
+}
+
+float Sampler::LogProbability(const float* scores, uint32_t token, int32_t* top_tokens, float* top) const {
   const uint32_t wanted = std::min(options_.top_logprobs, tokens_);
   for (uint32_t i = 0; i < wanted; ++i) top_tokens[i] = -1, top[i] = kHidden;
-  if (none) return kHidden;
-  const float chosen = work_[token];
+  float highest = 0;
+  const float log_sum = LogSum(scores, &highest);
+  if (highest == kHidden) return kHidden;
   if (wanted != 0) {  // by the scores themselves: weights far from the highest are all 0
-    for (uint32_t i = 0; i < tokens_; ++i) order_[i] = i;
+    for (uint32_t i = 0; i < tokens_; ++i) work_[i] = Number(scores[i]), order_[i] = i;
     std::partial_sort(order_, order_ + wanted, order_ + tokens_,
                       [&](uint32_t a, uint32_t b) { return work_[a] != work_[b] ? work_[a] > work_[b] : a < b; });
     for (uint32_t i = 0; i < wanted && work_[order_[i]] != kHidden; ++i) {
       top_tokens[i] = static_cast<int32_t>(order_[i]);
-      top[i] = work_[order_[i]];
+      top[i] = work_[order_[i]] - highest - log_sum;
     }
   }
-  for (uint32_t i = 0; i < tokens_; ++i) work_[i] -= highest;
-  kernels_->softmax.softmax(work_, 1, tokens_, work_);
-  // The likeliest token's weight is 1 / sum.
-  const float log_sum = -logf(*std::max_element(work_, work_ + tokens_));
-  for (uint32_t i = 0; i < wanted; ++i) top[i] = top[i] - highest - log_sum;
-  return chosen - highest - log_sum;
+  return Number(scores[token]) - highest - log_sum;
 }
 
 }  // namespace fovea

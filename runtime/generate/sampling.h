@@ -22,8 +22,8 @@ inline void SetBit(uint32_t* words, uint32_t token) { words[token / 32] |= 1u <<
 // Chooses tokens of one text after the other, in memory for one.
 class Sampler {
  public:
-  // Memory for `tokens` scores; null when counting.
-  void Place(const fovea_sampling& sampling, const Kernels& kernels, uint32_t tokens, Arena& arena);
+  // Memory for `tokens` scores; null when counting. `works`: they are worked on even where the highest would do.
+  void Place(const fovea_sampling& sampling, const Kernels& kernels, uint32_t tokens, Arena& arena, bool works = false);
 
   // What is known of a text. Bits that are null: none is seen, all are allowed.
   struct Text {
@@ -34,6 +34,9 @@ class Sampler {
   };
   uint32_t Choose(const Text& text) const;
 
+  // Log-probabilities of all tokens, then penalties; those that are hidden or none are -infinity. Until the next call.
+  const float* LogProbabilities(const Text& text) const;
+
   // The log-probability of a token by the scores as they are; and the top_logprobs likeliest tokens with theirs.
   float LogProbability(const float* scores, uint32_t token, int32_t* top_tokens, float* top) const;
 
@@ -43,12 +46,14 @@ class Sampler {
 
  private:
   // The highest score wins.
-  bool plain() const { return options_.temperature == 0 && !penalizes() && options_.allow == nullptr; }
+  bool plain() const { return options_.temperature == 0 && !penalizes(); }
   bool filters() const {
     return options_.top_k != 0 || options_.min_p > 0 || (options_.top_p != 0 && options_.top_p != 1);
   }
   float penalty() const { return options_.repetition_penalty == 0 ? 1.0f : options_.repetition_penalty; }
   void Prepare(const Text& text) const;
+  // The highest score, and the logarithm of the sum of e^(score - highest); the highest is kHidden if there is none.
+  float LogSum(const float* scores, float* highest) const;
   uint32_t BestOf(const float* scores) const;
   uint32_t FirstBit(const uint32_t* words) const;
   // By the weights in work_; `number` is 0 to 1.

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <algorithm>
+
 #include "runtime/model/find.h"
 
 namespace fovea {
@@ -22,6 +24,7 @@ class Reader {
     FOVEA_TRY(FindValues());
     FOVEA_TRY(ReadStart());
     FOVEA_TRY(ReadStopIds());
+    FOVEA_TRY(ReadSuppressed());
     FOVEA_TRY(ReadMaxTokens());
     return FindLinks();
   }
@@ -65,8 +68,8 @@ class Reader {
       return Fail(token, FOVEA_E_OPTION, "the token is no i32 input of width 1 that the caller writes", 1, in.width);
     }
     // Of texts that are kept any number of new tokens are read.
-    const bool keeps = decode.cache.source == in.space && blob_.spaces[in.space].parent == out.space;
-    if (!IsReadable(decode, g_->scores) || DType(out.type) != DType::kF32 || (out.space != in.space && !keeps)) {
+    if (!IsReadable(decode, g_->scores) || DType(out.type) != DType::kF32 ||
+        (out.space != in.space && out.space != g_->space())) {
       return Fail(scores, FOVEA_E_OPTION, "the scores are no f32 output in the token's space or that of its texts",
                   in.space, out.space);
     }
@@ -120,25 +123,54 @@ class Reader {
     Setting stop;
     uint64_t count = options_.stop_id_count;
     if (options_.stop_ids == nullptr) stop = FindEither("generate.stop_ids", "generate.end");
-    int32_t id = 0;
-    for (const char* at = stop.text; at != nullptr && *at != '\0'; ++count) {
-      if (!ReadNumber(&at, &id)) return Fail(stop, FOVEA_E_NAME, "the stop ids are no list of token ids");
+    if (stop.text != nullptr) {
+      FOVEA_TRY(ReadTokens(stop, &count, [](int32_t) {}));
     }
     if (count > kMaxStopIds) return Fail(stop, FOVEA_E_OPTION, "too many stop ids", kMaxStopIds, count);
-    g_->stop_id_count = static_cast<uint32_t>(count);
     g_->stop_ids = arena_.Take<int32_t>(count);
-    const uint32_t tokens = g_->decode->value(g_->scores).width;
-    const char* at = stop.text;
+    const auto add = [this](int32_t id) {
+      if (g_->stop_ids != nullptr) g_->stop_ids[g_->stop_id_count] = id;
+      ++g_->stop_id_count;
+    };
+    if (stop.text != nullptr) return ReadTokens(stop, &count, add);
     for (uint32_t i = 0; i < count; ++i) {
-      if (at == nullptr) id = options_.stop_ids[i];
-      if (at != nullptr) ReadNumber(&at, &id);
-      if (id < 0 || static_cast<uint32_t>(id) >= tokens) {
-        return Fail(stop, FOVEA_E_ID, "a stop id is none of the tokens that have scores", tokens,
-                    static_cast<uint32_t>(id), i);
-      }
-      if (g_->stop_ids != nullptr) g_->stop_ids[i] = id;
+      FOVEA_TRY(CheckToken({}, options_.stop_ids[i], i));
+      add(options_.stop_ids[i]);
     }
     return kOk;
+  }
+
+  Status CheckToken(const Setting& setting, int32_t id, uint64_t index) {
+    const uint32_t tokens = g_->token_count();
+    if (id >= 0 && static_cast<uint32_t>(id) < tokens) return kOk;
+    return Fail(setting, FOVEA_E_ID, "the token is none of those that have scores", tokens, static_cast<uint32_t>(id),
+                index);
+  }
+
+  // Calls f for each token of a list in the metadata.
+  template <typename F>
+  Status ReadTokens(const Setting& setting, uint64_t* count, const F& f) {
+    *count = 0;
+    int32_t id = 0;
+    for (const char* at = setting.text; *at != '\0'; ++*count) {
+      if (!ReadNumber(&at, &id)) return Fail(setting, FOVEA_E_NAME, "this is no list of token ids");
+      FOVEA_TRY(CheckToken(setting, id, *count));
+      f(id);
+    }
+    return kOk;
+  }
+
+  Status ReadSuppressed() {
+    const Setting setting = Find(nullptr, "generate.suppress_ids");
+    if (setting.text == nullptr || *setting.text == '\0') return kOk;
+    const uint32_t words = TokenWords(g_->token_count());
+    g_->suppresses = true;
+    g_->usual = arena_.Take<uint32_t>(words);
+    if (g_->usual != nullptr) std::fill_n(g_->usual, words, ~0u);
+    uint64_t count = 0;
+    return ReadTokens(setting, &count, [this](int32_t id) {
+      if (g_->usual != nullptr) g_->usual[id / 32] &= ~(1u << (id % 32));
+    });
   }
 
   Status ReadMaxTokens() {
@@ -153,13 +185,27 @@ class Reader {
     return kOk;
   }
 
+  // Whether the rows of a space fall into those of another, or are them.
+  bool LiesIn(uint32_t space, uint32_t other) const {
+    while (space != kBlobNone && space != other) {
+      const SpaceRecord& record = blob_.spaces[space];
+      space = SpaceHasSource(record.kind) ? record.source : record.parent;
+    }
+    return space == other;
+  }
+
   Status FindLinks() {
     const Session& decode = *g_->decode;
     const auto each = [&](const auto& f) { return ForEachLink(blob_, decode.program(), reporter_, f); };
-    FOVEA_TRY(each([&](uint32_t, uint32_t) -> Status {
+    const uint32_t texts = g_->space();
+    bool below = false;  // rows of the texts are those that the encoder has
+    FOVEA_TRY(each([&](uint32_t input, uint32_t) -> Status {
       ++g_->link_count;
+      below = below || LiesIn(decode.value(input).space, texts);
       return kOk;
     }));
+    g_->sets_rows = g_->link_count != 0 && !below && blob_.spaces[texts].kind == SpaceKind::kInput &&
+                    blob_.spaces[texts].parent != kBlobNone;
     if (g_->link_count != 0 && g_->encode == nullptr) {
       return reporter_.Fail(FOVEA_E_OPTION, "the decoder's inputs are linked and there is no encoder", g_->link_count);
     }

@@ -87,6 +87,16 @@ void PassOnCarried(Session& session) {
   UseCarried(session);
 }
 
+void ReorderCarried(Session& session, const uint32_t* from, uint32_t count) {
+  for (uint32_t i = 0; i < session.carried_count; ++i) {
+    const Carried& carried = session.carried[i];
+    const size_t bytes = static_cast<size_t>(RowBytesOf(session, carried));
+    for (uint32_t row = 0; row < count; ++row)
+      memcpy(carried.write + row * bytes, carried.read + from[row] * bytes, bytes);
+  }
+  PassOnCarried(session);
+}
+
 uint8_t* FinishedRows(const Session& session, uint32_t value) {
   const Carried* carried = FindCarried(session, value);
   if (carried == nullptr) return session.values[value];

@@ -185,6 +185,8 @@ void UseCarried(Session& session);
 void ClearCarried(Session& session, uint32_t space);
 // A run has finished.
 void PassOnCarried(Session& session);
+// Rows 0 to count - 1, all that are bound, become what rows from[0], from[1], .. were.
+void ReorderCarried(Session& session, const uint32_t* from, uint32_t count);
 // Row 0 of an output or kept value of the last run (of a carried input: what it read).
 uint8_t* FinishedRows(const Session& session, uint32_t value);
 // Carried inputs become zeros; so do, when a session is reset, all texts.

@@ -359,6 +359,48 @@ TEST(Generate, OldKeysAreReadWhereTheNewOnesAreAbsent) {
   EXPECT_EQ(all(), Expected(2));
 }
 
+TEST(Generate, SuppressedTokensNeverFollow) {
+  const std::vector<std::vector<int32_t>> plain = Expected();
+  const int32_t first = plain[0][0];
+  Metadata metadata = GoodMetadata();
+  metadata.emplace_back("generate.suppress_ids", "5 " + std::to_string(first));
+  const TestModel model(BlobWith(metadata));
+  TinyPair pair(model, Decoder(), 6, 30);
+  pair.Encode(Decoder(), kTexts);
+  TestGenerator generator(pair);
+  const Batch suppressed = generator.All();
+  EXPECT_NE(suppressed, plain);
+  for (const auto& text : suppressed) EXPECT_EQ(std::count(text.begin(), text.end(), first), 0);
+  // By the caller as well as by the metadata.
+  fovea_sampling sampling = {};
+  sampling.struct_size = sizeof(sampling);
+  sampling.allow = [](void*, uint32_t, uint32_t, uint32_t, uint32_t* words) { words[0] &= ~1u; };
+  const Batch both = TestGenerator(pair, [&](fovea_generate_options* o) { o->sampling = &sampling; }).All();
+  for (const auto& text : both) EXPECT_EQ(std::count(text.begin(), text.end(), first), 0);
+  for (const auto& text : both) EXPECT_EQ(std::count(text.begin(), text.end(), 0), 0);
+  metadata.back().second = "5 9";
+  const TestModel wrong(BlobWith(metadata));
+  TinyPair of_wrong(wrong, Decoder(), 6, 30);
+  fovea_generate_options options = {};
+  options.struct_size = sizeof(options);
+  options.encode = of_wrong.encode.session, options.decode = of_wrong.decode.session;
+  uint64_t needed = 0;
+  fovea_error error = {};
+  EXPECT_EQ(fovea_generate_size(&options, &needed, &error), FOVEA_E_ID);
+  EXPECT_EQ(error.found, 9u);
+}
+
+TEST(Generate, BeamsNeedRowsOfTheirOwn) {
+  TinyPair pair(Model(), Decoder(), 6, 30);
+  fovea_beams beams = {};
+  beams.struct_size = sizeof(beams), beams.width = 2;
+  fovea_generate_options options = {};
+  options.struct_size = sizeof(options);
+  options.encode = pair.encode.session, options.decode = pair.decode.session, options.beams = &beams;
+  uint64_t needed = 0;
+  EXPECT_EQ(fovea_generate_size(&options, &needed, nullptr), FOVEA_E_OPTION);
+}
+
 // So many links of so many inputs that comparing each with each would take minutes.
 TEST(Generate, LinksAreBounded) {
   constexpr uint32_t kInputs = 1 << 16;

@@ -10,6 +10,10 @@ namespace {
 
 using Batch = std::vector<std::vector<int32_t>>;
 
+// Of a clock, which knows no context: when it cancels the run of which session.
+fovea_session* watched = nullptr;
+uint32_t ticks = 0, cancel_at = 0;
+
 const CachedDecoder& Decoder() {
   static const CachedDecoder decoder(
       {DType::kF32, 24}, {{"generate.token", "ids"}, {"generate.scores", "scores"}, {"generate.stop_ids", "3"}});
@@ -45,14 +49,10 @@ class Generation {
   Generation(uint32_t texts, uint32_t new_rows, uint32_t longest, uint32_t max_tokens,
              const fovea_sampling* sampling = nullptr)
       : limits_(Decoder().Limits(texts, new_rows, texts * longest, longest)), session_(Decoder().model, Kept()) {
-    options_ = Sized<fovea_generate_options>();
-    options_.decode = session_.session;
-    options_.max_tokens = max_tokens;
-    options_.sampling = sampling;
-    uint64_t needed = 0;
-    EXPECT_EQ(fovea_generate_size(&options_, &needed, &error_), FOVEA_OK) << error_.text;
-    memory_ = AlignedBytes(needed);
-    EXPECT_EQ(fovea_generate_init(&options_, memory_.data(), needed, &generator_, &error_), FOVEA_OK) << error_.text;
+    Init(max_tokens, sampling);
+  }
+  Generation(const fovea_session_options& options, uint32_t max_tokens) : session_(Decoder().model, options) {
+    Init(max_tokens, nullptr);
   }
 
   fovea_generator* get() const { return generator_; }
@@ -83,6 +83,16 @@ class Generation {
   }
 
  private:
+  void Init(uint32_t max_tokens, const fovea_sampling* sampling) {
+    options_ = Sized<fovea_generate_options>();
+    options_.decode = session_.session;
+    options_.max_tokens = max_tokens;
+    options_.sampling = sampling;
+    uint64_t needed = 0;
+    EXPECT_EQ(fovea_generate_size(&options_, &needed, &error_), FOVEA_OK) << error_.text;
+    memory_ = AlignedBytes(needed);
+    EXPECT_EQ(fovea_generate_init(&options_, memory_.data(), needed, &generator_, &error_), FOVEA_OK) << error_.text;
+  }
   fovea_session_options Kept() const {
     fovea_session_options options = Options(limits_);
     options.program = 1;
@@ -149,6 +159,51 @@ TEST(Prompts, TextsGoOn) {
   text.insert(text.end(), turn.begin(), turn.end());
   ASSERT_EQ(generation.Prompts({fresh}, true), FOVEA_OK);
   EXPECT_EQ(generation.All(1)[0], Expected(text, 12));
+}
+
+// A run that is cancelled at any of its tiles: the step is made again, or generation begins anew, and gives the same.
+TEST(Prompts, CancelledStepsAreMadeAgain) {
+  struct Clock {
+    static uint64_t Tick() {
+      if (ticks++ == cancel_at) fovea_session_cancel(watched);
+      return 0;
+    }
+  };
+  const Batch expected = ExpectedOfAll(6);
+  for (const bool anew : {false, true}) {
+    // In the prompts' first run, a later one, and in single steps.
+    for (const uint32_t at : {3u, 60u, 150u, 260u, 300u}) {
+      const auto limits = Decoder().Limits(4, 30, 280, 70);
+      fovea_session_options options = Options(limits);
+      options.program = 1;
+      options.tile_rows = 8;
+      options.clock = Clock::Tick;
+      Generation generation(options, 6);
+      watched = generation.session();
+      ticks = 0, cancel_at = at;
+      ASSERT_EQ(generation.Prompts(kPrompts), FOVEA_OK);
+      Batch made(4);
+      uint32_t cancelled = 0;
+      fovea_generated step = Sized<fovea_generated>();
+      for (step.left = 1; step.left > 0;) {
+        const fovea_status status = fovea_generate_next(generation.get(), nullptr, &step, nullptr);
+        if (status == FOVEA_E_CANCELLED) {
+          ++cancelled;
+          if (anew) made = Batch(4);
+          if (anew) {
+            ASSERT_EQ(generation.Prompts(kPrompts), FOVEA_OK);
+          }
+          continue;
+        }
+        ASSERT_EQ(status, FOVEA_OK);
+        for (uint32_t i = 0; i < 4; ++i) {
+          if (step.tokens[i] >= 0) made[i].push_back(step.tokens[i]);
+        }
+      }
+      EXPECT_EQ(cancelled, 1u) << at;
+      EXPECT_EQ(made, expected) << at;
+    }
+  }
 }
 
 // A text ends where the session has no room for it.

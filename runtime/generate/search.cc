@@ -1,0 +1,120 @@
+// A step of beam search: the scores of a run are offered to the beams, and texts become what the best ones are.
+#include <string.h>
+
+#include <algorithm>
+
+#include "runtime/base/structs.h"
+#include "runtime/generate/generate.h"
+
+namespace fovea {
+namespace {
+
+// What may follow in the beams of a text.
+void OfferTokens(Generator& g, uint32_t text, int32_t forced) {
+  Beams& beams = g.beams;
+  const auto is_stop = [&](int32_t token) { return IsStop(g, token); };
+  beams.Clear();
+  for (uint32_t b = 0; b < g.width; ++b) {
+    const uint32_t row = text * g.width + b;
+    if (!beams.IsAlive(row)) continue;
+    const float sum = beams.running(row).sum;
+    if (forced != kNoToken) {
+      beams.Offer({sum, b, forced}, is_stop);
+      continue;
+    }
+    const float* scores = g.sampler.LogProbabilities(KnownOf(g, row, ScoresOf(g, row)));
+    for (uint32_t t = 0; t < g.token_count(); ++t) beams.Offer({sum + scores[t], b, static_cast<int32_t>(t)}, is_stop);
+  }
+}
+
+// Tokens that each beam has are those of the one it comes from, and its own.
+void PassOnSeen(Generator& g, uint32_t text) {
+  if (g.seen == nullptr) return;
+  const uint32_t words = TokenWords(g.token_count());
+  uint32_t* const own = g.BitsOf(g.seen, text * g.width);
+  memcpy(g.seen_before, own, size_t{g.width} * words * sizeof(uint32_t));
+  for (uint32_t b = 0; b < g.width; ++b) {
+    const Beams::Next& next = g.beams.running(text * g.width + b);
+    memcpy(own + size_t{b} * words, g.seen_before + size_t{next.from} * words, words * sizeof(uint32_t));
+    SetBit(own + size_t{b} * words, static_cast<uint32_t>(next.token));
+  }
+}
+
+void StepText(Generator& g, uint32_t text, int32_t forced) {
+  const bool is_last = g.steps + 1 == g.max_tokens || IsFull(g, text);
+  OfferTokens(g, text, forced);
+  const bool ended = g.beams.Take(text, g.steps, is_last, [&](int32_t token) { return IsStop(g, token); });
+  const uint32_t first = text * g.width;
+  if (ended) {
+    g.ended[text] = 1;
+    --g.left;
+    g.tokens[text] = kNoToken;
+    g.best[text] = 0;
+    return;
+  }
+  PassOnSeen(g, text);
+  for (uint32_t row = first; row < first + g.width; ++row) {
+    g.beams.order()[row] = first + g.beams.running(row).from;
+    g.last[row] = g.beams.running(row).token;
+  }
+  g.tokens[text] = g.last[first];
+  g.best[text] = g.beams.running(first).sum;
+}
+
+Status Write(const Generator& g, uint32_t text, uint32_t count, float sum, const Beams::Next& last,
+             fovea_hypothesis* out, Reporter& reporter) {
+  fovea_hypothesis values{};
+  values.count = count;
+  values.sum = sum;
+  values.score = count == 0 ? 0 : g.beams.ScoreOf(sum, count);
+  values.tokens = g.beams.Trace(text, count, last);
+  const fovea_status status = WriteStruct(values, out);
+  return status == FOVEA_OK ? kOk : reporter.Fail(status, "a hypothesis is NULL or its struct_size is not set");
+}
+
+Status CheckSearch(const Generator& g, Reporter& reporter) {
+  if (!g.has_beams()) return reporter.Fail(FOVEA_E_OPTION, "the generator has no beams");
+  return g.started ? kOk : reporter.Fail(FOVEA_E_ORDER, "generation has not started");
+}
+
+}  // namespace
+
+Status StepBeams(Generator& g, const int32_t* forced, Reporter& reporter) {
+  uint32_t* const order = g.beams.order();
+  bool same = true;
+  for (uint32_t row = 0; row < g.rows(); ++row) order[row] = row;
+  for (uint32_t i = 0; i < g.texts; ++i) {
+    if (g.ended[i] == 0) {
+      StepText(g, i, forced == nullptr ? kNoToken : forced[i]);
+    } else {
+      g.tokens[i] = kNoToken;
+      g.best[i] = 0;
+    }
+  }
+  for (uint32_t row = 0; row < g.rows(); ++row) same = same && order[row] == row;
+  if (same) return kOk;
+  ReorderCarried(*g.decode, order, g.rows());
+  return g.keeps_texts() ? ReorderTexts(*g.decode, order, g.rows(), reporter) : kOk;
+}
+
+Status ReadHypothesis(const Generator& g, uint32_t text, uint32_t rank, fovea_hypothesis* hypothesis,
+                      Reporter& reporter) {
+  FOVEA_TRY(CheckSearch(g, reporter));
+  if (text >= g.texts) return reporter.Fail(FOVEA_E_INDEX, "there is no such text", g.texts, text);
+  const Beams::Found* found = g.beams.FindFound(text, rank);
+  if (found == nullptr) {
+    return reporter.Fail(FOVEA_E_INDEX, "fewer hypotheses have been found", g.beams.found_count(text), rank);
+  }
+  return Write(g, text, found->count, found->sum, found->last, hypothesis, reporter);
+}
+
+Status ReadBeam(const Generator& g, uint32_t row, fovea_hypothesis* hypothesis, Reporter& reporter) {
+  FOVEA_TRY(CheckSearch(g, reporter));
+  if (row >= g.rows()) return reporter.Fail(FOVEA_E_INDEX, "there is no such text", g.rows(), row);
+  const uint32_t text = row / g.width;
+  const bool none = !g.beams.IsAlive(row) || g.ended[text] != 0;
+  const Beams::Next& last = g.beams.running(row);
+  return Write(g, text, none ? 0 : g.steps, none ? 0 : last.sum, last, hypothesis, reporter);
+}
+
+}  // namespace fovea
