@@ -4,7 +4,6 @@
 #define FOVEA_TESTS_ATTENTION_ATTENTION_PROBLEM_H_
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
@@ -17,10 +16,13 @@
 #include "hwy/targets.h"
 #include "runtime/attention/attention.h"
 #include "runtime/attention/tap.h"
+#include "tests/support/emulated.h"
 #include "tests/support/reference_attention.h"
 #include "tools/base/half.h"
 
 namespace fovea {
+
+using test::Emulated;
 
 inline constexpr float kCanary = 123456.0f;
 // Values are of magnitude 1 to 4; f32 sums of a few hundred products and an exponential of 2e-7.
@@ -277,9 +279,6 @@ class Problem {
   std::vector<uint32_t> listed_, listed_offsets_;
   std::vector<int32_t> table_, order_, rank_;
 };
-
-// Emulated machines are tens of times slower: fewer lengths and tilings there, the same patterns and scores.
-inline bool Emulated() { return getenv("FOVEA_EMULATED") != nullptr; }
 
 template <typename Body>
 void ForEachTarget(const Body& body) {

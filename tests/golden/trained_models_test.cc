@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/golden/golden_support.h"
+#include "tests/support/emulated.h"
 #include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
 #include "tools/generate/generation.h"
@@ -139,7 +140,7 @@ TEST_F(UseLite, Int8LosesLittleCorrelation) {
   const std::string data = InShared("datasets/stsb-captions/");
   if (Missing(directory_) || Missing(data)) GTEST_SKIP();
   // 3000 sentences through two models take minutes there; that other tests prove the arithmetic equal is enough.
-  if (getenv("FOVEA_EMULATED") != nullptr) GTEST_SKIP() << "emulated machine";
+  if (Emulated()) GTEST_SKIP() << "emulated machine";
   const Converted f32(description_, DType::kF32, directory_), int8(description_, DType::kI8, directory_);
   const std::pair<const char*, double> sets[] = {{"dev.tsv", 0.8463}, {"test.tsv", 0.8539}};
   for (const auto& [file, reference] : sets) {

@@ -3,6 +3,7 @@
 
 #include "tests/session/guarded_session.h"
 #include "tests/session/runners.h"
+#include "tests/support/emulated.h"
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {
@@ -56,13 +57,20 @@ fovea_session_options Workers(uint32_t workers) {
 
 const std::vector<std::vector<uint32_t>> kTexts = {{2}, {5, 0, 12}, {63}};
 
+// How many workers, besides one. Emulated threads that spin are most of what these tests cost: there two, an odd
+// number, and more than the encoder has heads.
+std::vector<uint32_t> WorkerCounts() {
+  if (Emulated()) return {2, 3, 8};
+  return {2, 3, 4, 5, 6, 7, 8};
+}
+
 TEST(FewRows, SameBitsForAnyWorkersWithAndWithoutBarrier) {
   for (const DType type : {DType::kF32, DType::kF16, DType::kI8, DType::kI4}) {
     for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
       const Wide wide(type, backend);
       for (const std::vector<uint32_t>& lengths : kTexts) {
         const Results expected = Bound(wide, Workers(1), lengths).Run();
-        for (uint32_t workers = 2; workers <= 8; ++workers) {
+        for (const uint32_t workers : WorkerCounts()) {
           fovea_session_options options = Workers(workers);
           ShufflingRunner shuffling;
           shuffling.Join(&options);
@@ -178,7 +186,7 @@ TEST(FewRows, ACancelledRunEndsAndTheNextOneIsWhole) {
     options.clock = CancellingClock;
     Bound bound(wide, options, {20});
     cancelled_session = bound.session->session;
-    for (uint32_t ticks = 1; ticks < 60; ticks += 3) {
+    for (uint32_t ticks = 1; ticks < 60; ticks += Emulated() ? 7 : 3) {
       ticks_left = ticks;
       fovea_error error = {};
       EXPECT_EQ(fovea_session_run(bound.session->session, &error), FOVEA_E_CANCELLED) << ticks;
@@ -309,8 +317,9 @@ class RandomRows {
 };
 
 TEST(FewRows, RandomPrograms) {
+  const uint32_t seeds = Emulated() ? 12 : 40;
   uint32_t shared = 0;
-  for (uint32_t seed = 1; seed <= 40; ++seed) {
+  for (uint32_t seed = 1; seed <= seeds; ++seed) {
     RandomRows program(seed);
     const TestModel model(program.b.Blob(), seed % 2 == 0 ? FOVEA_BACKEND_DEFAULT : FOVEA_BACKEND_HIGHWAY);
     const std::vector<fovea_limit> limits = {{program.tokens, 40, 0}};
@@ -336,7 +345,7 @@ TEST(FewRows, RandomPrograms) {
       shared += meeting.calls;
     }
   }
-  EXPECT_GT(shared, 100u);
+  EXPECT_GT(shared, seeds * 5 / 2);
 }
 
 // Others join where the first worker was alone at the beginning of the phase: they know nothing of an earlier run.
