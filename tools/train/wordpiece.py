@@ -1,8 +1,9 @@
 """WordPiece: BERT's text normalization, a vocabulary trained by merging frequent pairs, and greedy encoding."""
 
 import collections
-import heapq
 import unicodedata
+
+from merges import merges
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PAD, UNK, CLS, SEP = range(4)
@@ -48,46 +49,13 @@ def train_vocabulary(texts, size, min_char_count=20):
     continued = {piece for pieces in split for piece in pieces[1:]}
     vocabulary = SPECIAL + sorted(alphabet) + sorted(continued)
 
-    pair_count, where = collections.Counter(), collections.defaultdict(set)
-    for i, pieces in enumerate(split):
-        for pair in zip(pieces, pieces[1:]):
-            pair_count[pair] += freq[i]
-            where[pair].add(i)
-    queue = [(-n, pair) for pair, n in pair_count.items()]
-    heapq.heapify(queue)
     known = set(vocabulary)
-    while len(vocabulary) < size and queue:
-        n, pair = heapq.heappop(queue)
-        if -n != pair_count[pair]:
-            continue  # counted before a merge changed it; the newer count is queued as well
-        joined = pair[0] + pair[1][2:]
+    for _, joined in merges(split, freq, lambda first, second: first + second[2:]):
+        if len(vocabulary) >= size:
+            break
         if joined not in known:
             known.add(joined)
             vocabulary.append(joined)
-        changed = set()
-        for i in sorted(where.pop(pair)):
-            old = split[i]
-            for p in zip(old, old[1:]):
-                pair_count[p] -= freq[i]
-                changed.add(p)
-            new, j = [], 0
-            while j < len(old):
-                if j + 1 < len(old) and (old[j], old[j + 1]) == pair:
-                    new.append(joined)
-                    j += 2
-                else:
-                    new.append(old[j])
-                    j += 1
-            split[i] = new
-            for p in zip(new, new[1:]):
-                pair_count[p] += freq[i]
-                where[p].add(i)
-                changed.add(p)
-        for p in changed:
-            if pair_count[p] > 0:
-                heapq.heappush(queue, (-pair_count[p], p))
-            else:
-                del pair_count[p]
     return vocabulary
 
 
