@@ -115,7 +115,9 @@ class DateNormaliser : public ::testing::Test {
     const tools::Tokenizer tokenizer(model);
     std::vector<std::vector<int32_t>> ids;
     for (const std::string& text : texts) ids.push_back(tokenizer.Encode(text, 0).ids);
-    return tools::Generate(model, ids, {1, 0, true});
+    tools::GenerationRequest request;
+    request.alignments = true;
+    return tools::Generate(model, ids, request);
   }
 };
 

@@ -156,6 +156,7 @@ TEST_P(PublishedDecoder, BestTokensAreEqual) {
   const Converted converted(Path(), DType::kF32);
   for (const std::string which : {"a", "b"}) {
     const std::string name = (GetParam().translates ? "greedy_" : "gen_") + which;
+    if (golden.Find(name + ".in.input_ids") == nullptr) continue;  // nothing was generated
     const std::vector<int32_t> input = Ids(golden.tensors().at(name + ".in.input_ids"));
     const std::vector<int32_t> expected = Ids(golden.tensors().at(name + ".out.sequences"));
     const std::vector<float> steps = tools::ToFloats(golden.tensors().at(name + ".out.step_logits"));
