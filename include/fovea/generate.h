@@ -10,15 +10,15 @@
  *   fovea_generate_size -> memory -> fovea_generate_init
  *   for each batch: fovea_generate_start, then fovea_generate_next until `left` is 0
  *
- * A decoder that keeps texts (fovea/cache.h) reads any number of new tokens of each text: the token's space is a child of
- * that of the scores, or the scores are those after each of the tokens. Each text may then
+ * A decoder that keeps texts (fovea/cache.h) reads any number of new tokens of each text: the token's space is a child
+ * of that of the scores, or (which speculation needs) the scores are those after each token. Each text may then
  * begin with a prompt (fovea_generate_prompts), which is taken in at once, or in pieces if the session's limit of rows
  * is less; texts that ended take no part in further steps. Text i of the batch is text i of the session.
  *
- * Beam search (fovea_beams) has `width` texts in the making for each text: they are its neighbours in the scores' space,
+ * Beam search (fovea_beams) has `width` texts in the making for each text: these are neighbours in the scores' space,
  * text i * width and those after it, and in the session's cache. Where that space is an input space with a parent, as
- * that of a decoder whose keys were made once for each text of an encoder, the generator sets its segments: `width` rows
- * for each text, one if there are no beams.
+ * that of a decoder whose keys were made once for each text of an encoder, the generator sets its segments: `width`
+ * rows for each text, one if there are no beams.
  *
  * What a decoder's values are called and which tokens mean what stands in the metadata of the blob; options come first.
  *
@@ -55,7 +55,7 @@ extern "C" {
 
 typedef struct fovea_generator fovea_generator;
 
-/* Which tokens may follow in text `text` of the batch (of a beam search: see fovea_generate_beam), of which `step` tokens
+/* Which tokens may follow in text `text` of the batch (of a beam search: fovea_generate_beam), of which `step` tokens
  * are made: the caller's grammar, word list
  * or forbidden words. `words` has a bit for each of `tokens` tokens, token t bit t % 32 of words[t / 32], all of them
  * set; the function clears those of tokens that may not follow. If it leaves none, it has chosen token 0. Called by
@@ -91,12 +91,12 @@ enum {
   FOVEA_BEAMS_STOP_NEVER = 2     /* or it is so by max_tokens, where length_penalty is above 0. */
 };
 
-/* Beam search as Hugging Face's generation defines it (transformers 4.57; early_stopping False, True and "never" are the
- * three above). In each step the sums of log-probabilities of all texts in the making and all tokens are compared; the
- * `width` best that do not end go on, and those of the `width` best that end are hypotheses, of which the `width` best
- * are kept. Penalties, suppressed tokens and `allow` change log-probabilities before they are added; temperature, top_k,
- * top_p and min_p must be 0, log-probabilities are not told. Of equal sums those of the better text, then of the lower
- * token come first. Only texts that are possible count: fewer hypotheses than `width` where tokens are forbidden. Set
+/* Beam search as Hugging Face's generation defines it (transformers 4.57; early_stopping False, True and "never" are
+ * the three above). In each step the sums of log-probabilities of all texts in the making and all tokens are compared:
+ * the `width` best that do not end go on, and those of the `width` best that end are hypotheses, of which the best are
+ * kept. Penalties, suppressed tokens and `allow` change log-probabilities before they are added. temperature, top_k,
+ * top_p and min_p must be 0; log-probabilities are not told. Of equal sums that of the better text, then of the lower
+ * token comes first. Only texts that are possible count: fewer hypotheses than `width` where tokens are forbidden. Set
  * struct_size to sizeof(fovea_beams). */
 typedef struct fovea_beams {
   size_t struct_size;
@@ -119,6 +119,15 @@ typedef struct fovea_generate_options {
   uint32_t max_tokens;
   const fovea_sampling* sampling; /* NULL: the best token of each step. */
   const fovea_beams* beams;       /* NULL: none. They need max_tokens. */
+  /* Speculation: another decoder, of this or another model with the same tokens, guesses up to draft_tokens tokens (1
+   * to 64), and `decode` reads them in one run. Each text gets the tokens that it gets without, with sampling too: only
+   * how long they take differs. Both sessions keep texts and have no carried inputs; their rewind_rows are above
+   * draft_tokens where windows bound what is seen. The scores of `decode` are in the space of the token, so a run gives
+   * those after each of its tokens. What the draft's values are called says its model's metadata; its texts are as
+   * many, with room for two new tokens of each, and nothing links it to an encoder. There can be neither beams nor
+   * `allow`, and fovea_generate_next takes no forced tokens. NULL: none. */
+  fovea_session* draft;
+  uint32_t draft_tokens;
 } fovea_generate_options;
 
 /* The inputs of a decoder that the metadata links to an encoder and that are not carried: what
@@ -133,7 +142,7 @@ FOVEA_API fovea_status fovea_generate_linked(const fovea_model* model, uint32_t 
  * scores or the first token, there is no such value, or a number in the metadata is none); FOVEA_E_OPTION (values that
  * are not as above, more scores than the token's table has rows, more than 256 stop ids, sessions of different models,
  * links without an encoder, numbers of the sampling or of the beams out of range, beams of a decoder whose rows are the
- * encoder's texts); FOVEA_E_ID (a token is out of range; byte: which of
+ * encoder's texts, a draft that is not as above); FOVEA_E_ID (a token is out of range; byte: which of
  * options.stop_ids); FOVEA_E_TOO_COMPLEX (more links than the format allows). */
 FOVEA_API fovea_status fovea_generate_size(const fovea_generate_options* options, uint64_t* needed, fovea_error* error);
 
@@ -155,8 +164,8 @@ FOVEA_API fovea_status fovea_generate_start(fovea_generator* generator, fovea_er
 FOVEA_API fovea_status fovea_generate_sequences(fovea_generator* generator, const uint64_t* numbers, uint32_t count,
                                                 fovea_error* error);
 
-/* What each text begins with in place of the start token: lengths[i] tokens, at least 1, of text i, the texts' one after
- * the other in `tokens`. `keep` 0: texts that the session keeps are emptied first; 1: they go on, so that `tokens` are
+/* What each text begins with in place of the start token: lengths[i] tokens, at least 1, of text i, all in one array,
+ * `tokens`. `keep` 0: texts that the session keeps are emptied first; 1: they go on, so that `tokens` are
  * those that are new since the last run: a chat's next turn, or after a prefix that was forked or restored. Before the
  * first step; both arrays must stay as they are until the first fovea_generate_next, which takes the prompts in, has
  * succeeded. If it fails and is made again it goes on where it stopped. Statuses: FOVEA_E_HANDLE, FOVEA_E_NULL;
@@ -191,9 +200,9 @@ typedef struct fovea_generated {
  * Texts that ended take part in the run where the decoder keeps no texts, but get no more tokens. A text also ends when
  * the session has no room for its next row. `generated` may be NULL. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE;
  * FOVEA_E_ORDER (not started, all texts have ended, or the decoder got other segments since the start); FOVEA_E_ID (a
- * forced token is none, byte: whose); what fovea_session_run returns. A call that fails or is
- * cancelled (fovea_session_cancel of the decode session) changes nothing and may be made again, or
- * fovea_generate_start begins anew. */
+ * forced token is none, byte: whose); FOVEA_E_OPTION (forced tokens with a draft); what fovea_session_run returns, of
+ * the draft, too. A call that fails or is cancelled (fovea_session_cancel of the decode session and the draft) changes
+ * nothing and may be made again, or fovea_generate_start begins anew. */
 FOVEA_API fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced,
                                            fovea_generated* generated, fovea_error* error);
 

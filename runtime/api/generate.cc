@@ -24,10 +24,14 @@ Status Place(const fovea_generate_options* given, Arena& arena, Reporter& report
   if (options.encode != nullptr && !IsLive(options.encode)) {
     return reporter.Fail(FOVEA_E_HANDLE, "encode is an invalid handle");
   }
+  if (options.draft != nullptr && !IsLive(options.draft)) {
+    return reporter.Fail(FOVEA_E_HANDLE, "draft is an invalid handle");
+  }
   *handle = arena.Take<fovea_generator>(1);
   Generator generator;
   FOVEA_TRY(PlaceGenerator(options, options.decode->session,
-                           options.encode == nullptr ? nullptr : options.encode->session, arena, reporter, &generator));
+                           options.encode == nullptr ? nullptr : options.encode->session,
+                           options.draft == nullptr ? nullptr : options.draft->session, arena, reporter, &generator));
   if (*handle != nullptr) (*handle)->generator = generator;
   return kOk;
 }

@@ -88,7 +88,7 @@ Status TakePrompts(Generator& g, const int32_t* tokens, const uint32_t* lengths,
   for (uint32_t i = 0; i < count; ++i) {
     for (uint32_t k = 0; k < lengths[i]; ++k) MarkSeen(g, i, *tokens++);
   }
-  return kOk;
+  return g.speculation.draft == nullptr ? kOk : BeginSpeculation(g, reporter);
 }
 
 Status Feed(Generator& g, Reporter& reporter) {
@@ -117,6 +117,16 @@ Status Feed(Generator& g, Reporter& reporter) {
     for (uint32_t i = 0; i < g.texts; ++i) g.taken[i] += g.lengths[i * g.width];
   }
   return kOk;
+}
+
+Status ReadTokens(Generator& g, const int32_t* tokens, uint32_t stride, Reporter& reporter) {
+  Session& decode = *g.decode;
+  const auto at = [](const void* lengths, uint32_t i) -> uint64_t { return static_cast<const uint32_t*>(lengths)[i]; };
+  FOVEA_TRY(SelectTexts(decode, nullptr, g.texts, reporter));
+  FOVEA_TRY(SetSegments(decode, g.token_space(), {at, g.lengths, g.texts}, reporter));
+  int32_t* to = reinterpret_cast<int32_t*>(decode.values[g.token]);
+  for (uint32_t i = 0; i < g.texts; ++i) to = std::copy_n(tokens + size_t{i} * stride, g.lengths[i], to);
+  return RunDecoder(decode, reporter);
 }
 
 }  // namespace fovea

@@ -30,27 +30,6 @@ void AskAllowed(const Generator& g) {
   }
 }
 
-// The token of a text that has not ended, and what is told of it.
-void TakeToken(Generator& g, uint32_t i, const float* scores, int32_t forced) {
-  const uint32_t token = forced != kNoToken ? static_cast<uint32_t>(forced) : g.sampler.Choose(KnownOf(g, i, scores));
-  g.last[i] = g.tokens[i] = static_cast<int32_t>(token);
-  g.best[i] = scores[token];
-  MarkSeen(g, i, g.tokens[i]);
-  if (!g.sampler.logprobs()) return;
-  const size_t top = size_t{i} * g.sampler.options().top_logprobs;
-  g.logprobs[i] = g.sampler.LogProbability(scores, token, g.top_tokens + top, g.top_logprobs + top);
-}
-
-void TakeNone(Generator& g, uint32_t i) {
-  g.tokens[i] = kNoToken;
-  g.best[i] = 0.0f;
-  if (!g.sampler.logprobs()) return;
-  g.logprobs[i] = 0.0f;
-  const uint32_t top = g.sampler.options().top_logprobs;
-  std::fill_n(g.top_tokens + size_t{i} * top, top, kNoToken);
-  std::fill_n(g.top_logprobs + size_t{i} * top, top, 0.0f);
-}
-
 Status PlaceSampling(const fovea_sampling& sampling, uint32_t max_texts, Arena& arena, Generator* g) {
   const uint32_t tokens = g->token_count();
   g->sampler.Place(sampling, g->decode->model->kernels, tokens, arena, g->has_beams() || g->suppresses);
@@ -113,12 +92,34 @@ Sampler::Text KnownOf(const Generator& g, uint32_t row, const float* scores) {
           g.allowed == nullptr ? g.usual : g.BitsOf(g.allowed, row), g.sequences[row / g.width], g.steps};
 }
 
+void TakeToken(Generator& g, uint32_t i, const float* scores, int32_t forced, uint32_t step) {
+  Sampler::Text known = KnownOf(g, i, scores);
+  known.step = step;
+  const uint32_t token = forced != kNoToken ? static_cast<uint32_t>(forced) : g.sampler.Choose(known);
+  g.last[i] = g.tokens[i] = static_cast<int32_t>(token);
+  g.best[i] = scores[token];
+  MarkSeen(g, i, g.tokens[i]);
+  if (!g.sampler.logprobs()) return;
+  const size_t top = size_t{i} * g.sampler.options().top_logprobs;
+  g.logprobs[i] = g.sampler.LogProbability(scores, token, g.top_tokens + top, g.top_logprobs + top);
+}
+
+void TakeNone(Generator& g, uint32_t i) {
+  g.tokens[i] = kNoToken;
+  g.best[i] = 0.0f;
+  if (!g.sampler.logprobs()) return;
+  g.logprobs[i] = 0.0f;
+  const uint32_t top = g.sampler.options().top_logprobs;
+  std::fill_n(g.top_tokens + size_t{i} * top, top, kNoToken);
+  std::fill_n(g.top_logprobs + size_t{i} * top, top, 0.0f);
+}
+
 bool IsFull(const Generator& g, uint32_t text) {
   return g.keeps_texts() && g.decode->cache.rows[text * g.width] >= g.decode->cache.max_rows;
 }
 
-Status PlaceGenerator(const fovea_generate_options& options, Session* decode, const Session* encode, Arena& arena,
-                      Reporter& reporter, Generator* generator) {
+Status PlaceGenerator(const fovea_generate_options& options, Session* decode, const Session* encode, Session* draft,
+                      Arena& arena, Reporter& reporter, Generator* generator) {
   Generator g;
   g.decode = decode;
   g.encode = encode;
@@ -148,6 +149,7 @@ Status PlaceGenerator(const fovea_generate_options& options, Session* decode, co
     g.lengths = arena.Take<uint32_t>(max_rows);
   }
   FOVEA_TRY(PlaceSampling(sampling, max_texts, arena, &g));
+  if (draft != nullptr) FOVEA_TRY(PlaceSpeculation(options, max_texts, draft, arena, reporter, &g));
   *generator = g;
   return kOk;
 }
@@ -171,6 +173,7 @@ Status StartGenerator(Generator& g, Reporter& reporter) {
   BeginTexts(g, rows / g.width);
   std::fill_n(g.last, g.rows(), g.start);
   for (uint32_t i = 0; i < g.texts; ++i) MarkSeen(g, i, g.start);
+  if (g.speculation.draft != nullptr) FOVEA_TRY(BeginSpeculation(g, reporter));
   g.started = true;
   return kOk;
 }
@@ -211,6 +214,10 @@ Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
   for (uint32_t i = 0; i < g.texts && forced != nullptr; ++i) {
     if (forced[i] != kNoToken && g.ended[i] == 0) FOVEA_TRY(CheckForced(g, forced[i], i, reporter));
   }
+  if (g.speculation.draft != nullptr) {
+    if (forced == nullptr) return StepSpeculation(g, reporter);
+    return reporter.Fail(FOVEA_E_OPTION, "tokens that a draft guesses cannot be forced");
+  }
   AskAllowed(g);
   FOVEA_TRY(Feed(g, reporter));
 
@@ -225,7 +232,7 @@ Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
       TakeNone(g, i);
       continue;
     }
-    TakeToken(g, i, ScoresOf(g, i), forced == nullptr ? kNoToken : forced[i]);
+    TakeToken(g, i, ScoresOf(g, i), forced == nullptr ? kNoToken : forced[i], g.steps);
     if (!is_last && !IsFull(g, i) && !IsStop(g, g.tokens[i])) continue;
     g.ended[i] = 1;
     --g.left;

@@ -5,6 +5,7 @@
 #include "fovea/generate.h"
 #include "runtime/generate/beams.h"
 #include "runtime/generate/sampling.h"
+#include "runtime/generate/speculate.h"
 #include "runtime/session/session.h"
 
 namespace fovea {
@@ -45,6 +46,7 @@ struct Generator {
 
   Sampler sampler;
   Beams beams;
+  Speculation speculation;
   uint32_t* seen = nullptr;         // [max rows, TokenWords], where tokens are penalized
   uint32_t* seen_before = nullptr;  // [width, TokenWords] of one text
   uint32_t* allowed = nullptr;      // [max rows, TokenWords], where the caller says which are
@@ -67,8 +69,8 @@ struct Generator {
 inline constexpr int32_t kNoToken = -1;
 
 // Sizing and placing are this one function. With a counting arena only checks and sizes are meaningful.
-Status PlaceGenerator(const fovea_generate_options& options, Session* decode, const Session* encode, Arena& arena,
-                      Reporter& reporter, Generator* generator);
+Status PlaceGenerator(const fovea_generate_options& options, Session* decode, const Session* encode, Session* draft,
+                      Arena& arena, Reporter& reporter, Generator* generator);
 Status StartGenerator(Generator& generator, Reporter& reporter);
 Status NumberTexts(Generator& generator, const uint64_t* numbers, uint32_t count, Reporter& reporter);
 // The scores of the last run for what follows in a row of the texts' space.
@@ -76,6 +78,9 @@ const float* ScoresOf(const Generator& generator, uint32_t row);
 bool IsStop(const Generator& generator, int32_t token);
 // What is known of a row of the texts' space, for the sampler.
 Sampler::Text KnownOf(const Generator& generator, uint32_t row, const float* scores);
+// The token of a text that has not ended, and what is told of it, as that of a step.
+void TakeToken(Generator& generator, uint32_t text, const float* scores, int32_t forced, uint32_t step);
+void TakeNone(Generator& generator, uint32_t text);
 // Whether the session has no room for another token of the text.
 bool IsFull(const Generator& generator, uint32_t text);
 
@@ -91,6 +96,8 @@ Status TakePrompts(Generator& generator, const int32_t* tokens, const uint32_t* 
                    Reporter& reporter);
 // Runs the decoder on what each text goes on with: prompts, all in all but for the last run in as many as it takes.
 Status Feed(Generator& generator, Reporter& reporter);
+// Runs the decoder on lengths[i] tokens of each text, which begin at tokens[i * stride].
+Status ReadTokens(Generator& generator, const int32_t* tokens, uint32_t stride, Reporter& reporter);
 // No text has a token yet.
 void BeginTexts(Generator& generator, uint32_t texts);
 // Notes that all beams of the text have the token, where tokens are penalized.

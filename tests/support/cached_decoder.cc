@@ -68,9 +68,11 @@ AlignedBytes CachedDecoder::Build(const Shape& shape, std::vector<std::pair<std:
     b.SetOutput(x);
     (keeps ? hidden : whole) = x;
     if (!keeps) continue;
-    const uint32_t last =
-        b.Op(OpCode::kPool, {x}, {}, texts, kWidth, {{Attribute::kKind, static_cast<double>(PoolKind::kLast)}});
-    scores = b.Op(OpCode::kLinear, {last}, {head, kBlobNone}, texts, kVocabulary, {}, "scores");
+    const uint32_t space = shape.all_scores ? tokens : texts;
+    if (!shape.all_scores) {
+      x = b.Op(OpCode::kPool, {x}, {}, texts, kWidth, {{Attribute::kKind, static_cast<double>(PoolKind::kLast)}});
+    }
+    scores = b.Op(OpCode::kLinear, {x}, {head, kBlobNone}, space, kVocabulary, {}, "scores");
     b.SetOutput(scores);
   }
   b.content().metadata = std::move(metadata);

@@ -20,6 +20,7 @@ struct CachedDecoder {
     uint32_t window = 0;  // rows seen before a row; 0: all
     bool all_windows = false;
     uint32_t positions = 512;  // rows of the table; 0: rows know no positions
+    bool all_scores = false;   // after each token, not only after the last one
   };
   explicit CachedDecoder(const Shape& shape, std::vector<std::pair<std::string, std::string>> metadata = {});
 

@@ -1,0 +1,276 @@
+#include "runtime/generate/speculate.h"
+
+#include <algorithm>
+
+#include "runtime/generate/generate.h"
+
+namespace fovea {
+namespace {
+
+// Texts can take back all that is guessed, and there is nothing else that they remember.
+Status CheckRewinds(const Generator& g, uint32_t tokens, Reporter& reporter) {
+  const Session& session = *g.decode;
+  if (!g.keeps_texts()) return reporter.Fail(FOVEA_E_OPTION, "speculation needs decoders that keep texts");
+  if (session.carried_count != 0) {
+    return reporter.Fail(FOVEA_E_OPTION, "speculation needs decoders without carried inputs", 0, session.carried_count);
+  }
+  for (uint32_t i = 0; i < session.cache.space_count; ++i) {
+    if (session.cache.spaces[i].window == 0 || session.cache.rewind_rows > tokens) continue;
+    return reporter.Fail(FOVEA_E_OPTION, "windows need rewind_rows above draft_tokens", tokens + 1,
+                         session.cache.rewind_rows);
+  }
+  return kOk;
+}
+
+Status CheckDraft(const Generator& g, const Generator& draft, uint32_t tokens, Reporter& reporter) {
+  FOVEA_TRY(CheckRewinds(g, tokens, reporter));
+  FOVEA_TRY(CheckRewinds(draft, tokens, reporter));
+  if (g.decode->value(g.scores).space != g.token_space()) {
+    return reporter.Fail(FOVEA_E_OPTION, "speculation needs scores in the space of the token", g.token_space(),
+                         g.decode->value(g.scores).space);
+  }
+  if (draft.token_count() != g.token_count()) {
+    return reporter.Fail(FOVEA_E_OPTION, "the draft has another number of tokens", g.token_count(),
+                         draft.token_count());
+  }
+  const SpaceState &of_draft = draft.decode->spaces[draft.token_space()], &own = g.decode->spaces[g.space()];
+  if (of_draft.max_segments >= own.max_rows && of_draft.max_rows / 2 >= own.max_rows &&
+      of_draft.max_segment_rows >= 2) {
+    return kOk;
+  }
+  return reporter.Fail(FOVEA_E_OPTION, "the draft has no room for as many texts and two new tokens of each",
+                       own.max_rows, of_draft.max_segments);
+}
+
+// How many tokens are guessed for a text of this round, of which there are `active`.
+uint32_t GuessCount(const Generator& g, uint32_t text, uint32_t active) {
+  const Speculation& s = g.speculation;
+  const SpaceState& space = g.decode->spaces[g.token_space()];
+  const Cache &own = g.decode->cache, &of_draft = s.draft->decode->cache;
+  const uint32_t unread = s.unread_counts[text], room = of_draft.max_rows - of_draft.rows[text];
+  if (unread > 2 || room < unread) return 0;
+  uint32_t count = std::min({s.tokens, room - unread + 1, own.max_rows - own.rows[text] - 1,
+                             space.max_rows / active - 1, space.max_segment_rows - 1});
+  if (g.max_tokens != 0) count = std::min(count, g.max_tokens - g.steps - 1);
+  return count;
+}
+
+// The draft guesses, one token of each text after the other.
+Status Guess(Generator& g, Reporter& reporter) {
+  const Speculation& s = g.speculation;
+  Generator& draft = *s.draft;
+  const uint32_t stride = s.tokens + 1;
+  const uint32_t most = *std::max_element(s.guess_counts, s.guess_counts + g.texts);
+  for (uint32_t k = 0; k < most; ++k) {
+    for (uint32_t i = 0; i < g.texts; ++i) {
+      draft.lengths[i] = s.guess_counts[i] <= k ? 0 : k == 0 ? s.unread_counts[i] : 1;
+    }
+    FOVEA_TRY(k == 0 ? ReadTokens(draft, s.unread, 2, reporter) : ReadTokens(draft, s.guesses + k, stride, reporter));
+    for (uint32_t i = 0; i < g.texts; ++i) {
+      if (s.guess_counts[i] <= k) continue;
+      // By the random number of the step that the token would be chosen in: what is likely to both is drawn by both.
+      Sampler::Text known = KnownOf(g, i, ScoresOf(draft, i));
+      known.step += k;
+      s.guesses[size_t{i} * stride + k + 1] = static_cast<int32_t>(g.sampler.Choose(known));
+    }
+  }
+  return kOk;
+}
+
+// The draft has what it had before the round.
+void ForgetGuesses(Generator& g) {
+  const Speculation& s = g.speculation;
+  Reporter unused(nullptr);
+  for (uint32_t i = 0; i < g.texts; ++i) {
+    if (s.guess_counts[i] == 0) continue;
+    const Status status = RewindText(*s.draft->decode, i, s.draft_rows[i], unused);
+    (void)status;  // rows that were there before the round, which rewind_rows cover
+  }
+}
+
+void Keep(const Generator& g, uint32_t text, uint32_t at) {
+  const Speculation& s = g.speculation;
+  const size_t to = size_t{text} * (s.tokens + 1) + at;
+  s.made[to] = g.tokens[text];
+  s.scores[to] = g.best[text];
+  if (!g.sampler.logprobs()) return;
+  const size_t top = g.sampler.options().top_logprobs;
+  s.logprobs[to] = g.logprobs[text];
+  std::copy_n(g.top_tokens + text * top, top, s.top_tokens + to * top);
+  std::copy_n(g.top_logprobs + text * top, top, s.top_logprobs + to * top);
+}
+
+void Give(const Generator& g, uint32_t text, uint32_t at) {
+  const Speculation& s = g.speculation;
+  const size_t from = size_t{text} * (s.tokens + 1) + at;
+  g.last[text] = g.tokens[text] = s.made[from];
+  g.best[text] = s.scores[from];
+  if (!g.sampler.logprobs()) return;
+  const size_t top = g.sampler.options().top_logprobs;
+  g.logprobs[text] = s.logprobs[from];
+  std::copy_n(s.top_tokens + from * top, top, g.top_tokens + text * top);
+  std::copy_n(s.top_logprobs + from * top, top, g.top_logprobs + text * top);
+}
+
+// Chooses the text's next tokens as long as they are those that were guessed, and one more. `rows`: what the decoder
+// had of it. Returns how many.
+uint32_t Accept(Generator& g, uint32_t text, uint32_t rows) {
+  const Speculation& s = g.speculation;
+  const int32_t* guesses = s.guesses + size_t{text} * (s.tokens + 1);
+  const Session& decode = *g.decode;
+  const float* scores = reinterpret_cast<const float*>(FinishedRows(decode, g.scores)) +
+                        size_t{decode.space_rows[g.token_space()].segments.offsets[text]} * g.token_count();
+  for (uint32_t k = 0;; ++k, scores += g.token_count()) {
+    TakeToken(g, text, scores, kNoToken, g.steps + k);
+    Keep(g, text, k);
+    const int32_t token = g.tokens[text];
+    s.ends[text] = g.steps + k + 1 == g.max_tokens || rows + k + 1 >= decode.cache.max_rows || IsStop(g, token);
+    if (s.ends[text] || k == s.guess_counts[text] || token != guesses[k + 1]) return k + 1;
+  }
+}
+
+// Both sessions have what was accepted, the draft but for its last token or two.
+Status TakeBack(Generator& g, uint32_t text, uint32_t rows, Reporter& reporter) {
+  const Speculation& s = g.speculation;
+  const uint32_t count = s.made_counts[text], guessed = s.guess_counts[text];
+  const int32_t* made = s.made + size_t{text} * (s.tokens + 1);
+  int32_t* const unread = s.unread + size_t{text} * 2;
+  FOVEA_TRY(RewindText(*g.decode, text, rows + count, reporter));
+  if (guessed == 0) {  // the draft has no room any more
+    if (s.unread_counts[text] < 2) unread[s.unread_counts[text]] = made[0];
+    if (s.unread_counts[text] < 3) ++s.unread_counts[text];
+    return kOk;
+  }
+  const uint32_t read = std::min(count, guessed) - 1;
+  FOVEA_TRY(RewindText(*s.draft->decode, text, s.draft_rows[text] + s.unread_counts[text] + read, reporter));
+  s.unread_counts[text] = count - read;
+  std::copy_n(made + read, count - read, unread);
+  return kOk;
+}
+
+// All texts whose tokens have been given get at least one more.
+Status Round(Generator& g, uint32_t active, Reporter& reporter) {
+  Speculation& s = g.speculation;
+  const uint32_t stride = s.tokens + 1;
+  for (uint32_t i = 0; i < g.texts; ++i) {
+    const bool waits = g.ended[i] != 0 || s.given[i] < s.made_counts[i];
+    s.guess_counts[i] = waits ? 0 : GuessCount(g, i, active);
+    s.draft_rows[i] = s.draft->decode->cache.rows[i];
+    s.guesses[size_t{i} * stride] = g.last[i];
+  }
+  Status status = Guess(g, reporter);
+  if (status.ok()) {
+    for (uint32_t i = 0; i < g.texts; ++i) {
+      const bool waits = g.ended[i] != 0 || s.given[i] < s.made_counts[i];
+      g.lengths[i] = waits ? 0 : s.guess_counts[i] + 1;
+    }
+    status = ReadTokens(g, s.guesses, stride, reporter);
+  }
+  if (!status.ok()) {
+    ForgetGuesses(g);
+    return status;
+  }
+  for (uint32_t i = 0; i < g.texts; ++i) {
+    if (g.lengths[i] == 0) continue;
+    const uint32_t rows = g.decode->cache.rows[i] - g.lengths[i];
+    s.made_counts[i] = Accept(g, i, rows);
+    s.given[i] = 0;
+    FOVEA_TRY(TakeBack(g, i, rows, reporter));
+  }
+  return kOk;
+}
+
+// What texts begin with, read by both, and their first tokens.
+Status FirstRound(Generator& g, Reporter& reporter) {
+  Speculation& s = g.speculation;
+  Generator& draft = *s.draft;
+  if (draft.steps == 0) {
+    FOVEA_TRY(Feed(draft, reporter));
+    draft.steps = 1;
+  }
+  FOVEA_TRY(Feed(g, reporter));
+  for (uint32_t i = 0; i < g.texts; ++i) {
+    TakeToken(g, i, ScoresOf(g, i), kNoToken, 0);
+    Keep(g, i, 0);
+    s.ends[i] = g.max_tokens == 1 || IsFull(g, i) || IsStop(g, g.tokens[i]);
+    s.made_counts[i] = s.unread_counts[i] = 1;
+    s.given[i] = 0;
+    s.unread[size_t{i} * 2] = g.tokens[i];
+  }
+  return kOk;
+}
+
+}  // namespace
+
+Status PlaceSpeculation(const fovea_generate_options& options, uint32_t max_texts, Session* draft, Arena& arena,
+                        Reporter& reporter, Generator* g) {
+  Speculation& s = g->speculation;
+  s.tokens = options.draft_tokens;
+  if (s.tokens == 0 || s.tokens > kMaxDraftTokens) {
+    return reporter.Fail(FOVEA_E_OPTION, "a draft guesses 1 to 64 tokens", kMaxDraftTokens, s.tokens);
+  }
+  if (g->has_beams() || g->sampler.options().allow != nullptr || draft == g->decode) {
+    return reporter.Fail(FOVEA_E_OPTION, "a draft is another session, with neither beams nor allowed tokens");
+  }
+  fovea_generate_options of_draft{};
+  of_draft.struct_size = sizeof(of_draft);
+  of_draft.start = g->start < 0 ? nullptr : &g->start;
+  s.draft = arena.Take<Generator>(1);
+  Generator placed;
+  FOVEA_TRY(PlaceGenerator(of_draft, draft, nullptr, nullptr, arena, reporter, &placed));
+  FOVEA_TRY(CheckDraft(*g, placed, s.tokens, reporter));
+  if (s.draft != nullptr) *s.draft = placed;
+  const uint64_t slots = uint64_t{max_texts} * (s.tokens + 1), top = g->sampler.options().top_logprobs;
+  s.guesses = arena.Take<int32_t>(slots);
+  s.guess_counts = arena.Take<uint32_t>(max_texts);
+  s.unread = arena.Take<int32_t>(uint64_t{max_texts} * 2);
+  s.unread_counts = arena.Take<uint32_t>(max_texts);
+  s.draft_rows = arena.Take<uint32_t>(max_texts);
+  s.made = arena.Take<int32_t>(slots);
+  s.scores = arena.Take<float>(slots);
+  s.made_counts = arena.Take<uint32_t>(max_texts);
+  s.given = arena.Take<uint32_t>(max_texts);
+  s.ends = arena.Take<bool>(max_texts);
+  if (!g->sampler.logprobs()) return kOk;
+  s.logprobs = arena.Take<float>(slots);
+  s.top_tokens = arena.Take<int32_t>(slots * top);
+  s.top_logprobs = arena.Take<float>(slots * top);
+  return kOk;
+}
+
+Status BeginSpeculation(Generator& g, Reporter& reporter) {
+  Generator& draft = *g.speculation.draft;
+  FOVEA_TRY(StartGenerator(draft, reporter));
+  BeginTexts(draft, g.texts);
+  std::fill_n(draft.last, g.texts, g.start);
+  draft.start = g.start;
+  draft.prompts = g.prompts;
+  draft.prompt_lengths = g.prompt_lengths;
+  draft.keeps = g.keeps;
+  return kOk;
+}
+
+Status StepSpeculation(Generator& g, Reporter& reporter) {
+  Speculation& s = g.speculation;
+  if (g.steps == 0) {
+    FOVEA_TRY(FirstRound(g, reporter));
+  } else {
+    uint32_t active = 0;
+    for (uint32_t i = 0; i < g.texts; ++i) active += g.ended[i] == 0 && s.given[i] == s.made_counts[i] ? 1 : 0;
+    if (active != 0) FOVEA_TRY(Round(g, active, reporter));
+  }
+  for (uint32_t i = 0; i < g.texts; ++i) {
+    if (g.ended[i] != 0) {
+      TakeNone(g, i);
+      continue;
+    }
+    Give(g, i, s.given[i]++);
+    if (s.given[i] < s.made_counts[i] || !s.ends[i]) continue;
+    g.ended[i] = 1;
+    --g.left;
+  }
+  ++g.steps;
+  return kOk;
+}
+
+}  // namespace fovea
