@@ -27,7 +27,10 @@ class LuongDates : public ::testing::Test {
     const Json cases = Cases();
     std::vector<std::vector<int32_t>> inputs;
     for (const Json& one : cases) inputs.push_back(tokenizer.Encode(one["input"], 0).ids);
-    const std::vector<tools::Generation> found = tools::Generate(model, inputs, {2, 0, alignments});
+    tools::GenerationRequest request;
+    request.workers = 2;
+    request.alignments = alignments;
+    const std::vector<tools::Generation> found = tools::Generate(model, inputs, request);
     size_t right = 0;
     for (size_t i = 0; i < cases.size(); ++i) right += found[i].text == cases[i]["expected_output"] ? 1 : 0;
     return right;

@@ -60,6 +60,7 @@ def tokenizer():
     return {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Strip", "strip_left": True, "strip_right": True},
                                                                {"type": "Lowercase"}]},
             "model": {"type": "Unigram", "unk_id": dates.UNKNOWN, "vocab": [[p, 0.0] for p in dates.VOCABULARY]},
+            "decoder": {"type": "Fuse"},
             "added_tokens": [{"id": i, "content": dates.VOCABULARY[i], "special": True} for i in range(dates.END + 1)]}
 
 
