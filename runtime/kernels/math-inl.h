@@ -99,7 +99,7 @@ HWY_INLINE V HardSigmoid(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(y, hn::Zero(d)), hn::IfThenElse(hn::Gt(y, one), one, y));
 }
 
-// Sine and cosine of x; absolute error 6e-8 for |x| <= 2^20. Beyond that both are some number of magnitude up to 1.
+// Sine and cosine of x; absolute error 8e-8 for |x| <= 2^20. Beyond that both are some number of magnitude up to 1.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void FastSinCos(D d, V x, V& sin, V& cos) {
   const hn::RebindToSigned<D> di;

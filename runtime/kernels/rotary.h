@@ -13,7 +13,7 @@ struct RotaryKernels {
   void (*rotate)(const float* x, size_t heads, size_t head_size, size_t rotary_dims, const float* cos, const float* sin,
                  bool interleaved, float* y);
   // cos, sin: [pairs] = factor * those of position * frequencies[p], the product rounded to f32, as models are trained;
-  // absolute error 6e-8 for angles up to 2^20.
+  // absolute error 8e-8 for angles up to 2^20.
   void (*angles)(float position, const float* frequencies, size_t pairs, float factor, float* cos, float* sin);
   // y: [pairs] = frequencies[p] * e^(slope * p), slope <= 0; y may be frequencies.
   void (*decay)(const float* frequencies, size_t pairs, float slope, float* y);
