@@ -150,7 +150,7 @@ void Run(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddGenerate(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("generate", "Turn texts into texts with an encoder and a decoder");
+  CLI::App* command = app->add_subcommand("generate", "Go on with texts, or turn them into others");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
