@@ -55,11 +55,13 @@ struct TopKeys {
 };
 
 struct AttentionRow {
-  const float* q;         // [d_k]
-  const float* words;     // the same as words, Products other than kF32; set by `narrow`
+  const float* q;  // [d_k]
+  union {
+    const float* words;     // the same as words, Products other than kF32, which are dot products; set by `narrow`
+    const float* additive;  // [d_k], Score::kAdditive
+  };
   float factor;           // what a product of words is multiplied with
   int32_t offset;         // what is added to it before
-  const float* additive;  // [d_k], Score::kAdditive
   const float* bias;      // by distance: bias[key - position], distance clamped to max_distance; or null
   float slope;            // of a bias that is slope * (key - position), by any distance; 0: there is none
   const float* relative;  // [buckets] the query's part of the score by bucket of the distance; or null

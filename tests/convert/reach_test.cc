@@ -80,6 +80,7 @@ const char kOthers[] = R"({
       {"op": "attention", "in": ["y", "stored", "stored"], "out": "of_stored", "heads": 2},
       {"op": "rotate", "in": ["y"], "tensors": [null, "half", "half"], "out": "long_turned", "heads": 1, "scale": 1.1, "short_up_to": 9},
       {"op": "rotate", "in": ["y"], "tensors": [null, "half"], "out": "stretched", "heads": 1, "short_up_to": 9, "stretch": 2},
+      {"op": "attention", "in": ["y", "y", "y"], "tensors": [null, null, null, null, null, null, null, null, "half", "half"], "out": "sloped", "heads": 2},
       {"op": "append", "in": ["y"], "out": "kept", "type": "int8", "heads": 2},
       {"op": "attention", "in": ["y", "kept", "kept"], "out": "of_kept", "heads": 2, "causal": true},
       {"op": "fill", "tensors": ["row"], "out": "asked", "space": "texts"},
@@ -92,7 +93,7 @@ const char kOthers[] = R"({
       {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru", "reset_after": false,
        "activation": "hard_sigmoid"}
     ],
-    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "of_kept", "long_turned", "stretched", "answer", "states", "next"]
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "of_kept", "sloped", "long_turned", "stretched", "answer", "states", "next"]
   }]
 })";
 

@@ -25,10 +25,13 @@ struct Place {
 
 class Sets {
  public:
+  // A set that is repeated is looked at once. It must live as long as this.
   uint32_t Add(const CodeSet& set) {
-    const auto found = std::find(sets_.begin(), sets_.end(), set);
-    if (found == sets_.end()) sets_.push_back(set);
-    return static_cast<uint32_t>(std::find(sets_.begin(), sets_.end(), set) - sets_.begin());
+    const auto known = numbers_.find(&set);
+    if (known != numbers_.end()) return known->second;
+    const auto number = static_cast<uint32_t>(std::find(sets_.begin(), sets_.end(), set) - sets_.begin());
+    if (number == sets_.size()) sets_.push_back(set);
+    return numbers_[&set] = number;
   }
 
   // Numbers the code points that no set tells apart.
@@ -57,6 +60,7 @@ class Sets {
   }
 
   std::vector<CodeSet> sets_;
+  std::map<const CodeSet*, uint32_t> numbers_;
   std::vector<uint64_t> members_;  // for each class, and the end of the text
 };
 
