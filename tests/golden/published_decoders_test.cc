@@ -22,29 +22,53 @@ struct Published {
 
 void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
 
-const Published kPublished[] = {{"llama"},         {"llama-rope3"},
-                                {"llama-linear"},  {"llama-yarn"},
-                                {"mistral"},       {"qwen2"},
-                                {"qwen2-sliding"}, {"qwen3"},
-                                {"gemma"},         {"gemma2"},
-                                {"gemma3"},        {"phi"},
-                                {"phi3"},          {"phi3-longrope", 0.98, false, -1, 25},
-                                {"smollm3"},       {"olmo2"},
-                                {"olmo3"},         {"granite"},
-                                {"starcoder2"},    {"stablelm"},
-                                {"cohere"},        {"cohere2"},
-                                {"gpt2"},          {"gpt_bigcode"},
-                                {"gptj"},          {"gpt_neo"},
-                                {"gpt_neox"},      {"gpt_neox-seq"},
-                                {"falcon"},        {"falcon-gqa"},
-                                {"bloom"},         {"modernbert-decoder"}};
+const Published kPublished[] = {{"llama"},
+                                {"llama-rope3"},
+                                {"llama-linear"},
+                                {"llama-yarn"},
+                                {"mistral"},
+                                {"qwen2"},
+                                {"qwen2-sliding"},
+                                {"qwen3"},
+                                {"gemma"},
+                                {"gemma2"},
+                                {"gemma3"},
+                                {"phi"},
+                                {"phi3"},
+                                {"phi3-longrope", 0.98, false, -1, 25},
+                                {"smollm3"},
+                                {"olmo2"},
+                                {"olmo3"},
+                                {"granite"},
+                                {"starcoder2"},
+                                {"stablelm"},
+                                {"cohere"},
+                                {"cohere2"},
+                                {"gpt2"},
+                                {"gpt_bigcode"},
+                                {"gptj"},
+                                {"gpt_neo"},
+                                {"gpt_neox"},
+                                {"gpt_neox-seq"},
+                                {"falcon"},
+                                {"falcon-gqa"},
+                                {"bloom"},
+                                {"modernbert-decoder"},
+                                {"t5", 0.98, true},
+                                {"t5-v1_1", 0.98, true},
+                                {"bart", 0.98, true},
+                                {"mbart", 0.98, true},
+                                {"marian", 0.98, true, 109},
+                                {"pegasus", 0.98, true},
+                                {"blenderbot-small", 0.98, true},
+                                {"m2m_100", 0.98, true}};
 
 std::vector<int32_t> Ids(const tools::StoredTensor& stored) {
   const std::vector<int64_t> numbers = tools::ToIntegers(stored);
   return {numbers.begin(), numbers.end()};
 }
 
-// A session of a program for one text of up to 64 tokens.
+// A session of a program for one text of up to 64 tokens, if the model has positions for them.
 tools::SessionRequest OneText(const tools::Model& model, const std::string& program) {
   tools::SessionRequest request;
   request.program = model.FindProgram(program);
@@ -53,7 +77,8 @@ tools::SessionRequest OneText(const tools::Model& model, const std::string& prog
     if (info.parent == FOVEA_NONE) {
       request.limits.push_back({space, 1, 0});
     } else {
-      request.limits.push_back({space, 64, 64});
+      const uint32_t most = std::min(64u, info.max_segment_rows);
+      request.limits.push_back({space, most, most});
     }
   }
   return request;
