@@ -141,6 +141,7 @@ TEST(Speculation, GivesWhatPlainGenerationGives) {
 
 // A draft that is always right saves runs, with sampling as well: it draws by the same random numbers.
 TEST(Speculation, SavesRuns) {
+  const auto drafts = Drafts();
   for (const fovea_sampling& sampling : Samplings()) {
     if (sampling.repetition_penalty != 0) continue;
     for (const float temperature : {0.0f, 0.7f}) {
@@ -148,7 +149,7 @@ TEST(Speculation, SavesRuns) {
       drawn.temperature = temperature;
       uint32_t runs[2];
       for (const bool speculates : {false, true}) {
-        Kept target(Target(), 100, 5, true), draft(*Drafts()[0], 61, 5, false);
+        Kept target(Target(), 100, 5, true), draft(*drafts[0], 61, 5, false);
         Generation generation(target.get(), speculates ? draft.get() : nullptr, speculates ? 4 : 0, &drawn, 31);
         generation.Begin({kPrompts[0]});
         ticks = 0;
