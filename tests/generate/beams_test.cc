@@ -126,17 +126,8 @@ const CachedDecoder& Decoder() {
 std::vector<float> AfterWhole(const Sequence& text) {
   static std::map<Sequence, std::vector<float>> known;
   std::vector<float>& scores = known[text];
-  if (!scores.empty()) return scores;
-  const CachedDecoder& d = Decoder();
-  const auto rows = static_cast<uint32_t>(text.size());
-  const auto limits = d.Limits(1, rows, rows);
-  fovea_session_options options = Options(limits);
-  options.program = 1;
-  TestSession session(d.model, options);
-  session.SetSegments(d.tokens, {rows});
-  session.SetInput(0, text);
-  session.Run();
-  return scores = session.Output(d.scores);
+  if (scores.empty()) scores = Decoder().ScoresAfter(text);
+  return scores;
 }
 
 const Texts kPrompts = {RandomIds(20, 50, 1), {7}, RandomIds(5, 50, 2)};

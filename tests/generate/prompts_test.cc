@@ -22,16 +22,7 @@ const CachedDecoder& Decoder() {
 
 // The token with the highest score after a text, by one run of all of it.
 int32_t BestAfter(const std::vector<int32_t>& text) {
-  const CachedDecoder& d = Decoder();
-  const auto rows = static_cast<uint32_t>(text.size());
-  const auto limits = d.Limits(1, rows, rows);
-  fovea_session_options options = Options(limits);
-  options.program = 1;
-  TestSession session(d.model, options);
-  session.SetSegments(d.tokens, {rows});
-  session.SetInput(0, text);
-  session.Run();
-  const std::vector<float> scores = session.Output(d.scores);
+  const std::vector<float> scores = Decoder().ScoresAfter(text);
   return static_cast<int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
 }
 

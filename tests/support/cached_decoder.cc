@@ -86,4 +86,16 @@ std::vector<fovea_limit> CachedDecoder::Limits(uint32_t max_texts, uint32_t new_
   return limits;
 }
 
+std::vector<float> CachedDecoder::ScoresAfter(const std::vector<int32_t>& text) const {
+  const auto rows = static_cast<uint32_t>(text.size());
+  const auto limits = Limits(1, rows, rows);
+  fovea_session_options options = Options(limits);
+  options.program = 1;
+  TestSession session(model, options);
+  session.SetSegments(tokens, {rows});
+  session.SetInput(0, text);
+  session.Run();
+  return session.Output(scores);
+}
+
 }  // namespace fovea::test

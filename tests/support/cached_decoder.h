@@ -27,6 +27,9 @@ struct CachedDecoder {
   std::vector<fovea_limit> Limits(uint32_t max_texts, uint32_t new_rows, uint32_t kept_rows,
                                   uint32_t longest = 0) const;
 
+  // What comes after a text, by one run of all of it.
+  std::vector<float> ScoresAfter(const std::vector<int32_t>& text) const;
+
   ModelBuilder builder;
   uint32_t texts, tokens, kept, kept_window;
   uint32_t whole = 0;               // rows of program 0
