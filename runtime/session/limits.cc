@@ -85,6 +85,15 @@ uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, Space
   }
 }
 
+// `allowed`: rows of a segment that the model has positions for.
+Status CheckLimit(uint32_t rows, uint32_t segment_rows, uint32_t allowed, Reporter& reporter) {
+  if (rows == 0 || rows > INT32_MAX) {
+    return reporter.Fail(FOVEA_E_OPTION, "a limit must be 1 to 2^31 - 1 rows", INT32_MAX, rows);
+  }
+  if (segment_rows <= allowed) return kOk;
+  return reporter.Fail(FOVEA_E_OPTION, "the model has no positions for segments this long", allowed, segment_rows);
+}
+
 // A cached space: of how long a text can get, and of what all of them keep. The sum of lengths is bounded as rows are,
 // though texts may share some.
 Status LimitCached(const Model& model, const fovea_session_options& options, uint32_t i, Reporter& reporter,
@@ -93,14 +102,8 @@ Status LimitCached(const Model& model, const fovea_session_options& options, uin
   SpaceState& space = spaces[i];
   const fovea_limit* limit = FindLimit(options, i);
   if (limit == nullptr) return reporter.Fail(FOVEA_E_OPTION, "a space of the program has no limit", i);
-  if (limit->rows == 0 || limit->rows > INT32_MAX) {
-    return reporter.Fail(FOVEA_E_OPTION, "a limit must be 1 to 2^31 - 1 rows", INT32_MAX, limit->rows);
-  }
   const uint32_t allowed = model.max_segment_rows[i], most = INT32_MAX / space.max_segments;
-  if (limit->segment_rows > allowed) {
-    return reporter.Fail(FOVEA_E_OPTION, "the model has no positions for segments this long", allowed,
-                         limit->segment_rows);
-  }
+  FOVEA_TRY(CheckLimit(limit->rows, limit->segment_rows, allowed, reporter));
   space.cached_rows = limit->rows;
   space.max_segment_rows = limit->segment_rows != 0 ? limit->segment_rows : allowed < most ? allowed : most;
   const bool drops = record.extra != 0;
@@ -155,15 +158,9 @@ Status ResolveLimits(const Model& model, const ProgramRecord& program, const fov
       return reporter.Fail(FOVEA_E_OPTION, "a space of the program has no limit", i);
     }
     space.max_rows = limit == nullptr ? 1 : limit->rows;
-    if (space.max_rows == 0 || space.max_rows > INT32_MAX) {
-      return reporter.Fail(FOVEA_E_OPTION, "a limit must be 1 to 2^31 - 1 rows", INT32_MAX, space.max_rows);
-    }
     const uint32_t allowed = model.max_segment_rows[i];
     space.max_segment_rows = limit == nullptr ? 0 : limit->segment_rows;
-    if (space.max_segment_rows > allowed) {
-      return reporter.Fail(FOVEA_E_OPTION, "the model has no positions for segments this long", allowed,
-                           space.max_segment_rows);
-    }
+    FOVEA_TRY(CheckLimit(space.max_rows, space.max_segment_rows, allowed, reporter));
     if (space.max_segment_rows == 0) space.max_segment_rows = allowed;
     if (space.max_segment_rows > space.max_rows) space.max_segment_rows = space.max_rows;
   }
