@@ -58,31 +58,33 @@ void DescribeQwen3(const Checkpoint& checkpoint, Description& description) {
   DescribeLlamaLike(family, checkpoint, description);
 }
 
-void DescribeGemma(const Checkpoint& checkpoint, Description& description) {
-  const Config& config = checkpoint.config;
+namespace {
+
+// What all generations of Gemma have.
+LlamaLike GemmaLike(const Config& config) {
   LlamaLike family;
   family.norms = {"rms", 0, 1};
   family.tied = true;
-  // What hidden_act says is left out of account by the original library as well: Gemma was trained with the tanh form.
-  config.Get("hidden_act");
   family.activation_key = "hidden_activation";
   family.activation = "gelu_pytorch_tanh";
   family.table_scale = sqrt(config.Number("hidden_size"));
   if (config.Get("head_dim").is_null()) family.head_size = 256;
-  DescribeLlamaLike(family, checkpoint, description);
+  return family;
+}
+
+}  // namespace
+
+void DescribeGemma(const Checkpoint& checkpoint, Description& description) {
+  // What hidden_act says is left out of account by the original library as well: Gemma was trained with the tanh form.
+  checkpoint.config.Get("hidden_act");
+  DescribeLlamaLike(GemmaLike(checkpoint.config), checkpoint, description);
 }
 
 void DescribeGemma2(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
-  LlamaLike family;
-  family.norms = {"rms", 0, 1};
+  LlamaLike family = GemmaLike(config);
   family.places = NormPlaces::kAround;
-  family.tied = true;
   config.Get("hidden_act");
-  family.activation_key = "hidden_activation";
-  family.activation = "gelu_pytorch_tanh";
-  family.table_scale = sqrt(config.Number("hidden_size"));
-  if (config.Get("head_dim").is_null()) family.head_size = 256;
   family.scale = 1 / sqrt(config.Real("query_pre_attn_scalar", 256));
   family.cap = config.Real("attn_logit_softcapping", 0);
   family.score_cap = config.Real("final_logit_softcapping", 0);
@@ -94,20 +96,14 @@ void DescribeGemma2(const Checkpoint& checkpoint, Description& description) {
 // Also as an encoder of texts: attention in both directions.
 void DescribeGemma3(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
-  LlamaLike family;
-  family.norms = {"rms", 0, 1};
+  LlamaLike family = GemmaLike(config);
   family.places = NormPlaces::kAround;
-  family.tied = true;
   family.causal = !config.Flag("use_bidirectional_attention", false);
   if (!family.causal && checkpoint.task == Task::kCausalLm) {
     Fail("config.json: with use_bidirectional_attention gemma3_text is an encoder; --task embedding converts it");
   }
-  family.activation_key = "hidden_activation";
-  family.activation = "gelu_pytorch_tanh";
   family.query_norm = "q_norm";
   family.key_norm = "k_norm";
-  family.table_scale = sqrt(config.Number("hidden_size"));
-  if (config.Get("head_dim").is_null()) family.head_size = 256;
   family.scale = 1 / sqrt(config.Real("query_pre_attn_scalar", 256));
   config.Only("attn_logit_softcapping", nullptr);
   family.score_cap = config.Real("final_logit_softcapping", 0);
