@@ -141,7 +141,7 @@ fovea_status fovea_program_value(const fovea_model* model, uint32_t program, uin
   values.type = v.type;
   values.role = static_cast<uint32_t>(role);
   values.id_limit = model->model.id_limits[index];
-  values.carried_by = carried ? v.carried_by : FOVEA_NONE;
+  values.carried_by = carried ? v.detail : FOVEA_NONE;
   return WriteStruct(values, info);
 }
 

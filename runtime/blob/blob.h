@@ -51,6 +51,11 @@ struct Blob {
   }
 };
 
+// Bytes from a row of a program's input to the next.
+inline uint32_t InputRowBytes(const ValueRecord& input) {
+  return static_cast<uint32_t>(ValueRowBytes(DType(input.type), input.width, input.detail));
+}
+
 // Checks header, section table and (unless skipped) checksum; records themselves are checked by runtime/model.
 Status OpenBlob(const void* bytes, uint64_t size, bool skip_checksum, Reporter& reporter, Blob* blob);
 

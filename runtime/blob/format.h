@@ -98,7 +98,9 @@ struct ValueRecord {
   uint32_t width;
   uint32_t type;  // DType: f32; i32: ids (inputs) and row indices (made by `select`); f16, bf16, int8: made by `cast`
   ValueRole role;
-  uint32_t carried_by;  // kCarried: an output of the same program, space, width and type, of no other; else 0
+  // What the role needs. kCarried: the output of the same program, space, width and type that carries it, and no other.
+  // kInput of int8: into how many equal parts a row falls that have a scale each. Else 0.
+  uint32_t detail;
 };
 
 // Values stand in the order in which they come into being: the inputs, then the output of each operation in turn. So

@@ -137,20 +137,38 @@ Status CheckCarried(const Blob& blob, const ProgramRecord& program, uint32_t inp
     if (value.role != ValueRole::kCarried) continue;
     reporter.tensor = i;
     if (++count > kMaxCarried) return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many carried values", kMaxCarried, count);
-    if (value.carried_by >= program.value_count || values[value.carried_by].role != ValueRole::kOutput) {
+    if (value.detail >= program.value_count || values[value.detail].role != ValueRole::kOutput) {
       return reporter.Fail(FOVEA_E_RECORD, "a value is carried by an output of its program", program.value_count,
-                           value.carried_by);
+                           value.detail);
     }
-    const ValueRecord& by = values[value.carried_by];
+    const ValueRecord& by = values[value.detail];
     if (by.space != value.space || by.width != value.width || by.type != value.type) {
       return reporter.Fail(FOVEA_E_SHAPE, "a carried value and the output that carries it differ", value.width,
                            by.width);
     }
     for (uint32_t k = 0; k < i; ++k) {
-      if (values[k].role == ValueRole::kCarried && values[k].carried_by == value.carried_by) {
-        return reporter.Fail(FOVEA_E_RECORD, "an output carries two values", k, value.carried_by);
+      if (values[k].role == ValueRole::kCarried && values[k].detail == value.detail) {
+        return reporter.Fail(FOVEA_E_RECORD, "an output carries two values", k, value.detail);
       }
     }
+  }
+  return kOk;
+}
+
+// f16, bf16 and int8 are what a cast makes, and inputs that another program made so.
+Status CheckType(const ValueRecord& value, Reporter& reporter) {
+  const DType type = DType(value.type);
+  const bool carried = value.role == ValueRole::kCarried;
+  const bool cast = type == DType::kF16 || type == DType::kBf16 || type == DType::kI8;
+  if (type != DType::kF32 && type != DType::kI32 && (carried || !cast)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "values are f32 or i32, or f16, bf16 or int8 where an operation stores them so",
+                         0, value.type);
+  }
+  if (value.role != ValueRole::kInput) return kOk;
+  const bool scaled = type == DType::kI8;
+  if (scaled ? value.detail == 0 || value.width % value.detail != 0 : value.detail != 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "rows of int8 fall into equal parts with a scale each, others into none",
+                         value.width, value.detail);
   }
   return kOk;
 }
@@ -177,13 +195,7 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, const uint64_
     }
     if (is_input && *inputs != i) return reporter.Fail(FOVEA_E_RECORD, "inputs must be the first values", *inputs, i);
     *inputs += is_input ? 1 : 0;
-    const DType type = DType(value.type);
-    const bool cast = type == DType::kF16 || type == DType::kBf16 || type == DType::kI8;
-    if (type != DType::kF32 && type != DType::kI32 && (is_input || !cast)) {
-      return reporter.Fail(FOVEA_E_SHAPE,
-                           "values are f32 or i32, or f16, bf16 or int8 where an operation stores them so", 0,
-                           value.type);
-    }
+    FOVEA_TRY(CheckType(value, reporter));
     const SpaceRecord& space = blob.spaces[value.space];
     if (space.kind == SpaceKind::kCached) {
       if (is_input) return reporter.Fail(FOVEA_E_SHAPE, "an input cannot have cached rows", 0, value.space);

@@ -193,9 +193,9 @@ bool FindKeyType(const OpView& op, DType* type) {
   return known && op.Input(1).type == op.Input(2).type;
 }
 
-// Input i, made by a cast, has a scale for each of `heads` parts of a row.
+// Input i has a scale for each of `heads` parts of a row.
 Status CheckScales(const OpView& op, uint32_t i, uint32_t heads, Reporter& reporter) {
-  const uint32_t parts = OpView{op.blob, op.Maker(i), op.values}.U32(Attribute::kHeads, 1);
+  const uint32_t parts = op.InputParts(i);
   if (parts == heads) return kOk;
   return reporter.Fail(FOVEA_E_SHAPE, "int8 keys and values need a scale for each head", heads, parts);
 }

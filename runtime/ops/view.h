@@ -31,10 +31,13 @@ struct OpView {
   }
   // Bytes from a row of input i, or of the output, to the next.
   uint32_t InputRowBytes(uint32_t i) const {
-    return Maker(i) == nullptr ? static_cast<uint32_t>(RowBytes(DType(Input(i).type), Input(i).width))
-                               : OpView{blob, Maker(i), values}.OutputRowBytes();
+    return Maker(i) == nullptr ? fovea::InputRowBytes(Input(i)) : OpView{blob, Maker(i), values}.OutputRowBytes();
   }
   uint32_t OutputRowBytes() const;
+  // Of int8 rows of input i, the parts that have a scale each.
+  uint32_t InputParts(uint32_t i) const {
+    return Maker(i) == nullptr ? Input(i).detail : OpView{blob, Maker(i), values}.U32(Attribute::kHeads, 1);
+  }
   bool HasTensor(uint32_t i) const { return TensorIndex(i) != kBlobNone; }
   const TensorRecord& Tensor(uint32_t i) const { return blob->tensors[TensorIndex(i)]; }
   // Rows of an f32 tensor, or null where it is absent.

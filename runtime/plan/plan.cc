@@ -163,7 +163,7 @@ class Planner {
   void FindLives() {
     for (uint32_t v = 0; v < inputs_; ++v) {
       const ValueRecord& record = model_.blob.values[plan_.record->first_value + v];
-      if (record.role == ValueRole::kCarried) lives_[record.carried_by].carries = true;
+      if (record.role == ValueRole::kCarried) lives_[record.detail].carries = true;
     }
     for (uint32_t position = 0; position < operations_; ++position) {
       const uint32_t operation = plan_.steps[position];
@@ -198,7 +198,7 @@ class Planner {
   void AssignSlots() {
     for (uint32_t v = 0; v < inputs_; ++v) {
       const ValueRecord& record = model_.blob.values[plan_.record->first_value + v];
-      plan_.values[v] = {false, kBlobNone, static_cast<uint32_t>(RowBytes(DType(record.type), record.width))};
+      plan_.values[v] = {false, kBlobNone, InputRowBytes(record)};
     }
     uint32_t phase = UINT32_MAX;
     for (uint32_t position = 0; position < operations_; ++position) {

@@ -102,7 +102,7 @@ class Placer {
       const ValueRecord& record = s.value(v);
       if (record.role != ValueRole::kCarried) continue;
       const CheckedSize bytes = MatrixBytes(s.spaces[record.space].max_rows, plan_.values[v].row_bytes);
-      Carried carried = {v, record.carried_by, nullptr, nullptr};
+      Carried carried = {v, record.detail, nullptr, nullptr};
       for (uint8_t** place : {&carried.read, &carried.write}) {
         *place = static_cast<uint8_t*>(arenas_.state.TakeBytes(bytes));
         if (*place != nullptr) memset(*place, 0, static_cast<size_t>(bytes.value()));

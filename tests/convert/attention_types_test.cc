@@ -61,7 +61,7 @@ TEST(CastKeys, DescriptionsMayCast) {
 // The program that the converter makes of these operations.
 BlobProgram Cast(DType type, const std::string& operations) {
   Resolved model = Resolve(ParseGraph(Graph(operations).dump(), ".", "graph"));
-  CastKeys(type, model.content.programs[0]);
+  CastKeys(type, model.content);
   return model.content.programs[0];
 }
 
@@ -112,7 +112,7 @@ TEST(CastKeys, ProgramsRunWithThem) {
     for (size_t i = 0; i < model.content.tensors.size(); ++i) {
       EncodeTensor(model.constants[i].load(), model.content.tensors[i]);
     }
-    CastKeys(type, model.content.programs[0]);
+    CastKeys(type, model.content);
     const test::TestModel made(test::AlignedBytes(WriteBlob(model.content)));
     const std::vector<fovea_limit> limits = {{0, 2, 0}, {1, 20, 0}};
     test::TestSession session(made, test::Options(limits, 2, 3));

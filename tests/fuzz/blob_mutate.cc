@@ -58,8 +58,8 @@ BlobContent ContentOf(const std::vector<uint8_t>& blob) {
   for (const test::ReadProgram& p : read.programs) {
     BlobProgram program = {p.name, {}, {}};
     for (const test::ReadValue& v : p.values) {
-      program.values.push_back(
-          {v.name, v.space, v.width, static_cast<DType>(v.type), static_cast<ValueRole>(v.role), v.carried_by});
+      program.values.push_back({v.name, v.space, v.width, static_cast<DType>(v.type), static_cast<ValueRole>(v.role),
+                                v.carried_by, v.parts});
     }
     for (const test::ReadOperation& o : p.operations) {
       program.operations.push_back({o.code, o.name, o.output, o.inputs, o.tensors, {}});
@@ -224,6 +224,7 @@ class ContentMutator {
         break;
       case 2:
         v.type = static_cast<DType>(random_.Below(6));
+        v.parts = v.type == DType::kI8 ? random_.Below(4) : 0;
         break;
       default:
         v.role = static_cast<ValueRole>(random_.Below(4));

@@ -155,10 +155,14 @@ void UsedSession::FillInputs(Random& random, bool carried) {
       if (view.type == FOVEA_TYPE_I32) {
         const uint32_t any = info.id_limit == 0 ? random.Number() : random.Below(info.id_limit);
         static_cast<uint32_t*>(view.data)[i] = wild && random.OneIn(64) ? random.Number() : any;
-      } else {
+      } else if (view.type == FOVEA_TYPE_F32) {
         const float small = static_cast<float>(random.Below(2001)) / 1000 - 1;
         static_cast<float*>(view.data)[i] = wild ? random.Float() : small;
       }
+    }
+    if (view.type == FOVEA_TYPE_I32 || view.type == FOVEA_TYPE_F32) continue;
+    for (uint64_t i = 0; i < uint64_t{view.rows} * view.row_bytes; ++i) {
+      static_cast<uint8_t*>(view.data)[i] = static_cast<uint8_t>(random.Number());
     }
   }
 }

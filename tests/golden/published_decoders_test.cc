@@ -234,6 +234,50 @@ TEST_P(PublishedDecoder, NextScoresAreThoseOfTheLastToken) {
   }
 }
 
+// Scores of all tokens of a text by the program that keeps nothing.
+std::vector<float> ScoresOf(const tools::Model& model, const std::vector<int32_t>& source,
+                            const std::vector<int32_t>& text) {
+  const tools::SessionRequest request = OneText(model, "score");
+  tools::Session session(model, request);
+  const std::pair<const char*, const std::vector<int32_t>&> inputs[] = {{"input_ids", source},
+                                                                        {"decoder_input_ids", text}};
+  for (const auto& [name, ids] : inputs) {
+    const uint32_t input = *model.FindValue(request.program, name);
+    session.SetSegments(model.Value(request.program, input).space, {static_cast<uint32_t>(ids.size())});
+    session.SetInput(input, ids);
+  }
+  session.Run();
+  return session.Output(*model.FindValue(request.program, "logits")).values;
+}
+
+// What the decoder reads through links is stored as the conversion says, and so is what it keeps: the bits are those of
+// a program that has both parts and casts in between.
+TEST_P(PublishedDecoder, LinkedKeysAreStoredAsWanted) {
+  if (!GetParam().translates) return;
+  const std::vector<int32_t> source = {5, 9, 14, 3, 22, 8, 1}, text = {2, 7, 30, 11, 4};
+  const std::vector<float> exact = ScoresOf(Converted(Path(), DType::kI8).model, source, text);
+  // Dynamically quantized rows make the most of a small difference.
+  for (const auto& [type, cosine] :
+       std::vector<std::pair<DType, double>>{{DType::kF16, 0.9998}, {DType::kBf16, 0.999}, {DType::kI8, 0.998}}) {
+    tools::ConvertOptions options = Converted::OptionsOf(Path(), DType::kI8);
+    options.keys = type;
+    const Converted converted(options);
+    const uint32_t decode = converted.model.FindProgram("decode");
+    EXPECT_EQ(converted.model.Value(decode, *converted.model.FindValue(decode, "cross_keys.0")).type,
+              static_cast<uint32_t>(type));
+    const std::vector<float> scores = ScoresOf(converted.model, source, text);
+    EXPECT_GE(Cosine(scores.data(), exact.data(), exact.size()), cosine);
+    EXPECT_NE(scores, exact);
+    Speaker speaker(converted.model);
+    speaker.Read(source);
+    for (size_t i = 0; i < text.size(); ++i) {
+      const std::vector<float> next = speaker.Next({text[i]});
+      const auto row = scores.begin() + static_cast<ptrdiff_t>(i * next.size());
+      EXPECT_EQ(next, std::vector<float>(row, row + static_cast<ptrdiff_t>(next.size()))) << "token " << i;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, PublishedDecoder, ::testing::ValuesIn(kPublished), [](const auto& published) {
   std::string name = published.param.name;
   for (char& c : name) c = c == '-' ? '_' : c;

@@ -17,7 +17,7 @@ TEST(LongEncoder, MemoryGrowsByTheStreamAndTwoSetsOfKeysAndValues) {
   for (const auto& [type, key_bytes] : types) {
     SCOPED_TRACE(static_cast<int>(type));
     ModelBuilder b = plain;
-    tools::CastKeys(type, b.content().programs[0]);
+    tools::CastKeys(type, b.content());
     const TestModel model(b.Blob());
     const auto bytes = [&](uint32_t rows) {
       const std::vector<fovea_limit> limits = {{e.texts, 1, 0}, {e.tokens, rows, 0}};

@@ -173,7 +173,9 @@ class Reader {
            "a program does not begin where the one before it ends");
       for (uint32_t i = 0; i < U32(at + 8); ++i) {
         const uint64_t v = Record(6, values + i, 24);
-        program.values.push_back({String(U32(v)), U32(v + 4), U32(v + 8), U32(v + 12), U32(v + 16), U32(v + 20)});
+        const bool input = U32(v + 16) == 1;
+        program.values.push_back({String(U32(v)), U32(v + 4), U32(v + 8), U32(v + 12), U32(v + 16),
+                                  input ? 0 : U32(v + 20), input ? U32(v + 20) : 0});
       }
       for (uint32_t i = 0; i < U32(at + 16); ++i)
         program.operations.push_back(Operation(Record(7, operations + i, 32)));
@@ -207,6 +209,8 @@ class Reader {
       Need(value.role == 3 ? value.carried_by < program.values.size() && program.values[value.carried_by].role == 2
                            : value.carried_by == 0,
            "a value is carried by no output");
+      Need(value.role == 1 && value.type == 2 ? value.parts != 0 && value.width % value.parts == 0 : value.parts == 0,
+           "an input of int8 has no scales, or another has");
     }
     Need(inputs + program.operations.size() == program.values.size(), "a value is made by no operation");
     for (size_t i = 0; i < program.operations.size(); ++i) {

@@ -28,7 +28,7 @@ struct ReadTensor {
 };
 struct ReadValue {
   std::string name;
-  uint32_t space = 0, width = 0, type = 0, role = 0, carried_by = 0;
+  uint32_t space = 0, width = 0, type = 0, role = 0, carried_by = 0, parts = 0;
 };
 struct ReadOperation {
   uint32_t code = 0, output = 0;

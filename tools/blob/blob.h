@@ -38,6 +38,7 @@ struct BlobValue {
   DType type = DType::kF32;
   ValueRole role = ValueRole::kInternal;
   uint32_t carried_by = 0;  // kCarried
+  uint32_t parts = 0;       // int8 inputs: of a row, each with a scale
 };
 
 struct BlobOperation {

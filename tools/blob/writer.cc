@@ -141,7 +141,7 @@ std::vector<uint8_t> WriteBlob(const BlobContent& content) {
     ProgramRecord record = {strings.Add(program.name), values.count(), 0, operations.count(), 0, 0};
     for (const BlobValue& value : program.values) {
       values.Add({strings.Add(value.name), value.space, value.width, static_cast<uint32_t>(value.type), value.role,
-                  value.carried_by});
+                  value.role == ValueRole::kCarried ? value.carried_by : value.parts});
     }
     for (const BlobOperation& operation : program.operations) {
       if (operation.inputs.size() > kMaxInputs || operation.tensors.size() > kMaxTensors ||

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "tools/base/clock.h"
-#include "tools/base/half.h"
 #include "tools/common/error.h"
+#include "tools/common/stored_row.h"
 
 namespace fovea::tools {
 
@@ -61,24 +61,28 @@ void Session::SetSegments(uint32_t space, const std::vector<uint32_t>& lengths) 
         error, fmt::format("segments of '{}'", model_.Space(space).name));
 }
 
-template <typename T>
-void Session::CopyIn(uint32_t value, uint32_t type, const std::vector<T>& entries) {
+fovea_view Session::Input(uint32_t value, bool ids, size_t entries) {
   fovea_error error = {};
   fovea_view view = {};
   Check(fovea_session_input(session_, value, &view, &error), error, "input " + ValueName(value));
-  if (view.type != type) {
-    Fail("input {}: the model takes {}", ValueName(value), view.type == FOVEA_TYPE_I32 ? "ids" : "floats");
-  }
+  const bool takes_ids = view.type == FOVEA_TYPE_I32;
+  if (takes_ids != ids) Fail("input {}: the model takes {}", ValueName(value), takes_ids ? "ids" : "floats");
   const uint64_t expected = static_cast<uint64_t>(view.rows) * view.width;
-  if (entries.size() != expected) Fail("input {}: {} entries, expected {}", ValueName(value), entries.size(), expected);
+  if (entries != expected) Fail("input {}: {} entries, expected {}", ValueName(value), entries, expected);
+  return view;
+}
+
+void Session::SetInput(uint32_t value, const std::vector<float>& numbers) {
+  const fovea_view view = Input(value, false, numbers.size());
   for (uint32_t row = 0; row < view.rows; ++row) {
-    memcpy(static_cast<uint8_t*>(view.data) + static_cast<size_t>(row) * view.row_bytes,
-           entries.data() + static_cast<size_t>(row) * view.width, view.width * sizeof(T));
+    WriteRow(numbers.data() + static_cast<size_t>(row) * view.width, view, row);
   }
 }
 
-void Session::SetInput(uint32_t value, const std::vector<float>& numbers) { CopyIn(value, FOVEA_TYPE_F32, numbers); }
-void Session::SetInput(uint32_t value, const std::vector<int32_t>& ids) { CopyIn(value, FOVEA_TYPE_I32, ids); }
+void Session::SetInput(uint32_t value, const std::vector<int32_t>& ids) {
+  const fovea_view view = Input(value, true, ids.size());
+  if (!ids.empty()) memcpy(view.data, ids.data(), ids.size() * sizeof(int32_t));
+}
 
 void Session::Run() {
   fovea_error error = {};
@@ -89,41 +93,6 @@ void Session::Run() {
   }
   Check(status, error, "run");
 }
-
-namespace {
-
-template <typename T>
-T At(const uint8_t* bytes, size_t i) {
-  T element;
-  memcpy(&element, bytes + i * sizeof(T), sizeof(T));
-  return element;
-}
-
-// A row of any type of value as floats.
-void ReadRow(const fovea_view& view, uint32_t row, float* to) {
-  const uint8_t* from = static_cast<const uint8_t*>(view.data) + static_cast<size_t>(row) * view.row_bytes;
-  const size_t parts = (view.row_bytes - view.width) / sizeof(float);  // of int8
-  for (size_t i = 0; i < view.width; ++i) {
-    switch (view.type) {
-      case FOVEA_TYPE_F16:
-        to[i] = FromHalf(At<uint16_t>(from, i));
-        break;
-      case FOVEA_TYPE_BF16:
-        to[i] = FromBf16(At<uint16_t>(from, i));
-        break;
-      case FOVEA_TYPE_I32:
-        to[i] = static_cast<float>(At<int32_t>(from, i));
-        break;
-      case FOVEA_TYPE_I8:
-        to[i] = At<float>(from, i / (view.width / parts)) * At<int8_t>(from + parts * sizeof(float), i);
-        break;
-      default:
-        to[i] = At<float>(from, i);
-    }
-  }
-}
-
-}  // namespace
 
 Matrix Session::Output(uint32_t value) const {
   fovea_error error = {};

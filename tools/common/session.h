@@ -74,8 +74,8 @@ class Session {
   SparseWeights Sparse(uint32_t tap) const;
 
  private:
-  template <typename T>
-  void CopyIn(uint32_t value, uint32_t type, const std::vector<T>& entries);
+  // Where the rows of an input lie, which must have so many entries, ids or numbers.
+  fovea_view Input(uint32_t value, bool ids, size_t entries);
   std::string ValueName(uint32_t value) const;
 
   const Model& model_;

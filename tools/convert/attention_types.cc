@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "runtime/blob/names.h"
@@ -12,6 +13,8 @@ namespace {
 
 bool IsAttention(const BlobOperation& operation) { return operation.code == static_cast<uint32_t>(OpCode::kAttention); }
 
+bool IsAppend(const BlobOperation& operation) { return operation.code == static_cast<uint32_t>(OpCode::kAppend); }
+
 uint32_t Number(const BlobOperation& operation, Attribute key, uint32_t absent) {
   for (const AttributeRecord& attribute : operation.attributes) {
     if (attribute.key == static_cast<uint32_t>(key)) return attribute.bits;
@@ -19,12 +22,17 @@ uint32_t Number(const BlobOperation& operation, Attribute key, uint32_t absent) 
   return absent;
 }
 
-// Values of the program that attentions read as keys or values, and nothing else reads.
+void Set(BlobOperation& operation, Attribute key, uint32_t bits) {
+  for (AttributeRecord& attribute : operation.attributes) {
+    if (attribute.key == static_cast<uint32_t>(key)) return static_cast<void>(attribute.bits = bits);
+  }
+  operation.attributes.push_back({static_cast<uint32_t>(key), bits});
+}
+
+// Numbers of the program that attentions read as keys or values, and nothing else reads.
 std::vector<bool> OnlyKeys(const BlobProgram& program) {
   std::vector<bool> fits;
-  for (const BlobValue& value : program.values) {
-    fits.push_back(value.role == ValueRole::kInternal && value.type == DType::kF32);
-  }
+  for (const BlobValue& value : program.values) fits.push_back(value.type == DType::kF32);
   for (const BlobOperation& operation : program.operations) {
     for (size_t i = 0; i < operation.inputs.size(); ++i) {
       if (!IsAttention(operation) || (i != 1 && i != 2)) fits[operation.inputs[i]] = false;
@@ -33,47 +41,164 @@ std::vector<bool> OnlyKeys(const BlobProgram& program) {
   return fits;
 }
 
+uint32_t KeyHeads(const BlobOperation& attention) {
+  return Number(attention, Attribute::kKvHeads, Number(attention, Attribute::kHeads, 1));
+}
+
+// Casts that the program's attentions read go between the operations, as do those of the values in `outputs`, for so
+// many heads, which are outputs in their place; what stands after them moves on. Kept rows are cast by `append` itself.
+class Caster {
+ public:
+  Caster(DType type, BlobProgram& program) : type_(type), program_(program), fits_(OnlyKeys(program)) {
+    for (size_t v = 0; v < fits_.size(); ++v) {
+      fits_[v] = fits_[v] && program.values[v].role == ValueRole::kInternal;
+    }
+    for (const BlobOperation& operation : program.operations) {
+      if (IsAppend(operation)) fits_[operation.output] = false;
+    }
+  }
+
+  void Run(const std::map<uint32_t, uint32_t>& outputs) {
+    const auto inputs = static_cast<uint32_t>(program_.values.size() - program_.operations.size());
+    result_ = {program_.name, {program_.values.begin(), program_.values.begin() + inputs}, {}};
+    places_.resize(program_.values.size());
+    for (uint32_t v = 0; v < inputs; ++v) places_[v] = v;
+    for (const BlobOperation& operation : program_.operations) {
+      BlobOperation moved = operation;
+      for (uint32_t& input : moved.inputs) input = places_[input];
+      const bool cast = IsAttention(operation) && fits_[operation.inputs[1]] && fits_[operation.inputs[2]];
+      for (size_t i = 1; cast && i <= 2; ++i) moved.inputs[i] = CastOf(operation.inputs[i], KeyHeads(operation));
+      BlobValue made = program_.values[operation.output];
+      if (IsAppend(operation) && made.type == DType::kF32) {
+        Set(moved, Attribute::kType, static_cast<uint32_t>(type_));
+        made.type = type_;
+      }
+      places_[operation.output] = Add(std::move(moved), made);
+      const auto output = outputs.find(operation.output);
+      if (output != outputs.end()) CastOutput(*output);
+    }
+    program_ = std::move(result_);
+  }
+
+ private:
+  uint32_t Add(BlobOperation operation, const BlobValue& value) {
+    operation.output = static_cast<uint32_t>(result_.values.size());
+    result_.values.push_back(value);
+    result_.operations.push_back(std::move(operation));
+    return result_.operations.back().output;
+  }
+
+  uint32_t CastOf(uint32_t value, uint32_t heads) {
+    const auto [at, is_new] = casts_.emplace(std::make_pair(value, heads), 0);
+    if (is_new) {
+      BlobOperation made;
+      made.code = static_cast<uint32_t>(OpCode::kCast);
+      made.inputs = {places_[value]};
+      made.attributes = {{static_cast<uint32_t>(Attribute::kType), static_cast<uint32_t>(type_)},
+                         {static_cast<uint32_t>(Attribute::kHeads), heads}};
+      BlobValue as = program_.values[value];
+      as.name += std::string(".") + NameOf(type_);
+      as.type = type_;
+      at->second = Add(std::move(made), as);
+    }
+    return at->second;
+  }
+
+  // The cast has the name and the role of what it casts.
+  void CastOutput(const std::pair<const uint32_t, uint32_t>& output) {
+    BlobValue& cast = result_.values[CastOf(output.first, output.second)];
+    BlobValue& exact = result_.values[places_[output.first]];
+    cast.name = exact.name;
+    cast.role = exact.role;
+    exact.name += std::string(".") + NameOf(DType::kF32);
+    exact.role = ValueRole::kInternal;
+  }
+
+  const DType type_;
+  BlobProgram& program_;
+  std::vector<bool> fits_;  // may be cast
+  BlobProgram result_;
+  std::vector<uint32_t> places_;                             // of the former values
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> casts_;  // of a former value, for so many heads
+};
+
+// What metadata says about the generator's programs.
+class Links {
+ public:
+  explicit Links(BlobContent& content) : content_(content) {}
+
+  // By its key, or by this name where there is no such key.
+  BlobProgram* Program(const char* key) {
+    const std::string* name = Find(key);
+    for (BlobProgram& program : content_.programs) {
+      if (program.name == (name == nullptr ? key : *name)) return &program;
+    }
+    return nullptr;
+  }
+  // The encoder's output that an input of the decoder reads, or null.
+  const std::string* Output(const std::string& input) const { return Find("link." + input); }
+
+ private:
+  const std::string* Find(const std::string& key) const {
+    for (const auto& [entry, value] : content_.metadata) {
+      if (entry == "generate." + key) return &value;
+    }
+    return nullptr;
+  }
+
+  BlobContent& content_;
+};
+
+// Of the decoder's inputs that are linked and that only attentions read, as keys or values for one number of heads:
+// that number. An attention reads keys and values of one type, so both are such inputs or neither is taken.
+std::map<uint32_t, uint32_t> LinkedKeys(const BlobProgram& decoder, const Links& links) {
+  const std::vector<bool> only_keys = OnlyKeys(decoder);
+  std::map<uint32_t, uint32_t> taken;
+  std::vector<const BlobOperation*> attentions;
+  for (const BlobOperation& operation : decoder.operations) {
+    if (!IsAttention(operation)) continue;
+    attentions.push_back(&operation);
+    for (const uint32_t v : {operation.inputs[1], operation.inputs[2]}) {
+      const BlobValue& value = decoder.values[v];
+      if (!only_keys[v] || value.role != ValueRole::kInput || links.Output(value.name) == nullptr) continue;
+      taken.emplace(v, KeyHeads(operation));
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const BlobOperation* attention : attentions) {
+      const auto k = taken.find(attention->inputs[1]), v = taken.find(attention->inputs[2]);
+      const auto fits = [&](const auto& at) { return at != taken.end() && at->second == KeyHeads(*attention); };
+      if (fits(k) && fits(v)) continue;
+      changed = changed || k != taken.end() || v != taken.end();
+      taken.erase(attention->inputs[1]);
+      taken.erase(attention->inputs[2]);
+    }
+  }
+  return taken;
+}
+
 }  // namespace
 
-// Casts go between the operations; what stands after them moves on.
-void CastKeys(DType type, BlobProgram& program) {
+void CastKeys(DType type, BlobContent& content) {
   if (type == DType::kF32) return;
-  const std::vector<bool> fits = OnlyKeys(program);
-  const auto inputs = static_cast<uint32_t>(program.values.size() - program.operations.size());
-  BlobProgram result = {program.name, {program.values.begin(), program.values.begin() + inputs}, {}};
-  std::vector<uint32_t> places(program.values.size());  // of the former values
-  for (uint32_t v = 0; v < inputs; ++v) places[v] = v;
-  const auto add = [&](BlobOperation operation, const BlobValue& value) {
-    operation.output = static_cast<uint32_t>(result.values.size());
-    result.values.push_back(value);
-    result.operations.push_back(std::move(operation));
-    return result.operations.back().output;
-  };
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> casts;  // of a former value, for so many heads
-  for (const BlobOperation& operation : program.operations) {
-    BlobOperation moved = operation;
-    for (uint32_t& input : moved.inputs) input = places[input];
-    const bool cast = IsAttention(operation) && fits[operation.inputs[1]] && fits[operation.inputs[2]];
-    const uint32_t heads = Number(operation, Attribute::kKvHeads, Number(operation, Attribute::kHeads, 1));
-    for (size_t i = 1; cast && i <= 2; ++i) {
-      const uint32_t of = operation.inputs[i];
-      const auto [at, is_new] = casts.emplace(std::make_pair(of, heads), 0);
-      if (is_new) {
-        BlobOperation made;
-        made.code = static_cast<uint32_t>(OpCode::kCast);
-        made.inputs = {places[of]};
-        made.attributes = {{static_cast<uint32_t>(Attribute::kType), static_cast<uint32_t>(type)},
-                           {static_cast<uint32_t>(Attribute::kHeads), heads}};
-        BlobValue value = program.values[of];
-        value.name += std::string(".") + NameOf(type);
-        value.type = type;
-        at->second = add(std::move(made), value);
+  Links links(content);
+  BlobProgram* const encoder = links.Program("encode");
+  BlobProgram* const decoder = links.Program("decode");
+  std::map<uint32_t, uint32_t> outputs;
+  if (encoder != nullptr && decoder != nullptr) {
+    for (const auto& [input, heads] : LinkedKeys(*decoder, links)) {
+      BlobValue& value = decoder->values[input];
+      for (uint32_t v = 0; v < encoder->values.size(); ++v) {
+        if (encoder->values[v].name == *links.Output(value.name)) outputs.emplace(v, heads);
       }
-      moved.inputs[i] = at->second;
+      value.type = type;
+      value.parts = type == DType::kI8 ? heads : 0;
     }
-    places[operation.output] = add(std::move(moved), program.values[operation.output]);
   }
-  program = std::move(result);
+  for (BlobProgram& program : content.programs) {
+    Caster(type, program).Run(&program == encoder ? outputs : std::map<uint32_t, uint32_t>());
+  }
 }
 
 void SetProducts(DType type, BlobProgram& program) {

@@ -122,10 +122,8 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
     exact = ExactBlob(description, model.content.text);
   }
   if (integers) Calibrate(model, exact, report, progress);
-  for (BlobProgram& program : model.content.programs) {
-    CastKeys(options.keys, program);
-    SetProducts(options.products, program);
-  }
+  CastKeys(options.keys, model.content);
+  for (BlobProgram& program : model.content.programs) SetProducts(options.products, program);
   std::vector<uint8_t> blob = WriteBlob(model.content);
   if (options.pack_host) {
     if (progress) progress("pack", "", 0, 1);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/dtype.h"
 #include "tools/base/json.h"
 #include "tools/convert/weights.h"
 
@@ -34,8 +35,10 @@ struct Input {
   std::string name;
   std::string space;
   bool ids = true;           // i32, one per row; else f32
-  uint32_t width = 1;        // of f32 inputs
+  uint32_t width = 1;        // where they are not ids
   std::string carried = "";  // an output of the program: this input of a run is that of the run before
+  DType type = DType::kF32;  // of numbers; f16, bf16, int8: as `cast` makes them
+  uint32_t heads = 0;        // int8: of a row, each with a scale
 };
 
 struct Operation {

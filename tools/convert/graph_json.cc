@@ -6,6 +6,7 @@
 #include <map>
 
 #include "runtime/blob/format.h"
+#include "runtime/blob/names.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/constants.h"
@@ -324,6 +325,16 @@ void NameOutputs(Program& program, Aliases& aliases) {
 }
 
 // `aliases_of`: those of every program read so far.
+// The element type of an input, by name.
+DType InputType(const std::string& name) {
+  std::vector<const char*> names;
+  for (const DType type : {DType::kI32, DType::kF32, DType::kF16, DType::kBf16, DType::kI8}) {
+    names.push_back(NameOf(type));
+    if (name == names.back()) return type;
+  }
+  Fail("type must be one of {}, not {}", fmt::join(names, ", "), name);
+}
+
 Program ReadProgram(const Json& json, std::map<std::string, Aliases>& aliases_of) {
   Object object(json, "a program");
   Program program;
@@ -347,12 +358,12 @@ Program ReadProgram(const Json& json, std::map<std::string, Aliases>& aliases_of
   }
   for (const Json& item : object.List("inputs")) {
     Object input(item, "an input");
-    const std::string type = input.Text("type", "f32");
-    if (type != "i32" && type != "f32") Fail("type must be i32 or f32, not {}", type);
-    const bool ids = type == "i32";
+    const DType type = InputType(input.Text("type", "f32"));
+    const bool ids = type == DType::kI32;
     program.inputs.push_back({input.Text("name"), input.Text("space"), ids,
                               ids ? input.NumberOr(1, "width") : input.Number("width", {1, kMaxWidth}),
-                              input.Text("carried", "")});
+                              input.Text("carried", ""), ids ? DType::kF32 : type,
+                              type == DType::kI8 ? input.NumberOr(1, "heads") : 0});
     input.NothingElse();
   }
   const std::vector<Json> operations = Repetitions().Expand(object.List("operations"), "operations");

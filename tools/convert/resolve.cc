@@ -154,8 +154,9 @@ class Resolver {
         if (width == 0 || width > kMaxWidth) Fail("a width of {} is out of range", width);
         if (IsSelected(FindSpace(input.space))) Fail("a run selects the rows of space {}", input.space);
         ids_.push_back(input.ids);
-        AddValue(record,
-                 {input.name, FindSpace(input.space), width, input.ids ? DType::kI32 : DType::kF32, ValueRole::kInput});
+        CheckStored(input);
+        const DType type = input.ids ? DType::kI32 : input.type;
+        AddValue(record, {input.name, FindSpace(input.space), width, type, ValueRole::kInput, 0, input.heads});
       });
     }
     if (program.operations.size() > kMaxOperations) Fail("{}: more than {} operations", place, kMaxOperations);
@@ -177,6 +178,14 @@ class Resolver {
       At(fmt::format("{}, input {}", place, program.inputs[i].name), [&] { Carry(record, i, program.inputs[i]); });
     }
     result_.content.programs.push_back(std::move(record));
+  }
+
+  static void CheckStored(const Input& input) {
+    if (!input.carried.empty() && input.type != DType::kF32) Fail("what is carried is f32 or i32");
+    if (input.type != DType::kI8) return;
+    if (input.heads == 0 || input.width % input.heads != 0) {
+      Fail("a width of {} has not {} heads", input.width, input.heads);
+    }
   }
 
   void Carry(BlobProgram& program, size_t index, const Input& input) {
