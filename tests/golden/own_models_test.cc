@@ -1,43 +1,10 @@
-// The models that tools/train makes besides the flat classifier: documents read by sentences, dates written by steps.
-#include <nlohmann/json.hpp>
+// Models that tools/train makes besides the flat classifier: documents read by sentences, dates written by steps.
+#include "tests/golden/own_models.h"
 
-#include "tests/golden/golden_support.h"
-#include "tools/check/golden_check.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::test {
 namespace {
-
-using Json = nlohmann::json;
-
-Json ReadJsonFile(const std::string& path) {
-  std::ifstream file(path);
-  return Json::parse(file);
-}
-
-// Lines of fields with tabs between them.
-std::vector<std::vector<std::string>> ReadTable(const std::string& path) {
-  std::ifstream file(path);
-  std::vector<std::vector<std::string>> table;
-  for (std::string line; std::getline(file, line);) {
-    std::vector<std::string>& fields = table.emplace_back();
-    for (size_t at = 0, tab = 0; tab != std::string::npos; at = tab + 1) {
-      tab = line.find('\t', at);
-      fields.push_back(line.substr(at, tab - at));
-    }
-  }
-  return table;
-}
-
-void ExpectGolden(const Converted& converted, const std::string& directory, size_t compared,
-                  std::optional<double> cosine) {
-  tools::CheckOptions options;
-  options.cosine = cosine;
-  const tools::SafetensorsReader golden(directory + "/golden.safetensors");
-  const std::vector<tools::CheckLine> lines = tools::CheckGolden(converted.model, golden.tensors(), options);
-  EXPECT_EQ(lines.size(), compared);
-  for (const tools::CheckLine& line : lines) EXPECT_TRUE(line.ok) << tools::LineText(line);
-}
 
 // ---- Documents read by sentences ----
 

@@ -1,0 +1,50 @@
+// Files that tools/train writes beside the models it makes.
+#ifndef FOVEA_TESTS_GOLDEN_OWN_MODELS_H_
+#define FOVEA_TESTS_GOLDEN_OWN_MODELS_H_
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/golden/golden_support.h"
+#include "tools/check/golden_check.h"
+
+namespace fovea::test {
+
+using Json = nlohmann::json;
+
+inline Json ReadJsonFile(const std::string& path) {
+  std::ifstream file(path);
+  return Json::parse(file);
+}
+
+// Lines of fields with tabs between them.
+inline std::vector<std::vector<std::string>> ReadTable(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::vector<std::string>> table;
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string>& fields = table.emplace_back();
+    for (size_t at = 0, tab = 0; tab != std::string::npos; at = tab + 1) {
+      tab = line.find('\t', at);
+      fields.push_back(line.substr(at, tab - at));
+    }
+  }
+  return table;
+}
+
+// So many tensors of these cases (empty: of all) are within the tolerance, or have this cosine at least.
+inline void ExpectGolden(const Converted& converted, const std::string& directory, size_t compared,
+                         std::optional<double> cosine, const std::vector<std::string>& cases = {}) {
+  tools::CheckOptions options;
+  options.cosine = cosine;
+  options.cases = cases;
+  const tools::SafetensorsReader golden(directory + "/golden.safetensors");
+  const std::vector<tools::CheckLine> lines = tools::CheckGolden(converted.model, golden.tensors(), options);
+  EXPECT_EQ(lines.size(), compared);
+  for (const tools::CheckLine& line : lines) EXPECT_TRUE(line.ok) << tools::LineText(line);
+}
+
+}  // namespace fovea::test
+
+#endif  // FOVEA_TESTS_GOLDEN_OWN_MODELS_H_
