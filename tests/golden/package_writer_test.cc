@@ -1,11 +1,9 @@
 // The repository's own decoder, a Llama of five layers that writes descriptions of packages.
 #include <unistd.h>
 
-#include <cmath>
-#include <numeric>
-
 #include "runtime/blob/names.h"
 #include "tests/golden/own_models.h"
+#include "tests/golden/perplexity.h"
 #include "tests/support/emulated.h"
 #include "tools/generate/generation.h"
 
@@ -41,21 +39,16 @@ TEST(PackageWriter, EqualsPyTorch) {
   }
 }
 
-struct HeldOut {
-  std::vector<int32_t> ids;
-  size_t prompt = 0;  // tokens
-};
-
 // The held-out texts, as they were encoded for training: prompt and description apart, at most 256 tokens and one more.
-std::vector<HeldOut> HeldOutTexts(const tools::Model& model, size_t most) {
+std::vector<ScoredText> HeldOutTexts(const tools::Model& model, size_t most) {
   const tools::Tokenizer tokenizer(model);
   const int32_t end = 0;
-  std::vector<HeldOut> texts;
+  std::vector<ScoredText> texts;
   for (const auto& row : ReadTable(Writer() + "/eval.tsv")) {
     if (texts.size() == most) break;
-    HeldOut text;
+    ScoredText text;
     text.ids = tokenizer.Encode(row[0] + "\n", 0).ids;
-    text.prompt = text.ids.size();
+    text.given = text.ids.size();
     std::string description = row[1];
     for (size_t i = 2; i < row.size(); ++i) description += "\n" + row[i];
     for (const int32_t id : tokenizer.Encode(description, 0).ids) text.ids.push_back(id);
@@ -64,40 +57,6 @@ std::vector<HeldOut> HeldOutTexts(const tools::Model& model, size_t most) {
     texts.push_back(text);
   }
   return texts;
-}
-
-// Of the tokens of descriptions, their prompts given.
-double Perplexity(const tools::Model& model, size_t most) {
-  const std::vector<HeldOut> texts = HeldOutTexts(model, most);
-  tools::SessionRequest request;
-  request.program = model.FindProgram("score");
-  const uint32_t input = *model.FindValue(request.program, "input_ids"),
-                 tokens = model.Value(request.program, input).space;
-  std::vector<uint32_t> lengths;
-  std::vector<int32_t> ids;
-  for (const HeldOut& text : texts) {
-    lengths.push_back(static_cast<uint32_t>(text.ids.size() - 1));
-    ids.insert(ids.end(), text.ids.begin(), text.ids.end() - 1);
-  }
-  request.limits = {{model.Space(tokens).parent, static_cast<uint32_t>(lengths.size()), 0},
-                    {tokens, static_cast<uint32_t>(ids.size()), 256}};
-  tools::Session session(model, request);
-  session.SetSegments(tokens, lengths);
-  session.SetInput(input, ids);
-  session.Run();
-  const tools::Matrix logits = session.Output(*model.FindValue(request.program, "logits"));
-  double nats = 0;
-  size_t count = 0, first = 0;
-  for (const HeldOut& text : texts) {
-    for (size_t i = text.prompt; i < text.ids.size(); ++i, ++count) {
-      const float* row = logits.Row(static_cast<uint32_t>(first + i - 1));
-      double sum = 0;
-      for (uint32_t w = 0; w < logits.width; ++w) sum += std::exp(static_cast<double>(row[w]) - row[text.ids[i]]);
-      nats += std::log(sum);
-    }
-    first += text.ids.size() - 1;
-  }
-  return std::exp(nats / static_cast<double>(count));
 }
 
 // What shorter weights and shorter kept rows cost. PyTorch has 23.932 with the same f16 weights in f32.
@@ -113,7 +72,7 @@ TEST(PackageWriter, PerplexityOfHeldOutTexts) {
                         {DType::kI4, DType::kF16, 23.9, 30}};
   for (const Case& c : cases) {
     const Converted converted(Options(c.weights, c.keys));
-    const double found = Perplexity(converted.model, Emulated() ? 2 : 100);
+    const double found = Perplexity(converted.model, HeldOutTexts(converted.model, Emulated() ? 2 : 100));
     std::cout << "weights " << NameOf(c.weights) << ", keys " << NameOf(c.keys) << ": perplexity " << found << ", "
               << converted.blob.size() << " bytes\n";
     if (Emulated()) continue;  // of two texts, which are the others'

@@ -1,7 +1,9 @@
 // Real trained models: a sentence encoder, a keyword spotter and this repository's own classifier.
 #include <nlohmann/json.hpp>
 
+#include "runtime/blob/names.h"
 #include "tests/golden/golden_support.h"
+#include "tests/golden/perplexity.h"
 #include "tests/support/emulated.h"
 #include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
@@ -326,6 +328,29 @@ TEST_F(Stories, TokensAreThoseOfTheReference) {
       ASSERT_GE(made[i].tokens.size(), expected.size());
       EXPECT_TRUE(std::equal(expected.begin(), expected.end(), made[i].tokens.begin())) << "case " << i;
     }
+  }
+}
+
+// Of the 256 tokens that the model itself wrote, so it is low; what shorter weights and keys add to it counts.
+TEST_F(Stories, PerplexityOfItsOwnText) {
+  if (Missing(directory_)) GTEST_SKIP();
+  ScoredText text;
+  text.ids = expected_["cases"][0]["prompt_ids"].get<std::vector<int32_t>>();
+  text.given = text.ids.size();
+  for (const int32_t id : expected_["cases"][0]["greedy_ids"]) text.ids.push_back(id);
+  const std::tuple<DType, DType, double> cases[] = {{DType::kF32, DType::kF32, 1.0001},
+                                                    {DType::kI8, DType::kF32, 1.02},
+                                                    {DType::kI8, DType::kF16, 1.02},
+                                                    {DType::kI8, DType::kI8, 1.02},
+                                                    {DType::kI4, DType::kF16, 1.2}};
+  double exact = 0;
+  for (const auto& [weights, keys, at_most] : cases) {
+    tools::ConvertOptions options = Converted::OptionsOf(directory_, weights);
+    options.keys = keys;
+    const double found = Perplexity(Converted(options).model, {text});
+    if (exact == 0) exact = found;
+    std::cout << "weights " << NameOf(weights) << ", keys " << NameOf(keys) << ": perplexity " << found << "\n";
+    EXPECT_LE(found, at_most * exact);
   }
 }
 

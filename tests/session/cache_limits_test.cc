@@ -227,7 +227,7 @@ TEST(CacheLimits, SavedTextsAreChecked) {
 // 100,000 rows in the bytes of a window; the last 1,000 are those of a session that keeps everything it is given.
 TEST(CacheLimits, AWindowGoesOnForEver) {
   const uint32_t rows = getenv("FOVEA_EMULATED") != nullptr ? 3000 : 100000, last = rows / 100;
-  const uint32_t window = 96;
+  const uint32_t window = 512;
   const CachedDecoder d({DType::kF16, window, true, 0});
   const auto limits = d.Limits(1, 50, 50);
   KeptTexts texts(d, Options(limits));
