@@ -72,6 +72,14 @@ struct PositionsPart {
   uint32_t coordinate_sets = 0, coordinate_positions = 0;
 };
 
+// Further keys, one for each `group` of keys: those that are left over at the end belong to the last group, and where
+// keys make no whole group there is none. Every query sees all of them.
+struct SummaryPart {
+  uint32_t group = 0;           // 0: there are no such keys
+  const float* bias = nullptr;  // as distance_bias, by the distance from the group of the query; or null
+  uint32_t max_distance = 0;    // of bias
+};
+
 // What is constant for an attention operation. As it stands: plain dot-product attention, once shapes and scale are
 // set.
 struct AttentionSpec {
@@ -84,6 +92,7 @@ struct AttentionSpec {
   ScorePart score;
   WeightingPart weighting;
   PositionsPart positions;
+  SummaryPart summaries;
 };
 
 // Segment i of a row space is rows [offsets[i], offsets[i + 1]).
@@ -157,15 +166,17 @@ struct AttentionCall {
   // there up. Empty: segments are those of one space.
   const Segments* above;
   uint32_t levels;
-  const uint32_t* starts;       // Origin::kStarts: where the first query of each segment stands
-  uint32_t row_begin, row_end;  // query rows of this tile; may start or end inside a segment and span several
-  HeadRows q;                   // row row_begin, or with segment strides row 0; f32 [heads, d_k] a row
-  HeadRows k;                   // row 0 of the key space; [kv_heads, d_k]
-  HeadRows v;                   // row 0 of the key space; [kv_heads, d_v]
-  DType key_type;               // of k and v: kF32, kF16, kBf16 or kI8
-  HeadRows k_scales, v_scales;  // kI8: one f32 for each row and head
-  const KeyPages* key_pages;    // where keys, values and their scales lie; null: as offsets and strides say
-  HeadMatrix<void> out;         // as q; f32 [heads, d_v]; must not overlap q
+  const uint32_t* starts;         // Origin::kStarts: where the first query of each segment stands
+  uint32_t row_begin, row_end;    // query rows of this tile; may start or end inside a segment and span several
+  HeadRows q;                     // row row_begin, or with segment strides row 0; f32 [heads, d_k] a row
+  HeadRows k;                     // row 0 of the key space; [kv_heads, d_k]
+  HeadRows v;                     // row 0 of the key space; [kv_heads, d_v]
+  DType key_type;                 // of k and v: kF32, kF16, kBf16 or kI8
+  HeadRows k_scales, v_scales;    // kI8: one f32 for each row and head
+  const KeyPages* key_pages;      // where keys, values and their scales lie; null: as offsets and strides say
+  HeadRows summary_k, summary_v;  // spec->summaries: row 0 of their space; of key_type, which is not kI8 then
+  Segments summary_segments;
+  HeadMatrix<void> out;  // as q; f32 [heads, d_v]; must not overlap q
   HeadRows key_bias;     // row 0 of the key space; f32 [heads, or 1 with a head stride of 0], added to scores; or null
   PairBias pair_bias;    // by query row of the space
   const float* centers;  // pattern.centers: of row 0 of the query space; no key is seen around NaN

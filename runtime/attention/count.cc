@@ -69,7 +69,9 @@ uint64_t VisiblePairs(const AttentionSpec& spec, const SegmentRows& rows) {
       pairs += KeysOfQuery(pattern, rows, head, rows.start + position);
     }
   }
-  return pairs * (spec.heads / kinds);
+  pairs *= spec.heads / kinds;
+  if (spec.summaries.group == 0) return pairs;
+  return pairs + uint64_t{rows.keys / spec.summaries.group} * rows.queries * spec.heads;
 }
 
 }  // namespace fovea

@@ -61,6 +61,7 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
   tile_.self_score = score.self_score;
   tile_.has_self_score = score.has_self_score;
   tile_.fade = FadeOf(spec_);
+  summary_distance_ = spec_.summaries.max_distance;
   if (attention_.has[static_cast<uint32_t>(score.products)]) tile_.products = score.products;
   if (spec_.weighting.kind != Activation::kNone) {
     tile_.weigh = kernels.activation.apply[static_cast<uint32_t>(spec_.weighting.kind)];
@@ -116,6 +117,7 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
     source_.k_scale_stride = call_.k_scales.row_stride / sizeof(float);
     source_.v_scale_stride = call_.v_scales.row_stride / sizeof(float);
   }
+  SetUpSummaries(piece, kv_head);
   tile_.key_bias = nullptr;
   if (call_.key_bias.data != nullptr) {
     tile_.key_bias = reinterpret_cast<const float*>(first_of(call_.key_bias, first_head));
@@ -168,6 +170,21 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   run(back, end, 1, true);
 }
 
+void AttentionEngine::SetUpSummaries(const Piece& piece, uint32_t kv_head) {
+  summary_count_ = 0;
+  if (spec_.summaries.group == 0) return;
+  const Segments& segments = call_.summary_segments;
+  summary_count_ = std::min(piece.keys / spec_.summaries.group, segments.length(piece.segment));
+  const auto first_of = [&](const HeadRows& rows) {
+    const size_t first = rows.RowOffset(piece.segment, 0, segments.offsets[piece.segment]);
+    return At<const uint8_t>(rows.data, first + kv_head * rows.head_stride);
+  };
+  summaries_ = {};
+  summaries_.k = first_of(call_.summary_k), summaries_.k_stride = call_.summary_k.row_stride;
+  summaries_.v = first_of(call_.summary_v), summaries_.v_stride = call_.summary_v.row_stride;
+  summaries_.type = call_.key_type;
+}
+
 void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads) {
   const uint64_t rows = uint64_t{queries.count} * heads;
   for (uint64_t first = 0; first < rows;) {
@@ -186,6 +203,7 @@ void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, u
       chunk.first += first_query * queries.step;
       chunk.count = query - first_query + (head > 0);
       RunKeys(chunk);
+      if (summary_count_ > 0) RunSummaries(first_head, static_cast<uint32_t>(first % heads), heads);
     } while (MustRepeat());
     first += count;
     Finish(piece);
@@ -329,6 +347,26 @@ void AttentionEngine::RunKeys(QueryTile queries) {
   }
   KeyRanges ranges(spec_.pattern, queries);
   for (KeyRange range; ranges.Next(&range);) RunRange(range);
+}
+
+// All rows take in the keys that stand for groups, at distances from the group of their own position. Row i is of head
+// first_head + (turn + i) % heads.
+void AttentionEngine::RunSummaries(uint32_t first_head, uint32_t turn, uint32_t heads) {
+  const SummaryPart& part = spec_.summaries;
+  const uint32_t last = summary_count_ - 1, most = part.max_distance;
+  for (uint32_t i = 0; i < tile_.row_count; ++i) {
+    AttentionRow* row = &tile_.rows[i];
+    row->coordinate = static_cast<int32_t>(std::min(static_cast<uint32_t>(row->position) / part.group, last));
+    const size_t head = first_head + (turn + i) % heads;
+    row->bias = part.bias == nullptr ? nullptr : part.bias + head * (2 * size_t{most} + 1) + most;
+  }
+  std::swap(source_, summaries_);
+  std::swap(tile_.max_distance, summary_distance_);
+  tile_.untapped = true;
+  RunRange({0, summary_count_, 1, 1, -kNoBound, kNoBound, 0.0f});
+  tile_.untapped = false;
+  std::swap(tile_.max_distance, summary_distance_);
+  std::swap(source_, summaries_);
 }
 
 // The grid: key first + i * stride of the range is cell first / stride + i, and a block is `block` cells.

@@ -41,6 +41,8 @@ class AttentionEngine {
                        float* y) const;
   void BucketRange(int64_t first, int64_t last, uint32_t* begin, uint32_t* end) const;
   void RunKeys(QueryTile queries);
+  void SetUpSummaries(const Piece& piece, uint32_t kv_head);
+  void RunSummaries(uint32_t first_head, uint32_t turn, uint32_t heads);
   void RunRange(const KeyRange& range);
   bool SetVisible(const KeyRange& range, uint32_t from, uint32_t to) const;
   void TakeBlock(uint32_t from, uint32_t to);
@@ -68,7 +70,9 @@ class AttentionEngine {
   TapWriter taps_;
   AttentionTile tile_{};
   KeySource source_{};  // of the head and segment in work
-  uint32_t head_ = 0;   // first query head in work
+  KeySource summaries_{};
+  uint32_t summary_count_ = 0, summary_distance_ = 0;
+  uint32_t head_ = 0;  // first query head in work
 };
 
 }  // namespace fovea

@@ -37,12 +37,15 @@ bool Additive(const AttentionSpec& s) { return s.score.kind == Score::kAdditive;
 bool AdditiveVectors(const AttentionSpec& s) { return s.score.additive != nullptr; }
 bool ShortProducts(const AttentionSpec& s) { return s.score.products != Products::kF32; }
 bool Relative(const AttentionSpec& s) { return s.score.relative.bucket_count != 0; }
+bool Slopes(const AttentionSpec& s) { return s.score.slopes != nullptr; }
 bool Gaussian(const AttentionSpec& s) { return s.weighting.gaussian; }
 bool EqualSides(const AttentionSpec& s) { return s.pattern.left == s.pattern.right && s.pattern.left != 0; }
 bool Coordinates(const AttentionSpec& s) { return s.positions.coordinates != nullptr; }
 bool QueryStride(const AttentionSpec& s) { return s.positions.query_stride > 1; }
 bool Apart(const AttentionSpec& s) { return s.positions.apart != 0; }
 bool Offset(const AttentionSpec& s) { return s.positions.origin != Origin::kZero; }
+bool Summaries(const AttentionSpec& s) { return s.summaries.group != 0; }
+bool SelfScored(const AttentionSpec& s) { return s.score.has_self_score; }
 bool Paired(const AttentionSpec& s) { return s.pairing == Pairing::kPaired; }
 
 // ---- What follows ----
@@ -91,6 +94,19 @@ constexpr Rule kRules[] = {
     {ShortProducts, Then::kNeeds, Dot, "other scores than dot products are f32"},
     {QueryStride, Then::kNot, Coordinates, "query_stride goes without coordinates"},
     {QueryStride, Then::kNot, Offset, "query_stride goes without an offset of queries"},
+    {Summaries, Then::kNeeds, Paired, "summaries go with the queries of the segments that they stand for"},
+    {Summaries, Then::kNot, Causal, "summaries stand for keys before and after a query"},
+    {Summaries, Then::kNot, Offset, "summaries stand for keys before and after a query"},
+    {Summaries, Then::kNot, TopK, "summaries go without top_k"},
+    {Summaries, Then::kNot, Clustered, "summaries go without clusters"},
+    {Summaries, Then::kNot, Layout, "summaries go without a layout"},
+    {Summaries, Then::kNot, Centered, "summaries go without centers"},
+    {Summaries, Then::kNot, Relative, "summaries have no relative scores"},
+    {Summaries, Then::kNot, Slopes, "summaries have no slopes"},
+    {Summaries, Then::kNot, SelfScored, "summaries go without a score of the own key"},
+    {Summaries, Then::kNot, Coordinates, "summaries have no coordinates"},
+    {Summaries, Then::kNot, Apart, "summaries have no rows apart"},
+    {Summaries, Then::kNot, QueryStride, "summaries go without query_stride"},
 };
 
 }  // namespace

@@ -114,7 +114,7 @@ HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* s
   AttentionRow* rows = tile.rows + first_row;
   const auto store_for_taps = [&]() HWY_ATTR {
     for (size_t r = 0; r < kM; ++r) {
-      if (rows[r].weights != nullptr) StoreForTap(tile, &rows[r], scores + r * kScoreStride);
+      if (rows[r].weights != nullptr && !tile.untapped) StoreForTap(tile, &rows[r], scores + r * kScoreStride);
     }
   };
   const auto fade = [&]() HWY_ATTR {

@@ -96,6 +96,7 @@ struct AttentionTile {
   float fade;    // weights are multiplied by 2^(fade * (position - center)^2), the sums are not; 0: they are not either
   bool repeats;  // a key may come more than once; only its dense weights need to know
   bool keeps_scores;  // weights of rows are for scores, in their natural unit
+  bool untapped;      // the keys at hand leave no weights
   bool careful;       // values of weight 0 are left out, whatever they are: slower, the same bits where all are finite
   bool pairs_mask;    // what `pairs` of the rows is
   bool causal;        // hides keys after the row's position by their positions, not by [begin, end)

@@ -39,6 +39,18 @@ void FromF16(const void* row, const void* /*scales*/, size_t width, float factor
 }
 
 template <bool kAdd>
+void FromBf16(const void* row, const void* /*scales*/, size_t width, float factor, float* y) {
+  const F32 d;
+  const hn::Rebind<int32_t, F32> d32;
+  const hn::Rebind<uint16_t, F32> d16;
+  const uint16_t* x = static_cast<const uint16_t*>(row);
+  ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+    const auto bits = hn::ShiftLeft<16>(hn::PromoteTo(d32, lanes.Load(d16, x + i)));
+    Put<kAdd>(lanes, hn::BitCast(d, bits), hn::Set(d, factor), y + i);
+  });
+}
+
+template <bool kAdd>
 void FromI8(const void* row, const void* scales, size_t width, float factor, float* y) {
   const F32 d;
   const hn::Rebind<int32_t, F32> d32;
@@ -97,6 +109,7 @@ template <bool kAdd>
 void FillTable(RowToF32* table) {
   table[static_cast<size_t>(DType::kF32)] = FromF32<kAdd>;
   table[static_cast<size_t>(DType::kF16)] = FromF16<kAdd>;
+  table[static_cast<size_t>(DType::kBf16)] = FromBf16<kAdd>;
   table[static_cast<size_t>(DType::kI8)] = FromI8<kAdd>;
   table[static_cast<size_t>(DType::kI4)] = FromI4<kAdd>;
 }

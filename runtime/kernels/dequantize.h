@@ -12,10 +12,10 @@ namespace fovea {
 // elements; otherwise unused). Neither needs alignment beyond its element's. y: [width].
 using RowToF32 = void (*)(const void* row, const void* scales, size_t width, float factor, float* y);
 
-// Indexed by DType; kI32 is null: ids are not numbers.
+// Indexed by DType; kI32 is null: ids are not numbers. Values are bf16, too, which no tensor is.
 struct DequantizeKernels {
-  RowToF32 set[kTensorTypeCount];  // y = row * factor
-  RowToF32 add[kTensorTypeCount];  // y += row * factor
+  RowToF32 set[kTensorTypeCount + 1];  // y = row * factor
+  RowToF32 add[kTensorTypeCount + 1];  // y += row * factor
 };
 
 DequantizeKernels GetDequantizeKernels();

@@ -83,7 +83,26 @@ void Pool(const float* x, size_t begin, size_t end, size_t width, float* y) {
   });
 }
 
-PoolKernels MakePoolKernels() { return {Pool<MeanOf>, Pool<MaxOf>}; }
+void RisingMean(const float* x, size_t begin, size_t end, size_t width, float* y) {
+  const F32 d;
+  const size_t count = end - begin;
+  x += begin * width;
+  const double weights = 0.5 * static_cast<double>(count) * static_cast<double>(count + 1);
+  const F32Vec inverse = hn::Set(d, count == 0 ? 0.0f : static_cast<float>(1 / weights));
+  ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+    F32Vec total = hn::Zero(d);
+    for (size_t first = 0; first < count; first += kGroup) {
+      F32Vec group = hn::Zero(d);
+      for (size_t r = first; r < HWY_MIN(first + kGroup, count); ++r) {
+        group = hn::MulAdd(hn::Set(d, static_cast<float>(r + 1)), lanes.Load(d, x + r * width + i), group);
+      }
+      total = hn::Add(total, group);
+    }
+    lanes.Store(hn::Mul(total, inverse), d, y + i);
+  });
+}
+
+PoolKernels MakePoolKernels() { return {Pool<MeanOf>, Pool<MaxOf>, RisingMean}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -10,6 +10,8 @@ namespace fovea {
 struct PoolKernels {
   void (*mean)(const float* x, size_t begin, size_t end, size_t width, float* y);
   void (*max)(const float* x, size_t begin, size_t end, size_t width, float* y);
+  // The mean in which row i of n counts i times, from 1 on.
+  void (*rising_mean)(const float* x, size_t begin, size_t end, size_t width, float* y);
 };
 
 PoolKernels GetPoolKernels();

@@ -78,7 +78,7 @@ Status CheckOrder(const Blob& blob, const ProgramRecord& program, uint32_t input
   return kOk;
 }
 
-// What is kept from run to run is written by `append` and read as keys and values.
+// What is kept from run to run is written by `append` and read by those who find rows in pages.
 Status CheckCached(const OpView& view, const OpDef& def, Reporter& reporter) {
   const auto cached = [](const SpaceRecord& space) { return space.kind == SpaceKind::kCached; };
   if (cached(view.OutputSpace()) != def.appends) {
@@ -86,9 +86,9 @@ Status CheckCached(const OpView& view, const OpDef& def, Reporter& reporter) {
                          view.Output().space);
   }
   for (uint32_t i = 0; i < view.record->input_count; ++i) {
-    const bool may = def.reads_cached && (i == 1 || i == 2);
+    const bool may = i >= def.cached_begin && i < def.cached_end;
     if (may || !cached(view.InputSpace(i))) continue;
-    return reporter.Fail(FOVEA_E_SHAPE, "only attention reads cached rows", 0, view.Input(i).space);
+    return reporter.Fail(FOVEA_E_SHAPE, "the operation does not read cached rows", 0, view.Input(i).space);
   }
   return kOk;
 }

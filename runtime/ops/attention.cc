@@ -22,9 +22,10 @@ enum : uint32_t {
   kBuckets,
   kSlopes,
   kSinks,
+  kSummaryBias,
   kTensors,  // how many
 };
-constexpr uint32_t kAttentionInputs = 8;  // with all that attributes ask for
+constexpr uint32_t kAttentionInputs = 10;  // with all that attributes ask for
 
 // Buckets of one operation: they are read to the end when it is checked.
 constexpr uint32_t kMostBuckets = 1u << 14;
@@ -38,6 +39,7 @@ uint32_t FindExtraInputs(const OpView& view, AttentionOp* op) {
   if (view.Choice(Attribute::kCenters, Centers::kNone) != Centers::kNone) op->centers = count++;
   op->pair_bias_heads = view.U32(Attribute::kPairBias, 0);
   if (op->pair_bias_heads != 0) op->pair_bias = count++;
+  if (view.Flag(Attribute::kSummaries)) op->summaries = count, count += 2;
   return count;
 }
 
@@ -131,6 +133,42 @@ Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& re
     FOVEA_TRY(CheckFloats(op, kRelativeQueries, rows, d_k, reporter, true));
   }
   return CheckIntegers(op, kCoordinates, 0, 0, reporter);
+}
+
+// Keys and values that stand for groups of the others: in a space that is made of theirs by strides, which leave out
+// what makes no whole group. Every query sees them, so nothing hides one.
+Status LowerSummaries(const OpView& view, Reporter& reporter, AttentionOp* op) {
+  const bool biased = view.HasTensor(kSummaryBias);
+  if (op->summaries == kBlobNone) {
+    return biased ? reporter.Fail(FOVEA_E_SHAPE, "a bias of summaries needs summaries") : kOk;
+  }
+  const OpValue &keys = op->inputs[op->summaries], &values = op->inputs[op->summaries + 1];
+  const SpaceRecord& space = view.InputSpace(op->summaries);
+  if (space.kind != SpaceKind::kStrided || space.source != op->keys().space || space.first != 0 ||
+      space.extra != uint32_t{space.last} + 1 || op->queries().space != op->keys().space ||
+      values.space != keys.space) {
+    return reporter.Fail(FOVEA_E_SHAPE, "summaries are rows of a space made of the keys' by whole groups",
+                         op->keys().space, keys.space);
+  }
+  if (keys.width != op->keys().width || values.width != op->inputs[2].width) {
+    return reporter.Fail(FOVEA_E_SHAPE, "summaries are as wide as keys and values", op->keys().width, keys.width);
+  }
+  if (keys.type != op->key_type || values.type != op->key_type || op->key_type == DType::kI8) {
+    return reporter.Fail(FOVEA_E_SHAPE, "summaries are of the type of keys and values, and not int8",
+                         static_cast<uint32_t>(op->key_type), static_cast<uint32_t>(keys.type));
+  }
+  if (op->key_bias != kBlobNone || op->pair_bias != kBlobNone) {
+    return reporter.Fail(FOVEA_E_OP, "summaries go without biases of keys and pairs");
+  }
+  SummaryPart& part = op->spec.summaries;
+  part.group = space.extra;
+  if (!biased) return kOk;
+  const uint32_t width = view.Tensor(kSummaryBias).width;
+  if (width % 2 == 0) return reporter.Fail(FOVEA_E_SHAPE, "distance bias must have an odd width", 1, width);
+  FOVEA_TRY(CheckFloats(view, kSummaryBias, op->heads, width, reporter));
+  part.bias = view.Floats(kSummaryBias);
+  part.max_distance = width / 2;
+  return kOk;
 }
 
 Status CheckExtraInputs(const OpView& op, const AttentionOp& extra, uint32_t heads, Reporter& reporter) {
@@ -333,6 +371,7 @@ Status Lower(const OpView& view, Reporter& reporter, AttentionOp* op) {
     return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", inputs, op->input_count);
   }
   FOVEA_TRY(CheckExtraInputs(view, *op, op->heads, reporter));
+  FOVEA_TRY(LowerSummaries(view, reporter, op));
   LowerSpec(view, &op->spec);
   FOVEA_TRY(CheckCached(view, op->spec, reporter));
   // A tile of neighbouring rows would see nearly all chunks of sorted keys.
@@ -385,6 +424,14 @@ void SetExtraInputs(const AttentionOp& op, const OpRun& run, AttentionCall* call
     const size_t row = width * sizeof(float);
     call->pair_bias = {run.Input(op.pair_bias), false, width / of, row, of > 1 ? row / of : 0, PairBias::kByRow};
   }
+  if (op.summaries != kBlobNone) {
+    const auto set = [&](uint32_t i, HeadRows* rows) {
+      SetRows(op.inputs[i], op.key_type, run.inputs[i], op.kv_heads, rows, nullptr);
+    };
+    set(op.summaries, &call->summary_k);
+    set(op.summaries + 1, &call->summary_v);
+    call->summary_segments = run.SegmentsOf(op.inputs[op.summaries]);
+  }
 }
 
 Status Run(const AttentionOp& op, const OpRun& run) {
@@ -425,8 +472,9 @@ double Flops(const AttentionOp&) { return 0; }  // per key, see AttentionSpec
 #define FOVEA_CHOICE(part, field, Name, Enum) Attribute::k##Name,
 constexpr Attribute kAttributes[] = {
 #include "runtime/blob/attention_fields.inc"
-    Attribute::kHeads, Attribute::kKvHeads,      Attribute::kScale,      Attribute::kPattern, Attribute::kLeft,
-    Attribute::kRight, Attribute::kLayoutByHead, Attribute::kGlobalKeys, Attribute::kKeyBias, Attribute::kPairBias};
+    Attribute::kHeads,   Attribute::kKvHeads,  Attribute::kScale,        Attribute::kPattern,
+    Attribute::kLeft,    Attribute::kRight,    Attribute::kLayoutByHead, Attribute::kGlobalKeys,
+    Attribute::kKeyBias, Attribute::kPairBias, Attribute::kSummaries};
 #undef FOVEA_NUMBER
 #undef FOVEA_REAL
 #undef FOVEA_FLAG
@@ -443,7 +491,7 @@ extern const OpDef kAttentionOp = DefineOp<Lower, Run>()
                                       .Tensors(0, kTensors)
                                       .Attributes(kAttributes)
                                       .ReadsWhole(1)
-                                      .ReadsCached()
+                                      .ReadsCached(1, 3)
                                       .Shares(Share::kHeads)
                                       .Scratch<Scratch>()
                                       .Places<Place>(sizeof(AttentionLayout))

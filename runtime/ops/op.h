@@ -180,7 +180,7 @@ struct OpDef {
   bool keeps_type;  // makes what its first input is made of, whatever `output` says
   bool chooses;     // of unit kAll, and says which rows the output's space, a selected one, has in this run
   bool appends;     // of unit kRows, of its input's space, and writes to a cached space, which no other operation does
-  bool reads_cached;  // keys and values, inputs 1 and 2, may lie in a cached space
+  uint32_t cached_begin, cached_end;  // inputs that may lie in a cached space
   Share share;
   bool together;  // can be done by a Team
 
@@ -256,9 +256,10 @@ struct OpDef {
     def.appends = true;
     return def;
   }
-  constexpr OpDef ReadsCached() const {
+  // Inputs [begin, end).
+  constexpr OpDef ReadsCached(uint32_t begin, uint32_t end) const {
     OpDef def = *this;
-    def.reads_cached = true;
+    def.cached_begin = begin, def.cached_end = end;
     return def;
   }
   constexpr OpDef Shares(Share way) const {

@@ -12,6 +12,7 @@ namespace {
 struct PoolOp : Op {
   PoolKind kind = PoolKind::kFirst;
   bool strided = false;
+  bool rest = false;  // strided: rows that are left out join the last ones of their segment
   Strides strides{0, 1, 0};
 };
 
@@ -20,6 +21,10 @@ Status Lower(const OpView& view, Reporter& reporter, PoolOp* op) {
   const SpaceRecord& space = view.OutputSpace();
   op->strided = space.kind == SpaceKind::kStrided && space.source == op->inputs[0].space;
   if (op->strided) op->strides = Strides(space);
+  op->rest = view.Flag(Attribute::kRest);
+  if (op->rest && !op->strided) {
+    return reporter.Fail(FOVEA_E_OP, "rows are left out of strided spaces only", 0, op->output.space);
+  }
   if (view.InputSpace(0).parent != op->output.space && !op->strided) {
     return reporter.Fail(FOVEA_E_SHAPE, "output's space must be the parent of the input's, or made of it by strides",
                          op->output.space, op->inputs[0].space);
@@ -31,17 +36,30 @@ Status Lower(const OpView& view, Reporter& reporter, PoolOp* op) {
 // Rows [begin, end) of x to y.
 void Pool(const PoolOp& op, const OpRun& run, uint32_t begin, uint32_t end, float* y) {
   const size_t width = op.output.width;
-  const PoolKind kind = op.kind;
-  if (kind == PoolKind::kMax) {
-    run.kernels->pool.max(run.Input(0), begin, end, width, y);
-  } else if (kind == PoolKind::kMean || kind == PoolKind::kMeanSqrt || begin == end) {
-    run.kernels->pool.mean(run.Input(0), begin, end, width, y);
-    // The sum over the square root of the count.
-    if (kind == PoolKind::kMeanSqrt) {
-      run.kernels->elementwise.scale(y, sqrtf(static_cast<float>(end - begin)), width, y);
-    }
-  } else {
-    memcpy(y, run.Input(0) + size_t{kind == PoolKind::kFirst ? begin : end - 1} * width, width * sizeof(float));
+  const auto count = static_cast<float>(end - begin);
+  const float* x = run.Input(0);
+  const PoolKernels& pool = run.kernels->pool;
+  const auto row = [&](uint32_t i) { memcpy(y, x + size_t{i} * width, width * sizeof(float)); };
+  const auto mean = [&](float factor) {
+    pool.mean(x, begin, end, width, y);
+    if (factor != 1.0f) run.kernels->elementwise.scale(y, factor, width, y);
+  };
+  if (begin == end) return mean(1.0f);
+  switch (op.kind) {
+    case PoolKind::kFirst:
+      return row(begin);
+    case PoolKind::kLast:
+      return row(end - 1);
+    case PoolKind::kMean:
+      return mean(1.0f);
+    case PoolKind::kMax:
+      return pool.max(x, begin, end, width, y);
+    case PoolKind::kMeanSqrt:
+      return mean(sqrtf(count));
+    case PoolKind::kSum:
+      return mean(count);
+    case PoolKind::kRisingMean:
+      return pool.rising_mean(x, begin, end, width, y);
   }
 }
 
@@ -57,19 +75,20 @@ Status Run(const PoolOp& op, const OpRun& run) {
   ForEachSegmentPiece(run.SegmentsOf(op.output), run.row_begin, run.row_end,
                       [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
                         const uint32_t first = offsets[segment];
-                        const uint64_t used = op.strides.Used(offsets[segment + 1] - first);
+                        const uint64_t length = offsets[segment + 1] - first, used = op.strides.Used(length);
                         for (uint32_t i = 0; i < rows; ++i) {
                           // A row of the strided space has at least one of the source's.
                           const uint64_t begin = op.strides.Source(position + i);
                           const uint64_t end = op.strides.Source(position + i + 1);
-                          Pool(op, run, first + static_cast<uint32_t>(begin),
-                               first + static_cast<uint32_t>(end < used ? end : used), output(row + i));
+                          const uint64_t stop = end < used ? end : op.rest ? length : used;
+                          Pool(op, run, first + static_cast<uint32_t>(begin), first + static_cast<uint32_t>(stop),
+                               output(row + i));
                         }
                       });
   return kOk;
 }
 
-constexpr Attribute kAttributes[] = {Attribute::kKind};
+constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kRest};
 
 }  // namespace
 

@@ -22,7 +22,8 @@ const char kOthers[] = R"({
   "spaces": [
     {"name": "texts"}, {"name": "tokens", "parent": "texts"}, {"name": "extended", "extends": "tokens", "by": 1},
     {"name": "kept", "selects": "tokens", "at_most": 3}, {"name": "halves", "strides": "tokens", "by": 2, "first": 1, "last": 1},
-    {"name": "pixels", "parent": "texts", "each": 4}, {"name": "past", "keeps": "tokens"}
+    {"name": "pixels", "parent": "texts", "each": 4}, {"name": "past", "keeps": "tokens"},
+    {"name": "groups", "strides": "tokens", "by": 2, "last": 1}
   ],
   "constants": [
     {"name": "row", "values": [1, 2, 3, 4]},
@@ -33,6 +34,7 @@ const char kOthers[] = R"({
     {"name": "rotations", "sinusoidal": {"rows": 12, "width": 2, "first": 1}},
     {"name": "gates", "sinusoidal": {"rows": 6, "width": 2, "first": 1}},
     {"name": "gates.in", "sinusoidal": {"rows": 6, "width": 4, "first": 1}},
+    {"name": "mixing", "of": "places", "rows": [0, 3]},
     {"name": "tables", "sinusoidal": {"rows": 4, "width": 2, "first": 1}},
     {"name": "turned", "indices": [[3], [2], [1], [0]]},
     {"name": "named", "indices": [[1, -1], [0, -1], [1, 0], [-1, -1]]},
@@ -83,6 +85,12 @@ const char kOthers[] = R"({
       {"op": "attention", "in": ["y", "y", "y"], "tensors": [null, null, null, null, null, null, null, null, "half", "half"], "out": "sloped", "heads": 2},
       {"op": "append", "in": ["y"], "out": "kept", "type": "int8", "heads": 2},
       {"op": "attention", "in": ["y", "kept", "kept"], "out": "of_kept", "heads": 2, "causal": true},
+      {"op": "pool", "in": ["y"], "out": "group_sums", "kind": "sum", "rest": true, "space": "groups"},
+      {"op": "attention", "in": ["y", "y", "y", "group_sums", "group_sums"],
+       "tensors": [null, null, null, null, null, null, null, null, null, null, "distances"], "out": "of_groups", "heads": 2,
+       "pattern": "window", "left": 1, "right": 1, "summaries": true},
+      {"op": "convolve", "in": ["kept"], "tensors": ["mixing", "row"], "out": "of_past"},
+      {"op": "convolve", "in": ["y"], "tensors": ["mixing"], "out": "with_next", "after": 1},
       {"op": "fill", "tensors": ["row"], "out": "asked", "space": "texts"},
       {"op": "attention", "in": ["asked", "y", "y"], "out": "answer", "heads": 1},
       {"op": "linear", "in": ["y"], "tensors": ["gates.in"], "out": "gate_parts"},
@@ -93,7 +101,7 @@ const char kOthers[] = R"({
       {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru", "reset_after": false,
        "activation": "hard_sigmoid"}
     ],
-    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "of_kept", "sloped", "long_turned", "stretched", "answer", "states", "next"]
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "of_kept", "of_past", "with_next", "of_groups", "sloped", "long_turned", "stretched", "answer", "states", "next"]
   }]
 })";
 

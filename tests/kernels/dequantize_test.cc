@@ -57,6 +57,13 @@ TEST(Dequantize, EveryTypeAndWidth) {
       }
       ExpectBoth(DType::kF16, f16.data(), nullptr, want);
 
+      std::vector<uint16_t> bf16(width);
+      for (size_t i = 0; i < width; ++i) {
+        bf16[i] = static_cast<uint16_t>((random() & 0x80FF) | 0x3F00);
+        want[i] = FloatOfBf16(bf16[i]);
+      }
+      ExpectBoth(DType::kBf16, bf16.data(), nullptr, want);
+
       std::vector<int8_t> i8(width);
       const std::vector<float> scale = {0.0123f};
       for (size_t i = 0; i < width; ++i) want[i] = (i8[i] = static_cast<int8_t>(random())) * double{scale[0]};

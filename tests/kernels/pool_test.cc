@@ -16,18 +16,21 @@ TEST(Pool, MeanAndMaxMatchPlainLoops) {
         const size_t begin = 3;
         std::vector<float> x = RandomFloats((begin + count) * width);
         for (float& v : x) v -= 9.0f;  // a zero from a partial load would win a maximum
-        Guarded<float> mean(width), max(width);
+        Guarded<float> mean(width), max(width), rising(width);
         k.mean(x.data(), begin, begin + count, width, mean.data());
+        k.rising_mean(x.data(), begin, begin + count, width, rising.data());
         k.max(x.data(), begin, begin + count, width, max.data());
-        EXPECT_TRUE(mean.Intact() && max.Intact());
+        EXPECT_TRUE(mean.Intact() && max.Intact() && rising.Intact());
         for (size_t i = 0; i < width; ++i) {
-          double sum = 0, highest = -INFINITY;
+          double sum = 0, highest = -INFINITY, weighed = 0;
           for (size_t r = begin; r < begin + count; ++r) {
             sum += x[r * width + i];
+            weighed += static_cast<double>(r - begin + 1) * x[r * width + i];
             highest = fmax(highest, x[r * width + i]);
           }
           ASSERT_NEAR(mean[i], sum / static_cast<double>(count), 9e-6);
           ASSERT_EQ(max[i], highest);
+          ASSERT_NEAR(rising[i], weighed / (0.5 * static_cast<double>(count * (count + 1))), 9e-6);
         }
       }
     }

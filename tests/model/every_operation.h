@@ -100,7 +100,9 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t most = op(OpCode::kPool, {x}, {}, half, {{Attribute::kKind, 3}});
   const uint32_t far = op(OpCode::kAttention, {most, x, x}, {b.RandomTensor(2, 7)}, half,
                           {{Attribute::kHeads, 2}, {Attribute::kQueryStride, 2}, {Attribute::kApart, 1}});
-  b.SetOutput(op(OpCode::kUpsample, {far}, {}, tokens));
+  const uint32_t mixed = op(OpCode::kConvolve, {op(OpCode::kUpsample, {far}, {}, tokens)},
+                            {b.RandomTensor(3, width), b.RandomTensor(1, width)}, tokens, {{Attribute::kAfter, 1}});
+  b.SetOutput(mixed);
   b.SetOutput(op(OpCode::kPool, {op(OpCode::kAdd, {halved, most}, {}, half)}, {}, sentences, {{Attribute::kKind, 2}}));
   const uint32_t patch =
       op(OpCode::kArrange, {pixel}, {b.Tensor(2, 4, {0, 1, -1, 3, 2, 0, 1, 2}, DType::kI32)}, patches);

@@ -4,16 +4,17 @@
 namespace fovea::test {
 namespace {
 
-enum Kind : uint32_t { kFirst, kLast, kMean, kMax, kMeanSqrt, kKinds };
+enum Kind : uint32_t { kFirst, kLast, kMean, kMax, kMeanSqrt, kSum, kRisingMean, kKinds };
 
 std::vector<double> Pool(uint32_t kind, const std::vector<double>& x, const Lengths& lengths, uint32_t width) {
   std::vector<double> y;
   size_t begin = 0;
   for (const uint32_t length : lengths) {
     for (uint32_t i = 0; i < width; ++i) {
-      double sum = 0, most = -INFINITY;
+      double sum = 0, most = -INFINITY, rising = 0;
       for (uint32_t r = 0; r < length; ++r) {
         sum += x[(begin + r) * width + i];
+        rising += (r + 1) * x[(begin + r) * width + i];
         most = std::max(most, x[(begin + r) * width + i]);
       }
       double pooled = 0;  // of an empty segment
@@ -23,6 +24,8 @@ std::vector<double> Pool(uint32_t kind, const std::vector<double>& x, const Leng
         if (kind == kMean) pooled = sum / length;
         if (kind == kMax) pooled = most;
         if (kind == kMeanSqrt) pooled = sum / std::sqrt(double{1} * length);
+        if (kind == kSum) pooled = sum;
+        if (kind == kRisingMean) pooled = rising / (0.5 * length * (length + 1.0));
       }
       y.push_back(pooled);
     }
@@ -91,9 +94,42 @@ TEST(Pool, ShapeRules) {
   refused("grandparent", FOVEA_E_SHAPE, 8, DType::kF32, 2, 0, 0, {});
   refused("stranger", FOVEA_E_SHAPE, 8, DType::kF32, 1, 3, 0, {});
   refused("no parent", FOVEA_E_SHAPE, 8, DType::kF32, 3, 0, 0, {});
-  refused("kind", FOVEA_E_OP, 8, DType::kF32, 1, 0, 0, {{Attribute::kKind, 5}});
+  refused("kind", FOVEA_E_OP, 8, DType::kF32, 1, 0, 0, {{Attribute::kKind, kKinds}});
   refused("tensor", FOVEA_E_RECORD, 8, DType::kF32, 1, 0, 1, {});
   refused("attribute", FOVEA_E_OP, 8, DType::kF32, 1, 0, 0, {{Attribute::kHeads, 1}});
+}
+
+// Every three rows become one, without those that make no three: they are left out, or join the last ones.
+TEST(Pool, RowsThatAreLeftOutMayJoinTheLastOnes) {
+  for (const uint32_t kind : {kSum, kMax, kLast}) {
+    for (const bool rest : {false, true}) {
+      ModelBuilder b;
+      const TextSpaces s(b);
+      const uint32_t groups = b.StridedSpace("groups", s.tokens, 3, 0, 2), x = b.Input("x", s.tokens, 2);
+      const uint32_t y =
+          b.Op(OpCode::kPool, {x}, {}, groups, 2, {{Attribute::kKind, kind}, {Attribute::kRest, rest ? 1 : 0}});
+      const Lengths lengths = {3, 0, 7, 2, 12, 5};
+      const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * 2);
+      // The rows of each group, by hand: a text of n rows has n / 3 of them, at least one.
+      std::vector<double> expected;
+      size_t begin = 0;
+      for (const uint32_t n : lengths) {
+        const uint32_t count = n == 0 ? 0 : std::max(n / 3, 1u), used = n > 2 ? n - 2 : std::min(n, 1u);
+        for (uint32_t g = 0; g < count; ++g) {
+          const uint32_t end = g + 1 < count ? 3 * (g + 1) : rest ? n : std::min(3 * (g + 1), used);
+          const auto from = xs.begin() + static_cast<ptrdiff_t>((begin + 3 * g) * 2);
+          const auto to = xs.begin() + static_cast<ptrdiff_t>((begin + end) * 2);
+          for (const double v : Pool(kind, {from, to}, {end - 3 * g}, 2)) expected.push_back(v);
+        }
+        begin += n;
+      }
+      ExpectClose(RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y), expected, 1e-6, 1e-7);
+    }
+  }
+  ModelBuilder b;
+  const TextSpaces s(b);
+  b.Op(OpCode::kPool, {b.Input("x", s.tokens, 2)}, {}, s.texts, 2, {{Attribute::kRest, 1}});
+  ExpectRefused(b, FOVEA_E_OP, "nothing is left out");
 }
 
 }  // namespace

@@ -211,9 +211,9 @@ class RandomCalls {
   std::mt19937 random_;
 };
 
-void CallAtRandom(uint32_t window, bool all_windows, uint32_t rewind_rows, uint32_t seed) {
-  const CachedDecoder ground({DType::kF32, window, all_windows});
-  RandomCalls calls(ground, window, rewind_rows, seed);
+void CallAtRandom(const CachedDecoder::Shape& shape, uint32_t rewind_rows, uint32_t seed) {
+  const CachedDecoder ground(shape);
+  RandomCalls calls(ground, shape.window, rewind_rows, seed);
   const uint32_t count = Emulated() ? 1000 : 2500;  // with each seed below, 1000 fill a text to the last row
   for (uint32_t i = 0; i < count; ++i) {
     calls.Call();
@@ -222,10 +222,15 @@ void CallAtRandom(uint32_t window, bool all_windows, uint32_t rewind_rows, uint3
     if (::testing::Test::HasFatalFailure()) break;
   }
 }
-TEST(Cache, RandomCallsOnWholeTexts) { CallAtRandom(0, false, 0, 1); }
-TEST(Cache, RandomCallsOnTextsWithAWindowInOneLayer) { CallAtRandom(20, false, 3, 2); }
-TEST(Cache, RandomCallsOnTextsWithWindows) { CallAtRandom(20, true, 0, 5); }
-TEST(Cache, RandomCallsOnTextsWithWideWindows) { CallAtRandom(70, true, 9, 4); }
+TEST(Cache, RandomCallsOnWholeTexts) { CallAtRandom({}, 0, 1); }
+TEST(Cache, RandomCallsOnTextsWithAWindowInOneLayer) { CallAtRandom({DType::kF32, 20}, 3, 2); }
+TEST(Cache, RandomCallsOnTextsWithWindows) { CallAtRandom({DType::kF32, 20, true}, 0, 5); }
+TEST(Cache, RandomCallsOnTextsWithWideWindows) { CallAtRandom({DType::kF32, 70, true}, 9, 4); }
+TEST(Cache, RandomCallsOnTextsThatAreConvolved) {
+  CachedDecoder::Shape shape = {DType::kF32, 3};
+  shape.taps = 4;
+  CallAtRandom(shape, 2, 6);
+}
 
 }  // namespace
 }  // namespace fovea::test

@@ -24,6 +24,7 @@ AlignedBytes CachedDecoder::Build(const Shape& shape, std::vector<std::pair<std:
   const uint32_t table = b.RandomTensor(kVocabulary, kWidth, DType::kF32, 1.0f);
   const uint32_t turns = shape.positions == 0 ? 0 : b.RandomTensor(shape.positions, kHead);
   const uint32_t head = b.RandomTensor(kVocabulary, kWidth);
+  const uint32_t mixing = shape.taps == 0 ? 0 : b.RandomTensor(shape.taps, kWidth);
   std::vector<Layer> layers;
   for (uint32_t i = 0; i < kLayers; ++i) {
     layers.push_back({b.RandomTensor(kWidth, kWidth), b.RandomTensor(kKvWidth, kWidth),
@@ -34,6 +35,12 @@ AlignedBytes CachedDecoder::Build(const Shape& shape, std::vector<std::pair<std:
     if (keeps) b.NextProgram("decode");
     const uint32_t ids = b.Input("ids", tokens, 1, DType::kI32);
     uint32_t x = b.Op(OpCode::kEmbed, {ids}, {table}, tokens, kWidth);
+    if (shape.taps != 0) {
+      const uint32_t rows = keeps ? b.Op(OpCode::kAppend, {x}, {}, kept_window, kWidth,
+                                         {{Attribute::kType, static_cast<double>(shape.stored)}})
+                                  : x;
+      x = b.Op(OpCode::kConvolve, {rows}, {mixing}, tokens, kWidth);
+    }
     for (uint32_t i = 0; i < kLayers; ++i) {
       const Layer& layer = layers[i];
       const auto linear = [&](uint32_t in, uint32_t weight, uint32_t width, Activation activation = Activation::kNone) {

@@ -21,6 +21,7 @@ struct CachedDecoder {
     bool all_windows = false;
     uint32_t positions = 512;  // rows of the table; 0: rows know no positions
     bool all_scores = false;   // after each token, not only after the last one
+    uint32_t taps = 0;         // of a convolution in front of the first layer, within the window; 0: there is none
   };
   explicit CachedDecoder(const Shape& shape, std::vector<std::pair<std::string, std::string>> metadata = {});
 

@@ -66,7 +66,10 @@ class Caster {
     for (const BlobOperation& operation : program_.operations) {
       BlobOperation moved = operation;
       for (uint32_t& input : moved.inputs) input = places_[input];
-      const bool cast = IsAttention(operation) && fits_[operation.inputs[1]] && fits_[operation.inputs[2]];
+      // Summaries are of the type of keys and values, and made in other ways: those stay as they are.
+      const bool summaries = Number(operation, Attribute::kSummaries, 0) != 0;
+      const bool cast =
+          IsAttention(operation) && !summaries && fits_[operation.inputs[1]] && fits_[operation.inputs[2]];
       for (size_t i = 1; cast && i <= 2; ++i) moved.inputs[i] = CastOf(operation.inputs[i], KeyHeads(operation));
       BlobValue made = program_.values[operation.output];
       if (IsAppend(operation) && made.type == DType::kF32) {

@@ -44,12 +44,12 @@ OperationResult CheckOperation(const OperationCall& call) {
     if (type == DType::kI32 && ((rule->ids >> i) & 1) == 0) {
       Fail("{} holds ids, which {} does not take there", call.inputs[i].name, op);
     }
-    if (type != DType::kI32 && type != DType::kF32 && ((rule->casts >> i) & 1) == 0) {
-      Fail("{} was made by a cast, which {} does not take there", call.inputs[i].name, op);
-    }
     const bool kept = (*call.spaces)[call.inputs[i].space].kind == SpaceKind::kCached;
-    if (kept && !(op == "attention" && (i == 1 || i == 2))) {
-      Fail("{} is kept from run to run, and only attention reads it, as keys and values", call.inputs[i].name);
+    if (kept && ((rule->kept >> i) & 1) == 0) {
+      Fail("{} is kept from run to run, which {} does not take there", call.inputs[i].name, op);
+    }
+    if (!kept && type != DType::kI32 && type != DType::kF32 && ((rule->casts >> i) & 1) == 0) {
+      Fail("{} was made by a cast, which {} does not take there", call.inputs[i].name, op);
     }
   }
   for (size_t i = 0; i < call.tensors.size(); ++i) {

@@ -59,6 +59,9 @@ void AttentionRule(Check& c) {
   inputs += centered ? 1 : 0;
   const size_t centers_at = inputs - 1;
   inputs += pairs != 0 ? 1 : 0;
+  const size_t pairs_at = inputs - 1, summaries_at = inputs;
+  const bool summaries = c.Flag(Attribute::kSummaries);
+  inputs += summaries ? 2 : 0;
   if (c.in_count() != inputs) Fail("attention with these attributes takes {} inputs, not {}", inputs, c.in_count());
   if (centered) {
     const BlobValue& centers = c.in(centers_at);
@@ -67,9 +70,26 @@ void AttentionRule(Check& c) {
     }
   }
   if (pairs != 0) {
-    const BlobValue& bias = c.in(inputs - 1);
+    const BlobValue& bias = c.in(pairs_at);
     if (bias.space != q.space || (pairs != 1 && pairs != heads) || bias.width % pairs != 0) {
       Fail("{} is not a number for each key, of 1 or {} heads, in each row of {}", bias.name, heads, q.name);
+    }
+  }
+  if (summaries) {
+    const BlobValue &keys = c.in(summaries_at), &values = c.in(summaries_at + 1);
+    const BlobSpace& groups = c.spaces()[keys.space];
+    c.SameSpace(summaries_at, summaries_at + 1);
+    if (groups.kind != SpaceKind::kStrided || groups.source != k.space || groups.first != 0 ||
+        groups.extra != groups.last + 1u) {
+      Fail("space {} of the summaries is not made of space {} by strides that leave out what makes no whole group",
+           groups.name, c.spaces()[k.space].name);
+    }
+    if (keys.width != k.width || values.width != v.width || keys.type != k.type || values.type != v.type) {
+      Fail("summaries {} and {} are not like keys and values", keys.name, values.name);
+    }
+    if (c.Has(10) && (c.tensor(10).rows != heads || c.tensor(10).width % 2 == 0)) {
+      Fail("tensor {} is [{}, {}], [{}, an odd number] is needed", c.tensor(10).name, c.tensor(10).rows,
+           c.tensor(10).width, heads);
     }
   }
   c.Result(q.space, uint64_t{v.width} / kv_heads * heads);
@@ -121,8 +141,16 @@ void Sort(Check& c) {
 
 }  // namespace
 
-extern const Rule kAttentionRule = {
-    3, 7, 0, 10, AttentionRule, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7, 1u << 1 | 1u << 2, 1u << 5 | 1u << 6};
+extern const Rule kAttentionRule = {3,
+                                    9,
+                                    0,
+                                    11,
+                                    AttentionRule,
+                                    ~7u,
+                                    1u << 1 | 1u << 2 | 1u << 3 | 1u << 7,
+                                    1u << 1 | 1u << 2,
+                                    1u << 5 | 1u << 6,
+                                    1u << 1 | 1u << 2};
 extern const Rule kCastRule = {1, 1, 0, 0, Cast};
 extern const Rule kAppendRule = {1, 1, 0, 0, Append};
 extern const Rule kHashRule = {1, 1, 1, 1, Hash};

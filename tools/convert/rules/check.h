@@ -99,6 +99,7 @@ struct Rule {
   uint32_t indices = 0;  // bit per tensor that is a table of integers
   uint32_t casts = 0;    // bit per input that may be what a cast made
   uint32_t halves = 0;   // bit per tensor that may be f16
+  uint32_t kept = 0;     // bit per input that may be kept from run to run, as any type
 };
 
 }  // namespace fovea::tools

@@ -20,6 +20,7 @@ void Pool(Check& c) {
     Fail("space {} has no parent to pool into", c.spaces()[c.in(0).space].name);
   }
   c.Choice<PoolKind>(Attribute::kKind, std::nullopt);
+  if (c.Flag(Attribute::kRest) && to_parent) Fail("rest goes with a space that is made by strides");
   c.Result(to_parent ? parent : StridedSpace(c), c.in(0).width);
 }
 
@@ -121,6 +122,26 @@ void Unfold(Check& c) {
   c.Result(c.space_wanted().empty() ? c.in(0).space : StridedSpace(c), rows * c.in(0).width);
 }
 
+void Convolve(Check& c) {
+  const BlobValue& x = c.in(0);
+  const BlobSpace& space = c.spaces()[x.space];
+  const BlobTensor& weights = c.tensor(0);
+  c.Shape(0, weights.rows, x.width);
+  if (c.Has(1)) c.Vector(1, x.width);
+  const uint32_t after = c.Number(Attribute::kAfter, 0);
+  if (after >= weights.rows) {
+    Fail("tensor {} has {} rows, so there are at most {} after the one in the middle, not {}", weights.name,
+         weights.rows, weights.rows - 1, after);
+  }
+  const bool kept = space.kind == SpaceKind::kCached;
+  if (kept && after != 0) Fail("{} is kept from run to run, so nothing after a row is seen", x.name);
+  if (kept && space.extra != 0 && weights.rows - 1 > space.extra) {
+    Fail("{} is kept for a window of {} rows, and {} rows before a row are read", x.name, space.extra,
+         weights.rows - 1);
+  }
+  c.Result(kept ? space.source : x.space, x.width);
+}
+
 void Broadcast(Check& c) {
   const uint32_t parent = c.in(0).space;
   if (c.in_count() == 1) {
@@ -170,6 +191,7 @@ extern const Rule kMergeRule = {3, 3, 0, 0, Merge, 1u << 2};
 extern const Rule kArrangeRule = {1, 1, 1, 1, Arrange, 0, 1u << 0};
 extern const Rule kBroadcastRule = {1, 2, 0, 0, Broadcast};
 extern const Rule kFillRule = {0, 0, 1, 1, Fill};
+extern const Rule kConvolveRule = {1, 1, 1, 2, Convolve, 0, 0, 0, 0, 1u << 0};
 extern const Rule kUnfoldRule = {1, 1, 0, 0, Unfold};
 extern const Rule kUpsampleRule = {1, 1, 0, 0, Upsample};
 

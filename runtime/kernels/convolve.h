@@ -1,0 +1,19 @@
+// Rows into one, column by column, each row with weights of its own.
+#ifndef FOVEA_RUNTIME_KERNELS_CONVOLVE_H_
+#define FOVEA_RUNTIME_KERNELS_CONVOLVE_H_
+
+#include <stddef.h>
+
+namespace fovea {
+
+struct ConvolveKernels {
+  // y[c] = bias[c] + the sum over t, in this order, of rows[t][c] * weights[t * width + c], t < taps. A bias of null is
+  // zeros.
+  void (*row)(const float* const* rows, const float* weights, size_t taps, const float* bias, size_t width, float* y);
+};
+
+ConvolveKernels GetConvolveKernels();
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_KERNELS_CONVOLVE_H_

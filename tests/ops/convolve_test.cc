@@ -1,0 +1,184 @@
+// Depthwise convolutions of whole texts against plain loops, and of texts in pieces, whose rows are kept in any type.
+#include "fovea/cache.h"
+#include "tests/ops/op_fixture.h"
+#include "tests/support/cast_rows.h"
+
+namespace fovea::test {
+namespace {
+
+std::vector<double> Convolve(const std::vector<float>& x, const Lengths& lengths, const std::vector<float>& weights,
+                             const std::vector<float>& bias, uint32_t after) {
+  const auto width = static_cast<int>(bias.size()), taps = static_cast<int>(weights.size()) / width;
+  std::vector<double> y;
+  int begin = 0;
+  for (const uint32_t length : lengths) {
+    const int n = static_cast<int>(length);
+    for (int row = 0; row < n; ++row) {
+      for (int c = 0; c < width; ++c) {
+        double sum = bias[static_cast<size_t>(c)];
+        for (int tap = 0; tap < taps; ++tap) {
+          const int at = row - (taps - 1 - static_cast<int>(after)) + tap;
+          if (at < 0 || at >= n) continue;
+          sum +=
+              double{x[static_cast<size_t>((begin + at) * width + c)]} * weights[static_cast<size_t>(tap * width + c)];
+        }
+        y.push_back(sum);
+      }
+    }
+    begin += n;
+  }
+  return y;
+}
+
+TEST(Convolve, AgainstPlainLoops) {
+  const uint32_t shapes[][2] = {{1, 0}, {3, 0}, {3, 1}, {4, 3}, {31, 15}, {70, 0}};  // taps, after
+  for (const auto& [taps, after] : shapes) {
+    for (const uint32_t width : {1u, 5u, 33u}) {
+      for (const bool biased : {false, true}) {
+        for (const Lengths& lengths : RaggedLengths()) {
+          ModelBuilder b;
+          const TextSpaces s(b);
+          const uint32_t x = b.Input("x", s.tokens, width), weights = b.RandomTensor(taps, width);
+          const uint32_t bias = biased ? b.RandomTensor(1, width) : kBlobNone;
+          const uint32_t y =
+              b.Op(OpCode::kConvolve, {x}, {weights, bias}, s.tokens, width, {{Attribute::kAfter, after}});
+          const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width);
+          const std::vector<float> added = biased ? b.TensorValues(bias) : std::vector<float>(width);
+          ExpectClose(RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y),
+                      Convolve(xs, lengths, b.TensorValues(weights), added, after), 3e-6, 1e-7,
+                      std::to_string(taps) + " taps, " + std::to_string(after) + " after");
+        }
+      }
+    }
+  }
+}
+
+// Texts whose rows are kept: program 0.
+struct KeptConvolution {
+  KeptConvolution(uint32_t taps, uint32_t window, uint32_t width, uint32_t parts) {
+    texts = b.Space("texts");
+    tokens = b.Space("tokens", texts);
+    kept = b.CachedSpace("kept", tokens, window);
+    x = b.Input("x", tokens, width);
+    weights = b.RandomTensor(taps, width);
+    bias = b.RandomTensor(1, width);
+    const uint32_t rows = b.Op(OpCode::kAppend, {x}, {}, kept, width, {{Attribute::kHeads, parts}});
+    y = b.Op(OpCode::kConvolve, {rows}, {weights, bias}, tokens, width);
+    b.SetOutput(y);
+  }
+  ModelBuilder b;
+  uint32_t texts, tokens, kept, x, weights, bias, y;
+};
+
+constexpr uint32_t kRows = 75, kOther = 41;  // of two texts: more than two pages, and another length
+
+// What two texts give, the first one in pieces of `piece` rows and the second one of fewer.
+std::vector<float> ByPieces(const KeptConvolution& d, const TestModel& model, const std::vector<float>& first,
+                            const std::vector<float>& second, uint32_t piece, uint32_t type, uint32_t workers) {
+  const uint32_t width = d.b.content().programs[0].values[d.x].width;
+  const std::vector<fovea_limit> limits = {{d.texts, 2, 0}, {d.tokens, 2 * piece, piece}, {d.kept, 160, 0}};
+  fovea_session_options options = Options(limits, workers, 1 + piece % 5);
+  options.cache_type = &type;
+  TestSession session(model, options);
+  std::vector<float> one, two;
+  const auto part = [&](const std::vector<float>& rows, uint32_t begin, uint32_t end) {
+    return std::vector<float>(rows.begin() + begin * width, rows.begin() + end * width);
+  };
+  for (uint32_t at = 0, other = 0; at < kRows; at += piece) {
+    const uint32_t count = std::min(piece, kRows - at), others = std::min((piece + 1) / 2, kOther - other);
+    std::vector<float> rows = part(first, at, at + count), more = part(second, other, other + others);
+    rows.insert(rows.end(), more.begin(), more.end());
+    session.SetSegments(d.tokens, {count, others});
+    session.SetInput(d.x, rows);
+    session.Run();
+    const std::vector<float> made = session.Output(d.y);
+    one.insert(one.end(), made.begin(), made.begin() + count * width);
+    two.insert(two.end(), made.begin() + count * width, made.end());
+    other += others;
+  }
+  two.resize(20 * width);  // as many as were fed, however large the pieces
+  one.insert(one.end(), two.begin(), two.end());
+  return one;
+}
+
+TEST(Convolve, PiecesOfTextsGiveTheBitsOfTheWhole) {
+  struct Shape {
+    uint32_t taps, window, width, parts;
+  };
+  for (const Shape& c :
+       {Shape{3, 2, 5, 1}, Shape{4, 3, 36, 3}, Shape{1, 0, 3, 1}, Shape{40, 0, 6, 2}, Shape{3, 50, 1, 1}}) {
+    KeptConvolution d(c.taps, c.window, c.width, c.parts);
+    const std::vector<float> first = d.b.RandomFloats(size_t{kRows} * c.width);
+    const std::vector<float> second = d.b.RandomFloats(size_t{kOther} * c.width);
+    const TestModel model(d.b.Blob());
+    for (const DType type : {DType::kF32, DType::kF16, DType::kBf16, DType::kI8}) {
+      const auto by = [&](uint32_t piece, uint32_t workers) {
+        return ByPieces(d, model, first, second, piece, static_cast<uint32_t>(type), workers);
+      };
+      const std::vector<float> whole = by(kRows, 1);
+      const std::vector<float> stored =
+          type == DType::kF32 ? first : CastRows(first, type, type == DType::kI8 ? c.width / c.parts : 1);
+      ExpectClose({whole.begin(), whole.begin() + kRows * c.width},
+                  Convolve(stored, {kRows}, d.b.TensorValues(d.weights), d.b.TensorValues(d.bias), 0), 3e-6, 1e-7,
+                  std::to_string(c.taps) + " taps, type " + std::to_string(static_cast<uint32_t>(type)));
+      for (const uint32_t piece : {1u, 2u, 7u, 33u, 64u}) {
+        EXPECT_EQ(by(piece, 1 + piece % 3), whole) << c.taps << " taps by " << piece;
+      }
+    }
+  }
+}
+
+TEST(Convolve, ShapeRules) {
+  struct Case {
+    const char* what;
+    fovea_status status;
+    uint32_t rows = 3, width = 6, after = 0;
+    DType weights = DType::kF32;
+    uint32_t bias_rows = 1, bias_width = 6, to = 6;
+    bool other_space = false;
+    DType from = DType::kF32;
+  };
+  for (const Case& c :
+       {Case{"fine", FOVEA_OK}, Case{"all after", FOVEA_OK, 3, 6, 2}, Case{"nothing but after", FOVEA_E_OP, 3, 6, 3},
+        Case{"far after", FOVEA_E_OP, 3, 6, 4294967295u}, Case{"weights", FOVEA_E_SHAPE, 3, 5},
+        Case{"halves", FOVEA_E_SHAPE, 3, 6, 0, DType::kF16}, Case{"bias rows", FOVEA_E_SHAPE, 3, 6, 0, DType::kF32, 2},
+        Case{"bias width", FOVEA_E_SHAPE, 3, 6, 0, DType::kF32, 1, 7},
+        Case{"width", FOVEA_E_SHAPE, 3, 6, 0, DType::kF32, 1, 6, 12},
+        Case{"space", FOVEA_E_SHAPE, 3, 6, 0, DType::kF32, 1, 6, 6, true},
+        Case{"ids", FOVEA_E_SHAPE, 3, 6, 0, DType::kF32, 1, 6, 6, false, DType::kI32}}) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, 6, c.from);
+    b.Op(OpCode::kConvolve, {x},
+         {b.RandomTensor(c.rows, c.width, c.weights), b.RandomTensor(c.bias_rows, c.bias_width)},
+         c.other_space ? s.texts : s.tokens, c.to, {{Attribute::kAfter, c.after}});
+    ExpectStatus(b, c.status, c.what);
+  }
+  ModelBuilder b;
+  const TextSpaces s(b);
+  b.Op(OpCode::kConvolve, {b.Input("x", s.tokens, 6)}, {kBlobNone, b.RandomTensor(1, 6)}, s.tokens, 6);
+  EXPECT_NE(ErrorOf(b).status, FOVEA_OK) << "no weights";
+}
+
+TEST(Convolve, KeptRowsAreReadBackwardsAndAsFarAsTheyAreKept) {
+  struct Case {
+    const char* what;
+    fovea_status status;
+    uint32_t taps, window, after;
+    bool to_others = false;
+  };
+  for (const Case& c :
+       {Case{"fine", FOVEA_OK, 4, 3, 0}, Case{"all are kept", FOVEA_OK, 40, 0, 0}, Case{"too far", FOVEA_E_OP, 5, 3, 0},
+        Case{"after", FOVEA_E_OP, 3, 0, 1}, Case{"other rows", FOVEA_E_SHAPE, 3, 0, 0, true}}) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t others = b.Space("others", s.texts), kept = b.CachedSpace("kept", s.tokens, c.window);
+    const uint32_t x = b.Op(OpCode::kAppend, {b.Input("x", s.tokens, 6)}, {}, kept, 6);
+    b.Op(OpCode::kConvolve, {x}, {b.RandomTensor(c.taps, 6)}, c.to_others ? others : s.tokens, 6,
+         {{Attribute::kAfter, c.after}});
+    ExpectStatus(b, c.status, c.what);
+  }
+}
+
+}  // namespace
+}  // namespace fovea::test
