@@ -480,6 +480,86 @@ TEST_F(Architecture, DebertaHeadsAndNarrowEmbeddings) {
   for (size_t i = 0; i < states[0].size(); ++i) EXPECT_NEAR(states[0][i], states[1][i], 1e-5);
 }
 
+// Biases that grow with the distance are added before the division by sqrt(head size), as the original library defines
+// it; it rounds them to bf16 first, which is left out here and there. No positions turn.
+TEST_F(Architecture, FalconWithSlopes) {
+  Copy("falcon");
+  Change(R"({"alibi": true})");
+  const std::vector<double> ids = {5, 149, 7, 33, 33, 90, 0, 12};
+  const auto values = Run(ids, "embedding").values;
+  const auto &q = values.at("layers.0.query"), &k = values.at("layers.0.key"), &v = values.at("layers.0.value");
+  const auto& attended = values.at("layers.0.attended");
+  constexpr size_t kHeads = 4, kSize = 8;  // one key/value head
+  EXPECT_EQ(values.count("layers.0.query_turned"), 0u);
+  ASSERT_EQ(q.size(), ids.size() * kHeads * kSize);
+  ASSERT_EQ(k.size(), ids.size() * kSize);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    for (size_t head = 0; head < kHeads; ++head) {
+      const double slope = std::pow(2.0, -2.0 * static_cast<double>(head + 1));  // 2^(-8 / 4), its square, ..
+      std::vector<double> sum(kSize);
+      double total = 0;
+      for (size_t j = 0; j <= i; ++j) {
+        double score = slope * static_cast<double>(j);
+        for (size_t c = 0; c < kSize; ++c) score += q[(i * kHeads + head) * kSize + c] * k[j * kSize + c];
+        const double weight = std::exp(score / std::sqrt(double{kSize}));
+        total += weight;
+        for (size_t c = 0; c < kSize; ++c) sum[c] += weight * v[j * kSize + c];
+      }
+      for (size_t c = 0; c < kSize; ++c) {
+        EXPECT_NEAR(attended[(i * kHeads + head) * kSize + c], sum[c] / total, 1e-6);
+      }
+    }
+  }
+}
+
+// Which layers convolve, and what is said in two ways.
+TEST_F(Architecture, Lfm2Layers) {
+  Copy("lfm2");
+  const std::vector<double> ids = {5, 60, 7, 33};
+  const auto convolves = [&](int layer) {
+    const auto values = Run(ids, "embedding").values;
+    return values.count("layers." + std::to_string(layer) + ".convolution.convolved") == 1;
+  };
+  const std::vector<uint8_t> blob = Blob();
+  Change(R"({"layer_types": null, "full_attn_idxs": [1, 3], "rope_theta": 1, "theta": 3000.0, "tie_embedding": true,
+             "block_ff_dim": 60})");
+  EXPECT_EQ(Blob(), blob);
+  EXPECT_TRUE(report_.warnings.empty());
+  EXPECT_TRUE(convolves(0) && convolves(2));
+  EXPECT_FALSE(convolves(1) || convolves(3));
+  ExpectRefused("layer_types", R"({"layer_types": ["conv", "full_attention", "conv", "mamba"]})");
+  ExpectRefused("layer_types must name the types of 4 layers", R"({"layer_types": ["conv"]})");
+  ExpectRefused("conv_L_cache is 4", R"({"conv_L_cache": 4})");
+  ExpectRefused("tie_word_embeddings", R"({"tie_embedding": false, "tie_word_embeddings": true})");
+  // Without a list of layers all attend, and those that are stored as convolutions lack what that needs.
+  ExpectRefused("self_attn.q_proj", R"({"layer_types": null})");
+  // Biases: of all three layers or none.
+  const auto biases = [](Tensors& tensors) {
+    for (const char* layer : {"0", "2"}) {
+      const std::string at = std::string("model.layers.") + layer + ".conv.";
+      tensors[at + "conv.bias"] = {{36}, std::vector<float>(36, 0.5f)};
+      tensors[at + "in_proj.bias"] = {{108}, std::vector<float>(108, 0.25f)};
+      tensors[at + "out_proj.bias"] = {{36}, std::vector<float>(36, -1.0f)};
+    }
+  };
+  ChangeWeights(biases);
+  ExpectRefused("conv_bias is false, but tensor", "{}");
+  Change(R"({"conv_bias": true})");
+  const auto values = Run(ids, "embedding").values;
+  const auto &in = values.at("layers.0.convolution.input"), &out = values.at("layers.0.convolution.convolved");
+  const std::vector<float> kernel =
+      ToFloats(SafetensorsReader(golden_ / "model.safetensors").Get("model.layers.0.conv.conv.weight"));
+  for (size_t row = 0; row < ids.size(); ++row) {
+    for (size_t c = 0; c < 36; ++c) {
+      double sum = 0.5;
+      for (size_t tap = 0; tap < 3; ++tap) {
+        if (row + tap >= 2) sum += kernel[c * 3 + tap] * in[(row + tap - 2) * 36 + c];
+      }
+      EXPECT_NEAR(out[row * 36 + c], sum, 1e-9);
+    }
+  }
+}
+
 // Encoder, mean, two dense layers without bias and activation, unit length.
 TEST_F(Architecture, SentenceTransformerAroundGemma3) {
   Copy("gemma3-embed");

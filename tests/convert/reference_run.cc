@@ -159,7 +159,9 @@ class Run {
             most = std::max(most, In(op, 0)[r * width + c]);
           }
           const double n = static_cast<double>(count);
-          const double pooled[] = {In(op, 0)[c], In(op, 0)[(count - 1) * width + c], sum / n, most, sum / std::sqrt(n)};
+          const double pooled[] = {In(op, 0)[c], In(op, 0)[(count - 1) * width + c], sum / n, most, sum / std::sqrt(n),
+                                   sum};
+          if (U32(op, 2, 0) >= std::size(pooled)) throw std::runtime_error("the reference does not pool so");
           out[c] = pooled[U32(op, 2, 0)];
         }
         return out;
@@ -186,6 +188,19 @@ class Run {
           const auto row = static_cast<int64_t>(i / width), column = static_cast<int64_t>(i % width);
           const int64_t source = row + column / from - int64_t{U32(op, 40, 0)};
           if (source >= 0 && source < count) out[i] = In(op, 0)[static_cast<size_t>(source * from + column % from)];
+        }
+        return out;
+      }
+      case 37: {  // convolve
+        const ReadTensor &weights = *Tensor(op, 0), *bias = Tensor(op, 1);
+        const auto before = static_cast<int64_t>(weights.rows) - 1 - int64_t{U32(op, 41, 0)};
+        for (size_t i = 0; i < out.size(); ++i) {
+          if (bias != nullptr) out[i] = bias->values[i % width];
+          for (size_t tap = 0; tap < weights.rows; ++tap) {
+            const int64_t row = static_cast<int64_t>(i / width + tap) - before;
+            if (row < 0 || row >= static_cast<int64_t>(rows)) continue;
+            out[i] += weights.values[tap * width + i % width] * In(op, 0)[static_cast<size_t>(row) * width + i % width];
+          }
         }
         return out;
       }
@@ -227,6 +242,9 @@ class Run {
             const auto reach = static_cast<int64_t>(bias->width / 2);
             const int64_t distance = std::clamp(static_cast<int64_t>(j) - static_cast<int64_t>(i), -reach, reach);
             row[j] += bias->values.at(h * bias->width + static_cast<size_t>(distance + reach));
+          }
+          if (Tensor(op, 8) != nullptr) {
+            row[j] += Tensor(op, 8)->values.at(h) * (static_cast<double>(j) - static_cast<double>(i));
           }
           if (j + left < i || j > i + right) row[j] = -INFINITY;
           most = std::max(most, row[j]);

@@ -18,6 +18,7 @@ struct Published {
   bool translates = false;    // a sequence into another one
   int32_t never = -1;         // a token that is not taken
   size_t switches_at = 0;     // a text this long has other rotary positions, so its keys are made anew
+  const char* left_out = "";  // outputs that begin so are laid out as nothing here is
 };
 
 void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
@@ -52,6 +53,7 @@ const Published kPublished[] = {{"llama"},
                                 {"gpt_neox-seq"},
                                 {"falcon"},
                                 {"falcon-gqa"},
+                                {"lfm2"},
                                 {"bloom"},
                                 {"modernbert-decoder"},
                                 {"t5", 0.98, true},
@@ -61,23 +63,26 @@ const Published kPublished[] = {{"llama"},
                                 {"marian", 0.98, true, 109},
                                 {"pegasus", 0.98, true},
                                 {"blenderbot-small", 0.98, true},
-                                {"m2m_100", 0.98, true}};
+                                {"m2m_100", 0.98, true},
+                                {"led", 0.98, true},
+                                {"longt5-tglobal", 0.98, true, -1, 0, "encoder_attentions"}};
 
 std::vector<int32_t> Ids(const tools::StoredTensor& stored) {
   const std::vector<int64_t> numbers = tools::ToIntegers(stored);
   return {numbers.begin(), numbers.end()};
 }
 
-// A session of a program for one text of up to 64 tokens, if the model has positions for them.
+// A session of a program for one text of up to 80 tokens, if the model has positions for them.
 tools::SessionRequest OneText(const tools::Model& model, const std::string& program) {
   tools::SessionRequest request;
   request.program = model.FindProgram(program);
   for (uint32_t space = 0; space < model.Info().space_count; ++space) {
     const fovea_space_info info = model.Space(space);
+    if (info.is_input == 0 && info.is_cached == 0) continue;
     if (info.parent == FOVEA_NONE) {
       request.limits.push_back({space, 1, 0});
     } else {
-      const uint32_t most = std::min(64u, info.max_segment_rows);
+      const uint32_t most = std::min(80u, info.max_segment_rows);
       request.limits.push_back({space, most, most});
     }
   }
@@ -101,7 +106,9 @@ class PublishedDecoder : public ::testing::TestWithParam<Published> {
     size_t compared = 0;
     bool scored = false;
     for (const tools::CheckLine& line : tools::CheckGolden(converted.model, golden.tensors(), options)) {
-      EXPECT_TRUE(line.ok) << tools::LineText(line);
+      const std::string left_out = GetParam().left_out;
+      const bool comparable = left_out.empty() || line.tensor.compare(0, left_out.size(), left_out) != 0;
+      EXPECT_TRUE(line.ok || !comparable) << tools::LineText(line);
       compared += line.compared ? 1 : 0;
       scored |= line.compared && line.tensor == "logits";
     }
@@ -145,12 +152,15 @@ class Speaker {
     session_.emplace(model, request_);
   }
 
-  // What the text is about, to a model that translates.
-  void Read(const std::vector<int32_t>& source) {
+  // What the text is about, to a model that translates. `marks`: its global tokens, if it asks for them; empty: none.
+  void Read(const std::vector<int32_t>& source, const std::vector<int32_t>& marks = {}) {
     source_.emplace(model_, OneText(model_, "encode"));
     const uint32_t program = model_.FindProgram("encode"), ids = *model_.FindValue(program, "input_ids");
     source_->SetSegments(model_.Value(program, ids).space, {static_cast<uint32_t>(source.size())});
     source_->SetInput(ids, source);
+    if (const auto asked = model_.FindValue(program, "global_attention_mask")) {
+      source_->SetInput(*asked, marks.empty() ? std::vector<int32_t>(source.size()) : marks);
+    }
     source_->Run();
     // Both sequences are of the same text.
     session_->SetSegments(model_.Value(request_.program, ids_).space, {1});
@@ -190,7 +200,8 @@ TEST_P(PublishedDecoder, BestTokensAreEqual) {
     Speaker speaker(converted.model);
     std::vector<int32_t> text = input;
     if (GetParam().translates) {
-      speaker.Read(input);
+      const tools::StoredTensor* marks = golden.Find(name + ".in.global_attention_mask");
+      speaker.Read(input, marks == nullptr ? std::vector<int32_t>() : Ids(*marks));
       text = {expected[0]};
     }
     for (size_t begin = 0, step = 0; text.size() < expected.size(); ++step) {
@@ -246,6 +257,8 @@ std::vector<float> ScoresOf(const tools::Model& model, const std::vector<int32_t
     session.SetSegments(model.Value(request.program, input).space, {static_cast<uint32_t>(ids.size())});
     session.SetInput(input, ids);
   }
+  const auto marks = model.FindValue(request.program, "global_attention_mask");
+  if (marks) session.SetInput(*marks, std::vector<int32_t>(source.size()));
   session.Run();
   return session.Output(*model.FindValue(request.program, "logits")).values;
 }

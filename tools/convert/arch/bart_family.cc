@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "tools/base/fail.h"
+#include "tools/convert/arch/longformer_attention.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
 #include "tools/convert/constants.h"
 
@@ -9,17 +10,15 @@ namespace fovea::tools {
 namespace {
 
 struct BartLike {
+  std::string prefix = "model.";
   bool norms_before = false;         // in front of attention and feed-forward, and one more at the end
   uint32_t first_position = 0;       // row of the position table that the first token gets
   bool sinusoidal = false;           // the table is not stored: sines, then cosines
   bool inclusive = false;            // its last frequency is 1 / 10000
   uint32_t first_angle = 0;          // the position that row 0 stands for
   bool decoder_norms_words = false;  // before positions are added, and does not scale them
+  bool windows = false;              // the encoder attends as Longformer does
 };
-
-std::string Table(const Weights& weights, const std::string& own) {
-  return weights.Has(own) ? own : "model.shared.weight";
-}
 
 class Family {
  public:
@@ -34,8 +33,8 @@ class Family {
     heads.language.out = "lm_head";
     heads.language_table = decoder.table;
     heads.language_bias = "final_logits_bias";
-    description_.must_use = {"model.encoder."};
-    if (checkpoint_.task == Task::kSequenceToSequence) description_.must_use.push_back("model.decoder.");
+    description_.must_use = {family_.prefix + "encoder."};
+    if (checkpoint_.task == Task::kSequenceToSequence) description_.must_use.push_back(family_.prefix + "decoder.");
     // What follows from the tensors, or concerns generation and training.
     for (const char* key : {"encoder_ffn_dim",
                             "decoder_ffn_dim",
@@ -45,6 +44,8 @@ class Family {
                             "is_encoder_decoder",
                             "num_hidden_layers",
                             "max_position_embeddings",
+                            "max_encoder_position_embeddings",
+                            "max_decoder_position_embeddings",
                             "classif_dropout",
                             "decoder_vocab_size",
                             "share_encoder_decoder_embeddings",
@@ -76,13 +77,13 @@ class Family {
  private:
   LayerStack Stack(const std::string& side) {
     Weights& weights = description_.weights;
-    const std::string at = "model." + side + ".";
+    const std::string at = family_.prefix + side + ".", own = at + "embed_tokens.weight";
     LayerStack stack;
     stack.causal = side == "decoder";
     stack.norms = {"layer", 1e-5};
     stack.heads = config_.Number(side + "_attention_heads");
     stack.activation = config_.Activation("activation_function", "gelu");
-    stack.table = Table(weights, at + "embed_tokens.weight");
+    stack.table = weights.Has(own) ? own : family_.prefix + "shared.weight";
     if (config_.Flag("scale_embedding", false)) stack.table_scale = sqrt(config_.Number("d_model"));
     Positions(at, stack);
     if (weights.Has(at + "layernorm_embedding.weight")) stack.embedding_norm = at + "layernorm_embedding";
@@ -91,6 +92,7 @@ class Family {
       const std::string layer = fmt::format("{}layers.{}.", at, i);
       stack.layers.push_back(Layer(layer, stack.causal));
     }
+    if (family_.windows && !stack.causal) SeeWindows(at, stack);
     return stack;
   }
 
@@ -106,7 +108,30 @@ class Family {
       spec.first = family_.first_angle;
       weights.Add(stack.positions, Sinusoidal(spec));
     }
-    rows_ = weights.Get(stack.positions).rows - stack.first_position;
+    if (!stack.causal) rows_ = weights.Get(stack.positions).rows - stack.first_position;
+  }
+
+  // Layers attend as Longformer's do.
+  void SeeWindows(const std::string& at, LayerStack& stack) {
+    const auto count = static_cast<uint32_t>(stack.layers.size());
+    for (uint32_t i = 0; i < count; ++i) {
+      AttentionNames& names = stack.layers[i].attention;
+      const std::string self = fmt::format("{}layers.{}.self_attn.", at, i),
+                        projections = self + "longformer_self_attn.";
+      names.query = projections + "query";
+      names.key = projections + "key";
+      names.value = projections + "value";
+      names.output = self + "output";
+    }
+    stack.spaces = {GlobalRowsSpace(false)};
+    stack.begin = [](ProgramBuilder& b) { AddGlobalRows(b, false); };
+    stack.attend = [sides = LongformerSides(config_, count), &description = description_](ProgramBuilder& b,
+                                                                                          const StackSite& site) {
+      const AttentionNames& names = site.stack.layers[site.layer].attention;
+      return AddLongformerAttention({site.stack.heads, sides[site.layer], site.in, names.query, names.key, names.value,
+                                     site.at, site.stack.prefix, site.layer},
+                                    b, description);
+    };
   }
 
   static AttentionNames Attention(const std::string& at) {
@@ -145,6 +170,13 @@ void DescribeBart(const Checkpoint& checkpoint, Description& description) {
   Describe(family, checkpoint, description);
 }
 
+void DescribeLed(const Checkpoint& checkpoint, Description& description) {
+  BartLike family;
+  family.prefix = "led.";
+  family.windows = true;
+  Describe(family, checkpoint, description);
+}
+
 void DescribeMbart(const Checkpoint& checkpoint, Description& description) {
   BartLike family;
   family.first_position = 2;
@@ -155,7 +187,6 @@ void DescribeMbart(const Checkpoint& checkpoint, Description& description) {
 void DescribeMarian(const Checkpoint& checkpoint, Description& description) {
   BartLike family;
   family.sinusoidal = true;
-  checkpoint.config.Only("share_encoder_decoder_embeddings", true);
   Describe(family, checkpoint, description);
 }
 

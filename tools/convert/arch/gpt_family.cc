@@ -74,6 +74,13 @@ AttentionNames Projections(const std::string& norm, const std::string& at, const
   return {norm, at + "q_proj", at + "k_proj", at + "v_proj", at + output, "", "", "", ""};
 }
 
+// Norms that have no weights: all are 1.
+void AddPlainNorms(Weights& weights, std::initializer_list<std::string> names, uint32_t width) {
+  for (const std::string& name : names) {
+    weights.Add(name + ".weight", Literal(1, width, std::vector<float>(width, 1.0f)));
+  }
+}
+
 void Known(const Config& config, std::initializer_list<const char*> keys) {
   for (const char* key : keys) config.Get(key);
 }
@@ -239,7 +246,6 @@ void DescribeFalcon(const Checkpoint& checkpoint, Description& description) {
   const std::string prefix = PrefixOf(weights, "word_embeddings", "transformer.");
   LayerStack stack = Stack(checkpoint, description, prefix, "word_embeddings", "layer_norm_epsilon");
   description.must_use = {prefix + "h.", prefix + "word_embeddings.", prefix + "ln_f."};
-  config.Only("alibi", false);
   stack.heads = config.Number("num_attention_heads");
   stack.activation = config.Activation("activation", "gelu");
   stack.final_norm = prefix + "ln_f";
@@ -250,7 +256,13 @@ void DescribeFalcon(const Checkpoint& checkpoint, Description& description) {
   if (stack.kv_heads == 0 || stack.heads % stack.kv_heads != 0)
     Fail("config.json: {} heads cannot share {} num_kv_heads", stack.heads, stack.kv_heads);
   const uint32_t size = HeadSize(config, "hidden_size", stack.heads);
-  const RotaryPositions rotary = ReadRotary(config, {}, size, "positions", weights);
+  // The biases of ALiBi are divided as the products are. The original library rounds them to bf16 first.
+  const bool sloped = config.Flag("alibi", false);
+  if (sloped) {
+    stack.slopes = "slopes";
+    weights.Add(stack.slopes, Scale(Slopes(stack.heads), static_cast<float>(1 / sqrt(size))));
+  }
+  const RotaryPositions rotary = sloped ? RotaryPositions() : ReadRotary(config, {}, size, "positions", weights);
   description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings", 2048)));
   RefuseBiases(checkpoint, weights, "bias", false, {"query_key_value", "dense", "dense_h_to_4h", "dense_4h_to_h"});
   for (uint32_t i = 0; i < config.Number("num_hidden_layers"); ++i) {
@@ -264,7 +276,8 @@ void DescribeFalcon(const Checkpoint& checkpoint, Description& description) {
     layer.rotary = rotary;
     stack.layers.push_back(layer);
   }
-  Known(config, {"ffn_hidden_size", "num_kv_heads", "num_ln_in_parallel_attn", "parallel_attn", "multi_query"});
+  Known(config, {"ffn_hidden_size", "num_kv_heads", "num_ln_in_parallel_attn", "parallel_attn", "multi_query",
+                 "rope_theta", "rope_scaling"});
   DescribeStack(stack, checkpoint, description);
 }
 
@@ -308,20 +321,21 @@ void DescribeOpt(const Checkpoint& checkpoint, Description& description) {
   if (before && !config.Flag("_remove_final_layer_norm", false)) stack.final_norm = prefix + "final_layer_norm";
   if (weights.Has(prefix + "project_in.weight")) {
     stack.embedding_projection = prefix + "project_in";
-    stack.task_heads.language.dense = prefix + "project_out";
-    stack.task_heads.language.activation = "none";
+    stack.output_projection = prefix + "project_out";
   }
   LearnedPositions(prefix + "embed_positions.weight", 2, description, stack);
   RefuseBiases(checkpoint, weights, "enable_bias", true, {"_proj", "fc1", "fc2"});
-  config.Only("layer_norm_elementwise_affine", true);
+  const bool weighed = config.Flag("layer_norm_elementwise_affine", true);
   for (uint32_t i = 0; i < config.Number("num_hidden_layers"); ++i) {
     const std::string at = fmt::format("{}layers.{}.", prefix, i), norm = at + "self_attn_layer_norm";
     StackLayer layer;
     layer.attention = Projections(before ? norm : "", at + "self_attn.", "out_proj");
     layer.feed_forward = FeedForward(before ? at + "final_layer_norm" : "", at + "fc1", at + "fc2");
     if (!before) layer.attention.sum_norm = norm, layer.feed_forward.sum_norm = at + "final_layer_norm";
+    if (!weighed) AddPlainNorms(weights, {norm, at + "final_layer_norm"}, config.Number("hidden_size"));
     stack.layers.push_back(layer);
   }
+  if (!weighed && !stack.final_norm.empty()) AddPlainNorms(weights, {stack.final_norm}, config.Number("hidden_size"));
   Known(config, {"hidden_size", "ffn_dim", "max_position_embeddings", "word_embed_proj_dim", "init_std", "layerdrop",
                  "prefix"});
   DescribeStack(stack, checkpoint, description);

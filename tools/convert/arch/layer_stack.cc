@@ -9,9 +9,16 @@
 namespace fovea::tools {
 namespace {
 
-// Where a decoder keeps a layer's keys and values.
+// Rows to the left that a layer sees of what a decoder keeps; 0: all.
+uint32_t SeenRows(const StackLayer& layer) {
+  if (layer.convolution.taps > 0) return layer.convolution.taps - 1;
+  return layer.window ? layer.window->left : 0;
+}
+
+// Where a decoder keeps what a layer sees.
 std::string KeptSpace(const StackLayer& layer) {
-  return layer.window && layer.window->left != 0 ? fmt::format("kept.{}", layer.window->left) : "kept";
+  const uint32_t seen = SeenRows(layer);
+  return seen != 0 ? fmt::format("kept.{}", seen) : "kept";
 }
 
 class Writer {
@@ -41,16 +48,17 @@ class Writer {
 
   std::string Layers(std::string x) {
     const auto count = static_cast<uint32_t>(stack_.layers.size());
-    const bool normed = !stack_.final_norm.empty();
+    const bool normed = !stack_.final_norm.empty(), projected = !stack_.output_projection.empty();
     const auto state = [&](uint32_t i) -> std::string {
       if (i < count) return HiddenState(i);
-      if (!normed) return LastHiddenState(i);
+      if (!normed && !projected) return LastHiddenState(i);
       return stack_.last_state_is_normed ? stack_.prefix + "layers.output" : HiddenState(i);
     };
     for (uint32_t i = 0; i < count; ++i) x = stack_.parallel ? Parallel(i, x, state(i + 1)) : Layer(i, x, state(i + 1));
-    if (!normed) return x;
-    return b_.Norm(x, stack_.final_norm,
-                   stack_.last_state_is_normed ? LastHiddenState(count) : stack_.prefix + "last_hidden_state");
+    if (!normed && !projected) return x;
+    const std::string last = stack_.last_state_is_normed ? LastHiddenState(count) : stack_.prefix + "last_hidden_state";
+    if (normed) x = b_.Norm(x, stack_.final_norm, projected ? stack_.prefix + "layers.normed" : last);
+    return projected ? b_.Linear(x, stack_.output_projection, last) : x;
   }
 
   void CrossValues(const std::string& source) {
@@ -83,7 +91,8 @@ class Writer {
   std::string Layer(uint32_t i, const std::string& x, const std::string& state) {
     const StackLayer& layer = stack_.layers[i];
     const std::string in = OptionalNorm(x, layer.attention.norm, At(i) + "attention_input");
-    std::string middle = Sum(x, Attention(i, in), layer.attention.sum_norm, At(i) + "attention_sum");
+    const std::string mixed = layer.convolution.taps > 0 ? ShortConvolution(i, in) : Attention(i, in);
+    std::string middle = Sum(x, mixed, layer.attention.sum_norm, At(i) + "attention_sum");
     if (!layer.cross.query.empty()) {
       const std::string asks = OptionalNorm(middle, layer.cross.norm, At(i) + "cross_input");
       middle = Sum(middle, Cross(i, asks), layer.cross.sum_norm, At(i) + "cross_sum");
@@ -109,7 +118,8 @@ class Writer {
     return layer.rotary.none() ? x : AddRotate(layer.rotary, b_, x, heads, out + "_turned");
   }
 
-  // Keys or values on their way into the attention of a sequence to itself, where those of earlier tokens join them.
+  // Keys or values on their way into the attention of a sequence to itself, or what a convolution reads, where those of
+  // earlier tokens join them.
   std::string Cached(const std::string& value, const StackLayer& layer) {
     if (!keeps_) return value;
     return b_.Op("append", {value}, {}, value + "_kept", {{"heads", kv_heads_}}, KeptSpace(layer));
@@ -122,6 +132,20 @@ class Writer {
     const std::string q = Turned(layer, in, names.query, names.query_norm, at + "query", stack_.heads);
     const std::string k = Turned(layer, in, names.key, names.key_norm, at + "key", kv_heads_);
     const std::string v = b_.Linear(in, names.value, at + "value");
+    const std::string attended = stack_.attend ? stack_.attend(b_, {stack_, i, in, at}) : Attend(i, q, k, v);
+    return OptionalNorm(b_.Linear(attended, names.output, at + "attention_output"), names.out_norm,
+                        at + "attention_normed");
+  }
+
+  // Attentions are counted, not layers.
+  uint32_t AttentionsBefore(uint32_t i) const {
+    const auto begin = stack_.layers.begin();
+    return static_cast<uint32_t>(
+        std::count_if(begin, begin + i, [](const StackLayer& layer) { return layer.convolution.taps == 0; }));
+  }
+
+  std::string Attend(uint32_t i, const std::string& q, const std::string& k, const std::string& v) {
+    const StackLayer& layer = stack_.layers[i];
     Json attributes = {{"heads", stack_.heads}};
     if (kv_heads_ != stack_.heads) attributes["kv_heads"] = kv_heads_;
     if (stack_.scale || layer.scale) attributes["scale"] = layer.scale ? *layer.scale : *stack_.scale;
@@ -131,11 +155,26 @@ class Writer {
     } else if (stack_.causal) {
       attributes.update({{"pattern", "window"}, {"right", 0}});
     }
-    b_.Attention(fmt::format("{}attentions.{}", stack_.prefix, i), {q, Cached(k, layer), Cached(v, layer)},
-                 {stack_.distance_bias, "", "", "", "", "", "", "", stack_.slopes, layer.sinks}, at + "attended",
-                 attributes);
-    return OptionalNorm(b_.Linear(at + "attended", names.output, at + "attention_output"), names.out_norm,
-                        at + "attention_normed");
+    return b_.Attention(
+        fmt::format("{}attentions.{}", stack_.prefix, AttentionsBefore(i)), {q, Cached(k, layer), Cached(v, layer)},
+        {stack_.distance_bias, "", "", "", "", "", "", "", stack_.slopes, layer.sinks}, At(i) + "attended", attributes);
+  }
+
+  std::string ShortConvolution(uint32_t i, const std::string& in) {
+    const ShortConvolutionNames& names = stack_.layers[i].convolution;
+    const std::string at = At(i) + "convolution.";
+    const auto gated = [&](const std::string& gate, const std::string& x, const char* out) {
+      return b_.Op("gate", {gate, x}, {}, at + out, {{"activation", "none"}});
+    };
+    b_.Linear(in, names.in_gate, at + "in_gate");
+    b_.Linear(in, names.out_gate, at + "out_gate");
+    b_.Linear(in, names.value, at + "value");
+    std::string x = gated(at + "in_gate", at + "value", "input");
+    if (names.taps > 1) x = Cached(x, stack_.layers[i]);
+    std::vector<std::string> tensors = {names.kernel};
+    if (!names.bias.empty()) tensors.push_back(names.bias);
+    x = b_.Op("convolve", {x}, tensors, at + "convolved");
+    return b_.Linear(gated(at + "out_gate", x, "gated"), names.output, at + "output");
   }
 
   std::string Cross(uint32_t i, const std::string& in) {
@@ -180,15 +219,17 @@ void AddCrossValues(const LayerStack& decoder, ProgramBuilder& builder, const st
 }
 
 std::string AddStack(const LayerStack& stack, ProgramBuilder& builder, bool keeps) {
+  if (stack.begin) stack.begin(builder);
   Writer writer(stack, builder, keeps);
   return writer.Layers(writer.Embedding());
 }
 
 void AddKeptSpaces(const LayerStack& stack, std::vector<Space>& spaces) {
   for (const StackLayer& layer : stack.layers) {
+    if (layer.convolution.taps == 1) continue;  // nothing is kept
     Space space = {KeptSpace(layer)};
     space.keeps = stack.space;
-    space.window = layer.window ? layer.window->left : 0;
+    space.window = SeenRows(layer);
     const auto same = [&](const Space& other) { return other.name == space.name; };
     if (std::none_of(spaces.begin(), spaces.end(), same)) spaces.push_back(space);
   }
@@ -201,6 +242,7 @@ std::string AddLayers(const LayerStack& stack, ProgramBuilder& builder, const st
 void DescribeStack(const LayerStack& stack, const Checkpoint& checkpoint, Description& description) {
   const bool generates = stack.causal && checkpoint.task == Task::kCausalLm;
   std::vector<Space> spaces = {{"texts"}, {"tokens", "texts"}};
+  spaces.insert(spaces.end(), stack.spaces.begin(), stack.spaces.end());
   if (generates) AddKeptSpaces(stack, spaces);
   const auto describe = [&](const char* program, bool keeps, const auto& finish) {
     ProgramBuilder builder(checkpoint, description, stack.norms, spaces, {"input_ids", "tokens"}, program);

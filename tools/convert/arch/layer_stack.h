@@ -4,6 +4,7 @@
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_LAYER_STACK_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_LAYER_STACK_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,13 @@ struct AttentionNames {
   std::string sum_norm;              // of the sum
 };
 
+// In place of attention: input and output of a causal depthwise convolution, each times a gate.
+struct ShortConvolutionNames {
+  std::string in_gate, out_gate, value, output;
+  std::string kernel, bias;  // whole names: [taps, width], and a row or none
+  uint32_t taps = 0;         // 0: there is attention
+};
+
 struct FeedForwardNames {
   std::string norm;
   std::string gate;  // activated and multiplied with up; empty: up is activated itself
@@ -35,13 +43,23 @@ struct FeedForwardNames {
 };
 
 struct StackLayer {
-  AttentionNames attention;
+  AttentionNames attention;  // with a convolution only its norm
+  ShortConvolutionNames convolution;
   AttentionNames cross;  // to what an encoder made; without a query: there is none
   FeedForwardNames feed_forward;
   RotaryPositions rotary;
   std::optional<Window> window;  // absent: it sees all
   std::optional<double> scale;   // of attention; absent: that of the stack
   std::string sinks;             // a tensor: scores that are of no key
+};
+
+struct LayerStack;
+
+// Where a layer attends: <at>query, <at>key and <at>value are there, made from `in`.
+struct StackSite {
+  const LayerStack& stack;
+  uint32_t layer;
+  std::string in, at;
 };
 
 struct LayerStack {
@@ -59,7 +77,8 @@ struct LayerStack {
   bool norm_before_positions = false;
   std::vector<StackLayer> layers;
   std::string final_norm;
-  bool last_state_is_normed = true;  // the last of the hidden states is what the final norm makes
+  std::string output_projection;     // of what comes out of that, to the width of the words
+  bool last_state_is_normed = true;  // the last of the hidden states is what comes out of both
 
   NormStyle norms;
   uint32_t heads = 0;
@@ -73,6 +92,11 @@ struct LayerStack {
   double residual_scale = 1;    // of what is added to the residual
   std::string activation;
   Heads task_heads;
+
+  // ---- attention that is not plain, of encoders ----
+  std::vector<Space> spaces;                                                  // what it needs besides
+  std::function<void(ProgramBuilder&)> begin;                                 // writes what all layers share
+  std::function<std::string(ProgramBuilder&, const StackSite&)> attend = {};  // returns the rows that were attended
 };
 
 // A value in which layer i of a decoder finds keys or values of another sequence.

@@ -12,12 +12,12 @@ namespace fs = std::filesystem;
 
 struct Mode {
   const char* key;
-  const char* pool;  // nullptr: known, but not supported
+  const char* pool;
 };
 constexpr Mode kModes[] = {
     {"pooling_mode_cls_token", "first"}, {"pooling_mode_mean_tokens", "mean"},
     {"pooling_mode_max_tokens", "max"},  {"pooling_mode_mean_sqrt_len_tokens", "mean_sqrt"},
-    {"pooling_mode_lasttoken", "last"},  {"pooling_mode_weightedmean_tokens", nullptr},
+    {"pooling_mode_lasttoken", "last"},  {"pooling_mode_weightedmean_tokens", "rising_mean"},
 };
 
 Operation Pooling(const std::string& directory, const std::string& in, const std::string& out) {
@@ -25,7 +25,6 @@ Operation Pooling(const std::string& directory, const std::string& in, const std
   const Mode* chosen = nullptr;
   for (const Mode& mode : kModes) {
     if (!config.Flag(mode.key, false)) continue;
-    if (mode.pool == nullptr) Fail("{}: {} is not supported", directory, mode.key);
     if (chosen != nullptr) Fail("{}: {} together with {} is not supported", directory, chosen->key, mode.key);
     chosen = &mode;
   }

@@ -11,6 +11,7 @@ class Model {
  public:
   Model(const LayerStack& encoder, const LayerStack& decoder, const Checkpoint& checkpoint, Description& description)
       : encoder_(encoder), decoder_(decoder), checkpoint_(checkpoint), description_(description) {
+    spaces_.insert(spaces_.end(), encoder_.spaces.begin(), encoder_.spaces.end());
     AddKeptSpaces(decoder_, spaces_);
   }
 

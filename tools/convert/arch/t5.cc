@@ -1,5 +1,5 @@
 // T5: RMS norms, no bias anywhere, no positions but a bias by distance, which the first layer stores and all
-// share; attention is not scaled.
+// share; attention is not scaled. LongT5's encoder sees a window, and perhaps a summary of each group of tokens.
 #include <math.h>
 
 #include "tools/base/fail.h"
@@ -28,8 +28,15 @@ FeedForward FeedForwardOf(const Config& config) {
   return {gated, name};
 }
 
-// "encoder" or "decoder".
-LayerStack Stack(const std::string& side, const Config& config, Weights& weights) {
+// A bias by distance, for a stack.
+void AddBias(const std::string& stored, bool causal, const std::string& name, const Config& config, Weights& weights) {
+  const Constant buckets = weights.Get(stored + ".weight");
+  config.Only("relative_attention_num_buckets", buckets.rows);
+  weights.Add(name, RelativeBuckets(buckets, config.Number("relative_attention_max_distance", 128), causal));
+}
+
+// "encoder" or "decoder". `self`: what its attention to itself is called.
+LayerStack Stack(const std::string& side, const std::string& self, const Config& config, Weights& weights) {
   const FeedForward feed_forward = FeedForwardOf(config);
   LayerStack stack;
   stack.causal = side == "decoder";
@@ -39,21 +46,19 @@ LayerStack Stack(const std::string& side, const Config& config, Weights& weights
   stack.activation = feed_forward.activation;
   stack.table = weights.Has(side + ".embed_tokens.weight") ? side + ".embed_tokens.weight" : "shared.weight";
   stack.final_norm = side + ".final_layer_norm";
-  const Constant buckets = weights.Get(side + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight");
-  config.Only("relative_attention_num_buckets", buckets.rows);
   stack.distance_bias = side + ".distance_bias";
-  weights.Add(stack.distance_bias,
-              RelativeBuckets(buckets, config.Number("relative_attention_max_distance", 128), stack.causal));
+  AddBias(fmt::format("{}.block.0.layer.0.{}.relative_attention_bias", side, self), stack.causal, stack.distance_bias,
+          config, weights);
   const uint32_t encoder_layers = config.Number("num_layers");
   const uint32_t layers = stack.causal ? config.Number("num_decoder_layers", encoder_layers) : encoder_layers;
   const auto attention = [](const std::string& at, const std::string& name) {
-    const std::string self = at + name + ".";
-    return AttentionNames{at + "layer_norm", self + "q", self + "k", self + "v", self + "o", "", "", "", ""};
+    const std::string own = at + name + ".";
+    return AttentionNames{at + "layer_norm", own + "q", own + "k", own + "v", own + "o", "", "", "", ""};
   };
   for (uint32_t i = 0; i < layers; ++i) {
     const std::string at = fmt::format("{}.block.{}.layer.", side, i), last = at + (stack.causal ? "2." : "1.");
     StackLayer layer;
-    layer.attention = attention(at + "0.", "SelfAttention");
+    layer.attention = attention(at + "0.", self);
     if (stack.causal) layer.cross = attention(at + "1.", "EncDecAttention");
     layer.feed_forward.norm = last + "layer_norm";
     if (feed_forward.gated) layer.feed_forward.gate = last + "DenseReluDense.wi_0";
@@ -64,23 +69,71 @@ LayerStack Stack(const std::string& side, const Config& config, Weights& weights
   return stack;
 }
 
+// Layers see a summary of every group of tokens besides: the sum of what the group's tokens ask with, normed.
+void SeeSummaries(const std::string& self, const Config& config, Weights& weights, LayerStack& encoder) {
+  const uint32_t group = config.Number("global_block_size", 16);
+  if (group < 2 || group > UINT16_MAX) Fail("config.json: global_block_size {} is not supported", group);
+  Space groups;
+  groups.name = "groups";
+  groups.strides = "tokens";
+  groups.by = group;
+  groups.last = group - 1;  // what makes no whole group is no row of its own
+  encoder.spaces = {groups};
+  const std::string bias = "encoder.summary_bias";
+  AddBias(fmt::format("encoder.block.0.layer.0.{}.global_relative_attention_bias", self), false, bias, config, weights);
+  encoder.attend = [=](ProgramBuilder& b, const StackSite& site) {
+    const LayerStack& stack = site.stack;
+    const StackLayer& layer = stack.layers[site.layer];
+    const std::string& at = site.at;
+    b.Op("pool", {site.in}, {}, at + "group_sums", {{"kind", "sum"}, {"rest", true}}, "groups");
+    b.Norm(at + "group_sums", fmt::format("encoder.block.{}.layer.0.{}.global_input_layer_norm", site.layer, self),
+           at + "summaries");
+    b.Linear(at + "summaries", layer.attention.key, at + "summary_key");
+    b.Linear(at + "summaries", layer.attention.value, at + "summary_value");
+    // Named apart: weights that are kept are those of tokens, which are not all.
+    return b.Attention(fmt::format("{}local_attentions.{}", stack.prefix, site.layer),
+                       {at + "query", at + "key", at + "value", at + "summary_key", at + "summary_value"},
+                       {stack.distance_bias, "", "", "", "", "", "", "", "", "", bias}, at + "attended",
+                       {{"heads", stack.heads},
+                        {"scale", *stack.scale},
+                        {"pattern", "window"},
+                        {"left", layer.window->left},
+                        {"right", layer.window->right},
+                        {"summaries", true}});
+  };
+}
+
+LayerStack Encoder(const Config& config, Weights& weights) {
+  if (config.Text("model_type") != "longt5") return Stack("encoder", "SelfAttention", config, weights);
+  const std::string type = config.Text("encoder_attention_type", "local");
+  const bool summaries = type == "transient-global";
+  if (!summaries && type != "local") Fail("config.json: encoder_attention_type {} is not supported", type);
+  const std::string self = summaries ? "TransientGlobalSelfAttention" : "LocalSelfAttention";
+  LayerStack encoder = Stack("encoder", self, config, weights);
+  const uint32_t radius = config.Number("local_radius", 127);
+  for (StackLayer& layer : encoder.layers) layer.window = Window{radius, radius};
+  if (summaries) SeeSummaries(self, config, weights, encoder);
+  config.Get("global_block_size");
+  return encoder;
+}
+
 }  // namespace
 
 void DescribeT5(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
-  const LayerStack encoder = Stack("encoder", config, weights);
+  const LayerStack encoder = Encoder(config, weights);
   LayerStack decoder;
   description.must_use = {"encoder."};
   if (checkpoint.task == Task::kSequenceToSequence) {
-    decoder = Stack("decoder", config, weights);
+    decoder = Stack("decoder", "SelfAttention", config, weights);
     description.must_use.push_back("decoder.");
     Heads& heads = decoder.task_heads;
     heads.language.out = "lm_head";
     heads.language_table = "shared.weight";
     if (config.Flag("tie_word_embeddings", true)) heads.score_scale = 1 / sqrt(config.Number("d_model"));
   } else if (checkpoint.task != Task::kEncoder && checkpoint.task != Task::kBackbone) {
-    Fail("config.json: t5 is an encoder (--task encoder) or has a head (--task seq2seq-lm), nothing else");
+    Fail("config.json: this is an encoder (--task encoder) or has a head (--task seq2seq-lm), nothing else");
   }
   // These follow from the tensors, or concern training.
   for (const char* key : {"d_ff", "d_kv", "d_model", "initializer_factor", "is_encoder_decoder", "n_positions",
