@@ -480,6 +480,40 @@ TEST_F(Architecture, DebertaHeadsAndNarrowEmbeddings) {
   for (size_t i = 0; i < states[0].size(); ++i) EXPECT_NEAR(states[0][i], states[1][i], 1e-5);
 }
 
+// A window that is wider than the text is T5's attention.
+TEST_F(Architecture, LongT5WithWindowsAlone) {
+  Copy("longt5-tglobal");
+  const auto rename = [&](const std::string& name) {
+    ChangeWeights([&](Tensors& tensors) {
+      const std::string from = "TransientGlobalSelfAttention";
+      Tensors renamed;
+      for (const auto& [key, tensor] : tensors) {
+        if (key.find("global_") != std::string::npos) continue;
+        const size_t at = key.find(from);
+        renamed[at == std::string::npos ? key : key.substr(0, at) + name + key.substr(at + from.size())] = tensor;
+      }
+      tensors = renamed;
+    });
+  };
+  const std::vector<double> ids = {5, 60, 7, 33, 12, 1};
+  const auto states = [&](const char* changes) {
+    Change(changes);
+    return Run(ids, "encoder").values.at("last_hidden_state");
+  };
+  rename("LocalSelfAttention");
+  const auto wide = states(R"({"encoder_attention_type": "local", "local_radius": 5})");
+  const auto narrow = states(R"({"encoder_attention_type": "local", "local_radius": 4})");
+  ExpectRefused("encoder_attention_type", R"({"encoder_attention_type": "global"})", "encoder");
+  ExpectRefused("TransientGlobalSelfAttention", "{}", "encoder");
+  rename("SelfAttention");
+  const auto plain = states(R"({"model_type": "t5", "encoder_attention_type": null})");
+  ASSERT_EQ(plain.size(), ids.size() * 36);
+  ExpectNear(wide, plain, plain.size());
+  EXPECT_NE(narrow, plain);
+  Copy("longt5-tglobal");
+  ExpectRefused("global_block_size 1", R"({"global_block_size": 1})", "encoder");
+}
+
 // Biases that grow with the distance are added before the division by sqrt(head size), as the original library defines
 // it; it rounds them to bf16 first, which is left out here and there. No positions turn.
 TEST_F(Architecture, FalconWithSlopes) {
