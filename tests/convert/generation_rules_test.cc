@@ -13,7 +13,9 @@ Json Translator() {
     "fovea": 1,
     "metadata": {"generate.token": "token", "generate.scores": "scores", "generate.start": 1, "generate.stop_ids": "0 3",
                  "generate.max_tokens": 12, "generate.link.keys": "keys", "generate.link.state": "last",
-                 "generate.alignment": "looked"},
+                 "generate.alignment": "looked", "generate.suppress_ids": 2, "generate.first_id": 1, "generate.last_id": 0,
+                 "generate.beams": 4, "generate.length_penalty": 0.6, "generate.early_stopping": "never",
+                 "generate.min_tokens": 2, "generate.no_repeat_ngram": 3},
     "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
     "constants": [{"name": "table", "values": [1, 2, 3, 4, 5, 6, 7, 8], "reshape": [4, 2]}],
     "programs": [{
@@ -95,6 +97,13 @@ TEST(GenerationRules, FitThePrograms) {
   EXPECT_EQ(said("link.sum", "keys"), "metadata generate.link.sum = \"keys\": sum is no input of program decode");
   EXPECT_EQ(said("alignment", "sum"),
             "metadata generate.alignment = \"sum\": program decode has no attention step of this name");
+  EXPECT_EQ(said("first_id", "1 2"), "metadata generate.first_id = \"1 2\": it is one token");
+  EXPECT_EQ(said("last_id", 4), "metadata generate.last_id: a token must be a whole number from 0 to 3, not 4");
+  EXPECT_EQ(said("suppress_ids", "1 4"),
+            "metadata generate.suppress_ids: a token must be a whole number from 0 to 3, not 4");
+  EXPECT_EQ(said("beams", 257), "metadata generate.beams must be a whole number from 1 to 256, not 257");
+  EXPECT_EQ(said("length_penalty", "long"), "metadata generate.length_penalty = \"long\": it is no number");
+  EXPECT_EQ(said("early_stopping", "soon"), "metadata generate.early_stopping = \"soon\": it is true, false or never");
   EXPECT_EQ(said("stat", "1"), "metadata generate.stat = \"1\": this key is not known");
 }
 

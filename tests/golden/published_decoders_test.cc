@@ -162,7 +162,8 @@ class Speaker {
       source_->SetInput(*asked, marks.empty() ? std::vector<int32_t>(source.size()) : marks);
     }
     source_->Run();
-    // Both sequences are of the same text.
+    // One text in the making.
+    session_->SetSegments(model_.Space(model_.Value(request_.program, ids_).space).parent, {1});
     session_->SetSegments(model_.Value(request_.program, ids_).space, {1});
     for (const uint32_t input : request_.linked) {
       const uint32_t output = *model_.FindValue(program, model_.Value(request_.program, input).name);

@@ -9,6 +9,7 @@
 
 #include "fovea/cache.h"
 #include "tools/base/clock.h"
+#include "tools/generate/decoder_session.h"
 #include "tools/generate/generator.h"
 
 namespace fovea::tools {
@@ -66,10 +67,15 @@ OrderedJson MeasureGeneration(const Model& model, const GenerationShape& shape, 
   GenerationRequest request = given;
   request.stops = false;
   request.max_tokens = shape.new_tokens;
+  if (shape.beams > 1) {
+    request.beams = Sized<fovea_beams>();
+    request.beams->width = shape.beams;
+    request.beams->length_penalty = 1;
+  }
   const std::vector<uint32_t> lengths(shape.texts, shape.prompt_tokens);
   const SessionRequest session_request = ContinueRequest(model, lengths, request);
   const Session decode(model, session_request);
-  Generator generator(model, nullptr, decode, request);
+  Generator generator(model, {&decode}, request, shape.texts);
   const uint32_t vocabulary =
       model
           .Value(session_request.program,
@@ -85,7 +91,7 @@ OrderedJson MeasureGeneration(const Model& model, const GenerationShape& shape, 
     generator.SetPrompts(tokens, lengths);
     for (uint32_t left = 1; left > 0;) {
       const uint64_t start = NanosecondClock();
-      left = generator.Next().left;
+      left = generator.Next()->left;
       times.push_back(SecondsSince(start));
     }
     first = times[0];
@@ -97,10 +103,12 @@ OrderedJson MeasureGeneration(const Model& model, const GenerationShape& shape, 
   const double all = std::accumulate(times.begin(), times.end(), 0.0), mean = all / static_cast<double>(times.size());
   // Kept rows of a text in the middle of what was timed.
   const uint64_t weights = WeightBytes(model, session_request.program);
-  const uint64_t kept = uint64_t{shape.texts} * (shape.prompt_tokens + shape.new_tokens / 2) * cache.row_bytes;
+  const uint64_t kept =
+      uint64_t{shape.texts} * shape.beams * (shape.prompt_tokens + shape.new_tokens / 2) * cache.row_bytes;
   const double read = ReadSeconds(weights + kept, std::max(1u, request.workers));
   const auto rate = [](double count, double seconds) { return seconds == 0 ? 0 : count / seconds; };
   return {{"texts", shape.texts},
+          {"beams", shape.beams},
           {"prompt_tokens", shape.prompt_tokens},
           {"new_tokens", shape.new_tokens},
           {"workers", request.workers},

@@ -10,6 +10,7 @@ namespace fovea::tools {
 
 struct GenerationShape {
   uint32_t texts = 1, prompt_tokens = 128, new_tokens = 64;
+  uint32_t beams = 1;  // of each text
 };
 
 // Times of one generation after one that is not counted, and the bytes that a token needs (weights that are multiplied,

@@ -260,6 +260,8 @@ void AddBench(CLI::App* app, Console* console) {
                     "A decoder that goes on with texts: prompts, then a token of each text at a time");
   const auto positive = CLI::Range(1, 1 << 20);
   command->add_option("--texts", arguments->generation.texts, "With --generate: texts at a time")->check(positive);
+  command->add_option("--beams", arguments->generation.beams, "With --generate: texts in the making of each text")
+      ->check(CLI::Range(1, 256));
   command->add_option("--prompt-tokens", arguments->generation.prompt_tokens, "With --generate: tokens of a prompt")
       ->check(positive);
   command->add_option("--new-tokens", arguments->generation.new_tokens, "With --generate: tokens that follow")

@@ -1,15 +1,19 @@
 // fovea generate: texts into texts, and which words the decoder looked at.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <iostream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
 
-#include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/print.h"
-#include "tools/generate/generation.h"
+#include "tools/commands/generation_arguments.h"
+#include "tools/generate/conversation.h"
+#include "tools/generate/interrupt.h"
+#include "tools/generate/target_tokens.h"
 
 namespace fovea::tools {
 namespace {
@@ -17,15 +21,11 @@ namespace {
 struct Arguments {
   ModelArguments model;
   TextArguments text;
-  std::vector<std::string> ids;
-  uint32_t workers = 1;
-  uint32_t max_tokens = 0;
-  uint32_t context = 0;
-  std::optional<uint32_t> cache_type;
-  bool alignments = false;
-  bool ignore_stop = false;
-  bool json = false;
-  fovea_sampling sampling = Sized<fovea_sampling>();
+  GenerationArguments generation;
+  std::vector<std::string> ids, prompts;
+  std::string draft, system, target_prefix;
+  std::string chat_template = "auto";
+  bool chat = false, hide_prompt = false, ignore_stop = false, json = false;
 };
 
 std::vector<int32_t> ReadIds(const std::string& line) {
@@ -68,53 +68,86 @@ std::string Logprobs(const Model& model, const Generation& generation, const std
   return lines;
 }
 
-void AddSampling(CLI::App* command, fovea_sampling* sampling) {
-  command
-      ->add_option("--temperature", sampling->temperature, "Draw tokens; scores are divided by it. 0: the best token")
-      ->check(CLI::Range(0.0, 1e6));
-  command->add_option("--top-k", sampling->top_k, "Draw among so many of the best tokens only")
-      ->check(CLI::NonNegativeNumber);
-  command
-      ->add_option("--top-p", sampling->top_p, "Draw among the fewest likeliest tokens with this probability together")
-      ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--min-p", sampling->min_p, "Draw among tokens at least this times as likely as the likeliest")
-      ->check(CLI::Range(0.0, 1.0));
-  command
-      ->add_option("--repetition-penalty", sampling->repetition_penalty,
-                   "Scores of tokens that the text has are divided by it, negative ones multiplied")
-      ->check(CLI::Range(0.0, 1e6));
-  command->add_option("--presence-penalty", sampling->presence_penalty,
-                      "Subtracted from the scores of tokens that the text has");
-  command->add_option("--seed", sampling->seed, "Of the random numbers")->check(CLI::NonNegativeNumber);
-  command
-      ->add_option_function<uint32_t>(
-          "--logprobs", [=](uint32_t count) { sampling->logprobs = 1, sampling->top_logprobs = count; },
-          "Log-probabilities of the tokens, and of so many of the likeliest ones of each step")
-      ->check(CLI::Range(0, 256))
-      ->type_name("UINT");
+// A model that guesses, and what is asked of the one that writes.
+struct Request {
+  Request(const Arguments& arguments, const Model& model) {
+    GenerationArguments given = arguments.generation;
+    if (!arguments.draft.empty()) {
+      draft.emplace(arguments.draft, Model::Options());
+      given.request.draft = &*draft;
+    }
+    given.request.stops = !arguments.ignore_stop;
+    request = given.RequestFor(model);
+    if (arguments.target_prefix.empty()) return;
+    if (ContinuesTexts(model)) Fail("--target-prefix is for models with an encoder");
+    request.prefix = TargetTokens(model, arguments.target_prefix);
+  }
+  std::optional<Model> draft;
+  GenerationRequest request;
+};
+
+// "-" is what standard input has.
+std::string PromptText(const std::string& given) {
+  return given != "-" ? given : std::string(std::istreambuf_iterator<char>(std::cin), {});
 }
 
-void Run(const Arguments& arguments, Console* console) {
-  const Model model = arguments.model.Open();
-  std::vector<std::vector<int32_t>> inputs;
+void Interrupted(Console* console) {
+  if (Interrupt::Happened()) console->status = kExitInterrupted;
+}
+
+struct Inputs {
+  std::vector<std::vector<int32_t>> ids;
   std::vector<std::string> names;
-  for (const std::string& line : arguments.ids) {
-    inputs.push_back(ReadIds(line));
-    names.push_back(line);
-  }
+};
+
+Inputs InputsOf(const Arguments& arguments, const Model& model) {
+  Inputs inputs;
+  const auto add = [&](std::vector<int32_t> ids, const std::string& name) {
+    inputs.ids.push_back(std::move(ids));
+    inputs.names.push_back(name);
+  };
+  for (const std::string& line : arguments.ids) add(ReadIds(line), line);
+  std::vector<std::string> texts;
+  for (const std::string& prompt : arguments.prompts) texts.push_back(PromptText(prompt));
   if (arguments.text.Given()) {
-    const Tokenizer tokenizer(model);
-    for (const std::string& text : arguments.text.All()) {
-      inputs.push_back(tokenizer.Encode(text, 0).ids);
-      names.push_back(text);
-    }
+    for (std::string& text : arguments.text.All()) texts.push_back(std::move(text));
   }
-  if (inputs.empty()) Fail("give --text, --file or --ids");
+  for (const std::string& text : texts) add(Tokenizer(model).Encode(text, 0).ids, text);
+  if (inputs.ids.empty()) Fail("give --prompt, --text, --file or --ids");
+  return inputs;
+}
+
+// What is there of a text, as programs read it.
+OrderedJson JsonOf(const Model& model, const Generation& generation, const std::string& name,
+                   const std::vector<std::string>& columns, const std::vector<std::string>& rows) {
+  OrderedJson entry = {{"input", name},
+                       {"text", generation.text},
+                       {"input_ids", generation.input},
+                       {"tokens", generation.tokens},
+                       {"scores", generation.scores},
+                       {"pieces", rows}};
+  if (!generation.hypotheses.empty()) entry["hypotheses"] = HypothesesJson(generation);
+  if (!generation.logprobs.empty()) entry["logprobs"] = generation.logprobs;
+  for (const auto& step : generation.top) {
+    OrderedJson likely = OrderedJson::array();
+    for (const auto& [token, logprob] : step) {
+      likely.push_back({{"token", token}, {"piece", GeneratedPiece(model, token)}, {"logprob", logprob}});
+    }
+    entry["top_logprobs"].push_back(likely);
+  }
+  if (!generation.alignment.empty()) {
+    entry["input_pieces"] = columns;
+    entry["alignments"] = generation.alignment;
+  }
+  return entry;
+}
+
+// All texts in one batch, each beside what came of it.
+void RunBatch(const Arguments& arguments, const Model& model, Console* console) {
+  const Inputs inputs = InputsOf(arguments, model);
+  const Request request(arguments, model);
   const bool has_text = model.Info().has_text != 0;
-  const std::vector<Generation> generations =
-      Generate(model, inputs,
-               {arguments.workers, arguments.context, arguments.cache_type, arguments.max_tokens, arguments.alignments,
-                arguments.sampling, !arguments.ignore_stop});
+  const std::vector<Generation> generations = Generate(model, inputs.ids, request.request);
   OrderedJson list = OrderedJson::array();
   for (size_t i = 0; i < generations.size(); ++i) {
     const Generation& generation = generations[i];
@@ -122,29 +155,77 @@ void Run(const Arguments& arguments, Console* console) {
     for (const int32_t id : generation.input)
       columns.push_back(has_text ? Tokenizer(model).Piece(id) : std::to_string(id));
     for (const int32_t token : generation.tokens) rows.push_back(GeneratedPiece(model, token));
-    if (!arguments.json) {
-      console->out << Printable(names[i]) << " -> " << Printable(generation.text) << "\n";
-      console->out << Logprobs(model, generation, rows);
-      if (arguments.alignments) console->out << Picture(generation, columns, rows);
+    if (arguments.json) {
+      list.push_back(JsonOf(model, generation, inputs.names[i], columns, rows));
       continue;
     }
-    OrderedJson entry = {{"input", names[i]},           {"text", generation.text},     {"input_ids", generation.input},
-                         {"tokens", generation.tokens}, {"scores", generation.scores}, {"pieces", rows}};
-    if (!generation.logprobs.empty()) entry["logprobs"] = generation.logprobs;
-    for (const auto& step : generation.top) {
-      OrderedJson likely = OrderedJson::array();
-      for (const auto& [token, logprob] : step) {
-        likely.push_back({{"token", token}, {"piece", GeneratedPiece(model, token)}, {"logprob", logprob}});
+    console->out << Printable(inputs.names[i]) << " -> " << Printable(generation.text) << "\n";
+    if (request.request.hypotheses > 1) {
+      for (const Hypothesis& hypothesis : generation.hypotheses) {
+        console->out << fmt::format("  {:9.4f}  {}\n", hypothesis.score, Printable(hypothesis.text));
       }
-      entry["top_logprobs"].push_back(likely);
     }
-    if (arguments.alignments) {
-      entry["input_pieces"] = columns;
-      entry["alignments"] = generation.alignment;
-    }
-    list.push_back(entry);
+    console->out << Logprobs(model, generation, rows);
+    if (!generation.alignment.empty()) console->out << Picture(generation, columns, rows);
   }
   if (arguments.json) PrintJson(console->out, list);
+}
+
+// Each prompt and what follows it, as it comes.
+void RunPrompts(const Arguments& arguments, const Model& model, Console* console) {
+  Request request(arguments, model);
+  request.request.show = [&](size_t, const std::string& part) { console->out << part << std::flush; };
+  const Inputs inputs = InputsOf(arguments, model);
+  for (size_t i = 0; i < inputs.ids.size() && !Interrupt::Happened(); ++i) {
+    request.request.number = i;
+    if (!arguments.hide_prompt) console->out << inputs.names[i] << std::flush;
+    const Generation generation = Generate(model, {inputs.ids[i]}, request.request)[0];
+    for (const Hypothesis& hypothesis : generation.hypotheses) {
+      console->out << (&hypothesis == &generation.hypotheses[0] ? "" : "\n") << hypothesis.text;
+    }
+    console->out << "\n";
+    std::vector<std::string> rows;
+    for (const int32_t token : generation.tokens) rows.push_back(GeneratedPiece(model, token));
+    console->out << Logprobs(model, generation, rows) << std::flush;
+  }
+}
+
+// Turns are the prompts, or lines of standard input until it ends. Ctrl-C ends an answer, and where none is being
+// written the chat.
+void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrupt, Console* console) {
+  if (arguments.json) Fail("--json is for texts that are written at once, without --chat");
+  Request request(arguments, model);
+  request.request.show = [&](size_t, const std::string& part) { console->out << part << std::flush; };
+  Conversation chat(model, ChatTemplateOf(model, arguments.chat_template), arguments.system, request.request);
+  const auto ask = [&](const std::string& user) {
+    chat.Ask(user);
+    console->out << std::endl;
+  };
+  for (size_t i = 0; i < arguments.prompts.size() && !Interrupt::Happened(); ++i) {
+    ask(PromptText(arguments.prompts[i]));
+  }
+  if (!arguments.prompts.empty()) return;
+  const bool typed = isatty(STDIN_FILENO) != 0;
+  for (std::string line; !Interrupt::Happened();) {
+    if (typed) console->out << "> " << std::flush;
+    if (!std::getline(std::cin, line)) break;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    ask(line);
+    if (typed) interrupt.Again();
+  }
+}
+
+void Run(const Arguments& arguments, Console* console) {
+  const Model model = arguments.model.Open();
+  Interrupt interrupt;
+  if (arguments.chat) {
+    RunChat(arguments, model, interrupt, console);
+  } else if (arguments.json || arguments.prompts.empty()) {
+    RunBatch(arguments, model, console);
+  } else {
+    RunPrompts(arguments, model, console);
+  }
+  Interrupted(console);
 }
 
 }  // namespace
@@ -152,17 +233,34 @@ void Run(const Arguments& arguments, Console* console) {
 void AddGenerate(CLI::App* app, Console* console) {
   CLI::App* command = app->add_subcommand("generate", "Go on with texts, or turn them into others");
   auto arguments = std::make_shared<Arguments>();
+  GenerationRequest* const request = &arguments->generation.request;
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
+  AddRepeated(command, "-p,--prompt", &arguments->prompts,
+              "A text to go on with, written as it comes; '-': standard input")
+      ->type_name("TEXT");
   AddRepeated(command, "--ids", &arguments->ids, "Token ids of a text, with spaces between them")->type_name("IDS");
-  command->add_option("--max-tokens", arguments->max_tokens, "Most tokens of a text; default: as the model says");
-  command->add_option("--context", arguments->context,
+  command->add_flag("--no-display-prompt", arguments->hide_prompt, "Write only what follows a prompt");
+  command->add_flag("--chat", arguments->chat, "Prompts, or lines of standard input, are what the user of a chat says");
+  command->add_option("--chat-template", arguments->chat_template, "chatml, llama3, ..; auto: the model's own")
+      ->type_name("NAME");
+  command->add_option("--system", arguments->system, "What a chat is told first")->type_name("TEXT");
+  command->add_option("--target-prefix", arguments->target_prefix, "Of models with an encoder: how texts begin")
+      ->type_name("TEXT");
+  command->add_option("--context", request->context,
                       "Of a decoder that goes on with texts: most tokens of a text with its prompt");
-  AddCacheType(command, &arguments->cache_type);
+  AddRepeated(command, "--stop", &request->stop_strings, "A string that ends a text, and is not written")
+      ->type_name("STRING");
   command->add_flag("--ignore-stop", arguments->ignore_stop, "Go on after tokens that end a text");
-  command->add_flag("--alignments", arguments->alignments, "Where the decoder looked for each token it wrote");
-  AddSampling(command, &arguments->sampling);
-  AddWorkers(command, &arguments->workers);
+  command
+      ->add_option("--draft", arguments->draft, "Blob of a small model of the same tokens that guesses ahead: faster")
+      ->type_name("BLOB");
+  command->add_option("--draft-tokens", request->draft_tokens, "Most tokens that it guesses at a time")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_flag("--alignments", request->alignments, "Where the decoder looked for each token it wrote");
+  arguments->generation.AddSearch(command);
+  arguments->generation.AddSampling(command);
   AddJson(command, &arguments->json);
   command->footer(
       "The token with the highest score is taken in every step, or with --temperature one is drawn: penalties come "
@@ -171,9 +269,12 @@ void AddGenerate(CLI::App* app, Console* console) {
       "text "
       "among\n"
       "those given and on the step. A model that takes texts of one length has them filled up with its padding token.\n"
+      "Ctrl-C ends what is being written (exit status 130); of a chat that is typed, the answer.\n"
       "Examples:\n"
+      "  fovea generate writer.fovea --prompt \"Section: games\" --temperature 0.8 --top-p 0.95 --seed 7\n"
+      "  fovea generate assistant.fovea --chat --system \"Answer in one sentence.\"\n"
+      "  fovea generate large.fovea --prompt \"Once\" --draft small.fovea --stop \"The end\"\n"
       "  fovea generate dates.fovea --text 20JAN19 --alignments\n"
-      "  fovea generate dates.fovea --text 20JAN19 --temperature 0.8 --top-p 0.95 --seed 7 --logprobs 3\n"
       "  fovea generate dates.fovea --file dates.txt --json");
   command->callback([=] { Run(*arguments, console); });
 }

@@ -62,14 +62,6 @@ struct Opened {
   std::unique_ptr<Model> model;
 };
 
-// The name of the chat template that was asked for; "auto": the model's own.
-std::string ChatOf(const Model& model, const std::string& asked) {
-  if (asked != "auto") return asked;
-  const char* const own = model.Metadata("chat");
-  if (own == nullptr) Fail("{}: has no chat template that is known; give its name", model.name());
-  return own;
-}
-
 void Tokenize(const Arguments& arguments, Console* console) {
   const Opened opened(arguments.model);
   const Model& model = *opened.model;
@@ -78,7 +70,7 @@ void Tokenize(const Arguments& arguments, Console* console) {
   OrderedJson list = OrderedJson::array();
   for (const std::string& given : arguments.text.All()) {
     const std::string text =
-        arguments.chat.empty() ? given : ChatPrompt(ChatOf(model, arguments.chat), {{"user", given}});
+        arguments.chat.empty() ? given : ChatPrompt(ChatTemplateOf(model, arguments.chat), {{"user", given}});
     const Tokens tokens = tokenizer.Encode(text, arguments.max_length);
     OrderedJson entry = {{"text", text}, {"ids", tokens.ids}, {"types", tokens.types}};
     OrderedJson pieces = OrderedJson::array(), ranges = OrderedJson::array();

@@ -168,6 +168,13 @@ std::optional<std::string> RecognizeChatTemplate(const std::string& jinja) {
   return std::nullopt;
 }
 
+std::string ChatTemplateOf(const Model& model, const std::string& asked) {
+  if (asked != "auto") return asked;
+  const char* const own = model.Metadata("chat");
+  if (own == nullptr) Fail("{}: has no chat template that is known; give its name", model.name());
+  return own;
+}
+
 std::string ChatPrompt(const std::string& name, const std::vector<ChatMessage>& messages) {
   return Writer(Find(name)).Write(messages);
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/common/model.h"
+
 namespace fovea::tools {
 
 struct ChatMessage {
@@ -19,6 +21,9 @@ std::vector<std::string> ChatTemplates();
 // The template that a model's own one, in the language of its tokenizer_config.json, amounts to; nothing if it is not
 // one of them.
 std::optional<std::string> RecognizeChatTemplate(const std::string& jinja);
+
+// The name of the template that was asked for; "auto": the model's own. Fails if it has none that is known.
+std::string ChatTemplateOf(const Model& model, const std::string& asked);
 
 // The prompt after which the assistant speaks, or that ends with what it began to say if that is the last message.
 // Without the token that begins every text: the tokenizer puts that in front. Fails for names of templates that are

@@ -1,7 +1,10 @@
 // What metadata says about generation must fit the programs.
 #include "tools/convert/generation_rules.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -63,11 +66,21 @@ class Generation {
     } else if (key == "start") {
       CheckTokens(entry, INT32_MAX);
       if (value.find(' ') != std::string::npos) Refuse(entry, "one token stands before the first");
-    } else if (key == "stop_ids" || key == "end") {  // the second is what older blobs say; likewise below
+    } else if (key == "stop_ids" || key == "end" || key == "suppress_ids" || key == "first_id" || key == "last_id") {
+      // "end" is what older blobs say for "stop_ids", as "most" for "max_tokens".
       const auto scores = entries_.find("scores");
       const bool known = scores != entries_.end();
       CheckTokens(entry, known ? Value(*scores, decoder, scores->second).width - 1 : uint32_t{INT32_MAX});
-    } else if (key == "max_tokens" || key == "most") {
+      if (key.size() > 3 && key.compare(key.size() - 3, 3, "_id") == 0 && value.find(' ') != std::string::npos) {
+        Refuse(entry, "it is one token");
+      }
+    } else if (key == "beams") {
+      WholeNumberIn(value, fmt::format("metadata {}{}", kPrefix, key), {1, 256});
+    } else if (key == "length_penalty") {
+      CheckReal(entry);
+    } else if (key == "early_stopping") {
+      if (value != "true" && value != "false" && value != "never") Refuse(entry, "it is true, false or never");
+    } else if (key == "max_tokens" || key == "most" || key == "min_tokens" || key == "no_repeat_ngram") {
       WholeNumberIn(value, fmt::format("metadata {}{}", kPrefix, key), {0, INT32_MAX});
     } else if (key == "alignment") {
       CheckAlignment(entry, decoder);
@@ -105,6 +118,12 @@ class Generation {
     if (entry.second.empty()) WholeNumberIn("", name, {0, highest});
     std::istringstream words(entry.second);
     for (std::string word; words >> word;) WholeNumberIn(word, name, {0, highest});
+  }
+
+  static void CheckReal(const Entry& entry) {
+    char* end = nullptr;
+    const float number = strtof(entry.second.c_str(), &end);
+    if (entry.second.empty() || *end != '\0' || !std::isfinite(number)) Refuse(entry, "it is no number");
   }
 
   static void CheckAlignment(const Entry& entry, const BlobProgram& decoder) {

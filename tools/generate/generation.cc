@@ -1,24 +1,13 @@
 #include "tools/generate/generation.h"
 
 #include <algorithm>
-#include <sstream>
 
-#include "fovea/text.h"
 #include "tools/common/error.h"
+#include "tools/generate/decoder_session.h"
 #include "tools/generate/generator.h"
 
 namespace fovea::tools {
 namespace {
-
-bool EndsText(const Model& model, int32_t token) {
-  std::istringstream stop_ids(MetadataOr(model, "generate.stop_ids", MetadataOr(model, "generate.end", "")));
-  for (int32_t id; stop_ids >> id;) {
-    if (id == token) return true;
-  }
-  return false;
-}
-
-bool HasLabels(const Model& model) { return model.Metadata("label.0") != nullptr; }
 
 uint32_t AttentionStep(const Model& model, uint32_t program) {
   if (const char* name = model.Metadata("generate.alignment")) {
@@ -33,97 +22,145 @@ uint32_t AttentionStep(const Model& model, uint32_t program) {
 
 std::string EncodeName(const Model& model) { return MetadataOr(model, "generate.encode", "encode"); }
 
-SessionRequest DecodeRequest(const Model& model, const Session& encode, const GenerationRequest& request) {
-  SessionRequest decode;
-  decode.program = model.FindProgram(MetadataOr(model, "generate.decode", "decode"));
-  decode.workers = request.workers;
-  decode.limits = encode.request().limits;
-  uint32_t count = 0;
-  fovea_error error = {};
-  const fovea_status counted = fovea_generate_linked(model.get(), decode.program, nullptr, 0, &count, &error);
-  if (counted != FOVEA_E_CAPACITY) CheckGenerate(counted, model, error);
-  decode.linked.resize(count);
-  CheckGenerate(fovea_generate_linked(model.get(), decode.program, decode.linked.data(), count, &count, &error), model,
-                error);
-  if (request.alignments) {
-    decode.taps.push_back(TapOf(AttentionStep(model, decode.program)));
-    decode.taps.back().reduce = FOVEA_REDUCE_MEAN;
-  }
-  return decode;
-}
+// What a generator writes, step by step.
+class Writer {
+ public:
+  Writer(const Model& model, const GenerationRequest& request, const Session& decode, Generator& generator,
+         std::vector<Generation>& generations)
+      : model_(model), request_(request), decode_(decode), generator_(generator), generations_(generations) {}
 
-void AddAlignments(const Session& decode, const fovea_generated& step, std::vector<Generation>& generations) {
-  const fovea_weights weights = decode.Weights(0);
-  if (weights.rows != step.texts) Fail("the attention has {} rows for {} texts", weights.rows, step.texts);
-  const std::vector<uint32_t> lengths = decode.Lengths(weights.key_space);
-  for (uint32_t i = 0; i < step.texts; ++i) {
-    if (step.tokens[i] < 0) continue;
-    const float* row = weights.data + size_t{i} * weights.heads * weights.stride;
-    generations[i].alignment.emplace_back(row, row + lengths[i]);
+  // Until all texts have ended, or an interrupt.
+  void Run() {
+    if (request_.stops) stop_ids_ = DefaultsOf(model_).stop_ids;
+    request_.beams ? Search() : Write();
   }
-}
 
-void AddToken(const fovea_generated& step, uint32_t text, Generation* generation) {
-  generation->tokens.push_back(step.tokens[text]);
-  generation->scores.push_back(step.scores[text]);
-  if (step.logprobs != nullptr) generation->logprobs.push_back(step.logprobs[text]);
-  if (step.top_count == 0) return;
-  std::vector<std::pair<int32_t, float>>& top = generation->top.emplace_back();
-  for (size_t i = size_t{text} * step.top_count; i < size_t{text + 1} * step.top_count; ++i) {
-    if (step.top_tokens[i] >= 0) top.emplace_back(step.top_tokens[i], step.top_logprobs[i]);
+ private:
+  void Write() {
+    std::vector<TextStream> streams;
+    for (size_t i = 0; i < generations_.size(); ++i) streams.emplace_back(model_, request_.stop_strings);
+    const auto show = [&](size_t i, const std::string& part) {
+      generations_[i].text += part;
+      if (request_.show && !part.empty()) request_.show(i, part);
+    };
+    for (size_t i = 0; i < generations_.size(); ++i) {
+      for (const int32_t token : request_.prefix) show(i, streams[i].Add(token));
+    }
+    for (size_t left = generations_.size(); left > 0;) {
+      const std::optional<fovea_generated> step = generator_.Next();
+      if (!step) break;
+      if (request_.alignments) AddAlignments(*step);
+      left = 0;
+      for (uint32_t i = 0; i < step->texts; ++i) {
+        if (step->tokens[i] < 0 || streams[i].stopped()) continue;
+        AddToken(*step, i);
+        if (!EndsText(*step, i)) show(i, streams[i].Add(step->tokens[i]));
+        if (step->ended[i] == 0 && !streams[i].stopped()) ++left;
+      }
+    }
+    for (size_t i = 0; i < generations_.size(); ++i) show(i, streams[i].End());
   }
-}
 
-std::string TextOf(const Model& model, std::vector<int32_t> tokens) {
-  if (!tokens.empty() && EndsText(model, tokens.back())) tokens.pop_back();
-  std::string text;
-  if (HasLabels(model) || model.Info().has_text == 0) {
-    for (const int32_t token : tokens) text += GeneratedPiece(model, token);
-    return text;
+  void Search() {
+    for (uint32_t left = 1; left > 0;) {
+      const std::optional<fovea_generated> step = generator_.Next();
+      left = step ? step->left : 0;
+    }
+    for (uint32_t i = 0; i < generations_.size(); ++i) {
+      Generation& generation = generations_[i];
+      for (uint32_t rank = 0; rank < request_.hypotheses; ++rank) {
+        if (const auto found = generator_.Found(i, rank)) generation.hypotheses.push_back(TextOf(*found));
+      }
+      // Interrupted before anything was found.
+      if (generation.hypotheses.empty()) generation.hypotheses.push_back(TextOf(generator_.InTheMaking(i)));
+      generation.tokens = generation.hypotheses[0].tokens;
+      generation.text = generation.hypotheses[0].text;
+    }
   }
-  uint64_t size = 16 * tokens.size() + 64;
-  for (int turn = 0; turn < 2; ++turn) {
-    text.resize(size);
-    fovea_error error = {};
-    const fovea_status status =
-        fovea_text_decode(model.get(), tokens.data(), tokens.size(), 0, text.data(), text.size(), &size, &error);
-    if (status == FOVEA_OK) break;
-    if (status != FOVEA_E_CAPACITY || turn == 1) Check(status, error, "tokens to text");
+
+  bool IsStop(int32_t token) const { return std::find(stop_ids_.begin(), stop_ids_.end(), token) != stop_ids_.end(); }
+  bool EndsText(const fovea_generated& step, uint32_t i) const { return step.ended[i] != 0 && IsStop(step.tokens[i]); }
+
+  Hypothesis TextOf(const fovea_hypothesis& found) const {
+    Hypothesis hypothesis = {{found.tokens, found.tokens + found.count}, "", found.score};
+    TextStream stream(model_, {});
+    for (const int32_t token : request_.prefix) hypothesis.text += stream.Add(token);
+    for (size_t i = 0; i < hypothesis.tokens.size(); ++i) {
+      const bool last = i + 1 == hypothesis.tokens.size();
+      if (!last || !IsStop(hypothesis.tokens[i])) hypothesis.text += stream.Add(hypothesis.tokens[i]);
+    }
+    hypothesis.text += stream.End();
+    return hypothesis;
   }
-  text.resize(size);
-  return text;
-}
+
+  // The rows of the attention are the new tokens of a decoder that keeps texts, else the texts.
+  void AddAlignments(const fovea_generated& step) {
+    const fovea_weights weights = decode_.Weights(0);
+    const std::vector<uint32_t> lengths = decode_.Lengths(weights.key_space);
+    std::vector<uint32_t> rows(step.texts, 1);
+    const std::string token = MetadataOr(model_, "generate.token", "input_ids");
+    const uint32_t program = decode_.request().program;
+    const uint32_t space = model_.Value(program, *model_.FindValue(program, token)).space;
+    if (model_.Space(space).parent != FOVEA_NONE) rows = decode_.Lengths(space);
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < step.texts; ++i) {
+      end += rows[i];
+      if (step.tokens[i] < 0) continue;
+      if (end > weights.rows) Fail("the attention has {} rows for {} texts", weights.rows, step.texts);
+      const float* row = weights.data + size_t{end - 1} * weights.heads * weights.stride;
+      generations_[i].alignment.emplace_back(row, row + lengths[i]);
+    }
+  }
+
+  void AddToken(const fovea_generated& step, uint32_t text) {
+    Generation& generation = generations_[text];
+    generation.tokens.push_back(step.tokens[text]);
+    generation.scores.push_back(step.scores[text]);
+    if (step.logprobs != nullptr) generation.logprobs.push_back(step.logprobs[text]);
+    if (step.top_count == 0) return;
+    std::vector<std::pair<int32_t, float>>& top = generation.top.emplace_back();
+    for (size_t i = size_t{text} * step.top_count; i < size_t{text + 1} * step.top_count; ++i) {
+      if (step.top_tokens[i] >= 0) top.emplace_back(step.top_tokens[i], step.top_logprobs[i]);
+    }
+  }
+
+  const Model& model_;
+  const GenerationRequest& request_;
+  const Session& decode_;
+  Generator& generator_;
+  std::vector<Generation>& generations_;
+  std::vector<int32_t> stop_ids_;
+};
 
 }  // namespace
 
-std::string GeneratedPiece(const Model& model, int32_t token) {
-  if (HasLabels(model)) return fovea_model_label(model.get(), static_cast<uint32_t>(token));
-  if (model.Info().has_text == 0) return fmt::format("{} ", token);
-  return Tokenizer(model).Piece(token);
+void WriteTexts(const Model& model, const GenerationRequest& request, const Session& decode, Generator& generator,
+                std::vector<Generation>& generations) {
+  Writer(model, request, decode, generator, generations).Run();
 }
-
-bool ContinuesTexts(const Model& model) { return !model.HasProgram(EncodeName(model)); }
 
 namespace {
 
-// Steps until all texts have ended.
-void RunSteps(const Session& decode, Generator& generator, const GenerationRequest& request,
-              std::vector<Generation>& generations) {
-  for (auto left = static_cast<uint32_t>(generations.size()); left > 0;) {
-    const fovea_generated step = generator.Next();
-    if (request.alignments) AddAlignments(decode, step, generations);
-    for (uint32_t i = 0; i < step.texts; ++i) {
-      if (step.tokens[i] < 0) continue;
-      AddToken(step, i, &generations[i]);
-    }
-    left = step.left;
+// Texts are numbered from request.number on.
+void Run(const Model& model, const GenerationRequest& request, const GeneratorSessions& sessions,
+         const std::vector<std::vector<int32_t>>& prompts, std::vector<Generation>& generations) {
+  Generator generator(model, sessions, request, generations.size());
+  std::vector<int32_t> tokens;
+  std::vector<uint32_t> lengths;
+  for (const std::vector<int32_t>& prompt : prompts) {
+    tokens.insert(tokens.end(), prompt.begin(), prompt.end());
+    lengths.push_back(static_cast<uint32_t>(prompt.size()));
   }
+  if (!prompts.empty()) generator.SetPrompts(tokens, lengths);
+  std::vector<uint64_t> numbers;
+  for (size_t i = 0; i < generations.size(); ++i) numbers.push_back(request.number + i);
+  if (request.number != 0) generator.SetNumbers(numbers);
+  WriteTexts(model, request, *sessions.decode, generator, generations);
 }
 
 void Translate(const Model& model, const GenerationRequest& request, std::vector<Generation>& generations) {
-  const uint32_t program = model.FindProgram(EncodeName(model));
-  if (!model.FindValue(program, "input_ids"))
-    Fail("{}: program {} has no input_ids", model.name(), model.Program(program).name);
+  if (request.draft != nullptr) Fail("{}: a draft guesses for decoders without an encoder", model.name());
+  const uint32_t program = SourceProgram(model);
   std::vector<Tokens> texts(generations.size());
   for (size_t i = 0; i < generations.size(); ++i) {
     texts[i].ids = generations[i].input;
@@ -137,33 +174,62 @@ void Translate(const Model& model, const GenerationRequest& request, std::vector
   encode_request.workers = request.workers;
   Session encode = SessionFor(model, batch, encode_request);
   encode.Run();
-  const Session decode(model, DecodeRequest(model, encode, request));
-  Generator generator(model, &encode, decode, request);
-  RunSteps(decode, generator, request, generations);
+  std::vector<std::vector<int32_t>> prompts;
+  if (!request.prefix.empty()) {
+    const std::optional<int32_t> start = request.start ? request.start : DefaultsOf(model).start;
+    std::vector<int32_t> prompt = request.prefix;
+    if (start) prompt.insert(prompt.begin(), *start);
+    prompts.assign(generations.size(), prompt);
+  }
+  SessionRequest decode_request = DecodeRequest(model, encode, generations.size(), request.prefix.size() + 1, request);
+  if (request.alignments) {
+    decode_request.taps.push_back(TapOf(AttentionStep(model, decode_request.program)));
+    decode_request.taps.back().reduce = FOVEA_REDUCE_MEAN;
+  }
+  const Session decode(model, decode_request);
+  Run(model, request, {&decode, &encode}, prompts, generations);
 }
 
 void Continue(const Model& model, const GenerationRequest& request, std::vector<Generation>& generations) {
   if (request.alignments) Fail("{}: there is no encoder whose tokens could be aligned", model.name());
-  std::vector<int32_t> tokens;
+  std::vector<std::vector<int32_t>> prompts;
   std::vector<uint32_t> lengths;
   for (const Generation& generation : generations) {
-    tokens.insert(tokens.end(), generation.input.begin(), generation.input.end());
+    prompts.push_back(generation.input);
     lengths.push_back(static_cast<uint32_t>(generation.input.size()));
   }
-  const Session decode(model, ContinueRequest(model, lengths, request));
-  Generator generator(model, nullptr, decode, request);
-  generator.SetPrompts(tokens, lengths);
-  RunSteps(decode, generator, request, generations);
+  const SessionRequest decode_request = ContinueRequest(model, lengths, request);
+  const Session decode(model, decode_request);
+  std::optional<Session> draft;
+  if (request.draft != nullptr) {
+    draft.emplace(*request.draft, DraftRequest(*request.draft, model, decode_request, prompts.size()));
+  }
+  Run(model, request, {&decode, nullptr, draft ? &*draft : nullptr}, prompts, generations);
 }
 
 }  // namespace
 
+bool ContinuesTexts(const Model& model) { return !model.HasProgram(EncodeName(model)); }
+
+uint32_t SourceProgram(const Model& model) {
+  const uint32_t program = model.FindProgram(EncodeName(model));
+  if (!model.FindValue(program, "input_ids")) {
+    Fail("{}: program {} has no input_ids", model.name(), model.Program(program).name);
+  }
+  return program;
+}
+
 std::vector<Generation> Generate(const Model& model, const std::vector<std::vector<int32_t>>& inputs,
-                                 const GenerationRequest& request) {
+                                 const GenerationRequest& given) {
+  GenerationRequest request = given;
+  if (request.beams) {
+    if (request.alignments) Fail("alignments are of texts that are written without beams");
+    if (!request.stop_strings.empty()) Fail("strings end texts that are written without beams");
+    if (request.max_tokens == 0 && DefaultsOf(model).max_tokens == 0) request.max_tokens = kUsualMaxTokens;
+  }
   std::vector<Generation> generations(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) generations[i].input = inputs[i];
   ContinuesTexts(model) ? Continue(model, request, generations) : Translate(model, request, generations);
-  for (Generation& generation : generations) generation.text = TextOf(model, generation.tokens);
   return generations;
 }
 

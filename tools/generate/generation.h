@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_GENERATE_GENERATION_H_
 #define FOVEA_TOOLS_GENERATE_GENERATION_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "fovea/generate.h"
 #include "tools/base/sized.h"
 #include "tools/common/text.h"
+#include "tools/generate/text_stream.h"
+#include "tools/generate/token_rules.h"
 
 namespace fovea::tools {
 
@@ -23,6 +26,27 @@ struct GenerationRequest {
   bool alignments = false;  // of the decoder's attention (metadata "generate.alignment", else its first one)
   fovea_sampling sampling = Sized<fovea_sampling>();
   bool stops = true;  // at the tokens that the model says end a text
+  std::vector<std::string> stop_strings = {};
+  TokenRules rules = {};
+
+  std::optional<fovea_beams> beams = {};
+  uint32_t hypotheses = 1;  // of each text that are told
+
+  std::optional<int32_t> start = {}, first = {};  // in place of the model's start token and forced first one
+  std::vector<int32_t> prefix = {};               // after the start token, of texts that an encoder is read for
+
+  const Model* draft = nullptr;  // guesses ahead
+  uint32_t draft_tokens = 4;
+
+  uint64_t number = 0;  // of the first text, for random numbers
+  std::function<void(size_t text, const std::string& part)> show =
+      nullptr;  // a text as it comes, unless there are beams
+};
+
+struct Hypothesis {
+  std::vector<int32_t> tokens;
+  std::string text;
+  float score = 0;
 };
 
 struct Generation {
@@ -30,20 +54,26 @@ struct Generation {
   std::vector<float> scores;                                // of each token
   std::vector<float> logprobs;                              // of each token, where the sampling asks for them
   std::vector<std::vector<std::pair<int32_t, float>>> top;  // of each step the likeliest tokens and theirs
-  std::string text;                                         // of the tokens, without that one
+  std::string text;                                         // of prefix and tokens, without that one
   std::vector<std::vector<float>> alignment;                // [tokens][input], the mean of all heads
+  std::vector<Hypothesis> hypotheses;                       // of a beam search, the best first, which `tokens` is
 };
 
 // Whether the model has no encoder: its decoder goes on with texts.
 bool ContinuesTexts(const Model& model);
 
+// The program that reads what is to be translated. Fails if there is none that takes ids.
+uint32_t SourceProgram(const Model& model);
+
 // All texts in one batch: what an encoder reads, or what the decoder goes on with. Where texts have a fixed length they
-// are filled up with the tokenizer's padding token.
+// are filled up with the tokenizer's padding token. What was made before an interrupt is the result then.
 std::vector<Generation> Generate(const Model& model, const std::vector<std::vector<int32_t>>& inputs,
                                  const GenerationRequest& request);
 
-// What a token of the decoder stands for: its label, or its piece if the model has no labels.
-std::string GeneratedPiece(const Model& model, int32_t token);
+class Generator;
+// Steps of a generator that has been started, until its texts have ended or an interrupt.
+void WriteTexts(const Model& model, const GenerationRequest& request, const Session& decode, Generator& generator,
+                std::vector<Generation>& generations);
 
 }  // namespace fovea::tools
 

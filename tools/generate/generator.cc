@@ -1,23 +1,9 @@
 #include "tools/generate/generator.h"
 
-#include <stdlib.h>
-
-#include <algorithm>
-
 #include "tools/common/error.h"
+#include "tools/generate/interrupt.h"
 
 namespace fovea::tools {
-namespace {
-
-// New tokens that a run takes in at most: what more would gain is little, and memory grows with them.
-constexpr size_t kMostNewTokens = 512;
-
-}  // namespace
-
-std::string MetadataOr(const Model& model, const std::string& key, const std::string& absent) {
-  const char* value = model.Metadata(key);
-  return value == nullptr ? absent : value;
-}
 
 void CheckGenerate(fovea_status status, const Model& model, fovea_error error) {
   const char *key = nullptr, *value = nullptr;
@@ -29,13 +15,26 @@ void CheckGenerate(fovea_status status, const Model& model, fovea_error error) {
   Check(status, error, fmt::format("{}: metadata {} is \"{}\"", model.name(), key, value));
 }
 
-Generator::Generator(const Model& model, const Session* encode, const Session& decode,
-                     const GenerationRequest& request) {
+Generator::Generator(const Model& model, const GeneratorSessions& sessions, const GenerationRequest& request,
+                     size_t texts)
+    : request_(request),
+      defaults_(DefaultsOf(model)),
+      sessions_(sessions),
+      max_tokens_(request.max_tokens != 0 ? request.max_tokens : defaults_.max_tokens),
+      forced_(texts),
+      texts_(texts),
+      given_(texts) {
   fovea_generate_options options = Sized<fovea_generate_options>();
-  options.encode = encode == nullptr ? nullptr : encode->get();
-  options.decode = decode.get();
-  options.max_tokens = request.max_tokens;
-  options.sampling = &request.sampling;
+  fovea_sampling sampling = request.sampling;
+  if (!request.rules.none()) sampling.allow = Allow, sampling.allow_context = this;
+  options.encode = sessions.encode == nullptr ? nullptr : sessions.encode->get();
+  options.decode = sessions.decode->get();
+  options.draft = sessions.draft == nullptr ? nullptr : sessions.draft->get();
+  options.draft_tokens = sessions.draft == nullptr ? 0 : request.draft_tokens;
+  options.max_tokens = max_tokens_;
+  options.sampling = &sampling;
+  options.beams = request.beams ? &*request.beams : nullptr;
+  options.start = request.start ? &*request.start : nullptr;
   const int32_t none = 0;  // of no tokens
   if (!request.stops) options.stop_ids = &none;
   fovea_error error = {};
@@ -43,55 +42,99 @@ Generator::Generator(const Model& model, const Session* encode, const Session& d
   CheckGenerate(fovea_generate_size(&options, &size, &error), model, error);
   memory_ = Allocate(size);
   Check(fovea_generate_init(&options, memory_.get(), size, &generator_, &error), error, "generate");
+  Interrupt::Watch(options.decode, options.draft);
   Start();
 }
+
+Generator::~Generator() { Interrupt::Watch(nullptr, nullptr); }
 
 void Generator::Start() {
   fovea_error error = {};
   Check(fovea_generate_start(generator_, &error), error, "generate");
+  steps_ = 0;
+  prompted_ = false;
+  const std::optional<int32_t> start = request_.start ? request_.start : defaults_.start;
+  for (size_t i = 0; i < texts_.size(); ++i) {
+    texts_[i].clear();
+    if (start) texts_[i].push_back(*start);
+    given_[i] = texts_[i].size();
+  }
 }
 
-void Generator::SetPrompts(const std::vector<int32_t>& tokens, const std::vector<uint32_t>& lengths) {
+void Generator::SetPrompts(const std::vector<int32_t>& tokens, const std::vector<uint32_t>& lengths, bool keep) {
   fovea_error error = {};
-  Check(fovea_generate_prompts(generator_, tokens.data(), lengths.data(), static_cast<uint32_t>(lengths.size()), 0,
-                               &error),
+  Check(fovea_generate_prompts(generator_, tokens.data(), lengths.data(), static_cast<uint32_t>(lengths.size()),
+                               keep ? 1 : 0, &error),
         error, "prompts");
+  prompted_ = true;
+  auto at = tokens.begin();
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    texts_[i].assign(at, at + lengths[i]);
+    given_[i] = lengths[i];
+    at += lengths[i];
+  }
 }
 
-fovea_generated Generator::Next() {
+void Generator::SetNumbers(const std::vector<uint64_t>& numbers) {
+  fovea_error error = {};
+  Check(fovea_generate_sequences(generator_, numbers.data(), static_cast<uint32_t>(numbers.size()), &error), error,
+        "numbers of texts");
+}
+
+const int32_t* Generator::Forced() {
+  if (sessions_.draft != nullptr) return nullptr;
+  std::optional<int32_t> token;
+  if (steps_ == 0 && !prompted_) token = request_.first ? request_.first : defaults_.first;
+  if (max_tokens_ != 0 && steps_ + 1 == max_tokens_ && request_.stops) token = defaults_.last;
+  if (!token) return nullptr;
+  forced_.assign(forced_.size(), *token);
+  return forced_.data();
+}
+
+std::optional<fovea_generated> Generator::Next() {
+  if (Interrupt::Happened()) return std::nullopt;
   fovea_generated generated = Sized<fovea_generated>();
   fovea_error error = {};
-  Check(fovea_generate_next(generator_, nullptr, &generated, &error), error, "generate");
+  const fovea_status status = fovea_generate_next(generator_, Forced(), &generated, &error);
+  if (status == FOVEA_E_CANCELLED && Interrupt::Happened()) return std::nullopt;
+  Check(status, error, "generate");
+  ++steps_;
+  for (uint32_t i = 0; i < generated.texts && !request_.beams; ++i) {
+    if (generated.tokens[i] >= 0) texts_[i].push_back(generated.tokens[i]);
+  }
   return generated;
 }
 
-SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& prompts,
-                               const GenerationRequest& request) {
-  SessionRequest decode;
-  decode.program = model.FindProgram(MetadataOr(model, "generate.decode", "decode"));
-  decode.workers = request.workers;
-  decode.cache_type = request.cache_type;
-  size_t all = 0, longest = 0;
-  for (const size_t prompt : prompts) all += prompt, longest = std::max(longest, prompt);
-  const auto texts = static_cast<uint32_t>(prompts.size());
-  const uint32_t tokens =
-      model.Value(decode.program, *model.FindValue(decode.program, MetadataOr(model, "generate.token", "input_ids")))
-          .space;
-  const uint32_t most = model.Space(tokens).max_segment_rows;
-  const std::string max_tokens = MetadataOr(model, "generate.max_tokens", "0");
-  const uint64_t wanted = request.max_tokens != 0 ? request.max_tokens : strtoull(max_tokens.c_str(), nullptr, 10);
-  uint64_t context = request.context;
-  if (context == 0) context = wanted == 0 ? std::max<uint64_t>(2048, longest + 1) : longest + wanted;
-  context = std::min<uint64_t>(context, most);
-  if (longest > context) Fail("a prompt has {} tokens, texts have {} at most", longest, context);
-  const auto rows = static_cast<uint32_t>(std::max<size_t>(texts, std::min(all, kMostNewTokens)));
-  decode.limits = {{model.Space(tokens).parent, texts, 0}, {tokens, rows, 0}};
-  for (uint32_t space = 0; space < model.Info().space_count; ++space) {
-    if (model.Space(space).is_cached == 0) continue;
-    decode.limits.push_back(
-        {space, static_cast<uint32_t>(std::min<uint64_t>(texts * context, INT32_MAX)), static_cast<uint32_t>(context)});
+std::optional<fovea_hypothesis> Generator::Found(uint32_t text, uint32_t rank) const {
+  fovea_hypothesis hypothesis = Sized<fovea_hypothesis>();
+  fovea_error error = {};
+  const fovea_status status = fovea_generate_hypothesis(generator_, text, rank, &hypothesis, &error);
+  if (status == FOVEA_E_INDEX) return std::nullopt;
+  Check(status, error, "hypotheses");
+  return hypothesis;
+}
+
+fovea_hypothesis Generator::InTheMaking(uint32_t text) const {
+  fovea_hypothesis hypothesis = Sized<fovea_hypothesis>();
+  fovea_error error = {};
+  Check(fovea_generate_beam(generator_, text * request_.beams->width, &hypothesis, &error), error, "beams");
+  return hypothesis;
+}
+
+std::vector<int32_t> Generator::TextOf(uint32_t row) const {
+  if (!request_.beams) return texts_[row];
+  fovea_hypothesis beam = Sized<fovea_hypothesis>();
+  fovea_error error = {};
+  std::vector<int32_t> text = texts_[row / request_.beams->width];
+  if (fovea_generate_beam(generator_, row, &beam, &error) == FOVEA_OK) {
+    text.insert(text.end(), beam.tokens, beam.tokens + beam.count);
   }
-  return decode;
+  return text;
+}
+
+void Generator::Allow(void* generator, uint32_t row, uint32_t step, uint32_t tokens, uint32_t* words) {
+  const Generator& g = *static_cast<const Generator*>(generator);
+  ApplyRules(g.request_.rules, g.defaults_.stop_ids, g.TextOf(row), step, tokens, words);
 }
 
 }  // namespace fovea::tools

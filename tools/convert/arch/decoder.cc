@@ -2,6 +2,7 @@
 #include "tools/convert/arch/decoder.h"
 
 #include <filesystem>
+#include <optional>
 
 #include "tools/base/fail.h"
 
@@ -10,23 +11,83 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A token or a list of them, with spaces between; empty: none is said.
-std::string Tokens(const Config& config, const char* key) {
-  const Json& tokens = config.Get(key);
-  std::string text;
-  const auto add = [&](const Json& token) {
-    if (!token.is_number_unsigned() || token.get<uint64_t>() > INT32_MAX) {
-      Fail("config.json: {} {} is no token", key, Shown(token));
-    }
-    text += fmt::format("{}{}", text.empty() ? "" : " ", token.get<uint64_t>());
-  };
-  if (tokens.is_array()) {
-    for (const Json& token : tokens) add(token);
-  } else if (!tokens.is_null()) {
-    add(tokens);
+// generation_config.json, and config.json for what it does not say: older models have all of it there.
+class Settings {
+ public:
+  Settings(const Checkpoint& checkpoint, Description& description)
+      : checkpoint_(checkpoint), description_(description) {
+    const std::string path = (fs::path(checkpoint.directory) / "generation_config.json").string();
+    if (fs::exists(path)) own_.emplace(path);
   }
-  return text;
-}
+
+  JsonView Get(const char* key) const {
+    // Both are read, so that neither reports it as unknown.
+    const JsonView fallback = checkpoint_.config.View(key);
+    return own_ && !own_->Get(key).is_null() ? own_->View(key) : fallback;
+  }
+
+  // A token or a list of them; false if there is none.
+  bool SetTokens(const char* entry, const char* key) {
+    std::string tokens;
+    AddTokens(Get(key), &tokens);
+    return Set(entry, tokens);
+  }
+
+  // Tokens that never follow: words of one token. `suppress_tokens` has a list, `bad_words_ids` a list of lists.
+  void SetSuppressed() {
+    std::string tokens;
+    AddTokens(Get("suppress_tokens"), &tokens);
+    const JsonView words = Get("bad_words_ids");
+    for (size_t i = 0; !words.IsNull() && i < words.List().size(); ++i) {
+      if (words.At(i).List().size() == 1) {
+        AddTokens(words.At(i), &tokens);
+      } else {
+        description_.warnings.push_back(fmt::format("{}: words of several tokens were left out", words.name()));
+      }
+    }
+    Set("generate.suppress_ids", tokens);
+  }
+
+  // A whole number less `begins`, which is not 0 then.
+  void SetNumber(const char* entry, const char* key, uint32_t begins = 0) {
+    const uint32_t number = Get(key).Number({0, INT32_MAX}, 0);
+    if (number > begins) Set(entry, std::to_string(number - begins));
+  }
+
+  void SetSearch() {
+    if (Get("num_beams").Number({1, 256}, 1) == 1) return;
+    SetNumber("generate.beams", "num_beams");
+    const double penalty = Get("length_penalty").Real({}, 1.0);
+    if (penalty != 1) Set("generate.length_penalty", fmt::format("{}", penalty));
+    const JsonView stop = Get("early_stopping");
+    if (stop.json().is_string()) {
+      Set("generate.early_stopping", stop.Text());
+    } else if (stop.Flag(false)) {
+      Set("generate.early_stopping", "true");
+    }
+  }
+
+ private:
+  static void AddTokens(const JsonView& tokens, std::string* list) {
+    const auto add = [&](const JsonView& token) {
+      const auto id = token.Number({0, INT32_MAX});
+      *list += fmt::format("{}{}", list->empty() ? "" : " ", id);
+    };
+    if (tokens.json().is_array()) {
+      for (size_t i = 0; i < tokens.List().size(); ++i) add(tokens.At(i));
+    } else if (!tokens.IsNull()) {
+      add(tokens);
+    }
+  }
+  bool Set(const char* entry, const std::string& value) {
+    if (!value.empty()) description_.SetMetadata(entry, value);
+    return !value.empty();
+  }
+
+  const Checkpoint& checkpoint_;
+  Description& description_;
+  std::optional<Config> own_;
+};
 
 }  // namespace
 
@@ -35,15 +96,20 @@ void DescribeGeneration(const Checkpoint& checkpoint, Description& description) 
   description.SetMetadata("task", translates ? "seq2seq-lm" : "causal-lm");
   description.SetMetadata("generate.token", translates ? "decoder_input_ids" : "input_ids");
   description.SetMetadata("generate.scores", "next_logits");
-  const std::string path = (fs::path(checkpoint.directory) / "generation_config.json").string();
-  const auto set = [&](const char* entry, const char* key) {
-    std::string tokens = fs::exists(path) ? Tokens(Config(path), key) : "";
-    if (tokens.empty()) tokens = Tokens(checkpoint.config, key);
-    if (!tokens.empty()) description.SetMetadata(entry, tokens);
-    return !tokens.empty();
-  };
-  set("generate.stop_ids", "eos_token_id");
-  if (!translates || !set("generate.start", "decoder_start_token_id")) set("generate.start", "bos_token_id");
+  Settings settings(checkpoint, description);
+  settings.SetTokens("generate.stop_ids", "eos_token_id");
+  if (!translates || !settings.SetTokens("generate.start", "decoder_start_token_id")) {
+    settings.SetTokens("generate.start", "bos_token_id");
+  }
+  settings.SetSuppressed();
+  if (!translates) return;  // texts are gone on with in the caller's way
+  settings.SetTokens("generate.first_id", "forced_bos_token_id");
+  settings.SetTokens("generate.last_id", "forced_eos_token_id");
+  settings.SetNumber("generate.max_tokens", "max_length", 1);  // it counts the start token
+  settings.SetNumber("generate.max_tokens", "max_new_tokens");
+  settings.SetNumber("generate.min_tokens", "min_length");
+  settings.SetNumber("generate.no_repeat_ngram", "no_repeat_ngram_size");
+  settings.SetSearch();
 }
 
 void FinishScoring(const std::string& last, const Heads& heads, ProgramBuilder& builder) {
@@ -55,6 +121,12 @@ void FinishDecoder(const std::string& last, const Heads& heads, ProgramBuilder& 
   builder.Steps();
   builder.Op("pool", {last}, {}, "next_state", {{"kind", "last"}});
   builder.Outputs({builder.Scores("next_state", heads, "next_")});
+  builder.End();
+}
+
+void FinishVerifying(const std::string& last, const Heads& heads, ProgramBuilder& builder) {
+  builder.Steps();
+  builder.Outputs({builder.Scores(last, heads, "next_")});
   builder.End();
 }
 

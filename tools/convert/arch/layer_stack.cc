@@ -256,6 +256,8 @@ void DescribeStack(const LayerStack& stack, const Checkpoint& checkpoint, Descri
            [&](ProgramBuilder& builder, const std::string& last) { FinishScoring(last, stack.task_heads, builder); });
   describe("decode", true,
            [&](ProgramBuilder& builder, const std::string& last) { FinishDecoder(last, stack.task_heads, builder); });
+  describe("verify", true,
+           [&](ProgramBuilder& builder, const std::string& last) { FinishVerifying(last, stack.task_heads, builder); });
   DescribeGeneration(checkpoint, description);
 }
 

@@ -12,7 +12,8 @@ class Model {
   Model(const LayerStack& encoder, const LayerStack& decoder, const Checkpoint& checkpoint, Description& description)
       : encoder_(encoder), decoder_(decoder), checkpoint_(checkpoint), description_(description) {
     spaces_.insert(spaces_.end(), encoder_.spaces.begin(), encoder_.spaces.end());
-    AddKeptSpaces(decoder_, spaces_);
+    steps_.space = "new_tokens";
+    AddKeptSpaces(steps_, spaces_);
   }
 
   void Score() {
@@ -31,13 +32,14 @@ class Model {
   }
 
   void Decode() {
-    ProgramBuilder builder = Program("decode", {decoder_.ids, decoder_.space});
+    ProgramBuilder builder = Program("decode", {steps_.ids, steps_.space});
     for (const std::string& name : CrossValues()) {
       Input input = {name, encoder_.space, false, WidthOf(name)};
       builder.AddInput(input);
       description_.SetMetadata("generate.link." + name, name);
     }
-    FinishDecoder(AddStack(decoder_, builder, true), decoder_.task_heads, builder);
+    FinishDecoder(AddStack(steps_, builder, true), steps_.task_heads, builder);
+    description_.SetMetadata("generate.alignment", fmt::format("cross_attentions.{}", steps_.layers.size() - 1));
   }
 
  private:
@@ -69,7 +71,9 @@ class Model {
   const LayerStack& decoder_;
   const Checkpoint& checkpoint_;
   Description& description_;
-  std::vector<Space> spaces_ = {{"texts"}, {"tokens", "texts"}, {"target_tokens", "texts"}};
+  LayerStack steps_ = decoder_;  // of texts in the making, of which there may be several for each source
+  std::vector<Space> spaces_ = {
+      {"texts"}, {"tokens", "texts"}, {"target_tokens", "texts"}, {"beams", "texts"}, {"new_tokens", "beams"}};
 };
 
 // As the whole model calls what the encoder makes.

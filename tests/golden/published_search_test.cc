@@ -1,0 +1,148 @@
+// Published encoder-decoders write what the original library writes: the best token of each step, and by beams.
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/golden/golden_support.h"
+#include "tests/golden/made.h"
+#include "tests/support/emulated.h"
+#include "tools/generate/generation.h"
+
+namespace fovea::test {
+namespace {
+
+using Json = nlohmann::json;
+
+// A batch and what came of it. Texts shorter than the longest are filled up.
+struct Case {
+  std::string name;
+  Json parameters;
+  std::vector<std::vector<int32_t>> sources, targets;
+  std::vector<float> scores;
+};
+
+std::vector<std::vector<int32_t>> Rows(const tools::StoredTensor& stored) {
+  const std::vector<int64_t> ids = tools::ToIntegers(stored);
+  const size_t rows = stored.shape[0], width = ids.size() / rows;
+  std::vector<std::vector<int32_t>> all;
+  for (size_t i = 0; i < rows; ++i) all.emplace_back(ids.begin() + i * width, ids.begin() + (i + 1) * width);
+  return all;
+}
+
+class PublishedSearch : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::string Path() const { return InData("hf/") + GetParam(); }
+
+  std::vector<Case> Cases() const {
+    const tools::SafetensorsReader golden(Path() + "/golden.safetensors");
+    std::ifstream file(Path() + "/golden.json");
+    const Json described = Json::parse(file);
+    std::vector<Case> cases;
+    for (const Json& one : described["cases"]) {
+      if (one["kind"] != "generate") continue;
+      Case c = {one["name"], one["parameters"], {}, {}, {}};
+      c.sources = Rows(golden.Get(c.name + ".in.input_ids"));
+      c.targets = Rows(golden.Get(c.name + ".out.sequences"));
+      const auto masks = Rows(golden.Get(c.name + ".in.attention_mask"));
+      for (size_t i = 0; i < masks.size(); ++i) {
+        c.sources[i].resize(static_cast<size_t>(std::count(masks[i].begin(), masks[i].end(), 1)));
+        c.targets[i].erase(c.targets[i].begin());  // the start token
+      }
+      if (const auto* scores = golden.Find(c.name + ".out.sequences_scores")) c.scores = tools::ToFloats(*scores);
+      cases.push_back(c);
+    }
+    return cases;
+  }
+
+  // The model, with tokens that never follow as the library was told.
+  Made Convert(const Json& parameters) const {
+    tools::ConvertOptions options = Converted::OptionsOf(Path(), DType::kF32);
+    options.compare = false;
+    tools::Description description = tools::Describe(options);
+    if (parameters.contains("bad_words_ids")) {
+      description.SetMetadata("generate.suppress_ids", std::to_string(parameters["bad_words_ids"][0][0].get<int>()));
+    }
+    tools::ConvertReport report;
+    return Made(tools::BuildBlob(description, options, report));
+  }
+
+  static tools::GenerationRequest RequestOf(const Json& parameters) {
+    tools::GenerationRequest request;
+    request.max_tokens = parameters["max_new_tokens"];
+    request.stops = !parameters["eos_token_id"].is_null();
+    if (parameters["num_beams"] == 1) return request;
+    request.beams = tools::Sized<fovea_beams>();
+    request.beams->width = parameters["num_beams"];
+    request.beams->length_penalty = parameters.value("length_penalty", 1.0f);
+    return request;
+  }
+};
+
+TEST_P(PublishedSearch, TextsAreThoseOfTheLibrary) {
+  const std::vector<Case> cases = Cases();
+  const Made converted = Convert(cases.at(0).parameters);
+  size_t beams = 0;
+  for (const Case& c : cases) {
+    tools::GenerationRequest request = RequestOf(c.parameters);
+    for (const uint32_t workers : {1u, 3u}) {
+      if (Emulated() && workers == 3) break;
+      request.workers = workers;
+      const std::vector<tools::Generation> made = tools::Generate(converted.model, c.sources, request);
+      for (size_t i = 0; i < made.size(); ++i) {
+        std::vector<int32_t> expected = c.targets[i];
+        expected.resize(made[i].tokens.size());  // without what fills it up
+        EXPECT_EQ(made[i].tokens, expected) << c.name;
+        for (size_t k = expected.size(); k < c.targets[i].size(); ++k) {
+          EXPECT_EQ(c.targets[i][k], c.parameters["pad_token_id"]) << c.name;
+        }
+        if (c.scores.empty()) continue;
+        ++beams;
+        ASSERT_EQ(made[i].hypotheses.size(), 1u);
+        EXPECT_NEAR(made[i].hypotheses[0].score, c.scores[i], 1e-4 * std::fabs(c.scores[i]) + 1e-5) << c.name;
+      }
+    }
+  }
+  EXPECT_GE(beams, 5u);
+}
+
+// Beams of a text do not depend on what else is in its batch, nor does one beam differ from none.
+TEST_P(PublishedSearch, BatchesAndOneBeamChangeNothing) {
+  const std::vector<Case> cases = Cases();
+  const Made converted = Convert(cases.at(0).parameters);
+  std::vector<std::vector<int32_t>> sources;
+  for (const Case& c : cases) sources.insert(sources.end(), c.sources.begin(), c.sources.end());
+  if (Emulated()) sources.resize(3);
+  tools::GenerationRequest request;
+  request.max_tokens = 12;
+  const std::vector<tools::Generation> plain = tools::Generate(converted.model, sources, request);
+  for (const uint32_t width : {1u, 5u}) {
+    request.beams = tools::Sized<fovea_beams>();
+    request.beams->width = width;
+    request.beams->length_penalty = 1;
+    request.hypotheses = width;
+    const std::vector<tools::Generation> together = tools::Generate(converted.model, sources, request);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const tools::Generation alone = tools::Generate(converted.model, {sources[i]}, request)[0];
+      ASSERT_EQ(alone.hypotheses.size(), together[i].hypotheses.size());
+      for (size_t k = 0; k < alone.hypotheses.size(); ++k) {
+        EXPECT_EQ(alone.hypotheses[k].tokens, together[i].hypotheses[k].tokens);
+        EXPECT_EQ(alone.hypotheses[k].score, together[i].hypotheses[k].score);
+      }
+      if (width == 1) {
+        EXPECT_EQ(alone.tokens, plain[i].tokens);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PublishedSearch,
+                         ::testing::Values("t5", "t5-v1_1", "bart", "mbart", "marian", "pegasus", "blenderbot-small",
+                                           "m2m_100"),
+                         [](const auto& published) {
+                           std::string name = published.param;
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace fovea::test

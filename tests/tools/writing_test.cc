@@ -1,0 +1,336 @@
+// fovea generate and translate on published decoders: texts as they come, chats, strings that end them, beams, drafts,
+// Ctrl-C, languages. The models are random, so what they write is held against what another way of asking gives.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/support/paths.h"
+#include "tests/tools/tiny_bert.h"
+#include "tools/commands/commands.h"
+#include "tools/common/chat.h"
+
+namespace fovea::test {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+// Single characters, with the tokens that chats and languages need. Ids are below `tokens`.
+json CharacterTokenizer(int tokens, const std::vector<std::pair<int, std::string>>& special, const json& template_) {
+  json file = {{"version", "1.0"},
+               {"truncation", nullptr},
+               {"padding", nullptr},
+               {"normalizer", nullptr},
+               {"pre_tokenizer", nullptr},
+               {"post_processor", template_},
+               {"decoder", {{"type", "Fuse"}}}};
+  json vocabulary = json::object();
+  for (const auto& [id, piece] : special) {
+    vocabulary[piece] = id;
+    file["added_tokens"].push_back({{"id", id},
+                                    {"content", piece},
+                                    {"special", true},
+                                    {"single_word", false},
+                                    {"lstrip", false},
+                                    {"rstrip", false},
+                                    {"normalized", false}});
+  }
+  int id = 0;
+  const auto add = [&](const std::string& piece) {
+    const auto taken = [&](int i) {
+      return std::any_of(special.begin(), special.end(), [&](const auto& one) { return one.first == i; });
+    };
+    while (taken(id)) ++id;
+    if (id < tokens) vocabulary[piece] = id++;
+  };
+  for (char c = 'a'; c <= 'z'; ++c) add(std::string(1, c));
+  add(" "), add("\n");
+  for (char c = '!'; c <= '~'; ++c) {
+    if (c < 'a' || c > 'z') add(std::string(1, c));
+  }
+  for (char c = '\x80'; c <= '\xbf' && c < 0; ++c) add(std::string("\xc3") + c);  // of two bytes
+  file["model"] = {{"type", "BPE"},          {"unk_token", "<unk>"}, {"fuse_unk", false},
+                   {"byte_fallback", false}, {"vocab", vocabulary},  {"merges", json::array()}};
+  return file;
+}
+
+// A published model with a tokenizer and what its authors say about generation, converted.
+std::string Blob(const std::string& published, const json& tokenizer, const json& generation) {
+  const fs::path folder = Temporary("published-" + published);
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  for (const char* name : {"config.json", "model.safetensors"}) {
+    fs::copy_file(InData("hf/" + published) + "/" + name, folder / name);
+  }
+  std::ofstream(folder / "tokenizer.json") << tokenizer.dump();
+  std::ofstream(folder / "generation_config.json") << generation.dump();
+  const std::string blob = Temporary(published + ".fovea");
+  const CommandResult made = Fovea({"convert", folder.string(), "-o", blob, "--weights", "f32"});
+  EXPECT_EQ(made.status, 0) << made.err;
+  return blob;
+}
+
+const std::string& Decoder() {
+  static const std::string blob =
+      Blob("llama",
+           CharacterTokenizer(
+               177, {{0, "<pad>"}, {1, "<s>"}, {2, "</s>"}, {3, "<unk>"}, {4, "<|im_start|>"}, {5, "<|im_end|>"}}, {}),
+           {{"eos_token_id", 2}, {"bos_token_id", 1}});
+  return blob;
+}
+
+const std::string& Translator() {
+  static const std::string blob =
+      Blob("mbart",
+           CharacterTokenizer(
+               71, {{0, "<s>"}, {1, "<pad>"}, {2, "</s>"}, {3, "<unk>"}, {4, "en_XX"}, {5, "de_DE"}},
+               {{"type", "TemplateProcessing"},
+                {"single",
+                 {{{"SpecialToken", {{"id", "en_XX"}, {"type_id", 0}}}},
+                  {{"Sequence", {{"id", "A"}, {"type_id", 0}}}},
+                  {{"SpecialToken", {{"id", "</s>"}, {"type_id", 0}}}}}},
+                {"pair", json::array()},
+                {"special_tokens",
+                 {{"en_XX", {{"id", "en_XX"}, {"ids", json::array({4})}, {"tokens", json::array({"en_XX"})}}},
+                  {"</s>", {{"id", "</s>"}, {"ids", json::array({2})}, {"tokens", json::array({"</s>"})}}}}}}),
+           {{"eos_token_id", 2},
+            {"decoder_start_token_id", 2},
+            {"forced_eos_token_id", 2},
+            {"num_beams", 3},
+            {"length_penalty", 0.8},
+            {"early_stopping", true},
+            {"max_length", 12},
+            {"bad_words_ids", json::array({json::array({1})})}});
+  return blob;
+}
+
+CommandResult Invoke(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return Fovea(arguments);
+}
+
+CommandResult Generate(const std::vector<std::string>& more) {
+  return Invoke({"generate", Decoder(), "--max-tokens", "20"}, more);
+}
+
+json GenerateJson(const std::vector<std::string>& more) {
+  const CommandResult result = Invoke({"generate", Decoder(), "--max-tokens", "20", "--json"}, more);
+  EXPECT_EQ(result.status, 0) << result.err;
+  return json::parse(result.out);
+}
+
+std::vector<std::string> Characters(const std::string& text) {
+  std::vector<std::string> all;
+  for (const char c : text) {
+    if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) all.emplace_back();
+    all.back() += c;
+  }
+  return all;
+}
+
+// Standard input, while it lives.
+class Typed {
+ public:
+  explicit Typed(const std::string& text) : text_(text), before_(std::cin.rdbuf(text_.rdbuf())) { std::cin.clear(); }
+  ~Typed() { std::cin.rdbuf(before_), std::cin.clear(); }
+
+ private:
+  std::istringstream text_;
+  std::streambuf* before_;
+};
+
+TEST(Writing, PromptsAreFollowedByWhatComes) {
+  const std::string text = GenerateJson({"--prompt", "hello"})[0]["text"];
+  ASSERT_FALSE(text.empty());
+  EXPECT_EQ(Generate({"--prompt", "hello"}).out, "hello" + text + "\n");
+  EXPECT_EQ(Generate({"-p", "hello", "--no-display-prompt"}).out, text + "\n");
+  const Typed typed("hello");
+  EXPECT_EQ(Generate({"--prompt", "-", "--no-display-prompt"}).out, text + "\n");
+  // One after the other or together: the same random numbers.
+  const std::vector<std::string> draws = {"--prompt", "ab", "--prompt", "ab", "--temperature", "2", "--seed", "5"};
+  const json both = GenerateJson(draws);
+  EXPECT_EQ(Generate(draws).out,
+            "ab" + both[0]["text"].get<std::string>() + "\nab" + both[1]["text"].get<std::string>() + "\n");
+  EXPECT_NE(both[0]["text"], both[1]["text"]);
+}
+
+TEST(Writing, StringsEndTexts) {
+  const std::string text = GenerateJson({"--prompt", "hello"})[0]["text"];
+  const std::vector<std::string> characters = Characters(text);
+  ASSERT_GT(characters.size(), 8u);
+  const std::string stop = characters[4] + characters[5] + characters[6];
+  const std::string before = text.substr(0, text.find(stop));
+  EXPECT_EQ(Generate({"--prompt", "hello", "--no-display-prompt", "--stop", stop}).out, before + "\n");
+  const json found = GenerateJson({"--text", "hello", "--text", "other", "--stop", stop, "--stop", "never this"});
+  EXPECT_EQ(found[0]["text"], before);
+  EXPECT_EQ(Generate({"--prompt", "hello", "--stop", stop, "--beams", "2"}).status, 2);
+}
+
+TEST(Writing, ChatsGoOnInOneText) {
+  const std::vector<std::string> system = {"--chat", "--chat-template", "chatml", "--system", "be brief"};
+  const auto chat = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), system.begin(), system.end());
+    more.insert(more.end(), {"--max-tokens", "6"});
+    return Invoke({"generate", Decoder()}, more);
+  };
+  // What each turn answers to, as one prompt.
+  std::vector<tools::ChatMessage> messages = {{"system", "be brief"}};
+  std::string expected;
+  for (const char* said : {"hi", "ok"}) {
+    messages.push_back({"user", said});
+    const CommandResult fresh = Invoke({"generate", Decoder()}, {"--prompt", tools::ChatPrompt("chatml", messages),
+                                                                 "--no-display-prompt", "--max-tokens", "6"});
+    ASSERT_EQ(fresh.status, 0) << fresh.err;
+    expected += fresh.out;
+    messages.push_back({"assistant", fresh.out.substr(0, fresh.out.size() - 1)});
+  }
+  const CommandResult turns = chat({"--prompt", "hi", "--prompt", "ok"});
+  EXPECT_EQ(turns.out, expected) << turns.err;
+  const Typed typed("hi\n\nok\n");
+  EXPECT_EQ(chat({}).out, expected);
+  EXPECT_NE(chat({"--prompt", std::string(200, 'a')}).err.find("the chat has"), std::string::npos);
+  EXPECT_EQ(Invoke({"generate", Decoder()}, {"--chat", "--prompt", "hi"}).status, 2);  // it has no template
+}
+
+TEST(Writing, DraftsChangeNothing) {
+  for (const std::vector<std::string>& how : std::vector<std::vector<std::string>>{
+           {"--prompt", "hello"}, {"--prompt", "hello", "--temperature", "1", "--seed", "3"}}) {
+    std::vector<std::string> drafted = how;
+    drafted.insert(drafted.end(), {"--draft", Decoder(), "--draft-tokens", "3"});
+    EXPECT_EQ(Generate(drafted).out, Generate(how).out);
+  }
+  EXPECT_NE(Invoke({"translate", Translator()}, {"--text", "a", "--draft", Decoder()}).status, 0);
+}
+
+TEST(Writing, BeamsTellSeveralTexts) {
+  const json found = GenerateJson({"--text", "hello", "--text", "b", "--beams", "4", "--hypotheses", "3"});
+  for (const json& text : found) {
+    ASSERT_EQ(text["hypotheses"].size(), 3u);
+    EXPECT_EQ(text["hypotheses"][0]["text"], text["text"]);
+    EXPECT_GE(text["hypotheses"][0]["score"], text["hypotheses"][1]["score"]);
+    EXPECT_NE(text["hypotheses"][0]["tokens"], text["hypotheses"][1]["tokens"]);
+  }
+  EXPECT_EQ(GenerateJson({"--text", "b", "--beams", "4", "--hypotheses", "3"})[0]["hypotheses"],
+            found[1]["hypotheses"]);
+  EXPECT_EQ(Generate({"--text", "a", "--hypotheses", "3"}).status, 2);
+  EXPECT_EQ(Generate({"--text", "a", "--length-penalty", "2"}).status, 2);
+  EXPECT_EQ(Generate({"--text", "a", "--beams", "2", "--early-stopping", "maybe"}).status, 2);
+}
+
+TEST(Writing, RulesHold) {
+  const std::vector<int> tokens = GenerateJson({"--text", "hello", "--no-repeat-ngram-size", "2"})[0]["tokens"];
+  std::set<std::pair<int, int>> pairs;
+  for (size_t i = 1; i < tokens.size(); ++i) EXPECT_TRUE(pairs.insert({tokens[i - 1], tokens[i]}).second) << i;
+  const std::string text = GenerateJson({"--text", "hello"})[0]["text"];
+  const std::vector<std::string> characters = Characters(text);
+  ASSERT_GT(characters.size(), 4u);
+  const std::string part = characters[2] + characters[3];
+  const std::string other = GenerateJson({"--text", "hello", "--suppress", part})[0]["text"];
+  EXPECT_EQ(other.find(part), std::string::npos) << other;
+  EXPECT_EQ(other.rfind(text.substr(0, text.find(part) + characters[2].size()), 0), 0u) << text << " " << other;
+}
+
+// A stream that is interrupted after so many bytes, as a person at the keyboard does it.
+class Interrupting : public std::stringbuf {
+ public:
+  explicit Interrupting(size_t after) : after_(after) {}
+
+ protected:
+  std::streamsize xsputn(const char* bytes, std::streamsize count) override {
+    const bool before = str().size() < after_;
+    const std::streamsize written = std::stringbuf::xsputn(bytes, count);
+    if (before && str().size() >= after_) raise(SIGINT);
+    return written;
+  }
+
+ private:
+  size_t after_;
+};
+
+TEST(Writing, CtrlCEndsCleanly) {
+  const std::string whole = Generate({"--prompt", "hello", "--no-display-prompt"}).out;
+  Interrupting buffer(4);
+  std::ostream out(&buffer);
+  std::ostringstream err;
+  const std::vector<const char*> arguments = {"fovea",        "generate", Decoder().c_str(),    "--prompt", "hello",
+                                              "--max-tokens", "20",       "--no-display-prompt"};
+  EXPECT_EQ(tools::RunCommand(static_cast<int>(arguments.size()), arguments.data(), out, err), 130);
+  const std::string part = buffer.str();
+  EXPECT_EQ(part.back(), '\n');
+  EXPECT_LT(part.size(), whole.size());
+  EXPECT_EQ(part.substr(0, part.size() - 1), whole.substr(0, part.size() - 1));
+  EXPECT_EQ(err.str(), "");
+  EXPECT_EQ(Generate({"--prompt", "hello", "--no-display-prompt"}).out, whole);  // nothing stays of it
+}
+
+TEST(Translating, LinesKeepTheirOrder) {
+  const auto translate = [](const std::vector<std::string>& more) {
+    const CommandResult result = Invoke({"translate", Translator()}, more);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.out;
+  };
+  const std::string one = translate({"--text", "abc"}), two = translate({"--text", "a longer line"});
+  EXPECT_NE(one, two);
+  const std::string expected = one + "\n" + two + one;
+  EXPECT_EQ(translate({"--text", "abc", "--text", "", "--text", "a longer line", "--text", "abc"}), expected);
+  for (const char* size : {"1", "2", "32"}) {
+    const Typed typed("abc\n\na longer line\r\nabc");
+    EXPECT_EQ(translate({"--batch-size", size}), expected) << size;
+  }
+  const std::string file = Temporary("lines.txt");
+  std::ofstream(file) << "abc\n\na longer line\nabc\n";
+  EXPECT_EQ(translate({"--file", file}), expected);
+  EXPECT_EQ(Invoke({"translate", Translator()}, {"--file", file + ".none"}).status, 2);
+  EXPECT_NE(Invoke({"translate", Decoder()}, {"--text", "a"}).err.find("no encoder"), std::string::npos);
+  EXPECT_NE(Invoke({"translate", Translator()}, {"--text", std::string(100, 'a')}).err.find("too long"),
+            std::string::npos);
+}
+
+// Beams, the limit and the tokens that are forced are those of the model's authors.
+TEST(Translating, AsTheModelSays) {
+  const auto found = [](const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"--text", "abc", "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    const CommandResult result = Invoke({"translate", Translator()}, all);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return json::parse(result.out)[0];
+  };
+  const json usual = found({});
+  EXPECT_EQ(usual,
+            found({"--beams", "3", "--length-penalty", "0.8", "--early-stopping", "true", "--max-tokens", "11"}));
+  EXPECT_FALSE(usual["hypotheses"].empty());
+  const json greedy = found({"--beams", "1"});
+  EXPECT_FALSE(greedy.contains("hypotheses"));
+  EXPECT_LE(greedy["tokens"].size(), 11u);
+  EXPECT_EQ(greedy["tokens"].back(), 2);  // forced, if it is the last one there can be
+  EXPECT_EQ(found({"--beams", "3", "--hypotheses", "2"})["hypotheses"].size(), 2u);
+}
+
+TEST(Translating, LanguagesAreTokens) {
+  const auto tokens = [](const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"--text", "abc", "--json", "--beams", "1"};
+    all.insert(all.end(), more.begin(), more.end());
+    const CommandResult result = Invoke({"translate", Translator()}, all);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return json::parse(result.out)[0]["tokens"].get<std::vector<int>>();
+  };
+  EXPECT_EQ(tokens({"--target-language", "de_DE"})[0], 5);
+  EXPECT_EQ(tokens({"--target-language", "de_DE", "--source-language", "en_XX"}),
+            tokens({"--target-language", "de_DE"}));
+  const CommandResult german = Invoke({"generate", Translator()}, {"--ids", "5 6 7 8 2", "--beams", "1", "--json"});
+  EXPECT_EQ(json::parse(german.out)[0]["tokens"].get<std::vector<int>>(), tokens({"--source-language", "de_DE"}));
+  EXPECT_NE(Invoke({"translate", Translator()}, {"--text", "a", "--target-language", "xx"}).err.find("language 'xx'"),
+            std::string::npos);
+  const CommandResult begun = Invoke({"translate", Translator()}, {"--text", "abc", "--target-prefix", "hm"});
+  EXPECT_EQ(begun.out.rfind("hm", 0), 0u) << begun.out;
+}
+
+}  // namespace
+}  // namespace fovea::test

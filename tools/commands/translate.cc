@@ -1,0 +1,159 @@
+// fovea translate: a line for each line, as an encoder reads it and its decoder writes.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "tools/commands/commands.h"
+#include "tools/commands/generation_arguments.h"
+#include "tools/generate/interrupt.h"
+#include "tools/generate/target_tokens.h"
+#include "tools/generate/translation.h"
+
+namespace fovea::tools {
+namespace {
+
+struct Arguments {
+  ModelArguments model;
+  GenerationArguments generation;
+  std::vector<std::string> texts;
+  std::string file = "-", target_prefix;
+  Languages languages;
+  uint32_t batch_size = 32;
+  bool json = false;
+};
+
+// Lines in, lines out, a batch at a time.
+class Translator {
+ public:
+  Translator(const Arguments& arguments, const Model& model, Console* console)
+      : arguments_(arguments), model_(model), console_(console), request_(arguments.generation.RequestFor(model)) {
+    if (ContinuesTexts(model))
+      Fail("{}: has no encoder to read with; 'fovea generate' goes on with texts", model.name());
+    SetTarget(model, arguments.languages.target, &request_);
+    if (!arguments.target_prefix.empty()) request_.prefix = TargetTokens(model, arguments.target_prefix);
+  }
+
+  void Translate(const std::vector<std::string>& lines) {
+    std::vector<std::vector<int32_t>> sources;
+    std::vector<Generation> all(lines.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      ++line_;
+      if (lines[i].empty()) continue;  // nothing is nothing in any language
+      const Tokens tokens = SourceTokens(model_, arguments_.languages, lines[i]);
+      if (tokens.dropped != 0) {
+        console_->err << fmt::format("fovea: text {} is too long; its last {} tokens are left out\n", line_,
+                                     tokens.dropped);
+      }
+      sources.push_back(tokens.ids);
+    }
+    std::vector<Generation> made;
+    if (!sources.empty()) made = Generate(model_, sources, request_);
+    if (Interrupt::Happened()) return;  // no half lines
+    for (size_t i = 0, next = 0; i < lines.size(); ++i) Write(lines[i], lines[i].empty() ? Generation() : made[next++]);
+    console_->out << std::flush;
+  }
+
+  void End() const {
+    if (arguments_.json) PrintJson(console_->out, list_);
+  }
+
+ private:
+  void Write(const std::string& line, const Generation& generation) {
+    if (!arguments_.json) {
+      std::string text = generation.text;
+      std::replace(text.begin(), text.end(), '\n', ' ');
+      console_->out << text << "\n";
+      for (size_t i = 1; i < generation.hypotheses.size(); ++i) {
+        console_->out << fmt::format("  {:.4f}  {}\n", generation.hypotheses[i].score, generation.hypotheses[i].text);
+      }
+      return;
+    }
+    OrderedJson entry = {{"input", line}, {"text", generation.text}, {"tokens", generation.tokens}};
+    if (!generation.hypotheses.empty()) entry["hypotheses"] = HypothesesJson(generation);
+    list_.push_back(entry);
+  }
+
+  const Arguments& arguments_;
+  const Model& model_;
+  Console* const console_;
+  GenerationRequest request_;
+  OrderedJson list_ = OrderedJson::array();
+  size_t line_ = 0;
+};
+
+// Calls f with as many lines as a batch has, until there are no more.
+template <typename F>
+void ForEachBatch(std::istream& stream, size_t size, const F& f) {
+  std::vector<std::string> lines;
+  for (std::string line; !Interrupt::Happened() && std::getline(stream, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    lines.push_back(line);
+    if (lines.size() < size) continue;
+    f(lines);
+    lines.clear();
+  }
+  if (!lines.empty() && !Interrupt::Happened()) f(lines);
+}
+
+void Run(const Arguments& arguments, Console* console) {
+  const Model model = arguments.model.Open();
+  const Interrupt interrupt;
+  Translator translator(arguments, model, console);
+  const auto translate = [&](const std::vector<std::string>& lines) { translator.Translate(lines); };
+  if (!arguments.texts.empty()) {
+    for (size_t at = 0; at < arguments.texts.size() && !Interrupt::Happened(); at += arguments.batch_size) {
+      const size_t end = std::min(arguments.texts.size(), at + arguments.batch_size);
+      translate({arguments.texts.begin() + static_cast<ptrdiff_t>(at),
+                 arguments.texts.begin() + static_cast<ptrdiff_t>(end)});
+    }
+  } else if (arguments.file == "-") {
+    // Who types a line waits for its translation.
+    ForEachBatch(std::cin, isatty(STDIN_FILENO) != 0 ? 1 : arguments.batch_size, translate);
+  } else {
+    std::ifstream file(arguments.file);
+    if (!file) Fail("{}: cannot open", arguments.file);
+    ForEachBatch(file, arguments.batch_size, translate);
+    if (file.bad()) Fail("{}: cannot read", arguments.file);
+  }
+  translator.End();
+  if (Interrupt::Happened()) console->status = kExitInterrupted;
+}
+
+}  // namespace
+
+void AddTranslate(CLI::App* app, Console* console) {
+  CLI::App* command = app->add_subcommand("translate", "Turn lines into lines of another language or form");
+  auto arguments = std::make_shared<Arguments>();
+  arguments->model.AddTo(command);
+  CLI::Option* text = AddRepeated(command, "--text", &arguments->texts, "A text")->type_name("TEXT");
+  command->add_option("--file", arguments->file, "File with one text per line; default '-': standard input")
+      ->type_name("FILE")
+      ->excludes(text);
+  command->add_option("--batch-size", arguments->batch_size, "Texts at a time")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command
+      ->add_option("--source-language", arguments->languages.source, "As the model calls it: en_XX, eng_Latn, en, ..")
+      ->type_name("NAME");
+  command->add_option("--target-language", arguments->languages.target, "Likewise")->type_name("NAME");
+  command->add_option("--source-prefix", arguments->languages.prefix, "In front of each text: what T5 is to do with it")
+      ->type_name("TEXT");
+  command->add_option("--target-prefix", arguments->target_prefix, "How each translation begins")->type_name("TEXT");
+  arguments->generation.AddSearch(command);
+  AddJson(command, &arguments->json);
+  command->footer(
+      "One line comes out for each that goes in, in their order; an empty one is empty. Beams are those of the "
+      "model's\n"
+      "authors unless --beams says otherwise. --hypotheses N writes the others below the best, with their scores.\n"
+      "Examples:\n"
+      "  fovea translate marian.fovea < german.txt > english.txt\n"
+      "  fovea translate mbart.fovea --source-language en_XX --target-language de_DE --text \"A blue house.\"\n"
+      "  fovea translate t5.fovea --source-prefix \"translate English to German: \" --file english.txt");
+  command->callback([=] { Run(*arguments, console); });
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,91 @@
+#include "tools/generate/conversation.h"
+
+#include <algorithm>
+
+#include "fovea/cache.h"
+#include "tools/common/error.h"
+#include "tools/generate/decoder_session.h"
+
+namespace fovea::tools {
+namespace {
+
+// Tokens of a chat of which nobody says how long it gets, where the model can have as many.
+constexpr uint32_t kUsualContext = 4096;
+
+uint32_t RowsOf(const Session& session) {
+  uint32_t rows = 0;
+  fovea_error error = {};
+  Check(fovea_cache_rows(session.get(), 0, &rows, &error), error, "chat");
+  return rows;
+}
+
+// False if a window has dropped what is needed.
+bool Rewind(const Session& session, size_t rows) {
+  fovea_error error = {};
+  const fovea_status status = fovea_cache_rewind(session.get(), 0, static_cast<uint32_t>(rows), &error);
+  if (status == FOVEA_E_LENGTH) return false;
+  Check(status, error, "chat");
+  return true;
+}
+
+GenerationRequest RequestOf(const GenerationRequest& given) {
+  GenerationRequest request = given;
+  if (request.beams) Fail("a chat has no beams");
+  if (request.context == 0) request.context = kUsualContext;
+  return request;
+}
+
+}  // namespace
+
+Conversation::Conversation(const Model& model, const std::string& chat_template, const std::string& system,
+                           const GenerationRequest& request)
+    : model_(model), template_(chat_template), request_(RequestOf(request)) {
+  if (!ContinuesTexts(model)) Fail("{}: reads with an encoder; a chat needs a decoder that goes on", model.name());
+  if (!system.empty()) messages_.push_back({"system", system});
+  // As many new tokens in a run as prompts may have.
+  const uint32_t most = MaxTokens(model, model.FindProgram(MetadataOr(model, "generate.decode", "decode")));
+  const SessionRequest decode = ContinueRequest(model, {std::min({512u, request_.context, most})}, request_);
+  decode_.emplace(model, decode);
+  if (request_.draft != nullptr) draft_.emplace(*request_.draft, DraftRequest(*request_.draft, model, decode, 1));
+  generator_.emplace(model, GeneratorSessions{&*decode_, nullptr, draft_ ? &*draft_ : nullptr}, request_, 1);
+}
+
+size_t Conversation::Keep(const std::vector<int32_t>& tokens) {
+  size_t kept = RowsOf(*decode_);
+  if (draft_) kept = std::min<size_t>(kept, RowsOf(*draft_));
+  kept = std::min({kept, tokens_.size(), tokens.size() - 1});  // one at least is read
+  const auto same = std::mismatch(tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(kept), tokens_.begin());
+  kept = static_cast<size_t>(same.first - tokens.begin());
+  if (Rewind(*decode_, kept) && (!draft_ || Rewind(*draft_, kept))) return kept;
+  Rewind(*decode_, 0);
+  if (draft_) Rewind(*draft_, 0);
+  return 0;
+}
+
+Generation Conversation::Ask(const std::string& user) {
+  messages_.push_back({"user", user});
+  const Tokens said = Tokenizer(model_).Encode(ChatPrompt(template_, messages_), 0);
+  const std::vector<int32_t>& tokens = said.ids;
+  fovea_cache_info info = Sized<fovea_cache_info>();
+  Check(fovea_cache_get_info(decode_->get(), &info), "chat");
+  if (said.dropped != 0 || tokens.size() > info.max_rows) {
+    messages_.pop_back();
+    Fail("the chat has {} tokens by now, there is room for {}; --context may give more", tokens.size() + said.dropped,
+         std::min<uint64_t>(info.max_rows, tokens.size()));
+  }
+  const size_t kept = Keep(tokens);
+  const std::vector<int32_t> fresh(tokens.begin() + static_cast<ptrdiff_t>(kept), tokens.end());
+  std::vector<Generation> answers(1);
+  answers[0].input = tokens;
+  const std::vector<uint32_t> lengths = {static_cast<uint32_t>(fresh.size())};
+  generator_->Start();
+  generator_->SetPrompts(fresh, lengths, true);
+  generator_->SetNumbers({request_.number + turns_++});
+  WriteTexts(model_, request_, *decode_, *generator_, answers);
+  tokens_ = tokens;
+  tokens_.insert(tokens_.end(), answers[0].tokens.begin(), answers[0].tokens.end());
+  messages_.push_back({"assistant", answers[0].text});
+  return answers[0];
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,122 @@
+#include "tools/generate/decoder_session.h"
+
+#include <algorithm>
+
+#include "tools/generate/generator.h"
+
+namespace fovea::tools {
+namespace {
+
+// New tokens that a run takes in at most: what more would gain is little, and memory grows with them.
+constexpr size_t kMostNewTokens = 512;
+// Of texts that go on with others, of which nobody says how long they get.
+constexpr uint64_t kUsualContext = 2048;
+
+uint64_t MaxTokensOf(const Model& model, const GenerationRequest& request) {
+  return request.max_tokens != 0 ? request.max_tokens : DefaultsOf(model).max_tokens;
+}
+
+// The space of the decoder's new tokens.
+uint32_t TokenSpaceOf(const Model& model, uint32_t program) {
+  const std::string name = MetadataOr(model, "generate.token", "input_ids");
+  const auto token = model.FindValue(program, name);
+  if (!token) Fail("{}: program {} has no value {}", model.name(), model.Program(program).name, name);
+  return model.Value(program, *token).space;
+}
+
+bool HasLimit(const SessionRequest& request, uint32_t space) {
+  return std::any_of(request.limits.begin(), request.limits.end(),
+                     [&](const fovea_limit& limit) { return limit.space == space; });
+}
+
+// Rows of a decoder that keeps texts: `rows` texts in the making, `new_tokens` tokens in a run, `context` of a text.
+struct KeptRows {
+  size_t rows, new_tokens;
+  uint64_t context;
+};
+
+void AddLimits(const Model& model, const KeptRows& kept, SessionRequest* request) {
+  const auto count = [](uint64_t rows) { return static_cast<uint32_t>(std::min<uint64_t>(rows, INT32_MAX)); };
+  const auto add = [&](uint32_t space, uint64_t rows, uint64_t segment) {
+    if (!HasLimit(*request, space)) request->limits.push_back({space, count(rows), count(segment)});
+  };
+  const uint32_t tokens = TokenSpaceOf(model, request->program);
+  add(model.Space(tokens).parent, kept.rows, 0);
+  add(tokens, std::max(kept.rows, std::min(kept.new_tokens, std::max(kMostNewTokens, kept.rows))), 0);
+  for (uint32_t space = 0; space < model.Info().space_count; ++space) {
+    if (model.Space(space).is_cached != 0) add(space, kept.rows * kept.context, kept.context);
+  }
+}
+
+}  // namespace
+
+SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& prompts,
+                               const GenerationRequest& request) {
+  SessionRequest decode;
+  const std::string usual = MetadataOr(model, "generate.decode", "decode");
+  if (request.draft != nullptr && !model.HasProgram("verify")) {
+    Fail("{}: has no program verify, which reads what a draft guesses; convert the model anew", model.name());
+  }
+  decode.program = model.FindProgram(request.draft != nullptr ? "verify" : usual);
+  decode.workers = request.workers;
+  decode.cache_type = request.cache_type;
+  size_t all = 0, longest = 0;
+  for (const size_t prompt : prompts) all += prompt, longest = std::max(longest, prompt);
+  const size_t width = request.beams ? request.beams->width : 1, rows = prompts.size() * width;
+  const uint64_t most = model.Space(TokenSpaceOf(model, decode.program)).max_segment_rows;
+  const uint64_t wanted = MaxTokensOf(model, request);
+  uint64_t context = request.context;
+  if (context == 0) context = wanted == 0 ? std::max<uint64_t>(kUsualContext, longest + 1) : longest + wanted;
+  context = std::min(context, most);
+  if (longest > context) Fail("a prompt has {} tokens, texts have {} at most", longest, context);
+  if (request.draft != nullptr) {
+    all = std::max(all, prompts.size() * (request.draft_tokens + 1));
+  }
+  AddLimits(model, {rows, all, context}, &decode);
+  return decode;
+}
+
+SessionRequest DraftRequest(const Model& draft, const Model& model, const SessionRequest& decode, size_t texts) {
+  SessionRequest request;
+  request.program = draft.FindProgram(MetadataOr(draft, "generate.decode", "decode"));
+  request.workers = decode.workers;
+  request.cache_type = decode.cache_type;
+  const uint32_t tokens = TokenSpaceOf(model, decode.program);
+  KeptRows kept = {texts, 2 * texts, 0};
+  for (const fovea_limit& limit : decode.limits) {
+    if (limit.space == tokens) kept.new_tokens = std::max<size_t>(kept.new_tokens, limit.rows);
+    if (model.Space(limit.space).is_cached != 0) kept.context = limit.segment_rows;
+  }
+  kept.context = std::min<uint64_t>(kept.context, draft.Space(TokenSpaceOf(draft, request.program)).max_segment_rows);
+  AddLimits(draft, kept, &request);
+  return request;
+}
+
+SessionRequest DecodeRequest(const Model& model, const Session& encode, size_t texts, size_t longest,
+                             const GenerationRequest& request) {
+  SessionRequest decode;
+  decode.program = model.FindProgram(MetadataOr(model, "generate.decode", "decode"));
+  decode.workers = request.workers;
+  decode.cache_type = request.cache_type;
+  for (const fovea_limit& limit : encode.request().limits) {
+    if (model.Space(limit.space).is_cached == 0) decode.limits.push_back(limit);
+  }
+  uint32_t count = 0;
+  fovea_error error = {};
+  const fovea_status counted = fovea_generate_linked(model.get(), decode.program, nullptr, 0, &count, &error);
+  if (counted != FOVEA_E_CAPACITY) CheckGenerate(counted, model, error);
+  decode.linked.resize(count);
+  CheckGenerate(fovea_generate_linked(model.get(), decode.program, decode.linked.data(), count, &count, &error), model,
+                error);
+  const uint32_t tokens = TokenSpaceOf(model, decode.program);
+  if (HasLimit(decode, tokens)) return decode;  // the decoder keeps no texts
+  const size_t width = request.beams ? request.beams->width : 1;
+  const uint64_t wanted = MaxTokensOf(model, request);
+  uint64_t context = request.context != 0 ? request.context : longest + (wanted == 0 ? kUsualMaxTokens : wanted);
+  context = std::min<uint64_t>(context, model.Space(tokens).max_segment_rows);
+  if (longest >= context) Fail("texts begin with {} tokens, they have {} at most", longest, context);
+  AddLimits(model, {texts * width, texts * longest, context}, &decode);
+  return decode;
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,82 @@
+#include "tools/generate/defaults.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <sstream>
+
+#include "tools/base/json.h"
+#include "tools/base/sized.h"
+
+namespace fovea::tools {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(const Model& model) : model_(model) {}
+
+  uint32_t Number(const std::string& key, WholeRange range = {0, INT32_MAX}, uint32_t absent = 0) const {
+    const std::string text = MetadataOr(model_, key, "");
+    return text.empty() ? absent : static_cast<uint32_t>(WholeNumberIn(text, Name(key), range));
+  }
+
+  std::vector<int32_t> Tokens(const std::string& key) const {
+    std::vector<int32_t> tokens;
+    std::istringstream words(MetadataOr(model_, key, ""));
+    for (std::string word; words >> word;) {
+      tokens.push_back(static_cast<int32_t>(WholeNumberIn(word, Name(key), {0, INT32_MAX})));
+    }
+    return tokens;
+  }
+
+  std::optional<int32_t> Token(const std::string& key) const {
+    const std::vector<int32_t> tokens = Tokens(key);
+    return tokens.size() == 1 ? std::optional<int32_t>(tokens[0]) : std::nullopt;
+  }
+
+  std::optional<fovea_beams> Beams() const {
+    fovea_beams beams = Sized<fovea_beams>();
+    beams.width = Number("generate.beams", {1, 256}, 1);
+    if (beams.width == 1) return std::nullopt;
+    const std::string penalty = MetadataOr(model_, "generate.length_penalty", "1");
+    char* end = nullptr;
+    beams.length_penalty = strtof(penalty.c_str(), &end);
+    if (penalty.empty() || *end != '\0' || !isfinite(beams.length_penalty)) {
+      Fail("{}: generate.length_penalty \"{}\" is no number", model_.name(), penalty);
+    }
+    const std::string stop = MetadataOr(model_, "generate.early_stopping", "false");
+    if (stop == "true") beams.stop = FOVEA_BEAMS_STOP_FIRST;
+    if (stop == "never") beams.stop = FOVEA_BEAMS_STOP_NEVER;
+    return beams;
+  }
+
+ private:
+  std::string Name(const std::string& key) const { return fmt::format("{}: metadata {}", model_.name(), key); }
+
+  const Model& model_;
+};
+
+}  // namespace
+
+std::string MetadataOr(const Model& model, const std::string& key, const std::string& absent) {
+  const char* value = model.Metadata(key);
+  return value == nullptr ? absent : value;
+}
+
+GenerationDefaults DefaultsOf(const Model& model) {
+  const Reader reader(model);
+  const bool old_stop = model.Metadata("generate.stop_ids") == nullptr;
+  const bool old_most = model.Metadata("generate.max_tokens") == nullptr;
+  GenerationDefaults defaults;
+  defaults.stop_ids = reader.Tokens(old_stop ? "generate.end" : "generate.stop_ids");
+  defaults.start = reader.Token("generate.start");
+  defaults.first = reader.Token("generate.first_id");
+  defaults.last = reader.Token("generate.last_id");
+  defaults.max_tokens = reader.Number(old_most ? "generate.most" : "generate.max_tokens");
+  defaults.min_tokens = reader.Number("generate.min_tokens");
+  defaults.no_repeat_ngram = reader.Number("generate.no_repeat_ngram");
+  defaults.beams = reader.Beams();
+  return defaults;
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,30 @@
+// What a blob's metadata says about generation beside what the library reads: how the model's authors search.
+#ifndef FOVEA_TOOLS_GENERATE_DEFAULTS_H_
+#define FOVEA_TOOLS_GENERATE_DEFAULTS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fovea/generate.h"
+#include "tools/common/model.h"
+
+namespace fovea::tools {
+
+std::string MetadataOr(const Model& model, const std::string& key, const std::string& absent);
+
+struct GenerationDefaults {
+  std::vector<int32_t> stop_ids;
+  std::optional<int32_t> start;
+  std::optional<int32_t> first, last;  // the first token after the start, and that of a text of max_tokens, if forced
+  uint32_t max_tokens = 0;             // 0: any number
+  uint32_t min_tokens = 0, no_repeat_ngram = 0;
+  std::optional<fovea_beams> beams;
+};
+
+// Fails with key and value where an entry is not as include/fovea/generate.h says.
+GenerationDefaults DefaultsOf(const Model& model);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_GENERATE_DEFAULTS_H_

@@ -1,0 +1,27 @@
+// Tokens that may not follow, by what a text has already.
+#ifndef FOVEA_TOOLS_GENERATE_TOKEN_RULES_H_
+#define FOVEA_TOOLS_GENERATE_TOKEN_RULES_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <vector>
+
+namespace fovea::tools {
+
+struct TokenRules {
+  uint32_t min_tokens = 0;                   // of a text, that which ends it included
+  uint32_t no_repeat_ngram = 0;              // so many tokens in a row come once; 0: as often as they like
+  std::vector<std::vector<int32_t>> forbid;  // sequences that do not come
+
+  bool none() const { return min_tokens < 2 && no_repeat_ngram == 0 && forbid.empty(); }
+};
+
+// Clears the bits of tokens that may not follow `text`: what was given, then `made` tokens of generation. `bits` has one
+// for each of `tokens` tokens, as fovea_allow_tokens says.
+void ApplyRules(const TokenRules& rules, const std::vector<int32_t>& stop_ids, const std::vector<int32_t>& text,
+                size_t made, uint32_t tokens, uint32_t* bits);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_GENERATE_TOKEN_RULES_H_
