@@ -134,7 +134,7 @@ fovea_status fovea_model_packed_size(const fovea_model* model, uint64_t* bytes, 
   for (uint32_t i = 0; i < m.linear_count; ++i) {
     const Linear& linear = m.linears[i];
     if (linear.packed == nullptr) continue;
-    end += RoundUp(linear.backend->packed_bytes(linear.weights.shape), kBlobAlignment);
+    end += RoundUp(linear.packed_bytes(), kBlobAlignment);
     *bytes = end;
   }
   return FOVEA_OK;
@@ -157,7 +157,7 @@ fovea_status fovea_model_pack(const fovea_model* model, void* out, uint64_t size
     const Linear& linear = m.linears[i];
     PackedRecord record{0, 0};
     if (linear.packed != nullptr) {
-      record = {end, linear.backend->packed_bytes(linear.weights.shape)};
+      record = {end, linear.packed_bytes()};
       memcpy(bytes + end, linear.packed, static_cast<size_t>(record.size));
       end += RoundUp(record.size, kBlobAlignment);
     }

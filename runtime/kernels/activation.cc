@@ -58,6 +58,11 @@ struct LogisticTail {
   }
 };
 
+struct QuickTail {
+  static constexpr float kLimit = 51.0f;
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec a) const { return LogisticTail()(d, hn::Mul(a, hn::Set(d, 1.702f))); }
+};
+
 struct Tanh {
   HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return FastTanh(d, x); }
 };
@@ -97,7 +102,7 @@ ActivationKernels TableOf() {
 
 ActivationKernels MakeActivationKernels() {
   return TableOf<None, Relu, MinusTail<NormalTail>, MinusTail<GeluTanhTail>, MinusTail<LogisticTail>, Tanh, Sigmoid,
-                 LogSigmoid, HardSigmoidOf>();
+                 LogSigmoid, HardSigmoidOf, MinusTail<QuickTail>>();
 }
 
 }  // namespace

@@ -39,11 +39,30 @@ void ScaleAdd(const float* a, float factor, const float* b, size_t count, float*
   });
 }
 
+HWY_INLINE F32Vec AtMost(F32 d, F32Vec x, float limit) {
+  const F32Vec most = hn::Set(d, limit);
+  return hn::IfThenElse(hn::Gt(x, most), most, x);
+}
+
+void Bound(const float* x, float limit, float shift, size_t count, float* y) {
+  const F32 d;
+  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
+    const F32Vec bounded = AtMost(d, hn::Neg(AtMost(d, hn::Neg(lanes.Load(d, x + i)), limit)), limit);
+    lanes.Store(hn::Add(bounded, hn::Set(d, shift)), d, y + i);
+  });
+}
+
+void BoundAbove(const float* x, float limit, size_t count, float* y) {
+  const F32 d;
+  ForVectors(d, count,
+             [=](size_t i, auto lanes) HWY_ATTR { lanes.Store(AtMost(d, lanes.Load(d, x + i), limit), d, y + i); });
+}
+
 void AddRow(const float* x, const float* row, size_t rows, size_t width, float* y) {
   for (size_t r = 0; r < rows; ++r) Add(x + r * width, row, width, y + r * width);
 }
 
-ElementwiseKernels MakeElementwiseKernels() { return {Add, Multiply, Scale, ScaleAdd, AddRow}; }
+ElementwiseKernels MakeElementwiseKernels() { return {Add, Multiply, Scale, ScaleAdd, Bound, BoundAbove, AddRow}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -12,6 +12,9 @@ struct ElementwiseKernels {
   void (*scale)(const float* x, float factor, size_t count, float* y);
   // y = a * factor + b
   void (*scale_add)(const float* a, float factor, const float* b, size_t count, float* y);
+  // y = x bounded by -limit and limit, or by limit alone, + shift. NaN stays
+  void (*bound)(const float* x, float limit, float shift, size_t count, float* y);
+  void (*bound_above)(const float* x, float limit, size_t count, float* y);
   // y = x + row for every row of x [rows, width]
   void (*add_row)(const float* x, const float* row, size_t rows, size_t width, float* y);
 };

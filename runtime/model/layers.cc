@@ -10,17 +10,18 @@ namespace {
 uint32_t Part(uint32_t i, uint32_t layer_count) { return layer_count == 1 ? 0 : i + 1; }
 
 struct Key {
-  uint32_t weight, bias, part;
+  uint32_t weight, bias, part, count;
 
   bool operator<(const Key& other) const {
     if (weight != other.weight) return weight < other.weight;
-    return bias != other.bias ? bias < other.bias : part < other.part;
+    if (bias != other.bias) return bias < other.bias;
+    return part != other.part ? part < other.part : count < other.count;
   }
 };
 
 Key KeyOf(const Blob& blob, uint32_t use) {
   const OpView view{&blob, &blob.operations[use >> 2], nullptr};
-  return {view.TensorIndex(0), view.TensorIndex(1), use & 3};
+  return {view.TensorIndex(0), view.TensorIndex(1), use & 3, view.U32(Attribute::kExperts, 1)};
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class LayerTable {
 
   const Blob& blob_;
   uint32_t count_ = 0;
-  Use uses_[kMaxLinears];  // the first use of each, ordered by tensors and part
+  Use uses_[kMaxLinears];  // the first use of each, ordered by tensors, part and count of experts
 };
 
 }  // namespace fovea

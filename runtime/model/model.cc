@@ -36,7 +36,7 @@ class LayerScan {
       }
       if (table_.count() == known) continue;
       const GemmShape shape = WeightsOf(view, op.layers[i]).shape;
-      const uint64_t bytes = Choose(shape, preferred_).packed_bytes(shape);
+      const uint64_t bytes = Linear::PackedBytes(Choose(shape, preferred_), shape, op.layers[i].count);
       packed_bytes_ += bytes;
       aligned_bytes_ += CheckedSize(RoundUp(bytes, kAlignment));
       KeepFitting(known, bytes);
@@ -148,8 +148,8 @@ void PlaceLinears(const LayerScan& scan, Arena& arena, Model* model) {
       const GemmWeights weights = WeightsOf(view, layer);
       const GemmBackend& backend = Choose(weights.shape, *model->backend);
       Linear& linear = model->linears[known];
-      linear = {weights, &backend, nullptr, FindOrAddGemmOp(weights.shape, backend, model)};
-      const uint64_t bytes = backend.packed_bytes(weights.shape);
+      linear = {weights, layer.count, &backend, nullptr, FindOrAddGemmOp(weights.shape, backend, model)};
+      const uint64_t bytes = linear.packed_bytes();
       if (bytes != 0) {
         linear.packed = own != nullptr ? own : model->packed_section + table[known].offset;
         if (own != nullptr) own += RoundUp(bytes, kAlignment);
@@ -239,14 +239,15 @@ Status PackModel(Model& model, Reporter& reporter) {
   for (uint32_t i = 0; i < model.linear_count; ++i) {
     const Linear& linear = model.linears[i];
     if (linear.packed == nullptr) continue;
-    if (model.packed_section != nullptr) {
-      FOVEA_TRY(linear.backend->check_layout(linear.weights, reporter));
-      continue;
-    }
-    void* packed = const_cast<void*>(linear.packed);  // the model's own memory
     // Padding too: the same weights give the same bytes.
-    memset(packed, 0, static_cast<size_t>(linear.backend->packed_bytes(linear.weights.shape)));
-    FOVEA_TRY(linear.backend->pack(linear.weights, packed, reporter));
+    void* packed = const_cast<void*>(linear.packed);  // the model's own memory
+    if (model.packed_section == nullptr) memset(packed, 0, static_cast<size_t>(linear.packed_bytes()));
+    for (uint32_t k = 0; k < linear.count; ++k) {
+      const GemmWeights weights = linear.WeightsAt(k);
+      FOVEA_TRY(model.packed_section != nullptr
+                    ? linear.backend->check_layout(weights, reporter)
+                    : linear.backend->pack(weights, const_cast<void*>(linear.PackedAt(k)), reporter));
+    }
   }
   return kOk;
 }

@@ -29,11 +29,6 @@ Status LowerCell(const OpView& view, Reporter& reporter, CellOp* op) {
   return kOk;
 }
 
-float* TakeRows(Arena& arena, uint64_t rows, uint64_t width) {
-  const CheckedSize bytes = CheckedSize(rows) * CheckedSize(width) * CheckedSize(sizeof(float));
-  return static_cast<float*>(arena.TakeBytes(bytes + CheckedSize(kGemmSlack)));
-}
-
 CellMemory TakeCellMemory(Arena& arena, const CellSpec& cell, uint64_t rows) {
   float* gates = TakeRows(arena, rows, uint64_t{cell.gates()} * cell.width);
   return {gates, cell.resets_first ? TakeRows(arena, rows, cell.width) : nullptr};

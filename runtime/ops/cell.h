@@ -29,9 +29,6 @@ struct CellOp : Op {
 Status LowerCell(const OpView&, Reporter&, CellOp*);
 inline double CellFlops(const CellOp& op) { return 2.0 * op.inputs[0].width * op.cell.width; }
 
-// Room for `rows` rows of `width` as the input of a product; null when counting.
-float* TakeRows(Arena&, uint64_t rows, uint64_t width);
-
 // What a step needs besides its rows.
 struct CellMemory {
   float* gates;  // [rows, gates * width] the state's part

@@ -1,4 +1,6 @@
 // Operations element by element: add, activate, gate, scale.
+#include <math.h>
+
 #include "runtime/ops/op.h"
 
 namespace fovea {
@@ -13,27 +15,42 @@ Status RunAdd(const Op& op, const OpRun& run) {
   return kOk;
 }
 
+// An attribute that is a limit: 0 where there is none.
+Status ReadLimit(const OpView& view, Reporter& reporter, float* limit) {
+  *limit = view.F32(Attribute::kLimit, 0.0f);
+  return *limit >= 0.0f ? kOk : reporter.Fail(FOVEA_E_OP, "a limit cannot be negative");
+}
+
 struct ActivateOp : Op {
   Activation activation = Activation::kNone;
+  float limit = 0.0f;
 };
-constexpr Attribute kActivateAttributes[] = {Attribute::kActivation};
+constexpr Attribute kActivateAttributes[] = {Attribute::kActivation, Attribute::kLimit};
 
 Status LowerActivate(const OpView& view, Reporter& reporter, ActivateOp* op) {
   FOVEA_TRY(CheckElementwise(view, reporter));
+  FOVEA_TRY(ReadLimit(view, reporter, &op->limit));
   return ReadChoice(view, Attribute::kActivation, "unknown activation", reporter, &op->activation);
 }
 
 Status RunActivate(const ActivateOp& op, const OpRun& run) {
   const auto apply = run.kernels->activation.apply[static_cast<uint32_t>(op.activation)];
-  run.ForElements(op.output,
-                  [&](size_t first, size_t count) { apply(run.Input(0) + first, count, run.output + first); });
+  run.ForElements(op.output, [&](size_t first, size_t count) {
+    const float* x = run.Input(0) + first;
+    float* y = run.output + first;
+    if (op.limit != 0.0f) run.kernels->elementwise.bound(x, op.limit, 0.0f, count, y);
+    apply(op.limit != 0.0f ? y : x, count, y);
+  });
   return kOk;
 }
 
 struct GateOp : Op {
   Activation activation = Activation::kNone;
   bool narrow_a = false, narrow_b = false;  // one number for all columns of the other
+  float limit = 0.0f, shift = 0.0f;
+  bool changes = false;  // a and b, by these
 };
+constexpr Attribute kGateAttributes[] = {Attribute::kActivation, Attribute::kLimit, Attribute::kShift};
 
 Status LowerGate(const OpView& view, Reporter& reporter, GateOp* op) {
   FOVEA_TRY(CheckRowLocal(view, reporter));
@@ -42,6 +59,13 @@ Status LowerGate(const OpView& view, Reporter& reporter, GateOp* op) {
   op->narrow_b = narrow(1);
   for (uint32_t i = 0; i < 2; ++i) {
     if (!narrow(i) || narrow(1 - i)) FOVEA_TRY(CheckWidth(view, i, reporter));
+  }
+  FOVEA_TRY(ReadLimit(view, reporter, &op->limit));
+  op->shift = view.F32(Attribute::kShift, op->shift);
+  op->changes = op->limit != 0.0f || op->shift != 0.0f;
+  if (op->changes && (op->narrow_a || op->narrow_b)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "where a limit or shift changes them both inputs must be as wide as the output",
+                         op->output.width, 1);
   }
   return ReadChoice(view, Attribute::kActivation, "unknown activation", reporter, &op->activation);
 }
@@ -68,8 +92,27 @@ void GateByNumbers(const GateOp& op, const OpRun& run) {
   }
 }
 
+// Some elements at a time, so that what they become first stays near.
+void GateBounded(const GateOp& op, const OpRun& run) {
+  const ElementwiseKernels& kernels = run.kernels->elementwise;
+  const auto gate = run.kernels->activation.gate[static_cast<uint32_t>(op.activation)];
+  const float limit = op.limit != 0.0f ? op.limit : HUGE_VALF;
+  run.ForElements(op.output, [&](size_t first, size_t count) {
+    constexpr size_t kBlock = 512;
+    float a[kBlock], b[kBlock];
+    for (size_t at = 0, left; at < count; at += kBlock) {
+      left = count - at < kBlock ? count - at : kBlock;
+      kernels.bound_above(run.Input(0) + first + at, limit, left, a);
+      kernels.bound(run.Input(1) + first + at, limit, op.shift, left, b);
+      gate(a, b, left, run.output + first + at);
+    }
+  });
+}
+
 Status RunGate(const GateOp& op, const OpRun& run) {
-  if (op.narrow_a || op.narrow_b) {
+  if (op.changes) {
+    GateBounded(op, run);
+  } else if (op.narrow_a || op.narrow_b) {
     GateByNumbers(op, run);
   } else {
     const auto gate = run.kernels->activation.gate[static_cast<uint32_t>(op.activation)];
@@ -103,7 +146,7 @@ extern const OpDef kAddOp = DefineOp<LowerAdd, RunAdd>().Inputs(2, 2).Shares(Sha
 extern const OpDef kActivateOp =
     DefineOp<LowerActivate, RunActivate>().Inputs(1, 1).Attributes(kActivateAttributes).Shares(Share::kColumns);
 extern const OpDef kGateOp =
-    DefineOp<LowerGate, RunGate>().Inputs(2, 2).Attributes(kActivateAttributes).Shares(Share::kColumns);
+    DefineOp<LowerGate, RunGate>().Inputs(2, 2).Attributes(kGateAttributes).Shares(Share::kColumns);
 extern const OpDef kScaleOp =
     DefineOp<LowerScale, RunScale>().Inputs(1, 1).Attributes(kScaleAttributes).Shares(Share::kColumns);
 

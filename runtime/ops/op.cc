@@ -25,31 +25,52 @@ Status LowerLayer(const OpView& view, uint32_t rows, uint32_t width, Reporter& r
   return kOk;
 }
 
-GemmWeights WeightsOf(const OpView& view, const OpLayer& layer) {
-  const uint32_t tensor = view.TensorIndex(0), width = view.Tensor(0).width;
-  const DType type = DType(view.Tensor(0).type);
+namespace {
+
+// What these weights are from row `begin` on.
+GemmWeights After(const GemmWeights& weights, uint64_t begin) {
+  const GemmShape& shape = weights.shape;
   const auto at = [](const void* from, uint64_t bytes) { return static_cast<const uint8_t*>(from) + bytes; };
-  const void* scales = view.blob->TensorScales(tensor);
-  return {{type, layer.end - layer.begin, width},
-          at(view.blob->TensorRows(tensor), layer.begin * RowBytes(type, width)),
-          scales == nullptr ? nullptr : at(scales, ScaleBytes(type, layer.begin, width)),
-          view.HasTensor(1) ? view.Floats(1) + layer.begin : nullptr};
+  return {shape, at(weights.rows, begin * RowBytes(shape.type, shape.k)),
+          weights.scales == nullptr ? nullptr : at(weights.scales, ScaleBytes(shape.type, begin, shape.k)),
+          weights.bias == nullptr ? nullptr : weights.bias + begin};
+}
+
+}  // namespace
+
+GemmWeights WeightsOf(const OpView& view, const OpLayer& layer) {
+  const uint32_t tensor = view.TensorIndex(0);
+  const GemmShape shape = {DType(view.Tensor(0).type), (layer.end - layer.begin) / layer.count, view.Tensor(0).width};
+  const float* bias = view.HasTensor(1) ? view.Floats(1) : nullptr;
+  return After({shape, view.blob->TensorRows(tensor), view.blob->TensorScales(tensor), bias}, layer.begin);
+}
+
+GemmWeights Linear::WeightsAt(uint32_t i) const { return After(weights, uint64_t{i} * weights.shape.n); }
+
+const void* Linear::PackedAt(uint32_t i) const {
+  if (packed == nullptr) return nullptr;
+  return static_cast<const uint8_t*>(packed) + RoundUp(backend->packed_bytes(weights.shape), kAlignment) * i;
+}
+
+float* TakeRows(Arena& arena, uint64_t rows, uint64_t width) {
+  const CheckedSize bytes = CheckedSize(rows) * CheckedSize(width) * CheckedSize(sizeof(float));
+  return static_cast<float*>(arena.TakeBytes(bytes + CheckedSize(kGemmSlack)));
+}
+
+GemmInput LayerInput(const OpRun& run, const GemmShape& shape, const float* x, uint32_t rows, uint32_t value) {
+  if (!GemmTakesQuantized(shape.type)) return {rows, x, nullptr, nullptr};
+  QuantizedTile& tile = *run.quantized;
+  if (value == kBlobNone || tile.value != value) {
+    run.kernels->quantize.quantize_rows(x, rows, shape.k, tile.rows, tile.params);
+    tile.value = value;
+  }
+  return {rows, x, tile.rows, tile.params};
 }
 
 Status RunLayer(const Op& op, const OpRun& run, uint32_t i, const float* x, uint32_t rows, uint32_t value,
                 const GemmOutput& output) {
   const Linear& layer = *op.layers[i].linear;
-  const GemmShape& shape = layer.weights.shape;
-  GemmInput input{rows, x, nullptr, nullptr};
-  if (GemmTakesQuantized(shape.type)) {
-    QuantizedTile& tile = *run.quantized;
-    if (value == kBlobNone || tile.value != value) {
-      run.kernels->quantize.quantize_rows(x, rows, shape.k, tile.rows, tile.params);
-      tile.value = value;
-    }
-    input.quantized = tile.rows;
-    input.params = tile.params;
-  }
+  const GemmInput input = LayerInput(run, layer.weights.shape, x, rows, value);
   return layer.backend->run(run.operators[layer.op], layer.weights, layer.packed, input, output);
 }
 

@@ -65,17 +65,30 @@ struct OpValue {
   bool whole;  // inputs: read in rows other than the ones that are written
 };
 
-// A linear layer of the model: distinct rows of a pair of weight and bias tensor, nearly always all of them.
+// A linear layer of the model: distinct rows of a pair of weight and bias tensor, nearly always all of them. Or several
+// of one shape, one below the other in these tensors: the layers of experts.
 struct Linear {
-  GemmWeights weights;
+  GemmWeights weights;  // of the first
+  uint32_t count;
   const GemmBackend* backend;
   const void* packed;  // null: used in place
   uint32_t op;         // in Model::gemm_ops
+
+  GemmWeights WeightsAt(uint32_t i) const;
+  const void* PackedAt(uint32_t i) const;
+  uint64_t packed_bytes() const { return PackedBytes(*backend, weights.shape, count); }
+
+  // Of `count` layers, each aligned.
+  static uint64_t PackedBytes(const GemmBackend& backend, const GemmShape& shape, uint32_t count) {
+    const uint64_t one = backend.packed_bytes(shape);
+    return RoundUp(one, kAlignment) * (count - 1) + one;
+  }
 };
 
 // A linear layer of an operation: rows [begin, end) of its tensor 0, the weight, and of its tensor 1, the bias.
 struct OpLayer {
   uint32_t begin, end;
+  uint32_t count = 1;              // layers that share out these rows
   uint32_t number = kBlobNone;     // of the model's
   const Linear* linear = nullptr;  // set when all operations are lowered
 };
@@ -366,8 +379,12 @@ const OpDef* FindOp(uint32_t code);
 
 // CheckLayers, and the operation has them all as its one layer.
 Status LowerLayer(const OpView&, uint32_t rows, uint32_t width, Reporter&, Op*, OpLayer*);
-// What the tensors of a layer are.
+// What the tensors of a layer are; of several, those of the first.
 GemmWeights WeightsOf(const OpView&, const OpLayer&);
+// Memory for `rows` rows of `width` as the input of a product; null when counting.
+float* TakeRows(Arena&, uint64_t rows, uint64_t width);
+// x as the products of a layer take it: quantized if its weights are integers. `value` as below.
+GemmInput LayerInput(const OpRun&, const GemmShape&, const float* x, uint32_t rows, uint32_t value);
 // Layer i of x. `value`: whose rows of this tile x is, kBlobNone if it is none's: several layers that read the same
 // rows quantize them once.
 Status RunLayer(const Op&, const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_t value, const GemmOutput&);

@@ -85,7 +85,10 @@ class StagePlanner {
     const Op& op = OpAt(position);
     StepShare wanted = {op.def->share, false, false, 1, 1};
     if (wanted.share == Share::kProduct) {
-      wanted.grain = op.layers[0].linear->backend->column_step;
+      const Linear& linear = *op.layers[0].linear;
+      const uint32_t made = linear.weights.shape.n, step = linear.backend->column_step;
+      // Of several products beside each other each begins at a grain.
+      wanted.grain = made == op.output.width || made % step == 0 ? step : made;
       wanted.units = static_cast<uint32_t>(DivideUp(op.output.width, wanted.grain));
       if (wanted.units == 1) wanted.share = Share::kEach;
     }
@@ -131,10 +134,8 @@ class StagePlanner {
       ShareAt(position) = share;
       NoteUses(position);
       if (share.units > phase->most_shares) phase->most_shares = share.units;
-      if (share.share == Share::kProduct) {
-        const GemmShape& shape = OpAt(position).layers[0].linear->weights.shape;
-        phase->weights += uint64_t{shape.n} * shape.k;
-      }
+      const Op& op = OpAt(position);
+      if (share.share == Share::kProduct) phase->weights += static_cast<uint64_t>(op.def->flops_per_row(op) / 2);
     }
   }
 

@@ -12,10 +12,20 @@ namespace {
 // Every tile streams all weights of its phase once. With int8 weights of k x n that is k * n / rows bytes for each row,
 // against at most 8 * n bytes for writing a wide middle out of the cache and back: around 100 rows both are alike for
 // usual k, whatever the cache. So tiles are large, and shrink only where memory would be out of proportion.
-constexpr uint64_t kTileBytes = 4 << 20;
+constexpr uint64_t kTileBytes = 4 << 20, kExpertTileBytes = 32 << 20;
 constexpr uint32_t kLeastTileRows = 16, kMostTileRows = 128;
 // The most rows that workers share by columns.
 constexpr uint32_t kFewRows = 64;
+
+// Whether rows take experts. Those of a tile share them out, so of few rows each expert has hardly one, and yet nearly
+// all weights are read for them.
+bool HasExperts(const Model& model, const ProgramRecord& program) {
+  for (uint32_t i = 0; i < program.operation_count; ++i) {
+    const Op& op = model.Operation(program, i);
+    if (op.layer_count > 0 && op.layers[0].count > 1) return true;
+  }
+  return false;
+}
 
 // No more than the widest space that rows are made in can ever fill: small limits need small memory. Inputs are read
 // where they lie, however long they are.
@@ -32,7 +42,8 @@ uint32_t ChooseTileRows(const Model& model, const ProgramRecord& program, const 
   if (wanted != 0) return wanted < most ? wanted : static_cast<uint32_t>(most);
   const uint64_t row_bytes = plan.tile_row_bytes + plan.quantized_width;
   uint32_t rows = kMostTileRows;
-  while (rows > kLeastTileRows && rows * row_bytes > kTileBytes) rows /= 2;
+  const uint64_t tile_bytes = HasExperts(model, program) ? kExpertTileBytes : kTileBytes;
+  while (rows > kLeastTileRows && rows * row_bytes > tile_bytes) rows /= 2;
   return rows < most ? rows : static_cast<uint32_t>(most);
 }
 

@@ -1,85 +1,12 @@
 // What published configurations say and how architectures read it: variants of the golden models, against the model
 // they must equal or by what follows from their results.
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <cmath>
-#include <filesystem>
-#include <functional>
-#include <map>
 
-#include "tests/convert/reference_run.h"
-#include "tests/support/paths.h"
-#include "tools/base/fail.h"
-#include "tools/base/mapped_file.h"
+#include "tests/convert/architecture_support.h"
 #include "tools/convert/constants.h"
-#include "tools/convert/convert.h"
-#include "tools/safetensors/safetensors.h"
 
 namespace fovea::tools {
 namespace {
-
-// A copy of a golden model's directory, to be changed.
-class Architecture : public testing::Test {
- protected:
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
-  void Copy(const std::string& name) {
-    golden_ = test::InData("hf/" + name);
-    directory_ = std::filesystem::path(testing::TempDir()) / ("architecture-" + std::to_string(getpid()));
-    std::filesystem::remove_all(directory_);
-    std::filesystem::create_directories(directory_);
-    std::filesystem::copy(golden_ / "model.safetensors", directory_ / "model.safetensors");
-    Write("config.json", ReadFile(golden_ / "config.json"));
-  }
-  void Write(const std::string& file, const std::string& text) {
-    std::filesystem::create_directories((directory_ / file).parent_path());
-    WriteFile(directory_ / file, text.data(), text.size());
-  }
-  // The golden configuration with these changes; null removes a key.
-  void Change(const char* changes) {
-    Json config = Json::parse(ReadFile(golden_ / "config.json"));
-    config.merge_patch(Json::parse(changes));
-    Write("config.json", config.dump());
-  }
-  std::vector<uint8_t> Blob(const std::string& task = "", DType weights = DType::kF32) {
-    ConvertOptions options;
-    options.input = directory_.string();
-    options.task = task;
-    options.weights = weights;
-    options.compare = false;
-    report_ = {};
-    return BuildBlob(Describe(options), options, report_);
-  }
-  // With words of the reason.
-  void ExpectRefused(const char* reason, const char* changes, const std::string& task = "") {
-    Change(changes);
-    try {
-      Blob(task);
-      ADD_FAILURE() << changes << " was not refused";
-    } catch (const Failure& failure) {
-      EXPECT_NE(std::string(failure.what()).find(reason), std::string::npos) << failure.what();
-    }
-  }
-  // The golden weights, changed.
-  using Tensors = std::map<std::string, std::pair<std::vector<uint64_t>, std::vector<float>>>;
-  void ChangeWeights(const std::function<void(Tensors&)>& change) {
-    Tensors tensors;
-    const SafetensorsReader stored(golden_ / "model.safetensors");
-    for (const auto& [name, tensor] : stored.tensors()) tensors[name] = {tensor.shape, ToFloats(tensor)};
-    change(tensors);
-    SafetensorsWriter writer;
-    for (const auto& [name, tensor] : tensors) writer.AddFloats(name, tensor.first, tensor.second.data());
-    std::filesystem::remove(directory_ / "model.safetensors");
-    writer.Write(directory_ / "model.safetensors");
-  }
-  test::ReferenceRun Run(const std::vector<double>& ids, const std::string& task = "") {
-    return test::RunReference(test::SecondReader(Blob(task)), {{"input_ids", ids}}, static_cast<uint32_t>(ids.size()));
-  }
-
-  std::filesystem::path golden_, directory_;
-  ConvertReport report_;
-};
 
 void ExpectNear(const std::vector<double>& a, const std::vector<double>& b, size_t count) {
   ASSERT_GE(a.size(), count);

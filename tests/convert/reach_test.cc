@@ -29,6 +29,8 @@ const char kOthers[] = R"({
     {"name": "row", "values": [1, 2, 3, 4]},
     {"name": "half", "values": [1, 2]},
     {"name": "gate_bias", "values": [1, 2, 3, 4, 5, 6]},
+    {"name": "four_experts", "sinusoidal": {"rows": 8, "width": 2, "first": 1}},
+    {"name": "expert_bias", "values": [1, 2, 3, 4, 5, 6, 7, 8]},
     {"name": "places", "sinusoidal": {"rows": 64, "width": 4}},
     {"name": "turns", "rotary": {"rows": 64, "dims": 2}},
     {"name": "rotations", "sinusoidal": {"rows": 12, "width": 2, "first": 1}},
@@ -53,7 +55,7 @@ const char kOthers[] = R"({
       {"op": "position", "in": ["words"], "tensors": ["places"], "out": "x", "offset": 1},
       {"op": "norm", "in": ["x"], "tensors": ["half"], "out": "normed", "kind": "rms", "epsilon": 1e-6, "heads": 2, "weight_offset": 1},
       {"op": "rotate", "in": ["normed"], "tensors": ["turns"], "out": "turned", "heads": 2, "offset": 1, "interleaved": true},
-      {"op": "activate", "in": ["turned"], "out": "active", "activation": "tanh"},
+      {"op": "activate", "in": ["turned"], "out": "active", "activation": "tanh", "limit": 2},
       {"op": "scale", "in": ["active"], "out": "scaled", "scale": 0.5},
       {"op": "softmax", "in": ["scaled"], "out": "shares"},
       {"op": "normalize", "in": ["shares"], "out": "y", "epsilon": 1e-6, "clamp": "squares"},
@@ -91,6 +93,8 @@ const char kOthers[] = R"({
        "pattern": "window", "left": 1, "right": 1, "summaries": true},
       {"op": "convolve", "in": ["kept"], "tensors": ["mixing", "row"], "out": "of_past"},
       {"op": "convolve", "in": ["y"], "tensors": ["mixing"], "out": "with_next", "after": 1},
+      {"op": "experts", "in": ["y", "scaled"], "tensors": ["four_experts", "expert_bias"], "out": "of_experts", "kind": "of_all", "experts": 4, "top_k": 2},
+      {"op": "gate", "in": ["of_experts", "of_experts"], "out": "bounded", "activation": "quick_gelu", "limit": 2, "shift": 1},
       {"op": "fill", "tensors": ["row"], "out": "asked", "space": "texts"},
       {"op": "attention", "in": ["asked", "y", "y"], "out": "answer", "heads": 1},
       {"op": "linear", "in": ["y"], "tensors": ["gates.in"], "out": "gate_parts"},
@@ -101,7 +105,7 @@ const char kOthers[] = R"({
       {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru", "reset_after": false,
        "activation": "hard_sigmoid"}
     ],
-    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "of_kept", "of_past", "with_next", "of_groups", "sloped", "long_turned", "stretched", "answer", "states", "next"]
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "of_kept", "of_past", "with_next", "of_groups", "sloped", "bounded", "long_turned", "stretched", "answer", "states", "next"]
   }]
 })";
 

@@ -110,9 +110,10 @@ TEST_P(PublishedGeneration, PiecesGiveTheBitsOfTheWhole) {
   }
 }
 
-const char* const kPublished[] = {"llama",   "llama-rope3", "mistral",  "qwen2",  "qwen2-sliding", "qwen3", "gemma",
-                                  "gemma2",  "gemma3",      "phi",      "phi3",   "smollm3",       "olmo2", "olmo3",
-                                  "granite", "starcoder2",  "stablelm", "cohere", "cohere2",       "lfm2"};
+const char* const kPublished[] = {"llama",     "llama-rope3", "mistral",  "qwen2",  "qwen2-sliding", "qwen3",   "gemma",
+                                  "gemma2",    "gemma3",      "phi",      "phi3",   "smollm3",       "olmo2",   "olmo3",
+                                  "granite",   "starcoder2",  "stablelm", "cohere", "cohere2",       "mixtral", "olmoe",
+                                  "qwen2_moe", "qwen3_moe",   "gpt_oss",  "lfm2"};
 INSTANTIATE_TEST_SUITE_P(All, PublishedGeneration, ::testing::ValuesIn(kPublished), [](const auto& published) {
   std::string name = published.param;
   for (char& c : name) c = c == '-' ? '_' : c;

@@ -30,13 +30,15 @@ double Plain(Activation kind, double x) {
       return fmin(x, 0) - log1p(exp(-fabs(x)));
     case Activation::kHardSigmoid:
       return fmin(1, fmax(0, 0.2 * x + 0.5));
+    case Activation::kQuickGelu:
+      return x / (1 + exp(-1.702 * x));
   }
   return NAN;
 }
 
-constexpr Activation kAll[] = {Activation::kNone,     Activation::kRelu,       Activation::kGelu,
-                               Activation::kGeluTanh, Activation::kSilu,       Activation::kTanh,
-                               Activation::kSigmoid,  Activation::kLogSigmoid, Activation::kHardSigmoid};
+constexpr Activation kAll[] = {
+    Activation::kNone, Activation::kRelu,    Activation::kGelu,       Activation::kGeluTanh,    Activation::kSilu,
+    Activation::kTanh, Activation::kSigmoid, Activation::kLogSigmoid, Activation::kHardSigmoid, Activation::kQuickGelu};
 
 // All magnitudes from 1e-9 to 1e5 and a fine grid where the functions bend.
 std::vector<float> Sweep() {

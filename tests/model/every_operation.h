@@ -59,6 +59,11 @@ inline tools::BlobContent EveryOperation() {
   x = op(OpCode::kAdd, {x, a}, {}, tokens);
   x = op(OpCode::kGate, {x, op(OpCode::kActivate, {a}, {}, tokens, {{Attribute::kActivation, 3}})}, {}, tokens,
          {{Attribute::kActivation, 4}});
+  const uint32_t routed = op(OpCode::kSlice, {x}, {}, tokens, {{Attribute::kWidth, 3}}, 3);
+  const uint32_t of_two_experts = op(OpCode::kExperts, {x, routed}, {b.RandomTensor(3 * width, width, DType::kI8)},
+                                     tokens, {{Attribute::kExperts, 3}, {Attribute::kTopK, 2}}, 2 * width);
+  x = op(OpCode::kExperts, {of_two_experts, routed}, {b.RandomTensor(3 * width, width), b.RandomTensor(1, 3 * width)},
+         tokens, {{Attribute::kKind, 2}, {Attribute::kExperts, 3}, {Attribute::kTopK, 2}});
   const uint32_t score = op(OpCode::kLinear, {x}, {b.RandomTensor(1, width)}, tokens, {}, 1);
   const uint32_t rows = op(OpCode::kSelect, {score}, {}, chosen, {{Attribute::kKind, 2}}, 1);
   const uint32_t taken = op(OpCode::kGather, {x, rows}, {}, chosen);

@@ -120,6 +120,58 @@ TEST(Gate, ByOneNumber) {
   ExpectRefused(b, FOVEA_E_SHAPE, "two numbers");
 }
 
+// Bounds and what is added, alone and together; also over more columns than are worked on at a time.
+TEST(Gate, LimitAndShift) {
+  for (const auto& [limit, shift] : {std::pair<float, float>{1.5f, 0.0f}, {0.0f, -0.5f}, {0.7f, 1.0f}}) {
+    for (const uint32_t width : {1u, 13u, 600u}) {
+      ModelBuilder b;
+      const TextSpaces s(b);
+      const uint32_t a = b.Input("a", s.tokens, width), c = b.Input("c", s.tokens, width);
+      const auto quick = static_cast<uint32_t>(Activation::kQuickGelu);
+      const uint32_t y =
+          b.Op(OpCode::kGate, {a, c}, {}, s.tokens, width,
+               {{Attribute::kActivation, quick}, {Attribute::kLimit, limit}, {Attribute::kShift, shift}});
+      const std::vector<float> as = b.RandomFloats(size_t{26} * width, 3), cs = b.RandomFloats(size_t{26} * width, 3);
+      const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{a, as}, {c, cs}}, {}}, y);
+      for (size_t i = 0; i < found.size(); ++i) {
+        double of_a = as[i], of_c = cs[i];
+        if (limit != 0) of_a = std::fmin(of_a, limit), of_c = std::fmax(std::fmin(of_c, limit), -limit);
+        ASSERT_NEAR(found[i], ReferenceActivation(Activation::kQuickGelu, of_a) * (of_c + shift), 1e-5);
+      }
+    }
+  }
+}
+
+TEST(Activate, Limit) {
+  ModelBuilder b;
+  const TextSpaces s(b);
+  const uint32_t x = b.Input("x", s.tokens, 13);
+  const uint32_t y = b.Op(OpCode::kActivate, {x}, {}, s.tokens, 13, {{Attribute::kLimit, 1.25}});
+  std::vector<float> xs = b.RandomFloats(26 * 13, 3);
+  xs[3] = INFINITY, xs[4] = -INFINITY;
+  const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
+  for (size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], std::fmax(std::fmin(xs[i], 1.25f), -1.25f));
+}
+
+TEST(Elementwise, LimitsHaveRules) {
+  const auto expect = [](OpCode code, uint32_t first, const Attributes& attributes, fovea_status status) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    std::vector<uint32_t> in = {b.Input("a", s.tokens, first)};
+    if (code == OpCode::kGate) in.push_back(b.Input("b", s.tokens, 8));
+    b.Op(code, in, {}, s.tokens, 8, attributes);
+    ExpectStatus(b, status, NameOf(code));
+  };
+  for (const OpCode code : {OpCode::kGate, OpCode::kActivate}) {
+    expect(code, 8, {{Attribute::kLimit, 2}}, FOVEA_OK);
+    expect(code, 8, {{Attribute::kLimit, -2}}, FOVEA_E_OP);
+    expect(code, 8, {{Attribute::kLimit, NAN}}, FOVEA_E_RECORD);
+  }
+  expect(OpCode::kGate, 1, {{Attribute::kLimit, 2}}, FOVEA_E_SHAPE);
+  expect(OpCode::kGate, 1, {{Attribute::kShift, 2}}, FOVEA_E_SHAPE);
+  expect(OpCode::kActivate, 8, {{Attribute::kShift, 2}}, FOVEA_E_OP);
+}
+
 TEST(Elementwise, ShapeRules) {
   struct Case {
     OpCode code;

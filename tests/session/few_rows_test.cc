@@ -384,6 +384,50 @@ TEST(FewRows, APhaseThatTheFirstWorkerBegins) {
   EXPECT_TRUE(SameBits(run(options), expected));
 }
 
+// Experts whose products are shared by whole parts, by columns, and (an odd width) not within a part.
+TEST(FewRows, Experts) {
+  constexpr uint32_t kWidth = 128, kRows = 9;
+  for (const DType type : {DType::kF32, DType::kI8, DType::kI4}) {
+    for (const uint32_t middle : {192u, 96u}) {
+      ModelBuilder b(11);
+      const uint32_t tokens = b.Space("tokens", b.Space("texts"));
+      const uint32_t x = b.Input("x", tokens, kWidth);
+      const auto experts = [&](uint32_t of, uint32_t scores, uint32_t kind, uint32_t read, uint32_t made) {
+        return b.Op(OpCode::kExperts, {of, scores}, {b.RandomTensor(5 * made, read, type), b.RandomTensor(1, 5 * made)},
+                    tokens, kind == 0 ? 3 * made : made,
+                    {{Attribute::kKind, kind}, {Attribute::kExperts, 5}, {Attribute::kTopK, 3}});
+      };
+      const uint32_t scores = b.Op(OpCode::kLinear, {x}, {b.RandomTensor(5, kWidth)}, tokens, 5);
+      const uint32_t gate = experts(x, scores, 0, kWidth, middle), up = experts(x, scores, 0, kWidth, middle);
+      const uint32_t both = b.Op(OpCode::kGate, {gate, up}, {}, tokens, 3 * middle, {{Attribute::kActivation, 4}});
+      const uint32_t y = b.Op(OpCode::kAdd, {x, experts(both, scores, 2, middle, kWidth)}, {}, tokens, kWidth);
+      b.SetOutput(y);
+      const TestModel model(b.Blob());
+      const std::vector<fovea_limit> limits = {{tokens, kRows, 0}};
+      for (const uint32_t rows : {1u, 2u, kRows}) {
+        const auto run = [&](const fovea_session_options& options) {
+          TestSession session(model, options);
+          session.SetSegments(tokens, {rows});
+          session.SetInput(0, ModelBuilder(5).RandomFloats(rows * kWidth));
+          for (int round = 0; round < 2; ++round) session.Run();
+          return Results{session.Output(y)};
+        };
+        const Results expected = run(Options(limits));
+        for (const uint32_t workers : WorkerCounts()) {
+          fovea_session_options options = Options(limits, workers);
+          ShufflingRunner shuffling;
+          shuffling.Join(&options);
+          EXPECT_TRUE(SameBits(run(options), expected)) << rows << " rows, " << workers << " workers shuffled";
+          MeetingRunner meeting(workers);
+          meeting.Join(&options);
+          EXPECT_TRUE(SameBits(run(options), expected)) << rows << " rows, " << workers << " workers";
+          EXPECT_EQ(meeting.calls, rows * middle >= 2 * 192 ? 2u : meeting.calls);
+        }
+      }
+    }
+  }
+}
+
 // One long sequence, or two, in both directions: workers with a barrier share each step's products.
 TEST(FewRows, RecurrentLayersTogether) {
   constexpr uint32_t kWidth = 224, kRows = 21;

@@ -65,6 +65,8 @@ inline double ReferenceActivation(Activation activation, double x) {
       return std::fmin(x, 0) - std::log1p(std::exp(-std::fabs(x)));
     case Activation::kHardSigmoid:
       return std::fmin(1, std::fmax(0, 0.2 * x + 0.5));
+    case Activation::kQuickGelu:
+      return x / (1 + std::exp(-1.702 * x));
   }
   return std::nan("");
 }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
-#include <set>
 #include <thread>
 
 #include "fovea/cache.h"
@@ -17,17 +17,22 @@ namespace {
 
 double SecondsSince(uint64_t start) { return 1e-9 * static_cast<double>(NanosecondClock() - start); }
 
-// Of the tensors that the program multiplies with, each once.
-uint64_t WeightBytes(const Model& model, uint32_t program) {
-  std::set<uint32_t> tensors;
+// Of the tensors that the program multiplies so many rows with, each once; of those of experts as much as all rows can
+// choose.
+uint64_t WeightBytes(const Model& model, uint32_t program, uint32_t rows) {
+  std::map<uint32_t, double> shares;  // that are read, by tensor
   for (uint32_t step = 0; step < model.Program(program).step_count; ++step) {
+    const fovea_step_info info = model.Step(program, step);
     uint32_t tensor = FOVEA_NONE;
-    if (model.Step(program, step).backend == nullptr) continue;
-    if (fovea_program_step_tensor(model.get(), program, step, 0, &tensor) == FOVEA_OK) tensors.insert(tensor);
+    if (info.backend == nullptr) continue;
+    if (fovea_program_step_tensor(model.get(), program, step, 0, &tensor) != FOVEA_OK) continue;
+    const double weights = 1.0 * model.Tensor(tensor).rows * model.Tensor(tensor).width;
+    double& share = shares[tensor];
+    share = std::max(share, std::min(1.0, rows * info.flops_per_row / 2 / weights));
   }
-  uint64_t bytes = 0;
-  for (const uint32_t tensor : tensors) bytes += model.Tensor(tensor).bytes;
-  return bytes;
+  double bytes = 0;
+  for (const auto& [tensor, share] : shares) bytes += share * static_cast<double>(model.Tensor(tensor).bytes);
+  return static_cast<uint64_t>(bytes);
 }
 
 // Reads `bytes` by `threads` threads; the best of some times.
@@ -102,7 +107,7 @@ OrderedJson MeasureGeneration(const Model& model, const GenerationShape& shape, 
   fovea_cache_get_info(decode.get(), &cache);
   const double all = std::accumulate(times.begin(), times.end(), 0.0), mean = all / static_cast<double>(times.size());
   // Kept rows of a text in the middle of what was timed.
-  const uint64_t weights = WeightBytes(model, session_request.program);
+  const uint64_t weights = WeightBytes(model, session_request.program, shape.texts * shape.beams);
   const uint64_t kept =
       uint64_t{shape.texts} * shape.beams * (shape.prompt_tokens + shape.new_tokens / 2) * cache.row_bytes;
   const double read = ReadSeconds(weights + kept, std::max(1u, request.workers));

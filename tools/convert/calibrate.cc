@@ -31,6 +31,8 @@ uint32_t MultipliedValue(const BlobOperation& operation) {
   switch (static_cast<OpCode>(operation.code)) {
     case OpCode::kLinear:
       return operation.inputs[0];
+    case OpCode::kExperts:  // of rows as they are; what an expert makes of its own ones is not like another's
+      return attribute(Attribute::kKind, 0) == 0 ? operation.inputs[0] : kBlobNone;
     case OpCode::kCell:
     case OpCode::kRecurrent:
       if (attribute(Attribute::kCell, 0) == 0 && attribute(Attribute::kResetAfter, 1) == 0) return kBlobNone;
@@ -42,7 +44,7 @@ uint32_t MultipliedValue(const BlobOperation& operation) {
 
 bool Multiplies(const BlobOperation& operation) {
   const auto code = static_cast<OpCode>(operation.code);
-  return code == OpCode::kLinear || code == OpCode::kCell || code == OpCode::kRecurrent;
+  return code == OpCode::kLinear || code == OpCode::kExperts || code == OpCode::kCell || code == OpCode::kRecurrent;
 }
 
 // The first columns of rows.

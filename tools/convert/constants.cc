@@ -251,6 +251,31 @@ Constant LayerNorm(Constant x, Constant weight, Constant bias, double epsilon) {
           }};
 }
 
+Constant Mxfp4(Constant blocks, Constant exponents) {
+  constexpr uint32_t kBytes = 16;
+  if (blocks.rows != exponents.rows || blocks.width != uint64_t{exponents.width} * kBytes) {
+    Fail("[{}, {}] is not 16 bytes for each of [{}, {}] exponents", blocks.rows, blocks.width, exponents.rows,
+         exponents.width);
+  }
+  if (blocks.width > UINT32_MAX / 2) Fail("rows of {} bytes are too long", blocks.width);
+  return {blocks.rows, blocks.width * 2, [blocks, exponents] {
+            constexpr float kValues[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+            const std::vector<float> bytes = blocks.load(), powers = exponents.load();
+            std::vector<float> values(bytes.size() * 2);
+            for (size_t i = 0; i < bytes.size(); ++i) {
+              const auto pair = static_cast<uint32_t>(bytes[i]);
+              const int power = static_cast<int>(powers[i / kBytes]);
+              if (power == 255) Fail("an exponent of 255 stands for no number");
+              for (uint32_t k = 0; k < 2; ++k) {
+                const uint32_t four = pair >> (4 * k) & 15;
+                const float value = ldexpf(kValues[four & 7], power - 127);
+                values[2 * i + k] = four < 8 ? value : -value;
+              }
+            }
+            return values;
+          }};
+}
+
 Constant Concatenate(std::vector<Constant> parts) {
   if (parts.empty()) Fail("a concatenation of nothing");
   uint64_t rows = 0;

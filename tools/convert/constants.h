@@ -51,6 +51,9 @@ Constant LayerNorm(Constant x, Constant weight, Constant bias, double epsilon);
 // Rows (of one row: columns) in as many equal parts as `order` has, part order[i] in place i: gates of recurrent
 // layers.
 Constant Parts(Constant of, const std::vector<uint32_t>& order);
+// Numbers of four bits, two in a byte, with a shared exponent for 32 of them, as the MX formats have them: blocks
+// [n, 16 for each exponent] and exponents [n, any], both of whole numbers up to 255.
+Constant Mxfp4(Constant blocks, Constant exponents);
 // One below the other.
 Constant Concatenate(std::vector<Constant> parts);
 Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values);

@@ -62,6 +62,7 @@ OperationResult CheckOperation(const OperationCall& call) {
   OperationResult result;
   result.code = found->code;
   result.halves = rule->halves;
+  result.decides = rule->decides;
   Check check(call, result);
   rule->check(check);
   check.NoOtherAttributes();

@@ -34,7 +34,8 @@ struct OperationResult {
   bool ids = false;  // if i32
   std::vector<AttributeRecord> attributes;
   Matrices matrices = Matrices::kNone;
-  uint32_t halves = 0;  // bit per tensor that may be f16
+  uint32_t halves = 0;   // bit per tensor that may be f16
+  uint32_t decides = 0;  // bit per input that decides what is computed
 };
 
 // Fails with what does not fit. The rule of an operation is in rules/.

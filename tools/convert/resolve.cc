@@ -257,9 +257,22 @@ class Resolver {
       Shortest& shortest = result_.shortest[record.tensors[i]];
       shortest = std::min(shortest, half ? Shortest::kF16 : matrix ? Shortest::kAny : Shortest::kF32);
     }
+    for (size_t i = 0; i < record.inputs.size(); ++i) {
+      if (((made.decides >> i) & 1) != 0) KeepExact(program, record.inputs[i]);
+    }
     ids_.push_back(made.ids);
     record.output = AddValue(program, {operation.out, made.space, made.width, made.type, ValueRole::kInternal});
     program.operations.push_back(std::move(record));
+  }
+
+  // The weight of the linear layer that makes the value, if one does.
+  void KeepExact(const BlobProgram& program, uint32_t value) {
+    const size_t inputs = program.values.size() - program.operations.size();
+    if (value < inputs) return;
+    const BlobOperation& maker = program.operations[value - inputs];
+    if (maker.code != static_cast<uint32_t>(OpCode::kLinear)) return;
+    Shortest& shortest = result_.shortest[maker.tensors[0]];
+    shortest = std::min(shortest, Shortest::kF16);
   }
 
   // Its rows are whole texts or documents, each made of rows of other spaces.

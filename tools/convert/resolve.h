@@ -23,7 +23,8 @@ struct Resolved {
   // Of content.tensors. Any type: weights of linear layers and tables of embeddings. Not integers: what attention takes
   // as f16, and the weight of a layer over whole texts or documents (a space that has children and no parent), so
   // after the last pooling; it runs once and its error is the output's. Not so in a decoder, whose layers run in every
-  // step: a program that carries a value from run to run, or says that it is one.
+  // step: a program that carries a value from run to run, or says that it is one. Nor the weight of a layer that scores
+  // experts.
   std::vector<Shortest> shortest;
   std::vector<bool>
       is_part;  // of content.programs: its layers are another program's: a part, or a decoder that keeps texts

@@ -72,6 +72,7 @@ const char* const kHarmless[] = {
     "num_memory_blocks",
     "output_attentions",
     "output_hidden_states",
+    "output_router_logits",
     "output_past",
     "pooler_fc_size",
     "pooler_num_attention_heads",
@@ -80,6 +81,8 @@ const char* const kHarmless[] = {
     "pooler_type",
     "problem_type",
     "return_dict",
+    "router_aux_loss_coef",
+    "router_jitter_noise",
     "save_step",
     "sinusoidal_pos_embds",
     "task_specific_params",
@@ -100,12 +103,19 @@ bool EndsWith(const std::string& text, const std::string& end) {
 
 std::string ActivationName(const std::string& published) {
   static const std::map<std::string, std::string> names = {
-      {"gelu", "gelu"},           {"gelu_python", "gelu"},
-      {"gelu_new", "gelu_tanh"},  {"gelu_pytorch_tanh", "gelu_tanh"},
-      {"gelu_fast", "gelu_tanh"}, {"gelu_accurate", "gelu_tanh"},
-      {"relu", "relu"},           {"silu", "silu"},
-      {"swish", "silu"},          {"tanh", "tanh"},
-      {"sigmoid", "sigmoid"},     {"linear", "none"},
+      {"gelu", "gelu"},
+      {"gelu_python", "gelu"},
+      {"gelu_new", "gelu_tanh"},
+      {"gelu_pytorch_tanh", "gelu_tanh"},
+      {"gelu_fast", "gelu_tanh"},
+      {"gelu_accurate", "gelu_tanh"},
+      {"relu", "relu"},
+      {"silu", "silu"},
+      {"swish", "silu"},
+      {"tanh", "tanh"},
+      {"sigmoid", "sigmoid"},
+      {"linear", "none"},
+      {"quick_gelu", "quick_gelu"},
   };
   const auto found = names.find(published);
   return found == names.end() ? "" : found->second;

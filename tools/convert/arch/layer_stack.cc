@@ -110,11 +110,17 @@ class Writer {
     return Sum(middle, FeedForward(i, next), "", state);
   }
 
+  std::string Bounded(const std::string& in) {
+    if (stack_.projection_limit == 0) return in;
+    return b_.Op("activate", {in}, {}, in + "_bounded", {{"activation", "none"}, {"limit", stack_.projection_limit}});
+  }
+
   // Queries or keys.
   std::string Turned(const StackLayer& layer, const std::string& in, const std::string& name, const std::string& norm,
                      const std::string& out, uint32_t heads) {
     std::string x = b_.Linear(in, name, out);
     if (!norm.empty()) x = b_.HeadNorm(x, norm, out + "_normed", heads, name);
+    x = Bounded(x);
     return layer.rotary.none() ? x : AddRotate(layer.rotary, b_, x, heads, out + "_turned");
   }
 
@@ -131,7 +137,7 @@ class Writer {
     const std::string at = At(i);
     const std::string q = Turned(layer, in, names.query, names.query_norm, at + "query", stack_.heads);
     const std::string k = Turned(layer, in, names.key, names.key_norm, at + "key", kv_heads_);
-    const std::string v = b_.Linear(in, names.value, at + "value");
+    const std::string v = Bounded(b_.Linear(in, names.value, at + "value"));
     const std::string attended = stack_.attend ? stack_.attend(b_, {stack_, i, in, at}) : Attend(i, q, k, v);
     return OptionalNorm(b_.Linear(attended, names.output, at + "attention_output"), names.out_norm,
                         at + "attention_normed");
@@ -190,18 +196,50 @@ class Writer {
     return b_.Linear(at + "cross_attended", names.output, at + "cross_output");
   }
 
+  std::string Gated(const std::string& gate, const std::string& up, const std::string& out) {
+    Json attributes = {{"activation", stack_.activation}};
+    if (stack_.gate_limit != 0) attributes["limit"] = stack_.gate_limit;
+    if (stack_.gate_shift != 0) attributes["shift"] = stack_.gate_shift;
+    return b_.Op("gate", {gate, up}, {}, out, attributes);
+  }
+
   std::string FeedForward(uint32_t i, const std::string& in) {
     const FeedForwardNames& names = stack_.layers[i].feed_forward;
     const std::string at = At(i);
+    std::string x;
+    if (!names.up.empty()) x = Dense(names, in, at);
+    if (!stack_.layers[i].experts.router.empty()) {
+      const std::string chosen = Experts(stack_.layers[i].experts, in, at + "experts.");
+      x = x.empty() ? chosen : b_.Op("add", {chosen, x}, {}, at + "experts_sum");
+    }
+    return OptionalNorm(x, names.out_norm, at + "down_normed");
+  }
+
+  // The same for every token.
+  std::string Dense(const FeedForwardNames& names, const std::string& in, const std::string& at) {
     std::string up;
     if (names.gate.empty()) {
       up = b_.Linear(in, names.up, at + "up", stack_.activation);
     } else {
       b_.Linear(in, names.gate, at + "gate");
-      b_.Linear(in, names.up, at + "up");
-      up = b_.Op("gate", {at + "gate", at + "up"}, {}, at + "gated", {{"activation", stack_.activation}});
+      up = Gated(at + "gate", b_.Linear(in, names.up, at + "up"), at + "gated");
     }
-    return OptionalNorm(b_.Linear(up, names.down, at + "down"), names.out_norm, at + "down_normed");
+    const std::string down = b_.Linear(up, names.down, at + "down");
+    if (names.share.empty()) return down;
+    const std::string share = b_.Linear(in, names.share, at + "share");
+    return b_.Op("gate", {share, down}, {}, at + "shared", {{"activation", "sigmoid"}});
+  }
+
+  std::string Experts(const ExpertNames& names, const std::string& in, const std::string& at) {
+    const Json attributes = {{"experts", names.count}, {"top_k", names.chosen}};
+    const std::string scores = b_.Linear(in, names.router, at + "scores");
+    const auto apart = [&](const std::string& name, const char* out) {
+      return b_.Layer("experts", {in, scores}, name, at + out, attributes);
+    };
+    const std::string gate = apart(names.gate, "gate"), up = apart(names.up, "up");
+    Json sum = attributes;
+    sum["kind"] = names.of_all ? "of_all" : "of_chosen";
+    return b_.Layer("experts", {Gated(gate, up, at + "gated"), scores}, names.down, at + "down", sum);
   }
 
   const LayerStack& stack_;

@@ -40,6 +40,15 @@ struct FeedForwardNames {
   std::string gate;  // activated and multiplied with up; empty: up is activated itself
   std::string up, down;
   std::string out_norm, sum_norm;
+  std::string share;  // a layer of one number, by whose sigmoid it goes into the sum with experts
+};
+
+// Feed-forwards of which each token takes the best few; added to the other one, if it is named.
+struct ExpertNames {
+  std::string router;          // a layer that scores them; empty: there are none
+  std::string gate, up, down;  // of all experts, one below the other
+  uint32_t count = 0, chosen = 0;
+  bool of_all = false;  // weighed by their share of all scores, not of those of the chosen
 };
 
 struct StackLayer {
@@ -47,6 +56,7 @@ struct StackLayer {
   ShortConvolutionNames convolution;
   AttentionNames cross;  // to what an encoder made; without a query: there is none
   FeedForwardNames feed_forward;
+  ExpertNames experts;
   RotaryPositions rotary;
   std::optional<Window> window;  // absent: it sees all
   std::optional<double> scale;   // of attention; absent: that of the stack
@@ -87,10 +97,13 @@ struct LayerStack {
   bool parallel = false;        // feed-forward reads what attention reads, by its own norm if it has one
   std::optional<double> scale;  // of attention; absent: 1 / sqrt(head size)
   double cap = 0;               // of scores; 0: none
+  double projection_limit = 0;  // queries, keys and values lie between this and its negative; 0: anywhere
   std::string distance_bias;    // a tensor for every attention
   std::string slopes;           // likewise: a bias that grows with the distance
   double residual_scale = 1;    // of what is added to the residual
   std::string activation;
+  double gate_limit = 0;  // what is multiplied in a gated feed-forward is bounded; 0: it is not
+  double gate_shift = 0;  // added to the factor that is not activated
   Heads task_heads;
 
   // ---- attention that is not plain, of encoders ----

@@ -169,15 +169,18 @@ void DescribeOlmo2(const Checkpoint& checkpoint, Description& description) {
   DescribeLlamaLike(family, checkpoint, description);
 }
 
-void DescribeGranite(const Checkpoint& checkpoint, Description& description) {
-  const Config& config = checkpoint.config;
+LlamaLike GraniteLike(const Config& config) {
   LlamaLike family;
   family.norms.kind = "rms";
   family.table_scale = config.Real("embedding_multiplier", 1);
   family.residual_scale = config.Real("residual_multiplier", 1);
   family.scale = config.Real("attention_multiplier", 1);
   family.score_scale = 1 / config.Real("logits_scaling", 1);
-  DescribeLlamaLike(family, checkpoint, description);
+  return family;
+}
+
+void DescribeGranite(const Checkpoint& checkpoint, Description& description) {
+  DescribeLlamaLike(GraniteLike(checkpoint.config), checkpoint, description);
 }
 
 void DescribeStarcoder2(const Checkpoint& checkpoint, Description& description) {

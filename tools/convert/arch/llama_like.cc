@@ -53,7 +53,11 @@ class Family {
     stack_.scale = family_.scale;
     stack_.cap = family_.cap;
     stack_.residual_scale = family_.residual_scale;
-    stack_.activation = config_.Activation(family_.activation_key, family_.activation);
+    stack_.activation = family_.activation_key.empty() ? family_.activation
+                                                       : config_.Activation(family_.activation_key, family_.activation);
+    stack_.gate_limit = family_.gate_limit;
+    stack_.gate_shift = family_.gate_shift;
+    stack_.projection_limit = family_.projection_limit;
     stack_.table = prefix_ + "embed_tokens.weight";
     stack_.table_scale = family_.table_scale;
     stack_.final_norm = prefix_ + family_.final_norm;
@@ -92,6 +96,7 @@ class Family {
     names.key = projections + "k_proj";
     names.value = projections + "v_proj";
     names.output = self + family_.output;
+    if (!family_.sinks.empty()) layer.sinks = self + family_.sinks;
     if (!family_.query_norm.empty()) names.query_norm = self + family_.query_norm;
     if (!family_.key_norm.empty()) names.key_norm = self + family_.key_norm;
     if (family_.places != NormPlaces::kAfter) names.norm = at + "input_layernorm";
@@ -101,16 +106,48 @@ class Family {
   }
 
   void NameFeedForward(const std::string& at, StackLayer& layer) {
-    const std::string mlp = at + "mlp.", projections = mlp + (family_.fused ? "gate_up_proj." : "");
+    const std::optional<MixtureOfExperts>& mixture = family_.mixture;
+    const bool mixed = mixture && (!mixture->has || mixture->has(static_cast<uint32_t>(stack_.layers.size())));
     FeedForwardNames& names = layer.feed_forward;
-    if (!family_.gate.empty()) names.gate = projections + family_.gate;
-    names.up = projections + family_.up;
-    names.down = mlp + family_.down;
+    if (mixed) NameExperts(at + mixture->module + ".", layer.experts);
+    if (!mixed) NameDense(at + "mlp.", names);
+    if (mixed && !mixture->shared.empty()) {
+      NameDense(at + mixture->module + "." + mixture->shared + ".", names);
+      names.share = at + mixture->module + "." + mixture->share;
+    }
     if (family_.places == NormPlaces::kBefore) names.norm = at + "post_attention_layernorm";
     if (family_.places == NormPlaces::kAround) names.norm = at + "pre_feedforward_layernorm";
     if (family_.places == NormPlaces::kAfter || family_.places == NormPlaces::kAround) {
       names.out_norm = at + "post_feedforward_layernorm";
     }
+  }
+
+  void NameDense(const std::string& mlp, FeedForwardNames& names) {
+    const std::string projections = mlp + (family_.fused ? "gate_up_proj." : "");
+    if (!family_.gate.empty()) names.gate = projections + family_.gate;
+    names.up = projections + family_.up;
+    names.down = mlp + family_.down;
+  }
+
+  void NameExperts(const std::string& module, ExpertNames& names) {
+    const MixtureOfExperts& mixture = *family_.mixture;
+    names.count = mixture.count;
+    names.chosen = mixture.chosen;
+    names.of_all = mixture.of_all;
+    names.router = module + mixture.router;
+    const auto joined = [&](const std::string& name) {
+      const std::string all = module + "experts." + name;
+      if (weights_.Has(all + ".weight")) return all;
+      std::vector<Constant> parts;
+      for (uint32_t e = 0; e < mixture.count; ++e) {
+        parts.push_back(weights_.Get(fmt::format("{}experts.{}.{}.weight", module, e, name)));
+      }
+      weights_.Add(all + ".weight", Concatenate(std::move(parts)));
+      return all;
+    };
+    names.gate = joined(mixture.gate);
+    names.up = joined(mixture.up);
+    names.down = joined(mixture.down);
   }
 
   void NameHeads() {

@@ -20,18 +20,32 @@ enum class NormPlaces {
   kShared,  // one in front of both, which are parallel
 };
 
+// A feed-forward of experts, in layers that have one.
+struct MixtureOfExperts {
+  std::string module = "mlp";
+  std::string router = "gate";
+  std::string gate = "gate_proj", up = "up_proj", down = "down_proj";  // of experts.<i>, or of all in experts
+  std::string shared, share;  // a feed-forward that all tokens take, and the layer that says its share of the sum
+  uint32_t count = 0, chosen = 0;
+  bool of_all = false;                // as ExpertNames
+  std::function<bool(uint32_t)> has;  // layer i has experts; absent: all have
+};
+
 struct LlamaLike {
   // ---- names ----
   std::string output = "o_proj";
   std::string gate = "gate_proj", up = "up_proj", down = "down_proj";  // no gate: up is activated itself
   std::string query_norm, key_norm;
+  std::string sinks;
   std::string final_norm = "norm";
   bool fused = false;  // queries, keys and values are stored as qkv_proj, gate and up as gate_up_proj
 
   // ---- switches ----
   NormStyle norms;  // without an epsilon: rms_norm_eps of RMS norms, layer_norm_eps of others
   NormPlaces places = NormPlaces::kBefore;
-  std::string activation_key = "hidden_act", activation = "silu";
+  std::string activation_key = "hidden_act", activation = "silu";  // without a key: the latter, by the runtime's name
+  double gate_limit = 0, gate_shift = 0, projection_limit = 0;     // as in LayerStack
+  std::optional<MixtureOfExperts> mixture;
   bool tied = false;  // head and embeddings, where config.json does not say
   bool causal = true;
   uint32_t head_size = 0;  // 0: as config.json says, or hidden_size / heads
@@ -51,6 +65,9 @@ using PrepareLayer = std::function<void(Weights&, const std::string& at)>;
 
 void DescribeLlamaLike(const LlamaLike& family, const Checkpoint& checkpoint, Description& description,
                        const PrepareLayer& prepare = nullptr);
+
+// What all kinds of Granite have.
+LlamaLike GraniteLike(const Config& config);
 
 // Heads and the size of one.
 struct HeadShape {

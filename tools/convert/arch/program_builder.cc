@@ -34,10 +34,14 @@ std::vector<std::string> ProgramBuilder::Stored(const std::string& name) const {
 
 std::string ProgramBuilder::Linear(const std::string& in, const std::string& name, const std::string& out,
                                    const std::string& activation) {
-  std::vector<std::string> tensors = Stored(name);
   Json attributes = Json::object();
   if (activation != "none") attributes["activation"] = activation;
-  return Op("linear", {in}, tensors, out, attributes);
+  return Layer("linear", {in}, name, out, attributes);
+}
+
+std::string ProgramBuilder::Layer(const std::string& op, std::vector<std::string> in, const std::string& name,
+                                  const std::string& out, Json attributes) {
+  return Op(op, std::move(in), Stored(name), out, std::move(attributes));
 }
 
 std::string ProgramBuilder::Norm(const std::string& in, const std::string& name, const std::string& out,

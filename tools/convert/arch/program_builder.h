@@ -51,6 +51,9 @@ class ProgramBuilder {
                  const std::string& out, Json attributes = Json::object(), const std::string& space = "");
   std::string Linear(const std::string& in, const std::string& name, const std::string& out,
                      const std::string& activation = "none");
+  // Another operation with the tensors of a linear layer.
+  std::string Layer(const std::string& op, std::vector<std::string> in, const std::string& name, const std::string& out,
+                    Json attributes);
   // `heads`: so many parts of a row are normed, each by itself.
   std::string Norm(const std::string& in, const std::string& name, const std::string& out, uint32_t heads = 1);
   // The same of what linear layer `of` makes: of the whole row where the norm's weight is as wide, else of each of

@@ -83,9 +83,11 @@ Description DescribeTransformer(const std::string& directory, const std::string&
     for (const Entry& entry : kArchitectures) known += fmt::format("{}{}", known.empty() ? "" : ", ", entry.model_type);
     Fail("config.json: model_type {} is not supported; these are: {}", model_type, known);
   }
-  for (const char* key : {"auto_map", "quantization_config"}) {
-    if (!config.Get(key).is_null()) Fail("config.json: {} is not supported", key);
-  }
+  if (!config.Get("auto_map").is_null()) Fail("config.json: auto_map is not supported");
+  // Architectures find weights in blocks of MXFP4 under other names, or do not find them.
+  const Json& quantization = config.Get("quantization_config");
+  const bool blocks = quantization.is_object() && quantization.value("quant_method", Json()) == "mxfp4";
+  if (!quantization.is_null() && !blocks) Fail("config.json: quantization_config is not supported");
   if (!config.Get("pruned_heads").empty()) Fail("config.json: pruned_heads is not supported");
 
   Description description;

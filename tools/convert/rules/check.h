@@ -100,6 +100,8 @@ struct Rule {
   uint32_t casts = 0;    // bit per input that may be what a cast made
   uint32_t halves = 0;   // bit per tensor that may be f16
   uint32_t kept = 0;     // bit per input that may be kept from run to run, as any type
+  // Bit per input that decides what is computed: the weight of the layer that makes it is no integer.
+  uint32_t decides = 0;
 };
 
 }  // namespace fovea::tools

@@ -34,6 +34,27 @@ void Linear(Check& c) {
   c.Result(c.in(0).space, c.tensor(0).rows);
 }
 
+void Experts(Check& c) {
+  c.SameSpace(0, 1);
+  const bool apart = c.Choice<ExpertsKind>(Attribute::kKind, ExpertsKind::kApart) == ExpertsKind::kApart;
+  const uint32_t experts = c.Number(Attribute::kExperts, std::nullopt),
+                 chosen = c.Number(Attribute::kTopK, std::nullopt);
+  if (experts == 0 || c.in(1).width != experts) {
+    Fail("{} is {} wide, which is not a score for each of {} experts", c.in(1).name, c.in(1).width, experts);
+  }
+  if (chosen == 0 || chosen > experts) Fail("{} of {} experts cannot be chosen", chosen, experts);
+  if (c.tensor(0).rows % experts != 0) {
+    Fail("tensor {} has {} rows, which {} experts cannot share", c.tensor(0).name, c.tensor(0).rows, experts);
+  }
+  if (!apart && c.in(0).width % chosen != 0) {
+    Fail("{} is {} wide, which is not {} parts", c.in(0).name, c.in(0).width, chosen);
+  }
+  c.Shape(0, c.tensor(0).rows, apart ? c.in(0).width : c.in(0).width / chosen);
+  c.Vector(1, c.tensor(0).rows);
+  c.MayBeQuantized(Matrices::kWeights);
+  c.Result(c.in(0).space, uint64_t{c.tensor(0).rows / experts} * (apart ? chosen : 1));
+}
+
 void Norm(Check& c) {
   const uint32_t heads = c.Number(Attribute::kHeads, 1);
   if (heads == 0 || c.in(0).width % heads != 0) {
@@ -57,6 +78,7 @@ void Add(Check& c) {
 
 void Activate(Check& c) {
   c.Choice<Activation>(Attribute::kActivation, std::nullopt);
+  c.Real(Attribute::kLimit);
   c.Result(c.in(0).space, c.in(0).width);
 }
 
@@ -65,6 +87,8 @@ void Gate(Check& c) {
   c.SameSpace(0, 1);
   if (c.in(0).width != 1 && c.in(1).width != 1) c.SameWidth(0, 1);
   c.Choice<Activation>(Attribute::kActivation, std::nullopt);
+  c.Real(Attribute::kLimit);
+  c.Real(Attribute::kShift);
   c.Result(c.in(0).space, std::max(c.in(0).width, c.in(1).width));
 }
 
@@ -127,6 +151,7 @@ void SliceRule(Check& c) {
 extern const Rule kEmbedRule = {1, kMaxInputs, 1, kMaxTensors, Embed, ~0u};
 extern const Rule kPositionRule = {1, 1, 1, 1, Position};
 extern const Rule kLinearRule = {1, 1, 1, 2, Linear};
+extern const Rule kExpertsRule = {2, 2, 1, 2, Experts, 0, 0, 0, 0, 0, 1u << 1};
 extern const Rule kNormRule = {1, 1, 0, 2, Norm};
 extern const Rule kAddRule = {2, 2, 0, 0, Add};
 extern const Rule kActivateRule = {1, 1, 0, 0, Activate};

@@ -1,0 +1,231 @@
+// Linear layers of experts: each row goes through those of its best experts alone. Rows of a tile are grouped by
+// expert, so that the weights of one are read once for all rows that chose it.
+#include <string.h>
+
+#include "runtime/ops/op.h"
+
+namespace fovea {
+namespace {
+
+constexpr uint32_t kMaxChosen = 64;
+
+struct ExpertsOp : Op {
+  OpLayer layer;
+  ExpertsKind kind = ExpertsKind::kApart;
+  uint32_t experts = 0, chosen = 0;
+  uint32_t read = 0, made = 0;  // columns of one expert's product
+  bool integers = false;
+
+  bool apart() const { return kind == ExpertsKind::kApart; }
+};
+
+// Which experts there are, how many a row chooses, and what each reads and makes.
+Status CheckCounts(const OpView& view, Reporter& reporter, ExpertsOp* op) {
+  op->experts = view.U32(Attribute::kExperts, 0);
+  op->chosen = view.U32(Attribute::kTopK, 0);
+  if (op->experts == 0 || op->inputs[1].width != op->experts) {
+    return reporter.Fail(FOVEA_E_SHAPE, "there must be a score for each expert", op->experts, op->inputs[1].width);
+  }
+  if (op->chosen == 0 || op->chosen > op->experts) {
+    return reporter.Fail(FOVEA_E_SHAPE, "a row chooses one expert at least, and none that is not there", op->experts,
+                         op->chosen);
+  }
+  if (op->chosen > kMaxChosen) {
+    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many experts for a row", kMaxChosen, op->chosen);
+  }
+  const uint32_t parted = op->apart() ? op->output.width : op->inputs[0].width;
+  if (parted % op->chosen != 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "chosen experts do not divide the width", parted, op->chosen);
+  }
+  op->read = op->apart() ? op->inputs[0].width : parted / op->chosen;
+  op->made = op->apart() ? parted / op->chosen : op->output.width;
+  return kOk;
+}
+
+Status Lower(const OpView& view, Reporter& reporter, ExpertsOp* op) {
+  FOVEA_TRY(CheckRowLocal(view, reporter));
+  FOVEA_TRY(ReadChoice(view, Attribute::kKind, "unknown kind of experts", reporter, &op->kind));
+  FOVEA_TRY(CheckCounts(view, reporter, op));
+  const uint64_t rows = uint64_t{op->experts} * op->made;
+  if (rows > UINT32_MAX) {
+    return reporter.Fail(FOVEA_E_SHAPE, "experts have more rows than a tensor", UINT32_MAX, rows);
+  }
+  FOVEA_TRY(LowerLayer(view, static_cast<uint32_t>(rows), op->read, reporter, op, &op->layer));
+  op->layer.count = op->experts;
+  op->integers = GemmTakesQuantized(DType(view.Tensor(0).type));
+  return kOk;
+}
+
+struct Memory {
+  uint32_t* experts;    // [rows, chosen], best first
+  float* weights;       // the same: of sums
+  float* softmax;       // [experts]
+  uint32_t* ends;       // [experts + 1]: where in `order` those who chose an expert begin, then where they end
+  uint32_t* order;      // [rows * chosen]: row * chosen + place, by expert
+  float* x;             // [rows, read]: rows of one expert; or
+  int8_t* quantized;    // .. as integers
+  QuantParams* params;  // [rows + kGemmExtraParams]
+  float* y;             // [rows, made]
+};
+
+Memory TakeMemory(Arena& arena, const ExpertsOp& op, uint64_t rows) {
+  Memory memory{};
+  const uint64_t choices = rows * op.chosen;  // no overflow: a tile has few rows
+  memory.experts = arena.Take<uint32_t>(choices);
+  memory.weights = arena.Take<float>(choices);
+  memory.softmax = arena.Take<float>(op.experts);
+  memory.ends = arena.Take<uint32_t>(uint64_t{op.experts} + 1);
+  memory.order = arena.Take<uint32_t>(choices);
+  if (op.integers) {
+    memory.quantized =
+        static_cast<int8_t*>(arena.TakeBytes(CheckedSize(rows) * CheckedSize(op.read) + CheckedSize(kGemmSlack)));
+    memory.params = arena.Take<QuantParams>(rows + kGemmExtraParams);
+  } else {
+    memory.x = TakeRows(arena, rows, op.read);
+  }
+  memory.y = TakeRows(arena, rows, op.made);
+  return memory;
+}
+
+uint64_t Scratch(const ExpertsOp& op, uint32_t tile_rows) {
+  Arena arena;
+  TakeMemory(arena, op, tile_rows);
+  return arena.needed();
+}
+
+// The experts with the highest scores, the best first; of equal ones that with the lower number. Always different ones,
+// whatever the scores are.
+void Choose(const float* scores, const ExpertsOp& op, uint32_t* best) {
+  uint32_t count = 0;
+  for (uint32_t e = 0; e < op.experts; ++e) {
+    if (count == op.chosen && !(scores[e] > scores[best[count - 1]])) continue;
+    uint32_t at = count < op.chosen ? count++ : count - 1;
+    for (; at > 0 && scores[e] > scores[best[at - 1]]; --at) best[at] = best[at - 1];
+    best[at] = e;
+  }
+}
+
+void Weigh(const ExpertsOp& op, const OpRun& run, const Memory& memory) {
+  const auto softmax = run.kernels->softmax.softmax;
+  for (size_t row = 0; row < run.rows(); ++row) {
+    const float* scores = run.Input(1) + row * op.experts;
+    const uint32_t* best = memory.experts + row * op.chosen;
+    float* weights = memory.weights + row * op.chosen;
+    if (op.kind == ExpertsKind::kOfAll) softmax(scores, 1, op.experts, memory.softmax);
+    const float* from = op.kind == ExpertsKind::kOfAll ? memory.softmax : scores;
+    for (uint32_t i = 0; i < op.chosen; ++i) weights[i] = from[best[i]];
+    if (op.kind == ExpertsKind::kOfChosen) softmax(weights, 1, op.chosen, weights);
+  }
+}
+
+// Sorts the choices of all rows by expert. Those of an expert end at ends[e].
+void Group(const ExpertsOp& op, uint32_t choices, const Memory& memory) {
+  memset(memory.ends, 0, (size_t{op.experts} + 1) * sizeof(uint32_t));
+  for (uint32_t i = 0; i < choices; ++i) ++memory.ends[memory.experts[i] + 1];
+  for (uint32_t e = 0; e < op.experts; ++e) memory.ends[e + 1] += memory.ends[e];
+  for (uint32_t i = 0; i < choices; ++i) memory.order[memory.ends[memory.experts[i]]++] = i;
+}
+
+// Some columns of an expert's product.
+struct Columns {
+  uint32_t begin, end;
+};
+
+// What this worker makes of a product that is number `place` of its row.
+Columns ColumnsOf(const ExpertsOp& op, const OpRun& run, uint32_t place) {
+  if (!op.apart()) return {run.column_begin, run.column_end};
+  const uint32_t first = place * op.made, last = first + op.made;
+  const uint32_t begin = run.column_begin < first ? first : run.column_begin;
+  const uint32_t end = run.column_end > last ? last : run.column_end;
+  return begin < end ? Columns{begin - first, end - first} : Columns{0, 0};
+}
+
+// What an expert reads of the choices `order`.
+GemmInput Gather(const ExpertsOp& op, const OpRun& run, const Memory& memory, const uint32_t* order, uint32_t count) {
+  const size_t read = op.read;
+  if (op.apart() && op.integers) {
+    const GemmInput all = LayerInput(run, op.layer.linear->weights.shape, run.Input(0), run.rows(), op.inputs[0].index);
+    for (size_t i = 0; i < count; ++i) {
+      const size_t row = order[i] / op.chosen;
+      memcpy(memory.quantized + i * read, all.quantized + row * read, read);
+      memory.params[i] = all.params[row];
+    }
+  }
+  for (size_t i = 0; i < count && !(op.apart() && op.integers); ++i) {
+    const float* x = run.Input(0) + (op.apart() ? order[i] / op.chosen : order[i]) * read;
+    if (op.integers) {
+      run.kernels->quantize.quantize_rows(x, 1, read, memory.quantized + i * read, memory.params + i);
+    } else {
+      memcpy(memory.x + i * read, x, read * sizeof(float));
+    }
+  }
+  return {count, memory.x, memory.quantized, memory.params};
+}
+
+// Puts the products of the choices `order` where they belong.
+void Scatter(const ExpertsOp& op, const OpRun& run, const Memory& memory, const uint32_t* order, uint32_t count,
+             Columns columns) {
+  const size_t width = columns.end - columns.begin;
+  for (size_t i = 0; i < count; ++i) {
+    const float* from = memory.y + i * op.made + columns.begin;
+    if (op.apart()) {
+      memcpy(run.output + size_t{order[i]} * op.made + columns.begin, from, width * sizeof(float));
+    } else {
+      float* to = run.output + size_t{order[i] / op.chosen} * op.made + columns.begin;
+      run.kernels->elementwise.scale_add(from, memory.weights[order[i]], to, width, to);
+    }
+  }
+}
+
+Status RunExpert(const ExpertsOp& op, const OpRun& run, const Memory& memory, uint32_t expert) {
+  const Linear& linear = *op.layer.linear;
+  const uint32_t end = memory.ends[expert];
+  for (uint32_t at = expert == 0 ? 0 : memory.ends[expert - 1], next; at < end; at = next) {
+    // Choices of which the same columns are wanted: all, unless workers share columns.
+    const Columns columns = ColumnsOf(op, run, memory.order[at] % op.chosen);
+    for (next = at + 1; next < end; ++next) {
+      const Columns other = ColumnsOf(op, run, memory.order[next] % op.chosen);
+      if (other.begin != columns.begin || other.end != columns.end) break;
+    }
+    if (columns.begin == columns.end) continue;
+    const GemmInput input = Gather(op, run, memory, memory.order + at, next - at);
+    FOVEA_TRY(linear.backend->run(run.operators[linear.op], linear.WeightsAt(expert), linear.PackedAt(expert), input,
+                                  {memory.y, columns.begin, columns.end}));
+    Scatter(op, run, memory, memory.order + at, next - at, columns);
+  }
+  return kOk;
+}
+
+// Sums are taken in the order of the experts' numbers, whatever rows are together.
+Status Run(const ExpertsOp& op, const OpRun& run) {
+  Arena arena(run.scratch, SIZE_MAX);
+  const Memory memory = TakeMemory(arena, op, run.rows());
+  const uint32_t rows = run.rows();
+  for (size_t row = 0; row < rows; ++row) {
+    Choose(run.Input(1) + row * op.experts, op, memory.experts + row * op.chosen);
+  }
+  Group(op, rows * op.chosen, memory);
+  if (!op.apart()) {
+    Weigh(op, run, memory);
+    run.ForElements(op.output,
+                    [&](size_t first, size_t count) { memset(run.output + first, 0, count * sizeof(float)); });
+  }
+  for (uint32_t e = 0; e < op.experts; ++e) FOVEA_TRY(RunExpert(op, run, memory, e));
+  return kOk;
+}
+
+double Flops(const ExpertsOp& op) { return 2.0 * op.chosen * op.read * op.made; }
+
+constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kExperts, Attribute::kTopK};
+
+}  // namespace
+
+extern const OpDef kExpertsOp = DefineOp<Lower, Run>()
+                                    .Inputs(2, 2)
+                                    .Tensors(1, 2)
+                                    .Attributes(kAttributes)
+                                    .Shares(Share::kProduct)
+                                    .Scratch<Scratch>()
+                                    .Flops<Flops>();
+
+}  // namespace fovea
