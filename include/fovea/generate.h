@@ -30,6 +30,7 @@
  *   generate.start         the token that stands before the first one; may be absent where texts begin with prompts
  *   generate.stop_ids      tokens that end a text, with spaces between them, at most 256; none where absent
  *   generate.suppress_ids  tokens that never follow, as generate.stop_ids; none where absent
+ *   generate.begin_suppress_ids  tokens that never follow first: a text has another one before them
  *   generate.max_tokens    the most tokens of a text; any number where absent or 0
  *
  * At most 256 inputs are linked, by names of at most 255 bytes. Older blobs say generate.end for generate.stop_ids and

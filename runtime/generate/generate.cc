@@ -26,7 +26,8 @@ void AskAllowed(const Generator& g) {
     uint32_t* bits = g.BitsOf(g.allowed, row);
     memset(bits, 0xff, words * sizeof(uint32_t));
     sampling.allow(sampling.allow_context, row, g.steps, g.token_count(), bits);
-    for (uint32_t w = 0; w < words && g.usual != nullptr; ++w) bits[w] &= g.usual[w];
+    const uint32_t* usual = g.Usual(g.steps);
+    for (uint32_t w = 0; w < words && usual != nullptr; ++w) bits[w] &= usual[w];
   }
 }
 
@@ -87,14 +88,13 @@ bool IsStop(const Generator& g, int32_t token) {
   return std::find(g.stop_ids, g.stop_ids + g.stop_id_count, token) != g.stop_ids + g.stop_id_count;
 }
 
-Sampler::Text KnownOf(const Generator& g, uint32_t row, const float* scores) {
+Sampler::Text KnownOf(const Generator& g, uint32_t row, const float* scores, uint32_t step) {
   return {scores, g.seen == nullptr ? nullptr : g.BitsOf(g.seen, row),
-          g.allowed == nullptr ? g.usual : g.BitsOf(g.allowed, row), g.sequences[row / g.width], g.steps};
+          g.allowed == nullptr ? g.Usual(step) : g.BitsOf(g.allowed, row), g.sequences[row / g.width], step};
 }
 
 void TakeToken(Generator& g, uint32_t i, const float* scores, int32_t forced, uint32_t step) {
-  Sampler::Text known = KnownOf(g, i, scores);
-  known.step = step;
+  const Sampler::Text known = KnownOf(g, i, scores, step);
   const uint32_t token = forced != kNoToken ? static_cast<uint32_t>(forced) : g.sampler.Choose(known);
   g.last[i] = g.tokens[i] = static_cast<int32_t>(token);
   g.best[i] = scores[token];

@@ -51,7 +51,8 @@ struct Generator {
   uint32_t* seen_before = nullptr;  // [width, TokenWords] of one text
   uint32_t* allowed = nullptr;      // [max rows, TokenWords], where the caller says which are
   bool suppresses = false;
-  uint32_t* usual = nullptr;  // [TokenWords], where tokens are suppressed: the others
+  // [2, TokenWords], where tokens are suppressed: the others, of a text's first token and of later ones
+  uint32_t* usual = nullptr;
   float* logprobs = nullptr;
   int32_t* top_tokens = nullptr;  // [max texts, top_logprobs]
   float* top_logprobs = nullptr;
@@ -63,6 +64,9 @@ struct Generator {
   uint32_t token_count() const { return decode->value(scores).width; }
   uint32_t rows() const { return texts * width; }
   bool has_beams() const { return beams.options().width != 0; }
+  const uint32_t* Usual(uint32_t step) const {
+    return usual == nullptr ? nullptr : usual + (step == 0 ? 0 : TokenWords(token_count()));
+  }
   uint32_t* BitsOf(uint32_t* all, uint32_t row) const { return all + size_t{row} * TokenWords(token_count()); }
 };
 
@@ -76,8 +80,8 @@ Status NumberTexts(Generator& generator, const uint64_t* numbers, uint32_t count
 // The scores of the last run for what follows in a row of the texts' space.
 const float* ScoresOf(const Generator& generator, uint32_t row);
 bool IsStop(const Generator& generator, int32_t token);
-// What is known of a row of the texts' space, for the sampler.
-Sampler::Text KnownOf(const Generator& generator, uint32_t row, const float* scores);
+// What is known of a row of the texts' space in a step, for the sampler.
+Sampler::Text KnownOf(const Generator& generator, uint32_t row, const float* scores, uint32_t step);
 // The token of a text that has not ended, and what is told of it, as that of a step.
 void TakeToken(Generator& generator, uint32_t text, const float* scores, int32_t forced, uint32_t step);
 void TakeNone(Generator& generator, uint32_t text);

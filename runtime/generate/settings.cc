@@ -161,16 +161,21 @@ class Reader {
   }
 
   Status ReadSuppressed() {
-    const Setting setting = Find(nullptr, "generate.suppress_ids");
-    if (setting.text == nullptr || *setting.text == '\0') return kOk;
+    const Setting always = Find(nullptr, "generate.suppress_ids"), first = Find(nullptr, "generate.begin_suppress_ids");
+    const auto says = [](const Setting& setting) { return setting.text != nullptr && *setting.text != '\0'; };
+    if (!says(always) && !says(first)) return kOk;
     const uint32_t words = TokenWords(g_->token_count());
     g_->suppresses = true;
-    g_->usual = arena_.Take<uint32_t>(words);
-    if (g_->usual != nullptr) std::fill_n(g_->usual, words, ~0u);
+    g_->usual = arena_.Take<uint32_t>(uint64_t{2} * words);
+    if (g_->usual != nullptr) std::fill_n(g_->usual, size_t{2} * words, ~0u);
+    const auto suppress = [this, words](int32_t id, uint32_t which) {
+      if (g_->usual != nullptr) g_->usual[which * words + static_cast<uint32_t>(id) / 32] &= ~(1u << (id % 32));
+    };
     uint64_t count = 0;
-    return ReadTokens(setting, &count, [this](int32_t id) {
-      if (g_->usual != nullptr) g_->usual[id / 32] &= ~(1u << (id % 32));
-    });
+    if (says(always)) {
+      FOVEA_TRY(ReadTokens(always, &count, [&](int32_t id) { suppress(id, 0), suppress(id, 1); }));
+    }
+    return says(first) ? ReadTokens(first, &count, [&](int32_t id) { suppress(id, 0); }) : kOk;
   }
 
   Status ReadMaxTokens() {

@@ -69,8 +69,7 @@ Status Guess(Generator& g, Reporter& reporter) {
     for (uint32_t i = 0; i < g.texts; ++i) {
       if (s.guess_counts[i] <= k) continue;
       // By the random number of the step that the token would be chosen in: what is likely to both is drawn by both.
-      Sampler::Text known = KnownOf(g, i, ScoresOf(draft, i));
-      known.step += k;
+      const Sampler::Text known = KnownOf(g, i, ScoresOf(draft, i), g.steps + k);
       s.guesses[size_t{i} * stride + k + 1] = static_cast<int32_t>(g.sampler.Choose(known));
     }
   }

@@ -86,6 +86,12 @@ TEST(GenerationRules, FitThePrograms) {
   EXPECT_EQ(said("start", "1 2"), "metadata generate.start = \"1 2\": one token stands before the first");
   EXPECT_EQ(said("stop_ids", "0 4"), "metadata generate.stop_ids: a token must be a whole number from 0 to 3, not 4");
   EXPECT_EQ(said("stop_ids", -1), "metadata generate.stop_ids: a token must be a whole number from 0 to 3, not \"-1\"");
+  EXPECT_EQ(said("suppress_ids", "1 2"), "nothing was refused");
+  EXPECT_EQ(said("begin_suppress_ids", "1 2"), "nothing was refused");
+  EXPECT_EQ(said("begin_suppress_ids", "4"),
+            "metadata generate.begin_suppress_ids: a token must be a whole number from 0 to 3, not 4");
+  EXPECT_EQ(said("suppress_ids", "many"),
+            "metadata generate.suppress_ids: a token must be a whole number from 0 to 3, not \"many\"");
   EXPECT_EQ(said("max_tokens", -1),
             "metadata generate.max_tokens must be a whole number from 0 to 2147483647, not \"-1\"");
   EXPECT_EQ(said("max_tokens", 1.5),

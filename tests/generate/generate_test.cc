@@ -390,6 +390,32 @@ TEST(Generate, SuppressedTokensNeverFollow) {
   EXPECT_EQ(error.found, 9u);
 }
 
+TEST(Generate, SomeTokensDoNotFollowFirst) {
+  const std::vector<std::vector<int32_t>> plain = Expected();
+  const int32_t first = plain[0][0];
+  Metadata metadata = GoodMetadata();
+  metadata.emplace_back("generate.begin_suppress_ids", std::to_string(first));
+  const TestModel model(BlobWith(metadata));
+  TinyPair pair(model, Decoder(), 6, 30);
+  pair.Encode(Decoder(), kTexts);
+  const Batch later = TestGenerator(pair).All();
+  for (const auto& text : later) EXPECT_NE(text[0], first);
+  // Where another token came first all the same, nothing has changed.
+  size_t same = 0, again = 0;
+  for (size_t i = 0; i < plain.size(); ++i) {
+    if (plain[i][0] != first) EXPECT_EQ(later[i], plain[i]);
+    same += plain[i][0] != first;
+    again += std::count(later[i].begin(), later[i].end(), first) != 0;
+  }
+  EXPECT_GT(same, 0u);
+  EXPECT_GT(again, 0u);
+  metadata.emplace_back("generate.suppress_ids", std::to_string(first));
+  const TestModel never(BlobWith(metadata));
+  TinyPair of_never(never, Decoder(), 6, 30);
+  of_never.Encode(Decoder(), kTexts);
+  for (const auto& text : TestGenerator(of_never).All()) EXPECT_EQ(std::count(text.begin(), text.end(), first), 0);
+}
+
 TEST(Generate, BeamsNeedRowsOfTheirOwn) {
   TinyPair pair(Model(), Decoder(), 6, 30);
   fovea_beams beams = {};

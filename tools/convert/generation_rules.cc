@@ -66,7 +66,8 @@ class Generation {
     } else if (key == "start") {
       CheckTokens(entry, INT32_MAX);
       if (value.find(' ') != std::string::npos) Refuse(entry, "one token stands before the first");
-    } else if (key == "stop_ids" || key == "end" || key == "suppress_ids" || key == "first_id" || key == "last_id") {
+    } else if (key == "stop_ids" || key == "end" || key == "suppress_ids" || key == "begin_suppress_ids" ||
+               key == "first_id" || key == "last_id") {
       // "end" is what older blobs say for "stop_ids", as "most" for "max_tokens".
       const auto scores = entries_.find("scores");
       const bool known = scores != entries_.end();
