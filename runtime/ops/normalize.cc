@@ -1,4 +1,6 @@
-// Rows to unit length, and rows to probabilities.
+// Rows to unit length, or divided by a length that a second input says, and rows to probabilities.
+#include <math.h>
+
 #include "runtime/ops/op.h"
 
 namespace fovea {
@@ -10,13 +12,27 @@ struct NormalizeOp : Op {
 };
 
 Status LowerNormalize(const OpView& view, Reporter& reporter, NormalizeOp* op) {
-  FOVEA_TRY(CheckElementwise(view, reporter));
+  FOVEA_TRY(CheckRowLocal(view, reporter));
+  FOVEA_TRY(CheckWidth(view, 0, reporter));
+  if (op->input_count > 1 && op->inputs[1].width != 1) {
+    return reporter.Fail(FOVEA_E_SHAPE, "squares of lengths must be one number for each row", 1, op->inputs[1].width);
+  }
   op->epsilon = view.F32(Attribute::kEpsilon, op->epsilon);
   return ReadChoice(view, Attribute::kClamp, "unknown clamp", reporter, &op->clamp);
 }
 
 Status RunNormalize(const NormalizeOp& op, const OpRun& run) {
-  run.kernels->norm.l2_normalize(run.Input(0), op.clamp, op.epsilon, run.rows(), op.output.width, run.output);
+  const size_t width = op.output.width;
+  if (op.input_count == 1) {
+    run.kernels->norm.l2_normalize(run.Input(0), op.clamp, op.epsilon, run.rows(), width, run.output);
+    return kOk;
+  }
+  const bool of_length = op.clamp == NormClamp::kLength;
+  for (size_t row = 0; row < run.rows(); ++row) {
+    const float square = fmaxf(run.Input(1)[row], of_length ? 0.0f : op.epsilon);
+    const float length = of_length ? fmaxf(sqrtf(square), op.epsilon) : sqrtf(square);
+    run.kernels->elementwise.scale(run.Input(0) + row * width, 1.0f / length, width, run.output + row * width);
+  }
   return kOk;
 }
 
@@ -31,7 +47,7 @@ constexpr Attribute kAttributes[] = {Attribute::kEpsilon, Attribute::kClamp};
 
 }  // namespace
 
-extern const OpDef kNormalizeOp = DefineOp<LowerNormalize, RunNormalize>().Inputs(1, 1).Attributes(kAttributes);
+extern const OpDef kNormalizeOp = DefineOp<LowerNormalize, RunNormalize>().Inputs(1, 2).Attributes(kAttributes);
 extern const OpDef kSoftmaxOp = DefineOp<LowerSoftmax, RunSoftmax>().Inputs(1, 1);
 
 }  // namespace fovea

@@ -187,6 +187,51 @@ TEST(Normalize, UnitLength) {
   }
 }
 
+// The length is the root of a number that another value says for each row, which may be none that a square is.
+TEST(Normalize, LengthsAreGiven) {
+  for (const uint32_t width : {1u, 6u, 65u}) {
+    for (const uint32_t clamp : {0u, 1u}) {
+      for (const double epsilon : {1e-12, 0.5}) {
+        ModelBuilder b;
+        const TextSpaces s(b);
+        const uint32_t x = b.Input("x", s.tokens, width), squares = b.Input("squares", s.tokens, 1);
+        const uint32_t y = b.Op(OpCode::kNormalize, {x, squares}, {}, s.tokens, width,
+                                {{Attribute::kClamp, clamp}, {Attribute::kEpsilon, epsilon}});
+        const std::vector<float> xs = b.RandomFloats(size_t{26} * width);
+        std::vector<float> given = b.RandomFloats(26);  // some are negative
+        for (uint32_t r = 0; r < 26; ++r) given[r] *= static_cast<float>(r);
+        const std::vector<float> found =
+            RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}, {squares, given}}, {}}, y);
+        std::vector<double> expected;
+        for (uint32_t r = 0; r < 26; ++r) {
+          const double e = static_cast<float>(epsilon), square = std::fmax(given[r], 0.0);
+          const double length = clamp == 0 ? std::fmax(std::sqrt(square), e) : std::sqrt(std::fmax(square, e));
+          for (uint32_t i = 0; i < width; ++i) expected.push_back(xs[r * width + i] / length);
+        }
+        ASSERT_EQ(found.size(), expected.size());
+        for (size_t i = 0; i < found.size(); ++i) {
+          EXPECT_NEAR(found[i], expected[i], 3e-7 * std::fabs(expected[i])) << i << " of " << width;
+        }
+      }
+    }
+  }
+}
+
+TEST(Normalize, GivenLengthsMustBeOneForEachRow) {
+  const auto said = [](uint32_t width, DType type, bool texts) {
+    auto b = std::make_unique<ModelBuilder>();
+    const TextSpaces s(*b);
+    const uint32_t x = b->Input("x", s.tokens, 8);
+    const uint32_t squares = b->Input("squares", texts ? s.texts : s.tokens, width, type);
+    b->Op(OpCode::kNormalize, {x, squares}, {}, s.tokens, 8);
+    return b;
+  };
+  ExpectStatus(*said(1, DType::kF32, false), FOVEA_OK, "fine");
+  ExpectStatus(*said(8, DType::kF32, false), FOVEA_E_SHAPE, "a length for each column");
+  ExpectStatus(*said(1, DType::kI32, false), FOVEA_E_SHAPE, "ids");
+  ExpectStatus(*said(1, DType::kF32, true), FOVEA_E_SHAPE, "of another space");
+}
+
 TEST(Softmax, RowsSumToOne) {
   for (const uint32_t width : {1u, 2u, 17u, 70u}) {
     ModelBuilder b;

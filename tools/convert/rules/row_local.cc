@@ -117,6 +117,10 @@ void Rotate(Check& c) {
 }
 
 void Normalize(Check& c) {
+  if (c.in_count() > 1) {
+    c.SameSpace(0, 1);
+    if (c.in(1).width != 1) Fail("{} is {} wide, 1 is needed", c.in(1).name, c.in(1).width);
+  }
   c.Real(Attribute::kEpsilon, true);
   c.Choice<NormClamp>(Attribute::kClamp, NormClamp::kLength);
   c.Result(c.in(0).space, c.in(0).width);
@@ -157,7 +161,7 @@ extern const Rule kAddRule = {2, 2, 0, 0, Add};
 extern const Rule kActivateRule = {1, 1, 0, 0, Activate};
 extern const Rule kGateRule = {2, 2, 0, 0, Gate};
 extern const Rule kRotateRule = {1, 1, 0, 3, Rotate};
-extern const Rule kNormalizeRule = {1, 1, 0, 0, Normalize};
+extern const Rule kNormalizeRule = {1, 2, 0, 0, Normalize};
 extern const Rule kSoftmaxRule = {1, 1, 0, 0, RowLocal};
 extern const Rule kScaleRule = {1, 1, 0, 0, ScaleRule};
 extern const Rule kConcatRule = {1, kMaxInputs, 0, 0, Concat};
