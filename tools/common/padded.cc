@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <list>
 #include <optional>
 #include <sstream>
 
@@ -28,6 +29,47 @@ std::vector<uint64_t> SegmentShape(const Model& model, const std::string& input)
   for (uint64_t size; sizes >> size;) shape.push_back(size);
   return shape;
 }
+
+// Inputs that their callers have channel by channel, [batch, width, rows], as the model takes them.
+class RowByRow {
+ public:
+  // Metadata "layout.<input>" says which they are.
+  RowByRow(const Model& model, uint32_t program, std::map<uint32_t, Given>& given) {
+    for (auto& [value, input] : given) {
+      const char* layout = model.Metadata(fmt::format("layout.{}", model.Value(program, value).name).c_str());
+      if (layout != nullptr && strcmp(layout, "channels_first") == 0) Turn(&input);
+    }
+  }
+
+ private:
+  struct Turned {
+    std::vector<float> values;
+    StoredTensor tensor;
+  };
+
+  void Turn(Given* input) {
+    const StoredTensor& stored = *input->tensor;
+    if (stored.shape.size() < 2 || stored.shape.size() > 3) {
+      Fail("{}: shape {}, expected [batch, channels, rows] or [channels, rows]", input->name, ShapeText(stored.shape));
+    }
+    const std::vector<float> columns = ToFloats(stored);
+    Turned& turned = turned_.emplace_back();
+    turned.tensor = stored;
+    std::swap(turned.tensor.shape[stored.shape.size() - 2], turned.tensor.shape.back());
+    const uint64_t rows = stored.shape.back(), width = stored.shape[stored.shape.size() - 2];
+    turned.values.resize(columns.size());
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const uint64_t segment = i / (width * rows), channel = i / rows % width, row = i % rows;
+      turned.values[(segment * rows + row) * width + channel] = columns[i];
+    }
+    turned.tensor.type = ElementType::kF32;
+    turned.tensor.data = reinterpret_cast<const uint8_t*>(turned.values.data());
+    turned.tensor.bytes = turned.values.size() * sizeof(float);
+    input->tensor = &turned.tensor;
+  }
+
+  std::list<Turned> turned_;  // whose places stay
+};
 
 // A segment is a tensor of this shape, whose rows are the value's as they lie.
 Extent ExtentOfShaped(const std::string& name, const StoredTensor& tensor, uint32_t width,
@@ -116,7 +158,8 @@ Segments Placement(const Model& model, const Batch& batch, uint32_t space, const
 
 Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors& tensors) {
   if (IsRagged(tensors)) return RaggedBatch(model, program, tensors);
-  const std::map<uint32_t, Given> given = MatchInputs(model, program, tensors);
+  std::map<uint32_t, Given> given = MatchInputs(model, program, tensors);
+  const RowByRow row_by_row(model, program, given);
   Batch batch;
 
   // Spaces first: every tensor of a space must have the same extent, and one of them may have a mask.

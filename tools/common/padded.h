@@ -15,7 +15,8 @@ namespace fovea::tools {
 // Inputs of a program by the names that the ecosystem uses (input_ids, token_type_ids, attention_mask) or by the names
 // of its values. Rows that the mask leaves out are dropped; absent token_type_ids are zero, absent carried inputs what
 // the run before left. Where segments.<space> are given, nothing is padded (ragged.h), and the functions below return
-// rows as they are. Fails with the name of a tensor that does not fit.
+// rows as they are. Metadata "layout.<input>" may say "channels_first": [batch, width, sequence]. Fails with the name
+// of a tensor that does not fit.
 Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors& tensors);
 
 // Is there a place for a tensor of this name among a program's inputs?

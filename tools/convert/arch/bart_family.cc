@@ -1,4 +1,6 @@
-// Encoder-decoders whose layers are named as BART's: learned or sinusoidal positions, norms in front or after the sums.
+// Encoder-decoders whose layers are named as BART's.
+#include "tools/convert/arch/bart_family.h"
+
 #include <math.h>
 
 #include "tools/base/fail.h"
@@ -9,33 +11,11 @@
 namespace fovea::tools {
 namespace {
 
-struct BartLike {
-  std::string prefix = "model.";
-  bool norms_before = false;         // in front of attention and feed-forward, and one more at the end
-  uint32_t first_position = 0;       // row of the position table that the first token gets
-  bool sinusoidal = false;           // the table is not stored: sines, then cosines
-  bool inclusive = false;            // its last frequency is 1 / 10000
-  uint32_t first_angle = 0;          // the position that row 0 stands for
-  bool decoder_norms_words = false;  // before positions are added, and does not scale them
-  bool windows = false;              // the encoder attends as Longformer does
-};
-
 class Family {
  public:
-  Family(const BartLike& family, const Checkpoint& checkpoint, Description& description)
-      : family_(family), checkpoint_(checkpoint), config_(checkpoint.config), description_(description) {}
-
-  void Describe() {
-    const LayerStack encoder = Stack("encoder");
-    LayerStack decoder = Stack("decoder");
-    if (family_.decoder_norms_words) decoder.norm_before_positions = true, decoder.table_scale = 1;
-    Heads& heads = decoder.task_heads;
-    heads.language.out = "lm_head";
-    heads.language_table = decoder.table;
-    heads.language_bias = "final_logits_bias";
-    description_.must_use = {family_.prefix + "encoder."};
-    if (checkpoint_.task == Task::kSequenceToSequence) description_.must_use.push_back(family_.prefix + "decoder.");
-    // What follows from the tensors, or concerns generation and training.
+  Family(const BartLike& family, const Config& config, Description& description)
+      : family_(family), config_(config), description_(description) {
+    // What follows from the tensors, or concerns training.
     for (const char* key : {"encoder_ffn_dim",
                             "decoder_ffn_dim",
                             "encoder_layerdrop",
@@ -53,16 +33,8 @@ class Family {
                             "decoder_layers",
                             "decoder_attention_heads",
                             "d_model",
-                            "num_beams",
-                            "max_length",
-                            "early_stopping",
-                            "length_penalty",
-                            "no_repeat_ngram_size",
-                            "min_length",
-                            "bad_words_ids",
                             "static_position_embeddings",
                             "extra_pos_embeddings",
-                            "prefix",
                             "add_final_layer_norm",
                             "normalize_before",
                             "normalize_embedding",
@@ -70,11 +42,8 @@ class Family {
                             "force_bos_token_to_be_generated"}) {
       config_.Get(key);
     }
-    description_.SetMetadata("max_positions", std::to_string(rows_));
-    DescribeSequenceToSequence(encoder, decoder, checkpoint_, description_);
   }
 
- private:
   LayerStack Stack(const std::string& side) {
     Weights& weights = description_.weights;
     const std::string at = family_.prefix + side + ".", own = at + "embed_tokens.weight";
@@ -86,6 +55,7 @@ class Family {
     stack.table = weights.Has(own) ? own : family_.prefix + "shared.weight";
     if (config_.Flag("scale_embedding", false)) stack.table_scale = sqrt(config_.Number("d_model"));
     Positions(at, stack);
+    if (stack.causal && family_.decoder_norms_words) stack.norm_before_positions = true, stack.table_scale = 1;
     if (weights.Has(at + "layernorm_embedding.weight")) stack.embedding_norm = at + "layernorm_embedding";
     if (family_.norms_before) stack.final_norm = at + "layer_norm";
     for (uint32_t i = 0; i < config_.Number(side + "_layers"); ++i) {
@@ -96,19 +66,19 @@ class Family {
     return stack;
   }
 
+ private:
   void Positions(const std::string& at, LayerStack& stack) {
     Weights& weights = description_.weights;
     stack.positions = at + "embed_positions.weight";
     stack.first_position = family_.first_position;
     if (family_.sinusoidal && !weights.Has(stack.positions)) {
       SinusoidalSpec spec;
-      spec.rows = config_.Number("max_position_embeddings");
+      spec.rows = config_.Number(stack.causal ? family_.decoder_positions : family_.encoder_positions);
       spec.width = config_.Number("d_model");
       spec.inclusive = family_.inclusive;
       spec.first = family_.first_angle;
       weights.Add(stack.positions, Sinusoidal(spec));
     }
-    if (!stack.causal) rows_ = weights.Get(stack.positions).rows - stack.first_position;
   }
 
   // Layers attend as Longformer's do.
@@ -152,17 +122,34 @@ class Family {
   }
 
   const BartLike& family_;
-  const Checkpoint& checkpoint_;
   const Config& config_;
   Description& description_;
-  uint32_t rows_ = 0;
 };
 
 void Describe(const BartLike& family, const Checkpoint& checkpoint, Description& description) {
-  Family(family, checkpoint, description).Describe();
+  const LayerStack encoder = BartStack(family, "encoder", checkpoint.config, description);
+  LayerStack decoder = BartStack(family, "decoder", checkpoint.config, description);
+  Heads& heads = decoder.task_heads;
+  heads.language.out = "lm_head";
+  heads.language_table = decoder.table;
+  heads.language_bias = "final_logits_bias";
+  description.must_use = {family.prefix + "encoder."};
+  if (checkpoint.task == Task::kSequenceToSequence) description.must_use.push_back(family.prefix + "decoder.");
+  SetPositions(encoder, description);
+  DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }
 
 }  // namespace
+
+LayerStack BartStack(const BartLike& family, const std::string& side, const Config& config, Description& description) {
+  return Family(family, config, description).Stack(side);
+}
+
+void SetPositions(const LayerStack& stack, Description& description) {
+  const uint32_t rows = description.weights.Get(stack.positions).rows;
+  if (rows <= stack.first_position) Fail("tensor {} has {} rows only", stack.positions, rows);
+  description.SetMetadata("max_positions", std::to_string(rows - stack.first_position));
+}
 
 void DescribeBart(const Checkpoint& checkpoint, Description& description) {
   BartLike family;

@@ -24,6 +24,16 @@ const std::map<std::string, WholeRange> kRanges = {
     {"n_heads", kHeads},
     {"n_head", kHeads},
     {"num_heads", kHeads},
+    {"encoder_layers", kLayers},
+    {"decoder_layers", kLayers},
+    {"encoder_num_hidden_layers", kLayers},
+    {"decoder_num_hidden_layers", kLayers},
+    {"encoder_attention_heads", kHeads},
+    {"decoder_attention_heads", kHeads},
+    {"encoder_num_attention_heads", kHeads},
+    {"decoder_num_attention_heads", kHeads},
+    {"encoder_num_key_value_heads", kHeads},
+    {"decoder_num_key_value_heads", kHeads},
     {"num_hashes", kHeads},
     {"attention_head_size", kSizes},
     {"d_head", kSizes},
@@ -33,6 +43,8 @@ const std::map<std::string, WholeRange> kRanges = {
     {"num_channels", {1, 1 << 14}},
     {"window_size", kSizes},
     {"max_position_embeddings", kPositions},
+    {"max_source_positions", kPositions},
+    {"max_target_positions", kPositions},
     {"relative_attention_max_distance", kPositions},
 };
 
@@ -48,8 +60,38 @@ Range RangeOf(const std::map<std::string, Range>& ranges, const std::string& key
   return found == ranges.end() ? otherwise : found->second;
 }
 
-// Keys that concern training, generation, storage or provenance.
+// Keys that concern training, generation, storage or provenance. Older versions of the library wrote all that it does
+// unless it is asked to do something else.
 const char* const kHarmless[] = {
+    "bad_words_ids",
+    "begin_suppress_tokens",
+    "diversity_penalty",
+    "do_sample",
+    "early_stopping",
+    "encoder_no_repeat_ngram_size",
+    "exponential_decay_length_penalty",
+    "forced_decoder_ids",
+    "length_penalty",
+    "max_length",
+    "min_length",
+    "no_repeat_ngram_size",
+    "num_beam_groups",
+    "num_beams",
+    "num_return_sequences",
+    "output_scores",
+    "prefix",
+    "processor_class",
+    "remove_invalid_values",
+    "repetition_penalty",
+    "return_dict_in_generate",
+    "suppress_tokens",
+    "temperature",
+    "tf_legacy_loss",
+    "tokenizer_class",
+    "top_k",
+    "top_p",
+    "typical_p",
+    "use_bfloat16",
     "_commit_hash",
     "_name_or_path",
     "_num_labels",
@@ -124,6 +166,9 @@ std::string ActivationName(const std::string& published) {
 Config::Config(const std::string& path) : path_(path), json_(ReadJson(path)) {
   if (!json_.is_object()) Fail("{}: not a JSON object", path);
 }
+
+Config::Config(const Config& whole, const std::string& key)
+    : path_(whole.path_ + ": " + key), json_(whole.View(key).Object()) {}
 
 const Json& Config::Get(const std::string& key) const {
   static const Json none;

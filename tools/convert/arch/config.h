@@ -15,6 +15,8 @@ namespace fovea::tools {
 class Config {
  public:
   explicit Config(const std::string& path);
+  // An object in it, which is the configuration of a part of the model.
+  Config(const Config& whole, const std::string& key);
 
   // Null counts as absent. Without a default an absent key fails. What range a number must keep goes by its key.
   uint32_t Number(const std::string& key, std::optional<uint32_t> absent = std::nullopt) const;

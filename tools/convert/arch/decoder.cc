@@ -2,7 +2,6 @@
 #include "tools/convert/arch/decoder.h"
 
 #include <filesystem>
-#include <optional>
 
 #include "tools/base/fail.h"
 
@@ -11,33 +10,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// generation_config.json, and config.json for what it does not say: older models have all of it there.
+// What it says, as metadata.
 class Settings {
  public:
-  Settings(const Checkpoint& checkpoint, Description& description)
-      : checkpoint_(checkpoint), description_(description) {
-    const std::string path = (fs::path(checkpoint.directory) / "generation_config.json").string();
-    if (fs::exists(path)) own_.emplace(path);
-  }
-
-  JsonView Get(const char* key) const {
-    // Both are read, so that neither reports it as unknown.
-    const JsonView fallback = checkpoint_.config.View(key);
-    return own_ && !own_->Get(key).is_null() ? own_->View(key) : fallback;
-  }
+  Settings(const Checkpoint& checkpoint, Description& description) : config_(checkpoint), description_(description) {}
 
   // A token or a list of them; false if there is none.
   bool SetTokens(const char* entry, const char* key) {
     std::string tokens;
-    AddTokens(Get(key), &tokens);
+    AddTokens(config_.View(key), &tokens);
     return Set(entry, tokens);
   }
 
   // Tokens that never follow: words of one token. `suppress_tokens` has a list, `bad_words_ids` a list of lists.
   void SetSuppressed() {
     std::string tokens;
-    AddTokens(Get("suppress_tokens"), &tokens);
-    const JsonView words = Get("bad_words_ids");
+    AddTokens(config_.View("suppress_tokens"), &tokens);
+    const JsonView words = config_.View("bad_words_ids");
     for (size_t i = 0; !words.IsNull() && i < words.List().size(); ++i) {
       if (words.At(i).List().size() == 1) {
         AddTokens(words.At(i), &tokens);
@@ -50,16 +39,16 @@ class Settings {
 
   // A whole number less `begins`, which is not 0 then.
   void SetNumber(const char* entry, const char* key, uint32_t begins = 0) {
-    const uint32_t number = Get(key).Number({0, INT32_MAX}, 0);
+    const uint32_t number = config_.View(key).Number({0, INT32_MAX}, 0);
     if (number > begins) Set(entry, std::to_string(number - begins));
   }
 
   void SetSearch() {
-    if (Get("num_beams").Number({1, 256}, 1) == 1) return;
+    if (config_.View("num_beams").Number({1, 256}, 1) == 1) return;
     SetNumber("generate.beams", "num_beams");
-    const double penalty = Get("length_penalty").Real({}, 1.0);
+    const double penalty = config_.View("length_penalty").Real({}, 1.0);
     if (penalty != 1) Set("generate.length_penalty", fmt::format("{}", penalty));
-    const JsonView stop = Get("early_stopping");
+    const JsonView stop = config_.View("early_stopping");
     if (stop.json().is_string()) {
       Set("generate.early_stopping", stop.Text());
     } else if (stop.Flag(false)) {
@@ -84,12 +73,23 @@ class Settings {
     return !value.empty();
   }
 
-  const Checkpoint& checkpoint_;
+  const GenerationConfig config_;
   Description& description_;
-  std::optional<Config> own_;
 };
 
 }  // namespace
+
+GenerationConfig::GenerationConfig(const Checkpoint& checkpoint) : config_(checkpoint.config) {
+  const std::string path = (fs::path(checkpoint.directory) / "generation_config.json").string();
+  if (fs::exists(path)) own_.emplace(path);
+}
+
+JsonView GenerationConfig::View(const std::string& key) const {
+  // All are read, so that none reports it as unknown.
+  const JsonView whole = config_.View(key), part = config_.View("decoder");
+  if (own_ && !own_->Get(key).is_null()) return own_->View(key);
+  return whole.IsNull() && part.json().is_object() ? part[key.c_str()] : whole;
+}
 
 void DescribeGeneration(const Checkpoint& checkpoint, Description& description) {
   const bool translates = checkpoint.task == Task::kSequenceToSequence;
@@ -102,6 +102,7 @@ void DescribeGeneration(const Checkpoint& checkpoint, Description& description) 
     settings.SetTokens("generate.start", "bos_token_id");
   }
   settings.SetSuppressed();
+  settings.SetTokens("generate.begin_suppress_ids", "begin_suppress_tokens");
   if (!translates) return;  // texts are gone on with in the caller's way
   settings.SetTokens("generate.first_id", "forced_bos_token_id");
   settings.SetTokens("generate.last_id", "forced_eos_token_id");

@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_DECODER_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_DECODER_H_
 
+#include <optional>
 #include <string>
 
 #include "tools/convert/arch/program_builder.h"
@@ -14,6 +15,18 @@ namespace fovea::tools {
 void FinishScoring(const std::string& last, const Heads& heads, ProgramBuilder& builder);
 void FinishDecoder(const std::string& last, const Heads& heads, ProgramBuilder& builder);
 void FinishVerifying(const std::string& last, const Heads& heads, ProgramBuilder& builder);
+
+// What generation is told: generation_config.json where it says it, else config.json (older models have all of it
+// there), else the decoder's part of that.
+class GenerationConfig {
+ public:
+  explicit GenerationConfig(const Checkpoint& checkpoint);
+  JsonView View(const std::string& key) const;
+
+ private:
+  const Config& config_;
+  std::optional<Config> own_;
+};
 
 // The task, and what generation reads: what is fed and read, which tokens mean what, and how the model's authors search,
 // from generation_config.json or else config.json.

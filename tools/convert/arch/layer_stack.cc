@@ -34,8 +34,9 @@ class Writer {
     const bool projected = !stack_.embedding_projection.empty();
     const std::string state = HiddenState(0), at = stack_.prefix + "embeddings.";
     const bool early = normed && stack_.norm_before_positions;
-    std::string x = b_.Op("embed", {stack_.ids}, {stack_.table},
-                          projected || positioned || normed ? at + "words" : state, attributes);
+    const std::string first = !projected && !positioned && !normed ? state : at + (stack_.front ? "rows" : "words");
+    std::string x =
+        stack_.front ? stack_.front->rows(b_, first) : b_.Op("embed", {stack_.ids}, {stack_.table}, first, attributes);
     if (projected) x = b_.Linear(x, stack_.embedding_projection, positioned || normed ? at + "projected" : state);
     if (early) x = b_.Norm(x, stack_.embedding_norm, positioned ? at + "normed" : state);
     if (positioned) {
@@ -61,7 +62,8 @@ class Writer {
     return projected ? b_.Linear(x, stack_.output_projection, last) : x;
   }
 
-  void CrossValues(const std::string& source) {
+  void CrossValues(std::string source) {
+    if (!stack_.source_projection.empty()) source = b_.Linear(source, stack_.source_projection, "cross_source");
     for (uint32_t i = 0; i < stack_.layers.size(); ++i) {
       b_.Linear(source, stack_.layers[i].cross.key, CrossValue("keys", i));
       b_.Linear(source, stack_.layers[i].cross.value, CrossValue("values", i));
@@ -256,6 +258,15 @@ void AddCrossValues(const LayerStack& decoder, ProgramBuilder& builder, const st
   Writer(decoder, builder).CrossValues(source);
 }
 
+Input InputOf(const LayerStack& stack) { return stack.front ? stack.front->input : Input{stack.ids, stack.space}; }
+
+std::vector<Space> SpacesOf(const LayerStack& stack) {
+  std::vector<Space> spaces = {{"texts"}, {stack.space, "texts"}};
+  if (stack.front) spaces = stack.front->spaces;
+  spaces.insert(spaces.end(), stack.spaces.begin(), stack.spaces.end());
+  return spaces;
+}
+
 std::string AddStack(const LayerStack& stack, ProgramBuilder& builder, bool keeps) {
   if (stack.begin) stack.begin(builder);
   Writer writer(stack, builder, keeps);
@@ -279,11 +290,10 @@ std::string AddLayers(const LayerStack& stack, ProgramBuilder& builder, const st
 
 void DescribeStack(const LayerStack& stack, const Checkpoint& checkpoint, Description& description) {
   const bool generates = stack.causal && checkpoint.task == Task::kCausalLm;
-  std::vector<Space> spaces = {{"texts"}, {"tokens", "texts"}};
-  spaces.insert(spaces.end(), stack.spaces.begin(), stack.spaces.end());
+  std::vector<Space> spaces = SpacesOf(stack);
   if (generates) AddKeptSpaces(stack, spaces);
   const auto describe = [&](const char* program, bool keeps, const auto& finish) {
-    ProgramBuilder builder(checkpoint, description, stack.norms, spaces, {"input_ids", "tokens"}, program);
+    ProgramBuilder builder(checkpoint, description, stack.norms, spaces, InputOf(stack), program);
     finish(builder, AddStack(stack, builder, keeps));
   };
   if (!generates) {

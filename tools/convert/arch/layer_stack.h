@@ -72,11 +72,20 @@ struct StackSite {
   std::string in, at;
 };
 
+// What an encoder of sound or pictures reads in place of ids.
+struct Front {
+  std::vector<Space> spaces;  // the outermost first, and LayerStack::space, which has the rows of the layers
+  Input input;
+  // Adds the operations that make `out` of the input: what others have as word embeddings.
+  std::function<std::string(ProgramBuilder&, const std::string& out)> rows;
+};
+
 struct LayerStack {
   // ---- where it stands in a model of several stacks ----
   std::string prefix;  // of the names of its values: "encoder_", "decoder_"
   std::string ids = "input_ids";
   std::string space = "tokens";
+  std::optional<Front> front;  // in place of ids and table
 
   std::string table;  // of word embeddings: a whole name
   double table_scale = 1;
@@ -93,6 +102,7 @@ struct LayerStack {
   NormStyle norms;
   uint32_t heads = 0;
   uint32_t kv_heads = 0;        // 0: as many
+  std::string source_projection = "";  // a layer between an encoder and the keys and values of `cross`
   bool causal = false;          // a token sees none that comes after it
   bool parallel = false;        // feed-forward reads what attention reads, by its own norm if it has one
   std::optional<double> scale;  // of attention; absent: 1 / sqrt(head size)
@@ -117,6 +127,9 @@ std::string CrossValue(const char* which, uint32_t i);  // "keys" or "values"
 
 // Makes these for all layers of the decoder from `source`, what the encoder made.
 void AddCrossValues(const LayerStack& decoder, ProgramBuilder& builder, const std::string& source);
+// What a program over the stack reads, and the spaces of that.
+Input InputOf(const LayerStack& stack);
+std::vector<Space> SpacesOf(const LayerStack& stack);
 // Word embeddings, layers and final norm. `keeps`: in front of a text's rows are those of earlier runs.
 std::string AddStack(const LayerStack& stack, ProgramBuilder& builder, bool keeps = false);
 // The spaces of what is kept, one for each window that layers have.

@@ -11,20 +11,24 @@ class Model {
  public:
   Model(const LayerStack& encoder, const LayerStack& decoder, const Checkpoint& checkpoint, Description& description)
       : encoder_(encoder), decoder_(decoder), checkpoint_(checkpoint), description_(description) {
-    spaces_.insert(spaces_.end(), encoder_.spaces.begin(), encoder_.spaces.end());
+    spaces_ = SpacesOf(encoder_);
+    const std::string root = spaces_[0].name;
+    spaces_.push_back({decoder_.space, root});
+    spaces_.push_back({"beams", root});
+    spaces_.push_back({"new_tokens", "beams"});
     steps_.space = "new_tokens";
     AddKeptSpaces(steps_, spaces_);
   }
 
   void Score() {
-    ProgramBuilder builder = Program("score", {encoder_.ids, encoder_.space});
+    ProgramBuilder builder = Program("score", InputOf(encoder_));
     builder.AddInput({decoder_.ids, decoder_.space});
     AddCrossValues(decoder_, builder, AddStack(encoder_, builder));
     FinishScoring(AddStack(decoder_, builder), decoder_.task_heads, builder);
   }
 
   void Encode() {
-    ProgramBuilder builder = Program("encode", {encoder_.ids, encoder_.space});
+    ProgramBuilder builder = Program("encode", InputOf(encoder_));
     builder.Steps();
     AddCrossValues(decoder_, builder, AddStack(encoder_, builder));
     builder.Outputs(CrossValues());
@@ -72,19 +76,22 @@ class Model {
   const Checkpoint& checkpoint_;
   Description& description_;
   LayerStack steps_ = decoder_;  // of texts in the making, of which there may be several for each source
-  std::vector<Space> spaces_ = {
-      {"texts"}, {"tokens", "texts"}, {"target_tokens", "texts"}, {"beams", "texts"}, {"new_tokens", "beams"}};
+  std::vector<Space> spaces_;
 };
+
+// The last of the hidden states is what the stack makes.
+bool EndsWithState(const LayerStack& stack) { return stack.final_norm.empty() || stack.last_state_is_normed; }
 
 // As the whole model calls what the encoder makes.
 void NameAsWhole(const LayerStack& encoder, Description& description) {
   description.SetMetadata("alias.encoder_last_hidden_state", "last_hidden_state");
   const size_t layers = encoder.layers.size();
+  const std::string last = EndsWithState(encoder) ? "last_hidden_state" : fmt::format("hidden_states.{}", layers);
   for (size_t i = 0; i < layers; ++i) {
     description.SetMetadata(fmt::format("alias.encoder_hidden_states.{}", i), fmt::format("hidden_states.{}", i));
     description.SetMetadata(fmt::format("alias.encoder_attentions.{}", i), fmt::format("attentions.{}", i));
   }
-  description.SetMetadata(fmt::format("alias.encoder_hidden_states.{}", layers), "last_hidden_state");
+  description.SetMetadata(fmt::format("alias.encoder_hidden_states.{}", layers), last);
 }
 
 }  // namespace
@@ -101,8 +108,10 @@ void DescribeSequenceToSequence(LayerStack encoder, LayerStack decoder, const Ch
   decoder.ids = "decoder_input_ids";
   decoder.space = "target_tokens";
   decoder.causal = true;
-  const size_t layers = encoder.layers.size();
-  description.SetMetadata("alias.encoder_last_hidden_state", fmt::format("encoder_hidden_states.{}", layers));
+  if (EndsWithState(encoder)) {
+    const size_t layers = encoder.layers.size();
+    description.SetMetadata("alias.encoder_last_hidden_state", fmt::format("encoder_hidden_states.{}", layers));
+  }
   Model model(encoder, decoder, checkpoint, description);
   model.Score();
   model.Encode();

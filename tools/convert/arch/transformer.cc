@@ -29,6 +29,7 @@ struct TaskName {
 constexpr TaskName kTasks[] = {
     {"causal-lm", "LMHeadModel", Task::kCausalLm},
     {"seq2seq-lm", "MTModel", Task::kSequenceToSequence},
+    {"seq2seq-lm", "EncoderDecoderModel", Task::kSequenceToSequence},
     {"encoder", "EncoderModel", Task::kEncoder},
     {"embedding", "Model", Task::kEmbedding},
     {"sequence-classification", "ForSequenceClassification", Task::kSequenceClassification},

@@ -1,8 +1,9 @@
 // ViT and DeiT: patches of an image after a class token (and a distillation token), norms in front. The tokens are
 // rows of zeros among the patches: one table holds them, the bias of the patches and all positions.
+#include "tools/convert/arch/vit.h"
+
 #include "tools/base/fail.h"
 #include "tools/convert/arch/image_input.h"
-#include "tools/convert/arch/layer_stack.h"
 
 namespace fovea::tools {
 namespace {
@@ -59,26 +60,26 @@ void AddTeacherHead(const std::string& last, ProgramBuilder& builder, Descriptio
 
 }  // namespace
 
-void DescribeVit(const Checkpoint& checkpoint, Description& description) {
+LayerStack VitStack(const Checkpoint& checkpoint, const std::string& prefix, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
-  const std::string model_type = config.Text("model_type");
-  const std::string prefix = weights.Has("embeddings.cls_token") ? "" : model_type + ".";
   const std::string embeddings = prefix + "embeddings.", projection = embeddings + "patch_embeddings.projection";
-  description.must_use = {projection, prefix + "encoder.", prefix + "layernorm."};
-
   const ImageInput image(checkpoint, PartialPatches::kDropped);
   std::vector<std::string> tokens = {"cls_token"};
   if (weights.Has(embeddings + "distillation_token")) tokens.push_back("distillation_token");
   const auto leading = static_cast<uint32_t>(tokens.size());
-  std::vector<Space> spaces = image.Spaces();
-  spaces.push_back({"tokens", "images"});
-  spaces.back().each = leading + image.patches().count();
   weights.Add("patches", image.PatchTable(leading));
   weights.Add("rows", RowTable(weights, embeddings, tokens, image));
   image.SetMetadata(description);
 
   LayerStack stack;
+  stack.front = Front{image.Spaces(), image.Pixels(), [projection](ProgramBuilder& builder, const std::string& out) {
+                        builder.Arrange("pixel_values", "patches", "tokens", "pixels");
+                        return builder.Op("linear", {"pixels"}, {projection + ".weight"}, out);
+                      }};
+  stack.front->spaces.push_back({"tokens", "images"});
+  stack.front->spaces.back().each = leading + image.patches().count();
+  stack.positions = "rows";
   stack.norms = {"layer", config.Real("layer_norm_eps", 1e-12)};
   stack.heads = config.Number("num_attention_heads");
   stack.activation = config.Activation("hidden_act", "gelu");
@@ -87,27 +88,30 @@ void DescribeVit(const Checkpoint& checkpoint, Description& description) {
   for (uint32_t i = 0; i < config.Number("num_hidden_layers"); ++i) {
     stack.layers.push_back(Layer(fmt::format("{}encoder.layer.{}.", prefix, i)));
   }
-  stack.task_heads.pooler = prefix + "pooler.dense";
-  stack.task_heads.pooler_activation = config.Activation("pooler_act", "tanh");
-  stack.task_heads.sequence.out = "classifier";
   RefuseBiases(checkpoint, weights, "qkv_bias", true,
                {"attention.attention.query", "attention.attention.key", "attention.attention.value"});
   // What follows from the tensors or concerns training.
-  for (const char* key : {"encoder_stride", "hidden_size", "intermediate_size", "pooler_output_size"}) {
+  for (const char* key : {"encoder_stride", "hidden_size", "intermediate_size", "pooler_act", "pooler_output_size"}) {
     config.Get(key);
   }
+  description.must_use = {projection, prefix + "encoder.", prefix + "layernorm."};
+  return stack;
+}
 
-  ProgramBuilder builder(checkpoint, description, stack.norms, spaces, image.Pixels());
-  builder.Arrange("pixel_values", "patches", "tokens", "pixels");
-  builder.Op("linear", {"pixels"}, {projection + ".weight"}, "embeddings.patches");
-  builder.Op("position", {"embeddings.patches"}, {"rows"}, builder.HiddenState(0));
-  const std::string last = AddLayers(stack, builder, builder.HiddenState(0));
-  if (checkpoint.task == Task::kImageClassification && weights.Has("distillation_classifier.weight")) {
-    AddTeacherHead(last, builder, description);
-    builder.End();
-  } else {
-    builder.Finish(last, stack.task_heads);
+void DescribeVit(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  const Weights& weights = description.weights;
+  const std::string prefix = weights.Has("embeddings.cls_token") ? "" : config.Text("model_type") + ".";
+  LayerStack stack = VitStack(checkpoint, prefix, description);
+  stack.task_heads.pooler = prefix + "pooler.dense";
+  stack.task_heads.pooler_activation = config.Activation("pooler_act", "tanh");
+  stack.task_heads.sequence.out = "classifier";
+  if (checkpoint.task != Task::kImageClassification || !weights.Has("distillation_classifier.weight")) {
+    return DescribeStack(stack, checkpoint, description);
   }
+  ProgramBuilder builder(checkpoint, description, stack.norms, SpacesOf(stack), InputOf(stack));
+  AddTeacherHead(AddStack(stack, builder), builder, description);
+  builder.End();
 }
 
 }  // namespace fovea::tools

@@ -1,0 +1,58 @@
+// What a model that writes down speech is told in its first tokens.
+#include "tools/convert/arch/transcription.h"
+
+#include "tools/base/fail.h"
+#include "tools/convert/arch/decoder.h"
+
+namespace fovea::tools {
+namespace {
+
+constexpr WholeRange kTokens = {0, INT32_MAX};
+
+std::string Token(const JsonView& token) { return std::to_string(token.Number(kTokens)); }
+
+// "<|en|>" as "en".
+std::string Bare(const std::string& name) {
+  const bool marked = name.size() > 4 && name.rfind("<|", 0) == 0 && name.compare(name.size() - 2, 2, "|>") == 0;
+  return marked ? name.substr(2, name.size() - 4) : name;
+}
+
+void SetNamed(const JsonView& tokens, const std::string& entry, Description& description) {
+  if (tokens.IsNull()) return;
+  for (const auto& item : tokens.Object().items()) {
+    description.SetMetadata(entry + Bare(item.key()), Token({item.value(), tokens.name() + ": " + item.key()}));
+  }
+}
+
+// Pairs of a place, from 1 on, and a token: nothing where a place is left to the model (null).
+std::string Forced(const JsonView& pairs) {
+  std::string tokens;
+  if (pairs.IsNull()) return tokens;
+  for (size_t i = 0; i < pairs.List().size(); ++i) {
+    const JsonView pair = pairs.At(i);
+    if (pair.List().size() != 2) Fail("{} must be pairs of a place and a token", pairs.name());
+    if (pair.At(0).Number({1, INT32_MAX}) != i + 1 || pair.At(1).IsNull()) return "";
+    tokens += fmt::format("{}{}", tokens.empty() ? "" : " ", Token(pair.At(1)));
+  }
+  return tokens;
+}
+
+}  // namespace
+
+void DescribeTranscription(const Checkpoint& checkpoint, Description& description) {
+  const GenerationConfig config(checkpoint);
+  SetNamed(config.View("lang_to_id"), "transcribe.language.", description);
+  SetNamed(config.View("task_to_id"), "transcribe.task.", description);
+  const auto set = [&](const char* entry, const std::string& tokens) {
+    if (!tokens.empty()) description.SetMetadata(entry, tokens);
+  };
+  const auto token = [&](const char* key) {
+    const JsonView value = config.View(key);
+    return value.IsNull() ? std::string() : Token(value);
+  };
+  set("transcribe.no_timestamps", token("no_timestamps_token_id"));
+  set("transcribe.previous", token("prev_sot_token_id"));
+  set("transcribe.prompt", Forced(config.View("forced_decoder_ids")));
+}
+
+}  // namespace fovea::tools

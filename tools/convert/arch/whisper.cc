@@ -1,0 +1,57 @@
+// Whisper: frames of log-mel features, two convolutions of which the second halves their rate, layers named as BART's.
+#include "tools/base/fail.h"
+#include "tools/convert/arch/bart_family.h"
+#include "tools/convert/arch/convolution.h"
+#include "tools/convert/arch/sequence_to_sequence.h"
+#include "tools/convert/arch/transcription.h"
+
+namespace fovea::tools {
+namespace {
+
+Front ConvolvedFrames(const Config& config, const std::string& at, Weights& weights) {
+  const uint32_t mels = config.Number("num_mel_bins", 80);
+  const Convolution first = {at + "conv1", mels, 1, 1, "gelu"};
+  const Convolution second = {at + "conv2", weights.Get(at + "conv1.weight").rows, 2, 1, "gelu"};
+  Front front;
+  front.spaces = {{"clips"}, {"frames", "clips"}, ConvolvedSpace(second, weights, "tokens", "frames")};
+  front.input = {"input_features", "frames", false, mels};
+  front.rows = [=, &weights](ProgramBuilder& builder, const std::string& out) {
+    AddConvolution(first, weights, builder, "input_features", "frames.convolved");
+    return AddConvolution(second, weights, builder, "frames.convolved", out, "tokens");
+  };
+  return front;
+}
+
+}  // namespace
+
+void DescribeWhisper(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  Weights& weights = description.weights;
+  BartLike family;
+  family.prefix = weights.Has("encoder.conv1.weight") ? "" : "model.";
+  family.norms_before = true;
+  const std::string at = family.prefix + "encoder.";
+  LayerStack encoder = BartStack(family, "encoder", config, description);
+  LayerStack decoder = BartStack(family, "decoder", config, description);
+  decoder.table_scale = 1;  // the library reads scale_embedding, but does not scale
+  encoder.front = ConvolvedFrames(config, at, weights);
+  decoder.task_heads.language.out = "proj_out";
+  decoder.task_heads.language_table = decoder.table;
+  description.must_use = {at};
+  if (checkpoint.task == Task::kSequenceToSequence) {
+    description.must_use.push_back(family.prefix + "decoder.");
+    DescribeTranscription(checkpoint, description);
+  }
+  // What follows from the tensors, or concerns training, alignment by hand, and other heads.
+  for (const char* key :
+       {"apply_spec_augment", "classifier_proj_size", "mask_feature_length", "mask_feature_min_masks",
+        "mask_feature_prob", "mask_time_length", "mask_time_min_masks", "mask_time_prob", "max_source_positions",
+        "max_target_positions", "median_filter_width", "use_weighted_layer_sum"}) {
+    config.Get(key);
+  }
+  SetPositions(decoder, description);
+  description.SetMetadata("layout.input_features", "channels_first");
+  DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
+}
+
+}  // namespace fovea::tools
