@@ -97,6 +97,20 @@ class SpeechModel : public testing::Test {
   std::filesystem::path golden_, directory_;
 };
 
+// As the command converts them: the blob against the same with f32 weights, program by program.
+TEST_F(SpeechModel, ComparedWithF32Weights) {
+  for (const char* name : {"whisper", "moonshine", "speech_to_text", "trocr"}) {
+    Copy(name);
+    ConvertOptions options = Options();
+    options.weights = DType::kI8;
+    options.compare = true;
+    ConvertReport report;
+    BuildBlob(Describe(options), options, report);
+    EXPECT_GE(report.outputs.size(), 6u) << name;
+    for (const OutputReport& output : report.outputs) EXPECT_GE(output.mean_cosine, 0.98) << name;
+  }
+}
+
 TEST_F(SpeechModel, WhisperTellsHowTextsBegin) {
   Copy("whisper");
   for (const char* key : {"generate.suppress_ids", "generate.begin_suppress_ids", "transcribe.prompt"}) {

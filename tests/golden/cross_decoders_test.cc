@@ -28,6 +28,8 @@ std::map<uint32_t, std::vector<float>> ScoresByPieces(const tools::Model& model,
   for (const fovea_limit& limit : encode.request().limits) {
     if (model.Space(limit.space).is_cached == 0) decoding.limits.push_back(limit);
   }
+  const uint32_t beams = model.Space(space).parent;  // one text in the making
+  decoding.limits.push_back({beams, 1, 1});
   decoding.limits.push_back({space, piece, piece});
   for (uint32_t s = 0; s < model.Info().space_count; ++s) {
     if (model.Space(s).is_cached != 0) decoding.limits.push_back({s, kTokens, kTokens});
@@ -35,7 +37,14 @@ std::map<uint32_t, std::vector<float>> ScoresByPieces(const tools::Model& model,
   for (const uint32_t input : tools::InputsOf(model, decoding.program)) {
     if (input != ids) decoding.linked.push_back(input);
   }
+  for (const uint32_t input : decoding.linked) {
+    const uint32_t keys = model.Value(decoding.program, input).space;
+    const auto same = [&](const fovea_limit& limit) { return limit.space == keys; };
+    const bool limited = std::any_of(decoding.limits.begin(), decoding.limits.end(), same);
+    if (!limited && model.Space(keys).is_input != 0) decoding.limits.push_back({keys, kTokens, kTokens});
+  }
   tools::Session decode(model, decoding);
+  decode.SetSegments(beams, {1});
   decode.SetSegments(space, {1});
   for (const uint32_t input : decoding.linked) {
     const uint32_t output = *model.FindValue(request.program, model.Value(decoding.program, input).name);

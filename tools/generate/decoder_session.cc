@@ -48,6 +48,21 @@ void AddLimits(const Model& model, const KeptRows& kept, SessionRequest* request
   }
 }
 
+// What an encoder makes of rows that follow from others is read in a space of its own.
+void AddSources(const Model& model, const Session& encode, SessionRequest* decode) {
+  const uint32_t program = encode.request().program;
+  for (const uint32_t input : decode->linked) {
+    const fovea_value_info info = model.Value(decode->program, input);
+    const auto output = model.FindValue(program, MetadataOr(model, fmt::format("generate.link.{}", info.name), ""));
+    if (!output || model.Space(info.space).is_input == 0 || HasLimit(*decode, info.space)) continue;
+    uint32_t rows = 0, longest = 1;
+    for (const uint32_t length : encode.Lengths(model.Value(program, *output).space)) {
+      rows += length, longest = std::max(longest, length);
+    }
+    decode->limits.push_back({info.space, std::max(1u, rows), longest});
+  }
+}
+
 }  // namespace
 
 SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& prompts,
@@ -108,6 +123,7 @@ SessionRequest DecodeRequest(const Model& model, const Session& encode, size_t t
   decode.linked.resize(count);
   CheckGenerate(fovea_generate_linked(model.get(), decode.program, decode.linked.data(), count, &count, &error), model,
                 error);
+  AddSources(model, encode, &decode);
   const uint32_t tokens = TokenSpaceOf(model, decode.program);
   if (HasLimit(decode, tokens)) return decode;  // the decoder keeps no texts
   const size_t width = request.beams ? request.beams->width : 1;

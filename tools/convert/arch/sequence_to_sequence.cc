@@ -1,6 +1,8 @@
 // Encoder and decoder of one model.
 #include "tools/convert/arch/sequence_to_sequence.h"
 
+#include <algorithm>
+
 #include "tools/base/fail.h"
 #include "tools/convert/arch/decoder.h"
 
@@ -13,6 +15,12 @@ class Model {
       : encoder_(encoder), decoder_(decoder), checkpoint_(checkpoint), description_(description) {
     spaces_ = SpacesOf(encoder_);
     const std::string root = spaces_[0].name;
+    // The decoder reads rows that follow from others as what they are: it knows nothing of the others.
+    const auto strided = [&](const Space& space) { return space.name == encoder_.space && !space.strides.empty(); };
+    if (std::any_of(spaces_.begin(), spaces_.end(), strided)) {
+      source_space_ = "source_rows";
+      spaces_.push_back({source_space_, root});
+    }
     spaces_.push_back({decoder_.space, root});
     spaces_.push_back({"beams", root});
     spaces_.push_back({"new_tokens", "beams"});
@@ -38,7 +46,7 @@ class Model {
   void Decode() {
     ProgramBuilder builder = Program("decode", {steps_.ids, steps_.space});
     for (const std::string& name : CrossValues()) {
-      Input input = {name, encoder_.space, false, WidthOf(name)};
+      Input input = {name, source_space_, false, WidthOf(name)};
       builder.AddInput(input);
       description_.SetMetadata("generate.link." + name, name);
     }
@@ -77,6 +85,7 @@ class Model {
   Description& description_;
   LayerStack steps_ = decoder_;  // of texts in the making, of which there may be several for each source
   std::vector<Space> spaces_;
+  std::string source_space_ = encoder_.space;
 };
 
 // The last of the hidden states is what the stack makes.
