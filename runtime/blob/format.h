@@ -28,6 +28,7 @@ inline constexpr uint32_t kMaxTensors = 32;   // of one operation
 inline constexpr uint32_t kMaxCarried = 256;  // values of one program
 inline constexpr uint32_t kMaxAttributes = 32;
 inline constexpr uint32_t kMaxWidth = 1u << 24;
+inline constexpr uint32_t kMaxTransform = 1u << 14;  // numbers of a discrete Fourier transform
 
 struct BlobHeader {
   uint8_t magic[8];

@@ -79,6 +79,10 @@ struct HardSigmoidOf {
   HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return HardSigmoid(d, x); }
 };
 
+struct Log {
+  HWY_INLINE F32Vec operator()(F32 d, F32Vec x) const { return FastLog(d, x); }
+};
+
 template <class Act>
 void Apply(const float* x, size_t count, float* y) {
   const F32 d;
@@ -102,7 +106,7 @@ ActivationKernels TableOf() {
 
 ActivationKernels MakeActivationKernels() {
   return TableOf<None, Relu, MinusTail<NormalTail>, MinusTail<GeluTanhTail>, MinusTail<LogisticTail>, Tanh, Sigmoid,
-                 LogSigmoid, HardSigmoidOf, MinusTail<QuickTail>>();
+                 LogSigmoid, HardSigmoidOf, MinusTail<QuickTail>, Log>();
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Arithmetic element by element.
 #include "runtime/kernels/elementwise.h"
 
+#include <math.h>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/elementwise.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -29,6 +31,13 @@ void Scale(const float* x, float factor, size_t count, float* y) {
   const F32 d;
   ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
     lanes.Store(hn::Mul(lanes.Load(d, x + i), hn::Set(d, factor)), d, y + i);
+  });
+}
+
+void ScaleShift(const float* x, float factor, float shift, size_t count, float* y) {
+  const F32 d;
+  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
+    lanes.Store(hn::MulAdd(lanes.Load(d, x + i), hn::Set(d, factor), hn::Set(d, shift)), d, y + i);
   });
 }
 
@@ -62,7 +71,27 @@ void AddRow(const float* x, const float* row, size_t rows, size_t width, float* 
   for (size_t r = 0; r < rows; ++r) Add(x + r * width, row, width, y + r * width);
 }
 
-ElementwiseKernels MakeElementwiseKernels() { return {Add, Multiply, Scale, ScaleAdd, Bound, BoundAbove, AddRow}; }
+void AtLeast(const float* x, float bound, size_t count, float* y) {
+  const F32 d;
+  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
+    const F32Vec least = hn::Set(d, bound), v = lanes.Load(d, x + i);
+    lanes.Store(hn::IfThenElse(hn::Lt(v, least), least, v), d, y + i);
+  });
+}
+
+float Largest(const float* x, size_t count) {
+  const F32 d;
+  const F32Vec least = hn::Set(d, -HUGE_VALF);
+  const auto step = [=](F32Vec most, size_t i, auto lanes)
+                        HWY_ATTR { return hn::Max(most, lanes.Or(d, least, lanes.Load(d, x + i))); };
+  const auto join = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Max(a, b); };
+  return hn::ReduceMax(d, Fold(d, least, count, step, join));
+}
+
+ElementwiseKernels MakeElementwiseKernels() {
+  return {Add,   Multiply,   Scale,  ScaleShift, ScaleAdd,
+          Bound, BoundAbove, AddRow, AtLeast,    Largest};
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -10,6 +10,8 @@ struct ElementwiseKernels {
   void (*add)(const float* a, const float* b, size_t count, float* y);
   void (*multiply)(const float* a, const float* b, size_t count, float* y);
   void (*scale)(const float* x, float factor, size_t count, float* y);
+  // y = x * factor + shift
+  void (*scale_shift)(const float* x, float factor, float shift, size_t count, float* y);
   // y = a * factor + b
   void (*scale_add)(const float* a, float factor, const float* b, size_t count, float* y);
   // y = x bounded by -limit and limit, or by limit alone, + shift. NaN stays
@@ -17,6 +19,10 @@ struct ElementwiseKernels {
   void (*bound_above)(const float* x, float limit, size_t count, float* y);
   // y = x + row for every row of x [rows, width]
   void (*add_row)(const float* x, const float* row, size_t rows, size_t width, float* y);
+  // y = x, or the bound where x is less
+  void (*at_least)(const float* x, float bound, size_t count, float* y);
+  // -infinity of none
+  float (*largest)(const float* x, size_t count);
 };
 
 ElementwiseKernels GetElementwiseKernels();

@@ -23,23 +23,32 @@ Status ReadLimit(const OpView& view, Reporter& reporter, float* limit) {
 
 struct ActivateOp : Op {
   Activation activation = Activation::kNone;
-  float limit = 0.0f;
+  float limit = 0.0f, floor = -HUGE_VALF;
 };
-constexpr Attribute kActivateAttributes[] = {Attribute::kActivation, Attribute::kLimit};
+constexpr Attribute kActivateAttributes[] = {Attribute::kActivation, Attribute::kLimit, Attribute::kFloor};
 
 Status LowerActivate(const OpView& view, Reporter& reporter, ActivateOp* op) {
   FOVEA_TRY(CheckElementwise(view, reporter));
   FOVEA_TRY(ReadLimit(view, reporter, &op->limit));
+  op->floor = view.F32(Attribute::kFloor, op->floor);
   return ReadChoice(view, Attribute::kActivation, "unknown activation", reporter, &op->activation);
 }
 
 Status RunActivate(const ActivateOp& op, const OpRun& run) {
   const auto apply = run.kernels->activation.apply[static_cast<uint32_t>(op.activation)];
+  const ElementwiseKernels& elementwise = run.kernels->elementwise;
   run.ForElements(op.output, [&](size_t first, size_t count) {
     const float* x = run.Input(0) + first;
-    float* y = run.output + first;
-    if (op.limit != 0.0f) run.kernels->elementwise.bound(x, op.limit, 0.0f, count, y);
-    apply(op.limit != 0.0f ? y : x, count, y);
+    float* const y = run.output + first;
+    if (op.limit != 0.0f) {
+      elementwise.bound(x, op.limit, 0.0f, count, y);
+      x = y;
+    }
+    if (op.floor > -HUGE_VALF) {
+      elementwise.at_least(x, op.floor, count, y);
+      x = y;
+    }
+    apply(x, count, y);
   });
   return kOk;
 }
@@ -124,18 +133,24 @@ Status RunGate(const GateOp& op, const OpRun& run) {
 }
 
 struct ScaleOp : Op {
-  float scale = 1.0f;
+  float scale = 1.0f, shift = 0.0f;
 };
-constexpr Attribute kScaleAttributes[] = {Attribute::kScale};
+constexpr Attribute kScaleAttributes[] = {Attribute::kScale, Attribute::kShift};
 
 Status LowerScale(const OpView& view, Reporter& reporter, ScaleOp* op) {
   op->scale = view.F32(Attribute::kScale, op->scale);
+  op->shift = view.F32(Attribute::kShift, op->shift);
   return CheckElementwise(view, reporter);
 }
 
 Status RunScale(const ScaleOp& op, const OpRun& run) {
+  const ElementwiseKernels& kernels = run.kernels->elementwise;
   run.ForElements(op.output, [&](size_t first, size_t count) {
-    run.kernels->elementwise.scale(run.Input(0) + first, op.scale, count, run.output + first);
+    if (op.shift != 0.0f) {
+      kernels.scale_shift(run.Input(0) + first, op.scale, op.shift, count, run.output + first);
+    } else {
+      kernels.scale(run.Input(0) + first, op.scale, count, run.output + first);
+    }
   });
   return kOk;
 }

@@ -23,7 +23,8 @@ const char kOthers[] = R"({
     {"name": "texts"}, {"name": "tokens", "parent": "texts"}, {"name": "extended", "extends": "tokens", "by": 1},
     {"name": "kept", "selects": "tokens", "at_most": 3}, {"name": "halves", "strides": "tokens", "by": 2, "first": 1, "last": 1},
     {"name": "pixels", "parent": "texts", "each": 4}, {"name": "past", "keeps": "tokens"},
-    {"name": "groups", "strides": "tokens", "by": 2, "last": 1}
+    {"name": "groups", "strides": "tokens", "by": 2, "last": 1}, {"name": "samples", "parent": "texts"},
+    {"name": "frames", "strides": "samples", "by": 3}
   ],
   "constants": [
     {"name": "row", "values": [1, 2, 3, 4]},
@@ -42,13 +43,16 @@ const char kOthers[] = R"({
     {"name": "named", "indices": [[1, -1], [0, -1], [1, 0], [-1, -1]]},
     {"name": "coordinates", "indices": [[0, 1, 8, 9]]},
     {"name": "buckets", "indices": [[0, 1, 1]]},
-    {"name": "distances", "of": "places", "rows": [0, 2], "columns": [0, 3]}
+    {"name": "distances", "of": "places", "rows": [0, 2], "columns": [0, 3]},
+    {"name": "roots", "roots_of_unity": 6},
+    {"name": "povey", "window": {"length": 5, "kind": "povey", "periodic": false}},
+    {"name": "mel", "mel": {"filters": 4, "size": 6, "rate": 16000, "highest": 8000, "scale": "slaney", "norm": "area"}}
   ],
   "programs": [{
     "name": "everything",
     "inputs": [
       {"name": "ids", "space": "tokens", "type": "i32"}, {"name": "marks", "space": "tokens", "type": "i32"},
-      {"name": "image", "space": "pixels", "width": 4}
+      {"name": "image", "space": "pixels", "width": 4}, {"name": "sound", "space": "samples", "width": 1}
     ],
     "operations": [
       {"op": "embed", "in": ["ids"], "tensors": ["places"], "out": "words", "scale": 2},
@@ -95,6 +99,13 @@ const char kOthers[] = R"({
       {"op": "convolve", "in": ["y"], "tensors": ["mixing"], "out": "with_next", "after": 1},
       {"op": "experts", "in": ["y", "scaled"], "tensors": ["four_experts", "expert_bias"], "out": "of_experts", "kind": "of_all", "experts": 4, "top_k": 2},
       {"op": "gate", "in": ["of_experts", "of_experts"], "out": "bounded", "activation": "quick_gelu", "limit": 2, "shift": 1},
+      {"op": "spectrum", "in": ["sound"], "tensors": ["roots", "povey"], "out": "powers", "space": "frames", "hop": 3, "before": 2,
+       "reflect": true, "power": true, "remove_mean": true, "preemphasis": 0.97},
+      {"op": "linear", "in": ["powers"], "tensors": ["mel"], "out": "filtered"},
+      {"op": "activate", "in": ["filtered"], "out": "logs", "activation": "log", "floor": 1e-10},
+      {"op": "dynamic_range", "in": ["logs"], "out": "loud", "range": 18},
+      {"op": "scale", "in": ["loud"], "out": "moved", "scale": 0.1, "shift": 1},
+      {"op": "standardize", "in": ["moved"], "tensors": ["row", "row"], "out": "features", "epsilon": 1e-7},
       {"op": "fill", "tensors": ["row"], "out": "asked", "space": "texts"},
       {"op": "attention", "in": ["asked", "y", "y"], "out": "answer", "heads": 1},
       {"op": "linear", "in": ["y"], "tensors": ["gates.in"], "out": "gate_parts"},
@@ -105,7 +116,7 @@ const char kOthers[] = R"({
       {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru", "reset_after": false,
        "activation": "hard_sigmoid"}
     ],
-    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "of_kept", "of_past", "with_next", "of_groups", "sloped", "bounded", "long_turned", "stretched", "answer", "states", "next"]
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "of_kept", "of_past", "with_next", "of_groups", "sloped", "bounded", "long_turned", "stretched", "answer", "states", "next", "features"]
   }]
 })";
 

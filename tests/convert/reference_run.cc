@@ -28,6 +28,10 @@ double Activate(uint32_t kind, double x) {
       return std::tanh(x);
     case 6:
       return 1 / (1 + std::exp(-x));
+    case 9:
+      return x / (1 + std::exp(-1.702 * x));
+    case 10:
+      return std::log(std::max(x, 0x1p-126));
     default:
       throw std::runtime_error("no such activation");
   }
@@ -124,6 +128,11 @@ class Run {
       case 5:  // add
         for (size_t i = 0; i < out.size(); ++i) out[i] = In(op, 0)[i] + In(op, 1)[i];
         return out;
+      case 6:  // activate
+        for (size_t i = 0; i < out.size(); ++i) {
+          out[i] = Activate(U32(op, 1, 0), std::max(In(op, 0)[i], F32(op, 105, -INFINITY)));
+        }
+        return out;
       case 7:  // gate
         for (size_t i = 0; i < out.size(); ++i) out[i] = Activate(U32(op, 1, 0), In(op, 0)[i]) * In(op, 1)[i];
         return out;
@@ -191,6 +200,9 @@ class Run {
         }
         return out;
       }
+      case 34:
+        Transform(op, out);
+        return out;
       case 37: {  // convolve
         const ReadTensor &weights = *Tensor(op, 0), *bias = Tensor(op, 1);
         const auto before = static_cast<int64_t>(weights.rows) - 1 - int64_t{U32(op, 41, 0)};
@@ -206,6 +218,27 @@ class Run {
       }
       default:
         throw std::runtime_error("the reference does not know this operation");
+    }
+  }
+
+  // Magnitudes of frames from the first sample on, by the definition.
+  void Transform(const ReadOperation& op, Rows& out) const {
+    const Rows& x = In(op, 0);
+    const size_t bins = program_.values.at(op.output).width, hop = U32(op, 100, 0), length = Tensor(op, 1)->width;
+    const size_t size = Tensor(op, 0)->width;
+    for (const uint32_t key : {40u, 101u, 102u, 103u, 104u}) {
+      if (U32(op, key, 0) != 0) throw std::runtime_error("the reference knows plain magnitudes only");
+    }
+    for (size_t i = 0; i < out.size(); ++i) {
+      double re = 0, im = 0;
+      for (size_t k = 0; k < length; ++k) {
+        const size_t at = i / bins * hop + k;
+        const double sample = at < x.size() ? x[at] * Tensor(op, 1)->values[k] : 0;
+        const double angle = 2 * M_PI * static_cast<double>(i % bins * k % size) / static_cast<double>(size);
+        re += sample * std::cos(angle);
+        im += sample * std::sin(angle);
+      }
+      out[i] = std::hypot(re, im);
     }
   }
 

@@ -1,4 +1,4 @@
-// Real trained models: a sentence encoder, a keyword spotter and this repository's own classifier.
+// Real trained models: a sentence encoder and this repository's own classifier.
 #include <nlohmann/json.hpp>
 
 #include "runtime/blob/names.h"
@@ -168,80 +168,6 @@ TEST_F(UseLite, Int8LosesLittleCorrelation) {
     std::cout << file << ": Pearson f32 " << correlation[0] << ", int8 " << correlation[1] << "\n";
     EXPECT_NEAR(correlation[0], reference, 5e-5);
     EXPECT_GE(correlation[1], correlation[0] - 0.003);
-  }
-}
-
-// ---- Keyword transformer ----
-
-class Kwt1 : public ::testing::Test {
- protected:
-  const std::string directory_ = InShared("models/kwt1");
-  const std::string description_ = InSource("tools/convert/examples/kwt1/graph.json");
-
-  static std::vector<float> Logits(const tools::Model& model, const std::vector<float>& features, uint32_t clips) {
-    tools::Batch batch = tools::SyntheticBatch(model, 0, std::vector<uint32_t>(clips, 98));
-    batch.numbers[ValueOf(model, "features")] = features;
-    tools::Session session = tools::SessionFor(model, batch);
-    session.Run();
-    return session.Output(ValueOf(model, "logits")).values;
-  }
-};
-
-TEST_F(Kwt1, ReproducesItsReference) {
-  if (Missing(directory_)) GTEST_SKIP();
-  const Converted converted(description_, DType::kF32, directory_);
-  const Json expected = Json::parse(ReadText(directory_ + "/expected.json"));
-  const tools::SafetensorsReader tensors(directory_ + "/expected.safetensors");
-  size_t compared = 0;
-  for (const Json& one : expected["cases"]) {
-    const std::vector<float> features = tools::ToFloats(tensors.Get(one["tensors"]["features"]));
-    tools::Batch batch = tools::SyntheticBatch(converted.model, 0, {98});
-    batch.numbers[ValueOf(converted.model, "features")] = features;
-    tools::SessionRequest request;
-    std::vector<std::pair<std::string, uint32_t>> kept;
-    for (const auto& [key, tensor] : one["tensors"].items()) {
-      if (const auto value = converted.model.FindValue(0, key); value && key != "features") {
-        kept.push_back({tensor, *value});
-        request.keep.push_back(*value);
-      }
-    }
-    tools::Session session = tools::SessionFor(converted.model, batch, request);
-    session.Run();
-    for (const auto& [tensor, value] : kept) {
-      const std::vector<float> reference = tools::ToFloats(tensors.Get(tensor));
-      const tools::Matrix found = session.Output(value);
-      ASSERT_EQ(found.values.size(), reference.size()) << tensor;
-      EXPECT_LE(LargestDifference(found.values.data(), reference), 1e-4) << tensor;
-      ++compared;
-    }
-  }
-  EXPECT_GE(compared, 24u + 8u * 12u);
-}
-
-TEST_F(Kwt1, Int8AgreesOnTheClips) {
-  if (Missing(directory_)) GTEST_SKIP();
-  const tools::SafetensorsReader stored(directory_ + "/features.safetensors");
-  const std::vector<float> features = tools::ToFloats(stored.Get("features"));
-  const std::vector<float> reference = tools::ToFloats(stored.Get("logits"));
-  for (const DType type : {DType::kF32, DType::kI8}) {
-    const Converted converted(description_, type, directory_);
-    const std::vector<float> logits = Logits(converted.model, features, 240);
-    ASSERT_EQ(logits.size(), reference.size());
-    int agree = 0;
-    for (size_t clip = 0; clip < 240; ++clip) {
-      const auto best = [&](const std::vector<float>& all) {
-        return std::max_element(all.begin() + clip * 12, all.begin() + (clip + 1) * 12) - all.begin();
-      };
-      agree += best(logits) == best(reference) ? 1 : 0;
-    }
-    const double cosine = Cosine(logits.data(), reference.data(), logits.size());
-    std::cout << (type == DType::kF32 ? "f32" : "int8") << ": " << agree << " of 240 clips agree, cosine " << cosine
-              << "\n";
-    if (type == DType::kF32) {
-      EXPECT_LE(LargestDifference(logits.data(), reference), 1e-4);
-    }
-    EXPECT_GE(agree, type == DType::kF32 ? 240 : 239);  // 99.5 %
-    EXPECT_GE(cosine, 0.999);
   }
 }
 

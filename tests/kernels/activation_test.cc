@@ -32,10 +32,13 @@ double Plain(Activation kind, double x) {
       return fmin(1, fmax(0, 0.2 * x + 0.5));
     case Activation::kQuickGelu:
       return x / (1 + exp(-1.702 * x));
+    case Activation::kLog:
+      return log(fmax(x, 0x1p-126));
   }
   return NAN;
 }
 
+// All but the logarithm, which is large where its argument is small.
 constexpr Activation kAll[] = {
     Activation::kNone, Activation::kRelu,    Activation::kGelu,       Activation::kGeluTanh,    Activation::kSilu,
     Activation::kTanh, Activation::kSigmoid, Activation::kLogSigmoid, Activation::kHardSigmoid, Activation::kQuickGelu};
@@ -102,6 +105,30 @@ TEST(Activation, ExtremesAndNan) {
       EXPECT_TRUE(isnan(y[4]));
       for (size_t i : {5, 6, 7}) EXPECT_NEAR(y[i], Plain(kind, 0), 1e-7);
     }
+  });
+}
+
+TEST(Activation, LogarithmsOfAllMagnitudes) {
+  std::vector<float> x = {1.0f, 0x1p-126f, 0x1p-127f, 0.0f, -0.0f, -1.0f, -INFINITY, 3e38f};
+  for (double v = 1e-38; v < 3e38; v *= 1.003) x.push_back(static_cast<float>(v));
+  for (double v = 0.5; v < 2; v += 1e-4) x.push_back(static_cast<float>(v));
+  ForEachTarget([&] {
+    const auto apply = GetActivationKernels().apply[static_cast<size_t>(Activation::kLog)];
+    const auto gate = GetActivationKernels().gate[static_cast<size_t>(Activation::kLog)];
+    Guarded<float> y(x.size());
+    apply(x.data(), x.size(), y.data());
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double want = Plain(Activation::kLog, x[i]);
+      ASSERT_NEAR(y[i], want, 3e-7 * fabs(want)) << "x = " << x[i];
+    }
+    EXPECT_TRUE(y.Intact());
+    const float rest[] = {INFINITY, NAN, 8.0f}, twice[] = {2.0f, 2.0f, 2.0f};
+    float found[3];
+    apply(rest, 3, found);
+    EXPECT_EQ(found[0], INFINITY);
+    EXPECT_TRUE(isnan(found[1]));
+    gate(rest, twice, 3, found);
+    EXPECT_NEAR(found[2], 2 * log(8.0), 1e-6);
   });
 }
 

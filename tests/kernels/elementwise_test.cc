@@ -32,6 +32,30 @@ TEST(Elementwise, EqualThePlainExpression) {
   });
 }
 
+TEST(Elementwise, ShiftsBoundsAndLargest) {
+  ForEachTarget([] {
+    const ElementwiseKernels k = GetElementwiseKernels();
+    for (size_t count : kOddWidths) {
+      std::vector<float> x = RandomFloats(count, 1.0f, 1);
+      Guarded<float> y(count);
+      k.scale_shift(x.data(), 0.37f, 2.0f, count, y.data());
+      for (size_t i = 0; i < count; ++i) ASSERT_NEAR(y[i], double{x[i]} * 0.37f + 2, 3e-7 * (1 + fabs(y[i])));
+      k.at_least(x.data(), 0.1f, count, y.data());
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(y[i], fmaxf(x[i], 0.1f));
+      EXPECT_TRUE(y.Intact());
+      for (size_t i = 0; i < count; ++i) {
+        std::vector<float> low(count, -3.0f);
+        low[i] = -2.0f;
+        ASSERT_EQ(k.largest(low.data(), count), -2.0f) << i;
+      }
+      x[count / 2] = NAN;
+      k.at_least(x.data(), 0.1f, count, y.data());
+      EXPECT_TRUE(isnan(y[count / 2]));
+    }
+    EXPECT_EQ(k.largest(nullptr, 0), -INFINITY);
+  });
+}
+
 TEST(Elementwise, AddRowRepeatsTheRow) {
   ForEachTarget([] {
     const ElementwiseKernels k = GetElementwiseKernels();

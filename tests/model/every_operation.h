@@ -146,6 +146,20 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t fine = op(OpCode::kAttention, {fronted, fronted, fronted}, {}, longest, {{Attribute::kHeads, 2}});
   b.SetOutput(op(OpCode::kPool, {fine}, {}, best));
   b.SetOutput(rows_of_best);
+  const uint32_t sound = op(OpCode::kSpectrum, {score}, {b.RandomTensor(2, 6), b.RandomTensor(1, 5)}, pixels,
+                            {{Attribute::kHop, 2},
+                             {Attribute::kBefore, 3},
+                             {Attribute::kReflect, 1},
+                             {Attribute::kRemoveMean, 1},
+                             {Attribute::kPreemphasis, 0.5}},
+                            4);
+  const auto log = static_cast<double>(Activation::kLog);
+  const uint32_t logs =
+      op(OpCode::kActivate, {sound}, {}, pixels, {{Attribute::kActivation, log}, {Attribute::kFloor, 1e-3}}, 4);
+  const uint32_t loud = op(OpCode::kDynamicRange, {logs}, {}, pixels, {{Attribute::kRange, 3}}, 4);
+  const uint32_t moved = op(OpCode::kScale, {loud}, {}, pixels, {{Attribute::kScale, 0.5}, {Attribute::kShift, 1}}, 4);
+  b.SetOutput(op(OpCode::kStandardize, {moved}, {b.RandomTensor(1, 4), b.RandomTensor(1, 4)}, pixels,
+                 {{Attribute::kEpsilon, 1e-5}}, 4));
   const uint32_t c = op(OpCode::kLinear, {d}, {b.RandomTensor(7, width), b.RandomTensor(1, 7)}, documents,
                         {{Attribute::kActivation, 2}}, 7);
   b.SetOutput(u);

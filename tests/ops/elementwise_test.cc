@@ -52,7 +52,12 @@ TEST(Scale, MultipliesEntries) {
   EXPECT_EQ(RunTiled(b, {{{s.tokens, {4}}}, {{x, xs}}, {}}, y), xs);
 }
 
-// Kernels promise 3e-7 * max(1, |x|).
+// Kernels promise 3e-7 * max(1, |x|), and of the logarithm that of the result.
+double SizeOf(uint32_t activation, double x) {
+  const bool log = Activation(activation) == Activation::kLog;
+  return std::fmax(1, std::fabs(log ? ReferenceActivation(Activation::kLog, x) : x));
+}
+
 TEST(Activate, EachFunction) {
   for (uint32_t activation = 0; activation < kActivationCount; ++activation) {
     for (const uint32_t width : {1u, 13u, 32u}) {
@@ -63,7 +68,7 @@ TEST(Activate, EachFunction) {
       const std::vector<float> xs = b.RandomFloats(size_t{26} * width, 4);
       const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
       for (size_t i = 0; i < found.size(); ++i) {
-        ASSERT_NEAR(found[i], ReferenceActivation(Activation(activation), xs[i]), 3e-7 * std::fmax(1, std::fabs(xs[i])))
+        ASSERT_NEAR(found[i], ReferenceActivation(Activation(activation), xs[i]), 3e-7 * SizeOf(activation, xs[i]))
             << "activation " << activation << " of " << xs[i];
       }
     }
@@ -81,7 +86,7 @@ TEST(Gate, EachFunction) {
       const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{a, as}, {c, cs}}, {}}, y);
       for (size_t i = 0; i < found.size(); ++i) {
         ASSERT_NEAR(found[i], ReferenceActivation(Activation(activation), as[i]) * cs[i],
-                    4e-7 * std::fmax(1, std::fabs(as[i])) * std::fmax(1, std::fabs(cs[i])))
+                    4e-7 * SizeOf(activation, as[i]) * std::fmax(1, std::fabs(cs[i])))
             << "activation " << activation;
       }
     }
@@ -106,7 +111,7 @@ TEST(Gate, ByOneNumber) {
           for (size_t i = 0; i < found.size(); ++i) {
             const double of_a = as[first ? i / width : i], of_c = cs[first ? i : i / width];
             ASSERT_NEAR(found[i], ReferenceActivation(Activation(activation), of_a) * of_c,
-                        4e-7 * std::fmax(1, std::fabs(of_a)) * std::fmax(1, std::fabs(of_c)))
+                        4e-7 * SizeOf(activation, of_a) * std::fmax(1, std::fabs(of_c)))
                 << "activation " << activation;
           }
         }

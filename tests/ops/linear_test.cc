@@ -61,7 +61,7 @@ TEST(Linear, TypesActivationsAndBias) {
                 if (GemmTakesQuantized(type))
                   tolerance += QuantizationBound(&xs[r * shape.k], &ws[c * shape.k], shape.k);
                 ASSERT_NEAR(found[size_t{r} * shape.n + c], ReferenceActivation(Activation(activation), sum),
-                            1.13 * tolerance)
+                            SpreadOf(Activation(activation), sum, tolerance))
                     << "type " << static_cast<int>(type) << " activation " << activation << " backend " << backend
                     << " row " << r << " column " << c;
               }

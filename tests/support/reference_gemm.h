@@ -67,8 +67,19 @@ inline double ReferenceActivation(Activation activation, double x) {
       return std::fmin(1, std::fmax(0, 0.2 * x + 0.5));
     case Activation::kQuickGelu:
       return x / (1 + std::exp(-1.702 * x));
+    case Activation::kLog:
+      return std::log(std::fmax(x, 0x1p-126));
   }
   return std::nan("");
+}
+
+// How far the activation of what is within `tolerance` of x may be from its own. All have a slope below 1.13, but for
+// the logarithm, which is steep near 0 and as long as its numbers are small.
+inline double SpreadOf(Activation activation, double x, double tolerance) {
+  if (activation != Activation::kLog) return 1.13 * tolerance;
+  const double y = ReferenceActivation(activation, x), above = ReferenceActivation(activation, x + tolerance);
+  const double below = ReferenceActivation(activation, x - tolerance);
+  return std::fmax(above - y, y - below) + 3e-7 * std::fabs(y);
 }
 
 struct ReferenceValue {
@@ -86,8 +97,8 @@ class ReferenceGemm {
 
   // Integer sums are exact within a row (int8) or block (int4), so an integer backend may only lose the f32 roundings
   // of what follows: a few of the result for int8; for int4 one per block of sums as large as if x and its zero point
-  // were multiplied apart. f32 and f16 lose a rounding per element, which add up like their root. Activations have a
-  // slope below 1.13 and are good to 3e-7 of their input.
+  // were multiplied apart. f32 and f16 lose a rounding per element, which add up like their root. Activations are good
+  // to 3e-7 of their input, the logarithm of its result.
   ReferenceValue At(const GemmInput& input, Activation activation, size_t row, size_t column) const {
     const size_t k = weights_.shape.k;
     const DType type = weights_.shape.type;
@@ -114,7 +125,7 @@ class ReferenceGemm {
     if (type == DType::kI4) tolerance += epsilon * std::sqrt(k / 32.0 + 4) * magnitude;
     if (!GemmTakesQuantized(type)) tolerance += epsilon * std::sqrt(static_cast<double>(k)) * magnitude;
     if (activation == Activation::kNone) return {y, tolerance};
-    return {ReferenceActivation(activation, y), 1.13 * tolerance + 3e-7 * std::fmax(1, std::fabs(y))};
+    return {ReferenceActivation(activation, y), SpreadOf(activation, y, tolerance) + 3e-7 * std::fmax(1, std::fabs(y))};
   }
 
  private:

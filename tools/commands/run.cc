@@ -9,6 +9,7 @@
 #include "tools/common/engine.h"
 #include "tools/common/padded.h"
 #include "tools/common/prediction.h"
+#include "tools/common/sound.h"
 #include "tools/run/explanation.h"
 
 namespace fovea::tools {
@@ -18,6 +19,7 @@ struct Arguments {
   ModelArguments model;
   TextArguments text;
   std::string program, input, output;
+  std::vector<std::string> sounds;
   uint32_t workers = 1;
   uint32_t top = 5;
   uint32_t max_length = 0;
@@ -133,16 +135,37 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
   }
 }
 
+void RunSounds(const Arguments& arguments, Console* console) {
+  if (!arguments.output.empty() || arguments.trace) Fail("--output and --trace go with --input");
+  const Model model = arguments.model.Open();
+  const uint32_t program = model.FindProgram(arguments.program);
+  const std::optional<SoundInput> input = FindSoundInput(model, program);
+  if (!input) Fail("{}: program '{}' takes no sound", model.name(), model.Program(program).name);
+  std::vector<Sound> sounds;
+  for (const std::string& file : arguments.sounds) sounds.push_back(ReadSound(file, input->rate));
+  SessionRequest request;
+  request.program = program;
+  request.workers = arguments.workers;
+  Session session = SessionFor(model, BatchFromSounds(model, *input, program, sounds), request);
+  session.Run();
+  const OrderedJson predictions = PredictSounds(model, session, arguments.sounds, sounds, arguments.top);
+  if (arguments.json) return PrintJson(console->out, predictions);
+  for (const OrderedJson& prediction : predictions) PrintPrediction(console->out, prediction);
+}
+
 }  // namespace
 
 void AddRun(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("run", "Run a model on texts or on tensors");
+  CLI::App* command = app->add_subcommand("run", "Run a model on texts, sounds or tensors");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
   CLI::Option* input =
       command->add_option("--input", arguments->input, "Safetensors file with the inputs instead")->type_name("FILE");
   input->excludes("--text")->excludes("--document")->excludes("--file");
+  CLI::Option* sounds =
+      AddRepeated(command, "--wav", &arguments->sounds, "Sound file instead, RIFF WAVE")->type_name("FILE");
+  sounds->excludes(input)->excludes("--text")->excludes("--document")->excludes("--file");
   command->add_option("--output", arguments->output, "With --input: write the results as safetensors")
       ->type_name("FILE");
   command->add_flag("--trace", arguments->trace, "With --input: hidden_states.N and attentions.N too");
@@ -164,7 +187,8 @@ void AddRun(CLI::App* app, Console* console) {
   AddWorkers(command, &arguments->workers);
   AddJson(command, &arguments->json);
   command->footer(
-      "Texts give classes, tags, words for the mask token or embeddings, as the model's task is. A model of documents\n"
+      "Texts and sounds give classes, tags, words for the mask token or embeddings, as the model's task is. A model of "
+      "documents\n"
       "reads them sentence by sentence and says which sentences and words its class is due to. Tensors are named as\n"
       "elsewhere (input_ids, attention_mask, token_type_ids: [batch, sequence]; padding at the ends of the mask is "
       "left\n"
@@ -178,10 +202,12 @@ void AddRun(CLI::App* app, Console* console) {
       "  fovea run model.fovea --text \"What a lovely day\"\n"
       "  fovea run model.fovea --file lines.txt --workers 4 --json\n"
       "  fovea run model.fovea --document letter.txt --explain 5\n"
+      "  fovea run model.fovea --wav yes.wav\n"
       "  fovea run model.fovea --input in.safetensors --output out.safetensors --trace");
   command->callback([=] {
     if (!arguments->input.empty()) return RunTensors(*arguments, console);
-    if (!arguments->text.Given()) Fail("give --text, --file or --input");
+    if (!arguments->sounds.empty()) return RunSounds(*arguments, console);
+    if (!arguments->text.Given()) Fail("give --text, --file, --wav or --input");
     RunTextsCommand(*arguments, console);
   });
 }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "tools/base/fail.h"
+#include "tools/common/sound.h"
 
 namespace fovea::tools {
 namespace {
@@ -156,6 +157,7 @@ Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uin
     spaces.insert(space);
     parents.insert(model.Space(space).parent);
   }
+  const std::optional<SoundInput> sound = FindSoundInput(model, program);
   std::map<uint32_t, Segments> segments_of;
   for (const uint32_t space : spaces) {
     const fovea_space_info info = model.Space(space);
@@ -168,6 +170,9 @@ Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uin
       continue;
     } else {
       segments_of[space] = MakeSegments(info.parent == FOVEA_NONE ? std::vector<uint32_t>{Sum(lengths)} : lengths);
+    }
+    if (sound && model.Value(program, sound->value).space == space) {
+      for (uint32_t& length : segments_of[space].lengths) length *= sound->rate / 100;
     }
     AddSegments(model, space, segments_of[space], &batch);
     if (info.is_input != 0)

@@ -1,4 +1,4 @@
-// What a model says about texts, in the terms of its task.
+// What a model says about texts or sounds, in the terms of its task.
 #include "tools/common/prediction.h"
 
 #include <math.h>
@@ -101,6 +101,41 @@ OrderedJson MaskedWords(const Tokenizer& tokenizer, const Matrix& logits, uint32
   return masks;
 }
 
+// What a program says in each row of an output: of a whole text or sound, or of one of its tokens.
+class Said {
+ public:
+  Said(const Model& model, const Session& session) : model_(model), task_(TaskOf(model, session.request().program)) {
+    if (task_ == Task::kEmbedding) {
+      embeddings_ = ReadEmbeddings(model, session);
+    } else {
+      logits_ = session.Output(Logits(model, session));
+    }
+  }
+
+  Task task() const { return task_; }
+  const Matrix& logits() const { return logits_; }
+
+  // Of text or sound `row`: classes or an embedding.
+  void AddWhole(uint32_t row, uint32_t top, OrderedJson& entry) const {
+    if (task_ == Task::kClasses) {
+      entry["classes"] = Classes(model_, logits_.Row(row), logits_.width, top);
+      return;
+    }
+    const float* numbers = embeddings_.rows.Row(row);
+    double squares = 0;
+    for (uint32_t j = 0; j < embeddings_.rows.width; ++j) squares += static_cast<double>(numbers[j]) * numbers[j];
+    entry["source"] = embeddings_.source;
+    entry["norm"] = sqrt(squares);
+    entry["embedding"] = std::vector<float>(numbers, numbers + embeddings_.rows.width);
+  }
+
+ private:
+  const Model& model_;
+  const Task task_;
+  Embeddings embeddings_;
+  Matrix logits_;
+};
+
 }  // namespace
 
 Task TaskOf(const Model& model, uint32_t program) {
@@ -141,41 +176,40 @@ Embeddings ReadEmbeddings(const Model& model, const Session& session) {
 
 OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,
                     const std::vector<std::string>& texts, const std::vector<Tokens>& tokens, uint32_t top) {
-  const Task task = TaskOf(model, session.request().program);
+  const Said said(model, session);
   OrderedJson predictions = OrderedJson::array();
-  Embeddings embeddings;
-  Matrix logits;
-  if (task == Task::kEmbedding) {
-    embeddings = ReadEmbeddings(model, session);
-  } else {
-    logits = session.Output(Logits(model, session));
-  }
   uint32_t first = 0;  // row of the text's first token
   for (size_t i = 0; i < texts.size(); ++i) {
     OrderedJson entry = {{"text", texts[i]}, {"tokens", tokens[i].ids.size()}};
     if (tokens[i].dropped != 0) entry["dropped_tokens"] = tokens[i].dropped;
-    const uint32_t text = static_cast<uint32_t>(i);
-    switch (task) {
-      case Task::kClasses:
-        entry["classes"] = Classes(model, logits.Row(text), logits.width, top);
-        break;
+    switch (said.task()) {
       case Task::kTags:
-        entry["tags"] = Tags(model, tokenizer, logits, first, texts[i], tokens[i]);
+        entry["tags"] = Tags(model, tokenizer, said.logits(), first, texts[i], tokens[i]);
         break;
       case Task::kMaskedWords:
-        entry["masks"] = MaskedWords(tokenizer, logits, first, tokens[i], top);
+        entry["masks"] = MaskedWords(tokenizer, said.logits(), first, tokens[i], top);
         break;
-      case Task::kEmbedding: {
-        const float* row = embeddings.rows.Row(text);
-        double squares = 0;
-        for (uint32_t j = 0; j < embeddings.rows.width; ++j) squares += static_cast<double>(row[j]) * row[j];
-        entry["source"] = embeddings.source;
-        entry["norm"] = sqrt(squares);
-        entry["embedding"] = std::vector<float>(row, row + embeddings.rows.width);
+      case Task::kClasses:
+      case Task::kEmbedding:
+        said.AddWhole(static_cast<uint32_t>(i), top, entry);
         break;
-      }
     }
     first += static_cast<uint32_t>(tokens[i].ids.size());
+    predictions.push_back(std::move(entry));
+  }
+  return predictions;
+}
+
+OrderedJson PredictSounds(const Model& model, const Session& session, const std::vector<std::string>& files,
+                          const std::vector<Sound>& sounds, uint32_t top) {
+  const Said said(model, session);
+  if (said.task() != Task::kClasses && said.task() != Task::kEmbedding) {
+    Fail("{}: the program says nothing of a sound as a whole", model.name());
+  }
+  OrderedJson predictions = OrderedJson::array();
+  for (size_t i = 0; i < files.size(); ++i) {
+    OrderedJson entry = {{"file", files[i]}, {"seconds", sounds[i].seconds()}};
+    said.AddWhole(static_cast<uint32_t>(i), top, entry);
     predictions.push_back(std::move(entry));
   }
   return predictions;
@@ -184,7 +218,8 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
 void PrintPrediction(std::ostream& out, const OrderedJson& entry) {
   const auto text = [](const OrderedJson& value) { return Printable(value.get<std::string>()); };
   const bool document = entry.contains("sentences");
-  out << (document ? Shortened(entry["text"].get<std::string>()) : text(entry["text"])) << "\n";
+  const OrderedJson& of = entry[entry.contains("file") ? "file" : "text"];
+  out << (document ? Shortened(of.get<std::string>()) : text(of)) << "\n";
   if (document && entry.contains("dropped_tokens")) {
     out << fmt::format("  (long sentences were cut: {} tokens dropped)\n", entry["dropped_tokens"].get<uint64_t>());
   } else if (entry.contains("dropped_tokens")) {

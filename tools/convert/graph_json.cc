@@ -10,6 +10,7 @@
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/constants.h"
+#include "tools/convert/sound_constants.h"
 
 namespace fovea::tools {
 namespace {
@@ -219,6 +220,41 @@ Constant ReadRotary(const Json& json) {
   return Rotary(spec);
 }
 
+Constant ReadWindow(const Json& json) {
+  Object table(json, "window");
+  WindowSpec spec;
+  spec.length = table.Number("length", {1, kMaxTransform});
+  spec.kind = table.Text("kind", spec.kind);
+  if (table.Has("periodic")) spec.periodic = TrueOrFalse(table.Get("periodic"), "periodic");
+  table.NothingElse();
+  return Window(spec);
+}
+
+Constant ReadMel(const Json& json) {
+  Object table(json, "mel");
+  MelSpec spec;
+  spec.filters = table.Number("filters", kTableRows);
+  spec.size = table.Number("size", {1, kMaxTransform});
+  spec.rate = table.Real("rate", spec.rate);
+  spec.lowest = table.Real("lowest", spec.lowest);
+  spec.highest = table.Real("highest", spec.rate / 2);
+  spec.scale = table.Text("scale", spec.scale);
+  const std::string sides = table.Text("straight_in", "hertz"), norm = table.Text("norm", "height");
+  if (sides != "hertz" && sides != "mel") Fail("straight_in must be hertz or mel, not {}", sides);
+  if (norm != "height" && norm != "area") Fail("norm must be height or area, not {}", norm);
+  spec.straight_in_mel = sides == "mel";
+  spec.area = norm == "area";
+  table.NothingElse();
+  return MelFilters(spec);
+}
+
+Constant ReadCosines(const Json& json) {
+  Object table(json, "cosine_transform");
+  const uint32_t rows = table.Number("rows", kTableRows), width = table.Number("width", kTableRows);
+  table.NothingElse();
+  return CosineTransform(rows, width);
+}
+
 Constant ReadValues(const std::vector<Json>& list) {
   std::vector<float> values;
   for (const Json& value : list) values.push_back(static_cast<float>(RealNumber(value, "values")));
@@ -242,10 +278,15 @@ struct Source {
   }
 };
 
-// One of sinusoidal, rotary, relative_buckets, of, sum, concatenate, values, indices.
+// One of sinusoidal, rotary, roots_of_unity, window, mel, cosine_transform, relative_buckets, of, sum, concatenate,
+// values, indices.
 Constant ReadSource(Object& object, Source& source) {
   if (object.Has("sinusoidal")) return ReadSinusoidal(object.Get("sinusoidal"));
   if (object.Has("rotary")) return ReadRotary(object.Get("rotary"));
+  if (object.Has("roots_of_unity")) return RootsOfUnity(object.Number("roots_of_unity", {1, kMaxTransform}));
+  if (object.Has("window")) return ReadWindow(object.Get("window"));
+  if (object.Has("mel")) return ReadMel(object.Get("mel"));
+  if (object.Has("cosine_transform")) return ReadCosines(object.Get("cosine_transform"));
   if (object.Has("sum")) return Sum(source.All(object.Texts("sum")));
   if (object.Has("concatenate")) return Concatenate(source.All(object.Texts("concatenate")));
   if (object.Has("values")) return ReadValues(object.List("values"));

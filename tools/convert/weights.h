@@ -22,6 +22,7 @@ struct Constant {
   std::function<std::vector<float>()> load;
   bool indices = false;  // whole numbers, stored as i32
   bool hides = false;    // may hold -infinity: what is added to scores
+  bool exact = false;    // always stored as f32
 };
 
 class Weights {

@@ -79,6 +79,7 @@ void Add(Check& c) {
 void Activate(Check& c) {
   c.Choice<Activation>(Attribute::kActivation, std::nullopt);
   c.Real(Attribute::kLimit);
+  c.Real(Attribute::kFloor);
   c.Result(c.in(0).space, c.in(0).width);
 }
 
@@ -130,6 +131,7 @@ void RowLocal(Check& c) { c.Result(c.in(0).space, c.in(0).width); }
 
 void ScaleRule(Check& c) {
   c.Real(Attribute::kScale, true);
+  c.Real(Attribute::kShift);
   RowLocal(c);
 }
 

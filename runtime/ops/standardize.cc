@@ -1,0 +1,95 @@
+// Each column of a segment less its mean, over its standard deviation: of samples, of features of an utterance, or with
+// weight and bias a normalisation of channels. A column that does not vary becomes zeros (and the bias).
+#include <math.h>
+
+#include <initializer_list>
+
+#include "runtime/ops/op.h"
+
+namespace fovea {
+namespace {
+
+enum : uint32_t { kWeight, kBias, kTensors };
+
+struct StandardizeOp : Op {
+  const float *weight = nullptr, *bias = nullptr;
+  float epsilon = 0.0f;
+};
+
+Status Lower(const OpView& view, Reporter& reporter, StandardizeOp* op) {
+  FOVEA_TRY(CheckElementwise(view, reporter));
+  for (const uint32_t i : {kWeight, kBias}) FOVEA_TRY(CheckFloats(view, i, 1, op->output.width, reporter));
+  op->weight = view.Floats(kWeight);
+  op->bias = view.Floats(kBias);
+  op->epsilon = view.F32(Attribute::kEpsilon, 0.0f);
+  return kOk;
+}
+
+constexpr size_t kColumns = 16;  // at once
+constexpr size_t kGroup = 64;    // rows whose sum is taken first, so that the error of a long sum stays small
+
+// Sums over rows of (x - center) or of its square, of `columns` columns.
+template <bool kSquares>
+void Sum(const float* x, size_t rows, size_t columns, size_t width, const float* center, float* sums) {
+  for (size_t c = 0; c < columns; ++c) sums[c] = 0.0f;
+  for (size_t first = 0; first < rows; first += kGroup) {
+    const size_t end = first + kGroup < rows ? first + kGroup : rows;
+    float group[kColumns] = {};
+    for (size_t r = first; r < end; ++r) {
+      for (size_t c = 0; c < columns; ++c) {
+        const float v = x[r * width + c] - center[c];
+        group[c] += kSquares ? v * v : v;
+      }
+    }
+    for (size_t c = 0; c < columns; ++c) sums[c] += group[c];
+  }
+}
+
+// Columns [column, column + columns) of one segment.
+void Columns(const StandardizeOp& op, const float* x, size_t rows, size_t column, size_t columns, float* y) {
+  const size_t width = op.output.width;
+  const float inverse_count = 1.0f / static_cast<float>(rows);
+  float mean[kColumns] = {}, sums[kColumns], factor[kColumns], shift[kColumns];
+  // The second time takes what rounding left of the mean.
+  for (int i = 0; i < 2; ++i) {
+    Sum<false>(x + column, rows, columns, width, mean, sums);
+    for (size_t c = 0; c < columns; ++c) mean[c] += sums[c] * inverse_count;
+  }
+  Sum<true>(x + column, rows, columns, width, mean, sums);
+  for (size_t c = 0; c < columns; ++c) {
+    const float deviation = sqrtf(sums[c] * inverse_count + op.epsilon);
+    factor[c] = deviation == 0.0f ? 0.0f : 1.0f / deviation;
+    if (op.weight != nullptr) factor[c] *= op.weight[column + c];
+    shift[c] = op.bias != nullptr ? op.bias[column + c] : 0.0f;
+  }
+  for (size_t r = 0; r < rows; ++r) {
+    const size_t at = r * width + column;
+    for (size_t c = 0; c < columns; ++c) y[at + c] = (x[at + c] - mean[c]) * factor[c] + shift[c];
+  }
+}
+
+Status Run(const StandardizeOp& op, const OpRun& run) {
+  const uint32_t* offsets = run.SegmentsOf(op.inputs[0]).offsets;
+  const size_t width = op.output.width;
+  for (uint32_t segment = run.row_begin; segment < run.row_end; ++segment) {
+    const size_t at = offsets[segment] * width, rows = offsets[segment + 1] - offsets[segment];
+    for (size_t column = 0; column < width && rows > 0; column += kColumns) {
+      const size_t left = width - column, columns = left < kColumns ? left : kColumns;
+      Columns(op, run.Input(0) + at, rows, column, columns, run.output + at);
+    }
+  }
+  return kOk;
+}
+
+constexpr Attribute kAttributes[] = {Attribute::kEpsilon};
+
+}  // namespace
+
+extern const OpDef kStandardizeOp = DefineOp<Lower, Run>()
+                                        .Inputs(1, 1)
+                                        .Tensors(0, kTensors)
+                                        .Attributes(kAttributes)
+                                        .ReadsWhole(0)
+                                        .CountsIn(Unit::kSegments);
+
+}  // namespace fovea

@@ -1,0 +1,38 @@
+// Programs that take samples of sound.
+#include "tools/common/sound.h"
+
+#include <stdlib.h>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+
+std::optional<SoundInput> FindSoundInput(const Model& model, uint32_t program) {
+  for (const uint32_t value : InputsOf(model, program)) {
+    const fovea_value_info info = model.Value(program, value);
+    const char* rate = model.Metadata(fmt::format("sampling_rate.{}", info.name));
+    if (rate == nullptr || info.type != FOVEA_TYPE_F32 || info.width != 1) continue;
+    return SoundInput{value, static_cast<uint32_t>(strtoul(rate, nullptr, 10))};
+  }
+  return std::nullopt;
+}
+
+Sound ReadSound(const std::string& path, uint32_t rate) {
+  const Sound sound = ReadWav(path);
+  if (sound.samples.size() > UINT32_MAX / 2) Fail("{}: {:.0f} seconds are too long", path, sound.seconds());
+  return Resample(sound, rate);
+}
+
+Batch BatchFromSounds(const Model& model, const SoundInput& input, uint32_t program, const std::vector<Sound>& sounds) {
+  Batch batch;
+  std::vector<uint32_t> lengths;
+  std::vector<float>& numbers = batch.numbers[input.value];
+  for (const Sound& sound : sounds) {
+    lengths.push_back(static_cast<uint32_t>(sound.samples.size()));
+    numbers.insert(numbers.end(), sound.samples.begin(), sound.samples.end());
+  }
+  AddSegments(model, model.Value(program, input.value).space, MakeSegments(lengths), &batch);
+  return batch;
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,30 @@
+// Programs that take samples of sound: metadata "sampling_rate.<input>" says so of an input, and at which rate.
+#ifndef FOVEA_TOOLS_COMMON_SOUND_H_
+#define FOVEA_TOOLS_COMMON_SOUND_H_
+
+#include <stdint.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/common/batch.h"
+#include "tools/sound/wav.h"
+
+namespace fovea::tools {
+
+struct SoundInput {
+  uint32_t value;
+  uint32_t rate;
+};
+// Of a program; nothing where it takes none.
+std::optional<SoundInput> FindSoundInput(const Model& model, uint32_t program);
+
+// A sound file as the input takes it: another rate is resampled.
+Sound ReadSound(const std::string& path, uint32_t rate);
+
+Batch BatchFromSounds(const Model& model, const SoundInput& input, uint32_t program, const std::vector<Sound>& sounds);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_COMMON_SOUND_H_

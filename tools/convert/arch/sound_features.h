@@ -1,0 +1,29 @@
+// What encoders of sound read: features of samples, as the feature extractors of published models compute them.
+#ifndef FOVEA_TOOLS_CONVERT_ARCH_SOUND_FEATURES_H_
+#define FOVEA_TOOLS_CONVERT_ARCH_SOUND_FEATURES_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/convert/arch/program_builder.h"
+
+namespace fovea::tools {
+
+struct SoundFeatures {
+  // "clips", below it "samples", and after them the space of the features: "frames", or none where a row is a sample.
+  std::vector<Space> spaces;
+  Input samples;
+  // Adds the operations that make the features `out` of the samples.
+  std::function<std::string(ProgramBuilder&, const std::string& out)> rows;
+};
+
+// By preprocessor_config.json; nothing where a directory has none. Adds the constants that are needed, and metadata.
+// WhisperFeatureExtractor: the clip is cut or followed by silence to chunk_length seconds. Speech2TextFeatureExtractor:
+// any length; features of a clip have mean 0 and variance 1. Wav2Vec2FeatureExtractor: samples, perhaps likewise.
+std::optional<SoundFeatures> ReadSoundFeatures(const Checkpoint& checkpoint, Description& description);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_ARCH_SOUND_FEATURES_H_
