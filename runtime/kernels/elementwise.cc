@@ -89,8 +89,7 @@ float Largest(const float* x, size_t count) {
 }
 
 ElementwiseKernels MakeElementwiseKernels() {
-  return {Add,   Multiply,   Scale,  ScaleShift, ScaleAdd,
-          Bound, BoundAbove, AddRow, AtLeast,    Largest};
+  return {Add, Multiply, Scale, ScaleShift, ScaleAdd, Bound, BoundAbove, AddRow, AtLeast, Largest};
 }
 
 }  // namespace

@@ -49,6 +49,9 @@ Status Lower(const OpView& view, Reporter& reporter, SpectrumOp* op) {
     return reporter.Fail(FOVEA_E_SHAPE, "samples must be one number wide", 1, op->inputs[0].width);
   }
   FOVEA_TRY(LowerSpace(view, reporter, op));
+  if (!view.HasTensor(kRoots) || !view.HasTensor(kWindow)) {
+    return reporter.Fail(FOVEA_E_RECORD, "a spectrum needs roots and a window");
+  }
   const uint32_t size = view.Tensor(kRoots).width;
   if (size > kMaxTransform) {
     return reporter.Fail(FOVEA_E_SHAPE, "the transform is too large", kMaxTransform, size);

@@ -129,11 +129,11 @@ TEST_F(AttentionMisuse, Shapes) {
   ExpectOption("too wide");
   score_.kind = 3;
   ExpectOption("unknown kind of score");
-  for (const uint32_t weighting : {5u, 7u, 8u}) {
+  for (const uint32_t weighting : {5u, 7u, 8u, 9u, 10u}) {
     weighting_.kind = weighting;
     ExpectOption("does not weigh");
   }
-  for (const uint32_t weighting : {9u, 4000000000u}) {
+  for (const uint32_t weighting : {11u, 4000000000u}) {
     weighting_.kind = weighting;
     ExpectOption("unknown kind of weighting");
   }

@@ -77,7 +77,7 @@ TEST(Description, MistakesAreNamedWithTheirPlace) {
           {"/constants/3/of", "\"tabel\"", "constant half: no tensor tabel"},
           {"/constants/3/rows", "[2, 9]", "rows 2 to 9 of 4"},
           {"/constants/2/colour", "1", "constant b: colour is not known"},
-          {"/programs/0/inputs/0/type", "\"i64\"", "type must be i32 or f32"},
+          {"/programs/0/inputs/0/type", "\"i64\"", "type must be one of i32, f32, f16, bf16, int8"},
           {"/programs/0/inputs/0/space", "\"words\"", "program encode, input ids: there is no space words"},
           {"/programs/0/operations/0/op", "\"embedd\"",
            "program encode, operation 0 (embedd -> x.0): there is no operation embedd"},

@@ -140,7 +140,7 @@ TEST_F(SpeechModel, WhisperTellsHowTextsBegin) {
   ExpectRefused("forced_decoder_ids", R"({"forced_decoder_ids": [[1]]})", file);
   ExpectRefused("forced_decoder_ids", R"({"forced_decoder_ids": [1]})", file);
   ExpectRefused("no_timestamps_token_id", R"({"no_timestamps_token_id": "x"})", file);
-  ExpectRefused("is no token", R"({"suppress_tokens": [-1]})", file);
+  ExpectRefused("suppress_tokens: [0] must be a whole number", R"({"suppress_tokens": [-1]})", file);
   ExpectRefused("begin_suppress_ids", R"({"begin_suppress_tokens": [130]})", file);
 }
 

@@ -403,7 +403,9 @@ TEST(Generate, SomeTokensDoNotFollowFirst) {
   // Where another token came first all the same, nothing has changed.
   size_t same = 0, again = 0;
   for (size_t i = 0; i < plain.size(); ++i) {
-    if (plain[i][0] != first) EXPECT_EQ(later[i], plain[i]);
+    if (plain[i][0] != first) {
+      EXPECT_EQ(later[i], plain[i]);
+    }
     same += plain[i][0] != first;
     again += std::count(later[i].begin(), later[i].end(), first) != 0;
   }

@@ -109,7 +109,7 @@ TEST(ErrorNumbers, Values) {
        [&](Content& c) { value(c, 0, 2).width = kMaxWidth + 1; }},
       {"role", {kRecord, 3, 4, none, 1}, [&](Content& c) { value(c, 0, 1).role = static_cast<ValueRole>(4); }},
       {"late input", {kRecord, 1, 2, none, 2}, [&](Content& c) { value(c, 0, 2).role = ValueRole::kInput; }},
-      {"input of a cast's type", {kShape, 0, 1, none, 0}, [&](Content& c) { value(c, 0, 0).type = DType::kF16; }},
+      {"carried as a cast's type", {kShape, 0, 1, none, 1}, [&](Content& c) { value(c, 1, 1).type = DType::kF16; }},
       {"carried by none", {kRecord, 3, 3, none, 1}, [&](Content& c) { value(c, 1, 1).carried_by = 3; }},
       {"carried by an input", {kRecord, 3, 0, none, 1}, [&](Content& c) { value(c, 1, 1).carried_by = 0; }},
       {"carried by another width", {kShape, 4, 8, none, 1}, [&](Content& c) { value(c, 1, 1).width = 4; }},

@@ -200,10 +200,17 @@ TEST(Cast, OnlyAttentionTakesThem) {
   refused("add", false, [](ModelBuilder& b, const TextSpaces& s, uint32_t x) {
     b.Op(OpCode::kAdd, {x, Cast(b, x, s.tokens, 12, DType::kI8, 1)}, {}, s.tokens, 12);
   });
-  // No input and no tensor is of such a type, and no other operation makes one.
-  ModelBuilder input;
-  input.Input("x", input.Space("rows"), 4, DType::kF16);
-  EXPECT_EQ(ErrorOf(input).status, FOVEA_E_SHAPE);
+  // An input of such a type is read as what a cast makes is, and no other operation makes one.
+  const auto read_by_add = [](DType type) {
+    ModelBuilder b;
+    const uint32_t rows = b.Space("rows");
+    const uint32_t x = b.Input("x", rows, 4, DType::kF32), stored = b.Input("stored", rows, 4, type);
+    b.SetOutput(b.Op(OpCode::kAdd, {x, stored}, {}, rows, 4));
+    return ErrorOf(b).status;
+  };
+  EXPECT_EQ(read_by_add(DType::kF32), FOVEA_OK);
+  EXPECT_EQ(read_by_add(DType::kF16), FOVEA_E_SHAPE);
+  EXPECT_EQ(read_by_add(DType::kI8), FOVEA_E_SHAPE);  // into no parts
   refused("made by add", false, [](ModelBuilder& b, const TextSpaces& s, uint32_t x) {
     b.content().programs[0].values[b.Op(OpCode::kAdd, {x, x}, {}, s.tokens, 12)].type = DType::kF16;
   });

@@ -7,6 +7,7 @@ namespace fovea::test {
 namespace {
 
 using testing::ReferenceActivation;
+using testing::SpreadOf;
 
 const DType kTypes[] = {DType::kF32, DType::kF16, DType::kI8, DType::kI4};
 const uint32_t kBackends[] = {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY};

@@ -79,7 +79,7 @@ inline double SpreadOf(Activation activation, double x, double tolerance) {
   if (activation != Activation::kLog) return 1.13 * tolerance;
   const double y = ReferenceActivation(activation, x), above = ReferenceActivation(activation, x + tolerance);
   const double below = ReferenceActivation(activation, x - tolerance);
-  return std::fmax(above - y, y - below) + 3e-7 * std::fabs(y);
+  return std::fmax(above - y, y - below) + 3e-7 * std::fmax(std::fabs(y), std::fabs(below));
 }
 
 struct ReferenceValue {

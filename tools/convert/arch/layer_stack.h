@@ -101,16 +101,16 @@ struct LayerStack {
 
   NormStyle norms;
   uint32_t heads = 0;
-  uint32_t kv_heads = 0;        // 0: as many
+  uint32_t kv_heads = 0;               // 0: as many
   std::string source_projection = "";  // a layer between an encoder and the keys and values of `cross`
-  bool causal = false;          // a token sees none that comes after it
-  bool parallel = false;        // feed-forward reads what attention reads, by its own norm if it has one
-  std::optional<double> scale;  // of attention; absent: 1 / sqrt(head size)
-  double cap = 0;               // of scores; 0: none
-  double projection_limit = 0;  // queries, keys and values lie between this and its negative; 0: anywhere
-  std::string distance_bias;    // a tensor for every attention
-  std::string slopes;           // likewise: a bias that grows with the distance
-  double residual_scale = 1;    // of what is added to the residual
+  bool causal = false;                 // a token sees none that comes after it
+  bool parallel = false;               // feed-forward reads what attention reads, by its own norm if it has one
+  std::optional<double> scale;         // of attention; absent: 1 / sqrt(head size)
+  double cap = 0;                      // of scores; 0: none
+  double projection_limit = 0;         // queries, keys and values lie between this and its negative; 0: anywhere
+  std::string distance_bias;           // a tensor for every attention
+  std::string slopes;                  // likewise: a bias that grows with the distance
+  double residual_scale = 1;           // of what is added to the residual
   std::string activation;
   double gate_limit = 0;  // what is multiplied in a gated feed-forward is bounded; 0: it is not
   double gate_shift = 0;  // added to the factor that is not activated
