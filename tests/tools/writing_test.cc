@@ -55,7 +55,7 @@ json CharacterTokenizer(int tokens, const std::vector<std::pair<int, std::string
   for (char c = '!'; c <= '~'; ++c) {
     if (c < 'a' || c > 'z') add(std::string(1, c));
   }
-  for (char c = '\x80'; c <= '\xbf' && c < 0; ++c) add(std::string("\xc3") + c);  // of two bytes
+  for (int c = 0x80; c <= 0xbf; ++c) add(std::string("\xc3") + static_cast<char>(c));  // of two bytes
   file["model"] = {{"type", "BPE"},          {"unk_token", "<unk>"}, {"fuse_unk", false},
                    {"byte_fallback", false}, {"vocab", vocabulary},  {"merges", json::array()}};
   return file;
