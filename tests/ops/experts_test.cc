@@ -171,9 +171,10 @@ TEST(Experts, OneWeightSharedInSeveralWays) {
     const Feed feed = {{{s.tokens, {7}}}, {{x, b.RandomFloats(7 * 64)}, {scores, six}, {some, four}}, {}};
     const auto values = [&](uint32_t value) { return RunWith(model, Options(LimitsOf(b, feed)), feed, value); };
     const std::vector<float> all = values(whole), a = values(of_six), c = values(of_four);
+    const double rounding = type == DType::kF32 ? 1e-5 : 0;  // layers of other widths may add in another order
     for (uint32_t r = 0; r < 7; ++r) {
-      for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(a[r * 4 + i], all[r * 24 + r % 6 * 4 + i]);
-      for (uint32_t i = 0; i < 6; ++i) EXPECT_EQ(c[r * 6 + i], all[r * 24 + r % 4 * 6 + i]);
+      for (uint32_t i = 0; i < 4; ++i) EXPECT_NEAR(a[r * 4 + i], all[r * 24 + r % 6 * 4 + i], rounding);
+      for (uint32_t i = 0; i < 6; ++i) EXPECT_NEAR(c[r * 6 + i], all[r * 24 + r % 4 * 6 + i], rounding);
     }
   }
 }
