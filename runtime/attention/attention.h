@@ -120,6 +120,8 @@ struct KeyPages {
   uint32_t table_size;  // a power of 2
 
   const uint32_t* TableOf(uint32_t segment) const { return tables + size_t{texts[segment]} * table_size; }
+  // Where a position of the table's text stands.
+  size_t Row(const uint32_t* table, size_t position) const { return PagedRow(table, table_size - 1, position); }
 };
 
 // Rows of heads in the caller's memory. Strides in bytes: from a row to the next, from a head to the next, from a

@@ -24,6 +24,12 @@ inline constexpr uint32_t kAttentionMaxBlock = 256;  // ... and at most this man
 inline constexpr uint32_t kPageRows = 32;
 static_assert(kPageRows % kAttentionLanes == 0 && kAttentionKeyStep % kPageRows == 0, "");
 
+// Where position `position` stands in pages: its page's number in the table, then its row there. page_mask is the size of
+// the table, a power of 2, less 1.
+inline size_t PagedRow(const uint32_t* pages, uint32_t page_mask, size_t position) {
+  return size_t{pages[(position / kPageRows) & page_mask]} * kPageRows + position % kPageRows;
+}
+
 inline constexpr uint32_t kMostI8Depth = 1u << 16;  // d_k of int8 products, so that an int32 holds the sum
 
 // Keys and values of one head of one segment: position p stands at k + Row(p) * k_stride (bytes).
@@ -35,14 +41,11 @@ struct KeySource {
   const float* v_scales;
   size_t k_scale_stride, v_scale_stride;
   DType type;  // kF32, kF16, kBf16 or kI8
-  // Where rows lie in pages: entry (p / kPageRows) & page_mask is the page of position p; null: rows are neighbours.
+  // Where rows lie in pages (PagedRow); null: rows are neighbours.
   const uint32_t* pages;
   uint32_t page_mask;
 
-  size_t Row(size_t position) const {
-    if (pages == nullptr) return position;
-    return size_t{pages[(position / kPageRows) & page_mask]} * kPageRows + position % kPageRows;
-  }
+  size_t Row(size_t position) const { return pages == nullptr ? position : PagedRow(pages, page_mask, position); }
 };
 
 // The top-k keys of a row so far: higher scores first, then lower positions. The arrays have room for `capacity`

@@ -39,9 +39,8 @@ Status Run(const AppendOp& op, const OpRun& run) {
     const float* from = run.Input(0) + size_t{row - run.row_begin} * op.output.width;
     const uint32_t* table = pages.TableOf(segment);
     while (rows > 0) {
-      const uint32_t in_page = position % kPageRows, count = std::min(rows, kPageRows - in_page);
-      const size_t page = table[(position / kPageRows) & (pages.table_size - 1)];
-      CastRows(run.kernels->cast, from, count, stored, all + (page * kPageRows + in_page) * row_bytes);
+      const uint32_t count = std::min(rows, kPageRows - position % kPageRows);
+      CastRows(run.kernels->cast, from, count, stored, all + pages.Row(table, position) * row_bytes);
       from += size_t{count} * op.output.width;
       rows -= count, position += count;
     }

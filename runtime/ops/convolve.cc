@@ -30,7 +30,7 @@ Status LowerCached(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   if (space.extra != 0 && op->before > space.extra) {
     return reporter.Fail(FOVEA_E_OP, "rows look further back than they are kept", space.extra, op->before);
   }
-  op->parts = OpView{view.blob, view.Maker(0), view.values}.U32(Attribute::kHeads, 1);
+  op->parts = view.InputParts(0);
   return kOk;
 }
 
@@ -69,9 +69,8 @@ class SegmentRows {
       : kernels_(*run.kernels), taps_(op.taps), stored_(op.StoredAs(DType::kF32)) {
     const auto* all = static_cast<const uint8_t*>(run.inputs[0]);
     if (op.cached) {
-      const KeyPages& pages = *run.spaces[op.inputs[0].space].pages;
-      table_ = pages.TableOf(segment);
-      mask_ = pages.table_size - 1;
+      pages_ = run.spaces[op.inputs[0].space].pages;
+      table_ = pages_->TableOf(segment);
       stored_ = op.StoredAs(run.TypeOf(op.inputs[0]));
       converted_ = reinterpret_cast<float*>(static_cast<uint8_t*>(run.scratch) + PointerBytes(op));
     }
@@ -99,9 +98,7 @@ class SegmentRows {
 
  private:
   const uint8_t* Stored(size_t position) const {
-    if (table_ == nullptr) return rows_ + position * row_bytes_;
-    const size_t page = table_[(position / kPageRows) & mask_];
-    return rows_ + (page * kPageRows + position % kPageRows) * row_bytes_;
+    return rows_ + (pages_ == nullptr ? position : pages_->Row(table_, position)) * row_bytes_;
   }
   float* Converted(size_t position) const { return converted_ + position % taps_ * stored_.width; }
 
@@ -110,8 +107,8 @@ class SegmentRows {
   StoredRows stored_;
   const uint8_t* rows_;
   size_t row_bytes_;
-  const uint32_t* table_ = nullptr;  // null: rows follow each other
-  uint32_t mask_ = 0;
+  const KeyPages* pages_ = nullptr;  // null: rows follow each other
+  const uint32_t* table_ = nullptr;
   float* converted_ = nullptr;
 };
 

@@ -28,31 +28,37 @@ class Architecture : public testing::Test {
     directory_ = std::filesystem::path(testing::TempDir()) / ("architecture-" + std::to_string(getpid()));
     std::filesystem::remove_all(directory_);
     std::filesystem::create_directories(directory_);
-    std::filesystem::copy(golden_ / "model.safetensors", directory_ / "model.safetensors");
-    Write("config.json", ReadFile(golden_ / "config.json"));
+    for (const char* file : {"model.safetensors", "config.json", "generation_config.json"}) {
+      if (std::filesystem::exists(golden_ / file)) std::filesystem::copy(golden_ / file, directory_ / file);
+    }
   }
   void Write(const std::string& file, const std::string& text) {
     std::filesystem::create_directories((directory_ / file).parent_path());
     WriteFile(directory_ / file, text.data(), text.size());
   }
   // The golden configuration with these changes; null removes a key.
-  void Change(const char* changes) {
-    Json config = Json::parse(ReadFile(golden_ / "config.json"));
+  void Change(const char* changes, const char* file = "config.json") {
+    Json config = Json::parse(ReadFile(golden_ / file));
     config.merge_patch(Json::parse(changes));
-    Write("config.json", config.dump());
+    Write(file, config.dump());
   }
-  std::vector<uint8_t> Blob(const std::string& task = "", DType weights = DType::kF32) {
+  ConvertOptions Options(const std::string& task = "", DType weights = DType::kF32) const {
     ConvertOptions options;
     options.input = directory_.string();
     options.task = task;
     options.weights = weights;
     options.compare = false;
+    return options;
+  }
+  std::vector<uint8_t> Blob(const std::string& task = "", DType weights = DType::kF32) {
+    const ConvertOptions options = Options(task, weights);
     report_ = {};
     return BuildBlob(Describe(options), options, report_);
   }
   // With words of the reason.
-  void ExpectRefused(const char* reason, const char* changes, const std::string& task = "") {
-    Change(changes);
+  void ExpectRefused(const char* reason, const char* changes, const std::string& task = "",
+                     const char* file = "config.json") {
+    Change(changes, file);
     try {
       Blob(task);
       ADD_FAILURE() << changes << " was not refused";

@@ -1,86 +1,23 @@
 // Published models of speech and pictures with text: variants of the golden models, and what their files say about how
 // texts begin.
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <functional>
-#include <map>
-
+#include "tests/convert/architecture_support.h"
 #include "tests/support/model_builder.h"
-#include "tests/support/paths.h"
-#include "tools/base/fail.h"
-#include "tools/base/mapped_file.h"
 #include "tools/check/golden_check.h"
-#include "tools/convert/convert.h"
-#include "tools/safetensors/safetensors.h"
 
 namespace fovea::tools {
 namespace {
 
-// A copy of a golden model's directory, to be changed.
-class SpeechModel : public testing::Test {
+class SpeechModel : public Architecture {
  protected:
-  using Tensors = std::map<std::string, std::pair<std::vector<uint64_t>, std::vector<float>>>;
-
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
-  void Copy(const std::string& name) {
-    golden_ = test::InData("hf/" + name);
-    directory_ = std::filesystem::path(testing::TempDir()) / ("speech-" + std::to_string(getpid()));
-    std::filesystem::remove_all(directory_);
-    std::filesystem::create_directories(directory_);
-    for (const char* file : {"model.safetensors", "config.json", "generation_config.json"}) {
-      std::filesystem::copy(golden_ / file, directory_ / file);
-    }
-  }
-  // A file of the golden model with these changes; null removes a key.
-  void Change(const char* changes, const char* file = "config.json") {
-    Json json = Json::parse(ReadFile(golden_ / file));
-    json.merge_patch(Json::parse(changes));
-    const std::string text = json.dump();
-    WriteFile(directory_ / file, text.data(), text.size());
-  }
-  void ChangeWeights(const std::function<void(Tensors&)>& change) {
-    Tensors tensors;
-    const SafetensorsReader stored(golden_ / "model.safetensors");
-    for (const auto& [name, tensor] : stored.tensors()) tensors[name] = {tensor.shape, ToFloats(tensor)};
-    change(tensors);
-    SafetensorsWriter writer;
-    for (const auto& [name, tensor] : tensors) writer.AddFloats(name, tensor.first, tensor.second.data());
-    std::filesystem::remove(directory_ / "model.safetensors");
-    writer.Write(directory_ / "model.safetensors");
-  }
-  ConvertOptions Options(const std::string& task = "") const {
-    ConvertOptions options;
-    options.input = directory_.string();
-    options.task = task;
-    options.weights = DType::kF32;
-    options.compare = false;
-    return options;
-  }
   std::string Metadata(const std::string& key) const {
     for (const auto& [name, value] : Describe(Options()).metadata) {
       if (name == key) return value;
     }
     return "none";
   }
-  void ExpectRefused(const std::string& reason, const char* changes, const char* file = "config.json") {
-    Change(changes, file);
-    std::string said = "nothing was refused";
-    try {
-      ConvertReport report;
-      BuildBlob(Describe(Options()), Options(), report);
-    } catch (const Failure& failure) {
-      said = failure.what();
-    }
-    EXPECT_NE(said.find(reason), std::string::npos) << changes << ": " << said;
-    Change("{}", file);
-  }
   // The directory makes what the golden file says.
-  void ExpectGolden(const std::string& task = "") const {
-    ConvertReport report;
-    const test::AlignedBytes blob(BuildBlob(Describe(Options(task)), Options(task), report));
+  void ExpectGolden(const std::string& task = "") {
+    const test::AlignedBytes blob(Blob(task));
     const Model model(blob.data(), blob.size(), "model", {});
     CheckOptions options;
     options.cases = {"a"};
@@ -93,16 +30,13 @@ class SpeechModel : public testing::Test {
     }
     EXPECT_GE(compared, task.empty() ? 13u : 4u);
   }
-
-  std::filesystem::path golden_, directory_;
 };
 
 // As the command converts them: the blob against the same with f32 weights, program by program.
 TEST_F(SpeechModel, ComparedWithF32Weights) {
   for (const char* name : {"whisper", "moonshine", "speech_to_text", "trocr"}) {
     Copy(name);
-    ConvertOptions options = Options();
-    options.weights = DType::kI8;
+    ConvertOptions options = Options("", DType::kI8);
     options.compare = true;
     ConvertReport report;
     BuildBlob(Describe(options), options, report);
@@ -135,13 +69,13 @@ TEST_F(SpeechModel, WhisperTellsHowTextsBegin) {
   EXPECT_EQ(Metadata("transcribe.prompt"), "none") << "the language is the model's to find";
   Change("{}");
   const char* const file = "generation_config.json";
-  ExpectRefused("lang_to_id: <|en|> must be", R"({"lang_to_id": {"<|en|>": -1}})", file);
-  ExpectRefused("lang_to_id", R"({"lang_to_id": [1]})", file);
-  ExpectRefused("forced_decoder_ids", R"({"forced_decoder_ids": [[1]]})", file);
-  ExpectRefused("forced_decoder_ids", R"({"forced_decoder_ids": [1]})", file);
-  ExpectRefused("no_timestamps_token_id", R"({"no_timestamps_token_id": "x"})", file);
-  ExpectRefused("suppress_tokens: [0] must be a whole number", R"({"suppress_tokens": [-1]})", file);
-  ExpectRefused("begin_suppress_ids", R"({"begin_suppress_tokens": [130]})", file);
+  ExpectRefused("lang_to_id: <|en|> must be", R"({"lang_to_id": {"<|en|>": -1}})", "", file);
+  ExpectRefused("lang_to_id", R"({"lang_to_id": [1]})", "", file);
+  ExpectRefused("forced_decoder_ids", R"({"forced_decoder_ids": [[1]]})", "", file);
+  ExpectRefused("forced_decoder_ids", R"({"forced_decoder_ids": [1]})", "", file);
+  ExpectRefused("no_timestamps_token_id", R"({"no_timestamps_token_id": "x"})", "", file);
+  ExpectRefused("suppress_tokens: [0] must be a whole number", R"({"suppress_tokens": [-1]})", "", file);
+  ExpectRefused("begin_suppress_ids", R"({"begin_suppress_tokens": [130]})", "", file);
 }
 
 TEST_F(SpeechModel, WhisperByOtherNames) {
@@ -163,8 +97,7 @@ TEST_F(SpeechModel, WhisperByOtherNames) {
     tensors["proj_out.weight"] = table;
     for (float& x : tensors.at("proj_out.weight").second) x = -x;
   });
-  ConvertReport report;
-  EXPECT_NO_THROW(BuildBlob(Describe(Options()), Options(), report));
+  EXPECT_NO_THROW(Blob());
 }
 
 TEST_F(SpeechModel, WhisperRefusesWhatDoesNotFit) {

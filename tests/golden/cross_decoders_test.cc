@@ -3,64 +3,36 @@
 #include <map>
 
 #include "tests/golden/golden_support.h"
+#include "tests/golden/text_pieces.h"
 #include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
+#include "tools/generate/decoder_session.h"
 
 namespace fovea::test {
 namespace {
 
-constexpr uint32_t kTokens = 40;
-
-// Scores after each run of one text about the first input of a golden case, so many tokens in a run: by the number of
-// tokens so far.
-std::map<uint32_t, std::vector<float>> ScoresByPieces(const tools::Model& model, const tools::StoredTensors& inputs,
-                                                      uint32_t piece, uint32_t workers) {
+// Of a text about the first input of a golden case.
+std::map<uint32_t, std::vector<float>> ScoresOf(const tools::Model& model, const tools::StoredTensors& inputs,
+                                                uint32_t piece, uint32_t workers) {
   tools::SessionRequest request;
   request.program = model.FindProgram("encode");
   request.workers = workers;
   tools::Session encode = tools::SessionFor(model, tools::BatchFromTensors(model, request.program, inputs), request);
   encode.Run();
-  tools::SessionRequest decoding;
-  decoding.program = model.FindProgram("decode");
-  decoding.workers = workers;
-  const uint32_t ids = *model.FindValue(decoding.program, "decoder_input_ids");
-  const uint32_t space = model.Value(decoding.program, ids).space;
-  for (const fovea_limit& limit : encode.request().limits) {
-    if (model.Space(limit.space).is_cached == 0) decoding.limits.push_back(limit);
-  }
-  const uint32_t beams = model.Space(space).parent;  // one text in the making
-  decoding.limits.push_back({beams, 1, 1});
-  decoding.limits.push_back({space, piece, piece});
-  for (uint32_t s = 0; s < model.Info().space_count; ++s) {
-    if (model.Space(s).is_cached != 0) decoding.limits.push_back({s, kTokens, kTokens});
-  }
-  for (const uint32_t input : tools::InputsOf(model, decoding.program)) {
-    if (input != ids) decoding.linked.push_back(input);
-  }
-  for (const uint32_t input : decoding.linked) {
-    const uint32_t keys = model.Value(decoding.program, input).space;
-    const auto same = [&](const fovea_limit& limit) { return limit.space == keys; };
-    const bool limited = std::any_of(decoding.limits.begin(), decoding.limits.end(), same);
-    if (!limited && model.Space(keys).is_input != 0) decoding.limits.push_back({keys, kTokens, kTokens});
-  }
+  tools::GenerationRequest generation;
+  generation.workers = workers;
+  generation.context = kTextTokens + 1;
+  const tools::SessionRequest decoding = tools::DecodeRequest(model, encode, 1, piece, generation);
   tools::Session decode(model, decoding);
-  decode.SetSegments(beams, {1});
-  decode.SetSegments(space, {1});
+  const uint32_t ids = *model.FindValue(decoding.program, "decoder_input_ids");
+  const uint32_t tokens = model.Value(decoding.program, ids).space;
+  decode.SetSegments(model.Space(tokens).parent, {1});  // one text in the making
+  decode.SetSegments(tokens, {1});
   for (const uint32_t input : decoding.linked) {
     const uint32_t output = *model.FindValue(request.program, model.Value(decoding.program, input).name);
     EXPECT_EQ(fovea_session_link(decode.get(), input, encode.get(), output, nullptr), FOVEA_OK);
   }
-  std::map<uint32_t, std::vector<float>> scores;
-  for (uint32_t at = 0; at < kTokens; at += piece) {
-    std::vector<int32_t> fresh;
-    for (uint32_t i = at; i < std::min(at + piece, kTokens); ++i) fresh.push_back(static_cast<int32_t>(i * 13 % 60));
-    decode.SetSegments(space, {static_cast<uint32_t>(fresh.size())});
-    decode.SetInput(ids, fresh);
-    decode.Run();
-    scores[at + static_cast<uint32_t>(fresh.size())] =
-        decode.Output(*model.FindValue(decoding.program, "next_logits")).values;
-  }
-  return scores;
+  return ScoresByPieces(model, decode, "decoder_input_ids", piece);
 }
 
 class CrossDecoder : public ::testing::TestWithParam<const char*> {
@@ -72,9 +44,9 @@ TEST_P(CrossDecoder, PiecesGiveTheBitsOfTheWhole) {
   const tools::SafetensorsReader golden(Path() + "/golden.safetensors");
   const tools::StoredTensors inputs = tools::CasesOf(golden.tensors()).at("greedy_a").in;
   const Converted converted(Path(), DType::kI8);
-  const auto one_by_one = ScoresByPieces(converted.model, inputs, 1, 1);
-  for (const uint32_t piece : {7u, kTokens, 32u}) {
-    for (const auto& [tokens, scores] : ScoresByPieces(converted.model, inputs, piece, 1 + piece % 3)) {
+  const auto one_by_one = ScoresOf(converted.model, inputs, 1, 1);
+  for (const uint32_t piece : {7u, kTextTokens, 32u}) {
+    for (const auto& [tokens, scores] : ScoresOf(converted.model, inputs, piece, 1 + piece % 3)) {
       EXPECT_EQ(scores, one_by_one.at(tokens)) << tokens << " tokens by " << piece;
     }
   }

@@ -52,7 +52,7 @@ class Funnel : public ::testing::Test {
 
   // The published configuration with these changes; null removes a key.
   void Change(const Json& changes) {
-    Json config = Json::parse(tools::ReadFile(path_ + "/config.json"));
+    Json config = tools::ReadJson(path_ + "/config.json");
     config.merge_patch(changes);
     const std::string text = config.dump();
     tools::WriteFile((directory_ / "config.json").string(), text.data(), text.size());

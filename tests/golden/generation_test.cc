@@ -1,26 +1,22 @@
 // Decoders with attention, step by step: a trained date normaliser, and an attention LSTM as another project tests it.
 #include "tools/generate/generation.h"
 
-#include <nlohmann/json.hpp>
-
 #include "fovea/generate.h"
 #include "tests/golden/golden_support.h"
+#include "tools/base/json.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::test {
 namespace {
 
-using Json = nlohmann::json;
+using tools::Json;
 
 class LuongDates : public ::testing::Test {
  protected:
   const std::string directory_ = InShared("models/luong-date-tfjs");
   const std::string description_ = InSource("tools/convert/examples/luong-date-tfjs/graph.json");
 
-  Json Cases() const {
-    std::ifstream file(directory_ + "/expected.json");
-    return Json::parse(file)["cases"];
-  }
+  Json Cases() const { return tools::ReadJson(directory_ + "/expected.json")["cases"]; }
   // How many of the reference's strings come out, from texts.
   size_t Right(const tools::Model& model, bool alignments) const {
     const tools::Tokenizer tokenizer(model);

@@ -1,9 +1,8 @@
 // Keyword Transformer KWT-1 from its sound files: its front end, its reference outputs and classes.
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "tests/golden/golden_support.h"
-#include "tools/base/mapped_file.h"
+#include "tools/base/json.h"
 #include "tools/common/prediction.h"
 #include "tools/common/sound.h"
 #include "tools/convert/graph_json.h"
@@ -11,7 +10,7 @@
 namespace fovea::test {
 namespace {
 
-using Json = nlohmann::json;
+using tools::Json;
 
 class Kwt1 : public ::testing::Test {
  protected:
@@ -29,7 +28,7 @@ class Kwt1 : public ::testing::Test {
     return session.Output(value("logits")).values;
   }
 
-  Json Cases() const { return Json::parse(tools::ReadFile(directory_ + "/expected.json"))["cases"]; }
+  Json Cases() const { return tools::ReadJson(directory_ + "/expected.json")["cases"]; }
   tools::SafetensorsReader tensors() const { return tools::SafetensorsReader(directory_ + "/expected.safetensors"); }
 
   // The largest difference of each value that a case has, by name.

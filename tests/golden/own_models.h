@@ -2,22 +2,17 @@
 #ifndef FOVEA_TESTS_GOLDEN_OWN_MODELS_H_
 #define FOVEA_TESTS_GOLDEN_OWN_MODELS_H_
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/golden/golden_support.h"
+#include "tools/base/json.h"
 #include "tools/check/golden_check.h"
 
 namespace fovea::test {
 
-using Json = nlohmann::json;
-
-inline Json ReadJsonFile(const std::string& path) {
-  std::ifstream file(path);
-  return Json::parse(file);
-}
+using tools::Json;
 
 // Lines of fields with tabs between them.
 inline std::vector<std::vector<std::string>> ReadTable(const std::string& path) {

@@ -20,7 +20,7 @@ TEST_F(PackageSectionHierarchical, EqualsPyTorchAtBothLevels) {
   // The goldens' ids come from texts by the same sentences.
   const tools::Tokenizer tokenizer(converted.model);
   const tools::SafetensorsReader golden(directory_ + "/golden.safetensors");
-  const Json cases = ReadJsonFile(directory_ + "/golden.json");
+  const Json cases = tools::ReadJson(directory_ + "/golden.json");
   for (const auto& [name, documents] : cases.items()) {
     std::vector<int64_t> ids, lengths;
     for (const Json& document : documents) {
@@ -93,7 +93,7 @@ TEST_F(DateNormaliser, EqualsPyTorchStepByStep) {
   const Converted converted(description_, DType::kF32);
   ExpectGolden(converted, directory_, 12, std::nullopt);
   const tools::SafetensorsReader golden(directory_ + "/golden.safetensors");
-  const Json all_cases = ReadJsonFile(directory_ + "/golden.json");
+  const Json all_cases = tools::ReadJson(directory_ + "/golden.json");
   for (const auto& [name, cases] : all_cases.items()) {
     std::vector<std::string> texts;
     for (const Json& one : cases) texts.push_back(one["text"]);

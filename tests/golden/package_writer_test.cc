@@ -23,7 +23,7 @@ tools::ConvertOptions Options(DType weights, DType keys) {
 TEST(PackageWriter, EqualsPyTorch) {
   for (const std::string& directory : {Writer(), Draft()}) {
     const Converted converted(directory, DType::kF32);
-    const Json cases = ReadJsonFile(directory + "/golden.json");
+    const Json cases = tools::ReadJson(directory + "/golden.json");
     const size_t layers = directory == Writer() ? 5 : 2;
     ExpectGolden(converted, directory, layers + 3, std::nullopt, {"a", "b"});
     const tools::Tokenizer tokenizer(converted.model);
@@ -109,7 +109,7 @@ class WindowedWriter {
  public:
   WindowedWriter() : directory_(std::filesystem::path(::testing::TempDir()) / ("writer-" + std::to_string(getpid()))) {
     std::filesystem::create_directories(directory_);
-    Json config = ReadJsonFile(Writer() + "/config.json");
+    Json config = tools::ReadJson(Writer() + "/config.json");
     config["model_type"] = "mistral";
     config["architectures"] = {"MistralForCausalLM"};
     config["sliding_window"] = kWindow;

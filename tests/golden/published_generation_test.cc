@@ -2,9 +2,10 @@
 #include <map>
 
 #include "tests/golden/golden_support.h"
+#include "tests/golden/text_pieces.h"
 #include "tests/support/emulated.h"
 #include "tools/check/golden_check.h"
-#include "tools/generate/generation.h"
+#include "tools/generate/decoder_session.h"
 
 namespace fovea::test {
 namespace {
@@ -65,45 +66,24 @@ TEST_P(PublishedGeneration, TokensAreThoseOfTheLibrary) {
   expect({1, 0, 0, 1}, 3);
 }
 
-constexpr uint32_t kTokens = 40;
-
-// Scores after each run of a text, so many tokens in a run: by the number of tokens so far.
-std::map<uint32_t, std::vector<float>> ScoresByPieces(const tools::Model& model, uint32_t piece, uint32_t type,
-                                                      uint32_t workers) {
-  tools::SessionRequest request;
-  request.program = model.FindProgram("decode");
+std::map<uint32_t, std::vector<float>> ScoresOf(const tools::Model& model, uint32_t piece, uint32_t type,
+                                                uint32_t workers) {
+  tools::GenerationRequest request;
   request.workers = workers;
   request.cache_type = type;
-  uint32_t tokens = 0;
-  for (uint32_t space = 0; space < model.Info().space_count; ++space) {
-    const fovea_space_info info = model.Space(space);
-    if (info.parent == FOVEA_NONE) continue;
-    if (info.is_input != 0) tokens = space;
-    request.limits.push_back({space, info.is_input != 0 ? piece : kTokens, 0});
-  }
-  tools::Session session(model, request);
-  const uint32_t input = *model.FindValue(request.program, "input_ids");
-  const uint32_t output = *model.FindValue(request.program, "next_logits");
-  std::map<uint32_t, std::vector<float>> scores;
-  for (uint32_t at = 0; at < kTokens; at += piece) {
-    std::vector<int32_t> ids;
-    for (uint32_t i = at; i < std::min(at + piece, kTokens); ++i) ids.push_back(static_cast<int32_t>(i * 13 % 60));
-    session.SetSegments(tokens, {static_cast<uint32_t>(ids.size())});
-    session.SetInput(input, ids);
-    session.Run();
-    scores[at + static_cast<uint32_t>(ids.size())] = session.Output(output).values;
-  }
-  return scores;
+  request.context = kTextTokens;
+  tools::Session session(model, tools::ContinueRequest(model, {piece}, request));
+  return ScoresByPieces(model, session, "input_ids", piece);
 }
 
 TEST_P(PublishedGeneration, PiecesGiveTheBitsOfTheWhole) {
   const Converted converted(Path(), DType::kI8);
   const std::vector<uint32_t> all = {FOVEA_TYPE_F16, FOVEA_TYPE_I8, FOVEA_TYPE_F32, FOVEA_TYPE_BF16};
   for (const uint32_t type : std::vector<uint32_t>(all.begin(), all.begin() + (Emulated() ? 2 : 4))) {
-    const auto one_by_one = ScoresByPieces(converted.model, 1, type, 1);
-    const std::vector<uint32_t> pieces = {7, kTokens, 32};
+    const auto one_by_one = ScoresOf(converted.model, 1, type, 1);
+    const std::vector<uint32_t> pieces = {7, kTextTokens, 32};
     for (const uint32_t piece : std::vector<uint32_t>(pieces.begin(), pieces.begin() + (Emulated() ? 1 : 3))) {
-      for (const auto& [tokens, scores] : ScoresByPieces(converted.model, piece, type, 1 + piece % 3)) {
+      for (const auto& [tokens, scores] : ScoresOf(converted.model, piece, type, 1 + piece % 3)) {
         EXPECT_EQ(scores, one_by_one.at(tokens)) << "type " << type << ", " << tokens << " tokens by " << piece;
       }
     }

@@ -1,17 +1,17 @@
 // Published encoder-decoders write what the original library writes: the best token of each step, and by beams.
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "tests/golden/golden_support.h"
 #include "tests/golden/made.h"
 #include "tests/support/emulated.h"
+#include "tools/base/json.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::test {
 namespace {
 
-using Json = nlohmann::json;
+using tools::Json;
 
 // A batch and what came of it. Texts shorter than the longest are filled up.
 struct Case {
@@ -35,8 +35,7 @@ class PublishedSearch : public ::testing::TestWithParam<const char*> {
 
   std::vector<Case> Cases() const {
     const tools::SafetensorsReader golden(Path() + "/golden.safetensors");
-    std::ifstream file(Path() + "/golden.json");
-    const Json described = Json::parse(file);
+    const Json described = tools::ReadJson(Path() + "/golden.json");
     std::vector<Case> cases;
     for (const Json& one : described["cases"]) {
       if (one["kind"] != "generate") continue;
@@ -83,6 +82,7 @@ TEST_P(PublishedSearch, TextsAreThoseOfTheLibrary) {
   const Made converted = Convert(cases.at(0).parameters);
   size_t beams = 0;
   for (const Case& c : cases) {
+    beams += c.scores.size();
     tools::GenerationRequest request = RequestOf(c.parameters);
     for (const uint32_t workers : {1u, 3u}) {
       if (Emulated() && workers == 3) break;
@@ -96,13 +96,12 @@ TEST_P(PublishedSearch, TextsAreThoseOfTheLibrary) {
           EXPECT_EQ(c.targets[i][k], c.parameters["pad_token_id"]) << c.name;
         }
         if (c.scores.empty()) continue;
-        ++beams;
         ASSERT_EQ(made[i].hypotheses.size(), 1u);
         EXPECT_NEAR(made[i].hypotheses[0].score, c.scores[i], 1e-4 * std::fabs(c.scores[i]) + 1e-5) << c.name;
       }
     }
   }
-  EXPECT_GE(beams, 5u);
+  EXPECT_GE(beams, 4u);
 }
 
 // Beams of a text do not depend on what else is in its batch, nor does one beam differ from none.

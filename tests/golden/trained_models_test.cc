@@ -1,10 +1,9 @@
 // Real trained models: a sentence encoder and this repository's own classifier.
-#include <nlohmann/json.hpp>
-
 #include "runtime/blob/names.h"
 #include "tests/golden/golden_support.h"
 #include "tests/golden/perplexity.h"
 #include "tests/support/emulated.h"
+#include "tools/base/json.h"
 #include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
 #include "tools/generate/generation.h"
@@ -12,12 +11,7 @@
 namespace fovea::test {
 namespace {
 
-using Json = nlohmann::json;
-
-std::string ReadText(const std::string& path) {
-  std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
+using tools::Json;
 
 // One row for each text, run as ragged batches.
 tools::Matrix RunTexts(const tools::Model& model, const std::vector<std::string>& texts, const std::string& output) {
@@ -51,7 +45,7 @@ class UseLite : public ::testing::Test {
 TEST_F(UseLite, ReproducesItsReference) {
   if (Missing(directory_)) GTEST_SKIP();
   const Converted converted(description_, DType::kF32, directory_);
-  const Json expected = Json::parse(ReadText(directory_ + "/expected.json"));
+  const Json expected = tools::ReadJson(directory_ + "/expected.json");
   const tools::SafetensorsReader tensors(directory_ + "/expected.safetensors");
   const tools::Tokenizer tokenizer(converted.model);
   size_t traced = 0;
@@ -108,7 +102,7 @@ TEST_F(UseLite, ReproducesItsReference) {
 TEST_F(UseLite, Int8KeepsEveryReferenceEmbedding) {
   if (Missing(directory_)) GTEST_SKIP();
   const Converted converted(description_, DType::kI8, directory_);
-  const Json expected = Json::parse(ReadText(directory_ + "/expected.json"));
+  const Json expected = tools::ReadJson(directory_ + "/expected.json");
   const tools::SafetensorsReader tensors(directory_ + "/expected.safetensors");
   double worst = 1, sum = 0;
   for (const Json& one : expected["cases"]) {
@@ -237,7 +231,7 @@ class Stories : public ::testing::Test {
   }
 
   const std::string directory_ = InShared("models/stories260K");
-  const Json expected_ = Missing(directory_) ? Json() : Json::parse(ReadText(directory_ + "/expected.json"));
+  const Json expected_ = Missing(directory_) ? Json() : tools::ReadJson(directory_ + "/expected.json");
 };
 
 // All cases in one ragged batch, by one worker and by several: 256 tokens from nothing, 24 after each prompt.

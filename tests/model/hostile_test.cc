@@ -9,6 +9,7 @@
 #include "runtime/blob/names.h"
 #include "tests/model/every_operation.h"
 #include "tests/model/use_blob.h"
+#include "tests/support/emulated.h"
 
 namespace fovea::test {
 namespace {
@@ -52,6 +53,9 @@ class Patch {
   Bytes bytes_;
 };
 
+// An emulated processor changes each ninth byte or word, which in some record is each field: records hold 8 to 64.
+uint64_t Stride() { return Emulated() ? 9 : 1; }
+
 // Where the bytes lie that are neither weights nor long tables: header, section table and records.
 uint64_t StructureEnd() {
   Patch p;
@@ -81,7 +85,7 @@ TEST(Hostile, EveryTruncation) {
 
 TEST(Hostile, EveryByteChanged) {
   uint32_t refused = 0, ran = 0;
-  for (uint64_t i = 0; i < Good().size(); ++i) {
+  for (uint64_t i = 0; i < Good().size(); i += Stride()) {
     if (i >= StructureEnd() && i % 97 != 0) continue;  // text has its own test; weights are only numbers
     for (const int flip : {0xff, 0x01, 0x80}) {
       Bytes bytes = Good();
@@ -100,14 +104,14 @@ TEST(Hostile, EveryByteChanged) {
       }
     }
   }
-  EXPECT_GT(refused, 2000u);
-  EXPECT_GT(ran, 500u);
+  EXPECT_GT(refused, 2000u / Stride());
+  EXPECT_GT(ran, 500u / Stride());
 }
 
 TEST(Hostile, EveryFieldAtItsExtremes) {
   const uint32_t extremes[] = {0,         1,         2,          31,         32,         64,         0xffff,
                                0x1000000, 0x1000001, 0x7fffffff, 0x80000000, 0xffffffc0, 0xfffffffe, 0xffffffff};
-  for (uint64_t i = 0; i < StructureEnd(); i += 4) {
+  for (uint64_t i = 0; i < StructureEnd(); i += 4 * Stride()) {
     for (const uint32_t extreme : extremes) {
       Bytes bytes = Good();
       memcpy(bytes.data() + i, &extreme, 4);
@@ -135,7 +139,7 @@ TEST(Hostile, RandomMixtures) {
   std::mt19937 random(1);
   const uint64_t words = StructureEnd() / 4;
   uint32_t ran = 0;
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < static_cast<int>(4000 / Stride()); ++round) {
     Bytes bytes = Good();
     for (uint32_t change = 0; change < 1 + random() % 4; ++change) {
       // Past the section table, where a change is noticed soonest.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/blob/names.h"
+#include "tools/convert/generation_rules.h"
 #include "tools/convert/operation_rules.h"
 
 namespace fovea::tools {
@@ -125,36 +126,14 @@ class Caster {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> casts_;  // of a former value, for so many heads
 };
 
-// What metadata says about the generator's programs.
-class Links {
- public:
-  explicit Links(BlobContent& content) : content_(content) {}
-
-  // By its key, or by this name where there is no such key.
-  BlobProgram* Program(const char* key) {
-    const std::string* name = Find(key);
-    for (BlobProgram& program : content_.programs) {
-      if (program.name == (name == nullptr ? key : *name)) return &program;
-    }
-    return nullptr;
-  }
-  // The encoder's output that an input of the decoder reads, or null.
-  const std::string* Output(const std::string& input) const { return Find("link." + input); }
-
- private:
-  const std::string* Find(const std::string& key) const {
-    for (const auto& [entry, value] : content_.metadata) {
-      if (entry == "generate." + key) return &value;
-    }
-    return nullptr;
-  }
-
-  BlobContent& content_;
-};
+// The encoder's output that an input of the decoder reads, or null.
+const std::string* LinkOf(const BlobContent& content, const std::string& input) {
+  return GenerationEntry(content, "link." + input);
+}
 
 // Of the decoder's inputs that are linked and that only attentions read, as keys or values for one number of heads:
 // that number. An attention reads keys and values of one type, so both are such inputs or neither is taken.
-std::map<uint32_t, uint32_t> LinkedKeys(const BlobProgram& decoder, const Links& links) {
+std::map<uint32_t, uint32_t> LinkedKeys(const BlobProgram& decoder, const BlobContent& content) {
   const std::vector<bool> only_keys = OnlyKeys(decoder);
   std::map<uint32_t, uint32_t> taken;
   std::vector<const BlobOperation*> attentions;
@@ -163,7 +142,7 @@ std::map<uint32_t, uint32_t> LinkedKeys(const BlobProgram& decoder, const Links&
     attentions.push_back(&operation);
     for (const uint32_t v : {operation.inputs[1], operation.inputs[2]}) {
       const BlobValue& value = decoder.values[v];
-      if (!only_keys[v] || value.role != ValueRole::kInput || links.Output(value.name) == nullptr) continue;
+      if (!only_keys[v] || value.role != ValueRole::kInput || LinkOf(content, value.name) == nullptr) continue;
       taken.emplace(v, KeyHeads(operation));
     }
   }
@@ -185,22 +164,23 @@ std::map<uint32_t, uint32_t> LinkedKeys(const BlobProgram& decoder, const Links&
 
 void CastKeys(DType type, BlobContent& content) {
   if (type == DType::kF32) return;
-  Links links(content);
-  BlobProgram* const encoder = links.Program("encode");
-  BlobProgram* const decoder = links.Program("decode");
+  const std::optional<size_t> encode = GenerationProgram(content, "encode");
+  const std::optional<size_t> decode = GenerationProgram(content, "decode");
   std::map<uint32_t, uint32_t> outputs;
-  if (encoder != nullptr && decoder != nullptr) {
-    for (const auto& [input, heads] : LinkedKeys(*decoder, links)) {
-      BlobValue& value = decoder->values[input];
-      for (uint32_t v = 0; v < encoder->values.size(); ++v) {
-        if (encoder->values[v].name == *links.Output(value.name)) outputs.emplace(v, heads);
+  if (encode && decode) {
+    BlobProgram& encoder = content.programs[*encode];
+    BlobProgram& decoder = content.programs[*decode];
+    for (const auto& [input, heads] : LinkedKeys(decoder, content)) {
+      BlobValue& value = decoder.values[input];
+      for (uint32_t v = 0; v < encoder.values.size(); ++v) {
+        if (encoder.values[v].name == *LinkOf(content, value.name)) outputs.emplace(v, heads);
       }
       value.type = type;
       value.parts = type == DType::kI8 ? heads : 0;
     }
   }
-  for (BlobProgram& program : content.programs) {
-    Caster(type, program).Run(&program == encoder ? outputs : std::map<uint32_t, uint32_t>());
+  for (size_t i = 0; i < content.programs.size(); ++i) {
+    Caster(type, content.programs[i]).Run(i == encode ? outputs : std::map<uint32_t, uint32_t>());
   }
 }
 

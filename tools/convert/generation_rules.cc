@@ -46,11 +46,8 @@ class Generation {
 
   // That of this key, or of this name where there is no such key; nullptr if there is no program of that name.
   const BlobProgram* Program(const std::string& key) const {
+    if (const auto number = GenerationProgram(content_, key)) return &content_.programs[*number];
     const auto named = entries_.find(key);
-    const std::string& name = named == entries_.end() ? key : named->second;
-    for (const BlobProgram& program : content_.programs) {
-      if (program.name == name) return &program;
-    }
     if (named != entries_.end()) Refuse(*named, "there is no program of this name");
     return nullptr;
   }
@@ -153,6 +150,21 @@ class Generation {
 };
 
 }  // namespace
+
+const std::string* GenerationEntry(const BlobContent& content, const std::string& key) {
+  for (const auto& [entry, value] : content.metadata) {
+    if (entry == kPrefix + key) return &value;
+  }
+  return nullptr;
+}
+
+std::optional<size_t> GenerationProgram(const BlobContent& content, const std::string& key) {
+  const std::string* const named = GenerationEntry(content, key);
+  for (size_t i = 0; i < content.programs.size(); ++i) {
+    if (content.programs[i].name == (named == nullptr ? key : *named)) return i;
+  }
+  return std::nullopt;
+}
 
 void CheckGeneration(const BlobContent& content) { Generation(content).Check(); }
 

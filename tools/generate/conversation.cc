@@ -43,7 +43,7 @@ Conversation::Conversation(const Model& model, const std::string& chat_template,
   if (!ContinuesTexts(model)) Fail("{}: reads with an encoder; a chat needs a decoder that goes on", model.name());
   if (!system.empty()) messages_.push_back({"system", system});
   // As many new tokens in a run as prompts may have.
-  const uint32_t most = MaxTokens(model, model.FindProgram(MetadataOr(model, "generate.decode", "decode")));
+  const uint32_t most = MaxTokens(model, DecodeProgram(model));
   const SessionRequest decode = ContinueRequest(model, {std::min({512u, request_.context, most})}, request_);
   decode_.emplace(model, decode);
   if (request_.draft != nullptr) draft_.emplace(*request_.draft, DraftRequest(*request_.draft, model, decode, 1));

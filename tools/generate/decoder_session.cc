@@ -65,14 +65,15 @@ void AddSources(const Model& model, const Session& encode, SessionRequest* decod
 
 }  // namespace
 
+uint32_t DecodeProgram(const Model& model) { return model.FindProgram(MetadataOr(model, "generate.decode", "decode")); }
+
 SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& prompts,
                                const GenerationRequest& request) {
   SessionRequest decode;
-  const std::string usual = MetadataOr(model, "generate.decode", "decode");
   if (request.draft != nullptr && !model.HasProgram("verify")) {
     Fail("{}: has no program verify, which reads what a draft guesses; convert the model anew", model.name());
   }
-  decode.program = model.FindProgram(request.draft != nullptr ? "verify" : usual);
+  decode.program = request.draft != nullptr ? model.FindProgram("verify") : DecodeProgram(model);
   decode.workers = request.workers;
   decode.cache_type = request.cache_type;
   size_t all = 0, longest = 0;
@@ -93,7 +94,7 @@ SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& 
 
 SessionRequest DraftRequest(const Model& draft, const Model& model, const SessionRequest& decode, size_t texts) {
   SessionRequest request;
-  request.program = draft.FindProgram(MetadataOr(draft, "generate.decode", "decode"));
+  request.program = DecodeProgram(draft);
   request.workers = decode.workers;
   request.cache_type = decode.cache_type;
   const uint32_t tokens = TokenSpaceOf(model, decode.program);
@@ -110,7 +111,7 @@ SessionRequest DraftRequest(const Model& draft, const Model& model, const Sessio
 SessionRequest DecodeRequest(const Model& model, const Session& encode, size_t texts, size_t longest,
                              const GenerationRequest& request) {
   SessionRequest decode;
-  decode.program = model.FindProgram(MetadataOr(model, "generate.decode", "decode"));
+  decode.program = DecodeProgram(model);
   decode.workers = request.workers;
   decode.cache_type = request.cache_type;
   for (const fovea_limit& limit : encode.request().limits) {

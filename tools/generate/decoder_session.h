@@ -11,6 +11,9 @@ namespace fovea::tools {
 // Tokens of texts of which nobody says how long they get.
 inline constexpr uint32_t kUsualMaxTokens = 512;
 
+// The program that makes a text's next token.
+uint32_t DecodeProgram(const Model& model);
+
 // Of a decoder that keeps texts, which begin with prompts of so many tokens.
 SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& prompts,
                                const GenerationRequest& request);
