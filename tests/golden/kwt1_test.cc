@@ -2,6 +2,7 @@
 #include <map>
 
 #include "tests/golden/golden_support.h"
+#include "tests/support/emulated.h"
 #include "tools/base/json.h"
 #include "tools/common/prediction.h"
 #include "tools/common/sound.h"
@@ -128,6 +129,7 @@ TEST_F(Kwt1, WorkersTilesAndHeap) {
   std::vector<float> first;
   for (const uint32_t workers : {1u, 2u, 3u}) {
     for (const uint32_t tile_rows : {0u, 1u, 7u, 64u}) {
+      if (Emulated() && (workers == 2 || tile_rows == 1)) continue;
       tools::SessionRequest request;
       request.workers = workers;
       request.tile_rows = tile_rows;
@@ -162,26 +164,29 @@ TEST_F(Kwt1, FrontEndHasItsMatrices) {
 TEST_F(Kwt1, Int8AgreesOnTheClips) {
   if (Missing(directory_)) GTEST_SKIP();
   const tools::SafetensorsReader stored(directory_ + "/features.safetensors");
-  const std::vector<float> features = tools::ToFloats(stored.Get("features"));
-  const std::vector<float> reference = tools::ToFloats(stored.Get("logits"));
+  std::vector<float> features = tools::ToFloats(stored.Get("features"));
+  std::vector<float> reference = tools::ToFloats(stored.Get("logits"));
+  const uint32_t clips = Emulated() ? 24 : 240;
+  features.resize(features.size() / 240 * clips);
+  reference.resize(reference.size() / 240 * clips);
   for (const DType type : {DType::kF32, DType::kI8}) {
     const Converted converted(description_, type, directory_);
-    const std::vector<float> logits = Logits(converted.model, features, 240);
+    const std::vector<float> logits = Logits(converted.model, features, clips);
     ASSERT_EQ(logits.size(), reference.size());
-    int agree = 0;
-    for (size_t clip = 0; clip < 240; ++clip) {
+    uint32_t agree = 0;
+    for (size_t clip = 0; clip < clips; ++clip) {
       const auto best = [&](const std::vector<float>& all) {
         return std::max_element(all.begin() + clip * 12, all.begin() + (clip + 1) * 12) - all.begin();
       };
       agree += best(logits) == best(reference) ? 1 : 0;
     }
     const double cosine = Cosine(logits.data(), reference.data(), logits.size());
-    std::cout << (type == DType::kF32 ? "f32" : "int8") << ": " << agree << " of 240 clips agree, cosine " << cosine
-              << "\n";
+    std::cout << (type == DType::kF32 ? "f32" : "int8") << ": " << agree << " of " << clips << " clips agree, cosine "
+              << cosine << "\n";
     if (type == DType::kF32) {
       EXPECT_LE(LargestDifference(logits.data(), reference), 1e-4);
     }
-    EXPECT_GE(agree, type == DType::kF32 ? 240 : 239);  // 99.5 %
+    EXPECT_GE(agree, type == DType::kF32 ? clips : clips - clips / 200);  // 99.5 %
     EXPECT_GE(cosine, 0.999);
   }
 }

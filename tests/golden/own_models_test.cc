@@ -1,6 +1,7 @@
 // Models that tools/train makes besides the flat classifier: documents read by sentences, dates written by steps.
 #include "tests/golden/own_models.h"
 
+#include "tests/support/emulated.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::test {
@@ -47,8 +48,11 @@ TEST_F(PackageSectionHierarchical, Int8IsClose) {
 TEST_F(PackageSectionHierarchical, TheBlobInTheRepositoryClassifiesDocuments) {
   const tools::Model model(directory_ + ".fovea", tools::Model::Options());
   const tools::Tokenizer tokenizer(model);
-  const auto rows = ReadTable(directory_ + "/eval.tsv");
+  auto rows = ReadTable(directory_ + "/eval.tsv");
   ASSERT_EQ(rows.size(), 400u);
+  const size_t stride = Emulated() ? 4 : 1;
+  for (size_t i = 0; i * stride < 400; ++i) rows[i] = rows[i * stride];
+  rows.resize(400 / stride);
   size_t right = 0;
   constexpr size_t kAtOnce = 50;
   for (size_t first = 0; first < rows.size(); first += kAtOnce) {
@@ -67,8 +71,8 @@ TEST_F(PackageSectionHierarchical, TheBlobInTheRepositoryClassifiesDocuments) {
       right += rows[first + r][0] == model.Metadata("label." + std::to_string(best)) ? 1 : 0;
     }
   }
-  std::cout << right << " of 400 held-out documents are right\n";
-  EXPECT_GE(right, 323u);
+  std::cout << right << " of " << rows.size() << " held-out documents are right\n";
+  EXPECT_GE(right, Emulated() ? 78u : 323u);
 }
 
 // ---- Dates ----
