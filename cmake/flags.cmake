@@ -53,10 +53,15 @@ set(FOVEA_BF16_OPTIONS -UHWY_DISABLED_TARGETS "-DHWY_DISABLED_TARGETS=(${disable
 list(JOIN bf16 "|" bf16)
 target_compile_definitions(fovea_highway INTERFACE HWY_STATIC_DEFINE HWY_WANT_AVX3_DL
   "HWY_DISABLED_TARGETS=(${disabled}|${bf16})")
-set(riscv_without_vectors OFF)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  set(riscv_without_vectors ON)  # gcc before 14 lacks what Highway and XNNPACK need there
+set(simd ${FOVEA_SIMD})
+if(simd STREQUAL dispatch AND CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(simd baseline)  # gcc before 14 lacks what Highway needs there
 endif()
-if(FOVEA_STATIC_DISPATCH OR riscv_without_vectors)
+if(simd STREQUAL emu128)
+  # Highway leaves this out for gcc before 14, for a fault of that compiler in code that kernels do not have.
+  target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_EMU128 HWY_BROKEN_EMU128=0)
+elseif(simd STREQUAL scalar)
+  target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_SCALAR)
+elseif(simd STREQUAL baseline)
   target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_STATIC)
 endif()

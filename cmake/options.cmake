@@ -1,6 +1,8 @@
 # Every option of the build, and every combination that cannot work.
 option(FOVEA_XNNPACK "Multiply matrices with XNNPACK where it runs (OFF: Highway kernels only)" ON)
-option(FOVEA_STATIC_DISPATCH "Compile kernels for the compiler's baseline CPU only, without run-time choice" OFF)
+set(FOVEA_SIMD dispatch CACHE STRING
+  "Vectors of kernels: dispatch (chosen at run time), baseline (the compiler's CPU), emu128 (plain loops), scalar")
+set_property(CACHE FOVEA_SIMD PROPERTY STRINGS dispatch baseline emu128 scalar)
 option(FOVEA_BUILD_TOOLS "Build the fovea command" ${PROJECT_IS_TOP_LEVEL})
 option(FOVEA_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(FOVEA_BUILD_BENCHMARKS "Build the micro-benchmarks (tests/*/*_bench.cc; needs Google Benchmark)" OFF)
@@ -26,6 +28,9 @@ foreach(language IN ITEMS C CXX)
 endforeach()
 
 # What does not go together.
+if(NOT FOVEA_SIMD MATCHES "^(dispatch|baseline|emu128|scalar)$")
+  message(FATAL_ERROR "FOVEA_SIMD is '${FOVEA_SIMD}': it must be dispatch, baseline, emu128 or scalar")
+endif()
 if(NOT FOVEA_SANITIZE MATCHES "^(none|address|thread|fuzzer)$")
   message(FATAL_ERROR "FOVEA_SANITIZE is '${FOVEA_SANITIZE}': it must be none, address, thread or fuzzer")
 endif()

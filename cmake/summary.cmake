@@ -9,7 +9,7 @@ message(STATUS "fovea ${PROJECT_VERSION}
    target              ${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}
    launcher            ${CMAKE_CXX_COMPILER_LAUNCHER}
    matrix products     ${gemm}
-   static dispatch     ${FOVEA_STATIC_DISPATCH}
+   vectors             ${FOVEA_SIMD}
    shared library      ${BUILD_SHARED_LIBS}
    sanitizer           ${FOVEA_SANITIZE}
    tools               ${FOVEA_BUILD_TOOLS}

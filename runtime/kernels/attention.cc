@@ -59,7 +59,7 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
     // NaN is passed over, or ends in the maximum, whatever stands before and after it.
     V max = hn::Set(d, kHidden);
     for (size_t i = from; i < to; i += kLanes) max = hn::Max(hn::Load(d, row_scores + i), max);
-    const float new_max = HWY_MAX(rows[r].max, hn::ReduceMax(d, max));
+    const float new_max = HWY_MAX(rows[r].max, LargestLane(d, max));
     bases[r] = BaseOf(new_max);
     factors[r] = rows[r].max - bases[r];
     rows[r].max = new_max;

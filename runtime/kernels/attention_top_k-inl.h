@@ -56,7 +56,7 @@ HWY_INLINE float Threshold(const TopKeys& top, size_t* above) {
     least = hn::Min(least, hn::IfThenElse(hn::Gt(scores, hn::Set(D(), kHidden)), scores, least));
     most = hn::Max(most, scores);
   });
-  float low = hn::ReduceMin(D(), least), high = hn::ReduceMax(D(), most);
+  float low = SmallestLane(D(), least), high = LargestLane(D(), most);
   *above = CountAbove(top, low);
   if (*above <= top.keep) return low;
   *above = CountAbove(top, FLT_MAX);

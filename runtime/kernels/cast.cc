@@ -50,7 +50,7 @@ void ToI8(const float* x, size_t parts, size_t width, int8_t* y, float* scales) 
     const F32Vec folded = Fold(
         d, hn::Zero(d), width,
         [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR { return hn::Max(acc, hn::Abs(lanes.Load(d, x + i))); }, max);
-    const float most = hn::ReduceMax(d, folded);
+    const float most = LargestLane(d, folded);
     scales[part] = most / 127.0f;
     // Parts so small that the factor would be infinite become 0.
     const F32Vec factor = hn::Set(d, most > 1e-36f ? 127.0f / most : 0.0f);

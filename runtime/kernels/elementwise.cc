@@ -85,7 +85,7 @@ float Largest(const float* x, size_t count) {
   const auto step = [=](F32Vec most, size_t i, auto lanes)
                         HWY_ATTR { return hn::Max(most, lanes.Or(d, least, lanes.Load(d, x + i))); };
   const auto join = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Max(a, b); };
-  return hn::ReduceMax(d, Fold(d, least, count, step, join));
+  return LargestLane(d, Fold(d, least, count, step, join));
 }
 
 ElementwiseKernels MakeElementwiseKernels() {

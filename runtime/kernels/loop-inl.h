@@ -53,6 +53,28 @@ struct FirstLanes {
   }
 };
 
+// The largest and the smallest lane. Highway's plain loops start from the largest finite numbers, which infinities pass.
+template <class D>
+HWY_INLINE hn::TFromD<D> LargestLane(D d, hn::Vec<D> v) {
+#if HWY_TARGET == HWY_EMU128
+  hn::TFromD<D> most = v.raw[0];
+  for (size_t i = 1; i < hn::Lanes(d); ++i) most = HWY_MAX(most, v.raw[i]);
+  return most;
+#else
+  return hn::ReduceMax(d, v);
+#endif
+}
+template <class D>
+HWY_INLINE hn::TFromD<D> SmallestLane(D d, hn::Vec<D> v) {
+#if HWY_TARGET == HWY_EMU128
+  hn::TFromD<D> least = v.raw[0];
+  for (size_t i = 1; i < hn::Lanes(d); ++i) least = HWY_MIN(least, v.raw[i]);
+  return least;
+#else
+  return hn::ReduceMin(d, v);
+#endif
+}
+
 // body(index, lanes) over [0, count).
 template <class D, class Body>
 HWY_INLINE void ForVectors(D d, size_t count, Body body) {

@@ -37,7 +37,7 @@ QuantParams ParamsOfRow(const float* x, size_t width) {
   const F32Vec high = Fold(
       d, hn::Zero(d), width,
       [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR { return hn::Max(acc, lanes.Load(d, x + i)); }, max);
-  return ParamsOfRange(hn::ReduceMin(d, low), hn::ReduceMax(d, high));
+  return ParamsOfRange(SmallestLane(d, low), LargestLane(d, high));
 }
 
 void ConvertRow(const float* x, size_t width, QuantParams params, int8_t* q) {

@@ -19,12 +19,12 @@ void Softmax(const float* x, size_t rows, size_t width, float* y) {
   const F32Vec lowest = hn::Set(d, -INFINITY);
   const auto max = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Max(a, b); };
   for (size_t r = 0; r < rows; ++r, x += width, y += width) {
-    const float found = hn::ReduceMax(d, Fold(
-                                             d, lowest, width,
-                                             [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
-                                               return hn::Max(acc, lanes.Or(d, lowest, lanes.Load(d, x + i)));
-                                             },
-                                             max));
+    const float found = LargestLane(d, Fold(
+                                           d, lowest, width,
+                                           [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
+                                             return hn::Max(acc, lanes.Or(d, lowest, lanes.Load(d, x + i)));
+                                           },
+                                           max));
     const F32Vec highest = hn::Set(d, found == -INFINITY ? 0.0f : found);
     const float sum = FoldSum(d, width, [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
       const F32Vec e = FastExp(d, hn::Sub(lanes.Load(d, x + i), highest));
