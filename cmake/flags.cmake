@@ -53,9 +53,13 @@ set(FOVEA_BF16_OPTIONS -UHWY_DISABLED_TARGETS "-DHWY_DISABLED_TARGETS=(${disable
 list(JOIN bf16 "|" bf16)
 target_compile_definitions(fovea_highway INTERFACE HWY_STATIC_DEFINE HWY_WANT_AVX3_DL
   "HWY_DISABLED_TARGETS=(${disabled}|${bf16})")
+set(riscv_without_vectors OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(riscv_without_vectors ON)  # gcc before 14 lacks what Highway and XNNPACK need there
+endif()
 set(simd ${FOVEA_SIMD})
-if(simd STREQUAL dispatch AND CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  set(simd baseline)  # gcc before 14 lacks what Highway needs there
+if(simd STREQUAL dispatch AND riscv_without_vectors)
+  set(simd baseline)
 endif()
 if(simd STREQUAL emu128)
   # Highway leaves this out for gcc before 14, for a fault of that compiler in code that kernels do not have.

@@ -14,5 +14,5 @@ undefined() { "$nm" -u "$1" | awk '{print $2}' | sort; }
 "$objcopy" --strip-unneeded "$output" "$output.stripped"
 undefined "$output.stripped" >"$output.needed"
 undefined "$output" | comm -23 - "$output.needed" >"$output.unneeded"
-"$objcopy" --strip-symbols="$output.unneeded" "$output"
+if [ -s "$output.unneeded" ]; then "$objcopy" --strip-symbols="$output.unneeded" "$output"; fi
 rm -f "$output.stripped" "$output.needed" "$output.unneeded"

@@ -91,7 +91,7 @@ struct Layer {
       std::vector<double> state(first, first + states);
       for (const uint32_t row : orders[segment]) {
         if (keep[row] != 0) state = cell.Step(&xs[size_t{row} * gates], state);
-        std::copy(state.begin(), state.begin() + made, expected.begin() + std::ptrdiff_t{row} * made);
+        std::copy(state.begin(), state.begin() + made, expected.begin() + static_cast<std::ptrdiff_t>(row) * made);
       }
     }
     return expected;
@@ -183,9 +183,9 @@ TEST(Recurrent, SameBitsAsOneStepAfterTheOther) {
             for (uint32_t i = 0; i < lengths.size(); ++i) {
               if (lengths[i] <= t) continue;
               segments.push_back(i);
-              const auto gates = layer.xs.begin() + std::ptrdiff_t{orders[i][t]} * layer.gates;
+              const auto gates = layer.xs.begin() + static_cast<std::ptrdiff_t>(orders[i][t]) * layer.gates;
               xs.insert(xs.end(), gates, gates + layer.gates);
-              const auto old = now.begin() + std::ptrdiff_t{i} * layer.states;
+              const auto old = now.begin() + static_cast<std::ptrdiff_t>(i) * layer.states;
               states.insert(states.end(), old, old + layer.states);
             }
             const Feed feed = {{{s.tokens, {static_cast<uint32_t>(segments.size())}}}, {{x, xs}, {state, states}}, {}};

@@ -53,7 +53,7 @@ Json ParseJson(std::string_view text, const std::string& where, bool comments) {
 
 Json ReadJson(const std::string& path) {
   const MappedFile file(path);
-  return ParseJson({reinterpret_cast<const char*>(file.data()), file.size()}, path);
+  return ParseJson({reinterpret_cast<const char*>(file.data()), static_cast<size_t>(file.size())}, path);
 }
 
 std::string Shown(const Json& value) { return Shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace)); }

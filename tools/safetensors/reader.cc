@@ -33,7 +33,7 @@ const TypeInfo& Info(ElementType type) {
 }
 
 Json ParseHeader(const uint8_t* begin, uint64_t size, const std::string& where) {
-  Json header = ParseJson({reinterpret_cast<const char*>(begin), size}, where + ": header");
+  Json header = ParseJson({reinterpret_cast<const char*>(begin), static_cast<size_t>(size)}, where + ": header");
   if (!header.is_object()) Fail("{}: header is not a JSON object", where);
   return header;
 }

@@ -140,8 +140,8 @@ Constant AxialPositions(const Constant& first, const Constant& second) {
             std::vector<float> table;
             table.reserve(size_t{first.rows} * second.rows * width);
             for (uint32_t p = 0; p < first.rows * second.rows; ++p) {
-              const auto left = a.begin() + ptrdiff_t{p / second.rows} * first.width;
-              const auto right = b.begin() + ptrdiff_t{p % second.rows} * second.width;
+              const auto left = a.begin() + static_cast<ptrdiff_t>(p / second.rows) * first.width;
+              const auto right = b.begin() + static_cast<ptrdiff_t>(p % second.rows) * second.width;
               table.insert(table.end(), left, left + first.width);
               table.insert(table.end(), right, right + second.width);
             }

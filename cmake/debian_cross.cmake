@@ -1,0 +1,11 @@
+# What toolchain files of Debian's cross compilers have in common: `triple` is set before. Programs run under QEMU.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_C_COMPILER ${triple}-gcc)
+set(CMAKE_CXX_COMPILER ${triple}-g++)
+set(CMAKE_FIND_ROOT_PATH /usr/${triple})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE BOTH)
+string(REGEX REPLACE "-.*" "" processor ${triple})
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${processor} -L /usr/${triple})
