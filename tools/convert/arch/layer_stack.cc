@@ -35,8 +35,8 @@ class Writer {
     const std::string state = HiddenState(0), at = stack_.prefix + "embeddings.";
     const bool early = normed && stack_.norm_before_positions;
     const std::string first = !projected && !positioned && !normed ? state : at + (stack_.front ? "rows" : "words");
-    std::string x =
-        stack_.front ? stack_.front->rows(b_, first) : b_.Op("embed", {stack_.ids}, {stack_.table}, first, attributes);
+    std::string x = stack_.front ? stack_.front->rows(b_, stack_.front->input.name, first)
+                                 : b_.Op("embed", {stack_.ids}, {stack_.table}, first, attributes);
     if (projected) x = b_.Linear(x, stack_.embedding_projection, positioned || normed ? at + "projected" : state);
     if (early) x = b_.Norm(x, stack_.embedding_norm, positioned ? at + "normed" : state);
     if (positioned) {

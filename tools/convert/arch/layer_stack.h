@@ -76,8 +76,8 @@ struct StackSite {
 struct Front {
   std::vector<Space> spaces;  // the outermost first, and LayerStack::space, which has the rows of the layers
   Input input;
-  // Adds the operations that make `out` of the input: what others have as word embeddings.
-  std::function<std::string(ProgramBuilder&, const std::string& out)> rows;
+  // Adds the operations that make `out` of `in`, the input: what others have as word embeddings.
+  std::function<std::string(ProgramBuilder&, const std::string& in, const std::string& out)> rows;
 };
 
 struct LayerStack {

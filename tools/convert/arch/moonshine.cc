@@ -6,6 +6,7 @@
 #include "tools/convert/arch/clip_norm.h"
 #include "tools/convert/arch/convolution.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
+#include "tools/convert/arch/sound_front.h"
 
 namespace fovea::tools {
 namespace {
@@ -24,8 +25,8 @@ Front ConvolvedSamples(Weights& weights) {
                   ConvolvedSpace(second, weights, "frames.2", "frames.1"),
                   ConvolvedSpace(third, weights, "tokens", "frames.2")};
   front.input = {"input_values", "samples", false, 1};
-  front.rows = [=, &weights](ProgramBuilder& builder, const std::string& out) {
-    AddConvolution(first, weights, builder, "input_values", "convolutions.0", "frames.1");
+  front.rows = [=, &weights](ProgramBuilder& builder, const std::string& in, const std::string& out) {
+    AddConvolution(first, weights, builder, in, "convolutions.0", "frames.1");
     AddClipNorm(norm, weights, builder, "convolutions.0", "convolutions.0.normed");
     AddConvolution(second, weights, builder, "convolutions.0.normed", "convolutions.1", "frames.2");
     return AddConvolution(third, weights, builder, "convolutions.1", out, "tokens");
@@ -76,7 +77,7 @@ void DescribeMoonshine(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
   LayerStack encoder = Stack("encoder", config, weights), decoder;
-  encoder.front = ConvolvedSamples(weights);
+  encoder.front = FromSamples(ConvolvedSamples(weights), checkpoint, description);
   description.must_use = {"model.encoder."};
   if (checkpoint.task == Task::kSequenceToSequence) {
     decoder = Stack("decoder", config, weights);

@@ -26,13 +26,15 @@ std::string LogMel(ProgramBuilder& builder, Json spectrum, double floor, const s
   return builder.Op("activate", {"sound.filtered"}, {}, out, {{"activation", "log"}, {"floor", floor}});
 }
 
-SoundFeatures OfWhisper(const Config& config, Weights& weights) {
+SoundFeatures OfWhisper(const Config& config, Description& description) {
+  Weights& weights = description.weights;
   const uint32_t size = config.View("n_fft").Number(kFrame, 400), hop = config.View("hop_length").Number(kCount, 160);
   const uint64_t samples = uint64_t{config.View("chunk_length").Number({1, 3600}, 30)} * Rate(config);
   config.Only("padding_value", 0.0);
   config.Only("dither", 0.0);
   config.Only("n_samples", samples);
   if (samples % hop != 0 || samples / hop > kMaxRecords) Fail("clips of {} samples are no frames of {}", samples, hop);
+  description.SetMetadata("clip_length.samples", std::to_string(samples));
   MelSpec mel;
   mel.filters = config.View("feature_size").Number(kCount, 80);
   mel.size = size;
@@ -48,11 +50,12 @@ SoundFeatures OfWhisper(const Config& config, Weights& weights) {
   const Json spectrum = {{"hop", hop}, {"before", size / 2}, {"reflect", true}, {"power", true}};
   // Decimal logarithms: at most 8 below the largest, then (x + 4) / 4.
   const double ten = log(10);
-  return {{{"clips"}, {"samples", "clips"}, frames}, {}, [=](ProgramBuilder& builder, const std::string& out) {
-            LogMel(builder, spectrum, 1e-10, "sound.logs");
-            builder.Op("dynamic_range", {"sound.logs"}, {}, "sound.bounded", {{"range", 8 * ten}});
-            return builder.Op("scale", {"sound.bounded"}, {}, out, {{"scale", 1 / (4 * ten)}, {"shift", 1.0}});
-          }};
+  return {
+      {{"clips"}, {"samples", "clips"}, frames}, mel.filters, {}, [=](ProgramBuilder& builder, const std::string& out) {
+        LogMel(builder, spectrum, 1e-10, "sound.logs");
+        builder.Op("dynamic_range", {"sound.logs"}, {}, "sound.bounded", {{"range", 8 * ten}});
+        return builder.Op("scale", {"sound.bounded"}, {}, out, {{"scale", 1 / (4 * ten)}, {"shift", 1.0}});
+      }};
 }
 
 // Kaldi's filter banks of samples that are 16-bit numbers: 25 ms every 10 ms.
@@ -85,25 +88,27 @@ SoundFeatures OfSpeechToText(const Config& config, Weights& weights) {
   frames.by = hop;
   frames.last = length - 1;  // whole frames only
   const Json spectrum = {{"hop", hop}, {"power", true}, {"remove_mean", true}, {"preemphasis", 0.97}};
-  return {{{"clips"}, {"samples", "clips"}, frames}, {}, [=](ProgramBuilder& builder, const std::string& out) {
-            const std::string logs = LogMel(builder, spectrum, 1.192092955078125e-07, normed ? "sound.logs" : out);
-            return normed ? builder.Op("standardize", {logs}, {}, out) : logs;
-          }};
+  return {
+      {{"clips"}, {"samples", "clips"}, frames}, mel.filters, {}, [=](ProgramBuilder& builder, const std::string& out) {
+        const std::string logs = LogMel(builder, spectrum, 1.192092955078125e-07, normed ? "sound.logs" : out);
+        return normed ? builder.Op("standardize", {logs}, {}, out) : logs;
+      }};
 }
 
-SoundFeatures OfWav2Vec2(const Config& config) {
+SoundFeatures OfWav2Vec2(const Config& config, Description& description) {
   config.Only("feature_size", 1);
   const bool normed = config.Flag("do_normalize", true);
-  return {{{"clips"}, {"samples", "clips"}}, {}, [=](ProgramBuilder& builder, const std::string& out) {
+  if (!normed) description.SetMetadata("alias.input_values", "samples");
+  return {{{"clips"}, {"samples", "clips"}}, 1, {}, [=](ProgramBuilder& builder, const std::string& out) {
             return normed ? builder.Op("standardize", {"samples"}, {}, out, {{"epsilon", 1e-7}}) : "samples";
           }};
 }
 
-SoundFeatures FeaturesOf(const Config& config, Weights& weights) {
+SoundFeatures FeaturesOf(const Config& config, Description& description) {
   const std::string type = config.Text("feature_extractor_type");
-  if (type == "WhisperFeatureExtractor") return OfWhisper(config, weights);
-  if (type == "Speech2TextFeatureExtractor") return OfSpeechToText(config, weights);
-  if (type == "Wav2Vec2FeatureExtractor") return OfWav2Vec2(config);
+  if (type == "WhisperFeatureExtractor") return OfWhisper(config, description);
+  if (type == "Speech2TextFeatureExtractor") return OfSpeechToText(config, description.weights);
+  if (type == "Wav2Vec2FeatureExtractor") return OfWav2Vec2(config, description);
   Fail("feature_extractor_type {} is not supported", type);
 }
 
@@ -113,7 +118,7 @@ std::optional<SoundFeatures> ReadSoundFeatures(const Checkpoint& checkpoint, Des
   const std::string path = (fs::path(checkpoint.directory) / "preprocessor_config.json").string();
   if (!fs::exists(path)) return std::nullopt;
   const Config config(path);
-  SoundFeatures features = FeaturesOf(config, description.weights);
+  SoundFeatures features = FeaturesOf(config, description);
   features.samples = {"samples", "samples", false, 1};
   description.SetMetadata("sampling_rate.samples", std::to_string(Rate(config)));
   return features;

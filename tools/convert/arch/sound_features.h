@@ -14,6 +14,7 @@ namespace fovea::tools {
 struct SoundFeatures {
   // "clips", below it "samples", and after them the space of the features: "frames", or none where a row is a sample.
   std::vector<Space> spaces;
+  uint32_t width = 0;  // of a row of the features
   Input samples;
   // Adds the operations that make the features `out` of the samples.
   std::function<std::string(ProgramBuilder&, const std::string& out)> rows;

@@ -5,6 +5,7 @@
 #include "tools/convert/arch/bart_family.h"
 #include "tools/convert/arch/convolution.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
+#include "tools/convert/arch/sound_front.h"
 
 namespace fovea::tools {
 namespace {
@@ -51,8 +52,9 @@ Front ConvolvedFrames(const Config& config, Weights& weights, double scale) {
     const std::string space = i + 1 == kernels.size() ? "tokens" : fmt::format("frames.{}", i + 1);
     front.spaces.push_back(ConvolvedSpace(convolutions[i], weights, space, front.spaces.back().name));
   }
-  front.rows = [=, &weights, spaces = front.spaces](ProgramBuilder& builder, const std::string& out) {
-    std::string x = "input_features";
+  front.rows = [=, &weights, spaces = front.spaces](ProgramBuilder& builder, const std::string& in,
+                                                    const std::string& out) {
+    std::string x = in;
     for (size_t i = 0; i < convolutions.size(); ++i) {
       const std::string space = spaces[i + 2].name, made = fmt::format("convolutions.{}", i);
       const bool last = i + 1 == convolutions.size();
@@ -78,7 +80,7 @@ void DescribeSpeechToText(const Checkpoint& checkpoint, Description& description
   family.decoder_positions = "max_target_positions";
   LayerStack encoder = BartStack(family, "encoder", config, description);
   LayerStack decoder = BartStack(family, "decoder", config, description);
-  encoder.front = ConvolvedFrames(config, weights, encoder.table_scale);
+  encoder.front = FromSamples(ConvolvedFrames(config, weights, encoder.table_scale), checkpoint, description);
   decoder.task_heads.language.out = "lm_head";
   decoder.task_heads.language_table = decoder.table;
   description.must_use = {"model.encoder."};

@@ -73,8 +73,9 @@ LayerStack VitStack(const Checkpoint& checkpoint, const std::string& prefix, Des
   image.SetMetadata(description);
 
   LayerStack stack;
-  stack.front = Front{image.Spaces(), image.Pixels(), [projection](ProgramBuilder& builder, const std::string& out) {
-                        builder.Arrange("pixel_values", "patches", "tokens", "pixels");
+  stack.front = Front{image.Spaces(), image.Pixels(),
+                      [projection](ProgramBuilder& builder, const std::string& in, const std::string& out) {
+                        builder.Arrange(in, "patches", "tokens", "pixels");
                         return builder.Op("linear", {"pixels"}, {projection + ".weight"}, out);
                       }};
   stack.front->spaces.push_back({"tokens", "images"});

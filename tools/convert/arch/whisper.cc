@@ -3,6 +3,7 @@
 #include "tools/convert/arch/bart_family.h"
 #include "tools/convert/arch/convolution.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
+#include "tools/convert/arch/sound_front.h"
 #include "tools/convert/arch/transcription.h"
 
 namespace fovea::tools {
@@ -15,8 +16,8 @@ Front ConvolvedFrames(const Config& config, const std::string& at, Weights& weig
   Front front;
   front.spaces = {{"clips"}, {"frames", "clips"}, ConvolvedSpace(second, weights, "tokens", "frames")};
   front.input = {"input_features", "frames", false, mels};
-  front.rows = [=, &weights](ProgramBuilder& builder, const std::string& out) {
-    AddConvolution(first, weights, builder, "input_features", "frames.convolved");
+  front.rows = [=, &weights](ProgramBuilder& builder, const std::string& in, const std::string& out) {
+    AddConvolution(first, weights, builder, in, "frames.convolved");
     return AddConvolution(second, weights, builder, "frames.convolved", out, "tokens");
   };
   return front;
@@ -34,7 +35,10 @@ void DescribeWhisper(const Checkpoint& checkpoint, Description& description) {
   LayerStack encoder = BartStack(family, "encoder", config, description);
   LayerStack decoder = BartStack(family, "decoder", config, description);
   decoder.table_scale = 1;  // the library reads scale_embedding, but does not scale
-  encoder.front = ConvolvedFrames(config, at, weights);
+  encoder.front = FromSamples(ConvolvedFrames(config, at, weights), checkpoint, description);
+  if (encoder.front->input.name == "input_features") {
+    description.SetMetadata("layout.input_features", "channels_first");
+  }
   decoder.task_heads.language.out = "proj_out";
   decoder.task_heads.language_table = decoder.table;
   description.must_use = {at};
@@ -50,7 +54,6 @@ void DescribeWhisper(const Checkpoint& checkpoint, Description& description) {
     config.Get(key);
   }
   SetPositions(decoder, description);
-  description.SetMetadata("layout.input_features", "channels_first");
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }
 
