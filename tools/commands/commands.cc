@@ -33,6 +33,7 @@ int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostrea
   AddConvert(&app, &console);
   AddRun(&app, &console);
   AddGenerate(&app, &console);
+  AddTranscribe(&app, &console);
   AddTranslate(&app, &console);
   AddSimilarity(&app, &console);
   AddTokenize(&app, &console);

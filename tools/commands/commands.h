@@ -28,6 +28,7 @@ void AddInspect(CLI::App* app, Console* console);
 void AddRun(CLI::App* app, Console* console);
 void AddSimilarity(CLI::App* app, Console* console);
 void AddTokenize(CLI::App* app, Console* console);
+void AddTranscribe(CLI::App* app, Console* console);
 void AddTranslate(CLI::App* app, Console* console);
 void AddVerify(CLI::App* app, Console* console);
 

@@ -20,14 +20,7 @@ class Reader {
     return text.empty() ? absent : static_cast<uint32_t>(WholeNumberIn(text, Name(key), range));
   }
 
-  std::vector<int32_t> Tokens(const std::string& key) const {
-    std::vector<int32_t> tokens;
-    std::istringstream words(MetadataOr(model_, key, ""));
-    for (std::string word; words >> word;) {
-      tokens.push_back(static_cast<int32_t>(WholeNumberIn(word, Name(key), {0, INT32_MAX})));
-    }
-    return tokens;
-  }
+  std::vector<int32_t> Tokens(const std::string& key) const { return MetadataTokens(model_, key); }
 
   std::optional<int32_t> Token(const std::string& key) const {
     const std::vector<int32_t> tokens = Tokens(key);
@@ -61,6 +54,16 @@ class Reader {
 std::string MetadataOr(const Model& model, const std::string& key, const std::string& absent) {
   const char* value = model.Metadata(key);
   return value == nullptr ? absent : value;
+}
+
+std::vector<int32_t> MetadataTokens(const Model& model, const std::string& key) {
+  std::vector<int32_t> tokens;
+  std::istringstream words(MetadataOr(model, key, ""));
+  for (std::string word; words >> word;) {
+    const std::string name = fmt::format("{}: metadata {}", model.name(), key);
+    tokens.push_back(static_cast<int32_t>(WholeNumberIn(word, name, {0, INT32_MAX})));
+  }
+  return tokens;
 }
 
 GenerationDefaults DefaultsOf(const Model& model) {

@@ -158,8 +158,8 @@ void Run(const Model& model, const GenerationRequest& request, const GeneratorSe
   WriteTexts(model, request, *sessions.decode, generator, generations);
 }
 
-void Translate(const Model& model, const GenerationRequest& request, std::vector<Generation>& generations) {
-  if (request.draft != nullptr) Fail("{}: a draft guesses for decoders without an encoder", model.name());
+// Texts as an encoder of ids reads them; the inputs become what was read.
+Batch SourceOf(const Model& model, std::vector<Generation>& generations) {
   const uint32_t program = SourceProgram(model);
   std::vector<Tokens> texts(generations.size());
   for (size_t i = 0; i < generations.size(); ++i) {
@@ -168,26 +168,31 @@ void Translate(const Model& model, const GenerationRequest& request, std::vector
     FillUp(model, program, &texts[i]);
     generations[i].input = texts[i].ids;
   }
-  const Batch batch = BatchFromTokens(model, program, texts);
-  SessionRequest encode_request;
-  encode_request.program = program;
-  encode_request.workers = request.workers;
-  Session encode = SessionFor(model, batch, encode_request);
-  encode.Run();
-  std::vector<std::vector<int32_t>> prompts;
-  if (!request.prefix.empty()) {
-    const std::optional<int32_t> start = request.start ? request.start : DefaultsOf(model).start;
-    std::vector<int32_t> prompt = request.prefix;
-    if (start) prompt.insert(prompt.begin(), *start);
-    prompts.assign(generations.size(), prompt);
-  }
-  SessionRequest decode_request = DecodeRequest(model, encode, generations.size(), request.prefix.size() + 1, request);
+  return BatchFromTokens(model, program, texts);
+}
+
+// Texts of what an encoder made, each after its prompt; no prompts: the start token.
+void Decode(const Model& model, const Session& encode, const std::vector<std::vector<int32_t>>& prompts,
+            const GenerationRequest& request, std::vector<Generation>& generations) {
+  if (request.draft != nullptr) Fail("{}: a draft guesses for decoders without an encoder", model.name());
+  size_t longest = 1;
+  for (const std::vector<int32_t>& prompt : prompts) longest = std::max(longest, prompt.size());
+  SessionRequest decode_request = DecodeRequest(model, encode, generations.size(), longest, request);
   if (request.alignments) {
     decode_request.taps.push_back(TapOf(AttentionStep(model, decode_request.program)));
     decode_request.taps.back().reduce = FOVEA_REDUCE_MEAN;
   }
   const Session decode(model, decode_request);
   Run(model, request, {&decode, &encode}, prompts, generations);
+}
+
+// What request.prefix makes of `texts` prompts.
+std::vector<std::vector<int32_t>> PrefixedPrompts(const Model& model, const GenerationRequest& request, size_t texts) {
+  if (request.prefix.empty()) return {};
+  const std::optional<int32_t> start = request.start ? request.start : DefaultsOf(model).start;
+  std::vector<int32_t> prompt = request.prefix;
+  if (start) prompt.insert(prompt.begin(), *start);
+  return std::vector<std::vector<int32_t>>(texts, prompt);
 }
 
 void Continue(const Model& model, const GenerationRequest& request, std::vector<Generation>& generations) {
@@ -207,12 +212,24 @@ void Continue(const Model& model, const GenerationRequest& request, std::vector<
   Run(model, request, {&decode, nullptr, draft ? &*draft : nullptr}, prompts, generations);
 }
 
+// With what a search needs.
+GenerationRequest Completed(const Model& model, GenerationRequest request) {
+  if (request.beams) {
+    if (request.alignments) Fail("alignments are of texts that are written without beams");
+    if (!request.stop_strings.empty()) Fail("strings end texts that are written without beams");
+    if (request.max_tokens == 0 && DefaultsOf(model).max_tokens == 0) request.max_tokens = kUsualMaxTokens;
+  }
+  return request;
+}
+
 }  // namespace
 
 bool ContinuesTexts(const Model& model) { return !model.HasProgram(EncodeName(model)); }
 
+uint32_t EncoderProgram(const Model& model) { return model.FindProgram(EncodeName(model)); }
+
 uint32_t SourceProgram(const Model& model) {
-  const uint32_t program = model.FindProgram(EncodeName(model));
+  const uint32_t program = EncoderProgram(model);
   if (!model.FindValue(program, "input_ids")) {
     Fail("{}: program {} has no input_ids", model.name(), model.Program(program).name);
   }
@@ -221,15 +238,33 @@ uint32_t SourceProgram(const Model& model) {
 
 std::vector<Generation> Generate(const Model& model, const std::vector<std::vector<int32_t>>& inputs,
                                  const GenerationRequest& given) {
-  GenerationRequest request = given;
-  if (request.beams) {
-    if (request.alignments) Fail("alignments are of texts that are written without beams");
-    if (!request.stop_strings.empty()) Fail("strings end texts that are written without beams");
-    if (request.max_tokens == 0 && DefaultsOf(model).max_tokens == 0) request.max_tokens = kUsualMaxTokens;
-  }
+  const GenerationRequest request = Completed(model, given);
   std::vector<Generation> generations(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) generations[i].input = inputs[i];
-  ContinuesTexts(model) ? Continue(model, request, generations) : Translate(model, request, generations);
+  if (ContinuesTexts(model)) {
+    Continue(model, request, generations);
+  } else {
+    const Session encode = Encode(model, SourceOf(model, generations), request.workers);
+    Decode(model, encode, PrefixedPrompts(model, request, inputs.size()), request, generations);
+  }
+  return generations;
+}
+
+Session Encode(const Model& model, const Batch& source, uint32_t workers) {
+  SessionRequest request;
+  request.program = EncoderProgram(model);
+  request.workers = workers;
+  Session encode = SessionFor(model, source, request);
+  encode.Run();
+  return encode;
+}
+
+std::vector<Generation> Generate(const Model& model, const Session& encode,
+                                 const std::vector<std::vector<int32_t>>& prompts, const GenerationRequest& given) {
+  const GenerationRequest request = Completed(model, given);
+  std::vector<Generation> generations(prompts.size());
+  const bool told = std::any_of(prompts.begin(), prompts.end(), [](const auto& prompt) { return !prompt.empty(); });
+  Decode(model, encode, told ? prompts : PrefixedPrompts(model, request, prompts.size()), request, generations);
   return generations;
 }
 

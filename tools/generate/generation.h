@@ -10,6 +10,7 @@
 
 #include "fovea/generate.h"
 #include "tools/base/sized.h"
+#include "tools/common/batch.h"
 #include "tools/common/text.h"
 #include "tools/generate/text_stream.h"
 #include "tools/generate/token_rules.h"
@@ -65,10 +66,21 @@ bool ContinuesTexts(const Model& model);
 // The program that reads what is to be translated. Fails if there is none that takes ids.
 uint32_t SourceProgram(const Model& model);
 
+// The one whose results a decoder reads.
+uint32_t EncoderProgram(const Model& model);
+
 // All texts in one batch: what an encoder reads, or what the decoder goes on with. Where texts have a fixed length they
 // are filled up with the tokenizer's padding token. What was made before an interrupt is the result then.
 std::vector<Generation> Generate(const Model& model, const std::vector<std::vector<int32_t>>& inputs,
                                  const GenerationRequest& request);
+
+// A session of the encoder that has run over a batch: samples of sound, features, ids.
+Session Encode(const Model& model, const Batch& source, uint32_t workers);
+
+// Of what an encoder made, which may be used several times. Each text begins with its prompt, the start token included,
+// which is no part of the result; where all prompts are empty, with the start token and request.prefix.
+std::vector<Generation> Generate(const Model& model, const Session& encode,
+                                 const std::vector<std::vector<int32_t>>& prompts, const GenerationRequest& request);
 
 class Generator;
 // Steps of a generator that has been started, until its texts have ended or an interrupt.

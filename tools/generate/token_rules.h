@@ -13,8 +13,9 @@ struct TokenRules {
   uint32_t min_tokens = 0;                   // of a text, that which ends it included
   uint32_t no_repeat_ngram = 0;              // so many tokens in a row come once; 0: as often as they like
   std::vector<std::vector<int32_t>> forbid;  // sequences that do not come
+  std::vector<int32_t> only;                 // no other tokens come; empty: any
 
-  bool none() const { return min_tokens < 2 && no_repeat_ngram == 0 && forbid.empty(); }
+  bool none() const { return min_tokens < 2 && no_repeat_ngram == 0 && forbid.empty() && only.empty(); }
 };
 
 // Clears the bits of tokens that may not follow `text`: what was given, then `made` tokens of generation. `bits` has one

@@ -1,0 +1,446 @@
+// Texts of sound files: what the command writes is what the model likes best after the prompt that it is to be told, by
+// a run that is given all tokens at once; and samples count for as much as the features that are made of them.
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+#include "tests/golden/golden_support.h"
+#include "tests/golden/sound_reference.h"
+#include "tools/commands/commands.h"
+
+namespace fovea::test {
+namespace {
+
+using nlohmann::json;
+using Tokens = std::vector<int32_t>;
+namespace fs = std::filesystem;
+
+constexpr size_t kSecond = 16000, kHop = 200, kFilters = 16;  // 80 frames, as many as the model has positions for
+
+constexpr char kWhisper[] = R"({"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": 16, "n_fft": 400,
+  "hop_length": 200, "chunk_length": 1, "n_samples": 16000, "sampling_rate": 16000, "padding_value": 0.0})";
+constexpr char kTold[] = R"({"decoder_start_token_id": 3, "eos_token_id": 2, "pad_token_id": 0,
+  "lang_to_id": {"<|en|>": 30, "<|de|>": 31}, "task_to_id": {"transcribe": 32, "translate": 33},
+  "no_timestamps_token_id": 40, "prev_sot_token_id": 41, "suppress_tokens": [8]})";
+
+struct Said {
+  int status;
+  std::string out, err;
+};
+
+Said Command(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "fovea");
+  std::vector<const char*> list;
+  for (const std::string& argument : arguments) list.push_back(argument.c_str());
+  std::ostringstream out, err;
+  const int status = tools::RunCommand(static_cast<int>(list.size()), list.data(), out, err);
+  return {status, out.str(), err.str()};
+}
+
+bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// What the encoder is given that has no front for samples: channels first.
+void AddFeatures(const std::vector<std::vector<float>>& clips, tools::SafetensorsWriter* writer) {
+  std::vector<float> numbers;
+  for (const std::vector<float>& clip : clips) {
+    const Rows rows = Whisper(clip, kSecond, kHop, kFilters);
+    for (size_t c = 0; c < kFilters; ++c) {
+      for (const std::vector<double>& row : rows) numbers.push_back(static_cast<float>(row[c]));
+    }
+  }
+  writer->AddFloats("input_features", {clips.size(), kFilters, kSecond / kHop}, numbers.data());
+}
+
+// A model that is given features and the tokens of a text.
+class Teacher {
+ public:
+  explicit Teacher(const std::string& directory) : converted_(directory, DType::kF32) {}
+
+  // Of the token after each of these.
+  Rows LogProbabilities(const std::vector<float>& clip, const Tokens& tokens) const {
+    tools::SafetensorsWriter writer;
+    AddFeatures({clip}, &writer);
+    const std::vector<int64_t> ids(tokens.begin(), tokens.end());
+    writer.AddIntegers("decoder_input_ids", {1, ids.size()}, ids.data());
+    const std::string bytes = writer.Bytes();
+    const tools::Model& model = converted_.model;
+    tools::SessionRequest request;
+    request.program = model.FindProgram("score");
+    const tools::Batch batch = tools::BatchFromTensors(
+        model, request.program,
+        tools::ParseSafetensors(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), "inputs"));
+    tools::Session session = tools::SessionFor(model, batch, request);
+    session.Run();
+    const tools::Matrix logits = session.Output(*model.FindValue(request.program, "logits"));
+    Rows rows;
+    for (uint32_t i = 0; i < logits.rows; ++i) {
+      double sum = 0;
+      for (uint32_t k = 0; k < logits.width; ++k) sum += std::exp(double{logits.Row(i)[k]});
+      rows.emplace_back(logits.Row(i), logits.Row(i) + logits.width);
+      for (double& x : rows.back()) x -= std::log(sum);
+    }
+    return rows;
+  }
+
+  // Of a text after a prompt: the mean, as searches by beams compare texts.
+  double Score(const std::vector<float>& clip, const Tokens& prompt, const Tokens& text) const {
+    Tokens tokens = prompt;
+    tokens.insert(tokens.end(), text.begin(), text.end());
+    const Rows rows = LogProbabilities(clip, tokens);
+    double sum = 0;
+    for (size_t i = 0; i < text.size(); ++i) sum += rows[prompt.size() - 1 + i][static_cast<size_t>(text[i])];
+    return sum / static_cast<double>(text.size());
+  }
+
+  // The best first token of these.
+  int32_t Best(const std::vector<float>& clip, const Tokens& prompt, const Tokens& of) const {
+    const std::vector<double> last = LogProbabilities(clip, prompt).back();
+    const auto worse = [&](int32_t a, int32_t b) {
+      return last[static_cast<size_t>(a)] < last[static_cast<size_t>(b)];
+    };
+    return *std::max_element(of.begin(), of.end(), worse);
+  }
+
+ private:
+  const Converted converted_;
+};
+
+class Transcription : public ::testing::Test {
+ protected:
+  Transcription() { fs::create_directories(directory_); }
+  ~Transcription() override { fs::remove_all(directory_); }
+
+  std::string At(const std::string& name) const { return (directory_ / name).string(); }
+
+  // A copy of a golden model that reads samples as `preprocessor` says, or what the original reads if that is empty.
+  std::string Directory(const std::string& name, const std::string& preprocessor, const std::string& told = "") const {
+    const std::string copy = At(name + (preprocessor.empty() ? "-features" : "-samples"));
+    fs::remove_all(copy);
+    fs::create_directories(copy);
+    for (const char* file : {"model.safetensors", "config.json", "generation_config.json"}) {
+      fs::copy_file(InData("hf/" + name + "/" + file), copy + "/" + file);
+    }
+    if (!preprocessor.empty()) std::ofstream(copy + "/preprocessor_config.json") << preprocessor;
+    if (!told.empty()) std::ofstream(copy + "/generation_config.json") << told;
+    return copy;
+  }
+
+  std::string Blob(const std::string& directory) const {
+    const std::string blob = directory + ".fovea";
+    const Said made = Command({"convert", directory, "-o", blob, "--weights", "f32"});
+    EXPECT_EQ(made.status, 0) << made.err;
+    return blob;
+  }
+
+  // 32-bit floats.
+  std::string Wav(const std::string& name, const std::vector<float>& samples, uint32_t rate = kSecond) const {
+    std::string file = "RIFF....WAVEfmt ";
+    const auto put = [&](uint32_t number, int bytes) {
+      for (int i = 0; i < bytes; ++i) file += static_cast<char>(number >> (8 * i) & 255);
+    };
+    put(16, 4), put(3, 2), put(1, 2), put(rate, 4), put(rate * 4, 4), put(4, 2), put(32, 2);
+    file += "data";
+    put(static_cast<uint32_t>(samples.size() * 4), 4);
+    file.append(reinterpret_cast<const char*>(samples.data()), samples.size() * 4);
+    std::ofstream(At(name), std::ios::binary) << file;
+    return At(name);
+  }
+
+  std::string Features(const std::vector<std::vector<float>>& clips) const {
+    tools::SafetensorsWriter writer;
+    AddFeatures(clips, &writer);
+    fs::remove(At("features.safetensors"));
+    writer.Write(At("features.safetensors"));
+    return At("features.safetensors");
+  }
+
+  // What the command says of each file or clip.
+  static json Texts(const std::string& blob, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"transcribe", blob, "--json"});
+    const Said said = Command(arguments);
+    EXPECT_EQ(said.status, 0) << said.err;
+    return said.status == 0 ? json::parse(said.out) : json();
+  }
+
+  const fs::path directory_ = fs::path(::testing::TempDir()) / ("transcription-" + std::to_string(getpid()));
+};
+
+std::vector<float> Part(const std::vector<float>& clip, size_t begin, size_t end) {
+  return {clip.begin() + static_cast<ptrdiff_t>(begin), clip.begin() + static_cast<ptrdiff_t>(end)};
+}
+
+TEST_F(Transcription, OfSamplesIsThatOfTheirFeatures) {
+  const std::string heard = Blob(Directory("whisper", kWhisper, kTold));
+  const std::string given = Blob(Directory("whisper", "", kTold));
+  EXPECT_TRUE(Has(Command({"inspect", given}).out, "layout.input_features"));
+  EXPECT_FALSE(Has(Command({"inspect", heard}).out, "layout.input_features")) << "it is no input";
+  // A file of two clips and a rest of nothing, and one of less than a clip.
+  const std::vector<float> longer = Clip(2 * kSecond + 159, 1), shorter = Clip(11000, 2);
+  const std::vector<std::string> sounds = {"--wav", Wav("longer.wav", longer), "--wav", Wav("shorter.wav", shorter)};
+  const std::string features = Features({Part(longer, 0, kSecond), Part(longer, kSecond, 2 * kSecond), shorter});
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--language", "en"}, {"--language", "de", "--task", "translate", "--beams", "3"}}) {
+    std::vector<std::string> listens = more, reads = more;
+    listens.insert(listens.end(), sounds.begin(), sounds.end());
+    reads.insert(reads.end(), {"--input", features});
+    const json files = Texts(heard, listens), clips = Texts(given, reads);
+    ASSERT_EQ(files.size(), 2u);
+    ASSERT_EQ(clips.size(), 3u);
+    ASSERT_EQ(files[0]["clips"].size(), 2u);
+    EXPECT_EQ(files[0]["clips"][0]["tokens"], clips[0]["clips"][0]["tokens"]);
+    EXPECT_EQ(files[0]["clips"][1]["tokens"], clips[1]["clips"][0]["tokens"]);
+    EXPECT_EQ(files[1]["clips"][0]["tokens"], clips[2]["clips"][0]["tokens"]);
+    for (const json& clip : clips) {
+      for (const json& token : clip["clips"][0]["tokens"]) EXPECT_NE(token, 8) << "it is suppressed";
+    }
+    // Batches and the form of what is printed change no text.
+    for (const char* size : {"1", "2"}) {
+      std::vector<std::string> plain = {"transcribe", heard, "--batch-size", size};
+      plain.insert(plain.end(), listens.begin(), listens.end());
+      EXPECT_EQ(Command(plain).out, std::string(files[0]["text"]) + "\n" + std::string(files[1]["text"]) + "\n");
+    }
+    const std::string text = files[0]["text"], first = files[0]["clips"][0]["text"],
+                      second = files[0]["clips"][1]["text"];
+    EXPECT_EQ(text, first + " " + second);
+    EXPECT_FALSE(Has(text, "  ")) << text;
+    EXPECT_NE(text.back(), ' ');
+  }
+}
+
+TEST_F(Transcription, TheModelIsToldLanguageAndTask) {
+  const std::string given = Blob(Directory("whisper", "", kTold));
+  const Teacher teacher(Directory("whisper", "", kTold));
+  const std::vector<float> clip = Clip(kSecond, 3);
+  const std::string features = Features({clip});
+  const std::vector<std::pair<std::vector<std::string>, Tokens>> cases = {
+      {{"--language", "en"}, {3, 30, 32, 40}},
+      {{"--language", "de", "--task", "transcribe"}, {3, 31, 32, 40}},
+      {{"--language", "de", "--task", "translate"}, {3, 31, 33, 40}}};
+  for (const auto& [told, prompt] : cases) {
+    std::vector<std::string> arguments = {"--input", features, "--max-tokens", "12",
+                                          "--beams", "3",      "--hypotheses", "3"};
+    arguments.insert(arguments.end(), told.begin(), told.end());
+    const json hypotheses = Texts(given, arguments)[0]["clips"][0]["hypotheses"];
+    ASSERT_EQ(hypotheses.size(), 3u);
+    for (const json& hypothesis : hypotheses) {
+      const Tokens text = hypothesis["tokens"];
+      EXPECT_NEAR(hypothesis["score"], teacher.Score(clip, prompt, text), 1e-4);
+      for (const auto& [other, wrong] : cases) {
+        if (wrong == prompt) continue;
+        EXPECT_GT(std::fabs(double{hypothesis["score"]} - teacher.Score(clip, wrong, text)), 1e-3);
+      }
+    }
+  }
+}
+
+// Without lists of languages and tasks a model says all that texts begin with, or nothing.
+TEST_F(Transcription, TheModelsOwnPrompt) {
+  const std::vector<float> clip = Clip(kSecond, 3);
+  const std::string features = Features({clip});
+  const std::vector<std::pair<const char*, Tokens>> cases = {
+      {R"({"forced_decoder_ids": [[1, 50], [2, 51]], "no_timestamps_token_id": 40})", {3, 50, 51, 40}},
+      {R"({"forced_decoder_ids": [[1, 50], [2, 40]], "no_timestamps_token_id": 40})", {3, 50, 40}},
+      {R"({"no_timestamps_token_id": 40})", {3, 40}},
+      {"{}", {3}}};
+  for (const auto& [changes, prompt] : cases) {
+    json told = json::parse(R"({"decoder_start_token_id": 3, "eos_token_id": 2, "pad_token_id": 0})");
+    told.merge_patch(json::parse(changes));
+    const std::string directory = Directory("whisper", "", told.dump());
+    const json found = Texts(Blob(directory), {"--input", features, "--max-tokens", "12", "--beams", "2"});
+    const json best = found[0]["clips"][0]["hypotheses"][0];
+    EXPECT_NEAR(best["score"], Teacher(directory).Score(clip, prompt, Tokens(best["tokens"])), 1e-4) << changes;
+  }
+}
+
+TEST_F(Transcription, TheModelFindsTheLanguage) {
+  json told = json::parse(kTold);
+  Tokens languages, all(130);
+  std::iota(all.begin(), all.end(), 0);
+  told["lang_to_id"] = json::object();
+  for (int32_t token = 42; token < 130; token += 5) {
+    languages.push_back(token);
+    told["lang_to_id"]["<|l" + std::to_string(token) + "|>"] = token;
+  }
+  const std::string heard = Blob(Directory("whisper", kWhisper, told.dump()));
+  const Teacher teacher(Directory("whisper", "", told.dump()));
+  std::vector<std::vector<std::vector<float>>> files;  // their clips
+  Tokens expected;
+  size_t restricted = 0;
+  for (uint32_t i = 0; i < 5; ++i) {
+    files.push_back({Clip(1000 << i, 10 + i)});
+    expected.push_back(teacher.Best(files[i][0], {3}, languages));
+    restricted += teacher.Best(files[i][0], {3}, all) != expected[i] ? 1 : 0;
+  }
+  EXPECT_GT(restricted, 0u) << "languages are the best tokens anyway";
+  // A file of two languages has that of its first clip.
+  const auto other = std::find_if(expected.begin(), expected.end(), [&](int32_t l) { return l != expected[0]; });
+  ASSERT_NE(other, expected.end()) << "all clips are alike";
+  files.push_back({files[0][0], files[static_cast<size_t>(other - expected.begin())][0]});
+  files.back()[0].resize(kSecond);
+  expected.push_back(expected[0]);
+
+  std::vector<std::string> arguments = {"--max-tokens", "8", "--beams", "2"};
+  for (size_t i = 0; i < files.size(); ++i) {
+    std::vector<float> sound;
+    for (const std::vector<float>& clip : files[i]) sound.insert(sound.end(), clip.begin(), clip.end());
+    arguments.insert(arguments.end(), {"--wav", Wav(std::to_string(i) + ".wav", sound)});
+  }
+  for (const char* size : {"8", "2"}) {
+    std::vector<std::string> with_size = arguments;
+    with_size.insert(with_size.end(), {"--batch-size", size});
+    const json found = Texts(heard, with_size);
+    ASSERT_EQ(found.size(), files.size());
+    for (size_t i = 0; i < files.size(); ++i) {
+      EXPECT_EQ(found[i]["language"], "l" + std::to_string(expected[i]));
+      ASSERT_EQ(found[i]["clips"].size(), files[i].size());
+      for (size_t k = 0; k < files[i].size(); ++k) {
+        const json best = found[i]["clips"][k]["hypotheses"][0];
+        EXPECT_NEAR(best["score"], teacher.Score(files[i][k], {3, expected[i], 32, 40}, best["tokens"]), 1e-4);
+      }
+    }
+  }
+  const Said plain = Command({"transcribe", heard, "--wav", At("1.wav"), "--max-tokens", "3"});
+  EXPECT_EQ(plain.status, 0);
+  EXPECT_EQ(plain.err, "fovea: " + At("1.wav") + ": language l" + std::to_string(expected[1]) + "\n");
+}
+
+// The last tokens of a file's clips before, in half of the 48 positions, with a token of their own in front.
+TEST_F(Transcription, TheModelIsToldWhatItWroteBefore) {
+  const Teacher teacher(Directory("whisper", "", kTold));
+  const std::vector<float> sound = Clip(3 * kSecond, 5);
+  // Returns what was written without tokens that end texts, and how many there were of these.
+  const auto written = [&](int32_t stop) {
+    json told = json::parse(kTold);
+    told["eos_token_id"] = stop;
+    const std::string wav = Wav("sound.wav", sound);
+    const json files =
+        Texts(Blob(Directory("whisper", kWhisper, told.dump())),
+              {"--wav", wav, "--language", "de", "--max-tokens", "15", "--beams", "2", "--previous", "--wav", wav});
+    EXPECT_EQ(files.at(0), files.at(1)) << "a file is told nothing of others";
+    std::pair<Tokens, size_t> all;
+    Tokens& before = all.first;
+    for (size_t i = 0; i < 3; ++i) {
+      Tokens prompt = i == 0 ? Tokens() : Tokens{41};
+      prompt.insert(prompt.end(), before.size() > 23 ? before.end() - 23 : before.begin(), before.end());
+      prompt.insert(prompt.end(), {3, 31, 32, 40});
+      const json best = files[0]["clips"][i]["hypotheses"][0];
+      Tokens text = best["tokens"];
+      EXPECT_NEAR(best["score"], teacher.Score(Part(sound, i * kSecond, (i + 1) * kSecond), prompt, text), 1e-4) << i;
+      if (text.back() == stop) text.pop_back(), ++all.second;
+      before.insert(before.end(), text.begin(), text.end());
+    }
+    return all;
+  };
+  const auto [text, ended] = written(2);
+  EXPECT_GT(text.size(), 23u) << "nothing was left out";
+  EXPECT_GT(written(text[3]).second, ended);
+}
+
+TEST_F(Transcription, FirstTokensThatNeverAre) {
+  const std::vector<float> clip = Clip(kSecond, 3);
+  const std::vector<std::string> arguments = {"--input", Features({clip}), "--language", "en", "--max-tokens", "6"};
+  const Tokens usual = Texts(Blob(Directory("whisper", "", kTold)), arguments)[0]["clips"][0]["tokens"];
+  json told = json::parse(kTold);
+  told["begin_suppress_tokens"] = {usual[0]};
+  const std::string directory = Directory("whisper", "", told.dump());
+  const Tokens other = Texts(Blob(directory), arguments)[0]["clips"][0]["tokens"];
+  Tokens allowed(130);
+  std::iota(allowed.begin(), allowed.end(), 0);
+  const auto never = [&](int32_t token) { return token == usual[0] || token == 8; };
+  allowed.erase(std::remove_if(allowed.begin(), allowed.end(), never), allowed.end());
+  const Teacher teacher(directory);
+  EXPECT_EQ(other[0], teacher.Best(clip, {3, 30, 32, 40}, allowed));
+  Tokens prompt = {3, 30, 32, 40, other[0]};
+  allowed.push_back(usual[0]);
+  EXPECT_EQ(other[1], teacher.Best(clip, prompt, allowed)) << "it may come later";
+}
+
+TEST_F(Transcription, SaysWhatIsWrong) {
+  const std::string heard = Blob(Directory("whisper", kWhisper, kTold)), given = Blob(Directory("whisper", "", kTold));
+  const std::string wav = Wav("clip.wav", Clip(4000, 1)), empty = Wav("empty.wav", {});
+  std::ofstream(At("text.wav")) << "no sound at all";
+  const auto error = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "transcribe");
+    const Said said = Command(arguments);
+    EXPECT_EQ(said.status, 2);
+    EXPECT_EQ(said.out, "");
+    return said.err;
+  };
+  const auto told_en = [&](const std::vector<std::string>& paths) {
+    std::vector<std::string> arguments = {heard, "--language", "en"};
+    for (const std::string& path : paths) arguments.insert(arguments.end(), {"--wav", path});
+    return error(arguments);
+  };
+  EXPECT_PRED2(Has, told_en({wav, At("text.wav")}), "text.wav: it is no RIFF WAVE file");
+  EXPECT_PRED2(Has, told_en({wav, At("absent.wav")}), "absent.wav");
+  EXPECT_PRED2(Has, told_en({wav, empty}), "empty.wav: has no samples");
+  EXPECT_PRED2(Has, told_en({Wav("still.wav", Clip(10, 1), 0)}), "0 samples in a second");
+  EXPECT_PRED2(Has, error({heard, "--language", "fr", "--wav", wav}), "has no language 'fr'; it has de, en");
+  EXPECT_PRED2(Has, error({heard, "--task", "sing", "--wav", wav}), "sing");
+  EXPECT_PRED2(Has, error({heard, "--language", "en"}), "give --wav or --input");
+  EXPECT_PRED2(Has, error({heard, "--beams", "2", "--hypotheses", "2", "--wav", wav}), "--hypotheses");
+  EXPECT_PRED2(Has, error({given, "--language", "en", "--wav", wav}), "reads features, no sound: give --input");
+  EXPECT_PRED2(Has, error({given, "--previous", "--input", wav}), "--wav");
+  EXPECT_PRED2(Has, error({Blob(Directory("bart", "")), "--wav", wav}), "reads texts, not speech");
+  EXPECT_PRED2(Has, error({Blob(Directory("gpt2", "")), "--wav", wav}), "has no encoder");
+  EXPECT_PRED2(Has, error({Blob(Directory("trocr", "")), "--wav", wav}), "reads features, no sound");
+  const std::string bare = Blob(Directory("whisper", kWhisper));  // it knows of no languages
+  EXPECT_PRED2(Has, error({bare, "--language", "en", "--wav", wav}), "has no language 'en'; it has none to choose");
+  EXPECT_PRED2(Has, error({bare, "--task", "translate", "--wav", wav}), "has no task 'translate'");
+  EXPECT_PRED2(Has, error({bare, "--previous", "--wav", wav}), "cannot be told what was said before");
+  // Features that the model does not read.
+  std::string wide = kWhisper;
+  wide.replace(wide.find("\"feature_size\": 16"), 18, "\"feature_size\": 17");
+  const Said refused = Command({"convert", Directory("whisper", wide), "-o", At("wide.fovea")});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_PRED2(Has, refused.err, "frames of 17 are not the frames of 16");
+}
+
+// Moonshine's features are the samples.
+TEST_F(Transcription, OfAnEncoderOfSamples) {
+  const std::string rate = R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor", "do_normalize": false})";
+  const std::string heard = Blob(Directory("moonshine", rate)), given = Blob(Directory("moonshine", ""));
+  std::vector<float> clip = Clip(2600, 3);
+  tools::SafetensorsWriter writer;
+  writer.AddFloats("input_values", {1, clip.size()}, clip.data());
+  writer.Write(At("values.safetensors"));
+  const auto tokens = [&](const std::string& blob, const std::string& option, const std::string& path) {
+    return Texts(blob, {option, path, "--max-tokens", "12"})[0]["clips"][0]["tokens"];
+  };
+  const json expected = tokens(given, "--input", At("values.safetensors"));
+  EXPECT_EQ(tokens(heard, "--wav", Wav("clip.wav", clip)), expected);
+  EXPECT_EQ(tokens(heard, "--input", At("values.safetensors")), expected) << "by the published name";
+  // What is shorter than a filter is followed by silence.
+  const auto scores = [&](size_t samples) {
+    clip.resize(samples);
+    return Texts(heard, {"--wav", Wav("clip.wav", clip), "--max-tokens", "12", "--beams", "2"})[0]["clips"];
+  };
+  const json shortest = scores(100);
+  EXPECT_EQ(scores(127), shortest);
+}
+
+TEST_F(Transcription, OfSpeechToText) {
+  const auto directory = [&](const std::string& norm) {
+    return Directory("speech_to_text", R"({"feature_extractor_type": "Speech2TextFeatureExtractor", "num_mel_bins": 13,
+        "feature_size": 13, "sampling_rate": 16000, "do_ceptral_normalize": )" +
+                                           norm + "}");
+  };
+  const std::string heard = Blob(directory("true"));
+  const auto text = [&](const std::string& blob, const std::vector<float>& clip) {
+    return Texts(blob, {"--wav", Wav("clip.wav", clip), "--max-tokens", "12", "--beams", "2"})[0]["clips"];
+  };
+  EXPECT_NE(text(heard, Clip(9000, 4)), text(heard, Clip(9000, 5)));
+  // What is shorter than a window is followed by silence.
+  const std::string as_it_is = Blob(directory("false"));
+  std::vector<float> clip = Clip(300, 4);
+  const json shorter = text(as_it_is, clip);
+  EXPECT_NE(text(as_it_is, Part(clip, 0, 200)), shorter);
+  clip.resize(400);
+  EXPECT_EQ(text(as_it_is, clip), shorter);
+}
+
+}  // namespace
+}  // namespace fovea::test

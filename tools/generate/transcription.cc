@@ -1,0 +1,124 @@
+#include "tools/generate/transcription.h"
+
+#include <algorithm>
+
+#include "tools/base/fail.h"
+#include "tools/base/json.h"
+#include "tools/generate/defaults.h"
+
+namespace fovea::tools {
+namespace {
+
+const char kPrevious[] = "transcribe.previous";
+
+std::string Name(const Model& model, const std::string& key) {
+  return fmt::format("{}: metadata {}", model.name(), key);
+}
+
+using Named = std::vector<std::pair<std::string, int32_t>>;
+
+// By what follows `beginning` in the keys.
+Named NamedTokens(const Model& model, const std::string& beginning) {
+  Named named;
+  const char *key = nullptr, *value = nullptr;
+  for (uint32_t i = 0; fovea_model_metadata_at(model.get(), i, &key, &value) == FOVEA_OK; ++i) {
+    const std::string name = key;
+    if (name.rfind(beginning, 0) != 0) continue;
+    const std::vector<int32_t> tokens = MetadataTokens(model, name);
+    if (tokens.size() != 1) Fail("{} is {}", Name(model, name), value);
+    named.emplace_back(name.substr(beginning.size()), tokens[0]);
+  }
+  return named;
+}
+
+int32_t TokenOf(const Model& model, const char* kind, const Named& named, const std::string& name) {
+  std::string names;
+  for (const auto& [one, token] : named) {
+    if (one == name) return token;
+    names += (names.empty() ? "" : ", ") + one;
+  }
+  Fail("{}: has no {} '{}'; it has {}", model.name(), kind, name, names.empty() ? "none to choose" : names);
+}
+
+void Append(const std::vector<int32_t>& more, std::vector<int32_t>* tokens) {
+  tokens->insert(tokens->end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+SpeechPrompts::SpeechPrompts(const Model& model, const SpeechTask& task)
+    : model_(model), languages_(NamedTokens(model, "transcribe.language.")) {
+  const bool told = !task.language.empty() || !task.task.empty();
+  if (!told) rest_ = MetadataTokens(model, "transcribe.prompt");
+  if (rest_.empty()) {
+    needs_language_ = task.language.empty() && !languages_.empty();
+    if (!task.language.empty()) language_ = {TokenOf(model, "language", languages_, task.language)};
+    const Named tasks = NamedTokens(model, "transcribe.task.");
+    const std::string name = task.task.empty() ? "transcribe" : task.task;
+    // A model that has no tasks transcribes.
+    if (!tasks.empty() || name != "transcribe") rest_ = {TokenOf(model, "task", tasks, name)};
+  }
+  const std::vector<int32_t> plain = MetadataTokens(model, "transcribe.no_timestamps");
+  if (!plain.empty() && (rest_.empty() || rest_.back() != plain.back())) Append(plain, &rest_);
+}
+
+std::vector<std::string> SpeechPrompts::FindLanguages(const Session& encode, size_t clips,
+                                                      const GenerationRequest& request) const {
+  GenerationRequest first;
+  first.workers = request.workers;
+  first.cache_type = request.cache_type;
+  first.max_tokens = 1;
+  first.stops = false;
+  for (const auto& [name, token] : languages_) first.rules.only.push_back(token);
+  std::vector<std::string> found;
+  for (const Generation& text : Generate(model_, encode, std::vector<std::vector<int32_t>>(clips), first)) {
+    if (text.tokens.empty()) return {};  // interrupted
+    const auto is_it = [&](const auto& language) { return language.second == text.tokens[0]; };
+    const auto language = std::find_if(languages_.begin(), languages_.end(), is_it);
+    if (language == languages_.end()) Fail("{}: finds no language, give --language", model_.name());
+    found.push_back(language->first);
+  }
+  return found;
+}
+
+void SpeechPrompts::CheckPrevious() const {
+  if (MetadataTokens(model_, kPrevious).empty()) Fail("{}: cannot be told what was said before", model_.name());
+}
+
+std::vector<int32_t> SpeechPrompts::Prompt(const std::string& language, const std::vector<int32_t>& previous) const {
+  std::vector<int32_t> told = language_;
+  if (needs_language_) told = {TokenOf(model_, "language", languages_, language)};
+  Append(rest_, &told);
+  if (told.empty() && previous.empty()) return {};
+  std::vector<int32_t> prompt;
+  if (!previous.empty()) {
+    const std::string positions = MetadataOr(model_, "max_positions", "");
+    const auto most = WholeNumberIn(positions, Name(model_, "max_positions"), {4, INT32_MAX}) / 2 - 1;
+    const auto count = std::min(static_cast<ptrdiff_t>(most), static_cast<ptrdiff_t>(previous.size()));
+    prompt = MetadataTokens(model_, kPrevious);
+    prompt.insert(prompt.end(), previous.end() - count, previous.end());
+  }
+  const std::optional<int32_t> start = DefaultsOf(model_).start;
+  if (start) prompt.push_back(*start);
+  Append(told, &prompt);
+  return prompt;
+}
+
+std::vector<Sound> ClipsOf(const Model& model, const SoundInput& input, const Sound& sound) {
+  const fovea_value_info info = model.Value(EncoderProgram(model), input.value);
+  uint64_t longest = model.Space(info.space).max_segment_rows;
+  const std::string key = fmt::format("clip_length.{}", info.name);
+  if (const char* length = model.Metadata(key)) {
+    longest = std::min<uint64_t>(longest, WholeNumberIn(length, Name(model, key), {1, UINT32_MAX}));
+  }
+  std::vector<Sound> clips;
+  for (uint64_t at = 0; at < sound.samples.size(); at += longest) {
+    const uint64_t end = std::min<uint64_t>(sound.samples.size(), at + longest);
+    if (at > 0 && (end - at) * 100 < sound.rate) break;
+    const auto begin = sound.samples.begin();
+    clips.push_back({sound.rate, {begin + static_cast<ptrdiff_t>(at), begin + static_cast<ptrdiff_t>(end)}});
+  }
+  return clips;
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,48 @@
+// What a model that writes down speech is told before a text: its language, the task, what was said before.
+#ifndef FOVEA_TOOLS_GENERATE_TRANSCRIPTION_H_
+#define FOVEA_TOOLS_GENERATE_TRANSCRIPTION_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/common/sound.h"
+#include "tools/generate/generation.h"
+
+namespace fovea::tools {
+
+// As metadata transcribe.language.<code> and transcribe.task.<name> call them; empty: as is usual for the model.
+struct SpeechTask {
+  std::string language, task;
+};
+
+class SpeechPrompts {
+ public:
+  // Fails where the model has no such language or task.
+  SpeechPrompts(const Model& model, const SpeechTask& task);
+
+  // Whether a text needs a language that nobody has given. The model can find it.
+  bool needs_language() const { return needs_language_; }
+  // The languages of clips that are encoded: which of their tokens the decoder likes best as the first one.
+  std::vector<std::string> FindLanguages(const Session& encode, size_t clips, const GenerationRequest& request) const;
+
+  // Fails where the model cannot be told what was said before.
+  void CheckPrevious() const;
+  // What a text begins with; empty: nothing but the start token. `language` counts where one is needed. Of the tokens
+  // `previous` that were written of the sound before, the model gets the last ones, in half of its positions.
+  std::vector<int32_t> Prompt(const std::string& language, const std::vector<int32_t>& previous) const;
+
+ private:
+  const Model& model_;
+  bool needs_language_ = false;
+  std::vector<std::pair<std::string, int32_t>> languages_;
+  std::vector<int32_t> language_, rest_;  // tokens of a language that is given, and those after it
+};
+
+// The sound in consecutive clips that the input takes, as metadata clip_length.<input> says. A rest of less than 10 ms
+// is left out.
+std::vector<Sound> ClipsOf(const Model& model, const SoundInput& input, const Sound& sound);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_GENERATE_TRANSCRIPTION_H_
