@@ -1,7 +1,8 @@
 #!/bin/sh
-# Builds and tests everything: this machine, this machine with sanitizers, and 64-bit Arm under emulation (the kernels
-# with clang, too, which compiles them for more Arm targets). tests/README.md says what runs where and why.
-#   tools/test.sh [host-release] [host-asan] [aarch64]     all three when none is named
+# Builds and tests everything: this machine, this machine without vectors and with plain loops for them, this machine
+# with sanitizers, and 64-bit Arm under emulation (the kernels with clang, too, which compiles them for more Arm targets).
+# tests/README.md says what runs where and why.
+#   tools/test.sh [host-release] [host-scalar] [host-emu128] [host-asan] [aarch64]     all of them when none is named
 # The last line says how many cases passed, failed and were skipped; those above it, which were skipped and why.
 set -eu
 cd "$(dirname "$0")/.."
@@ -33,7 +34,7 @@ check() {
   echo "$1: $(awk -f tools/test_summary.awk "build/$1.cases.log" | tail -n 1) ($(seconds "$start"))"
 }
 
-for what in ${*:-host-release host-asan aarch64}; do
+for what in ${*:-host-release host-scalar host-emu128 host-asan aarch64}; do
   case $what in
     aarch64)
       build aarch64-linux
