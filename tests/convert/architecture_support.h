@@ -38,7 +38,7 @@ class Architecture : public testing::Test {
   }
   // The golden configuration with these changes; null removes a key.
   void Change(const char* changes, const char* file = "config.json") {
-    Json config = Json::parse(ReadFile(golden_ / file));
+    Json config = ReadJson((golden_ / file).string());
     config.merge_patch(Json::parse(changes));
     Write(file, config.dump());
   }

@@ -14,11 +14,8 @@ namespace {
 // Of a text about the first input of a golden case.
 std::map<uint32_t, std::vector<float>> ScoresOf(const tools::Model& model, const tools::StoredTensors& inputs,
                                                 uint32_t piece, uint32_t workers) {
-  tools::SessionRequest request;
-  request.program = model.FindProgram("encode");
-  request.workers = workers;
-  tools::Session encode = tools::SessionFor(model, tools::BatchFromTensors(model, request.program, inputs), request);
-  encode.Run();
+  const uint32_t program = tools::EncoderProgram(model);
+  const tools::Session encode = tools::Encode(model, tools::BatchFromTensors(model, program, inputs), workers);
   tools::GenerationRequest generation;
   generation.workers = workers;
   generation.context = kTextTokens + 1;
@@ -29,7 +26,7 @@ std::map<uint32_t, std::vector<float>> ScoresOf(const tools::Model& model, const
   decode.SetSegments(model.Space(tokens).parent, {1});  // one text in the making
   decode.SetSegments(tokens, {1});
   for (const uint32_t input : decoding.linked) {
-    const uint32_t output = *model.FindValue(request.program, model.Value(decoding.program, input).name);
+    const uint32_t output = *model.FindValue(program, model.Value(decoding.program, input).name);
     EXPECT_EQ(fovea_session_link(decode.get(), input, encode.get(), output, nullptr), FOVEA_OK);
   }
   return ScoresByPieces(model, decode, "decoder_input_ids", piece);
@@ -63,14 +60,11 @@ INSTANTIATE_TEST_SUITE_P(All, CrossDecoder,
 // Clips of these lengths in one batch: the rows that each has of an output.
 std::vector<std::vector<float>> RowsOfClips(const tools::Model& model, const tools::Batch& all,
                                             const std::vector<uint32_t>& lengths, uint32_t workers) {
-  tools::SessionRequest request;
-  request.program = model.FindProgram("encode");
-  request.workers = workers;
-  tools::Session session = tools::SessionFor(model, all, request);
-  session.Run();
-  const uint32_t value = *model.FindValue(request.program, "cross_values.1");
+  const uint32_t program = tools::EncoderProgram(model);
+  const tools::Session session = tools::Encode(model, all, workers);
+  const uint32_t value = *model.FindValue(program, "cross_values.1");
   const tools::Matrix rows = session.Output(value);
-  const std::vector<uint32_t> made = session.Lengths(model.Value(request.program, value).space);
+  const std::vector<uint32_t> made = session.Lengths(model.Value(program, value).space);
   EXPECT_EQ(made.size(), lengths.size());
   std::vector<std::vector<float>> clips;
   auto at = rows.values.begin();

@@ -2,6 +2,7 @@
 #ifndef FOVEA_TESTS_GOLDEN_OWN_MODELS_H_
 #define FOVEA_TESTS_GOLDEN_OWN_MODELS_H_
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,24 @@ inline std::vector<std::vector<std::string>> ReadTable(const std::string& path) 
     }
   }
   return table;
+}
+
+// Lines that begin with a label: each of them, or each n-th.
+inline std::vector<std::vector<std::string>> ReadHeldOut(const std::string& path, size_t stride) {
+  std::vector<std::vector<std::string>> rows, all = ReadTable(path);
+  for (size_t i = 0; i < all.size(); i += stride) rows.push_back(std::move(all[i]));
+  return rows;
+}
+
+// How many rows of logits, which are those of lines from `first` on, are largest at the label.
+inline size_t CountRight(const tools::Model& model, const tools::Matrix& logits,
+                         const std::vector<std::vector<std::string>>& held_out, size_t first = 0) {
+  size_t right = 0;
+  for (uint32_t r = 0; r < logits.rows; ++r) {
+    const auto best = std::max_element(logits.Row(r), logits.Row(r) + logits.width) - logits.Row(r);
+    right += held_out[first + r][0] == model.Metadata("label." + std::to_string(best)) ? 1 : 0;
+  }
+  return right;
 }
 
 // So many tensors of these cases (empty: of all) are within the tolerance, or have this cosine at least.

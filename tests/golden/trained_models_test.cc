@@ -1,17 +1,13 @@
 // Real trained models: a sentence encoder and this repository's own classifier.
 #include "runtime/blob/names.h"
-#include "tests/golden/golden_support.h"
+#include "tests/golden/own_models.h"
 #include "tests/golden/perplexity.h"
 #include "tests/support/emulated.h"
-#include "tools/base/json.h"
-#include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::test {
 namespace {
-
-using tools::Json;
 
 // One row for each text, run as ragged batches.
 tools::Matrix RunTexts(const tools::Model& model, const std::vector<std::string>& texts, const std::string& output) {
@@ -195,24 +191,11 @@ TEST_F(PackageSection, F32EqualsPyTorchAndInt8IsClose) {
 TEST_F(PackageSection, Int8ClassifiesHeldOutTexts) {
   const Converted converted(directory_, DType::kI8);
   const tools::Model& model = converted.model;
-  std::ifstream lines(directory_ + "/eval.tsv");
-  std::string line;
-  std::vector<std::string> labels, texts;
-  while (std::getline(lines, line)) {
-    const size_t tab = line.find('\t');
-    labels.push_back(line.substr(0, tab));
-    texts.push_back(line.substr(tab + 1));
-  }
-  ASSERT_EQ(labels.size(), 400u);
-  const size_t stride = Emulated() ? 5 : 1;
-  for (size_t i = 0; i * stride < 400; ++i) texts[i] = texts[i * stride];
-  texts.resize(400 / stride);
-  const tools::Matrix logits = RunTexts(model, texts, "logits");
-  size_t right = 0;
-  for (uint32_t r = 0; r < logits.rows; ++r) {
-    const auto best = std::max_element(logits.Row(r), logits.Row(r) + logits.width) - logits.Row(r);
-    right += labels[r * stride] == model.Metadata("label." + std::to_string(best)) ? 1 : 0;
-  }
+  const auto rows = ReadHeldOut(directory_ + "/eval.tsv", Emulated() ? 5 : 1);
+  ASSERT_EQ(rows.size(), Emulated() ? 80u : 400u);
+  std::vector<std::string> texts;
+  for (const std::vector<std::string>& row : rows) texts.push_back(row.at(1));
+  const size_t right = CountRight(model, RunTexts(model, texts, "logits"), rows);
   std::cout << right << " of " << texts.size() << " held-out descriptions are right\n";
   EXPECT_GE(right * 400, texts.size() * 323);  // 327 of 400 in f32 with PyTorch
 }

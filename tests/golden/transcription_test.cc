@@ -5,11 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 #include "tests/golden/golden_support.h"
 #include "tests/golden/sound_reference.h"
-#include "tools/commands/commands.h"
+#include "tests/support/run_command.h"
 
 namespace fovea::test {
 namespace {
@@ -25,20 +24,6 @@ constexpr char kWhisper[] = R"({"feature_extractor_type": "WhisperFeatureExtract
 constexpr char kTold[] = R"({"decoder_start_token_id": 3, "eos_token_id": 2, "pad_token_id": 0,
   "lang_to_id": {"<|en|>": 30, "<|de|>": 31}, "task_to_id": {"transcribe": 32, "translate": 33},
   "no_timestamps_token_id": 40, "prev_sot_token_id": 41, "suppress_tokens": [8]})";
-
-struct Said {
-  int status;
-  std::string out, err;
-};
-
-Said Command(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "fovea");
-  std::vector<const char*> list;
-  for (const std::string& argument : arguments) list.push_back(argument.c_str());
-  std::ostringstream out, err;
-  const int status = tools::RunCommand(static_cast<int>(list.size()), list.data(), out, err);
-  return {status, out.str(), err.str()};
-}
 
 bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -130,7 +115,7 @@ class Transcription : public ::testing::Test {
 
   std::string Blob(const std::string& directory) const {
     const std::string blob = directory + ".fovea";
-    const Said made = Command({"convert", directory, "-o", blob, "--weights", "f32"});
+    const CommandResult made = Fovea({"convert", directory, "-o", blob, "--weights", "f32"});
     EXPECT_EQ(made.status, 0) << made.err;
     return blob;
   }
@@ -160,7 +145,7 @@ class Transcription : public ::testing::Test {
   // What the command says of each file or clip.
   static json Texts(const std::string& blob, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"transcribe", blob, "--json"});
-    const Said said = Command(arguments);
+    const CommandResult said = Fovea(arguments);
     EXPECT_EQ(said.status, 0) << said.err;
     return said.status == 0 ? json::parse(said.out) : json();
   }
@@ -175,8 +160,8 @@ std::vector<float> Part(const std::vector<float>& clip, size_t begin, size_t end
 TEST_F(Transcription, OfSamplesIsThatOfTheirFeatures) {
   const std::string heard = Blob(Directory("whisper", kWhisper, kTold));
   const std::string given = Blob(Directory("whisper", "", kTold));
-  EXPECT_TRUE(Has(Command({"inspect", given}).out, "layout.input_features"));
-  EXPECT_FALSE(Has(Command({"inspect", heard}).out, "layout.input_features")) << "it is no input";
+  EXPECT_TRUE(Has(Fovea({"inspect", given}).out, "layout.input_features"));
+  EXPECT_FALSE(Has(Fovea({"inspect", heard}).out, "layout.input_features")) << "it is no input";
   // A file of two clips and a rest of nothing, and one of less than a clip.
   const std::vector<float> longer = Clip(2 * kSecond + 159, 1), shorter = Clip(11000, 2);
   const std::vector<std::string> sounds = {"--wav", Wav("longer.wav", longer), "--wav", Wav("shorter.wav", shorter)};
@@ -200,7 +185,7 @@ TEST_F(Transcription, OfSamplesIsThatOfTheirFeatures) {
     for (const char* size : {"1", "2"}) {
       std::vector<std::string> plain = {"transcribe", heard, "--batch-size", size};
       plain.insert(plain.end(), listens.begin(), listens.end());
-      EXPECT_EQ(Command(plain).out, std::string(files[0]["text"]) + "\n" + std::string(files[1]["text"]) + "\n");
+      EXPECT_EQ(Fovea(plain).out, std::string(files[0]["text"]) + "\n" + std::string(files[1]["text"]) + "\n");
     }
     const std::string text = files[0]["text"], first = files[0]["clips"][0]["text"],
                       second = files[0]["clips"][1]["text"];
@@ -302,7 +287,7 @@ TEST_F(Transcription, TheModelFindsTheLanguage) {
       }
     }
   }
-  const Said plain = Command({"transcribe", heard, "--wav", At("1.wav"), "--max-tokens", "3"});
+  const CommandResult plain = Fovea({"transcribe", heard, "--wav", At("1.wav"), "--max-tokens", "3"});
   EXPECT_EQ(plain.status, 0);
   EXPECT_EQ(plain.err, "fovea: " + At("1.wav") + ": language l" + std::to_string(expected[1]) + "\n");
 }
@@ -364,7 +349,7 @@ TEST_F(Transcription, SaysWhatIsWrong) {
   std::ofstream(At("text.wav")) << "no sound at all";
   const auto error = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "transcribe");
-    const Said said = Command(arguments);
+    const CommandResult said = Fovea(arguments);
     EXPECT_EQ(said.status, 2);
     EXPECT_EQ(said.out, "");
     return said.err;
@@ -394,7 +379,7 @@ TEST_F(Transcription, SaysWhatIsWrong) {
   // Features that the model does not read.
   std::string wide = kWhisper;
   wide.replace(wide.find("\"feature_size\": 16"), 18, "\"feature_size\": 17");
-  const Said refused = Command({"convert", Directory("whisper", wide), "-o", At("wide.fovea")});
+  const CommandResult refused = Fovea({"convert", Directory("whisper", wide), "-o", At("wide.fovea")});
   EXPECT_EQ(refused.status, 2);
   EXPECT_PRED2(Has, refused.err, "frames of 17 are not the frames of 16");
 }

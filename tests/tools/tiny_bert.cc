@@ -97,14 +97,6 @@ std::string Temporary(const std::string& name) {
   return (folder.path() / name).string();
 }
 
-CommandResult Fovea(const std::vector<std::string>& arguments) {
-  std::vector<const char*> argv = {"fovea"};
-  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  std::ostringstream out, err;
-  const int status = tools::RunCommand(static_cast<int>(argv.size()), argv.data(), out, err);
-  return {status, out.str(), err.str()};
-}
-
 const std::string& TinyBlob(const std::string& head) {
   static std::map<std::string, std::string> blobs;
   std::string& blob = blobs[head];

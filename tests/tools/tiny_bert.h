@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 #include <string>
-#include <vector>
+
+#include "tests/support/run_command.h"
 
 namespace fovea::test {
 
@@ -19,13 +20,6 @@ std::string Temporary(const std::string& name);
 // "sequence", "token" or "base": with a head of three classes for texts, one for tokens, or hidden states and pooled output.
 // Converted once per process; the path of the blob (f32 weights).
 const std::string& TinyBlob(const std::string& head);
-
-// What the fovea command did.
-struct CommandResult {
-  int status = 0;
-  std::string out, err;
-};
-CommandResult Fovea(const std::vector<std::string>& arguments);
 
 }  // namespace fovea::test
 

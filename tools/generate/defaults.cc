@@ -17,7 +17,7 @@ class Reader {
 
   uint32_t Number(const std::string& key, WholeRange range = {0, INT32_MAX}, uint32_t absent = 0) const {
     const std::string text = MetadataOr(model_, key, "");
-    return text.empty() ? absent : static_cast<uint32_t>(WholeNumberIn(text, Name(key), range));
+    return text.empty() ? absent : static_cast<uint32_t>(WholeNumberIn(text, MetadataName(model_, key), range));
   }
 
   std::vector<int32_t> Tokens(const std::string& key) const { return MetadataTokens(model_, key); }
@@ -44,8 +44,6 @@ class Reader {
   }
 
  private:
-  std::string Name(const std::string& key) const { return fmt::format("{}: metadata {}", model_.name(), key); }
-
   const Model& model_;
 };
 
@@ -56,12 +54,15 @@ std::string MetadataOr(const Model& model, const std::string& key, const std::st
   return value == nullptr ? absent : value;
 }
 
+std::string MetadataName(const Model& model, const std::string& key) {
+  return fmt::format("{}: metadata {}", model.name(), key);
+}
+
 std::vector<int32_t> MetadataTokens(const Model& model, const std::string& key) {
   std::vector<int32_t> tokens;
   std::istringstream words(MetadataOr(model, key, ""));
   for (std::string word; words >> word;) {
-    const std::string name = fmt::format("{}: metadata {}", model.name(), key);
-    tokens.push_back(static_cast<int32_t>(WholeNumberIn(word, name, {0, INT32_MAX})));
+    tokens.push_back(static_cast<int32_t>(WholeNumberIn(word, MetadataName(model, key), {0, INT32_MAX})));
   }
   return tokens;
 }

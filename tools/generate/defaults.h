@@ -12,6 +12,8 @@
 namespace fovea::tools {
 
 std::string MetadataOr(const Model& model, const std::string& key, const std::string& absent);
+// How messages name an entry.
+std::string MetadataName(const Model& model, const std::string& key);
 // Tokens with spaces between them; none where the key is absent.
 std::vector<int32_t> MetadataTokens(const Model& model, const std::string& key);
 

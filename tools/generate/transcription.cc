@@ -11,10 +11,6 @@ namespace {
 
 const char kPrevious[] = "transcribe.previous";
 
-std::string Name(const Model& model, const std::string& key) {
-  return fmt::format("{}: metadata {}", model.name(), key);
-}
-
 using Named = std::vector<std::pair<std::string, int32_t>>;
 
 // By what follows `beginning` in the keys.
@@ -25,7 +21,7 @@ Named NamedTokens(const Model& model, const std::string& beginning) {
     const std::string name = key;
     if (name.rfind(beginning, 0) != 0) continue;
     const std::vector<int32_t> tokens = MetadataTokens(model, name);
-    if (tokens.size() != 1) Fail("{} is {}", Name(model, name), value);
+    if (tokens.size() != 1) Fail("{} is {}", MetadataName(model, name), value);
     named.emplace_back(name.substr(beginning.size()), tokens[0]);
   }
   return named;
@@ -93,7 +89,7 @@ std::vector<int32_t> SpeechPrompts::Prompt(const std::string& language, const st
   std::vector<int32_t> prompt;
   if (!previous.empty()) {
     const std::string positions = MetadataOr(model_, "max_positions", "");
-    const auto most = WholeNumberIn(positions, Name(model_, "max_positions"), {4, INT32_MAX}) / 2 - 1;
+    const auto most = WholeNumberIn(positions, MetadataName(model_, "max_positions"), {4, INT32_MAX}) / 2 - 1;
     const auto count = std::min(static_cast<ptrdiff_t>(most), static_cast<ptrdiff_t>(previous.size()));
     prompt = MetadataTokens(model_, kPrevious);
     prompt.insert(prompt.end(), previous.end() - count, previous.end());
@@ -109,7 +105,7 @@ std::vector<Sound> ClipsOf(const Model& model, const SoundInput& input, const So
   uint64_t longest = model.Space(info.space).max_segment_rows;
   const std::string key = fmt::format("clip_length.{}", info.name);
   if (const char* length = model.Metadata(key)) {
-    longest = std::min<uint64_t>(longest, WholeNumberIn(length, Name(model, key), {1, UINT32_MAX}));
+    longest = std::min<uint64_t>(longest, WholeNumberIn(length, MetadataName(model, key), {1, UINT32_MAX}));
   }
   std::vector<Sound> clips;
   for (uint64_t at = 0; at < sound.samples.size(); at += longest) {

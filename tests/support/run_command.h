@@ -1,0 +1,19 @@
+// The fovea command, run in this process.
+#ifndef FOVEA_TESTS_SUPPORT_RUN_COMMAND_H_
+#define FOVEA_TESTS_SUPPORT_RUN_COMMAND_H_
+
+#include <string>
+#include <vector>
+
+namespace fovea::test {
+
+// What the command did.
+struct CommandResult {
+  int status = 0;
+  std::string out, err;
+};
+CommandResult Fovea(const std::vector<std::string>& arguments);
+
+}  // namespace fovea::test
+
+#endif  // FOVEA_TESTS_SUPPORT_RUN_COMMAND_H_
