@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+#include <filesystem>
+#include <initializer_list>
+#include <utility>
+
 #include "tools/base/fail.h"
 #include "tools/convert/arch/longformer_attention.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
@@ -73,7 +77,8 @@ class Family {
     stack.first_position = family_.first_position;
     if (family_.sinusoidal && !weights.Has(stack.positions)) {
       SinusoidalSpec spec;
-      spec.rows = config_.Number(stack.causal ? family_.decoder_positions : family_.encoder_positions);
+      spec.rows =
+          config_.Number(stack.causal ? family_.decoder_positions : family_.encoder_positions, family_.positions);
       spec.width = config_.Number("d_model");
       spec.inclusive = family_.inclusive;
       spec.first = family_.first_angle;
@@ -197,6 +202,48 @@ void DescribeM2m100(const Checkpoint& checkpoint, Description& description) {
   family.norms_before = true;
   family.first_angle = checkpoint.config.Number("pad_token_id") + 1;
   Describe(family, checkpoint, description);
+}
+
+// CTranslate2's character model with BART's names: a vocabulary on each side, a list of characters, a head of its own.
+void DescribeTransformerEncoderDecoder(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  for (const auto& [key, value] : std::initializer_list<std::pair<const char*, Json>>{{"normalize_before", true},
+                                                                                      {"add_final_layer_norm", true},
+                                                                                      {"attention_bias", true},
+                                                                                      {"source_adds_bos", false},
+                                                                                      {"source_adds_eos", false},
+                                                                                      {"layer_norm_eps", 1e-5}}) {
+    config.Only(key, value);
+  }
+  BartLike family;
+  family.sinusoidal = true;
+  family.inclusive = true;
+  family.norms_before = true;
+  family.positions = 512;
+  if (const JsonView sines = config.View("sinusoidal"); !sines.IsNull()) {
+    family.first_angle = sines["first_position"].Number({0, 1 << 20}, 0);
+    if (sines["layout"].Text("sin_then_cos") != "sin_then_cos" || sines["max_timescale"].Real({}, 10000) != 10000) {
+      Fail("config.json: sinusoidal: only sines before cosines, with a largest time scale of 10000, are supported");
+    }
+  }
+  Describe(family, checkpoint, description);
+  // What follows from the tensors, or tells of the files.
+  for (const char* key : {"source_vocab_size", "target_vocab_size", "target_unk_token_id", "head_dim", "task",
+                          "embedding_scale", "position_embedding_type", "share_source_target_embeddings",
+                          "lm_head_bias", "weight_names", "linear_weight_layout"}) {
+    config.Get(key);
+  }
+  description.tokenizer = {{"type", "characters"},
+                           {"file", "source_vocab.json"},
+                           {"unknown", "each"},
+                           {"pad_id", config.Number("pad_token_id")},
+                           {"unknown_id", config.Number("source_unk_token_id")}};
+  const std::string path = (std::filesystem::path(checkpoint.directory) / "target_vocab.json").string();
+  const Json characters = ReadJson(path);
+  const JsonView list(characters, path);
+  for (size_t i = 0; i < list.List().size(); ++i) {
+    description.SetMetadata(fmt::format("label.{}", i), list.At(i).Text());
+  }
 }
 
 }  // namespace fovea::tools

@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_BART_FAMILY_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_BART_FAMILY_H_
 
+#include <optional>
 #include <string>
 
 #include "tools/convert/arch/layer_stack.h"
@@ -19,6 +20,7 @@ struct BartLike {
   bool windows = false;              // the encoder attends as Longformer does
   // Where config.json has the number of positions.
   std::string encoder_positions = "max_position_embeddings", decoder_positions = "max_position_embeddings";
+  std::optional<uint32_t> positions = {};  // where it does not say
 };
 
 // `side`: "encoder" or "decoder".
