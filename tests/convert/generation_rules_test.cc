@@ -15,7 +15,7 @@ Json Translator() {
                  "generate.max_tokens": 12, "generate.link.keys": "keys", "generate.link.state": "last",
                  "generate.alignment": "looked", "generate.suppress_ids": 2, "generate.first_id": 1, "generate.last_id": 0,
                  "generate.beams": 4, "generate.length_penalty": 0.6, "generate.early_stopping": "never",
-                 "generate.min_tokens": 2, "generate.no_repeat_ngram": 3},
+                 "generate.min_tokens": 2, "generate.no_repeat_ngram": 3, "generate.no_repeat_source_ngram": 2},
     "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
     "constants": [{"name": "table", "values": [1, 2, 3, 4, 5, 6, 7, 8], "reshape": [4, 2]}],
     "programs": [{
@@ -87,6 +87,9 @@ TEST(GenerationRules, FitThePrograms) {
   EXPECT_EQ(said("stop_ids", "0 4"), "metadata generate.stop_ids: a token must be a whole number from 0 to 3, not 4");
   EXPECT_EQ(said("stop_ids", -1), "metadata generate.stop_ids: a token must be a whole number from 0 to 3, not \"-1\"");
   EXPECT_EQ(said("suppress_ids", "1 2"), "nothing was refused");
+  EXPECT_EQ(said("bad_words", "1 2,3"), "nothing was refused");
+  EXPECT_NE(said("bad_words", "1 4").find("bad_words: a token"), std::string::npos);
+  EXPECT_NE(said("bad_words", "1,,2").find("no tokens"), std::string::npos);
   EXPECT_EQ(said("begin_suppress_ids", "1 2"), "nothing was refused");
   EXPECT_EQ(said("begin_suppress_ids", "4"),
             "metadata generate.begin_suppress_ids: a token must be a whole number from 0 to 3, not 4");

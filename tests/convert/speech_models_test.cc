@@ -50,6 +50,11 @@ TEST_F(SpeechModel, WhisperTellsHowTextsBegin) {
   for (const char* key : {"generate.suppress_ids", "generate.begin_suppress_ids", "transcribe.prompt"}) {
     EXPECT_EQ(Metadata(key), "none");
   }
+  Change(
+      R"({"bad_words_ids": [[9], [10, 11], [2], [12, 13, 14]], "eos_token_id": 2, "encoder_no_repeat_ngram_size": 3})");
+  EXPECT_EQ(Metadata("generate.suppress_ids"), "9");
+  EXPECT_EQ(Metadata("generate.bad_words"), "10 11,12 13 14");
+  EXPECT_EQ(Metadata("generate.no_repeat_source_ngram"), "3");
   Change(R"({"suppress_tokens": [5, 6], "begin_suppress_tokens": [7], "forced_decoder_ids": [[1, 20], [2, 21]]})");
   EXPECT_EQ(Metadata("generate.suppress_ids"), "5 6");
   EXPECT_EQ(Metadata("generate.begin_suppress_ids"), "7");
@@ -71,6 +76,8 @@ TEST_F(SpeechModel, WhisperTellsHowTextsBegin) {
   const char* const file = "generation_config.json";
   ExpectRefused("lang_to_id: <|en|> must be", R"({"lang_to_id": {"<|en|>": -1}})", "", file);
   ExpectRefused("lang_to_id", R"({"lang_to_id": [1]})", "", file);
+  ExpectRefused("bad_words_ids[1]", R"({"bad_words_ids": [[1], []]})", "", file);
+  ExpectRefused("bad_words", R"({"bad_words_ids": [[1, 100000]]})", "", file);
   ExpectRefused("forced_decoder_ids", R"({"forced_decoder_ids": [[1]]})", "", file);
   ExpectRefused("forced_decoder_ids", R"({"forced_decoder_ids": [1]})", "", file);
   ExpectRefused("no_timestamps_token_id", R"({"no_timestamps_token_id": "x"})", "", file);

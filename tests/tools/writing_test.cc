@@ -270,6 +270,26 @@ TEST(Writing, CtrlCEndsCleanly) {
   EXPECT_EQ(Generate({"--prompt", "hello", "--no-display-prompt"}).out, whole);  // nothing stays of it
 }
 
+// Of two texts each has its own source, with beams and without.
+TEST(Translating, NothingOfTheSourceComes) {
+  const std::vector<std::string> texts = {"abcdefghijklmnopqrstuvwxyz", "!#$%&'()*+,-./0123456789:;<=>?@ABCDE"};
+  const auto common = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"--json", "--text", texts[0], "--text", texts[1], "--min-tokens", "8"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const json found = json::parse(Invoke({"translate", Translator()}, arguments).out);
+    size_t count = 0;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      EXPECT_GE(found[i]["tokens"].size(), 8u);
+      for (const char c : found[i]["text"].get<std::string>()) count += texts[i].find(c) != std::string::npos ? 1 : 0;
+    }
+    return count;
+  };
+  for (const char* beams : {"1", "3"}) {
+    EXPECT_GT(common({"--beams", beams}), 0u);
+    EXPECT_EQ(common({"--beams", beams, "--encoder-no-repeat-ngram-size", "1"}), 0u);
+  }
+}
+
 TEST(Translating, LinesKeepTheirOrder) {
   const auto translate = [](const std::vector<std::string>& more) {
     const CommandResult result = Invoke({"translate", Translator()}, more);

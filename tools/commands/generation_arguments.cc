@@ -21,6 +21,8 @@ void GenerationArguments::AddSearch(CLI::App* command) {
   command->add_option("--hypotheses,--num-hypotheses", request.hypotheses, "Texts of each search, the best first")
       ->check(CLI::Range(1, 256));
   command->add_option("--no-repeat-ngram-size", no_repeat_ngram, "So many tokens in a row come once at most");
+  command->add_option("--encoder-no-repeat-ngram-size", no_repeat_source_ngram,
+                      "So many tokens in a row of what an encoder read do not come");
   AddRepeated(command, "--suppress", &suppressed, "A text that is not written")->type_name("TEXT");
   AddWorkers(command, &request.workers);
 }
@@ -76,6 +78,8 @@ GenerationRequest GenerationArguments::RequestFor(const Model& model) const {
   made.beams = BeamsFor(defaults.beams);
   made.rules.min_tokens = min_tokens.value_or(request.stops ? defaults.min_tokens : 0);
   made.rules.no_repeat_ngram = no_repeat_ngram.value_or(defaults.no_repeat_ngram);
+  made.rules.no_repeat_source_ngram = no_repeat_source_ngram.value_or(defaults.no_repeat_source_ngram);
+  made.rules.forbid = defaults.bad_words;
   for (const std::string& text : suppressed) {
     made.rules.forbid.push_back(TargetTokens(model, text));
     if (made.rules.forbid.back().empty()) Fail("--suppress '{}': has no tokens", text);

@@ -14,7 +14,7 @@ namespace fovea::tools {
 
 struct GenerationArguments {
   GenerationRequest request;
-  std::optional<uint32_t> beams, stop, min_tokens, no_repeat_ngram;
+  std::optional<uint32_t> beams, stop, min_tokens, no_repeat_ngram, no_repeat_source_ngram;
   std::optional<float> length_penalty;
   std::vector<std::string> suppressed;
 

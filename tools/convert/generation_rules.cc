@@ -66,9 +66,7 @@ class Generation {
     } else if (key == "stop_ids" || key == "end" || key == "suppress_ids" || key == "begin_suppress_ids" ||
                key == "first_id" || key == "last_id") {
       // "end" is what older blobs say for "stop_ids", as "most" for "max_tokens".
-      const auto scores = entries_.find("scores");
-      const bool known = scores != entries_.end();
-      CheckTokens(entry, known ? Value(*scores, decoder, scores->second).width - 1 : uint32_t{INT32_MAX});
+      CheckTokens(entry, HighestToken(decoder));
       if (key.size() > 3 && key.compare(key.size() - 3, 3, "_id") == 0 && value.find(' ') != std::string::npos) {
         Refuse(entry, "it is one token");
       }
@@ -78,7 +76,10 @@ class Generation {
       CheckReal(entry);
     } else if (key == "early_stopping") {
       if (value != "true" && value != "false" && value != "never") Refuse(entry, "it is true, false or never");
-    } else if (key == "max_tokens" || key == "most" || key == "min_tokens" || key == "no_repeat_ngram") {
+    } else if (key == "bad_words") {
+      CheckSequences(entry, HighestToken(decoder));
+    } else if (key == "max_tokens" || key == "most" || key == "min_tokens" || key == "no_repeat_ngram" ||
+               key == "no_repeat_source_ngram") {
       WholeNumberIn(value, fmt::format("metadata {}{}", kPrefix, key), {0, INT32_MAX});
     } else if (key == "alignment") {
       CheckAlignment(entry, decoder);
@@ -108,6 +109,20 @@ class Generation {
                       std::any_of(content_.spaces.begin(), content_.spaces.end(), keeps);
     if (input.type == DType::kI32 && input.space != scores.space && !kept)
       Refuse(entry, "its rows are not those of {}", input.name);
+  }
+
+  uint32_t HighestToken(const BlobProgram& decoder) const {
+    const auto scores = entries_.find("scores");
+    return scores == entries_.end() ? uint32_t{INT32_MAX} : Value(*scores, decoder, scores->second).width - 1;
+  }
+
+  // Several of those below with commas between them.
+  static void CheckSequences(const Entry& entry, uint32_t highest) {
+    std::istringstream parts(entry.second);
+    for (std::string part; std::getline(parts, part, ',');) {
+      if (part.find_first_not_of(' ') == std::string::npos) Refuse(entry, "a sequence has no tokens");
+      CheckTokens({entry.first, part}, highest);
+    }
   }
 
   // Numbers with spaces between them.

@@ -47,6 +47,15 @@ class Reader {
   const Model& model_;
 };
 
+std::vector<int32_t> TokensIn(const std::string& text, const std::string& name) {
+  std::vector<int32_t> tokens;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    tokens.push_back(static_cast<int32_t>(WholeNumberIn(word, name, {0, INT32_MAX})));
+  }
+  return tokens;
+}
+
 }  // namespace
 
 std::string MetadataOr(const Model& model, const std::string& key, const std::string& absent) {
@@ -59,12 +68,17 @@ std::string MetadataName(const Model& model, const std::string& key) {
 }
 
 std::vector<int32_t> MetadataTokens(const Model& model, const std::string& key) {
-  std::vector<int32_t> tokens;
-  std::istringstream words(MetadataOr(model, key, ""));
-  for (std::string word; words >> word;) {
-    tokens.push_back(static_cast<int32_t>(WholeNumberIn(word, MetadataName(model, key), {0, INT32_MAX})));
+  return TokensIn(MetadataOr(model, key, ""), MetadataName(model, key));
+}
+
+std::vector<std::vector<int32_t>> MetadataSequences(const Model& model, const std::string& key) {
+  std::vector<std::vector<int32_t>> sequences;
+  std::istringstream parts(MetadataOr(model, key, ""));
+  for (std::string part; std::getline(parts, part, ',');) {
+    sequences.push_back(TokensIn(part, MetadataName(model, key)));
+    if (sequences.back().empty()) Fail("{}: a sequence without tokens", MetadataName(model, key));
   }
-  return tokens;
+  return sequences;
 }
 
 GenerationDefaults DefaultsOf(const Model& model) {
@@ -79,6 +93,8 @@ GenerationDefaults DefaultsOf(const Model& model) {
   defaults.max_tokens = reader.Number(old_most ? "generate.most" : "generate.max_tokens");
   defaults.min_tokens = reader.Number("generate.min_tokens");
   defaults.no_repeat_ngram = reader.Number("generate.no_repeat_ngram");
+  defaults.no_repeat_source_ngram = reader.Number("generate.no_repeat_source_ngram");
+  defaults.bad_words = MetadataSequences(model, "generate.bad_words");
   defaults.beams = reader.Beams();
   return defaults;
 }

@@ -16,13 +16,16 @@ std::string MetadataOr(const Model& model, const std::string& key, const std::st
 std::string MetadataName(const Model& model, const std::string& key);
 // Tokens with spaces between them; none where the key is absent.
 std::vector<int32_t> MetadataTokens(const Model& model, const std::string& key);
+// The same of several sequences with commas between them.
+std::vector<std::vector<int32_t>> MetadataSequences(const Model& model, const std::string& key);
 
 struct GenerationDefaults {
   std::vector<int32_t> stop_ids;
   std::optional<int32_t> start;
   std::optional<int32_t> first, last;  // the first token after the start, and that of a text of max_tokens, if forced
   uint32_t max_tokens = 0;             // 0: any number
-  uint32_t min_tokens = 0, no_repeat_ngram = 0;
+  uint32_t min_tokens = 0, no_repeat_ngram = 0, no_repeat_source_ngram = 0;
+  std::vector<std::vector<int32_t>> bad_words;  // tokens of each
   std::optional<fovea_beams> beams;
 };
 

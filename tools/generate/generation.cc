@@ -145,6 +145,9 @@ namespace {
 void Run(const Model& model, const GenerationRequest& request, const GeneratorSessions& sessions,
          const std::vector<std::vector<int32_t>>& prompts, std::vector<Generation>& generations) {
   Generator generator(model, sessions, request, generations.size());
+  for (size_t i = 0; i < generations.size() && sessions.encode != nullptr; ++i) {
+    generator.SetSource(i, generations[i].input);
+  }
   std::vector<int32_t> tokens;
   std::vector<uint32_t> lengths;
   for (const std::vector<int32_t>& prompt : prompts) {

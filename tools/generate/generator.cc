@@ -23,7 +23,7 @@ Generator::Generator(const Model& model, const GeneratorSessions& sessions, cons
       max_tokens_(request.max_tokens != 0 ? request.max_tokens : defaults_.max_tokens),
       forced_(texts),
       texts_(texts),
-      given_(texts) {
+      sources_(texts) {
   fovea_generate_options options = Sized<fovea_generate_options>();
   fovea_sampling sampling = request.sampling;
   if (!request.rules.none()) sampling.allow = Allow, sampling.allow_context = this;
@@ -57,7 +57,6 @@ void Generator::Start() {
   for (size_t i = 0; i < texts_.size(); ++i) {
     texts_[i].clear();
     if (start) texts_[i].push_back(*start);
-    given_[i] = texts_[i].size();
   }
 }
 
@@ -70,10 +69,11 @@ void Generator::SetPrompts(const std::vector<int32_t>& tokens, const std::vector
   auto at = tokens.begin();
   for (size_t i = 0; i < lengths.size(); ++i) {
     texts_[i].assign(at, at + lengths[i]);
-    given_[i] = lengths[i];
     at += lengths[i];
   }
 }
+
+void Generator::SetSource(size_t text, const std::vector<int32_t>& tokens) { sources_[text] = tokens; }
 
 void Generator::SetNumbers(const std::vector<uint64_t>& numbers) {
   fovea_error error = {};
@@ -134,7 +134,8 @@ std::vector<int32_t> Generator::TextOf(uint32_t row) const {
 
 void Generator::Allow(void* generator, uint32_t row, uint32_t step, uint32_t tokens, uint32_t* words) {
   const Generator& g = *static_cast<const Generator*>(generator);
-  ApplyRules(g.request_.rules, g.defaults_.stop_ids, g.TextOf(row), step, tokens, words);
+  const uint32_t beams = g.request_.beams ? g.request_.beams->width : 1;
+  ApplyRules(g.request_.rules, g.defaults_.stop_ids, {g.sources_[row / beams], g.TextOf(row), step}, tokens, words);
 }
 
 }  // namespace fovea::tools

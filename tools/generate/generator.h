@@ -33,6 +33,8 @@ class Generator {
   // What texts begin with, one after the other: both stay as they are until the first step. `keep`: what the session
   // has of them goes on.
   void SetPrompts(const std::vector<int32_t>& tokens, const std::vector<uint32_t>& lengths, bool keep = false);
+  // What an encoder read for a text, for rules that look at it.
+  void SetSource(size_t text, const std::vector<int32_t>& tokens);
   // The numbers of the texts, for random numbers; without this from 0 on.
   void SetNumbers(const std::vector<uint64_t>& numbers);
   // Nothing if it was interrupted.
@@ -56,8 +58,8 @@ class Generator {
   uint32_t max_tokens_ = 0, steps_ = 0;
   bool prompted_ = false;
   std::vector<int32_t> forced_;
-  std::vector<std::vector<int32_t>> texts_;  // where rules look at them: what is given, and what is made
-  std::vector<size_t> given_;                // of these
+  std::vector<std::vector<int32_t>> texts_;    // where rules look at them: what is given, and what is made
+  std::vector<std::vector<int32_t>> sources_;  // the same of what an encoder read
 };
 
 }  // namespace fovea::tools

@@ -26,28 +26,33 @@ class Bits {
   uint32_t* const bits_;
 };
 
+// Clears tokens that would complete `count` tokens in a row that `told` has.
+void ClearRepeated(size_t count, const std::vector<int32_t>& told, const std::vector<int32_t>& text, Bits* allowed) {
+  if (count == 0 || text.size() + 1 < count || told.size() < count) return;
+  const auto last = text.end() - static_cast<ptrdiff_t>(count - 1);
+  for (auto at = told.begin(); at + static_cast<ptrdiff_t>(count) <= told.end(); ++at) {
+    if (std::equal(last, text.end(), at)) allowed->Clear(at[static_cast<ptrdiff_t>(count - 1)]);
+  }
+}
+
 }  // namespace
 
-void ApplyRules(const TokenRules& rules, const std::vector<int32_t>& stop_ids, const std::vector<int32_t>& text,
-                size_t made, uint32_t tokens, uint32_t* bits) {
+void ApplyRules(const TokenRules& rules, const std::vector<int32_t>& stop_ids, const RuledText& text, uint32_t tokens,
+                uint32_t* bits) {
   Bits allowed(tokens, bits);
   if (!rules.only.empty()) allowed.ClearAllBut(rules.only);
-  if (made + 1 < rules.min_tokens) {
+  if (text.made + 1 < rules.min_tokens) {
     for (const int32_t id : stop_ids) allowed.Clear(id);
   }
   for (const std::vector<int32_t>& sequence : rules.forbid) {
     const size_t before = sequence.size() - 1;  // the last one is what would complete it
-    if (before > text.size()) continue;
-    if (std::equal(sequence.begin(), sequence.end() - 1, text.end() - static_cast<ptrdiff_t>(before))) {
+    if (before > text.tokens.size()) continue;
+    if (std::equal(sequence.begin(), sequence.end() - 1, text.tokens.end() - static_cast<ptrdiff_t>(before))) {
       allowed.Clear(sequence.back());
     }
   }
-  const size_t n = rules.no_repeat_ngram;
-  if (n == 0 || text.size() < n) return;
-  const auto last = text.end() - static_cast<ptrdiff_t>(n - 1);
-  for (auto at = text.begin(); at + static_cast<ptrdiff_t>(n) <= text.end(); ++at) {
-    if (std::equal(last, text.end(), at)) allowed.Clear(at[static_cast<ptrdiff_t>(n - 1)]);
-  }
+  ClearRepeated(rules.no_repeat_ngram, text.tokens, text.tokens, &allowed);
+  ClearRepeated(rules.no_repeat_source_ngram, text.source, text.tokens, &allowed);
 }
 
 }  // namespace fovea::tools

@@ -22,19 +22,24 @@ class Settings {
     return Set(entry, tokens);
   }
 
-  // Tokens that never follow: words of one token. `suppress_tokens` has a list, `bad_words_ids` a list of lists.
+  // Tokens that never follow. `suppress_tokens` has a list, `bad_words_ids` a list of lists, in which a text's end counts
+  // for nothing.
   void SetSuppressed() {
-    std::string tokens;
+    std::string tokens, sequences, stop;
+    AddTokens(config_.View("eos_token_id"), &stop);
     AddTokens(config_.View("suppress_tokens"), &tokens);
     const JsonView words = config_.View("bad_words_ids");
     for (size_t i = 0; !words.IsNull() && i < words.List().size(); ++i) {
-      if (words.At(i).List().size() == 1) {
-        AddTokens(words.At(i), &tokens);
-      } else {
-        description_.warnings.push_back(fmt::format("{}: words of several tokens were left out", words.name()));
-      }
+      std::string word;
+      AddTokens(words.At(i), &word);
+      if (word.empty()) Fail("{}[{}]: a word without tokens", words.name(), i);
+      if (word == stop) continue;
+      std::string& list = words.At(i).List().size() == 1 ? tokens : sequences;
+      if (!list.empty()) list += &list == &tokens ? " " : ",";
+      list += word;
     }
     Set("generate.suppress_ids", tokens);
+    Set("generate.bad_words", sequences);
   }
 
   // A whole number less `begins`, which is not 0 then.
@@ -110,6 +115,7 @@ void DescribeGeneration(const Checkpoint& checkpoint, Description& description) 
   settings.SetNumber("generate.max_tokens", "max_new_tokens");
   settings.SetNumber("generate.min_tokens", "min_length");
   settings.SetNumber("generate.no_repeat_ngram", "no_repeat_ngram_size");
+  settings.SetNumber("generate.no_repeat_source_ngram", "encoder_no_repeat_ngram_size");
   settings.SetSearch();
 }
 
