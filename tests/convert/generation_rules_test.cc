@@ -90,6 +90,12 @@ TEST(GenerationRules, FitThePrograms) {
   EXPECT_EQ(said("bad_words", "1 2,3"), "nothing was refused");
   EXPECT_NE(said("bad_words", "1 4").find("bad_words: a token"), std::string::npos);
   EXPECT_NE(said("bad_words", "1,,2").find("no tokens"), std::string::npos);
+  EXPECT_EQ(said("task.sum.up.beams", "4"), "nothing was refused");
+  EXPECT_EQ(said("task.sum.prefix", "summarize: "), "nothing was refused");
+  EXPECT_NE(said("task.sum.beams", "0").find("metadata generate.task.sum.beams must be"), std::string::npos);
+  EXPECT_NE(said("task.sum.start", "1").find("not known"), std::string::npos);
+  EXPECT_NE(said("task..beams", "1").find("no name"), std::string::npos);
+  EXPECT_NE(said("task.beams", "1").find("no name"), std::string::npos);
   EXPECT_EQ(said("begin_suppress_ids", "1 2"), "nothing was refused");
   EXPECT_EQ(said("begin_suppress_ids", "4"),
             "metadata generate.begin_suppress_ids: a token must be a whole number from 0 to 3, not 4");

@@ -270,6 +270,36 @@ TEST(Writing, CtrlCEndsCleanly) {
   EXPECT_EQ(Generate({"--prompt", "hello", "--no-display-prompt"}).out, whole);  // nothing stays of it
 }
 
+// T5's authors name what it was taught, what stands in front of it, and how it is searched for.
+TEST(Translating, TasksAreThoseOfTheModel) {
+  json generation = {{"decoder_start_token_id", 2}, {"eos_token_id", 2}, {"max_length", 9}, {"num_beams", 3}};
+  generation["task_specific_params"] = {
+      {"short.one", {{"prefix", "ab "}, {"num_beams", 1}, {"max_length", 5}}},
+      {"long", {{"min_length", 7}, {"length_penalty", 2.0}, {"no_repeat_ngram_size", 1}, {"early_stopping", true}}}};
+  const std::string blob =
+      Blob("bart", CharacterTokenizer(71, {{0, "<s>"}, {1, "<pad>"}, {2, "</s>"}, {3, "<unk>"}}, {}), generation);
+  const auto translate = [&](const std::vector<std::string>& arguments) {
+    const CommandResult result = Invoke({"translate", blob}, arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.out;
+  };
+  const std::string of_short = translate({"--text", "cd", "--task", "short.one"});
+  EXPECT_EQ(of_short, translate({"--text", "ab cd", "--beams", "1", "--max-tokens", "4"}));
+  EXPECT_NE(of_short, translate({"--text", "cd"}));
+  const std::string of_long = translate({"--text", "cd", "--task", "long"});
+  EXPECT_EQ(of_long, translate({"--text", "cd", "--min-tokens", "7", "--length-penalty", "2", "--no-repeat-ngram-size",
+                                "1", "--early-stopping", "true"}));
+  EXPECT_NE(of_long, translate({"--text", "cd"}));
+  // What is asked for comes before what the task says.
+  EXPECT_EQ(translate({"--text", "cd", "--task", "short.one", "--beams", "2", "--max-tokens", "6"}),
+            translate({"--text", "ab cd", "--beams", "2", "--max-tokens", "6"}));
+  const CommandResult unknown = Invoke({"translate", blob}, {"--text", "cd", "--task", "none"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_NE(unknown.err.find("no task 'none'; it has long, short.one"), std::string::npos) << unknown.err;
+  EXPECT_NE(Invoke({"translate", Translator()}, {"--text", "cd", "--task", "long"}).err.find("none to choose"),
+            std::string::npos);
+}
+
 // Of two texts each has its own source, with beams and without.
 TEST(Translating, NothingOfTheSourceComes) {
   const std::vector<std::string> texts = {"abcdefghijklmnopqrstuvwxyz", "!#$%&'()*+,-./0123456789:;<=>?@ABCDE"};

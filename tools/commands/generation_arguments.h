@@ -23,8 +23,8 @@ struct GenerationArguments {
   // How tokens are drawn, and what is told of them.
   void AddSampling(CLI::App* command);
 
-  // What was given, else as the model says.
-  GenerationRequest RequestFor(const Model& model) const;
+  // What was given, else as the model says of the task, else in general.
+  GenerationRequest RequestFor(const Model& model, const std::string& task = "") const;
 
  private:
   std::optional<fovea_beams> BeamsFor(const std::optional<fovea_beams>& usual) const;

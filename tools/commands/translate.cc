@@ -9,6 +9,7 @@
 
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
+#include "tools/generate/defaults.h"
 #include "tools/generate/interrupt.h"
 #include "tools/generate/target_tokens.h"
 #include "tools/generate/translation.h"
@@ -20,7 +21,7 @@ struct Arguments {
   ModelArguments model;
   GenerationArguments generation;
   std::vector<std::string> texts;
-  std::string file = "-", target_prefix;
+  std::string file = "-", target_prefix, task;
   Languages languages;
   uint32_t batch_size = 32;
   bool json = false;
@@ -30,10 +31,18 @@ struct Arguments {
 class Translator {
  public:
   Translator(const Arguments& arguments, const Model& model, Console* console)
-      : arguments_(arguments), model_(model), console_(console), request_(arguments.generation.RequestFor(model)) {
+      : arguments_(arguments),
+        model_(model),
+        console_(console),
+        languages_(arguments.languages),
+        request_(arguments.generation.RequestFor(model, arguments.task)) {
     if (ContinuesTexts(model))
       Fail("{}: has no encoder to read with; 'fovea generate' goes on with texts", model.name());
-    SetTarget(model, arguments.languages.target, &request_);
+    if (!arguments.task.empty()) {
+      CheckTask(model, arguments.task);
+      languages_.prefix = TaskPrefix(model, arguments.task) + languages_.prefix;
+    }
+    SetTarget(model, languages_.target, &request_);
     if (!arguments.target_prefix.empty()) request_.prefix = TargetTokens(model, arguments.target_prefix);
   }
 
@@ -43,7 +52,7 @@ class Translator {
     for (size_t i = 0; i < lines.size(); ++i) {
       ++line_;
       if (lines[i].empty()) continue;  // nothing is nothing in any language
-      const Tokens tokens = SourceTokens(model_, arguments_.languages, lines[i]);
+      const Tokens tokens = SourceTokens(model_, languages_, lines[i]);
       if (tokens.dropped != 0) {
         console_->err << fmt::format("fovea: text {} is too long; its last {} tokens are left out\n", line_,
                                      tokens.dropped);
@@ -80,6 +89,7 @@ class Translator {
   const Arguments& arguments_;
   const Model& model_;
   Console* const console_;
+  Languages languages_;
   GenerationRequest request_;
   OrderedJson list_ = OrderedJson::array();
   size_t line_ = 0;
@@ -142,6 +152,10 @@ void AddTranslate(CLI::App* app, Console* console) {
   command->add_option("--target-language", arguments->languages.target, "Likewise")->type_name("NAME");
   command->add_option("--source-prefix", arguments->languages.prefix, "In front of each text: what T5 is to do with it")
       ->type_name("TEXT");
+  command
+      ->add_option("--task", arguments->task,
+                   "One that the model names, such as translation_en_to_de: its prefix and how it is searched for")
+      ->type_name("NAME");
   command->add_option("--target-prefix", arguments->target_prefix, "How each translation begins")->type_name("TEXT");
   arguments->generation.AddSearch(command);
   AddJson(command, &arguments->json);

@@ -15,7 +15,7 @@
 namespace fovea::tools {
 namespace {
 
-constexpr char kPrefix[] = "generate.", kLink[] = "link.";
+constexpr char kPrefix[] = "generate.", kLink[] = "link.", kTask[] = "task.";
 
 bool StartsWith(const std::string& text, const std::string& start) { return text.compare(0, start.size(), start) == 0; }
 
@@ -52,8 +52,37 @@ class Generation {
     return nullptr;
   }
 
+  // Of how the model's authors search; false if `key` is of something else.
+  static bool CheckSearch(const Entry& entry, const std::string& key) {
+    const std::string name = fmt::format("metadata {}{}", kPrefix, entry.first), &value = entry.second;
+    if (key == "beams") {
+      WholeNumberIn(value, name, {1, 256});
+    } else if (key == "length_penalty") {
+      CheckReal(entry);
+    } else if (key == "early_stopping") {
+      if (value != "true" && value != "false" && value != "never") Refuse(entry, "it is true, false or never");
+    } else if (key == "max_tokens" || key == "most" || key == "min_tokens" || key == "no_repeat_ngram" ||
+               key == "no_repeat_source_ngram") {
+      WholeNumberIn(value, name, {0, INT32_MAX});
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // task.NAME.KEY
+  static void CheckOfTask(const Entry& entry) {
+    const size_t dot = entry.first.rfind('.');
+    if (dot < sizeof(kTask)) Refuse(entry, "the task has no name");
+    const std::string key = entry.first.substr(dot + 1);
+    if (key != "prefix" && !CheckSearch(entry, key)) Refuse(entry, "this key is not known");
+  }
+
   void CheckEntry(const Entry& entry, const BlobProgram* encoder, const BlobProgram& decoder) const {
-    const auto& [key, value] = entry;
+    const std::string& value = entry.second;
+    if (StartsWith(entry.first, kTask)) return CheckOfTask(entry);
+    const std::string& key = entry.first;
+    if (CheckSearch(entry, key)) return;
     if (key == "encode" || key == "decode") return;
     if (key == "token") {
       const BlobValue& token = Value(entry, decoder, value);
@@ -70,17 +99,8 @@ class Generation {
       if (key.size() > 3 && key.compare(key.size() - 3, 3, "_id") == 0 && value.find(' ') != std::string::npos) {
         Refuse(entry, "it is one token");
       }
-    } else if (key == "beams") {
-      WholeNumberIn(value, fmt::format("metadata {}{}", kPrefix, key), {1, 256});
-    } else if (key == "length_penalty") {
-      CheckReal(entry);
-    } else if (key == "early_stopping") {
-      if (value != "true" && value != "false" && value != "never") Refuse(entry, "it is true, false or never");
     } else if (key == "bad_words") {
       CheckSequences(entry, HighestToken(decoder));
-    } else if (key == "max_tokens" || key == "most" || key == "min_tokens" || key == "no_repeat_ngram" ||
-               key == "no_repeat_source_ngram") {
-      WholeNumberIn(value, fmt::format("metadata {}{}", kPrefix, key), {0, INT32_MAX});
     } else if (key == "alignment") {
       CheckAlignment(entry, decoder);
     } else if (StartsWith(key, kLink)) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <set>
 #include <sstream>
 
 #include "tools/base/json.h"
@@ -11,13 +12,17 @@
 namespace fovea::tools {
 namespace {
 
+const char kGenerate[] = "generate.", kTask[] = "generate.task.";
+
+std::string TaskKey(const std::string& task, const std::string& what) { return kTask + task + "." + what; }
+
 class Reader {
  public:
-  explicit Reader(const Model& model) : model_(model) {}
+  Reader(const Model& model, const std::string& task) : model_(model), task_(task) {}
 
   uint32_t Number(const std::string& key, WholeRange range = {0, INT32_MAX}, uint32_t absent = 0) const {
-    const std::string text = MetadataOr(model_, key, "");
-    return text.empty() ? absent : static_cast<uint32_t>(WholeNumberIn(text, MetadataName(model_, key), range));
+    const std::string name = KeyFor(key), text = MetadataOr(model_, name, "");
+    return text.empty() ? absent : static_cast<uint32_t>(WholeNumberIn(text, MetadataName(model_, name), range));
   }
 
   std::vector<int32_t> Tokens(const std::string& key) const { return MetadataTokens(model_, key); }
@@ -31,20 +36,27 @@ class Reader {
     fovea_beams beams = Sized<fovea_beams>();
     beams.width = Number("generate.beams", {1, 256}, 1);
     if (beams.width == 1) return std::nullopt;
-    const std::string penalty = MetadataOr(model_, "generate.length_penalty", "1");
+    const std::string penalty = MetadataOr(model_, KeyFor("generate.length_penalty"), "1");
     char* end = nullptr;
     beams.length_penalty = strtof(penalty.c_str(), &end);
     if (penalty.empty() || *end != '\0' || !isfinite(beams.length_penalty)) {
       Fail("{}: generate.length_penalty \"{}\" is no number", model_.name(), penalty);
     }
-    const std::string stop = MetadataOr(model_, "generate.early_stopping", "false");
+    const std::string stop = MetadataOr(model_, KeyFor("generate.early_stopping"), "false");
     if (stop == "true") beams.stop = FOVEA_BEAMS_STOP_FIRST;
     if (stop == "never") beams.stop = FOVEA_BEAMS_STOP_NEVER;
     return beams;
   }
 
  private:
+  // What is said of the task comes first.
+  std::string KeyFor(const std::string& key) const {
+    const std::string of_task = TaskKey(task_, key.substr(sizeof(kGenerate) - 1));
+    return model_.Metadata(of_task) == nullptr ? key : of_task;
+  }
+
   const Model& model_;
+  const std::string& task_;
 };
 
 std::vector<int32_t> TokensIn(const std::string& text, const std::string& name) {
@@ -81,8 +93,30 @@ std::vector<std::vector<int32_t>> MetadataSequences(const Model& model, const st
   return sequences;
 }
 
-GenerationDefaults DefaultsOf(const Model& model) {
-  const Reader reader(model);
+std::vector<std::pair<std::string, std::string>> MetadataAfter(const Model& model, const std::string& beginning) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  const char *key = nullptr, *value = nullptr;
+  for (uint32_t i = 0; fovea_model_metadata_at(model.get(), i, &key, &value) == FOVEA_OK; ++i) {
+    const std::string name = key;
+    if (name.rfind(beginning, 0) == 0) entries.emplace_back(name.substr(beginning.size()), value);
+  }
+  return entries;
+}
+
+void CheckTask(const Model& model, const std::string& task) {
+  std::set<std::string> names;
+  for (const auto& [rest, value] : MetadataAfter(model, kTask)) names.insert(rest.substr(0, rest.rfind('.')));
+  if (names.count(task) != 0) return;
+  Fail("{}: has no task '{}'; it has {}", model.name(), task,
+       names.empty() ? "none to choose" : fmt::format("{}", fmt::join(names, ", ")));
+}
+
+std::string TaskPrefix(const Model& model, const std::string& task) {
+  return MetadataOr(model, TaskKey(task, "prefix"), "");
+}
+
+GenerationDefaults DefaultsOf(const Model& model, const std::string& task) {
+  const Reader reader(model, task);
   const bool old_stop = model.Metadata("generate.stop_ids") == nullptr;
   const bool old_most = model.Metadata("generate.max_tokens") == nullptr;
   GenerationDefaults defaults;

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fovea/generate.h"
@@ -14,6 +15,8 @@ namespace fovea::tools {
 std::string MetadataOr(const Model& model, const std::string& key, const std::string& absent);
 // How messages name an entry.
 std::string MetadataName(const Model& model, const std::string& key);
+// What follows `beginning` in the keys that have it, and their values.
+std::vector<std::pair<std::string, std::string>> MetadataAfter(const Model& model, const std::string& beginning);
 // Tokens with spaces between them; none where the key is absent.
 std::vector<int32_t> MetadataTokens(const Model& model, const std::string& key);
 // The same of several sequences with commas between them.
@@ -29,8 +32,14 @@ struct GenerationDefaults {
   std::optional<fovea_beams> beams;
 };
 
-// Fails with key and value where an entry is not as include/fovea/generate.h says.
-GenerationDefaults DefaultsOf(const Model& model);
+// Fails with key and value where an entry is not as include/fovea/generate.h says. `task`: one that the model was taught;
+// empty: none in particular.
+GenerationDefaults DefaultsOf(const Model& model, const std::string& task = "");
+
+// Fails with the names of all tasks if the model has none of this name.
+void CheckTask(const Model& model, const std::string& task);
+// What stands in front of each source of a task.
+std::string TaskPrefix(const Model& model, const std::string& task);
 
 }  // namespace fovea::tools
 

@@ -16,13 +16,10 @@ using Named = std::vector<std::pair<std::string, int32_t>>;
 // By what follows `beginning` in the keys.
 Named NamedTokens(const Model& model, const std::string& beginning) {
   Named named;
-  const char *key = nullptr, *value = nullptr;
-  for (uint32_t i = 0; fovea_model_metadata_at(model.get(), i, &key, &value) == FOVEA_OK; ++i) {
-    const std::string name = key;
-    if (name.rfind(beginning, 0) != 0) continue;
-    const std::vector<int32_t> tokens = MetadataTokens(model, name);
-    if (tokens.size() != 1) Fail("{} is {}", MetadataName(model, name), value);
-    named.emplace_back(name.substr(beginning.size()), tokens[0]);
+  for (const auto& [name, value] : MetadataAfter(model, beginning)) {
+    const std::vector<int32_t> tokens = MetadataTokens(model, beginning + name);
+    if (tokens.size() != 1) Fail("{} is {}", MetadataName(model, beginning + name), value);
+    named.emplace_back(name, tokens[0]);
   }
   return named;
 }

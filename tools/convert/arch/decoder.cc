@@ -2,6 +2,7 @@
 #include "tools/convert/arch/decoder.h"
 
 #include <filesystem>
+#include <functional>
 
 #include "tools/base/fail.h"
 
@@ -10,15 +11,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What it says, as metadata.
+// What a part of it says, as metadata: `at` stands in front of the entries' names. What is usual is told of a task only,
+// whose model may search otherwise.
 class Settings {
  public:
-  Settings(const Checkpoint& checkpoint, Description& description) : config_(checkpoint), description_(description) {}
+  using View = std::function<JsonView(const char* key)>;
+  Settings(View view, const std::string& task, Description& description)
+      : view_(std::move(view)),
+        at_(task.empty() ? "generate." : fmt::format("generate.task.{}.", task)),
+        all_(!task.empty()),
+        description_(description) {}
 
   // A token or a list of them; false if there is none.
   bool SetTokens(const char* entry, const char* key) {
     std::string tokens;
-    AddTokens(config_.View(key), &tokens);
+    AddTokens(view_(key), &tokens);
     return Set(entry, tokens);
   }
 
@@ -26,9 +33,9 @@ class Settings {
   // for nothing.
   void SetSuppressed() {
     std::string tokens, sequences, stop;
-    AddTokens(config_.View("eos_token_id"), &stop);
-    AddTokens(config_.View("suppress_tokens"), &tokens);
-    const JsonView words = config_.View("bad_words_ids");
+    AddTokens(view_("eos_token_id"), &stop);
+    AddTokens(view_("suppress_tokens"), &tokens);
+    const JsonView words = view_("bad_words_ids");
     for (size_t i = 0; !words.IsNull() && i < words.List().size(); ++i) {
       std::string word;
       AddTokens(words.At(i), &word);
@@ -38,30 +45,40 @@ class Settings {
       if (!list.empty()) list += &list == &tokens ? " " : ",";
       list += word;
     }
-    Set("generate.suppress_ids", tokens);
-    Set("generate.bad_words", sequences);
+    Set("suppress_ids", tokens);
+    Set("bad_words", sequences);
   }
 
-  // A whole number less `begins`, which is not 0 then.
-  void SetNumber(const char* entry, const char* key, uint32_t begins = 0) {
-    const uint32_t number = config_.View(key).Number({0, INT32_MAX}, 0);
-    if (number > begins) Set(entry, std::to_string(number - begins));
-  }
-
+  // How the model's authors search.
   void SetSearch() {
-    if (config_.View("num_beams").Number({1, 256}, 1) == 1) return;
-    SetNumber("generate.beams", "num_beams");
-    const double penalty = config_.View("length_penalty").Real({}, 1.0);
-    if (penalty != 1) Set("generate.length_penalty", fmt::format("{}", penalty));
-    const JsonView stop = config_.View("early_stopping");
+    SetNumber("max_tokens", "max_length", 1);  // it counts the start token
+    SetNumber("max_tokens", "max_new_tokens");
+    SetNumber("min_tokens", "min_length");
+    SetNumber("no_repeat_ngram", "no_repeat_ngram_size");
+    SetNumber("no_repeat_source_ngram", "encoder_no_repeat_ngram_size");
+    const JsonView beams = view_("num_beams"), penalty = view_("length_penalty"), stop = view_("early_stopping");
+    if (!beams.IsNull()) SetIf("beams", std::to_string(beams.Number({1, 256})), "1");
+    if (!penalty.IsNull()) SetIf("length_penalty", fmt::format("{}", penalty.Real()), "1");
     if (stop.json().is_string()) {
-      Set("generate.early_stopping", stop.Text());
-    } else if (stop.Flag(false)) {
-      Set("generate.early_stopping", "true");
+      Set("early_stopping", stop.Text());
+    } else if (!stop.IsNull()) {
+      SetIf("early_stopping", stop.Flag() ? "true" : "false", "false");
     }
   }
 
+  void SetPrefix() { Set("prefix", view_("prefix").Text("")); }
+
  private:
+  // A whole number less `begins`, or 0 where that is more.
+  void SetNumber(const char* entry, const char* key, uint32_t begins = 0) {
+    const JsonView view = view_(key);
+    if (view.IsNull()) return;
+    const uint32_t number = view.Number({0, INT32_MAX});
+    SetIf(entry, std::to_string(number > begins ? number - begins : 0), "0");
+  }
+  void SetIf(const char* entry, const std::string& value, const char* usual) {
+    if (all_ || value != usual) Set(entry, value);
+  }
   static void AddTokens(const JsonView& tokens, std::string* list) {
     const auto add = [&](const JsonView& token) {
       const auto id = token.Number({0, INT32_MAX});
@@ -74,11 +91,13 @@ class Settings {
     }
   }
   bool Set(const char* entry, const std::string& value) {
-    if (!value.empty()) description_.SetMetadata(entry, value);
+    if (!value.empty()) description_.SetMetadata(at_ + entry, value);
     return !value.empty();
   }
 
-  const GenerationConfig config_;
+  const View view_;
+  const std::string at_;
+  const bool all_;
   Description& description_;
 };
 
@@ -101,22 +120,25 @@ void DescribeGeneration(const Checkpoint& checkpoint, Description& description) 
   description.SetMetadata("task", translates ? "seq2seq-lm" : "causal-lm");
   description.SetMetadata("generate.token", translates ? "decoder_input_ids" : "input_ids");
   description.SetMetadata("generate.scores", "next_logits");
-  Settings settings(checkpoint, description);
-  settings.SetTokens("generate.stop_ids", "eos_token_id");
-  if (!translates || !settings.SetTokens("generate.start", "decoder_start_token_id")) {
-    settings.SetTokens("generate.start", "bos_token_id");
-  }
+  const GenerationConfig config(checkpoint);
+  Settings settings([&](const char* key) { return config.View(key); }, "", description);
+  settings.SetTokens("stop_ids", "eos_token_id");
+  if (!translates || !settings.SetTokens("start", "decoder_start_token_id"))
+    settings.SetTokens("start", "bos_token_id");
   settings.SetSuppressed();
-  settings.SetTokens("generate.begin_suppress_ids", "begin_suppress_tokens");
+  settings.SetTokens("begin_suppress_ids", "begin_suppress_tokens");
   if (!translates) return;  // texts are gone on with in the caller's way
-  settings.SetTokens("generate.first_id", "forced_bos_token_id");
-  settings.SetTokens("generate.last_id", "forced_eos_token_id");
-  settings.SetNumber("generate.max_tokens", "max_length", 1);  // it counts the start token
-  settings.SetNumber("generate.max_tokens", "max_new_tokens");
-  settings.SetNumber("generate.min_tokens", "min_length");
-  settings.SetNumber("generate.no_repeat_ngram", "no_repeat_ngram_size");
-  settings.SetNumber("generate.no_repeat_source_ngram", "encoder_no_repeat_ngram_size");
+  settings.SetTokens("first_id", "forced_bos_token_id");
+  settings.SetTokens("last_id", "forced_eos_token_id");
   settings.SetSearch();
+  const JsonView tasks = config.View("task_specific_params");
+  if (tasks.IsNull()) return;
+  for (const auto& [name, parameters] : tasks.Object().items()) {
+    const JsonView task = tasks[name.c_str()];
+    Settings own([&](const char* key) { return task[key]; }, name, description);
+    own.SetPrefix();
+    own.SetSearch();
+  }
 }
 
 void FinishScoring(const std::string& last, const Heads& heads, ProgramBuilder& builder) {
