@@ -58,7 +58,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GN
   set(riscv_without_vectors ON)  # gcc before 14 lacks what Highway and XNNPACK need there
 endif()
 set(simd ${FOVEA_SIMD})
-if(simd STREQUAL dispatch AND riscv_without_vectors)
+if(simd STREQUAL dispatch AND (riscv_without_vectors OR EMSCRIPTEN))  # a module runs with its vectors or not at all
   set(simd baseline)
 endif()
 if(simd STREQUAL emu128)

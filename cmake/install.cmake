@@ -1,10 +1,10 @@
-# Installation: both libraries with find_package(fovea) and pkg-config, the headers, the command, and the licences of
+# Installation: the libraries with find_package(fovea) and pkg-config, the headers, the command, and the licences of
 # what the libraries contain.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fovea)
 
-install(TARGETS fovea_static fovea_shared EXPORT foveaTargets)
+install(TARGETS ${FOVEA_LIBRARIES} EXPORT foveaTargets)
 install(EXPORT foveaTargets NAMESPACE fovea:: DESTINATION ${package_dir})
 configure_file(cmake/foveaConfig.cmake.in foveaConfig.cmake @ONLY)
 write_basic_package_version_file(foveaConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -2,12 +2,16 @@
 # Installs what Debian packages supply for building fovea; does nothing when all of it is there.
 #   tools/setup.sh          to build and run
 #   tools/setup.sh --test   also for the whole test suite, with the Arm build under emulation
+#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V and WebAssembly
 #   tools/setup.sh --fuzz   to build, run and fuzz
 set -eu
 packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils ca-certificates
   nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev googletest"
-if [ "${1-}" = --test ]; then
-  packages="$packages clang-format-14 g++-aarch64-linux-gnu clang-19 qemu-user"
+case ${1-} in
+  --test | --cross) packages="$packages clang-format-14 g++-aarch64-linux-gnu clang-19 qemu-user" ;;
+esac
+if [ "${1-}" = --cross ]; then
+  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten"
 fi
 if [ "${1-}" = --fuzz ]; then
   packages="$packages clang-19 libclang-rt-19-dev"

@@ -3,10 +3,20 @@
 # with sanitizers, and 64-bit Arm under emulation (the kernels with clang, too, which compiles them for more Arm targets).
 # tests/README.md says what runs where and why.
 #   tools/test.sh [host-release] [host-scalar] [host-emu128] [host-asan] [aarch64]     all of them when none is named
+#   tools/test.sh [x86_64] [armv7] [riscv64] [wasm32]      older x86 processors, 32-bit Arm, RISC-V, WebAssembly
+#   tools/test.sh everything                               all of both: hours of emulation
 # The last line says how many cases passed, failed and were skipped; those above it, which were skipped and why.
 set -eu
 cd "$(dirname "$0")/.."
-tools/setup.sh --test
+usual="host-release host-scalar host-emu128 host-asan aarch64"
+cross="x86_64 armv7 riscv64 wasm32"
+named=${*:-$usual}
+if [ "$named" = everything ]; then named="$usual $cross"; fi
+packages=--test
+for what in $named; do
+  case " $cross " in *" $what "*) packages=--cross ;; esac
+done
+tools/setup.sh $packages
 export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1  # a clone elsewhere finds the same objects
 jobs=$(nproc)
 mkdir -p build
@@ -34,7 +44,7 @@ check() {
   echo "$1: $(awk -f tools/test_summary.awk "build/$1.cases.log" | tail -n 1) ($(seconds "$start"))"
 }
 
-for what in ${*:-host-release host-scalar host-emu128 host-asan aarch64}; do
+for what in $named; do
   case $what in
     aarch64)
       build aarch64-linux
@@ -42,6 +52,20 @@ for what in ${*:-host-release host-scalar host-emu128 host-asan aarch64}; do
       check aarch64-cortex-a53 aarch64-linux
       build aarch64-clang
       check aarch64-clang
+      ;;
+    x86_64)
+      build x86_64-linux
+      check x86_64-nehalem x86_64-linux
+      check x86_64-haswell x86_64-linux
+      ;;
+    armv7)
+      build armv7-linux
+      check armv7-cortex-a15 armv7-linux
+      check armv7-cortex-a7 armv7-linux
+      ;;
+    riscv64)
+      build riscv64-linux
+      check riscv64 riscv64-linux
       ;;
     *)
       build "$what"
