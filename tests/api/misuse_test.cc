@@ -441,7 +441,8 @@ TEST(Misuse, Options) {
     const fovea_session_options options = Options(limits, workers, tile_rows);
     return fovea_session_size(e.model.model, &options, &sizes, nullptr);
   };
-  EXPECT_EQ(size({{e.encoder.tokens, 0x7fffffff, 0}}, 1, 0), FOVEA_OK);
+  // Where memory ends before the numbers of rows do, it is what is too small.
+  EXPECT_EQ(size({{e.encoder.tokens, 0x7fffffff, 0}}, 1, 0), sizeof(size_t) > 4 ? FOVEA_OK : FOVEA_E_OPTION);
   EXPECT_EQ(size({{e.encoder.tokens, 0x80000000, 0}}, 1, 0), FOVEA_E_OPTION);
   EXPECT_EQ(size({{e.encoder.tokens, 0xffffffff, 0}}, 1, 0), FOVEA_E_OPTION);
   EXPECT_EQ(size({{e.encoder.tokens, 10, 64}}, 64, 1024), FOVEA_OK);

@@ -228,12 +228,14 @@ TEST(Generate, OrderAndHandles) {
   EXPECT_EQ(fovea_generate_next(generator.generator, worse, nullptr, &error), FOVEA_E_ID);
   // Failed calls changed nothing.
   const Batch expected = Expected();
-  EXPECT_EQ(generator.Next().tokens[0], expected[0][0]);
+  size_t longer = 0;  // a text that goes on after the first token
+  while (expected.at(longer).size() < 2) ++longer;
+  EXPECT_EQ(generator.Next().tokens[longer], expected[longer][0]);
   // The encoder has begun another run; it has another batch.
   ASSERT_EQ(fovea_session_begin(pair.encode.session, &error), FOVEA_OK);
   EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_ORDER);
   ASSERT_EQ(fovea_session_run(pair.encode.session, &error), FOVEA_OK);
-  EXPECT_EQ(generator.Next().tokens[0], expected[0][1]);
+  EXPECT_EQ(generator.Next().tokens[longer], expected[longer][1]);
   pair.Encode(Decoder(), {{1}});
   EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_SEGMENTS);
   pair.decode.SetSegments(Decoder().tokens, {1});

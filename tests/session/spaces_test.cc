@@ -272,6 +272,7 @@ TEST(Spaces, SelectionsThatNobodyReads) {
 }
 
 TEST(Spaces, LimitsOfSpacesThatFollow) {
+  constexpr bool kWide = sizeof(size_t) > 4;  // else memory ends before the numbers of rows do
   ModelBuilder b;
   const uint32_t root = b.Space("root"), rows = b.Space("rows", root), fixed = b.FixedSpace("fixed", rows, kMaxRecords);
   const uint32_t few = b.SelectedSpace("few", fixed, 3), third = b.StridedSpace("third", fixed, 3);
@@ -288,14 +289,14 @@ TEST(Spaces, LimitsOfSpacesThatFollow) {
     const fovea_status status = fovea_session_size(model.model, &options, &sizes, &error);
     if (status != FOVEA_OK) {
       EXPECT_EQ(status, FOVEA_E_OPTION);
-      EXPECT_EQ(error.expected, INT32_MAX);
+      EXPECT_TRUE(error.expected == INT32_MAX || (!kWide && error.expected == UINT32_MAX)) << error.expected;
     }
     return status == FOVEA_OK ? sizes.scratch_size : 0;
   };
   // Of each row: the input, three indices and the pooled ones, each on a multiple of 64 bytes.
   const uint64_t third_rows = (kMaxRecords + 2) / 3;
   EXPECT_NEAR(static_cast<double>(bytes(9) - bytes(1)), 8.0 * 4 * (kMaxRecords + third_rows + 3), 256);
-  EXPECT_NE(bytes(2047), 0u);
+  EXPECT_EQ(bytes(2047) != 0, kWide);
   EXPECT_EQ(bytes(2048), 0u);
   EXPECT_EQ(bytes(INT32_MAX), 0u);
 }
