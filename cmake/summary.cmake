@@ -10,6 +10,7 @@ message(STATUS "fovea ${PROJECT_VERSION}
    launcher            ${CMAKE_CXX_COMPILER_LAUNCHER}
    matrix products     ${gemm}
    vectors             ${FOVEA_SIMD}
+   port                ${FOVEA_PORT}
    shared library      ${BUILD_SHARED_LIBS}
    sanitizer           ${FOVEA_SANITIZE}
    tools               ${FOVEA_BUILD_TOOLS}

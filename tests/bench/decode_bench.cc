@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "fovea/cache.h"
-#include "ports/host/thread_runner.h"
+#include "ports/thread_runner.h"
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {

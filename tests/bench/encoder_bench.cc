@@ -7,7 +7,7 @@
 #include <chrono>
 #include <functional>
 
-#include "ports/host/thread_runner.h"
+#include "ports/thread_runner.h"
 #include "tests/gemm/gemm_problem.h"
 #include "tests/support/model_builder.h"
 #if defined(FOVEA_WITH_XNNPACK)

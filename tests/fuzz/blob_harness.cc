@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ports/host/thread_runner.h"
+#include "ports/thread_runner.h"
 #include "tests/fuzz/blob_mutate.h"
 #include "tests/fuzz/blob_use.h"
 #include "tests/fuzz/harness.h"

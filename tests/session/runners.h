@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "ports/host/thread_runner.h"
+#include "ports/thread_runner.h"
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {

@@ -1,11 +1,13 @@
-// The host's runner: every index once per round, also with more indices than threads, and the memory order of a
+// The port's runner: every index once per round, also with more indices than threads, and the memory order of a
 // function call.
-#include "ports/host/thread_runner.h"
+#include "ports/thread_runner.h"
 
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <chrono>
+#include <mutex>
 #include <set>
+#include <thread>
 #include <vector>
 
 namespace fovea::test {
@@ -95,7 +97,7 @@ TEST(ThreadRunner, BarrierHoldsUntilAllAreThere) {
   const auto task = [](void* context, uint32_t worker) {
     Places& places = *static_cast<Places*>(context);
     for (uint32_t round = 1; round <= kRounds; ++round) {
-      if ((round + worker) % 67 == 0) std::this_thread::sleep_for(3 * ThreadRunner::kSpin);
+      if ((round + worker) % 67 == 0) std::this_thread::sleep_for(std::chrono::microseconds(150));
       places.at[worker] = round;
       ThreadRunner::Barrier(places.runner, places.workers);
       for (uint32_t w = 0; w < places.workers; ++w) places.wrong[worker] += places.at[w] == round ? 0 : 1;

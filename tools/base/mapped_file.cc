@@ -1,13 +1,6 @@
 // A whole file, mapped read-only.
 #include "tools/base/mapped_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <fstream>
 #include <sstream>
 
@@ -16,24 +9,11 @@
 namespace fovea::tools {
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) Fail("{}: {}", path, strerror(errno));
-  struct stat info;
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    close(fd);
-    Fail("{}: not a file", path);
-  }
-  size_ = static_cast<uint64_t>(info.st_size);
-  void* memory = size_ == 0 ? nullptr : mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-  const int error = errno;
-  close(fd);
-  if (memory == MAP_FAILED) Fail("{}: {}", path, strerror(error));
-  data_ = static_cast<const uint8_t*>(memory);
+  const char* failure = fovea_port_open(path.c_str(), &file_);
+  if (failure != nullptr) Fail("{}: {}", path, failure);
 }
 
-MappedFile::~MappedFile() {
-  if (data_ != nullptr) munmap(const_cast<uint8_t*>(data_), size_);
-}
+MappedFile::~MappedFile() { fovea_port_close(&file_); }
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "ports/port.h"
+
 namespace fovea::tools {
 
 class MappedFile {
@@ -15,14 +17,13 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  const uint8_t* data() const { return data_; }
-  uint64_t size() const { return size_; }
+  const uint8_t* data() const { return static_cast<const uint8_t*>(file_.data); }
+  uint64_t size() const { return file_.size; }
   const std::string& path() const { return path_; }
 
  private:
   std::string path_;
-  const uint8_t* data_ = nullptr;
-  uint64_t size_ = 0;
+  fovea_port_file file_ = {};
 };
 
 std::string ReadFile(const std::string& path);

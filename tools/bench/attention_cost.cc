@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-#include "ports/host/thread_runner.h"
+#include "ports/thread_runner.h"
 #include "tools/base/clock.h"
 #include "tools/blob/blob.h"
 #include "tools/common/error.h"

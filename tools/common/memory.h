@@ -3,26 +3,24 @@
 #define FOVEA_TOOLS_COMMON_MEMORY_H_
 
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <memory>
 
+#include "ports/port.h"
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
 
 struct FreeMemory {
-  void operator()(void* memory) const { free(memory); }
+  void operator()(void* memory) const { fovea_port_free(memory); }
 };
 using Memory = std::unique_ptr<uint8_t, FreeMemory>;
 
 inline uint64_t RoundUpTo64(uint64_t size) { return (size + 63) / 64 * 64; }
 
 inline Memory Allocate(uint64_t size) {
-  void* memory = nullptr;
-  if (size > SIZE_MAX / 2 || posix_memalign(&memory, 64, size == 0 ? 64 : static_cast<size_t>(size)) != 0) {
-    Fail("cannot get {} bytes of memory", size);
-  }
+  void* memory = fovea_port_memory(nullptr, size);
+  if (memory == nullptr) Fail("cannot get {} bytes of memory", size);
   return Memory(static_cast<uint8_t*>(memory));
 }
 

@@ -40,7 +40,7 @@ Session::Session(const Model& model, const SessionRequest& request) : model_(mod
     threads_ = std::make_unique<ports::ThreadRunner>(request_.workers);
     options.runner = &ports::ThreadRunner::Run;
     options.runner_context = threads_.get();
-    options.barrier = &ports::ThreadRunner::Barrier;
+    if (threads_->threads() >= request_.workers) options.barrier = &ports::ThreadRunner::Barrier;
   }
   Check(fovea_session_init(model.get(), &options, &sizes_, &session_, &error), error, model.name());
   init_seconds_ = 1e-9 * static_cast<double>(NanosecondClock() - start);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fovea/session.h"
-#include "ports/host/thread_runner.h"
+#include "ports/thread_runner.h"
 #include "tools/base/sized.h"
 #include "tools/common/memory.h"
 #include "tools/common/model.h"

@@ -1,0 +1,205 @@
+/* Checks a port by what programs ask of it: that the runner calls every worker once and the barrier holds until all are
+ * there; then it runs the first program of a blob with one worker, and on the port's threads with and without barrier,
+ * and compares outputs bit by bit.
+ *
+ *   port_check BLOB [THREADS: 1 to 9]
+ */
+#include <string.h>
+
+#include "fovea/fovea.h"
+#include "ports/port.h"
+
+#define TEXT_ROWS 64u
+#define TILE_ROWS 8u /* So that there are tiles to share. */
+#define MOST_WORKERS 64u
+#define ROUNDS 50u
+
+static void say(const char* text) { fovea_port_write(text, strlen(text)); }
+
+static void say_number(uint64_t number) {
+  char digits[20];
+  size_t first = sizeof(digits);
+  do digits[--first] = (char)('0' + number % 10);
+  while ((number /= 10) > 0);
+  fovea_port_write(digits + first, sizeof(digits) - first);
+}
+
+static int fail(const char* what, const char* why) {
+  say(what);
+  say(": ");
+  say(why);
+  say("\n");
+  return 1;
+}
+
+/* Memory of the port, whose alignment is looked at. */
+static void* get_memory(void* context, uint64_t size) {
+  void* memory = fovea_port_memory(context, size);
+  if ((uintptr_t)memory % 64 == 0) return memory;
+  fail("memory", "no alignment of 64 bytes");
+  return NULL;
+}
+
+/* One segment of every input space: of TEXT_ROWS rows, or one where these have segments of their own. */
+static fovea_status set_segments(const fovea_model* model, uint32_t spaces, fovea_session* session,
+                                 fovea_error* error) {
+  for (uint32_t space = 0; space < spaces; ++space) {
+    fovea_space_info info = {.struct_size = sizeof(info)}, other = {.struct_size = sizeof(other)};
+    fovea_model_space(model, space, &info);
+    if (!info.is_input) continue;
+    uint32_t rows = info.parent == FOVEA_NONE ? 1 : TEXT_ROWS;
+    for (uint32_t child = 0; child < spaces; ++child) {
+      fovea_model_space(model, child, &other);
+      if (other.is_input && other.parent == space) rows = 1;
+    }
+    if (rows > info.max_segment_rows) rows = info.max_segment_rows;
+    const fovea_status status = fovea_session_set_segments(session, space, &rows, 1, error);
+    if (status != FOVEA_OK) return status;
+  }
+  return FOVEA_OK;
+}
+
+/* The lowest ids, and numbers between -1 and 1. */
+static fovea_status write_inputs(const fovea_model* model, uint32_t values, fovea_session* session,
+                                 fovea_error* error) {
+  for (uint32_t value = 0; value < values; ++value) {
+    fovea_value_info info = {.struct_size = sizeof(info)};
+    fovea_view view;
+    fovea_program_value(model, 0, value, &info);
+    if (info.role != FOVEA_ROLE_INPUT || info.carried_by != FOVEA_NONE) continue;
+    const fovea_status status = fovea_session_input(session, value, &view, error);
+    if (status != FOVEA_OK) return status;
+    for (uint32_t i = 0; i < view.rows * view.width; ++i) {
+      if (view.type == FOVEA_TYPE_I32) ((int32_t*)view.data)[i] = 0;
+      if (view.type == FOVEA_TYPE_F32) ((float*)view.data)[i] = (float)(i * 37 % 65) / 32 - 1;
+    }
+  }
+  return FOVEA_OK;
+}
+
+/* A sum over the bits of all outputs that tells them apart (FNV-1a). */
+static uint64_t sum_outputs(const fovea_model* model, uint32_t values, const fovea_session* session) {
+  uint64_t sum = 14695981039346656037u;
+  for (uint32_t value = 0; value < values; ++value) {
+    fovea_value_info info = {.struct_size = sizeof(info)};
+    fovea_view view;
+    fovea_program_value(model, 0, value, &info);
+    if (info.role != FOVEA_ROLE_OUTPUT || fovea_session_output(session, value, &view, NULL) != FOVEA_OK) continue;
+    const size_t used = view.type == FOVEA_TYPE_F32 || view.type == FOVEA_TYPE_I32 ? 4 * (size_t)view.width : 0;
+    for (uint32_t row = 0; row < view.rows; ++row) {
+      const unsigned char* bytes = (const unsigned char*)view.data + (size_t)row * view.row_bytes;
+      for (size_t i = 0; i < used; ++i) sum = (sum ^ bytes[i]) * 1099511628211u;
+    }
+  }
+  return sum;
+}
+
+/* A session on `workers` of the port's threads (NULL: on the caller's), one run of it, and what came out. */
+static fovea_status run(const fovea_model* model, fovea_port_threads* threads, uint32_t workers, int barrier,
+                        uint64_t* sum, fovea_error* error) {
+  fovea_session_options options = {
+      .struct_size = sizeof(options), .rows = TEXT_ROWS, .tile_rows = TILE_ROWS, .workers = workers};
+  fovea_session_memory memory = {.struct_size = sizeof(memory)};
+  fovea_model_info about = {.struct_size = sizeof(about)};
+  fovea_program_info program = {.struct_size = sizeof(program)};
+  fovea_session* session;
+  fovea_model_get_info(model, &about);
+  fovea_model_program(model, 0, &program);
+  options.clock = fovea_port_ticks;
+  if (threads != NULL) {
+    options.runner = fovea_port_run;
+    options.runner_context = threads;
+    if (barrier) options.barrier = fovea_port_barrier;
+  }
+  fovea_status status = fovea_session_size(model, &options, &memory, error);
+  if (status != FOVEA_OK) return status;
+  if (memory.fixed_size > 0) memory.fixed = get_memory(NULL, memory.fixed_size);
+  if (memory.state_size > 0) memory.state = get_memory(NULL, memory.state_size);
+  if (memory.scratch_size > 0) memory.scratch = get_memory(NULL, memory.scratch_size);
+  status = fovea_session_init(model, &options, &memory, &session, error);
+  if (status == FOVEA_OK) status = set_segments(model, about.space_count, session, error);
+  if (status == FOVEA_OK) status = write_inputs(model, program.value_count, session, error);
+  if (status == FOVEA_OK) status = fovea_session_run(session, error);
+  if (status == FOVEA_OK) *sum = sum_outputs(model, program.value_count, session);
+  fovea_port_free(memory.scratch);
+  fovea_port_free(memory.state);
+  fovea_port_free(memory.fixed);
+  return status;
+}
+
+/* What tasks of the runner do here: each counts its calls, and meets the others at the barrier. */
+struct meeting {
+  void* threads; /* NULL: no barrier. */
+  uint32_t workers;
+  uint32_t calls[MOST_WORKERS];
+  uint32_t at[MOST_WORKERS]; /* The round that each is in; plain memory, which the barrier orders. */
+  uint32_t early[MOST_WORKERS];
+};
+
+static void meet(void* context, uint32_t worker) {
+  struct meeting* meeting = context;
+  if (worker >= MOST_WORKERS) return;
+  ++meeting->calls[worker];
+  for (uint32_t round = 1; meeting->threads != NULL && round <= ROUNDS; ++round) {
+    meeting->at[worker] = round;
+    fovea_port_barrier(meeting->threads, meeting->workers);
+    for (uint32_t other = 0; other < meeting->workers; ++other) meeting->early[worker] += meeting->at[other] != round;
+    fovea_port_barrier(meeting->threads, meeting->workers);
+  }
+}
+
+static int check_runner(fovea_port_threads* threads, uint32_t workers, int barrier) {
+  struct meeting meeting = {barrier ? threads : NULL, workers, {0}, {0}, {0}};
+  fovea_port_run(threads, workers, meet, &meeting);
+  for (uint32_t worker = 0; worker < MOST_WORKERS; ++worker) {
+    if (meeting.calls[worker] != (worker < workers)) return fail("runner", "not every worker was called once");
+    if (meeting.early[worker] != 0) return fail("barrier", "it let a worker through before all were there");
+  }
+  return 0;
+}
+
+/* Runs on threads give what the run without them gave. */
+static int check_threads(const fovea_model* model, uint32_t wanted, uint64_t expected) {
+  fovea_error error;
+  uint64_t sum = 0;
+  fovea_port_threads* threads = fovea_port_start(wanted);
+  if (threads == NULL) return fail("threads", "there are none");
+  const uint32_t count = fovea_port_count(threads);
+  if (count < 1 || count > wanted) return fail("threads", "not as many as were asked for");
+  say_number(count);
+  say(" threads\n");
+  for (int barrier = 0; barrier < 2; ++barrier) {
+    const uint32_t workers = barrier ? count : count + 1; /* Without it, more workers than threads. */
+    if (check_runner(threads, workers, barrier) != 0) return 1;
+    if (run(model, threads, workers, barrier, &sum, &error) != FOVEA_OK) return fail("run", error.text);
+    if (sum != expected) return fail("run", "on threads other outputs than without");
+  }
+  fovea_port_stop(threads);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  fovea_error error = {0};
+  fovea_port_file blob;
+  fovea_model* model;
+  uint64_t needed = 0, sum = 0;
+  const uint32_t threads = argc > 2 && argv[2][0] >= '1' && argv[2][0] <= '9' ? (uint32_t)(argv[2][0] - '0') : 2;
+  const uint64_t start = fovea_port_ticks();
+  const char* failure = fovea_port_open(argc > 1 ? argv[1] : "", &blob);
+  if (failure != NULL) return fail("blob", failure);
+  if (fovea_model_size(blob.data, blob.size, NULL, &needed, &error) != FOVEA_OK) return fail("blob", error.text);
+  void* memory = get_memory(NULL, needed);
+  if (fovea_model_init(blob.data, blob.size, NULL, memory, needed, &model, &error) != FOVEA_OK) {
+    return fail("model", error.text);
+  }
+  if (run(model, NULL, 1, 0, &sum, &error) != FOVEA_OK) return fail("run", error.text);
+  if (check_threads(model, threads, sum) != 0) return 1;
+  const uint64_t took = fovea_port_ticks() - start;
+  if (took == 0 || took > UINT64_MAX / 2) return fail("clock", "does not grow");
+  fovea_port_free(memory);
+  fovea_port_close(&blob);
+  say("the port works; ");
+  say_number(took);
+  say(" ticks\n");
+  return 0;
+}
