@@ -8,7 +8,10 @@ set -eu
 packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils ca-certificates
   nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev googletest"
 case ${1-} in
-  --test | --cross) packages="$packages clang-format-14 g++-aarch64-linux-gnu clang-19 qemu-user" ;;
+  --test | --cross)
+    packages="$packages clang-format-14 g++-aarch64-linux-gnu clang-19 qemu-user
+      python3-numpy python3-pip default-jdk-headless"
+    ;;
 esac
 if [ "${1-}" = --cross ]; then
   packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten"

@@ -1,0 +1,78 @@
+"""Builds the package for pip, which calls build_wheel: Python files, and the shared libraries.
+
+The libraries are those of the folder that FOVEA_LIBRARY_DIR names (a build folder of fovea), or are built with CMake.
+"""
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import sysconfig
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+METADATA = """Metadata-Version: 2.1
+Name: fovea
+Version: {version}
+Summary: Attention models on small machines: converted models with numpy arrays in and out
+Requires-Python: >=3.9
+Requires-Dist: numpy >=1.20
+"""
+WHEEL = "Wheel-Version: 1.0\nGenerator: fovea\nRoot-Is-Purelib: false\nTag: {tag}\n"
+
+
+def _version():
+    header = (ROOT / "include" / "fovea" / "version.h").read_text(encoding="utf-8")
+    return ".".join(re.findall(r"define FOVEA_VERSION_[A-Z]+ (\d+)", header))
+
+
+def _built():
+    given = os.environ.get("FOVEA_LIBRARY_DIR")
+    if given:
+        return pathlib.Path(given)
+    build = ROOT / "build" / "python"
+    subprocess.run(["cmake", "-S", ROOT, "-B", build, "-DFOVEA_BUILD_TOOLS=OFF", "-DFOVEA_BUILD_TESTS=OFF",
+                    "-DFOVEA_PORT=posix"], check=True)
+    subprocess.run(["cmake", "--build", build, "--target", "fovea_shared", "fovea_port_shared", "--parallel"],
+                   check=True)
+    return build
+
+
+def _libraries():
+    suffix = "dylib" if sys.platform == "darwin" else "so"
+    folder, found = _built(), {}
+    for name in ("fovea", "fovea_port"):
+        files = [folder / sub / f"lib{name}.{suffix}" for sub in ("", "runtime", "ports", "lib")]
+        existing = [file for file in files if file.exists()]
+        if not existing:
+            sys.exit(f"{folder}: no lib{name}.{suffix}")
+        found[f"fovea/lib/lib{name}.{suffix}"] = existing[0].read_bytes()
+    return found
+
+
+def _record(files, own):
+    lines = []
+    for name, data in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        lines.append(f"{name},sha256={digest},{len(data)}\n")
+    return "".join(lines) + f"{own},,\n"
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    system = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    tag, version = f"py3-none-{system}", _version()
+    info = f"fovea-{version}.dist-info"
+    sources = sorted((HERE / "fovea").glob("*.py")) + [HERE / "fovea" / "py.typed"]
+    files = {f"fovea/{source.name}": source.read_bytes() for source in sources}
+    files.update(_libraries())
+    files[f"{info}/METADATA"] = METADATA.format(version=version).encode()
+    files[f"{info}/WHEEL"] = WHEEL.format(tag=tag).encode()
+    files[f"{info}/RECORD"] = _record(files, f"{info}/RECORD").encode()
+    name = f"fovea-{version}-{tag}.whl"
+    with zipfile.ZipFile(os.path.join(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path, data in files.items():
+            wheel.writestr(path, data)
+    return name

@@ -1,0 +1,21 @@
+"""fovea for Python: converted models with numpy arrays in and out.
+
+    import fovea
+    with fovea.Model("model.fovea") as model:
+        print(model.describe())
+        print(model.classify(["What a lovely day"])[0][0])
+"""
+
+from ._library import Error, Threads
+from .batch import Ragged, Result
+from .generate import Generated, Generation, Generator, Sampling
+from .model import SIMD_TARGET, VERSION, Model, Program, Space, Step, Tensor, Value
+from .predict import Class, run_texts
+from .session import Session, Tap, Weights
+from .text import Encoding, Tokenizer
+from . import _c as status
+
+__version__ = VERSION
+__all__ = ["Class", "Encoding", "Error", "Generated", "Generation", "Generator", "Model", "Program", "Ragged", "Result",
+           "SIMD_TARGET", "Sampling", "Session", "Space", "Step", "Tap", "Tensor", "Threads", "Tokenizer", "VERSION",
+           "Value", "Weights", "run_texts", "status"]

@@ -1,0 +1,179 @@
+"""One run over a batch, in a session of exactly its size."""
+
+import dataclasses
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _c
+from ._library import Error, Threads
+from .model import Model, Program, Value
+from .session import Session, Tap, Weights, checked_rows
+
+
+@dataclasses.dataclass(frozen=True)
+class Ragged:
+    """Rows that fall into segments; nothing is padded. `ragged[i]` is a view of segment i."""
+
+    values: np.ndarray  #: [rows, width], or [rows]
+    offsets: np.ndarray  #: [segments + 1] where each begins, and the last one ends
+
+    @staticmethod
+    def of(segments: Sequence[np.ndarray]) -> "Ragged":
+        arrays = [np.asarray(segment) for segment in segments]
+        return Ragged(np.concatenate(arrays) if arrays else np.empty(0), _offsets([len(array) for array in arrays]))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index %= len(self)
+        return self.values[int(self.offsets[index]):int(self.offsets[index + 1])]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[i] for i in range(len(self)))
+
+
+def _offsets(lengths: Sequence[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+class Result(Mapping):
+    """What a run gave: outputs and kept values by their names, as a matrix where the rows are all texts, Ragged where
+    they fall into texts. Views of the memory of a session of its own, so they stay as they are."""
+
+    def __init__(self, session: Session, names: Iterable[str]):
+        self.session = session
+        self._names = list(names)
+
+    def __getitem__(self, name: str) -> Union[np.ndarray, Ragged]:
+        value = self.session.value(name)
+        rows = self.session.output(name)
+        if self.session.model.spaces[value.space].parent is None:
+            return rows
+        return Ragged(rows, self.session.offsets(value.space))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def weights(self, name: Union[int, str] = 0) -> Weights:
+        """What a tap kept."""
+        return self.session.weights(name)
+
+
+class Batch:
+    """Inputs of a program, and how they fall into segments."""
+
+    def __init__(self, model: Model, program: Program, inputs: Mapping[str, Any],
+                 segments: Optional[Mapping[str, Sequence[int]]] = None):
+        self.model, self.program = model, program
+        self.segments: Dict[str, List[int]] = {}  # of input spaces
+        self.rows: Dict[str, np.ndarray] = {}
+        given = {space: list(lengths) for space, lengths in (segments or {}).items()}
+        seen: Dict[str, List[int]] = {}
+        for name, data in inputs.items():
+            value = model.value(program, name)
+            if value.role != "input":
+                raise Error(f"'{name}' is no input of program '{program.name}'; these are: "
+                            f"{', '.join(program.inputs)}", _c.FOVEA_E_NAME)
+            rows, lengths = self._ragged(value, data, given.get(value.space))
+            if seen.setdefault(value.space, lengths) != lengths:
+                raise Error(f"input '{name}' has segments of other lengths than other inputs of '{value.space}'",
+                            _c.FOVEA_E_SEGMENTS)
+            self.rows[value.name] = rows
+        for space, lengths in {**given, **seen}.items():
+            self._add_segments(space, lengths)
+        self._add_defaults(seen)
+
+    def _ragged(self, value: Value, data: Any, lengths: Optional[List[int]]) -> tuple:
+        if isinstance(data, Ragged):
+            return checked_rows(value, data.values), [int(length) for length in data.lengths]
+        if self.model.spaces[value.space].parent is None or lengths is not None:
+            rows = checked_rows(value, data)
+            return rows, [len(rows)] if lengths is None else lengths
+        if not isinstance(data, (Sequence, np.ndarray)) or isinstance(data, (str, bytes)):
+            raise Error(f"input '{value.name}': a sequence with an array for each segment is needed")
+        parts = [checked_rows(value, part) for part in data]
+        rows = np.concatenate(parts) if parts else np.empty((0, value.width), np.float32)
+        return rows, [len(part) for part in parts]
+
+    def _add_segments(self, space: str, lengths: List[int]) -> None:
+        """To the space or, where the model knows the lengths, by saying how many rows its parent has."""
+        info = self.model.space(space)
+        if info.is_input:
+            self.segments[space] = lengths
+            return
+        longest = info.max_segment_rows
+        if info.parent is None or longest is None:
+            raise Error(f"space '{space}' follows from another one and takes no inputs here")
+        if any(length != longest for length in lengths):
+            raise Error(f"space '{space}': the model has {longest} rows in each segment", _c.FOVEA_E_LENGTH, longest)
+        parent, rows = self.model.spaces[info.parent], [len(lengths)]
+        if parent.parent is not None:
+            if parent.is_input or len(lengths) % parent.max_segment_rows != 0:
+                raise Error(f"space '{space}' is nested too deep")
+            rows = [parent.max_segment_rows] * (len(lengths) // parent.max_segment_rows)
+        self._add_segments(info.parent, rows)
+
+    def _add_defaults(self, lengths: Mapping[str, List[int]]) -> None:
+        """Inputs that are not given: token types are 0, others as metadata default.NAME says."""
+        for name, value in self.program.inputs.items():
+            if name in self.rows or value.carried_by is not None:
+                continue
+            default = self.model.metadata.get(f"default.{name}", "0" if name == "token_type_ids" else None)
+            if default is None or value.type != "i32" or value.space not in lengths:
+                raise Error(f"input '{name}' of program '{self.program.name}' is not given", _c.FOVEA_E_NAME)
+            self.rows[name] = np.full((sum(lengths[value.space]), value.width), int(default), np.int32)
+
+    def limits(self) -> Dict[str, tuple]:
+        """That hold this batch and no more."""
+        limits = {}
+        for space, lengths in self.segments.items():
+            longest = 0 if self.model.spaces[space].parent is None else max(lengths, default=1) or 1
+            limits[space] = (max(1, sum(lengths)), longest)
+        for space, lengths in self.segments.items():  # parents that have no segments of their own
+            parent = self.model.spaces[space].parent
+            if parent is not None:
+                limits.setdefault(parent, (max(1, len(lengths)), 0))
+        kept = (max((rows for rows, _ in limits.values()), default=1),
+                max((longest for _, longest in limits.values()), default=1) or 1)
+        for space, info in self.model.spaces.items():
+            if info.is_cached:  # of texts that are kept a run has all there is
+                limits[space] = kept
+        return limits
+
+    def bind(self, session: Session) -> None:
+        for space, lengths in self.segments.items():
+            session.set_segments(space, lengths)
+        for name, rows in self.rows.items():
+            session.write(name, rows)
+
+
+def run(model: Model, inputs: Mapping[str, Any], program: Optional[str] = None, *,
+        segments: Optional[Mapping[str, Sequence[int]]] = None, keep: Iterable[str] = (), taps: Iterable[Any] = (),
+        workers: Union[int, Threads] = 1, tile_rows: int = 0) -> Result:
+    """Runs a program once.
+
+    `inputs`: for each input a list with an array for each text (or picture, ..), a Ragged, or one array where the space
+    has no parent or `segments` has its lengths; those of documents come with `segments={"sentences": [2, 3]}` (sentences
+    of each). `taps`: names of attention steps, or Taps.
+    """
+    if not isinstance(inputs, Mapping):
+        raise Error("inputs are a mapping of names to arrays")
+    batch = Batch(model, model.program(program), inputs, segments)
+    kept = [model.value(batch.program, name) for name in keep]
+    session = Session(model, program, limits=batch.limits(), keep=[v.name for v in kept if v.role != "output"],
+                      taps=[tap if isinstance(tap, Tap) else Tap(tap) for tap in taps], workers=workers,
+                      tile_rows=tile_rows)
+    batch.bind(session)
+    session.run()
+    return Result(session, [*batch.program.outputs, *(v.name for v in kept if v.role != "output")])

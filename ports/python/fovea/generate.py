@@ -1,0 +1,294 @@
+"""Texts out of a decoder, a step at a time."""
+
+import ctypes
+import dataclasses
+from typing import Any, Iterator, List, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _c
+from ._library import Blocks, Error, Handle, Threads, call, sized
+from .model import Model, Program
+from .predict import encode_for, run_texts
+from .session import Session
+from .text import Encoding, _ids
+
+_USUAL_NEW_TOKENS = 512  # of texts of which nobody says how long they get
+_PROMPT_ROWS = 512  # that a run takes in at a time
+
+
+@dataclasses.dataclass(frozen=True)
+class Sampling:
+    """How tokens are chosen; as it is, the one with the highest score (greedy). include/fovea/generate.h says more."""
+
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 0.0
+    min_p: float = 0.0
+    repetition_penalty: float = 0.0
+    presence_penalty: float = 0.0
+    seed: int = 0
+    logprobs: bool = False
+    top_logprobs: int = 0
+
+    def struct(self) -> Any:
+        try:
+            return sized(_c.fovea_sampling, **dataclasses.asdict(self))
+        except TypeError as error:
+            raise Error(f"sampling: {error}", _c.FOVEA_E_OPTION) from None
+
+
+@dataclasses.dataclass(frozen=True)
+class Generated:
+    """One step: an entry for each text. Texts that have ended have the token -1."""
+
+    step: int
+    tokens: np.ndarray
+    scores: np.ndarray  #: Of the tokens, as the decoder wrote them.
+    ended: np.ndarray  #: bool
+    parts: List[str]  #: What each text gained that is certain, in whole characters.
+    logprobs: Optional[np.ndarray]
+    top_tokens: Optional[np.ndarray]  #: [texts, top_logprobs]
+    top_logprobs: Optional[np.ndarray]
+
+
+class _Stream:
+    """A text that is decoded as its tokens come."""
+
+    def __init__(self, model: Model):
+        self._model = model
+        self._state = sized(_c.fovea_text_stream)
+
+    def _write(self, function: str, *ids: Any) -> str:
+        written, output = ctypes.c_uint64(), np.empty(256, np.uint8)
+        for turn in range(2):
+            try:
+                call(function, self._model.address, ctypes.byref(self._state), *ids, output.ctypes.data, len(output),
+                     ctypes.byref(written))
+                break
+            except Error as error:
+                if error.status != _c.FOVEA_E_CAPACITY or turn == 1:
+                    raise
+                output = np.empty(error.expected, np.uint8)
+        return output[:written.value].tobytes().decode("utf-8", "replace")
+
+    def add(self, token: int) -> str:
+        id = ctypes.c_int32(token)
+        return self._write("fovea_text_decode_next", ctypes.byref(id), 1)
+
+    def end(self) -> str:
+        return self._write("fovea_text_decode_end")
+
+
+class Generator(Handle):
+    """Pulls tokens out of a decoder's session. `encode`: the session of the encoder, which has run.
+
+    `prompts`: what each text begins with, for decoders that keep texts. Iterating gives a Generated for each step;
+    `tokens` and `texts` are what there is so far.
+    """
+
+    def __init__(self, decode: Session, encode: Optional[Session] = None, *, sampling: Sampling = Sampling(),
+                 prompts: Optional[Sequence[Sequence[int]]] = None, max_tokens: int = 0,
+                 stop_ids: Optional[Sequence[int]] = None):
+        self._sessions = (decode, encode)
+        self._model = decode.model
+        rules = sampling.struct()
+        options = sized(_c.fovea_generate_options, decode=decode.address, max_tokens=max_tokens,
+                        sampling=ctypes.addressof(rules))
+        if encode is not None:
+            options.encode = encode.address
+        if stop_ids is not None:
+            stops = _ids(stop_ids)
+            held = np.append(stops, np.int32(0))  # of no tokens an address is needed, too
+            options.stop_ids, options.stop_id_count = held.ctypes.data, len(stops)
+            self._stop_ids = set(stops.tolist())
+        else:
+            listed = self._model.metadata.get("generate.stop_ids", self._model.metadata.get("generate.end", ""))
+            self._stop_ids = {int(word) for word in listed.split()}
+        needed = ctypes.c_uint64()
+        call("fovea_generate_size", ctypes.byref(options), ctypes.byref(needed), doing="generate")
+        self._blocks = Blocks()
+        handle = ctypes.c_void_p()
+        call("fovea_generate_init", ctypes.byref(options), self._blocks.make(needed.value), needed.value,
+             ctypes.byref(handle), doing="generate")
+        self._address = handle.value
+        call("fovea_generate_start", self._address, doing="generate")
+        if prompts is not None:
+            self._set_prompts(prompts)
+        self._left = 1
+        self.tokens: List[List[int]] = []
+        self.texts: List[str] = []
+        self._streams: List[Optional[_Stream]] = []
+
+    def _set_prompts(self, prompts: Sequence[Sequence[int]]) -> None:
+        rows = [_ids(prompt) for prompt in prompts]
+        self._prompt = np.concatenate(rows) if rows else np.empty(0, np.int32)  # read by the first step
+        self._lengths = np.array([len(row) for row in rows], np.uint32)
+        call("fovea_generate_prompts", self.address, self._prompt.ctypes.data, self._lengths.ctypes.data, len(rows), 0,
+             doing="prompts")
+
+    def close(self) -> None:
+        super().close()
+        self._sessions, self._blocks, self._streams = (), Blocks(), []
+
+    def __iter__(self) -> Iterator[Generated]:
+        return self
+
+    def __next__(self) -> Generated:
+        return self.next()
+
+    def next(self, forced: Optional[Sequence[int]] = None) -> Generated:
+        """One step for all texts; StopIteration when all have ended. `forced`: for each text a token to take, -1: none.
+        """
+        address = self.address
+        if self._left == 0:
+            raise StopIteration
+        taken = None if forced is None else _ids(forced)
+        if taken is not None and self.tokens and len(taken) != len(self.tokens):
+            raise Error(f"{len(taken)} forced tokens for {len(self.tokens)} texts", _c.FOVEA_E_LENGTH)
+        made = sized(_c.fovea_generated)
+        call("fovea_generate_next", address, None if taken is None else taken.ctypes.data, ctypes.byref(made),
+             doing="generate")
+        self._left = made.left
+
+        def array(at: Optional[int], dtype: Any, *shape: int) -> Optional[np.ndarray]:
+            return self._blocks.array(at, dtype, shape).copy() if at else None
+
+        tokens, ended = array(made.tokens, np.int32, made.texts), array(made.ended, np.uint8, made.texts).astype(bool)
+        tops = (made.texts, made.top_count)
+        return Generated(made.step, tokens, array(made.scores, np.float32, made.texts), ended,
+                         self._add(tokens, ended), array(made.logprobs, np.float32, made.texts),
+                         array(made.top_tokens, np.int32, *tops), array(made.top_logprobs, np.float32, *tops))
+
+    def _add(self, tokens: np.ndarray, ended: np.ndarray) -> List[str]:
+        if not self.tokens:
+            has_text = self._model.info["has_text"]
+            self.tokens, self.texts = [[] for _ in tokens], ["" for _ in tokens]
+            self._streams = [_Stream(self._model) if has_text else None for _ in tokens]
+        parts = []
+        for i, (token, last) in enumerate(zip(tokens.tolist(), ended)):
+            part = ""
+            if token >= 0:
+                self.tokens[i].append(token)
+                stream = self._streams[i]
+                if stream is not None and not (last and token in self._stop_ids):
+                    part += stream.add(token)
+                if stream is not None and last:
+                    part += stream.end()
+            self.texts[i] += part
+            parts.append(part)
+        return parts
+
+    def finish(self) -> List[str]:
+        """Makes all steps that are left. The texts."""
+        for _ in self:
+            pass
+        return self.texts
+
+
+class Generation(Generator):
+    """A Generator with sessions of its own, which are closed with it. `model.generate` makes it."""
+
+    def close(self) -> None:
+        for session in filter(None, self._sessions):
+            session.close()
+        super().close()
+
+
+def _decode_program(model: Model) -> Program:
+    return model.program(model.metadata.get("generate.decode", "decode"))
+
+
+def _most_new(model: Model, max_tokens: int) -> int:
+    most = max_tokens or int(model.metadata.get("generate.max_tokens", model.metadata.get("generate.most", "0")) or 0)
+    return most or _USUAL_NEW_TOKENS
+
+
+def _kept_limits(model: Model, space: str, texts: int, new_tokens: int, context: int) -> dict:
+    """Of a decoder that keeps texts."""
+    info = model.spaces[space]
+    context = min(context, info.max_segment_rows or context)
+    limits = {space: max(texts, min(new_tokens, max(_PROMPT_ROWS, texts)))}
+    if info.parent is not None:
+        limits[info.parent] = texts
+    for name, other in model.spaces.items():
+        if other.is_cached:
+            limits[name] = (texts * context, context)
+    return limits
+
+
+def _linked(model: Model, program: Program) -> List[str]:
+    """Inputs of the decoder that the encoder gives."""
+    inputs, count = (ctypes.c_uint32 * 256)(), ctypes.c_uint32()
+    call("fovea_generate_linked", model.address, program.index, inputs, 256, ctypes.byref(count), doing="generate")
+    names = list(program.values)
+    return [names[i] for i in inputs[:count.value]]
+
+
+def _decode_limits(model: Model, program: Program, encode: Session, batch_limits: dict, linked: List[str], texts: int,
+                   max_tokens: int) -> dict:
+    limits = {space: limit for space, limit in batch_limits.items() if not model.spaces[space].is_cached}
+    for name in linked:  # what an encoder makes of rows that follow from others is read in a space of its own
+        space = program.values[name].space
+        output = model.metadata.get(f"generate.link.{name}")
+        if space in limits or not model.spaces[space].is_input or output is None:
+            continue
+        lengths = np.diff(encode.offsets(encode.value(output).space))
+        limits[space] = (max(1, int(lengths.sum())), max(1, int(lengths.max(initial=1))))
+    token = model.value(program, model.metadata.get("generate.token", "input_ids"))
+    if token.space in limits:
+        return limits  # the decoder keeps no texts
+    return {**_kept_limits(model, token.space, texts, texts, 1 + _most_new(model, max_tokens)), **limits}
+
+
+def _encodings(model: Model, program: Program, texts: Any) -> List[Encoding]:
+    if isinstance(texts, (str, bytes)) or all(isinstance(text, (str, bytes)) for text in texts):
+        return encode_for(model, program, texts)
+    rows = [_ids(text) for text in texts]
+    empty = np.empty((0, 2), np.uint32)
+    return [Encoding(row, np.zeros(len(row), np.int32), np.zeros(len(row), bool), empty, 0) for row in rows]
+
+
+def generate(model: Model, texts: Any, *, max_tokens: int = 0, sampling: Optional[Sampling] = None,
+             stop_ids: Optional[Sequence[int]] = None, workers: Union[int, Threads] = 1, **sampled: Any) -> Generation:
+    """Texts out of texts (or lists of ids): what a decoder writes for what the encoder reads or, without an encoder, how
+    the texts go on.
+
+    `max_tokens` and `stop_ids`: as the model says if not given. `temperature`, `top_k`, `seed` and so on are fields of
+    Sampling. Iterate for the steps, or take `.finish()`:
+
+        for step in model.generate("Once", temperature=0.8, seed=1):
+            print(step.parts[0], end="", flush=True)
+
+    Beams, drafts, and first and last tokens that a model's metadata forces are with `fovea generate`.
+    """
+    if sampling is not None and sampled:
+        raise Error("sampling or its fields are given, not both", _c.FOVEA_E_OPTION)
+    try:
+        rules = sampling or Sampling(**sampled)
+    except TypeError as error:
+        raise Error(f"generate: {error}", _c.FOVEA_E_OPTION) from None
+    if not texts:
+        raise Error("no text is given")
+    program = _decode_program(model)
+    encoder = model.programs.get(model.metadata.get("generate.encode", "encode"))
+    if encoder is None:
+        return _continue(model, program, texts, rules, max_tokens, stop_ids, workers)
+    encodings = _encodings(model, encoder, texts)
+    encode = run_texts(model, encodings, encoder.name, workers=workers).session
+    linked = _linked(model, program)
+    limits = _decode_limits(model, program, encode, encode.limits, linked, len(encodings), max_tokens)
+    decode = Session(model, program.name, limits=limits, linked=linked, workers=encode.workers)
+    return Generation(decode, encode, sampling=rules, max_tokens=max_tokens, stop_ids=stop_ids)
+
+
+def _continue(model: Model, program: Program, texts: Any, rules: Sampling, max_tokens: int,
+              stop_ids: Optional[Sequence[int]], workers: Union[int, Threads]) -> Generation:
+    if isinstance(texts, (str, bytes)):
+        texts = [texts]
+    prompts = [model.tokenizer.encode(text).ids if isinstance(text, (str, bytes)) else _ids(text) for text in texts]
+    longest = max(len(prompt) for prompt in prompts)
+    space = model.value(program, model.metadata.get("generate.token", "input_ids")).space
+    limits = _kept_limits(model, space, len(prompts), sum(map(len, prompts)), longest + _most_new(model, max_tokens))
+    decode = Session(model, program.name, limits=limits, workers=workers)
+    return Generation(decode, sampling=rules, prompts=prompts, max_tokens=max_tokens, stop_ids=stop_ids)

@@ -1,0 +1,290 @@
+"""A blob's model, and what is in it."""
+
+import ctypes
+import dataclasses
+import functools
+import os
+from typing import Any, Dict, Iterator, List, Optional, Union
+
+import numpy as np
+
+from . import _c
+from ._library import Blocks, Error, Handle, aligned, call, library, look, sized, text_of
+
+#: How numpy sees elements of each type; those that it has none for as integers of their size.
+DTYPES = {_c.FOVEA_TYPE_F32: np.float32, _c.FOVEA_TYPE_F16: np.float16, _c.FOVEA_TYPE_I8: np.int8,
+          _c.FOVEA_TYPE_I32: np.int32, _c.FOVEA_TYPE_BF16: np.uint16}
+TYPE_NAMES = {_c.FOVEA_TYPE_F32: "f32", _c.FOVEA_TYPE_F16: "f16", _c.FOVEA_TYPE_I8: "i8", _c.FOVEA_TYPE_I4: "i4",
+              _c.FOVEA_TYPE_I32: "i32", _c.FOVEA_TYPE_BF16: "bf16", _c.FOVEA_TYPE_U8: "u8"}
+ROLES = {_c.FOVEA_ROLE_INTERNAL: "internal", _c.FOVEA_ROLE_INPUT: "input", _c.FOVEA_ROLE_OUTPUT: "output"}
+BACKENDS = {"default": _c.FOVEA_BACKEND_DEFAULT, "highway": _c.FOVEA_BACKEND_HIGHWAY,
+            "xnnpack": _c.FOVEA_BACKEND_XNNPACK}
+
+
+@dataclasses.dataclass(frozen=True)
+class Space:
+    """What the rows of a value are."""
+
+    index: int
+    name: str
+    parent: Optional[str]  #: Its rows are the segments of this one; None: all rows are one segment.
+    is_input: bool  #: The caller says how its rows fall into segments.
+    max_segment_rows: Optional[int]  #: None: any number.
+    is_cached: bool  #: Its rows are kept from run to run.
+    window: int  #: So many past rows of a kept text are seen; 0: all.
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """A matrix that a program reads, writes or computes on the way."""
+
+    index: int
+    name: str
+    space: str
+    width: int
+    type: str  #: "f32", "i32", ..
+    role: str  #: "input", "output" or "internal"
+    id_limit: int  #: Ids must be below this; 0: these are no ids.
+    carried_by: Optional[str]  #: The output whose rows of one run are this input's of the next.
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One operation of a program."""
+
+    index: int
+    name: str
+    op: str
+    heads: int  #: Of attention; 0 else.
+    phase: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """An entry point of a model."""
+
+    index: int
+    name: str
+    values: Dict[str, Value]
+    steps: Dict[str, Step]
+    phases: int
+
+    def _with_role(self, role: str) -> Dict[str, Value]:
+        return {name: value for name, value in self.values.items() if value.role == role}
+
+    @property
+    def inputs(self) -> Dict[str, Value]:
+        return self._with_role("input")
+
+    @property
+    def outputs(self) -> Dict[str, Value]:
+        return self._with_role("output")
+
+    @property
+    def attentions(self) -> Dict[str, Step]:
+        """Steps that can be tapped."""
+        return {name: step for name, step in self.steps.items() if step.op == "attention"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    """A constant of the blob. `data` lies in the blob, without a copy; None for i4. Integers are times their scales."""
+
+    name: str
+    type: str
+    shape: tuple
+    data: Optional[np.ndarray]
+
+
+def _blob(source: Any) -> np.ndarray:
+    """The bytes of a blob with an alignment of 64: a file's mapped, others in place or copied if they lie elsewhere."""
+    if isinstance(source, (str, os.PathLike)):
+        if os.stat(source).st_size == 0:
+            return aligned(0)
+        return np.memmap(source, np.uint8, mode="r")
+    try:
+        data = np.frombuffer(source, np.uint8)
+    except (TypeError, ValueError, BufferError):
+        raise Error("a model is made of a path or of bytes") from None
+    if data.ctypes.data % 64 == 0:
+        return data
+    copy = aligned(data.nbytes)
+    copy[:] = data
+    return copy
+
+
+class Model(Handle):
+    """A model of a blob, ready to run.
+
+    `source` is a path, whose file is mapped and must not change, or an object with the bytes. `verify=False` leaves the
+    checksum out; the structure is always checked. Any number of sessions and threads may use one model.
+
+        with fovea.Model("model.fovea") as model:
+            print(model.classify(["a text"]))
+    """
+
+    def __init__(self, source: Union[str, os.PathLike, bytes, bytearray, memoryview, np.ndarray], *,
+                 backend: str = "default", verify: bool = True):
+        if backend not in BACKENDS:
+            raise Error(f"backend '{backend}': there are {', '.join(BACKENDS)}", _c.FOVEA_E_OPTION)
+        self.name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "the blob"
+        self.blob = Blocks()
+        blob = _blob(source)
+        at, size = self.blob.add(blob), blob.nbytes
+        options = sized(_c.fovea_model_options, backend=BACKENDS[backend], skip_checksum=not verify)
+        needed = ctypes.c_uint64()
+        call("fovea_model_size", at, size, ctypes.byref(options), ctypes.byref(needed), doing=self.name)
+        self._memory: Optional[np.ndarray] = aligned(needed.value)
+        handle = ctypes.c_void_p()
+        call("fovea_model_init", at, size, ctypes.byref(options), self._memory.ctypes.data, needed.value,
+             ctypes.byref(handle), doing=self.name)
+        self._address = handle.value
+
+    def close(self) -> None:
+        super().close()
+        self._memory, self.blob = None, Blocks()
+
+    def __repr__(self) -> str:
+        return f"<fovea.Model {self.name}{', closed' if self.closed else ''}>"
+
+    # ---- Looking inside ----
+
+    def _info(self, struct: type, function: str, *indices: int) -> Any:
+        info = sized(struct)
+        look(function, self.address, *indices, ctypes.byref(info))
+        return info
+
+    @functools.cached_property
+    def info(self) -> Dict[str, Any]:
+        """Counts and bytes: the fields of fovea_model_info."""
+        info = self._info(_c.fovea_model_info, "fovea_model_get_info")
+        fields = {name: getattr(info, name) for name, _ in info._fields_ if name != "struct_size"}
+        return {name: text_of(value) if isinstance(value, bytes) else value for name, value in fields.items()}
+
+    @functools.cached_property
+    def metadata(self) -> Dict[str, str]:
+        entries = {}
+        key, value = ctypes.c_char_p(), ctypes.c_char_p()
+        for i in range(self.info["metadata_count"]):
+            look("fovea_model_metadata_at", self.address, i, ctypes.byref(key), ctypes.byref(value))
+            entries[text_of(key.value)] = text_of(value.value)
+        return entries
+
+    @functools.cached_property
+    def labels(self) -> List[str]:
+        """Names of classes, by their numbers."""
+        numbers = [int(key[6:]) for key in self.metadata if key.startswith("label.") and key[6:].isdigit()]
+        return [self.label(i) for i in range(max(numbers, default=-1) + 1)]
+
+    def label(self, index: int) -> str:
+        return self.metadata.get(f"label.{index}", f"class {index}")
+
+    @functools.cached_property
+    def spaces(self) -> Dict[str, Space]:
+        infos = [self._info(_c.fovea_space_info, "fovea_model_space", i) for i in range(self.info["space_count"])]
+        names = [text_of(info.name) for info in infos]
+        return {names[i]: Space(i, names[i], None if info.parent == _c.FOVEA_NONE else names[info.parent],
+                                bool(info.is_input),
+                                None if info.max_segment_rows == _c.FOVEA_NONE else info.max_segment_rows,
+                                bool(info.is_cached), info.window) for i, info in enumerate(infos)}
+
+    @functools.cached_property
+    def programs(self) -> Dict[str, Program]:
+        programs = [self._program(i) for i in range(self.info["program_count"])]
+        return {program.name: program for program in programs}
+
+    def _program(self, index: int) -> Program:
+        about = self._info(_c.fovea_program_info, "fovea_model_program", index)
+        infos = [self._info(_c.fovea_value_info, "fovea_program_value", index, i) for i in range(about.value_count)]
+        spaces = list(self.spaces)
+        values = [Value(i, text_of(info.name), spaces[info.space], info.width, TYPE_NAMES[info.type], ROLES[info.role],
+                        info.id_limit,
+                        None if info.carried_by == _c.FOVEA_NONE else text_of(infos[info.carried_by].name))
+                  for i, info in enumerate(infos)]
+        steps = []
+        for i in range(about.step_count):
+            info = self._info(_c.fovea_step_info, "fovea_program_step", index, i)
+            steps.append(Step(i, text_of(info.name), text_of(info.op), info.heads, info.phase))
+        return Program(index, text_of(about.name), {value.name: value for value in values},
+                       {step.name: step for step in steps}, about.phase_count)
+
+    def program(self, name: Optional[str] = None) -> Program:
+        """By its name; without one the first."""
+        if name is None:
+            return next(iter(self.programs.values()))
+        if name not in self.programs:
+            raise Error(f"{self.name}: no program '{name}'; it has: {', '.join(self.programs)}", _c.FOVEA_E_NAME)
+        return self.programs[name]
+
+    def value(self, program: Program, name: str) -> Value:
+        """By its own name, or by what metadata alias.NAME says instead."""
+        for known in (name, self.metadata.get(f"alias.{name}")):
+            if known in program.values:
+                return program.values[known]
+        raise Error(f"{self.name}: program '{program.name}' has no value '{name}'", _c.FOVEA_E_NAME)
+
+    def attention(self, program: Program, name: str) -> Step:
+        """The same of attention steps."""
+        for known in (name, self.metadata.get(f"alias.{name}")):
+            if known in program.attentions:
+                return program.attentions[known]
+        raise Error(f"{self.name}: program '{program.name}' has no attention '{name}'; it has: "
+                    f"{', '.join(program.attentions)}", _c.FOVEA_E_NAME)
+
+    def space(self, name: str) -> Space:
+        if name not in self.spaces:
+            raise Error(f"{self.name}: no space '{name}'; it has: {', '.join(self.spaces)}", _c.FOVEA_E_NAME)
+        return self.spaces[name]
+
+    @property
+    def tensors(self) -> Iterator[Tensor]:
+        """Constants, in the order of the blob."""
+        for i in range(self.info["tensor_count"]):
+            info = self._info(_c.fovea_tensor_info, "fovea_model_tensor", i)
+            shape = (info.rows, info.width)
+            data = None
+            if info.type in DTYPES:
+                data = self.blob.array(info.data, DTYPES[info.type], shape)
+            yield Tensor(text_of(info.name), TYPE_NAMES[info.type], shape, data)
+
+    def describe(self) -> str:
+        """What `fovea inspect` tells first: programs with inputs and outputs."""
+        lines = [f"{self.name}: {self.info['blob_bytes']} bytes, {self.info['backend']}"]
+        for program in self.programs.values():
+            lines.append(f"program {program.name}, {len(program.steps)} steps in {program.phases} phases")
+            for value in [*program.inputs.values(), *program.outputs.values()]:
+                lines.append(f"  {value.role:<7}{value.name:<24} {value.type} [{value.space}, {value.width}]")
+        return "\n".join(lines)
+
+    # ---- What it does. Each module says more. ----
+
+    @functools.cached_property
+    def tokenizer(self) -> "Tokenizer":
+        """The blob's tokenizer; an Error if it has none."""
+        from .text import Tokenizer
+        return Tokenizer(self)
+
+    def session(self, program: Optional[str] = None, **options: Any) -> "Session":
+        from .session import Session
+        return Session(self, program, **options)
+
+    def run(self, inputs: Any, program: Optional[str] = None, **options: Any) -> "Result":
+        from .batch import run
+        return run(self, inputs, program, **options)
+
+    def classify(self, texts: Any, **options: Any) -> list:
+        from .predict import classify
+        return classify(self, texts, **options)
+
+    def embed(self, texts: Any, **options: Any) -> np.ndarray:
+        from .predict import embed
+        return embed(self, texts, **options)
+
+    def generate(self, texts: Any, **options: Any) -> "Generation":
+        from .generate import generate
+        return generate(self, texts, **options)
+
+
+#: Of the library: its version, and the vectors that its kernels use on this machine.
+VERSION: str = library.fovea_version().decode()
+SIMD_TARGET: str = library.fovea_simd_target().decode()

@@ -1,0 +1,293 @@
+"""Sessions: a program of a model in memory of its own, with what it keeps from run to run."""
+
+import ctypes
+import dataclasses
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _c
+from ._library import Blocks, Error, Handle, Threads, call, look, port, sized
+from .model import DTYPES, TYPE_NAMES, Model, Program, Step, Value
+
+_FORMS = {"dense": _c.FOVEA_TAP_DENSE, "sparse": _c.FOVEA_TAP_SPARSE}
+_REDUCES = {None: _c.FOVEA_REDUCE_NONE, "mean": _c.FOVEA_REDUCE_MEAN, "max": _c.FOVEA_REDUCE_MAX}
+_KEPT = {"weights": _c.FOVEA_KEEP_WEIGHTS, "scores": _c.FOVEA_KEEP_SCORES}
+_TYPES = {name: number for number, name in TYPE_NAMES.items()}
+
+
+def _choice(given: Any, choices: Mapping, what: str) -> int:
+    if given not in choices:
+        raise Error(f"{what} {given!r}: one of {', '.join(map(repr, choices))} is needed", _c.FOVEA_E_OPTION)
+    return choices[given]
+
+
+@dataclasses.dataclass(frozen=True)
+class Tap:
+    """Attention weights to keep, of the step of this name."""
+
+    step: str
+    form: str = "dense"  #: "dense" or "sparse"
+    reduce: Optional[str] = None  #: heads as one: "mean" or "max"
+    heads: Sequence[int] = ()  #: Which; none: all.
+    last_rows: bool = False  #: Of the last row of each segment only.
+    what: str = "weights"  #: "weights" or "scores"
+
+    def struct(self, step: Step) -> Any:
+        if any(not 0 <= head < min(64, step.heads) for head in self.heads):
+            raise Error(f"tap of '{self.step}': heads are 0 to {min(64, step.heads) - 1}", _c.FOVEA_E_OPTION)
+        return sized(_c.fovea_tap, step=step.index, form=_choice(self.form, _FORMS, "form"),
+                     rows=_c.FOVEA_TAP_ROWS_LAST if self.last_rows else _c.FOVEA_TAP_ROWS_ALL,
+                     reduce=_choice(self.reduce, _REDUCES, "reduce"), heads=sum(1 << head for head in set(self.heads)),
+                     what=_choice(self.what, _KEPT, "what"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    """What a tap kept in the last run. A line is a query row and head."""
+
+    query_rows: np.ndarray  #: [rows] Which rows of the query space.
+    heads: int
+    query_offsets: np.ndarray  #: Where segments of queries and of keys begin.
+    key_offsets: np.ndarray
+    data: Optional[np.ndarray]  #: Dense: [rows, heads, longest segment], a view; past a segment's keys it means nothing.
+    offsets: Optional[np.ndarray] = None  #: Sparse, lines one after the other: [rows * heads + 1] where each begins,
+    keys: Optional[np.ndarray] = None  #: .. the keys, counted through all segments, and
+    values: Optional[np.ndarray] = None  #: .. their weights.
+
+    def segment(self, index: int) -> np.ndarray:
+        """[heads, queries, keys] of one segment."""
+        first, end = int(self.key_offsets[index]), int(self.key_offsets[index + 1])
+        if len(self.query_offsets) == len(self.key_offsets):
+            low, high = np.searchsorted(self.query_rows, self.query_offsets[index:index + 2])
+        else:  # each query row has a segment of keys
+            low, high = np.searchsorted(self.query_rows, (index, index + 1))
+        if self.data is not None:
+            return self.data[low:high, :, :end - first].transpose(1, 0, 2)
+        dense = np.zeros((high - low, self.heads, end - first), np.float32)
+        for line in range(low * self.heads, high * self.heads):
+            entries = slice(int(self.offsets[line]), int(self.offsets[line + 1]))
+            dense[line // self.heads - low, line % self.heads, self.keys[entries] - first] = self.values[entries]
+        return dense.transpose(1, 0, 2)
+
+
+def _dequantised(raw: np.ndarray, width: int) -> np.ndarray:
+    """Rows of i8 as numbers: scales, then integers (fovea_view)."""
+    parts = (raw.shape[1] - width) // 4
+    scales = np.ascontiguousarray(raw[:, :4 * parts]).view(np.float32)
+    integers = raw[:, 4 * parts:4 * parts + width].view(np.int8).astype(np.float32)
+    return integers * np.repeat(scales, -(-width // parts), axis=1)[:, :width]
+
+
+class Session(Handle):
+    """A program with memory for so many rows.
+
+    `limits`: for each input space the most rows of a run, or (rows, rows of the longest segment); `rows` for those that
+    are not named. `workers` is a number or Threads. `keep` names values that can be read besides the outputs, `taps` the
+    attention to keep, `linked` inputs that `link` will give. Arrays of `input`, `output` and `weights` are views of the
+    session's memory: they show what the latest run wrote, and stay valid memory when the session is closed.
+    """
+
+    def __init__(self, model: Model, program: Optional[str] = None, *,
+                 limits: Mapping[str, Union[int, Tuple[int, int]]] = {}, rows: int = 0,
+                 workers: Union[int, Threads] = 1, tile_rows: int = 0, keep: Iterable[str] = (),
+                 taps: Iterable[Tap] = (), linked: Iterable[str] = (), cached_texts: int = 0,
+                 cache_type: Optional[str] = None):
+        self.model = model
+        self.program: Program = model.program(program)
+        self.taps: List[Tap] = list(taps)
+        self._threads, count = _threads_of(workers)
+        self.workers: Union[int, Threads] = self._threads or 1  # for another session that runs at other times
+        self.limits = dict(limits)
+        self._keep_alive: List[Any] = [model.blob, model._memory]
+        options = sized(_c.fovea_session_options, program=self.program.index, workers=count, tile_rows=tile_rows,
+                        rows=rows, cached_texts=cached_texts)
+        bounds = [(limit, 0) if isinstance(limit, (int, np.integer)) else limit for limit in limits.values()]
+        arrays = [  # read during the calls below only
+            ("limit", (_c.fovea_limit * len(bounds))(*((model.space(space).index, *bound)
+                                                       for space, bound in zip(limits, bounds)))),
+            ("keep", _indices(self.value(name).index for name in keep)),
+            ("tap", (_c.fovea_tap * len(self.taps))(*(tap.struct(model.attention(self.program, tap.step))
+                                                      for tap in self.taps))),
+            ("linked", _indices(self.value(name).index for name in linked)),
+        ]
+        for name, array in arrays:
+            if len(array):
+                setattr(options, name + "_count", len(array))
+                setattr(options, name + "s" if name in ("limit", "tap") else name, ctypes.addressof(array))
+        if cache_type is not None:
+            kept = ctypes.c_uint32(_choice(cache_type, _TYPES, "cache_type"))
+            options.cache_type = ctypes.addressof(kept)
+        if self._threads is not None:
+            options.runner = ctypes.cast(port.fovea_port_run, ctypes.c_void_p).value
+            options.runner_context = self._threads.address
+            if self._threads.count >= count:
+                options.barrier = ctypes.cast(port.fovea_port_barrier, ctypes.c_void_p).value
+        self._place(options)
+
+    def _place(self, options: Any) -> None:
+        memory = sized(_c.fovea_session_memory)
+        call("fovea_session_size", self.model.address, ctypes.byref(options), ctypes.byref(memory), doing="session")
+        self._blocks = Blocks()
+        for block in ("fixed", "state", "scratch"):
+            setattr(memory, block, self._blocks.make(getattr(memory, block + "_size")))
+        self.memory_bytes: Dict[str, int] = {block: getattr(memory, block + "_size")
+                                             for block in ("fixed", "state", "scratch")}
+        handle = ctypes.c_void_p()
+        call("fovea_session_init", self.model.address, ctypes.byref(options), ctypes.byref(memory),
+             ctypes.byref(handle), doing="session")
+        self._address = handle.value
+
+    def close(self) -> None:
+        super().close()
+        self._threads, self._keep_alive, self._blocks = None, [], Blocks()
+
+    def value(self, name: str) -> Value:
+        return self.model.value(self.program, name)
+
+    # ---- Before a run ----
+
+    def set_segments(self, space: str, lengths: Any) -> None:
+        """How the rows of an input space fall into segments."""
+        array = np.asarray(lengths)
+        if array.ndim != 1 or (array.size and (array.dtype.kind not in "iu" or array.min() < 0 or
+                                               array.max() >= 2**32)):
+            raise Error(f"segments of '{space}': lengths are whole numbers in one row")
+        array = np.ascontiguousarray(array, np.uint32)
+        call("fovea_session_set_segments", self.address, self.model.space(space).index, array.ctypes.data, len(array),
+             doing=f"segments of '{space}'")
+
+    def _array(self, view: Any) -> np.ndarray:
+        if view.type in (_c.FOVEA_TYPE_I8, _c.FOVEA_TYPE_BF16):
+            raw = self._blocks.array(view.data, np.uint8, (view.rows, view.row_bytes))
+            if view.type == _c.FOVEA_TYPE_I8:
+                return _dequantised(raw, view.width)
+            halves = np.ascontiguousarray(raw[:, :2 * view.width]).view(np.uint16)
+            return (halves.astype(np.uint32) << 16).view(np.float32)
+        return self._blocks.array(view.data, DTYPES[view.type], (view.rows, view.width), view.row_bytes)
+
+    def input(self, name: str) -> np.ndarray:
+        """Where to write an input of the next run, [rows, width]. Valid until segments are set again."""
+        view = _c.fovea_view()
+        call("fovea_session_input", self.address, self.value(name).index, ctypes.byref(view), doing=f"input '{name}'")
+        return self._array(view)
+
+    def write(self, name: str, rows: Any) -> None:
+        """Writes an input: whole numbers for ids, numbers else; [rows, width], or [rows] of width 1."""
+        target, array = self.input(name), checked_rows(self.value(name), rows)
+        if array.shape != target.shape:
+            raise Error(f"input '{name}': shape {array.shape}, expected {target.shape}", _c.FOVEA_E_ROWS,
+                        target.shape[0], array.shape[0])
+        target[...] = array
+
+    def link(self, input: str, source: "Session", output: str) -> None:
+        """Makes an input what an output of another session's last run is."""
+        call("fovea_session_link", self.address, self.value(input).index, source.address, source.value(output).index,
+             doing=f"input '{input}'")
+        self._keep_alive.append(source)
+
+    def run(self) -> "Session":
+        """Runs the whole program. Inputs that were never written are zeros."""
+        try:
+            call("fovea_session_run", self.address, doing=f"program '{self.program.name}'")
+        except Error as error:
+            if error.status == _c.FOVEA_E_ID and error.tensor < len(self.program.values):
+                value = list(self.program.values.values())[error.tensor]
+                raise Error(f"input '{value.name}': entry {error.byte} is {ctypes.c_int32(error.found).value}, ids of "
+                            f"the model are below {value.id_limit}", *_fields(error)) from None
+            raise
+        return self
+
+    def cancel(self) -> None:
+        """From another thread: the run in progress raises an Error of status FOVEA_E_CANCELLED."""
+        from ._library import library
+        library.fovea_session_cancel(self.address)
+
+    def reset(self) -> None:
+        """Makes carried inputs zeros and kept texts empty."""
+        call("fovea_session_reset", self.address)
+
+    def save(self) -> bytes:
+        """Carried inputs as bytes."""
+        size = ctypes.c_uint64()
+        call("fovea_session_saved_size", self.address, ctypes.byref(size))
+        saved = np.empty(size.value, np.uint8)
+        call("fovea_session_save", self.address, saved.ctypes.data, size.value)
+        return saved.tobytes()
+
+    def restore(self, saved: bytes) -> None:
+        raw = np.frombuffer(saved, np.uint8)
+        call("fovea_session_restore", self.address, raw.ctypes.data, len(raw), doing="restore")
+
+    # ---- After a run ----
+
+    def output(self, name: str) -> np.ndarray:
+        """An output or kept value of the last run, [rows, width]: a view of f32, i32 and f16; others as f32 copies."""
+        view = _c.fovea_view()
+        call("fovea_session_output", self.address, self.value(name).index, ctypes.byref(view),
+             doing=f"output '{name}'")
+        return self._array(view)
+
+    def offsets(self, space: str) -> np.ndarray:
+        """Where the segments of a space begin, and the last one ends."""
+        at, count = ctypes.c_void_p(), ctypes.c_uint32()
+        call("fovea_session_segments", self.address, self.model.space(space).index, ctypes.byref(at),
+             ctypes.byref(count), doing=f"segments of '{space}'")
+        return self._blocks.array(at.value, np.uint32, (count.value + 1,)).copy()
+
+    def weights(self, tap: Union[int, str] = 0) -> Weights:
+        """What a tap kept: by its position, or the name it was given."""
+        if isinstance(tap, str):
+            names = [known.step for known in self.taps]
+            if tap not in names:
+                raise Error(f"no tap of '{tap}'; there are: {', '.join(names)}", _c.FOVEA_E_NAME)
+            tap = names.index(tap)
+        info = sized(_c.fovea_weights)
+        call("fovea_session_weights", self.address, tap, ctypes.byref(info), doing=f"tap {tap}")
+        spaces = list(self.model.spaces)
+        common = (self._blocks.array(info.query_rows, np.uint32, (info.rows,)), info.heads,
+                  self.offsets(spaces[info.query_space]), self.offsets(spaces[info.key_space]))
+        if info.form == _c.FOVEA_TAP_DENSE:
+            return Weights(*common, self._blocks.array(info.data, np.float32, (info.rows, info.heads, info.stride)))
+        offsets = np.empty(info.rows * info.heads + 1, np.uint64)
+        keys, values = np.empty(info.entries, np.uint32), np.empty(info.entries, np.float32)
+        arrays = sized(_c.fovea_sparse, layout=_c.FOVEA_SPARSE_CSR, offset_capacity=len(offsets),
+                       entry_capacity=len(keys), offsets=offsets.ctypes.data, keys=keys.ctypes.data,
+                       values=values.ctypes.data)
+        call("fovea_session_sparse", self.address, tap, ctypes.byref(arrays), doing=f"tap {tap}")
+        return Weights(*common, None, offsets, keys, values)
+
+
+def _fields(error: Error) -> tuple:
+    return error.status, error.expected, error.found, error.byte, error.tensor
+
+
+def _indices(numbers: Iterable[int]) -> Any:
+    listed = list(numbers)
+    return (ctypes.c_uint32 * len(listed))(*listed)
+
+
+def _threads_of(workers: Union[int, Threads]) -> Tuple[Optional[Threads], int]:
+    if isinstance(workers, Threads):
+        return workers, workers.count
+    if workers == 1:
+        return None, 1
+    return Threads(workers), workers
+
+
+def checked_rows(value: Value, rows: Any) -> np.ndarray:
+    """Rows of an input as numbers of its type, [rows, width]."""
+    try:
+        array = np.asarray(rows)
+    except ValueError:  # rows of different lengths
+        raise Error(f"input '{value.name}': rows have one width, {value.width}") from None
+    whole = value.type == "i32"
+    if array.dtype.kind not in ("iu" if whole else "iuf") and array.size:
+        raise Error(f"input '{value.name}': {array.dtype}, expected {'whole numbers' if whole else 'numbers'}")
+    if array.ndim == 1 and value.width == 1 or array.size == 0:
+        array = array.reshape(-1, value.width)
+    if array.ndim != 2 or array.shape[1] != value.width:
+        raise Error(f"input '{value.name}': shape {array.shape}, expected (rows, {value.width})")
+    if whole and array.size and (array.min() < -2**31 or array.max() >= 2**31):
+        raise Error(f"input '{value.name}': an id does not fit into 32 bits", _c.FOVEA_E_ID)
+    return np.ascontiguousarray(array, np.int32 if whole else np.float32)
