@@ -136,11 +136,12 @@ class Handle:
     """Something that can be closed, and says so when it is used afterwards."""
 
     _address: Optional[int] = None
+    _called = "this is"
 
     @property
     def address(self) -> int:
         if self._address is None:
-            raise Error(f"this {type(self).__name__.lower()} is closed", _c.FOVEA_E_HANDLE)
+            raise Error(f"{self._called} closed", _c.FOVEA_E_HANDLE)
         return self._address
 
     @property
@@ -162,6 +163,8 @@ class Handle:
 class Threads(Handle):
     """Threads that sessions run on, from the port that is built beside the library. Sessions may share them if they do
     not run at the same time."""
+
+    _called = "these threads are"
 
     def __init__(self, count: int):
         if port is None:

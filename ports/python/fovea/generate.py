@@ -87,6 +87,8 @@ class Generator(Handle):
     `tokens` and `texts` are what there is so far.
     """
 
+    _called = "this generator is"
+
     def __init__(self, decode: Session, encode: Optional[Session] = None, *, sampling: Sampling = Sampling(),
                  prompts: Optional[Sequence[Sequence[int]]] = None, max_tokens: int = 0,
                  stop_ids: Optional[Sequence[int]] = None):
@@ -116,9 +118,12 @@ class Generator(Handle):
         if prompts is not None:
             self._set_prompts(prompts)
         self._left = 1
-        self.tokens: List[List[int]] = []
-        self.texts: List[str] = []
-        self._streams: List[Optional[_Stream]] = []
+        scores = decode.value(self._model.metadata.get("generate.scores", "logits")) if prompts is None else None
+        count = len(prompts) if prompts is not None else int(decode.offsets(scores.space)[-1])
+        self.tokens: List[List[int]] = [[] for _ in range(count)]
+        self.texts: List[str] = [""] * count
+        has_text = self._model.info["has_text"]
+        self._streams = [_Stream(self._model) if has_text else None for _ in range(count)]
 
     def _set_prompts(self, prompts: Sequence[Sequence[int]]) -> None:
         rows = [_ids(prompt) for prompt in prompts]
@@ -140,15 +145,16 @@ class Generator(Handle):
     def next(self, forced: Optional[Sequence[int]] = None) -> Generated:
         """One step for all texts; StopIteration when all have ended. `forced`: for each text a token to take, -1: none.
         """
-        address = self.address
+        address, held = self.address, [session.ready() for session in self._sessions if session is not None]
         if self._left == 0:
             raise StopIteration
         taken = None if forced is None else _ids(forced)
-        if taken is not None and self.tokens and len(taken) != len(self.tokens):
+        if taken is not None and len(taken) != len(self.tokens):
             raise Error(f"{len(taken)} forced tokens for {len(self.tokens)} texts", _c.FOVEA_E_LENGTH)
         made = sized(_c.fovea_generated)
         call("fovea_generate_next", address, None if taken is None else taken.ctypes.data, ctypes.byref(made),
              doing="generate")
+        del held
         self._left = made.left
 
         def array(at: Optional[int], dtype: Any, *shape: int) -> Optional[np.ndarray]:
@@ -161,10 +167,6 @@ class Generator(Handle):
                          array(made.top_tokens, np.int32, *tops), array(made.top_logprobs, np.float32, *tops))
 
     def _add(self, tokens: np.ndarray, ended: np.ndarray) -> List[str]:
-        if not self.tokens:
-            has_text = self._model.info["has_text"]
-            self.tokens, self.texts = [[] for _ in tokens], ["" for _ in tokens]
-            self._streams = [_Stream(self._model) if has_text else None for _ in tokens]
         parts = []
         for i, (token, last) in enumerate(zip(tokens.tolist(), ended)):
             part = ""

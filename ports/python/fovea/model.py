@@ -103,9 +103,12 @@ def _blob(source: Any) -> np.ndarray:
             return aligned(0)
         return np.memmap(source, np.uint8, mode="r")
     try:
-        data = np.frombuffer(source, np.uint8)
-    except (TypeError, ValueError, BufferError):
+        view = memoryview(source)
+    except TypeError:
         raise Error("a model is made of a path or of bytes") from None
+    if view.nbytes == 0:
+        return aligned(0)
+    data = np.frombuffer(view if view.c_contiguous else view.tobytes(), np.uint8)
     if data.ctypes.data % 64 == 0:
         return data
     copy = aligned(data.nbytes)
@@ -122,6 +125,8 @@ class Model(Handle):
         with fovea.Model("model.fovea") as model:
             print(model.classify(["a text"]))
     """
+
+    _called = "this model is"
 
     def __init__(self, source: Union[str, os.PathLike, bytes, bytearray, memoryview, np.ndarray], *,
                  backend: str = "default", verify: bool = True):

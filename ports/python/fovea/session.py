@@ -88,6 +88,8 @@ class Session(Handle):
     session's memory: they show what the latest run wrote, and stay valid memory when the session is closed.
     """
 
+    _called = "this session is"
+
     def __init__(self, model: Model, program: Optional[str] = None, *,
                  limits: Mapping[str, Union[int, Tuple[int, int]]] = {}, rows: int = 0,
                  workers: Union[int, Threads] = 1, tile_rows: int = 0, keep: Iterable[str] = (),
@@ -142,6 +144,13 @@ class Session(Handle):
         super().close()
         self._threads, self._keep_alive, self._blocks = None, [], Blocks()
 
+    def ready(self) -> List[Any]:
+        """What must live as long as the library uses this session; an Error if that, or its threads, is closed."""
+        self.address
+        if self._threads is not None:
+            self._threads.address
+        return [self._blocks, self._threads, *self._keep_alive]
+
     def value(self, name: str) -> Value:
         return self.model.value(self.program, name)
 
@@ -184,10 +193,11 @@ class Session(Handle):
         """Makes an input what an output of another session's last run is."""
         call("fovea_session_link", self.address, self.value(input).index, source.address, source.value(output).index,
              doing=f"input '{input}'")
-        self._keep_alive.append(source)
+        self._keep_alive.extend(source.ready())
 
     def run(self) -> "Session":
         """Runs the whole program. Inputs that were never written are zeros."""
+        held = self.ready()  # also if it is closed meanwhile
         try:
             call("fovea_session_run", self.address, doing=f"program '{self.program.name}'")
         except Error as error:
@@ -196,6 +206,8 @@ class Session(Handle):
                 raise Error(f"input '{value.name}': entry {error.byte} is {ctypes.c_int32(error.found).value}, ids of "
                             f"the model are below {value.id_limit}", *_fields(error)) from None
             raise
+        finally:
+            del held
         return self
 
     def cancel(self) -> None:
@@ -216,8 +228,8 @@ class Session(Handle):
         return saved.tobytes()
 
     def restore(self, saved: bytes) -> None:
-        raw = np.frombuffer(saved, np.uint8)
-        call("fovea_session_restore", self.address, raw.ctypes.data, len(raw), doing="restore")
+        raw = np.frombuffer(bytes(saved) + b"\0", np.uint8)  # of nothing an address is needed, too
+        call("fovea_session_restore", self.address, raw.ctypes.data, len(saved), doing="restore")
 
     # ---- After a run ----
 

@@ -112,8 +112,12 @@ class Inputs(Misuse):
             self.refused(status.FOVEA_E_INPUT, "prompts", model.generate, [[10**6]])
             self.refused(status.FOVEA_E_ARGUMENT, "text", model.generate, [])
             generation = model.generate([TEXT, TEXT], max_tokens=3)
-            generation.next()
             self.refused(status.FOVEA_E_LIMIT, "1 forced tokens for 2", generation.next, forced=[1])
+            generation.next(forced=[1, 2])
+            generation._sessions[0].close()
+            self.refused(status.FOVEA_E_ARGUMENT, "this session is closed", generation.next)
+            generation.close()
+            self.refused(status.FOVEA_E_ARGUMENT, "this generator is closed", generation.next)
 
 
 class Blobs(Misuse):
@@ -160,7 +164,29 @@ class Lifetimes(Misuse):
         threads = fovea.Threads(2)
         threads.close()
         with fovea.Model(blob("package-section")) as other:
-            self.refused(status.FOVEA_E_ARGUMENT, "this threads is closed", other.session, rows=1, workers=threads)
+            self.refused(status.FOVEA_E_ARGUMENT, "these threads are closed", other.session, rows=1, workers=threads)
+
+    def test_threads_are_closed_under_a_session(self):
+        threads = fovea.Threads(2)
+        session = self.model.session(rows=3, workers=threads)
+        session.set_segments("tokens", [3])
+        session.run()
+        threads.close()
+        self.refused(status.FOVEA_E_ARGUMENT, "these threads are closed", session.run)
+        with fovea.Model(blob("package-writer")) as model:
+            threads = fovea.Threads(2)
+            generation = model.generate(TEXT, max_tokens=3, workers=threads)
+            threads.close()
+            self.refused(status.FOVEA_E_ARGUMENT, "these threads are closed", generation.next)
+
+    def test_saved_states(self):
+        session = self.model.session(rows=3)
+        session.set_segments("tokens", [3])
+        session.run()
+        saved = session.save()
+        session.restore(saved)
+        for wrong in (b"", saved[:-1], b"x" + saved[1:]):
+            self.refused(status.FOVEA_E_INPUT, "restore: ", session.restore, wrong)
 
     def test_sessions_outlive_their_model(self):
         expected = self.model.run({"input_ids": [[1, 2, 3]]})["logits"]

@@ -155,12 +155,23 @@ class Tensors(unittest.TestCase):
             whole = fovea.run_texts(model, [DOCUMENT, TEXTS[0]])["logits"]
             encodings = [model.tokenizer.encode_document(text) for text in (DOCUMENT, TEXTS[0])]
             ids = np.concatenate([e.ids for e in encodings])
-            offsets = np.concatenate([[0], np.cumsum(np.concatenate([e.sentences for e in encodings]))])
+            lengths = np.concatenate([e.sentences for e in encodings])
+            offsets = np.append(0, np.cumsum(lengths, dtype=np.int64))
             counts = [len(e.sentences) for e in encodings]
             rows = model.run({"input_ids": fovea.Ragged(ids, offsets)}, "encode_sentences",
                              segments={"sentences": counts})["sentence_rows"]
             self.assertEqual(rows.lengths.tolist(), counts)
             np.testing.assert_array_equal(model.run({"sentence_rows": rows}, "encode_document")["logits"], whole)
+
+            limits = {"tokens": len(ids), "sentences": sum(counts), "documents": 2}
+            first = model.session("encode_sentences", limits=limits)
+            first.set_segments("sentences", counts)
+            first.set_segments("tokens", lengths)
+            first.write("input_ids", ids)
+            second = model.session("encode_document", limits=limits, linked=["sentence_rows"])
+            second.link("sentence_rows", first.run(), "sentence_rows")
+            first.close()  # its memory stays as long as it is read
+            np.testing.assert_array_equal(second.run().output("logits"), whole)
 
 
 class Generation(unittest.TestCase):
