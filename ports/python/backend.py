@@ -54,6 +54,7 @@ def _libraries():
 
 
 def _record(files, own):
+    """The list of all files, itself without a sum."""
     lines = []
     for name, data in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
@@ -61,16 +62,32 @@ def _record(files, own):
     return "".join(lines) + f"{own},,\n"
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    system = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    tag, version = f"py3-none-{system}", _version()
+def _information(version, tag):
     info = f"fovea-{version}.dist-info"
+    return {f"{info}/METADATA": METADATA.format(version=version).encode(), f"{info}/WHEEL": WHEEL.format(tag=tag).encode()}
+
+
+def _tag():
+    return f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Without this pip would build everything twice."""
+    for path, data in _information(_version(), _tag()).items():
+        file = pathlib.Path(metadata_directory) / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(data)
+    return file.parent.name
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    tag, version = _tag(), _version()
     sources = sorted((HERE / "fovea").glob("*.py")) + [HERE / "fovea" / "py.typed"]
     files = {f"fovea/{source.name}": source.read_bytes() for source in sources}
     files.update(_libraries())
-    files[f"{info}/METADATA"] = METADATA.format(version=version).encode()
-    files[f"{info}/WHEEL"] = WHEEL.format(tag=tag).encode()
-    files[f"{info}/RECORD"] = _record(files, f"{info}/RECORD").encode()
+    files.update(_information(version, tag))
+    record = f"fovea-{version}.dist-info/RECORD"
+    files[record] = _record(files, record).encode()
     name = f"fovea-{version}-{tag}.whl"
     with zipfile.ZipFile(os.path.join(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
         for path, data in files.items():
