@@ -103,9 +103,9 @@ fovea_status tokens_of(const struct model* model, const char* text, uint64_t siz
   void* workspace = fovea_port_memory(NULL, needed);
   if (workspace == NULL) return no_memory(error);
   for (int turn = 0; turn < 2; ++turn) {
-    status = tokens_make(tokens, capacity) ? fovea_text_encode(model->model, text, size, NULL, 0, NULL, workspace, needed,
-                                                               &tokens->tokens, error)
-                                           : no_memory(error);
+    status = tokens_make(tokens, capacity)
+                 ? fovea_text_encode(model->model, text, size, NULL, 0, NULL, workspace, needed, &tokens->tokens, error)
+                 : no_memory(error);
     if (status != FOVEA_E_CAPACITY) break;
     capacity = tokens->tokens.count;
   }

@@ -10,6 +10,7 @@
 #include "fovea/version.h"
 #include "tools/base/clock.h"
 #include "tools/bench/generation_cost.h"
+#include "tools/bench/machine.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/print.h"
@@ -35,7 +36,8 @@ void BenchGeneration(const Arguments& arguments, Console* console) {
   GenerationRequest request;
   request.workers = arguments.shape.workers;
   request.cache_type = arguments.cache_type;
-  const OrderedJson measured = MeasureGeneration(model, arguments.generation, request);
+  OrderedJson measured = MeasureGeneration(model, arguments.generation, request);
+  measured["machine"] = ThisMachine();
   if (arguments.json) return PrintJson(console->out, measured);
   console->out << GenerationText(measured);
 }
@@ -210,6 +212,7 @@ void Bench(const Arguments& arguments, Console* console) {
                         {"tile_rows", session.Info().tile_rows},
                         {"backend", info.backend},
                         {"target", fovea_simd_target()},
+                        {"machine", ThisMachine()},
                         {"runs", times.size()},
                         {"latency_ms",
                          {{"min", 1e3 * times[0]},

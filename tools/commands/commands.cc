@@ -21,7 +21,8 @@ int Report(Console* console, std::string message, const char* hint = "") {
 
 }  // namespace
 
-int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
+int RunCommands(const std::vector<AddCommand>& commands, int argc, const char* const* argv, std::ostream& out,
+                std::ostream& err) {
   Console console{out, err};
   CLI::App app("Attention models in exact memory: convert, inspect, run, check and measure.", "fovea");
   app.set_version_flag("--version", [] {
@@ -30,17 +31,7 @@ int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostrea
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   app.footer("Exit status: 0 done, 1 a check failed, 2 bad usage or input. 'fovea COMMAND --help' has examples.");
-  AddConvert(&app, &console);
-  AddRun(&app, &console);
-  AddGenerate(&app, &console);
-  AddTranscribe(&app, &console);
-  AddTranslate(&app, &console);
-  AddSimilarity(&app, &console);
-  AddTokenize(&app, &console);
-  AddInspect(&app, &console);
-  AddCheck(&app, &console);
-  AddBench(&app, &console);
-  AddVerify(&app, &console);
+  for (const AddCommand add : commands) add(&app, &console);
   try {
     const auto named = [&](CLI::App* command) { return command->get_name() == argv[1]; };
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {

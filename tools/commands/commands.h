@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <ostream>
+#include <vector>
 
 namespace fovea::tools {
 
@@ -18,6 +19,11 @@ struct Console {
 
 // Runs one command line. Errors are one line on `err`, beginning with "fovea: ".
 int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostream& err);
+
+// The same of a program that has these subcommands only.
+using AddCommand = void (*)(CLI::App* app, Console* console);
+int RunCommands(const std::vector<AddCommand>& commands, int argc, const char* const* argv, std::ostream& out,
+                std::ostream& err);
 
 void AddBench(CLI::App* app, Console* console);
 void AddBenchAttention(CLI::App* bench, Console* console);  // a subcommand of bench

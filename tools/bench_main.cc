@@ -1,0 +1,12 @@
+// fovea-bench: `fovea bench` as a program by itself, which needs no files but the blob.
+#include <iostream>
+#include <vector>
+
+#include "tools/commands/commands.h"
+
+int main(int argc, char** argv) {
+  std::vector<const char*> arguments = {"fovea", "bench"};
+  if (argc > 1) arguments.insert(arguments.end(), argv + 1, argv + argc);
+  return fovea::tools::RunCommands({fovea::tools::AddBench}, static_cast<int>(arguments.size()), arguments.data(),
+                                   std::cout, std::cerr);
+}
