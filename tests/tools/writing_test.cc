@@ -195,7 +195,9 @@ TEST(Writing, ChatsGoOnInOneText) {
   const CommandResult turns = chat({"--prompt", "hi", "--prompt", "ok"});
   EXPECT_EQ(turns.out, expected) << turns.err;
   const Typed typed("hi\n\nok\n");
-  if (isatty(STDIN_FILENO) == 0) EXPECT_EQ(chat({}).out, expected);  // else it shows where to type
+  if (isatty(STDIN_FILENO) == 0) {  // else it shows where to type
+    EXPECT_EQ(chat({}).out, expected);
+  }
   EXPECT_NE(chat({"--prompt", std::string(200, 'a')}).err.find("the chat has"), std::string::npos);
   EXPECT_EQ(Invoke({"generate", Decoder()}, {"--chat", "--prompt", "hi"}).status, 2);  // it has no template
 }
