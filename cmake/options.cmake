@@ -1,4 +1,8 @@
 # Every option of the build, and every combination that cannot work.
+set(FOVEA_FIRMWARE OFF)  # a processor without an operating system
+if(CMAKE_SYSTEM_NAME STREQUAL Generic)
+  set(FOVEA_FIRMWARE ON)
+endif()
 option(FOVEA_XNNPACK "Multiply matrices with XNNPACK where it runs (OFF: Highway kernels only)" ON)
 set(FOVEA_SIMD dispatch CACHE STRING
   "Vectors of kernels: dispatch (chosen at run time), baseline (the compiler's CPU), emu128 (plain loops), scalar")
@@ -32,6 +36,10 @@ foreach(language IN ITEMS C CXX)
 endforeach()
 
 # What does not go together.
+if(FOVEA_FIRMWARE AND (BUILD_SHARED_LIBS OR FOVEA_BUILD_TOOLS OR FOVEA_SIMD STREQUAL dispatch))
+  message(FATAL_ERROR "Firmware has no shared library, no tools and one processor: "
+    "set BUILD_SHARED_LIBS and FOVEA_BUILD_TOOLS OFF, FOVEA_SIMD to scalar, emu128 or baseline")
+endif()
 if(NOT FOVEA_SIMD MATCHES "^(dispatch|baseline|emu128|scalar)$")
   message(FATAL_ERROR "FOVEA_SIMD is '${FOVEA_SIMD}': it must be dispatch, baseline, emu128 or scalar")
 endif()

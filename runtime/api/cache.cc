@@ -40,7 +40,8 @@ using namespace fovea;  // NOLINT: this file is the border
 extern "C" {
 
 fovea_status fovea_cache_get_info(const fovea_session* session, fovea_cache_info* info) {
-  return IsLive(session) ? WriteStruct(InfoOf(*session->session), info) : FOVEA_E_HANDLE;
+  if (!IsLive(session)) return FOVEA_E_HANDLE;
+  return WriteStruct(InfoOf(*session->session), info);
 }
 
 fovea_status fovea_cache_select(fovea_session* session, const uint32_t* texts, uint32_t count, fovea_error* error) {

@@ -340,7 +340,8 @@ fovea_status fovea_session_step_pairs(const fovea_session* session, uint32_t ste
 }
 
 fovea_status fovea_session_get_info(const fovea_session* session, fovea_session_info* info) {
-  return IsLive(session) ? WriteStruct(session->session->info, info) : FOVEA_E_HANDLE;
+  if (!IsLive(session)) return FOVEA_E_HANDLE;
+  return WriteStruct(session->session->info, info);
 }
 
 }  // extern "C"

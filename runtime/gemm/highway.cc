@@ -65,7 +65,7 @@ Status Run(void* storage, const GemmWeights& weights, const void*, const GemmInp
   tile.params = input.params;
   tile.y_stride = n;
   for (size_t c = output.begin; c < output.end; c += columns) {
-    tile.columns = std::min(columns, output.end - c);
+    tile.columns = std::min<size_t>(columns, output.end - c);
     tile.weights = static_cast<const uint8_t*>(weights.rows) + c * row_bytes;
     tile.scales = scale_bytes == 0 ? nullptr : static_cast<const uint8_t*>(weights.scales) + c * scale_bytes;
     tile.bias = weights.bias == nullptr ? nullptr : weights.bias + c;

@@ -44,11 +44,11 @@ void Map(const Tokenizer& tokenizer, const Step& step, const View& in, Buffer* o
         case MapKind::kRemove:
           break;
         case MapKind::kDelta:
-          out->AppendChar(std::min(c.code + delta, 0x10ffffu), origin);
+          out->AppendChar(std::min<uint32_t>(c.code + delta, 0x10ffff), origin);
           break;
         case MapKind::kDeltaEven: {
           const bool even = (c.code - (range->range & 0x1fffff)) % 2 == 0;
-          out->AppendChar(std::min(even ? c.code + delta : c.code, 0x10ffffu), origin);
+          out->AppendChar(std::min<uint32_t>(even ? c.code + delta : c.code, 0x10ffff), origin);
           break;
         }
         case MapKind::kString: {
@@ -82,7 +82,7 @@ View Strip(const Tokenizer& tokenizer, const Step& step, View in) {
 void Replace(const Tokenizer& tokenizer, const Step& step, const View& in, Buffer* out) {
   const Bytes pattern = Slice(tokenizer.pool, step.a, step.b);
   const Bytes content = Slice(tokenizer.pool, step.c, step.d);
-  const uint32_t least = std::max(step.flags, 1u);
+  const uint32_t least = std::max<uint32_t>(step.flags, 1);
   for (uint32_t at = 0; at < in.size && !out->overflow;) {
     uint32_t end = at, times = 0;
     while ((step.flags != 0 || times == 0) && in.size - end >= pattern.size &&

@@ -1,0 +1,5 @@
+# Toolchain: Debian's compiler for Arm microcontrollers; Cortex-M55 with Helium.
+set(triple arm-none-eabi)
+set(cpu "-mcpu=cortex-m55 -mfloat-abi=hard -mthumb")
+include(${CMAKE_CURRENT_LIST_DIR}/bare_metal.cmake)
+set(CMAKE_SYSTEM_PROCESSOR cortex-m55)

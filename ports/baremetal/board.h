@@ -1,0 +1,21 @@
+/* What the samples use of a board. Only they: the library needs nothing of it. */
+#ifndef FOVEA_PORTS_BAREMETAL_BOARD_H_
+#define FOVEA_PORTS_BAREMETAL_BOARD_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Cycles of the processor's own counter, from any start. In QEMU with -icount it counts instructions, so many at a
+ * time: README.md. */
+uint64_t board_ticks(void);
+
+/* Bytes of stack that have been used since reset, and bytes that there are. */
+size_t board_stack_used(void);
+size_t board_stack_size(void);
+
+/* By semihosting, that is by the debugger or QEMU. */
+void board_write(const char* text);                    /* ends with a zero */
+int board_command_line(char* line, size_t capacity);   /* 0: there is none, or it is too long */
+_Noreturn void board_exit(int status);
+
+#endif /* FOVEA_PORTS_BAREMETAL_BOARD_H_ */

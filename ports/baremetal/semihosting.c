@@ -1,0 +1,31 @@
+/* Semihosting: the program stops at an instruction that a debugger or QEMU knows, with a request in its registers. */
+#include "board.h"
+
+enum { kWrite0 = 0x04, kGetCommandLine = 0x15, kExitExtended = 0x20, kApplicationExit = 0x20026 };
+
+static intptr_t Request(uintptr_t number, const volatile void* argument) {
+#if defined(__aarch64__)
+  register uintptr_t request __asm__("x0") = number;
+  register const volatile void* block __asm__("x1") = argument;
+  __asm__ volatile("hlt #0xf000" : "+r"(request) : "r"(block) : "memory");
+#else
+  register uintptr_t request __asm__("r0") = number;
+  register const volatile void* block __asm__("r1") = argument;
+  __asm__ volatile("bkpt 0xab" : "+r"(request) : "r"(block) : "memory");
+#endif
+  return (intptr_t)request;
+}
+
+void board_write(const char* text) { Request(kWrite0, text); }
+
+int board_command_line(char* line, size_t capacity) {
+  const volatile uintptr_t block[2] = {(uintptr_t)line, capacity};
+  return Request(kGetCommandLine, block) == 0;
+}
+
+void board_exit(int status) {
+  const volatile uintptr_t block[2] = {kApplicationExit, (uintptr_t)status};
+  Request(kExitExtended, block);
+  for (;;) {
+  }
+}
