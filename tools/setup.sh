@@ -2,7 +2,7 @@
 # Installs what Debian packages supply for building fovea; does nothing when all of it is there.
 #   tools/setup.sh          to build and run
 #   tools/setup.sh --test   also for the whole test suite, with the Arm build under emulation
-#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V and WebAssembly
+#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V, WebAssembly and firmware (500 MB more)
 #   tools/setup.sh --fuzz   to build, run and fuzz
 set -eu
 packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils ca-certificates
@@ -14,7 +14,8 @@ case ${1-} in
     ;;
 esac
 if [ "${1-}" = --cross ]; then
-  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten"
+  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten qemu-system-arm
+    gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib picolibc-aarch64-linux-gnu"
 fi
 if [ "${1-}" = --fuzz ]; then
   packages="$packages clang-19 libclang-rt-19-dev"

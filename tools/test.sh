@@ -3,13 +3,13 @@
 # with sanitizers, and 64-bit Arm under emulation (the kernels with clang, too, which compiles them for more Arm targets).
 # tests/README.md says what runs where and why.
 #   tools/test.sh [host-release] [host-scalar] [host-emu128] [host-asan] [aarch64]     all of them when none is named
-#   tools/test.sh [x86_64] [armv7] [riscv64] [wasm32]      older x86 processors, 32-bit Arm, RISC-V, WebAssembly
+#   tools/test.sh [x86_64] [armv7] [riscv64] [wasm32] [firmware]      other processors, WebAssembly, no system
 #   tools/test.sh everything                               all of both: hours of emulation
 # The last line says how many cases passed, failed and were skipped; those above it, which were skipped and why.
 set -eu
 cd "$(dirname "$0")/.."
 usual="host-release host-scalar host-emu128 host-asan aarch64"
-cross="x86_64 armv7 riscv64 wasm32"
+cross="x86_64 armv7 riscv64 wasm32 firmware"
 named=${*:-$usual}
 if [ "$named" = everything ]; then named="$usual $cross"; fi
 packages=--test
@@ -66,6 +66,13 @@ for what in $named; do
     riscv64)
       build riscv64-linux
       check riscv64 riscv64-linux
+      ;;
+    firmware)
+      build host-release
+      for processor in cortex-m7 cortex-m55 cortex-a53; do
+        build "$processor"
+        check "$processor"
+      done
       ;;
     *)
       build "$what"

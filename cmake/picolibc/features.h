@@ -1,0 +1,9 @@
+/* What the C++ headers of a compiler for Linux ask of that system's library, when picolibc stands in its place. */
+#ifndef FOVEA_CMAKE_PICOLIBC_FEATURES_H_
+#define FOVEA_CMAKE_PICOLIBC_FEATURES_H_
+
+#include <sys/features.h>
+
+#define __GLIBC_PREREQ(major, minor) 0
+
+#endif /* FOVEA_CMAKE_PICOLIBC_FEATURES_H_ */

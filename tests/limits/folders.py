@@ -1,0 +1,54 @@
+"""How many bytes of code and constants each folder of the library has in a firmware image, against their limits.
+
+  folders.py MAP LIMITS [--update]
+
+MAP is what GNU ld writes of an image with the library's objects; LIMITS has a line `FOLDER BYTES` for each folder and
+for each library of the compiler. 2 % more is too much. --update writes LIMITS.
+"""
+import collections
+import re
+import sys
+
+# An input section: its name may stand in a line of its own, as it is long.
+PLACED = re.compile(r"^ \.(text|rodata|data)(?:\.\S+)?\s+0x[0-9a-f]+\s+0x([0-9a-f]+) (\S+)$", re.MULTILINE)
+OWN = re.compile(r"runtime/CMakeFiles/fovea_objects\.dir/(\w+)/")
+OTHERS = re.compile(r"/lib(\w+)\.a\(")
+TOLERANCE = 1.02
+
+
+def folder_of(file):
+    """None: the sample itself and its board."""
+    own, others = OWN.search(file), OTHERS.search(file)
+    return own[1] if own else "lib" + others[1] if others else None
+
+
+def measured(text):
+    folders = collections.Counter()
+    for _, size, file in PLACED.findall(text[text.index("Linker script and memory map"):]):
+        folders[folder_of(file)] += int(size, 16)
+    del folders[None]
+    folders["all"] = sum(folders.values())
+    return {folder: size for folder, size in sorted(folders.items(), key=lambda item: -item[1]) if size != 0}
+
+
+def main():
+    map_file, limits_file = sys.argv[1:3]
+    with open(map_file, encoding="utf-8") as file:
+        now = measured(file.read())
+    if "--update" in sys.argv[3:]:
+        with open(limits_file, "w", encoding="utf-8") as file:
+            file.writelines(f"{folder} {size}\n" for folder, size in now.items())
+        return 0
+    with open(limits_file, encoding="utf-8") as file:
+        limits = {folder: int(size) for folder, size in map(str.split, file)}
+    failures = 0
+    for folder, size in now.items():
+        limit = limits.get(folder, 0)
+        too_much = size > limit * TOLERANCE
+        failures += too_much
+        print(f"{folder:12} {size:8} bytes, stated {limit:8}{'  TOO MUCH' if too_much else ''}")
+    return failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
