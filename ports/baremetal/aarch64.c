@@ -13,7 +13,7 @@ __asm__(
     ".section .vectors, \"ax\"\n"
     ".global board_reset\n"
     "board_reset:\n"
-    "  mov x0, #(3 << 20)\n"  /* floating point and NEON on */
+    "  mov x0, #(3 << 20)\n" /* floating point and NEON on */
     "  msr cpacr_el1, x0\n"
     "  adr x0, board_vectors\n"
     "  msr vbar_el1, x0\n"

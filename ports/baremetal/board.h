@@ -14,8 +14,8 @@ size_t board_stack_used(void);
 size_t board_stack_size(void);
 
 /* By semihosting, that is by the debugger or QEMU. */
-void board_write(const char* text);                    /* ends with a zero */
-int board_command_line(char* line, size_t capacity);   /* 0: there is none, or it is too long */
+void board_write(const char* text);                  /* ends with a zero */
+int board_command_line(char* line, size_t capacity); /* 0: there is none, or it is too long */
 _Noreturn void board_exit(int status);
 
 #endif /* FOVEA_PORTS_BAREMETAL_BOARD_H_ */

@@ -37,9 +37,9 @@ typedef void (*Vector)(void);
 __attribute__((section(".vectors"), used)) static const struct {
   uint32_t* stack;
   Vector vectors[15];
-} vectors = {board_stack_top,
-             {board_reset, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault,
-              SysTick}};
+} vectors = {
+    board_stack_top,
+    {board_reset, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, SysTick}};
 
 uint64_t board_ticks(void) {
   for (;;) {

@@ -163,7 +163,12 @@ TEST_F(XnnpackGemmTest, KeepsDenormalsAndFloatingPointState) {
   const int rounding = std::fegetround();
   gemm.Run(problem.input, Activation::kNone, y.data());
   EXPECT_EQ(std::fegetround(), rounding);
-  for (float v : y) EXPECT_FLOAT_EQ(v, 1e-40f);
+#if defined(__arm__)
+  const float expected = 0;  // vectors of 32-bit Arm have no denormals
+#else
+  const float expected = 1e-40f;
+#endif
+  for (float v : y) EXPECT_FLOAT_EQ(v, expected);
   volatile float tiny = 1e-20f;
   const float product = tiny * tiny;
   EXPECT_GT(product, 0.0f) << "flush-to-zero leaked to the caller";
