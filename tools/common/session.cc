@@ -26,6 +26,7 @@ Session::Session(const Model& model, const SessionRequest& request) : model_(mod
   options.linked_count = static_cast<uint32_t>(request_.linked.size());
   options.linked = request_.linked.data();
   options.cache_type = request_.cache_type ? &*request_.cache_type : nullptr;
+  options.rewind_rows = request_.rewind_rows;
   fovea_error error = {};
   sizes_.struct_size = sizeof(sizes_);
   Check(fovea_session_size(model.get(), &options, &sizes_, &error), error, model.name());

@@ -24,6 +24,7 @@ struct SessionRequest {
   std::vector<uint32_t> linked;  // inputs that other sessions give
   uint64_t (*clock)() = nullptr;
   std::optional<uint32_t> cache_type;  // FOVEA_TYPE_*: how rows of texts are kept, if not as the program says
+  uint32_t rewind_rows = 0;            // of a text, that can be taken back where a window drops others
 };
 
 // All weights of an attention step.

@@ -86,7 +86,8 @@ SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& 
   context = std::min(context, most);
   if (longest > context) Fail("a prompt has {} tokens, texts have {} at most", longest, context);
   if (request.draft != nullptr) {
-    all = std::max(all, prompts.size() * (request.draft_tokens + 1));
+    decode.rewind_rows = request.draft_tokens + 1;  // those that are guessed and the one before
+    all = std::max(all, prompts.size() * decode.rewind_rows);
   }
   AddLimits(model, {rows, all, context}, &decode);
   return decode;
@@ -97,6 +98,7 @@ SessionRequest DraftRequest(const Model& draft, const Model& model, const Sessio
   request.program = DecodeProgram(draft);
   request.workers = decode.workers;
   request.cache_type = decode.cache_type;
+  request.rewind_rows = decode.rewind_rows;
   const uint32_t tokens = TokenSpaceOf(model, decode.program);
   KeptRows kept = {texts, 2 * texts, 0};
   for (const fovea_limit& limit : decode.limits) {
