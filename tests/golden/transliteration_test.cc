@@ -7,6 +7,7 @@
 
 #include "tests/golden/golden_support.h"
 #include "tests/golden/made.h"
+#include "tests/support/characters.h"
 #include "tests/support/emulated.h"
 #include "tests/support/run_command.h"
 #include "tools/generate/generation.h"
@@ -16,15 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 using Ids = std::vector<int32_t>;
-
-std::vector<std::string> Characters(const std::string& text) {
-  std::vector<std::string> all;
-  for (const char c : text) {
-    if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) all.emplace_back();
-    all.back() += c;
-  }
-  return all;
-}
 
 size_t Distance(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   std::vector<size_t> row(b.size() + 1);

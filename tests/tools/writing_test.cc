@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/support/characters.h"
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/commands/commands.h"
@@ -133,15 +134,6 @@ json GenerateJson(const std::vector<std::string>& more) {
   const CommandResult result = Invoke({"generate", Decoder(), "--max-tokens", "20", "--json"}, more);
   EXPECT_EQ(result.status, 0) << result.err;
   return json::parse(result.out);
-}
-
-std::vector<std::string> Characters(const std::string& text) {
-  std::vector<std::string> all;
-  for (const char c : text) {
-    if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) all.emplace_back();
-    all.back() += c;
-  }
-  return all;
 }
 
 // Standard input, while it lives.

@@ -75,7 +75,7 @@ std::optional<fovea_beams> GenerationArguments::BeamsFor(const std::optional<fov
 GenerationRequest GenerationArguments::RequestFor(const Model& model, const std::string& task) const {
   const GenerationDefaults defaults = DefaultsOf(model, task);
   GenerationRequest made = request;
-  if (!task.empty() && made.max_tokens == 0) made.max_tokens = defaults.max_tokens;
+  if (made.max_tokens == 0) made.max_tokens = defaults.max_tokens;
   made.beams = BeamsFor(defaults.beams);
   made.rules.min_tokens = min_tokens.value_or(request.stops ? defaults.min_tokens : 0);
   made.rules.no_repeat_ngram = no_repeat_ngram.value_or(defaults.no_repeat_ngram);

@@ -93,6 +93,21 @@ def text_of(raw: Optional[bytes]) -> str:
     return "" if raw is None else raw.decode("utf-8", "replace")
 
 
+def written_text(capacity: int, function: str, *arguments: Any, doing: str = "") -> str:
+    """What a function writes whose last parameters are a buffer, its size and how much of it is text. It is called again
+    if the text is longer than `capacity` bytes; what is no whole character is U+FFFD."""
+    written, output = ctypes.c_uint64(), np.empty(capacity, np.uint8)
+    for turn in range(2):
+        try:
+            call(function, *arguments, output.ctypes.data, len(output), ctypes.byref(written), doing=doing)
+            break
+        except Error as error:
+            if error.status != _c.FOVEA_E_CAPACITY or turn == 1:
+                raise
+            output = np.empty(error.expected, np.uint8)
+    return output[:written.value].tobytes().decode("utf-8", "replace")
+
+
 def aligned(size: int) -> np.ndarray:
     """`size` zeros with an alignment of 64. Arrays that are views of it keep it alive."""
     try:

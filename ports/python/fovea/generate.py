@@ -7,7 +7,7 @@ from typing import Any, Iterator, List, Optional, Sequence, Union
 import numpy as np
 
 from . import _c
-from ._library import Blocks, Error, Handle, Threads, call, sized
+from ._library import Blocks, Error, Handle, Threads, call, sized, written_text
 from .model import Model, Program
 from .predict import encode_for, run_texts
 from .session import Session
@@ -60,17 +60,7 @@ class _Stream:
         self._state = sized(_c.fovea_text_stream)
 
     def _write(self, function: str, *ids: Any) -> str:
-        written, output = ctypes.c_uint64(), np.empty(256, np.uint8)
-        for turn in range(2):
-            try:
-                call(function, self._model.address, ctypes.byref(self._state), *ids, output.ctypes.data, len(output),
-                     ctypes.byref(written))
-                break
-            except Error as error:
-                if error.status != _c.FOVEA_E_CAPACITY or turn == 1:
-                    raise
-                output = np.empty(error.expected, np.uint8)
-        return output[:written.value].tobytes().decode("utf-8", "replace")
+        return written_text(256, function, self._model.address, ctypes.byref(self._state), *ids)
 
     def add(self, token: int) -> str:
         id = ctypes.c_int32(token)

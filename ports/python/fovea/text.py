@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterable, List, Optional, Sequence
 import numpy as np
 
 from . import _c
-from ._library import Error, aligned, call, sized
+from ._library import Error, aligned, call, sized, written_text
 from .model import Model
 
 KINDS = {_c.FOVEA_TEXT_WORD_PIECE: "word_piece", _c.FOVEA_TEXT_UNIGRAM: "unigram", _c.FOVEA_TEXT_BYTE_PAIR: "byte_pair"}
@@ -104,19 +104,9 @@ class Tokenizer:
     def decode(self, ids: Iterable[int], *, keep_special: bool = False) -> str:
         """The text of ids; what is no whole character is U+FFFD."""
         array = _ids(ids)
-        written = ctypes.c_uint64()
-        output = np.empty(16 * len(array) + 16, np.uint8)
         flags = _c.FOVEA_TEXT_KEEP_SPECIAL if keep_special else 0
-        for turn in range(2):
-            try:
-                call("fovea_text_decode", self._model.address, array.ctypes.data, len(array), flags, output.ctypes.data,
-                     len(output), ctypes.byref(written), doing="tokens")
-                break
-            except Error as error:
-                if error.status != _c.FOVEA_E_CAPACITY or turn == 1:
-                    raise
-                output = np.empty(error.expected, np.uint8)
-        return output[:written.value].tobytes().decode("utf-8", "replace")
+        return written_text(16 * len(array) + 16, "fovea_text_decode", self._model.address, array.ctypes.data, len(array),
+                            flags, doing="tokens")
 
     def piece(self, id: int) -> str:
         """As the vocabulary spells it."""
