@@ -116,6 +116,12 @@ typedef struct fovea_tensor_info {
 } fovea_tensor_info;
 FOVEA_API fovea_status fovea_model_tensor(const fovea_model* model, uint32_t tensor, fovea_tensor_info* info);
 
+/* What a build of the library must include to run the model, line by line: of a profile that leaves out the rest, which
+ * CMake takes as FOVEA_PROFILE (runtime/base/README.md). `kind` and `name` are static; `count` is that of lines of kind
+ * "limit", else 0. Several models need what any of them needs, and of each limit the largest. */
+typedef void (*fovea_need)(void* context, const char* kind, const char* name, uint32_t count);
+FOVEA_API fovea_status fovea_model_needs(const fovea_model* model, fovea_need need, void* context);
+
 /* The metadata value of a key, or NULL. Keys in use: "architecture", "name", "task", "label.N", "fovea.*". */
 FOVEA_API const char* fovea_model_metadata(const fovea_model* model, const char* key);
 /* The name of a class, metadata "label.N"; "" if the blob has none for it. */

@@ -35,6 +35,8 @@ static int Failed(const char* what, const fovea_error* error) {
   board_write(": ");
   board_write(error->text);
   board_write("\n");
+  WriteNumber("status", (uint64_t)error->status);
+  if (error->step != FOVEA_NOWHERE) WriteNumber("step", error->step);
   WriteNumber("expected", error->expected);
   WriteNumber("found", error->found);
   return 1;

@@ -7,6 +7,7 @@
 #include "runtime/api/handles.h"
 #include "runtime/attention/check.h"
 #include "runtime/attention/count.h"
+#include "runtime/attention/features.h"
 #include "runtime/attention/parallel.h"
 #include "runtime/parallel/tiles.h"
 
@@ -279,6 +280,9 @@ Status ReadViews(Request* request, const fovea_attention_rows* q, const fovea_at
     return reporter.Fail(FOVEA_E_OPTION, "keys and values lie by segment, or neither", k->segment_stride, 0);
   }
   call.key_type = DType(k->type);
+  if (LacksRows(call.key_type)) {
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks rows of the type", 0, k->type);
+  }
   FOVEA_TRY(ReadAllSegments(request, q->rows, k->rows, reporter));
   request->rows.global_keys = request->given.pattern.global_key_count;
   FOVEA_TRY(CheckSegmentPlaces(call.k, k->rows, call.key_segments, &request->rows.keys, reporter));
@@ -294,6 +298,9 @@ Status ReadViews(Request* request, const fovea_attention_rows* q, const fovea_at
   const ViewShape shape = {FOVEA_NOWHERE, spec.heads, 1, segments};
   FOVEA_TRY(ReadKeyBias(request->given.score, own_places ? k->rows : keys, shape, &call.key_bias, reporter));
   FOVEA_TRY(ReadPairBias(request->given.score.pair_bias, *queries, shape, &call.pair_bias, reporter));
+  AttentionFeatures biases = call.key_bias.data != nullptr ? Bit(AttentionFeature::kKeyBias) : 0;
+  biases |= call.pair_bias.data != nullptr ? Bit(AttentionFeature::kPairBias) : 0;
+  FOVEA_TRY(CheckFeatures(biases, reporter));
   FOVEA_TRY(ReadCenters(request->given.pattern, *queries, &call, reporter));
   request->kept.row_count = *queries;
   const CheckedSize kept = CheckedSize(*queries) * spec.heads * request->kept.stride * sizeof(float);

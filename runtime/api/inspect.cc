@@ -2,6 +2,7 @@
 #include "runtime/api/handles.h"
 #include "runtime/blob/names.h"
 #include "runtime/model/find.h"
+#include "runtime/model/needs.h"
 #include "runtime/ops/attention.h"
 
 using namespace fovea;  // NOLINT: this file is the border
@@ -39,6 +40,13 @@ fovea_status fovea_model_get_info(const fovea_model* model, fovea_model_info* in
   values.packed_bytes = m.packed_bytes;
   values.backend = m.backend->name;
   return WriteStruct(values, info);
+}
+
+fovea_status fovea_model_needs(const fovea_model* model, fovea_need need, void* context) {
+  if (!IsLive(model)) return FOVEA_E_HANDLE;
+  if (need == nullptr) return FOVEA_E_NULL;
+  ListNeeds(model->model, need, context);
+  return FOVEA_OK;
 }
 
 fovea_status fovea_model_section(const fovea_model* model, uint32_t section, fovea_section_info* info) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/attention/features.h"
 #include "runtime/attention/rules.h"
 #include "runtime/attention/tap.h"
 #include "runtime/base/checked.h"
@@ -27,6 +28,8 @@ class SpecCheck {
   Status Run() const {
     FOVEA_TRY(Shape());
     FOVEA_TRY(Fields());
+    FOVEA_TRY(CheckFeatures(FeaturesOf(spec_), reporter_));
+    if constexpr (kAttendsPlainly) return Scores();
     if (const char* broken = BrokenRule(spec_)) return Fail(broken, 0, 0);
     FOVEA_TRY(HeadWindows());
     FOVEA_TRY(Layout());
@@ -80,7 +83,7 @@ class SpecCheck {
   }
 
   Status Layout() const {
-    if (pattern_.layout == nullptr) return kOk;
+    if (!kAttendsLayout || pattern_.layout == nullptr) return kOk;
     if (pattern_.layout_heads != 1 && pattern_.layout_heads != spec_.heads) {
       return Fail("a layout is one for all heads or one for each", spec_.heads, pattern_.layout_heads);
     }
@@ -124,7 +127,7 @@ class SpecCheck {
       return Fail("bias by distance is too large", SIZE_MAX, score.max_distance);
     }
     const PositionsPart& positions = spec_.positions;
-    if (positions.coordinates == nullptr) return kOk;
+    if (!kAttendsCoordinates || positions.coordinates == nullptr) return kOk;
     if (positions.coordinate_sets == 0 ||
         !Fits(CheckedSize(positions.coordinate_sets) * positions.coordinate_positions)) {
       return Fail("coordinates are too many", SIZE_MAX, positions.coordinate_positions);
@@ -135,6 +138,7 @@ class SpecCheck {
   Status Relative() const {
     const RelativeScores& relative = spec_.score.relative;
     const bool given = relative.keys != nullptr || relative.queries != nullptr;
+    if constexpr (!kAttendsRelative) return kOk;
     const bool none = relative.bucket_count == 0 && relative.buckets == nullptr && !given;
     if (none) return kOk;
     if (relative.bucket_count == 0 || relative.buckets == nullptr || !given) {

@@ -66,7 +66,7 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
   if (spec_.weighting.kind != Activation::kNone) {
     tile_.weigh = kernels.activation.apply[static_cast<uint32_t>(spec_.weighting.kind)];
   }
-  tile_.cast = &kernels.cast;
+  if (kAttendsProducts) tile_.cast = &kernels.cast;
   tile_.repeats = spec_.pattern.layout != nullptr || spec_.pattern.rounds > 0;
   tile_.keeps_scores = call.weights != nullptr && call.weights->scores;
   tile_.packed_keys = Scratch<float>(ScratchPart::kPackedKeys);
@@ -111,7 +111,7 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
              nullptr,
              0};
   if (pages != nullptr) source_.pages = pages->TableOf(piece.segment), source_.page_mask = pages->table_size - 1;
-  if (call_.key_type == DType::kI8) {
+  if (kRowsI8 && call_.key_type == DType::kI8) {
     source_.k_scales = reinterpret_cast<const float*>(kept(call_.k_scales));
     source_.v_scales = reinterpret_cast<const float*>(kept(call_.v_scales));
     source_.k_scale_stride = call_.k_scales.row_stride / sizeof(float);
@@ -119,23 +119,23 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   }
   SetUpSummaries(piece, kv_head);
   tile_.key_bias = nullptr;
-  if (call_.key_bias.data != nullptr) {
+  if (kAttendsKeyBias && call_.key_bias.data != nullptr) {
     tile_.key_bias = reinterpret_cast<const float*>(first_of(call_.key_bias, first_head));
     tile_.key_bias_stride = call_.key_bias.row_stride / sizeof(float);
   }
   tile_.coordinates = nullptr;
   const PositionsPart& positions = spec_.positions;
-  if (positions.coordinates != nullptr) {
+  if (kAttendsCoordinates && positions.coordinates != nullptr) {
     const size_t set = piece.segment % positions.coordinate_sets;
     tile_.coordinates = positions.coordinates + set * positions.coordinate_positions;
   }
 
   QueryTile queries = {piece.first, piece.count, 1, piece.keys, first_head, false, nullptr, 0, piece.key_row, {0, 0}};
-  if (pattern.global_keys) {
+  if (kAttendsGlobalKeys && pattern.global_keys) {
     queries.global_keys = call_.global_keys + call_.global_key_segments.offsets[piece.segment];
     queries.global_key_count = call_.global_key_segments.length(piece.segment);
   }
-  if (pattern.rounds > 0 && piece.keys > pattern.chunk) {
+  if (kAttendsClustered && pattern.rounds > 0 && piece.keys > pattern.chunk) {
     RunClustered(piece);
     return;
   }
@@ -157,7 +157,7 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   const uint32_t back = std::max(front, static_cast<uint32_t>(std::min<uint64_t>(pattern.GlobalEnd(piece.keys), end)));
   run(piece.first, front, 1, true);
   const uint32_t dilation = pattern.WindowOf(first_head).dilation;
-  if (pattern.layout != nullptr) {
+  if (kAttendsLayout && pattern.layout != nullptr) {
     for (uint32_t from = front; from < back;) {
       const uint32_t to =
           static_cast<uint32_t>(std::min<uint64_t>((uint64_t{from} / pattern.block + 1) * pattern.block, back));
@@ -172,7 +172,7 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
 
 void AttentionEngine::SetUpSummaries(const Piece& piece, uint32_t kv_head) {
   summary_count_ = 0;
-  if (spec_.summaries.group == 0) return;
+  if (!kAttendsSummaries || spec_.summaries.group == 0) return;
   const Segments& segments = call_.summary_segments;
   summary_count_ = std::min(piece.keys / spec_.summaries.group, segments.length(piece.segment));
   const auto first_of = [&](const HeadRows& rows) {
@@ -198,12 +198,13 @@ void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, u
         if (++head == heads) ++query, head = 0;
       }
       Begin(count);
-      if (spec_.score.relative.keys != nullptr) SetUpRelative(first_head, piece.keys);
+      if (kAttendsRelative && spec_.score.relative.keys != nullptr) SetUpRelative(first_head, piece.keys);
       QueryTile chunk = queries;
       chunk.first += first_query * queries.step;
       chunk.count = query - first_query + (head > 0);
       RunKeys(chunk);
-      if (summary_count_ > 0) RunSummaries(first_head, static_cast<uint32_t>(first % heads), heads);
+      if (kAttendsSummaries && summary_count_ > 0)
+        RunSummaries(first_head, static_cast<uint32_t>(first % heads), heads);
     } while (MustRepeat());
     first += count;
     Finish(piece);
@@ -226,15 +227,17 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
   const size_t place = position - piece.start;
   row->q = At<const float>(call_.q.data, call_.q.RowOffset(piece.segment, place, local) + head * call_.q.head_stride);
   row->out = At<float>(call_.out.data, call_.out.RowOffset(piece.segment, place, local) + head * call_.out.head_stride);
-  if (spec_.score.additive != nullptr) row->additive = spec_.score.additive + size_t{head} * spec_.d_k;
-  if (spec_.score.distance_bias != nullptr) {
+  if (kAttendsScoreAdditive && spec_.score.additive != nullptr)
+    row->additive = spec_.score.additive + size_t{head} * spec_.d_k;
+  if (kAttendsDistanceBias && spec_.score.distance_bias != nullptr) {
     const size_t most = spec_.score.max_distance;
     row->bias = spec_.score.distance_bias + head * (2 * most + 1) + most;
   }
   if (spec_.score.slopes != nullptr) row->slope = spec_.score.slopes[head];
-  if (call_.pair_bias.data != nullptr) SetUpPairBias(piece, space_row, position - piece.start, head, row);
-  taps_.SetUp(space_row, head, index, piece.keys, tile_.StoresScores() ? kHidden : 0.0f, row);
-  if (spec_.pattern.top_k > 0) {
+  if (kAttendsPairBias && call_.pair_bias.data != nullptr)
+    SetUpPairBias(piece, space_row, position - piece.start, head, row);
+  if (kHasTaps) taps_.SetUp(space_row, head, index, piece.keys, tile_.StoresScores() ? kHidden : 0.0f, row);
+  if (kAttendsTopK && spec_.pattern.top_k > 0) {
     const size_t first = size_t{index} * layout_.top_entries;
     row->top = Scratch<TopKeys>(ScratchPart::kTopKeys) + index;
     *row->top = {Scratch<float>(ScratchPart::kTopScores) + first,
@@ -280,7 +283,7 @@ void AttentionEngine::Begin(uint32_t rows) {
   const bool in_place = rows <= attention_.in_place_rows && spec_.score.kind == Score::kDot &&
                         tile_.products == Products::kF32 && spec_.pattern.rounds == 0 && !tile_.careful;
   tile_.source = in_place ? &source_ : nullptr;
-  if (tile_.products != Products::kF32) attention_.narrow(tile_);
+  if (kAttendsProducts && tile_.products != Products::kF32) attention_.narrow(tile_);
 }
 
 // y[i][j] = row i of `copied` . row j of the head's table, for rows [begin, end) of the table.
@@ -337,7 +340,7 @@ void AttentionEngine::SetUpRelative(uint32_t head, uint32_t keys) {
 }
 
 void AttentionEngine::RunKeys(QueryTile queries) {
-  if (spec_.pattern.centers != Centers::kNone) {
+  if (kAttendsCentered && spec_.pattern.centers != Centers::kNone) {
     queries.seen = {queries.keys, 0};
     for (uint32_t i = 0; i < tile_.row_count; ++i) {
       const KeySpan span = SpanAround(spec_.pattern, tile_.rows[i].center, queries.keys);
@@ -397,7 +400,7 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
   const int64_t stride = range.stride;
   const bool causal = spec_.pattern.causal;
   bool any = false;
-  if (spec_.pattern.centers != Centers::kNone) {
+  if (kAttendsCentered && spec_.pattern.centers != Centers::kNone) {
     for (uint32_t i = 0; i < tile_.row_count; ++i) {
       AttentionRow* row = &tile_.rows[i];
       // All of the range's keys exist, so the segment's length does not matter here.
@@ -430,7 +433,7 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
 // The rows of the tile take in keys [from, to) of the present block.
 void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
   if (tile_.source == nullptr) attention_.pack(tile_, source_, from, to);
-  if (spec_.score.relative.queries != nullptr && !tile_.apart) {
+  if (kAttendsRelative && spec_.score.relative.queries != nullptr && !tile_.apart) {
     const uint32_t buckets = spec_.score.relative.bucket_count;
     float* key_relative = Scratch<float>(ScratchPart::kKeyRelative);
     attention_.unpack(tile_, source_, from, to, spec_.score.scale, Scratch<float>(ScratchPart::kCopied));
@@ -440,13 +443,13 @@ void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
                     key_relative + size_t{from} * buckets);
     tile_.key_relative = key_relative;
   }
-  (spec_.pattern.top_k > 0 ? attention_.choose : attention_.attend)(tile_);
+  (kAttendsTopK && spec_.pattern.top_k > 0 ? attention_.choose : attention_.attend)(tile_);
 }
 
 void AttentionEngine::Finish(const Piece& piece) {
-  if (spec_.pattern.top_k > 0) attention_.finish_top_k(tile_, source_);
+  if (kAttendsTopK && spec_.pattern.top_k > 0) attention_.finish_top_k(tile_, source_);
   attention_.finish(tile_, piece.keys);
-  taps_.Deliver(tile_, piece.keys, piece.key_row);
+  if (kHasTaps) taps_.Deliver(tile_, piece.keys, piece.key_row);
 }
 
 void RunAttention(const Kernels& kernels, const AttentionCall& call) {

@@ -26,7 +26,7 @@ uint32_t BlockKeys(const AttentionSpec& spec) {
 uint32_t ChunkCapacity(const AttentionSpec& spec, uint32_t tile_rows) {
   const uint64_t heads = SplitsHeads(spec) ? 1 : spec.heads / spec.kv_heads;
   uint64_t most = spec.score.relative.bucket_count > 0 ? kRelativeRows : kChunkRows;
-  if (spec.pattern.top_k > 0) {
+  if (kAttendsTopK && spec.pattern.top_k > 0) {
     most = std::min<uint64_t>(most, std::max<uint64_t>(kTopEntries / (2 * uint64_t{spec.pattern.top_k}), 1));
   }
   if (spec.pattern.rounds == 1) most = std::min<uint64_t>(most, spec.pattern.chunk);
@@ -46,25 +46,25 @@ class LayOut {
     Floats(ScratchPart::kPackedValues, block * padded_v);
     Floats(ScratchPart::kWidened, uint64_t{kAttentionLanes} * std::max(spec_.d_k, spec_.d_v));
     Floats(ScratchPart::kScores, kAttentionScoreFloats);
-    if (spec_.score.products != Products::kF32) {
+    if (kAttendsProducts && spec_.score.products != Products::kF32) {
       Floats(ScratchPart::kQueryWords, CheckedSize(layout_.capacity) * CheckedSize(MostWords(spec_.d_k)));
       Floats(ScratchPart::kKeyWords, uint64_t{kAttentionLanes} * MostWords(spec_.d_k));
       Floats(ScratchPart::kKeyFactors, block);
     }
     Rows(layout_.capacity, padded_v, ScratchPart::kSums, ScratchPart::kSumOfValues, ScratchPart::kRows);
     const uint64_t buckets = spec_.score.relative.bucket_count;
-    if (buckets > 0) {
+    if (kAttendsRelative && buckets > 0) {
       Floats(ScratchPart::kRelative, CheckedSize(layout_.capacity) * CheckedSize(buckets));
       Floats(ScratchPart::kKeyRelative, CheckedSize(block) * CheckedSize(buckets));
       Floats(ScratchPart::kCopied, uint64_t{std::max(layout_.capacity, block)} * spec_.d_k);
     }
-    if (spec_.pattern.top_k > 0) {
+    if (kAttendsTopK && spec_.pattern.top_k > 0) {
       const CheckedSize entries = CheckedSize(layout_.capacity) * layout_.top_entries;
       Take(ScratchPart::kTopKeys, uint64_t{layout_.capacity} * sizeof(TopKeys));
       Floats(ScratchPart::kTopScores, entries);
       Floats(ScratchPart::kTopPositions, entries);
     }
-    if (spec_.pattern.rounds > 0) {
+    if (kAttendsClustered && spec_.pattern.rounds > 0) {
       if (spec_.pattern.rounds > 1) {
         Rows(layout_.group, padded_v, ScratchPart::kPartSums, ScratchPart::kPartSumOfValues, ScratchPart::kPartRows);
       }

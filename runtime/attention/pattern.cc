@@ -6,8 +6,14 @@
 namespace fovea {
 namespace {
 
+// What a build may leave out. All keys of a segment are a window, too.
+constexpr bool kFindsCentered = kAttendsCentered, kFindsClustered = kAttendsClustered, kFindsWindow = true,
+               kFindsGlobalRows = kAttendsGlobalRows, kFindsGlobalKeys = kAttendsGlobalKeys,
+               kFindsLayout = kAttendsLayout;
+
 constexpr PatternMember kMembers[] = {
-#define FOVEA_PATTERN(Name, count) {Name##Range, Name##Most, KeyCount::count},
+#define FOVEA_PATTERN(Name, count) \
+  {kFinds##Name ? Name##Range : nullptr, kFinds##Name ? Name##Most : nullptr, KeyCount::count},
 #include "runtime/attention/pattern_list.inc"
 #undef FOVEA_PATTERN
 };
@@ -18,6 +24,7 @@ constexpr uint32_t kMemberCount = sizeof(kMembers) / sizeof(kMembers[0]);
 uint64_t MostVisibleKeys(const Pattern& pattern, const SegmentSize& segment) {
   uint64_t once = 0, again = 0;
   for (const PatternMember& member : kMembers) {
+    if (member.most == nullptr) continue;
     (member.count == KeyCount::kAgain ? again : once) += member.most(pattern, segment);
   }
   const uint64_t all = std::min<uint64_t>(std::max<uint64_t>(once, pattern.full_up_to), segment.keys) + again;
@@ -31,12 +38,12 @@ bool KeyRanges::Next(KeyRange* range) {
     if (NextCut(range)) return true;
     if (member_ == kMemberCount) return false;
     const PatternMember& member = kMembers[member_];
-    if (!member.next(pattern_, tile_, &cursor_, &whole_)) {
+    if (member.next == nullptr || !member.next(pattern_, tile_, &cursor_, &whole_)) {
       ++member_;
       cursor_ = 0;
       continue;
     }
-    if (member.count != KeyCount::kUnlessInWindow || !pattern_.has_window) {
+    if (!(kFindsGlobalRows || kFindsGlobalKeys) || member.count != KeyCount::kUnlessInWindow || !pattern_.has_window) {
       *range = whole_;
       return true;
     }
@@ -47,6 +54,7 @@ bool KeyRanges::Next(KeyRange* range) {
 
 // What the window leaves of whole_.
 bool KeyRanges::NextCut(KeyRange* range) {
+  if constexpr (!(kFindsGlobalRows || kFindsGlobalKeys)) return false;
   const uint32_t step = window_.dilation;
   while (next_cut_ < cuts_) {
     const uint32_t cut = next_cut_++;

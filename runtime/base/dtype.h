@@ -5,12 +5,27 @@
 #include <stdint.h>
 
 #include "runtime/base/checked.h"
+#include "runtime/base/profile.h"
 #include "runtime/blob/numbers.h"
 
 namespace fovea {
 
 inline constexpr uint32_t kTensorTypeCount = 5;  // of constants
 inline constexpr uint32_t kI4Block = 32;
+
+// What this build reads: weights of linear layers and embedding tables, and values that are stored in other types than
+// f32.
+inline constexpr bool kWeightsF32 = Includes("weights", "f32"), kWeightsF16 = Includes("weights", "f16"),
+                      kWeightsI8 = Includes("weights", "int8"), kWeightsI4 = Includes("weights", "int4");
+inline constexpr bool kRowsF16 = Includes("rows", "f16"), kRowsBf16 = Includes("rows", "bf16"),
+                      kRowsI8 = Includes("rows", "int8");
+constexpr bool LacksWeights(DType type) {
+  return (!kWeightsF32 && type == DType::kF32) || (!kWeightsF16 && type == DType::kF16) ||
+         (!kWeightsI8 && type == DType::kI8) || (!kWeightsI4 && type == DType::kI4);
+}
+constexpr bool LacksRows(DType type) {
+  return (!kRowsF16 && type == DType::kF16) || (!kRowsBf16 && type == DType::kBf16) || (!kRowsI8 && type == DType::kI8);
+}
 
 // Bytes of one row of `width` elements without scales.
 constexpr uint64_t RowBytes(DType type, uint64_t width) {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "fovea/status.h"
+#include "runtime/base/profile.h"
 
 namespace fovea {
 
@@ -27,15 +28,18 @@ class Reporter {
   uint32_t step = FOVEA_NOWHERE;
   uint32_t tensor = FOVEA_NOWHERE;
 
-  // `text` must be a string literal.
-  Status Fail(fovea_status code, const char* text, uint64_t expected = 0, uint64_t found = 0, uint64_t byte = 0) {
-    if (record_ != nullptr) {
-      *record_ = fovea_error{code, section, step, tensor, byte, expected, found, text};
-    }
-    return Status(code);
+  // `text` must be a string literal. Inline, so that a build without errors' details holds no code for them.
+  __attribute__((always_inline)) Status Fail(fovea_status code, [[maybe_unused]] const char* text,
+                                             [[maybe_unused]] uint64_t expected = 0,
+                                             [[maybe_unused]] uint64_t found = 0, [[maybe_unused]] uint64_t byte = 0) {
+    if constexpr (kHasErrors) return Write(code, text, expected, found, byte);
+    return Write(code);
   }
 
  private:
+  Status Write(fovea_status code);
+  Status Write(fovea_status code, const char* text, uint64_t expected, uint64_t found, uint64_t byte);
+
   fovea_error* record_;
 };
 

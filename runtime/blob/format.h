@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "runtime/base/profile.h"
 #include "runtime/blob/numbers.h"
 
 namespace fovea {
@@ -15,17 +16,18 @@ inline constexpr uint32_t kBlobVersion = 1;
 inline constexpr uint32_t kBlobAlignment = 64;     // of the blob in memory and of each section in it
 inline constexpr uint32_t kBlobNone = 0xffffffff;  // "no such thing" where an index or string may be absent
 
-// Stated limits: a validator need not look further, and 32-bit arithmetic on counts cannot overflow.
+// Stated limits: a validator need not look further, and 32-bit arithmetic on counts cannot overflow. A profile can set
+// those by name lower, which makes tables on the stack and in sessions smaller.
 inline constexpr uint32_t kMaxSections = 64;
 inline constexpr uint32_t kMaxRecords = 1u << 20;     // of any one kind
 inline constexpr uint32_t kMaxOperations = 1u << 14;  // of all programs; planning compares operations with each other
-inline constexpr uint32_t kMaxLinears = 4096;         // distinct pairs of weight and bias
-inline constexpr uint32_t kMaxSpaces = 64;
+inline constexpr uint32_t kMaxLinears = LimitOf("linears", 4096);  // distinct pairs of weight and bias
+inline constexpr uint32_t kMaxSpaces = LimitOf("spaces", 64);
 inline constexpr uint32_t kMaxSpaceDepth = 8;
 inline constexpr uint32_t kMaxPrograms = 64;
-inline constexpr uint32_t kMaxInputs = 32;    // of one operation
-inline constexpr uint32_t kMaxTensors = 32;   // of one operation
-inline constexpr uint32_t kMaxCarried = 256;  // values of one program
+inline constexpr uint32_t kMaxInputs = LimitOf("inputs", 32);  // of one operation
+inline constexpr uint32_t kMaxTensors = 32;                    // of one operation
+inline constexpr uint32_t kMaxCarried = 256;                   // values of one program
 inline constexpr uint32_t kMaxAttributes = 32;
 inline constexpr uint32_t kMaxWidth = 1u << 24;
 inline constexpr uint32_t kMaxTransform = 1u << 14;  // numbers of a discrete Fourier transform

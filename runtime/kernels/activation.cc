@@ -1,9 +1,12 @@
 // Activation functions on vectors.
 #include "runtime/kernels/activation.h"
 
+#include "runtime/blob/included.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/activation.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 #include "runtime/kernels/math-inl.h"
 
@@ -97,14 +100,16 @@ void Gate(const float* a, const float* b, size_t count, float* y) {
   });
 }
 
-// In the order of the enumeration.
+// In the order of the enumeration. Null: this build leaves it out.
 template <class... Acts>
-ActivationKernels TableOf() {
+constexpr ActivationKernels TableOf() {
   static_assert(sizeof...(Acts) == kActivationCount, "an activation is missing");
-  return {{Apply<Acts>...}, {Gate<Acts>...}};
+  uint32_t i = 0, k = 0;
+  return {{(IsIncluded(Activation(i++)) ? Apply<Acts> : nullptr)...},
+          {(IsIncluded(Activation(k++)) ? Gate<Acts> : nullptr)...}};
 }
 
-ActivationKernels MakeActivationKernels() {
+constexpr ActivationKernels MakeActivationKernels() {
   return TableOf<None, Relu, MinusTail<NormalTail>, MinusTail<GeluTanhTail>, MinusTail<LogisticTail>, Tanh, Sigmoid,
                  LogSigmoid, HardSigmoidOf, MinusTail<QuickTail>, Log>();
 }
@@ -116,7 +121,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeActivationKernels);
-ActivationKernels GetActivationKernels() { return HWY_DYNAMIC_DISPATCH(MakeActivationKernels)(); }
+FOVEA_EXPORT_KERNELS(Activation, activation)
 }  // namespace fovea
 #endif

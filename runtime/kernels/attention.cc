@@ -12,6 +12,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "runtime/kernels/attention_top_k-inl.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -113,14 +114,15 @@ HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* s
                            float* HWY_RESTRICT shrink) {
   AttentionRow* rows = tile.rows + first_row;
   const auto store_for_taps = [&]() HWY_ATTR {
-    for (size_t r = 0; r < kM; ++r) {
+    for (size_t r = 0; kHasTaps && r < kM; ++r) {
       if (rows[r].weights != nullptr && !tile.untapped) StoreForTap(tile, &rows[r], scores + r * kScoreStride);
     }
   };
   const auto fade = [&]() HWY_ATTR {
-    for (size_t r = 0; r < kM && tile.fade != 0.0f; ++r) Fade(tile, rows[r], scores + r * kScoreStride, from, to);
+    for (size_t r = 0; kAttendsGaussian && r < kM && tile.fade != 0.0f; ++r)
+      Fade(tile, rows[r], scores + r * kScoreStride, from, to);
   };
-  if (tile.weigh == nullptr) {
+  if (!kAttendsActivation || tile.weigh == nullptr) {
     store_for_taps();
     Softmax<kM>(rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink);
     fade();
@@ -179,12 +181,10 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   const size_t vectors = RoundUpTo(tile.d_v, kLanes) / kLanes;
   float* out = tile.sum_of_values + first_row * width;
-  if (InPlace<kM>(tile)) {
-    WithElement(tile.source->type, [&](auto element) HWY_ATTR {
-      MultiplyValuesInPlace<decltype(element), HWY_MIN(kM, kInPlaceRows)>(tile, scores, begin, end, shrink, out);
-    });
-    return;
-  }
+  const auto multiply_in_place = [&](auto element) HWY_ATTR {
+    MultiplyValuesInPlace<decltype(element), kM>(tile, scores, begin, end, shrink, out);
+  };
+  if (WithElementInPlace<kM>(tile, multiply_in_place)) return;
   const auto multiply = [&](auto step, size_t first, size_t last) HWY_ATTR {
     const float* weights = scores + first;
     for (size_t n = 0; n < vectors; n += kColumns) {
@@ -226,10 +226,12 @@ HWY_INLINE void ForGroups(const AttentionTile& tile, const F f) {
   if constexpr (kGroup > 8) {
     if (row + 8 <= count) f.template operator()<8>(tile, row), row += 8;
   }
-  if (row + 4 <= count) f.template operator()<4>(tile, row), row += 4;
-  if (row + 3 == count) f.template operator()<3>(tile, row), row += 3;
-  if (row + 2 <= count) f.template operator()<2>(tile, row), row += 2;
-  if (row < count) f.template operator()<1>(tile, row);
+  if (kGroup > 4 && row + 4 <= count) f.template operator()<4>(tile, row), row += 4;
+  if constexpr (HWY_TARGET != HWY_SCALAR) {
+    if (row + 3 == count) f.template operator()<3>(tile, row), row += 3;
+    if (row + 2 <= count) f.template operator()<2>(tile, row), row += 2;
+  }
+  for (; row < count; ++row) f.template operator()<1>(tile, row);
 }
 
 struct AttendRows {
@@ -246,7 +248,9 @@ struct ChooseRows {
 };
 
 void Attend(const AttentionTile& tile) { ForGroups(tile, AttendRows()); }
-void Choose(const AttentionTile& tile) { ForGroups(tile, ChooseRows()); }
+void Choose(const AttentionTile& tile) {
+  if constexpr (kAttendsTopK) ForGroups(tile, ChooseRows());
+}
 
 // Scores become weights with the final maximum and sum.
 // Scores that were joined far from 0 are rounded coarsely (by 1 % at -1e5), but their weights are known to sum to 1.
@@ -297,7 +301,7 @@ void Finish(const AttentionTile& tile, uint32_t keys) {
     size_t j = 0;
     for (; j + kLanes <= tile.d_v; j += kLanes) hn::StoreU(hn::Mul(hn::Load(d, from + j), factor), d, row.out + j);
     if (j < tile.d_v) hn::StoreN(hn::Mul(hn::Load(d, from + j), factor), d, row.out + j, tile.d_v - j);
-    if (row.weights != nullptr && tile.StoresScores()) {
+    if (kHasTaps && row.weights != nullptr && tile.StoresScores()) {
       const bool dense = row.weight_keys == nullptr;
       const size_t count = dense ? keys : row.weight_count;
       if (tile.keeps_scores) {
@@ -305,12 +309,13 @@ void Finish(const AttentionTile& tile, uint32_t keys) {
         continue;
       }
       FinishWeights(row, count, inverse, dense && tile.repeats);
-      if (tile.fade != 0.0f) FadeWeights(tile, row, count);
+      if (kAttendsGaussian && tile.fade != 0.0f) FadeWeights(tile, row, count);
     }
   }
 }
 
 void FinishTopK(const AttentionTile& tile, const KeySource& source) {
+  if constexpr (!kAttendsTopK) return;
   const D d;
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   for (size_t r = 0; r < tile.row_count; ++r) {
@@ -389,7 +394,7 @@ void Merge(const AttentionTile& part, uint32_t part_row, const AttentionTile& wh
 
 }  // namespace
 
-AttentionKernels FillAttentionKernels() {
+constexpr AttentionKernels MakeAttentionKernels() {
   return {{true, kHasBf16, kHasI8},
           static_cast<uint32_t>(kInPlaceRows),
           Narrow,
@@ -410,8 +415,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace fovea {
 
-HWY_EXPORT(FillAttentionKernels);
-AttentionKernels GetAttentionKernels() { return HWY_DYNAMIC_DISPATCH(FillAttentionKernels)(); }
+FOVEA_EXPORT_KERNELS(Attention, attention)
 
 }  // namespace fovea
 #endif

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "runtime/blob/numbers.h"
+#include "runtime/kernels/attention_features.h"
 #include "runtime/kernels/cast.h"
 
 namespace fovea {

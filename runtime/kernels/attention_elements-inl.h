@@ -7,6 +7,7 @@
 #endif
 
 #include "hwy/highway.h"
+#include "runtime/base/dtype.h"
 #include "runtime/kernels/attention.h"
 #include "runtime/kernels/loop-inl.h"
 
@@ -22,16 +23,16 @@ constexpr size_t kLanes = hn::MaxLanes(D());
 // f(T()), T the type of stored elements.
 template <class F>
 HWY_INLINE void WithElement(DType type, const F f) {
-  switch (type) {
-    case DType::kF32:
-      return f(float());
-    case DType::kF16:
-      return f(hwy::float16_t());
-    case DType::kBf16:
-      return f(hwy::bfloat16_t());
-    default:
-      return f(int8_t());
+  if constexpr (kRowsF16) {
+    if (type == DType::kF16) return f(hwy::float16_t());
   }
+  if constexpr (kRowsBf16) {
+    if (type == DType::kBf16) return f(hwy::bfloat16_t());
+  }
+  if constexpr (kRowsI8) {
+    if (type == DType::kI8) return f(int8_t());
+  }
+  f(float());
 }
 
 // ---- Along a row

@@ -17,10 +17,17 @@ namespace HWY_NAMESPACE {
 
 // Tiles of more rows read packed blocks, as all their groups share what packing costs. By time on x86; by instructions
 // on Arm, where f32 would be packed for 3 rows already; by code size without vectors.
-constexpr size_t kInPlaceRows = kGroup > 8 ? 8 : HWY_TARGET == HWY_SCALAR ? 1 : 4;
-template <size_t kM>
-HWY_INLINE bool InPlace(const AttentionTile& tile) {
-  return kM <= kInPlaceRows && tile.source != nullptr;
+constexpr size_t kInPlaceRows = !kAttendsInPlace ? 0 : kGroup > 8 ? 8 : HWY_TARGET == HWY_SCALAR ? 1 : 4;
+
+// f(element, rows) where kM rows read keys and values in place; false: they do not.
+template <size_t kM, class F>
+HWY_INLINE bool WithElementInPlace(const AttentionTile& tile, const F f) {
+  if constexpr (kM <= kInPlaceRows) {
+    if (tile.source == nullptr) return false;
+    WithElement(tile.source->type, f);
+    return true;
+  }
+  return false;
 }
 
 constexpr size_t kScoreStride = kAttentionMaxBlock + kAttentionLanes;

@@ -22,6 +22,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr size_t kGroup = 12, kColumns = 2;
 #elif HWY_ARCH_ARM_A64
 constexpr size_t kGroup = 6, kColumns = 4;
+#elif HWY_TARGET == HWY_SCALAR
+constexpr size_t kGroup = 4, kColumns = 2;  // small code before the last percent of speed
 #else
 constexpr size_t kGroup = 6, kColumns = 2;
 #endif

@@ -87,16 +87,24 @@ HWY_INLINE void Columns(const Rows a, const Factors factors, const float* b, siz
 
 // ---- On top of the product
 
+constexpr bool kAddsByKey =
+    kAttendsLayout || kAttendsClustered || kAttendsKeyBias || kAttendsRelative || kAttendsSelfScore;
+
+HWY_INLINE bool MayDiffer(Score score) {
+  return (kAttendsScoreDistance || kAttendsScoreAdditive) && score != Score::kDot;
+}
+HWY_INLINE bool Capped(const AttentionTile& tile) { return kAttendsCap && tile.cap > 0.0f; }
+
 // The product becomes a score in the tile's unit.
 HWY_INLINE void FinishProduct(const AttentionTile& tile, float* scores, size_t from, size_t to) {
   const D d;
   const float unit = ScoreUnit(tile);
-  if (tile.score != Score::kDot) {
+  if (MayDiffer(tile.score)) {
     const float sign = tile.score == Score::kDistance ? -tile.scale : tile.scale;
-    const V factor = hn::Set(d, tile.cap > 0.0f ? sign / tile.cap : sign * unit);
+    const V factor = hn::Set(d, Capped(tile) ? sign / tile.cap : sign * unit);
     for (size_t i = from; i < to; i += kLanes) hn::Store(hn::Mul(factor, hn::Load(d, scores + i)), d, scores + i);
   }
-  if (tile.cap > 0.0f) {
+  if (Capped(tile)) {
     const V cap = hn::Set(d, tile.cap * unit);
     for (size_t i = from; i < to; i += kLanes) {
       hn::Store(hn::Mul(cap, FastTanh(d, hn::Load(d, scores + i))), d, scores + i);
@@ -181,7 +189,8 @@ HWY_INLINE void AddRelative(const AttentionTile& tile, const AttentionRow& row, 
 // attention.
 HWY_INLINE void AddByKey(const AttentionTile& tile, const AttentionRow& row, float* scores) {
   const float unit = ScoreUnit(tile);
-  const bool relative = !tile.apart && !row.apart && (row.relative != nullptr || tile.key_relative != nullptr);
+  const bool relative =
+      kAttendsRelative && !tile.apart && !row.apart && (row.relative != nullptr || tile.key_relative != nullptr);
   const bool even = relative && tile.index == nullptr && tile.step == 1 && tile.coordinates == nullptr &&
                     tile.key_bias == nullptr && !tile.has_self_score && !tile.causal && tile.bucket_count < (1u << 24);
   for (uint32_t i = row.begin; i < row.end; ++i) {
@@ -252,14 +261,15 @@ HWY_INLINE void FinishScores(const AttentionTile& tile, const AttentionRow& row,
     Hide(scores, from, to, to, to);
     return;
   }
-  if (tile.score != Score::kDot || tile.cap > 0.0f) FinishProduct(tile, scores, from, to);
-  if (row.bias != nullptr && !tile.apart && !row.apart) AddDistanceBias(tile, row, scores, from, to);
-  if (row.slope != 0.0f && !tile.apart && !row.apart) AddSlope(tile, row, scores, from, to);
+  if (MayDiffer(tile.score) || Capped(tile)) FinishProduct(tile, scores, from, to);
+  const bool apart = tile.apart || row.apart, pairs = kAttendsPairBias && row.pairs != nullptr;
+  if (kAttendsDistanceBias && row.bias != nullptr && !apart) AddDistanceBias(tile, row, scores, from, to);
+  if (kAttendsSlopes && row.slope != 0.0f && !apart) AddSlope(tile, row, scores, from, to);
   const bool by_key = tile.block_bias != 0.0f || tile.key_bias != nullptr || tile.key_relative != nullptr ||
                       tile.has_self_score || tile.causal;
-  if (row.pairs != nullptr && !tile.pairs_mask) AddPairBias(tile, row, scores);
-  if (by_key || row.relative != nullptr) AddByKey(tile, row, scores);
-  if (row.pairs != nullptr && tile.pairs_mask) HideMasked(tile, row, scores);
+  if (pairs && !tile.pairs_mask) AddPairBias(tile, row, scores);
+  if (kAddsByKey && (by_key || row.relative != nullptr)) AddByKey(tile, row, scores);
+  if (pairs && tile.pairs_mask) HideMasked(tile, row, scores);
   Hide(scores, from, row.begin, row.end, to);
 }
 
@@ -280,12 +290,12 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
                                          nullptr);
     };
     if (WithKeyStep(tile, [&](auto step) HWY_ATTR { multiply(step, NoFactors()); })) {
-    } else if (tile.score == Score::kDot) {
-      multiply(DotStep(), NoFactors());
-    } else if (tile.score == Score::kDistance) {
+    } else if (kAttendsScoreDistance && tile.score == Score::kDistance) {
       multiply(DistanceStep(), NoFactors());
-    } else {
+    } else if (kAttendsScoreAdditive && tile.score == Score::kAdditive) {
       multiply(AdditiveStep(), [&v](size_t r, size_t i) HWY_ATTR { return v[r][i]; });
+    } else {
+      multiply(DotStep(), NoFactors());
     }
     key = panel_end;
   }
@@ -306,13 +316,9 @@ HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint
   const size_t from = *begin / kLanes * kLanes, to = RoundUpTo(*end, kLanes);
   // Between the rows of scores lie kAttentionLanes floats that may be overwritten.
   float* scores = tile.scores + kAttentionLanes;
-  if (InPlace<kM>(tile)) {
-    WithElement(tile.source->type, [&](auto element) HWY_ATTR {
-      MultiplyKeysInPlace<decltype(element), HWY_MIN(kM, kInPlaceRows)>(tile, rows, from, *end, scores);
-    });
-  } else {
-    MultiplyPackedKeys<kM>(tile, rows, from, to, scores);
-  }
+  const auto multiply = [&](auto element)
+                            HWY_ATTR { MultiplyKeysInPlace<decltype(element), kM>(tile, rows, from, *end, scores); };
+  if (!WithElementInPlace<kM>(tile, multiply)) MultiplyPackedKeys<kM>(tile, rows, from, to, scores);
   for (size_t r = 0; r < kM; ++r) {
     if (InWords(tile)) WidenProduct(tile, rows[r], scores + r * kScoreStride, from, to);
     FinishScores(tile, rows[r], scores + r * kScoreStride, from, to);

@@ -17,9 +17,9 @@ namespace fovea {
 namespace HWY_NAMESPACE {
 
 #if HWY_ARCH_X86
-constexpr bool kHasI8 = HWY_TARGET <= HWY_AVX3_DL;
+constexpr bool kHasI8 = kAttendsProducts && HWY_TARGET <= HWY_AVX3_DL;
 #else
-constexpr bool kHasI8 = HWY_TARGET == HWY_NEON_BF16;
+constexpr bool kHasI8 = kAttendsProducts && HWY_TARGET == HWY_NEON_BF16;
 #endif
 constexpr bool kHasBf16 = kHasI8 && HWY_NATIVE_DOT_BF16;
 
@@ -30,7 +30,7 @@ HWY_INLINE size_t PerWord(const AttentionTile& tile) {
 }
 HWY_INLINE size_t WordsOf(const AttentionTile& tile) { return (tile.d_k + PerWord(tile) - 1) / PerWord(tile); }
 
-#if HWY_TARGET == HWY_NEON_BF16 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)
+#if HWY_TARGET == HWY_NEON_BF16 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)  // what kHasI8 may be true for
 
 using DI = hn::RebindToSigned<D>;
 using DBytes = hn::Repartition<int8_t, D>;
@@ -228,6 +228,7 @@ HWY_INLINE void NarrowWeights(float*, size_t, size_t) {}
 // belong to them. Past the block stand keys of the next one, or nothing, which a prefetch may name.
 HWY_INLINE void FetchAhead(const AttentionTile& tile, const KeySource& source, size_t key, size_t end) {
   constexpr size_t kAhead = 48;
+  if (HWY_TARGET == HWY_SCALAR) return;  // the loops would cost more than a small processor's memory
   const size_t element = ElementBytes(source.type), key_bytes = tile.d_k * element, value_bytes = tile.d_v * element;
   if (tile.index != nullptr && key + kAhead + kLanes > end) return;
   for (size_t i = key + kAhead; i < key + kAhead + kLanes; ++i) {

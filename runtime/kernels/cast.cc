@@ -4,6 +4,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/cast.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -61,7 +62,7 @@ void ToI8(const float* x, size_t parts, size_t width, int8_t* y, float* scales) 
   }
 }
 
-CastKernels MakeCastKernels() { return {ToF16, ToBf16, ToI8}; }
+constexpr CastKernels MakeCastKernels() { return {ToF16, ToBf16, ToI8}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -70,7 +71,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeCastKernels);
-CastKernels GetCastKernels() { return HWY_DYNAMIC_DISPATCH(MakeCastKernels)(); }
+FOVEA_EXPORT_KERNELS(Cast, cast)
 }  // namespace fovea
 #endif

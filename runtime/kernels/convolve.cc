@@ -4,6 +4,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/convolve.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,7 +24,7 @@ void ConvolveRow(const float* const* rows, const float* weights, size_t taps, co
   });
 }
 
-ConvolveKernels MakeConvolveKernels() { return {ConvolveRow}; }
+constexpr ConvolveKernels MakeConvolveKernels() { return {ConvolveRow}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -32,7 +33,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeConvolveKernels);
-ConvolveKernels GetConvolveKernels() { return HWY_DYNAMIC_DISPATCH(MakeConvolveKernels)(); }
+FOVEA_EXPORT_KERNELS(Convolve, convolve)
 }  // namespace fovea
 #endif

@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/dequantize.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -106,15 +107,15 @@ void FromI4(const void* row, const void* scales, size_t width, float factor, flo
 }
 
 template <bool kAdd>
-void FillTable(RowToF32* table) {
-  table[static_cast<size_t>(DType::kF32)] = FromF32<kAdd>;
-  table[static_cast<size_t>(DType::kF16)] = FromF16<kAdd>;
-  table[static_cast<size_t>(DType::kBf16)] = FromBf16<kAdd>;
-  table[static_cast<size_t>(DType::kI8)] = FromI8<kAdd>;
-  table[static_cast<size_t>(DType::kI4)] = FromI4<kAdd>;
+constexpr void FillTable(RowToF32* table) {
+  if (kWeightsF32) table[static_cast<size_t>(DType::kF32)] = FromF32<kAdd>;
+  if (kWeightsF16 || kRowsF16) table[static_cast<size_t>(DType::kF16)] = FromF16<kAdd>;
+  if (kRowsBf16) table[static_cast<size_t>(DType::kBf16)] = FromBf16<kAdd>;
+  if (kWeightsI8 || kRowsI8) table[static_cast<size_t>(DType::kI8)] = FromI8<kAdd>;
+  if (kWeightsI4) table[static_cast<size_t>(DType::kI4)] = FromI4<kAdd>;
 }
 
-DequantizeKernels MakeDequantizeKernels() {
+constexpr DequantizeKernels MakeDequantizeKernels() {
   DequantizeKernels kernels = {};
   FillTable<false>(kernels.set);
   FillTable<true>(kernels.add);
@@ -128,7 +129,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeDequantizeKernels);
-DequantizeKernels GetDequantizeKernels() { return HWY_DYNAMIC_DISPATCH(MakeDequantizeKernels)(); }
+FOVEA_EXPORT_KERNELS(Dequantize, dequantize)
 }  // namespace fovea
 #endif

@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/elementwise.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -88,7 +89,7 @@ float Largest(const float* x, size_t count) {
   return LargestLane(d, Fold(d, least, count, step, join));
 }
 
-ElementwiseKernels MakeElementwiseKernels() {
+constexpr ElementwiseKernels MakeElementwiseKernels() {
   return {Add, Multiply, Scale, ScaleShift, ScaleAdd, Bound, BoundAbove, AddRow, AtLeast, Largest};
 }
 
@@ -99,7 +100,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeElementwiseKernels);
-ElementwiseKernels GetElementwiseKernels() { return HWY_DYNAMIC_DISPATCH(MakeElementwiseKernels)(); }
+FOVEA_EXPORT_KERNELS(Elementwise, elementwise)
 }  // namespace fovea
 #endif

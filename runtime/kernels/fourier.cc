@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "runtime/kernels/fourier.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "runtime/kernels/kernels.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
@@ -84,7 +85,7 @@ const float* Spectrum(const Fourier& fourier, size_t bins, bool squares, float* 
   return b;
 }
 
-FourierKernels MakeFourierKernels() { return {Spectrum}; }
+constexpr FourierKernels MakeFourierKernels() { return {Spectrum}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -93,8 +94,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeFourierKernels);
-FourierKernels GetFourierKernels() { return HWY_DYNAMIC_DISPATCH(MakeFourierKernels)(); }
+FOVEA_EXPORT_KERNELS(Fourier, fourier)
 
 Fourier PlanFourier(uint32_t size, const float* cosines, const float* sines) {
   Fourier fourier = {cosines, sines, size, 0, {}, 0};

@@ -12,6 +12,7 @@
 #include "hwy/highway.h"
 #include "runtime/kernels/gemm-inl.h"
 #include "runtime/kernels/gemm_plain-inl.h"
+#include "runtime/kernels/kernels.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
@@ -325,7 +326,10 @@ void GemmI4(const GemmTile& tile) {
 
 #endif  // FOVEA_GEMM_PLAIN
 
-GemmKernels MakeGemmKernels() { return {GemmF32, GemmF16, GemmI8, GemmI4}; }
+constexpr GemmKernels MakeGemmKernels() {
+  return {kWeightsF32 ? GemmF32 : nullptr, kWeightsF16 ? GemmF16 : nullptr, kWeightsI8 ? GemmI8 : nullptr,
+          kWeightsI4 ? GemmI4 : nullptr};
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -334,7 +338,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeGemmKernels);
-GemmKernels GetGemmKernels() { return HWY_DYNAMIC_DISPATCH(MakeGemmKernels)(); }
+FOVEA_EXPORT_KERNELS(Gemm, gemm)
 }  // namespace fovea
 #endif

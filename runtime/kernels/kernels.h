@@ -2,9 +2,34 @@
 #ifndef FOVEA_RUNTIME_KERNELS_KERNELS_H_
 #define FOVEA_RUNTIME_KERNELS_KERNELS_H_
 
+#include "runtime/base/profile.h"
 #include "runtime/kernels/kernel_list.inc"
 
+// A build with a profile for one CPU knows its kernels when it is compiled. They are constants then, which the same
+// expressions name, so that only those that something included refers to are linked.
+#if defined(FOVEA_PROFILE) && \
+    (defined(HWY_COMPILE_ONLY_STATIC) || defined(HWY_COMPILE_ONLY_SCALAR) || defined(HWY_COMPILE_ONLY_EMU128))
+#define FOVEA_KERNELS_ARE_CONSTANT 1
+#else
+#define FOVEA_KERNELS_ARE_CONSTANT 0
+#endif
+
 namespace fovea {
+
+#if FOVEA_KERNELS_ARE_CONSTANT
+
+struct Kernels {
+#define FOVEA_KERNEL(Name, member) static const Name##Kernels member;
+#include "runtime/kernels/kernel_list.inc"
+#undef FOVEA_KERNEL
+};
+inline Kernels GetKernels() { return {}; }
+
+// At the end of a kernel's file, once: its table, of Make<Name>Kernels().
+#define FOVEA_EXPORT_KERNELS(Name, member) \
+  const Name##Kernels Kernels::member = HWY_STATIC_DISPATCH(Make##Name##Kernels)();
+
+#else
 
 struct Kernels {
 #define FOVEA_KERNEL(Name, member) Name##Kernels member;
@@ -20,6 +45,12 @@ inline Kernels GetKernels() {
 #undef FOVEA_KERNEL
   };
 }
+
+#define FOVEA_EXPORT_KERNELS(Name, member) \
+  HWY_EXPORT(Make##Name##Kernels);         \
+  Name##Kernels Get##Name##Kernels() { return HWY_DYNAMIC_DISPATCH(Make##Name##Kernels)(); }
+
+#endif
 
 }  // namespace fovea
 

@@ -3,9 +3,12 @@
 
 #include <math.h>
 
+#include "runtime/blob/included.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/norm.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -93,7 +96,10 @@ void L2Normalize(const float* x, NormClamp clamp, float epsilon, size_t rows, si
   }
 }
 
-NormKernels MakeNormKernels() { return {LayerNorm, RmsNorm, L2Normalize}; }
+constexpr NormKernels MakeNormKernels() {
+  return {IsIncluded(NormKind::kLayer) ? LayerNorm : nullptr, IsIncluded(NormKind::kRms) ? RmsNorm : nullptr,
+          IsIncluded(OpCode::kNormalize) ? L2Normalize : nullptr};
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -102,7 +108,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeNormKernels);
-NormKernels GetNormKernels() { return HWY_DYNAMIC_DISPATCH(MakeNormKernels)(); }
+FOVEA_EXPORT_KERNELS(Norm, norm)
 }  // namespace fovea
 #endif

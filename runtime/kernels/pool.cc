@@ -1,9 +1,12 @@
 // Many rows into one: strips of columns kept in registers while the rows stream past.
 #include "runtime/kernels/pool.h"
 
+#include "runtime/blob/included.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/pool.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -102,7 +105,10 @@ void RisingMean(const float* x, size_t begin, size_t end, size_t width, float* y
   });
 }
 
-PoolKernels MakePoolKernels() { return {Pool<MeanOf>, Pool<MaxOf>, RisingMean}; }
+constexpr PoolKernels MakePoolKernels() {
+  return {Pool<MeanOf>, IsIncluded(PoolKind::kMax) ? Pool<MaxOf> : nullptr,
+          IsIncluded(PoolKind::kRisingMean) ? RisingMean : nullptr};
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -111,7 +117,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakePoolKernels);
-PoolKernels GetPoolKernels() { return HWY_DYNAMIC_DISPATCH(MakePoolKernels)(); }
+FOVEA_EXPORT_KERNELS(Pool, pool)
 }  // namespace fovea
 #endif

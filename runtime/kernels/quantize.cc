@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/quantize.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -65,7 +66,7 @@ void QuantizeRows(const float* x, size_t rows, size_t width, int8_t* q, QuantPar
   }
 }
 
-QuantizeKernels MakeQuantizeKernels() { return {QuantizeRows}; }
+constexpr QuantizeKernels MakeQuantizeKernels() { return {QuantizeRows}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -74,7 +75,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeQuantizeKernels);
-QuantizeKernels GetQuantizeKernels() { return HWY_DYNAMIC_DISPATCH(MakeQuantizeKernels)(); }
+FOVEA_EXPORT_KERNELS(Quantize, quantize)
 }  // namespace fovea
 #endif

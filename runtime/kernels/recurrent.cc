@@ -4,6 +4,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/recurrent.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 #include "runtime/kernels/math-inl.h"
 
@@ -73,11 +74,11 @@ void Lstm(const float* x, const float* u, size_t width, float* h, float* c) {
 }
 
 template <class Act>
-CellKernels CellsOf() {
+constexpr CellKernels CellsOf() {
   return {Gru<Act>, GruReset<Act>, GruUpdate<Act>, Lstm<Act>};
 }
 
-RecurrentKernels MakeRecurrentKernels() { return {{CellsOf<SigmoidGate>(), CellsOf<HardSigmoidGate>()}}; }
+constexpr RecurrentKernels MakeRecurrentKernels() { return {{CellsOf<SigmoidGate>(), CellsOf<HardSigmoidGate>()}}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -86,7 +87,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeRecurrentKernels);
-RecurrentKernels GetRecurrentKernels() { return HWY_DYNAMIC_DISPATCH(MakeRecurrentKernels)(); }
+FOVEA_EXPORT_KERNELS(Recurrent, recurrent)
 }  // namespace fovea
 #endif

@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/rotary.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 #include "runtime/kernels/math-inl.h"
 
@@ -70,7 +71,7 @@ void Decay(const float* frequencies, size_t pairs, float slope, float* y) {
   });
 }
 
-RotaryKernels MakeRotaryKernels() { return {Rotate, Angles, Decay}; }
+constexpr RotaryKernels MakeRotaryKernels() { return {Rotate, Angles, Decay}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -79,7 +80,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeRotaryKernels);
-RotaryKernels GetRotaryKernels() { return HWY_DYNAMIC_DISPATCH(MakeRotaryKernels)(); }
+FOVEA_EXPORT_KERNELS(Rotary, rotary)
 }  // namespace fovea
 #endif

@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/softmax.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 #include "runtime/kernels/math-inl.h"
 
@@ -37,7 +38,7 @@ void Softmax(const float* x, size_t rows, size_t width, float* y) {
   }
 }
 
-SoftmaxKernels MakeSoftmaxKernels() { return {Softmax}; }
+constexpr SoftmaxKernels MakeSoftmaxKernels() { return {Softmax}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -46,7 +47,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea {
-HWY_EXPORT(MakeSoftmaxKernels);
-SoftmaxKernels GetSoftmaxKernels() { return HWY_DYNAMIC_DISPATCH(MakeSoftmaxKernels)(); }
+FOVEA_EXPORT_KERNELS(Softmax, softmax)
 }  // namespace fovea
 #endif

@@ -1,5 +1,6 @@
 // The checks that make a blob's records safe to follow.
 #include "runtime/base/checked.h"
+#include "runtime/base/dtype.h"
 #include "runtime/model/model.h"
 
 namespace fovea {
@@ -163,6 +164,9 @@ Status CheckType(const ValueRecord& value, Reporter& reporter) {
   if (type != DType::kF32 && type != DType::kI32 && (carried || !cast)) {
     return reporter.Fail(FOVEA_E_SHAPE, "values are f32 or i32, or f16, bf16 or int8 where an operation stores them so",
                          0, value.type);
+  }
+  if (LacksRows(type)) {
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks rows of the type", 0, value.type);
   }
   if (value.role != ValueRole::kInput) return kOk;
   const bool scaled = type == DType::kI8;

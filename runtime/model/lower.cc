@@ -2,6 +2,7 @@
 #include "runtime/model/lower.h"
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/included.h"
 
 namespace fovea {
 namespace {
@@ -109,6 +110,19 @@ size_t InputsAt(const OpDef& def, uint32_t inputs) {
   return static_cast<size_t>(RoundUp(def.bytes + size_t{inputs} * def.bytes_per_input, alignof(OpValue)));
 }
 
+// Of an operation that this build does not have.
+Status FailWithout(uint32_t code, Reporter& reporter) {
+  switch (static_cast<OpCode>(code)) {
+#define FOVEA_OP(number, name, Name)        \
+  case OpCode::k##Name:                     \
+    if (IsIncluded(OpCode::k##Name)) break; \
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks the operation " #name, 0, code);
+#include "runtime/blob/op_list.inc"
+#undef FOVEA_OP
+  }
+  return reporter.Fail(FOVEA_E_OP, "unknown operation", 0, code);
+}
+
 }  // namespace
 
 // Exactly one operation chooses the rows of a selected space, and it comes before all others there and in the spaces
@@ -131,7 +145,7 @@ Status Lowerer::Lower(uint32_t i, Arena& arena, OpRoom* room, Reporter& reporter
   const OpView view = View(i);
   const OperationRecord& record = *view.record;
   const OpDef* def = FindOp(record.code);
-  if (def == nullptr) return reporter.Fail(FOVEA_E_OP, "unknown operation", 0, record.code);
+  if (def == nullptr) return FailWithout(record.code, reporter);
   if (record.name != kBlobNone && !blob_.HasString(record.name)) {
     return reporter.Fail(FOVEA_E_RECORD, "operation refers to no string", blob_.strings.size, record.name);
   }

@@ -6,6 +6,9 @@
 
 namespace fovea {
 
+// Whether this build keeps rows from run to run at all.
+inline constexpr bool kKeepsRows = IsIncluded(OpCode::kAppend);
+
 struct AppendOp : Op {
   uint32_t parts = 1;  // of a row, each with a scale of its own where rows are stored as int8
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/attention/check.h"
+#include "runtime/attention/features.h"
 
 namespace fovea {
 namespace {
@@ -129,8 +130,10 @@ Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& re
     }
     const uint32_t rows = op.Tensor(op.HasTensor(kRelativeKeys) ? kRelativeKeys : kRelativeQueries).rows;
     if (rows % heads != 0) return reporter.Fail(FOVEA_E_SHAPE, "relative rows are not shared by heads", heads, rows);
-    FOVEA_TRY(CheckFloats(op, kRelativeKeys, rows, d_k, reporter, true));
-    FOVEA_TRY(CheckFloats(op, kRelativeQueries, rows, d_k, reporter, true));
+    for (const uint32_t i : {kRelativeKeys, kRelativeQueries}) {
+      FOVEA_TRY(CheckFloats(op, i, rows, d_k, reporter, true));
+      if (op.HasTensor(i)) FOVEA_TRY(CheckWeights(DType(op.Tensor(i).type), reporter));
+    }
   }
   return CheckIntegers(op, kCoordinates, 0, 0, reporter);
 }
@@ -365,14 +368,17 @@ Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
 Status Lower(const OpView& view, Reporter& reporter, AttentionOp* op) {
   FOVEA_TRY(LowerShapes(view, reporter, op));
   FOVEA_TRY(ReadFields(view, reporter, &op->spec));
-  FOVEA_TRY(CheckTensors(view, op->heads, op->spec.d_k, reporter));
   const uint32_t inputs = FindExtraInputs(view, op);
   if (op->input_count != inputs) {
     return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", inputs, op->input_count);
   }
-  FOVEA_TRY(CheckExtraInputs(view, *op, op->heads, reporter));
-  FOVEA_TRY(LowerSummaries(view, reporter, op));
   LowerSpec(view, &op->spec);
+  FOVEA_TRY(CheckFeatures(FeaturesOf(*op), reporter));
+  if constexpr (!kAttendsPlainly) {
+    FOVEA_TRY(CheckTensors(view, op->heads, op->spec.d_k, reporter));
+    FOVEA_TRY(CheckExtraInputs(view, *op, op->heads, reporter));
+    FOVEA_TRY(LowerSummaries(view, reporter, op));
+  }
   FOVEA_TRY(CheckCached(view, op->spec, reporter));
   // A tile of neighbouring rows would see nearly all chunks of sorted keys.
   if (op->clusters != kBlobNone) op->unit = Unit::kHeads;
@@ -457,7 +463,7 @@ Status Run(const AttentionOp& op, const OpRun& run) {
   SetRows(op.inputs[1], call.key_type, run.inputs[1], spec.kv_heads, &call.k, &call.k_scales);
   SetRows(op.inputs[2], call.key_type, run.inputs[2], spec.kv_heads, &call.v, &call.v_scales);
   call.out = DenseHeads<void>(run.output + before * spec.heads * spec.d_v, spec.heads, spec.d_v);
-  SetExtraInputs(op, run, &call);
+  if constexpr (!kAttendsPlainly) SetExtraInputs(op, run, &call);
   call.weights = run.weights;
   call.scratch = run.scratch;
   RunAttention(*run.kernels, call);
@@ -481,6 +487,14 @@ constexpr Attribute kAttributes[] = {
 #undef FOVEA_CHOICE
 
 }  // namespace
+
+AttentionFeatures FeaturesOf(const AttentionOp& op) {
+  AttentionFeatures features = FeaturesOf(op.spec);
+  if (op.key_bias != kBlobNone) features |= Bit(AttentionFeature::kKeyBias);
+  if (op.pair_bias != kBlobNone) features |= Bit(AttentionFeature::kPairBias);
+  if (op.summaries != kBlobNone) features |= Bit(AttentionFeature::kSummaries);
+  return features;
+}
 
 const AttentionOp* AsAttention(const Op& op) {
   return op.def == FindOp(static_cast<uint32_t>(OpCode::kAttention)) ? static_cast<const AttentionOp*>(&op) : nullptr;

@@ -3,6 +3,7 @@
 #define FOVEA_RUNTIME_OPS_ATTENTION_H_
 
 #include "runtime/attention/attention.h"
+#include "runtime/attention/features.h"
 #include "runtime/blob/format.h"
 #include "runtime/ops/op.h"
 
@@ -29,6 +30,8 @@ struct AttentionOp : Op {
   }
 };
 
+// With biases and summaries.
+AttentionFeatures FeaturesOf(const AttentionOp&);
 // Null for other operations.
 const AttentionOp* AsAttention(const Op&);
 

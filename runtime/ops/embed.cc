@@ -31,6 +31,7 @@ Status LowerTable(const OpView& view, uint32_t i, Reporter& reporter, EmbedOp* o
   const TensorRecord& tensor = view.Tensor(i);
   table.type = DType(tensor.type);
   if (table.type == DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "table cannot be i32");
+  FOVEA_TRY(CheckWeights(table.type, reporter));
   if (tensor.width != op->output.width) {
     return reporter.Fail(FOVEA_E_SHAPE, "table has the wrong width", op->output.width, tensor.width);
   }

@@ -1,5 +1,7 @@
 #include "runtime/ops/op.h"
 
+#include "runtime/blob/included.h"
+
 namespace fovea {
 
 #define FOVEA_OP(number, name, Name) extern const OpDef k##Name##Op;
@@ -10,7 +12,7 @@ const OpDef* FindOp(uint32_t code) {
   switch (static_cast<OpCode>(code)) {
 #define FOVEA_OP(number, name, Name) \
   case OpCode::k##Name:              \
-    return &k##Name##Op;
+    return IsIncluded(OpCode::k##Name) ? &k##Name##Op : nullptr;
 #include "runtime/blob/op_list.inc"
 #undef FOVEA_OP
   }

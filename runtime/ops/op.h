@@ -345,7 +345,7 @@ constexpr OpDef OpDef::LimitsIds() const {
 }
 
 // No operation's struct is larger, so that one can be lowered without memory.
-inline constexpr size_t kMaxOpBytes = 1024;
+inline constexpr size_t kMaxOpBytes = 512;
 
 template <auto kLower>
 struct LowersTo;

@@ -69,6 +69,11 @@ Status ReadHeads(const OpView& op, Reporter& reporter, uint32_t* heads) {
   return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide the width", op.Input(0).width, *heads);
 }
 
+Status CheckWeights(DType type, Reporter& reporter) {
+  if (!LacksWeights(type)) return kOk;
+  return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks weights of the type", 0, static_cast<uint32_t>(type));
+}
+
 Status CheckFloats(const OpView& op, uint32_t i, uint32_t rows, uint32_t width, Reporter& reporter, bool halves) {
   if (!op.HasTensor(i)) return kOk;
   reporter.tensor = op.TensorIndex(i);
@@ -137,6 +142,7 @@ Status CheckLayers(const OpView& op, uint32_t rows, uint32_t width, Reporter& re
   if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "there is no weight");
   const TensorRecord& weight = op.Tensor(0);
   if (DType(weight.type) == DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "weight cannot be i32");
+  FOVEA_TRY(CheckWeights(DType(weight.type), reporter));
   if (GemmTakesQuantized(DType(weight.type)) && weight.width > kGemmIntegerDepth) {
     return reporter.Fail(FOVEA_E_TOO_COMPLEX, "sums of integer products this long could overflow", kGemmIntegerDepth,
                          weight.width);

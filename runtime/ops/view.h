@@ -8,6 +8,7 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/status.h"
 #include "runtime/blob/blob.h"
+#include "runtime/blob/included.h"
 
 namespace fovea {
 
@@ -76,9 +77,14 @@ Status CheckFloats(const OpView&, uint32_t i, uint32_t rows, uint32_t width, Rep
 template <typename Enum>
 Status ReadChoice(const OpView& op, Attribute key, const char* unknown, Reporter& reporter, Enum* choice) {
   *choice = static_cast<Enum>(op.U32(key, static_cast<uint32_t>(*choice)));
-  if (IsMember(*choice)) return kOk;
-  return reporter.Fail(FOVEA_E_OP, unknown, CountOf(*choice) - 1, static_cast<uint32_t>(*choice));
+  if (!IsMember(*choice)) {
+    return reporter.Fail(FOVEA_E_OP, unknown, CountOf(*choice) - 1, static_cast<uint32_t>(*choice));
+  }
+  if (IsIncluded(*choice)) return kOk;
+  return reporter.Fail(FOVEA_E_BUILD, kLeftOut<Enum>, kIncluded<Enum>, static_cast<uint32_t>(*choice));
 }
+// This build reads weights of that type.
+Status CheckWeights(DType type, Reporter&);
 // Attribute `heads`, which divides the width of input 0; 1 where absent.
 Status ReadHeads(const OpView&, Reporter&, uint32_t* heads);
 // Tensors 0 and 1 are weight and bias of linear layers, `rows` of them in all, of inputs `width` wide.

@@ -8,10 +8,11 @@
 
 #include "fovea/runner.h"
 #include "runtime/base/checked.h"
+#include "runtime/base/profile.h"
 
 namespace fovea {
 
-inline constexpr uint32_t kMaxWorkers = 64;
+inline constexpr uint32_t kMaxWorkers = LimitOf("workers", 64);
 inline constexpr uint32_t kMaxTileRows = 1024;
 // Tiles are cut at multiples of this, so that GEMM kernels see full row blocks.
 inline constexpr uint32_t kRowBlock = 16;

@@ -7,6 +7,7 @@
 // waited for.
 #include <initializer_list>
 
+#include "runtime/parallel/tiles.h"
 #include "runtime/plan/plan.h"
 
 namespace fovea {
@@ -230,6 +231,7 @@ class StagePlanner {
 }  // namespace
 
 void PlanStages(const Model& model, Arena& arena, ProgramPlan* plan) {
+  if constexpr (kMaxWorkers == 1) return;
   StagePlanner planner(model, arena, plan);
   if (!arena.counting() && arena.ok()) planner.Run();
 }

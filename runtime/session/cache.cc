@@ -130,6 +130,7 @@ Status CheckPages(const Session& session, const CachedSpace& space, Reporter& re
 }  // namespace
 
 void PlaceCache(const fovea_session_options& options, Session& s, Arena& fixed, Arena& state, bool placing) {
+  if constexpr (!kKeepsRows) return;
   const Blob& blob = s.model->blob;
   Cache& cache = s.cache;
   const ProgramRecord& program = s.program();
@@ -202,6 +203,7 @@ void FindStarts(Session& session) {
 }
 
 Status BeginAppending(Session& session, Reporter& reporter) {
+  if constexpr (!kKeepsRows) return kOk;
   Cache& cache = session.cache;
   if (cache.source == kBlobNone) return kOk;
   FOVEA_TRY(CheckLengths(session, reporter));
@@ -221,6 +223,7 @@ Status BeginAppending(Session& session, Reporter& reporter) {
 }
 
 void CommitAppended(Session& session) {
+  if constexpr (!kKeepsRows) return;
   Cache& cache = session.cache;
   if (cache.source == kBlobNone) return;
   const uint32_t segments = session.space_rows[cache.source].segments.count;

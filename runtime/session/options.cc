@@ -14,6 +14,9 @@ Status CheckCacheOptions(const fovea_session_options& options, Reporter& reporte
     return reporter.Fail(FOVEA_E_OPTION, "too many rows to rewind", INT32_MAX, options.rewind_rows);
   }
   const uint32_t type = options.cache_type == nullptr ? uint32_t{FOVEA_TYPE_F32} : *options.cache_type;
+  if (LacksRows(DType(type))) {
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks rows of the type", 0, type);
+  }
   if (type == FOVEA_TYPE_F32 || type == FOVEA_TYPE_F16 || type == FOVEA_TYPE_BF16 || type == FOVEA_TYPE_I8) return kOk;
   return reporter.Fail(FOVEA_E_OPTION, "rows are kept as f32, f16, bf16 or int8", FOVEA_TYPE_F32, type);
 }

@@ -25,7 +25,7 @@ struct Part {
 
 // One worker takes the heads of a row that a tap makes one of, in their order: then there is one tile.
 bool HeadsMeet(const Session& session, const Step& step) {
-  return step.tap != kBlobNone && session.taps[step.tap].sink.reduce != Reduce::kNone;
+  return kHasTaps && step.tap != kBlobNone && session.taps[step.tap].sink.reduce != Reduce::kNone;
 }
 
 // Which rows and heads the tile of this number is.
@@ -98,7 +98,7 @@ Status RunStep(const Session& session, const Step& step, const Part& part) {
                 session.runner_context,
                 {session.workers[0].scratch, session.workers[1].scratch}};
   }
-  if (step.tap == kBlobNone) return op.def->run(op, run);
+  if (!kHasTaps || step.tap == kBlobNone) return op.def->run(op, run);
   const WeightSink sink = SinkOf(session.taps[step.tap], worker);
   run.weights = &sink;
   return op.def->run(op, run);
@@ -149,7 +149,8 @@ void RunTogether(Session& session, uint32_t worker, const PhasePlan& phase) {
 // Whether workers do better together than with a tile of segments each, of which there are `tiles`.
 bool AreTogether(const Session& session, const PhasePlan& phase, uint32_t tiles) {
   const uint32_t segments = session.space_rows[phase.space].segments.count;
-  if (session.barrier == nullptr || tiles == 0 || tiles >= session.worker_count || segments > session.tile_rows) {
+  if (kMaxWorkers == 1 || session.barrier == nullptr || tiles == 0 || tiles >= session.worker_count ||
+      segments > session.tile_rows) {
     return false;
   }
   return phase.weights * segments >= kLeastRowWork;
@@ -166,7 +167,7 @@ void RunWhole(Session& session, const PhasePlan& phase) {
 
 bool AreFew(const Session& session, const PhasePlan& phase, uint32_t rows) {
   const uint64_t least = session.barrier != nullptr ? kLeastWork : kLeastWorkByRunner;
-  return session.runner != nullptr && phase.most_shares > 1 && rows <= session.few_rows &&
+  return kMaxWorkers > 1 && session.runner != nullptr && phase.most_shares > 1 && rows <= session.few_rows &&
          rows < uint64_t{kLeastRowsEach} * session.worker_count && rows * phase.weights >= least;
 }
 

@@ -94,6 +94,10 @@ T* TakeRaw(Arena& arena, CheckedSize count) {
 }  // namespace
 
 Status CheckTaps(const Model& model, const fovea_session_options& options, Reporter& reporter) {
+  if constexpr (!kHasTaps) {
+    if (options.tap_count == 0) return kOk;
+    return reporter.Fail(FOVEA_E_BUILD, "this build leaves out taps", 0, options.tap_count);
+  }
   FOVEA_TRY(
       CheckStructs(options.taps, options.tap_count, "taps is NULL", "struct_size of a tap is not right", reporter));
   const Structs<fovea_tap> taps{options.taps};
@@ -147,6 +151,7 @@ Status CheckTaps(const Model& model, const fovea_session_options& options, Repor
 }
 
 Status PlaceTaps(const fovea_session_options& options, Session& session, SessionArenas& arenas, Reporter& reporter) {
+  if constexpr (!kHasTaps) return kOk;
   const uint32_t operations = session.program().operation_count;
   session.tap_count = options.tap_count;
   session.taps = arenas.fixed.Take<Tap>(options.tap_count);
@@ -193,6 +198,7 @@ Status PlaceTaps(const fovea_session_options& options, Session& session, Session
 }
 
 void PlaceStaged(const Session& session, const fovea_session_options& options, Arena& scratch, Worker* worker) {
+  if constexpr (!kHasTaps) return;
   uint64_t most = 0;
   bool sparse = false;
   for (uint32_t i = 0; i < options.tap_count; ++i) {
@@ -206,6 +212,7 @@ void PlaceStaged(const Session& session, const fovea_session_options& options, A
 }
 
 void ChooseTapRows(Session& session, Tap* tap) {
+  if constexpr (!kHasTaps) return;
   const AttentionOp& op = StepOf(session, tap->asked);
   const Segments &queries = session.space_rows[op.queries().space].segments,
                  &keys = session.space_rows[op.keys().space].segments;

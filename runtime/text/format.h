@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "runtime/base/profile.h"
+
 namespace fovea::text {
 
 inline constexpr uint32_t kMagic = 0x54585446;  // "FTXT"
@@ -19,6 +21,9 @@ inline constexpr uint32_t kMaxExpansion = 64;     // normalized bytes per byte o
 inline constexpr uint32_t kMaxCutClasses = 1024;  // of a kCut step
 
 enum class ModelKind : uint32_t { kWordPiece = 1, kUnigram = 2, kBpe = 3 };
+// Whether this build has it.
+inline constexpr bool kHasWordPiece = Includes("tokenizer", "wordpiece"),
+                      kHasUnigram = Includes("tokenizer", "unigram"), kHasBpe = Includes("tokenizer", "bpe");
 enum class DecoderKind : uint32_t {
   kNone = 0,  // pieces one after the other
   kWordPiece = 1,
@@ -115,28 +120,15 @@ enum : uint8_t {
 };
 
 enum class StepKind : uint32_t {
-  // Normalizer.
-  kMap = 1,                    // a: first record of kRanges, b: count; flags: kMapHangul, kMapSpaceCjk
-  kOrder = 2,                  // canonical order; flags: kOrderCompose
-  kCharsmapGraphemes = 3,      // a: longest key
-  kCharsmapSentencePiece = 4,  // a: longest key; flags: kSpm*
-  kStrip = 5,                  // flags: kStripLeft, kStripRight
-  kReplace = 6,  // a, b: pattern in kPool; c, d: content; flags: least repetitions of the pattern, 0: exactly once
-  kPrepend = 7,  // a, b: content
-  kReplaceMatches = 8,  // of a pattern; a, b, c: as kCut; d: content in kPool; flags: its bytes
-  // Pre-tokenizer.
-  kSplitWhitespace = 32,
-  kSplitBert = 33,  // at whitespace and around every punctuation character
-  kMetaspace = 34,  // a, b: mark in kPool; flags: kMetaspace*
-  kByteLevel = 35,  // flags: kByteLevel*
-  kCut = 36,        // at matches of a pattern; a: first of kCutTransitions, b: states, c: classes; flags: kCut*
-  // Decoder.
-  kDecodeReplace = 64,  // a, b: pattern in kPool; c, d: content; in each piece
-  kDecodeBytes = 65,    // tokens with kTokenByte become bytes
-  kDecodeStrip = 66,    // a, b: a character that is removed up to c times in front of the whole text
-  kDecodeSuffix = 67,   // a, b: what ends a word: a space, or nothing in the text's last piece
-  kDecodeJoin = 68,     // a, b: what comes between two pieces
+#define FOVEA_TEXT_STEP(number, name, Name) k##Name = number,
+#include "runtime/text/step_list.inc"
+#undef FOVEA_TEXT_STEP
 };
+
+// kTakes<Name>: whether this build has the step.
+#define FOVEA_TEXT_STEP(number, name, Name) inline constexpr bool kTakes##Name = Includes("text", #name);
+#include "runtime/text/step_list.inc"
+#undef FOVEA_TEXT_STEP
 
 enum : uint32_t { kMapHangul = 1, kMapSpaceCjk = 2 };
 enum : uint32_t { kOrderCompose = 1 };

@@ -20,13 +20,10 @@ void BytePair(const Tokenizer& tokenizer, const View& word, const Scratch& scrat
 
 inline void Pieces(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink) {
   if (word.size == 0) return;
-  if (static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kWordPiece) {
-    WordPiece(tokenizer, word, sink);
-  } else if (static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kUnigram) {
-    Unigram(tokenizer, word, scratch, sink);
-  } else {
-    BytePair(tokenizer, word, scratch, sink);
-  }
+  const auto kind = static_cast<ModelKind>(tokenizer.header.model);
+  if (kHasWordPiece && kind == ModelKind::kWordPiece) return WordPiece(tokenizer, word, sink);
+  if (kHasUnigram && kind == ModelKind::kUnigram) return Unigram(tokenizer, word, scratch, sink);
+  if (kHasBpe && kind == ModelKind::kBpe) BytePair(tokenizer, word, scratch, sink);
 }
 
 }  // namespace fovea::text

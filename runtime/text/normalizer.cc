@@ -130,37 +130,29 @@ bool Normalize(const Tokenizer& tokenizer, const View& in, Buffer buffers[2], Vi
   uint32_t next = 0;
   for (uint32_t i = 0; i < tokenizer.normalizer.size; ++i) {
     const Step& step = tokenizer.normalizer[i];
-    if (static_cast<StepKind>(step.kind) == StepKind::kStrip) {
+    const auto kind = static_cast<StepKind>(step.kind);
+    if (kTakesStrip && kind == StepKind::kStrip) {
       text = Strip(tokenizer, step, text);
       continue;
     }
     Buffer* const to = &buffers[next];
     to->Clear(most);
-    switch (static_cast<StepKind>(step.kind)) {
-      case StepKind::kMap:
-        Map(tokenizer, step, text, to);
-        break;
-      case StepKind::kOrder:
-        CanonicalOrder(tokenizer, step, text, to);
-        break;
-      case StepKind::kCharsmapGraphemes:
-        CharsmapByGrapheme(tokenizer, step, text, to);
-        break;
-      case StepKind::kCharsmapSentencePiece:
-        CharsmapSentencePiece(tokenizer, step, text, to);
-        break;
-      case StepKind::kReplace:
-        Replace(tokenizer, step, text, to);
-        break;
-      case StepKind::kReplaceMatches:
-        if (!ReplaceMatches(tokenizer, step, text, to)) return false;
-        break;
-      case StepKind::kPrepend:
-        Prepend(tokenizer, step, text, to);
-        break;
-      default:
-        Copy(text, to);
-        break;
+    if (kTakesMap && kind == StepKind::kMap) {
+      Map(tokenizer, step, text, to);
+    } else if (kTakesOrder && kind == StepKind::kOrder) {
+      CanonicalOrder(tokenizer, step, text, to);
+    } else if (kTakesCharsmapGraphemes && kind == StepKind::kCharsmapGraphemes) {
+      CharsmapByGrapheme(tokenizer, step, text, to);
+    } else if (kTakesCharsmapSentencePiece && kind == StepKind::kCharsmapSentencePiece) {
+      CharsmapSentencePiece(tokenizer, step, text, to);
+    } else if (kTakesReplace && kind == StepKind::kReplace) {
+      Replace(tokenizer, step, text, to);
+    } else if (kTakesReplaceMatches && kind == StepKind::kReplaceMatches) {
+      if (!ReplaceMatches(tokenizer, step, text, to)) return false;
+    } else if (kTakesPrepend && kind == StepKind::kPrepend) {
+      Prepend(tokenizer, step, text, to);
+    } else {
+      Copy(text, to);
     }
     if (to->overflow) return false;
     if (peak != nullptr) *peak = std::max(*peak, to->size);

@@ -22,20 +22,13 @@ class PreTokenizer {
       return true;
     }
     const Step& step = t_.pre_tokenizer[index];
-    switch (static_cast<StepKind>(step.kind)) {
-      case StepKind::kSplitWhitespace:
-        return SplitWhitespace(index, text, 0);
-      case StepKind::kSplitBert:
-        return SplitWhitespace(index, text, kClassPunctuation);
-      case StepKind::kMetaspace:
-        return Metaspace(index, step, text);
-      case StepKind::kByteLevel:
-        return PrefixSpace(index, step, text);
-      case StepKind::kCut:
-        return Cut(index, step, text);
-      default:
-        return Run(index + 1, text);
-    }
+    const auto kind = static_cast<StepKind>(step.kind);
+    if (kTakesSplitWhitespace && kind == StepKind::kSplitWhitespace) return SplitWhitespace(index, text, 0);
+    if (kTakesSplitBert && kind == StepKind::kSplitBert) return SplitWhitespace(index, text, kClassPunctuation);
+    if (kTakesMetaspace && kind == StepKind::kMetaspace) return Metaspace(index, step, text);
+    if (kTakesByteLevel && kind == StepKind::kByteLevel) return PrefixSpace(index, step, text);
+    if (kTakesCut && kind == StepKind::kCut) return Cut(index, step, text);
+    return Run(index + 1, text);
   }
 
  private:

@@ -32,12 +32,12 @@ bool Scratch::Place(const Tokenizer& tokenizer, uint64_t length, Arena* arena, S
     out->buffers[i].bytes = static_cast<uint8_t*>(arena->TakeBytes(capacity));
     out->buffers[i].capacity = static_cast<uint32_t>(capacity.value());
   }
-  if (static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kUnigram) {
+  if (kHasUnigram && static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kUnigram) {
     out->best = static_cast<double*>(arena->TakeBytes((CheckedSize(tokenizer.header.max_piece_bytes) + CheckedSize(5)) *
                                                       CheckedSize(sizeof(double))));
     out->back = static_cast<uint16_t*>(arena->TakeBytes((capacity + CheckedSize(1)) * CheckedSize(sizeof(uint16_t))));
   }
-  if (static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kBpe) {
+  if (kHasBpe && static_cast<ModelKind>(tokenizer.header.model) == ModelKind::kBpe) {
     out->pairs = static_cast<uint32_t*>(arena->TakeBytes(capacity * CheckedSize(kPairEntries * sizeof(uint32_t))));
   }
   return true;

@@ -183,11 +183,24 @@ class Opener {
         return reporter_.Fail(FOVEA_E_TOO_COMPLEX, "unknown step of the text section", static_cast<uint32_t>(last),
                               step.kind, i);
       }
+      FOVEA_TRY(CheckIncluded(i, step));
       FOVEA_TRY(CheckStep(i, step));
       const bool writes =
           static_cast<StepKind>(step.kind) == StepKind::kMetaspace ||
           (static_cast<StepKind>(step.kind) == StepKind::kByteLevel && (step.flags & text::kByteLevelPrefixSpace) != 0);
       if (writes && ++writing > 1) return FailAt(i, "more than one step puts marks or spaces in", 1, writing);
+    }
+    return kOk;
+  }
+
+  Status CheckIncluded(uint32_t i, const Step& step) {
+    switch (static_cast<StepKind>(step.kind)) {
+#define FOVEA_TEXT_STEP(number, name, Name) \
+  case StepKind::k##Name:                   \
+    if (text::kTakes##Name) return kOk;     \
+    return reporter_.Fail(FOVEA_E_BUILD, "this build's profile lacks text " #name, 0, step.kind, i);
+#include "runtime/text/step_list.inc"
+#undef FOVEA_TEXT_STEP
     }
     return kOk;
   }
@@ -266,7 +279,13 @@ class Opener {
 
   Status CheckModel() {
     Tokenizer& t = *out_;
-    switch (static_cast<text::ModelKind>(t.header.model)) {
+    const auto kind = static_cast<text::ModelKind>(t.header.model);
+    if ((!text::kHasWordPiece && kind == text::ModelKind::kWordPiece) ||
+        (!text::kHasUnigram && kind == text::ModelKind::kUnigram) ||
+        (!text::kHasBpe && kind == text::ModelKind::kBpe)) {
+      return reporter_.Fail(FOVEA_E_BUILD, "this build's profile lacks the kind of tokenizer", 0, t.header.model);
+    }
+    switch (kind) {
       case text::ModelKind::kWordPiece:
         if (t.header.unknown_id == text::kNoId) return Fail("word pieces need an unknown token");
         FOVEA_TRY(CheckString(t.header.prefix_offset, t.header.prefix_size));

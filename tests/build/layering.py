@@ -23,7 +23,7 @@ LAYERS = [
 RANK = {folder: rank for rank, folders in enumerate(LAYERS) for folder in folders}
 
 # The numbers of the format and the lists they are made of: no code, so every folder may include them.
-NUMBERS = re.compile(r"runtime/blob/(numbers\.h|\w+_list\.inc)")
+NUMBERS = re.compile(r"runtime/blob/(numbers\.h|names\.h|included\.h|\w+_list\.inc)")
 
 # The tools see the interface, the formats of what is in a blob and the lists of members, nothing that runs a model
 # (tools/README.md has the reasons).

@@ -10,6 +10,7 @@
 #include "tools/commands/commands.h"
 #include "tools/common/print.h"
 #include "tools/common/step_work.h"
+#include "tools/inspect/profile.h"
 #include "tools/inspect/static_memory.h"
 
 namespace fovea::tools {
@@ -19,6 +20,8 @@ struct Arguments {
   ModelArguments model;
   ShapeArguments shape;
   bool header = false;
+  bool needs = false;
+  std::vector<std::string> also;
   bool json = false;
 };
 
@@ -203,8 +206,21 @@ void PrintPlan(std::ostream& out, const OrderedJson& plan) {
   }
 }
 
+void PrintNeeds(const Model& model, const Arguments& arguments, Console* console) {
+  std::vector<std::unique_ptr<Model>> others;
+  std::vector<const Model*> models = {&model};
+  for (const std::string& path : arguments.also) {
+    ModelArguments other = arguments.model;
+    other.path = path;
+    others.push_back(std::make_unique<Model>(other.Open()));
+    models.push_back(others.back().get());
+  }
+  console->out << ProfileFor(models);
+}
+
 void Inspect(const Arguments& arguments, Console* console) {
   const Model model = arguments.model.Open();
+  if (arguments.needs) return PrintNeeds(model, arguments, console);
   const Batch batch = arguments.shape.MakeBatch(model);
   Session session(model, arguments.shape.Request(model, batch));
   if (arguments.header) {
@@ -232,10 +248,14 @@ void AddInspect(CLI::App* app, Console* console) {
   arguments->model.AddTo(command);
   arguments->shape.AddTo(command);
   command->add_flag("--header", arguments->header, "Print a C header with the memory as static arrays instead");
+  CLI::Option* needs =
+      command->add_flag("--needs", arguments->needs, "Print what a build of the library must include instead");
+  AddRepeated(command, "--also", &arguments->also, "A further blob that the same build must run")->needs(needs);
   AddJson(command, &arguments->json);
   command->footer(
       "Examples:\n  fovea inspect model.fovea --rows 64 --batch 4 --workers 2\n"
-      "  fovea inspect model.fovea --backend highway --rows 32 --header > model_memory.h");
+      "  fovea inspect model.fovea --backend highway --rows 32 --header > model_memory.h\n"
+      "  fovea inspect model.fovea --needs > model.profile");
   command->callback([=] { Inspect(*arguments, console); });
 }
 

@@ -1,0 +1,109 @@
+"""Collects the sources of the library, or of what a profile leaves of it, for builds that have no CMake.
+
+  bundle.py SOURCE_DIR HIGHWAY_DIR OUTPUT_DIR [PROFILE]
+
+OUTPUT_DIR gets sources/, include/, runtime/, hwy/, licences and a README with the one command that compiles them; what was there
+before is removed.
+"""
+import pathlib
+import re
+import shutil
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]((?:runtime|fovea|hwy)/[^">]+)[">]', re.MULTILINE)
+# A file that Highway includes once for each target names itself.
+AGAIN = re.compile(r'^\s*#\s*define\s+HWY_TARGET_INCLUDE\s+"([^"]+)"', re.MULTILINE)
+
+README = """# fovea, as sources
+
+The library without a build system: compile every file of `sources/` with the flags below and link the objects, with a
+linker that drops what is not referred to. No other library is needed but the C library's `libm`.
+
+    c++ -std=c++17 -O2 -I. -Iinclude {defines} {flags} -c sources/*.cc
+    cc -Iinclude your_program.c *.o -Wl,--gc-sections -lm
+
+`-DHWY_COMPILE_ONLY_STATIC` compiles the kernels for the vectors of the compiler's target (`-march=..`, `-mcpu=..`);
+`-DHWY_COMPILE_ONLY_SCALAR` in its place without any, for processors that have none. With `-Os` give
+`sources/kernels_attention.cc` and `sources/kernels_gemm.cc` `-O2`: time goes there. Other compilers than gcc and clang
+are not known to work.
+
+{profile}
+`include/fovea/` is the interface, and its comments are the manual. Licences stand in `LICENSES/`.
+"""
+FLAGS = ("-fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off -fno-math-errno "
+         "-ffunction-sections -fdata-sections")
+WITH_PROFILE = """`fovea_profile.h` lists what the library includes. A model that needs more is refused with FOVEA_E_BUILD; `fovea inspect
+MODEL.. --needs` says what models need.
+"""
+
+
+def profile_lines(path):
+    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def left_out_operations(runtime, lines):
+    """Files of operations of which the profile lists none."""
+    numbers = re.findall(r"^FOVEA_OP\(\d+, (\w+), (\w+)\)", (runtime / "blob/op_list.inc").read_text(), re.MULTILINE)
+    listed = {name for name, _ in numbers if f"operation {name}" in lines}
+    for file in sorted((runtime / "ops").glob("*.cc")):
+        text = file.read_text(encoding="utf-8")
+        own = {name for name, title in numbers if re.search(rf"const OpDef k{title}Op =", text)}
+        shared = re.search(r"^const \w+\* As\w+\(const Op", text, re.MULTILINE)  # asked for whatever a model has
+        if own and not own & listed and not shared:
+            yield file.name
+
+
+def main():
+    source, highway, output = map(pathlib.Path, sys.argv[1:4])
+    lines = profile_lines(pathlib.Path(sys.argv[4])) if len(sys.argv) > 4 else None
+    runtime = source / "runtime"
+    left_out = set(left_out_operations(runtime, lines)) if lines is not None else set()
+    files = [file for file in sorted(runtime.rglob("*.cc"))
+             if "xnnpack" not in str(file.relative_to(runtime))
+             and not (file.parent.name == "ops" and file.name in left_out)]
+    roots = {"runtime": source, "fovea": source / "include", "hwy": highway}
+
+    wanted = {str(file.relative_to(source)): file for file in files}
+    queue = list(wanted.values())
+    for header in sorted((source / "include/fovea").glob("*.h")):
+        wanted[f"include/fovea/{header.name}"] = header
+        queue.append(header)
+    while queue:
+        text = queue.pop().read_text(encoding="utf-8")
+        for name in INCLUDE.findall(text) + AGAIN.findall(text):
+            file = roots[name.split("/")[0]] / name
+            place = f"include/{name}" if name.startswith("fovea/") else name
+            if place not in wanted and file.exists():
+                wanted[place] = file
+                queue.append(file)
+
+    shutil.rmtree(output, ignore_errors=True)
+    for place, file in wanted.items():
+        (output / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, output / place)
+    # Names of files repeat in folders, names of objects must not.
+    (output / "sources").mkdir()
+    for file in files:
+        place = file.relative_to(source)
+        name = "_".join(place.parts[1:])
+        (output / "sources" / name).write_text(f'#include "{place.as_posix()}"\n', encoding="utf-8")
+    licences = output / "LICENSES"
+    licences.mkdir(parents=True)
+    for name in ("LICENSE", "LICENSE-BSD3"):
+        if (highway / name).exists():
+            shutil.copyfile(highway / name, licences / f"highway-{name}")
+    if (source / "LICENSE").exists():
+        shutil.copyfile(source / "LICENSE", licences / "fovea-LICENSE")
+    if lines is not None:
+        text = "".join(f' \\\n  "{line}\\n"' for line in lines)
+        (output / "fovea_profile.h").write_text(f"#define FOVEA_PROFILE{text}\n", encoding="utf-8")
+    profile = WITH_PROFILE if lines is not None else ""
+    (output / "README.md").write_text(
+        README.format(defines="-DHWY_COMPILE_ONLY_STATIC", flags=FLAGS, profile=profile),
+        encoding="utf-8")
+    print(f"{output}: {len(files)} sources, {len(wanted) - len(files)} headers")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+// What a build holds. A profile is a list of lines "KIND NAME" and "limit NAME COUNT", as `fovea inspect --needs` prints
+// it for the blobs that a device runs; the compiler leaves out what is not listed. A build that finds a header
+// fovea_profile.h, which defines FOVEA_PROFILE as these lines, has that profile; any other holds everything.
+//
+// Code asks where it would refer to something: `if constexpr (Includes("pattern", "window"))`, or in a table. README.md
+// has the kinds and their names.
+#ifndef FOVEA_RUNTIME_BASE_PROFILE_H_
+#define FOVEA_RUNTIME_BASE_PROFILE_H_
+
+#include <stdint.h>
+
+#if defined(__has_include)
+#if __has_include("fovea_profile.h")
+#include "fovea_profile.h"
+#endif
+#endif
+
+namespace fovea {
+
+#ifdef FOVEA_PROFILE
+inline constexpr bool kHasProfile = true;
+inline constexpr const char* kProfile = FOVEA_PROFILE;
+#else
+inline constexpr bool kHasProfile = false;
+inline constexpr const char* kProfile = "";
+#endif
+
+// What stands after "kind name" and a space or the end of its line; null: no line begins so.
+constexpr const char* FindInProfile(const char* kind, const char* name) {
+  const auto after = [](const char* text, const char* word) -> const char* {
+    for (; *word != 0; ++word, ++text) {
+      if (*text != *word) return nullptr;
+    }
+    return *text == ' ' ? text + 1 : *text == '\n' || *text == 0 ? text : nullptr;
+  };
+  for (const char* line = kProfile; *line != 0;) {
+    const char* rest = after(line, kind);
+    if (rest != nullptr) rest = after(rest, name);
+    if (rest != nullptr) return rest;
+    while (*line != 0 && *line != '\n') ++line;
+    if (*line != 0) ++line;
+  }
+  return nullptr;
+}
+
+constexpr bool Includes(const char* kind, const char* name) {
+  return !kHasProfile || FindInProfile(kind, name) != nullptr;
+}
+
+// A limit of the format, or the smaller one that the profile sets.
+constexpr uint32_t LimitOf(const char* name, uint32_t otherwise) {
+  const char* digit = FindInProfile("limit", name);
+  if (digit == nullptr) return otherwise;
+  uint32_t limit = 0;
+  for (; *digit >= '0' && *digit <= '9' && limit < otherwise; ++digit) {
+    limit = limit * 10 + static_cast<uint32_t>(*digit - '0');
+  }
+  return limit < otherwise ? limit : otherwise;
+}
+
+// Parts that no blob asks for.
+inline constexpr bool kHasErrors = Includes("part", "errors");  // their texts and numbers; else codes and places only
+inline constexpr bool kHasTaps = Includes("part", "taps");      // attention weights of a session
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_BASE_PROFILE_H_

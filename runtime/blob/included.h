@@ -1,0 +1,57 @@
+// Which members of the format's enumerations a build has: those that its profile lists (runtime/base/profile.h).
+#ifndef FOVEA_RUNTIME_BLOB_INCLUDED_H_
+#define FOVEA_RUNTIME_BLOB_INCLUDED_H_
+
+#include "runtime/base/profile.h"
+#include "runtime/blob/names.h"
+
+namespace fovea {
+
+// The lines of a profile that list members of an enumeration; null: a build has them all.
+template <typename Enum>
+inline constexpr const char* kProfileKind = nullptr;
+template <>
+inline constexpr const char* kProfileKind<OpCode> = "operation";
+template <>
+inline constexpr const char* kProfileKind<Activation> = "activation";
+template <>
+inline constexpr const char* kProfileKind<NormKind> = "norm";
+template <>
+inline constexpr const char* kProfileKind<PoolKind> = "pool";
+
+// What is said of a member that is not included.
+template <typename Enum>
+inline constexpr const char* kLeftOut = "";
+template <>
+inline constexpr const char* kLeftOut<Activation> = "this build's profile lacks the activation";
+template <>
+inline constexpr const char* kLeftOut<NormKind> = "this build's profile lacks the kind of norm";
+template <>
+inline constexpr const char* kLeftOut<PoolKind> = "this build's profile lacks the kind of pooling";
+
+template <typename Enum>
+constexpr uint64_t IncludedMembers() {
+  uint64_t included = 0;
+  for (const Named<Enum>& member : NamesOf<Enum>::list) {
+    if (kProfileKind<Enum> == nullptr || Includes(kProfileKind<Enum>, member.name)) {
+      included |= uint64_t{1} << static_cast<uint32_t>(member.number);
+    }
+  }
+  return included;
+}
+
+// Bit per number, so that asking needs no names.
+template <typename Enum>
+inline constexpr uint64_t kIncluded = IncludedMembers<Enum>();
+// No function is no code.
+template <>
+inline constexpr uint64_t kIncluded<Activation> = IncludedMembers<Activation>() | 1;
+
+template <typename Enum>
+constexpr bool IsIncluded(Enum member) {
+  return (kIncluded<Enum> >> static_cast<uint32_t>(member) & 1) != 0;
+}
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_BLOB_INCLUDED_H_

@@ -1,0 +1,166 @@
+#include "runtime/model/needs.h"
+
+#include <initializer_list>
+
+#include "runtime/blob/included.h"
+#include "runtime/ops/attention.h"
+
+namespace fovea {
+namespace {
+
+// ---- What a profile may say
+
+struct Line {
+  const char *kind, *name;
+};
+constexpr Line kAttentionLines[] = {
+#define FOVEA_ATTENTION_FEATURE(name, Name) {"attention", #name},
+#include "runtime/kernels/attention_feature_list.inc"
+#undef FOVEA_ATTENTION_FEATURE
+};
+struct StepLine {
+  text::StepKind kind;
+  const char* name;
+};
+constexpr StepLine kSteps[] = {
+#define FOVEA_TEXT_STEP(number, name, Name) {text::StepKind::k##Name, #name},
+#include "runtime/text/step_list.inc"
+#undef FOVEA_TEXT_STEP
+};
+constexpr Line kOtherLines[] = {
+    {"weights", "f32"},   {"weights", "f16"},       {"weights", "int8"}, {"weights", "int4"},
+    {"rows", "f16"},      {"rows", "bf16"},         {"rows", "int8"},    {"tokenizer", "wordpiece"},
+    {"tokenizer", "bpe"}, {"tokenizer", "unigram"}, {"part", "errors"},  {"part", "taps"},
+    {"limit", "spaces"},  {"limit", "linears"},     {"limit", "inputs"}, {"limit", "workers"},
+};
+
+// Whether `text` begins with a word that ends there.
+constexpr const char* After(const char* text, const char* word) {
+  for (; *word != 0; ++word, ++text) {
+    if (*text != *word) return nullptr;
+  }
+  return *text == ' ' || *text == '\n' || *text == 0 ? text : nullptr;
+}
+constexpr bool Says(const char* line, const char* kind, const char* name) {
+  const char* rest = After(line, kind);
+  return rest != nullptr && *rest == ' ' && After(rest + 1, name) != nullptr;
+}
+template <typename Enum>
+constexpr bool SaysMember(const char* line) {
+  for (const Named<Enum>& member : NamesOf<Enum>::list) {
+    if (Says(line, kProfileKind<Enum>, member.name)) return true;
+  }
+  return false;
+}
+constexpr bool IsKnown(const char* line) {
+  for (const Line& known : kAttentionLines) {
+    if (Says(line, known.kind, known.name)) return true;
+  }
+  for (const Line& known : kOtherLines) {
+    if (Says(line, known.kind, known.name)) return true;
+  }
+  for (const StepLine& known : kSteps) {
+    if (Says(line, "text", known.name)) return true;
+  }
+  return SaysMember<OpCode>(line) || SaysMember<Activation>(line) || SaysMember<NormKind>(line) ||
+         SaysMember<PoolKind>(line);
+}
+// Number of the first line that says nothing known, from 1 on; 0: there is none.
+constexpr uint32_t UnknownLine() {
+  uint32_t number = 0;
+  for (const char* line = kProfile; *line != 0;) {
+    ++number;
+    if (!IsKnown(line)) return number;
+    while (*line != 0 && *line != '\n') ++line;
+    if (*line != 0) ++line;
+  }
+  return 0;
+}
+static_assert(UnknownLine() == 0, "the profile has a line (its number without comments is below) that names nothing");
+
+// ---- What a model needs
+
+uint64_t BitOf(uint32_t number) { return uint64_t{1} << number; }
+
+struct Needs {
+  uint64_t operations = 0, activations = 0, norms = 0, pools = 0;
+  uint64_t weights = 0, rows = 0;  // by DType
+  AttentionFeatures attention = 0;
+  uint32_t inputs = 1;  // of an operation
+
+  void AddAttention(const AttentionOp& op) {
+    attention |= FeaturesOf(op);
+    const RelativeScores& relative = op.spec.score.relative;
+    if (relative.keys != nullptr) weights |= BitOf(static_cast<uint32_t>(relative.keys_type));
+    if (relative.queries != nullptr) weights |= BitOf(static_cast<uint32_t>(relative.queries_type));
+  }
+
+  void Add(const OpView& view, const Op& op) {
+    const auto code = static_cast<OpCode>(view.record->code);
+    operations |= BitOf(view.record->code);
+    if (op.input_count > inputs) inputs = op.input_count;
+    if (op.layer_count > 0) weights |= BitOf(view.Tensor(0).type);
+    for (uint32_t i = 0; code == OpCode::kEmbed && i < view.record->tensor_count; ++i) {
+      weights |= BitOf(view.Tensor(i).type);
+    }
+    if (code == OpCode::kNorm) norms |= BitOf(view.U32(Attribute::kKind, 0));
+    if (code == OpCode::kPool) pools |= BitOf(view.U32(Attribute::kKind, 0));
+    if (code == OpCode::kAppend) attention |= Bit(AttentionFeature::kInPlace);  // runs with few rows
+    // Cells have functions of their own for their gates.
+    if (code != OpCode::kCell && code != OpCode::kRecurrent) activations |= BitOf(view.U32(Attribute::kActivation, 0));
+    if (const AttentionOp* own = AsAttention(op)) AddAttention(*own);
+  }
+};
+
+using ListLine = void (*)(void* context, const char* kind, const char* name, uint32_t count);
+
+template <typename Enum>
+void ListMembers(uint64_t members, const char* kind, ListLine line, void* context) {
+  for (const Named<Enum>& member : NamesOf<Enum>::list) {
+    if ((members & BitOf(static_cast<uint32_t>(member.number))) != 0) line(context, kind, member.name, 0);
+  }
+}
+
+void ListText(const Tokenizer& tokenizer, ListLine line, void* context) {
+  const char* const models[] = {"wordpiece", "unigram", "bpe"};
+  line(context, "tokenizer", models[tokenizer.header.model - 1], 0);
+  for (const StepLine& step : kSteps) {
+    for (const text::Table<text::Step>& table : {tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder}) {
+      bool used = false;
+      for (uint32_t i = 0; i < table.size; ++i) used = used || table[i].kind == static_cast<uint32_t>(step.kind);
+      if (used) line(context, "text", step.name, 0);
+    }
+  }
+}
+
+}  // namespace
+
+void ListNeeds(const Model& model, ListLine line, void* context) {
+  const Blob& blob = model.blob;
+  Needs needs;
+  for (uint32_t p = 0; p < blob.programs.count; ++p) {
+    const ProgramRecord& program = blob.programs[p];
+    for (uint32_t i = 0; i < program.operation_count; ++i) {
+      const OperationRecord& record = blob.operations[program.first_operation + i];
+      needs.Add({&blob, &record, blob.values.data + program.first_value}, model.Operation(program, i));
+    }
+  }
+  for (uint32_t i = 0; i < blob.values.count; ++i) needs.rows |= BitOf(blob.values[i].type);
+  const uint64_t plain = BitOf(static_cast<uint32_t>(DType::kF32)) | BitOf(static_cast<uint32_t>(DType::kI32));
+
+  ListMembers<OpCode>(needs.operations, kProfileKind<OpCode>, line, context);
+  for (uint32_t i = 0; i < sizeof(kAttentionLines) / sizeof(Line); ++i) {
+    if ((needs.attention >> i & 1) != 0) line(context, kAttentionLines[i].kind, kAttentionLines[i].name, 0);
+  }
+  ListMembers<Activation>(needs.activations & ~uint64_t{1}, kProfileKind<Activation>, line, context);
+  ListMembers<NormKind>(needs.norms, kProfileKind<NormKind>, line, context);
+  ListMembers<PoolKind>(needs.pools, kProfileKind<PoolKind>, line, context);
+  ListMembers<DType>(needs.weights, "weights", line, context);
+  ListMembers<DType>(needs.rows & ~plain, "rows", line, context);
+  if (model.has_text) ListText(model.tokenizer, line, context);
+  line(context, "limit", "spaces", blob.spaces.count);
+  line(context, "limit", "linears", model.linear_count);
+  line(context, "limit", "inputs", needs.inputs);
+}
+
+}  // namespace fovea
