@@ -9,6 +9,8 @@ import collections
 import re
 import sys
 
+import stated
+
 # An input section: its name may stand in a line of its own, as it is long.
 PLACED = re.compile(r"^ \.(text|rodata|data)(?:\.\S+)?\s+0x[0-9a-f]+\s+0x([0-9a-f]+) (\S+)$", re.MULTILINE)
 OWN = re.compile(r"runtime/CMakeFiles/fovea_objects\.dir/(\w+)/")
@@ -35,19 +37,7 @@ def main():
     map_file, limits_file = sys.argv[1:3]
     with open(map_file, encoding="utf-8") as file:
         now = measured(file.read())
-    if "--update" in sys.argv[3:]:
-        with open(limits_file, "w", encoding="utf-8") as file:
-            file.writelines(f"{folder} {size}\n" for folder, size in now.items())
-        return 0
-    with open(limits_file, encoding="utf-8") as file:
-        limits = {folder: int(size) for folder, size in map(str.split, file)}
-    failures = 0
-    for folder, size in now.items():
-        limit = limits.get(folder, 0)
-        too_much = size > limit * TOLERANCE
-        failures += too_much
-        print(f"{folder:12} {size:8} bytes, stated {limit:8}{'  TOO MUCH' if too_much else ''}")
-    return failures != 0
+    return stated.check(now, limits_file, TOLERANCE, "bytes", "--update" in sys.argv[3:])
 
 
 if __name__ == "__main__":
