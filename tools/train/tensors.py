@@ -4,7 +4,6 @@ import json
 import struct
 
 import numpy as np
-import torch
 
 TYPES = {"float32": "F32", "float16": "F16", "int64": "I64"}
 
@@ -41,5 +40,6 @@ def stored(model):
 
 def load_into(model, weights):
     """The model with the weights as they are stored, so that what is measured is what is saved."""
+    import torch  # files need none
     model.load_state_dict({name: torch.from_numpy(v.astype(np.float32)) for name, v in weights.items()})
     return model.eval()
