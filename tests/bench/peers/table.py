@@ -45,7 +45,7 @@ def summary(measured):
     rows = [[f"{title} {model}, {weights}", text, time["peer"],
              *(f"{time[count]:.2f}" if count in time else "" for count in threads)]
             for (title, model, weights, text), time in found.items()]
-    return (f"Time of others to fovea's, the same seeded weights, in turns ({intro(measured)}):\n\n" +
+    return (f"How many times as long as fovea others take (above 1 fovea is faster);\n{intro(measured)}:\n\n" +
             grid(["model", "text", "beside", *(f"{count} thread{'s'[:count > 1]}" for count in threads)], rows))
 
 
