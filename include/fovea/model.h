@@ -189,10 +189,25 @@ FOVEA_API fovea_status fovea_program_step_input(const fovea_model* model, uint32
 FOVEA_API fovea_status fovea_program_step_tensor(const fovea_model* model, uint32_t program, uint32_t step,
                                                  uint32_t index, uint32_t* tensor);
 
-/* Bytes that fovea_model_pack writes: a packed section for this machine and library build (fovea convert --pack host
- * puts it into the blob); 0 if the backend packs nothing. */
-FOVEA_API fovea_status fovea_model_packed_size(const fovea_model* model, uint64_t* bytes, uint64_t* layout);
-FOVEA_API fovea_status fovea_model_pack(const fovea_model* model, void* out, uint64_t size, fovea_error* error);
+/* ---- Packed weights. A backend may want weights in an order of its own. Where a blob has a packed section that fits,
+ * it is read in place; else the model's memory holds the packed weights, made when the model is. ---- */
+
+/* Names of the kinds of machines that any machine packs for: "aarch64-dotprod" and others; NULL from their count on. A
+ * library without XNNPACK has none. Any thread. */
+FOVEA_API const char* fovea_pack_target(uint32_t index);
+
+/* The bytes of the packed section for such a machine, or (NULL) for this model on this one, and what stands in its
+ * SectionRecord: machines of equal layout may share it, whatever library wrote it. *bytes is 0 if nothing is packed, as
+ * by Highway, which reads weights where they are. FOVEA_E_HANDLE, FOVEA_E_NULL, FOVEA_E_NAME (no such target),
+ * FOVEA_E_BUILD (a target, without XNNPACK). Any thread. */
+FOVEA_API fovea_status fovea_model_packed_size(const fovea_model* model, const char* target, uint64_t* bytes,
+                                               uint64_t* layout);
+
+/* Writes that section to `out` (64-aligned). A model for another machine may be one of FOVEA_BACKEND_HIGHWAY, which
+ * packs nothing for its own use. Besides the statuses above: FOVEA_E_TOO_SMALL (expected = needed bytes),
+ * FOVEA_E_MISALIGNED, a FOVEA_E_BLOB status (weights that XNNPACK refuses). Any thread. */
+FOVEA_API fovea_status fovea_model_pack(const fovea_model* model, const char* target, void* out, uint64_t size,
+                                        fovea_error* error);
 
 #ifdef __cplusplus
 }

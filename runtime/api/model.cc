@@ -124,46 +124,4 @@ fovea_status fovea_model_make(const void* blob, uint64_t size, const fovea_model
   return Make(blob, size, options, memory, memory_context, model, reporter).code;
 }
 
-fovea_status fovea_model_packed_size(const fovea_model* model, uint64_t* bytes, uint64_t* layout) {
-  if (!IsLive(model)) return FOVEA_E_HANDLE;
-  if (bytes == nullptr || layout == nullptr) return FOVEA_E_NULL;
-  const Model& m = model->model;
-  *bytes = 0;
-  *layout = m.backend->packed_layout();
-  uint64_t end = RoundUp(uint64_t{m.linear_count} * sizeof(PackedRecord), kBlobAlignment);
-  for (uint32_t i = 0; i < m.linear_count; ++i) {
-    const Linear& linear = m.linears[i];
-    if (linear.packed == nullptr) continue;
-    end += RoundUp(linear.packed_bytes(), kBlobAlignment);
-    *bytes = end;
-  }
-  return FOVEA_OK;
-}
-
-fovea_status fovea_model_pack(const fovea_model* model, void* out, uint64_t size, fovea_error* error) {
-  Reporter reporter(error);
-  uint64_t needed = 0, layout = 0;
-  if (fovea_model_packed_size(model, &needed, &layout) != FOVEA_OK) {
-    return reporter.Fail(FOVEA_E_HANDLE, "invalid model handle").code;
-  }
-  if (size < needed) return reporter.Fail(FOVEA_E_TOO_SMALL, "packed section needs more room", needed, size).code;
-  if (needed == 0) return FOVEA_OK;
-  if (out == nullptr) return reporter.Fail(FOVEA_E_NULL, "out is NULL").code;
-  const Model& m = model->model;
-  uint8_t* bytes = static_cast<uint8_t*>(out);
-  memset(bytes, 0, static_cast<size_t>(needed));
-  uint64_t end = RoundUp(uint64_t{m.linear_count} * sizeof(PackedRecord), kBlobAlignment);
-  for (uint32_t i = 0; i < m.linear_count; ++i) {
-    const Linear& linear = m.linears[i];
-    PackedRecord record{0, 0};
-    if (linear.packed != nullptr) {
-      record = {end, linear.packed_bytes()};
-      memcpy(bytes + end, linear.packed, static_cast<size_t>(record.size));
-      end += RoundUp(record.size, kBlobAlignment);
-    }
-    memcpy(bytes + i * sizeof(PackedRecord), &record, sizeof(record));
-  }
-  return FOVEA_OK;
-}
-
 }  // extern "C"

@@ -48,7 +48,7 @@ struct SectionRecord {
   uint32_t reserved;
   uint64_t offset;
   uint64_t size;
-  uint64_t layout;  // kPacked: which backend, build and machine the bytes are for; else 0
+  uint64_t layout;  // kPacked: where a backend puts what on the machines that the bytes are for; else 0
 };
 static_assert(sizeof(SectionRecord) == 32, "");
 

@@ -5,6 +5,10 @@ namespace fovea {
 
 #if !defined(FOVEA_WITH_XNNPACK)
 const GemmBackend* XnnpackGemm() { return nullptr; }
+const char* XnnpackTargetName(uint32_t) { return nullptr; }
+const GemmTarget* XnnpackTarget(const char*) { return nullptr; }
+uint64_t XnnpackTargetLayout(const GemmTarget&) { return 0; }
+Status XnnpackPackFor(const GemmTarget&, const GemmWeights&, void*, Reporter&) { return Status(FOVEA_E_BUILD); }
 #endif
 
 }  // namespace fovea

@@ -67,7 +67,7 @@ struct GemmBackend {
   Status (*pack)(const GemmWeights&, void* packed, Reporter&);
   // Whether what pack would write for these weights stays inside packed_bytes: for weights that a blob has packed.
   Status (*check_layout)(const GemmWeights&, Reporter&);
-  // Identifies the bytes that pack writes on this machine with this build of the backend; never 0.
+  // Identifies where pack puts what on this machine: equal ones mean that packed weights may be exchanged. Never 0.
   uint64_t (*packed_layout)();
 
   // Bytes of an operator, the same on every CPU.
@@ -84,6 +84,17 @@ struct GemmBackend {
 const GemmBackend& HighwayGemm();
 // Null when the library was built without XNNPACK or this CPU cannot run it.
 const GemmBackend* XnnpackGemm();
+
+// A kind of machine for which the XNNPACK backend packs weights on any machine, as many bytes as on any other.
+struct GemmTarget;
+// Null from their count on, and without XNNPACK.
+const char* XnnpackTargetName(uint32_t index);
+// Null: there is none of this name.
+const GemmTarget* XnnpackTarget(const char* name);
+// What packed_layout says on such a machine.
+uint64_t XnnpackTargetLayout(const GemmTarget& target);
+// What pack writes there; `packed` is zero before. What lies in columns that fill up a block may differ.
+Status XnnpackPackFor(const GemmTarget& target, const GemmWeights& weights, void* packed, Reporter& reporter);
 
 }  // namespace fovea
 

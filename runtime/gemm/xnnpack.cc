@@ -8,6 +8,7 @@
 #include "runtime/gemm/gemm.h"
 #include "runtime/gemm/xnnpack_operator.h"
 #include "runtime/gemm/xnnpack_pthreadpool.h"
+#include "runtime/gemm/xnnpack_target.h"
 #include "runtime/kernels/gemm.h"
 
 namespace fovea {
@@ -104,40 +105,52 @@ Status CheckLayout(const GemmWeights& weights, Reporter& reporter) {
   return Refuse(weights, status, used, reporter);
 }
 
-// Packs a small matrix per type and hashes the result: whatever microkernels were chosen, they show in it.
-uint64_t PackedLayout() {
-  constexpr uint32_t kN = 64, kK = 64;
+// Packs small matrices of each type and hashes the result: where every weight, sum, scale and bias went shows in it, and
+// nothing else of the machine or of the library's build. Its columns fill all blocks, because what stands in those that
+// fill up a block is any packing function's own; its k does not, because what stands there is multiplied.
+template <class Pack>
+uint64_t LayoutOf(const Pack& pack) {
+  constexpr uint32_t kN = kColumns, kK = 37, kI4K = 4 * kI4Block;
+  // Of f32 also one of few columns, for which there are other microkernels.
+  constexpr GemmShape kShapes[] = {
+      {DType::kF32, kN, kK}, {DType::kF32, 2, kK}, {DType::kI8, kN, kK}, {DType::kI4, kN, kI4K}};
   union {
     float f32[kN * kK];
-    uint8_t bytes[kN * kK];
+    uint8_t bytes[kN * kI4K];
   } rows;
   float scales[kN], bias[kN];
-  alignas(64) uint8_t packed[64 * (kK * 4 + 16)];
+  uint16_t block_scales[kN * kI4K / kI4Block];
   uint64_t hash = 0xcbf29ce484222325u;
-  const auto add = [&hash](const void* data, size_t size) {
-    for (size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<const uint8_t*>(data)[i]) * 0x100000001b3u;
-  };
-  add(xnn_experimental_get_build_identifier_data(), xnn_experimental_get_build_identifier_size());
-  for (uint32_t i = 0; i < kN; ++i) bias[i] = 100.0f + static_cast<float>(i);
-  for (DType type : {DType::kF32, DType::kI8, DType::kI4}) {
-    for (uint32_t i = 0; i < kN * kK; ++i) {
-      if (type == DType::kF32) {
+  for (uint32_t i = 0; i < kN; ++i) {
+    bias[i] = 100.0f + static_cast<float>(i);
+    scales[i] = 1.0f + static_cast<float>(i) / 64;
+  }
+  for (uint32_t i = 0; i < kN * kI4K / kI4Block; ++i) block_scales[i] = static_cast<uint16_t>(0x3f80 + i);
+  for (const GemmShape& shape : kShapes) {
+    for (uint32_t i = 0; i < shape.n * shape.k; ++i) {
+      if (shape.type == DType::kF32) {
         rows.f32[i] = static_cast<float>(i);
       } else {
         rows.bytes[i] = static_cast<uint8_t>(i * 0x9e3779b1u >> 24);
       }
     }
-    for (uint32_t i = 0; i < kN; ++i) scales[i] = 1.0f + static_cast<float>(i) / 64;
-    uint16_t block_scales[kN * kK / kI4Block];
-    for (uint32_t i = 0; i < kN * kK / kI4Block; ++i) block_scales[i] = static_cast<uint16_t>(0x3f80 + i);
-    const void* of_type = type == DType::kI4 ? static_cast<const void*>(block_scales) : scales;
-    const GemmWeights weights = {{type, kN, kK}, &rows, of_type, bias};
-    XnnpackObject object;
-    size_t used = 0;
-    if (PackWithXnnpack(weights, packed, sizeof(packed), &object, &used) == xnn_status_success) add(packed, used);
-    add(&used, sizeof(used));
+    const void* of_type = shape.type == DType::kI4 ? static_cast<const void*>(block_scales) : scales;
+    alignas(64) uint64_t packed[kN * (40 * 4 + 4) / 8] = {};
+    if (pack(GemmWeights{shape, &rows, of_type, bias}, packed, sizeof(packed)) != xnn_status_success) continue;
+    for (uint64_t word : packed) {
+      hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 32;
+    }
   }
   return hash | 1;
+}
+
+uint64_t PackedLayout() {
+  return LayoutOf([](const GemmWeights& weights, void* packed, size_t size) {
+    XnnpackObject object;
+    size_t used = 0;
+    return PackWithXnnpack(weights, packed, size, &object, &used);
+  });
 }
 
 uint64_t OperatorBytes(const GemmShape&) { return sizeof(XnnpackOperator); }
@@ -193,6 +206,20 @@ constexpr GemmBackend kBackend = {"xnnpack",   kColumns,     Supports,      Pack
                                   CheckLayout, PackedLayout, OperatorBytes, MakeOperator, Run};
 
 }  // namespace
+
+uint64_t XnnpackTargetLayout(const GemmTarget& target) {
+  return LayoutOf([&](const GemmWeights& weights, void* packed, size_t size) {
+    size_t used = 0;
+    return PackForXnnpackTarget(target, weights, packed, size, &used);
+  });
+}
+
+Status XnnpackPackFor(const GemmTarget& target, const GemmWeights& weights, void* packed, Reporter& reporter) {
+  size_t used = 0;
+  const xnn_status status =
+      PackForXnnpackTarget(target, weights, packed, static_cast<size_t>(PackedBytes(weights.shape)), &used);
+  return status == xnn_status_success ? kOk : Refuse(weights, status, used, reporter);
+}
 
 const GemmBackend* XnnpackGemm() { return InitializeXnnpack() ? &kBackend : nullptr; }
 

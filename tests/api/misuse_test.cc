@@ -66,10 +66,14 @@ TEST(Misuse, NullArguments) {
   EXPECT_EQ(fovea_model_find_space(m, "tokens", nullptr), FOVEA_E_NULL);
   EXPECT_EQ(fovea_model_find_program(m, nullptr, &index), FOVEA_E_NULL);
   EXPECT_EQ(fovea_model_find_program(m, "main", nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_model_packed_size(m, nullptr, &layout), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_model_packed_size(m, &bytes, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_model_packed_size(m, &bytes, &layout), FOVEA_OK);
-  if (bytes != 0) EXPECT_REFUSED(fovea_model_pack(m, nullptr, bytes, &error), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_model_packed_size(m, nullptr, nullptr, &layout), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_model_packed_size(m, nullptr, &bytes, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_model_packed_size(m, nullptr, &bytes, &layout), FOVEA_OK);
+  if (bytes != 0) EXPECT_REFUSED(fovea_model_pack(m, nullptr, nullptr, bytes, &error), FOVEA_E_NULL);
+  const fovea_status unknown = fovea_pack_target(0) == nullptr ? FOVEA_E_BUILD : FOVEA_E_NAME;
+  EXPECT_EQ(fovea_model_packed_size(m, "x86", &bytes, &layout), unknown);
+  EXPECT_REFUSED(fovea_model_pack(m, "x86", nullptr, bytes, &error), unknown);
+  EXPECT_EQ(fovea_pack_target(~0u), nullptr);
 
   const fovea_model* e = Encoder().model.model;
   const std::vector<fovea_limit> limits = {{Encoder().encoder.tokens, 20, 0}};
@@ -150,8 +154,8 @@ TEST(Misuse, NotAHandle) {
     EXPECT_EQ(fovea_program_find_step(m, 0, "x", &index), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_model_find_space(m, "x", &index), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_model_find_program(m, "x", &index), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_model_packed_size(m, &bytes, &layout), FOVEA_E_HANDLE);
-    EXPECT_REFUSED(fovea_model_pack(m, zeros.data(), zeros.size(), &error), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_model_packed_size(m, nullptr, &bytes, &layout), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_model_pack(m, nullptr, zeros.data(), zeros.size(), &error), FOVEA_E_HANDLE);
     fovea_session_memory sizes = Sized<fovea_session_memory>();
     fovea_session* session = nullptr;
     EXPECT_REFUSED(fovea_session_size(m, nullptr, &sizes, &error), FOVEA_E_HANDLE);
@@ -202,7 +206,7 @@ TEST(Misuse, NotAHandle) {
 TEST(Misuse, ErrorsNeedNoRecord) {
   EXPECT_EQ(fovea_blob_verify(nullptr, 0, nullptr), FOVEA_E_NULL);
   EXPECT_EQ(fovea_session_run(nullptr, nullptr), FOVEA_E_HANDLE);
-  EXPECT_EQ(fovea_model_pack(nullptr, nullptr, 0, nullptr), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_model_pack(nullptr, nullptr, nullptr, 0, nullptr), FOVEA_E_HANDLE);
   // A call that succeeds leaves the record alone.
   fovea_error error;
   memset(&error, 0x5a, sizeof(error));

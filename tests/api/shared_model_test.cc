@@ -91,10 +91,11 @@ TEST(Packed, UsedInPlaceWhereItFits) {
     EXPECT_EQ(RunEncoder(with, e, 3), expected);
     // Packing again gives the same bytes; a buffer one byte short is refused with the figure.
     EXPECT_EQ(PackedOf(with)[0].bytes, packed[0].bytes);
-    std::vector<uint8_t> out(packed[0].bytes.size());
+    const AlignedBytes out(packed[0].bytes.size());
     fovea_error error = {};
-    EXPECT_EQ(fovea_model_pack(with.model, out.data(), out.size() - 1, &error), FOVEA_E_TOO_SMALL);
+    EXPECT_EQ(fovea_model_pack(with.model, nullptr, out.data(), out.size() - 1, &error), FOVEA_E_TOO_SMALL);
     EXPECT_EQ(error.expected, out.size());
+    EXPECT_EQ(fovea_model_pack(with.model, nullptr, out.data() + 16, out.size(), &error), FOVEA_E_MISALIGNED);
     // The other backend has no use for it.
     const TestModel highway(b.Blob(), FOVEA_BACKEND_HIGHWAY);
     EXPECT_EQ(Info(highway).uses_packed, 0u);
@@ -128,6 +129,47 @@ TEST(Packed, UsedInPlaceWhereItFits) {
     const TestModel several(b.Blob());
     EXPECT_EQ(Info(several).uses_packed, 1u);
     EXPECT_EQ(RunEncoder(several, e, 3), expected);
+  }
+}
+
+// Whoever packs for a machine, a model there uses it in place, with the same bits; on other machines it is as if absent.
+TEST(Packed, ForAnotherMachine) {
+  if (fovea_pack_target(0) == nullptr) GTEST_SKIP() << "this library packs nothing";
+  const char* const nowhere = "pdp-11";
+  bool here = false;
+  for (const DType type : {DType::kF32, DType::kI8, DType::kI4, DType::kF16}) {
+    ModelBuilder b;
+    const TinyEncoder e = BuildTinyEncoder(b, type, 2, 64, 4, 160);
+    const TestModel plain(b.Blob());
+    const std::vector<float> expected = RunEncoder(plain, e, 3);
+    const std::vector<tools::BlobPacked> own = PackedOf(plain);
+    uint64_t bytes = 0, layout = 0;
+    EXPECT_EQ(fovea_model_packed_size(plain.model, nowhere, &bytes, &layout), FOVEA_E_NAME);
+    std::vector<tools::BlobPacked> all;
+    for (uint32_t i = 0; fovea_pack_target(i) != nullptr; ++i) {
+      const char* const target = fovea_pack_target(i);
+      // A model that packs nothing for itself packs for others.
+      const TestModel in_place(b.Blob(), FOVEA_BACKEND_HIGHWAY);
+      const std::vector<tools::BlobPacked> packed = PackedOf(in_place, target);
+      ASSERT_EQ(packed.size(), own.size()) << target;
+      if (own.empty()) continue;
+      EXPECT_EQ(packed[0].bytes, PackedOf(plain, target)[0].bytes) << target;
+      EXPECT_EQ(packed[0].bytes.size(), own[0].bytes.size()) << target;
+      const bool fits = packed[0].layout == own[0].layout;
+      here |= fits;
+      tools::BlobContent with = b.content();
+      with.packed = packed;
+      const TestModel model(AlignedBytes(tools::WriteBlob(with)));
+      EXPECT_EQ(Info(model).uses_packed, fits ? 1u : 0u) << target;
+      EXPECT_EQ(Info(model).packed_bytes, fits ? 0u : Info(plain).packed_bytes) << target;
+      EXPECT_EQ(RunEncoder(model, e, 3), expected) << target;
+      all.push_back(packed[0]);
+    }
+    // One blob for all machines.
+    b.content().packed = all;
+    const TestModel model(b.Blob());
+    EXPECT_EQ(Info(model).uses_packed, here && !all.empty() ? 1u : 0u);
+    EXPECT_EQ(RunEncoder(model, e, 3), expected);
   }
 }
 

@@ -70,7 +70,7 @@ TEST_P(Compared, PackedSectionIsUsedAndChangesNothing) {
   ConvertReport plain_report, packed_report;
   const Description description = Describe(options_);
   const std::vector<uint8_t> plain = BuildBlob(description, options_, plain_report);
-  options_.pack_host = true;
+  options_.pack = {"host"};
   const std::vector<uint8_t> packed = BuildBlob(description, options_, packed_report);
   if (packed_report.packed_bytes == 0) GTEST_SKIP() << "this library packs nothing";
   EXPECT_EQ(test::SecondReader(packed).sections.back().kind, 12u);

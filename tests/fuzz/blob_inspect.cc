@@ -166,12 +166,18 @@ class Inspection {
   void Packed() {
     uint64_t bytes = 0, layout = 0;
     fovea_error error = {};
-    Check(fovea_model_packed_size(model_, &bytes, &layout) == FOVEA_OK, "no packed size");
+    Check(fovea_model_packed_size(model_, nullptr, &bytes, &layout) == FOVEA_OK, "no packed size");
     if (bytes > kMaxBlockBytes) return;
     const Guarded packed(bytes, Filling::kRandom);
     if (bytes != 0) {
-      Check(fovea_model_pack(model_, packed.data(), bytes, &error) == FOVEA_OK, "weights cannot be packed");
+      Check(fovea_model_pack(model_, nullptr, packed.data(), bytes, &error) == FOVEA_OK, "weights cannot be packed");
     }
+    const char* target = fovea_pack_target(0);
+    if (target == nullptr) return;
+    Check(fovea_model_packed_size(model_, target, &bytes, &layout) == FOVEA_OK, "no packed size for another machine");
+    if (bytes > kMaxBlockBytes) return;
+    const Guarded elsewhere(bytes, Filling::kRandom);
+    transcript_.Status("pack", fovea_model_pack(model_, target, elsewhere.data(), bytes, &error), error);
   }
 
   const fovea_model* model_;

@@ -58,7 +58,7 @@ tools::ConvertOptions OptionsOf(const Files& files, const fs::path& folder, Rand
   options.input = described ? (folder / "graph.json").string() : folder.string();
   options.weights = random.Pick(kWeights);
   options.keys = random.Pick(kKeys);
-  options.pack_host = random.OneIn(8);
+  if (random.OneIn(8)) options.pack = {"host"};
   options.compare = random.OneIn(8);
   if (described) return options;
   if (random.OneIn(8)) options.task = "encoder";

@@ -8,15 +8,15 @@
 
 namespace fovea::test {
 
-// The packed section that a model makes of its blob, or none if its backend packs nothing.
-inline std::vector<tools::BlobPacked> PackedOf(const TestModel& model) {
+// The packed section of a model for its own machine or another one, or none if its backend packs nothing.
+inline std::vector<tools::BlobPacked> PackedOf(const TestModel& model, const char* target = nullptr) {
   uint64_t bytes = 0, layout = 0;
   fovea_error error = {};
-  EXPECT_EQ(fovea_model_packed_size(model.model, &bytes, &layout), FOVEA_OK);
+  EXPECT_EQ(fovea_model_packed_size(model.model, target, &bytes, &layout), FOVEA_OK);
   if (bytes == 0) return {};
-  tools::BlobPacked packed = {layout, std::vector<uint8_t>(bytes)};
-  EXPECT_EQ(fovea_model_pack(model.model, packed.bytes.data(), bytes, &error), FOVEA_OK) << error.text;
-  return {packed};
+  const AlignedBytes out(bytes);
+  EXPECT_EQ(fovea_model_pack(model.model, target, out.data(), bytes, &error), FOVEA_OK) << error.text;
+  return {{layout, {out.data(), out.data() + bytes}}};
 }
 
 inline tools::BlobContent EveryOperation() {

@@ -87,10 +87,16 @@ class BlobUser {
     }
     fovea_model_metadata(model, "label.0");
     uint64_t bytes = 0, layout = 0;
-    EXPECT_EQ(fovea_model_packed_size(model, &bytes, &layout), FOVEA_OK);
+    EXPECT_EQ(fovea_model_packed_size(model, nullptr, &bytes, &layout), FOVEA_OK);
     if (bytes <= kMemoryCap) {
       const AlignedBytes out(bytes);
-      EXPECT_EQ(fovea_model_pack(model, out.data(), bytes, nullptr), FOVEA_OK);
+      EXPECT_EQ(fovea_model_pack(model, nullptr, out.data(), bytes, nullptr), FOVEA_OK);
+    }
+    if (const char* target = fovea_pack_target(0)) {
+      EXPECT_EQ(fovea_model_packed_size(model, target, &bytes, &layout), FOVEA_OK);
+      const AlignedBytes out(bytes <= kMemoryCap ? bytes : 0);
+      const fovea_status packed = fovea_model_pack(model, target, out.data(), out.size(), nullptr);
+      EXPECT_TRUE(packed == FOVEA_OK || FOVEA_STATUS_CLASS(packed) == FOVEA_E_BLOB || bytes > kMemoryCap);
     }
     fovea_program_info program = Sized<fovea_program_info>();
     for (uint32_t p = 0; fovea_model_program(model, p, &program) == FOVEA_OK; ++p) {

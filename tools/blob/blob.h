@@ -74,6 +74,9 @@ struct BlobContent {
 // passed.
 std::vector<uint8_t> WriteBlob(const BlobContent& content);
 
+// The same blob with these packed sections in place of its own. It has been opened: its sections lie within it.
+std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed);
+
 }  // namespace fovea::tools
 
 #endif  // FOVEA_TOOLS_BLOB_BLOB_H_

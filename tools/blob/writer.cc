@@ -99,6 +99,43 @@ void CheckTensor(const BlobTensor& tensor) {
   }
 }
 
+// What stands in a section. The bytes are another's.
+struct Section {
+  SectionKind kind;
+  const uint8_t* data;
+  uint64_t size;
+  uint64_t layout;
+
+  Section(SectionKind k, const uint8_t* begin, uint64_t bytes, uint64_t l)
+      : kind(k), data(begin), size(bytes), layout(l) {}
+  Section(SectionKind k, const Bytes& bytes, uint64_t l = 0) : Section(k, bytes.data(), bytes.size(), l) {}
+};
+
+void AddPacked(const std::vector<BlobPacked>& packed, std::vector<Section>* sections) {
+  for (const BlobPacked& p : packed) sections->push_back({SectionKind::kPacked, p.bytes, p.layout});
+}
+
+Bytes LayOut(const std::vector<Section>& sections) {
+  if (sections.size() > kMaxSections) Fail("more than {} sections", kMaxSections);
+  Bytes blob(sizeof(BlobHeader) + sections.size() * sizeof(SectionRecord));
+  std::vector<SectionRecord> table;
+  for (const Section& section : sections) {
+    const uint64_t offset = Align(blob);
+    table.push_back({section.kind, 0, offset, section.size, section.layout});
+    Append(blob, section.data, static_cast<size_t>(section.size));
+  }
+  Align(blob);
+  memcpy(blob.data() + sizeof(BlobHeader), table.data(), table.size() * sizeof(SectionRecord));
+  BlobHeader header = {};
+  memcpy(header.magic, kBlobMagic, sizeof(kBlobMagic));
+  header.version = kBlobVersion;
+  header.section_count = static_cast<uint32_t>(sections.size());
+  header.size = blob.size();
+  header.checksum = Xxh64(blob.data() + sizeof(header), blob.size() - sizeof(header));
+  memcpy(blob.data(), &header, sizeof(header));
+  return blob;
+}
+
 }  // namespace
 
 std::vector<uint8_t> WriteBlob(const BlobContent& content) {
@@ -161,42 +198,31 @@ std::vector<uint8_t> WriteBlob(const BlobContent& content) {
     programs.Add(record);
   }
 
-  struct Section {
-    SectionKind kind;
-    const Bytes* bytes;
-    uint64_t layout;
-  };
   std::vector<Section> sections = {
-      {SectionKind::kStrings, &strings.bytes(), 0},       {SectionKind::kMetadata, &metadata.bytes(), 0},
-      {SectionKind::kSpaces, &spaces.bytes(), 0},         {SectionKind::kTensors, &tensors.bytes(), 0},
-      {SectionKind::kPrograms, &programs.bytes(), 0},     {SectionKind::kValues, &values.bytes(), 0},
-      {SectionKind::kOperations, &operations.bytes(), 0}, {SectionKind::kOperands, &operands.bytes(), 0},
-      {SectionKind::kAttributes, &attributes.bytes(), 0}, {SectionKind::kText, &content.text, 0},
-      {SectionKind::kWeights, &weights.bytes(), 0},
+      {SectionKind::kStrings, strings.bytes()},       {SectionKind::kMetadata, metadata.bytes()},
+      {SectionKind::kSpaces, spaces.bytes()},         {SectionKind::kTensors, tensors.bytes()},
+      {SectionKind::kPrograms, programs.bytes()},     {SectionKind::kValues, values.bytes()},
+      {SectionKind::kOperations, operations.bytes()}, {SectionKind::kOperands, operands.bytes()},
+      {SectionKind::kAttributes, attributes.bytes()}, {SectionKind::kText, content.text},
+      {SectionKind::kWeights, weights.bytes()},
   };
   if (content.text.empty()) sections.erase(sections.begin() + 9);
-  for (const BlobPacked& packed : content.packed) {
-    sections.push_back({SectionKind::kPacked, &packed.bytes, packed.layout});
-  }
-  if (sections.size() > kMaxSections) Fail("more than {} sections", kMaxSections);
+  AddPacked(content.packed, &sections);
+  return LayOut(sections);
+}
 
-  Bytes blob(sizeof(BlobHeader) + sections.size() * sizeof(SectionRecord));
-  std::vector<SectionRecord> table;
-  for (const Section& section : sections) {
-    const uint64_t offset = Align(blob);
-    table.push_back({section.kind, 0, offset, section.bytes->size(), section.layout});
-    Append(blob, section.bytes->data(), section.bytes->size());
+std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed) {
+  BlobHeader header;
+  memcpy(&header, blob, sizeof(header));
+  std::vector<Section> sections;
+  for (uint32_t i = 0; i < header.section_count; ++i) {
+    SectionRecord record;
+    memcpy(&record, blob + sizeof(header) + i * sizeof(record), sizeof(record));
+    if (record.kind == SectionKind::kPacked) continue;
+    sections.push_back({record.kind, blob + record.offset, record.size, record.layout});
   }
-  Align(blob);
-  memcpy(blob.data() + sizeof(BlobHeader), table.data(), table.size() * sizeof(SectionRecord));
-  BlobHeader header = {};
-  memcpy(header.magic, kBlobMagic, sizeof(kBlobMagic));
-  header.version = kBlobVersion;
-  header.section_count = static_cast<uint32_t>(sections.size());
-  header.size = blob.size();
-  header.checksum = Xxh64(blob.data() + sizeof(header), blob.size() - sizeof(header));
-  memcpy(blob.data(), &header, sizeof(header));
-  return blob;
+  AddPacked(packed, &sections);
+  return LayOut(sections);
 }
 
 }  // namespace fovea::tools

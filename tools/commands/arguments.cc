@@ -1,6 +1,8 @@
 // Command line arguments that several commands share.
 #include "tools/commands/arguments.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -9,6 +11,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/common/packed.h"
 
 namespace fovea::tools {
 
@@ -53,6 +56,14 @@ CLI::Option* AddRepeated(CLI::App* command, const std::string& option, std::vect
   return command->add_option(option, *values, help + "; may be given several times")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+CLI::Option* AddPackTargets(CLI::App* command, const std::string& option, std::vector<std::string>* targets,
+                            const std::string& help) {
+  const std::vector<std::string> known = PackTargets();
+  return AddRepeated(command, option, targets, fmt::format("{}:\n{}", help, fmt::join(known, ", ")))
+      ->check(CLI::IsMember(known))
+      ->type_name("TARGET");
 }
 
 std::vector<std::string> ReadLines(const std::string& path) {

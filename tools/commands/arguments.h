@@ -52,6 +52,10 @@ CLI::Option* AddJson(CLI::App* command, bool* json);
 CLI::Option* AddRepeated(CLI::App* command, const std::string& option, std::vector<std::string>* values,
                          const std::string& help);
 
+// Machines to pack weights for, several times; others than PackTargets() are refused.
+CLI::Option* AddPackTargets(CLI::App* command, const std::string& option, std::vector<std::string>* targets,
+                            const std::string& help);
+
 // Lines without their ends; "-" is standard input.
 std::vector<std::string> ReadLines(const std::string& path);
 

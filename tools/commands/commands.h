@@ -31,6 +31,7 @@ void AddCheck(CLI::App* app, Console* console);
 void AddConvert(CLI::App* app, Console* console);
 void AddGenerate(CLI::App* app, Console* console);
 void AddInspect(CLI::App* app, Console* console);
+void AddPack(CLI::App* app, Console* console);
 void AddRun(CLI::App* app, Console* console);
 void AddSimilarity(CLI::App* app, Console* console);
 void AddTokenize(CLI::App* app, Console* console);

@@ -185,9 +185,7 @@ void AddConvert(CLI::App* app, Console* console) {
             "(queries with keys, weights with values) or int8 (queries with keys)")
       ->type_name("TYPE")
       ->capture_default_str();
-  AddChoice<bool>(command, "--pack", &options.pack_host, {{"host", true}},
-                  "host: add weights packed for this machine and library build")
-      ->type_name("TARGET");
+  AddPackTargets(command, "--pack", &options.pack, "Add weights packed for such a machine");
   command->add_option("--source", options.source, "With graph.json: where its weights lie; default: beside it")
       ->type_name("DIR");
   command
@@ -208,7 +206,7 @@ void AddConvert(CLI::App* app, Console* console) {
   command->footer(
       "Prints what storing the weights so cost: per tensor, and end to end against f32 weights.\n"
       "Examples:\n  fovea convert all-MiniLM-L6-v2/ -o minilm.fovea --weights int8\n"
-      "  fovea convert graph.json --source weights/ -o model.fovea --weights int4 --pack host");
+      "  fovea convert graph.json --source weights/ -o model.fovea --weights int4 --pack aarch64-i8mm");
   command->callback([=] { Run(*arguments, console); });
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/blob/names.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
+#include "tools/common/packed.h"
 #include "tools/common/print.h"
 #include "tools/common/step_work.h"
 #include "tools/inspect/profile.h"
@@ -37,6 +38,7 @@ OrderedJson Contents(const Model& model) {
     const fovea_section_info s = model.Section(i);
     sections.push_back(
         {{"name", Text(s.name)}, {"kind", s.kind}, {"offset", s.offset}, {"size", s.size}, {"layout", s.layout}});
+    if (s.kind == static_cast<uint32_t>(SectionKind::kPacked)) sections.back()["targets"] = TargetsOf(model, s.layout);
   }
   for (uint32_t i = 0; i < info.metadata_count; ++i) {
     const char *key = nullptr, *value = nullptr;
@@ -130,8 +132,10 @@ std::string Of(const OrderedJson& json, const char* key) { return Printable(json
 void PrintContents(std::ostream& out, const OrderedJson& blob) {
   out << fmt::format("Blob: {} bytes\n", Grouped(blob["blob_bytes"].get<uint64_t>()));
   for (const OrderedJson& s : blob["sections"]) {
-    out << fmt::format("  {:<12} {:>14} bytes at {:>14}\n", Of(s, "name"), Grouped(s["size"].get<uint64_t>()),
-                       Grouped(s["offset"].get<uint64_t>()));
+    const auto targets = s.value("targets", std::vector<std::string>());
+    out << fmt::format("  {:<12} {:>14} bytes at {:>14}{}\n", Of(s, "name"), Grouped(s["size"].get<uint64_t>()),
+                       Grouped(s["offset"].get<uint64_t>()),
+                       targets.empty() ? "" : fmt::format("  for {}", fmt::join(targets, ", ")));
   }
   out << "\nMetadata\n";
   size_t shown = 0;

@@ -97,16 +97,4 @@ void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>&
   if (progress) progress("compare", "", programs, programs);
 }
 
-BlobPacked PackForHost(const std::vector<uint8_t>& blob) {
-  const LoadedBlob loaded(blob, "the converted model");
-  uint64_t size = 0;
-  BlobPacked packed;
-  Check(fovea_model_packed_size(loaded.model.get(), &size, &packed.layout), "size of packed weights");
-  packed.bytes.resize(size);
-  fovea_error error = {};
-  if (size != 0)
-    Check(fovea_model_pack(loaded.model.get(), packed.bytes.data(), size, &error), error, "packing weights");
-  return packed;
-}
-
 }  // namespace fovea::tools

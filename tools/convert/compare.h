@@ -12,9 +12,6 @@ namespace fovea::tools {
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored,
                   const std::vector<std::string>& texts, ConvertReport& report, const Progress& progress);
 
-// The packed section that the library makes of a blob on this machine; empty if it packs nothing.
-BlobPacked PackForHost(const std::vector<uint8_t>& blob);
-
 }  // namespace fovea::tools
 
 #endif  // FOVEA_TOOLS_CONVERT_COMPARE_H_

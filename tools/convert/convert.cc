@@ -6,11 +6,13 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/common/packed.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/attention_types.h"
 #include "tools/convert/calibrate.h"
 #include "tools/convert/compare.h"
 #include "tools/convert/graph_json.h"
+#include "tools/convert/loaded_blob.h"
 #include "tools/convert/resolve.h"
 #include "tools/convert/text/build.h"
 
@@ -125,16 +127,16 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   CastKeys(options.keys, model.content);
   for (BlobProgram& program : model.content.programs) SetProducts(options.products, program);
   std::vector<uint8_t> blob = WriteBlob(model.content);
-  if (options.pack_host) {
+  if (!options.pack.empty()) {
     if (progress) progress("pack", "", 0, 1);
-    BlobPacked packed = PackForHost(blob);
-    report.packed_bytes = packed.bytes.size();
-    if (packed.bytes.empty()) {
-      report.warnings.push_back("this library packs no weights on this machine");
-    } else {
-      model.content.packed.push_back(std::move(packed));
-      blob = WriteBlob(model.content);
-    }
+    const Memory copy = LoadedBlob::Copy(blob);
+    std::vector<BlobPacked> packed = Pack(copy.get(), blob.size(), "the converted model", options.pack);
+    const auto empty = [](const BlobPacked& p) { return p.bytes.empty(); };
+    const auto none = std::remove_if(packed.begin(), packed.end(), empty);
+    if (none != packed.end()) report.warnings.push_back("this library packs none of these weights");
+    packed.erase(none, packed.end());
+    for (const BlobPacked& p : packed) report.packed_bytes += p.bytes.size();
+    blob = ReplacePacked(copy.get(), packed);
   }
   report.blob_bytes = blob.size();
   if (compare) {

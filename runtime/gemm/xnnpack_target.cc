@@ -1,0 +1,137 @@
+// Packing for other machines: XNNPACK's plain packing functions, which take the numbers of any microkernel.
+#include "runtime/gemm/xnnpack_target.h"
+
+#include <string.h>
+#include <xnnpack/microparams-init.h>
+#include <xnnpack/pack.h>
+
+#include "runtime/base/checked.h"
+
+namespace fovea {
+namespace {
+
+// What src/configs/gemm-config.c of XNNPACK chooses on these machines, as xnnpack_cpuinfo.cc answers it.
+constexpr GemmTarget kTargets[] = {
+    {"arm-neon", {8, 1, 1}, {2, 1, 1}, {8, 2, 4}, {16, 1, 1}},
+    {"aarch64-dotprod", {8, 1, 1}, {2, 1, 1}, {16, 4, 1}, {16, 4, 1}},
+    {"aarch64-i8mm", {8, 1, 1}, {2, 1, 1}, {16, 8, 1}, {16, 8, 1}},
+    {"x86-avx2", {16, 1, 1}, {2, 4, 1}, {8, 8, 1}, {8, 8, 1}},
+    {"x86-avx512", {32, 1, 1}, {2, 4, 1}, {16, 8, 1}, {8, 8, 1}},
+    {"x86-vnni", {32, 1, 1}, {2, 4, 1}, {16, 8, 1}, {16, 8, 1}},
+    {"x86-amx", {32, 1, 1}, {2, 4, 1}, {64, 4, 1}, {16, 8, 1}},
+};
+
+// Rows' zero points are known at run time only: sums of weights are packed as for a zero point of 1.
+constexpr int8_t kZeroPoint = 1;
+constexpr uint8_t kI4ZeroPoint = 8;
+
+struct Layout {
+  XnnpackBlock block;
+  size_t n, k;
+  size_t stride;  // bytes of a column
+
+  size_t BlockStride() const { return block.columns * stride; }
+  // Whole blocks of columns.
+  size_t Bytes() const { return static_cast<size_t>(DivideUp(n, block.columns)) * BlockStride(); }
+  size_t Depth() const { return static_cast<size_t>(RoundUp(k, uint32_t{block.depth} * block.turns)); }
+  void* Row(void* packed, size_t bytes_of_column) const {
+    return static_cast<uint8_t*>(packed) + block.columns * bytes_of_column;
+  }
+};
+
+// One f32 for each column, after so many bytes of each column of a block.
+void PackFloats(const Layout& layout, size_t after, const float* values, void* packed) {
+  if (values == nullptr) return;
+  xnn_init_qs8_qc8w_scale_fp32_params(layout.n, layout.block.columns, layout.block.columns, layout.BlockStride(),
+                                      layout.BlockStride(), 0, values, layout.Row(packed, after));
+}
+
+// A block: biases, weights.
+void PackF32(const Layout& layout, const GemmWeights& weights, void* packed) {
+  const XnnpackBlock& block = layout.block;
+  xnn_pack_f32_gemm_goi_w(1, layout.n, layout.k, block.columns, block.depth, block.turns,
+                          static_cast<const float*>(weights.rows), weights.bias, nullptr, static_cast<float*>(packed),
+                          0, nullptr);
+}
+
+// A block: sums of weights, weights, scales, biases.
+void PackI8(const Layout& layout, const GemmWeights& weights, void* packed) {
+  const XnnpackBlock& block = layout.block;
+  const xnn_qs8_packing_params params = {kZeroPoint};
+  xnn_pack_qs8_gemm_goi_w(1, layout.n, layout.k, block.columns, block.depth, block.turns,
+                          static_cast<const int8_t*>(weights.rows), nullptr, nullptr, packed,
+                          block.columns * 2 * sizeof(float), &params);
+  const size_t scales = sizeof(int32_t) + layout.Depth();
+  PackFloats(layout, scales, static_cast<const float*>(weights.scales), packed);
+  PackFloats(layout, scales + sizeof(float), weights.bias, packed);
+}
+
+// A block: sums of weights, then for each 32 of k weights and scales, then biases.
+void PackI4(const Layout& layout, const GemmWeights& weights, void* packed) {
+  const XnnpackBlock& block = layout.block;
+  const xnn_qs8_qc4w_packing_params params = {kZeroPoint, kI4ZeroPoint};
+  const auto* scales = static_cast<const xnn_bfloat16*>(weights.scales);
+  xnn_pack_qs8_qb4w_gemm_goi_w(1, layout.n, layout.k, block.columns, block.depth, block.turns, kI4Block,
+                               static_cast<const uint8_t*>(weights.rows), nullptr, scales, packed,
+                               block.columns * sizeof(uint16_t), block.columns * sizeof(float), &params);
+  constexpr size_t kWeights = kI4Block / 2;
+  xnn_init_blockwise_scale_bf16_params(
+      layout.n, block.columns, block.columns, layout.BlockStride(), layout.BlockStride(), layout.k / kI4Block,
+      block.columns * (kWeights + sizeof(uint16_t)), 0, scales, layout.Row(packed, sizeof(float) + kWeights));
+  PackFloats(layout, layout.stride - sizeof(float), weights.bias, packed);
+}
+
+// Positive and normal, as bits of a bf16.
+bool ScalesAreUsable(const GemmWeights& weights) {
+  const auto* scales = static_cast<const uint16_t*>(weights.scales);
+  const size_t count = size_t{weights.shape.n} * (weights.shape.k / kI4Block);
+  for (size_t i = 0; i < count; ++i) {
+    if (scales[i] < 0x0080 || scales[i] >= 0x7f80) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const GemmTarget* XnnpackTarget(const char* name) {
+  for (const GemmTarget& target : kTargets) {
+    if (strcmp(target.name, name) == 0) return &target;
+  }
+  return nullptr;
+}
+
+const char* XnnpackTargetName(uint32_t index) {
+  return index < sizeof(kTargets) / sizeof(kTargets[0]) ? kTargets[index].name : nullptr;
+}
+
+xnn_status PackForXnnpackTarget(const GemmTarget& target, const GemmWeights& weights, void* packed, size_t size,
+                                size_t* used) {
+  Layout layout = {{}, weights.shape.n, weights.shape.k, 0};
+  void (*pack)(const Layout&, const GemmWeights&, void*) = nullptr;
+  switch (weights.shape.type) {
+    case DType::kF32:
+      layout.block = weights.shape.n < target.f32.columns ? target.narrow_f32 : target.f32;
+      layout.stride = layout.Depth() * sizeof(float) + sizeof(float);
+      pack = PackF32;
+      break;
+    case DType::kI8:
+      layout.block = target.i8;
+      layout.stride = layout.Depth() + sizeof(int32_t) + 2 * sizeof(float);
+      pack = PackI8;
+      break;
+    case DType::kI4:
+      if (!ScalesAreUsable(weights)) return xnn_status_invalid_parameter;
+      layout.block = target.i4;
+      layout.stride = layout.k / 2 + layout.k / kI4Block * sizeof(uint16_t) + 2 * sizeof(float);
+      pack = PackI4;
+      break;
+    default:
+      return xnn_status_unsupported_parameter;
+  }
+  *used = layout.Bytes();
+  if (*used > size) return xnn_status_out_of_memory;
+  pack(layout, weights, packed);
+  return xnn_status_success;
+}
+
+}  // namespace fovea

@@ -1,0 +1,132 @@
+// fovea pack, and fovea convert --pack: what lies in the blob, and that results stay the same.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "fovea/model.h"
+#include "tests/support/second_reader.h"
+#include "tests/tools/tiny_bert.h"
+#include "tools/base/mapped_file.h"
+
+namespace fovea::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint32_t kPackedKind = 12;
+
+json Json(const std::vector<std::string>& arguments) {
+  const CommandResult result = Fovea(arguments);
+  EXPECT_EQ(result.status, 0) << result.err;
+  return json::parse(result.out, nullptr, false);
+}
+
+std::string CopyOf(const std::string& path, const std::string& name) {
+  const std::string bytes = tools::ReadFile(path), copy = Temporary(name);
+  tools::WriteFile(copy, bytes.data(), bytes.size());
+  return copy;
+}
+
+std::vector<uint8_t> BytesOf(const std::string& path) {
+  const std::string bytes = tools::ReadFile(path);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<json> PackedOf(const std::string& path) {
+  std::vector<json> packed;
+  const json blob = Json({"inspect", path, "--json"});
+  for (const json& section : blob["sections"]) {
+    if (section["kind"] == kPackedKind) packed.push_back(section);
+  }
+  return packed;
+}
+
+bool UsesPacked(const std::string& path) { return Json({"inspect", path, "--json"})["uses_packed"]; }
+
+bool LibraryPacks() { return fovea_pack_target(0) != nullptr; }
+
+TEST(Pack, ForThisMachineInPlace) {
+  if (!LibraryPacks()) GTEST_SKIP() << "this library packs nothing";
+  const std::string plain = TinyBlob("sequence"), blob = CopyOf(plain, "packed.fovea");
+  const json told = Json({"pack", blob, "--json"});
+  EXPECT_EQ(told["bytes"], tools::ReadFile(blob).size());
+  EXPECT_EQ(told["packed"].size(), 1u);
+  EXPECT_EQ(Fovea({"verify", blob}).status, 0);
+  EXPECT_TRUE(UsesPacked(blob));
+  EXPECT_FALSE(UsesPacked(plain));
+  EXPECT_EQ(Fovea({"run", blob, "--text", "a b", "--json"}).out, Fovea({"run", plain, "--text", "a b", "--json"}).out);
+  // Again: the same file, of which the first packed section is gone.
+  const std::string once = tools::ReadFile(blob);
+  EXPECT_NE(Fovea({"pack", blob}).out.find("packed"), std::string::npos);
+  EXPECT_TRUE(tools::ReadFile(blob) == once);
+  // All other sections are as they were.
+  const ReadBlob before = SecondReader(BytesOf(plain)), after = SecondReader(BytesOf(blob));
+  ASSERT_EQ(after.sections.size(), before.sections.size() + 1);
+  EXPECT_EQ(after.sections.back().kind, kPackedKind);
+  for (size_t i = 0; i < before.sections.size(); ++i) {
+    EXPECT_EQ(after.sections[i].kind, before.sections[i].kind);
+    EXPECT_EQ(after.sections[i].size, before.sections[i].size);
+  }
+}
+
+TEST(Pack, ForOtherMachines) {
+  if (!LibraryPacks()) GTEST_SKIP() << "this library packs nothing";
+  const std::string plain = TinyBlob("sequence"), blob = Temporary("phones.fovea"), untouched = tools::ReadFile(plain);
+  const CommandResult result =
+      Fovea({"pack", plain, "-o", blob, "--target", "aarch64-dotprod", "--target", "aarch64-i8mm"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.out.find("bytes for aarch64-dotprod"), std::string::npos) << result.out;
+  EXPECT_TRUE(tools::ReadFile(plain) == untouched);
+  const std::vector<json> packed = PackedOf(blob);
+  ASSERT_EQ(packed.size(), 2u);
+  EXPECT_EQ(packed[0]["targets"], json({"aarch64-dotprod"}));
+  EXPECT_EQ(packed[1]["targets"], json({"aarch64-i8mm"}));
+  EXPECT_NE(packed[0]["layout"], packed[1]["layout"]);
+  EXPECT_NE(Fovea({"inspect", blob}).out.find("for aarch64-i8mm"), std::string::npos);
+  EXPECT_EQ(Fovea({"run", blob, "--text", "a b", "--json"}).out, Fovea({"run", plain, "--text", "a b", "--json"}).out);
+  // Named twice, or by this machine's own name, too: once in the blob.
+  EXPECT_EQ(Fovea({"pack", blob, "--target", "host", "--target", "host"}).status, 0);
+  ASSERT_EQ(PackedOf(blob).size(), 1u);
+  const std::vector<std::string> names = PackedOf(blob)[0]["targets"];
+  for (const std::string& name : names) {
+    EXPECT_EQ(Fovea({"pack", blob, "--target", name, "--target", "host"}).status, 0);
+    EXPECT_EQ(PackedOf(blob).size(), 1u);
+    EXPECT_TRUE(UsesPacked(blob));
+  }
+}
+
+TEST(Pack, WrongUseIsRefused) {
+  const std::string plain = TinyBlob("sequence");
+  const auto refused = [](const std::vector<std::string>& arguments, const std::string& part) {
+    const CommandResult result = Fovea(arguments);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.err.rfind("fovea: ", 0), 0u) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  };
+  // Who does not know the name learns all of them.
+  for (const char* part : {"sparc", "host"}) {
+    refused({"pack", plain, "--target", "sparc"}, part);
+    refused({"convert", Temporary("nowhere"), "-o", Temporary("x.fovea"), "--pack", "sparc"}, part);
+  }
+  for (uint32_t i = 0; fovea_pack_target(i) != nullptr; ++i) {
+    refused({"pack", plain, "--target", "sparc"}, fovea_pack_target(i));
+  }
+  refused({"pack"}, "BLOB");
+  refused({"pack", Temporary("missing.fovea")}, "missing.fovea");
+  std::string damaged = tools::ReadFile(plain);
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+  const std::string path = Temporary("damaged_pack.fovea");
+  tools::WriteFile(path, damaged.data(), damaged.size());
+  refused({"pack", path}, "FOVEA_E_CHECKSUM");
+  EXPECT_TRUE(tools::ReadFile(path) == damaged);
+  if (!LibraryPacks()) {
+    refused({"pack", plain}, "packs none");
+    return;
+  }
+  refused({"pack", plain, "-o", Temporary("no/such/folder.fovea")}, "folder.fovea");
+}
+
+}  // namespace
+}  // namespace fovea::test

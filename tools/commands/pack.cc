@@ -1,0 +1,85 @@
+// fovea pack: gives a blob packed weights, so that a model of it holds none in memory.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
+#include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
+#include "tools/common/packed.h"
+#include "tools/common/print.h"
+
+namespace fovea::tools {
+namespace {
+
+struct Arguments {
+  std::string path, output;
+  std::vector<std::string> targets;
+  bool json = false;
+};
+
+// Whole or not at all: `path` may be the file that the bytes were read from.
+void Replace(const std::string& path, const std::vector<uint8_t>& bytes) {
+  const std::string beside = path + ".new";
+  std::error_code error;
+  try {
+    WriteFile(beside, bytes.data(), bytes.size());
+  } catch (...) {
+    std::filesystem::remove(beside, error);
+    throw;
+  }
+  std::filesystem::rename(beside, path, error);
+  if (error) Fail("{}: cannot replace it by {}: {}", path, beside, error.message());
+}
+
+void Run(const Arguments& arguments, Console* console) {
+  const std::string output = arguments.output.empty() ? arguments.path : arguments.output;
+  const std::vector<std::string> targets =
+      arguments.targets.empty() ? std::vector<std::string>{kHost} : arguments.targets;
+  const MappedFile file(arguments.path);
+  if (file.size() == 0) Fail("{}: the file is empty", arguments.path);
+  const std::vector<BlobPacked> packed = Pack(file.data(), file.size(), arguments.path, targets);
+  for (const BlobPacked& section : packed) {
+    if (section.bytes.empty()) Fail("{}: this library packs none of its weights", arguments.path);
+  }
+  const std::vector<uint8_t> blob = ReplacePacked(file.data(), packed);
+  const Model model(file.data(), file.size(), arguments.path, {FOVEA_BACKEND_HIGHWAY, true});
+  OrderedJson sections = OrderedJson::array();
+  for (const BlobPacked& section : packed) {
+    sections.push_back(
+        {{"targets", TargetsOf(model, section.layout)}, {"layout", section.layout}, {"bytes", section.bytes.size()}});
+  }
+  Replace(output, blob);
+  if (arguments.json) {
+    PrintJson(console->out, {{"blob", output}, {"bytes", blob.size()}, {"packed", sections}});
+    return;
+  }
+  for (const OrderedJson& section : sections) {
+    const auto names = section["targets"].get<std::vector<std::string>>();
+    console->out << fmt::format("packed {:>14} bytes for {}\n", Grouped(section["bytes"].get<uint64_t>()),
+                                names.empty() ? "this machine" : fmt::format("{}", fmt::join(names, ", ")));
+  }
+  console->out << fmt::format("{}: {} bytes ({})\n", output, Grouped(blob.size()), ShortBytes(blob.size()));
+}
+
+}  // namespace
+
+void AddPack(CLI::App* app, Console* console) {
+  CLI::App* command = app->add_subcommand("pack", "Add weights as a machine multiplies them, to be read in place");
+  auto arguments = std::make_shared<Arguments>();
+  AddBlob(command, &arguments->path);
+  AddPackTargets(command, "--target", &arguments->targets, "Pack for such a machine; default: host");
+  command->add_option("-o,--output", arguments->output, "Blob to write; default: BLOB itself is replaced")
+      ->type_name("FILE");
+  AddJson(command, &arguments->json);
+  command->footer(
+      "Packed weights that the blob has are replaced. Without them, or on another machine, a model packs into its own\n"
+      "memory when it is made.\n"
+      "Examples:\n  fovea pack model.fovea\n"
+      "  fovea pack model.fovea -o phone.fovea --target aarch64-dotprod --target aarch64-i8mm");
+  command->callback([=] { Run(*arguments, console); });
+}
+
+}  // namespace fovea::tools
