@@ -17,6 +17,7 @@ FUNCTION = re.compile(r"^(?:FOVEA_API )?(\w[\w *]*?)\s*\b(fovea_\w+)\(([^()]*)\)
 FIELD = re.compile(r"(.*?)(\w+)(?:\[(\d+)\])?$")
 NUMBERS = {name + "_t": "c_" + name for name in ("int32", "uint8", "uint32", "uint64")}
 NUMBERS.update({"size_t": "c_size_t", "float": "c_float", "double": "c_double", "int": "c_int", "fovea_status": "c_int32"})
+CALLBACKS = {"fovea_runner", "fovea_barrier", "fovea_task", "fovea_memory", "fovea_need", "fovea_allow_tokens"}
 
 
 def ctype(declared, structs):
@@ -25,7 +26,7 @@ def ctype(declared, structs):
     plain = [word for word in words if word not in ("const", "struct")]
     if plain == ["char", "*"] and words[0] == "const":
         return "c_char_p"
-    if "*" in plain or plain[0] in ("fovea_runner", "fovea_barrier", "fovea_task", "fovea_memory", "fovea_allow_tokens"):
+    if "*" in plain or plain[0] in CALLBACKS:
         return "c_void_p"
     if plain == ["void"]:
         return "None"

@@ -1,12 +1,14 @@
 #!/bin/sh
 # The sources that a profile leaves compile without CMake, run the model that the profile was made for as the whole
 # library does, and refuse another one by name.
-#   bundle.sh SOURCE_DIR BUILD_DIR HIGHWAY_DIR CC CXX MODEL OTHER_MODEL
+#   bundle.sh SOURCE_DIR BUILD_DIR HIGHWAY_DIR CC CXX
 set -eu
-source=$1 build=$2 highway=$3 cc=$4 cxx=$5 model=$6 other=$7
+source=$1 build=$2 highway=$3 cc=$4 cxx=$5
 work=$build/tests/bundle/work
 rm -rf "$work"
 mkdir -p "$work/objects"
+model=$work/classifier.fovea other=$source/tools/train/package-section-hierarchical.fovea
+"$build/fovea" convert "$source/tools/train/package-section" -o "$model" --weights int8 --no-compare >"$work/convert.txt"
 
 "$build/fovea" inspect "$model" --needs >"$work/model.profile"
 echo "part errors" >>"$work/model.profile"

@@ -424,6 +424,7 @@ FUNCTIONS = {
     "fovea_model_section": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "fovea_model_space": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "fovea_model_tensor": (c_int32, [c_void_p, c_uint32, c_void_p]),
+    "fovea_model_needs": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "fovea_model_metadata": (c_char_p, [c_void_p, c_char_p]),
     "fovea_model_label": (c_char_p, [c_void_p, c_uint32]),
     "fovea_model_metadata_at": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
