@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Cycles of the processor's own counter, from any start. In QEMU with -icount it counts instructions, so many at a
  * time: README.md. */
 uint64_t board_ticks(void);
@@ -16,6 +20,10 @@ size_t board_stack_size(void);
 /* By semihosting, that is by the debugger or QEMU. */
 void board_write(const char* text);                  /* ends with a zero */
 int board_command_line(char* line, size_t capacity); /* 0: there is none, or it is too long */
-_Noreturn void board_exit(int status);
+__attribute__((noreturn)) void board_exit(int status);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* FOVEA_PORTS_BAREMETAL_BOARD_H_ */

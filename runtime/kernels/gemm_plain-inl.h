@@ -12,6 +12,7 @@
 #include "hwy/highway.h"
 #include "runtime/kernels/gemm-inl.h"
 #include "runtime/kernels/gemm.h"
+#include "runtime/kernels/gemm_dots-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
@@ -45,15 +46,33 @@ HWY_INLINE void PlainFloat(const GemmTile& tile) {
   });
 }
 
+// Rows row.. of columns c.. of y, one column or two.
+template <size_t kRows>
+HWY_INLINE void PlainI8Block(const GemmTile& tile, const I8Columns& columns, size_t row, size_t c, size_t count) {
+  const QuantParams* params = tile.params + row;
+  int32_t zero[kRows];
+  for (size_t r = 0; r < kRows; ++r) zero[r] = params[r].zero_point;
+  I8Sums sums[kRows];
+  columns.Dots<kRows>(static_cast<const int8_t*>(tile.x) + row * tile.k, zero, sums);
+  for (size_t r = 0; r < kRows; ++r) {
+    for (size_t i = 0; i < count; ++i) {
+      const float scale = params[r].scale * static_cast<const float*>(tile.scales)[c + i];
+      const float bias = tile.bias == nullptr ? 0.0f : tile.bias[c + i];
+      tile.y[(row + r) * tile.y_stride + c + i] = static_cast<float>(sums[r].of[i]) * scale + bias;
+    }
+  }
+}
+
+// Two columns with all rows, two at a time. An odd last column is computed twice and written once.
 HWY_INLINE void PlainI8(const GemmTile& tile) {
-  ForOutputs(tile, [&](size_t r, size_t c) {
-    const int8_t* x = static_cast<const int8_t*>(tile.x) + r * tile.k;
+  for (size_t c = 0; c < tile.columns; c += 2) {
+    const size_t count = HWY_MIN(2, tile.columns - c);
     const int8_t* w = static_cast<const int8_t*>(tile.weights) + c * tile.k;
-    const int32_t zero = tile.params[r].zero_point;
-    int32_t sum = 0;
-    for (size_t i = 0; i < tile.k; ++i) sum += (x[i] - zero) * w[i];
-    return static_cast<float>(sum) * (tile.params[r].scale * static_cast<const float*>(tile.scales)[c]);
-  });
+    const I8Columns columns(w, count == 2 ? w + tile.k : w, tile.k);
+    size_t row = 0;
+    for (; row + 2 <= tile.rows; row += 2) PlainI8Block<2>(tile, columns, row, c, count);
+    if (row < tile.rows) PlainI8Block<1>(tile, columns, row, c, count);
+  }
 }
 
 HWY_INLINE void PlainI4(const GemmTile& tile) {

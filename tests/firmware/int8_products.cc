@@ -1,0 +1,40 @@
+// Whether this processor's int8 products have the bits of plain sums. Says what it checked and exits with 1 if not.
+#include "tests/support/int8_products.h"
+
+#include "ports/baremetal/board.h"
+
+namespace {
+
+fovea::testing::Int8Products products;
+
+void Write(const char* name, size_t number) {
+  char digits[24];
+  char* at = digits + sizeof(digits);
+  *--at = '\0';
+  do {
+    *--at = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  board_write(name);
+  board_write(at);
+}
+
+}  // namespace
+
+int main() {
+  size_t shown = 0;
+  const size_t wrong = products.Check(fovea::GetGemmKernels().i8,
+                                      [&](size_t rows, size_t columns, size_t k, bool bias, size_t row, size_t column) {
+                                        if (shown++ >= 10) return;
+                                        Write("m ", rows);
+                                        Write(" n ", columns);
+                                        Write(" k ", k);
+                                        Write(" bias ", bias);
+                                        Write(": wrong in row ", row);
+                                        Write(" column ", column);
+                                        board_write("\n");
+                                      });
+  Write("wrong ", wrong);
+  board_write("\n");
+  return wrong != 0;
+}
