@@ -2,6 +2,7 @@
 #include "tests/support/int8_products.h"
 
 #include "ports/baremetal/board.h"
+#include "runtime/kernels/kernels.h"
 
 namespace {
 
@@ -23,7 +24,7 @@ void Write(const char* name, size_t number) {
 
 int main() {
   size_t shown = 0;
-  const size_t wrong = products.Check(fovea::GetGemmKernels().i8,
+  const size_t wrong = products.Check(fovea::GetKernels().gemm.i8,
                                       [&](size_t rows, size_t columns, size_t k, bool bias, size_t row, size_t column) {
                                         if (shown++ >= 10) return;
                                         Write("m ", rows);
