@@ -4,7 +4,7 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_STANDARD 99)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-if(FOVEA_FIRMWARE)
+if(FOVEA_FIRMWARE OR EMSCRIPTEN)
   set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -15,6 +15,7 @@ target_include_directories(fovea_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT
 target_compile_options(fovea_flags INTERFACE
   -Wall -Wextra -Wshadow -Wno-psabi $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>  # in libstdc++'s own std::stable_sort
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-pragma-clang-attribute>  # a file may have no function for a target
   -Werror=return-type -Werror=vla -Werror=implicit-fallthrough
   $<$<CONFIG:Release>:-O2>
   # a * b + c rounds the same way in every loop, target and compiler: a fused one is written as such.

@@ -14,7 +14,7 @@ case ${1-} in
     ;;
 esac
 if [ "${1-}" = --cross ]; then
-  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten qemu-system-arm
+  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten chromium qemu-system-arm
     gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib picolibc-aarch64-linux-gnu"
 fi
 if [ "${1-}" = --fuzz ]; then

@@ -67,6 +67,11 @@ for what in $named; do
       build riscv64-linux
       check riscv64 riscv64-linux
       ;;
+    wasm32)
+      build host-release
+      build wasm32
+      check wasm32
+      ;;
     firmware)
       build host-release
       for processor in cortex-m7 cortex-m55 cortex-a53; do

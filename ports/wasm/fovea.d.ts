@@ -1,0 +1,287 @@
+/**
+ * Models of fovea in JavaScript. Text in, numbers out; everything but `Model.open` answers at once, in the thread that
+ * calls it. Whatever is refused is a FoveaError with the library's text.
+ */
+
+/** Numbers of include/fovea/*.h by their names: statuses, types, .. */
+export const constants: Readonly<Record<string, number>>;
+
+export class FoveaError extends Error {
+  /** `constants.FOVEA_E_..`, and that name. */
+  readonly status: number;
+  readonly statusName: string;
+  /** Those of fovea_error (include/fovea/status.h); 0 where they say nothing. */
+  readonly expected: number;
+  readonly found: number;
+  readonly byte: number;
+}
+
+/** What the rows of a value are. Segment i of a space is row i of its parent. */
+export interface Space {
+  readonly index: number;
+  readonly name: string;
+  /** Index in `Model.spaces`; null: all rows are one segment. */
+  readonly parent: number | null;
+  readonly isInput: boolean;
+  readonly maxSegmentRows: number | null;
+  readonly isCached: boolean;
+}
+
+export interface Value {
+  readonly index: number;
+  readonly name: string;
+  readonly space: Space;
+  readonly width: number;
+  readonly type: "f32" | "f16" | "i8" | "i4" | "i32" | "bf16" | "u8";
+  readonly role: "internal" | "input" | "output";
+  /** Ids must be below this; 0: these are no ids. */
+  readonly idLimit: number;
+  readonly carriedBy: number | null;
+}
+
+export interface Step {
+  readonly index: number;
+  readonly name: string;
+  readonly op: string;
+  /** Of attention; else 0. */
+  readonly heads: number;
+}
+
+export interface Program {
+  readonly index: number;
+  readonly name: string;
+  readonly values: readonly Value[];
+  readonly steps: readonly Step[];
+}
+
+/** Rows one after the other. Where they fall into texts, row offsets[i] is the first of text i. */
+export interface Matrix {
+  readonly rows: number;
+  readonly width: number;
+  readonly data: Float32Array | Int32Array;
+  readonly offsets: Uint32Array | null;
+}
+
+/** Attention weights to keep: the name of a step, or more about it. */
+export interface Tap {
+  step: string;
+  /** "sparse": the keys alone that a row sees. */
+  form?: "dense" | "sparse";
+  /** Query rows of each segment. */
+  rows?: "all" | "first" | "last";
+  /** Heads as one. */
+  reduce?: "none" | "mean" | "max";
+  /** Which heads; none: all. */
+  heads?: number[];
+  what?: "weights" | "scores";
+}
+
+/** What a tap kept. A line is a query row and head: line r * heads + h. */
+export interface Weights {
+  readonly heads: number;
+  readonly queryRows: Uint32Array;
+  readonly querySpace: Space;
+  readonly keySpace: Space;
+  readonly queryOffsets: Uint32Array;
+  readonly keyOffsets: Uint32Array;
+  /** Dense: `stride` numbers for each line, of which those past the segment's keys mean nothing. */
+  readonly stride: number;
+  readonly data: Float32Array | null;
+  /** Sparse: entries offsets[l] .. offsets[l + 1] - 1 are of line l; keys are counted through all segments. */
+  readonly offsets: Float64Array | null;
+  readonly keys: Uint32Array | null;
+  readonly values: Float32Array | null;
+  /** [heads][queries], each with a number for each key of the segment; either form. */
+  segment(index: number): Float32Array[][];
+}
+
+/** The tokens of a text. */
+export interface Encoding {
+  readonly text: string;
+  readonly length: number;
+  readonly ids: Int32Array;
+  readonly types: Int32Array;
+  /** 1: put there by the tokenizer. */
+  readonly special: Uint8Array;
+  /** [begin, end) of the string for each token; [0, 0] for special ones. */
+  readonly spans: [number, number][];
+  /** Tokens that the text has uncut, without special ones. */
+  readonly uncut: number;
+  /** Of a document: tokens of each sentence, and how many sentences were left out at the end. */
+  readonly sentences: Uint32Array | null;
+  readonly droppedSentences: number;
+}
+
+export interface Tokenizer {
+  readonly kind: "word_piece" | "unigram" | "byte_pair";
+  readonly vocabulary: number;
+  /** 0: the blob states no limit. */
+  readonly maxLength: number;
+  readonly padId: number;
+  readonly maskId: number;
+  encode(text: string, options?: { maxLength?: number; document?: boolean; wrapped?: boolean }): Encoding;
+  decode(ids: ArrayLike<number>, options?: { keepSpecial?: boolean }): string;
+}
+
+export interface TextOptions {
+  /** A program by its name; the first one otherwise. */
+  program?: string;
+  /** Most tokens of a text (of a document: of a sentence); 0: what the model takes. */
+  maxLength?: number;
+  /** Of documents: lines are broken where they are full, and do not end sentences. */
+  wrapped?: boolean;
+}
+
+export interface RunOptions extends TextOptions {
+  /** Values to give besides the outputs, such as "hidden_states.1". */
+  keep?: string[];
+  /** Attention to keep. */
+  taps?: (string | Tap)[];
+}
+
+export interface RunResult {
+  readonly encodings: Encoding[];
+  readonly outputs: Record<string, Matrix>;
+  /** By the names of the taps' steps. */
+  readonly weights: Record<string, Weights>;
+}
+
+export interface ClassifyOptions extends TextOptions {
+  /** So many classes; all otherwise. */
+  top?: number;
+}
+
+/** Models of a single number or of numbers (regression) have no probability. */
+export interface Class {
+  readonly label: string;
+  readonly probability: number | null;
+  readonly logit: number;
+  readonly index: number;
+}
+
+/** Places count as JavaScript counts: text === string.slice(begin, end). */
+export interface Word {
+  readonly text: string;
+  readonly begin: number;
+  readonly end: number;
+  /** Of the attention of its sentence (or text), and that times the sentence's share. */
+  readonly weight: number;
+  readonly share: number;
+}
+
+export interface Sentence {
+  readonly text: string;
+  readonly begin: number;
+  readonly end: number;
+  /** Of the attention of the document. */
+  readonly share: number;
+  readonly words: Word[] | null;
+}
+
+/** `sentences` of models that read documents, `words` of others; null where the model does not say what decides. */
+export interface Explanation {
+  readonly classes: Class[];
+  readonly sentences: Sentence[] | null;
+  readonly words: Word[] | null;
+  readonly droppedSentences: number;
+}
+
+export interface GenerateOptions {
+  /** Most new tokens; 0: as the model says, or 512. */
+  maxTokens?: number;
+  /** Most tokens of the text that is read; 0: what the model takes. */
+  maxLength?: number;
+  /** How tokens are drawn, as include/fovea/generate.h says; without them the best one is taken. */
+  temperature?: number;
+  topK?: number;
+  topP?: number;
+  minP?: number;
+  repetitionPenalty?: number;
+  presencePenalty?: number;
+  seed?: number | bigint;
+}
+
+export interface GeneratedToken {
+  readonly token: number;
+  /** What the text gained that is certain, in whole characters. */
+  readonly text: string;
+  readonly score: number;
+  readonly ended: boolean;
+}
+
+/** Memory is given back at its end: when the text has ended, and when a loop over it is left. */
+export interface Generation extends IterableIterator<GeneratedToken> {
+  /** So far. */
+  readonly text: string;
+  readonly tokens: number[];
+  /** Makes all steps that are left. */
+  finish(): string;
+  close(): void;
+}
+
+export interface SessionOptions {
+  program?: string;
+  /** For each input space the most rows of a run, or [rows, rows of the longest segment]. */
+  limits?: Record<string, number | [number, number]>;
+  /** For input spaces that are not in `limits`. */
+  rows?: number;
+  keep?: string[];
+  taps?: (string | Tap)[];
+  linked?: string[];
+  cachedTexts?: number;
+}
+
+/** A program in memory of its own, for inputs that are no texts and for runs in the same memory. */
+export interface Session {
+  readonly memoryBytes: number;
+  setSegments(space: string, lengths: ArrayLike<number>): void;
+  /** Rows one after the other. */
+  write(input: string, rows: ArrayLike<number>): void;
+  link(input: string, from: Session, output: string): void;
+  run(): this;
+  /** A copy. */
+  output(name: string): Matrix;
+  offsets(space: string): Uint32Array;
+  weights(tap?: number | string): Weights;
+  close(): void;
+}
+
+export class Model {
+  private constructor();
+  /**
+   * Checks a blob and makes a model of it. `wasm`: the module's address, its bytes or the module, where it does not lie
+   * beside this file; `verify: false` leaves the checksum out, the structure is always checked.
+   */
+  static open(
+    blob: ArrayBuffer | ArrayBufferView,
+    options?: { wasm?: string | URL | BufferSource | WebAssembly.Module; verify?: boolean },
+  ): Promise<Model>;
+  /** Gives all memory of the model back, and of its sessions. */
+  close(): void;
+  readonly closed: boolean;
+  /** Bytes: of the module's memory now, and of these the blob and the model's own. */
+  readonly memory: { total: number; blob: number; model: number };
+  /** Of the library. */
+  readonly version: string;
+  readonly metadata: Record<string, string>;
+  readonly labels: string[];
+  readonly spaces: readonly Space[];
+  readonly programs: readonly Program[];
+  /** null: the blob has none. */
+  readonly tokenizer: Tokenizer | null;
+
+  /** For each text its classes, the most probable first. */
+  classify(text: string, options?: ClassifyOptions): Class[];
+  classify(texts: string[], options?: ClassifyOptions): Class[][];
+  /** The same with the sentences and words that decided. */
+  explain(text: string, options?: ClassifyOptions): Explanation;
+  explain(texts: string[], options?: ClassifyOptions): Explanation[];
+  /** The model's embedding or pooled output, or else the mean of its last hidden states. */
+  embed(text: string, options?: TextOptions & { normalise?: boolean }): Float32Array;
+  embed(texts: string[], options?: TextOptions & { normalise?: boolean }): Float32Array[];
+  /** Outputs, hidden states and attention weights of a batch; nothing is padded. */
+  run(texts: string | string[], options?: RunOptions): RunResult;
+  /** A text that goes on, or what a decoder writes for what an encoder reads. */
+  generate(text: string, options?: GenerateOptions): Generation;
+  session(options?: SessionOptions): Session;
+}

@@ -1,0 +1,163 @@
+// A text out of a decoder, a token at a time.
+import { constants as C } from "./declarations.mjs";
+import { Blocks, refuse } from "./library.mjs";
+import { encodingsOf, ran } from "./predict.mjs";
+import { Session } from "./session.mjs";
+
+const USUAL_NEW_TOKENS = 512;  // of texts of which nobody says how long they get
+const PROMPT_ROWS = 512;  // that a run takes in at a time
+const SAMPLING = {
+  temperature: "temperature", topK: "top_k", topP: "top_p", minP: "min_p", repetitionPenalty: "repetition_penalty",
+  presencePenalty: "presence_penalty", seed: "seed",
+};
+
+/** Limits of a decoder that keeps texts, of `context` tokens at most, `rows` of which are new in a run at most. */
+function keptLimits(model, space, rows, context) {
+  const longest = Math.min(context, space.maxSegmentRows ?? context);
+  const limits = { [space.name]: Math.max(1, Math.min(rows, PROMPT_ROWS)) };
+  if (space.parent !== null) limits[model.spaces[space.parent].name] = 1;
+  for (const other of model.spaces) if (other.isCached) limits[other.name] = [longest, longest];
+  return limits;
+}
+
+function linkedInputs(model, program) {
+  const library = model.open();
+  return library.within((blocks) => {
+    const inputs = blocks.make(4 * 256), count = blocks.make(4);
+    library.call("fovea_generate_linked", model.handle, program.index, inputs, 256, count);
+    const numbers = library.numbers(Uint32Array, inputs, library.view.getUint32(count, true));
+    return Array.from(numbers, (i) => program.values[i].name);
+  });
+}
+
+/** Limits of a decoder that reads what an encoder made of one text. */
+function linkedLimits(model, program, encode, read, linked, token, context) {
+  const cached = new Set(model.spaces.filter((space) => space.isCached).map((space) => space.name));
+  const limits = Object.fromEntries(Object.entries(read).filter(([name]) => !cached.has(name)));
+  for (const name of linked) {  // what an encoder makes of rows that follow from others is read in a space of its own
+    const { space } = model.value(program, name);
+    const output = model.metadata[`generate.link.${name}`];
+    if (space.name in limits || !space.isInput || output === undefined) continue;
+    const rows = Math.max(1, encode.offsets(encode.value(output).space.name).at(-1));
+    limits[space.name] = [rows, rows];
+  }
+  return token.space.name in limits ? limits : { ...keptLimits(model, token.space, 1, context), ...limits };
+}
+
+/** Iterates over the steps of one text: { token, text, ended, score }. */
+export class Generation {
+  constructor(model, text, { maxTokens = 0, maxLength = 0, ...sampling } = {}) {
+    const library = model.open(), { metadata } = model;
+    const unknown = Object.keys(sampling).find((name) => !(name in SAMPLING));
+    if (unknown) refuse(`generate: no option '${unknown}'`, C.FOVEA_E_OPTION);
+    this.model = model;
+    this.sessions = [];
+    this.blocks = new Blocks(library);
+    try {
+      const program = model.program(metadata["generate.decode"] ?? "decode");
+      const encoder = model.programs.find((one) => one.name === (metadata["generate.encode"] ?? "encode"));
+      const token = model.value(program, metadata["generate.token"] ?? "input_ids");
+      const usual = Number(metadata["generate.max_tokens"] ?? metadata["generate.most"] ?? 0);
+      const most = (this.max = maxTokens || usual || USUAL_NEW_TOKENS);
+      const encodings = encodingsOf(model, encoder ?? program, [text], { maxLength });
+      if (encoder) {
+        this.#read(encoder, program, token, encodings, most);
+      } else {
+        const { length } = encodings[0];
+        const limits = keptLimits(model, token.space, length, length + most);
+        this.#keep(new Session(model, { program: program.name, limits }));
+      }
+      this.#make(sampling, encoder ? null : encodings[0].ids);
+      this.stream = model.tokenizer?.stream();
+      const stops = metadata["generate.stop_ids"] ?? metadata["generate.end"] ?? "";
+      this.stops = new Set(stops.split(" ").filter(Boolean).map(Number));
+      this.text = "";
+      this.tokens = [];
+      this.ended = false;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  #keep(session) {
+    this.sessions.push(session);
+    return session;
+  }
+
+  /** The encoder reads the text; the decoder's session is linked to it. */
+  #read(encoder, program, token, encodings, most) {
+    const { session, limits } = ran(this.model, encoder, encodings);
+    this.encode = this.#keep(session);
+    const linked = linkedInputs(this.model, program);
+    this.#keep(new Session(this.model, {
+      program: program.name, linked,
+      limits: linkedLimits(this.model, program, session, limits, linked, token, 1 + most),
+    }));
+  }
+
+  #make(sampling, prompt) {
+    const library = this.model.library, blocks = this.blocks;
+    const fields = Object.entries(sampling).map(([name, value]) => [SAMPLING[name], value]);
+    const options = blocks.struct("fovea_generate_options", {
+      decode: this.sessions.at(-1).handle, encode: this.encode?.handle ?? 0, max_tokens: this.max,
+      sampling: blocks.struct("fovea_sampling", Object.fromEntries(fields)).address,
+    });
+    const size = library.number("fovea_generate_size", options.address);
+    const memory = blocks.make(size), handle = blocks.make(4);
+    library.call("fovea_generate_init", options.address, memory, size, handle);
+    this.generator = library.view.getUint32(handle, true);
+    library.call("fovea_generate_start", this.generator);
+    if (prompt !== null) {  // both arrays are read by the first step
+      const lengths = blocks.copy(Uint32Array.of(prompt.length));
+      library.call("fovea_generate_prompts", this.generator, blocks.copy(prompt), lengths, 1, 0);
+    }
+    this.made = blocks.struct("fovea_generated");
+  }
+
+  next() {
+    if (this.ended || this.sessions.length === 0) {
+      this.close();
+      return { done: true, value: undefined };
+    }
+    const library = this.model.open();
+    library.call("fovea_generate_next", this.generator, 0, this.made.address);
+    const token = library.view.getInt32(this.made.get("tokens"), true);
+    const score = library.view.getFloat32(this.made.get("scores"), true);
+    this.ended = this.made.get("left") === 0;
+    let text = "";
+    if (this.stream && !(this.ended && this.stops.has(token))) text += this.stream.add(token);
+    if (this.stream && this.ended) text += this.stream.end();
+    this.tokens.push(token);
+    this.text += text;
+    return { done: false, value: { token, text, score, ended: this.ended } };
+  }
+
+  /** Ends the iteration and gives all memory back. */
+  return() {
+    this.close();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.iterator]() {
+    return this;
+  }
+
+  /** Makes all steps that are left. The text. */
+  finish() {
+    for (const _ of this);
+    return this.text;
+  }
+
+  close() {
+    this.stream?.close();
+    for (const session of this.sessions) session.close();
+    if (!this.model.closed) this.blocks.free();
+    this.sessions = [];
+    this.stream = null;
+  }
+}
+
+export function generate(model, text, options) {
+  return new Generation(model, text, options);
+}

@@ -1,0 +1,222 @@
+// The library as an instance of the WebAssembly module: calls that throw, memory, and the structs of the C interface.
+import { constants, functions, structs } from "./declarations.mjs";
+
+const STATUSES = Object.entries(constants).filter(([name]) => name.startsWith("FOVEA_E_"));
+const NAMES = new Map(STATUSES.map(([name, status]) => [status, name]));
+
+/** What the library, or this package before it, refuses. */
+export class FoveaError extends Error {
+  constructor(text, status = constants.FOVEA_E_ARGUMENT, fields = {}) {
+    super(text);
+    this.name = "FoveaError";
+    this.status = status;
+    this.statusName = NAMES.get(status) ?? `status ${status}`;
+    this.expected = fields.expected ?? 0;
+    this.found = fields.found ?? 0;
+    this.byte = fields.byte ?? 0;
+  }
+}
+
+/** Refuses, as the library does, what only JavaScript sees. */
+export function refuse(text, status = constants.FOVEA_E_ARGUMENT) {
+  throw new FoveaError(`${text} (${NAMES.get(status)})`, status);
+}
+
+/** How DataView calls a type, and its bytes. */
+const TYPES = {
+  u8: ["Uint8", 1], i32: ["Int32", 4], u32: ["Uint32", 4], u64: ["BigUint64", 8], f32: ["Float32", 4],
+  f64: ["Float64", 8],
+};
+
+/** A struct in the library's memory: fields are read and written by their names, elements of arrays by an index. */
+class Struct {
+  constructor(library, name, address) {
+    this.library = library;
+    this.layout = structs[name];
+    this.address = address;
+    if (this.layout.fields.struct_size) this.set("struct_size", this.layout.size);
+  }
+
+  get(name, index = 0) {
+    const value = this.exact(name, index);
+    return typeof value === "bigint" ? Number(value) : value;
+  }
+
+  /** The same; numbers of 64 bits as a bigint. */
+  exact(name, index = 0) {
+    const [offset, type] = this.layout.fields[name];
+    const [kind, bytes] = TYPES[type];
+    return this.library.view[`get${kind}`](this.address + offset + index * bytes, true);
+  }
+
+  set(name, value) {
+    const [offset, type] = this.layout.fields[name];
+    const most = type === "u64" ? Number.MAX_SAFE_INTEGER : 0xffffffff;
+    if (typeof value !== "bigint" && !(type[0] === "f" ? typeof value === "number" :
+        Number.isInteger(value) && value >= 0 && value <= most)) {
+      refuse(`${name} is ${value}: a ${type[0] === "f" ? "" : "whole "}number is needed`, constants.FOVEA_E_OPTION);
+    }
+    this.library.view[`set${TYPES[type][0]}`](this.address + offset, type === "u64" ? BigInt(value) : value, true);
+  }
+}
+
+/** Blocks of the library's memory that are given back together. */
+export class Blocks {
+  constructor(library) {
+    this.library = library;
+    this.addresses = [];
+  }
+
+  /** `size` bytes with an alignment of 64; the address 0 if there are none to hold. */
+  make(size) {
+    if (size === 0) return 0;
+    const address = this.library.call("fovea_port_memory", 0, size);
+    if (address === 0) refuse(`cannot get ${size} bytes of memory`, constants.FOVEA_E_MEMORY);
+    this.addresses.push(address);
+    return address;
+  }
+
+  /** A copy of a typed array's bytes. */
+  copy(array) {
+    const address = this.make(array.byteLength);
+    this.library.bytes(address, array.byteLength).set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+    return address;
+  }
+
+  /** `count` structs one after the other; `set` gets each with its index. */
+  structs(name, count, set) {
+    const size = structs[name].size;
+    const address = this.make(size * count);
+    for (let i = 0; i < count; ++i) {
+      this.library.bytes(address + i * size, size).fill(0);
+      set(new Struct(this.library, name, address + i * size), i);
+    }
+    return address;
+  }
+
+  /** One, of zeros but for these fields. */
+  struct(name, fields = {}) {
+    let made;
+    this.structs(name, 1, (struct) => {
+      for (const [field, value] of Object.entries(fields)) struct.set(field, value);
+      made = struct;
+    });
+    return made;
+  }
+
+  free() {
+    for (const address of this.addresses) this.library.call("fovea_port_free", address);
+    this.addresses = [];
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** One instance: its memory grows with what it holds, and is gone when nobody refers to it any more. */
+export class Library {
+  static async make(module) {
+    const library = new Library();
+    // Nothing of the machine is needed: views are made anew when memory has grown.
+    const nothing = () => 0;
+    const imports = {};
+    for (const { module: from, name } of WebAssembly.Module.imports(module)) (imports[from] ??= {})[name] = nothing;
+    const instance = await WebAssembly.instantiate(module, imports);
+    library.exports = instance.exports;
+    library.exports._initialize?.();
+    library.scratch = new Blocks(library);
+    library.error = library.scratch.struct("fovea_error");
+    return library;
+  }
+
+  get view() {
+    if (this.seen?.buffer !== this.exports.memory.buffer) this.seen = new DataView(this.exports.memory.buffer);
+    return this.seen;
+  }
+
+  bytes(address, size) {
+    return new Uint8Array(this.exports.memory.buffer, address, size);
+  }
+
+  /** A copy of numbers in memory: `Type` is a typed array. */
+  numbers(Type, address, count) {
+    return new Type(this.exports.memory.buffer.slice(address, address + count * Type.BYTES_PER_ELEMENT));
+  }
+
+  /** Text that ends with a zero; null for the address 0. */
+  string(address) {
+    if (address === 0) return null;
+    const end = new Uint8Array(this.exports.memory.buffer).indexOf(0, address);
+    return decoder.decode(this.bytes(address, end - address));
+  }
+
+  /** Calls a function. Error records are added here, and what they say is thrown. */
+  call(name, ...given) {
+    const [result, ...parameters] = functions[name];
+    const args = parameters.map((letter, i) =>
+      letter === "e" ? this.error.address : letter === "l" ? BigInt(given[i]) : given[i]);
+    const got = this.exports[name](...args);
+    if (result === "u") return got >>> 0;
+    if (result === "l") return Number(got);
+    if (result === "s" && got !== constants.FOVEA_OK) this.fail(name, got, parameters.includes("e"));
+    return got;
+  }
+
+  fail(name, status, recorded) {
+    const called = NAMES.get(status) ?? `status ${status}`;
+    if (!recorded) throw new FoveaError(`${name}: ${called}`, status);
+    const [expected, found, byte] = ["expected", "found", "byte"].map((field) => this.error.get(field));
+    const text = this.string(this.error.get("text")) || name;
+    const exact = `, expected ${this.error.exact("expected")}, found ${this.error.exact("found")}`;
+    throw new FoveaError(`${text}${expected || found ? exact : ""} (${called})`, status, { expected, found, byte });
+  }
+
+  /** What `use` makes with blocks that are given back afterwards. */
+  within(use) {
+    const blocks = new Blocks(this);
+    try {
+      return use(blocks);
+    } finally {
+      blocks.free();
+    }
+  }
+
+  /** The number that a function writes to where its last parameter (but the error record) points. */
+  number(name, ...given) {
+    return this.within((blocks) => {
+      const at = blocks.make(8);
+      this.view.setBigUint64(at, 0n, true);
+      this.call(name, ...given, at);
+      return Number(this.view.getBigUint64(at, true));
+    });
+  }
+
+  /** Fields of the struct that a function of these arguments fills. */
+  info(name, struct, ...given) {
+    return this.within((blocks) => {
+      const made = blocks.struct(struct);
+      this.call(name, ...given, made.address);
+      return Object.fromEntries(Object.keys(made.layout.fields).map((field) => [field, made.get(field)]));
+    });
+  }
+}
+
+let usual;
+
+/** The compiled module: `source` is its address, its bytes or itself; without one it lies beside this file. */
+export function compiled(source) {
+  if (source === undefined) return (usual ??= compiledFrom(new URL("./fovea.wasm", import.meta.url)));
+  return compiledFrom(source);
+}
+
+async function compiledFrom(source) {
+  if (source instanceof WebAssembly.Module) return source;
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source);
+  const url = new URL(source, import.meta.url);
+  if (url.protocol === "file:") {
+    const { readFile } = await import("node:fs/promises");
+    return WebAssembly.compile(await readFile(url));
+  }
+  const response = await fetch(url);
+  if (!response.ok) refuse(`${url}: ${response.status} ${response.statusText}`);
+  return WebAssembly.compile(await response.arrayBuffer());  // whatever type the server says it has
+}

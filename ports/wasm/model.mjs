@@ -1,0 +1,164 @@
+// A blob's model, and what is in it.
+import { constants } from "./declarations.mjs";
+import { Blocks, Library, compiled, refuse } from "./library.mjs";
+import { classify, embed, explain, run } from "./predict.mjs";
+import { generate } from "./generate.mjs";
+import { Session } from "./session.mjs";
+import { Tokenizer } from "./text.mjs";
+
+const TYPES = ["f32", "f16", "i8", "i4", "i32", "bf16", "u8"];
+const ROLES = ["internal", "input", "output"];
+const orNull = (number) => (number === constants.FOVEA_NONE ? null : number);
+
+export class Model {
+  /** Checks a blob and makes a model of it. The bytes are copied into memory that the model has for itself. */
+  static async open(blob, { wasm, verify = true } = {}) {
+    const bytes = blob instanceof ArrayBuffer ? new Uint8Array(blob) : blob;
+    if (!ArrayBuffer.isView(bytes)) refuse("a model is made of an ArrayBuffer or a typed array");
+    const model = new Model();
+    const library = (model.library = await Library.make(await compiled(wasm)));
+    const blocks = (model.blocks = new Blocks(library));
+    const at = blocks.copy(bytes);
+    model.blobBytes = bytes.byteLength;
+    const options = blocks.struct("fovea_model_options", { skip_checksum: verify ? 0 : 1 }).address;
+    model.modelBytes = library.number("fovea_model_size", at, model.blobBytes, options);
+    const memory = blocks.make(model.modelBytes);
+    model.handle = library.within((scope) => {
+      const handle = scope.make(4);
+      library.call("fovea_model_init", at, model.blobBytes, options, memory, model.modelBytes, handle);
+      return library.view.getUint32(handle, true);
+    });
+    model.#look();
+    return model;
+  }
+
+  /** Gives all memory back: that of sessions, too. The model cannot be used afterwards. */
+  close() {
+    this.library = this.blocks = this.handle = null;
+  }
+
+  get closed() {
+    return this.library === null;
+  }
+
+  /** Bytes of memory that the module has now, and of these the blob and the model's tables. */
+  get memory() {
+    return { total: this.open().exports.memory.buffer.byteLength, blob: this.blobBytes, model: this.modelBytes };
+  }
+
+  /** The library, if the model is not closed. */
+  open() {
+    if (this.library === null) refuse("this model is closed", constants.FOVEA_E_HANDLE);
+    return this.library;
+  }
+
+  #info(name, struct, ...indices) {
+    return this.library.info(name, struct, this.handle, ...indices);
+  }
+
+  #look() {
+    const library = this.library;
+    const info = this.#info("fovea_model_get_info", "fovea_model_info");
+    this.version = library.string(library.call("fovea_version"));
+    this.metadata = {};
+    library.within((blocks) => {
+      const key = blocks.make(4), value = blocks.make(4);
+      for (let i = 0; i < info.metadata_count; ++i) {
+        library.call("fovea_model_metadata_at", this.handle, i, key, value);
+        const text = (at) => library.string(library.view.getUint32(at, true));
+        this.metadata[text(key)] = text(value);
+      }
+    });
+    const spaces = Array.from({ length: info.space_count }, (_, i) =>
+      this.#info("fovea_model_space", "fovea_space_info", i));
+    this.spaces = spaces.map((space, index) => ({
+      index, name: library.string(space.name), parent: orNull(space.parent), isInput: space.is_input === 1,
+      maxSegmentRows: orNull(space.max_segment_rows), isCached: space.is_cached === 1,
+    }));
+    this.programs = Array.from({ length: info.program_count }, (_, i) => this.#program(i));
+    const numbers = Object.keys(this.metadata).map((key) => /^label\.(\d+)$/.exec(key)).filter(Boolean);
+    const labels = numbers.reduce((most, [, number]) => Math.max(most, Number(number) + 1), 0);
+    this.labels = Array.from({ length: labels }, (_, i) => this.label(i));
+    this.tokenizer = info.has_text ? new Tokenizer(this) : null;
+  }
+
+  #program(index) {
+    const library = this.library;
+    const info = this.#info("fovea_model_program", "fovea_program_info", index);
+    const values = Array.from({ length: info.value_count }, (_, i) => {
+      const value = this.#info("fovea_program_value", "fovea_value_info", index, i);
+      return {
+        index: i, name: library.string(value.name), space: this.spaces[value.space], width: value.width,
+        type: TYPES[value.type], role: ROLES[value.role], idLimit: value.id_limit, carriedBy: orNull(value.carried_by),
+      };
+    });
+    const steps = Array.from({ length: info.step_count }, (_, i) => {
+      const step = this.#info("fovea_program_step", "fovea_step_info", index, i);
+      return { index: i, name: library.string(step.name), op: library.string(step.op), heads: step.heads };
+    });
+    return { index, name: library.string(info.name), values, steps };
+  }
+
+  label(index) {
+    return this.metadata[`label.${index}`] ?? `class ${index}`;
+  }
+
+  /** A program by its name; without one the first. */
+  program(name) {
+    const found = name === undefined ? this.programs[0] : this.programs.find((program) => program.name === name);
+    return found ?? refuse(`no program '${name}'; there are: ${this.programs.map((p) => p.name).join(", ")}`,
+      constants.FOVEA_E_NAME);
+  }
+
+  space(name) {
+    return this.spaces.find((space) => space.name === name) ??
+      refuse(`no space '${name}'; there are: ${this.spaces.map((s) => s.name).join(", ")}`, constants.FOVEA_E_NAME);
+  }
+
+  #named(list, name) {
+    return list.find((one) => one.name === name) ??
+      list.find((one) => one.name === this.metadata[`alias.${name}`]);
+  }
+
+  /** A value or an attention step of a program, by its own name or by what metadata `alias.NAME` says. */
+  value(program, name) {
+    return this.#named(program.values, name) ??
+      refuse(`program '${program.name}' has no value '${name}'`, constants.FOVEA_E_NAME);
+  }
+
+  attention(program, name) {
+    const steps = program.steps.filter((step) => step.op === "attention");
+    return this.#named(steps, name) ?? refuse(`program '${program.name}' has no attention '${name}'; it has: ` +
+      steps.map((step) => step.name).join(", "), constants.FOVEA_E_NAME);
+  }
+
+  /** Values that are input `index` of a step. */
+  stepInput(program, step, index) {
+    const value = this.open().number("fovea_program_step_input", this.handle, program.index, step.index, index);
+    return program.values[value];
+  }
+
+  session(options) {
+    return new Session(this, options);
+  }
+
+  run(texts, options) {
+    return run(this, texts, options);
+  }
+
+  embed(texts, options) {
+    return embed(this, texts, options);
+  }
+
+  classify(texts, options) {
+    return classify(this, texts, options);
+  }
+
+  explain(text, options) {
+    return explain(this, text, options);
+  }
+
+  generate(text, options) {
+    return generate(this, text, options);
+  }
+}

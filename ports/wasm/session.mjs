@@ -1,0 +1,223 @@
+// Sessions: a program of a model in memory of its own.
+import { constants as C } from "./declarations.mjs";
+import { Blocks, refuse } from "./library.mjs";
+import { rowsOf } from "./rows.mjs";
+
+const FORMS = { dense: C.FOVEA_TAP_DENSE, sparse: C.FOVEA_TAP_SPARSE };
+const ROWS = { all: C.FOVEA_TAP_ROWS_ALL, first: C.FOVEA_TAP_ROWS_STRIDE, last: C.FOVEA_TAP_ROWS_LAST };
+const REDUCES = { none: C.FOVEA_REDUCE_NONE, mean: C.FOVEA_REDUCE_MEAN, max: C.FOVEA_REDUCE_MAX };
+const KEPT = { weights: C.FOVEA_KEEP_WEIGHTS, scores: C.FOVEA_KEEP_SCORES };
+
+const choice = (given, choices, what, usual) => choices[given ?? usual] ??
+  refuse(`${what} '${given}': one of ${Object.keys(choices).join(", ")} is needed`, C.FOVEA_E_OPTION);
+
+/** What a tap kept in the last run. */
+export class Weights {
+  constructor(fields) {
+    Object.assign(this, fields);
+  }
+
+  /** The keys' weights of one segment: [heads][queries], each a Float32Array. */
+  segment(index) {
+    const first = this.keyOffsets[index], keys = this.keyOffsets[index + 1] - first;
+    const own = this.queryOffsets.length === this.keyOffsets.length;
+    const from = own ? this.queryOffsets[index] : index, to = own ? this.queryOffsets[index + 1] : index + 1;
+    const lines = Array.from({ length: this.heads }, () => []);
+    this.queryRows.forEach((row, r) => {
+      if (row < from || row >= to) return;
+      for (let head = 0; head < this.heads; ++head) lines[head].push(this.#line(r * this.heads + head, first, keys));
+    });
+    return lines;
+  }
+
+  #line(line, first, keys) {
+    if (this.data !== null) return this.data.slice(line * this.stride, line * this.stride + keys);
+    const dense = new Float32Array(keys);
+    for (let i = this.offsets[line]; i < this.offsets[line + 1]; ++i) dense[this.keys[i] - first] = this.values[i];
+    return dense;
+  }
+}
+
+export class Session {
+  /** `limits`: for each input space the most rows of a run, or [rows, rows of the longest segment]. */
+  constructor(model, { program, limits = {}, rows = 0, keep = [], taps = [], linked = [], cachedTexts = 0 } = {}) {
+    this.model = model;
+    this.library = model.open();
+    this.program = model.program(program);
+    this.taps = taps.map((tap) => (typeof tap === "string" ? { step: tap } : tap));
+    this.blocks = new Blocks(this.library);
+    try {
+      this.#place({ limits: Object.entries(limits), rows, keep, linked, cachedTexts });
+    } catch (error) {
+      this.blocks.free();
+      throw error;
+    }
+  }
+
+  #place({ limits, rows, keep, linked, cachedTexts }) {
+    const library = this.library;
+    library.within((blocks) => {
+      const options = blocks.struct("fovea_session_options", {
+        program: this.program.index, rows, cached_texts: cachedTexts,
+        limit_count: limits.length, keep_count: keep.length, tap_count: this.taps.length, linked_count: linked.length,
+        limits: blocks.structs("fovea_limit", limits.length, (limit, i) => {
+          const [name, bound] = limits[i];
+          const [most, longest] = Array.isArray(bound) ? bound : [bound, 0];
+          limit.set("space", this.model.space(name).index);
+          limit.set("rows", most);
+          limit.set("segment_rows", longest);
+        }),
+        keep: blocks.copy(this.#indices(keep)),
+        linked: blocks.copy(this.#indices(linked)),
+        taps: blocks.structs("fovea_tap", this.taps.length, (tap, i) => this.#tap(tap, this.taps[i])),
+      });
+      const memory = blocks.struct("fovea_session_memory");
+      library.call("fovea_session_size", this.model.handle, options.address, memory.address);
+      this.memoryBytes = 0;
+      for (const block of ["fixed", "state", "scratch"]) {
+        const size = memory.get(`${block}_size`);
+        this.memoryBytes += size;
+        const address = this.blocks.make(size);
+        library.bytes(address, size).fill(0);  // so that inputs which are never written are zeros
+        memory.set(block, address);
+      }
+      const handle = blocks.make(4);
+      library.call("fovea_session_init", this.model.handle, options.address, memory.address, handle);
+      this.handle = library.view.getUint32(handle, true);
+    });
+  }
+
+  #indices(names) {
+    return Uint32Array.from(names, (name) => this.value(name).index);
+  }
+
+  #tap(struct, { step, form, rows, reduce, what, heads = [] }) {
+    const about = this.model.attention(this.program, step);
+    const wrong = heads.find((head) => !Number.isInteger(head) || head < 0 || head >= Math.min(64, about.heads));
+    if (wrong !== undefined) refuse(`tap of '${step}': no head ${wrong}`, C.FOVEA_E_OPTION);
+    const fields = {
+      struct_size: struct.layout.size, step: about.index, form: choice(form, FORMS, "form", "dense"),
+      rows: choice(rows, ROWS, "rows", "all"), stride: rows === "first" ? 0xffffffff : 0,
+      reduce: choice(reduce, REDUCES, "reduce", "none"), what: choice(what, KEPT, "what", "weights"),
+      heads: heads.reduce((bits, head) => bits | (1n << BigInt(head)), 0n),
+    };
+    for (const [name, value] of Object.entries(fields)) struct.set(name, value);
+  }
+
+  /** Gives its memory back. */
+  close() {
+    if (!this.model.closed) this.blocks.free();
+    this.handle = null;
+  }
+
+  /** The library, if neither model nor session is closed. */
+  open() {
+    const library = this.model.open();
+    if (this.handle === null) refuse("this session is closed", C.FOVEA_E_HANDLE);
+    return library;
+  }
+
+  value(name) {
+    return this.model.value(this.program, name);
+  }
+
+  /** How the rows of an input space fall into segments. */
+  setSegments(space, lengths) {
+    const library = this.open();
+    library.within((blocks) => {
+      const numbers = Uint32Array.from(lengths);
+      library.call("fovea_session_set_segments", this.handle, this.model.space(space).index, blocks.copy(numbers),
+        numbers.length);
+    });
+  }
+
+  #view(name, read) {
+    const library = this.open();
+    return library.within((blocks) => {
+      const view = blocks.struct("fovea_view");
+      library.call(name, this.handle, ...read.given, view.address);
+      return read.use(Object.fromEntries(Object.keys(view.layout.fields).map((field) => [field, view.get(field)])));
+    });
+  }
+
+  /** Writes an input: its rows one after the other. */
+  write(name, rows) {
+    const value = this.value(name);
+    this.#view("fovea_session_input", {
+      given: [value.index],
+      use: (view) => {
+        if (rows.length !== view.rows * view.width) {
+          refuse(`input '${name}' has ${view.rows} rows of ${view.width}, ${rows.length} numbers are given`,
+            C.FOVEA_E_ROWS);
+        }
+        const Type = value.type === "i32" ? Int32Array : Float32Array;
+        new Type(this.library.exports.memory.buffer, view.data, rows.length).set(rows);
+      },
+    });
+  }
+
+  /** Makes an input what an output of another session's last run is. */
+  link(input, from, output) {
+    this.open().call("fovea_session_link", this.handle, this.value(input).index, from.handle, from.value(output).index);
+  }
+
+  /** Runs the whole program. Inputs that were never written are zeros. */
+  run() {
+    this.open().call("fovea_session_run", this.handle);
+    return this;
+  }
+
+  /** An output or kept value of the last run: { rows, width, data, offsets }, a copy. */
+  output(name) {
+    const value = this.value(name);
+    return this.#view("fovea_session_output", {
+      given: [value.index],
+      use: (view) => ({
+        rows: view.rows, width: view.width, data: rowsOf(this.library, view),
+        offsets: value.space.parent === null ? null : this.offsets(value.space.name),
+      }),
+    });
+  }
+
+  /** Where the segments of a space begin, and the last one ends. */
+  offsets(space) {
+    const library = this.open();
+    return library.within((blocks) => {
+      const at = blocks.make(4), count = blocks.make(4);
+      library.call("fovea_session_segments", this.handle, this.model.space(space).index, at, count);
+      const read = (address) => library.view.getUint32(address, true);
+      return library.numbers(Uint32Array, read(at), read(count) + 1);
+    });
+  }
+
+  /** What a tap kept: by its position, or the name it was given. */
+  weights(tap = 0) {
+    const library = this.open();
+    const index = typeof tap === "number" ? tap : this.taps.findIndex((known) => known.step === tap);
+    if (index < 0) refuse(`no tap of '${tap}'; there are: ${this.taps.map((t) => t.step).join(", ")}`, C.FOVEA_E_NAME);
+    const info = library.info("fovea_session_weights", "fovea_weights", this.handle, index);
+    const fields = {
+      heads: info.heads, queryRows: library.numbers(Uint32Array, info.query_rows, info.rows),
+      querySpace: this.model.spaces[info.query_space], keySpace: this.model.spaces[info.key_space],
+      queryOffsets: this.offsets(this.model.spaces[info.query_space].name),
+      keyOffsets: this.offsets(this.model.spaces[info.key_space].name),
+      stride: info.stride, data: null, offsets: null, keys: null, values: null,
+    };
+    const lines = info.rows * info.heads;
+    if (info.form === C.FOVEA_TAP_DENSE) {
+      fields.data = library.numbers(Float32Array, info.data, lines * info.stride);
+      return new Weights(fields);
+    }
+    return library.within((blocks) => {
+      const offsets = blocks.make(8 * (lines + 1)), keys = blocks.make(4 * info.entries);
+      const values = blocks.make(4 * info.entries);
+      const arrays = blocks.struct("fovea_sparse", {
+        layout: C.FOVEA_SPARSE_CSR, offset_capacity: lines + 1, entry_capacity: info.entries, offsets, keys, values });
+      library.call("fovea_session_sparse", this.handle, index, arrays.address);
+      fields.offsets = Float64Array.from(library.numbers(BigUint64Array, offsets, lines + 1), Number);
+      fields.keys = library.numbers(Uint32Array, keys, info.entries);
+      fields.values = library.numbers(Float32Array, values, info.entries);
+      return new Weights(fields);
+    });
+  }
+}

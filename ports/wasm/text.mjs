@@ -1,0 +1,163 @@
+// Text to token ids and back, with the tokenizer of a blob.
+import { constants } from "./declarations.mjs";
+import { Blocks, refuse } from "./library.mjs";
+
+const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const KINDS = ["", "word_piece", "unigram", "byte_pair"];
+
+/** Where each byte of a text lies in its string, as JavaScript counts; bytes within a character where it begins. */
+function placesOf(text, bytes) {
+  const places = new Uint32Array(bytes + 1);
+  let byte = 0, place = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0);
+    const end = byte + (code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4);
+    places.fill(place, byte, end);
+    byte = end;
+    place += character.length;
+  }
+  places[bytes] = text.length;
+  return places;
+}
+
+/** The tokens of a text. Ranges are kept in bytes; `span` has them in the string. */
+export class Encoding {
+  constructor(text, bytes, fields) {
+    this.text = text;
+    this.bytes = bytes;
+    Object.assign(this, fields);
+  }
+
+  get length() {
+    return this.ids.length;
+  }
+
+  /** [begin, end) of the string, of bytes [begin, end) of the text: the characters that they are part of. */
+  span(begin, end) {
+    this.places ??= placesOf(this.text, this.bytes.length);
+    while (end < this.bytes.length && (this.bytes[end] & 0xc0) === 0x80) ++end;
+    return [this.places[begin], this.places[end]];
+  }
+
+  /** [begin, end) of the string for each token; [0, 0) of those that the tokenizer put there. */
+  get spans() {
+    const { special, ranges } = this;
+    return Array.from(special, (own, i) => (own ? [0, 0] : this.span(ranges[2 * i], ranges[2 * i + 1])));
+  }
+}
+
+export class Tokenizer {
+  constructor(model) {
+    this.model = model;
+    const info = model.library.info("fovea_text_get_info", "fovea_text_info", model.handle);
+    this.kind = KINDS[info.kind];
+    this.vocabulary = info.vocabulary;
+    this.maxLength = info.max_length;
+    this.padId = info.pad_id;
+    this.maskId = info.mask_id;
+  }
+
+  /** Ids of a text; `maxLength`: cut to so many tokens, 0: to what the model takes. */
+  encode(text, { maxLength = 0, document = false, wrapped = false } = {}) {
+    if (typeof text !== "string") refuse(`a text is needed, not ${text === null ? "null" : typeof text}`);
+    const library = this.model.open(), handle = this.model.handle;
+    const bytes = encoder.encode(text);
+    return library.within((blocks) => {
+      const size = bytes.length;
+      const at = blocks.copy(bytes);
+      const needed = library.number("fovea_text_workspace_size", handle, size);
+      const workspace = blocks.make(needed);
+      const options = blocks.struct("fovea_text_encode_options",
+        { max_length: maxLength, flags: wrapped ? constants.FOVEA_TEXT_WRAPPED : 0 }).address;
+      const lengths = document ? blocks.make(4 * size) : 0, spans = document ? blocks.make(8 * size) : 0;
+      const sentences = blocks.struct("fovea_text_sentences",
+        { capacity: document ? size : 0, lengths, ranges: spans });
+      for (let capacity = size + 16; ; ) {
+        const ids = blocks.make(4 * capacity), types = blocks.make(4 * capacity);
+        const special = blocks.make(capacity), ranges = blocks.make(8 * capacity);
+        const tokens = blocks.struct("fovea_text_tokens", { capacity, ids, types, special, ranges });
+        try {
+          if (document) {
+            library.call("fovea_text_encode_document", handle, at, size, options, workspace, needed,
+              tokens.address, sentences.address);
+          } else {
+            library.call("fovea_text_encode", handle, at, size, 0, 0, options, workspace, needed, tokens.address);
+          }
+        } catch (error) {
+          if (error.status !== constants.FOVEA_E_CAPACITY || tokens.get("count") <= capacity) throw error;
+          capacity = tokens.get("count");
+          continue;
+        }
+        const count = tokens.get("count"), found = sentences.get("count");
+        return new Encoding(text, bytes, {
+          ids: library.numbers(Int32Array, ids, count),
+          types: library.numbers(Int32Array, types, count),
+          special: library.numbers(Uint8Array, special, count),
+          ranges: library.numbers(Uint32Array, ranges, 2 * count),
+          uncut: tokens.get("text_tokens"),
+          sentences: document ? library.numbers(Uint32Array, lengths, found) : null,
+          sentenceRanges: document ? library.numbers(Uint32Array, spans, 2 * found) : null,
+          droppedSentences: document ? sentences.get("dropped") : 0,
+        });
+      }
+    });
+  }
+
+  /** The text of ids. */
+  decode(ids, { keepSpecial = false } = {}) {
+    const library = this.model.open();
+    const flags = keepSpecial ? constants.FOVEA_TEXT_KEEP_SPECIAL : 0;
+    return library.within((blocks) => {
+      const numbers = Int32Array.from(ids);
+      const at = blocks.copy(numbers);
+      const capacity = 16 * numbers.length + 16;
+      return written(library, capacity, "fovea_text_decode", this.model.handle, at, numbers.length, flags);
+    });
+  }
+
+  /** A text that is decoded as its tokens come. */
+  stream() {
+    return new TextStream(this.model);
+  }
+}
+
+class TextStream {
+  constructor(model) {
+    this.model = model;
+    this.blocks = new Blocks(model.open());
+    this.state = this.blocks.struct("fovea_text_stream").address;
+    this.id = this.blocks.make(4);
+  }
+
+  add(token) {
+    this.model.open().view.setInt32(this.id, token, true);
+    return written(this.model.library, 256, "fovea_text_decode_next", this.model.handle, this.state, this.id, 1);
+  }
+
+  end() {
+    return written(this.model.open(), 256, "fovea_text_decode_end", this.model.handle, this.state);
+  }
+
+  close() {
+    if (!this.model.closed) this.blocks.free();
+  }
+}
+
+/** What a function writes whose last parameters are a buffer, its size and how much of it is text. */
+function written(library, capacity, name, ...given) {
+  return library.within((blocks) => {
+    const size = blocks.make(8);
+    for (let turn = 0; ; ++turn) {
+      const output = blocks.make(capacity);
+      try {
+        library.call(name, ...given, output, capacity, size);
+      } catch (error) {
+        if (error.status !== constants.FOVEA_E_CAPACITY || turn === 1) throw error;
+        capacity = error.expected;
+        continue;
+      }
+      const count = Number(library.view.getBigUint64(size, true));
+      return decoder.decode(library.bytes(output, count));
+    }
+  });
+}

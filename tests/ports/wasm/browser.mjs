@@ -1,0 +1,112 @@
+// Headless Chromium, driven over two pipes (--remote-debugging-pipe): messages of its protocol, each ended by a zero.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+  "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+  "--remote-debugging-pipe"];
+
+export class Browser {
+  constructor(program) {
+    this.folder = mkdtempSync(join(tmpdir(), "fovea-chromium-"));
+    this.process = spawn(program, [...FLAGS, `--user-data-dir=${this.folder}`, "about:blank"],
+      { stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"] });
+    this.process.stderr.on("data", (data) => (this.said = ((this.said ?? "") + data).slice(-4000)));
+    this.waiting = new Map();
+    this.listeners = [];
+    this.last = 0;
+    let rest = "";
+    this.process.stdio[4].on("data", (data) => {
+      const messages = (rest + data).split("\0");
+      rest = messages.pop();
+      for (const message of messages) this.#take(JSON.parse(message));
+    });
+    this.process.on("exit", (code) => {
+      for (const { reject } of this.waiting.values()) reject(new Error(`Chromium ended (${code}): ${this.said}`));
+      this.waiting.clear();
+    });
+  }
+
+  #take(message) {
+    const waiting = this.waiting.get(message.id);
+    if (!waiting) {
+      for (const listener of this.listeners) listener(message);
+      return;
+    }
+    this.waiting.delete(message.id);
+    if (message.error) waiting.reject(new Error(`${waiting.method}: ${message.error.message}`));
+    else waiting.resolve(message.result);
+  }
+
+  send(method, params = {}, sessionId = undefined) {
+    const id = ++this.last;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject, method });
+      this.process.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    });
+  }
+
+  async page() {
+    const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
+    const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
+    const page = new Page(this, sessionId);
+    for (const domain of ["Page", "Runtime", "Log", "Network"]) await page.send(`${domain}.enable`);
+    return page;
+  }
+
+  async close() {
+    const ended = new Promise((resolve) => this.process.once("exit", resolve));
+    await this.send("Browser.close").catch(() => this.process.kill());
+    await ended;
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });  // its processes end later
+  }
+}
+
+/** A tab: what it asked for and complained about is kept. */
+class Page {
+  constructor(browser, sessionId) {
+    this.browser = browser;
+    this.sessionId = sessionId;
+    this.requests = [];
+    this.complaints = [];
+    browser.listeners.push((message) => message.sessionId === sessionId && this.#note(message));
+  }
+
+  #note({ method, params }) {
+    if (method === "Network.requestWillBeSent") this.requests.push(params.request.url);
+    if (method === "Runtime.exceptionThrown") this.complaints.push(params.exceptionDetails.exception?.description);
+    if (method === "Runtime.consoleAPICalled" && ["error", "warning", "assert"].includes(params.type)) {
+      this.complaints.push(params.args.map((arg) => arg.value ?? arg.description).join(" "));
+    }
+    if (method === "Log.entryAdded") this.complaints.push(`${params.entry.text} ${params.entry.url ?? ""}`);
+    if (method === "Network.loadingFailed") this.complaints.push(params.errorText);
+  }
+
+  send(method, params) {
+    return this.browser.send(method, params, this.sessionId);
+  }
+
+  /** The value of an expression in the page. */
+  async evaluate(expression) {
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate",
+      { expression, returnByValue: true, awaitPromise: true });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  }
+
+  async until(expression, seconds = 60) {
+    for (let i = 0; i < seconds * 20; ++i) {
+      if (await this.evaluate(expression)) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`not so: ${expression}; the page says: ${await this.evaluate("document.body.innerText")}`);
+  }
+
+  async press(key, text = undefined) {
+    const params = { key, code: key, windowsVirtualKeyCode: { Tab: 9, Enter: 13 }[key] ?? 0, text };
+    await this.send("Input.dispatchKeyEvent", { type: "keyDown", ...params });
+    await this.send("Input.dispatchKeyEvent", { type: "keyUp", ...params });
+  }
+}

@@ -1,0 +1,224 @@
+// The package of ports/wasm as npm installed it: what PyTorch computed of the same weights, what the command says, and
+// what is refused. FOVEA_SOURCE is the repository, FOVEA_COMMAND the command, FOVEA_BLOBS a folder with its blobs.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { FoveaError, Model, constants } from "fovea";
+import { assertNear, readSafetensors } from "./support.mjs";
+
+const { FOVEA_SOURCE: source, FOVEA_COMMAND: command, FOVEA_BLOBS: blobs } = process.env;
+const train = `${source}/tools/train`;
+const GOLDEN = 2e-4;  // of f32 weights on both sides: logits to 8, hidden states to 4
+// Probabilities and shares against the command on another processor: f32 weights, and int8 ones, where the last bit of
+// an activation decides how it is rounded (40 documents of eval.tsv differ by 0.0027 at most).
+const COMMAND = { f32: 2e-5, int8: 5e-3 };
+
+const section = await Model.open(readFileSync(`${blobs}/package-section.fovea`));
+const golden = readSafetensors(`${train}/package-section/golden.safetensors`);
+const { texts } = JSON.parse(readFileSync(`${train}/package-section/golden.json`));
+const single = Object.keys(texts).filter((name) => name !== "pad");
+
+function refuses(what, status, text) {
+  const check = (error) => {
+    assert.ok(error instanceof FoveaError, String(error));
+    assert.equal(error.statusName, status);
+    assert.equal(error.status, constants[status]);
+    assert.match(error.message, text);
+    return true;
+  };
+  return typeof what === "function" ? assert.throws(what, check) : assert.rejects(what, check);
+}
+
+test("token ids and logits of one text at a time and of a batch are PyTorch's", () => {
+  const batch = section.classify(single.map((name) => texts[name]));
+  single.forEach((name, i) => {
+    const { encodings, outputs } = section.run(texts[name]);
+    assert.deepEqual([...encodings[0].ids], Array.from(golden[`${name}.in.input_ids`].data, Number), name);
+    assertNear(outputs.logits.data, golden[`${name}.out.logits`].data, GOLDEN, `${name} logits`);
+    const ordered = [...batch[i]].sort((a, b) => a.index - b.index);
+    assert.deepEqual(ordered.map((entry) => entry.logit), [...outputs.logits.data], "the same bits in a batch");
+    assert.deepEqual(ordered.map((entry) => entry.label), section.labels);
+    const sum = batch[i].reduce((all, entry) => all + entry.probability, 0);
+    assert.ok(Math.abs(sum - 1) < 1e-12 && batch[i][0].probability === Math.max(...batch[i].map((e) => e.probability)));
+  });
+});
+
+test("hidden states and attention weights are PyTorch's, dense, sparse and reduced", () => {
+  const layers = [0, 1, 2], names = layers.map((layer) => `attentions.${layer}`);
+  const keep = ["hidden_states.0", "hidden_states.1", "hidden_states.2"];
+  for (const form of ["dense", "sparse"]) {
+    const result = section.run([texts.a, texts.b], { keep, taps: names.map((step) => ({ step, form })) });
+    ["a", "b"].forEach((name, text) => {
+      for (const value of keep) {
+        const { data, width, offsets } = result.outputs[value];
+        assertNear(data.subarray(offsets[text] * width, offsets[text + 1] * width),
+          golden[`${name}.out.${value}`].data, GOLDEN, `${name} ${value}`);
+      }
+      for (const step of names) {
+        const weights = result.weights[step].segment(text).flatMap((rows) => rows.map((row) => [...row])).flat();
+        assertNear(weights, golden[`${name}.out.${step}`].data, 2e-5, `${form} ${name} ${step}`);
+      }
+    });
+  }
+  const tapped = (tap) => section.run(texts.a, { taps: [{ step: "attentions.1", ...tap }] }).weights["attentions.1"];
+  const one = tapped({ heads: [2], rows: "first" });
+  const [, , tokens] = golden["a.out.attentions.1"].shape;
+  const row = golden["a.out.attentions.1"].data.subarray(2 * tokens * tokens, 2 * tokens * tokens + tokens);
+  assertNear(one.segment(0)[0][0], row, 2e-5, "first row of head 2");
+  const all = tapped({}).segment(0), mean = tapped({ reduce: "mean" }).segment(0);
+  assert.equal(mean.length, 1);
+  mean[0].forEach((line, query) => assertNear(line, line.map((_, key) =>
+    all.reduce((sum, head) => sum + head[query][key], 0) / all.length), 1e-6, "mean of heads"));
+});
+
+test("an encoder's rows are PyTorch's, and embeddings what the model pools or else their mean", async () => {
+  const encoder = await Model.open(readFileSync(`${blobs}/writer-encoder.fovea`));
+  const states = readSafetensors(`${train}/package-writer/golden.safetensors`)["a.out.hidden_states.5"];
+  const { a: { text } } = JSON.parse(readFileSync(`${train}/package-writer/golden.json`));
+  assertNear(encoder.run(text).outputs.last_hidden_state.data, states.data, GOLDEN, "last hidden state");
+  const [, rows, width] = states.shape;
+  const mean = Array.from({ length: width }, (_, j) =>
+    states.data.reduce((sum, x, i) => (i % width === j ? sum + x / rows : sum), 0));
+  assertNear(encoder.embed(["libs", text])[1], mean, GOLDEN, "mean");
+  const length = Math.hypot(...mean);
+  assertNear(encoder.embed(text, { normalise: true }), mean.map((x) => x / length), GOLDEN, "of length 1");
+  const pooled = await Model.open(readFileSync(`${blobs}/package-encoder.fovea`));
+  const { outputs } = pooled.run(texts.a);
+  assertNear(outputs.last_hidden_state.data, golden["a.out.hidden_states.3"].data, GOLDEN, "last hidden state");
+  assert.deepEqual(pooled.embed(texts.a), outputs.pooler_output.data);
+});
+
+function comparesWithCommand(text, { classes, sentences }, path, tolerance) {
+  const said = JSON.parse(execFileSync(command, ["run", path, "--text", text, "--top", "3", "--json"]))[0];
+  assert.deepEqual(classes.map((c) => c.label), said.classes.map((c) => c.label), text);
+  assertNear(classes.map((c) => c.probability), said.classes.map((c) => c.probability), tolerance, "probabilities");
+  assert.deepEqual(sentences.map((s) => s.text), said.sentences.map((s) => s.text));
+  assertNear(sentences.map((s) => s.share), said.sentences.map((s) => s.share), tolerance, "sentences");
+  sentences.forEach((sentence, s) => {
+    const words = said.sentences[s].words;
+    assert.deepEqual(sentence.words.map((w) => w.text), words.map((w) => w.text));
+    assertNear(sentence.words.map((w) => w.weight), words.map((w) => w.weight), tolerance, "words");
+    for (const word of [sentence, ...sentence.words]) assert.equal(text.slice(word.begin, word.end), word.text);
+  });
+}
+
+test("a document's class and what decided are the command's", async () => {
+  const cases = ["A library to read compressed audio files. It supports FLAC and Ogg Vorbis.", texts.g,
+    "Ein 🎮 Spiel für 漢字. Ça marche? Naïve café-culture!", ...JSON.parse(
+      readFileSync(`${train}/package-section-hierarchical/golden.json`)).batch.map(({ text }) => text)];
+  const paths = { f32: `${blobs}/documents.fovea`, int8: `${train}/package-section-hierarchical.fovea` };
+  for (const [kind, path] of Object.entries(paths)) {
+    const model = await Model.open(readFileSync(path));
+    const explained = model.explain(cases, { top: 3 });
+    cases.forEach((text, i) => comparesWithCommand(text, explained[i], path, COMMAND[kind]));
+    assert.deepEqual(model.explain(cases[2], { top: 3 }), explained[2], "alone as in a batch");
+    assert.equal(model.explain("").sentences.length, 0, "an empty document");
+  }
+});
+
+test("places of tokens count as strings do", () => {
+  const text = "Ça va? 🎮 漢字 café";
+  const { spans, special, length } = section.tokenizer.encode(text);
+  assert.equal(spans.length, length);
+  assert.deepEqual([special[0], special[length - 1]], [1, 1]);
+  assert.deepEqual(spans.slice(1, 3).map(([begin, end]) => text.slice(begin, end)).join("").slice(0, 2), "Ça");
+  assert.ok(spans.some(([begin, end]) => text.slice(begin, end) === "🎮" || text.slice(begin, end) === "漢"));
+});
+
+test("a decoder goes on with texts as PyTorch does, and draws as the command does", async () => {
+  const path = `${blobs}/package-writer.fovea`;
+  const writer = await Model.open(readFileSync(path));
+  const cases = JSON.parse(readFileSync(`${train}/package-writer/golden.json`));
+  for (const name of ["gen_a", "gen_b"]) {
+    const { ids, text, continuation } = cases[name];
+    const steps = [...writer.generate(text, { maxTokens: 24 })];
+    assert.equal(steps.map((step) => step.text).join(""), continuation);
+    assert.equal(steps.length, 24);
+    assert.ok(steps[23].ended && !steps[22].ended);
+    assert.equal(writer.tokenizer.decode(steps.map((step) => step.token)), continuation);
+    assert.deepEqual([...writer.tokenizer.encode(text).ids], ids);
+  }
+  const prompt = "fonts / fonts-ubà\n";
+  const drawn = writer.generate(prompt, { maxTokens: 20, temperature: 0.8, topK: 40, seed: 7 }).finish();
+  const said = execFileSync(command, ["generate", path, "--prompt", prompt, "--max-tokens", "20",
+    "--temperature", "0.8", "--top-k", "40", "--seed", "7", "--no-display-prompt"], { encoding: "utf8" });
+  assert.equal(drawn, said.replace(/\n$/, ""));
+  writer.generate("libs / x\n", { maxTokens: 3 }).finish();
+  const { total } = writer.memory;
+  for (let i = 0; i < 50; ++i) for (const { token } of writer.generate("libs / x\n")) if (token >= 0) break;
+  assert.ok(writer.memory.total - total <= 2 ** 23, "texts that are left give their memory back");
+});
+
+test("an encoder and a decoder write dates as people's dates say", async () => {
+  const dates = await Model.open(readFileSync(`${blobs}/dates.fovea`));
+  const rows = readFileSync(`${train}/date-normaliser/eval.tsv`, "utf8").trim().split("\n").slice(0, 60);
+  for (const row of rows) {
+    const [date, text] = row.split("\t");
+    assert.equal(dates.generate(text).finish(), date, text);
+  }
+});
+
+test("a session runs again and again in the same memory", () => {
+  const session = section.session({ limits: { tokens: [32, 16], texts: 4 } });
+  for (const name of ["a", "c", "f"]) {
+    const ids = Int32Array.from(golden[`${name}.in.input_ids`].data, Number);
+    session.setSegments("tokens", [ids.length, ids.length]);
+    session.write("input_ids", [...ids, ...ids]);
+    session.run();
+    const { data, width, rows } = session.output("logits");
+    assert.equal(rows, 2);
+    for (const text of [0, 1]) {
+      assertNear(data.subarray(text * width, (text + 1) * width), golden[`${name}.out.logits`].data, GOLDEN, name);
+    }
+  }
+  session.setSegments("tokens", [2]);
+  session.write("input_ids", [1, 99999]);
+  refuses(() => session.run(), "FOVEA_E_ID", /expected 5600, found 99999/);
+  refuses(() => session.write("input_ids", [1]), "FOVEA_E_ROWS", /2 rows of 1, 1 numbers/);
+  refuses(() => session.setSegments("tokens", [17]), "FOVEA_E_LENGTH", /expected 16, found 17/);
+  refuses(() => session.weights(), "FOVEA_E_INDEX", /tap/);
+  session.close();
+  refuses(() => session.run(), "FOVEA_E_HANDLE", /session is closed/);
+});
+
+test("what is wrong is refused with the library's text", async () => {
+  const blob = readFileSync(`${blobs}/package-section.fovea`);
+  const changed = Uint8Array.from(blob);
+  changed[blob.length - 100] ^= 1;
+  await refuses(Model.open(changed), "FOVEA_E_CHECKSUM",
+    /^checksum differs: .*, expected \d+, found \d+ \(FOVEA_E_CHECKSUM\)$/);
+  assert.ok(await Model.open(changed, { verify: false }));
+  await refuses(Model.open(blob.subarray(0, 1000)), "FOVEA_E_TRUNCATED", /truncated, expected \d+, found 1000/);
+  await refuses(Model.open(new ArrayBuffer(0)), "FOVEA_E_NULL", /./);
+  await refuses(Model.open(new Uint8Array(4096)), "FOVEA_E_MAGIC", /./);
+  await refuses(Model.open("model.fovea"), "FOVEA_E_ARGUMENT", /ArrayBuffer/);
+  refuses(() => section.classify(7), "FOVEA_E_ARGUMENT", /a text is needed, not number/);
+  refuses(() => section.classify([]), "FOVEA_E_ARGUMENT", /a text or a list/);
+  refuses(() => section.classify("a", { program: "none" }), "FOVEA_E_NAME", /no program 'none'; there are: /);
+  refuses(() => section.classify("a", { maxLength: -1 }), "FOVEA_E_OPTION", /max_length is -1/);
+  refuses(() => section.run("a", { taps: ["none"] }), "FOVEA_E_NAME", /no attention 'none'/);
+  refuses(() => section.run("a", { taps: [{ step: "attentions.0", heads: [3] }] }), "FOVEA_E_OPTION", /no head 3/);
+  refuses(() => section.run("a", { taps: [{ step: "attentions.0", form: "x" }] }), "FOVEA_E_OPTION", /form 'x'/);
+  refuses(() => section.run("a", { keep: ["none"] }), "FOVEA_E_NAME", /no value 'none'/);
+  refuses(() => section.generate("a"), "FOVEA_E_NAME", /no program 'decode'/);
+  const writer = await Model.open(readFileSync(`${blobs}/package-writer.fovea`));
+  refuses(() => writer.generate("a", { temperature: -1 }), "FOVEA_E_OPTION", /temperature/);
+  refuses(() => writer.generate("a", { heat: 1 }), "FOVEA_E_OPTION", /no option 'heat'/);
+  refuses(() => writer.classify("a"), "FOVEA_E_NAME", /says nothing of a text as a whole/);
+  refuses(() => writer.tokenizer.decode([70000]), "FOVEA_E_ID", /./);
+  const generation = writer.generate("a", { maxTokens: 5 });
+  generation.next();
+  writer.close();
+  assert.ok(writer.closed);
+  refuses(() => writer.classify("a"), "FOVEA_E_HANDLE", /this model is closed/);
+  refuses(() => generation.next(), "FOVEA_E_HANDLE", /this model is closed/);
+});
+
+test("memory grows to what is needed, and no further", () => {
+  for (let i = 0; i < 3; ++i) section.classify(single.map((name) => texts[name]));
+  const { total, blob, model } = section.memory;
+  for (let i = 0; i < 30; ++i) section.classify(single.map((name) => texts[name]));
+  assert.equal(section.memory.total, total);
+  assert.ok(blob > 2 ** 20 && model > 0 && total > blob + model);
+});
