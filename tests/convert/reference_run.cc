@@ -258,7 +258,8 @@ class Run {
     const size_t kv_heads = U32(op, 5, static_cast<uint32_t>(heads)), group = heads / kv_heads;
     const size_t d_k = Width(op, 0) / heads, d_v = Width(op, 2) / kv_heads;
     const bool window = U32(op, 7, 0) == 1;
-    const size_t left = window ? U32(op, 8, kAbsent) : keys, right = window ? U32(op, 9, kAbsent) : keys;
+    // Of 64 bits where size_t has 32, too: kAbsent, for no end, and the number of a row are added.
+    const uint64_t left = window ? U32(op, 8, kAbsent) : keys, right = window ? U32(op, 9, kAbsent) : keys;
     const ReadTensor* bias = Tensor(op, 0);
     Rows& weights = result_.weights[op.name];
     for (size_t h = 0; h < heads; ++h) {
