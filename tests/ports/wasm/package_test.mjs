@@ -218,6 +218,9 @@ test("what is wrong is refused with the library's text", async () => {
 test("memory grows to what is needed, and no further", () => {
   for (let i = 0; i < 3; ++i) section.classify(single.map((name) => texts[name]));
   const { total, blob, model } = section.memory;
+  const large = (tokens) => () => section.session({ limits: { tokens: [tokens, 128], texts: tokens / 100 } });
+  refuses(large(2e6), "FOVEA_E_MEMORY", /cannot get \d+ bytes/);
+  refuses(large(2e7), "FOVEA_E_OPTION", /address space/);
   for (let i = 0; i < 30; ++i) section.classify(single.map((name) => texts[name]));
   assert.equal(section.memory.total, total);
   assert.ok(blob > 2 ** 20 && model > 0 && total > blob + model);
