@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <set>
 #include <sstream>
@@ -51,7 +52,7 @@ class Reader {
  private:
   // What is said of the task comes first.
   std::string KeyFor(const std::string& key) const {
-    const std::string of_task = TaskKey(task_, key.substr(sizeof(kGenerate) - 1));
+    const std::string of_task = TaskKey(task_, key.substr(strlen(kGenerate)));
     return model_.Metadata(of_task) == nullptr ? key : of_task;
   }
 
