@@ -17,7 +17,8 @@ AGAIN = re.compile(r'^\s*#\s*define\s+HWY_TARGET_INCLUDE\s+"([^"]+)"', re.MULTIL
 README = """# fovea, as sources
 
 The library without a build system: compile every file of `sources/` with the flags below and link the objects, with a
-linker that drops what is not referred to. No other library is needed but the C library's `libm`.
+linker that drops what is not referred to. No other library is needed but the C library's `libm`. With a profile the
+compiler must optimise (`-O1` or more): it leaves out what is not listed.
 
     c++ -std=c++17 -O2 -I. -Iinclude {defines} {flags} -c sources/*.cc
     cc -Iinclude your_program.c *.o -Wl,--gc-sections -lm
