@@ -12,6 +12,9 @@
 
 #include "hwy/highway.h"
 #include "runtime/kernels/gemm-inl.h"
+#if defined(__ARM_FEATURE_SIMD32)
+#include <arm_acle.h>
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
@@ -57,7 +60,75 @@ struct PlainColumns {
   I8Sums weights;
 };
 
+#if defined(__ARM_FEATURE_SIMD32)
+
+// Cortex-M with DSP instructions: four bytes of a word become two pairs of 16 bits, the even and the odd ones, and SMLAD
+// adds the two products of a pair. x enters as x - zero, which 16 bits hold and SXTAB16 makes for nothing.
+struct DspColumns {
+  HWY_INLINE DspColumns(const int8_t* first, const int8_t* second, size_t depth) : w0(first), w1(second), k(depth) {}
+
+  template <size_t kRows>
+  HWY_INLINE void Dots(const int8_t* HWY_RESTRICT x, const int32_t (&zero)[kRows], I8Sums (&sums)[kRows]) const {
+    int32_t a0 = 0, a1 = 0, b0 = 0, b1 = 0;
+    const int32_t minus0 = PairOf(-zero[0]), minus1 = PairOf(-zero[kRows - 1]);
+    const int8_t *HWY_RESTRICT p = w0, *HWY_RESTRICT q = w1;
+    for (const int8_t* end = w0 + k / 4 * 4; p != end; p += 4, q += 4, x += 4) {
+      const int32_t a = Word(p), b = Word(q), x0 = Word(x);
+      const int32_t a_even = __sxtb16(a), a_odd = OddPair(a), b_even = __sxtb16(b), b_odd = OddPair(b);
+      const int32_t x0_even = __sxtab16(minus0, x0), x0_odd = AddOddPair(minus0, x0);
+      a0 = __smlad(a_odd, x0_odd, __smlad(a_even, x0_even, a0));
+      b0 = __smlad(b_odd, x0_odd, __smlad(b_even, x0_even, b0));
+      if constexpr (kRows == 2) {
+        const int32_t x1 = Word(x + k);
+        const int32_t x1_even = __sxtab16(minus1, x1), x1_odd = AddOddPair(minus1, x1);
+        a1 = __smlad(a_odd, x1_odd, __smlad(a_even, x1_even, a1));
+        b1 = __smlad(b_odd, x1_odd, __smlad(b_even, x1_even, b1));
+      }
+    }
+    for (const int8_t* end = w0 + k; p != end; ++p, ++q, ++x) {
+      const int32_t x0 = *x - zero[0];
+      a0 += x0 * *p;
+      b0 += x0 * *q;
+      if constexpr (kRows == 2) {
+        const int32_t x1 = x[k] - zero[1];
+        a1 += x1 * *p;
+        b1 += x1 * *q;
+      }
+    }
+    sums[0] = {{a0, b0}};
+    if constexpr (kRows == 2) sums[1] = {{a1, b1}};
+  }
+
+  static HWY_INLINE int32_t Word(const int8_t* p) {
+    int32_t word;
+    hwy::CopyBytes<4>(p, &word);
+    return word;
+  }
+  static HWY_INLINE int32_t PairOf(int32_t v) {
+    return static_cast<int32_t>((v & 0xffff) | static_cast<uint32_t>(v) << 16);
+  }
+  // The rotation is part of the instruction; compilers make two of the intrinsic with a rotated operand.
+  static HWY_INLINE int32_t OddPair(int32_t word) {
+    int32_t pair;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(pair) : "r"(word));
+    return pair;
+  }
+  static HWY_INLINE int32_t AddOddPair(int32_t pair, int32_t word) {
+    int32_t sum;
+    __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(sum) : "r"(pair), "r"(word));
+    return sum;
+  }
+
+  const int8_t* HWY_RESTRICT w0;
+  const int8_t* HWY_RESTRICT w1;
+  size_t k;
+};
+
+using I8Columns = DspColumns;
+
+#else
 using I8Columns = PlainColumns;
+#endif
 
 #endif  // FOVEA_GEMM_PLAIN
 }  // namespace HWY_NAMESPACE
