@@ -12,7 +12,9 @@
 
 #include "hwy/highway.h"
 #include "runtime/kernels/gemm-inl.h"
-#if defined(__ARM_FEATURE_SIMD32)
+#if defined(__ARM_FEATURE_MVE)
+#include <arm_mve.h>
+#elif defined(__ARM_FEATURE_SIMD32)
 #include <arm_acle.h>
 #endif
 
@@ -60,7 +62,54 @@ struct PlainColumns {
   I8Sums weights;
 };
 
-#if defined(__ARM_FEATURE_SIMD32)
+#if defined(__ARM_FEATURE_MVE)
+
+// Helium: sixteen products and their sum in one instruction. Lanes past the end of a row are not read and count as 0.
+struct MveColumns {
+  HWY_INLINE MveColumns(const int8_t* first, const int8_t* second, size_t depth) : w0(first), w1(second), k(depth) {
+    int32_t a = 0, b = 0;
+    ForVectors([&](size_t i, auto load) {
+      a = vaddvaq_s8(a, load(w0 + i));
+      b = vaddvaq_s8(b, load(w1 + i));
+    });
+    weights = {{a, b}};
+  }
+
+  template <size_t kRows>
+  HWY_INLINE void Dots(const int8_t* HWY_RESTRICT x, const int32_t (&zero)[kRows], I8Sums (&sums)[kRows]) const {
+    int32_t a0 = 0, a1 = 0, b0 = 0, b1 = 0;
+    ForVectors([&](size_t i, auto load) {
+      const int8x16_t a = load(w0 + i), b = load(w1 + i), x0 = load(x + i);
+      a0 = vmladavaq_s8(a0, a, x0);
+      b0 = vmladavaq_s8(b0, b, x0);
+      if constexpr (kRows == 2) {
+        const int8x16_t x1 = load(x + k + i);
+        a1 = vmladavaq_s8(a1, a, x1);
+        b1 = vmladavaq_s8(b1, b, x1);
+      }
+    });
+    sums[0] = {{a0 - zero[0] * weights.of[0], b0 - zero[0] * weights.of[1]}};
+    if constexpr (kRows == 2) sums[1] = {{a1 - zero[1] * weights.of[0], b1 - zero[1] * weights.of[1]}};
+  }
+
+  template <class F>
+  HWY_INLINE void ForVectors(const F& f) const {
+    size_t i = 0;
+    for (; i + 16 <= k; i += 16) f(i, [](const int8_t* p) { return vldrbq_s8(p); });
+    if (i == k) return;
+    const mve_pred16_t inside = vctp8q(k - i);
+    f(i, [inside](const int8_t* p) { return vldrbq_z_s8(p, inside); });
+  }
+
+  const int8_t* HWY_RESTRICT w0;
+  const int8_t* HWY_RESTRICT w1;
+  size_t k;
+  I8Sums weights;
+};
+
+using I8Columns = MveColumns;
+
+#elif defined(__ARM_FEATURE_SIMD32)
 
 // Cortex-M with DSP instructions: four bytes of a word become two pairs of 16 bits, the even and the odd ones, and SMLAD
 // adds the two products of a pair. x enters as x - zero, which 16 bits hold and SXTAB16 makes for nothing.
