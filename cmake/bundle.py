@@ -2,8 +2,8 @@
 
   bundle.py SOURCE_DIR HIGHWAY_DIR OUTPUT_DIR [PROFILE]
 
-OUTPUT_DIR gets sources/, include/, runtime/, hwy/, licences and a README with the one command that compiles them; what was there
-before is removed.
+OUTPUT_DIR gets sources/, include/, runtime/, hwy/, licences and a README with the one command that compiles them; what
+was there before is removed.
 """
 import pathlib
 import re
@@ -33,8 +33,8 @@ are not known to work.
 """
 FLAGS = ("-fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off -fno-math-errno "
          "-ffunction-sections -fdata-sections")
-WITH_PROFILE = """`fovea_profile.h` lists what the library includes. A model that needs more is refused with FOVEA_E_BUILD; `fovea inspect
-MODEL.. --needs` says what models need.
+WITH_PROFILE = """`fovea_profile.h` lists what the library includes. A model that needs more is refused with FOVEA_E_BUILD;
+`fovea inspect MODEL --also MODEL.. --needs` says what models need.
 """
 
 

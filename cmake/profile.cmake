@@ -1,11 +1,7 @@
-# What the library leaves out: FOVEA_PROFILE names a list as `fovea inspect --needs` prints it, and the compiler reads it
-# as a header. Lines that begin with '#' are comments. What a line may say is checked in runtime/model/needs.cc.
-set(FOVEA_PROFILE "" CACHE FILEPATH "A list of what the library includes (empty: everything)")
+# What the library leaves out: FOVEA_PROFILE names a list as `fovea inspect --needs` prints it, and the compiler reads
+# it as a header. Lines that begin with '#' are comments. What a line may say is checked in runtime/model/needs.cc.
 set(FOVEA_PROFILE_INCLUDES)
 if(FOVEA_PROFILE)
-  if(FOVEA_BUILD_TOOLS)
-    message(FATAL_ERROR "FOVEA_PROFILE leaves out what the command and its tests need: set FOVEA_BUILD_TOOLS OFF")
-  endif()
   file(STRINGS ${FOVEA_PROFILE} lines REGEX "^[^#]")
   set(text)
   foreach(line IN LISTS lines)

@@ -19,6 +19,7 @@ size_t board_stack_size(void);
 
 /* By semihosting, that is by the debugger or QEMU. */
 void board_write(const char* text);                  /* ends with a zero */
+void board_write_number(uint64_t number);            /* in decimal digits */
 int board_command_line(char* line, size_t capacity); /* 0: there is none, or it is too long */
 __attribute__((noreturn)) void board_exit(int status);
 

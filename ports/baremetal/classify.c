@@ -17,17 +17,10 @@ static char text[MAX_TEXT];
 static int32_t ids[MAX_TOKENS], types[MAX_TOKENS];
 
 static void WriteNumber(const char* name, uint64_t number) {
-  char digits[24];
-  char* at = digits + sizeof(digits);
-  *--at = '\0';
-  *--at = '\n';
-  do {
-    *--at = (char)('0' + number % 10);
-    number /= 10;
-  } while (number != 0);
   board_write(name);
   board_write(" ");
-  board_write(at);
+  board_write_number(number);
+  board_write("\n");
 }
 
 static int Failed(const char* what, const fovea_error* error) {

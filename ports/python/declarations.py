@@ -8,6 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+HEADERS = sorted((ROOT / "include" / "fovea").glob("*.h")) + [ROOT / "ports" / "port.h"]
 TARGET = pathlib.Path(__file__).parent / "fovea" / "_c.py"
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 STRUCT = re.compile(r"typedef struct (\w+) \{(.*?)\} \1;", re.DOTALL)
@@ -71,9 +72,13 @@ def wrapped(opening, items, closing):
     return "\n".join([opening, *lines, indent + closing])
 
 
+def interface():
+    """What the headers say, without comments."""
+    return "\n".join(COMMENT.sub("", header.read_text(encoding="utf-8")) for header in HEADERS)
+
+
 def declarations():
-    headers = sorted((ROOT / "include" / "fovea").glob("*.h")) + [ROOT / "ports" / "port.h"]
-    text = "\n".join(COMMENT.sub("", header.read_text(encoding="utf-8")) for header in headers)
+    text = interface()
     parts = ['"""The C interface for ctypes. Written by declarations.py; do not edit."""',
              "from ctypes import (Structure, c_char_p, c_double, c_float, c_int32, c_size_t, c_uint32, c_uint64, c_void_p)"]
     parts.append("\n".join(f"{name} = {value}" for name, value in constants_of(text).items()))

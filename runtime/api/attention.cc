@@ -157,6 +157,7 @@ Status ReadSpec(const Given& given, AttentionSpec* spec, Reporter& reporter) {
   if ((positions.starts != nullptr) != (spec->positions.origin == Origin::kStarts)) {
     return reporter.Fail(FOVEA_E_NULL, "starts and FOVEA_ORIGIN_STARTS need each other", positions.origin, 0);
   }
+  FOVEA_TRY(CheckFeatures(FeaturesOf(*spec), reporter));
   return CheckAttentionSpec(*spec, FOVEA_E_OPTION, reporter);
 }
 

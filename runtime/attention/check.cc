@@ -28,7 +28,6 @@ class SpecCheck {
   Status Run() const {
     FOVEA_TRY(Shape());
     FOVEA_TRY(Fields());
-    FOVEA_TRY(CheckFeatures(FeaturesOf(spec_), reporter_));
     if constexpr (kAttendsPlainly) return Scores();
     if (const char* broken = BrokenRule(spec_)) return Fail(broken, 0, 0);
     FOVEA_TRY(HeadWindows());

@@ -1,5 +1,5 @@
-// What a build holds. A profile is a list of lines "KIND NAME" and "limit NAME COUNT", as `fovea inspect --needs` prints
-// it for the blobs that a device runs; the compiler leaves out what is not listed. A build that finds a header
+// What a build holds. A profile is a list of lines "KIND NAME" and "limit NAME COUNT", as `fovea inspect --needs`
+// prints it for the blobs that a device runs; the compiler leaves out what is not listed. A build that finds a header
 // fovea_profile.h, which defines FOVEA_PROFILE as these lines, has that profile; any other holds everything.
 //
 // Code asks where it would refer to something: `if constexpr (Includes("pattern", "window"))`, or in a table. README.md
@@ -25,20 +25,29 @@ inline constexpr bool kHasProfile = false;
 inline constexpr const char* kProfile = "";
 #endif
 
-// What stands after "kind name" and a space or the end of its line; null: no line begins so.
+// What stands after a word that `text` begins with, and the space after it; null: it begins otherwise.
+constexpr const char* AfterWord(const char* text, const char* word) {
+  for (; *word != 0; ++word, ++text) {
+    if (*text != *word) return nullptr;
+  }
+  return *text == ' ' ? text + 1 : *text == '\n' || *text == 0 ? text : nullptr;
+}
+
+// What stands after "kind name" in a line that begins so; null: it does not.
+constexpr const char* AfterLine(const char* line, const char* kind, const char* name) {
+  const char* rest = AfterWord(line, kind);
+  return rest == nullptr ? nullptr : AfterWord(rest, name);
+}
+
+constexpr const char* NextLine(const char* line) {
+  while (*line != 0 && *line != '\n') ++line;
+  return *line == 0 ? line : line + 1;
+}
+
+// AfterLine of the first line that begins so; null: none does.
 constexpr const char* FindInProfile(const char* kind, const char* name) {
-  const auto after = [](const char* text, const char* word) -> const char* {
-    for (; *word != 0; ++word, ++text) {
-      if (*text != *word) return nullptr;
-    }
-    return *text == ' ' ? text + 1 : *text == '\n' || *text == 0 ? text : nullptr;
-  };
-  for (const char* line = kProfile; *line != 0;) {
-    const char* rest = after(line, kind);
-    if (rest != nullptr) rest = after(rest, name);
-    if (rest != nullptr) return rest;
-    while (*line != 0 && *line != '\n') ++line;
-    if (*line != 0) ++line;
+  for (const char* line = kProfile; *line != 0; line = NextLine(line)) {
+    if (const char* rest = AfterLine(line, kind, name)) return rest;
   }
   return nullptr;
 }

@@ -7,33 +7,26 @@
 
 namespace fovea {
 
-// The lines of a profile that list members of an enumeration; null: a build has them all.
+// The lines of a profile that list members of an enumeration, and what is said of a member that is not listed.
+struct ProfileLine {
+  const char *kind, *lacks;  // kind is null: a build has all members
+};
 template <typename Enum>
-inline constexpr const char* kProfileKind = nullptr;
+inline constexpr ProfileLine kProfileLine = {nullptr, ""};
 template <>
-inline constexpr const char* kProfileKind<OpCode> = "operation";
+inline constexpr ProfileLine kProfileLine<OpCode> = {"operation", "this build's profile lacks the operation"};
 template <>
-inline constexpr const char* kProfileKind<Activation> = "activation";
+inline constexpr ProfileLine kProfileLine<Activation> = {"activation", "this build's profile lacks the activation"};
 template <>
-inline constexpr const char* kProfileKind<NormKind> = "norm";
+inline constexpr ProfileLine kProfileLine<NormKind> = {"norm", "this build's profile lacks the kind of norm"};
 template <>
-inline constexpr const char* kProfileKind<PoolKind> = "pool";
-
-// What is said of a member that is not included.
-template <typename Enum>
-inline constexpr const char* kLeftOut = "";
-template <>
-inline constexpr const char* kLeftOut<Activation> = "this build's profile lacks the activation";
-template <>
-inline constexpr const char* kLeftOut<NormKind> = "this build's profile lacks the kind of norm";
-template <>
-inline constexpr const char* kLeftOut<PoolKind> = "this build's profile lacks the kind of pooling";
+inline constexpr ProfileLine kProfileLine<PoolKind> = {"pool", "this build's profile lacks the kind of pooling"};
 
 template <typename Enum>
 constexpr uint64_t IncludedMembers() {
   uint64_t included = 0;
   for (const Named<Enum>& member : NamesOf<Enum>::list) {
-    if (kProfileKind<Enum> == nullptr || Includes(kProfileKind<Enum>, member.name)) {
+    if (kProfileLine<Enum>.kind == nullptr || Includes(kProfileLine<Enum>.kind, member.name)) {
       included |= uint64_t{1} << static_cast<uint32_t>(member.number);
     }
   }

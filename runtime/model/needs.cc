@@ -34,21 +34,13 @@ constexpr Line kOtherLines[] = {
     {"limit", "spaces"},  {"limit", "linears"},     {"limit", "inputs"}, {"limit", "workers"},
 };
 
-// Whether `text` begins with a word that ends there.
-constexpr const char* After(const char* text, const char* word) {
-  for (; *word != 0; ++word, ++text) {
-    if (*text != *word) return nullptr;
-  }
-  return *text == ' ' || *text == '\n' || *text == 0 ? text : nullptr;
-}
 constexpr bool Says(const char* line, const char* kind, const char* name) {
-  const char* rest = After(line, kind);
-  return rest != nullptr && *rest == ' ' && After(rest + 1, name) != nullptr;
+  return AfterLine(line, kind, name) != nullptr;
 }
 template <typename Enum>
 constexpr bool SaysMember(const char* line) {
   for (const Named<Enum>& member : NamesOf<Enum>::list) {
-    if (Says(line, kProfileKind<Enum>, member.name)) return true;
+    if (Says(line, kProfileLine<Enum>.kind, member.name)) return true;
   }
   return false;
 }
@@ -68,11 +60,9 @@ constexpr bool IsKnown(const char* line) {
 // Number of the first line that says nothing known, from 1 on; 0: there is none.
 constexpr uint32_t UnknownLine() {
   uint32_t number = 0;
-  for (const char* line = kProfile; *line != 0;) {
+  for (const char* line = kProfile; *line != 0; line = NextLine(line)) {
     ++number;
     if (!IsKnown(line)) return number;
-    while (*line != 0 && *line != '\n') ++line;
-    if (*line != 0) ++line;
   }
   return 0;
 }
@@ -148,13 +138,13 @@ void ListNeeds(const Model& model, ListLine line, void* context) {
   for (uint32_t i = 0; i < blob.values.count; ++i) needs.rows |= BitOf(blob.values[i].type);
   const uint64_t plain = BitOf(static_cast<uint32_t>(DType::kF32)) | BitOf(static_cast<uint32_t>(DType::kI32));
 
-  ListMembers<OpCode>(needs.operations, kProfileKind<OpCode>, line, context);
+  ListMembers<OpCode>(needs.operations, kProfileLine<OpCode>.kind, line, context);
   for (uint32_t i = 0; i < sizeof(kAttentionLines) / sizeof(Line); ++i) {
     if ((needs.attention >> i & 1) != 0) line(context, kAttentionLines[i].kind, kAttentionLines[i].name, 0);
   }
-  ListMembers<Activation>(needs.activations & ~uint64_t{1}, kProfileKind<Activation>, line, context);
-  ListMembers<NormKind>(needs.norms, kProfileKind<NormKind>, line, context);
-  ListMembers<PoolKind>(needs.pools, kProfileKind<PoolKind>, line, context);
+  ListMembers<Activation>(needs.activations & ~uint64_t{1}, kProfileLine<Activation>.kind, line, context);
+  ListMembers<NormKind>(needs.norms, kProfileLine<NormKind>.kind, line, context);
+  ListMembers<PoolKind>(needs.pools, kProfileLine<PoolKind>.kind, line, context);
   ListMembers<DType>(needs.weights, "weights", line, context);
   ListMembers<DType>(needs.rows & ~plain, "rows", line, context);
   if (model.has_text) ListText(model.tokenizer, line, context);

@@ -81,7 +81,7 @@ Status ReadChoice(const OpView& op, Attribute key, const char* unknown, Reporter
     return reporter.Fail(FOVEA_E_OP, unknown, CountOf(*choice) - 1, static_cast<uint32_t>(*choice));
   }
   if (IsIncluded(*choice)) return kOk;
-  return reporter.Fail(FOVEA_E_BUILD, kLeftOut<Enum>, kIncluded<Enum>, static_cast<uint32_t>(*choice));
+  return reporter.Fail(FOVEA_E_BUILD, kProfileLine<Enum>.lacks, kIncluded<Enum>, static_cast<uint32_t>(*choice));
 }
 // This build reads weights of that type.
 Status CheckWeights(DType type, Reporter&);

@@ -8,7 +8,8 @@ work=$build/tests/bundle/work
 rm -rf "$work"
 mkdir -p "$work/objects"
 model=$work/classifier.fovea other=$source/tools/train/package-section-hierarchical.fovea
-"$build/fovea" convert "$source/tools/train/package-section" -o "$model" --weights int8 --no-compare >"$work/convert.txt"
+"$build/fovea" convert "$source/tools/train/package-section" -o "$model" --weights int8 --no-compare \
+  >"$work/convert.txt"
 
 # Without limits, so that another model is refused for what it asks for and not for its size.
 "$build/fovea" inspect "$model" --needs | grep -v '^limit' >"$work/model.profile"
@@ -16,7 +17,8 @@ echo "part errors" >>"$work/model.profile"
 python3 "$source/cmake/bundle.py" "$source" "$highway" "$work/bundle" "$work/model.profile"
 
 cd "$work/objects"
-flags=$(sed -n 's/^    c++ \(.*\) -c sources.*/\1/p' ../bundle/README.md | sed 's/-O2/-O1/; s/-I\([^ ]*\)/-I..\/bundle\/\1/g')
+flags=$(sed -n 's/^    c++ \(.*\) -c sources.*/\1/p' ../bundle/README.md |
+  sed 's/-O2/-O1/; s/-I\([^ ]*\)/-I..\/bundle\/\1/g')
 [ -n "$flags" ]
 # shellcheck disable=SC2086
 find ../bundle/sources -name '*.cc' -print0 | xargs -0 -n 8 -P "$(nproc)" "$cxx" $flags -Wall -Wextra -Werror -c

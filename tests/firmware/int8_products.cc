@@ -9,15 +9,8 @@ namespace {
 fovea::testing::Int8Products products;
 
 void Write(const char* name, size_t number) {
-  char digits[24];
-  char* at = digits + sizeof(digits);
-  *--at = '\0';
-  do {
-    *--at = static_cast<char>('0' + number % 10);
-    number /= 10;
-  } while (number != 0);
   board_write(name);
-  board_write(at);
+  board_write_number(number);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "tests/support/run_command.h"
 
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tools/commands/commands.h"
@@ -12,6 +15,12 @@ CommandResult Fovea(const std::vector<std::string>& arguments) {
   std::ostringstream out, err;
   const int status = tools::RunCommand(static_cast<int>(argv.size()), argv.data(), out, err);
   return {status, out.str(), err.str()};
+}
+
+nlohmann::json FoveaJson(const std::vector<std::string>& arguments) {
+  const CommandResult result = Fovea(arguments);
+  EXPECT_EQ(result.status, 0) << result.err;
+  return nlohmann::json::parse(result.out, nullptr, false);
 }
 
 }  // namespace fovea::test

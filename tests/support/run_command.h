@@ -2,6 +2,7 @@
 #ifndef FOVEA_TESTS_SUPPORT_RUN_COMMAND_H_
 #define FOVEA_TESTS_SUPPORT_RUN_COMMAND_H_
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct CommandResult {
   std::string out, err;
 };
 CommandResult Fovea(const std::vector<std::string>& arguments);
+// What it prints with --json, which is among the arguments. It is expected to succeed.
+nlohmann::json FoveaJson(const std::vector<std::string>& arguments);
 
 }  // namespace fovea::test
 

@@ -28,12 +28,6 @@ void ExpectRefused(const std::vector<std::string>& arguments, const std::string&
   EXPECT_NE(result.err.find(part), std::string::npos) << line << "said: " << result.err;
 }
 
-json Json(const std::vector<std::string>& arguments) {
-  const CommandResult result = Fovea(arguments);
-  EXPECT_EQ(result.status, 0) << result.err;
-  return json::parse(result.out, nullptr, false);
-}
-
 // A batch of ids with a mask, both [batch, sequence].
 std::string WriteInput(const std::string& name, uint64_t batch, uint64_t sequence, const std::vector<int64_t>& ids,
                        const std::vector<int64_t>& mask) {
@@ -208,19 +202,21 @@ TEST(Command, RunWritesSparseAttention) {
 }
 
 TEST(Command, RunTextsGivesClasses) {
-  const json all = Json({"run", TinyBlob("sequence"), "--text", "The cat", "--text", "soup in the harbour", "--json"});
+  const json all =
+      FoveaJson({"run", TinyBlob("sequence"), "--text", "The cat", "--text", "soup in the harbour", "--json"});
   ASSERT_EQ(all.size(), 2u);
   double sum = 0;
   for (const json& c : all[1]["classes"]) sum += c["probability"].get<double>();
   EXPECT_NEAR(sum, 1, 1e-6);
   EXPECT_EQ(all[0]["tokens"], 4);
   // One by one and with several workers: the same numbers.
-  const json one = Json({"run", TinyBlob("sequence"), "--text", "soup in the harbour", "--json", "--workers", "3"});
+  const json one =
+      FoveaJson({"run", TinyBlob("sequence"), "--text", "soup in the harbour", "--json", "--workers", "3"});
   EXPECT_EQ(one[0]["classes"], all[1]["classes"]);
 
   const std::string lines = Temporary("lines.txt");
   tools::WriteFile(lines, "The cat\r\nsoup in the harbour\n", 29);
-  EXPECT_EQ(Json({"run", TinyBlob("sequence"), "--file", lines, "--json"}), all);
+  EXPECT_EQ(FoveaJson({"run", TinyBlob("sequence"), "--file", lines, "--json"}), all);
   const CommandResult text = Fovea({"run", TinyBlob("sequence"), "--text", "The cat", "--top", "1"});
   EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), 2) << text.out;
 }
@@ -228,32 +224,32 @@ TEST(Command, RunTextsGivesClasses) {
 TEST(Command, RunTextsCutsWhatIsTooLong) {
   std::string longer;
   for (int i = 0; i < 40; ++i) longer += "cat ";
-  const json result = Json({"run", TinyBlob("sequence"), "--text", longer, "--json"});
+  const json result = FoveaJson({"run", TinyBlob("sequence"), "--text", longer, "--json"});
   EXPECT_EQ(result[0]["tokens"], kTinyPositions);
   EXPECT_EQ(result[0]["dropped_tokens"], 40 - (kTinyPositions - 2));
 }
 
 TEST(Command, RunTextsGivesTagsAndEmbeddings) {
-  const json tags = Json({"run", TinyBlob("token"), "--text", "A cats harbour", "--json"})[0]["tags"];
+  const json tags = FoveaJson({"run", TinyBlob("token"), "--text", "A cats harbour", "--json"})[0]["tags"];
   ASSERT_EQ(tags.size(), 4u);
   EXPECT_EQ(tags[1]["token"], "cat");
   EXPECT_EQ(tags[2]["token"], "##s");
   EXPECT_EQ(tags[2]["text"], "s");
-  const json embedding = Json({"run", TinyBlob("base"), "--text", "a cat", "--json"})[0];
+  const json embedding = FoveaJson({"run", TinyBlob("base"), "--text", "a cat", "--json"})[0];
   EXPECT_EQ(embedding["source"], "pooler_output");
   ASSERT_EQ(embedding["embedding"].size(), 8u);
 }
 
 TEST(Command, Similarity) {
   const json result =
-      Json({"similarity", TinyBlob("base"), "--text", "a cat", "--text", "soup", "--text", "a cat", "--json"});
+      FoveaJson({"similarity", TinyBlob("base"), "--text", "a cat", "--text", "soup", "--text", "a cat", "--json"});
   EXPECT_NEAR(result["cosines"][0][2].get<double>(), 1, 1e-9);
   EXPECT_LT(result["cosines"][0][1].get<double>(), 1 - 1e-6);
   EXPECT_EQ(result["cosines"][0][1], result["cosines"][1][0]);
 }
 
 TEST(Command, Tokenize) {
-  const json result = Json({"tokenize", TinyBlob("sequence"), "--text", "Cats?", "--json"});
+  const json result = FoveaJson({"tokenize", TinyBlob("sequence"), "--text", "Cats?", "--json"});
   EXPECT_EQ(result[0]["ids"], json({2, 6, 7, 1, 3}));
   EXPECT_EQ(result[0]["ranges"][2], json({3, 4}));
   const tools::Model model(TinyBlob("sequence"), tools::Model::Options{});
@@ -261,7 +257,7 @@ TEST(Command, Tokenize) {
 }
 
 TEST(Command, InspectSaysWhatIsNeeded) {
-  const json result = Json({"inspect", TinyBlob("sequence"), "--rows", "8", "--batch", "2", "--json"});
+  const json result = FoveaJson({"inspect", TinyBlob("sequence"), "--rows", "8", "--batch", "2", "--json"});
   EXPECT_EQ(result["metadata"]["architecture"], "bert");
   EXPECT_GT(result["program"]["steps"].size(), 20u);
   EXPECT_GT(result["plan"]["bytes"]["scratch"].get<uint64_t>(), 0u);
@@ -274,7 +270,7 @@ TEST(Command, InspectSaysWhatIsNeeded) {
 
 TEST(Command, Bench) {
   const json result =
-      Json({"bench", TinyBlob("sequence"), "--lengths", "3,9,1", "--seconds", "0", "--steps", "--json"});
+      FoveaJson({"bench", TinyBlob("sequence"), "--lengths", "3,9,1", "--seconds", "0", "--steps", "--json"});
   EXPECT_EQ(result["rows"], 13);
   EXPECT_EQ(result["texts"], 3);
   EXPECT_GT(result["latency_ms"]["min"].get<double>(), 0);
@@ -326,7 +322,7 @@ TEST(Command, ConvertShortensKeysAndValues) {
         Fovea({"convert", Temporary("bert-sequence"), "-o", blob, "--keys", shorter ? "bf16" : "f32"});
     ASSERT_EQ(made.status, 0) << made.err;
     EXPECT_EQ(made.out.find("logits") != std::string::npos, shorter) << made.out;  // compared with f32 keys
-    const json result = Json({"inspect", blob, "--rows", "16", "--json"});
+    const json result = FoveaJson({"inspect", blob, "--rows", "16", "--json"});
     values[shorter] = result["plan"]["scratch"]["values"];
     size_t casts = 0;
     for (const json& step : result["program"]["steps"]) {

@@ -40,12 +40,6 @@ const std::string& Blob() {
   return path;
 }
 
-json Json(const std::vector<std::string>& arguments) {
-  const CommandResult result = Fovea(arguments);
-  EXPECT_EQ(result.status, 0) << result.err;
-  return json::parse(result.out, nullptr, false);
-}
-
 // What the step should give, from kept values, in double: the softmax of q . k / sqrt(width) within each segment.
 struct Kept {
   explicit Kept(const std::string& text) : model(Blob(), tools::Model::Options{}), tokenizer(model) {
@@ -90,7 +84,7 @@ struct Kept {
 
 TEST(CommandDocuments, JsonHasEveryWeightAndItsBytes) {
   const std::string text = kText;
-  const json all = Json({"run", Blob(), "--text", text, "--text", "", "--text", "The soup.", "--json"});
+  const json all = FoveaJson({"run", Blob(), "--text", text, "--text", "", "--text", "The soup.", "--json"});
   ASSERT_EQ(all.size(), 3u);
   const Kept kept(text);
   const json& entry = all[0];
@@ -140,12 +134,12 @@ TEST(CommandDocuments, JsonHasEveryWeightAndItsBytes) {
   ASSERT_EQ(all[2]["sentences"].size(), 1u);
   EXPECT_NEAR(all[2]["sentences"][0]["share"].get<double>(), 1, 1e-6);
   // Each document as if it were alone.
-  EXPECT_EQ(Json({"run", Blob(), "--text", "The soup.", "--json"})[0], all[2]);
-  EXPECT_EQ(Json({"run", Blob(), "--text", text, "--json", "--workers", "3"})[0], all[0]);
+  EXPECT_EQ(FoveaJson({"run", Blob(), "--text", "The soup.", "--json"})[0], all[2]);
+  EXPECT_EQ(FoveaJson({"run", Blob(), "--text", text, "--json", "--workers", "3"})[0], all[0]);
 }
 
 TEST(CommandDocuments, PrintsWhatDecided) {
-  const json entry = Json({"run", Blob(), "--text", kText, "--json"})[0];
+  const json entry = FoveaJson({"run", Blob(), "--text", kText, "--json"})[0];
   const CommandResult result = Fovea({"run", Blob(), "--text", kText, "--explain", "2", "--top", "1"});
   ASSERT_EQ(result.status, 0) << result.err;
   size_t best = 0, second = 1;
@@ -170,19 +164,19 @@ TEST(CommandDocuments, PrintsWhatDecided) {
   EXPECT_NE(result.out.find(fmt::format("            {:.2f} {}   ", most, word)), std::string::npos) << result.out;
   const CommandResult none = Fovea({"run", Blob(), "--text", kText, "--explain", "0"});
   EXPECT_EQ(none.out.find("because"), std::string::npos);
-  EXPECT_EQ(Json({"run", Blob(), "--text", kText, "--explain", "0", "--json"})[0].count("sentences"), 0u);
+  EXPECT_EQ(FoveaJson({"run", Blob(), "--text", kText, "--explain", "0", "--json"})[0].count("sentences"), 0u);
 }
 
 TEST(CommandDocuments, FilesAndWrappedLines) {
   const std::string path = Temporary("document.txt");
   tools::WriteFile(path, kText, sizeof(kText) - 1);
-  const json by_lines = Json({"run", Blob(), "--document", path, "--json"});
+  const json by_lines = FoveaJson({"run", Blob(), "--document", path, "--json"});
   ASSERT_EQ(by_lines.size(), 1u);
-  EXPECT_EQ(by_lines, Json({"run", Blob(), "--text", kText, "--json"}));
-  const json wrapped = Json({"run", Blob(), "--document", path, "--wrapped", "--json"});
+  EXPECT_EQ(by_lines, FoveaJson({"run", Blob(), "--text", kText, "--json"}));
+  const json wrapped = FoveaJson({"run", Blob(), "--document", path, "--wrapped", "--json"});
   ASSERT_EQ(wrapped[0]["sentences"].size(), 3u);
   EXPECT_EQ(wrapped[0]["sentences"][1]["text"], "A cat sleeps,\nin the harbour!");
-  EXPECT_EQ(Json({"run", Blob(), "--file", path, "--json"}).size(), 2u);  // a line is a text
+  EXPECT_EQ(FoveaJson({"run", Blob(), "--file", path, "--json"}).size(), 2u);  // a line is a text
   const CommandResult missing = Fovea({"run", Blob(), "--document", Temporary("none.txt")});
   EXPECT_EQ(missing.status, 2);
   EXPECT_NE(missing.err.find("none.txt"), std::string::npos);
@@ -192,7 +186,7 @@ TEST(CommandDocuments, WhatIsTooLongIsCutAndSaid) {
   std::string text;
   for (int i = 0; i < 14; ++i) text += "Soup. ";
   text.insert(0, "The cat, the cat, the cat, the cat, the cat. ");
-  const json entry = Json({"run", Blob(), "--text", text, "--json"})[0];
+  const json entry = FoveaJson({"run", Blob(), "--text", text, "--json"})[0];
   EXPECT_EQ(entry["sentences"].size(), 10u);
   EXPECT_EQ(entry["dropped_sentences"], 5);
   EXPECT_EQ(entry["sentences"][0]["token_weights"].size(), 12u);
@@ -204,8 +198,8 @@ TEST(CommandDocuments, WhatIsTooLongIsCutAndSaid) {
 
 // The weights of the first row of each segment, the mean of two heads; and a model that says nothing of its tokens.
 TEST(CommandDocuments, OtherWaysToExplain) {
-  const json first = Json({"run", DocumentBlob("tokens.layer.0.seen"), "--text", kText, "--json"})[0];
-  const json pooled = Json({"run", Blob(), "--text", kText, "--json"})[0];
+  const json first = FoveaJson({"run", DocumentBlob("tokens.layer.0.seen"), "--text", kText, "--json"})[0];
+  const json pooled = FoveaJson({"run", Blob(), "--text", kText, "--json"})[0];
   EXPECT_EQ(first["classes"], pooled["classes"]);
   for (size_t i = 0; i < 4; ++i) {
     double sum = 0;
@@ -219,11 +213,11 @@ TEST(CommandDocuments, OtherWaysToExplain) {
     EXPECT_TRUE(other);
     EXPECT_EQ(first["sentences"][i]["share"], pooled["sentences"][i]["share"]);
   }
-  const json none = Json({"run", DocumentBlob(""), "--text", kText, "--json"})[0];
+  const json none = FoveaJson({"run", DocumentBlob(""), "--text", kText, "--json"})[0];
   EXPECT_EQ(none["sentences"][0].count("words"), 0u);
   EXPECT_EQ(none["sentences"][0]["share"], pooled["sentences"][0]["share"]);
   // A model of texts has no sentences.
-  EXPECT_EQ(Json({"run", TinyBlob("sequence"), "--text", kText, "--json"})[0].count("sentences"), 0u);
+  EXPECT_EQ(FoveaJson({"run", TinyBlob("sequence"), "--text", kText, "--json"})[0].count("sentences"), 0u);
 }
 
 TEST(CommandDocuments, OtherCommandsReadThemToo) {
@@ -251,7 +245,7 @@ TEST(CommandDocuments, ReuseExampleRuns) {
   }
   EXPECT_EQ(pclose(program), 0) << lines[0];
   const auto label = [](const std::string& text) {
-    return Json({"run", Blob(), "--text", text, "--json"})[0]["classes"][0]["label"].get<std::string>();
+    return FoveaJson({"run", Blob(), "--text", text, "--json"})[0]["classes"][0]["label"].get<std::string>();
   };
   EXPECT_EQ(lines[0], label(kText) + ", 4 of 4 sentences encoded\n");
   EXPECT_EQ(lines[1], label(second) + ", 1 of 4 sentences encoded\n");

@@ -30,7 +30,7 @@ std::string Documents() { return InSource("tools/train/package-section-hierarchi
 TEST(Needs, OperationsAreThoseOfTheSteps) {
   for (const std::string& blob : {TinyBlob("sequence"), Documents()}) {
     std::set<std::string> shown, needed;
-    const json steps = json::parse(Fovea({"inspect", blob, "--json"}).out)["program"]["steps"];
+    const json steps = FoveaJson({"inspect", blob, "--json"})["program"]["steps"];
     for (const json& step : steps) shown.insert("operation " + step["op"].get<std::string>());
     for (const std::string& line : Lines({"inspect", blob, "--needs"})) {
       if (line.rfind("operation ", 0) == 0) needed.insert(line);

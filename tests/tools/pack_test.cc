@@ -16,12 +16,6 @@ using nlohmann::json;
 
 constexpr uint32_t kPackedKind = 12;
 
-json Json(const std::vector<std::string>& arguments) {
-  const CommandResult result = Fovea(arguments);
-  EXPECT_EQ(result.status, 0) << result.err;
-  return json::parse(result.out, nullptr, false);
-}
-
 std::string CopyOf(const std::string& path, const std::string& name) {
   const std::string bytes = tools::ReadFile(path), copy = Temporary(name);
   tools::WriteFile(copy, bytes.data(), bytes.size());
@@ -35,21 +29,21 @@ std::vector<uint8_t> BytesOf(const std::string& path) {
 
 std::vector<json> PackedOf(const std::string& path) {
   std::vector<json> packed;
-  const json blob = Json({"inspect", path, "--json"});
+  const json blob = FoveaJson({"inspect", path, "--json"});
   for (const json& section : blob["sections"]) {
     if (section["kind"] == kPackedKind) packed.push_back(section);
   }
   return packed;
 }
 
-bool UsesPacked(const std::string& path) { return Json({"inspect", path, "--json"})["uses_packed"]; }
+bool UsesPacked(const std::string& path) { return FoveaJson({"inspect", path, "--json"})["uses_packed"]; }
 
 bool LibraryPacks() { return fovea_pack_target(0) != nullptr; }
 
 TEST(Pack, ForThisMachineInPlace) {
   if (!LibraryPacks()) GTEST_SKIP() << "this library packs nothing";
   const std::string plain = TinyBlob("sequence"), blob = CopyOf(plain, "packed.fovea");
-  const json told = Json({"pack", blob, "--json"});
+  const json told = FoveaJson({"pack", blob, "--json"});
   EXPECT_EQ(told["bytes"], tools::ReadFile(blob).size());
   EXPECT_EQ(told["packed"].size(), 1u);
   EXPECT_EQ(Fovea({"verify", blob}).status, 0);
