@@ -49,14 +49,16 @@ set(disabled HWY_SSSE3 HWY_NEON HWY_SVE HWY_SVE2 HWY_SVE_256 HWY_SVE2_128)
 if(NOT FOVEA_SANITIZE STREQUAL none)
   list(APPEND disabled HWY_SSE4 HWY_AVX3)  # instrumented kernels compile slowly: one target of each vector width will do
 endif()
-list(JOIN disabled "|" disabled)
 # These targets have nothing to add but products of bf16 and, on Arm, int8: only sources with FOVEA_BF16_OPTIONS are
 # compiled for them. (Highway leaves the one for Arm out if the compiler is older than gcc 13.2 or clang 17.)
-set(bf16 HWY_AVX3_ZEN4 HWY_AVX3_SPR HWY_NEON_BF16)
-set(FOVEA_BF16_OPTIONS -UHWY_DISABLED_TARGETS "-DHWY_DISABLED_TARGETS=(${disabled})")
-list(JOIN bf16 "|" bf16)
+set(without_bf16 ${disabled} HWY_AVX3_ZEN4 HWY_AVX3_SPR HWY_NEON_BF16)
+list(JOIN disabled "|" disabled)
+list(JOIN without_bf16 "|" without_bf16)
 target_compile_definitions(fovea_highway INTERFACE HWY_STATIC_DEFINE HWY_WANT_AVX3_DL
-  "HWY_DISABLED_TARGETS=(${disabled}|${bf16})")
+  "HWY_DISABLED_TARGETS=(${without_bf16})")
+if(FOVEA_SANITIZE STREQUAL none)
+  set(FOVEA_BF16_OPTIONS -UHWY_DISABLED_TARGETS "-DHWY_DISABLED_TARGETS=(${disabled})")
+endif()
 set(riscv_without_vectors OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(riscv_without_vectors ON)  # gcc before 14 lacks what Highway and XNNPACK need there

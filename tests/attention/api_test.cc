@@ -110,7 +110,7 @@ Case Ragged(const Pattern& pattern) {
   Case c;
   c.spec.pattern = pattern;
   c.spec.heads = c.spec.kv_heads = 4;
-  c.queries = Emulated() ? std::vector<uint32_t>{21, 0, 3, 1, 17} : std::vector<uint32_t>{70, 0, 3, 1, 65};
+  c.queries = FewerCases() ? std::vector<uint32_t>{21, 0, 3, 1, 17} : std::vector<uint32_t>{70, 0, 3, 1, 65};
   c.listed = 0.1;
   return c;
 }

@@ -16,13 +16,13 @@
 #include "hwy/targets.h"
 #include "runtime/attention/attention.h"
 #include "runtime/attention/tap.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tests/support/reference_attention.h"
 #include "tools/base/half.h"
 
 namespace fovea {
 
-using test::Emulated;
+using test::FewerCases;
 
 inline constexpr float kCanary = 123456.0f;
 // Values are of magnitude 1 to 4; f32 sums of a few hundred products and an exponential of 2e-7.
@@ -435,7 +435,7 @@ inline void Check(const Case& c) {
     }
 
     for (uint32_t step : {7u, 1u, 50u}) {
-      if (Emulated() && step != 7) continue;
+      if (FewerCases() && step != 7) continue;
       if (problem.rows() / step > 300) continue;
       std::vector<uint32_t> tiles;
       for (uint32_t row = 0; row < problem.rows(); row += step) tiles.push_back(std::min(step, problem.rows() - row));

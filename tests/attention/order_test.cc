@@ -42,7 +42,7 @@ TEST(Order, IsOneForFewRowsAndForTiles) {
         c.spec.d_k = 37;
         c.spec.d_v = 21;
         c.queries = {40};
-        c.keys = {Emulated() ? 70u : 300u};
+        c.keys = {FewerCases() ? 70u : 300u};
         const Problem problem(c);
         ForEachTarget([&](const Kernels& kernels) {
           const std::vector<float> all = problem.Run(kernels, {problem.rows()});
@@ -64,7 +64,7 @@ void CheckInPlace(const Case& c) {
     const uint32_t most = kernels.attention.in_place_rows;
     ASSERT_GE(most, 1u);
     for (uint32_t step = 1; step <= most; ++step) {
-      if (Emulated() && step > 1 && step < most) continue;
+      if (FewerCases() && step > 1 && step < most) continue;
       SCOPED_TRACE(testing::Message() << "tiles of " << step);
       std::vector<uint32_t> tiles;
       for (uint32_t row = 0; row < problem.rows(); row += step) tiles.push_back(std::min(step, problem.rows() - row));
@@ -95,7 +95,7 @@ Case FewRows(DType type, uint32_t d_k, uint32_t d_v, const std::vector<uint32_t>
 }
 
 TEST(Order, InPlaceOfAnyShape) {
-  const std::vector<uint32_t> keys = {1, 2, 4, 5, 15, 16, 17, 33, 70, 0, Emulated() ? 100u : 600u};
+  const std::vector<uint32_t> keys = {1, 2, 4, 5, 15, 16, 17, 33, 70, 0, FewerCases() ? 100u : 600u};
   const uint32_t sizes[][2] = {{1, 1}, {3, 5}, {4, 16}, {7, 15}, {8, 17}, {15, 40}, {37, 64}, {64, 100}, {80, 130}};
   for (const DType type : kTypes) {
     for (const auto& size : sizes) {

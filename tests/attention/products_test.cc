@@ -11,7 +11,7 @@ Case ProblemOf(Products products, uint32_t d_k, uint32_t d_v) {
   Case c;
   c.spec = SpecOf(2, 2, d_k, d_v, 0.3f);
   c.spec.score.products = products;
-  c.queries = Emulated() ? std::vector<uint32_t>{21, 0, 3, 1, 17} : std::vector<uint32_t>{70, 0, 3, 1, 65};
+  c.queries = FewerCases() ? std::vector<uint32_t>{21, 0, 3, 1, 17} : std::vector<uint32_t>{70, 0, 3, 1, 65};
   if (products == Products::kBf16) c.out_tolerance = kBf16Out;
   return c;
 }
@@ -45,7 +45,7 @@ TEST(Products, Patterns) {
       Case c = ProblemOf(products, 24, 8);
       c.spec.pattern = pattern;
       Check(c);
-      c.queries = {Emulated() ? 40u : 200u};
+      c.queries = {FewerCases() ? 40u : 200u};
       c.spec.d_v = kWideValue;  // blocks of 64 keys
       Check(c);
     }

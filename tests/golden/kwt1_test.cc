@@ -2,7 +2,7 @@
 #include <map>
 
 #include "tests/golden/golden_support.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tools/base/json.h"
 #include "tools/common/prediction.h"
 #include "tools/common/sound.h"
@@ -129,7 +129,7 @@ TEST_F(Kwt1, WorkersTilesAndHeap) {
   std::vector<float> first;
   for (const uint32_t workers : {1u, 2u, 3u}) {
     for (const uint32_t tile_rows : {0u, 1u, 7u, 64u}) {
-      if (Emulated() && (workers == 2 || tile_rows == 1)) continue;
+      if (FewerCases() && (workers == 2 || tile_rows == 1)) continue;
       tools::SessionRequest request;
       request.workers = workers;
       request.tile_rows = tile_rows;
@@ -166,7 +166,7 @@ TEST_F(Kwt1, Int8AgreesOnTheClips) {
   const tools::SafetensorsReader stored(directory_ + "/features.safetensors");
   std::vector<float> features = tools::ToFloats(stored.Get("features"));
   std::vector<float> reference = tools::ToFloats(stored.Get("logits"));
-  const uint32_t clips = Emulated() ? 24 : 240;
+  const uint32_t clips = FewerCases() ? 24 : 240;
   features.resize(features.size() / 240 * clips);
   reference.resize(reference.size() / 240 * clips);
   for (const DType type : {DType::kF32, DType::kI8}) {

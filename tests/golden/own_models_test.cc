@@ -1,7 +1,7 @@
 // Models that tools/train makes besides the flat classifier: documents read by sentences, dates written by steps.
 #include "tests/golden/own_models.h"
 
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::test {
@@ -48,8 +48,8 @@ TEST_F(PackageSectionHierarchical, Int8IsClose) {
 TEST_F(PackageSectionHierarchical, TheBlobInTheRepositoryClassifiesDocuments) {
   const tools::Model model(directory_ + ".fovea", tools::Model::Options());
   const tools::Tokenizer tokenizer(model);
-  const auto rows = ReadHeldOut(directory_ + "/eval.tsv", Emulated() ? 4 : 1);
-  ASSERT_EQ(rows.size(), Emulated() ? 100u : 400u);
+  const auto rows = ReadHeldOut(directory_ + "/eval.tsv", FewerCases() ? 4 : 1);
+  ASSERT_EQ(rows.size(), FewerCases() ? 100u : 400u);
   size_t right = 0;
   constexpr size_t kAtOnce = 50;
   for (size_t first = 0; first < rows.size(); first += kAtOnce) {
@@ -67,7 +67,7 @@ TEST_F(PackageSectionHierarchical, TheBlobInTheRepositoryClassifiesDocuments) {
     right += CountRight(model, logits, rows, first);
   }
   std::cout << right << " of " << rows.size() << " held-out documents are right\n";
-  EXPECT_GE(right, Emulated() ? 78u : 323u);
+  EXPECT_GE(right, FewerCases() ? 78u : 323u);
 }
 
 // ---- Dates ----

@@ -4,7 +4,7 @@
 #include "runtime/blob/names.h"
 #include "tests/golden/own_models.h"
 #include "tests/golden/perplexity.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::test {
@@ -71,12 +71,12 @@ TEST(PackageWriter, PerplexityOfHeldOutTexts) {
                         {DType::kI8, DType::kI8, 23.8, 24.1},
                         {DType::kI4, DType::kF16, 23.9, 30}};
   for (const Case& c : cases) {
-    if (Emulated() && c.weights != DType::kF32) continue;  // conversion alone takes long
+    if (FewerCases() && c.weights != DType::kF32) continue;  // conversion alone takes long
     const Converted converted(Options(c.weights, c.keys));
-    const double found = Perplexity(converted.model, HeldOutTexts(converted.model, Emulated() ? 2 : 100));
+    const double found = Perplexity(converted.model, HeldOutTexts(converted.model, FewerCases() ? 2 : 100));
     std::cout << "weights " << NameOf(c.weights) << ", keys " << NameOf(c.keys) << ": perplexity " << found << ", "
               << converted.blob.size() << " bytes\n";
-    if (Emulated()) continue;  // of two texts, which are the others'
+    if (FewerCases()) continue;  // of two texts, which are the others'
     EXPECT_GE(found, c.low);
     EXPECT_LE(found, c.high);
   }
@@ -135,7 +135,7 @@ TEST(PackageWriter, AWindowKeepsWhatItSees) {
   const WindowedWriter writer;
   const Converted converted(writer.directory(), DType::kI8);
   const tools::Model& model = converted.model;
-  const uint32_t length = Emulated() ? 150 : 600;
+  const uint32_t length = FewerCases() ? 150 : 600;
   const auto request_of = [&](const char* program, uint32_t rows, uint32_t kept) {
     tools::SessionRequest request;
     request.program = model.FindProgram(program);

@@ -5,7 +5,7 @@
 
 #include "fovea/cache.h"
 #include "tests/golden/golden_support.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
 
@@ -143,7 +143,7 @@ TEST_P(PublishedDecoder, F32IsWithinRounding) {
   for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
     const Converted converted(Path(), DType::kF32, "", backend);
     for (const uint32_t workers : {3u, 1u}) {
-      if (Emulated() && workers == 1) break;
+      if (FewerCases() && workers == 1) break;
       tools::CheckOptions options;  // 1e-4 of the largest magnitude + 1e-5
       options.workers = workers;
       ExpectAllOk(converted, options);

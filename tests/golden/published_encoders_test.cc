@@ -1,6 +1,6 @@
 // Every published encoder architecture against what the original library computed: every case, every traced value.
 #include "tests/golden/golden_support.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tests/support/heap_trap.h"
 #include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
@@ -132,11 +132,11 @@ TEST_P(PublishedEncoder, ShorterKeysValuesAndProductsAreClose) {
 TEST_P(PublishedEncoder, RunsWithoutHeap) {
   if (!fovea::testing::HeapTrap::Works()) GTEST_SKIP() << "the heap cannot be watched in this build";
   for (const DType type : {DType::kF32, DType::kF16, DType::kI8, DType::kI4}) {
-    if (Emulated() && (type == DType::kF16 || type == DType::kI4)) continue;
+    if (FewerCases() && (type == DType::kF16 || type == DType::kI4)) continue;
     const Converted converted = Convert(type);
     const tools::Model highway(converted.blob.data(), converted.blob.size(), "highway", {FOVEA_BACKEND_HIGHWAY, false});
     for (const tools::Model* model : {&converted.model, &highway}) {
-      for (uint32_t workers = 1; workers <= 4; workers += Emulated() ? 3 : 1)
+      for (uint32_t workers = 1; workers <= 4; workers += FewerCases() ? 3 : 1)
         ExpectNoHeap(*model, {20, 3, 40}, workers);
     }
   }

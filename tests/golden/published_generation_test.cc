@@ -3,7 +3,7 @@
 
 #include "tests/golden/golden_support.h"
 #include "tests/golden/text_pieces.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tools/check/golden_check.h"
 #include "tools/generate/decoder_session.h"
 
@@ -79,10 +79,10 @@ std::map<uint32_t, std::vector<float>> ScoresOf(const tools::Model& model, uint3
 TEST_P(PublishedGeneration, PiecesGiveTheBitsOfTheWhole) {
   const Converted converted(Path(), DType::kI8);
   const std::vector<uint32_t> all = {FOVEA_TYPE_F16, FOVEA_TYPE_I8, FOVEA_TYPE_F32, FOVEA_TYPE_BF16};
-  for (const uint32_t type : std::vector<uint32_t>(all.begin(), all.begin() + (Emulated() ? 2 : 4))) {
+  for (const uint32_t type : std::vector<uint32_t>(all.begin(), all.begin() + (FewerCases() ? 2 : 4))) {
     const auto one_by_one = ScoresOf(converted.model, 1, type, 1);
     const std::vector<uint32_t> pieces = {7, kTextTokens, 32};
-    for (const uint32_t piece : std::vector<uint32_t>(pieces.begin(), pieces.begin() + (Emulated() ? 1 : 3))) {
+    for (const uint32_t piece : std::vector<uint32_t>(pieces.begin(), pieces.begin() + (FewerCases() ? 1 : 3))) {
       for (const auto& [tokens, scores] : ScoresOf(converted.model, piece, type, 1 + piece % 3)) {
         EXPECT_EQ(scores, one_by_one.at(tokens)) << "type " << type << ", " << tokens << " tokens by " << piece;
       }

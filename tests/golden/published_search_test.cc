@@ -4,7 +4,7 @@
 
 #include "tests/golden/golden_support.h"
 #include "tests/golden/made.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tools/base/json.h"
 #include "tools/generate/generation.h"
 
@@ -106,7 +106,7 @@ void PublishedSearch::ExpectTextsOfTheLibrary(size_t least_beams) const {
     beams += c.scores.size();
     tools::GenerationRequest request = RequestOf(c.parameters);
     for (const uint32_t workers : {1u, 3u}) {
-      if (Emulated() && workers == 3) break;
+      if (FewerCases() && workers == 3) break;
       request.workers = workers;
       const std::vector<tools::Generation> made = Generate(converted.model, c, request);
       ASSERT_EQ(made.size(), c.targets.size());
@@ -138,7 +138,7 @@ TEST_P(PublishedSearch, BatchesAndOneBeamChangeNothing) {
   const Made converted = Convert(cases.at(0).parameters);
   std::vector<std::vector<int32_t>> sources;
   for (const Case& c : cases) sources.insert(sources.end(), c.sources.begin(), c.sources.end());
-  if (Emulated()) sources.resize(3);
+  if (FewerCases()) sources.resize(3);
   tools::GenerationRequest request;
   request.max_tokens = 12;
   const std::vector<tools::Generation> plain = tools::Generate(converted.model, sources, request);

@@ -2,7 +2,7 @@
 #include "runtime/blob/names.h"
 #include "tests/golden/own_models.h"
 #include "tests/golden/perplexity.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tools/common/batch.h"
 #include "tools/generate/generation.h"
 
@@ -98,7 +98,7 @@ TEST_F(UseLite, ReproducesItsReference) {
 TEST_F(UseLite, Int8KeepsEveryReferenceEmbedding) {
   if (Missing(directory_)) GTEST_SKIP();
   // Fitting its weights takes minutes there; smaller models are fitted on every machine.
-  if (Emulated()) GTEST_SKIP() << "emulated machine";
+  if (FewerCases()) GTEST_SKIP() << "takes minutes: only where all cases run";
   const Converted converted(description_, DType::kI8, directory_);
   const Json expected = tools::ReadJson(directory_ + "/expected.json");
   const tools::SafetensorsReader tensors(directory_ + "/expected.safetensors");
@@ -134,7 +134,7 @@ TEST_F(UseLite, Int8LosesLittleCorrelation) {
   const std::string data = InShared("datasets/stsb-captions/");
   if (Missing(directory_) || Missing(data)) GTEST_SKIP();
   // 3000 sentences through two models take minutes there; that other tests prove the arithmetic equal is enough.
-  if (Emulated()) GTEST_SKIP() << "emulated machine";
+  if (FewerCases()) GTEST_SKIP() << "takes minutes: only where all cases run";
   const Converted f32(description_, DType::kF32, directory_), int8(description_, DType::kI8, directory_);
   const std::pair<const char*, double> sets[] = {{"dev.tsv", 0.8463}, {"test.tsv", 0.8539}};
   for (const auto& [file, reference] : sets) {
@@ -191,8 +191,8 @@ TEST_F(PackageSection, F32EqualsPyTorchAndInt8IsClose) {
 TEST_F(PackageSection, Int8ClassifiesHeldOutTexts) {
   const Converted converted(directory_, DType::kI8);
   const tools::Model& model = converted.model;
-  const auto rows = ReadHeldOut(directory_ + "/eval.tsv", Emulated() ? 5 : 1);
-  ASSERT_EQ(rows.size(), Emulated() ? 80u : 400u);
+  const auto rows = ReadHeldOut(directory_ + "/eval.tsv", FewerCases() ? 5 : 1);
+  ASSERT_EQ(rows.size(), FewerCases() ? 80u : 400u);
   std::vector<std::string> texts;
   for (const std::vector<std::string>& row : rows) texts.push_back(row.at(1));
   const size_t right = CountRight(model, RunTexts(model, texts, "logits"), rows);

@@ -8,7 +8,7 @@
 #include "tests/golden/golden_support.h"
 #include "tests/golden/made.h"
 #include "tests/support/characters.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tests/support/run_command.h"
 #include "tools/generate/generation.h"
 
@@ -97,7 +97,7 @@ class Transliteration : public ::testing::Test {
       pairs.sources.push_back(line.substr(0, first));
       pairs.targets.push_back(line.substr(first + 1, second - first - 1));
       pairs.greedy.push_back(line.substr(second + 1));
-      if (Emulated() && pairs.sources.size() == 60) break;
+      if (FewerCases() && pairs.sources.size() == 60) break;
     }
     return pairs;
   }
@@ -269,7 +269,7 @@ TEST_F(Transliteration, NamesAreWrittenAsWell) {
   const double rate = ErrorRate(texts, pairs), of_int8 = ErrorRate(Write(int8.model, pairs), pairs);
   std::cout << "character error rate: f32 " << rate << ", int8 " << of_int8 << "\n";
   EXPECT_LE(std::fabs(of_int8 - rate), 0.005);
-  if (Emulated()) return;
+  if (FewerCases()) return;
   ASSERT_EQ(texts.size(), 1590u);
   EXPECT_NEAR(rate, 0.225866, 1e-6);
 }

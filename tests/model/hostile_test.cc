@@ -9,7 +9,7 @@
 #include "runtime/blob/names.h"
 #include "tests/model/every_operation.h"
 #include "tests/model/use_blob.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 
 namespace fovea::test {
 namespace {
@@ -53,8 +53,8 @@ class Patch {
   Bytes bytes_;
 };
 
-// An emulated processor changes each ninth byte or word, which in some record is each field: records hold 8 to 64.
-uint64_t Stride() { return Emulated() ? 9 : 1; }
+// Fewer cases: each ninth byte or word is changed, which in some record is each field, as records hold 8 to 64.
+uint64_t Stride() { return FewerCases() ? 9 : 1; }
 
 // Where the bytes lie that are neither weights nor long tables: header, section table and records.
 uint64_t StructureEnd() {

@@ -1,6 +1,7 @@
 // Kept texts at their limits: exact memory, no heap, wrong calls, saved texts that are hostile, texts without end.
 #include "runtime/kernels/attention.h"
 #include "tests/session/kept_texts.h"
+#include "tests/support/fewer_cases.h"
 #include "tests/support/heap_trap.h"
 
 namespace fovea::test {
@@ -226,7 +227,7 @@ TEST(CacheLimits, SavedTextsAreChecked) {
 
 // 100,000 rows in the bytes of a window; the last 1,000 are those of a session that keeps everything it is given.
 TEST(CacheLimits, AWindowGoesOnForEver) {
-  const uint32_t rows = getenv("FOVEA_EMULATED") != nullptr ? 3000 : 100000, last = rows / 100;
+  const uint32_t rows = FewerCases() ? 3000 : 100000, last = rows / 100;
   const uint32_t window = 512;
   const CachedDecoder d({DType::kF16, window, true, 0});
   const auto limits = d.Limits(1, 50, 50);

@@ -4,7 +4,7 @@
 
 #include "tests/session/kept_texts.h"
 #include "tests/session/runners.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 
 namespace fovea::test {
 namespace {
@@ -214,7 +214,7 @@ class RandomCalls {
 void CallAtRandom(const CachedDecoder::Shape& shape, uint32_t rewind_rows, uint32_t seed) {
   const CachedDecoder ground(shape);
   RandomCalls calls(ground, shape.window, rewind_rows, seed);
-  const uint32_t count = Emulated() ? 1000 : 2500;  // with each seed below, 1000 fill a text to the last row
+  const uint32_t count = FewerCases() ? 1000 : 2500;  // with each seed below, 1000 fill a text to the last row
   for (uint32_t i = 0; i < count; ++i) {
     calls.Call();
     if (::testing::Test::HasFatalFailure()) break;

@@ -3,7 +3,7 @@
 
 #include "tests/session/guarded_session.h"
 #include "tests/session/runners.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {
@@ -57,10 +57,10 @@ fovea_session_options Workers(uint32_t workers) {
 
 const std::vector<std::vector<uint32_t>> kTexts = {{2}, {5, 0, 12}, {63}};
 
-// How many workers, besides one. Emulated threads that spin are most of what these tests cost: there two, an odd
-// number, and more than the encoder has heads.
+// How many workers, besides one. Threads that spin on an emulated processor are most of what these tests cost: where
+// there are fewer cases two, an odd number, and more than the encoder has heads.
 std::vector<uint32_t> WorkerCounts() {
-  if (Emulated()) return {2, 3, 8};
+  if (FewerCases()) return {2, 3, 8};
   return {2, 3, 4, 5, 6, 7, 8};
 }
 
@@ -186,7 +186,7 @@ TEST(FewRows, ACancelledRunEndsAndTheNextOneIsWhole) {
     options.clock = CancellingClock;
     Bound bound(wide, options, {20});
     cancelled_session = bound.session->session;
-    for (uint32_t ticks = 1; ticks < 60; ticks += Emulated() ? 7 : 3) {
+    for (uint32_t ticks = 1; ticks < 60; ticks += FewerCases() ? 7 : 3) {
       ticks_left = ticks;
       fovea_error error = {};
       EXPECT_EQ(fovea_session_run(bound.session->session, &error), FOVEA_E_CANCELLED) << ticks;
@@ -317,7 +317,7 @@ class RandomRows {
 };
 
 TEST(FewRows, RandomPrograms) {
-  const uint32_t seeds = Emulated() ? 12 : 40;
+  const uint32_t seeds = FewerCases() ? 12 : 40;
   uint32_t shared = 0;
   for (uint32_t seed = 1; seed <= seeds; ++seed) {
     RandomRows program(seed);

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tests/support/paths.h"
 #include "tests/text/text_fixture.h"
 #include "tools/convert/text/build.h"
@@ -181,7 +181,7 @@ json Changed(const std::string& base, const json& change) {
 TEST(GoldenText, Variants) {
   const json file = tools::ReadJson(path(InData("tokenizers")) / "variants.json");
   const json& variants = file["variants"];
-  for (size_t which = 0; which < variants.size(); which += Emulated() ? 8 : 1) {
+  for (size_t which = 0; which < variants.size(); which += FewerCases() ? 8 : 1) {
     const json& variant = variants[which];
     const std::string name = variant["name"];
     const json changed = Changed(variant["base"], variant["change"]);

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/text/cutter.h"
-#include "tests/support/emulated.h"
+#include "tests/support/fewer_cases.h"
 #include "tools/base/fail.h"
 
 namespace fovea::test {
@@ -83,7 +83,7 @@ TEST(Pattern, RefusesByName) {
                                             "(?<!a)b", "^a",    "[a&&b]", "[[:alpha:]]", "\\p{Han}", "\\p{",
                                             "[a",      "(a",    "a)",     "a{3,1}",      "a{1,900}", "*a",
                                             "(?>a)",   "[z-a]", "\\",     "(?=ab)c",     "\\p{Lx}"};
-  for (size_t i = 0; i < refused.size(); i += Emulated() ? 7 : 1) {
+  for (size_t i = 0; i < refused.size(); i += FewerCases() ? 7 : 1) {
     const char* regex = refused[i];
     EXPECT_NE(Refused(regex).find(regex), std::string::npos) << regex << ": " << Refused(regex);
   }
@@ -95,7 +95,7 @@ TEST(Pattern, RefusesByName) {
 
 // Searches that nearly match at every place.
 TEST(Pattern, TimeIsLinear) {
-  const size_t size = Emulated() ? 1 << 16 : 1 << 19;
+  const size_t size = FewerCases() ? 1 << 16 : 1 << 19;
   const char* const published[] = {
       R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
       R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
