@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds and tests what must pass before a change is taken: this machine, this machine without vectors, this machine with
-# sanitizers, and what kernels compute on 64-bit Arm under emulation (with clang, too, which compiles them for more Arm
-# targets). tests/README.md says what runs where and why.
+# Builds and tests what must pass before a change is taken: this machine, this machine without vectors, this machine
+# with sanitizers, and what kernels compute on 64-bit Arm under emulation (with clang, too, which compiles them for more
+# Arm targets). tests/README.md says what runs where and why.
 #   tools/test.sh [host-release] [host-scalar] [host-asan] [aarch64]     all of them when none is named
 #   tools/test.sh [host-emu128] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32] [firmware]      plain loops, all
 #                                             tests on 64-bit Arm, other processors, WebAssembly, no system
@@ -51,6 +51,7 @@ for what in $named; do
     aarch64)
       build aarch64-kernels aarch64-linux
       check aarch64-max aarch64-linux
+      check aarch64-cortex-a76 aarch64-linux
       check aarch64-cortex-a53 aarch64-linux
       build aarch64-clang
       check aarch64-clang
