@@ -50,9 +50,9 @@ for what in $named; do
   case $what in
     aarch64)
       build aarch64-kernels aarch64-linux
-      check aarch64-max aarch64-linux
-      check aarch64-cortex-a76 aarch64-linux
-      check aarch64-cortex-a53 aarch64-linux
+      for processor in cortex-a53 cortex-a76 max; do
+        check aarch64-$processor aarch64-linux
+      done
       build aarch64-clang
       check aarch64-clang
       ;;
