@@ -1,16 +1,22 @@
 # What the library leaves out: FOVEA_PROFILE names a list as `fovea inspect --needs` prints it, and the compiler reads
 # it as a header. Lines that begin with '#' are comments. What a line may say is checked in runtime/model/needs.cc.
-set(FOVEA_PROFILE_INCLUDES)
-if(FOVEA_PROFILE)
-  file(STRINGS ${FOVEA_PROFILE} lines REGEX "^[^#]")
+
+# Makes FOLDER/fovea_profile.h of such a list.
+function(fovea_profile_header profile folder)
+  file(STRINGS ${profile} lines REGEX "^[^#]")
   set(text)
   foreach(line IN LISTS lines)
     if(NOT line MATCHES "^[a-z]+ [a-z0-9_]+( [0-9]+)?$")
-      message(FATAL_ERROR "${FOVEA_PROFILE}: '${line}' is no line of a profile")
+      message(FATAL_ERROR "${profile}: '${line}' is no line of a profile")
     endif()
     string(APPEND text " \\\n  \"${line}\\n\"")
   endforeach()
+  file(CONFIGURE OUTPUT ${folder}/fovea_profile.h CONTENT "#define FOVEA_PROFILE${text}\n")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${profile})
+endfunction()
+
+set(FOVEA_PROFILE_INCLUDES)
+if(FOVEA_PROFILE)
   set(FOVEA_PROFILE_INCLUDES ${PROJECT_BINARY_DIR}/profile)
-  file(CONFIGURE OUTPUT ${FOVEA_PROFILE_INCLUDES}/fovea_profile.h CONTENT "#define FOVEA_PROFILE${text}\n")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${FOVEA_PROFILE})
+  fovea_profile_header(${FOVEA_PROFILE} ${FOVEA_PROFILE_INCLUDES})
 endif()

@@ -13,7 +13,8 @@ import stated
 
 # An input section: its name may stand in a line of its own, as it is long.
 PLACED = re.compile(r"^ \.(text|rodata|data)(?:\.\S+)?\s+0x[0-9a-f]+\s+0x([0-9a-f]+) (\S+)$", re.MULTILINE)
-OWN = re.compile(r"runtime/CMakeFiles/fovea_objects\.dir/(\w+)/")
+# With the profile of the build, or one of a sample's own.
+OWN = re.compile(r"(?:runtime/CMakeFiles/fovea_objects\.dir|_objects\.dir/__/__/runtime)/(\w+)/")
 OTHERS = re.compile(r"/lib(\w+)\.a\(")
 TOLERANCE = 1.02
 

@@ -11,6 +11,8 @@
 #include "tools/common/packed.h"
 #include "tools/common/print.h"
 #include "tools/common/step_work.h"
+#include "tools/generate/decoder_session.h"
+#include "tools/generate/generator.h"
 #include "tools/inspect/profile.h"
 #include "tools/inspect/static_memory.h"
 
@@ -21,6 +23,8 @@ struct Arguments {
   ModelArguments model;
   ShapeArguments shape;
   bool header = false;
+  bool generation = false;
+  uint32_t max_tokens = 0;
   bool needs = false;
   std::vector<std::string> also;
   bool json = false;
@@ -222,13 +226,43 @@ void PrintNeeds(const Model& model, const Arguments& arguments, Console* console
   console->out << ProfileFor(models);
 }
 
+// Of what writes one text: --rows are tokens of what an encoder reads, or of the prompt.
+std::string GenerationHeader(const Model& model, const Arguments& arguments) {
+  GenerationRequest request;
+  request.workers = arguments.shape.workers;
+  request.max_tokens = arguments.max_tokens;
+  ShapeArguments shape = arguments.shape;
+  SessionRequest decode_request;
+  std::vector<NamedSession> sessions;
+  std::optional<Session> encode;
+  if (ContinuesTexts(model)) {
+    shape.program = model.Program(DecodeProgram(model)).name;
+    decode_request = ContinueRequest(model, shape.Lengths(model), request);
+  } else {
+    shape.program = model.Program(EncoderProgram(model)).name;
+    const Batch source = shape.MakeBatch(model);
+    encode.emplace(model, shape.Request(model, source));
+    Bind(source, &*encode);
+    decode_request = DecodeRequest(model, *encode, shape.batch, 1, request);
+    sessions.push_back({"encode", &*encode});
+  }
+  decode_request.tile_rows = shape.tile_rows;
+  const Session decode(model, decode_request);
+  sessions.push_back({"decode", &decode});
+  return StaticMemoryHeader(model, sessions, GeneratorBytes(model, {&decode, encode ? &*encode : nullptr}, request));
+}
+
 void Inspect(const Arguments& arguments, Console* console) {
   const Model model = arguments.model.Open();
   if (arguments.needs) return PrintNeeds(model, arguments, console);
+  if (arguments.generation) {
+    console->out << GenerationHeader(model, arguments);
+    return;
+  }
   const Batch batch = arguments.shape.MakeBatch(model);
   Session session(model, arguments.shape.Request(model, batch));
   if (arguments.header) {
-    console->out << StaticMemoryHeader(model, session);
+    console->out << StaticMemoryHeader(model, {{"", &session}});
     return;
   }
   Bind(batch, &session);
@@ -251,7 +285,15 @@ void AddInspect(CLI::App* app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->shape.AddTo(command);
-  command->add_flag("--header", arguments->header, "Print a C header with the memory as static arrays instead");
+  CLI::Option* header =
+      command->add_flag("--header", arguments->header, "Print a C header with the memory as static arrays instead");
+  CLI::Option* generation =
+      command
+          ->add_flag("--generation", arguments->generation,
+                     "Of what writes a text: with --rows tokens that an encoder reads, or in the prompt")
+          ->needs(header);
+  command->add_option("--max-tokens", arguments->max_tokens, "Most tokens of that text; default: as the model says")
+      ->needs(generation);
   CLI::Option* needs =
       command->add_flag("--needs", arguments->needs, "Print what a build of the library must include instead");
   AddRepeated(command, "--also", &arguments->also, "A further blob that the same build must run")->needs(needs);

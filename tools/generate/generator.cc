@@ -15,31 +15,56 @@ void CheckGenerate(fovea_status status, const Model& model, fovea_error error) {
   Check(status, error, fmt::format("{}: metadata {} is \"{}\"", model.name(), key, value));
 }
 
+namespace {
+
+uint32_t MaxTokens(const Model& model, const GenerationRequest& request) {
+  return request.max_tokens != 0 ? request.max_tokens : DefaultsOf(model).max_tokens;
+}
+
+// With what the sampling is besides; both must live as long as the result.
+fovea_generate_options OptionsOf(const Model& model, const GeneratorSessions& sessions,
+                                 const GenerationRequest& request, const fovea_sampling* sampling) {
+  static constexpr int32_t kNone = 0;  // of no tokens
+  fovea_generate_options options = Sized<fovea_generate_options>();
+  options.encode = sessions.encode == nullptr ? nullptr : sessions.encode->get();
+  options.decode = sessions.decode->get();
+  options.draft = sessions.draft == nullptr ? nullptr : sessions.draft->get();
+  options.draft_tokens = sessions.draft == nullptr ? 0 : request.draft_tokens;
+  options.max_tokens = MaxTokens(model, request);
+  options.sampling = sampling;
+  options.beams = request.beams ? &*request.beams : nullptr;
+  options.start = request.start ? &*request.start : nullptr;
+  if (!request.stops) options.stop_ids = &kNone;
+  return options;
+}
+
+uint64_t BytesOf(const Model& model, const fovea_generate_options& options) {
+  fovea_error error = {};
+  uint64_t size = 0;
+  CheckGenerate(fovea_generate_size(&options, &size, &error), model, error);
+  return size;
+}
+
+}  // namespace
+
+uint64_t GeneratorBytes(const Model& model, const GeneratorSessions& sessions, const GenerationRequest& request) {
+  return BytesOf(model, OptionsOf(model, sessions, request, &request.sampling));
+}
+
 Generator::Generator(const Model& model, const GeneratorSessions& sessions, const GenerationRequest& request,
                      size_t texts)
     : request_(request),
       defaults_(DefaultsOf(model)),
       sessions_(sessions),
-      max_tokens_(request.max_tokens != 0 ? request.max_tokens : defaults_.max_tokens),
+      max_tokens_(MaxTokens(model, request)),
       forced_(texts),
       texts_(texts),
       sources_(texts) {
-  fovea_generate_options options = Sized<fovea_generate_options>();
   fovea_sampling sampling = request.sampling;
   if (!request.rules.none()) sampling.allow = Allow, sampling.allow_context = this;
-  options.encode = sessions.encode == nullptr ? nullptr : sessions.encode->get();
-  options.decode = sessions.decode->get();
-  options.draft = sessions.draft == nullptr ? nullptr : sessions.draft->get();
-  options.draft_tokens = sessions.draft == nullptr ? 0 : request.draft_tokens;
-  options.max_tokens = max_tokens_;
-  options.sampling = &sampling;
-  options.beams = request.beams ? &*request.beams : nullptr;
-  options.start = request.start ? &*request.start : nullptr;
-  const int32_t none = 0;  // of no tokens
-  if (!request.stops) options.stop_ids = &none;
+  const fovea_generate_options options = OptionsOf(model, sessions, request_, &sampling);
+  const uint64_t size = BytesOf(model, options);
   fovea_error error = {};
-  uint64_t size = 0;
-  CheckGenerate(fovea_generate_size(&options, &size, &error), model, error);
   memory_ = Allocate(size);
   Check(fovea_generate_init(&options, memory_.get(), size, &generator_, &error), error, "generate");
   Interrupt::Watch(options.decode, options.draft);

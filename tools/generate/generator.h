@@ -21,6 +21,9 @@ struct GeneratorSessions {
   const Session* draft = nullptr;   // null where nothing guesses ahead
 };
 
+// The memory that a generator takes.
+uint64_t GeneratorBytes(const Model& model, const GeneratorSessions& sessions, const GenerationRequest& request);
+
 class Generator {
  public:
   // Of at most `texts` texts.

@@ -1,4 +1,4 @@
-// A C header with the static memory that a model and a session of it need.
+// A C header with the static memory that a model and its sessions need.
 #include "tools/inspect/static_memory.h"
 
 #include <fmt/format.h>
@@ -27,31 +27,56 @@ std::string Upper(std::string name) {
   return name;
 }
 
+// What the session's options must say.
+std::string OptionMacros(const std::string& prefix, const Session& session) {
+  std::string text = fmt::format("#define {0}PROGRAM {1}u\n#define {0}TILE_ROWS {2}u\n", prefix,
+                                 session.request().program, session.Info().tile_rows);
+  std::string limits;
+  for (const fovea_limit& limit : session.request().limits) {
+    limits +=
+        fmt::format("{}{{{}u, {}u, {}u}}", limits.empty() ? "" : ", ", limit.space, limit.rows, limit.segment_rows);
+  }
+  return limits.empty() ? text : text + fmt::format("#define {}LIMITS {}\n", prefix, limits);
+}
+
+std::string Comment(const Model& model, const std::string& name, const std::vector<NamedSession>& sessions) {
+  std::string text = fmt::format("/* Memory for {}: made by 'fovea inspect --header', fovea {}, pointers of {} bits.\n",
+                                 name, fovea_version(), 8 * sizeof(void*));
+  for (const auto& [session_name, session] : sessions) {
+    text += fmt::format(" * {}: workers {}, tiles of {} rows. Most rows bound at a time:\n",
+                        session_name.empty() ? "session" : session_name, session->request().workers,
+                        session->Info().tile_rows);
+    for (const fovea_limit& limit : session->request().limits) {
+      text += fmt::format(" *   space {} ({}): {} rows", limit.space, model.Space(limit.space).name, limit.rows);
+      text += limit.segment_rows == 0 ? "\n" : fmt::format(", {} in a segment\n", limit.segment_rows);
+    }
+  }
+  return text + " * Include it in one source file; the blob itself must stand on a multiple of 64 bytes. */\n";
+}
+
 }  // namespace
 
-std::string StaticMemoryHeader(const Model& model, const Session& session) {
+std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSession>& sessions,
+                               uint64_t generator_bytes) {
   const std::string name = Identifier(model.name()), upper = Upper(name);
-  std::string text = fmt::format(
-      "/* Memory for {0}: made by 'fovea inspect --header', fovea {1}, pointers of {2} bits.\n"
-      " * Workers {3}, tiles of {4} rows. Most rows bound at a time:\n",
-      name, fovea_version(), 8 * sizeof(void*), session.request().workers, session.Info().tile_rows);
-  for (const fovea_limit& limit : session.request().limits) {
-    text += fmt::format(" *   space {} ({}): {} rows", limit.space, model.Space(limit.space).name, limit.rows);
-    text += limit.segment_rows == 0 ? "\n" : fmt::format(", {} in a segment\n", limit.segment_rows);
-  }
+  std::string text = Comment(model, name, sessions);
   text += fmt::format(
-      " * Include it in one source file; the blob itself must stand on a multiple of 64 bytes. */\n"
       "#ifndef {0}_MEMORY_H_\n#define {0}_MEMORY_H_\n\n#include <stdint.h>\n\n"
       "#ifndef FOVEA_ALIGN64\n"
       "#if defined(__GNUC__)\n#define FOVEA_ALIGN64 __attribute__((aligned(64)))\n"
       "#elif defined(_MSC_VER)\n#define FOVEA_ALIGN64 __declspec(align(64))\n"
       "#else\n#define FOVEA_ALIGN64 _Alignas(64)\n#endif\n#endif\n\n",
       upper);
-  const fovea_session_memory& sizes = session.sizes();
-  const std::pair<const char*, uint64_t> blocks[] = {{"model", model.memory_bytes()},
-                                                     {"fixed", sizes.fixed_size},
-                                                     {"state", sizes.state_size},
-                                                     {"scratch", sizes.scratch_size}};
+  std::vector<std::pair<std::string, uint64_t>> blocks = {{"model", model.memory_bytes()}};
+  for (const auto& [session_name, session] : sessions) {
+    const std::string part = session_name.empty() ? "" : session_name + "_";
+    const fovea_session_memory& sizes = session->sizes();
+    blocks.emplace_back(part + "fixed", sizes.fixed_size);
+    blocks.emplace_back(part + "state", sizes.state_size);
+    blocks.emplace_back(part + "scratch", sizes.scratch_size);
+    text += OptionMacros(upper + "_" + Upper(part), *session);
+  }
+  if (generator_bytes != 0) blocks.emplace_back("generator", generator_bytes);
   for (const auto& [block, size] : blocks) {
     text += fmt::format("#define {}_{}_BYTES {}u\n", upper, Upper(block), size);
   }

@@ -1,4 +1,4 @@
-// A C header with the static memory that a model and a session of it need.
+// A C header with the static memory that a model and its sessions need.
 #ifndef FOVEA_TOOLS_INSPECT_STATIC_MEMORY_H_
 #define FOVEA_TOOLS_INSPECT_STATIC_MEMORY_H_
 
@@ -9,8 +9,16 @@
 
 namespace fovea::tools {
 
-// For the session's limits. The sizes hold for this library version and machines with pointers of the same size.
-std::string StaticMemoryHeader(const Model& model, const Session& session);
+// `name` stands in the names of its memory; empty where there is one session.
+struct NamedSession {
+  std::string name;
+  const Session* session;
+};
+
+// For the sessions' limits. `generator_bytes` 0: there is none. The sizes hold for this library version and machines
+// with pointers of the same size.
+std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSession>& sessions,
+                               uint64_t generator_bytes = 0);
 
 }  // namespace fovea::tools
 

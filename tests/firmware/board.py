@@ -1,0 +1,38 @@
+"""Runs a sample's image in QEMU."""
+import subprocess
+import sys
+
+LONGEST = 256  # bytes that a sample takes
+
+
+def run(qemu, image, text):
+    """What it said: a number or word for each name, and under "text" all that follows that name."""
+    # A comma in an argument of QEMU is written twice.
+    console = "enable=on,target=native,arg=" + text.replace(",", ",,")
+    result = subprocess.run([*qemu, "-display", "none", "-monitor", "none", "-serial", "none",
+                             "-semihosting-config", console, "-kernel", image],
+                            capture_output=True, text=True, timeout=120)
+    said, found, written = (result.stdout + result.stderr).partition("\ntext ")
+    lines = said.splitlines()
+    if result.returncode != 0:
+        sys.exit(f"{text}\nexit status {result.returncode}: {' / '.join(lines)}")
+    answer = dict(line.split(" ", 1) for line in lines if " " in line)
+    if found:
+        answer["text"] = written.removesuffix("\n")
+    return answer
+
+
+def compare(qemu, image, texts, expected, name, stack_limit):
+    """Whether the sample says under `name` what is expected of each text, within its stack: the exit status."""
+    failures = 0
+    for text, wanted in zip(texts, expected, strict=True):
+        said = run(qemu, image, text)
+        if said.get(name) != wanted:
+            print(f"{text}\n  host says {wanted!r}, firmware {said.get(name)!r}")
+            failures += 1
+        if int(said["stack_bytes"]) > int(stack_limit):
+            print(f"{text}\n  {said['stack_bytes']} bytes of stack, more than {stack_limit}")
+            failures += 1
+    print(" ".join(f"{key}={value}" for key, value in said.items()))
+    print(f"{len(texts)} texts, {failures} failures")
+    return failures != 0

@@ -1,0 +1,118 @@
+// The header that `fovea inspect --generation --header` prints: sessions made with its programs, tiles and limits need
+// exactly its bytes.
+#include <gtest/gtest.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <map>
+#include <optional>
+#include <regex>
+#include <sstream>
+
+#include "tests/support/paths.h"
+#include "tests/support/run_command.h"
+#include "tools/common/session.h"
+#include "tools/generate/generator.h"
+
+namespace fovea::test {
+namespace {
+
+struct Header {
+  std::map<std::string, uint64_t> numbers;
+  std::map<std::string, std::vector<fovea_limit>> limits;
+};
+
+Header Parse(const std::string& text) {
+  Header header;
+  const std::regex number("#define (\\w+) (\\d+)u"), limits("#define (\\w+)_LIMITS (.*)"),
+      limit("\\{(\\d+)u, (\\d+)u, (\\d+)u\\}");
+  std::istringstream lines(text);
+  std::smatch found;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_match(line, found, number)) header.numbers[found[1]] = std::stoull(found[2]);
+    if (!std::regex_match(line, found, limits)) continue;
+    const std::string all = found[2];
+    for (std::sregex_iterator at(all.begin(), all.end(), limit), end; at != end; ++at) {
+      const auto part = [&](size_t i) { return static_cast<uint32_t>(std::stoul((*at)[i])); };
+      header.limits[found[1]].push_back({part(1), part(2), part(3)});
+    }
+  }
+  return header;
+}
+
+class GenerationHeader : public testing::Test {
+ protected:
+  void Make(const std::string& source, const std::vector<std::string>& arguments) {
+    blob_ = testing::TempDir() + "static_memory_" + std::to_string(getpid()) + ".fovea";
+    const CommandResult made = Fovea({"convert", InSource(source), "-o", blob_, "--weights", "int8", "--no-compare"});
+    ASSERT_EQ(made.status, 0) << made.err;
+    std::vector<std::string> all = {"inspect", blob_, "--generation", "--header"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const CommandResult printed = Fovea(all);
+    ASSERT_EQ(printed.status, 0) << printed.err;
+    std::string name = "STATIC_MEMORY_" + std::to_string(getpid()) + "_";
+    const Header header = Parse(printed.out);
+    for (const auto& [key, value] : header.numbers) header_.numbers[key.substr(name.size())] = value;
+    for (const auto& [key, value] : header.limits) header_.limits[key.substr(name.size())] = value;
+    model_.emplace(blob_, tools::Model::Options{});
+    EXPECT_EQ(header_.numbers["MODEL_BYTES"], model_->memory_bytes());
+  }
+  void TearDown() override { remove(blob_.c_str()); }
+
+  tools::Session Check(const std::string& name, const std::vector<uint32_t>& linked) {
+    tools::SessionRequest request;
+    request.program = static_cast<uint32_t>(header_.numbers.at(name + "_PROGRAM"));
+    request.tile_rows = static_cast<uint32_t>(header_.numbers.at(name + "_TILE_ROWS"));
+    request.limits = header_.limits.at(name);
+    request.linked = linked;
+    tools::Session session(*model_, request);
+    EXPECT_EQ(session.sizes().fixed_size, header_.numbers.at(name + "_FIXED_BYTES"));
+    EXPECT_EQ(session.sizes().state_size, header_.numbers.at(name + "_STATE_BYTES"));
+    EXPECT_EQ(session.sizes().scratch_size, header_.numbers.at(name + "_SCRATCH_BYTES"));
+    return session;
+  }
+
+  void CheckGenerator(const tools::Session& decode, const tools::Session* encode, uint32_t max_tokens) {
+    fovea_generate_options options = tools::Sized<fovea_generate_options>();
+    options.decode = decode.get();
+    options.encode = encode == nullptr ? nullptr : encode->get();
+    options.max_tokens = max_tokens;
+    uint64_t needed = 0;
+    fovea_error error = {};
+    ASSERT_EQ(fovea_generate_size(&options, &needed, &error), FOVEA_OK) << error.text;
+    EXPECT_EQ(needed, header_.numbers.at("GENERATOR_BYTES"));
+  }
+
+  std::string blob_;
+  Header header_;
+  std::optional<tools::Model> model_;
+};
+
+TEST_F(GenerationHeader, OfAnEncoderAndItsDecoder) {
+  Make("tools/train/date-normaliser/graph.json", {"--rows", "40", "--tile-rows", "16"});
+  const tools::Session encode = Check("ENCODE", {});
+  const uint32_t program = static_cast<uint32_t>(header_.numbers.at("DECODE_PROGRAM"));
+  uint32_t linked[8], count = 0;
+  fovea_error error = {};
+  ASSERT_EQ(fovea_generate_linked(model_->get(), program, linked, 8, &count, &error), FOVEA_OK);
+  const tools::Session decode = Check("DECODE", {linked, linked + count});
+  CheckGenerator(decode, &encode, 0);
+}
+
+TEST_F(GenerationHeader, OfADecoderThatGoesOnWithTexts) {
+  Make("tools/train/package-writer", {"--rows", "24", "--max-tokens", "40", "--tile-rows", "8"});
+  EXPECT_EQ(header_.limits.at("DECODE").back().segment_rows, 64u);  // the prompt and what follows
+  const tools::Session decode = Check("DECODE", {});
+  CheckGenerator(decode, nullptr, 40);
+}
+
+TEST_F(GenerationHeader, RefusesWhatWritesNothing) {
+  const CommandResult made =
+      Fovea({"inspect", InSource("tools/train/package-section-hierarchical.fovea"), "--generation", "--header"});
+  EXPECT_EQ(made.status, 2);
+  EXPECT_NE(made.err.find("no program 'decode'"), std::string::npos) << made.err;
+  EXPECT_NE(Fovea({"inspect", InSource("tools/train/package-section-hierarchical.fovea"), "--generation"}).status, 0);
+}
+
+}  // namespace
+}  // namespace fovea::test
