@@ -6,6 +6,7 @@
 #include <new>
 
 #include "runtime/gemm/gemm.h"
+#include "runtime/gemm/xnnpack_cpuinfo/cpuinfo.h"
 #include "runtime/gemm/xnnpack_operator.h"
 #include "runtime/gemm/xnnpack_pthreadpool.h"
 #include "runtime/gemm/xnnpack_target.h"
@@ -40,6 +41,7 @@ struct XnnpackOperator {
   xnn_weights_cache_provider provider;
   xnn_operator_t op;
   DType type;
+  size_t least_rows;
   const ActivationKernels* activations;
   const void* packed;  // of the layer being run
   void (*activation)(const float*, size_t, float*);
@@ -105,9 +107,9 @@ Status CheckLayout(const GemmWeights& weights, Reporter& reporter) {
   return Refuse(weights, status, used, reporter);
 }
 
-// Packs small matrices of each type and hashes the result: where every weight, sum, scale and bias went shows in it, and
-// nothing else of the machine or of the library's build. Its columns fill all blocks, because what stands in those that
-// fill up a block is any packing function's own; its k does not, because what stands there is multiplied.
+// Packs small matrices of each type and hashes the result: where every weight, sum, scale and bias went shows in it,
+// and nothing else of the machine or of the library's build. Its columns fill all blocks, because what stands in those
+// that fill up a block is any packing function's own; its k does not, because what stands there is multiplied.
 template <class Pack>
 uint64_t LayoutOf(const Pack& pack) {
   constexpr uint32_t kN = kColumns, kK = 37, kI4K = 4 * kI4Block;
@@ -153,6 +155,21 @@ uint64_t PackedLayout() {
   });
 }
 
+// The fewest rows that kernels are chosen for, so that a row's bits do not depend on how many come with it: on Arm
+// those for one row add f32 in another order, and round int8 in another way where there are dot products but no matrix
+// products.
+size_t LeastRows(DType type) {
+#if defined(__x86_64__) || defined(__i386__)
+  (void)type;
+#else
+  if (type == DType::kF32) return 2;
+#if defined(__aarch64__) || defined(__arm__)
+  if (type == DType::kI8 && cpuinfo_has_arm_neon_dot() && !cpuinfo_has_arm_i8mm()) return 2;
+#endif
+#endif
+  return 1;
+}
+
 uint64_t OperatorBytes(const GemmShape&) { return sizeof(XnnpackOperator); }
 
 Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storage, Reporter& reporter) {
@@ -160,18 +177,12 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   auto* op = new (storage) XnnpackOperator();
   op->provider = {op, AlwaysFound, ReserveNothing, InsertNothing, Finalized, PackedAddress, DeleteNothing};
   op->type = shape.type;
+  op->least_rows = LeastRows(shape.type);
   op->activations = &kernels.activation;
   const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->object, &op->op);
   if (status == xnn_status_success) return kOk;
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot make this operator", xnn_status_success, status);
 }
-
-// Whether f32 kernels for one row add in the same order as those for more. On Arm they do not.
-#if defined(__x86_64__) || defined(__i386__)
-constexpr bool kOneRowAddsAlike = true;
-#else
-constexpr bool kOneRowAddsAlike = false;
-#endif
 
 // Equal tiles of so many columns within the byte limit.
 size_t TileColumns(const GemmShape& shape, uint32_t columns) {
@@ -196,8 +207,7 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   if (GemmTakesQuantized(shape.type)) {
     for (size_t i = 0; i < kGemmExtraParams; ++i) input.params[input.rows + i] = input.params[input.rows - 1];
   }
-  const size_t planned_rows =
-      shape.type == DType::kF32 && !kOneRowAddsAlike ? std::max<size_t>(input.rows, 2) : input.rows;
+  const size_t planned_rows = std::max<size_t>(input.rows, op->least_rows);
   const xnn_status status = RunXnnpackOperator(op->op, op->type, planned_rows, input, output.y, &op->pool);
   return status == xnn_status_success ? kOk : Status(FOVEA_E_INTERNAL);
 }
