@@ -16,20 +16,10 @@ static char text[MAX_TEXT];
 static int32_t ids[MAX_TOKENS], types[MAX_TOKENS];
 
 static int MakeSession(fovea_model** model, fovea_session** session, fovea_error* error) {
-  const fovea_model_options how = {.struct_size = sizeof(how), .backend = FOVEA_BACKEND_HIGHWAY};
-  const fovea_session_options options = {
-      .struct_size = sizeof(options), .rows = MAX_TOKENS, .tile_rows = MODEL_TILE_ROWS};
-  const fovea_session_memory memory = {.struct_size = sizeof(memory),
-                                       .fixed_size = MODEL_FIXED_BYTES,
-                                       .state_size = MODEL_STATE_BYTES,
-                                       .scratch_size = MODEL_SCRATCH_BYTES,
-                                       .fixed = model_fixed,
-                                       .state = model_state,
-                                       .scratch = model_scratch};
-  if (fovea_model_init(model_blob, (uint64_t)(model_blob_end - model_blob), &how, model_model, sizeof(model_model),
-                       model, error) != FOVEA_OK) {
-    return sample_failed("model", error);
-  }
+  static const fovea_limit limits[] = {MODEL_LIMITS};
+  const fovea_session_options options = SAMPLE_OPTIONS(MODEL, limits);
+  const fovea_session_memory memory = SAMPLE_MEMORY(MODEL, model);
+  if (sample_model(model_model, sizeof(model_model), model, error) != 0) return 1;
   if (fovea_session_init(*model, &options, &memory, session, error) != FOVEA_OK) return sample_failed("session", error);
   return 0;
 }

@@ -21,18 +21,8 @@ static int32_t ids[MAX_TOKENS], types[MAX_TOKENS], made_ids[MAX_NEW];
 
 static int MakeEncoder(const fovea_model* model, fovea_session** encode, fovea_error* error) {
   static const fovea_limit limits[] = {MODEL_ENCODE_LIMITS};
-  const fovea_session_options options = {.struct_size = sizeof(options),
-                                         .program = MODEL_ENCODE_PROGRAM,
-                                         .tile_rows = MODEL_ENCODE_TILE_ROWS,
-                                         .limits = limits,
-                                         .limit_count = sizeof(limits) / sizeof(limits[0])};
-  const fovea_session_memory memory = {.struct_size = sizeof(memory),
-                                       .fixed_size = MODEL_ENCODE_FIXED_BYTES,
-                                       .state_size = MODEL_ENCODE_STATE_BYTES,
-                                       .scratch_size = MODEL_ENCODE_SCRATCH_BYTES,
-                                       .fixed = model_encode_fixed,
-                                       .state = model_encode_state,
-                                       .scratch = model_encode_scratch};
+  const fovea_session_options options = SAMPLE_OPTIONS(MODEL_ENCODE, limits);
+  const fovea_session_memory memory = SAMPLE_MEMORY(MODEL_ENCODE, model_encode);
   return fovea_session_init(model, &options, &memory, encode, error) == FOVEA_OK ? 0 : sample_failed("encoder", error);
 }
 
@@ -59,20 +49,10 @@ static int MakeDecoder(const fovea_model* model, fovea_session** decode, fovea_e
     return sample_failed("links", error);
   }
 #endif
-  const fovea_session_options options = {.struct_size = sizeof(options),
-                                         .program = MODEL_DECODE_PROGRAM,
-                                         .tile_rows = MODEL_DECODE_TILE_ROWS,
-                                         .limits = limits,
-                                         .limit_count = sizeof(limits) / sizeof(limits[0]),
-                                         .linked = linked,
-                                         .linked_count = linked_count};
-  const fovea_session_memory memory = {.struct_size = sizeof(memory),
-                                       .fixed_size = MODEL_DECODE_FIXED_BYTES,
-                                       .state_size = MODEL_DECODE_STATE_BYTES,
-                                       .scratch_size = MODEL_DECODE_SCRATCH_BYTES,
-                                       .fixed = model_decode_fixed,
-                                       .state = model_decode_state,
-                                       .scratch = model_decode_scratch};
+  fovea_session_options options = SAMPLE_OPTIONS(MODEL_DECODE, limits);
+  options.linked = linked;
+  options.linked_count = linked_count;
+  const fovea_session_memory memory = SAMPLE_MEMORY(MODEL_DECODE, model_decode);
   return fovea_session_init(model, &options, &memory, decode, error) == FOVEA_OK ? 0 : sample_failed("decoder", error);
 }
 
@@ -119,11 +99,7 @@ int main(void) {
   }
   strcat(text, TEXT_END);
   const uint64_t begin = board_ticks();
-  const fovea_model_options how = {.struct_size = sizeof(how), .backend = FOVEA_BACKEND_HIGHWAY};
-  if (fovea_model_init(model_blob, (uint64_t)(model_blob_end - model_blob), &how, model_model, sizeof(model_model),
-                       &model, &error) != FOVEA_OK) {
-    return sample_failed("model", &error);
-  }
+  if (sample_model(model_model, sizeof(model_model), &model, &error) != 0) return 1;
   if (MakeEncoder(model, &encode, &error) != 0 || MakeDecoder(model, &decode, &error) != 0) return 1;
   const fovea_generate_options options = {
       .struct_size = sizeof(options), .decode = decode, .encode = encode, .max_tokens = MAX_NEW};

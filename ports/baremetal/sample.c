@@ -1,7 +1,17 @@
-/* What samples say. */
+/* What samples have in common. */
 #include "sample.h"
 
 #include "board.h"
+
+extern const unsigned char model_blob[], model_blob_end[];
+
+static uint64_t BlobBytes(void) { return (uint64_t)(model_blob_end - model_blob); }
+
+int sample_model(void* memory, uint64_t size, fovea_model** model, fovea_error* error) {
+  const fovea_model_options how = {.struct_size = sizeof(how), .backend = FOVEA_BACKEND_HIGHWAY};
+  if (fovea_model_init(model_blob, BlobBytes(), &how, memory, size, model, error) == FOVEA_OK) return 0;
+  return sample_failed("model", error);
+}
 
 void sample_number(const char* name, uint64_t number) {
   board_write(name);
@@ -25,7 +35,7 @@ int sample_failed(const char* what, const fovea_error* error) {
 void sample_report(uint64_t init_ticks, uint64_t run_ticks) {
   sample_number("init_ticks", init_ticks);
   sample_number("run_ticks", run_ticks);
-  sample_number("blob_bytes", (uint64_t)(model_blob_end - model_blob));
+  sample_number("blob_bytes", BlobBytes());
   sample_number("stack_bytes", board_stack_used());
   sample_number("stack_limit", board_stack_size());
 }

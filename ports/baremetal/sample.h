@@ -1,12 +1,25 @@
-/* What samples say, and the text that they are given. */
+/* What samples have in common: their model and its memory as model_memory.h has it, and what they say. */
 #ifndef FOVEA_PORTS_BAREMETAL_SAMPLE_H_
 #define FOVEA_PORTS_BAREMETAL_SAMPLE_H_
 
-#include <fovea/status.h>
+#include <fovea/session.h>
 #include <stddef.h>
 #include <stdint.h>
 
-extern const unsigned char model_blob[], model_blob_end[];
+/* Memory and options of a session, by the beginnings of its names in model_memory.h: MODEL_DECODE, model_decode. */
+#define SAMPLE_MEMORY(NAME, name)                                                                                    \
+  {                                                                                                                  \
+    .struct_size = sizeof(fovea_session_memory), .fixed_size = NAME##_FIXED_BYTES, .state_size = NAME##_STATE_BYTES, \
+    .scratch_size = NAME##_SCRATCH_BYTES, .fixed = name##_fixed, .state = name##_state, .scratch = name##_scratch    \
+  }
+#define SAMPLE_OPTIONS(NAME, limit_array)                                                                   \
+  {                                                                                                         \
+    .struct_size = sizeof(fovea_session_options), .program = NAME##_PROGRAM, .tile_rows = NAME##_TILE_ROWS, \
+    .limits = limit_array, .limit_count = sizeof(limit_array) / sizeof((limit_array)[0])                    \
+  }
+
+/* The model in flash. 1: it failed, and that was said. */
+int sample_model(void* memory, uint64_t size, fovea_model** model, fovea_error* error);
 
 /* "name number" and the end of the line. */
 void sample_number(const char* name, uint64_t number);

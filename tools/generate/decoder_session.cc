@@ -12,10 +12,6 @@ constexpr size_t kMostNewTokens = 512;
 // Of texts that go on with others, of which nobody says how long they get.
 constexpr uint64_t kUsualContext = 2048;
 
-uint64_t MaxTokensOf(const Model& model, const GenerationRequest& request) {
-  return request.max_tokens != 0 ? request.max_tokens : DefaultsOf(model).max_tokens;
-}
-
 // The space of the decoder's new tokens.
 uint32_t TokenSpaceOf(const Model& model, uint32_t program) {
   const std::string name = MetadataOr(model, "generate.token", "input_ids");
@@ -80,7 +76,7 @@ SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& 
   for (const size_t prompt : prompts) all += prompt, longest = std::max(longest, prompt);
   const size_t width = request.beams ? request.beams->width : 1, rows = prompts.size() * width;
   const uint64_t most = model.Space(TokenSpaceOf(model, decode.program)).max_segment_rows;
-  const uint64_t wanted = MaxTokensOf(model, request);
+  const uint64_t wanted = MaxTokens(model, request);
   uint64_t context = request.context;
   if (context == 0) context = wanted == 0 ? std::max<uint64_t>(kUsualContext, longest + 1) : longest + wanted;
   context = std::min(context, most);
@@ -130,7 +126,7 @@ SessionRequest DecodeRequest(const Model& model, const Session& encode, size_t t
   const uint32_t tokens = TokenSpaceOf(model, decode.program);
   if (HasLimit(decode, tokens)) return decode;  // the decoder keeps no texts
   const size_t width = request.beams ? request.beams->width : 1;
-  const uint64_t wanted = MaxTokensOf(model, request);
+  const uint64_t wanted = MaxTokens(model, request);
   uint64_t context = request.context != 0 ? request.context : longest + (wanted == 0 ? kUsualMaxTokens : wanted);
   context = std::min<uint64_t>(context, model.Space(tokens).max_segment_rows);
   if (longest >= context) Fail("texts begin with {} tokens, they have {} at most", longest, context);

@@ -15,11 +15,11 @@ void CheckGenerate(fovea_status status, const Model& model, fovea_error error) {
   Check(status, error, fmt::format("{}: metadata {} is \"{}\"", model.name(), key, value));
 }
 
-namespace {
-
 uint32_t MaxTokens(const Model& model, const GenerationRequest& request) {
   return request.max_tokens != 0 ? request.max_tokens : DefaultsOf(model).max_tokens;
 }
+
+namespace {
 
 // With what the sampling is besides; both must live as long as the result.
 fovea_generate_options OptionsOf(const Model& model, const GeneratorSessions& sessions,

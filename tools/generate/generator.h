@@ -21,6 +21,9 @@ struct GeneratorSessions {
   const Session* draft = nullptr;   // null where nothing guesses ahead
 };
 
+// The most tokens of a text; 0: any number.
+uint32_t MaxTokens(const Model& model, const GenerationRequest& request);
+
 // The memory that a generator takes.
 uint64_t GeneratorBytes(const Model& model, const GeneratorSessions& sessions, const GenerationRequest& request);
 
