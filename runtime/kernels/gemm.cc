@@ -177,7 +177,7 @@ void GemmI8(const GemmTile& tile) {
     I8Sums<0, true>(tile, x, c, count, sum);
     hn::StoreU(SumsOf4(DI(), sum[0]), DI4(), weight_sums + c);
   });
-  constexpr size_t kMost = kManyRegisters && !HWY_ARCH_ARM ? 6 : 3;
+  constexpr size_t kMost = kManyRegisters && (FOVEA_GEMM_SDOT || !HWY_ARCH_ARM) ? 6 : 3;
   ForRowBlocks<kMost>(tile.rows, [&](auto height, size_t row) HWY_ATTR {
     ForColumnBlocks(tile.columns, [&](size_t c, size_t count) HWY_ATTR {
       VI sum[height()][kBlockColumns];
@@ -195,6 +195,18 @@ constexpr size_t kBlock = 32;
 constexpr size_t kGroup = HWY_MAX(kBlock, kStep);
 constexpr size_t kSteps = kGroup / kStep;
 
+#if FOVEA_GEMM_QUAD || FOVEA_GEMM_SDOT
+
+// Weights as bytes, q.
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<DOperand> > LoadQ(const uint8_t* p, size_t elements) {
+  const hn::Repartition<uint16_t, DF> wide;
+  const hn::Rebind<uint8_t, decltype(wide)> bytes;
+  const auto packed = elements == kStep ? hn::LoadU(bytes, p) : hn::LoadN(bytes, p, elements / 2);
+  const auto v = hn::PromoteTo(wide, packed);
+  return hn::BitCast(hn::RebindToUnsigned<DOperand>(), hn::And(hn::Or(v, hn::ShiftLeft<4>(v)), hn::Set(wide, 0x0f0f)));
+}
+
+#endif
 #if FOVEA_GEMM_QUAD
 
 // Weights enter as q, unsigned, so x keeps its sign, and the sum starts at -8 sum x.
@@ -206,13 +218,7 @@ HWY_INLINE VI Offset4(VX4 x) {
   return hn::Sub(hn::Zero(DI()), hn::SumOfMulQuadAccumulate(DI(), hn::Set(kDX, 8), x, hn::Zero(DI())));
 }
 HWY_INLINE void Dot4(VX4 x, VW4 w, VI& low, VI&) { low = hn::SumOfMulQuadAccumulate(DI(), w, x, low); }
-HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t elements) {
-  const hn::Repartition<uint16_t, DF> wide;
-  const hn::Rebind<uint8_t, decltype(wide)> bytes;
-  const auto packed = elements == kStep ? hn::LoadU(bytes, p) : hn::LoadN(bytes, p, elements / 2);
-  const auto v = hn::PromoteTo(wide, packed);
-  return hn::BitCast(kDX, hn::And(hn::Or(v, hn::ShiftLeft<4>(v)), hn::Set(wide, 0x0f0f)));
-}
+HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t elements) { return LoadQ(p, elements); }
 
 #else
 
@@ -222,12 +228,18 @@ HWY_INLINE VX4 LoadX4(const int8_t* p) { return LoadX(p); }
 HWY_INLINE VX4 Ones4() { return Ones(); }
 HWY_INLINE VI Offset4(VX4) { return hn::Zero(DI()); }
 HWY_INLINE void Dot4(VX4 x, VW4 w, VI& low, VI& high) { Dot(x, w, low, high); }
+#if FOVEA_GEMM_SDOT
+HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t elements) {
+  return hn::Sub(hn::BitCast(DOperand(), LoadQ(p, elements)), hn::Set(DOperand(), 8));
+}
+#else
 HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t) {
   const hn::Repartition<uint32_t, DF> wide;
   const auto v = hn::PromoteTo(wide, hn::LoadU(hn::Rebind<uint8_t, decltype(wide)>(), p));
   const auto pairs = hn::And(hn::Or(v, hn::ShiftLeft<12>(v)), hn::Set(wide, 0x000f000f));
   return hn::Sub(hn::BitCast(DOperand(), pairs), hn::Set(DOperand(), 8));
 }
+#endif
 
 #endif
 
