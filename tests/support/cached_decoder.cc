@@ -4,7 +4,7 @@ namespace fovea::test {
 namespace {
 
 constexpr uint32_t kHeads = 4, kKvHeads = 2, kHead = CachedDecoder::kWidth / kHeads, kKvWidth = kKvHeads * kHead;
-constexpr uint32_t kWide = 64, kLayers = 2, kWidth = CachedDecoder::kWidth;
+constexpr uint32_t kWide = 64, kLayers = 2;
 
 struct Layer {
   uint32_t q, k, v, o, up, down;
