@@ -39,26 +39,44 @@ add_library(fovea_runtime_flags INTERFACE)
 target_link_libraries(fovea_runtime_flags INTERFACE fovea_flags)
 target_compile_options(fovea_runtime_flags INTERFACE
   -fvisibility=hidden -ffunction-sections -fdata-sections -fno-threadsafe-statics
+  $<$<CONFIG:MinSizeRel>:-fno-unwind-tables -fno-asynchronous-unwind-tables>  # a tenth of a library; nothing throws
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -fno-exceptions -fno-rtti>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)  # names of tables in Highway's inline functions stay inside
 
 # Highway: which SIMD targets kernels are compiled for. Tests see the same.
 add_library(fovea_highway INTERFACE)
 # HWY_NEON is HWY_NEON_WITHOUT_AES and encryption, which no kernel needs.
-set(disabled HWY_SSSE3 HWY_NEON HWY_SVE HWY_SVE2 HWY_SVE_256 HWY_SVE2_128)
+set(never HWY_SSSE3 HWY_NEON HWY_SVE HWY_SVE2 HWY_SVE_256 HWY_SVE2_128)
+# Only products of int8 have more in AVX3_DL than in AVX3, and only those of attention in bf16 and, on Arm, int8 have
+# more in the others. (Highway leaves the one for Arm out if the compiler is older than gcc 13.2 or clang 17.)
+set(products HWY_AVX3_DL HWY_AVX3_ZEN4 HWY_AVX3_SPR HWY_NEON_BF16)
 if(NOT FOVEA_SANITIZE STREQUAL none)
-  list(APPEND disabled HWY_SSE4 HWY_AVX3)  # instrumented kernels compile slowly: one target of each vector width will do
+  list(APPEND never HWY_SSE4)  # instrumented kernels compile slowly: one target of each vector width will do
 endif()
-# These targets have nothing to add but products of bf16 and, on Arm, int8: only sources with FOVEA_BF16_OPTIONS are
-# compiled for them. (Highway leaves the one for Arm out if the compiler is older than gcc 13.2 or clang 17.)
-set(without_bf16 ${disabled} HWY_AVX3_ZEN4 HWY_AVX3_SPR HWY_NEON_BF16)
-list(JOIN disabled "|" disabled)
-list(JOIN without_bf16 "|" without_bf16)
+# Sets FOVEA_TARGETS_<kernel>: options of sources that are compiled for others than most.
+function(fovea_highway_targets kernel)
+  set(disabled ${never} ${products})
+  foreach(target IN LISTS ARGN)
+    list(REMOVE_ITEM disabled ${target})
+    if(NOT FOVEA_SANITIZE STREQUAL none)
+      list(APPEND disabled HWY_AVX3)
+    endif()
+  endforeach()
+  list(JOIN disabled "|" disabled)
+  set(FOVEA_TARGETS_${kernel} -UHWY_DISABLED_TARGETS "-DHWY_DISABLED_TARGETS=(${disabled})" PARENT_SCOPE)
+endfunction()
+fovea_highway_targets(gemm HWY_AVX3_DL)
+if(FOVEA_PROFILE AND NOT "attention products" IN_LIST FOVEA_PROFILE_LINES)
+  fovea_highway_targets(attention)
+elseif(FOVEA_SANITIZE STREQUAL none)
+  fovea_highway_targets(attention ${products})
+else()
+  fovea_highway_targets(attention HWY_AVX3_DL)
+endif()
+list(JOIN never "|" never)
+list(JOIN products "|" products)
 target_compile_definitions(fovea_highway INTERFACE HWY_STATIC_DEFINE HWY_WANT_AVX3_DL
-  "HWY_DISABLED_TARGETS=(${without_bf16})")
-if(FOVEA_SANITIZE STREQUAL none)
-  set(FOVEA_BF16_OPTIONS -UHWY_DISABLED_TARGETS "-DHWY_DISABLED_TARGETS=(${disabled})")
-endif()
+  "HWY_DISABLED_TARGETS=(${never}|${products})")
 set(riscv_without_vectors OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(riscv_without_vectors ON)  # gcc before 14 lacks what Highway and XNNPACK need there

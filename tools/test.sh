@@ -3,8 +3,8 @@
 # with sanitizers, and what kernels compute on 64-bit Arm under emulation (with clang, too, which compiles them for more
 # Arm targets). tests/README.md says what runs where and why.
 #   tools/test.sh [host-release] [host-scalar] [host-asan] [aarch64]     all of them when none is named
-#   tools/test.sh [host-emu128] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32] [firmware]      plain loops, all
-#                                             tests on 64-bit Arm, other processors, WebAssembly, no system
+#   tools/test.sh [sizes] [host-emu128] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32] [firmware]      bytes of
+#                       small libraries, plain loops, all tests on 64-bit Arm, other processors, WebAssembly, no system
 #   tools/test.sh everything                               all of both: hours of emulation
 # The last line says how many cases passed, failed and were skipped; those above it, which were skipped and why.
 set -eu
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 usual="host-release host-scalar host-asan aarch64"
 cross="x86_64 armv7 riscv64 wasm32 firmware"
 named=${*:-$usual}
-if [ "$named" = everything ]; then named="$usual host-emu128 aarch64-whole $cross"; fi
+if [ "$named" = everything ]; then named="$usual sizes host-emu128 aarch64-whole $cross"; fi
 packages=--test
 for what in $named; do
   case " $cross " in *" $what "*) packages=--cross ;; esac
@@ -59,6 +59,10 @@ for what in $named; do
     aarch64-whole)
       build aarch64-linux
       check aarch64-whole aarch64-linux
+      ;;
+    sizes)
+      build host-release
+      check sizes host-release
       ;;
     x86_64)
       build x86_64-linux

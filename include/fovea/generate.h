@@ -139,9 +139,10 @@ FOVEA_API fovea_status fovea_generate_linked(const fovea_model* model, uint32_t 
                                              uint32_t capacity, uint32_t* count, fovea_error* error);
 
 /* The exact bytes of a generator. They depend on the options and the decode session's limit of texts. Statuses:
- * FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_HANDLE; FOVEA_E_NAME (neither options nor metadata name the token, the
- * scores or the first token, there is no such value, or a number in the metadata is none); FOVEA_E_OPTION (values that
- * are not as above, more scores than the token's table has rows, more than 256 stop ids, sessions of different models,
+ * FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_HANDLE; FOVEA_E_BUILD (the library's profile leaves out generation, or the
+ * sampling, beams or draft asked for); FOVEA_E_NAME (neither options nor metadata name the token, the scores or the
+ * first token, there is no such value, or a number in the metadata is none); FOVEA_E_OPTION (values that are not as
+ * above, more scores than the token's table has rows, more than 256 stop ids, sessions of different models,
  * links without an encoder, numbers of the sampling or of the beams out of range, beams of a decoder whose rows are the
  * encoder's texts, a draft that is not as above); FOVEA_E_ID (a token is out of range; byte: which of
  * options.stop_ids); FOVEA_E_TOO_COMPLEX (more links than the format allows). */

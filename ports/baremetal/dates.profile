@@ -8,6 +8,7 @@ operation pool
 operation concat
 operation recurrent
 operation cell
+part generation
 pool first
 text map
 text strip
@@ -22,3 +23,7 @@ limit workers 1
 # What no model asks for: texts and numbers of errors, attention weights.
 #part errors
 #part taps
+# Texts written other than by the best token each time.
+#generate sampling
+#generate beams
+#generate drafts

@@ -12,6 +12,7 @@ operation attention
 operation rotate
 operation pool
 operation append
+part generation
 pool last
 text byte_level
 text cut
@@ -25,3 +26,7 @@ limit workers 1
 # What no model asks for: texts and numbers of errors, attention weights.
 #part errors
 #part taps
+# Texts written other than by the best token each time.
+#generate sampling
+#generate beams
+#generate drafts

@@ -13,10 +13,13 @@ struct fovea_generator {
 namespace fovea {
 namespace {
 
-bool IsGenerator(const fovea_generator* handle) { return handle != nullptr && handle->mark == fovea_generator::kMark; }
+bool IsGenerator(const fovea_generator* handle) {
+  return kHasGeneration && handle != nullptr && handle->mark == fovea_generator::kMark;
+}
 
 // The one path of size and init.
 Status Place(const fovea_generate_options* given, Arena& arena, Reporter& reporter, fovea_generator** handle) {
+  if (!kHasGeneration) return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks generation");
   if (given == nullptr) return reporter.Fail(FOVEA_E_NULL, "options is NULL");
   fovea_generate_options options;
   FOVEA_TRY(ReadStruct(given, &options, reporter));

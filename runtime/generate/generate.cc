@@ -131,14 +131,18 @@ Status PlaceGenerator(const fovea_generate_options& options, Session* decode, co
   FOVEA_TRY(CheckSampling(sampling, reporter));
   FOVEA_TRY(ReadSettings(options, arena, reporter, &g));
   fovea_beams beams{};
-  if (options.beams != nullptr) {
+  if (options.beams != nullptr && !kHasBeams) {
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks beams");
+  }
+  if (draft != nullptr && !kHasDrafts) return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks drafts");
+  if (kHasBeams && options.beams != nullptr) {
     FOVEA_TRY(ReadStruct(options.beams, &beams, reporter));
     FOVEA_TRY(CheckBeams(beams, sampling, g.max_tokens, reporter));
     FOVEA_TRY(CheckRows(g, beams.width, reporter));
     g.width = beams.width;
   }
   const uint32_t max_rows = decode->spaces[g.space()].max_rows, max_texts = max_rows / g.width;
-  if (options.beams != nullptr) g.beams.Place(beams, max_texts, g.max_tokens, arena);
+  if (kHasBeams && options.beams != nullptr) g.beams.Place(beams, max_texts, g.max_tokens, arena);
   g.last = arena.Take<int32_t>(max_rows);
   g.tokens = arena.Take<int32_t>(max_texts);
   g.best = arena.Take<float>(max_texts);
@@ -149,7 +153,7 @@ Status PlaceGenerator(const fovea_generate_options& options, Session* decode, co
     g.lengths = arena.Take<uint32_t>(max_rows);
   }
   FOVEA_TRY(PlaceSampling(sampling, max_texts, arena, &g));
-  if (draft != nullptr) FOVEA_TRY(PlaceSpeculation(options, max_texts, draft, arena, reporter, &g));
+  if (kHasDrafts && draft != nullptr) FOVEA_TRY(PlaceSpeculation(options, max_texts, draft, arena, reporter, &g));
   *generator = g;
   return kOk;
 }
@@ -173,7 +177,7 @@ Status StartGenerator(Generator& g, Reporter& reporter) {
   BeginTexts(g, rows / g.width);
   std::fill_n(g.last, g.rows(), g.start);
   for (uint32_t i = 0; i < g.texts; ++i) MarkSeen(g, i, g.start);
-  if (g.speculation.draft != nullptr) FOVEA_TRY(BeginSpeculation(g, reporter));
+  if (g.has_draft()) FOVEA_TRY(BeginSpeculation(g, reporter));
   g.started = true;
   return kOk;
 }
@@ -214,7 +218,7 @@ Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
   for (uint32_t i = 0; i < g.texts && forced != nullptr; ++i) {
     if (forced[i] != kNoToken && g.ended[i] == 0) FOVEA_TRY(CheckForced(g, forced[i], i, reporter));
   }
-  if (g.speculation.draft != nullptr) {
+  if (g.has_draft()) {
     if (forced == nullptr) return StepSpeculation(g, reporter);
     return reporter.Fail(FOVEA_E_OPTION, "tokens that a draft guesses cannot be forced");
   }

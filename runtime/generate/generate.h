@@ -63,7 +63,8 @@ struct Generator {
   uint32_t space() const { return keeps_texts() ? decode->model->blob.spaces[token_space()].parent : token_space(); }
   uint32_t token_count() const { return decode->value(scores).width; }
   uint32_t rows() const { return texts * width; }
-  bool has_beams() const { return beams.options().width != 0; }
+  bool has_beams() const { return kHasBeams && beams.options().width != 0; }
+  bool has_draft() const { return kHasDrafts && speculation.draft != nullptr; }
   const uint32_t* Usual(uint32_t step) const {
     return usual == nullptr ? nullptr : usual + (step == 0 ? 0 : TokenWords(token_count()));
   }

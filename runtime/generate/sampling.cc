@@ -37,6 +37,10 @@ Status CheckSampling(const fovea_sampling& s, Reporter& reporter) {
   if (s.top_logprobs > kMaxTopLogprobs) {
     return reporter.Fail(FOVEA_E_OPTION, "too many top log-probabilities", kMaxTopLogprobs, s.top_logprobs);
   }
+  const bool penalizes = (s.repetition_penalty != 0 && s.repetition_penalty != 1) || s.presence_penalty != 0;
+  if (!kHasSampling && (s.temperature != 0 || penalizes || s.logprobs != 0 || s.top_logprobs != 0)) {
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks sampling");
+  }
   return kOk;
 }
 
@@ -66,7 +70,7 @@ uint32_t Sampler::Choose(const Text& text) const {
   const uint32_t best = BestOf(work_);
   const float highest = work_[best];
   if (highest == kHidden) return text.allowed == nullptr ? 0 : FirstBit(text.allowed);
-  if (options_.temperature == 0 || highest == INFINITY) return best;
+  if (!draws() || highest == INFINITY) return best;
   // The highest first, so that nothing overflows.
   for (uint32_t i = 0; i < tokens_; ++i) work_[i] = (work_[i] - highest) / options_.temperature;
   kernels_->softmax.softmax(work_, 1, tokens_, work_);

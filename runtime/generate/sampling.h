@@ -41,12 +41,13 @@ class Sampler {
   float LogProbability(const float* scores, uint32_t token, int32_t* top_tokens, float* top) const;
 
   const fovea_sampling& options() const { return options_; }
-  bool penalizes() const { return penalty() != 1 || options_.presence_penalty != 0; }
-  bool logprobs() const { return options_.logprobs != 0 || options_.top_logprobs != 0; }
+  bool penalizes() const { return kHasSampling && (penalty() != 1 || options_.presence_penalty != 0); }
+  bool logprobs() const { return kHasSampling && (options_.logprobs != 0 || options_.top_logprobs != 0); }
 
  private:
   // The highest score wins.
-  bool plain() const { return options_.temperature == 0 && !penalizes(); }
+  bool draws() const { return kHasSampling && options_.temperature != 0; }
+  bool plain() const { return !draws() && !penalizes(); }
   bool filters() const {
     return options_.top_k != 0 || options_.min_p > 0 || (options_.top_p != 0 && options_.top_p != 1);
   }

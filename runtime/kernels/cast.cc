@@ -1,6 +1,9 @@
 // f32 to f16, bf16 and int8.
 #include "runtime/kernels/cast.h"
 
+#include "runtime/blob/included.h"
+#include "runtime/kernels/attention_features.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/cast.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -62,7 +65,10 @@ void ToI8(const float* x, size_t parts, size_t width, int8_t* y, float* scales) 
   }
 }
 
-constexpr CastKernels MakeCastKernels() { return {ToF16, ToBf16, ToI8}; }
+constexpr CastKernels MakeCastKernels() {
+  if (!IsIncluded(OpCode::kCast) && !IsIncluded(OpCode::kAppend) && !kAttendsProducts) return {};
+  return {ToF16, ToBf16, ToI8};
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

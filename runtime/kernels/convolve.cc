@@ -1,6 +1,8 @@
 // Rows into one: strips of columns kept in a register while the rows go past.
 #include "runtime/kernels/convolve.h"
 
+#include "runtime/blob/included.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/convolve.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -24,7 +26,7 @@ void ConvolveRow(const float* const* rows, const float* weights, size_t taps, co
   });
 }
 
-constexpr ConvolveKernels MakeConvolveKernels() { return {ConvolveRow}; }
+constexpr ConvolveKernels MakeConvolveKernels() { return {IsIncluded(OpCode::kConvolve) ? ConvolveRow : nullptr}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -2,6 +2,8 @@
 // vector arithmetic and no frame's bits depend on another.
 #include "runtime/kernels/fourier.h"
 
+#include "runtime/blob/included.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/fourier.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -85,7 +87,7 @@ const float* Spectrum(const Fourier& fourier, size_t bins, bool squares, float* 
   return b;
 }
 
-constexpr FourierKernels MakeFourierKernels() { return {Spectrum}; }
+constexpr FourierKernels MakeFourierKernels() { return {IsIncluded(OpCode::kSpectrum) ? Spectrum : nullptr}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -1,6 +1,8 @@
 // Steps of recurrent cells.
 #include "runtime/kernels/recurrent.h"
 
+#include "runtime/blob/included.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/recurrent.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -78,7 +80,10 @@ constexpr CellKernels CellsOf() {
   return {Gru<Act>, GruReset<Act>, GruUpdate<Act>, Lstm<Act>};
 }
 
-constexpr RecurrentKernels MakeRecurrentKernels() { return {{CellsOf<SigmoidGate>(), CellsOf<HardSigmoidGate>()}}; }
+constexpr RecurrentKernels MakeRecurrentKernels() {
+  if (!IsIncluded(OpCode::kRecurrent) && !IsIncluded(OpCode::kCell)) return {};
+  return {{CellsOf<SigmoidGate>(), CellsOf<HardSigmoidGate>()}};
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

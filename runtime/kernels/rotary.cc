@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "runtime/blob/included.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/rotary.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -71,7 +73,10 @@ void Decay(const float* frequencies, size_t pairs, float slope, float* y) {
   });
 }
 
-constexpr RotaryKernels MakeRotaryKernels() { return {Rotate, Angles, Decay}; }
+constexpr RotaryKernels MakeRotaryKernels() {
+  if (!IsIncluded(OpCode::kRotate)) return {};
+  return {Rotate, Angles, Decay};
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "runtime/blob/included.h"
+#include "runtime/model/find.h"
 #include "runtime/ops/attention.h"
 
 namespace fovea {
@@ -28,10 +29,11 @@ constexpr StepLine kSteps[] = {
 #undef FOVEA_TEXT_STEP
 };
 constexpr Line kOtherLines[] = {
-    {"weights", "f32"},   {"weights", "f16"},       {"weights", "int8"}, {"weights", "int4"},
-    {"rows", "f16"},      {"rows", "bf16"},         {"rows", "int8"},    {"tokenizer", "wordpiece"},
-    {"tokenizer", "bpe"}, {"tokenizer", "unigram"}, {"part", "errors"},  {"part", "taps"},
-    {"limit", "spaces"},  {"limit", "linears"},     {"limit", "inputs"}, {"limit", "workers"},
+    {"weights", "f32"},     {"weights", "f16"},       {"weights", "int8"},   {"weights", "int4"},
+    {"rows", "f16"},        {"rows", "bf16"},         {"rows", "int8"},      {"tokenizer", "wordpiece"},
+    {"tokenizer", "bpe"},   {"tokenizer", "unigram"}, {"part", "errors"},    {"part", "taps"},
+    {"part", "generation"}, {"generate", "sampling"}, {"generate", "beams"}, {"generate", "drafts"},
+    {"limit", "spaces"},    {"limit", "linears"},     {"limit", "inputs"},   {"limit", "workers"},
 };
 
 constexpr bool Says(const char* line, const char* kind, const char* name) {
@@ -148,6 +150,7 @@ void ListNeeds(const Model& model, ListLine line, void* context) {
   ListMembers<DType>(needs.weights, "weights", line, context);
   ListMembers<DType>(needs.rows & ~plain, "rows", line, context);
   if (model.has_text) ListText(model.tokenizer, line, context);
+  if (FindMetadataEntry(blob, "generate.token") != kBlobNone) line(context, "part", "generation", 0);
   line(context, "limit", "spaces", blob.spaces.count);
   line(context, "limit", "linears", model.linear_count);
   line(context, "limit", "inputs", needs.inputs);

@@ -50,6 +50,17 @@ TEST(Needs, OfTheClassifierOfDocuments) {
   }
 }
 
+TEST(Needs, WhatWritesATextNeedsTheGenerator) {
+  const std::string blob = Temporary("needs_dates.fovea");
+  ASSERT_EQ(
+      Fovea({"convert", InSource("tools/train/date-normaliser/graph.json"), "-o", blob, "--weights", "int8"}).status,
+      0);
+  const std::set<std::string> lines = Lines({"inspect", blob, "--needs"});
+  EXPECT_EQ(lines.count("part generation"), 1u);
+  for (const char* line : {"generate sampling", "generate beams", "generate drafts"}) EXPECT_EQ(lines.count(line), 0u);
+  EXPECT_EQ(Lines({"inspect", Documents(), "--needs"}).count("part generation"), 0u);
+}
+
 TEST(Needs, SeveralBlobsNeedWhatAnyDoes) {
   const auto counted = [](const std::string& line) { return line.rfind("limit ", 0) == 0; };
   std::set<std::string> apart;

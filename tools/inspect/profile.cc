@@ -40,12 +40,20 @@ std::string ProfileFor(const std::vector<const Model*>& models) {
   });
   for (const std::string& line : needs.lines) text += line + "\n";
   for (const auto& [name, count] : needs.limits) text += fmt::format("limit {} {}\n", name, count);
-  return text +
-         "# One worker of a session at a time; without the line up to 64.\n"
-         "limit workers 1\n"
-         "# What no model asks for: texts and numbers of errors, attention weights.\n"
-         "#part errors\n"
-         "#part taps\n";
+  text +=
+      "# One worker of a session at a time; without the line up to 64.\n"
+      "limit workers 1\n"
+      "# What no model asks for: texts and numbers of errors, attention weights.\n"
+      "#part errors\n"
+      "#part taps\n";
+  if (std::find(needs.lines.begin(), needs.lines.end(), "part generation") != needs.lines.end()) {
+    text +=
+        "# Texts written other than by the best token each time.\n"
+        "#generate sampling\n"
+        "#generate beams\n"
+        "#generate drafts\n";
+  }
+  return text;
 }
 
 }  // namespace fovea::tools
