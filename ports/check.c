@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "fovea/fovea.h"
+#include "ports/inputs.h"
 #include "ports/port.h"
 
 #define TEXT_ROWS 64u
 #define TILE_ROWS 8u /* So that there are tiles to share. */
+#define MOST_SPACES 64u
 #define MOST_WORKERS 64u
 #define ROUNDS 50u
 
@@ -40,41 +42,16 @@ static void* get_memory(void* context, uint64_t size) {
   return NULL;
 }
 
-/* One segment of every input space: of TEXT_ROWS rows, or one where these have segments of their own. */
-static fovea_status set_segments(const fovea_model* model, uint32_t spaces, fovea_session* session,
-                                 fovea_error* error) {
-  for (uint32_t space = 0; space < spaces; ++space) {
-    fovea_space_info info = {.struct_size = sizeof(info)}, other = {.struct_size = sizeof(other)};
-    fovea_model_space(model, space, &info);
-    if (!info.is_input) continue;
-    uint32_t rows = info.parent == FOVEA_NONE ? 1 : TEXT_ROWS;
-    for (uint32_t child = 0; child < spaces; ++child) {
-      fovea_model_space(model, child, &other);
-      if (other.is_input && other.parent == space) rows = 1;
-    }
-    if (rows > info.max_segment_rows) rows = info.max_segment_rows;
-    const fovea_status status = fovea_session_set_segments(session, space, &rows, 1, error);
-    if (status != FOVEA_OK) return status;
+/* Of the spaces that the first program's inputs are in; rows of texts that are kept get `rows` of the options. */
+static uint32_t make_limits(const fovea_model* model, fovea_limit* limits) {
+  fovea_model_info about = {.struct_size = sizeof(about)};
+  uint32_t count = 0;
+  fovea_model_get_info(model, &about);
+  for (uint32_t space = 0; space < about.space_count && count < MOST_SPACES; ++space) {
+    const uint32_t rows = fovea_inputs_rows(model, 0, space, TEXT_ROWS);
+    if (rows > 0) limits[count++] = (fovea_limit){.space = space, .rows = rows};
   }
-  return FOVEA_OK;
-}
-
-/* The lowest ids, and numbers between -1 and 1. */
-static fovea_status write_inputs(const fovea_model* model, uint32_t values, fovea_session* session,
-                                 fovea_error* error) {
-  for (uint32_t value = 0; value < values; ++value) {
-    fovea_value_info info = {.struct_size = sizeof(info)};
-    fovea_view view;
-    fovea_program_value(model, 0, value, &info);
-    if (info.role != FOVEA_ROLE_INPUT || info.carried_by != FOVEA_NONE) continue;
-    const fovea_status status = fovea_session_input(session, value, &view, error);
-    if (status != FOVEA_OK) return status;
-    for (uint32_t i = 0; i < view.rows * view.width; ++i) {
-      if (view.type == FOVEA_TYPE_I32) ((int32_t*)view.data)[i] = 0;
-      if (view.type == FOVEA_TYPE_F32) ((float*)view.data)[i] = (float)(i * 37 % 65) / 32 - 1;
-    }
-  }
-  return FOVEA_OK;
+  return count;
 }
 
 /* A sum over the bits of all outputs that tells them apart (FNV-1a). */
@@ -97,13 +74,17 @@ static uint64_t sum_outputs(const fovea_model* model, uint32_t values, const fov
 /* A session on `workers` of the port's threads (NULL: on the caller's), one run of it, and what came out. */
 static fovea_status run(const fovea_model* model, fovea_port_threads* threads, uint32_t workers, int barrier,
                         uint64_t* sum, fovea_error* error) {
-  fovea_session_options options = {
-      .struct_size = sizeof(options), .rows = TEXT_ROWS, .tile_rows = TILE_ROWS, .workers = workers};
+  fovea_limit limits[MOST_SPACES];
+  fovea_session_options options = {.struct_size = sizeof(options),
+                                   .limits = limits,
+                                   .limit_count = make_limits(model, limits),
+                                   .rows = TEXT_ROWS,
+                                   .tile_rows = TILE_ROWS,
+                                   .workers = workers};
   fovea_session_memory memory = {.struct_size = sizeof(memory)};
-  fovea_model_info about = {.struct_size = sizeof(about)};
   fovea_program_info program = {.struct_size = sizeof(program)};
   fovea_session* session;
-  fovea_model_get_info(model, &about);
+  uint64_t rows;
   fovea_model_program(model, 0, &program);
   options.clock = fovea_port_ticks;
   if (threads != NULL) {
@@ -117,8 +98,7 @@ static fovea_status run(const fovea_model* model, fovea_port_threads* threads, u
   if (memory.state_size > 0) memory.state = get_memory(NULL, memory.state_size);
   if (memory.scratch_size > 0) memory.scratch = get_memory(NULL, memory.scratch_size);
   status = fovea_session_init(model, &options, &memory, &session, error);
-  if (status == FOVEA_OK) status = set_segments(model, about.space_count, session, error);
-  if (status == FOVEA_OK) status = write_inputs(model, program.value_count, session, error);
+  if (status == FOVEA_OK) status = fovea_inputs_write(session, model, 0, TEXT_ROWS, &rows, error);
   if (status == FOVEA_OK) status = fovea_session_run(session, error);
   if (status == FOVEA_OK) *sum = sum_outputs(model, program.value_count, session);
   fovea_port_free(memory.scratch);

@@ -34,3 +34,11 @@ uint64_t board_ticks(void) {
   __asm__ volatile("isb\n mrs %0, cntpct_el0" : "=r"(ticks));
   return ticks;
 }
+
+const char board_counter[] = "generic timer", board_counts[] = "ticks";
+
+uint64_t board_ticks_per_second(void) {
+  uint64_t frequency;
+  __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));
+  return frequency;
+}

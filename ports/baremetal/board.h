@@ -12,10 +12,14 @@ extern "C" {
 /* Cycles of the processor's own counter, from any start. In QEMU with -icount it counts instructions, so many at a
  * time: README.md. */
 uint64_t board_ticks(void);
+/* How many are a second; the counter's name, and what it counts. */
+uint64_t board_ticks_per_second(void);
+extern const char board_counter[], board_counts[];
 
-/* Bytes of stack that have been used since reset, and bytes that there are. */
+/* Bytes of stack that have been used since reset, and bytes that there are; bytes of variables. */
 size_t board_stack_used(void);
 size_t board_stack_size(void);
+size_t board_static_size(void);
 
 /* By semihosting, that is by the debugger or QEMU. */
 void board_write(const char* text);                  /* ends with a zero */

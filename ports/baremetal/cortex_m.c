@@ -41,6 +41,10 @@ __attribute__((section(".vectors"), used)) static const struct {
     board_stack_top,
     {board_reset, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, Fault, SysTick}};
 
+const char board_counter[] = "SysTick", board_counts[] = "cycles";
+
+uint64_t board_ticks_per_second(void) { return (uintptr_t)board_hertz; }
+
 uint64_t board_ticks(void) {
   for (;;) {
     const uint32_t before = periods, left = SYST_CVR;

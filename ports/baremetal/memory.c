@@ -11,6 +11,10 @@ void board_start(uint32_t* stack_pointer) {
   board_exit(main());
 }
 
+size_t board_static_size(void) {
+  return (size_t)((char*)board_data_end - (char*)board_data) + (size_t)((char*)board_bss_end - (char*)board_bss);
+}
+
 size_t board_stack_size(void) { return (size_t)((char*)board_stack_top - (char*)board_stack); }
 
 size_t board_stack_used(void) {

@@ -7,6 +7,9 @@
 extern uint32_t board_data_load[], board_data[], board_data_end[], board_bss[], board_bss_end[];
 extern uint32_t board_stack[], board_stack_top[];
 
+/* Not a place but a number: cycles a second, where the processor does not know. */
+extern const char board_hertz[];
+
 /* A word that no program happens to push. */
 #define BOARD_UNUSED 0xc0debeefu
 

@@ -62,8 +62,12 @@ const char* fovea_version(void) {
 }
 
 const char* fovea_simd_target(void) {
+#if HWY_TARGETS == HWY_STATIC_TARGET  // nothing is chosen, and what would look at the processor is not built
+  return hwy::TargetName(HWY_STATIC_TARGET);
+#else
   const int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
   return hwy::TargetName(usable & -usable);  // better targets have lower bits
+#endif
 }
 
 uint32_t fovea_blob_version(void) { return fovea::kBlobVersion; }

@@ -5,18 +5,23 @@ import sys
 LONGEST = 256  # bytes that a sample takes
 
 
-def run(qemu, image, text):
-    """What it said: a number or word for each name, and under "text" all that follows that name."""
+def output(qemu, image, line):
+    """All that an image says; `line` is its command line."""
     # A comma in an argument of QEMU is written twice.
-    console = "enable=on,target=native,arg=" + text.replace(",", ",,")
+    console = "enable=on,target=native,arg=" + line.replace(",", ",,")
     result = subprocess.run([*qemu, "-display", "none", "-monitor", "none", "-serial", "none",
                              "-semihosting-config", console, "-kernel", image],
                             capture_output=True, text=True, timeout=120)
-    said, found, written = (result.stdout + result.stderr).partition("\ntext ")
-    lines = said.splitlines()
+    said = result.stdout + result.stderr
     if result.returncode != 0:
-        sys.exit(f"{text}\nexit status {result.returncode}: {' / '.join(lines)}")
-    answer = dict(line.split(" ", 1) for line in lines if " " in line)
+        sys.exit(f"{line}\nexit status {result.returncode}: {' / '.join(said.splitlines())}")
+    return said
+
+
+def run(qemu, image, text):
+    """What a sample said: a number or word for each name, and under "text" all that follows that name."""
+    said, found, written = output(qemu, image, text).partition("\ntext ")
+    answer = dict(line.split(" ", 1) for line in said.splitlines() if " " in line)
     if found:
         answer["text"] = written.removesuffix("\n")
     return answer

@@ -1,4 +1,4 @@
-"""What `fovea bench --json` (or fovea-bench) said on several machines, as a table and as bars.
+"""What `fovea bench --json` (or fovea-bench, firmware, JavaScript) said on several machines, as a table and as bars.
 
   machines.py [--svg FILE] [NAME=]FILE.json ..
 Measurements of one model, program, number of rows and of workers are one group. NAME stands for the machine where its
@@ -14,6 +14,7 @@ COLUMNS = [  # heading, how a measurement has it
     ("machine", lambda m: m["name"]),
     ("vectors", lambda m: m["target"]),
     ("products", lambda m: m["backend"]),
+    ("clock counts", lambda m: m["clock"]["counts"]),
     ("p50 ms", lambda m: f"{m['latency_ms']['p50']:.3f}"),
     ("min ms", lambda m: f"{m['latency_ms']['min']:.3f}"),
     ("p99 ms", lambda m: f"{m['latency_ms']['p99']:.3f}"),
@@ -22,6 +23,7 @@ COLUMNS = [  # heading, how a measurement has it
     ("load ms", lambda m: f"{sum(m['load_ms'].values()):.1f}"),
     ("model and session MB", lambda m: f"{sum(m['bytes'][k] for k in ('model', 'fixed', 'state', 'scratch')) / 1e6:.2f}"),
 ]
+TEXTS = 4  # of the columns; then numbers
 BAR, GAP, LABEL, WIDTH = 18, 6, 260, 420  # pixels
 
 
@@ -52,7 +54,7 @@ def title(group):
 
 
 def table(group, measured):
-    rows = [[heading for heading, _ in COLUMNS], ["---"] * 3 + ["---:"] * (len(COLUMNS) - 3)]
+    rows = [[heading for heading, _ in COLUMNS], ["---"] * TEXTS + ["---:"] * (len(COLUMNS) - TEXTS)]
     rows += [[str(cell(m)).replace("|", "\\|") for _, cell in COLUMNS] for m in measured]
     return f"### {title(group)}\n\n" + "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
@@ -68,7 +70,8 @@ def svg(groups):
         for m in measured:
             time = m["latency_ms"]["p50"]
             length = max(1, round(WIDTH * time / longest))
-            label = html.escape(f"{m['name']}, {m['target']}")
+            counts = m["clock"]["counts"]
+            label = html.escape(f"{m['name']}, {m['target']}" + ("" if counts == "nanoseconds" else f" ({counts})"))
             parts.append(f'<text x="{LABEL - 6}" y="{y + 13}" text-anchor="end">{label}</text>'
                          f'<rect x="{LABEL}" y="{y}" width="{length}" height="{BAR}" fill="#4878a8"/>'
                          f'<text x="{LABEL + length + 6}" y="{y + 13}">{time:.3f}</text>')

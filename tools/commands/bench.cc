@@ -1,13 +1,13 @@
 // fovea bench: latency, throughput, work per step and memory of a model on this machine.
+#include "ports/bench.h"
+
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <numeric>
 
-#include "fovea/version.h"
 #include "tools/base/clock.h"
 #include "tools/bench/generation_cost.h"
 #include "tools/bench/machine.h"
@@ -42,34 +42,19 @@ void BenchGeneration(const Arguments& arguments, Console* console) {
   console->out << GenerationText(measured);
 }
 
-// Runs at least five times, after one run that is not counted, and as long as `seconds`. Calls `after_run` with the seconds
+// Runs as often as every measurement does (ports/bench.h), and as long as `seconds`. Calls `after_run` with the nanoseconds
 // of each, outside of what is measured; also, with 0, after the run that is not counted.
-void Measure(Session* session, double seconds, const std::function<void(double)>& after_run) {
+void Measure(Session* session, double seconds, const std::function<void(uint64_t)>& after_run) {
   session->Run();
   after_run(0);
   const uint64_t begin = NanosecondClock();
   uint64_t now = begin;
-  for (int runs = 0; runs < 5 || static_cast<double>(now - begin) < seconds * 1e9; ++runs) {
+  for (int runs = 0; runs < FOVEA_BENCH_RUNS || static_cast<double>(now - begin) < seconds * 1e9; ++runs) {
     const uint64_t start = NanosecondClock();
     session->Run();
     now = NanosecondClock();
-    after_run(1e-9 * static_cast<double>(now - start));
+    after_run(now - start);
   }
-}
-
-// Seconds of each run, sorted.
-std::vector<double> RunSeconds(Session* session, double seconds) {
-  std::vector<double> times;
-  Measure(session, seconds, [&](double time) { times.push_back(time); });
-  times.erase(times.begin());
-  std::sort(times.begin(), times.end());
-  return times;
-}
-
-// Nearest rank.
-double Percentile(const std::vector<double>& sorted, double percent) {
-  const double rank = percent / 100 * static_cast<double>(sorted.size());
-  return sorted[std::min(sorted.size() - 1, static_cast<size_t>(std::max(0.0, rank - 1e-9)))];
 }
 
 uint64_t PeakResidentBytes() {
@@ -92,7 +77,7 @@ std::vector<StepTime> StepTimes(const Model& model, const ShapeArguments& shape,
   const uint32_t count = model.Program(request.program).step_count;
   std::vector<uint64_t> before(count);
   std::vector<std::vector<double>> times(count);  // of each step, run by run
-  Measure(&session, seconds, [&](double) {
+  Measure(&session, seconds, [&](uint64_t) {
     for (uint32_t i = 0; i < count; ++i) {
       uint64_t ticks = 0;
       fovea_session_step_ticks(session.get(), i, &ticks);
@@ -104,7 +89,7 @@ std::vector<StepTime> StepTimes(const Model& model, const ShapeArguments& shape,
   for (std::vector<double>& step : times) {
     step.erase(step.begin());
     std::sort(step.begin(), step.end());
-    steps.push_back({step[0], Percentile(step, 50)});
+    steps.push_back({step[0], step[fovea_bench_rank(step.size(), 50)]});
   }
   return steps;
 }
@@ -191,49 +176,50 @@ void Print(std::ostream& out, const OrderedJson& r) {
   if (r.contains("steps")) PrintSteps(out, r);
 }
 
+// What the shared code makes of the runs; names are put in here, which may be no UTF-8.
+OrderedJson Result(const fovea_bench& bench, const Model& model, const Session& session) {
+  std::string text(fovea_bench_json(&bench, model.get(), session.get(), nullptr, 0) + 1, '\0');
+  text.resize(fovea_bench_json(&bench, model.get(), session.get(), &text[0], text.size()));
+  OrderedJson result = OrderedJson::parse(text);
+  result["model"] = model.name();
+  result["machine"] = ThisMachine();
+  return result;
+}
+
+uint64_t Nanoseconds(double seconds) { return static_cast<uint64_t>(std::max(0.0, seconds) * 1e9); }
+
 void Bench(const Arguments& arguments, Console* console) {
   const uint64_t start = NanosecondClock();
   const Model model = arguments.model.Open();
-  const double open_seconds = 1e-9 * static_cast<double>(NanosecondClock() - start);
+  const uint64_t opened = NanosecondClock() - start;
   const Batch batch = arguments.shape.MakeBatch(model);
   const SessionRequest request = arguments.shape.Request(model, batch);
   Session session(model, request);
   Bind(batch, &session);
-  const std::vector<double> times = RunSeconds(&session, arguments.seconds);
-  const std::vector<double> flops = StepFlops(model, session);
-  const double middle = Percentile(times, 50), work = std::accumulate(flops.begin(), flops.end(), 0.0);
-  const uint64_t rows = batch.Rows();
-  const fovea_model_info info = model.Info();
-  OrderedJson result = {{"model", model.name()},
-                        {"program", model.Program(request.program).name},
-                        {"rows", rows},
-                        {"texts", arguments.shape.Lengths(model).size()},
-                        {"workers", request.workers},
-                        {"tile_rows", session.Info().tile_rows},
-                        {"backend", info.backend},
-                        {"target", fovea_simd_target()},
-                        {"machine", ThisMachine()},
-                        {"runs", times.size()},
-                        {"latency_ms",
-                         {{"min", 1e3 * times[0]},
-                          {"p50", 1e3 * middle},
-                          {"p90", 1e3 * Percentile(times, 90)},
-                          {"p99", 1e3 * Percentile(times, 99)}}},
-                        {"rows_per_second", static_cast<double>(rows) / middle},
-                        {"gop_per_run", 1e-9 * work},
-                        {"gops", 1e-9 * work / middle},
-                        {"load_ms",
-                         {{"map", 1e3 * (open_seconds - model.init_seconds())},
-                          {"model", 1e3 * model.init_seconds()},
-                          {"session", 1e3 * session.init_seconds()}}},
-                        {"bytes",
-                         {{"blob", info.blob_bytes},
-                          {"model", model.memory_bytes()},
-                          {"fixed", session.sizes().fixed_size},
-                          {"state", session.sizes().state_size},
-                          {"scratch", session.sizes().scratch_size},
-                          {"peak_resident", PeakResidentBytes()}}}};
+  std::vector<uint64_t> times;
+  Measure(&session, arguments.seconds, [&](uint64_t time) { times.push_back(time); });
+
+  fovea_bench bench = {};
+  bench.model_name = bench.system = bench.architecture = bench.processor = "";
+  bench.clock = "monotonic";
+  bench.counts = "nanoseconds";
+  bench.ticks_per_second = 1000000000;
+  bench.model_ticks = Nanoseconds(model.init_seconds());
+  bench.map_ticks = opened - std::min(opened, bench.model_ticks);
+  bench.session_ticks = Nanoseconds(session.init_seconds());
+  bench.model_bytes = model.memory_bytes();
+  bench.fixed_bytes = session.sizes().fixed_size;
+  bench.state_bytes = session.sizes().state_size;
+  bench.scratch_bytes = session.sizes().scratch_size;
+  bench.peak_bytes = PeakResidentBytes();
+  bench.program = request.program;
+  bench.texts = static_cast<uint32_t>(arguments.shape.Lengths(model).size());
+  bench.rows = batch.Rows();
+  bench.run_count = times.size() - 1;
+  bench.run_ticks = &times[1];
+  OrderedJson result = Result(bench, model, session);
   if (arguments.steps) {
+    const std::vector<double> flops = StepFlops(model, session);
     const std::vector<StepTime> times_of_steps = StepTimes(model, arguments.shape, batch, arguments.seconds);
     result["steps"] = StepTable(model, request.program, times_of_steps, flops, StepPairs(model, session));
     result["operations"] = OperationTable(result["steps"]);

@@ -2,9 +2,9 @@
 #ifndef FOVEA_TOOLS_COMMON_STEP_WORK_H_
 #define FOVEA_TOOLS_COMMON_STEP_WORK_H_
 
-#include <numeric>
 #include <vector>
 
+#include "ports/bench.h"
 #include "tools/common/session.h"
 
 namespace fovea::tools {
@@ -21,13 +21,9 @@ inline std::vector<uint64_t> StepPairs(const Model& model, const Session& sessio
 // on.
 inline std::vector<double> StepFlops(const Model& model, const Session& session) {
   const uint32_t program = session.request().program;
-  const std::vector<uint64_t> pairs = StepPairs(model, session);
-  std::vector<double> flops(pairs.size());
+  std::vector<double> flops(model.Program(program).step_count);
   for (uint32_t i = 0; i < flops.size(); ++i) {
-    const fovea_step_info step = model.Step(program, i);
-    const std::vector<uint32_t> rows = session.Lengths(model.Value(program, step.output).space);
-    flops[i] = step.flops_per_row * static_cast<double>(std::accumulate(rows.begin(), rows.end(), uint64_t{0}));
-    if (step.heads != 0) flops[i] += step.flops_per_row_key / step.heads * static_cast<double>(pairs[i]);
+    flops[i] = fovea_bench_step_flops(model.get(), session.get(), program, i);
   }
   return flops;
 }
