@@ -12,8 +12,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "ports" / "python"))
 sys.dont_write_bytecode = True
 from declarations import (  # noqa: E402
-    FIELD, FUNCTION, HEADERS, STRUCT, constants_of, ctype, fields_of, interface, wrapped)
+    COMMENT, FIELD, FUNCTION, HEADERS, STRUCT, constants_of, ctype, fields_of, interface, wrapped)
 
+# Of what the module contains beside the library and the port.
+LINKED = ["ports/bench.h", "ports/inputs.h"]
 # WebAssembly of 32 bits: every number lies at a multiple of its size, addresses and sizes have 4 bytes.
 SIZES = {"c_uint8": 1, "c_int32": 4, "c_uint32": 4, "c_float": 4, "c_size_t": 4, "c_void_p": 4, "c_char_p": 4,
          "c_int": 4, "c_uint64": 8, "c_double": 8}
@@ -53,7 +55,7 @@ def signature(result, parameters, structs):
 
 def main():
     out, modules = pathlib.Path(sys.argv[1]), [pathlib.Path(name) for name in sys.argv[2:]]
-    text = interface()
+    text = interface() + "".join(COMMENT.sub("", (ROOT / header).read_text(encoding="utf-8")) for header in LINKED)
     used = set(re.findall(r"\bfovea_\w+", "\n".join(module.read_text(encoding="utf-8") for module in modules)))
     constants = constants_of(text)
 
@@ -61,7 +63,8 @@ def main():
               wrapped("export const constants = {", [f"{name}: {value}" for name, value in constants.items()], "};"),
               "// Size, and of each field offset, type and number of elements.\nexport const structs = {"]
     checks = ['/* Sizes and offsets that JavaScript reads and writes. Written by declarations.py. */',
-              *(f'#include "fovea/{header.name}"' for header in HEADERS[:-1]), '#include "ports/port.h"']
+              *(f'#include "fovea/{header.name}"' for header in HEADERS[:-1]),
+              *(f'#include "{header}"' for header in ["ports/port.h"] + LINKED)]
     structs = {}
     for name, body in STRUCT.findall(text):
         fields, *structs[name] = layout_of(body, structs)

@@ -74,9 +74,11 @@ export class Session {
       const memory = blocks.struct("fovea_session_memory");
       library.call("fovea_session_size", this.model.handle, options.address, memory.address);
       this.memoryBytes = 0;
+      this.sizes = {};
       for (const block of ["fixed", "state", "scratch"]) {
         const size = memory.get(`${block}_size`);
         this.memoryBytes += size;
+        this.sizes[block] = size;
         const address = this.blocks.make(size);
         library.bytes(address, size).fill(0);  // so that inputs which are never written are zeros
         memory.set(block, address);

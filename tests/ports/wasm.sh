@@ -32,4 +32,5 @@ else
   mkdir -p "$work/program/node_modules"
   cp -r "$build/ports/wasm/package" "$work/program/node_modules/fovea"
 fi
-FOVEA_SOURCE=$source FOVEA_BLOBS=$work/blobs FOVEA_COMMAND=$command "$node" --test "$work/program/package_test.mjs"
+FOVEA_SOURCE=$source FOVEA_BLOBS=$work/blobs FOVEA_COMMAND=$command "$node" --test \
+  "$work/program/package_test.mjs" "$work/program/bench_test.mjs"

@@ -115,6 +115,14 @@ try {
   }
   assert.deepEqual(colours, [["rgb(26, 26, 26)", "rgb(255, 255, 255)"], ["rgb(232, 232, 232)", "rgb(21, 23, 26)"]]);
 
+  // What is measured here is the work that the command counts.
+  const measured = await page.evaluate(`import(new URL("fovea/measure.mjs", location)).then(async ({ measure }) =>
+    measure(await (await fetch("model.fovea")).arrayBuffer(), { rows: 12, seconds: 0.1 }))`);
+  const counted = JSON.parse(execFileSync(command, ["bench", blob, "--rows", "12", "--seconds", "0", "--json"]));
+  for (const name of ["rows", "gop_per_run"]) assert.equal(measured[name], counted[name], name);
+  assert.match(measured.machine.system, /Chrome/);
+  assert.ok(measured.runs >= 5 && measured.latency_ms.p99 > 0);
+
   assert.deepEqual(page.complaints, []);
   assert.deepEqual(missing, []);
   assert.ok(page.requests.length >= 10, `${page.requests.length} requests`);
