@@ -13,13 +13,9 @@ cp "$root/ports/port.h" "$headers/ports"
 cp "$here/module.modulemap" "$headers"
 
 set --
-for platform in iphoneos:iOS:arm64 iphonesimulator:iOS:arm64 macosx:Darwin:arm64; do
-  sdk=${platform%%:*} architecture=${platform##*:}
-  system=${platform#*:}
-  build=$work/$sdk
-  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_SYSTEM_NAME="${system%:*}" -DCMAKE_OSX_SYSROOT="$sdk" \
-    -DCMAKE_OSX_ARCHITECTURES="$architecture" -DFOVEA_BUILD_TOOLS=OFF -DFOVEA_BUILD_TESTS=OFF -DFOVEA_PORT=posix
-  cmake --build "$build" --target fovea_static fovea_port
+for preset in ios-arm64 ios-simulator-arm64 macos-arm64; do
+  (cd "$root" && cmake --preset $preset && cmake --build --preset $preset --target fovea_static fovea_port)
+  build=$root/build/$preset
   libtool -static -o "$build/libCFovea.a" "$build/runtime/libfovea.a" "$build/ports/libfovea_port.a"
   set -- "$@" -library "$build/libCFovea.a" -headers "$headers"
 done
