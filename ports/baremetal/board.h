@@ -22,9 +22,12 @@ size_t board_stack_size(void);
 size_t board_static_size(void);
 
 /* By semihosting, that is by the debugger or QEMU. */
-void board_write(const char* text);                  /* ends with a zero */
-void board_write_number(uint64_t number);            /* in decimal digits */
-int board_command_line(char* line, size_t capacity); /* 0: there is none, or it is too long */
+void board_write(const char* text);                         /* ends with a zero */
+void board_write_number(uint64_t number);                   /* in decimal digits */
+int board_command_line(char* line, size_t capacity);        /* 0: there is none, or it is too long */
+intptr_t board_open(const char* path);                      /* a file to be read; below 0: there is none */
+size_t board_read(intptr_t file, void* bytes, size_t size); /* how many were read */
+void board_close(intptr_t file);
 __attribute__((noreturn)) void board_exit(int status);
 
 #ifdef __cplusplus

@@ -53,14 +53,7 @@ int main(void) {
   const uint64_t done = board_ticks();
   if (fovea_session_find_output(session, "logits", &logits, &error) != FOVEA_OK) return sample_failed("logits", &error);
 
-  const float* scores = logits.data;
-  uint32_t best = 0;
-  for (uint32_t i = 1; i < logits.width; ++i) {
-    if (scores[i] > scores[best]) best = i;
-  }
-  board_write("class ");
-  board_write(fovea_model_label(model, best));
-  board_write("\n");
+  sample_class(model, &logits);
   sample_number("model_bytes", MODEL_MODEL_BYTES);
   sample_number("fixed_bytes", MODEL_FIXED_BYTES);
   sample_number("state_bytes", MODEL_STATE_BYTES);

@@ -20,6 +20,17 @@ void sample_number(const char* name, uint64_t number) {
   board_write("\n");
 }
 
+void sample_class(const fovea_model* model, const fovea_view* scores) {
+  const float* all = scores->data;
+  uint32_t best = 0;
+  for (uint32_t i = 1; i < scores->width; ++i) {
+    if (all[i] > all[best]) best = i;
+  }
+  board_write("class ");
+  board_write(fovea_model_label(model, best));
+  board_write("\n");
+}
+
 int sample_failed(const char* what, const fovea_error* error) {
   board_write(what);
   board_write(": ");

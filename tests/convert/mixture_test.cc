@@ -220,7 +220,7 @@ TEST_F(Mixtures, GraniteIsStoredInAnotherWay) {
 // A published gpt-oss has its experts in blocks of four-bit numbers, which are the same as what they stand for.
 class BlocksOfFourBits : public Mixtures {
  protected:
-  static constexpr uint64_t kExperts = 4, kWidth = 64, kMiddle = 32, kLayers = 3;
+  static constexpr uint64_t kExperts = 4, kWidth = 64, kMiddle = 32;
 
   void SetUp() override {
     Copy("gpt_oss");
