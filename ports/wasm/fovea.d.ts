@@ -263,6 +263,8 @@ export class Model {
   readonly memory: { total: number; blob: number; model: number };
   /** Of the library. */
   readonly version: string;
+  /** What multiplies matrices: "highway", or "xnnpack" where it has kernels for the weights. */
+  readonly backend: "highway" | "xnnpack";
   readonly metadata: Record<string, string>;
   readonly labels: string[];
   readonly spaces: readonly Space[];

@@ -60,6 +60,7 @@ export class Model {
     const library = this.library;
     const info = this.#info("fovea_model_get_info", "fovea_model_info");
     this.version = library.string(library.call("fovea_version"));
+    this.backend = library.string(info.backend);
     this.metadata = {};
     library.within((blocks) => {
       const key = blocks.make(4), value = blocks.make(4);

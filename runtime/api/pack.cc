@@ -12,7 +12,7 @@ struct Packer {
     if (target == nullptr) return linear.packed == nullptr ? 0 : linear.packed_bytes();
     const GemmShape& shape = linear.weights.shape;
     const GemmBackend& backend = *XnnpackGemm();
-    return backend.supports(shape) ? Linear::PackedBytes(backend, shape, linear.count) : 0;
+    return XnnpackTargetSupports(*target, shape) ? Linear::PackedBytes(backend, shape, linear.count) : 0;
   }
 
   // `out` is zero before.

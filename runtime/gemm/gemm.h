@@ -93,6 +93,8 @@ const char* XnnpackTargetName(uint32_t index);
 const GemmTarget* XnnpackTarget(const char* name);
 // What packed_layout says on such a machine.
 uint64_t XnnpackTargetLayout(const GemmTarget& target);
+// What supports says there.
+bool XnnpackTargetSupports(const GemmTarget& target, const GemmShape& shape);
 // What pack writes there; `packed` is zero before. What lies in columns that fill up a block may differ.
 Status XnnpackPackFor(const GemmTarget& target, const GemmWeights& weights, void* packed, Reporter& reporter);
 

@@ -65,7 +65,15 @@ void ActivateTile(pthreadpool* pool, size_t row, size_t column, size_t rows, siz
   for (size_t r = row; r < row + rows; ++r) op->activation(op->y + r * n + column, columns, op->y + r * n + column);
 }
 
-bool Supports(const GemmShape& shape) {
+// XNNPACK multiplies int4 weights in WebAssembly without vectors.
+#if defined(__wasm__)
+constexpr bool kTakesI4 = false;
+#else
+constexpr bool kTakesI4 = true;
+#endif
+
+// On a machine that takes int4 weights or does not.
+bool SupportsOn(bool takes_i4, const GemmShape& shape) {
   if (shape.n == 0 || shape.k == 0) return false;
   switch (shape.type) {
     case DType::kF32:
@@ -74,11 +82,13 @@ bool Supports(const GemmShape& shape) {
       return shape.k <= kGemmIntegerDepth;
     // With an odd count of blocks the kernels for SSE and AVX, four columns wide, load from misaligned addresses.
     case DType::kI4:
-      return shape.k <= kGemmIntegerDepth && shape.k % (2 * kI4Block) == 0;
+      return takes_i4 && shape.k <= kGemmIntegerDepth && shape.k % (2 * kI4Block) == 0;
     default:
       return false;
   }
 }
+
+bool Supports(const GemmShape& shape) { return SupportsOn(kTakesI4, shape); }
 
 uint64_t PackedBytes(const GemmShape& shape) { return RoundUp(shape.n, kColumns) * ColumnBytes(shape); }
 
@@ -111,7 +121,7 @@ Status CheckLayout(const GemmWeights& weights, Reporter& reporter) {
 // and nothing else of the machine or of the library's build. Its columns fill all blocks, because what stands in those
 // that fill up a block is any packing function's own; its k does not, because what stands there is multiplied.
 template <class Pack>
-uint64_t LayoutOf(const Pack& pack) {
+uint64_t LayoutOf(bool takes_i4, const Pack& pack) {
   constexpr uint32_t kN = kColumns, kK = 37, kI4K = 4 * kI4Block;
   // Of f32 also one of few columns, for which there are other microkernels.
   constexpr GemmShape kShapes[] = {
@@ -129,6 +139,7 @@ uint64_t LayoutOf(const Pack& pack) {
   }
   for (uint32_t i = 0; i < kN * kI4K / kI4Block; ++i) block_scales[i] = static_cast<uint16_t>(0x3f80 + i);
   for (const GemmShape& shape : kShapes) {
+    if (!SupportsOn(takes_i4, shape)) continue;
     for (uint32_t i = 0; i < shape.n * shape.k; ++i) {
       if (shape.type == DType::kF32) {
         rows.f32[i] = static_cast<float>(i);
@@ -148,7 +159,7 @@ uint64_t LayoutOf(const Pack& pack) {
 }
 
 uint64_t PackedLayout() {
-  return LayoutOf([](const GemmWeights& weights, void* packed, size_t size) {
+  return LayoutOf(kTakesI4, [](const GemmWeights& weights, void* packed, size_t size) {
     XnnpackObject object;
     size_t used = 0;
     return PackWithXnnpack(weights, packed, size, &object, &used);
@@ -159,7 +170,7 @@ uint64_t PackedLayout() {
 // those for one row add f32 in another order, and round int8 in another way where there are dot products but no matrix
 // products.
 size_t LeastRows(DType type) {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__) || defined(__i386__) || defined(__wasm__)
   (void)type;
 #else
   if (type == DType::kF32) return 2;
@@ -217,8 +228,12 @@ constexpr GemmBackend kBackend = {"xnnpack",   kColumns,     Supports,      Pack
 
 }  // namespace
 
+bool XnnpackTargetSupports(const GemmTarget& target, const GemmShape& shape) {
+  return SupportsOn(target.i4.columns != 0, shape);
+}
+
 uint64_t XnnpackTargetLayout(const GemmTarget& target) {
-  return LayoutOf([&](const GemmWeights& weights, void* packed, size_t size) {
+  return LayoutOf(target.i4.columns != 0, [&](const GemmWeights& weights, void* packed, size_t size) {
     size_t used = 0;
     return PackForXnnpackTarget(target, weights, packed, size, &used);
   });

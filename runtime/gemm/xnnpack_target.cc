@@ -19,6 +19,7 @@ constexpr GemmTarget kTargets[] = {
     {"x86-avx512", {32, 1, 1}, {2, 4, 1}, {16, 8, 1}, {8, 8, 1}},
     {"x86-vnni", {32, 1, 1}, {2, 4, 1}, {16, 8, 1}, {16, 8, 1}},
     {"x86-amx", {32, 1, 1}, {2, 4, 1}, {64, 4, 1}, {16, 8, 1}},
+    {"wasm", {8, 1, 1}, {2, 4, 1}, {4, 2, 4}, {}},
 };
 
 // Rows' zero points are known at run time only: sums of weights are packed as for a zero point of 1.
@@ -121,6 +122,7 @@ xnn_status PackForXnnpackTarget(const GemmTarget& target, const GemmWeights& wei
       break;
     case DType::kI4:
       if (!ScalesAreUsable(weights)) return xnn_status_invalid_parameter;
+      if (target.i4.columns == 0) return xnn_status_unsupported_parameter;
       layout.block = target.i4;
       layout.stride = layout.k / 2 + layout.k / kI4Block * sizeof(uint16_t) + 2 * sizeof(float);
       pack = PackI4;

@@ -19,7 +19,7 @@ struct XnnpackBlock {
 struct GemmTarget {
   const char* name;
   XnnpackBlock f32, narrow_f32;  // narrow: of fewer columns than a block of f32 has
-  XnnpackBlock i8, i4;
+  XnnpackBlock i8, i4;           // no columns: the backend does not take such weights there
 };
 
 // Writes what PackWithXnnpack writes on that machine, but for the columns that fill up the last block: these stay zero.

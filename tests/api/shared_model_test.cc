@@ -1,5 +1,6 @@
 // A model shared by sessions and threads, and packed weights shared by models.
 #include <functional>
+#include <string>
 #include <thread>
 
 #include "tests/api/api_fixture.h"
@@ -136,8 +137,8 @@ TEST(Packed, UsedInPlaceWhereItFits) {
 TEST(Packed, ForAnotherMachine) {
   if (fovea_pack_target(0) == nullptr) GTEST_SKIP() << "this library packs nothing";
   const char* const nowhere = "pdp-11";
-  bool here = false;
   for (const DType type : {DType::kF32, DType::kI8, DType::kI4, DType::kF16}) {
+    bool here = false;
     ModelBuilder b;
     const TinyEncoder e = BuildTinyEncoder(b, type, 2, 64, 4, 160);
     const TestModel plain(b.Blob());
@@ -151,11 +152,13 @@ TEST(Packed, ForAnotherMachine) {
       // A model that packs nothing for itself packs for others.
       const TestModel in_place(b.Blob(), FOVEA_BACKEND_HIGHWAY);
       const std::vector<tools::BlobPacked> packed = PackedOf(in_place, target);
-      ASSERT_EQ(packed.size(), own.size()) << target;
-      if (own.empty()) continue;
+      // WebAssembly reads int4 weights in place.
+      const bool packs = type != DType::kF16 && (type != DType::kI4 || std::string(target) != "wasm");
+      ASSERT_EQ(packed.size(), packs ? 1u : 0u) << target;
+      if (!packs) continue;
       EXPECT_EQ(packed[0].bytes, PackedOf(plain, target)[0].bytes) << target;
-      EXPECT_EQ(packed[0].bytes.size(), own[0].bytes.size()) << target;
-      const bool fits = packed[0].layout == own[0].layout;
+      const bool fits = !own.empty() && packed[0].layout == own[0].layout;
+      EXPECT_TRUE(own.empty() || packed[0].bytes.size() == own[0].bytes.size()) << target;
       here |= fits;
       tools::BlobContent with = b.content();
       with.packed = packed;
@@ -168,7 +171,7 @@ TEST(Packed, ForAnotherMachine) {
     // One blob for all machines.
     b.content().packed = all;
     const TestModel model(b.Blob());
-    EXPECT_EQ(Info(model).uses_packed, here && !all.empty() ? 1u : 0u);
+    EXPECT_EQ(Info(model).uses_packed, here ? 1u : 0u);
     EXPECT_EQ(RunEncoder(model, e, 3), expected);
   }
 }

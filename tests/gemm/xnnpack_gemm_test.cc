@@ -15,7 +15,11 @@
 namespace fovea::testing {
 namespace {
 
+#if defined(__wasm__)
+constexpr DType kTypes[] = {DType::kF32, DType::kI8};
+#else
 constexpr DType kTypes[] = {DType::kF32, DType::kI8, DType::kI4};
+#endif
 
 class XnnpackGemmTest : public ::testing::Test {
  protected:
@@ -177,6 +181,10 @@ TEST_F(XnnpackGemmTest, KeepsDenormalsAndFloatingPointState) {
 // Every row count over the int4 kernel of 14 rows, which spoils the last row when the parameters after it differ.
 TEST_F(XnnpackGemmTest, LastRowOfInt4IsRight) {
   const GemmShape shape = {DType::kI4, 96, 192};
+#if defined(__wasm__)
+  ASSERT_FALSE(backend_->supports(shape));
+  GTEST_SKIP() << "Highway multiplies int4 weights in WebAssembly";
+#endif
   for (size_t rows = 1; rows <= 45; ++rows) {
     GemmProblem problem(shape, rows, true, static_cast<uint32_t>(rows));
     for (size_t i = 0; i < kGemmExtraParams; ++i) problem.input.params[rows + i] = {99, 1e30f};

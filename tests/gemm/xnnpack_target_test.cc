@@ -17,7 +17,7 @@ struct Block {
 };
 
 // The kernels that XNNPACK chooses, by name: 4x16c4 has blocks of 16 columns and 4 of k, 2x8c2s4 four turns. Of fewer f32
-// columns than a block has it takes kernels of two: 4x2, on x86 4x2c4.
+// columns than a block has it takes kernels of two: 4x2, on x86 and in WebAssembly 4x2c4.
 const std::map<std::string, std::map<DType, Block>> kBlocks = {
     {"arm-neon", {{DType::kF32, {8, 1, 1}}, {DType::kI8, {8, 2, 4}}, {DType::kI4, {16, 1, 1}}}},
     {"aarch64-dotprod", {{DType::kF32, {8, 1, 1}}, {DType::kI8, {16, 4, 1}}, {DType::kI4, {16, 4, 1}}}},
@@ -26,6 +26,7 @@ const std::map<std::string, std::map<DType, Block>> kBlocks = {
     {"x86-avx512", {{DType::kF32, {32, 1, 1}}, {DType::kI8, {16, 8, 1}}, {DType::kI4, {8, 8, 1}}}},
     {"x86-vnni", {{DType::kF32, {32, 1, 1}}, {DType::kI8, {16, 8, 1}}, {DType::kI4, {16, 8, 1}}}},
     {"x86-amx", {{DType::kF32, {32, 1, 1}}, {DType::kI8, {64, 4, 1}}, {DType::kI4, {16, 8, 1}}}},
+    {"wasm", {{DType::kF32, {8, 1, 1}}, {DType::kI8, {4, 2, 4}}}},  // int4 is Highway's there
 };
 
 constexpr DType kTypes[] = {DType::kF32, DType::kI8, DType::kI4};
@@ -39,7 +40,7 @@ const GemmShape kShapes[] = {
 Block BlockFor(const std::string& target, const GemmShape& shape) {
   const Block block = kBlocks.at(target).at(shape.type);
   if (shape.type != DType::kF32 || shape.n >= block.columns) return block;
-  return {2, target.rfind("x86", 0) == 0 ? size_t{4} : size_t{1}, 1};
+  return {2, target.rfind("x86", 0) == 0 || target == "wasm" ? size_t{4} : size_t{1}, 1};
 }
 
 // Where things lie, and which bytes belong to a column that there is.
@@ -180,6 +181,8 @@ TEST_F(XnnpackTargetTest, NamesAndLayoutsAreDistinct) {
 TEST_F(XnnpackTargetTest, PacksAsWrittenDown) {
   for (const std::string& name : Names()) {
     for (const GemmShape& shape : kShapes) {
+      EXPECT_EQ(XnnpackTargetSupports(*XnnpackTarget(name.c_str()), shape), kBlocks.at(name).count(shape.type) == 1);
+      if (kBlocks.at(name).count(shape.type) == 0) continue;
       for (const bool bias : {false, true}) {
         const GemmProblem problem(shape, 1, bias, shape.n + shape.k);
         const Expected expected = Writer(problem.weights, BlockFor(name, shape)).out();
@@ -203,12 +206,17 @@ TEST_F(XnnpackTargetTest, PacksAsXnnpackDoesHere) {
 #if defined(__aarch64__)
   ASSERT_NE(here, "");
 #endif
+#if defined(__wasm__)
+  ASSERT_EQ(here, "wasm");
+#endif
 #if defined(__x86_64__)
   ASSERT_TRUE(here != "" || !__builtin_cpu_supports("avx2"));
 #endif
   if (here.empty()) GTEST_SKIP() << "nobody packs for this machine elsewhere";
   RecordProperty("machine", here);
   for (const GemmShape& shape : kShapes) {
+    EXPECT_EQ(XnnpackGemm()->supports(shape), kBlocks.at(here).count(shape.type) == 1);
+    if (kBlocks.at(here).count(shape.type) == 0) continue;
     const GemmProblem problem(shape, 1, true, shape.n + shape.k);
     const Expected expected = Writer(problem.weights, BlockFor(here, shape)).out();
     AlignedBytes packed(XnnpackGemm()->packed_bytes(shape), 0);
@@ -225,6 +233,7 @@ TEST_F(XnnpackTargetTest, SameBitsAsWeightsPackedHere) {
   if (here.empty()) GTEST_SKIP() << "nobody packs for this machine elsewhere";
   const Kernels kernels = GetKernels();
   for (const GemmShape& shape : kShapes) {
+    if (kBlocks.at(here).count(shape.type) == 0) continue;
     GemmProblem problem(shape, 19, true, shape.n + shape.k);
     std::vector<float> expected(19 * shape.n), found(19 * shape.n);
     ReadyGemm(*XnnpackGemm(), kernels, problem.weights).Run(problem.input, Activation::kNone, expected.data());

@@ -16,6 +16,7 @@ convert() { # MODEL BLOB [OPTIONS]
   "$command" convert "$source/tools/train/$model" -o "$work/blobs/$blob.fovea" --no-compare "$@" >/dev/null
 }
 convert package-section package-section
+"$command" pack "$work/blobs/package-section.fovea" -o "$work/blobs/packed.fovea" --target wasm >/dev/null
 convert package-section package-encoder --task encoder
 convert package-section-hierarchical/graph.json documents
 convert package-writer package-writer

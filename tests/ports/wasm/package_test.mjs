@@ -44,6 +44,14 @@ test("token ids and logits of one text at a time and of a batch are PyTorch's", 
   });
 });
 
+test("weights packed for WebAssembly are read in place, with the same bits", async () => {
+  const packed = await Model.open(readFileSync(`${blobs}/packed.fovea`));
+  assert.deepEqual(packed.classify(single.map((name) => texts[name])),
+    section.classify(single.map((name) => texts[name])));
+  assert.ok(packed.memory.model < 50e3, `${packed.memory.model} bytes`);
+  if (section.backend === "xnnpack") assert.ok(section.memory.model > 1e6, "packed when it was opened");
+});
+
 test("hidden states and attention weights are PyTorch's, dense, sparse and reduced", () => {
   const layers = [0, 1, 2], names = layers.map((layer) => `attentions.${layer}`);
   const keep = ["hidden_states.0", "hidden_states.1", "hidden_states.2"];
