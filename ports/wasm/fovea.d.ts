@@ -1,6 +1,6 @@
 /**
  * Models of fovea in JavaScript. Text in, numbers out; everything but `Model.open` answers at once, in the thread that
- * calls it. Whatever is refused is a FoveaError with the library's text.
+ * calls it and in the model's workers. Whatever is refused is a FoveaError with the library's text.
  */
 
 /** Numbers of include/fovea/*.h by their names: statuses, types, .. */
@@ -251,13 +251,19 @@ export class Model {
   /**
    * Checks a blob and makes a model of it. `wasm`: the module's address, its bytes or the module, where it does not lie
    * beside this file; `verify: false` leaves the checksum out, the structure is always checked.
+   *
+   * `workers` (1 to 64): threads that share runs, the caller's included; the others are workers of JavaScript, started
+   * here. Where memory cannot be shared, in pages that are not cross-origin isolated, there is one. Any number computes
+   * the same bits.
    */
   static open(
     blob: ArrayBuffer | ArrayBufferView,
-    options?: { wasm?: string | URL | BufferSource | WebAssembly.Module; verify?: boolean },
+    options?: { wasm?: string | URL | BufferSource | WebAssembly.Module; verify?: boolean; workers?: number },
   ): Promise<Model>;
-  /** Gives all memory of the model back, and of its sessions. */
+  /** Gives all memory of the model back, and of its sessions; ends its workers, which otherwise stay. */
   close(): void;
+  /** Threads that share runs. */
+  readonly workers: number;
   readonly closed: boolean;
   /** Bytes: of the module's memory now, and of these the blob and the model's own. */
   readonly memory: { total: number; blob: number; model: number };

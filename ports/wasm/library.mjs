@@ -1,5 +1,7 @@
 // The library as an instance of the WebAssembly module: calls that throw, memory, and the structs of the C interface.
 import { constants, functions, structs } from "./declarations.mjs";
+import { instanceOf, sharesMemory } from "./instance.mjs";
+import { Threads, canShare, sharedMemory } from "./threads.mjs";
 
 const STATUSES = Object.entries(constants).filter(([name]) => name.startsWith("FOVEA_E_"));
 const NAMES = new Map(STATUSES.map(([name, status]) => [status, name]));
@@ -114,39 +116,59 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** One instance: its memory grows with what it holds, and is gone when nobody refers to it any more. */
 export class Library {
-  static async make(module) {
+  /** Of the module at `source` (see `compiled`), with `workers` threads where memory can be shared. */
+  static async make(source, workers) {
     const library = new Library();
-    // Nothing of the machine is needed: views are made anew when memory has grown.
-    const nothing = () => 0;
-    const imports = {};
-    for (const { module: from, name } of WebAssembly.Module.imports(module)) (imports[from] ??= {})[name] = nothing;
-    const instance = await WebAssembly.instantiate(module, imports);
-    library.exports = instance.exports;
-    library.exports._initialize?.();
+    const module = await compiled(source, workers > 1 && canShare());
+    const shared = sharesMemory(module);
+    const memory = shared ? sharedMemory() : undefined;
+    library.exports = (await instanceOf(module, memory)).exports;
+    library.memory = memory ?? library.exports.memory;
+    library.threads = null;
     library.scratch = new Blocks(library);
+    if (shared) {
+      const { exports } = library;
+      exports._initialize?.();
+      exports.__wasm_init_tls(library.scratch.make(Math.max(exports.__tls_size.value, 1)));
+    } else {
+      library.exports._initialize?.();
+    }
     library.error = library.scratch.struct("fovea_error");
+    if (shared && workers > 1) {
+      library.threads = await Threads.start(library, module, workers).catch((error) =>
+        refuse(`a worker cannot be started: ${error.message}`, constants.FOVEA_E_MEMORY));
+    }
     return library;
   }
 
+  /** Ends the workers. */
+  close() {
+    this.threads?.end();
+  }
+
   get view() {
-    if (this.seen?.buffer !== this.exports.memory.buffer) this.seen = new DataView(this.exports.memory.buffer);
+    if (this.seen?.buffer !== this.memory.buffer) this.seen = new DataView(this.memory.buffer);
     return this.seen;
   }
 
   bytes(address, size) {
-    return new Uint8Array(this.exports.memory.buffer, address, size);
+    return new Uint8Array(this.memory.buffer, address, size);
   }
 
   /** A copy of numbers in memory: `Type` is a typed array. */
   numbers(Type, address, count) {
-    return new Type(this.exports.memory.buffer.slice(address, address + count * Type.BYTES_PER_ELEMENT));
+    return new Type(this.bytes(address, count * Type.BYTES_PER_ELEMENT).slice().buffer);
+  }
+
+  text(address, size) {
+    return decoder.decode(this.bytes(address, size).slice());  // decoders do not take memory that is shared
   }
 
   /** Text that ends with a zero; null for the address 0. */
   string(address) {
     if (address === 0) return null;
-    const end = new Uint8Array(this.exports.memory.buffer).indexOf(0, address);
-    return decoder.decode(this.bytes(address, end - address));
+    const end = new Uint8Array(this.memory.buffer).indexOf(0, address);
+    return this.text(address, end - address);
   }
 
   /** Calls a function. Error records are added here, and what they say is thrown. */
@@ -154,7 +176,13 @@ export class Library {
     const [result, ...parameters] = functions[name];
     const args = parameters.map((letter, i) =>
       letter === "e" ? this.error.address : letter === "l" ? BigInt(given[i]) : given[i]);
-    const got = this.exports[name](...args);
+    let got;
+    try {
+      got = this.exports[name](...args);
+    } catch (error) {
+      this.close();  // a trap in one thread: the others would wait for it
+      throw error;
+    }
     if (result === "u") return got >>> 0;
     if (result === "l") return Number(got);
     if (result === "s" && got !== constants.FOVEA_OK) this.fail(name, got, parameters.includes("e"));
@@ -200,12 +228,13 @@ export class Library {
   }
 }
 
-let usual;
+const usual = {};
 
 /** The compiled module: `source` is its address, its bytes or itself; without one it lies beside this file. */
-export function compiled(source) {
-  if (source === undefined) return (usual ??= compiledFrom(new URL("./fovea.wasm", import.meta.url)));
-  return compiledFrom(source);
+export function compiled(source, threads) {
+  if (source !== undefined) return compiledFrom(source);
+  const name = threads ? "fovea-threads.wasm" : "fovea.wasm";
+  return (usual[name] ??= compiledFrom(new URL(`./${name}`, import.meta.url)));
 }
 
 async function compiledFrom(source) {

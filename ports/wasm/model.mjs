@@ -1,22 +1,36 @@
 // A blob's model, and what is in it.
 import { constants } from "./declarations.mjs";
-import { Blocks, Library, compiled, refuse } from "./library.mjs";
+import { Blocks, Library, refuse } from "./library.mjs";
 import { classify, embed, explain, run } from "./predict.mjs";
 import { generate } from "./generate.mjs";
 import { Session } from "./session.mjs";
 import { Tokenizer } from "./text.mjs";
 
 const TYPES = ["f32", "f16", "i8", "i4", "i32", "bf16", "u8"];
+const MOST_WORKERS = 64;
 const ROLES = ["internal", "input", "output"];
 const orNull = (number) => (number === constants.FOVEA_NONE ? null : number);
 
 export class Model {
   /** Checks a blob and makes a model of it. The bytes are copied into memory that the model has for itself. */
-  static async open(blob, { wasm, verify = true } = {}) {
+  static async open(blob, { wasm, verify = true, workers = 1 } = {}) {
     const bytes = blob instanceof ArrayBuffer ? new Uint8Array(blob) : blob;
     if (!ArrayBuffer.isView(bytes)) refuse("a model is made of an ArrayBuffer or a typed array");
+    if (!Number.isInteger(workers) || workers < 1 || workers > MOST_WORKERS) {
+      refuse(`workers is ${workers}: a whole number from 1 to ${MOST_WORKERS} is needed`, constants.FOVEA_E_OPTION);
+    }
+    const library = await Library.make(wasm, workers);
+    try {
+      return Model.#of(library, bytes, verify);
+    } catch (error) {
+      library.close();
+      throw error;
+    }
+  }
+
+  static #of(library, bytes, verify) {
     const model = new Model();
-    const library = (model.library = await Library.make(await compiled(wasm)));
+    model.library = library;
     const blocks = (model.blocks = new Blocks(library));
     const at = blocks.copy(bytes);
     model.blobBytes = bytes.byteLength;
@@ -32,8 +46,9 @@ export class Model {
     return model;
   }
 
-  /** Gives all memory back: that of sessions, too. The model cannot be used afterwards. */
+  /** Gives all memory back: that of sessions, too; ends its workers. The model cannot be used afterwards. */
   close() {
+    this.library?.close();
     this.library = this.blocks = this.handle = null;
   }
 
@@ -41,9 +56,14 @@ export class Model {
     return this.library === null;
   }
 
+  /** Threads that runs are shared by: 1 where memory cannot be shared. */
+  get workers() {
+    return this.open().threads?.count ?? 1;
+  }
+
   /** Bytes of memory that the module has now, and of these the blob and the model's tables. */
   get memory() {
-    return { total: this.open().exports.memory.buffer.byteLength, blob: this.blobBytes, model: this.modelBytes };
+    return { total: this.open().memory.buffer.byteLength, blob: this.blobBytes, model: this.modelBytes };
   }
 
   /** The library, if the model is not closed. */

@@ -71,6 +71,7 @@ export class Session {
         linked: blocks.copy(this.#indices(linked)),
         taps: blocks.structs("fovea_tap", this.taps.length, (tap, i) => this.#tap(tap, this.taps[i])),
       });
+      library.threads?.use(options.address);
       const memory = blocks.struct("fovea_session_memory");
       library.call("fovea_session_size", this.model.handle, options.address, memory.address);
       this.memoryBytes = 0;
@@ -153,7 +154,7 @@ export class Session {
             C.FOVEA_E_ROWS);
         }
         const Type = value.type === "i32" ? Int32Array : Float32Array;
-        new Type(this.library.exports.memory.buffer, view.data, rows.length).set(rows);
+        new Type(this.library.memory.buffer, view.data, rows.length).set(rows);
       },
     });
   }

@@ -2,7 +2,7 @@
 import { constants } from "./declarations.mjs";
 import { Blocks, refuse } from "./library.mjs";
 
-const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const encoder = new TextEncoder();
 const KINDS = ["", "word_piece", "unigram", "byte_pair"];
 
 /** Where each byte of a text lies in its string, as JavaScript counts; bytes within a character where it begins. */
@@ -157,7 +157,7 @@ function written(library, capacity, name, ...given) {
         continue;
       }
       const count = Number(library.view.getBigUint64(size, true));
-      return decoder.decode(library.bytes(output, count));
+      return library.text(output, count);
     }
   });
 }

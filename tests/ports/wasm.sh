@@ -34,4 +34,4 @@ else
   cp -r "$build/ports/wasm/package" "$work/program/node_modules/fovea"
 fi
 FOVEA_SOURCE=$source FOVEA_BLOBS=$work/blobs FOVEA_COMMAND=$command "$node" --test \
-  "$work/program/package_test.mjs" "$work/program/bench_test.mjs"
+  "$work/program/package_test.mjs" "$work/program/workers_test.mjs" "$work/program/bench_test.mjs"

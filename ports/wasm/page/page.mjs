@@ -86,7 +86,9 @@ function attempt(work) {
 try {
   const response = await fetch("model.fovea");
   if (!response.ok) throw new Error(`model.fovea: ${response.status} ${response.statusText}`);
-  const model = await Model.open(await response.arrayBuffer());
+  const workers = Math.min(4, navigator.hardwareConcurrency);  // where the server isolates the page; else one
+  const model = await Model.open(await response.arrayBuffer(), { workers });
+  status.dataset.workers = model.workers;
   let waiting = false;
   const changed = () => {  // once for all that is typed until the page is drawn
     if (waiting) return;

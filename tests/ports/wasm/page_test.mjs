@@ -23,15 +23,20 @@ const TOLERANCE = 5e-3;  // as in package_test.mjs; numbers on the page are roun
 // The module comes as servers send it that do not know its type.
 const TYPES = { ".html": "text/html", ".css": "text/css", ".mjs": "text/javascript" };
 
-// A page in a folder of a server that has other files, too.
+// A page in a folder of a server that has other files, too; below /isolated the same, isolated from other origins.
+const ISOLATED = "/isolated", ISOLATION = {
+  "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
 const missing = [];
 const server = createServer((request, response) => {
-  const path = normalize(new URL(request.url, "http://x").pathname);
+  let path = normalize(new URL(request.url, "http://x").pathname);
+  const isolated = path.startsWith(`${ISOLATED}/`);
+  if (isolated) path = path.slice(ISOLATED.length);
   try {
     if (!path.startsWith("/folder/")) throw new Error("outside");
     const file = path === "/folder/" ? "index.html" : path.slice("/folder/".length);
     const data = readFileSync(join(folder, file));
-    response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
+    response.writeHead(200, {
+      "content-type": TYPES[extname(file)] ?? "application/octet-stream", ...(isolated ? ISOLATION : {}) });
     response.end(data);
   } catch {
     missing.push(path);
@@ -40,7 +45,7 @@ const server = createServer((request, response) => {
   }
 });
 await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-const address = `http://127.0.0.1:${server.address().port}/folder/`;
+const origin = `http://127.0.0.1:${server.address().port}`, address = `${origin}/folder/`;
 
 const shown = `({
   classes: [...document.querySelectorAll("#classes li")].map((li) =>
@@ -128,6 +133,25 @@ try {
   assert.ok(page.requests.length >= 10, `${page.requests.length} requests`);
   for (const url of page.requests) assert.ok(url.startsWith(address) || url === "data:,", `asks for ${url}`);
   console.log(`page: as the command says; ${page.requests.length} requests, all to its own folder`);
+
+  // Isolated, the page has workers, and says the same.
+  const said = [];
+  for (const [where, workers] of [[address, "1"], [`${origin}${ISOLATED}/folder/`, "3"]]) {
+    const tab = await browser.page();
+    await tab.send("Emulation.setHardwareConcurrencyOverride", { hardwareConcurrency: 3 });
+    await tab.send("Page.navigate", { url: where });
+    await tab.until('document.getElementById("text")?.disabled === false');
+    assert.equal(await tab.evaluate('document.getElementById("status").dataset.workers'), workers);
+    await tab.send("Input.insertText", { text });
+    await tab.until(`document.getElementById("shown").textContent === ${JSON.stringify(text)}`);
+    said.push(await tab.evaluate(shown));
+    compares(text, said.at(-1));
+    assert.deepEqual(tab.complaints, []);
+    const fetched = tab.requests.filter((url) => url.endsWith(".wasm"));
+    assert.deepEqual(fetched, [`${where}fovea/fovea${workers === "1" ? "" : "-threads"}.wasm`]);
+  }
+  assert.deepEqual(said[1], said[0]);
+  assert.deepEqual(missing, []);
 
   // What is not there is said in words.
   const bare = await browser.page();
