@@ -1,6 +1,6 @@
 /* Measures a model in flash in memory that was counted beforehand, and says what `fovea bench --json` says. The build
- * makes model_memory.h (`fovea inspect --header`) and model.S; BENCH_MODEL is the blob's name, BENCH_ROWS the rows of the
- * text that is run. The command line may say "counts=" and what the board's ticks count here: in an emulator they are
+ * makes model_memory.h (`fovea inspect --header`) and model.S; BENCH_MODEL is the blob's name, BENCH_ROWS the rows of
+ * the text that is run. The command line may say "counts=" and what the board's ticks count here: in an emulator they are
  * no cycles. */
 #include "ports/bench.h"
 
@@ -9,21 +9,17 @@
 #include <string.h>
 
 #include "board.h"
-#include "model_memory.h"
+#include "one_session.h"
 #include "ports/inputs.h"
-#include "sample.h"
 
 static uint64_t run_ticks[FOVEA_BENCH_RUNS];
 static char line[256], text[2048];
 
 static int Load(fovea_model** model, fovea_session** session, fovea_bench* bench, fovea_error* error) {
-  static const fovea_limit limits[] = {MODEL_LIMITS};
-  const fovea_session_options options = SAMPLE_OPTIONS(MODEL, limits);
-  const fovea_session_memory memory = SAMPLE_MEMORY(MODEL, model);
   const uint64_t begin = board_ticks();
   if (sample_model(model_model, sizeof(model_model), model, error) != 0) return 1;
   bench->model_ticks = board_ticks() - begin;
-  if (fovea_session_init(*model, &options, &memory, session, error) != FOVEA_OK) return sample_failed("session", error);
+  if (one_session(*model, session, error) != 0) return 1;
   bench->session_ticks = board_ticks() - begin - bench->model_ticks;
   return 0;
 }

@@ -6,23 +6,13 @@
 #include <string.h>
 
 #include "board.h"
-#include "model_memory.h"
-#include "sample.h"
+#include "one_session.h"
 
 #define MAX_TEXT 256
 
 static FOVEA_ALIGN64 uint8_t text_workspace[TEXT_WORKSPACE];
 static char text[MAX_TEXT];
 static int32_t ids[MAX_TOKENS], types[MAX_TOKENS];
-
-static int MakeSession(fovea_model** model, fovea_session** session, fovea_error* error) {
-  static const fovea_limit limits[] = {MODEL_LIMITS};
-  const fovea_session_options options = SAMPLE_OPTIONS(MODEL, limits);
-  const fovea_session_memory memory = SAMPLE_MEMORY(MODEL, model);
-  if (sample_model(model_model, sizeof(model_model), model, error) != 0) return 1;
-  if (fovea_session_init(*model, &options, &memory, session, error) != FOVEA_OK) return sample_failed("session", error);
-  return 0;
-}
 
 static int Classify(const fovea_model* model, fovea_session* session, fovea_error* error) {
   fovea_text_tokens tokens = {.struct_size = sizeof(tokens), .capacity = MAX_TOKENS, .ids = ids, .types = types};
@@ -41,23 +31,14 @@ int main(void) {
   fovea_error error = {0};
   fovea_model* model;
   fovea_session* session;
-  fovea_view logits;
   if (!board_command_line(text, sizeof(text))) {
     board_write("no text, or too long\n");
     return 2;
   }
   const uint64_t begin = board_ticks();
-  if (MakeSession(&model, &session, &error) != 0) return 1;
+  if (sample_model(model_model, sizeof(model_model), &model, &error) != 0) return 1;
+  if (one_session(model, &session, &error) != 0) return 1;
   const uint64_t made = board_ticks();
   if (Classify(model, session, &error) != 0) return 1;
-  const uint64_t done = board_ticks();
-  if (fovea_session_find_output(session, "logits", &logits, &error) != FOVEA_OK) return sample_failed("logits", &error);
-
-  sample_class(model, &logits);
-  sample_number("model_bytes", MODEL_MODEL_BYTES);
-  sample_number("fixed_bytes", MODEL_FIXED_BYTES);
-  sample_number("state_bytes", MODEL_STATE_BYTES);
-  sample_number("scratch_bytes", MODEL_SCRATCH_BYTES);
-  sample_report(made - begin, done - made);
-  return 0;
+  return one_answer(model, session, made - begin, board_ticks() - made, &error);
 }

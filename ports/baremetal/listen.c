@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "board.h"
-#include "model_memory.h"
-#include "sample.h"
+#include "one_session.h"
 
 static char path[256];
 
@@ -59,15 +58,6 @@ static int ReadSamples(float* samples, uint32_t count) {
   return found != 0 && i > 0;
 }
 
-static int MakeSession(fovea_model** model, fovea_session** session, fovea_error* error) {
-  static const fovea_limit limits[] = {MODEL_LIMITS};
-  const fovea_session_options options = SAMPLE_OPTIONS(MODEL, limits);
-  const fovea_session_memory memory = SAMPLE_MEMORY(MODEL, model);
-  if (sample_model(model_model, sizeof(model_model), model, error) != 0) return 1;
-  if (fovea_session_init(*model, &options, &memory, session, error) != FOVEA_OK) return sample_failed("session", error);
-  return 0;
-}
-
 /* The samples are the model's first input; its space holds one clip. */
 static int Listen(const fovea_model* model, fovea_session* session, fovea_error* error) {
   fovea_value_info input = {.struct_size = sizeof(input)};
@@ -97,22 +87,14 @@ int main(void) {
   fovea_error error = {0};
   fovea_model* model;
   fovea_session* session;
-  fovea_view logits;
   if (!board_command_line(path, sizeof(path))) {
     board_write("no file, or its name is too long\n");
     return 2;
   }
   const uint64_t begin = board_ticks();
-  if (MakeSession(&model, &session, &error) != 0) return 1;
+  if (sample_model(model_model, sizeof(model_model), &model, &error) != 0) return 1;
+  if (one_session(model, &session, &error) != 0) return 1;
   const uint64_t made = board_ticks();
   if (Listen(model, session, &error) != 0) return 1;
-  const uint64_t done = board_ticks();
-  if (fovea_session_find_output(session, "logits", &logits, &error) != FOVEA_OK) return sample_failed("logits", &error);
-  sample_class(model, &logits);
-  sample_number("model_bytes", MODEL_MODEL_BYTES);
-  sample_number("fixed_bytes", MODEL_FIXED_BYTES);
-  sample_number("state_bytes", MODEL_STATE_BYTES);
-  sample_number("scratch_bytes", MODEL_SCRATCH_BYTES);
-  sample_report(made - begin, done - made);
-  return 0;
+  return one_answer(model, session, made - begin, board_ticks() - made, &error);
 }

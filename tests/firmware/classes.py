@@ -13,9 +13,10 @@ import board
 TEXTS = 12
 
 
-def host_classes(command, blob, texts, max_tokens):
-    given = [part for text in texts for part in ("--text", text)]
-    result = subprocess.run([command, "run", blob, "--max-length", max_tokens, "--json", *given],
+def host_classes(command, blob, option, inputs, *options):
+    """The class of each input, which `option` of `fovea run` names."""
+    given = [part for value in inputs for part in (option, value)]
+    result = subprocess.run([command, "run", blob, *options, "--json", *given],
                             check=True, capture_output=True, text=True)
     return [answer["classes"][0]["label"] for answer in json.loads(result.stdout)]
 
@@ -26,7 +27,8 @@ def main():
         texts = [line.rstrip("\n").split("\t")[1] for line in lines]
     texts = [text for text in texts if len(text.encode()) < board.LONGEST]
     texts = texts[:: len(texts) // TEXTS][:TEXTS]
-    return board.compare(qemu, image, texts, host_classes(host, blob, texts, max_tokens), "class", stack_limit)
+    expected = host_classes(host, blob, "--text", texts, "--max-length", max_tokens)
+    return board.compare(qemu, image, texts, expected, "class", stack_limit)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,11 @@
 
 FOLDER has files WORD_NUMBER.wav. The last one's numbers are printed.
 """
-import json
 import pathlib
-import subprocess
 import sys
 
 import board
+import classes
 
 CLIPS = 8
 NOT_WORDS = ("silence", "unknown")
@@ -20,9 +19,7 @@ def main():
     # Noise is a class, too, but no word.
     clips = sorted(path for path in pathlib.Path(folder).glob("*_0.wav") if path.name.split("_")[0] not in NOT_WORDS)
     clips = [str(path) for path in clips][:CLIPS]
-    given = [part for clip in clips for part in ("--wav", clip)]
-    result = subprocess.run([host, "run", blob, "--json", *given], check=True, capture_output=True, text=True)
-    heard = [answer["classes"][0]["label"] for answer in json.loads(result.stdout)]
+    heard = classes.host_classes(host, blob, "--wav", clips)
     said = [pathlib.Path(clip).name.split("_")[0] for clip in clips]
     if len(clips) != CLIPS or heard != said:
         sys.exit(f"the host hears {heard} in {said}")

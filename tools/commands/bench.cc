@@ -42,8 +42,8 @@ void BenchGeneration(const Arguments& arguments, Console* console) {
   console->out << GenerationText(measured);
 }
 
-// Runs as often as every measurement does (ports/bench.h), and as long as `seconds`. Calls `after_run` with the nanoseconds
-// of each, outside of what is measured; also, with 0, after the run that is not counted.
+// Runs as often as every measurement does (ports/bench.h), and as long as `seconds`. Calls `after_run` with the
+// nanoseconds of each, outside of what is measured; also, with 0, after the run that is not counted.
 void Measure(Session* session, double seconds, const std::function<void(uint64_t)>& after_run) {
   session->Run();
   after_run(0);
