@@ -18,7 +18,7 @@ struct Published {
 
 void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
 
-// The others: long_encoders_test.cc, funnel_test.cc.
+// The others: long_encoders_test.cc, funnel_test.cc, text_encoders_test.cc.
 const std::vector<std::string> kBigBirdCases = {"eval_a", "eval_b", "short"};
 
 const Published kPublished[] = {{"bert"},
@@ -48,6 +48,12 @@ const Published kPublished[] = {{"bert"},
                                 {"longformer-seqcls"},
                                 {"big_bird", false, kBigBirdCases},
                                 {"big_bird-mlm", false, kBigBirdCases},
+                                {"squeezebert-mlm", false, {"b", "pad"}},
+                                {"esm-mlm"},
+                                {"mobilebert", false, {"a", "b"}},
+                                {"mobilebert-mlm", false, {"a", "b"}},
+                                {"roformer-mlm"},
+                                {"rembert-mlm"},
                                 {"funnel", false, {"a", "b"}},
                                 {"vit", false, {"a", "b"}},
                                 {"vit", false, {"interp"}, "32x40"},

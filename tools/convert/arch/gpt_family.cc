@@ -34,12 +34,6 @@ std::string PrefixOf(const Weights& weights, const std::string& table, const std
   return weights.Has(table + ".weight") ? "" : prefix;
 }
 
-uint32_t HeadSize(const Config& config, const char* width_key, uint32_t heads) {
-  const uint32_t width = config.Number(width_key);
-  if (heads == 0 || width % heads != 0) Fail("config.json: {} heads do not divide a width of {}", heads, width);
-  return width / heads;
-}
-
 void LearnedPositions(const std::string& table, uint32_t first, Description& description, LayerStack& stack) {
   stack.positions = table;
   stack.first_position = first;

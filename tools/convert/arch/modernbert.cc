@@ -20,14 +20,11 @@ void DescribeModernbert(const Checkpoint& checkpoint, Description& description) 
   stack.last_state_is_normed = false;
   description.must_use = {prefix + "embeddings.", prefix + "layers.", prefix + "final_norm."};
 
-  const uint32_t every = config.Number("global_attn_every_n_layers", 3), width = config.Number("hidden_size");
+  const uint32_t every = config.Number("global_attn_every_n_layers", 3);
   if (every == 0) Fail("config.json: global_attn_every_n_layers is 0");
-  if (stack.heads == 0 || width % stack.heads != 0) {
-    Fail("{} heads do not divide a width of {}", stack.heads, width);
-  }
   LayerTypes types;
   types.slides = [=](uint32_t i) { return i % every != 0; };
-  types.rotary_dims = width / stack.heads;
+  types.rotary_dims = HeadSize(config, "hidden_size", stack.heads);
   types.full = {"global_rope_theta", 160000, nullptr};
   types.sliding = {"local_rope_theta", 10000, nullptr};
   const uint32_t side = config.Number("local_attention", 128) / 2;

@@ -26,11 +26,12 @@ class Writer {
     heads.sequence = encoder_.sequence;
     if (heads.sequence.dense.empty()) heads.sequence.dense = heads.pooler;
     if (heads.sequence.activation.empty()) heads.sequence.activation = "tanh";
-    heads.token.out = encoder_.token_out;
+    heads.token = encoder_.token;
     heads.language = encoder_.language;
     if (heads.language.activation.empty()) heads.language.activation = encoder_.activation;
     heads.language_table = prefix_ + "embeddings.word_embeddings.weight";
     heads.language_bias = encoder_.language_bias;
+    heads.tied = encoder_.tied;
     builder_.Finish(last, heads);
   }
 
@@ -99,6 +100,12 @@ class Writer {
     return builder_.Norm("convolution.sum", prefix_ + convolution.norm, HiddenState(1));
   }
 
+  std::string Linear(const std::string& in, const std::string& name, const std::string& out,
+                     const std::string& activation = "none") {
+    return encoder_.linear ? encoder_.linear(builder_, in, name, out, activation)
+                           : builder_.Linear(in, name, out, activation);
+  }
+
   std::string Layers(std::string x) {
     for (uint32_t i = 0; i < encoder_.layers; ++i) {
       LayerNames names = encoder_.layer(i);
@@ -107,16 +114,16 @@ class Writer {
         *name = prefix_ + *name;
       }
       const std::string at = fmt::format("layers.{}.", i);
-      builder_.Linear(x, names.query, at + "query");
-      builder_.Linear(x, names.key, at + "key");
-      builder_.Linear(x, names.value, at + "value");
+      Linear(x, names.query, at + "query");
+      Linear(x, names.key, at + "key");
+      Linear(x, names.value, at + "value");
       const AttentionSite site = {i, x, at, names};
       const std::string attended = encoder_.attention ? encoder_.attention(builder_, site) : PlainAttention(site);
-      builder_.Linear(attended, names.output, at + "attention_output");
+      Linear(attended, names.output, at + "attention_output");
       builder_.Op("add", {x, at + "attention_output"}, {}, at + "attention_sum");
       const std::string middle = builder_.Norm(at + "attention_sum", names.attention_norm, at + "attention_normed");
-      builder_.Linear(middle, names.up, at + "up", encoder_.activation);
-      builder_.Linear(at + "up", names.down, at + "down");
+      Linear(middle, names.up, at + "up", encoder_.activation);
+      Linear(at + "up", names.down, at + "down");
       builder_.Op("add", {middle, at + "down"}, {}, at + "sum");
       const bool convolved = i == 0 && !encoder_.convolution.name.empty();
       const bool is_state = (i + 1) % encoder_.layers_per_state == 0 && !convolved;

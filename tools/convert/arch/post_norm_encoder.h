@@ -42,9 +42,10 @@ struct PostNormEncoder {
   Convolution convolution;  // without a name: none
   std::string pooler = "";  // after the prefix, too
   Head sequence;            // without a dense layer: the pooler, with tanh
-  std::string token_out = "classifier";
+  Head token = {"", "", "", "classifier"};
   Head language;  // without an activation: that of the layers
   std::string language_bias;
+  bool tied = true;  // its matrix is that of the words, where config.json does not say
 
   // ---- numbers ----
   uint32_t layers = 0;            // attention layers in all
@@ -60,6 +61,11 @@ struct PostNormEncoder {
   // ---- attention that is not plain ----
   std::function<void(ProgramBuilder&)> begin;                                   // writes what all layers share
   std::function<std::string(ProgramBuilder&, const AttentionSite&)> attention;  // returns the rows that were attended
+
+  // ---- projections of layers that are not plain: as ProgramBuilder::Linear ----
+  std::function<std::string(ProgramBuilder&, const std::string& in, const std::string& name, const std::string& out,
+                            const std::string& activation)>
+      linear = {};
 };
 
 // Fills heads, activation, epsilon, layers and their names as most of the family have them. `activation`: as

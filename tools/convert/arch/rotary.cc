@@ -203,6 +203,12 @@ RotaryPositions ReadRotary(const Config& config, const RotaryKeys& keys, uint32_
   return rotary;
 }
 
+uint32_t HeadSize(const Config& config, const char* width_key, uint32_t heads) {
+  const uint32_t width = config.Number(width_key);
+  if (heads == 0 || width % heads != 0) Fail("{} heads do not divide a width of {}", heads, width);
+  return width / heads;
+}
+
 uint32_t RotaryDims(const Config& config, uint32_t head_size, const char* key, double absent) {
   const Json& parameters = config.Get("rope_parameters");
   double part = config.Real(key, absent);

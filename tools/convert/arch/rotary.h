@@ -31,6 +31,9 @@ struct RotaryKeys {
 RotaryPositions ReadRotary(const Config& config, const RotaryKeys& keys, uint32_t dims, const std::string& name,
                            Weights& weights);
 
+// The columns of a head where `heads` of them fill the width that `width_key` names, which they must.
+uint32_t HeadSize(const Config& config, const char* width_key, uint32_t heads);
+
 // Columns that turn: head_size * partial_rotary_factor (or another key), rounded down.
 uint32_t RotaryDims(const Config& config, uint32_t head_size, const char* key = "partial_rotary_factor",
                     double absent = 1);
