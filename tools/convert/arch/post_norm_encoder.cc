@@ -58,6 +58,11 @@ class Writer {
       ids.push_back("token_type_ids");
       tables.push_back(types);
     }
+    for (const auto& [input, table] : encoder_.added) {
+      builder_.InputOfIds(input, 0);
+      ids.push_back(input);
+      tables.push_back(embeddings + table);
+    }
     if (encoder_.word_scale != 1) {
       // The sum is scaled; what is no word must not be.
       for (size_t i = 1; i < tables.size(); ++i) {

@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tools/convert/arch/program_builder.h"
 
@@ -57,6 +59,8 @@ struct PostNormEncoder {
   bool positioned = true;          // there is a position table
   std::string distance_bias = "";  // a tensor for every attention
   double word_scale = 1;           // of word embeddings
+  // Tables that are added to word embeddings, after "embeddings.", by rows that inputs of ids name.
+  std::vector<std::pair<std::string, std::string>> added = {};  // input, table
 
   // ---- attention that is not plain ----
   std::function<void(ProgramBuilder&)> begin;                                   // writes what all layers share
