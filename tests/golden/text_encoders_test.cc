@@ -104,6 +104,131 @@ TEST_F(TextEncoder, MobileBertsLongestTextOfAPaddedBatch) {
   ExpectNear(Run(words, "pad", 13, "logits"), Floats("pad.out.logits"), 13 * 71);
 }
 
+// Without a bottleneck, with one feed-forward, plain norms and embeddings of one token it is BERT.
+TEST_F(TextEncoder, MobileBertWithoutItsOptionsIsBert) {
+  const Json plain = {{"model_type", "mobilebert"},         {"use_bottleneck", false},
+                      {"normalization_type", "layer_norm"}, {"trigram_input", false},
+                      {"num_feedforward_networks", 1},      {"embedding_size", 32}};
+  for (const char* published : {"bert", "bert-mlm", "bert-seqcls", "bert-tokcls"}) {
+    Begin(published);
+    SafetensorsWriter file;
+    Renamed(file, [](const std::string& name) { return name.rfind("bert.", 0) == 0 ? "mobile" + name : name; });
+    Json changes = plain;
+    changes["architectures"] = {Replaced(config_["architectures"][0].get<std::string>(), "Bert", "MobileBert")};
+    Write(changes, file);
+    ExpectGolden(Convert());
+  }
+}
+
+// Each of its options against the published setting with weights that make it the same: affine bottlenecks can be
+// multiplied into what reads them, columns of neighbours can be zero.
+TEST_F(TextEncoder, MobileBertsOptions) {
+  Begin("mobilebert");
+  const auto floats = [&](const std::string& name) { return tools::ToFloats(stored_->Get(name)); };
+  const size_t wide = 36, narrow = 24, embedded = 20;
+  const auto shape_of = [&](const std::string& name) { return stored_->Get(name).shape; };
+  using Added = std::map<std::string, std::pair<std::vector<uint64_t>, std::vector<float>>>;
+  // Layer `of`, which reads narrow rows, as one that reads the wide rows that `bottleneck` narrows.
+  const auto merge = [&](Added& added, const std::string& name, const std::vector<float>& of,
+                         const std::string& bottleneck) {
+    const std::vector<float> w = floats(bottleneck + ".dense.weight"), b = floats(bottleneck + ".dense.bias"),
+                             g = floats(bottleneck + ".LayerNorm.weight"), h = floats(bottleneck + ".LayerNorm.bias"),
+                             bias = floats(name + ".bias");
+    std::vector<float> merged(narrow * wide), merged_bias(narrow);
+    for (size_t row = 0; row < narrow; ++row) {
+      double sum = bias[row];
+      for (size_t i = 0; i < narrow; ++i) {
+        sum += double{of[row * narrow + i]} * (double{g[i]} * b[i] + h[i]);
+        for (size_t j = 0; j < wide; ++j) {
+          merged[row * wide + j] += static_cast<float>(double{of[row * narrow + i]} * g[i] * w[i * wide + j]);
+        }
+      }
+      merged_bias[row] = static_cast<float>(sum);
+    }
+    added[name + ".weight"] = {{narrow, wide}, merged};
+    added[name + ".bias"] = {{narrow}, merged_bias};
+  };
+  const auto run = [&](const Json& changes, const Added& added, const std::string& without) {
+    SafetensorsWriter file;
+    for (const auto& [name, tensor] : stored_->tensors()) {
+      if (added.count(name) == 0 && (without.empty() || name.find(without) == std::string::npos)) {
+        file.Add(name, tensor.type, tensor.shape, tensor.data);
+      }
+    }
+    for (const auto& [name, tensor] : added) file.AddFloats(name, tensor.first, tensor.second.data());
+    Write(changes, file);
+    return Run(Convert(), "b", 31, "last_hidden_state");
+  };
+
+  const std::string transformation = "embeddings.embedding_transformation.weight";
+  ASSERT_EQ(shape_of(transformation), (std::vector<uint64_t>{wide, 3 * embedded}));
+  Added own, alone;
+  own[transformation] = {{wide, 3 * embedded}, floats(transformation)};
+  alone[transformation] = {{wide, embedded}, {}};
+  for (size_t i = 0; i < wide * 3 * embedded; ++i) {
+    float& weight = own[transformation].second[i];
+    if (i / embedded % 3 == 1) {
+      alone[transformation].second.push_back(weight);
+    } else {
+      weight = 0;
+    }
+  }
+  std::vector<float> expected = run(Json::object(), own, "");
+  ExpectNear(run({{"trigram_input", false}}, alone, ""), expected, expected.size());
+
+  Added apart, narrow_values, narrowed;
+  for (const char* layer : {"encoder.layer.0.", "encoder.layer.1."}) {
+    const std::string at = layer, self = at + "attention.self.";
+    for (const char* which : {"query", "key"}) {
+      merge(apart, self + which, floats(self + which + ".weight"), at + "bottleneck.attention");
+    }
+    std::vector<float> values(narrow * narrow);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(std::sin(static_cast<double>(i)) * 0.3);
+    narrow_values[self + "value.weight"] = {{narrow, narrow}, values};
+    merge(narrowed, self + "value", values, at + "bottleneck.input");
+    for (const char* part : {".dense.weight", ".dense.bias", ".LayerNorm.weight", ".LayerNorm.bias"}) {
+      const std::string input = at + "bottleneck.input" + part;
+      narrowed[at + "bottleneck.attention" + part] = {shape_of(input), floats(input)};
+    }
+  }
+  expected = run(Json::object(), {}, "");
+  ExpectNear(run({{"key_query_shared_bottleneck", false}}, apart, "bottleneck.attention"), expected, expected.size());
+  expected = run(Json::object(), narrowed, "");
+  ExpectNear(run({{"use_bottleneck_attention", true}}, narrow_values, "bottleneck.attention"), expected,
+             expected.size());
+}
+
+// Each part of the score alone is the golden's model whose other parts are zero; fewer parts divide by less.
+TEST_F(TextEncoder, DebertasPartsOfTheScore) {
+  Begin("deberta-mlm");
+  const size_t width = 36, size = 12;
+  for (const std::string parts : {"c2p", "p2c", ""}) {
+    std::vector<float> found, expected;
+    for (const bool whole : {false, true}) {
+      const auto factor = static_cast<float>(whole ? std::sqrt(parts.empty() ? 3.0 : 1.5) : 1.0);
+      SafetensorsWriter file;
+      for (const auto& [name, tensor] : stored_->tensors()) {
+        const bool from_query = name.find("pos_proj") != std::string::npos;
+        const bool from_key = name.find("pos_q_proj") != std::string::npos;
+        const bool unused = (from_query && parts != "c2p") || (from_key && parts != "p2c");
+        if (unused && !whole) continue;
+        std::vector<float> values = tools::ToFloats(tensor);
+        for (size_t i = 0; i < values.size(); ++i) {
+          const bool asks = name.find("in_proj") != std::string::npos && i / width / size % 3 == 0;
+          if (unused) values[i] = 0;
+          if (asks || from_key || name.find("q_bias") != std::string::npos) values[i] *= factor;
+        }
+        file.AddFloats(name, tensor.shape, values.data());
+      }
+      Json changes = Json::object();
+      if (!whole) changes["pos_att_type"] = parts.empty() ? Json::array() : Json(parts);
+      Write(changes, file);
+      (whole ? expected : found) = Run(Convert(), "b", 31, "logits");
+    }
+    ExpectNear(found, expected, expected.size());
+  }
+}
+
 // What SqueezeBERT calls attentions are scores.
 TEST_F(TextEncoder, SqueezeBertsScoresAreItsWeightsBeforeTheSoftmax) {
   Begin("squeezebert-mlm");
