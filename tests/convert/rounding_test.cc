@@ -58,13 +58,14 @@ std::vector<double> Products(const std::vector<const Matrix*>& inputs, bool cent
 struct Size {
   uint32_t rows, width;
 };
-constexpr Size kSizes[] = {{1, 1}, {3, 2}, {17, 33}, {16, 64}, {33, 96}, {5, 130}};
+constexpr Size kSizes[] = {{1, 1}, {3, 2}, {17, 33}, {16, 64}, {33, 96}, {5, 130}, {100, 320}};
 
 TEST(Rounding, TheFactorIsThatOfTheProducts) {
+  tools::Workers workers(2);
   for (const Size size : kSizes) {
     const Matrix a = Rows(40, size.width, 5), b = Rows(23, size.width, 9);
     for (const bool centered : {false, true}) {
-      const tools::RowStatistics statistics = tools::MakeStatistics({&a, &b}, centered);
+      const tools::RowStatistics statistics = tools::MakeStatistics({&a, &b}, centered, workers);
       const std::vector<double> wanted = Products({&a, &b}, centered);
       const size_t width = size.width;
       double largest = 0;
@@ -73,7 +74,7 @@ TEST(Rounding, TheFactorIsThatOfTheProducts) {
         for (size_t k = 0; k < width; ++k) {
           double sum = 0;
           for (size_t j = 0; j <= std::min(i, k); ++j) {
-            sum += static_cast<double>(statistics.factor[i * (i + 1) / 2 + j]) * statistics.factor[k * (k + 1) / 2 + j];
+            sum += static_cast<double>(statistics.factor[i * width + j]) * statistics.factor[k * width + j];
           }
           ASSERT_NEAR(sum, wanted[i * width + k], 2e-6 * largest) << width << " at " << i << ", " << k;
         }
@@ -108,6 +109,7 @@ double Error(const std::vector<float>& values, const BlobTensor& tensor, const s
 }
 
 TEST(Rounding, ErrorsCancelWhereColumnsGoTogether) {
+  tools::Workers workers(2);
   for (const Size size : kSizes) {
     for (const DType type : {DType::kI8, DType::kI4}) {
       if (size.width < 32 || (type == DType::kI4 && size.width % 32 != 0)) continue;
@@ -117,7 +119,7 @@ TEST(Rounding, ErrorsCancelWhereColumnsGoTogether) {
       BlobTensor tensor = Encoded(values, size, type);
       const std::vector<uint8_t> scales = tensor.scales;
       const double nearest = Error(values, tensor, products);
-      tools::RoundWeights(values, tools::MakeStatistics({&rows}, true), tensor);
+      tools::RoundWeights(values, tools::MakeStatistics({&rows}, true, workers), tensor, workers);
       EXPECT_LT(Error(values, tensor, products), 0.6 * nearest) << size.width;
       EXPECT_EQ(tensor.scales, scales);
       EXPECT_LT(tools::CompareTensors(values, tools::DecodeTensor(tensor)).relative_rms,
@@ -128,6 +130,7 @@ TEST(Rounding, ErrorsCancelWhereColumnsGoTogether) {
 
 // Columns that have nothing to do with each other.
 TEST(Rounding, IsToTheNearestWhereColumnsAreIndependent) {
+  tools::Workers workers(2);
   for (const Size size : kSizes) {
     for (const DType type : {DType::kI8, DType::kI4}) {
       if (type == DType::kI4 && size.width % 32 != 0) continue;
@@ -136,11 +139,11 @@ TEST(Rounding, IsToTheNearestWhereColumnsAreIndependent) {
       for (size_t i = 0; i < size.width; ++i) unit.values[i * size.width + i] = 2;
       BlobTensor tensor = Encoded(values, size, type);
       const std::vector<uint8_t> nearest = tensor.data;
-      tools::RoundWeights(values, tools::MakeStatistics({&unit}, false), tensor);
+      tools::RoundWeights(values, tools::MakeStatistics({&unit}, false, workers), tensor, workers);
       EXPECT_EQ(tensor.data, nearest) << size.width;
       // Rows of zeros say nothing either.
       Matrix zeros{3, size.width, std::vector<float>(3 * size.width)};
-      tools::RoundWeights(values, tools::MakeStatistics({&zeros}, true), tensor);
+      tools::RoundWeights(values, tools::MakeStatistics({&zeros}, true, workers), tensor, workers);
       EXPECT_EQ(tensor.data, nearest) << size.width;
     }
   }

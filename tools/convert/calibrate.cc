@@ -99,7 +99,7 @@ class Calibrator {
       if (read.empty()) continue;  // rows that made-up texts do not choose
       std::vector<const Matrix*> inputs;
       for (const Matrix& matrix : read) inputs.push_back(&matrix);
-      const RowStatistics statistics = MakeStatistics(inputs, centered);
+      const RowStatistics statistics = MakeStatistics(inputs, centered, workers_);
       for (const uint32_t weight : weights) {
         if (progress) progress("calibrate", model_.content.tensors[weight].name, done++, layers.size());
         Fit(weight, layers.at(weight).bias, statistics);
@@ -139,7 +139,7 @@ class Calibrator {
   void Fit(uint32_t index, uint32_t bias, const RowStatistics& statistics) {
     BlobTensor& weight = model_.content.tensors[index];
     const std::vector<float> wanted = model_.constants[index].load();
-    RoundWeights(wanted, statistics, weight);
+    RoundWeights(wanted, statistics, weight, workers_);
     const std::vector<float> stored = DecodeTensor(weight);
     report_.tensors[index].error = CompareTensors(wanted, stored);
     CalibrationReport entry{weight.name, 0};
@@ -161,6 +161,7 @@ class Calibrator {
 
   Resolved& model_;
   ConvertReport& report_;
+  Workers workers_;
   std::map<uint32_t, uint32_t> uses_;  // of tensors
 };
 

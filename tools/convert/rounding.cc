@@ -7,16 +7,103 @@
 #include <algorithm>
 
 #include "tools/base/half.h"
+#include "tools/convert/product.h"
+#include "tools/convert/vectors.h"
 
 namespace fovea::tools {
 namespace {
 
-constexpr double kDistrust = 0.3;     // of samples: this share of the mean diagonal is added to the diagonal
-constexpr size_t kRowsTogether = 16;  // worked on while they are in the cache
+constexpr double kDistrust = 0.3;  // of samples: this share of the mean diagonal is added to the diagonal
+
+// What is worked on at a time. Sizes change no bits.
+constexpr size_t kSampleRows = 256, kHigh = 144, kWide = 256, kPivots = 16, kSquare = 64;
+constexpr size_t kRowsTogether = 96;  // of a weight; whole vectors
+constexpr size_t kColumnsTogether = 64;
 
 // y += a x
 void AddScaled(float a, const float* x, size_t count, float* y) {
   for (size_t i = 0; i < count; ++i) y[i] += a * x[i];
+}
+
+// Calls `tile` with (row, end row, column, end column) for rectangles that cover the upper triangle of rows `first` to
+// `end` of a square matrix.
+template <typename Use>
+void ForUpper(size_t first, size_t end, size_t width, Workers& workers, const Use& use) {
+  const size_t high = (end - first + kHigh - 1) / kHigh, wide = (width - first + kWide - 1) / kWide;
+  workers.ForEach(high * wide, [&](size_t tile) {
+    const size_t row = first + tile / wide * kHigh, column = first + tile % wide * kWide;
+    const size_t end_row = std::min(end, row + kHigh), end_column = std::min(width, column + kWide);
+    if (end_column > row) use(row, end_row, column, end_column);
+  });
+}
+
+// The upper triangle of the mean products; beside it is anything.
+std::vector<float> MeanProducts(const std::vector<const Matrix*>& inputs, const std::vector<double>& mean, double count,
+                                bool centered, Workers& workers) {
+  const size_t width = mean.size();
+  const auto rows_in_all = static_cast<float>(count);
+  std::vector<float> upper(width * width), rows(kSampleRows * width), shares(kSampleRows * width);
+  for (const Matrix* input : inputs) {
+    for (size_t first = 0; first < input->rows; first += kSampleRows) {
+      const size_t some = std::min<size_t>(kSampleRows, input->rows - first);
+      workers.ForParts(some, 16, [&](size_t from, size_t to) {
+        for (size_t r = from; r < to; ++r) {
+          const float* row = input->values.data() + (first + r) * width;
+          for (size_t i = 0; i < width; ++i) {
+            rows[r * width + i] = row[i] - (centered ? static_cast<float>(mean[i]) : 0);
+            shares[r * width + i] = rows[r * width + i] / rows_in_all;
+          }
+        }
+      });
+      const auto stride = static_cast<ptrdiff_t>(width);
+      ForUpper(0, width, width, workers, [&](size_t row, size_t end_row, size_t column, size_t end_column) {
+        AddProduct({&shares[row], stride}, 1, {&rows[column], stride}, some, end_row - row, end_column - column,
+                   &upper[row * width + column], width);
+      });
+    }
+  }
+  return upper;
+}
+
+// Rows `first` to `end` of Cholesky's factor, of which the rows above are subtracted already: the matrix becomes upper
+// transposed times upper.
+void FactorRows(std::vector<float>& upper, size_t width, size_t first, size_t end, Workers& workers) {
+  const auto row = [&](size_t j) { return &upper[j * width]; };
+  if (end - first > kPivots) {
+    const size_t middle = first + std::max(kPivots, (end - first) / 2 / kPivots * kPivots);
+    FactorRows(upper, width, first, middle, workers);
+    const auto stride = static_cast<ptrdiff_t>(width);
+    ForUpper(middle, end, width, workers, [&](size_t from, size_t to, size_t column, size_t end_column) {
+      AddProduct({row(first) + from, stride}, -1, {row(first) + column, stride}, middle - first, to - from,
+                 end_column - column, row(from) + column, width);
+    });
+    FactorRows(upper, width, middle, end, workers);
+    return;
+  }
+  float inverses[kPivots];
+  const auto factor = [&](size_t j, size_t from, size_t to) {
+    for (size_t pivot = first; pivot < j; ++pivot)
+      AddScaled(-row(pivot)[j], row(pivot) + from, to - from, row(j) + from);
+    if (from == j) inverses[j - first] = 1 / sqrtf(row(j)[j]);
+    for (size_t i = from; i < to; ++i) row(j)[i] *= inverses[j - first];
+  };
+  for (size_t j = first; j < end; ++j) factor(j, j, end);
+  workers.ForParts(width - end, 2 * kWide, [&](size_t from, size_t to) {
+    for (size_t j = first; j < end; ++j) factor(j, end + from, end + to);
+  });
+}
+
+void Transpose(std::vector<float>& square, size_t width, Workers& workers) {
+  const size_t blocks = (width + kSquare - 1) / kSquare;
+  workers.ForEach(blocks, [&](size_t block) {
+    const size_t end = std::min(width, (block + 1) * kSquare);
+    for (size_t first = 0; first <= block * kSquare; first += kSquare) {
+      for (size_t i = block * kSquare; i < end; ++i) {
+        const size_t last = std::min(i, first + kSquare);
+        for (size_t k = first; k < last; ++k) std::swap(square[i * width + k], square[k * width + i]);
+      }
+    }
+  });
 }
 
 float ScaleAt(const BlobTensor& tensor, uint64_t row, uint64_t column) {
@@ -40,82 +127,131 @@ void Store(int value, uint64_t at, BlobTensor& tensor) {
   pair = static_cast<uint8_t>(at % 2 == 0 ? (pair & 0xf0) | nibble : (pair & 0x0f) | nibble << 4);
 }
 
+// A column of kRowsTogether rows: `values` become whole numbers of `scales` between low and high, after what `sums` of
+// errors so far, times the factor, make it best; `errors` are theirs.
+template <typename Vector>
+FOVEA_INLINE void RoundColumn(const float* scales, const float* sums, float diagonal, float low, float high,
+                              float* values, float* errors) {
+  constexpr size_t kLanes = sizeof(Vector) / sizeof(float);
+  constexpr float kWhole = 0x1.8p23f;  // numbers of this size are whole: adding it rounds to the nearest, ties to even
+  const Vector least = Vector{} + low, most = Vector{} + high;
+  for (size_t r = 0; r < kRowsTogether; r += kLanes) {
+    const Vector value = LoadVector<Vector>(values + r), scale = LoadVector<Vector>(scales + r);
+    Vector steps = (value - LoadVector<Vector>(sums + r) / diagonal) / scale;
+    steps = steps < least ? least : steps;
+    steps = most < steps ? most : steps;
+    const Vector rounded = (steps + kWhole) - kWhole;
+    StoreVector(rounded, values + r);
+    StoreVector(rounded * scale - value, errors + r);
+  }
+}
+
+// Columns end - 1 to first of kRowsTogether rows, all by columns: `sums` (from column `first` on) hold the part of the
+// columns from `end` on. `errors` grow by a column for each, going down.
+template <typename Vector>
+FOVEA_INLINE void RoundColumns(const float* factor, size_t width, size_t first, size_t end, const float* const* scales,
+                               float low, float high, float* sums, float* values, float* errors) {
+  constexpr size_t kLanes = sizeof(Vector) / sizeof(float);
+  for (size_t j = end; j-- > first; errors += kRowsTogether) {
+    const float* row = factor + j * width;
+    const size_t at = (j - first) * kRowsTogether;
+    RoundColumn<Vector>(scales[j - first], sums + at, row[j], low, high, values + at, errors);
+    for (size_t k = first; k < j; ++k) {
+      float* sum = sums + (k - first) * kRowsTogether;
+      for (size_t r = 0; r < kRowsTogether; r += kLanes) {
+        StoreVector<Vector>(LoadVector<Vector>(sum + r) + row[k] * LoadVector<Vector>(errors + r), sum + r);
+      }
+    }
+  }
+}
+
+#ifdef FOVEA_HAS_LONG_VECTORS
+FOVEA_LONG_VECTORS void RoundColumnsLong(const float* factor, size_t width, size_t first, size_t end,
+                                         const float* const* scales, float low, float high, float* sums, float* values,
+                                         float* errors) {
+  RoundColumns<LongVector>(factor, width, first, end, scales, low, high, sums, values, errors);
+}
+#endif
+
+void RoundColumnsShort(const float* factor, size_t width, size_t first, size_t end, const float* const* scales,
+                       float low, float high, float* sums, float* values, float* errors) {
+  RoundColumns<ShortVector>(factor, width, first, end, scales, low, high, sums, values, errors);
+}
+
+auto BestRoundColumns() {
+#ifdef FOVEA_HAS_LONG_VECTORS
+  if (HasLongVectors()) return RoundColumnsLong;
+#endif
+  return RoundColumnsShort;
+}
+
+// Rows first_row to end_row, kRowsTogether at most, which lie by columns meanwhile.
+void RoundRows(const std::vector<float>& values, const std::vector<float>& factor, size_t first_row, size_t end_row,
+               BlobTensor& tensor) {
+  const auto round = BestRoundColumns();
+  const size_t width = tensor.width, rows = end_row - first_row;
+  const float low = tensor.type == DType::kI8 ? -127 : -8, high = tensor.type == DType::kI8 ? 127 : 7;
+  constexpr size_t kBlock = kColumnsTogether * kRowsTogether;
+  std::vector<float> errors(width * kRowsTogether), sums(kBlock), columns(kBlock), scales(kBlock, 1.0f);
+  const float* scales_of[kColumnsTogether];
+  for (size_t end = width; end > 0;) {
+    const size_t first = (end - 1) / kColumnsTogether * kColumnsTogether;
+    std::fill(sums.begin(), sums.end(), 0.0f);
+    std::fill(columns.begin(), columns.end(), 0.0f);
+    AddProduct({&factor[(width - 1) * width + first], -static_cast<ptrdiff_t>(width)}, 1,
+               {errors.data(), kRowsTogether}, width - end, end - first, kRowsTogether, sums.data(), kRowsTogether);
+    for (size_t j = first; j < end; ++j) {
+      const size_t at = (j - first) * kRowsTogether;
+      const bool same = j > first && (tensor.type == DType::kI8 || j % kI4Block != 0);
+      scales_of[j - first] = same ? scales_of[j - first - 1] : &scales[at];
+      for (size_t r = 0; r < rows; ++r) {
+        columns[at + r] = values[(first_row + r) * width + j];
+        if (!same) scales[at + r] = ScaleAt(tensor, first_row + r, j);
+      }
+    }
+    round(factor.data(), width, first, end, scales_of, low, high, sums.data(), columns.data(),
+          &errors[(width - end) * kRowsTogether]);
+    for (size_t r = 0; r < rows; ++r) {
+      for (size_t j = first; j < end; ++j) {
+        Store(static_cast<int>(columns[(j - first) * kRowsTogether + r]), (first_row + r) * width + j, tensor);
+      }
+    }
+    end = first;
+  }
+}
+
 }  // namespace
 
-RowStatistics MakeStatistics(const std::vector<const Matrix*>& inputs, bool centered) {
+RowStatistics MakeStatistics(const std::vector<const Matrix*>& inputs, bool centered, Workers& workers) {
   const size_t width = inputs[0]->width;
   RowStatistics statistics;
   statistics.mean.resize(width);
   double count = 0;
-  for (const Matrix* input : inputs) {
-    count += input->rows;
-    for (size_t i = 0; i < input->values.size(); ++i) statistics.mean[i % width] += input->values[i];
-  }
-  for (double& mean : statistics.mean) mean /= count;
-  // The upper triangle of the mean products. Here and below, rows of it are in use for several others at a time: it may
-  // be larger than a cache.
-  std::vector<float> upper(width * width), some(kRowsTogether * width);
-  for (const Matrix* input : inputs) {
-    for (size_t first = 0; first < input->rows; first += kRowsTogether) {
-      const size_t rows = std::min<size_t>(kRowsTogether, input->rows - first);
-      for (size_t at = 0; at < rows * width; ++at) {
-        some[at] = input->values[first * width + at] - (centered ? static_cast<float>(statistics.mean[at % width]) : 0);
-      }
-      for (size_t i = 0; i < width; ++i) {
-        for (const float* row = some.data(); row != some.data() + rows * width; row += width) {
-          if (row[i] != 0) AddScaled(row[i] / static_cast<float>(count), row + i, width - i, &upper[i * width + i]);
-        }
+  for (const Matrix* input : inputs) count += input->rows;
+  workers.ForParts(width, kWide, [&](size_t first, size_t end) {
+    for (const Matrix* input : inputs) {
+      for (size_t r = 0; r < input->rows; ++r) {
+        for (size_t i = first; i < end; ++i) statistics.mean[i] += input->values[r * width + i];
       }
     }
-  }
+    for (size_t i = first; i < end; ++i) statistics.mean[i] /= count;
+  });
+  std::vector<float> upper = MeanProducts(inputs, statistics.mean, count, centered, workers);
   double diagonal = 0;
   for (size_t i = 0; i < width; ++i) diagonal += upper[i * width + i] / static_cast<double>(width);
   const float added =
       diagonal > 0 ? static_cast<float>(kDistrust * diagonal) : 1.0f;  // rows that are all the same say nothing
   for (size_t i = 0; i < width; ++i) upper[i * width + i] += added;
-  // Cholesky: matrix = upper transposed times upper, and L is upper transposed.
-  const auto subtract = [&](size_t pivot, size_t i) {
-    const float* row = &upper[pivot * width];
-    AddScaled(-row[i], row + i, width - i, &upper[i * width + i]);
-  };
-  for (size_t first = 0; first < width; first += kRowsTogether) {
-    const size_t end = std::min(first + kRowsTogether, width);
-    for (size_t j = first; j < end; ++j) {
-      for (size_t pivot = first; pivot < j; ++pivot) subtract(pivot, j);
-      const float inverse = 1 / sqrtf(upper[j * width + j]);
-      for (size_t i = j; i < width; ++i) upper[j * width + i] *= inverse;
-    }
-    for (size_t i = end; i < width; ++i) {
-      for (size_t pivot = first; pivot < end; ++pivot) subtract(pivot, i);
-    }
-  }
-  statistics.factor.resize(width * (width + 1) / 2);
-  for (size_t i = 0; i < width; ++i) {
-    for (size_t k = 0; k <= i; ++k) statistics.factor[i * (i + 1) / 2 + k] = upper[k * width + i];
-  }
+  FactorRows(upper, width, 0, width, workers);
+  Transpose(upper, width, workers);
+  statistics.factor = std::move(upper);
   return statistics;
 }
 
-void RoundWeights(const std::vector<float>& values, const RowStatistics& statistics, BlobTensor& tensor) {
-  const size_t width = tensor.width;
-  const int low = tensor.type == DType::kI8 ? -127 : -8, high = tensor.type == DType::kI8 ? 127 : 7;
-  std::vector<float> sums(kRowsTogether * width);  // of errors so far, times the factor
-  for (size_t first = 0; first < tensor.rows; first += kRowsTogether) {
-    const size_t rows = std::min<size_t>(kRowsTogether, tensor.rows - first);
-    std::fill(sums.begin(), sums.end(), 0.0f);
-    for (size_t j = width; j-- > 0;) {
-      const float* factor = &statistics.factor[j * (j + 1) / 2];
-      for (size_t r = 0; r < rows; ++r) {
-        float* sum = &sums[r * width];
-        const uint64_t at = (first + r) * width + j;
-        const float scale = ScaleAt(tensor, first + r, j), wanted = values[at] - sum[j] / factor[j];
-        const float steps = std::clamp(wanted / scale, static_cast<float>(low), static_cast<float>(high));
-        const int rounded = static_cast<int>(lrintf(steps));
-        Store(rounded, at, tensor);
-        AddScaled(static_cast<float>(rounded) * scale - values[at], factor, j, sum);
-      }
-    }
-  }
+void RoundWeights(const std::vector<float>& values, const RowStatistics& statistics, BlobTensor& tensor,
+                  Workers& workers) {
+  workers.ForParts(tensor.rows, kRowsTogether,
+                   [&](size_t first, size_t end) { RoundRows(values, statistics.factor, first, end, tensor); });
 }
 
 }  // namespace fovea::tools

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "tools/base/workers.h"
 #include "tools/blob/blob.h"
 #include "tools/common/session.h"
 
@@ -12,18 +13,20 @@ namespace fovea::tools {
 // What many rows of a layer's input have in common.
 struct RowStatistics {
   std::vector<double> mean;
-  // Lower triangle, row by row, of L, where L times its transpose is the matrix of the columns' mean products (less
+  // Row by row, as wide as the mean: L, where L times its transpose is the matrix of the columns' mean products (less
   // those of the means, if `centered`) with a share of the mean of its diagonal added to the diagonal: the rows are
-  // samples only, and not to be trusted entirely.
+  // samples only, and not to be trusted entirely. Only the triangle up to the diagonal is L's.
   std::vector<float> factor;
 };
-RowStatistics MakeStatistics(const std::vector<const Matrix*>& inputs, bool centered);
+// The same bits for any number of workers.
+RowStatistics MakeStatistics(const std::vector<const Matrix*>& inputs, bool centered, Workers& workers);
 
 // Rounds the values of an int8 or int4 tensor, which has its scales, anew: not each to the nearest, but so that the
 // errors of a row, taken together, change the layer's output little. From the last column to the first, each is rounded
 // after what the errors so far make it best to be. (The columnwise method of optimal brain quantization, with the
-// factor of the matrix itself.)
-void RoundWeights(const std::vector<float>& values, const RowStatistics& statistics, BlobTensor& tensor);
+// factor of the matrix itself.) The same bits for any number of workers.
+void RoundWeights(const std::vector<float>& values, const RowStatistics& statistics, BlobTensor& tensor,
+                  Workers& workers);
 
 }  // namespace fovea::tools
 

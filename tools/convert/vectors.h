@@ -1,0 +1,38 @@
+// Vectors of floats for loops that take long: 16 bytes on any processor, 32 where it has them.
+#ifndef FOVEA_TOOLS_CONVERT_VECTORS_H_
+#define FOVEA_TOOLS_CONVERT_VECTORS_H_
+
+#include <stddef.h>
+#include <string.h>
+
+namespace fovea::tools {
+
+// Compilers calculate with these element by element as with numbers, with the same bits.
+typedef float ShortVector __attribute__((vector_size(16)));
+typedef float LongVector __attribute__((vector_size(32)));
+constexpr size_t kMostLanes = sizeof(LongVector) / sizeof(float);
+
+// What takes the vector as a template's parameter becomes part of a function with FOVEA_LONG_VECTORS, which may only run
+// where HasLongVectors(). Without fused products, which round once less.
+#define FOVEA_INLINE inline __attribute__((always_inline))
+#if defined(__x86_64__) || defined(__i386__)
+#define FOVEA_HAS_LONG_VECTORS
+#define FOVEA_LONG_VECTORS __attribute__((target("avx2")))
+inline bool HasLongVectors() { return __builtin_cpu_supports("avx2") != 0; }
+#endif
+
+template <typename Vector>
+FOVEA_INLINE Vector LoadVector(const float* from) {
+  Vector vector;
+  memcpy(&vector, from, sizeof(vector));
+  return vector;
+}
+
+template <typename Vector>
+FOVEA_INLINE void StoreVector(const Vector& vector, float* to) {
+  memcpy(to, &vector, sizeof(vector));
+}
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_VECTORS_H_
