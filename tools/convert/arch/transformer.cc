@@ -84,7 +84,8 @@ Description DescribeTransformer(const std::string& directory, const std::string&
     for (const Entry& entry : kArchitectures) known += fmt::format("{}{}", known.empty() ? "" : ", ", entry.model_type);
     Fail("config.json: model_type {} is not supported; these are: {}", model_type, known);
   }
-  if (!config.Get("auto_map").is_null()) Fail("config.json: auto_map is not supported");
+  // Nomic BERT was published with code of its own, which its architecture describes.
+  if (!config.Get("auto_map").is_null() && model_type != "nomic_bert") Fail("config.json: auto_map is not supported");
   // Architectures find weights in blocks of MXFP4 under other names, or do not find them.
   const Json& quantization = config.Get("quantization_config");
   const bool blocks = quantization.is_object() && quantization.value("quant_method", Json()) == "mxfp4";
