@@ -68,17 +68,13 @@ Blocks ReadBlocks(const Checkpoint& checkpoint, const PostNormEncoder& encoder, 
 
 void DescribeBigBird(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
-  PostNormEncoder encoder = EncoderFromConfig(config, "gelu_new");
+  PostNormEncoder encoder = BertFromConfig(config, "gelu_new");
   encoder.prefix = "bert";
   if (config.Flag("rescale_embeddings", false)) encoder.word_scale = sqrt(config.Number("hidden_size"));
   encoder.pooler = "pooler";
   encoder.sequence.dense = "classifier.dense";
   encoder.sequence.activation = encoder.activation;
   encoder.sequence.out = "classifier.out_proj";
-  encoder.language.dense = "cls.predictions.transform.dense";
-  encoder.language.norm = "cls.predictions.transform.LayerNorm";
-  encoder.language.out = "cls.predictions.decoder";
-  encoder.language_bias = "cls.predictions.bias";
   RefuseBiases(checkpoint, description.weights, "use_bias", true,
                {"attention.self.query", "attention.self.key", "attention.self.value"});
 

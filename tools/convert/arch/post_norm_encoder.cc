@@ -181,6 +181,17 @@ PostNormEncoder EncoderFromConfig(const Config& config, const std::string& activ
   return encoder;
 }
 
+PostNormEncoder BertFromConfig(const Config& config, const std::string& activation) {
+  PostNormEncoder encoder = EncoderFromConfig(config, activation);
+  encoder.pooler = "pooler.dense";
+  encoder.sequence.out = "classifier";
+  encoder.language.dense = "cls.predictions.transform.dense";
+  encoder.language.norm = "cls.predictions.transform.LayerNorm";
+  encoder.language.out = "cls.predictions.decoder";
+  encoder.language_bias = "cls.predictions.bias";
+  return encoder;
+}
+
 std::string StoredPrefix(const PostNormEncoder& encoder, const Weights& weights) {
   return weights.Has("embeddings.word_embeddings.weight") ? "" : encoder.prefix + ".";
 }

@@ -75,6 +75,8 @@ struct PostNormEncoder {
 // Fills heads, activation, epsilon, layers and their names as most of the family have them. `activation`: as
 // configurations call it, where this one does not.
 PostNormEncoder EncoderFromConfig(const Config& config, const std::string& activation = "gelu");
+// With BERT's heads besides.
+PostNormEncoder BertFromConfig(const Config& config, const std::string& activation = "gelu");
 // With RoBERTa's positions and heads besides.
 PostNormEncoder RobertaFromConfig(const Config& config);
 

@@ -8,7 +8,7 @@ namespace fovea::tools {
 
 void DescribeRoformer(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
-  PostNormEncoder encoder = EncoderFromConfig(config);
+  PostNormEncoder encoder = BertFromConfig(config);
   encoder.prefix = "roformer";
   encoder.positioned = false;
   description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings", 1536)));
@@ -29,11 +29,8 @@ void DescribeRoformer(const Checkpoint& checkpoint, Description& description) {
                        {query, key, values_turn ? turned("value") : site.at + "value"}, {}, site.at + "attended",
                        {{"heads", encoder.heads}});
   };
+  encoder.pooler = "";
   encoder.sequence = {"classifier.dense", encoder.activation, "", "classifier.out_proj"};
-  encoder.language.dense = "cls.predictions.transform.dense";
-  encoder.language.norm = "cls.predictions.transform.LayerNorm";
-  encoder.language.out = "cls.predictions.decoder";
-  encoder.language_bias = "cls.predictions.bias";
   config.Get("embedding_size");  // follows from the tensors
   DescribePostNormEncoder(encoder, checkpoint, description);
 }

@@ -55,7 +55,7 @@ std::string Grouped(ProgramBuilder& b, Weights& weights, uint32_t groups, const 
 
 void DescribeSqueezebert(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
-  PostNormEncoder encoder = EncoderFromConfig(config);
+  PostNormEncoder encoder = BertFromConfig(config);
   // Norms of layers always have this one, the others what is configured.
   config.Only("layer_norm_eps", 1e-12);
   encoder.prefix = "transformer";
@@ -87,12 +87,6 @@ void DescribeSqueezebert(const Checkpoint& checkpoint, Description& description)
     }
     return b.Linear(in, name, out, activation);
   };
-  encoder.pooler = "pooler.dense";
-  encoder.sequence.out = "classifier";
-  encoder.language.dense = "cls.predictions.transform.dense";
-  encoder.language.norm = "cls.predictions.transform.LayerNorm";
-  encoder.language.out = "cls.predictions.decoder";
-  encoder.language_bias = "cls.predictions.bias";
   config.Get("embedding_size");  // the hidden size: there is no projection
   DescribePostNormEncoder(encoder, checkpoint, description);
 }
