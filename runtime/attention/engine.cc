@@ -76,6 +76,8 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
   tile_.query_words = Scratch<float>(ScratchPart::kQueryWords);
   tile_.key_words = Scratch<float>(ScratchPart::kKeyWords);
   tile_.key_factors = Scratch<float>(ScratchPart::kKeyFactors);
+  if (kRowsI8 && call.key_type == DType::kI8 && tile_.products != Products::kBf16)
+    tile_.value_factors = Scratch<float>(ScratchPart::kValueFactors);
   tile_.sums = Scratch<float>(ScratchPart::kSums);
   tile_.sum_of_values = Scratch<float>(ScratchPart::kSumOfValues);
   tile_.rows = Scratch<AttentionRow>(ScratchPart::kRows);

@@ -46,10 +46,11 @@ class LayOut {
     Floats(ScratchPart::kPackedValues, block * padded_v);
     Floats(ScratchPart::kWidened, uint64_t{kAttentionLanes} * std::max(spec_.d_k, spec_.d_v));
     Floats(ScratchPart::kScores, kAttentionScoreFloats);
+    Floats(ScratchPart::kKeyFactors, block);
+    if (kRowsI8) Floats(ScratchPart::kValueFactors, block);
     if (kAttendsProducts && spec_.score.products != Products::kF32) {
       Floats(ScratchPart::kQueryWords, CheckedSize(layout_.capacity) * CheckedSize(MostWords(spec_.d_k)));
       Floats(ScratchPart::kKeyWords, uint64_t{kAttentionLanes} * MostWords(spec_.d_k));
-      Floats(ScratchPart::kKeyFactors, block);
     }
     Rows(layout_.capacity, padded_v, ScratchPart::kSums, ScratchPart::kSumOfValues, ScratchPart::kRows);
     const uint64_t buckets = spec_.score.relative.bucket_count;

@@ -18,6 +18,7 @@ enum class ScratchPart : uint32_t {
   kQueryWords,
   kKeyWords,
   kKeyFactors,
+  kValueFactors,
   kSums,
   kSumOfValues,
   kRows,

@@ -169,6 +169,26 @@ HWY_NOINLINE void AddWeighed(const AttentionTile& tile, const float* weights, si
   }
 }
 
+// Weights [from, end) of kM rows times the scales of their values; whole vectors of them. A weight of 0 stays 0.
+template <size_t kM>
+HWY_INLINE void ScaleWeights(const AttentionTile& tile, float* weights, size_t from, size_t end) {
+  const D d;
+  for (size_t i = from; i < end; i += kLanes) {
+    if (const KeySource* source = tile.source; source != nullptr) {
+      const KeyVector<kLanes> keys(tile, *source, i, end);
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        tile.value_factors[i + lane] = source->v_scales[keys.rows[lane] * source->v_scale_stride];
+      }
+    }
+    const V factors = hn::Load(d, tile.value_factors + i);
+    for (size_t r = 0; r < kM; ++r) {
+      float* at = weights + r * kScoreStride + i;
+      const V weight = hn::Load(d, at);
+      hn::Store(hn::IfThenElseZero(hn::Ne(weight, hn::Zero(d)), hn::Mul(weight, factors)), d, at);
+    }
+  }
+}
+
 template <size_t kM>
 HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
   uint32_t begin, end;
@@ -177,6 +197,7 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
   float shrink[kM];
   const size_t from = begin / kLanes * kLanes, to = RoundUpTo(end, kLanes);
   WeighGroup<kM>(tile, first_row, scores, from, to, shrink);
+  if (kRowsI8 && tile.value_factors != nullptr) ScaleWeights<kM>(tile, scores, from, end);
 
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   const size_t vectors = RoundUpTo(tile.d_v, kLanes) / kLanes;

@@ -111,11 +111,12 @@ struct AttentionTile {
   float* packed_keys;    // [block * d_k]
   float* packed_values;  // [block, d_v']
   float* widened;        // [kAttentionLanes, max(d_k, d_v)]
+  float* key_factors;    // [block] of Score::kDot: what products with keys are multiplied with
+  float* value_factors;  // [block] where values are kI8 and products not kBf16: what weights are; else null
   // Products other than kF32; w is MostWords(d_k).
   const CastKernels* cast;
   float* query_words;    // [row_count, w]
   float* key_words;      // [kAttentionLanes, w]
-  float* key_factors;    // [block]
   float* scores;         // [kAttentionScoreFloats]
   float* sums;           // [row_count, kAttentionLanes], starts as 0
   float* sum_of_values;  // [row_count, d_v'], starts as 0

@@ -56,6 +56,10 @@ constexpr bool kScaled = false;
 template <>
 inline constexpr bool kScaled<int8_t> = true;
 
+// What an element out of TransposeElements is to be multiplied with.
+template <typename T>
+constexpr float kUnit = 1.0f;
+
 // ---- Over rows
 
 // Below, `rows` are those of kLanes keys, one for each lane.
@@ -78,6 +82,9 @@ HWY_INLINE void TransposeElements(DB d, const uint8_t* const* rows, size_t offse
   }
 }
 #else
+template <>
+inline constexpr float kUnit<int8_t> = 0x1p-24f;
+
 // Words of 32 bits of kLanes keys become elements: use(first + i, the i-th of each word).
 template <class DB, class Use>
 HWY_INLINE void ForElementsOf(DB /*d*/, float, hn::Vec<DB> words, size_t first, const Use use) {
@@ -101,12 +108,13 @@ HWY_INLINE void ForElementsOf(DB d, hwy::float16_t, hn::Vec<DB> words, size_t fi
 }
 template <class DB, class Use>
 HWY_INLINE void ForElementsOf(DB d, int8_t, hn::Vec<DB> words, size_t first, const Use use) {
+  // A byte stays at the top of its word, which no sign has to be extended into.
   const hn::RebindToSigned<DB> bits;
-  const auto bytes = hn::BitCast(bits, words);
-  use(first, hn::ConvertTo(d, hn::ShiftRight<24>(hn::ShiftLeft<24>(bytes))));
-  use(first + 1, hn::ConvertTo(d, hn::ShiftRight<24>(hn::ShiftLeft<16>(bytes))));
-  use(first + 2, hn::ConvertTo(d, hn::ShiftRight<24>(hn::ShiftLeft<8>(bytes))));
-  use(first + 3, hn::ConvertTo(d, hn::ShiftRight<24>(bytes)));
+  const auto bytes = hn::BitCast(bits, words), top = hn::Set(bits, static_cast<int32_t>(0xff000000u));
+  use(first, hn::ConvertTo(d, hn::ShiftLeft<24>(bytes)));
+  use(first + 1, hn::ConvertTo(d, hn::And(hn::ShiftLeft<16>(bytes), top)));
+  use(first + 2, hn::ConvertTo(d, hn::And(hn::ShiftLeft<8>(bytes), top)));
+  use(first + 3, hn::ConvertTo(d, hn::And(bytes, top)));
 }
 
 // 16 bytes from `offset` on (or their first `count` elements) of keys lane, lane + 4, ...: a 128-bit block for each.

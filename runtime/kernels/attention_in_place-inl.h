@@ -57,39 +57,49 @@ HWY_INLINE void MultiplyKeys(DB d, const AttentionTile& tile, const AttentionRow
   const KeySource& source = *tile.source;
   const size_t ahead = BytesAhead(tile, key, kKeys, source.k_stride);
   const uint8_t* keys[kKeys];
-  FindKeys(tile, source, key, end, kKeys, keys);
-  const W factor = hn::Set(d, KeyScale(tile));
-  W sums[kM][kN], scales[kN];
+  W factors[kN], first[kM][kN], second[kM][kN];
   HWY_UNROLL(4)
   for (size_t n = 0; n < kN; ++n) {
-    scales[n] = KeyScales<T>(d, tile, source, key + n * kVector, end);
+    const KeyVector<kVector> vector(tile, source, key + n * kVector, end);
+    vector.Find(source, keys + n * kVector);
+    factors[n] = vector.template Factors<T>(d, source, KeyScale(tile));
     HWY_UNROLL(8)
-    for (size_t r = 0; r < kM; ++r) sums[r][n] = hn::Zero(d);
+    for (size_t r = 0; r < kM; ++r) first[r][n] = second[r][n] = hn::Zero(d);
   }
-  const auto add = [&](auto part, size_t j, size_t count) HWY_ATTR {
+  // Not inlined, they would keep sums in memory.
+  const auto add = [&](auto part, size_t j, size_t count, W(&sums)[kM][kN]) HWY_ATTR __attribute__((always_inline)) {
     HWY_UNROLL(4)
     for (size_t n = 0; n < kN; ++n) {
       TransposeElements<decltype(part)::value, T>(d, keys + n * kVector, j, count, [&](size_t e, W x) HWY_ATTR {
-        const W scaled = ScaleKeys<T>(x, scales[n], factor);
         HWY_UNROLL(8)
-        for (size_t r = 0; r < kM; ++r) sums[r][n] = hn::MulAdd(hn::Set(d, rows[r].q[j + e]), scaled, sums[r][n]);
+        for (size_t r = 0; r < kM; ++r) sums[r][n] = hn::MulAdd(hn::Set(d, rows[r].q[j + e]), x, sums[r][n]);
       });
     }
   };
   constexpr size_t kLoads = 64 / 16;  // of a line
-  size_t j = 0;
-  for (; j + kLoaded<T> <= tile.d_k; j += kLoaded<T>) {
+  const auto add_whole = [&](size_t j, W(&sums)[kM][kN]) HWY_ATTR __attribute__((always_inline)) {
     if (ahead != 0) {
-      const size_t first = j / kLoaded<T> % kLoads * kKeys / kLoads;
-      for (size_t i = first; i < first + HWY_MAX(kKeys / kLoads, 1); ++i) Fetch(keys[i] + ahead + j * sizeof(T));
+      // The last byte of so many: where rows do not begin with a line, its first part belongs to the head before.
+      const size_t from = j / kLoaded<T> % kLoads * kKeys / kLoads;
+      const size_t byte = HWY_MIN(j * sizeof(T) / 64 * 64 + 64, tile.d_k * sizeof(T)) - 1;
+      for (size_t i = from; i < from + HWY_MAX(kKeys / kLoads, 1); ++i) Fetch(keys[i] + ahead + byte);
     }
-    add(std::false_type(), j, kLoaded<T>);
+    add(std::false_type(), j, kLoaded<T>, sums);
+  };
+  const size_t half = FirstHalf(tile.d_k);
+  size_t j = half;
+  for (; j + kLoaded<T> <= tile.d_k; j += kLoaded<T>) {
+    if (j < 2 * half) add_whole(j - half, first);
+    add_whole(j, second);
   }
-  if (j < tile.d_k) add(std::true_type(), j, tile.d_k - j);
+  if (j < tile.d_k) add(std::true_type(), j, tile.d_k - j, second);
   HWY_UNROLL(8)
   for (size_t r = 0; r < kM; ++r) {
     HWY_UNROLL(4)
-    for (size_t n = 0; n < kN; ++n) hn::Store(sums[r][n], d, scores + r * kScoreStride + key + n * kVector);
+    for (size_t n = 0; n < kN; ++n) {
+      const W sum = hn::Mul(hn::Add(first[r][n], second[r][n]), factors[n]);
+      hn::Store(sum, d, scores + r * kScoreStride + key + n * kVector);
+    }
   }
 }
 
@@ -118,16 +128,20 @@ struct ValueRows {
   static constexpr size_t kMost = 16;
 
   const uint8_t* rows[kMost];
-  float scales[kMost];
   size_t count, ahead;
 
-  ValueRows(const AttentionTile& tile, size_t key, size_t end)
-      : count(HWY_MIN(kMost, end - key)), ahead(BytesAhead(tile, key, count, tile.source->v_stride)) {
-    for (size_t i = 0; i < count; ++i) {
-      const size_t position = tile.Position(static_cast<uint32_t>(key + i));
-      rows[i] = tile.source->v + tile.source->Row(position) * tile.source->v_stride;
-      scales[i] = ValueRowScale(*tile.source, position);
+  ValueRows(const AttentionTile& tile, size_t key, size_t end) {
+    const KeySource& source = *tile.source;
+    const auto at = [&](size_t i) { return size_t{tile.Position(static_cast<uint32_t>(key + i))}; };
+    count = HWY_MIN(kMost, end - key);
+    if (tile.index == nullptr && tile.step == 1) {
+      count = HWY_MIN(count, kPageRows - at(0) % kPageRows);  // neighbours
+      const uint8_t* row = source.v + source.Row(at(0)) * source.v_stride;
+      for (size_t i = 0; i < count; ++i, row += source.v_stride) rows[i] = row;
+    } else {
+      for (size_t i = 0; i < count; ++i) rows[i] = source.v + source.Row(at(i)) * source.v_stride;
     }
+    ahead = BytesAhead(tile, key, count, source.v_stride);
   }
 };
 
@@ -151,8 +165,7 @@ HWY_INLINE void AddColumns(const ValueRows& values, size_t column, Lanes lanes, 
     }
     HWY_UNROLL(8)
     for (size_t n = 0; n < kN; ++n) {
-      V x = LoadElements(d, reinterpret_cast<const T*>(value) + n * kLanes, lanes);
-      if (kScaled<T>) x = hn::Mul(hn::Set(d, values.scales[i]), x);
+      const V x = LoadElements(d, reinterpret_cast<const T*>(value) + n * kLanes, lanes);
       HWY_UNROLL(8)
       for (size_t r = 0; r < kM; ++r) {
         sums[r][n] = hn::MulAdd(hn::Set(d, weights[r * kScoreStride + i]), x, sums[r][n]);
@@ -174,7 +187,7 @@ HWY_NOINLINE void MultiplyValuesInPlace(const AttentionTile& tile, const float* 
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   float factors[kM];
   for (size_t r = 0; r < kM; ++r) factors[r] = shrink[r];
-  for (size_t key = begin; key < end; key += ValueRows::kMost) {
+  for (size_t key = begin; key < end;) {
     const ValueRows values(tile, key, end);
     size_t j = 0;
     const auto add = [&](auto vectors, auto lanes) HWY_ATTR {
@@ -187,6 +200,7 @@ HWY_NOINLINE void MultiplyValuesInPlace(const AttentionTile& tile, const float* 
     if (j + kLanes <= tile.d_v) add(std::integral_constant<size_t, 1>(), AllLanes());
     if (j < tile.d_v) add(std::integral_constant<size_t, 1>(), FirstLanes{tile.d_v - j});
     for (size_t r = 0; r < kM; ++r) factors[r] = 1.0f;
+    key += values.count;
   }
 }
 

@@ -38,7 +38,7 @@ HWY_INLINE size_t RoundUpTo(size_t n, size_t multiple) { return (n + multiple - 
 // By what scores are in other units than their natural ones: of log 2 where an exponential follows.
 HWY_INLINE float ScoreUnit(const AttentionTile& tile) { return tile.weigh == nullptr ? kLog2E : 1.0f; }
 
-// What packed keys are multiplied with, so that a product needs no scaling of its own.
+// What products with keys are multiplied with, besides the keys' own scales.
 HWY_INLINE float KeyScale(const AttentionTile& tile) {
   if (tile.score != Score::kDot) return 1.0f;
   return tile.cap > 0.0f ? tile.scale / tile.cap : tile.scale * ScoreUnit(tile);
@@ -47,6 +47,10 @@ HWY_INLINE float KeyScale(const AttentionTile& tile) {
 // ---- Rows
 
 HWY_INLINE size_t ElementBytes(DType type) { return type == DType::kF32 ? 4 : type == DType::kI8 ? 1 : 2; }
+
+// A dot product is two sums, of the elements before this one and of the others, so that it is done in half the time where
+// nothing else goes on. Rows are read in whole vectors up to there.
+HWY_INLINE size_t FirstHalf(size_t d_k) { return d_k / 32 * 16; }
 
 // A row of `width` elements as f32: where it stands, or widened into `to`.
 HWY_INLINE const float* Widened(DType type, const uint8_t* row, float scale, size_t width, float* to) {
@@ -77,17 +81,41 @@ HWY_INLINE const float* ValueRow(const AttentionTile& tile, const KeySource& sou
   return Widened(source.type, source.v + source.Row(position) * source.v_stride, ValueRowScale(source, position),
                  tile.d_v, tile.widened + lane * tile.d_v);
 }
+// The value but for its scale, which its weight is multiplied with (`value_factors`).
+HWY_INLINE const float* PlainValueRow(const AttentionTile& tile, const KeySource& source, size_t position) {
+  return Widened(source.type, source.v + source.Row(position) * source.v_stride, 1.0f, tile.d_v, tile.widened);
+}
 
 // ---- A block
 
-// The rows of keys [key, end) of at most `count`; lanes past the end have the last key's.
-HWY_INLINE void FindKeys(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, size_t count,
-                         const uint8_t** rows) {
-  for (size_t lane = 0; lane < count; ++lane) {
-    const uint32_t position = tile.Position(static_cast<uint32_t>(HWY_MIN(key + lane, end - 1)));
-    rows[lane] = source.k + source.Row(position) * source.k_stride;
+// A vector of keys, of those from `key` on that are before `end`; lanes past the end have the last key.
+template <size_t kCount>
+struct KeyVector {
+  size_t rows[kCount];
+
+  KeyVector(const AttentionTile& tile, const KeySource& source, size_t key, size_t end) {
+    const size_t last = end - 1 - key;
+    if (tile.index == nullptr && tile.step == 1) {
+      const size_t first = source.Row(tile.first + key);  // they are in one page
+      for (size_t lane = 0; lane < kCount; ++lane) rows[lane] = first + HWY_MIN(lane, last);
+      return;
+    }
+    for (size_t lane = 0; lane < kCount; ++lane) {
+      rows[lane] = source.Row(tile.Position(static_cast<uint32_t>(key + HWY_MIN(lane, last))));
+    }
   }
-}
+  void Find(const KeySource& source, const uint8_t** to) const {
+    for (size_t lane = 0; lane < kCount; ++lane) to[lane] = source.k + rows[lane] * source.k_stride;
+  }
+  // Of elements out of TransposeElements: the keys' own scales times `factor`.
+  template <typename T, class DB>
+  HWY_INLINE hn::Vec<DB> Factors(DB d, const KeySource& source, float factor) const {
+    if (!kScaled<T>) return hn::Set(d, factor);
+    HWY_ALIGN float scales[kCount];
+    for (size_t lane = 0; lane < kCount; ++lane) scales[lane] = source.k_scales[rows[lane] * source.k_scale_stride];
+    return hn::Mul(hn::Set(d, factor * kUnit<T>), hn::Load(d, scales));
+  }
+};
 
 // All elements of kLanes keys, transposed; `finish` is what becomes of a vector of them.
 template <typename T, class Finish>
@@ -99,39 +127,30 @@ HWY_INLINE void PackRows(const uint8_t* const* rows, size_t width, const Finish 
   if (j < width) TransposeElements<true, T>(d, rows, j, width - j, store);
 }
 
-// The keys' own scales; unused where they have none.
-template <typename T, class DB>
-HWY_INLINE hn::Vec<DB> KeyScales(DB d, const AttentionTile& tile, const KeySource& source, size_t key, size_t end) {
-  HWY_ALIGN float scales[hn::MaxLanes(DB())] = {};
-  for (size_t lane = 0; kScaled<T> && lane < hn::MaxLanes(DB()); ++lane) {
-    scales[lane] = KeyRowScale(source, tile.Position(static_cast<uint32_t>(HWY_MIN(key + lane, end - 1))));
-  }
-  return hn::Load(d, scales);
-}
-
-// An element of a vector of keys times their own scales, then the score's.
-template <typename T, class W>
-HWY_INLINE W ScaleKeys(W x, W scales, W factor) {
-  return hn::Mul(factor, kScaled<T> ? hn::Mul(scales, x) : x);
-}
-
-// Keys [key, end) of at most kLanes, times the score's scale; lanes past the end repeat the last key.
+// Keys [key, end) of at most kLanes; lanes past the end repeat the last key. What dot products with them are to be
+// multiplied with becomes their factors; of other scores the keys themselves are scaled.
 HWY_INLINE void PackKeys(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, float* to) {
+  const D d;
+  const KeyVector<kLanes> keys(tile, source, key, end);
   const uint8_t* rows[kLanes];
-  FindKeys(tile, source, key, end, kLanes, rows);
+  keys.Find(source, rows);
   WithElement(source.type, [&](auto element) HWY_ATTR {
     using T = decltype(element);
-    const V scales = KeyScales<T>(D(), tile, source, key, end), factor = hn::Set(D(), KeyScale(tile));
+    const V factors = keys.template Factors<T>(d, source, KeyScale(tile));
+    if (tile.score == Score::kDot) hn::Store(factors, d, tile.key_factors + key);
+    const V scales = tile.score == Score::kDot ? hn::Set(d, 1.0f) : factors;
     PackRows<T>(
-        rows, tile.d_k, [=](V x) HWY_ATTR { return ScaleKeys<T>(x, scales, factor); }, to);
+        rows, tile.d_k, [=](V x) HWY_ATTR { return kScaled<T> ? hn::Mul(scales, x) : x; }, to);
   });
 }
 
-// The value as it is, in whole vectors.
+// The value as it is stored, in whole vectors.
 HWY_INLINE void PackValue(const AttentionTile& tile, const KeySource& source, size_t key, float* to) {
   const D d;
   const size_t width = tile.d_v;
-  const float* from = ValueRow(tile, source, tile.Position(static_cast<uint32_t>(key)));
+  const size_t position = tile.Position(static_cast<uint32_t>(key));
+  const float* from = PlainValueRow(tile, source, position);
+  if (kRowsI8 && tile.value_factors != nullptr) tile.value_factors[key] = ValueRowScale(source, position);
   size_t j = 0;
   for (; j + kLanes <= width; j += kLanes) hn::Store(hn::LoadU(d, from + j), d, to + j);
   if (j < width) hn::Store(hn::LoadN(d, from + j, width - j), d, to + j);

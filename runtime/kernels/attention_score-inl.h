@@ -37,11 +37,13 @@ struct NoFactors {
   HWY_INLINE float operator()(size_t /*r*/, size_t /*i*/) const { return 0.0f; }
 };
 
-// c[r][0 .. kN vectors) = (kAccumulate ? c * shrink[r] : 0) + sum over i of step(a[r][i], b[i][..]). The sum runs in
-// order of i for each element by itself, so it has the same bits in every shape.
+// c[r][0 .. kN vectors) = (kAccumulate ? c * shrink[r] : 0) + sum over i of step(a[r][i], b[i][..]); with `finish` that
+// is added to c, and c multiplied with finish[..]. The sum runs in order of i for each element by itself, so it has the
+// same bits in every shape.
 template <size_t kM, size_t kN, bool kAccumulate, class Step, class Rows, class Factors>
 HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RESTRICT b, size_t b_stride, size_t depth,
-                        float* HWY_RESTRICT c, size_t c_stride, const float* HWY_RESTRICT shrink) {
+                        float* HWY_RESTRICT c, size_t c_stride, const float* HWY_RESTRICT shrink,
+                        const float* HWY_RESTRICT finish) {
   const D d;
   V sums[kM][kN];
   HWY_UNROLL(12)
@@ -63,26 +65,38 @@ HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RE
       for (size_t n = 0; n < kN; ++n) sums[r][n] = Step()(element, columns[n], factor, sums[r][n]);
     }
   }
-  HWY_UNROLL(12)
-  for (size_t r = 0; r < kM; ++r) {
-    HWY_UNROLL(4)
-    for (size_t n = 0; n < kN; ++n) hn::Store(sums[r][n], d, c + r * c_stride + n * kLanes);
+  const auto store = [&](auto become) HWY_ATTR {
+    HWY_UNROLL(12)
+    for (size_t r = 0; r < kM; ++r) {
+      HWY_UNROLL(4)
+      for (size_t n = 0; n < kN; ++n) {
+        float* to = c + r * c_stride + n * kLanes;
+        hn::Store(become(sums[r][n], to, n * kLanes), d, to);
+      }
+    }
+  };
+  if (kAccumulate || finish == nullptr) {
+    store([](V sum, const float*, size_t) HWY_ATTR { return sum; });
+  } else {
+    store([=](V sum, const float* to, size_t column)
+              HWY_ATTR { return hn::Mul(hn::Add(hn::Load(D(), to), sum), hn::Load(D(), finish + column)); });
   }
 }
 
 // The same for `vectors` <= kColumns vectors of columns.
 template <size_t kM, bool kAccumulate, class Step, class Rows, class Factors>
 HWY_INLINE void Columns(const Rows a, const Factors factors, const float* b, size_t b_stride, size_t depth, float* c,
-                        size_t c_stride, size_t vectors, const float* shrink) {
+                        size_t c_stride, size_t vectors, const float* shrink, const float* finish = nullptr) {
   if (kColumns == 4 && vectors == 4) {
-    Product<kM, kColumns, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink);
+    Product<kM, kColumns, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
     return;
   }
   if (vectors >= 2) {
-    Product<kM, 2, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink);
+    Product<kM, 2, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
     b += 2 * kLanes, c += 2 * kLanes, vectors -= 2;
+    if (finish != nullptr) finish += 2 * kLanes;
   }
-  if (vectors == 1) Product<kM, 1, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink);
+  if (vectors == 1) Product<kM, 1, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
 }
 
 // ---- On top of the product
@@ -295,7 +309,12 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
     } else if (kAttendsScoreAdditive && tile.score == Score::kAdditive) {
       multiply(AdditiveStep(), [&v](size_t r, size_t i) HWY_ATTR { return v[r][i]; });
     } else {
-      multiply(DotStep(), NoFactors());
+      const size_t half = FirstHalf(depth);
+      Columns<kM, false, DotStep>(element, NoFactors(), keys, kPanel, half, scores + key, kScoreStride, vectors,
+                                  nullptr);
+      const auto after = [&a, half](size_t r, size_t i) HWY_ATTR { return a[r][half + i]; };
+      Columns<kM, false, DotStep>(after, NoFactors(), keys + half * kPanel, kPanel, depth - half, scores + key,
+                                  kScoreStride, vectors, nullptr, tile.key_factors + key);
     }
     key = panel_end;
   }
