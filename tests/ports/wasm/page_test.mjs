@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { delimiter, extname, join, normalize } from "node:path";
-import { Browser } from "./browser.mjs";
+import { extname, join, normalize } from "node:path";
+import { Browser, chromiumFor } from "../../support/browser.mjs";
 import { assertNear, most } from "./support.mjs";
 
 const [folder, command, blob] = process.argv.slice(2);
@@ -13,12 +13,7 @@ if (!existsSync(command)) {
   console.error(`${command} is missing: build the preset host-release`);
   process.exit(1);
 }
-const places = process.env.PATH.split(delimiter);
-const chromium = places.map((place) => join(place, "chromium")).find((program) => existsSync(program));
-if (chromium === undefined) {
-  console.log("SKIPPED: no chromium, so the page of ports/wasm is not tested (tools/setup.sh --cross installs it)");
-  process.exit(77);
-}
+const chromium = chromiumFor("the page of ports/wasm");
 const TOLERANCE = 5e-3;  // as in package_test.mjs; numbers on the page are rounded to 4 and 2 digits
 // The module comes as servers send it that do not know its type.
 const TYPES = { ".html": "text/html", ".css": "text/css", ".mjs": "text/javascript" };

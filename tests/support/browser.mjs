@@ -1,12 +1,25 @@
 // Headless Chromium, driven over two pipes (--remote-debugging-pipe): messages of its protocol, each ended by a zero.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
   "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
   "--remote-debugging-pipe"];
+
+/** Chromium's program; where there is none, the test ends as skipped, and says that `what` is not tested. */
+export function chromiumFor(what) {
+  const programs = process.env.PATH.split(delimiter).map((place) => join(place, "chromium"));
+  const program = programs.find((each) => existsSync(each));
+  if (program !== undefined) return program;
+  console.log(`SKIPPED: no chromium, so ${what} is not tested (tools/setup.sh --cross installs it)`);
+  process.exit(77);
+}
+
+const KEYS = { Tab: 9, Enter: 13, Escape: 27, " ": 32, End: 35, Home: 36, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39,
+  ArrowDown: 40 };
+const SHIFT = 8;  // of Chromium's modifiers
 
 export class Browser {
   constructor(program) {
@@ -104,8 +117,8 @@ class Page {
     throw new Error(`not so: ${expression}; the page says: ${await this.evaluate("document.body.innerText")}`);
   }
 
-  async press(key, text = undefined) {
-    const params = { key, code: key, windowsVirtualKeyCode: { Tab: 9, Enter: 13 }[key] ?? 0, text };
+  async press(key, text = undefined, shift = false) {
+    const params = { key, code: key, windowsVirtualKeyCode: KEYS[key] ?? 0, text, modifiers: shift ? SHIFT : 0 };
     await this.send("Input.dispatchKeyEvent", { type: "keyDown", ...params });
     await this.send("Input.dispatchKeyEvent", { type: "keyUp", ...params });
   }

@@ -1,0 +1,141 @@
+// What was written, step by step, beside where the decoder looked.
+import { made, plural, visible } from "./elements.mjs";
+import { Legend, rangeOf } from "./legend.mjs";
+import { MatrixMap } from "./matrix_map.mjs";
+import { matrixSource } from "./matrix_source.mjs";
+import { SoundStrip } from "./sound_strip.mjs";
+import { Tokens } from "./tokens.mjs";
+
+const PACE = 900;  // milliseconds
+
+function stepsOf({ steps, spaces, generation }) {
+  if (!generation) return steps.filter((step) => step.part === "cross" && step.hasWeights && !step.scores);
+  const { source_space: from, target_space: to } = generation, source = spaces[from ?? to];
+  return steps.filter((step) => step.queries === spaces[to] && step.keys === source && step.hasWeights && !step.scores);
+}
+
+export const alignmentView = {
+  id: "alignment",
+  name: "Alignment",
+  uses: ["head", "segment"],
+  steps: stepsOf,
+  make: (context) => new AlignmentView(context),
+};
+
+class AlignmentView {
+  constructor({ record, selection, tooltip }) {
+    Object.assign(this, { record, selection, tooltip, shown: "", timer: null });
+    const button = (text, label, work) => made("button", { type: "button", "aria-label": label, onclick: work }, text);
+    this.play = button("▶ Play", "Play", () => (this.timer ? this.pause() : this.#start()));
+    this.slider = made("input", { type: "range", min: 0, step: 1, "aria-label": "Step", oninput: () => this.#go(Number(this.slider.value)) });
+    this.count = made("span", { className: "soft", role: "status" });
+    this.legend = new Legend();
+    this.sourceBox = made("div");
+    this.targetBox = made("div");
+    this.map = new MatrixMap({ label: "Map of the alignment: what was written down, what was looked at across", tooltip, height: 0.6,
+      onchoose: (index) => this.#go(index) });
+    this.element = made("div", {}, made("div", { className: "player", role: "group", "aria-label": "Steps" },
+      button("◀", "Step back", () => this.#go(this.at - 1)), this.play, button("▶", "Step on", () => this.#go(this.at + 1)),
+      this.slider, this.count),
+    made("h3", {}, "Looked at"), this.sourceBox, this.legend.element, made("h3", {}, "Written"), this.targetBox,
+    made("h3", {}, "All steps"), this.map.element);
+  }
+
+  /** The rows whose lines are steps: with each the decoder wrote something, itself or the row after it. */
+  #lineRows({ queries, rows }, query) {
+    const { first = 0 } = this.record.generation ?? {}, segment = queries.segmentOf(query), [begin, end] = queries.segment(segment);
+    const inside = rows.filter((row) => row >= begin && row < end);
+    if (queries.writes) return inside.filter((row) => queries.writes[row]);
+    const from = begin + (Array.isArray(first) ? first[segment] : first) - this.shift;
+    return inside.filter((row) => row >= from && row + this.shift < end);
+  }
+
+  get shift() {
+    return this.record.generation?.shift ?? 0;
+  }
+
+  #written(row) {
+    const { queries } = this.selection.step;
+    return queries.writes ? String(queries.writes[row] ?? "") : queries.rowName(Math.min(row + this.shift, queries.rows - 1));
+  }
+
+  #go(index) {
+    const next = Math.max(0, Math.min(this.lines.length - 1, index));
+    this.selection.change({ space: this.selection.step.queries, row: this.lines[next], chosen: true, side: "gives" });
+  }
+
+  #start() {
+    if (this.at >= this.lines.length - 1) this.#go(0);
+    this.timer = setInterval(() => {
+      if (this.at >= this.lines.length - 1 || !this.element.isConnected) return this.pause();
+      this.#go(this.at + 1);
+    }, matchMedia("(prefers-reduced-motion: reduce)").matches ? 2 * PACE : PACE);
+    this.#playing();
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.#playing();
+  }
+
+  #playing() {
+    this.play.textContent = this.timer ? "❚❚ Pause" : "▶ Play";
+    this.play.setAttribute("aria-label", this.timer ? "Pause" : "Play");
+  }
+
+  #build(step, query) {
+    const keys = step.keysOf(query), segment = step.rowsBeside(query), shown = `${step.queries.index} ${step.keys.index} ${keys} ${segment}`;
+    if (shown === this.shown) return;
+    this.shown = shown;
+    const choose = (row) => this.selection.choose(step.keys, row, step.self ? { side: "receives", chosen: true } : {});
+    const range = { space: step.keys, begin: keys[0], end: keys[1], tooltip: this.tooltip, onchoose: choose };
+    const hasTimes = step.keys.times?.some(Boolean);
+    this.source = hasTimes ? new SoundStrip({ ...range, sounds: this.record.sounds }) : new Tokens({ ...range,
+      label: `Looked at, ${plural(keys[1] - keys[0], "row")}`, onleave: () => this.selection.change({ chosen: false }) });
+    this.sourceBox.replaceChildren(this.source.element);
+    const rows = this.#lineRows(step, query), begin = rows[0] ?? segment[0], end = (rows.at(-1) ?? begin - 1) + 1;
+    this.target = new Tokens({ space: step.queries, begin, end, tooltip: this.tooltip, label: `Written, ${plural(rows.length, "row")}`,
+      plain: true, name: (row) => this.#written(row), onchoose: (row) => this.#go(Math.max(0, this.lines.indexOf(row))) });
+    this.targetBox.replaceChildren(this.target.element);
+  }
+
+  update({ colours }) {
+    const { selection } = this, { step, head, query, chosen, space } = selection;
+    this.#build(step, query);
+    this.lines = this.#lineRows(step, query);
+    const onKey = chosen && space !== step.queries;
+    const row = this.lines.includes(query) && !onKey ? query : this.lines[0];
+    this.at = this.lines.indexOf(row);
+    const index = step.indexOf(row), line = row === undefined ? { first: 0, values: [] } : step.values(index, head);
+    const range = rangeOf(line.values, step.scores);
+    this.source.shade(colours, (key) => line.values[key - line.first] ?? NaN, range);
+    this.source.mark?.(onKey ? selection.row : null);
+    this.legend.update(colours, range.least, range.most, row === undefined ? "" : `weight while “${visible(this.#written(row))}” was written`);
+    // Words of later steps wait; where a source row is chosen, the shades say when it was looked at.
+    const column = onKey ? step.column(selection.row, head) : null;
+    const most = column ? rangeOf(column.values, false).most : 1;
+    this.target.shade(colours, (each) => {
+      const at = step.indexOf(each);
+      return column && at >= 0 ? column.values[at - column.begin] ?? NaN : NaN;
+    }, { most });
+    this.target.nodes.forEach((node, i) => node.classList.toggle("later", !onKey && this.target.begin + i > row));
+    this.target.mark(row === undefined || onKey ? null : row);
+    Object.assign(this.slider, { max: Math.max(0, this.lines.length - 1), value: Math.max(0, this.at) });
+    this.slider.setAttribute("aria-valuetext", row === undefined ? "" : visible(this.#written(row)));
+    this.count.textContent = `step ${this.at + 1} of ${this.lines.length}`;
+    this.map.show(this.#mapSource(step, query, head), colours, { row: onKey ? null : this.at,
+      key: onKey ? selection.row - line.first : null });
+  }
+
+  // The lines of the steps, under the names of what was written.
+  #mapSource(step, query, head) {
+    const source = matrixSource(step, query, head), at = this.lines.map((row) => source.rowIndex(row));
+    return { ...source, id: `${source.id} ${at[0]}`, rows: this.lines.length, line: (i) => source.line(at[i]),
+      rowNumber: (i) => this.lines[i], rowName: (i) => this.#written(this.lines[i]) };
+  }
+
+  leave() {
+    if (this.timer) this.pause();
+  }
+}

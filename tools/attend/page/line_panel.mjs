@@ -1,0 +1,62 @@
+// The numbers of the choice as a table, for every view: what a picture shows in colours.
+import { headName, stepName } from "./controls.mjs";
+import { made, plural, visible, weightText } from "./elements.mjs";
+import { readingOf } from "./reading.mjs";
+import { entropy } from "./statistics.mjs";
+
+const FEW = 24;
+
+export class LinePanel {
+  constructor(selection) {
+    this.selection = selection;
+    this.title = made("h2", { id: "line-title" });
+    this.place = made("p", { className: "soft" });
+    this.note = made("p", { className: "note", role: "status" });
+    this.head = made("thead");
+    this.body = made("tbody");
+    this.table = made("table", { "aria-labelledby": "line-title" }, this.head, this.body);
+    this.more = made("button", { type: "button", onclick: () => this.#showAll() });
+    this.back = made("button", { type: "button", onclick: () => selection.change({ chosen: false }) }, "Let go");
+    this.element = made("aside", { className: "panel", "aria-label": "Numbers of the choice" }, this.title, this.place,
+      this.note, this.table, made("p", { className: "buttons" }, this.more, this.back));
+  }
+
+  #showAll() {
+    this.all = true;
+    this.update();
+  }
+
+  update(fresh = false) {
+    if (fresh) this.all = false;
+    const { selection } = this, { step, space, row, chosen, rolls } = selection, side = selection.sideShown;
+    const reading = readingOf(selection), { values } = reading;
+    const name = visible(space.rowName(row));
+    this.title.textContent = !chosen ? "All rows" : side === "gives" ? `Where “${name}” looks` : `What looks at “${name}”`;
+    this.place.textContent = [stepName(step), rolls ? null : headName(selection.head, step),
+      chosen ? `row ${row} of ${space.name}` : null].filter(Boolean).join(" · ");
+    const known = values ? [...values.keys()].filter((i) => !Number.isNaN(values[i])) : [];
+    const bits = chosen && side === "gives" && values && step.hasWeights && !step.scores
+      ? ` Entropy ${entropy(values).toFixed(2)} bits.` : "";
+    const kept = step.hasWeights ? "" : ` ${plural(known.filter((i) => values[i] > 0).length, "key")} kept, without weights.`;
+    this.note.textContent = `${reading.note ? `${reading.note} ` : ""}${values ? `Numbers: ${reading.what}.` : ""}${bits}${kept}${step.note ? ` ${step.note}` : ""}`;
+    this.#fill(reading, known);
+    this.back.hidden = !chosen;
+  }
+
+  #fill({ space, first, values }, known) {
+    known.sort((a, b) => values[b] - values[a] || a - b);
+    const shown = this.all ? known : known.slice(0, FEW);
+    const most = Math.max(...shown.map((i) => Math.abs(values[i])), 1e-30);
+    this.table.hidden = known.length === 0;
+    this.head.replaceChildren(made("tr", {}, ["Row", space.name, "Number"].map((text, i) =>
+      made("th", { scope: "col", className: i === 1 ? "" : "number" }, text))));
+    this.body.replaceChildren(...shown.map((i) => {
+      const bar = made("td", { className: "number bar" }, weightText(values[i]));
+      bar.style.setProperty("--share", Math.max(0, values[i] / most).toFixed(4));
+      return made("tr", { "data-row": first + i, "data-value": values[i] }, made("td", { className: "number soft" }, String(first + i)),
+        made("th", { scope: "row" }, visible(space.rowName(first + i))), bar);
+    }));
+    this.more.hidden = shown.length === known.length;
+    this.more.textContent = `All ${known.length} rows`;
+  }
+}

@@ -1,0 +1,109 @@
+// What is chosen: view, step, head, row. One choice for all views; it stands in the address, too.
+import { matchingRow } from "./spaces.mjs";
+
+// side: of a chosen row, what it gives or what it receives; overview: the same of all rows, while none is chosen.
+const DEFAULTS = { head: "mean", chosen: false, side: "gives", overview: "receives", rollout: false, order: "layer",
+  several: [], theme: "auto" };
+
+export class Selection {
+  #listeners = [];
+  #steps;
+
+  /** Of views that have something to show: { id, uses, steps(record) }. */
+  constructor(record, views) {
+    Object.assign(this, { record, views, ...DEFAULTS, view: views[0], row: 0 });
+    this.#steps = new Map(views.map((view) => [view, view.steps(record)]));
+    this.step = this.steps[0];
+    this.space = this.step.queries;
+    this.#settle();
+  }
+
+  /** The steps that the view can show. */
+  get steps() {
+    return this.#steps.get(this.view);
+  }
+
+  /** Whether layers are rolled out in the view. */
+  get rolls() {
+    return this.rollout && Boolean(this.view.uses?.includes("rollout"));
+  }
+
+  listen(listener) {
+    this.#listeners.push(listener);
+  }
+
+  change(changes) {
+    const before = this.view;
+    Object.assign(this, changes);
+    this.#settle();
+    for (const listener of this.#listeners) listener(this, before !== this.view);
+  }
+
+  /** A row that a person pointed at; the same one again lets go of it. */
+  choose(space, row, changes = {}) {
+    const again = this.chosen && this.space === space && this.row === row && Object.keys(changes).length === 0;
+    this.change({ space, row, chosen: !again, ...changes });
+  }
+
+  /** Makes the choice one that the view can show: a step of its, a row of the step's, a head that it has. */
+  #settle() {
+    const shown = this.steps;
+    if (!shown.includes(this.step)) {
+      const near = shown.filter(({ layer }) => layer === this.step.layer);
+      this.step = near.find(({ part }) => part === this.step.part) ?? near[0] ?? shown[0];
+    }
+    const { queries, keys, heads } = this.step;
+    if (this.space !== queries && this.space !== keys) {
+      this.row = matchingRow(this.space, this.row, queries);
+      this.space = queries;
+    }
+    this.row = Math.max(0, Math.min(this.row, this.space.rows - 1));
+    if (this.head !== "mean" && !heads.includes(this.head)) this.head = "mean";
+    this.several = this.several.filter((head) => heads.includes(head));
+  }
+
+  /** The row of queries that the choice is about: the chosen one, or the first that looks at the chosen key. */
+  get query() {
+    const { step, space, row } = this;
+    return space === step.queries ? row : step.queriesOf(row)[0];
+  }
+
+  /** "gives": where a row looks; "receives": what looks at it. Rows that only are looked at have one side. */
+  get sideShown() {
+    if (this.space !== this.step.queries) return "receives";
+    return this.space !== this.step.keys ? "gives" : this.side;
+  }
+
+  toHash() {
+    const parts = [["view", this.view.id], ["step", this.step.index], ["head", this.head],
+      [this.chosen ? "row" : "near", `${this.space.index}.${this.row}`]];
+    for (const key of ["side", "overview", "order", "theme"]) if (this[key] !== DEFAULTS[key]) parts.push([key, this[key]]);
+    if (this.rollout) parts.push(["rollout", 1]);
+    if (this.several.length > 0) parts.push(["heads", this.several.join(".")]);
+    return `#${parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&")}`;
+  }
+
+  /** Takes what can be taken from an address, which anybody may have written. */
+  fromHash(hash) {
+    const given = new URLSearchParams(hash.replace(/^#/, "")), changes = { ...DEFAULTS };
+    const oneOf = (key, values) => {
+      if (values.includes(given.get(key))) changes[key] = given.get(key);
+    };
+    changes.view = this.views.find(({ id }) => id === given.get("view")) ?? this.view;
+    oneOf("side", ["gives", "receives"]);
+    oneOf("overview", ["gives", "receives"]);
+    oneOf("order", ["layer", "kind"]);
+    oneOf("theme", ["auto", "light", "dark"]);
+    changes.step = this.record.steps[Number(given.get("step") ?? NaN)] ?? this.step;
+    const head = given.get("head");
+    if (head !== null && /^\d+$/.test(head)) changes.head = Number(head);
+    const place = /^(\d+)\.(\d+)$/.exec(given.get("row") ?? given.get("near") ?? "");
+    const space = place && this.record.spaces[Number(place[1])];
+    if (space && Number(place[2]) < space.rows) {
+      Object.assign(changes, { space, row: Number(place[2]), chosen: given.has("row") });
+    }
+    changes.rollout = given.get("rollout") === "1";
+    changes.several = (given.get("heads") ?? "").split(".").filter((part) => /^\d+$/.test(part)).map(Number);
+    this.change(changes);
+  }
+}

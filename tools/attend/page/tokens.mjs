@@ -1,0 +1,106 @@
+// Rows as words that can be chosen: in their text where the record says where they stand, else one after the other.
+import { made, moved, visible, weightText } from "./elements.mjs";
+
+let lists = 0;
+
+/** A list box of the rows [begin, end) of a space. The arrow keys choose, Escape lets go. */
+export class Tokens {
+  constructor({ label, space, begin, end, onchoose, onleave = () => {}, tooltip = null, plain = false, name = null }) {
+    Object.assign(this, { space, begin, end, onchoose, tooltip, name: name ?? ((row) => space.rowName(row)), id: `tokens-${++lists}` });
+    this.nodes = [];
+    this.element = made("div", { className: plain ? "tokens plain" : "tokens", role: "listbox", tabIndex: 0, "aria-label": label,
+      onkeydown: (event) => this.#key(event, onleave) });
+    this.element.append(...(plain ? this.#plain() : this.#inText()));
+    this.element.addEventListener("click", ({ target }) => {
+      const node = target.closest("[role=option]");
+      if (node) this.onchoose(Number(node.dataset.row));
+    });
+    for (const type of ["pointerover", "pointerout"]) {
+      this.element.addEventListener(type, ({ target }) => {
+        const node = target.closest("[role=option]");
+        this.tooltip?.show(type === "pointerover" && node ? node : null, node?.getAttribute("aria-label"));
+      });
+    }
+  }
+
+  #token(row, name, className) {
+    const dropped = this.space.dropped(row);
+    const node = made("span", { className: `token ${className}${dropped ? " dropped" : ""}`, role: "option", "data-row": row,
+      "aria-selected": "false", id: `${this.id}-${row}` }, visible(name));
+    this.nodes[row - this.begin] = node;
+    return node;
+  }
+
+  #plain() {
+    return Array.from({ length: this.end - this.begin }, (_, i) =>
+      this.#token(this.begin + i, this.name(this.begin + i), "apart"));
+  }
+
+  // The text goes on between the words; a row that stands nowhere in it, or where another stood, has its label.
+  #inText() {
+    const { space, begin, end } = this, nodes = [];
+    let number = null, at = 0;
+    const rest = () => number !== null && at < space.texts[number].length && nodes.push(space.texts[number].slice(at));
+    for (let row = begin; row < end; ++row) {
+      const place = space.place(row);
+      if (place && place[0] !== number) {
+        rest();
+        if (number !== null) nodes.push(made("br"));
+        number = place[0];
+        at = this.#standsIn(number, begin - 1, -1) ? place[1] : 0;  // other segments show what is before this one
+      }
+      if (!place || place[1] < at || place[2] <= place[1]) {
+        nodes.push(" ", this.#token(row, space.rowName(row), place ? "inside" : "apart"), " ");
+        continue;
+      }
+      if (place[1] > at) nodes.push(space.texts[number].slice(at, place[1]));
+      nodes.push(this.#token(row, space.texts[number].slice(place[1], place[2]), "word"));
+      at = place[2];
+    }
+    if (number !== null && !this.#standsIn(number, end, 1)) rest();
+    return nodes;
+  }
+
+  #standsIn(text, row, direction) {
+    for (let i = 0; i < 8; ++i, row += direction) {
+      const place = this.space.place(row);
+      if (place) return place[0] === text;
+    }
+    return false;
+  }
+
+  #key(event, onleave) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key === "Escape") return onleave();
+    const count = this.end - this.begin, at = this.chosen === undefined ? -1 : this.chosen - this.begin;
+    let next = event.key === "Enter" || event.key === " " ? at : moved(event.key, at, count);
+    if (next < 0 && at < 0 && event.key.startsWith("Arrow")) next = 0;
+    if (next < 0 || next >= count) return;
+    event.preventDefault();
+    if (next !== at || event.key === "Enter" || event.key === " ") this.onchoose(this.begin + next);
+    this.nodes[next]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  /** Shades the rows: `number(row)` is NaN where there is none; `most` is the number of the last colour. */
+  shade(colours, number, { least = 0, most }) {
+    const range = most - least || 1;
+    this.nodes.forEach((node, i) => {
+      const row = this.begin + i, value = number(row), name = this.name(row);
+      const known = Number.isFinite(value), step = known ? colours.step((value - least) / range) : 0;
+      node.style.setProperty("--shade", known ? colours.css[step] : "transparent");
+      node.style.setProperty("--ink", known ? colours.ink[step] : "inherit");
+      node.dataset.value = known ? value : "";
+      const state = this.space.dropped(row) ? ", dropped" : "";
+      node.setAttribute("aria-label", `${visible(name)}${known ? `, ${weightText(value)}` : ""}${state}`);
+    });
+  }
+
+  mark(row) {
+    const inside = row !== null && row >= this.begin && row < this.end;
+    this.nodes[this.chosen - this.begin]?.setAttribute("aria-selected", "false");
+    this.chosen = inside ? row : undefined;
+    if (!inside) return this.element.removeAttribute("aria-activedescendant");
+    this.nodes[row - this.begin].setAttribute("aria-selected", "true");
+    this.element.setAttribute("aria-activedescendant", `${this.id}-${row}`);
+  }
+}
