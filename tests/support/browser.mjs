@@ -64,7 +64,7 @@ export class Browser {
   async page() {
     const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
-    const page = new Page(this, sessionId);
+    const page = new Page(this, sessionId, targetId);
     for (const domain of ["Page", "Runtime", "Log", "Network"]) await page.send(`${domain}.enable`);
     return page;
   }
@@ -79,9 +79,8 @@ export class Browser {
 
 /** A tab: what it asked for and complained about is kept. */
 class Page {
-  constructor(browser, sessionId) {
-    this.browser = browser;
-    this.sessionId = sessionId;
+  constructor(browser, sessionId, target) {
+    Object.assign(this, { browser, sessionId, target });
     this.requests = [];
     this.complaints = [];
     browser.listeners.push((message) => message.sessionId === sessionId && this.#note(message));

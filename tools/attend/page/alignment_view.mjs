@@ -14,11 +14,28 @@ function stepsOf({ steps, spaces, generation }) {
   return steps.filter((step) => step.queries === spaces[to] && step.keys === source && step.hasWeights && !step.scores);
 }
 
+/** The rows whose lines are steps: with each the decoder wrote something, itself or the row after it. */
+function lineRows({ generation }, { queries, rows }, query) {
+  const { first = 0, shift = 0 } = generation ?? {}, segment = queries.segmentOf(query), [begin, end] = queries.segment(segment);
+  const inside = rows.filter((row) => row >= begin && row < end);
+  if (queries.writes) return inside.filter((row) => queries.writes[row]);
+  const from = begin + (Array.isArray(first) ? first[segment] : first) - shift;
+  return inside.filter((row) => row >= from && row + shift < end);
+}
+
+/** There is always a step: the first one, where no row is chosen. */
+function settle({ record, step, query, chosen, space, row }) {
+  const lines = lineRows(record, step, query);
+  if (lines.length === 0 || (chosen && (space !== step.queries || lines.includes(row)))) return {};
+  return { space: step.queries, row: lines[0], chosen: true, side: "gives" };
+}
+
 export const alignmentView = {
   id: "alignment",
   name: "Alignment",
   uses: ["head", "segment"],
   steps: stepsOf,
+  settle,
   make: (context) => new AlignmentView(context),
 };
 
@@ -39,15 +56,6 @@ class AlignmentView {
       this.slider, this.count),
     made("h3", {}, "Looked at"), this.sourceBox, this.legend.element, made("h3", {}, "Written"), this.targetBox,
     made("h3", {}, "All steps"), this.map.element);
-  }
-
-  /** The rows whose lines are steps: with each the decoder wrote something, itself or the row after it. */
-  #lineRows({ queries, rows }, query) {
-    const { first = 0 } = this.record.generation ?? {}, segment = queries.segmentOf(query), [begin, end] = queries.segment(segment);
-    const inside = rows.filter((row) => row >= begin && row < end);
-    if (queries.writes) return inside.filter((row) => queries.writes[row]);
-    const from = begin + (Array.isArray(first) ? first[segment] : first) - this.shift;
-    return inside.filter((row) => row >= from && row + this.shift < end);
   }
 
   get shift() {
@@ -94,7 +102,7 @@ class AlignmentView {
     this.source = hasTimes ? new SoundStrip({ ...range, sounds: this.record.sounds }) : new Tokens({ ...range,
       label: `Looked at, ${plural(keys[1] - keys[0], "row")}`, onleave: () => this.selection.change({ chosen: false }) });
     this.sourceBox.replaceChildren(this.source.element);
-    const rows = this.#lineRows(step, query), begin = rows[0] ?? segment[0], end = (rows.at(-1) ?? begin - 1) + 1;
+    const rows = lineRows(this.record, step, query), begin = rows[0] ?? segment[0], end = (rows.at(-1) ?? begin - 1) + 1;
     this.target = new Tokens({ space: step.queries, begin, end, tooltip: this.tooltip, label: `Written, ${plural(rows.length, "row")}`,
       plain: true, name: (row) => this.#written(row), onchoose: (row) => this.#go(Math.max(0, this.lines.indexOf(row))) });
     this.targetBox.replaceChildren(this.target.element);
@@ -103,7 +111,7 @@ class AlignmentView {
   update({ colours }) {
     const { selection } = this, { step, head, query, chosen, space } = selection;
     this.#build(step, query);
-    this.lines = this.#lineRows(step, query);
+    this.lines = lineRows(this.record, step, query);
     const onKey = chosen && space !== step.queries;
     const row = this.lines.includes(query) && !onKey ? query : this.lines[0];
     this.at = this.lines.indexOf(row);

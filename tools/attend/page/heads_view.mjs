@@ -45,10 +45,11 @@ class HeadsView {
     if (shown === this.shown) return;
     this.shown = shown;
     const cells = record.partOf(step).filter(({ hasWeights }) => hasWeights).flatMap((each) =>
-      (each.reduced ? ["mean"] : each.heads).map((head, i) => ({ step: each, head, numbers: headStatistics(each, i, row) })));
+      (each.reduced ? ["mean"] : each.heads).map((head, i) =>
+        ({ step: each, head, numbers: each.scores ? null : headStatistics(each, i, row) })));
     for (const cell of cells) this.#cell(cell, row, colours);
-    const group = order === "kind" ? ({ numbers }) => numbers.kind : ({ step: { layer } }) => `Layer ${layer}`;
-    const names = [...new Set(order === "kind" ? KINDS.filter((kind) => cells.some((cell) => group(cell) === kind)) : cells.map(group))];
+    const group = order === "kind" ? ({ numbers }) => numbers?.kind ?? "scores" : ({ step: { layer } }) => `Layer ${layer}`;
+    const names = [...new Set(order === "kind" ? [...KINDS, "scores"].filter((kind) => cells.some((cell) => group(cell) === kind)) : cells.map(group))];
     const groups = names.map((name) => [name, cells.filter((cell) => group(cell) === name)]);
     this.cells = groups.flatMap(([, of]) => of);
     this.grid.replaceChildren(...groups.map(([name, of], i) => made("div", { className: "head-group", role: "group",
@@ -60,15 +61,14 @@ class HeadsView {
     const { step, head, numbers } = cell, canvas = made("canvas", { width: THUMB, height: THUMB, "aria-hidden": "true" });
     drawThumb(canvas, matrixSource(step, row, head), colours);
     const name = step.reduced ? headName(head, step) : `head ${head}`;
-    const distance = numbers.distance === null ? "" : ` · ${numbers.distance.toFixed(1)} rows`;
-    cell.text = `${numbers.entropy.toFixed(2)} bits${distance}`;
+    const facts = numbers ? [`${numbers.entropy.toFixed(2)} bits`] : [];
+    if (numbers && numbers.distance !== null) facts.push(`${numbers.distance.toFixed(1)} rows`);
+    cell.text = numbers ? `${numbers.kind} · entropy ${facts.join(" · mean distance ")}` : "scores before the weighting";
     cell.node = made("div", { className: "head", role: "option", "aria-selected": "false", "data-step": step.index, "data-head": head,
-      "aria-label": `Layer ${step.layer}, ${name}: ${numbers.kind}, entropy ${cell.text.replace(" · ", ", mean distance ")}`,
+      "aria-label": `Layer ${step.layer}, ${name}: ${cell.text}`,
       onclick: () => this.selection.change({ step, head }) },
     canvas, made("span", { className: "head-name" }, this.selection.order === "kind" ? `${step.layer}·${head}` : `${head}`),
-    made("span", { className: "kind" }, numbers.kind),
-    made("span", { className: "soft" }, `${numbers.entropy.toFixed(2)} bits`),
-    numbers.distance === null ? null : made("span", { className: "soft" }, `${numbers.distance.toFixed(1)} rows`));
+    made("span", { className: "kind" }, numbers?.kind ?? "scores"), facts.map((fact) => made("span", { className: "soft" }, fact)));
   }
 
   #key(event) {
@@ -96,11 +96,9 @@ class HeadsView {
     setRoving(this.cells.map(({ node }) => node), Math.max(0, current));
     const source = matrixSource(step, query, head), only = step.lineHeads === 1 ? 0 : step.heads.indexOf(head);
     this.title.textContent = `Layer ${step.layer}, ${headName(head, step)}`;
-    const numbers = only < 0 ? null : this.cells[current]?.numbers;
-    this.numbers.textContent = numbers ? `${numbers.kind} · entropy ${this.cells[current].text.replace(" · ", " · mean distance ")}` +
-      ` · on itself ${numbers.shares.self.toFixed(2)}, row before ${numbers.shares.previous.toFixed(2)}, first token ` +
-      `${numbers.shares.first.toFixed(2)}` : "Rows look (left), columns are looked at (top).";
-    if (numbers && !step.self) this.numbers.textContent = `${numbers.kind} · entropy ${this.cells[current].text}`;
+    const cell = only < 0 ? null : this.cells[current], shares = cell?.numbers?.shares;
+    this.numbers.textContent = (cell ? cell.text : "Rows look (left), columns are looked at (top).") + (shares && step.self
+      ? ` · on itself ${shares.self.toFixed(2)}, row before ${shares.previous.toFixed(2)}, first token ${shares.first.toFixed(2)}` : "");
     this.legend.update(colours, source.least, source.most, step.scores ? "score" : "weight");
     this.map.show(source, colours, { row: chosen && space === step.queries ? source.rowIndex(row) : null,
       key: chosen && (space !== step.queries || selection.sideShown === "receives") ? source.keyIndex(row) : null });

@@ -34,7 +34,7 @@ export class LinePanel {
     this.title.textContent = !chosen ? "All rows" : side === "gives" ? `Where “${name}” looks` : `What looks at “${name}”`;
     this.place.textContent = [stepName(step), rolls ? null : headName(selection.head, step),
       chosen ? `row ${row} of ${space.name}` : null].filter(Boolean).join(" · ");
-    const known = values ? [...values.keys()].filter((i) => !Number.isNaN(values[i])) : [];
+    const known = values ? [...values.keys()].filter((i) => Number.isFinite(values[i])) : [];
     const bits = chosen && side === "gives" && values && step.hasWeights && !step.scores
       ? ` Entropy ${entropy(values).toFixed(2)} bits.` : "";
     const kept = step.hasWeights ? "" : ` ${plural(known.filter((i) => values[i] > 0).length, "key")} kept, without weights.`;

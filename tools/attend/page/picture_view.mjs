@@ -24,7 +24,7 @@ class PictureView {
     this.frame = made("div", { className: "picture" }, this.picture, this.canvas);
     this.said = made("p", { className: "said", role: "status" });
     this.others = made("div");
-    this.opacity = made("input", { type: "range", min: 0, max: 100, value: 72, "aria-label": "How strong the shades are",
+    this.opacity = made("input", { type: "range", min: 0, max: 100, value: 62, "aria-label": "How strong the shades are",
       oninput: () => this.#draw() });
     this.windows = made("p", { className: "hint" });
     this.element = made("div", {}, this.legend.element, this.frame, this.said,
@@ -108,7 +108,8 @@ class PictureView {
     this.colours = colours;
     this.reading = readingOf(this.selection);
     const { selection, reading } = this;
-    this.range = rangeOf(reading.values ?? [], selection.step.scores && !selection.rolls);
+    // Of patches alone: a class token often has so much that they would all look the same.
+    this.range = rangeOf([...this.rowOf.values()].map((row) => this.#number(row)), selection.step.scores && !selection.rolls);
     this.legend.update(colours, this.range.least, this.range.most, reading.what);
     this.flow?.shade(colours, (row) => this.#number(row), this.range);
     const chosen = selection.chosen && selection.space === this.space ? selection.row : null;

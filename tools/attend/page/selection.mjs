@@ -60,6 +60,7 @@ export class Selection {
     this.row = Math.max(0, Math.min(this.row, this.space.rows - 1));
     if (this.head !== "mean" && !heads.includes(this.head)) this.head = "mean";
     this.several = this.several.filter((head) => heads.includes(head));
+    Object.assign(this, this.view.settle?.(this));
   }
 
   /** The row of queries that the choice is about: the chosen one, or the first that looks at the chosen key. */
