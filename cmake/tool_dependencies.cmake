@@ -1,11 +1,11 @@
-# Libraries of the tools, never of the library itself. Three are headers, the same for every target, so a cross build
+# Libraries of the tools, never of the library itself. Four are headers, the same for every target, so a cross build
 # takes the build machine's; utf8proc is built from its pinned source, so that every machine has the same Unicode data.
 find_package(Threads REQUIRED)
 add_library(fovea_tool_dependencies INTERFACE)
 
 set(header_folder ${PROJECT_BINARY_DIR}/tool_headers)
 file(MAKE_DIRECTORY ${header_folder})
-foreach(header IN ITEMS nlohmann/json.hpp CLI/CLI.hpp fmt/format.h)
+foreach(header IN ITEMS nlohmann/json.hpp CLI/CLI.hpp fmt/format.h stb/stb_image.h)
   get_filename_component(folder ${header} DIRECTORY)
   string(TOUPPER FOVEA_${folder}_INCLUDE variable)
   find_path(${variable} ${header} PATHS /usr/include NO_CMAKE_FIND_ROOT_PATH REQUIRED)

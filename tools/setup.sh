@@ -6,7 +6,7 @@
 #   tools/setup.sh --fuzz   to build, run and fuzz
 set -eu
 packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils ca-certificates
-  nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev googletest"
+  nlohmann-json3-dev libcli11-dev libfmt-dev libstb-dev libgtest-dev googletest"
 case ${1-} in
   --test | --cross)
     packages="$packages clang-format-14 g++-aarch64-linux-gnu clang-19 qemu-user

@@ -104,6 +104,26 @@ typedef struct fovea_sparse {
 FOVEA_API fovea_status fovea_session_sparse(const struct fovea_session* session, uint32_t tap,
                                             const fovea_sparse* arrays, fovea_error* error);
 
+/* What all taps kept in the last run, as the bytes of a safetensors file: a device records it, `fovea attend --from`
+ * shows it, and whatever reads safetensors plots it. Tensors:
+ *
+ *   <step>.weights       dense: f32 [tapped rows, heads, longest segment of keys], zeros after a row's own keys;
+ *                        sparse: f32 [entries]
+ *   <step>.line_offsets  sparse: i64 [tapped rows * heads + 1], as FOVEA_SPARSE_CSR
+ *   <step>.keys          sparse: i32 [entries]
+ *   <step>.query_rows    i32 [tapped rows]
+ *   <space>.offsets      i32 [segments + 1], of every space that these rows and keys lie in, and those above them
+ *
+ * Its metadata, all text: fovea_taps (the version, 1), program, taps (their number); for tap N tap.N.step (what begins
+ * the tensors' names: the step's name, and of a later one of the same name # and N behind it), tap.N.query_space,
+ * tap.N.key_space, tap.N.heads ("0 1 3"), tap.N.reduce (none, mean, max), tap.N.keeps (weights, scores); parent.<space>
+ * (empty: none). The size depends on the run. Memory needs an alignment of 8 bytes; nothing of it is kept. Statuses:
+ * FOVEA_E_HANDLE, FOVEA_E_NULL, FOVEA_E_ORDER (before a run), FOVEA_E_BUILD (a build without taps), FOVEA_E_MISALIGNED,
+ * FOVEA_E_TOO_SMALL (expected: the exact bytes). */
+FOVEA_API fovea_status fovea_taps_file_size(const struct fovea_session* session, uint64_t* size, fovea_error* error);
+FOVEA_API fovea_status fovea_taps_file_write(const struct fovea_session* session, void* memory, uint64_t size,
+                                             fovea_error* error);
+
 #ifdef __cplusplus
 }
 #endif

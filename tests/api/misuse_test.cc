@@ -115,6 +115,8 @@ TEST(Misuse, NullArguments) {
   EXPECT_REFUSED(fovea_session_segments(live, 0, &offsets, nullptr, &error), FOVEA_E_NULL);
   EXPECT_REFUSED(fovea_session_weights(live, 0, nullptr, &error), FOVEA_E_NULL);
   EXPECT_REFUSED(fovea_session_sparse(live, 0, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_REFUSED(fovea_taps_file_size(live, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_REFUSED(fovea_taps_file_write(live, nullptr, 0, &error), FOVEA_E_NULL);
   EXPECT_EQ(fovea_session_step_ticks(live, 0, nullptr), FOVEA_E_NULL);
   EXPECT_EQ(fovea_session_step_pairs(live, 0, nullptr), FOVEA_E_NULL);
   EXPECT_EQ(fovea_session_get_info(live, nullptr), FOVEA_E_NULL);
@@ -195,6 +197,9 @@ TEST(Misuse, NotAHandle) {
     EXPECT_REFUSED(fovea_session_weights(s, 0, &weights, &error), FOVEA_E_HANDLE);
     const fovea_sparse arrays = Sized<fovea_sparse>();
     EXPECT_REFUSED(fovea_session_sparse(s, 0, &arrays, &error), FOVEA_E_HANDLE);
+    uint64_t taps_size = 0;
+    EXPECT_REFUSED(fovea_taps_file_size(s, &taps_size, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_taps_file_write(s, &taps_size, sizeof(taps_size), &error), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_session_step_ticks(s, 0, &ticks), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_session_step_pairs(s, 0, &ticks), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_session_get_info(s, &info), FOVEA_E_HANDLE);

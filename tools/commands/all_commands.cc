@@ -4,8 +4,8 @@
 namespace fovea::tools {
 
 int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
-  return RunCommands({AddConvert, AddRun, AddGenerate, AddTranscribe, AddTranslate, AddSimilarity, AddTokenize,
-                      AddInspect, AddPack, AddCheck, AddBench, AddVerify},
+  return RunCommands({AddConvert, AddRun, AddGenerate, AddTranscribe, AddTranslate, AddAttend, AddSimilarity,
+                      AddTokenize, AddInspect, AddPack, AddCheck, AddBench, AddVerify},
                      argc, argv, out, err);
 }
 

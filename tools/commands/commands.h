@@ -25,6 +25,7 @@ using AddCommand = void (*)(CLI::App* app, Console* console);
 int RunCommands(const std::vector<AddCommand>& commands, int argc, const char* const* argv, std::ostream& out,
                 std::ostream& err);
 
+void AddAttend(CLI::App* app, Console* console);
 void AddBench(CLI::App* app, Console* console);
 void AddBenchAttention(CLI::App* bench, Console* console);  // a subcommand of bench
 void AddCheck(CLI::App* app, Console* console);

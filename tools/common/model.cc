@@ -20,6 +20,7 @@ Model::Model(const void* blob, uint64_t size, const std::string& name, const Opt
 
 void Model::Init(const void* blob, uint64_t size, const Options& options) {
   const uint64_t start = NanosecondClock();
+  blob_ = static_cast<const uint8_t*>(blob);
   fovea_model_options model_options = {};
   model_options.struct_size = sizeof(model_options);
   model_options.backend = options.backend;
@@ -48,6 +49,19 @@ fovea_space_info Model::Space(uint32_t space) const {
   fovea_space_info info = Sized<fovea_space_info>();
   Check(fovea_model_space(model_, space, &info), fmt::format("space {}", space));
   return info;
+}
+
+SpaceRecord Model::SpaceRecordOf(uint32_t space) const {
+  const uint32_t sections = Info().section_count;
+  for (uint32_t i = 0; i < sections; ++i) {
+    const fovea_section_info section = Section(i);
+    if (section.kind != static_cast<uint32_t>(SectionKind::kSpaces)) continue;
+    if (uint64_t{space} + 1 > section.size / sizeof(SpaceRecord)) break;
+    SpaceRecord record;
+    memcpy(&record, blob_ + section.offset + uint64_t{space} * sizeof(SpaceRecord), sizeof(record));
+    return record;
+  }
+  Fail("{}: no space {}", name_, space);
 }
 
 fovea_tensor_info Model::Tensor(uint32_t tensor) const {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fovea/model.h"
+#include "runtime/blob/format.h"
 #include "tools/base/mapped_file.h"
 #include "tools/common/memory.h"
 
@@ -32,6 +33,8 @@ class Model {
   fovea_model_info Info() const;
   fovea_section_info Section(uint32_t section) const;
   fovea_space_info Space(uint32_t space) const;
+  // As the blob has it: what a space is made of.
+  SpaceRecord SpaceRecordOf(uint32_t space) const;
   fovea_tensor_info Tensor(uint32_t tensor) const;
   fovea_program_info Program(uint32_t program) const;
   fovea_value_info Value(uint32_t program, uint32_t value) const;
@@ -54,6 +57,7 @@ class Model {
 
   std::string name_;
   std::unique_ptr<MappedFile> file_;
+  const uint8_t* blob_ = nullptr;
   Memory memory_;
   uint64_t memory_bytes_ = 0;
   double init_seconds_ = 0;

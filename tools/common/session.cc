@@ -9,27 +9,44 @@
 
 namespace fovea::tools {
 
-Session::Session(const Model& model, const SessionRequest& request) : model_(model), request_(request) {
-  const uint64_t start = NanosecondClock();
+namespace {
+
+fovea_session_options OptionsOf(const SessionRequest& request) {
   fovea_session_options options = {};
   options.struct_size = sizeof(options);
-  options.program = request_.program;
-  options.workers = request_.workers;
-  options.tile_rows = request_.tile_rows;
-  options.limit_count = static_cast<uint32_t>(request_.limits.size());
-  options.limits = request_.limits.data();
-  options.keep_count = static_cast<uint32_t>(request_.keep.size());
-  options.keep = request_.keep.data();
-  options.tap_count = static_cast<uint32_t>(request_.taps.size());
-  options.taps = request_.taps.data();
-  options.clock = request_.clock;
-  options.linked_count = static_cast<uint32_t>(request_.linked.size());
-  options.linked = request_.linked.data();
-  options.cache_type = request_.cache_type ? &*request_.cache_type : nullptr;
-  options.rewind_rows = request_.rewind_rows;
+  options.program = request.program;
+  options.workers = request.workers;
+  options.tile_rows = request.tile_rows;
+  options.limit_count = static_cast<uint32_t>(request.limits.size());
+  options.limits = request.limits.data();
+  options.keep_count = static_cast<uint32_t>(request.keep.size());
+  options.keep = request.keep.data();
+  options.tap_count = static_cast<uint32_t>(request.taps.size());
+  options.taps = request.taps.data();
+  options.clock = request.clock;
+  options.linked_count = static_cast<uint32_t>(request.linked.size());
+  options.linked = request.linked.data();
+  options.cache_type = request.cache_type ? &*request.cache_type : nullptr;
+  options.rewind_rows = request.rewind_rows;
+  return options;
+}
+
+}  // namespace
+
+fovea_session_memory SessionSizes(const Model& model, const SessionRequest& request) {
+  const fovea_session_options options = OptionsOf(request);
+  fovea_session_memory sizes = {};
+  sizes.struct_size = sizeof(sizes);
   fovea_error error = {};
-  sizes_.struct_size = sizeof(sizes_);
-  Check(fovea_session_size(model.get(), &options, &sizes_, &error), error, model.name());
+  Check(fovea_session_size(model.get(), &options, &sizes, &error), error, model.name());
+  return sizes;
+}
+
+Session::Session(const Model& model, const SessionRequest& request) : model_(model), request_(request) {
+  const uint64_t start = NanosecondClock();
+  fovea_session_options options = OptionsOf(request_);
+  sizes_ = SessionSizes(model, request_);
+  fovea_error error = {};
 
   // One allocation for the three blocks.
   const uint64_t state = RoundUpTo64(sizes_.fixed_size), scratch = state + RoundUpTo64(sizes_.state_size);

@@ -51,6 +51,9 @@ struct SparseWeights {
   std::vector<float> values;
 };
 
+// The exact sizes of a session's blocks; the pointers are null.
+fovea_session_memory SessionSizes(const Model& model, const SessionRequest& request);
+
 class Session {
  public:
   Session(const Model& model, const SessionRequest& request);

@@ -80,6 +80,34 @@ Tokens Tokenizer::Encode(const std::string& text, uint32_t max_length) const {
   });
 }
 
+Tokens Tokenizer::EncodePair(const std::string& first, const std::string& second, uint32_t max_length) const {
+  const fovea_text_info info = InfoOf(model_);
+  if (info.pair_special == 0) Fail("{}: the tokenizer has nothing to put between two texts", model_.name());
+  fovea_text_encode_options options = {};
+  options.struct_size = sizeof(options);
+  options.max_length = max_length;
+  uint64_t of_first = 0;
+  const std::string& longer = first.size() < second.size() ? second : first;
+  Tokens tokens = Collect(longer, [&](void* workspace, uint64_t bytes, fovea_text_tokens* arrays, fovea_error* error) {
+    const fovea_status status = fovea_text_encode(model_.get(), first.data(), first.size(), second.data(),
+                                                  second.size(), &options, workspace, bytes, arrays, error);
+    of_first = arrays->text_tokens[0];
+    return status;
+  });
+  // The second text begins where the first one's tokens end: after special ones between them.
+  bool in_second = of_first == 0, seen = false, between = false;
+  for (size_t i = 0; i < tokens.ids.size(); ++i) {
+    if (tokens.special[i] != 0) {
+      between = seen;
+    } else {
+      in_second = in_second || between;
+      seen = true;
+    }
+    tokens.second.push_back(in_second ? 1 : 0);
+  }
+  return tokens;
+}
+
 Tokens Tokenizer::EncodeDocument(const std::string& text, uint32_t max_length, bool wrapped) const {
   fovea_text_encode_options options = {};
   options.struct_size = sizeof(options);

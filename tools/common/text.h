@@ -18,6 +18,7 @@ struct Tokens {
   std::vector<int32_t> types;
   std::vector<uint8_t> special;      // put there by the tokenizer, not by the text
   std::vector<uint32_t> begin, end;  // bytes of the text
+  std::vector<uint8_t> second;       // of a pair: 1 where begin and end count bytes of the second text
   uint64_t dropped = 0;              // tokens of the text that the limit cut off
 
   // Of a document: its sentences, with the tokens of each.
@@ -36,6 +37,8 @@ class Tokenizer {
 
   // At most `max_length` tokens, special ones included; 0: as the tokenizer says.
   Tokens Encode(const std::string& text, uint32_t max_length) const;
+  // Two texts as the tokenizer puts them together. Fails where it does not.
+  Tokens EncodePair(const std::string& first, const std::string& second, uint32_t max_length) const;
   // The same for each sentence. `wrapped`: see fovea_text_sentence.
   Tokens EncodeDocument(const std::string& text, uint32_t max_length, bool wrapped) const;
   std::string Piece(int32_t id) const;

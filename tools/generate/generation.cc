@@ -50,6 +50,7 @@ class Writer {
       const std::optional<fovea_generated> step = generator_.Next();
       if (!step) break;
       if (request_.alignments) AddAlignments(*step);
+      if (request_.after_step) request_.after_step(decode_, *step);
       left = 0;
       for (uint32_t i = 0; i < step->texts; ++i) {
         if (step->tokens[i] < 0 || streams[i].stopped()) continue;
@@ -185,6 +186,7 @@ void Decode(const Model& model, const Session& encode, const std::vector<std::ve
     decode_request.taps.push_back(TapOf(AttentionStep(model, decode_request.program)));
     decode_request.taps.back().reduce = FOVEA_REDUCE_MEAN;
   }
+  decode_request.taps.insert(decode_request.taps.end(), request.taps.begin(), request.taps.end());
   const Session decode(model, decode_request);
   Run(model, request, {&decode, &encode}, prompts, generations);
 }

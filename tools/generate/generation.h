@@ -39,6 +39,10 @@ struct GenerationRequest {
   const Model* draft = nullptr;  // guesses ahead
   uint32_t draft_tokens = 4;
 
+  std::vector<fovea_tap> taps = {};  // of the session of a decoder that goes with an encoder
+  std::function<void(const Session& decode, const fovea_generated& step)> after_step =
+      nullptr;  // unless there are beams
+
   uint64_t number = 0;  // of the first text, for random numbers
   std::function<void(size_t text, const std::string& part)> show =
       nullptr;  // a text as it comes, unless there are beams

@@ -1,0 +1,87 @@
+// From what a model is given to the attention record of a run.
+#include "tools/attend/attend.h"
+
+#include "tools/attend/steps.h"
+#include "tools/attend/subject.h"
+#include "tools/attend/written.h"
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+Subject SubjectOf(const Model& model, const AttendRequest& request) {
+  if (!request.pair.empty()) return PairSubject(model, request);
+  if (!request.texts.empty()) return TextSubject(model, request);
+  if (!request.input.empty()) return TensorSubject(model, request);
+  if (!request.sounds.empty()) return SoundSubject(model, request);
+  return PictureSubject(model, request);
+}
+
+// Whether the decoder of the model writes about what is given, which no program reads by itself.
+bool Writes(const Model& model, const AttendRequest& request) {
+  if (!request.prompts.empty() || !request.sources.empty()) return true;
+  if (request.sounds.empty() && request.pictures.empty()) return false;
+  return request.program.empty() && !ContinuesTexts(model) && model.HasProgram("decode");
+}
+
+std::string Title(const Model& model, const AttentionRecord& record) {
+  const char* name = model.Metadata("name");
+  std::string title = name != nullptr ? name : "Attention";
+  if (!record.texts.empty()) title += ": " + Abridged(record.texts[0]);
+  return title;
+}
+
+AttentionRecord RunSubject(const Model& model, const AttendRequest& request, bool only_bytes) {
+  Subject subject = SubjectOf(model, request);
+  SessionRequest session_request;
+  session_request.program = subject.program;
+  session_request.workers = request.workers;
+  session_request.keep = subject.rows.keep();
+  session_request.limits = ExactLimits(model, subject.batch);
+  const TapPlan plan = PlanTaps(model, request.taps, session_request);
+  AttentionRecord record = std::move(subject.record);
+  record.tap_bytes = plan.tap_bytes;
+  record.session_bytes = plan.session_bytes;
+  if (only_bytes) return record;
+  session_request.taps = plan.taps;
+  Session session = SessionFor(model, subject.batch, session_request);
+  session.Run();
+  AddSteps(model, session, plan, &subject.rows, &record);
+  return record;
+}
+
+// The steps that the model's metadata names for its levels, of those that were kept.
+void AddExplanation(const Model& model, AttentionRecord* record) {
+  std::vector<std::pair<size_t, std::string>> named;
+  for (const RecordSpace& space : record->spaces) {
+    const char* step = model.Metadata("explain." + space.name);
+    if (step == nullptr) continue;
+    for (const RecordStep& kept : record->steps) {
+      if (kept.name != step) continue;
+      size_t depth = 0;
+      for (int at = space.parent; at >= 0; at = record->spaces[static_cast<size_t>(at)].parent) ++depth;
+      named.emplace_back(depth, kept.name);
+    }
+  }
+  std::sort(named.begin(), named.end());
+  for (const auto& [depth, name] : named) record->explain.push_back(name);
+}
+
+}  // namespace
+
+AttentionRecord Attend(const Model& model, const AttendRequest& request, bool only_bytes) {
+  AttentionRecord record =
+      Writes(model, request) ? AttendWritten(model, request, only_bytes) : RunSubject(model, request, only_bytes);
+  const auto metadata = [&](const char* key) {
+    const char* value = model.Metadata(key);
+    return std::string(value == nullptr ? "" : value);
+  };
+  record.model = model.name().substr(model.name().rfind('/') + 1);
+  record.architecture = metadata("architecture");
+  record.task = metadata("task");
+  record.title = Title(model, record);
+  AddExplanation(model, &record);
+  return record;
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,12 @@
+// The page that shows a record: tools/attend/page, as the build joins it. "@RECORD@" stands in it once.
+#ifndef FOVEA_TOOLS_ATTEND_PAGE_TEMPLATE_H_
+#define FOVEA_TOOLS_ATTEND_PAGE_TEMPLATE_H_
+
+namespace fovea::tools {
+
+extern const char kAttentionPage[];
+extern const unsigned long kAttentionPageSize;
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_ATTEND_PAGE_TEMPLATE_H_

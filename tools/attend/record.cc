@@ -1,0 +1,26 @@
+#include "tools/attend/record.h"
+
+#include <algorithm>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+
+uint32_t SegmentOf(const std::vector<uint32_t>& offsets, uint32_t row) {
+  return static_cast<uint32_t>(std::upper_bound(offsets.begin(), offsets.end(), row) - offsets.begin()) - 1;
+}
+
+uint32_t AttentionRecord::KeySegment(const RecordStep& step, uint32_t query_row) const {
+  const RecordSpace& keys = spaces[step.key_space];
+  const auto query_space = static_cast<int>(step.query_space);
+  uint32_t segment = query_row;
+  // Each row of the keys' parent has a segment; others lie in a segment that is a row of theirs.
+  for (int space = query_space; space != keys.parent; space = spaces[static_cast<size_t>(space)].parent) {
+    if (space < 0) Fail("step {}: its queries and keys have no parent in common", step.name);
+    segment = SegmentOf(spaces[static_cast<size_t>(space)].offsets, segment);
+  }
+  if (segment >= keys.segments()) Fail("step {}: row {} has no segment of keys", step.name, query_row);
+  return segment;
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,192 @@
+// What is looked at.
+#include "tools/attend/subject.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+#include "tools/base/fail.h"
+#include "tools/common/padded.h"
+
+namespace fovea::tools {
+namespace {
+
+constexpr size_t kPeaks = 2000;  // of a sound, as pairs
+
+std::vector<float> NumbersOf(const Model& model, const std::string& key) {
+  const char* text = model.Metadata(key);
+  std::istringstream words(text == nullptr ? "" : text);
+  std::vector<float> numbers;
+  for (float number; words >> number;) numbers.push_back(number);
+  return numbers;
+}
+
+// As the user says, else as the model's metadata does.
+PixelScale ScaleOf(const Model& model, const std::string& input, const PixelScale& given) {
+  PixelScale scale = given;
+  if (scale.mean.empty()) scale.mean = NumbersOf(model, "mean." + input);
+  if (scale.deviation.empty()) scale.deviation = NumbersOf(model, "deviation." + input);
+  for (const float deviation : scale.deviation) {
+    if (!(deviation > 0)) Fail("{}: pixels are scaled by a deviation of {}", model.name(), deviation);
+  }
+  return scale;
+}
+
+// Numbers that nobody says how they were scaled: from the least to the greatest.
+PixelScale SpreadOf(const float* values, size_t count) {
+  const auto [least, most] = std::minmax_element(values, values + count);
+  if (count == 0 || !(*most > *least)) return {};
+  // value = (level - mean) / deviation with level from 0 to 1
+  const float deviation = 1.0f / (*most - *least);
+  return {{-*least * deviation}, {deviation}};
+}
+
+void RecordPictures(const PictureInput& input, const float* values, size_t count, const PixelScale& scale,
+                    const PictureRows& rows, AttentionRecord* record) {
+  const size_t size = size_t{input.channels} * input.height * input.width;
+  for (size_t i = 0; i < count; ++i) {
+    const float* own = values + i * size;
+    const PixelScale& known = scale.deviation.empty() && scale.mean.empty() ? SpreadOf(own, size) : scale;
+    const Picture picture = PictureOf(own, input.channels, input.height, input.width, known);
+    record->images.push_back({input.width, input.height, PngOf(picture), rows.grid(), -1});
+  }
+}
+
+// What the rows of inputs of ids stand for, where they came as tensors.
+void NameIds(const Model& model, const Batch& batch, Subject* subject) {
+  const bool has_text = model.Info().has_text != 0;
+  for (const auto& [value, ids] : batch.ids) {
+    const fovea_value_info info = model.Value(subject->program, value);
+    const std::string name = info.name;
+    const bool are_ids = name.size() >= 3 && name.compare(name.size() - 3, 3, "ids") == 0 && name != "token_type_ids";
+    if (info.width != 1 || info.id_limit == 0 || (!are_ids && subject->rows.Knows(info.space))) continue;
+    RowMeaning rows;
+    for (const int32_t id : ids) {
+      const char* piece = nullptr;
+      uint32_t size = 0;
+      const bool known = has_text && fovea_text_token(model.get(), id, &piece, &size, nullptr, nullptr) == FOVEA_OK;
+      rows.labels.push_back(known ? std::string(piece, size) : std::to_string(id));
+    }
+    subject->rows.Set(info.space, std::move(rows));
+  }
+}
+
+}  // namespace
+
+Subject TextSubject(const Model& model, const AttendRequest& request) {
+  Subject subject(model, model.FindProgram(request.program));
+  const Tokenizer tokenizer(model);
+  std::vector<Tokens> tokens;
+  for (const std::string& text : request.texts) {
+    tokens.push_back(EncodeFor(model, tokenizer, subject.program, text, request.max_length, request.wrapped));
+  }
+  subject.batch = BatchFromTokens(model, subject.program, tokens);
+  subject.record.texts = request.texts;
+  subject.rows.SetTexts(TokenSpace(model, subject.program), request.texts, tokens);
+  return subject;
+}
+
+Subject PairSubject(const Model& model, const AttendRequest& request) {
+  Subject subject(model, model.FindProgram(request.program));
+  if (ReadsDocuments(model, subject.program)) Fail("{}: reads documents, not pairs of texts", model.name());
+  const uint32_t most = MaxTokens(model, subject.program);
+  uint32_t limit = request.max_length == 0 ? most : std::min(most, request.max_length);
+  if (limit == UINT32_MAX) limit = 0;
+  Tokens tokens = Tokenizer(model).EncodePair(request.pair[0], request.pair[1], limit);
+  FillUp(model, subject.program, &tokens);
+  tokens.second.resize(tokens.ids.size());
+  subject.batch = BatchFromTokens(model, subject.program, {tokens});
+  subject.record.texts = request.pair;
+  subject.rows.SetTexts(TokenSpace(model, subject.program), request.pair, {tokens});
+  return subject;
+}
+
+Subject TensorSubject(const Model& model, const AttendRequest& request) {
+  Subject subject(model, model.FindProgram(request.program));
+  const SafetensorsReader input(request.input);
+  subject.batch = BatchFromTensors(model, subject.program, input.tensors());
+  NameIds(model, subject.batch, &subject);
+  if (const auto picture = FindPictureInput(model, subject.program)) {
+    const std::vector<float>& values = subject.batch.numbers[picture->value];
+    const size_t count = values.size() / (size_t{picture->channels} * picture->height * picture->width);
+    const PixelScale scale = ScaleOf(model, model.Value(subject.program, picture->value).name, request.scale);
+    RecordPictures(*picture, values.data(), count, scale, PictureRows(model, subject.program, *picture),
+                   &subject.record);
+    subject.rows.SetPictures(*picture, static_cast<uint32_t>(count));
+  }
+  if (const auto sound = FindSoundInput(model, subject.program)) {
+    const auto samples = subject.batch.numbers.find(sound->value);
+    if (samples == subject.batch.numbers.end()) return subject;
+    std::vector<Sound> sounds;
+    const auto segments = subject.batch.spaces.find(model.Value(subject.program, sound->value).space);
+    std::vector<uint32_t> lengths = {static_cast<uint32_t>(samples->second.size())};
+    if (segments != subject.batch.spaces.end()) lengths = segments->second.lengths;
+    auto at = samples->second.begin();
+    for (const uint32_t length : lengths) {
+      sounds.push_back({sound->rate, {at, at + length}});
+      at += length;
+    }
+    AddSounds(model, *sound, sounds, &subject);
+  }
+  return subject;
+}
+
+void AddSounds(const Model& model, const SoundInput& input, const std::vector<Sound>& sounds, Subject* subject) {
+  (void)model;
+  for (const Sound& sound : sounds) {
+    RecordSound shown = {sound.seconds(), sound.rate, {}};
+    const size_t parts = std::min(kPeaks, sound.samples.size());
+    for (size_t i = 0; i < parts; ++i) {
+      const auto at = [&](size_t part) {
+        return sound.samples.begin() + static_cast<ptrdiff_t>(part * sound.samples.size() / parts);
+      };
+      const auto [low, high] = std::minmax_element(at(i), at(i + 1));
+      shown.peaks.insert(shown.peaks.end(), {*low, *high});
+    }
+    subject->record.sounds.push_back(std::move(shown));
+  }
+  subject->rows.SetSounds(input, sounds);
+}
+
+Subject SoundSubject(const Model& model, const AttendRequest& request) {
+  Subject subject(model, model.FindProgram(request.program));
+  const std::optional<SoundInput> input = FindSoundInput(model, subject.program);
+  if (!input) Fail("{}: program '{}' takes no sound", model.name(), model.Program(subject.program).name);
+  std::vector<Sound> sounds;
+  for (const std::string& file : request.sounds) sounds.push_back(ReadSound(file, input->rate));
+  subject.batch = BatchFromSounds(model, *input, subject.program, sounds);
+  AddSounds(model, *input, sounds, &subject);
+  return subject;
+}
+
+void AddPictures(const Model& model, const PictureInput& input, const AttendRequest& request, Subject* subject) {
+  const std::string name = model.Value(subject->program, input.value).name;
+  const PixelScale scale = ScaleOf(model, name, request.scale);
+  const char* resample = model.Metadata("resample." + name);
+  const Resampling resampling =
+      resample != nullptr && strcmp(resample, "bicubic") == 0 ? Resampling::kBicubic : Resampling::kBilinear;
+  const PictureRows rows(model, subject->program, input);
+  std::vector<float>& numbers = subject->batch.numbers[input.value];
+  for (const std::string& path : request.pictures) {
+    const Picture picture = Resized(ReadPicture(path), input.width, input.height, resampling);
+    const std::vector<float> values = PixelValues(picture, input.channels, scale);
+    numbers.insert(numbers.end(), values.begin(), values.end());
+    subject->record.images.push_back({input.width, input.height, PngOf(picture), rows.grid(), -1});
+  }
+  const fovea_value_info info = model.Value(subject->program, input.value);
+  const uint32_t strips = model.Space(info.space).max_segment_rows;
+  AddSegments(model, info.space, MakeSegments(std::vector<uint32_t>(request.pictures.size(), strips)), &subject->batch);
+  subject->rows.SetPictures(input, static_cast<uint32_t>(request.pictures.size()));
+}
+
+Subject PictureSubject(const Model& model, const AttendRequest& request) {
+  Subject subject(model, model.FindProgram(request.program));
+  const std::optional<PictureInput> input = FindPictureInput(model, subject.program);
+  if (!input) Fail("{}: program '{}' takes no pictures", model.name(), model.Program(subject.program).name);
+  AddPictures(model, *input, request, &subject);
+  return subject;
+}
+
+}  // namespace fovea::tools

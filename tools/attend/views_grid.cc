@@ -1,0 +1,183 @@
+// Views with a line for each row and a column for each key.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/attend/views.h"
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+constexpr size_t kMostCells = 250000;  // of a view: more than any screen
+constexpr double kLetter = 6.6;
+
+// Kept rows that look at one segment of keys, and that segment.
+struct Block {
+  std::vector<size_t> rows;  // places among the kept ones
+  uint32_t begin = 0, end = 0;
+};
+
+Block BlockOf(const AttentionRecord& record, const RecordStep& step, int row) {
+  const RecordSpace& keys = record.spaces[step.key_space];
+  const size_t chosen = ChosenRow(step, row);
+  Block block;
+  // Where each row has a segment of keys of its own, all rows and keys stand side by side.
+  const bool pools = keys.parent == static_cast<int>(step.query_space);
+  const uint32_t segment = record.KeySegment(step, step.rows[chosen]);
+  block.begin = pools ? 0 : keys.offsets[segment];
+  block.end = pools ? keys.count() : keys.offsets[segment + 1];
+  for (size_t r = 0; r < step.rows.size(); ++r) {
+    if (pools || record.KeySegment(step, step.rows[r]) == segment) block.rows.push_back(r);
+  }
+  if (block.rows.size() * (block.end - block.begin) > kMostCells) {
+    Fail("step {}: {} rows of {} keys are too many for one view; keep fewer with --rows stride", step.name,
+         block.rows.size(), block.end - block.begin);
+  }
+  return block;
+}
+
+std::string Shown(const std::string& name) {
+  if (name.size() <= 24) return name;
+  size_t at = 24;
+  while (at > 0 && (static_cast<uint8_t>(name[at]) & 0xc0) == 0x80) --at;
+  return name.substr(0, at) + "..";
+}
+
+std::string RowName(const AttentionRecord& record, const RecordStep& step, size_t row, bool writes) {
+  const RecordSpace& space = record.spaces[step.query_space];
+  const uint32_t number = step.rows[row];
+  if (writes && number < space.rows.writes.size() && !space.rows.writes[number].empty()) {
+    return space.rows.writes[number];
+  }
+  return NameOf(space, number);
+}
+
+std::string HeadText(const RecordStep& step, int head) {
+  if (!step.reduced.empty()) return step.reduced + " of heads";
+  if (head < 0) return step.heads.size() == 1 ? fmt::format("head {}", step.heads[0]) : "mean of heads";
+  return fmt::format("head {}", step.heads[static_cast<size_t>(head)]);
+}
+
+double Most(const std::vector<std::vector<KeyWeight>>& lines) {
+  double most = 0;
+  for (const auto& line : lines) {
+    for (const auto& [key, weight] : line) most = std::max(most, weight);
+  }
+  return most > 0 ? most : 1;
+}
+
+}  // namespace
+
+void DrawMap(const AttentionRecord& record, const RecordStep& step, const ViewChoice& choice, bool alignment,
+             Drawing* drawing) {
+  const int head = ChosenHead(step, choice.head);
+  const Block block = BlockOf(record, step, choice.row);
+  const RecordSpace& keys = record.spaces[step.key_space];
+  std::vector<std::vector<KeyWeight>> lines;
+  double left = 40, top = 40;
+  for (const size_t row : block.rows) {
+    lines.push_back(RowOf(record, step, row, head));
+    left = std::max(left, 24 + kLetter * static_cast<double>(Shown(RowName(record, step, row, alignment)).size()));
+  }
+  for (uint32_t key = block.begin; key < block.end; ++key) {
+    top = std::max(top, 16 + kLetter * static_cast<double>(Shown(NameOf(keys, key)).size()));
+  }
+  const double cell = block.end - block.begin > 200 || block.rows.size() > 200 ? 4 : 14;
+  const double most = Most(lines);
+  const bool named = cell >= 10;
+  drawing->Text(12, 18, fmt::format("{}, {}", step.name, HeadText(step, head)));
+  DrawScale(12, 26, most, drawing);
+  top += 56;
+  drawing->Text(12, top - 6, "query");
+  drawing->Text(left, 62, fmt::format("key ({})", keys.name));
+  for (uint32_t key = block.begin; named && key < block.end; ++key) {
+    drawing->Text(left + cell * (key - block.begin) + cell - 4, top - 4, Shown(NameOf(keys, key)), Anchor::kStart, true);
+  }
+  for (size_t r = 0; r < lines.size(); ++r) {
+    const double y = top + cell * static_cast<double>(r);
+    const std::string name = RowName(record, step, block.rows[r], alignment);
+    if (named) drawing->Text(left - 6, y + cell - 4, Shown(name), Anchor::kEnd);
+    for (const auto& [key, weight] : lines[r]) {
+      if (key < block.begin || key >= block.end) continue;
+      drawing->Rectangle(left + cell * (key - block.begin), y, cell - (named ? 1 : 0), cell - (named ? 1 : 0),
+                         ScaleColor(weight / most, drawing->theme().dark),
+                         fmt::format("{} > {}: {}", name, NameOf(keys, key), NumberText(weight)));
+    }
+  }
+}
+
+void DrawHeads(const AttentionRecord& record, const RecordStep& step, const ViewChoice& choice, Drawing* drawing) {
+  std::vector<const RecordStep*> layers;
+  for (const RecordStep& other : record.steps) {
+    if (other.part == step.part && other.form != StepForm::kPattern) layers.push_back(&other);
+  }
+  drawing->Text(12, 18, fmt::format("{} layers and their heads: a line for each row, a column for each key", step.part));
+  double y = 34;
+  size_t cells = 0;
+  for (const RecordStep* layer : layers) {
+    const Block block = BlockOf(record, *layer, layer->query_space == step.query_space ? choice.row : -1);
+    const double keys = std::max(1u, block.end - block.begin), rows = static_cast<double>(block.rows.size());
+    const double cell = std::clamp(96.0 / std::max(keys, rows), 1.0, 12.0);
+    cells += block.rows.size() * (block.end - block.begin) * layer->line_heads();
+    if (cells > kMostCells) Fail("these heads have too many weights for one view; choose --layers or --rows stride");
+    drawing->Text(12, y + 10, Shown(layer->name));
+    for (uint32_t head = 0; head < layer->line_heads(); ++head) {
+      std::vector<std::vector<KeyWeight>> lines;
+      for (const size_t row : block.rows) lines.push_back(RowOf(record, *layer, row, static_cast<int>(head)));
+      const double most = Most(lines), x = 190 + head * (keys * cell + 14);
+      const int place = layer->heads.empty() ? -1 : static_cast<int>(head);
+      drawing->Text(x, y + 10, HeadText(*layer, place));
+      drawing->Rectangle(x, y + 14, keys * cell, rows * cell, ScaleColor(0, drawing->theme().dark));
+      for (size_t r = 0; r < lines.size(); ++r) {
+        for (const auto& [key, weight] : lines[r]) {
+          if (key < block.begin || key >= block.end || weight <= 0) continue;
+          drawing->Rectangle(x + cell * (key - block.begin), y + 14 + cell * static_cast<double>(r), cell, cell,
+                             ScaleColor(weight / most, drawing->theme().dark),
+                             fmt::format("{} > {}: {}", RowName(record, *layer, block.rows[r], false),
+                                         NameOf(record.spaces[layer->key_space], key), NumberText(weight)));
+        }
+      }
+    }
+    y += 32 + rows * cell;
+  }
+}
+
+void DrawPattern(const AttentionRecord& record, const RecordStep& step, const ViewChoice& choice, Drawing* drawing) {
+  const int head = ChosenHead(step, choice.head);
+  const RecordSpace& keys = record.spaces[step.key_space];
+  const size_t chosen = ChosenRow(step, choice.row);
+  const uint32_t segment = record.KeySegment(step, step.rows[chosen]);
+  const bool pools = keys.parent == static_cast<int>(step.query_space);
+  const uint32_t begin = pools ? 0 : keys.offsets[segment], end = pools ? keys.count() : keys.offsets[segment + 1];
+  std::vector<size_t> rows;
+  for (size_t r = 0; r < step.rows.size(); ++r) {
+    if (pools || record.KeySegment(step, step.rows[r]) == segment) rows.push_back(r);
+  }
+  const double size = std::max<double>(end - begin, static_cast<double>(rows.size()));
+  const double cell = std::clamp(640.0 / std::max(1.0, size), 0.0, 14.0);
+  drawing->Text(12, 18, fmt::format("{}, {}: keys that each row sees", step.name, HeadText(step, head)));
+  drawing->Text(12, 54, "query");
+  drawing->Text(60, 36, fmt::format("key ({})", keys.name));
+  drawing->Rectangle(60, 44, cell * (end - begin), cell * static_cast<double>(rows.size()), drawing->theme().faint());
+  // Of many rows those that a screen can show.
+  const size_t step_rows = std::max<size_t>(1, rows.size() / 640);
+  for (size_t r = 0; r < rows.size(); r += step_rows) {
+    const double y = 44 + cell * static_cast<double>(r);
+    const auto line = RowOf(record, step, rows[r], head);
+    for (size_t i = 0; i < line.size();) {
+      if (line[i].second == 0) {
+        ++i;
+        continue;
+      }
+      size_t last = i;
+      while (last + 1 < line.size() && line[last + 1].first == line[last].first + 1 && line[last + 1].second != 0) ++last;
+      drawing->Rectangle(60 + cell * (line[i].first - begin), y, cell * static_cast<double>(last - i + 1),
+                         cell * static_cast<double>(step_rows), ScaleColor(0.75, drawing->theme().dark),
+                         fmt::format("row {}: keys {} to {}", step.rows[rows[r]], line[i].first, line[last].first));
+      i = last + 1;
+    }
+  }
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,224 @@
+// fovea attend: where a model looks, as a page, a record or a single view.
+#include "tools/attend/attend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "tools/attend/page.h"
+#include "tools/attend/record_json.h"
+#include "tools/attend/taps_file.h"
+#include "tools/attend/views.h"
+#include "tools/base/mapped_file.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/generation_arguments.h"
+
+namespace fovea::tools {
+namespace {
+
+struct Arguments {
+  ModelArguments model;
+  TextArguments text;
+  GenerationArguments generation;
+  AttendRequest request;
+  std::string layers, heads, from, page, json_file, tensors_file, svg_file, png_file;
+  ViewChoice view;
+  bool sparse = false, pattern = false, bytes = false;
+};
+
+void CheckGiven(const Arguments& arguments) {
+  const AttendRequest& request = arguments.request;
+  const int given = (arguments.text.Given() ? 1 : 0) + (request.pair.empty() ? 0 : 1) +
+                    (request.prompts.empty() ? 0 : 1) + (request.sources.empty() ? 0 : 1) +
+                    (request.input.empty() ? 0 : 1) + (request.sounds.empty() ? 0 : 1) +
+                    (request.pictures.empty() ? 0 : 1);
+  if (given == 0) Fail("give --text, --file, --document, --pair, --input, --wav, --image, --prompt or --source");
+  if (given > 1) Fail("give one kind of input: texts, a pair, tensors, sounds, pictures, prompts or sources");
+  if (!request.program.empty() && (!request.prompts.empty() || !request.sources.empty())) {
+    Fail("--program goes with what one program reads, not with --prompt and --source");
+  }
+}
+
+AttendRequest RequestOf(const Arguments& arguments, const Model& model) {
+  AttendRequest request = arguments.request;
+  if (arguments.text.Given()) request.texts = arguments.text.All();
+  TapChoice& taps = request.taps;
+  if (!arguments.layers.empty()) taps.layers = NumberList(arguments.layers, "--layers");
+  if (!arguments.heads.empty()) taps.heads = NumberList(arguments.heads, "--heads");
+  if (taps.rows == FOVEA_TAP_ROWS_STRIDE && taps.stride == 0) Fail("--rows stride goes with --stride");
+  if (taps.rows != FOVEA_TAP_ROWS_STRIDE && (taps.stride != 0 || taps.offset != 0)) {
+    Fail("--stride and --offset go with --rows stride");
+  }
+  if (taps.scores && taps.reduce != FOVEA_REDUCE_NONE) Fail("--scores of several heads are not reduced");
+  if (arguments.sparse) taps.form = FormChoice::kSparse;
+  if (arguments.pattern) taps.form = FormChoice::kPattern;
+  request.generation = arguments.generation.RequestFor(model);
+  request.workers = request.generation.workers;
+  return request;
+}
+
+// A whole file, or none.
+void WriteWhole(const std::string& path, const std::string& bytes) {
+  try {
+    WriteFile(path, bytes.data(), bytes.size());
+  } catch (const Failure&) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+    throw;
+  }
+}
+
+AttentionRecord RecordOf(const Arguments& arguments, Console* console) {
+  if (!arguments.from.empty()) {
+    if (!arguments.model.path.empty()) Fail("--from opens what was recorded; give no blob");
+    return ReadTapsFile(arguments.from);
+  }
+  if (arguments.model.path.empty()) Fail("give a BLOB, or --from");
+  CheckGiven(arguments);
+  const Model model = arguments.model.Open();
+  AttentionRecord record = Attend(model, RequestOf(arguments, model), arguments.bytes);
+  if (arguments.bytes) return record;
+  console->err << fmt::format("taps add {} bytes to a session of {}\n", Grouped(record.tap_bytes),
+                              Grouped(record.session_bytes));
+  const auto noted = std::find_if(record.steps.begin(), record.steps.end(),
+                                  [](const RecordStep& step) { return !step.note.empty(); });
+  if (noted != record.steps.end()) console->err << noted->note << "\n";
+  return record;
+}
+
+// All files are made before the first is written.
+void Run(const Arguments& arguments, Console* console) {
+  if (arguments.bytes && !arguments.from.empty()) Fail("--bytes is about a run, not about --from");
+  const AttentionRecord record = RecordOf(arguments, console);
+  if (arguments.bytes) {
+    console->out << record.tap_bytes << "\n";
+    return;
+  }
+  std::vector<std::pair<std::string, std::string>> files;
+  const bool views = !arguments.svg_file.empty() || !arguments.png_file.empty();
+  const bool page = !arguments.page.empty() || !(views || !arguments.json_file.empty() || !arguments.tensors_file.empty());
+  const std::string text = page || !arguments.json_file.empty() ? RecordText(record) : "";
+  if (!arguments.json_file.empty()) files.emplace_back(arguments.json_file, text);
+  if (!arguments.tensors_file.empty()) files.emplace_back(arguments.tensors_file, TapsFileOf(record));
+  if (views) {
+    const Drawing drawing = DrawView(record, arguments.view);
+    if (!arguments.svg_file.empty()) files.emplace_back(arguments.svg_file, drawing.Svg());
+    if (!arguments.png_file.empty()) files.emplace_back(arguments.png_file, drawing.Png());
+  }
+  if (page) files.emplace_back(arguments.page.empty() ? "attention.html" : arguments.page, PageOf(text));
+  for (const auto& [path, bytes] : files) {
+    WriteWhole(path, bytes);
+    console->out << fmt::format("{}: {}\n", Printable(path), ShortBytes(bytes.size()));
+  }
+}
+
+void AddInputs(CLI::App* command, Arguments* arguments) {
+  AttendRequest* const request = &arguments->request;
+  arguments->model.AddTo(command);
+  command->get_option("BLOB")->required(false);
+  command->add_option("--from", arguments->from, "Safetensors file of taps that a device recorded, instead of a blob")
+      ->type_name("FILE");
+  arguments->text.AddTo(command);
+  command->add_option("--pair", request->pair, "Two texts that are read together")->type_name("TEXT TEXT")->expected(2);
+  command->add_option("--input", request->input, "Safetensors file with the inputs")->type_name("FILE");
+  AddRepeated(command, "--wav", &request->sounds, "Sound file, RIFF WAVE")->type_name("FILE");
+  AddRepeated(command, "--image", &request->pictures, "Picture file, PNG or JPEG")->type_name("FILE");
+  AddRepeated(command, "-p,--prompt", &request->prompts, "A text that a decoder goes on with")->type_name("TEXT");
+  AddRepeated(command, "--source", &request->sources, "A text that an encoder reads and a decoder writes about")
+      ->type_name("TEXT");
+  command->add_option("--image-mean", request->scale.mean, "Of pixels from 0 to 1, of each channel: 0.5,0.5,0.5")
+      ->delimiter(',')
+      ->expected(1, 3);
+  command->add_option("--image-std", request->scale.deviation, "Likewise, what they are divided by")
+      ->delimiter(',')
+      ->expected(1, 3);
+  AddProgram(command, &request->program);
+  AddMaxLength(command, &request->max_length);
+  command->add_flag("--wrapped", request->wrapped,
+                    "Lines of documents are broken where they are full; else each ends a sentence");
+  command->add_option("--source-language", request->languages.source, "As the model calls it")->type_name("NAME");
+  command->add_option("--target-language", request->languages.target, "Likewise")->type_name("NAME");
+  command->add_option("--source-prefix", request->languages.prefix, "In front of each source")->type_name("TEXT");
+  command->add_option("--language", request->speech.language, "What is spoken; default: the model finds out")
+      ->type_name("CODE");
+}
+
+void AddChoices(CLI::App* command, Arguments* arguments) {
+  TapChoice* const taps = &arguments->request.taps;
+  command->add_option("--layers", arguments->layers, "Layers of each part, counted from 0: 0,2-5; default: all")
+      ->type_name("LIST");
+  command->add_option("--heads", arguments->heads, "Heads, likewise")->type_name("LIST");
+  AddChoice<uint32_t>(command, "--rows", &taps->rows,
+                      {{"all", FOVEA_TAP_ROWS_ALL}, {"last", FOVEA_TAP_ROWS_LAST}, {"stride", FOVEA_TAP_ROWS_STRIDE}},
+                      "Query rows of each text: all, the last, or each of so many (--stride, --offset)")
+      ->capture_default_str();
+  command->add_option("--stride", taps->stride, "With --rows stride: how far apart rows are")
+      ->check(CLI::Range(1u, UINT32_MAX));
+  command->add_option("--offset", taps->offset, "With --rows stride: the first row");
+  AddChoice<uint32_t>(command, "--reduce", &taps->reduce,
+                      {{"none", FOVEA_REDUCE_NONE}, {"mean", FOVEA_REDUCE_MEAN}, {"max", FOVEA_REDUCE_MAX}},
+                      "Heads as one")
+      ->capture_default_str();
+  command->add_flag("--scores", taps->scores, "What is weighed, before the softmax");
+  CLI::Option* sparse = command->add_flag("--sparse", arguments->sparse, "Only the keys that a row sees");
+  command->add_flag("--pattern", arguments->pattern, "Which keys a row sees, without weights")->excludes(sparse);
+}
+
+void AddOutputs(CLI::App* command, Arguments* arguments) {
+  command->add_option("-o,--output", arguments->page, "The page to write; default: attention.html")->type_name("FILE");
+  command->add_option("--json", arguments->json_file, "Write the record alone")->type_name("FILE");
+  command->add_option("--safetensors", arguments->tensors_file, "Write the weights, which --from opens again")
+      ->type_name("FILE");
+  command->add_option("--svg", arguments->svg_file, "Write one view (--view) as SVG")->type_name("FILE");
+  command->add_option("--png", arguments->png_file, "Write one view as PNG")->type_name("FILE");
+  ViewChoice* const view = &arguments->view;
+  AddChoice<View>(command, "--view", &view->view,
+                  {{"map", View::kMap},
+                   {"heads", View::kHeads},
+                   {"text", View::kText},
+                   {"lines", View::kLines},
+                   {"document", View::kDocument},
+                   {"alignment", View::kAlignment},
+                   {"pattern", View::kPattern},
+                   {"picture", View::kPicture}},
+                  "What --svg and --png show")
+      ->capture_default_str();
+  command->add_option("--step", view->step, "Of a view: a step by its name; default: the last")->type_name("NAME");
+  command->add_option("--layer", view->layer, "Of a view: a layer")->check(CLI::NonNegativeNumber);
+  command->add_option("--head", view->head, "Of a view: a head; default: the mean of all")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--row", view->row, "Of a view: a query row; default: the first")->check(CLI::NonNegativeNumber);
+  command->add_flag("--dark", view->dark, "Of a view: light on dark");
+  command->add_flag("--bytes", arguments->bytes, "Print the bytes that the taps add to the session, and nothing else");
+}
+
+}  // namespace
+
+void AddAttend(CLI::App* app, Console* console) {
+  CLI::App* command = app->add_subcommand("attend", "Show where a model looks");
+  auto arguments = std::make_shared<Arguments>();
+  AddInputs(command, arguments.get());
+  AddChoices(command, arguments.get());
+  arguments->generation.AddSearch(command);
+  arguments->generation.AddSampling(command);
+  AddOutputs(command, arguments.get());
+  command->footer(
+      "The page is one file that a browser opens, without a network. What the taps add to the session is said before "
+      "the\n"
+      "run. Where everything would be too much, less is kept, and the command says what: only the keys that rows see, "
+      "the\n"
+      "mean of the heads, fewer rows. --layers, --heads, --rows and --reduce choose it otherwise.\n"
+      "Examples:\n"
+      "  fovea attend model.fovea --text \"The cat sat.\" --text \"So did the dog.\"\n"
+      "  fovea attend model.fovea --document letter.txt -o letter.html\n"
+      "  fovea attend model.fovea --pair \"Who sat?\" \"The cat sat.\" --layers 0,2-5 --reduce mean\n"
+      "  fovea attend writer.fovea --prompt \"Section: games\" --max-tokens 40\n"
+      "  fovea attend dates.fovea --source 20JAN19 --json dates.json\n"
+      "  fovea attend --from taps.safetensors --svg head.svg --view map --layer 3 --head 2\n"
+      "  fovea attend vit.fovea --image cat.png --image-mean 0.5 --image-std 0.5");
+  command->callback([=] { Run(*arguments, console); });
+}
+
+}  // namespace fovea::tools
