@@ -292,7 +292,6 @@ TEST_F(Recorded, BrokenFilesAreRefused) {
   Refuse(Saying("record", R"({"spaces":[{"name":"a","offsets":[0,1],"cells":[[0,0]]}]})"), "cells");
   Refuse(Saying("record", R"({"images":[{"width":1,"height":1,"png":"?","rows":1,"columns":1}]})"), "base64");
   Refuse(Saying("record", R"({"generation":{"target_space":0,"first":0}})"), "target_space");
-  const std::string bare_tokens = "tokens";
   const auto bare = [&](const std::function<void(tools::SafetensorsMetadata&)>& change) {
     return Changed(nullptr, [&](auto& says) {
       says.erase("record");
@@ -371,7 +370,7 @@ TEST(AttendCommand, WrongUseIsRefused) {
   ExpectRefused(with({"--svg", Temporary("none.svg"), "--head", "9"}), "head 9");
   ExpectRefused(with({"--svg", Temporary("none.svg"), "--view", "text", "--row", "99"}), "row 99");
   EXPECT_FALSE(std::filesystem::exists(Temporary("none.svg")));
-  ExpectRefused({blob, "--text", "broken \xff"}, "UTF-8");
+  ExpectRefused({blob, "--text", "broken \xff"}, "UTF");
   ExpectRefused(with({"--json", Temporary("nowhere/x.json")}), "nowhere");
 }
 

@@ -105,7 +105,7 @@ TEST(Attend, ChoicesKeepWhatTheyName) {
     EXPECT_NEAR(weight, (double{all.at({row, 0, key})} + all.at({row, 1, key})) / 2, 1e-6);
   }
   record = with({"--rows", "last"});
-  EXPECT_EQ(record["steps"][0]["rows"], json({3, 9}));
+  EXPECT_EQ(record["steps"][0]["rows"], json({3, 10}));
   record = with({"--rows", "stride", "--stride", "2", "--offset", "1"});
   EXPECT_EQ(record["steps"][0]["rows"], json({1, 3, 5, 7, 9}));
   for (const auto& [at, weight] : WeightsOf(record, "attentions.1")) EXPECT_EQ(weight, all.at(at));
@@ -149,14 +149,9 @@ TEST(Attend, BytesAreExact) {
   EXPECT_EQ(bytes.err, "");
   const tools::Model model(blob, {});
   tools::SessionRequest request;
-  request.limits = {{*[&] {
-                       uint32_t space = 0;
-                       fovea_model_find_space(model.get(), "tokens", &space);
-                       static uint32_t found;
-                       return found = space, &found;
-                     }(),
-                     7, 4}};
-  request.limits.push_back({model.Space(request.limits[0].space).parent, 2, 0});
+  uint32_t tokens = 0;
+  ASSERT_EQ(fovea_model_find_space(model.get(), "tokens", &tokens), FOVEA_OK);
+  request.limits = {{tokens, 7, 4}, {model.Space(tokens).parent, 2, 0}};
   const auto total = [&] {
     const fovea_session_memory sizes = tools::SessionSizes(model, request);
     return sizes.fixed_size + sizes.state_size + sizes.scratch_size;
@@ -246,7 +241,6 @@ TEST(Attend, DatesAlignAsGenerateSays) {
 
 TEST(Attend, WritersLookBackAsInTheTrace) {
   const std::string blob = Converted(InSource("tools/train/package-writer"), "writer");
-  const std::vector<std::string> prompt = {"--prompt", "Section: games"};
   const json record = RecordOf({blob, "--prompt", "Section: games", "--max-tokens", "12"});
   const json run = FoveaJson({"generate", blob, "--prompt", "Section: games", "--max-tokens", "12", "--json"})[0];
   std::vector<int64_t> ids = run["input_ids"];
@@ -297,8 +291,6 @@ TEST(Attend, SwinsWindowsAreParts) {
   const json config = json::parse(tools::ReadFile(InData("hf/swin/config.json")));
   const uint32_t window = config["window_size"], grid = config["image_size"].get<uint32_t>() /
                                                         config["patch_size"].get<uint32_t>();
-  std::vector<std::string> names;
-  for (const json& step : record["steps"]) names.push_back(step["name"]);
   for (uint32_t stage = 0; stage < config["depths"].size(); ++stage) {
     ExpectTraced(record, "attentions." + std::to_string(stage), traced);
   }
@@ -326,69 +318,91 @@ TEST(Attend, SwinsWindowsAreParts) {
   EXPECT_EQ(record["images"][1]["rows"], (grid + 1) / 2);
 }
 
-// The golden Longformer with positions for 4096 tokens.
-std::string LongModel(uint32_t window) {
-  const std::string folder = Temporary("longformer-4096");
+// Sparse weights and keys of a step are those of `fovea run --taps sparse`.
+void ExpectSparse(const json& record, const std::string& name, const std::string& file, bool half) {
+  const SafetensorsReader traced(file);
+  const std::vector<int64_t> keys = tools::ToIntegers(traced.Get(name + ".keys")),
+                             offsets = tools::ToIntegers(traced.Get(name + ".row_offsets"));
+  const std::vector<float> values = tools::ToFloats(traced.Get(name + ".values"));
+  const json* step = nullptr;
+  for (const json& one : record["steps"]) step = one["name"] == name ? &one : step;
+  ASSERT_NE(step, nullptr) << name;
+  ASSERT_EQ((*step)["form"], "sparse");
+  EXPECT_EQ((*step)["type"], half ? "f16" : "f32");
+  const std::vector<float> numbers = StepNumbers(*step);
+  ASSERT_EQ(numbers.size(), values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    ASSERT_EQ(numbers[i], half ? tools::FromHalf(tools::ToHalf(values[i])) : values[i]) << i;
+  }
+  EXPECT_EQ(Decoded<uint32_t>((*step)["line_offsets"]), std::vector<uint32_t>(offsets.begin(), offsets.end()));
+  std::vector<int64_t> found;
+  if (step->contains("keys")) {
+    for (const uint32_t key : Decoded<uint32_t>((*step)["keys"])) found.push_back(key);
+  } else {
+    const auto ranges = Decoded<uint32_t>((*step)["ranges"]);
+    for (size_t i = 0; i < ranges.size(); i += 2) {
+      for (uint32_t k = 0; k < ranges[i + 1]; ++k) found.push_back(ranges[i] + k);
+    }
+  }
+  EXPECT_EQ(found, keys);
+}
+
+std::string SparseTrace(const std::string& blob, const std::string& input) {
+  const std::string out = Temporary("sparse.safetensors");
+  const CommandResult run = Fovea({"run", blob, "--input", input, "--trace", "--taps", "sparse", "--output", out});
+  EXPECT_EQ(run.status, 0) << run.err;
+  return out;
+}
+
+TEST(Attend, WindowsWithGlobalRows) {
+  const std::string blob = Converted(InData("hf/longformer"), "longformer"), input = GoldenInput("longformer", "b");
+  const json record = RecordOf({blob, "--input", input, "--sparse"});
+  const std::string traced = SparseTrace(blob, input);
+  for (const int layer : {0, 1, 2}) ExpectSparse(record, "attentions." + std::to_string(layer), traced, false);
+  for (const json& step : record["steps"]) {
+    const std::string name = step["name"];
+    EXPECT_EQ(step["layer"], name.back() - '0');  // attentions.N and global_attentions.N
+  }
+}
+
+// The golden Mistral with a window of 256 rows to the left.
+std::string WindowModel() {
+  const std::string folder = Temporary("mistral-256");
   std::filesystem::create_directories(folder);
-  json config = json::parse(tools::ReadFile(InData("hf/longformer/config.json")));
-  config["max_position_embeddings"] = 4098;
-  config["attention_window"] = {window, window, window};
+  json config = json::parse(tools::ReadFile(InData("hf/mistral/config.json")));
+  config["sliding_window"] = 256;
+  config["max_position_embeddings"] = 4096;
   const std::string text = config.dump();
   tools::WriteFile(folder + "/config.json", text.data(), text.size());
-  const SafetensorsReader from(InData("hf/longformer/model.safetensors"));
-  SafetensorsWriter writer;
-  for (const auto& [name, tensor] : from.tensors()) {
-    if (name.find("position_embeddings") == std::string::npos) {
-      writer.Add(name, tensor.type, tensor.shape, tensor.data);
-      continue;
-    }
-    std::mt19937 random(3);
-    std::normal_distribution<float> normal(0, 0.2f);
-    std::vector<float> positions(4098 * tensor.shape[1]);
-    for (float& x : positions) x = normal(random);
-    writer.AddFloats(name, {4098, tensor.shape[1]}, positions.data());
-  }
-  writer.Write(folder + "/model.safetensors");
-  return Converted(folder, "longformer-4096");
+  std::filesystem::copy_file(InData("hf/mistral/model.safetensors"), folder + "/model.safetensors",
+                             std::filesystem::copy_options::overwrite_existing);
+  return Converted(folder, "mistral-256");
 }
 
 TEST(Attend, WindowsOfLongTextsFitAPage) {
-  const std::string blob = LongModel(256);
+  const std::string blob = WindowModel();
+  const int vocabulary = json::parse(tools::ReadFile(InData("hf/mistral/config.json")))["vocab_size"];
   std::mt19937 random(5);
-  std::vector<int64_t> ids(4096), global(4096), mask(4096, 1);
-  for (int64_t& id : ids) id = 4 + random() % 120;
-  global[0] = 1;
+  std::vector<int64_t> ids(4096);
+  for (int64_t& id : ids) id = random() % static_cast<unsigned>(vocabulary);
   SafetensorsWriter writer;
   writer.AddIntegers("input_ids", {1, 4096}, ids.data());
-  writer.AddIntegers("global_attention_mask", {1, 4096}, global.data());
   writer.Write(Temporary("long"));
-  // By itself: the mean of the heads, of seen keys only.
-  const std::string page = Temporary("long.html");
-  const CommandResult attend = Fovea({"attend", blob, "--input", Temporary("long"), "-o", page});
+  // By itself: of the keys that rows see the mean of all heads.
+  const std::string page = Temporary("long.html"), file = Temporary("long.json");
+  const CommandResult attend = Fovea({"attend", blob, "--input", Temporary("long"), "-o", page, "--json", file});
   ASSERT_EQ(attend.status, 0) << attend.err;
-  EXPECT_NE(attend.err.find("mean of the heads"), std::string::npos) << attend.err;
+  EXPECT_EQ(attend.err, "");
   EXPECT_LT(std::filesystem::file_size(page), 10'000'000u);
-  const json record = RecordOf({blob, "--input", Temporary("long"), "--sparse", "--layers", "1"});
-  const std::string out = Temporary("sparse.safetensors");
-  const CommandResult run = Fovea({"run", blob, "--input", Temporary("long"), "--trace", "--taps", "sparse", "--output", out});
-  ASSERT_EQ(run.status, 0) << run.err;
-  const SafetensorsReader traced(out);
-  const std::vector<int64_t> keys = tools::ToIntegers(traced.Get("attentions.1.keys")),
-                             offsets = tools::ToIntegers(traced.Get("attentions.1.row_offsets"));
-  const std::vector<float> values = tools::ToFloats(traced.Get("attentions.1.values"));
-  const json& step = record["steps"][0];
-  const std::vector<float> numbers = StepNumbers(step);
-  ASSERT_EQ(numbers.size(), values.size());
-  EXPECT_EQ(step["type"], "f16");  // rounded to nearest
-  for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(numbers[i], tools::FromHalf(tools::ToHalf(values[i])));
-  EXPECT_EQ(Decoded<uint32_t>(step["line_offsets"]), std::vector<uint32_t>(offsets.begin(), offsets.end()));
-  ASSERT_TRUE(step.contains("ranges"));
-  const auto ranges = Decoded<uint32_t>(step["ranges"]);
-  std::vector<int64_t> ranged;
-  for (size_t i = 0; i < ranges.size(); i += 2) {
-    for (uint32_t k = 0; k < ranges[i + 1]; ++k) ranged.push_back(ranges[i] + k);
+  const json small = json::parse(tools::ReadFile(file));
+  for (const json& step : small["steps"]) {
+    EXPECT_EQ(step["form"], "sparse");
+    EXPECT_TRUE(step.contains("ranges"));  // one for each line
+    EXPECT_EQ(step["causal"], true);
+    EXPECT_EQ(step["rows"].size(), 4096u);
   }
-  EXPECT_EQ(ranged, keys);
+  const json record = RecordOf({blob, "--input", Temporary("long"), "--sparse", "--layers", "1"});
+  ExpectSparse(record, "attentions.1", SparseTrace(blob, Temporary("long")), true);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_ATTEND_ATTEND_H_
 #define FOVEA_TOOLS_ATTEND_ATTEND_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct AttendRequest {
   GenerationRequest generation;  // of texts that are written
   Languages languages;
   SpeechTask speech;
+
+  std::function<void(const TapPlan& plan)> told = nullptr;  // what will be kept, before the run
 };
 
 // With `only_bytes` nothing is run that is not needed to know the bytes; the record has them and no steps.

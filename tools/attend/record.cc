@@ -6,6 +6,15 @@
 
 namespace fovea::tools {
 
+std::optional<uint32_t> NumberOf(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  const std::string digits = dot == std::string::npos ? "" : name.substr(dot + 1);
+  if (digits.empty() || digits.size() > 5 || digits.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  return static_cast<uint32_t>(std::stoul(digits));
+}
+
 uint32_t SegmentOf(const std::vector<uint32_t>& offsets, uint32_t row) {
   return static_cast<uint32_t>(std::upper_bound(offsets.begin(), offsets.end(), row) - offsets.begin()) - 1;
 }

@@ -108,6 +108,9 @@ struct AttentionRecord {
   uint32_t KeySegment(const RecordStep& step, uint32_t query_row) const;
 };
 
+// The N of names that end in ".N", as those of layers do.
+std::optional<uint32_t> NumberOf(const std::string& name);
+
 // The segment that a row lies in.
 uint32_t SegmentOf(const std::vector<uint32_t>& offsets, uint32_t row);
 

@@ -9,6 +9,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/common/error.h"
 
 namespace fovea::tools {
 namespace {
@@ -49,8 +50,16 @@ std::vector<TappedStep> AttentionSteps(const Model& model, uint32_t program) {
   for (const auto& [space, of] : pools) {
     for (const size_t i : of) steps[i].part = of.size() > 1 ? "hop" : "pool";
   }
+  // As the names say it, where all of a part do; else one after the other.
   std::map<std::string, uint32_t> layers;
-  for (TappedStep& step : steps) step.layer = layers[step.part]++;
+  std::set<std::string> unnumbered;
+  for (const TappedStep& step : steps) {
+    if (!NumberOf(step.name)) unnumbered.insert(step.part);
+  }
+  for (TappedStep& step : steps) {
+    step.layer = layers[step.part]++;
+    if (unnumbered.count(step.part) == 0) step.layer = *NumberOf(step.name);
+  }
   return steps;
 }
 
@@ -80,39 +89,68 @@ void ForAll(std::vector<fovea_tap>& taps, const Change& change) {
   for (fovea_tap& tap : taps) change(tap);
 }
 
-// Makes less of the taps until a page can hold them.
-void Shrink(const TapChoice& choice, Measured& measured, TapPlan* plan) {
-  std::vector<fovea_tap>& taps = plan->taps;
-  const auto set_form = [&](uint32_t form) { ForAll(taps, [=](fovea_tap& tap) { tap.form = form; }); };
-  const auto added = [&] { return measured.Added(taps); };
-  // In a page a dense weight takes 2 bytes of 4, a sparse one with its key 2 of 8.
-  const auto page = [&] { return added() / (taps[0].form == FOVEA_TAP_SPARSE ? 4 : 2); };
-  std::vector<std::string> notes;
-  if (choice.form == FormChoice::kAuto && added() > kMostPageBytes) {
-    const uint64_t dense = added();
-    set_form(FOVEA_TAP_SPARSE);
-    if (added() >= dense) set_form(FOVEA_TAP_DENSE);
-  }
-  if (choice.form != FormChoice::kAuto) return;
-  if (page() > kMostPageBytes && choice.reduce == FOVEA_REDUCE_NONE && !choice.scores) {
-    ForAll(taps, [](fovea_tap& tap) { tap.reduce = FOVEA_REDUCE_MEAN; });
-    notes.emplace_back("mean of the heads");
-  }
-  if (page() > kMostPageBytes && choice.rows == FOVEA_TAP_ROWS_ALL) {
-    const uint64_t stride = (page() + kMostPageBytes - 1) / kMostPageBytes;
-    if (taps[0].form == FOVEA_TAP_SPARSE && stride > 8) {
-      plan->pattern = true;
-      notes.emplace_back("keys without weights");
-    } else {
-      ForAll(taps, [=](fovea_tap& tap) {
-        tap.rows = FOVEA_TAP_ROWS_STRIDE;
-        tap.stride = static_cast<uint32_t>(std::min<uint64_t>(stride, UINT32_MAX));
-      });
-      notes.push_back(fmt::format("each {}. row", stride));
+// Makes less of taps until a page can hold what they keep, and memory the taps.
+class Shrinking {
+ public:
+  Shrinking(const Model& model, uint32_t program, const PairCount& pairs, Measured* measured, TapPlan* plan)
+      : model_(model), program_(program), count_pairs_(pairs), measured_(*measured), plan_(*plan) {}
+
+  void Run(const TapChoice& choice) {
+    std::vector<fovea_tap>& taps = plan_.taps;
+    if (choice.form != FormChoice::kAuto || !TooMuch()) return;
+    ForAll(taps, [](fovea_tap& tap) { tap.form = FOVEA_TAP_SPARSE; });
+    pairs_ = count_pairs_();
+    const uint64_t sparse = PageBytes();
+    ForAll(taps, [](fovea_tap& tap) { tap.form = FOVEA_TAP_DENSE; });
+    // A sparse weight has a key besides.
+    if (2 * sparse < PageBytes()) ForAll(taps, [](fovea_tap& tap) { tap.form = FOVEA_TAP_SPARSE; });
+    std::vector<std::string> notes;
+    if (TooMuch() && choice.reduce == FOVEA_REDUCE_NONE && !choice.scores) {
+      ForAll(taps, [](fovea_tap& tap) { tap.reduce = FOVEA_REDUCE_MEAN; });
+      notes.emplace_back("the mean of the heads");
     }
+    if (TooMuch() && choice.rows == FOVEA_TAP_ROWS_ALL) {
+      const uint64_t stride = std::max(Times(PageBytes(), Most()), Times(Added(), kMostTapBytes));
+      if (taps[0].form == FOVEA_TAP_SPARSE && stride > 8 && Added() <= kMostTapBytes) {
+        plan_.pattern = true;
+        notes.emplace_back("keys without weights");
+      } else {
+        ForAll(taps, [=](fovea_tap& tap) {
+          tap.rows = FOVEA_TAP_ROWS_STRIDE;
+          tap.stride = static_cast<uint32_t>(std::min<uint64_t>(stride, UINT32_MAX));
+        });
+        notes.push_back(fmt::format("one of {} rows", stride));
+      }
+    }
+    if (!notes.empty()) plan_.note = fmt::format("kept, to be small enough: {}", fmt::join(notes, ", "));
   }
-  if (!notes.empty()) plan->note = fmt::format("kept, to be small enough: {}", fmt::join(notes, ", "));
-}
+
+ private:
+  static uint64_t Times(uint64_t bytes, uint64_t most) { return (bytes + most - 1) / most; }
+  uint64_t Added() { return measured_.Added(plan_.taps); }
+  uint64_t Most() const { return plan_.taps[0].form == FOVEA_TAP_SPARSE ? kMostSparseBytes : kMostPageBytes; }
+  bool TooMuch() { return PageBytes() > Most() || Added() > kMostTapBytes; }
+
+  // Two bytes for each weight.
+  uint64_t PageBytes() {
+    if (plan_.taps[0].form == FOVEA_TAP_DENSE) return Added() / 2;
+    uint64_t weights = 0;
+    for (const fovea_tap& tap : plan_.taps) {
+      const uint32_t heads = model_.Step(program_, tap.step).heads;
+      const uint64_t of_head = pairs_.at(tap.step) / heads;
+      const size_t kept = tap.reduce != FOVEA_REDUCE_NONE ? 1 : KeptHeads(tap, heads).size();
+      weights += of_head * kept / (tap.rows == FOVEA_TAP_ROWS_STRIDE ? tap.stride : 1);
+    }
+    return 2 * weights;
+  }
+
+  const Model& model_;
+  const uint32_t program_;
+  const PairCount& count_pairs_;
+  Measured& measured_;
+  TapPlan& plan_;
+  std::vector<uint64_t> pairs_;
+};
 
 }  // namespace
 
@@ -142,7 +180,19 @@ std::vector<uint32_t> KeptHeads(const fovea_tap& tap, uint32_t heads) {
   return kept;
 }
 
-TapPlan PlanTaps(const Model& model, const TapChoice& choice, const SessionRequest& request) {
+PairCount CountPairs(const Model& model, const Batch& batch, const SessionRequest& request) {
+  return [&model, &batch, request] {
+    Session session = SessionFor(model, batch, request);
+    session.Run();
+    std::vector<uint64_t> pairs(model.Program(request.program).step_count);
+    for (uint32_t step = 0; step < pairs.size(); ++step) {
+      Check(fovea_session_step_pairs(session.get(), step, &pairs[step]), fmt::format("step {}", step));
+    }
+    return pairs;
+  };
+}
+
+TapPlan PlanTaps(const Model& model, const TapChoice& choice, const SessionRequest& request, const PairCount& pairs) {
   TapPlan plan;
   const std::vector<TappedStep> all = AttentionSteps(model, request.program);
   if (all.empty()) Fail("{}: program {} has no attention", model.name(), model.Program(request.program).name);
@@ -170,7 +220,7 @@ TapPlan PlanTaps(const Model& model, const TapChoice& choice, const SessionReque
   if (plan.steps.empty()) Fail("{}: no attention step has such layers and heads", model.name());
   plan.pattern = choice.form == FormChoice::kPattern;
   Measured measured(model, request);
-  Shrink(choice, measured, &plan);
+  Shrinking(model, request.program, pairs, &measured, &plan).Run(choice);
   plan.session_bytes = measured.without();
   plan.tap_bytes = measured.Added(plan.taps);
   return plan;

@@ -2,16 +2,21 @@
 #ifndef FOVEA_TOOLS_ATTEND_TAP_PLAN_H_
 #define FOVEA_TOOLS_ATTEND_TAP_PLAN_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "tools/attend/record.h"
+#include "tools/common/batch.h"
 #include "tools/common/session.h"
 
 namespace fovea::tools {
 
-// Weights of a page beyond which less is kept.
+// Weights of a page as f16, and memory of taps, beyond which less is kept. Of long texts, whose keys are kept, too, so
+// many that the page takes less than 10 MB.
 inline constexpr uint64_t kMostPageBytes = 24u << 20;
+inline constexpr uint64_t kMostSparseBytes = 7'000'000;
+inline constexpr uint64_t kMostTapBytes = 1u << 30;
 
 enum class FormChoice { kAuto, kDense, kSparse, kPattern };
 
@@ -42,8 +47,14 @@ struct TapPlan {
   uint64_t session_bytes = 0;  // without them
 };
 
-// `request`: with all but taps, limits included. Fails where nothing is chosen.
-TapPlan PlanTaps(const Model& model, const TapChoice& choice, const SessionRequest& request);
+// For each step of the program the pairs of a query and a key, of all heads together, that a run looks at.
+using PairCount = std::function<std::vector<uint64_t>()>;
+// Of a run over a batch.
+PairCount CountPairs(const Model& model, const Batch& batch, const SessionRequest& request);
+
+// `request`: with all but taps, limits included. Pairs are counted only where everything would be too much. Fails where
+// nothing is chosen.
+TapPlan PlanTaps(const Model& model, const TapChoice& choice, const SessionRequest& request, const PairCount& pairs);
 
 // The heads that a tap keeps, in their order; none where they are reduced.
 std::vector<uint32_t> KeptHeads(const fovea_tap& tap, uint32_t heads);

@@ -113,8 +113,8 @@ class Reader {
     tensors_.count(step.name + ".line_offsets") != 0 ? ReadSparse(&step) : ReadDense(&step);
     CheckWeights(step);
     step.part = MetadataOr(key + "part", PartOf(step));
-    const auto ordinal = static_cast<int64_t>(layers_[step.part]++);
-    const std::string layer = MetadataOr(key + "layer", std::to_string(ordinal));
+    const uint32_t ordinal = layers_[step.part]++;
+    const std::string layer = MetadataOr(key + "layer", std::to_string(NumberOf(step.name).value_or(ordinal)));
     step.layer = static_cast<uint32_t>(WholeNumberIn(layer, where_ + ": " + key + "layer", {0, 1 << 20}));
     step.causal = MetadataOr(key + "causal", "0") == "1";
     record_.steps.push_back(std::move(step));

@@ -121,12 +121,13 @@ AttentionRecord RunScore(const Model& model, const AttendRequest& request, const
   session_request.workers = request.workers;
   session_request.keep = subject.rows.keep();
   session_request.limits = ExactLimits(model, subject.batch);
-  const TapPlan plan = PlanTaps(model, request.taps, session_request);
+  const TapPlan plan = PlanTaps(model, request.taps, session_request, CountPairs(model, subject.batch, session_request));
   AttentionRecord record = std::move(subject.record);
   if (only_bytes) {
     record.tap_bytes = plan.tap_bytes, record.session_bytes = plan.session_bytes;
     return record;
   }
+  if (request.told) request.told(plan);
   session_request.taps = plan.taps;
   Session session = SessionFor(model, subject.batch, session_request);
   session.Run();
@@ -322,7 +323,7 @@ AttentionRecord FollowSteps(const Model& model, const AttendRequest& request, Ge
     Fail("{}: is looked at step by step, which gives dense weights", model.name());
   }
   choice.form = FormChoice::kDense;
-  TapPlan plan = PlanTaps(model, choice, decode);
+  TapPlan plan = PlanTaps(model, choice, decode, nullptr);
   for (const TappedStep& tapped : plan.steps) {
     const fovea_value_info queries = model.Value(decode.program, model.StepInput(decode.program, tapped.step, 0));
     if (model.Space(queries.space).parent != FOVEA_NONE) {
@@ -334,6 +335,7 @@ AttentionRecord FollowSteps(const Model& model, const AttendRequest& request, Ge
   record.tap_bytes = plan.tap_bytes;
   record.session_bytes = plan.session_bytes;
   if (only_bytes) return record;
+  if (request.told) request.told(plan);
   StepLines lines(model, plan, source.prompts.size());
   // Spaces are those of a session that reads the source; they are known in the first step.
   std::vector<uint32_t> key_spaces;

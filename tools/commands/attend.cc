@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -78,14 +77,14 @@ AttentionRecord RecordOf(const Arguments& arguments, Console* console) {
   if (arguments.model.path.empty()) Fail("give a BLOB, or --from");
   CheckGiven(arguments);
   const Model model = arguments.model.Open();
-  AttentionRecord record = Attend(model, RequestOf(arguments, model), arguments.bytes);
-  if (arguments.bytes) return record;
-  console->err << fmt::format("taps add {} bytes to a session of {}\n", Grouped(record.tap_bytes),
-                              Grouped(record.session_bytes));
-  const auto noted = std::find_if(record.steps.begin(), record.steps.end(),
-                                  [](const RecordStep& step) { return !step.note.empty(); });
-  if (noted != record.steps.end()) console->err << noted->note << "\n";
-  return record;
+  AttendRequest request = RequestOf(arguments, model);
+  request.told = [&](const TapPlan& plan) {
+    console->out << fmt::format("taps add {} bytes to a session of {}\n", Grouped(plan.tap_bytes),
+                                Grouped(plan.session_bytes));
+    if (!plan.note.empty()) console->out << plan.note << "\n";
+    console->out << std::flush;
+  };
+  return Attend(model, request, arguments.bytes);
 }
 
 // All files are made before the first is written.
