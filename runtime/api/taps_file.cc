@@ -115,8 +115,7 @@ class File {
   uint32_t KeysOf(uint32_t tap, uint32_t row) const {
     const AttentionOp& op = StepOf(tap);
     const bool of_parent = op.spec.pairing == Pairing::kParent;
-    const uint32_t segment =
-        of_parent ? row : op.KeySegmentOf(s_.space_rows, SegmentsOf(op.queries().space).Of(row));
+    const uint32_t segment = of_parent ? row : op.KeySegmentOf(s_.space_rows, SegmentsOf(op.queries().space).Of(row));
     return SegmentsOf(op.keys().space).length(segment);
   }
   // The longest line of a dense tap.

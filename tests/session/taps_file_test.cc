@@ -34,8 +34,8 @@ TapLines ReadFile(const tools::StoredTensors& tensors, const std::string& step, 
   for (size_t line = 0; line < sizes[0] * sizes[1]; ++line) {
     // The segment is the one where the line's numbers stand in the session's own.
     const std::vector<float>& own = shape.lines.at(line);
-    const auto first = static_cast<size_t>(
-        std::find_if(own.begin(), own.end(), [](float x) { return x != 0; }) - own.begin());
+    const auto first =
+        static_cast<size_t>(std::find_if(own.begin(), own.end(), [](float x) { return x != 0; }) - own.begin());
     size_t segment = 0;
     while (first < own.size() && static_cast<size_t>(offsets[segment + 1]) <= first) ++segment;
     read.lines.emplace_back(own.size());

@@ -135,7 +135,8 @@ TEST(AttendViews, DocumentsAlignmentsAndPictures) {
 
   const std::string vit = Converted(InData("hf/vit"), "vit"), input = GoldenInput("vit", "a");
   const json pictures = RecordOf({vit, "--input", input});
-  const std::vector<double> cells = TitleNumbers(SvgOf({vit, "--input", input, "--head", "0", "--layer", "0"}, "picture"));
+  const std::vector<double> cells =
+      TitleNumbers(SvgOf({vit, "--input", input, "--head", "0", "--layer", "0"}, "picture"));
   const Weights seen = WeightsOf(pictures, "attentions.0");
   for (uint32_t cell = 0; cell < cells.size(); ++cell) {
     EXPECT_EQ(static_cast<float>(cells[cell]), (seen.at({0, 0, cell + 1})));
@@ -183,8 +184,7 @@ TEST(AttendPictures, FilesAreReadAndScaled) {
 
 TEST(AttendPage, NoTextEndsTheElement) {
   const std::string page = Temporary("page.html");
-  const CommandResult result =
-      Fovea({"attend", TinyBlob("base"), "--text", "</script><!--<script> cat", "-o", page});
+  const CommandResult result = Fovea({"attend", TinyBlob("base"), "--text", "</script><!--<script> cat", "-o", page});
   ASSERT_EQ(result.status, 0) << result.err;
   const std::string html = tools::ReadFile(page);
   const std::string open = "<script type=\"application/json\" id=\"record\">";
@@ -214,8 +214,9 @@ class Recorded : public ::testing::Test {
   }
 
   // The file with tensors and metadata changed.
-  std::string Changed(const std::function<void(std::map<std::string, std::pair<std::vector<uint64_t>, std::string>>&)>& tensors,
-                      const std::function<void(tools::SafetensorsMetadata&)>& metadata) {
+  std::string Changed(
+      const std::function<void(std::map<std::string, std::pair<std::vector<uint64_t>, std::string>>&)>& tensors,
+      const std::function<void(tools::SafetensorsMetadata&)>& metadata) {
     const auto* data = reinterpret_cast<const uint8_t*>(file_.data());
     auto says = tools::ParseSafetensorsMetadata(data, file_.size(), "file");
     std::map<std::string, std::pair<std::vector<uint64_t>, std::string>> all;
@@ -316,13 +317,18 @@ TEST_F(Recorded, BrokenFilesAreRefused) {
   Refuse(without_record("tokens.offsets", 2, 1 << 30), "rows");
   Refuse(without_record("texts.offsets", 1, 3), "tokens.offsets");
   Refuse(Changed([](auto& all) { all.erase("attentions.0.weights"); }, nullptr), "attentions.0.weights");
-  Refuse(Changed([](auto& all) { all["attentions.0.line_offsets"] = {{1}, std::string(4, '\0')}; }, nullptr),
+  Refuse(Changed(
+             [](auto& all) {
+               all["attentions.0.line_offsets"] = {{1}, std::string(4, '\0')};
+             },
+             nullptr),
          "attentions.0.keys");
 }
 
 TEST_F(Recorded, SparseKeysAreChecked) {
   const std::string path = Temporary("sparse-taps");
-  const CommandResult made = Fovea({"attend", TinyBlob("base"), "--text", "the cat", "--sparse", "--safetensors", path});
+  const CommandResult made =
+      Fovea({"attend", TinyBlob("base"), "--text", "the cat", "--sparse", "--safetensors", path});
   ASSERT_EQ(made.status, 0) << made.err;
   file_ = tools::ReadFile(path);
   const json record = RecordOf({"--from", path});

@@ -125,8 +125,9 @@ inline void ExpectTraced(const nlohmann::json& record, const std::string& step, 
     const auto [row, head, key] = at;
     const size_t segment =
         static_cast<size_t>(std::upper_bound(queries.begin(), queries.end(), row) - queries.begin()) - 1;
-    const size_t place = ((segment * tensor.shape[1] + head) * tensor.shape[2] + row - queries[segment]) *
-                             tensor.shape[3] + key - keys[segment];
+    const size_t place =
+        ((segment * tensor.shape[1] + head) * tensor.shape[2] + row - queries[segment]) * tensor.shape[3] + key -
+        keys[segment];
     ASSERT_EQ(weight, padded.at(place)) << step << " row " << row << " head " << head << " key " << key;
     ++compared;
   }

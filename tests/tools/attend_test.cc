@@ -65,8 +65,8 @@ TEST(Attend, TextsAreThoseOfTheTrace) {
   EXPECT_EQ(step["causal"], false);
   const json& tokens = record["spaces"][step["query_space"].get<size_t>()];
   EXPECT_EQ(tokens["offsets"], json({0, 8, 12}));
-  EXPECT_EQ(tokens["labels"], json({"[CLS]", "The", "Cat", "s", "in", "the", "harbour", "[SEP]", "[CLS]", "a", "soup",
-                                    "[SEP]"}));
+  EXPECT_EQ(tokens["labels"],
+            json({"[CLS]", "The", "Cat", "s", "in", "the", "harbour", "[SEP]", "[CLS]", "a", "soup", "[SEP]"}));
   EXPECT_EQ(tokens["places"][0], json());
   EXPECT_EQ(tokens["places"][2], json({0, 4, 7}));
   EXPECT_EQ(tokens["places"][10], json({1, 2, 6}));
@@ -188,7 +188,7 @@ TEST(Attend, HierarchiesSayWhatDecided) {
   ASSERT_EQ(record["explain"].size(), 2u);
   const Weights sentences = WeightsOf(record, record["explain"][0]), words = WeightsOf(record, record["explain"][1]);
   uint32_t sentence = 0, word = 0;
-  const json *steps[2] = {nullptr, nullptr};
+  const json* steps[2] = {nullptr, nullptr};
   for (const json& step : record["steps"]) {
     for (size_t i = 0; i < 2; ++i) steps[i] = step["name"] == record["explain"][i] ? &step : steps[i];
   }
@@ -213,7 +213,8 @@ TEST(Attend, HierarchiesSayWhatDecided) {
 TEST(Attend, DatesAlignAsGenerateSays) {
   const std::string blob = Converted(InSource("tools/train/date-normaliser/graph.json"), "dates");
   const json record = RecordOf({blob, "--source", "20JAN19", "--source", "3 March 2004"});
-  const json run = FoveaJson({"generate", blob, "--text", "20JAN19", "--text", "3 March 2004", "--alignments", "--json"});
+  const json run =
+      FoveaJson({"generate", blob, "--text", "20JAN19", "--text", "3 March 2004", "--alignments", "--json"});
   const Weights weights = WeightsOf(record, "alignment");
   const json& target = record["spaces"][record["generation"]["target_space"].get<size_t>()];
   const json& source = record["spaces"][record["generation"]["source_space"].get<size_t>()];
@@ -289,8 +290,8 @@ TEST(Attend, SwinsWindowsAreParts) {
   const json record = RecordOf({blob, "--input", input});
   const std::string traced = Traced(blob, input);
   const json config = json::parse(tools::ReadFile(InData("hf/swin/config.json")));
-  const uint32_t window = config["window_size"], grid = config["image_size"].get<uint32_t>() /
-                                                        config["patch_size"].get<uint32_t>();
+  const uint32_t window = config["window_size"],
+                 grid = config["image_size"].get<uint32_t>() / config["patch_size"].get<uint32_t>();
   for (uint32_t stage = 0; stage < config["depths"].size(); ++stage) {
     ExpectTraced(record, "attentions." + std::to_string(stage), traced);
   }

@@ -38,7 +38,8 @@ AttentionRecord RunSubject(const Model& model, const AttendRequest& request, boo
   session_request.workers = request.workers;
   session_request.keep = subject.rows.keep();
   session_request.limits = ExactLimits(model, subject.batch);
-  const TapPlan plan = PlanTaps(model, request.taps, session_request, CountPairs(model, subject.batch, session_request));
+  const TapPlan plan =
+      PlanTaps(model, request.taps, session_request, CountPairs(model, subject.batch, session_request));
   AttentionRecord record = std::move(subject.record);
   record.tap_bytes = plan.tap_bytes;
   record.session_bytes = plan.session_bytes;

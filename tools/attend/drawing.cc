@@ -126,8 +126,9 @@ std::string Drawing::Svg() const {
         const char* anchor = item.anchor == Anchor::kStart ? "start" : item.anchor == Anchor::kEnd ? "end" : "middle";
         const std::string turn =
             item.turned ? fmt::format(" transform=\"rotate(-90 {:.2f} {:.2f})\"", item.x, item.y) : "";
-        svg += fmt::format("<text x=\"{:.2f}\" y=\"{:.2f}\" fill=\"{}\" text-anchor=\"{}\"{} xml:space=\"preserve\">{}</text>",
-                           item.x, item.y, Hex(item.color), anchor, turn, Escaped(item.text));
+        svg += fmt::format(
+            "<text x=\"{:.2f}\" y=\"{:.2f}\" fill=\"{}\" text-anchor=\"{}\"{} xml:space=\"preserve\">{}</text>", item.x,
+            item.y, Hex(item.color), anchor, turn, Escaped(item.text));
         break;
       }
       case Kind::kImage:

@@ -49,11 +49,13 @@ void Pixels::Mix(int64_t x, int64_t y, Color color, double part) {
   if (x < 0 || y < 0 || x >= picture_.width || y >= picture_.height || part <= 0) return;
   uint8_t* pixel = &picture_.pixels[3 * (static_cast<size_t>(y) * picture_.width + static_cast<size_t>(x))];
   const uint8_t parts[3] = {color.red, color.green, color.blue};
-  for (int i = 0; i < 3; ++i) pixel[i] = static_cast<uint8_t>(pixel[i] + (parts[i] - pixel[i]) * std::min(1.0, part) + 0.5);
+  for (int i = 0; i < 3; ++i)
+    pixel[i] = static_cast<uint8_t>(pixel[i] + (parts[i] - pixel[i]) * std::min(1.0, part) + 0.5);
 }
 
 void Pixels::Fill(double left, double top, double right, double bottom, Color color, double strength) {
-  right = std::min(right, static_cast<double>(picture_.width) + 1), bottom = std::min(bottom, static_cast<double>(picture_.height) + 1);
+  right = std::min(right, static_cast<double>(picture_.width) + 1),
+  bottom = std::min(bottom, static_cast<double>(picture_.height) + 1);
   for (auto y = static_cast<int64_t>(floor(top)); static_cast<double>(y) < bottom; ++y) {
     const auto row = static_cast<double>(y);
     const double down = std::min(row + 1, bottom) - std::max(row, top);
@@ -110,10 +112,11 @@ void Pixels::Write(double x, double y, const std::string& text, double scale, Co
     };
     char one[2] = {letter, '\0'};
     std::vector<Vertex> vertices(4 * 64);
-    const int quads = stb_easy_font_print(0, 0, one, nullptr, vertices.data(),
-                                          static_cast<int>(vertices.size() * sizeof(Vertex)));
+    const int quads =
+        stb_easy_font_print(0, 0, one, nullptr, vertices.data(), static_cast<int>(vertices.size() * sizeof(Vertex)));
     for (int quad = 0; quad < quads; ++quad) {
-      const Vertex &first = vertices[4 * static_cast<size_t>(quad)], &third = vertices[4 * static_cast<size_t>(quad) + 2];
+      const Vertex &first = vertices[4 * static_cast<size_t>(quad)],
+                   &third = vertices[4 * static_cast<size_t>(quad) + 2];
       fill(at + double{first.x}, double{first.y}, at + double{third.x}, double{third.y});
     }
   }

@@ -55,8 +55,11 @@ std::string Bytes(const JsonView& view) {
 }
 
 RecordImage ImageFrom(const JsonView& json, size_t earlier) {
-  RecordImage image = {Whole(json["width"], kMostSize), Whole(json["height"], kMostSize), Bytes(json["png"]),
-                       {Whole(json["rows"], kMostSize), Whole(json["columns"], kMostSize)}, -1};
+  RecordImage image = {Whole(json["width"], kMostSize),
+                       Whole(json["height"], kMostSize),
+                       Bytes(json["png"]),
+                       {Whole(json["rows"], kMostSize), Whole(json["columns"], kMostSize)},
+                       -1};
   if (!json["of"].IsNull()) image.of = static_cast<int>(Whole(json["of"], static_cast<int64_t>(earlier) - 1));
   return image;
 }
@@ -150,7 +153,8 @@ void CheckSpace(const std::vector<RecordSpace>& earlier, const RecordSpace& spac
   if (offsets.empty() || offsets[0] != 0 || !std::is_sorted(offsets.begin(), offsets.end())) {
     Fail("{} must ascend from 0", name);
   }
-  if (offsets.back() > kMostRecordRows) Fail("{}: {} rows, at most {} are shown", name, offsets.back(), kMostRecordRows);
+  if (offsets.back() > kMostRecordRows)
+    Fail("{}: {} rows, at most {} are shown", name, offsets.back(), kMostRecordRows);
   const uint32_t rows = space.parent < 0 ? 1 : earlier[static_cast<size_t>(space.parent)].count();
   if (space.segments() != rows) Fail("{}: {} segments, expected {}", name, space.segments(), rows);
 }

@@ -38,8 +38,8 @@ class Reader {
     } else {
       record_.title = "Attention of program " + Metadata("program");
     }
-    const auto taps = static_cast<size_t>(
-        WholeNumberIn(Metadata("taps"), where_ + ": taps", {0, static_cast<int64_t>(kMostTaps)}));
+    const auto taps =
+        static_cast<size_t>(WholeNumberIn(Metadata("taps"), where_ + ": taps", {0, static_cast<int64_t>(kMostTaps)}));
     for (size_t tap = 0; tap < taps; ++tap) AddStep(tap);
     if (record_.steps.empty()) Fail("{}: no tap was recorded", where_);
     return std::move(record_);

@@ -98,14 +98,29 @@ Drawing DrawView(const AttentionRecord& record, const ViewChoice& choice) {
     Fail("step {}: only which keys are seen was kept; --view pattern shows it", step.name);
   }
   switch (choice.view) {
-    case View::kHeads: DrawHeads(record, step, choice, &drawing); break;
-    case View::kText: DrawText(record, step, choice, &drawing); break;
-    case View::kLines: DrawLines(record, step, choice, &drawing); break;
-    case View::kMap: DrawMap(record, step, choice, false, &drawing); break;
-    case View::kAlignment: DrawMap(record, step, choice, true, &drawing); break;
-    case View::kPattern: DrawPattern(record, step, choice, &drawing); break;
-    case View::kPicture: DrawPicture(record, step, choice, &drawing); break;
-    case View::kDocument: break;
+    case View::kHeads:
+      DrawHeads(record, step, choice, &drawing);
+      break;
+    case View::kText:
+      DrawText(record, step, choice, &drawing);
+      break;
+    case View::kLines:
+      DrawLines(record, step, choice, &drawing);
+      break;
+    case View::kMap:
+      DrawMap(record, step, choice, false, &drawing);
+      break;
+    case View::kAlignment:
+      DrawMap(record, step, choice, true, &drawing);
+      break;
+    case View::kPattern:
+      DrawPattern(record, step, choice, &drawing);
+      break;
+    case View::kPicture:
+      DrawPicture(record, step, choice, &drawing);
+      break;
+    case View::kDocument:
+      break;
   }
   return drawing;
 }

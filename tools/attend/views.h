@@ -15,10 +15,10 @@ enum class View { kHeads, kText, kLines, kMap, kDocument, kAlignment, kPattern, 
 
 struct ViewChoice {
   View view = View::kMap;
-  std::string step;       // by name; empty: the layer's
-  int layer = -1;         // of the first part that has it; -1: the last
-  int head = -1;          // its number; -1: the mean of those that were kept
-  int row = -1;           // of the query space; -1: the first that was kept
+  std::string step;  // by name; empty: the layer's
+  int layer = -1;    // of the first part that has it; -1: the last
+  int head = -1;     // its number; -1: the mean of those that were kept
+  int row = -1;      // of the query space; -1: the first that was kept
   bool dark = false;
 };
 

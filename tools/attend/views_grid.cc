@@ -92,7 +92,8 @@ void DrawMap(const AttentionRecord& record, const RecordStep& step, const ViewCh
   drawing->Text(12, top - 6, "query");
   drawing->Text(left, 62, fmt::format("key ({})", keys.name));
   for (uint32_t key = block.begin; named && key < block.end; ++key) {
-    drawing->Text(left + cell * (key - block.begin) + cell - 4, top - 4, Shown(NameOf(keys, key)), Anchor::kStart, true);
+    drawing->Text(left + cell * (key - block.begin) + cell - 4, top - 4, Shown(NameOf(keys, key)), Anchor::kStart,
+                  true);
   }
   for (size_t r = 0; r < lines.size(); ++r) {
     const double y = top + cell * static_cast<double>(r);
@@ -112,7 +113,8 @@ void DrawHeads(const AttentionRecord& record, const RecordStep& step, const View
   for (const RecordStep& other : record.steps) {
     if (other.part == step.part && other.form != StepForm::kPattern) layers.push_back(&other);
   }
-  drawing->Text(12, 18, fmt::format("{} layers and their heads: a line for each row, a column for each key", step.part));
+  drawing->Text(12, 18,
+                fmt::format("{} layers and their heads: a line for each row, a column for each key", step.part));
   double y = 34;
   size_t cells = 0;
   for (const RecordStep* layer : layers) {
@@ -171,7 +173,8 @@ void DrawPattern(const AttentionRecord& record, const RecordStep& step, const Vi
         continue;
       }
       size_t last = i;
-      while (last + 1 < line.size() && line[last + 1].first == line[last].first + 1 && line[last + 1].second != 0) ++last;
+      while (last + 1 < line.size() && line[last + 1].first == line[last].first + 1 && line[last + 1].second != 0)
+        ++last;
       drawing->Rectangle(60 + cell * (line[i].first - begin), y, cell * static_cast<double>(last - i + 1),
                          cell * static_cast<double>(step_rows), ScaleColor(0.75, drawing->theme().dark),
                          fmt::format("row {}: keys {} to {}", step.rows[rows[r]], line[i].first, line[last].first));

@@ -47,11 +47,13 @@ void DrawText(const AttentionRecord& record, const RecordStep& step, const ViewC
   const RecordSpace& keys = record.spaces[step.key_space];
   const uint32_t segment = record.KeySegment(step, step.rows[row]);
   const double most = Most(line);
-  drawing->Text(12, 18, fmt::format("{}: where row {} ({}) looks", step.name, step.rows[row],
-                                    NameOf(record.spaces[step.query_space], step.rows[row])));
+  drawing->Text(12, 18,
+                fmt::format("{}: where row {} ({}) looks", step.name, step.rows[row],
+                            NameOf(record.spaces[step.query_space], step.rows[row])));
   DrawScale(12, 26, most, drawing);
   const int marked = step.query_space == step.key_space ? static_cast<int>(step.rows[row]) : -1;
-  FlowText(keys, keys.offsets[segment], keys.offsets[segment + 1], {line.begin(), line.end()}, most, marked, 72, drawing);
+  FlowText(keys, keys.offsets[segment], keys.offsets[segment + 1], {line.begin(), line.end()}, most, marked, 72,
+           drawing);
 }
 
 void DrawLines(const AttentionRecord& record, const RecordStep& step, const ViewChoice& choice, Drawing* drawing) {
@@ -76,10 +78,9 @@ void DrawLines(const AttentionRecord& record, const RecordStep& step, const View
     for (const auto& [key, weight] : RowOf(record, step, rows[i], head)) {
       if (!(weight > 0.001)) continue;  // fainter than can be seen
       if (++drawn > kMostLines) Fail("step {}: too many lines for one view; choose a row with --row", step.name);
-      drawing->Line(left, at(i), right, at(key - begin), 2, ScaleColor(0.8, drawing->theme().dark),
-                    std::min(1.0, weight),
-                    fmt::format("{} > {}: {}", NameOf(queries, step.rows[rows[i]]), NameOf(keys, key),
-                                NumberText(weight)));
+      drawing->Line(
+          left, at(i), right, at(key - begin), 2, ScaleColor(0.8, drawing->theme().dark), std::min(1.0, weight),
+          fmt::format("{} > {}: {}", NameOf(queries, step.rows[rows[i]]), NameOf(keys, key), NumberText(weight)));
     }
   }
   for (uint32_t key = begin; key < keys.offsets[segment + 1]; ++key) {
@@ -127,10 +128,9 @@ void DrawDocument(const AttentionRecord& record, const ViewChoice& choice, Drawi
       const auto& outer = shares[levels.size() - 2];
       const auto found = outer.find(segment);
       const double share = found == outer.end() ? 0 : found->second;
-      drawing->Rectangle(12, y - 10, 200 * std::min(1.0, std::max(0.0, share)), 10,
-                         ScaleColor(share, drawing->theme().dark),
-                         fmt::format("{}: {}", NameOf(record.spaces[static_cast<size_t>(words.parent)], segment),
-                                     NumberText(share)));
+      drawing->Rectangle(
+          12, y - 10, 200 * std::min(1.0, std::max(0.0, share)), 10, ScaleColor(share, drawing->theme().dark),
+          fmt::format("{}: {}", NameOf(record.spaces[static_cast<size_t>(words.parent)], segment), NumberText(share)));
       drawing->Text(220, y, fmt::format("{:.4f}", share));
       y += 20;
     }
@@ -138,8 +138,8 @@ void DrawDocument(const AttentionRecord& record, const ViewChoice& choice, Drawi
     for (uint32_t word = words.offsets[segment]; word < words.offsets[segment + 1]; ++word) {
       line.emplace_back(word, shares.back()[word]);
     }
-    y = FlowText(words, words.offsets[segment], words.offsets[segment + 1], {line.begin(), line.end()}, Most(line), -1, y,
-                 drawing);
+    y = FlowText(words, words.offsets[segment], words.offsets[segment + 1], {line.begin(), line.end()}, Most(line), -1,
+                 y, drawing);
   }
 }
 

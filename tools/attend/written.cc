@@ -121,7 +121,8 @@ AttentionRecord RunScore(const Model& model, const AttendRequest& request, const
   session_request.workers = request.workers;
   session_request.keep = subject.rows.keep();
   session_request.limits = ExactLimits(model, subject.batch);
-  const TapPlan plan = PlanTaps(model, request.taps, session_request, CountPairs(model, subject.batch, session_request));
+  const TapPlan plan =
+      PlanTaps(model, request.taps, session_request, CountPairs(model, subject.batch, session_request));
   AttentionRecord record = std::move(subject.record);
   if (only_bytes) {
     record.tap_bytes = plan.tap_bytes, record.session_bytes = plan.session_bytes;

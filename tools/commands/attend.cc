@@ -97,7 +97,8 @@ void Run(const Arguments& arguments, Console* console) {
   }
   std::vector<std::pair<std::string, std::string>> files;
   const bool views = !arguments.svg_file.empty() || !arguments.png_file.empty();
-  const bool page = !arguments.page.empty() || !(views || !arguments.json_file.empty() || !arguments.tensors_file.empty());
+  const bool page =
+      !arguments.page.empty() || !(views || !arguments.json_file.empty() || !arguments.tensors_file.empty());
   const std::string text = page || !arguments.json_file.empty() ? RecordText(record) : "";
   if (!arguments.json_file.empty()) files.emplace_back(arguments.json_file, text);
   if (!arguments.tensors_file.empty()) files.emplace_back(arguments.tensors_file, TapsFileOf(record));
