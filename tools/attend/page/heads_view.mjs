@@ -4,6 +4,7 @@ import { made, setRoving } from "./elements.mjs";
 import { Legend } from "./legend.mjs";
 import { MatrixMap } from "./matrix_map.mjs";
 import { matrixSource } from "./matrix_source.mjs";
+import { matchingRow } from "./spaces.mjs";
 import { KINDS, KIND_RULES, headStatistics } from "./statistics.mjs";
 
 const THUMB = 64;
@@ -40,14 +41,17 @@ class HeadsView {
   }
 
   #build(colours) {
-    const { selection } = this, { record, step, query, order } = selection;
+    const { selection } = this, { step, query, order } = selection;
     const row = step.rowsBeside(query)[0], shown = `${step.part} ${step.queries.index} ${step.keys.index} ${row} ${order} ${colours.dark}`;
     if (shown === this.shown) return;
     this.shown = shown;
-    const cells = record.partOf(step).filter(({ hasWeights }) => hasWeights).flatMap((each) =>
-      (each.reduced ? ["mean"] : each.heads).map((head, i) =>
-        ({ step: each, head, numbers: each.scores ? null : headStatistics(each, i, row) })));
-    for (const cell of cells) this.#cell(cell, row, colours);
+    const steps = selection.steps.filter(({ part }) => part === step.part);
+    const cells = steps.flatMap((each) => {
+      const own = matchingRow(step.queries, row, each.queries);  // the same place, where layers have other rows
+      return (each.reduced ? ["mean"] : each.heads).map((head, i) =>
+        ({ step: each, head, row: own, numbers: each.scores ? null : headStatistics(each, i, own) }));
+    });
+    for (const cell of cells) this.#cell(cell, colours);
     const group = order === "kind" ? ({ numbers }) => numbers?.kind ?? "scores" : ({ step: { layer } }) => `Layer ${layer}`;
     const names = [...new Set(order === "kind" ? [...KINDS, "scores"].filter((kind) => cells.some((cell) => group(cell) === kind)) : cells.map(group))];
     const groups = names.map((name) => [name, cells.filter((cell) => group(cell) === name)]);
@@ -57,8 +61,8 @@ class HeadsView {
     made("div", { className: "head-row" }, of.map(({ node }) => node)))));
   }
 
-  #cell(cell, row, colours) {
-    const { step, head, numbers } = cell, canvas = made("canvas", { width: THUMB, height: THUMB, "aria-hidden": "true" });
+  #cell(cell, colours) {
+    const { step, head, numbers, row } = cell, canvas = made("canvas", { width: THUMB, height: THUMB, "aria-hidden": "true" });
     drawThumb(canvas, matrixSource(step, row, head), colours);
     const name = step.reduced ? headName(head, step) : `head ${head}`;
     const facts = numbers ? [`${numbers.entropy.toFixed(2)} bits`] : [];
