@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { deflateSync } from "node:zlib";
 
 /** A stream of numbers between 0 and 1, the same in every run. */
-function random(seed) {
+export function random(seed) {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -185,9 +185,17 @@ function png(width, height, colourAt) {
   return Buffer.concat([Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]), chunk("IHDR", header), chunk("IDAT", deflateSync(lines)), chunk("IEND", Buffer.alloc(0))]);
 }
 
+/** A PNG of a sun over a meadow, so many pixels wide and high. */
+export function imageOf(size) {
+  return png(size, size, (x, y) => {
+    const [u, v] = [(x * 64) / size, (y * 64) / size], shade = Math.round(v);
+    return Math.hypot(u - 40, v - 24) < 14 ? [240, 190, 60] : v > 44 ? [60, 130, 70] : [110 + shade, 160 + shade, 230];
+  });
+}
+
 /** A picture of 4 x 4 patches: a class token and patches that all see each other, and windows of 2 x 2. */
 export function picture() {
-  const image = png(64, 64, (x, y) => { const d = Math.hypot(x - 40, y - 24); return d < 14 ? [240, 190, 60] : y > 44 ? [60, 130, 70] : [110 + y, 160 + y, 230]; });
+  const image = imageOf(64);
   const images = [{ width: 64, height: 64, png: image.toString("base64"), rows: 4, columns: 4 },
     { width: 64, height: 64, png: "", of: 0, rows: 2, columns: 2 }];
   const windows = [0, 2, 8, 10].flatMap((corner) => [0, 1, 4, 5].map((at) => corner + at));

@@ -93,11 +93,11 @@ async function look(path, name) {
 }
 
 /** Rows chosen in each step: the table has the line's numbers, whatever the step's form. */
-async function compareLines(page, json, tolerance) {
+async function compareLines(page, json, tolerance, most = 3) {
   for (const [s, step] of json.steps.entries()) {
     if (step.form === "pattern") continue;
     const weights = weightsOf(json, step), heads = ["mean", step.heads.at(-1)].filter((head) => head !== undefined);
-    const rows = [...new Set([step.rows[0], step.rows[Math.floor(step.rows.length / 2)], step.rows.at(-1)])];
+    const rows = [...new Set([step.rows[Math.floor(step.rows.length / 2)], step.rows[0], step.rows.at(-1)])].slice(0, most);
     for (const head of heads) {
       for (const row of rows) {
         await setHash(page, `#view=${page.view}&step=${s}&head=${head}&row=${step.query_space}.${row}`);
@@ -405,9 +405,10 @@ async function testMade(path) {
   const json = JSON.parse(/<script type="application\/json" id="record">([^]*?)<\/script>/.exec(readFileSync(path, "utf8"))[1]);
   const page = await opened(path);
   assert.ok(page.tabs.length > 0, await page.evaluate("document.body.innerText"));
-  for (const view of page.tabs) {
+  const long = json.spaces.some(({ rows }) => rows > 2000);  // whose tables are long, too
+  for (const view of long ? page.tabs.slice(0, 1) : page.tabs) {
     page.view = view;
-    await compareLines(page, json, F32);
+    await compareLines(page, json, F32, long ? 1 : 3);
   }
   console.log(`${basename(path)}: open after ${await page.evaluate('document.getElementById("main").dataset.openedAfter')} ms; ${page.tabs.join(", ")}`);
   await done(page);
@@ -422,7 +423,7 @@ try {
   const records = Object.fromEntries(Object.entries(FIXTURES).map(([name, make]) => [name, make()]));
   for (const [name, json] of Object.entries(records)) writeFileSync(path(name), pageOf(page, json));
   const run = async (what, work) => {
-    if (process.env.ONLY && !what.startsWith(process.env.ONLY)) return;
+    if (process.env.ONLY && !what.startsWith(process.env.ONLY)) return;  // while a test is written
     const before = compared, began = performance.now();
     await work();
     console.log(`${what}: ${compared - before} numbers compared, ${((performance.now() - began) / 1000).toFixed(1)} s`);

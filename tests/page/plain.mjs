@@ -24,13 +24,15 @@ export function keysOf(record, step, row) {
   return keys.offsets.length === 2 ? [0, keys.rows] : [keys.offsets[number], keys.offsets[number + 1]];
 }
 
+const expanded = (ranges) => Array.from(ranges).flatMap((first, i) => (i % 2 ? [] : Array.from({ length: ranges[i + 1] }, (_, k) => first + k)));
+
 /** All weights of a step: weights[row][head] is a Map of keys. Rows that are not kept are not there. */
 export function weightsOf(record, step) {
   const heads = Math.max(1, step.heads.length), lines = {};
   const numbers = step.form === "pattern" ? null : step.type === "f16" ? Array.from(decoded(step.weights, Uint16Array), half)
     : Array.from(decoded(step.weights, Float32Array));
-  const offsets = step.line_offsets && decoded(step.line_offsets, Uint32Array), keys = step.keys && decoded(step.keys, Uint32Array);
-  const ranges = step.ranges && decoded(step.ranges, Uint32Array);
+  const offsets = step.line_offsets && decoded(step.line_offsets, Uint32Array), ranges = step.ranges && decoded(step.ranges, Uint32Array);
+  const keys = step.keys ? decoded(step.keys, Uint32Array) : step.form === "sparse" ? expanded(ranges) : null;
   let at = 0;
   step.rows.forEach((row, r) => {
     lines[row] = [];

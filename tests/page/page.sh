@@ -1,0 +1,42 @@
+#!/bin/sh
+# The page of attention records.   page.sh BUILD_DIR modules | views
+# Needs node; views need chromium, too, and make pages with the build's fovea command, of models that are in the repository.
+set -eu
+build=$1 what=$2
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+if ! command -v node >/dev/null; then
+  echo "SKIPPED: no node, so $what of the page of attention records are not tested (tools/setup.sh --cross installs it)"
+  exit 77
+fi
+if [ "$what" = modules ]; then exec node --test "$here/modules_test.mjs"; fi
+if ! command -v chromium >/dev/null; then
+  echo "SKIPPED: no chromium, so the page of attention records is not tested (tools/setup.sh --cross installs it)"
+  exit 77
+fi
+
+fovea=$build/fovea work=$build/tests/page
+rm -rf "$work"
+mkdir -p "$work/made"
+node "$here/long_model.mjs" "$source/tests/data/hf" "$work/made"
+convert() { # MODEL BLOB
+  "$fovea" convert "$1" -o "$work/made/$2.fovea" --no-compare >/dev/null
+}
+attend() { # PAGE BLOB OPTIONS..
+  page=$work/made/made-$1.html blob=$2
+  shift 2
+  "$fovea" attend "$blob" "$@" -o "$page" >/dev/null 2>&1 || "$fovea" attend "$blob" "$@" -o "$page"
+}
+convert "$source/tests/data/hf/bert" bert
+convert "$source/tests/data/hf/vit" vit
+convert "$source/tools/train/date-normaliser/graph.json" dates
+convert "$source/tools/train/package-writer" writer
+convert "$work/made/longformer-4096" long
+attend bert "$work/made/bert.fovea" --input "$work/made/two.safetensors"
+attend document "$source/tools/train/package-section-hierarchical.fovea" --document "$work/made/document.txt"
+attend dates "$work/made/dates.fovea" --source 20JAN19 --source "3 March 2004"
+attend writer "$work/made/writer.fovea" --prompt "libs / libpng-tools
+" --max-tokens 24
+attend vit "$work/made/vit.fovea" --image "$work/made/picture.png" --image-mean 0.5 --image-std 0.5
+attend long "$work/made/long.fovea" --input "$work/made/long.safetensors"
+node "$here/page_test.mjs" "$build/attention_page.html" "$work" "$work"/made/made-*.html
