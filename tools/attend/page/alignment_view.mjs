@@ -2,7 +2,7 @@
 import { made, plural, visible } from "./elements.mjs";
 import { Legend, rangeOf } from "./legend.mjs";
 import { MatrixMap } from "./matrix_map.mjs";
-import { matrixSource } from "./matrix_source.mjs";
+import { ends, matrixSource } from "./matrix_source.mjs";
 import { SoundStrip } from "./sound_strip.mjs";
 import { Tokens } from "./tokens.mjs";
 
@@ -139,8 +139,9 @@ class AlignmentView {
   // The lines of the steps, under the names of what was written.
   #mapSource(step, query, head) {
     const source = matrixSource(step, query, head), at = this.lines.map((row) => source.rowIndex(row));
-    return { ...source, id: `${source.id} ${at[0]}`, rows: this.lines.length, line: (i) => source.line(at[i]),
+    const shown = { ...source, id: `${source.id} ${at[0]}`, rows: this.lines.length, line: (i) => source.line(at[i]),
       rowNumber: (i) => this.lines[i], rowName: (i) => this.#written(this.lines[i]) };
+    return { ...shown, ...ends(shown, step.scores) };
   }
 
   leave() {

@@ -49,7 +49,8 @@ export function matrixSource(step, row, head, weightless = false) {
   return source;
 }
 
-function ends({ rows, line }, scores) {
+/** The ends of the scale for the numbers of some lines. */
+export function ends({ rows, line }, scores) {
   let least = scores ? Infinity : 0, most = scores ? -Infinity : 0;
   for (let i = 0; i < rows; ++i) {
     const { values, weights } = line(i), numbers = values ?? weights;
