@@ -48,8 +48,8 @@ HWY_INLINE float KeyScale(const AttentionTile& tile) {
 
 HWY_INLINE size_t ElementBytes(DType type) { return type == DType::kF32 ? 4 : type == DType::kI8 ? 1 : 2; }
 
-// A dot product is two sums, of the elements before this one and of the others, so that it is done in half the time where
-// nothing else goes on. Rows are read in whole vectors up to there.
+// A dot product is two sums, of the elements before this one and of the others, so that it is done in half the time
+// where nothing else goes on. Rows are read in whole vectors up to there.
 HWY_INLINE size_t FirstHalf(size_t d_k) { return d_k / 32 * 16; }
 
 // A row of `width` elements as f32: where it stands, or widened into `to`.
