@@ -18,7 +18,7 @@ struct Published {
 
 void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
 
-// The others: long_encoders_test.cc, funnel_test.cc, text_encoders_test.cc.
+// The others: long_encoders_test.cc, funnel_test.cc, text_encoders_test.cc, speech_encoders_test.cc.
 const std::vector<std::string> kBigBirdCases = {"eval_a", "eval_b", "short"};
 
 const Published kPublished[] = {{"bert"},
@@ -56,6 +56,11 @@ const Published kPublished[] = {{"bert"},
                                 {"roformer-mlm"},
                                 {"rembert-mlm"},
                                 {"funnel", false, {"a", "b"}},
+                                {"wav2vec2-ctc", false, {"a", "b"}},
+                                {"wav2vec2-stable"},
+                                {"hubert", false, {"a", "b"}},
+                                {"wav2vec2-bert-ctc"},
+                                {"ast"},
                                 {"vit", false, {"a", "b"}},
                                 {"vit", false, {"interp"}, "32x40"},
                                 {"vit-pool"},

@@ -20,6 +20,8 @@ enum class Task {
   kMaskedLm,
   kCausalLm,            // what each token says about the next one, for all tokens in one pass; and generation
   kSequenceToSequence,  // the same of a decoder that sees what an encoder makes
+  kAudioClassification,
+  kCtc,  // what each frame of sound says, or nothing (connectionist temporal classification)
 };
 
 struct Checkpoint {
@@ -39,7 +41,8 @@ using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description&
 
 // A directory with config.json, or of sentence-transformers with modules.json. `task`: empty for what the directory
 // says it is for, or "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm",
-// "image-classification", "causal-lm", "seq2seq-lm". `image_size`: of images, "HxW"; empty: as configured.
+// "image-classification", "audio-classification", "ctc", "causal-lm", "seq2seq-lm". `image_size`: of images, "HxW";
+// empty: as configured.
 Description DescribeDirectory(const std::string& directory, const std::string& task,
                               const std::string& image_size = "");
 

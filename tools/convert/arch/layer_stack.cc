@@ -100,7 +100,9 @@ class Writer {
       middle = Sum(middle, Cross(i, asks), layer.cross.sum_norm, At(i) + "cross_sum");
     }
     const std::string next = OptionalNorm(middle, layer.feed_forward.norm, At(i) + "input");
-    return Sum(middle, FeedForward(i, next), layer.feed_forward.sum_norm, state);
+    const std::string out = stack_.after ? At(i) + "made" : state;
+    const std::string made = Sum(middle, FeedForward(i, next), layer.feed_forward.sum_norm, out);
+    return stack_.after ? stack_.after(b_, i, made, state) : made;
   }
 
   std::string Parallel(uint32_t i, const std::string& x, const std::string& state) {

@@ -120,6 +120,8 @@ struct LayerStack {
   std::vector<Space> spaces;                                                  // what it needs besides
   std::function<void(ProgramBuilder&)> begin;                                 // writes what all layers share
   std::function<std::string(ProgramBuilder&, const StackSite&)> attend = {};  // returns the rows that were attended
+  // What stands between layer i and the next: makes `out` of `in`, the layer's.
+  std::function<std::string(ProgramBuilder&, uint32_t i, const std::string& in, const std::string& out)> after = {};
 };
 
 // A value in which layer i of a decoder finds keys or values of another sequence.

@@ -108,6 +108,11 @@ void ProgramBuilder::Finish(const std::string& last, const Heads& heads) {
     case Task::kCausalLm:
       LanguageHead("causal-lm", last, heads);
       break;
+    case Task::kAudioClassification:
+      SequenceHead("audio-classification", last, heads);
+      break;
+    case Task::kCtc:
+      Fail("config.json: there is no head for speech of this architecture");
     case Task::kSequenceToSequence:
       Fail("config.json: there is no decoder of this architecture");
   }

@@ -20,8 +20,9 @@ constexpr WholeRange kFrame = {2, kMaxTransform}, kCount = {1, kMaxRecords};
 uint32_t Rate(const Config& config) { return config.View("sampling_rate").Number({100, 1000000}, 16000); }
 
 // Logarithms of what mel filters let through of the spectrum of "samples".
-std::string LogMel(ProgramBuilder& builder, Json spectrum, double floor, const std::string& out) {
-  builder.Op("spectrum", {"samples"}, {"sound.roots", "sound.window"}, "sound.powers", std::move(spectrum), "frames");
+std::string LogMel(ProgramBuilder& builder, Json spectrum, double floor, const std::string& out,
+                   const std::string& frames = "frames") {
+  builder.Op("spectrum", {"samples"}, {"sound.roots", "sound.window"}, "sound.powers", std::move(spectrum), frames);
   builder.Op("linear", {"sound.powers"}, {"sound.mel"}, "sound.filtered", {{"activation", "none"}});
   return builder.Op("activate", {"sound.filtered"}, {}, out, {{"activation", "log"}, {"floor", floor}});
 }
@@ -58,11 +59,42 @@ SoundFeatures OfWhisper(const Config& config, Description& description) {
       }};
 }
 
-// Kaldi's filter banks of samples that are 16-bit numbers: 25 ms every 10 ms.
-SoundFeatures OfSpeechToText(const Config& config, Weights& weights) {
-  const uint32_t rate = Rate(config), length = rate / 40, hop = rate / 100;
+// Kaldi's filter banks: 25 ms every 10 ms, whole frames only.
+struct FilterBank {
+  Space frames;
+  Json spectrum;
+  uint32_t length = 0;  // samples of a frame
+};
+
+// `scale`: of samples, before anything else.
+FilterBank KaldiFilterBank(uint32_t rate, uint32_t filters, const char* window, float scale, Weights& weights) {
+  const uint32_t length = rate / 40, hop = rate / 100;
   uint32_t size = 2;
   while (size < length) size *= 2;
+  MelSpec mel;
+  mel.filters = filters;
+  mel.size = size;
+  mel.rate = rate;
+  mel.lowest = 20;
+  mel.highest = rate / 2;
+  mel.straight_in_mel = true;
+  Constant scaled = Scale(Window({length, window, false}), scale);
+  scaled.exact = true;
+  weights.Add("sound.roots", RootsOfUnity(size));
+  weights.Add("sound.window", scaled);
+  weights.Add("sound.mel", MelFilters(mel));
+  Space frames = {"frames"};
+  frames.strides = "samples";
+  frames.by = hop;
+  frames.last = length - 1;
+  return {frames, {{"hop", hop}, {"power", true}, {"remove_mean", true}, {"preemphasis", 0.97}}, length};
+}
+
+constexpr double kLeastPower = 1.192092955078125e-07;
+constexpr float kOf16Bits = 32768;
+
+// Of samples that are 16-bit numbers.
+SoundFeatures OfSpeechToText(const Config& config, Weights& weights) {
   config.Only("dither", 0.0);
   const uint32_t filters = config.View("num_mel_bins").Number(kCount, 80);
   config.Only("feature_size", filters);
@@ -71,28 +103,81 @@ SoundFeatures OfSpeechToText(const Config& config, Weights& weights) {
     config.Only("normalize_means", true);
     config.Only("normalize_vars", true);
   }
-  MelSpec mel;
-  mel.filters = filters;
-  mel.size = size;
-  mel.rate = rate;
-  mel.lowest = 20;
-  mel.highest = rate / 2;
-  mel.straight_in_mel = true;
-  Constant window = Scale(Window({length, "povey", false}), 32768);
-  window.exact = true;
-  weights.Add("sound.roots", RootsOfUnity(size));
-  weights.Add("sound.window", window);
-  weights.Add("sound.mel", MelFilters(mel));
+  const FilterBank bank = KaldiFilterBank(Rate(config), filters, "povey", kOf16Bits, weights);
+  return {{{"clips"}, {"samples", "clips"}, bank.frames},
+          filters,
+          {},
+          [=](ProgramBuilder& builder, const std::string& out) {
+            const std::string logs = LogMel(builder, bank.spectrum, kLeastPower, normed ? "sound.logs" : out);
+            return normed ? builder.Op("standardize", {logs}, {}, out) : logs;
+          }};
+}
+
+// Of n rows whose variance is 1, the same where variance is over n - 1: times sqrt((n - 1) / n), as (n - 1) over the root
+// of n (n - 1). Tensor sound.one is 1.
+std::string Unbiased(ProgramBuilder& builder, const std::string& in, const std::string& space, const std::string& out) {
+  const Json as_is = {{"activation", "none"}};
+  builder.Op("fill", {}, {"sound.one"}, out + ".ones", Json::object(), space);
+  builder.Op("pool", {out + ".ones"}, {}, out + ".count", {{"kind", "sum"}}, "clips");
+  builder.Op("scale", {out + ".count"}, {}, out + ".fewer", {{"scale", 1.0}, {"shift", -1.0}});
+  builder.Op("gate", {out + ".count", out + ".fewer"}, {}, out + ".product", as_is);
+  builder.Op("normalize", {out + ".fewer", out + ".product"}, {}, out + ".factor", {{"epsilon", 1e-6}});
+  builder.Op("broadcast", {out + ".factor"}, {}, out + ".factors", Json::object(), space);
+  return builder.Op("gate", {out + ".factors", in}, {}, out, as_is);
+}
+
+// The same, some consecutive frames beside each other; what makes no whole group of them is left out.
+SoundFeatures OfSeamless(const Config& config, Weights& weights) {
+  config.Only("dither", 0.0);
+  const uint32_t filters = config.View("num_mel_bins").Number(kCount, 80);
+  const uint32_t stride = config.View("stride").Number({2, 64}, 2);
+  config.Only("feature_size", filters);
+  FilterBank bank = KaldiFilterBank(Rate(config), filters, "povey", kOf16Bits, weights);
+  bank.frames.name = "frames.single";
   Space frames = {"frames"};
-  frames.strides = "samples";
-  frames.by = hop;
-  frames.last = length - 1;  // whole frames only
-  const Json spectrum = {{"hop", hop}, {"power", true}, {"remove_mean", true}, {"preemphasis", 0.97}};
-  return {
-      {{"clips"}, {"samples", "clips"}, frames}, mel.filters, {}, [=](ProgramBuilder& builder, const std::string& out) {
-        const std::string logs = LogMel(builder, spectrum, 1.192092955078125e-07, normed ? "sound.logs" : out);
-        return normed ? builder.Op("standardize", {logs}, {}, out) : logs;
-      }};
+  frames.strides = bank.frames.name;
+  frames.by = stride;
+  frames.last = stride - 1;
+  weights.Add("sound.one", Literal(1, 1, {1.0f}));
+  return {{{"clips"}, {"samples", "clips"}, bank.frames, frames},
+          filters * stride,
+          {},
+          [=](ProgramBuilder& builder, const std::string& out) {
+            LogMel(builder, bank.spectrum, kLeastPower, "sound.logs", bank.frames.name);
+            builder.Op("standardize", {"sound.logs"}, {}, "sound.deviations", {{"epsilon", 1e-7}});
+            const std::string normed = Unbiased(builder, "sound.deviations", bank.frames.name, "sound.normed");
+            return builder.Op("unfold", {normed}, {}, out, {{"after", stride - 1}}, "frames");
+          }};
+}
+
+// Of samples from -1 to 1; frames up to a fixed number, after the last ones rows of zeros, all less a mean over twice a
+// deviation.
+SoundFeatures OfAst(const Config& config, Weights& weights) {
+  const uint32_t filters = config.View("num_mel_bins").Number(kCount, 128);
+  const uint32_t longest = config.View("max_length").Number(kCount, 1024);
+  const bool normed = config.Flag("do_normalize", true);
+  const double mean = config.View("mean").Real({}, -4.2677393),
+               deviation = config.View("std").Real({1e-6, 1e6}, 4.5689974);
+  const FilterBank bank = KaldiFilterBank(Rate(config), filters, "hann", 1, weights);
+  Space frames = {"frames", "clips"};
+  frames.each = longest;
+  weights.Add("sound.one", Literal(1, 1, {1.0f}));
+  weights.Add("sound.every_sample", Window({bank.length, "ones"}));
+  const auto rows = [=](ProgramBuilder& builder, const std::string& out) {
+    const std::string logs = LogMel(builder, bank.spectrum, kLeastPower, "sound.logs");
+    // The samples of a frame, counted: 1 for whole frames, else 0.
+    builder.Op("fill", {}, {"sound.one"}, "sound.ones", Json::object(), "samples");
+    builder.Op("spectrum", {"sound.ones"}, {"sound.roots", "sound.every_sample"}, "sound.counts",
+               {{"hop", bank.spectrum["hop"]}}, "frames");
+    builder.Op("slice", {"sound.counts"}, {}, "sound.count", {{"begin", 0u}, {"width", 1u}});
+    builder.Op("scale", {"sound.count"}, {}, "sound.missing", {{"scale", 4.0}, {"shift", 2 - 4.0 * bank.length}});
+    builder.Op("activate", {"sound.missing"}, {}, "sound.whole", {{"activation", "relu"}, {"limit", 1.0}});
+    const std::string kept = normed ? "sound.kept" : out;
+    builder.Op("gate", {"sound.whole", logs}, {}, kept, {{"activation", "none"}});
+    if (!normed) return kept;
+    return builder.Op("scale", {kept}, {}, out, {{"scale", 0.5 / deviation}, {"shift", -mean * 0.5 / deviation}});
+  };
+  return {{{"clips"}, {"samples", "clips"}, frames}, filters, {}, rows};
 }
 
 SoundFeatures OfWav2Vec2(const Config& config, Description& description) {
@@ -108,6 +193,8 @@ SoundFeatures FeaturesOf(const Config& config, Description& description) {
   const std::string type = config.Text("feature_extractor_type");
   if (type == "WhisperFeatureExtractor") return OfWhisper(config, description);
   if (type == "Speech2TextFeatureExtractor") return OfSpeechToText(config, description.weights);
+  if (type == "SeamlessM4TFeatureExtractor") return OfSeamless(config, description.weights);
+  if (type == "ASTFeatureExtractor") return OfAst(config, description.weights);
   if (type == "Wav2Vec2FeatureExtractor") return OfWav2Vec2(config, description);
   Fail("feature_extractor_type {} is not supported", type);
 }

@@ -13,6 +13,10 @@ Front FromSamples(Front front, const Checkpoint& checkpoint, Description& descri
     Fail("preprocessor_config.json: {} of {} are not the {} of {} that the model reads", features->spaces.back().name,
          features->width, made.space, made.width);
   }
+  const uint32_t read = front.spaces[1].each, given = features->spaces.back().each;
+  if (read != 0 && read != given) {
+    Fail("preprocessor_config.json: clips of {} rows are not those of {} that the model reads", given, read);
+  }
   Front from;
   from.spaces = features->spaces;
   from.spaces.insert(from.spaces.end(), front.spaces.begin() + 2, front.spaces.end());  // after clips and their rows

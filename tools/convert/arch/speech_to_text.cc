@@ -3,9 +3,9 @@
 
 #include "tools/base/fail.h"
 #include "tools/convert/arch/bart_family.h"
-#include "tools/convert/arch/convolution.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
 #include "tools/convert/arch/sound_front.h"
+#include "tools/convert/arch/speech_heads.h"
 
 namespace fovea::tools {
 namespace {
@@ -20,13 +20,6 @@ std::vector<uint32_t> Kernels(const Config& config) {
     if (kernel % 2 == 0) Fail("config.json: conv_kernel_sizes {} is not supported", kernel);
   }
   return kernels;
-}
-
-// Half of the columns, by the other half.
-std::string GatedHalf(ProgramBuilder& builder, const std::string& in, uint32_t width, const std::string& out) {
-  builder.Op("slice", {in}, {}, in + ".value", {{"begin", 0u}, {"width", width}});
-  builder.Op("slice", {in}, {}, in + ".gate", {{"begin", width}, {"width", width}});
-  return builder.Op("gate", {in + ".gate", in + ".value"}, {}, out, {{"activation", "sigmoid"}});
 }
 
 Front ConvolvedFrames(const Config& config, Weights& weights, double scale) {
@@ -58,8 +51,8 @@ Front ConvolvedFrames(const Config& config, Weights& weights, double scale) {
     for (size_t i = 0; i < convolutions.size(); ++i) {
       const std::string space = spaces[i + 2].name, made = fmt::format("convolutions.{}", i);
       const bool last = i + 1 == convolutions.size();
-      AddConvolution(convolutions[i], weights, builder, x, made, space);
-      x = GatedHalf(builder, made, widths[i], last && scale == 1 ? out : made + ".gated");
+      const std::string gated = last && scale == 1 ? out : made + ".gated";
+      x = AddGatedConvolution(convolutions[i], weights, builder, x, gated, space);
     }
     return scale == 1 ? x : builder.Op("scale", {x}, {}, out, {{"scale", scale}});
   };

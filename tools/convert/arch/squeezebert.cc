@@ -1,7 +1,7 @@
-// SqueezeBERT: BERT whose layers project group by group of columns (convolutions of one row). Each group is a linear
-// layer of its own, so none of its zeros are stored or multiplied.
+// SqueezeBERT: BERT whose layers project group by group of columns (convolutions of one row).
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
+#include "tools/convert/arch/grouped.h"
 #include "tools/convert/arch/post_norm_encoder.h"
 #include "tools/convert/constants.h"
 
@@ -37,18 +37,14 @@ std::string Grouped(ProgramBuilder& b, Weights& weights, uint32_t groups, const 
   }
   if (groups == 1) return b.Linear(in, name, out, activation);
   const uint32_t parts = PartsOf(groups), rows = weight.rows / parts, width = weight.width * (groups / parts);
-  std::vector<std::string> made;
-  for (uint32_t i = 0; i < parts; ++i) {
-    const std::string part = fmt::format("{}.groups.{}", name, i), at = fmt::format("{}.groups.{}", out, i);
+  return ForGroups(b, in, parts, width, out, [&](uint32_t i, const std::string& columns, const std::string& at) {
+    const std::string part = fmt::format("{}.groups.{}", name, i);
     const Range range = {i * rows, (i + 1) * rows};
     const Constant own = Slice(weight, range);
     weights.Add(part + ".weight", parts == groups ? own : Spread(own, groups / parts));
     if (weights.Has(name + ".bias")) weights.Add(part + ".bias", Slice(weights.Get(name + ".bias"), {}, range));
-    const std::string columns =
-        parts == 1 ? in : b.Op("slice", {in}, {}, at + ".in", {{"begin", i * width}, {"width", width}});
-    made.push_back(b.Linear(columns, part, parts == 1 ? out : at, activation));
-  }
-  return parts == 1 ? out : b.Op("concat", made, {}, out);
+    return b.Linear(columns, part, at, activation);
+  });
 }
 
 }  // namespace

@@ -99,6 +99,8 @@ LayerStack VitStack(const Checkpoint& checkpoint, const std::string& prefix, Des
   return stack;
 }
 
+StackLayer VitLayer(const std::string& at) { return Layer(at); }
+
 void DescribeVit(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   const Weights& weights = description.weights;

@@ -10,6 +10,8 @@ namespace fovea::tools {
 
 // `prefix`: of stored names. Says which of them must be used, and the size of pictures in the metadata.
 LayerStack VitStack(const Checkpoint& checkpoint, const std::string& prefix, Description& description);
+// A layer of it whose names begin with `at`.
+StackLayer VitLayer(const std::string& at);
 
 }  // namespace fovea::tools
 
