@@ -61,41 +61,32 @@ class Extractor {
   std::optional<tools::Model> model_;
 };
 
-// As Speech2TextFeatureExtractor: Kaldi's filter banks, then mean 0 and variance 1 of each column.
-Rows SpeechToText(const std::vector<float>& clip) {
-  const auto mel = [](double hertz) { return 1127 * std::log(1 + hertz / 700); };
-  const double low = mel(20), high = mel(8000);
-  Rows rows;
-  for (size_t at = 0; at + 400 <= clip.size(); at += 160) {
-    std::vector<double> frame;
-    double mean = 0;
-    for (size_t i = 0; i < 400; ++i) frame.push_back(clip[at + i] * 32768.0);
-    for (const double x : frame) mean += x / 400;
-    for (double& x : frame) x -= mean;
-    const std::vector<double> flat = frame;
-    for (size_t i = 0; i < 400; ++i) {
-      const double hann = 0.5 - 0.5 * std::cos(2 * kPi * static_cast<double>(i) / 399);
-      frame[i] = (flat[i] - 0.97 * flat[i == 0 ? 0 : i - 1]) * std::pow(std::max(hann, 0.0), 0.85);
-    }
-    const std::vector<double> powers = Powers(frame, 512);
-    rows.emplace_back();
-    for (int m = 0; m < 80; ++m) {
-      const double step = (high - low) / 81, middle = low + step * (m + 1);
-      double sum = 0;
-      for (size_t k = 0; k < powers.size(); ++k) {
-        sum += std::max(0.0, 1 - std::fabs(mel(31.25 * static_cast<double>(k)) - middle) / step) * powers[k];
-      }
-      rows.back().push_back(std::log(std::max(sum, 1.192092955078125e-07)));
-    }
-  }
-  for (size_t c = 0; c < 80; ++c) {
-    double mean = 0, variance = 0;
+// Columns with mean 0 and variance 1, which counts `fewer` rows less.
+Rows Standardized(Rows rows, double fewer, double epsilon) {
+  for (size_t c = 0; c < (rows.empty() ? 0 : rows[0].size()); ++c) {
+    double mean = 0, squares = 0;
     const auto count = static_cast<double>(rows.size());
     for (const auto& row : rows) mean += row[c] / count;
-    for (const auto& row : rows) variance += (row[c] - mean) * (row[c] - mean) / count;
-    for (auto& row : rows) row[c] = (row[c] - mean) / std::sqrt(variance);
+    for (const auto& row : rows) squares += (row[c] - mean) * (row[c] - mean);
+    for (auto& row : rows) row[c] = (row[c] - mean) / std::sqrt(squares / (count - fewer) + epsilon);
   }
   return rows;
+}
+
+// As Speech2TextFeatureExtractor.
+Rows SpeechToText(const std::vector<float>& clip) { return Standardized(KaldiFilterBank(clip, 32768, true, 80), 0, 0); }
+
+// As SeamlessM4TFeatureExtractor: `stride` frames beside each other.
+Rows Seamless(const std::vector<float>& clip, size_t stride) {
+  const Rows rows = Standardized(KaldiFilterBank(clip, 32768, true, 80), 1, 1e-7);
+  Rows stacked;
+  for (size_t first = 0; first + stride <= rows.size(); first += stride) {
+    stacked.emplace_back();
+    for (size_t i = 0; i < stride; ++i) {
+      stacked.back().insert(stacked.back().end(), rows[first + i].begin(), rows[first + i].end());
+    }
+  }
+  return stacked;
 }
 
 double Difference(const std::vector<float>& found, const Rows& expected, size_t first_row) {
@@ -136,6 +127,47 @@ TEST(SoundFeatures, OfSpeechToText) {
   EXPECT_LE(largest, 1e-4);
 }
 
+TEST(SoundFeatures, OfSeamless) {
+  for (const size_t stride : {2u, 3u}) {
+    const Extractor extractor(R"({"feature_extractor_type": "SeamlessM4TFeatureExtractor", "feature_size": 80,
+      "num_mel_bins": 80, "sampling_rate": 16000, "padding_value": 1, "stride": )" +
+                              std::to_string(stride) + "}");
+    // Numbers of frames that strides divide and others, one stride.
+    const std::vector<std::vector<float>> clips = {Clip(11000, 1), Clip(11160, 2), Clip(11320, 3), Clip(880, 4)};
+    const std::vector<float> found = extractor.Run(clips);
+    double largest = 0;
+    size_t rows = 0;
+    for (const std::vector<float>& clip : clips) {
+      const Rows expected = Seamless(clip, stride);
+      largest = std::max(largest, Difference(found, expected, rows));
+      rows += expected.size();
+    }
+    ASSERT_EQ(found.size(), rows * stride * 80);
+    std::cout << "features within " << largest << "\n";
+    EXPECT_LE(largest, 2e-4);
+  }
+}
+
+TEST(SoundFeatures, OfAst) {
+  for (const bool normed : {true, false}) {
+    const Extractor extractor(
+        R"({"feature_extractor_type": "ASTFeatureExtractor", "feature_size": 1, "num_mel_bins": 128,
+      "max_length": 60, "mean": -4.2677393, "std": 4.5689974, "sampling_rate": 16000, "do_normalize": )" +
+        std::string(normed ? "true}" : "false}"));
+    // Shorter and longer than 60 frames, exactly as long, ends within a frame, without a whole frame, without samples.
+    const std::vector<std::vector<float>> clips = {
+        Clip(3000, 1), Clip(16000, 2), Clip(9840, 3), Clip(9839, 4), Clip(400, 5), Clip(399, 6), {}};
+    const std::vector<float> found = extractor.Run(clips);
+    ASSERT_EQ(found.size(), clips.size() * 60 * 128);
+    double largest = 0;
+    for (size_t i = 0; i < clips.size(); ++i) {
+      largest = std::max(largest, Difference(found, Ast(clips[i], 60, 128, normed), 60 * i));
+    }
+    std::cout << "features within " << largest << "\n";
+    EXPECT_LE(largest, normed ? 1e-4 : 1e-3);  // logarithms down to -16
+  }
+}
+
 TEST(SoundFeatures, OfSamples) {
   const Extractor extractor(R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor", "do_normalize": true})");
   const std::vector<float> clip = Clip(5000, 4);
@@ -168,6 +200,16 @@ TEST(SoundFeatures, WhatIsRefused) {
   EXPECT_NE(whisper(R"(, "sampling_rate": 0)").find("sampling_rate"), std::string::npos);
   EXPECT_NE(whisper(R"(, "hop_length": 7)").find("frames of 7"), std::string::npos);
   EXPECT_NE(whisper(R"(, "dither": 1.0)").find("dither"), std::string::npos);
+  const auto seamless = [&](const std::string& more) {
+    return refusal(R"({"feature_extractor_type": "SeamlessM4TFeatureExtractor")" + more + "}");
+  };
+  EXPECT_NE(seamless(R"(, "stride": 1)").find("stride"), std::string::npos);
+  EXPECT_NE(seamless(R"(, "feature_size": 40)").find("feature_size"), std::string::npos);
+  const auto ast = [&](const std::string& more) {
+    return refusal(R"({"feature_extractor_type": "ASTFeatureExtractor")" + more + "}");
+  };
+  EXPECT_NE(ast(R"(, "std": 0.0)").find("std"), std::string::npos);
+  EXPECT_NE(ast(R"(, "max_length": 0)").find("max_length"), std::string::npos);
 }
 
 }  // namespace

@@ -82,6 +82,46 @@ inline Rows Whisper(std::vector<float> clip, size_t samples, size_t hop, size_t 
   return rows;
 }
 
+// Kaldi's filter banks, of whole frames of samples times `scale`.
+inline Rows KaldiFilterBank(const std::vector<float>& clip, double scale, bool povey, int filters) {
+  const auto mel = [](double hertz) { return 1127 * std::log(1 + hertz / 700); };
+  const double low = mel(20), high = mel(8000);
+  Rows rows;
+  for (size_t at = 0; at + 400 <= clip.size(); at += 160) {
+    std::vector<double> frame;
+    double mean = 0;
+    for (size_t i = 0; i < 400; ++i) frame.push_back(clip[at + i] * scale);
+    for (const double x : frame) mean += x / 400;
+    for (double& x : frame) x -= mean;
+    const std::vector<double> flat = frame;
+    for (size_t i = 0; i < 400; ++i) {
+      const double hann = 0.5 - 0.5 * std::cos(2 * kPi * static_cast<double>(i) / 399);
+      frame[i] = (flat[i] - 0.97 * flat[i == 0 ? 0 : i - 1]) * (povey ? std::pow(std::max(hann, 0.0), 0.85) : hann);
+    }
+    const std::vector<double> powers = Powers(frame, 512);
+    rows.emplace_back();
+    for (int m = 0; m < filters; ++m) {
+      const double step = (high - low) / (filters + 1), middle = low + step * (m + 1);
+      double sum = 0;
+      for (size_t k = 0; k < powers.size(); ++k) {
+        sum += std::max(0.0, 1 - std::fabs(mel(31.25 * static_cast<double>(k)) - middle) / step) * powers[k];
+      }
+      rows.back().push_back(std::log(std::max(sum, 1.192092955078125e-07)));
+    }
+  }
+  return rows;
+}
+
+// As ASTFeatureExtractor: so many frames and filters, zeros after the last frames, then all normed.
+inline Rows Ast(const std::vector<float>& clip, size_t frames, size_t filters, bool normed) {
+  Rows rows = KaldiFilterBank(clip, 1, false, static_cast<int>(filters));
+  rows.resize(frames, std::vector<double>(filters));
+  for (auto& row : rows) {
+    for (double& x : row) x = normed ? (x + 4.2677393) / (4.5689974 * 2) : x;
+  }
+  return rows;
+}
+
 }  // namespace fovea::test
 
 #endif  // FOVEA_TESTS_GOLDEN_SOUND_REFERENCE_H_

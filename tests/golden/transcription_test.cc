@@ -9,6 +9,7 @@
 #include "tests/golden/golden_support.h"
 #include "tests/golden/sound_reference.h"
 #include "tests/support/run_command.h"
+#include "tests/support/wav_file.h"
 
 namespace fovea::test {
 namespace {
@@ -122,15 +123,7 @@ class Transcription : public ::testing::Test {
 
   // 32-bit floats.
   std::string Wav(const std::string& name, const std::vector<float>& samples, uint32_t rate = kSecond) const {
-    std::string file = "RIFF....WAVEfmt ";
-    const auto put = [&](uint32_t number, int bytes) {
-      for (int i = 0; i < bytes; ++i) file += static_cast<char>(number >> (8 * i) & 255);
-    };
-    put(16, 4), put(3, 2), put(1, 2), put(rate, 4), put(rate * 4, 4), put(4, 2), put(32, 2);
-    file += "data";
-    put(static_cast<uint32_t>(samples.size() * 4), 4);
-    file.append(reinterpret_cast<const char*>(samples.data()), samples.size() * 4);
-    std::ofstream(At(name), std::ios::binary) << file;
+    std::ofstream(At(name), std::ios::binary) << WavFile(samples, rate);
     return At(name);
   }
 

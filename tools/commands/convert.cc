@@ -193,7 +193,8 @@ void AddConvert(CLI::App* app, Console* console) {
                    "What the model is for, if not what its directory says: embedding,\n"
                    "encoder (of a model that has a decoder, too),\n"
                    "sequence-classification, token-classification,\n"
-                   "image-classification, masked-lm, causal-lm or seq2seq-lm")
+                   "image-classification, audio-classification, ctc,\n"
+                   "masked-lm, causal-lm or seq2seq-lm")
       ->type_name("TASK");
   command->add_option("--image-size", options.image_size, "Height and width of images, if not as configured")
       ->type_name("HxW");

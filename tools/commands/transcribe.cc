@@ -8,6 +8,7 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
 #include "tools/common/padded.h"
+#include "tools/generate/ctc_transcription.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/interrupt.h"
 #include "tools/generate/transcription.h"
@@ -22,9 +23,13 @@ struct Arguments {
   std::string features;
   SpeechTask task;
   bool previous = false;
-  uint32_t batch_size = 8;
+  CtcOptions frames;  // of models that score each frame by itself
+  bool times = false;
+  uint32_t batch_size = 0;  // 0: as many as are usual
   bool json = false;
 };
+
+constexpr uint32_t kBatchSize = 8;
 
 // On one line, without spaces at either end.
 std::string LineOf(std::string text) {
@@ -62,7 +67,9 @@ class Transcriber {
         request_(arguments.generation.RequestFor(model)),
         prompts_(model, arguments.task),
         stop_ids_(DefaultsOf(model).stop_ids),
-        batch_size_(arguments.previous ? 1 : arguments.batch_size) {
+        batch_size_(arguments.previous          ? 1
+                    : arguments.batch_size == 0 ? kBatchSize
+                                                : arguments.batch_size) {
     if (arguments.previous) prompts_.CheckPrevious();
   }
 
@@ -172,14 +179,92 @@ class Transcriber {
   OrderedJson list_ = OrderedJson::array();
 };
 
+// Options that only one of both kinds of models has.
+const char* const kOfGeneration[] = {"--language",
+                                     "--task",
+                                     "--previous",
+                                     "--max-tokens",
+                                     "--min-tokens",
+                                     "--beams",
+                                     "--hypotheses",
+                                     "--length-penalty",
+                                     "--early-stopping",
+                                     "--suppress",
+                                     "--cache",
+                                     "--no-repeat-ngram-size",
+                                     "--encoder-no-repeat-ngram-size"};
+const char* const kOfFrames[] = {"--chunk", "--stride", "--times"};
+
+template <size_t kCount>
+void Refuse(const CLI::App& command, const char* const (&options)[kCount], const std::string& why) {
+  for (const char* option : options) {
+    if (command.count(option) != 0) Fail("{} does not go with {}", option, why);
+  }
+}
+
+// Words and tokens with their times, in seconds where those of frames are known.
+class FrameWriter {
+ public:
+  FrameWriter(const Arguments& arguments, Console* console) : arguments_(arguments), console_(console) {}
+
+  void Write(const CtcSource& source) {
+    if (arguments_.json) {
+      list_.push_back(Entry(source));
+    } else if (!arguments_.times) {
+      console_->out << LineOf(source.text.text) << std::endl;
+    } else {
+      console_->out << Printable(source.name) << "\n";
+      for (const CtcPart& word : source.text.words) {
+        console_->out << fmt::format("{:8.2f} {:8.2f}  {}\n", Time(source, word.begin), Time(source, word.end),
+                                     LineOf(word.text));
+      }
+      console_->out << std::flush;
+    }
+  }
+
+  void End() const {
+    if (arguments_.json) PrintJson(console_->out, list_);
+  }
+
+ private:
+  static double Time(const CtcSource& source, uint64_t frame) {
+    return static_cast<double>(frame) * (source.frame_seconds == 0 ? 1 : source.frame_seconds);
+  }
+
+  static OrderedJson Parts(const CtcSource& source, const std::vector<CtcPart>& parts) {
+    OrderedJson list = OrderedJson::array();
+    for (const CtcPart& part : parts) {
+      list.push_back({{"text", part.text},
+                      {"tokens", part.ids},
+                      {"begin", Time(source, part.begin)},
+                      {"end", Time(source, part.end)},
+                      {"log_probability", part.log_probability}});
+    }
+    return list;
+  }
+
+  static OrderedJson Entry(const CtcSource& source) {
+    OrderedJson entry = {{"input", source.name}};
+    if (source.seconds != 0) entry["seconds"] = source.seconds;
+    entry["text"] = LineOf(source.text.text);
+    entry["words"] = Parts(source, source.text.words);
+    entry["tokens"] = Parts(source, source.text.tokens);
+    return entry;
+  }
+
+  const Arguments& arguments_;
+  Console* const console_;
+  OrderedJson list_ = OrderedJson::array();
+};
+
 void CheckModel(const Model& model) {
   if (ContinuesTexts(model)) Fail("{}: has no encoder to listen with", model.name());
   if (model.FindValue(EncoderProgram(model), "input_ids")) Fail("{}: reads texts, not speech", model.name());
 }
 
 // All files are looked at before one is worked on: who gave a wrong one learns it at once.
-SoundInput CheckSounds(const Model& model, const std::vector<std::string>& paths) {
-  const std::optional<SoundInput> input = FindSoundInput(model, EncoderProgram(model));
+SoundInput CheckSounds(const Model& model, uint32_t program, const std::vector<std::string>& paths) {
+  const std::optional<SoundInput> input = FindSoundInput(model, program);
   if (!input) {
     Fail("{}: reads features, no sound: give --input, or convert it with its preprocessor_config.json", model.name());
   }
@@ -189,23 +274,42 @@ SoundInput CheckSounds(const Model& model, const std::vector<std::string>& paths
   return *input;
 }
 
-void Run(const Arguments& arguments, Console* console) {
+// Whatever takes files, or features in place of them.
+template <typename Worker>
+void Take(const Arguments& arguments, const Model& model, uint32_t program, Worker* worker) {
+  if (!arguments.features.empty()) return worker->AddFeatures(arguments.features);
+  const SoundInput input = CheckSounds(model, program, arguments.sounds);
+  for (const std::string& path : arguments.sounds) {
+    if (!Interrupt::Happened()) worker->AddFile(path, input);
+  }
+  worker->EndBatch(input);
+}
+
+void RunFrames(const Arguments& arguments, const Model& model, Console* console) {
+  CtcOptions options = arguments.frames;
+  options.batch_size = std::max(arguments.batch_size, 1u);
+  options.workers = arguments.generation.request.workers;
+  FrameWriter writer(arguments, console);
+  CtcTranscription transcription(model, options, [&](const CtcSource& source) { writer.Write(source); });
+  Take(arguments, model, model.FindProgram(""), &transcription);
+  writer.End();
+}
+
+void Run(const Arguments& arguments, const CLI::App& command, Console* console) {
   if (arguments.sounds.empty() && arguments.features.empty()) Fail("give --wav or --input");
   if (arguments.generation.request.hypotheses > 1 && !arguments.json) Fail("--hypotheses are written by --json");
   const Model model = arguments.model.Open();
-  CheckModel(model);
   const Interrupt interrupt;
-  Transcriber transcriber(arguments, model, console);
-  if (!arguments.features.empty()) {
-    transcriber.AddFeatures(arguments.features);
+  if (CtcDecoder::Fits(model)) {
+    Refuse(command, kOfGeneration, "a model that scores each frame by itself");
+    RunFrames(arguments, model, console);
   } else {
-    const SoundInput input = CheckSounds(model, arguments.sounds);
-    for (const std::string& path : arguments.sounds) {
-      if (!Interrupt::Happened()) transcriber.AddFile(path, input);
-    }
-    transcriber.EndBatch(input);
+    Refuse(command, kOfFrames, "a model that writes one token after the other");
+    CheckModel(model);
+    Transcriber transcriber(arguments, model, console);
+    Take(arguments, model, EncoderProgram(model), &transcriber);
+    transcriber.End();
   }
-  transcriber.End();
   if (Interrupt::Happened()) console->status = kExitInterrupted;
 }
 
@@ -229,19 +333,37 @@ void AddTranscribe(CLI::App* app, Console* console) {
       ->add_flag("--previous", arguments->previous,
                  "Tell the model what it wrote of a file's clips before; they are worked on one by one")
       ->needs(sounds);
-  command->add_option("--batch-size", arguments->batch_size, "Clips at a time")
-      ->check(CLI::Range(1, 4096))
+  command
+      ->add_option("--chunk,--chunk-length", arguments->frames.chunk,
+                   "Of models that score each frame: longer files are worked on in overlapping parts of so many "
+                   "seconds; 0: as a whole")
+      ->check(CLI::Range(0.0, 1e5))
+      ->type_name("SECONDS")
       ->capture_default_str();
+  command
+      ->add_option("--stride,--stride-length", arguments->frames.strides,
+                   "Of them: seconds at the ends of parts that are only listened to, on both sides or left and right; "
+                   "default: a sixth of a part")
+      ->check(CLI::Range(0.0, 1e5))
+      ->expected(1, 2)
+      ->type_name("SECONDS");
+  command->add_flag("--times", arguments->times, "Of them: a line for each word, with seconds from where to where");
+  command
+      ->add_option("--batch-size", arguments->batch_size,
+                   "Clips at a time; default: 8, of models that score each frame 1")
+      ->check(CLI::Range(1, 4096));
   arguments->generation.AddSearch(command);
   AddJson(command, &arguments->json);
   command->footer(
       "One line comes out for each file. What is longer than the model's clips is cut in consecutive ones, wherever a\n"
-      "word stands. Other rates are resampled. --input has a line for each clip. A language that is found is that of\n"
+      "word stands; models that score each frame by itself (CTC) hear parts that overlap, so that no word is cut.\n"
+      "Other rates are resampled. --input has a line for each clip. A language that is found is that of\n"
       "a file's first clip; it goes to standard error, or with --json into the list.\n"
       "Examples:\n"
       "  fovea transcribe whisper.fovea --wav talk.wav\n"
-      "  fovea transcribe whisper.fovea --language de --task translate --wav rede.wav --json");
-  command->callback([=] { Run(*arguments, console); });
+      "  fovea transcribe whisper.fovea --language de --task translate --wav rede.wav --json\n"
+      "  fovea transcribe wav2vec2.fovea --wav talk.wav --times");
+  command->callback([=] { Run(*arguments, *command, console); });
 }
 
 }  // namespace fovea::tools

@@ -106,7 +106,7 @@ void FinishSpeech(const SpeechHeads& heads, const Checkpoint& checkpoint, Descri
       }
       const std::string mean =
           weighed ? WeighedSum(builder, means, StateShares(description.weights, means.size()), "pooled") : means[0];
-      return classify("sequence-classification", builder.Linear(mean, "projector", "projected"));
+      return classify("sequence-classification", builder.Linear(mean, "projector", "head.projected"));
     }
     case Task::kTokenClassification: {
       if (!weighed) return classify("token-classification", heads.last);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
+#include "tools/convert/arch/gated_positions.h"
 #include "tools/convert/arch/grouped.h"
 #include "tools/convert/arch/layer_stack.h"
 #include "tools/convert/arch/sound_front.h"
@@ -59,7 +60,7 @@ class Encoder {
         data2vec_(config_.Text("model_type") == "data2vec-audio"),
         stable_(!data2vec_ && config_.Flag("do_stable_layer_norm", false)),
         activation_(config_.Activation("feat_extract_activation", "gelu")) {
-    for (const char* name : {"wav2vec2.", "hubert.", "unispeech.", "unispeech_sat.", "data2vec_audio."}) {
+    for (const char* name : {"wav2vec2.", "hubert.", "unispeech.", "unispeech_sat.", "data2vec_audio.", "wavlm."}) {
       if (weights_.Has(std::string(name) + "feature_projection.projection.weight")) prefix_ = name;
     }
     ReadConvolutions();
@@ -316,6 +317,10 @@ class Encoder {
     stack.activation = config_.Activation("hidden_act", "gelu");
     (stable_ ? stack.final_norm : stack.embedding_norm) = prefix_ + "encoder.layer_norm";
     const uint32_t layers = config_.Number("num_hidden_layers", 12);
+    if (config_.Text("model_type") == "wavlm" && layers != 0) {
+      gated_.emplace(config_, prefix_ + "encoder.layers.", stack.heads, weights_);
+      stack.attend = [this](ProgramBuilder& builder, const StackSite& site) { return gated_->Attend(builder, site); };
+    }
     for (uint32_t i = 0; i < layers; ++i) {
       const std::string at = fmt::format("{}encoder.layers.{}.", prefix_, i);
       StackLayer layer;
@@ -323,6 +328,7 @@ class Encoder {
       layer.attention.key = at + "attention.k_proj";
       layer.attention.value = at + "attention.v_proj";
       layer.attention.output = at + "attention.out_proj";
+      if (gated_) gated_->Widen(i, layer.attention);
       layer.feed_forward.up = at + "feed_forward.intermediate_dense";
       layer.feed_forward.down = at + "feed_forward.output_dense";
       (stable_ ? layer.attention.norm : layer.attention.sum_norm) = at + "layer_norm";
@@ -367,6 +373,7 @@ class Encoder {
   std::vector<Convolution> convolutions_, adapter_;
   bool layer_norms_ = false;  // after every convolution; else one norm over a clip, after the first
   bool adapted_ = false;
+  std::optional<GatedPositions> gated_;
 };
 
 }  // namespace

@@ -1,0 +1,145 @@
+// What is said by a model that scores each frame of sound by itself.
+#include "tools/generate/ctc.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <algorithm>
+
+#include "tools/base/fail.h"
+#include "tools/base/json.h"
+#include "tools/generate/defaults.h"
+
+namespace fovea::tools {
+namespace {
+
+std::string Stripped(const std::string& text) {
+  const char* const kSpaces = " \t\n\r\f\v";
+  const size_t first = text.find_first_not_of(kSpaces);
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(kSpaces) + 1 - first);
+}
+
+// Spaces in front of what English writes without them.
+std::string CleanedUp(std::string text) {
+  const std::pair<const char*, const char*> replacements[] = {
+      {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
+      {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  for (const auto& [from, to] : replacements) {
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += strlen(to)) {
+      text.replace(at, strlen(from), to);
+    }
+  }
+  return text;
+}
+
+uint64_t WholeFrames(double seconds, uint32_t rate, uint64_t frame) {
+  const double frames = seconds * rate / static_cast<double>(frame);
+  return static_cast<uint64_t>(nearbyint(frames)) * frame;
+}
+
+}  // namespace
+
+bool CtcDecoder::Fits(const Model& model) { return MetadataOr(model, "task", "") == "ctc"; }
+
+CtcDecoder::CtcDecoder(const Model& model) : delimiter_(MetadataOr(model, "ctc.delimiter", " ")) {
+  const char* blank = model.Metadata("ctc.blank");
+  if (blank == nullptr) Fail("{}: has no vocabulary: convert it with its vocab.json", model.name());
+  const uint32_t program = model.FindProgram("");
+  const std::optional<uint32_t> scores = model.FindValue(program, "logits");
+  if (!scores) Fail("{}: the program has no output 'logits'", model.name());
+  const uint32_t count = model.Value(program, *scores).width;
+  for (uint32_t id = 0; id < count; ++id) {
+    const std::string key = fmt::format("label.{}", id);
+    const char* label = model.Metadata(key);
+    if (label == nullptr) Fail("{}: there is none", MetadataName(model, key));
+    labels_.push_back(label);
+  }
+  blank_ = static_cast<int32_t>(WholeNumberIn(blank, MetadataName(model, "ctc.blank"), {0, int64_t{count} - 1}));
+  clean_up_ = MetadataOr(model, "ctc.clean_up", "") == "true";
+}
+
+std::vector<CtcFrame> CtcDecoder::Best(const Matrix& scores, uint32_t begin, uint32_t end) {
+  std::vector<CtcFrame> frames;
+  for (uint32_t row = begin; row < end; ++row) {
+    const float* x = scores.Row(row);
+    const float* best = std::max_element(x, x + scores.width);
+    double sum = 0;
+    for (uint32_t i = 0; i < scores.width; ++i) sum += exp(static_cast<double>(x[i]) - *best);
+    frames.push_back({static_cast<int32_t>(best - x), static_cast<float>(-log(sum))});
+  }
+  return frames;
+}
+
+std::vector<CtcPart> CtcDecoder::Tokens(const std::vector<CtcFrame>& frames) const {
+  std::vector<CtcPart> tokens;
+  for (uint64_t begin = 0, end; begin < frames.size(); begin = end) {
+    const int32_t id = frames[begin].id;
+    const std::string& label = Label(id);
+    double sum = 0;
+    // Scores that stand for nothing known are all the same token.
+    for (end = begin; end < frames.size() && Label(frames[end].id) == label; ++end) sum += frames[end].log_probability;
+    if (id == blank_) continue;
+    tokens.push_back({label, {id}, begin, end, sum / static_cast<double>(end - begin)});
+  }
+  return tokens;
+}
+
+std::vector<CtcPart> CtcDecoder::Words(const std::vector<CtcPart>& tokens) const {
+  std::vector<CtcPart> words;
+  bool inside = false;
+  for (const CtcPart& token : tokens) {
+    const bool parts = token.text == delimiter_;
+    if (!parts && !inside) words.push_back({"", {}, token.begin, token.end, 0});
+    inside = !parts;
+    if (parts) continue;
+    CtcPart& word = words.back();
+    word.text += token.text;
+    word.ids.push_back(token.ids[0]);
+    word.end = token.end;
+    word.log_probability += token.log_probability;
+  }
+  return words;
+}
+
+CtcText CtcDecoder::Text(const std::vector<CtcFrame>& frames) const {
+  CtcText text;
+  text.tokens = Tokens(frames);
+  text.words = Words(text.tokens);
+  for (const CtcPart& token : text.tokens) text.text += token.text;
+  text.text = Stripped(text.text);
+  if (clean_up_) text.text = CleanedUp(text.text);
+  return text;
+}
+
+ChunkLengths ChunksOfSeconds(double chunk, double left, double right, uint32_t rate, uint64_t frame) {
+  if (chunk == 0) return {};
+  const ChunkLengths lengths = {WholeFrames(chunk, rate, frame), WholeFrames(left, rate, frame),
+                                WholeFrames(right, rate, frame)};
+  if (lengths.left + lengths.right >= lengths.chunk) {
+    Fail("strides of {} and {} s leave nothing of chunks of {} s", left, right, chunk);
+  }
+  return lengths;
+}
+
+std::pair<uint32_t, uint32_t> SoundChunk::Frames(uint64_t frame, uint32_t frames) const {
+  if (left == 0 && right == 0) return {0, frames};
+  // A chunk may have a frame less than its samples fill.
+  const auto whole = static_cast<double>(length), count = nearbyint(whole / static_cast<double>(frame));
+  const auto of = [&](uint64_t stride) { return nearbyint(static_cast<double>(stride) / whole * count); };
+  const auto first = static_cast<uint32_t>(std::min(of(left), static_cast<double>(frames)));
+  const auto end = static_cast<uint32_t>(std::min(std::max(count - of(right), 0.0), static_cast<double>(frames)));
+  return {first, std::max(first, end)};
+}
+
+std::vector<SoundChunk> ChunksOf(uint64_t samples, const ChunkLengths& lengths) {
+  if (lengths.chunk == 0 || samples <= lengths.chunk) return {{0, samples, 0, 0}};
+  std::vector<SoundChunk> chunks;
+  for (uint64_t begin = 0;; begin += lengths.chunk - lengths.left - lengths.right) {
+    const bool last = begin + lengths.chunk >= samples;
+    const uint64_t left = begin == 0 ? 0 : lengths.left, length = last ? samples - begin : lengths.chunk;
+    if (length > left) chunks.push_back({begin, length, left, last ? 0 : lengths.right});
+    if (last) return chunks;
+  }
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,79 @@
+// What is said by a model that scores each frame of sound by itself (connectionist temporal classification): the best
+// token of every frame, a run of the same one once, blanks not at all.
+#ifndef FOVEA_TOOLS_GENERATE_CTC_H_
+#define FOVEA_TOOLS_GENERATE_CTC_H_
+
+#include <stdint.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/common/session.h"
+#include "tools/common/sound.h"
+
+namespace fovea::tools {
+
+// The best token of a frame, and its log-probability there.
+struct CtcFrame {
+  int32_t id = 0;
+  float log_probability = 0;
+};
+
+// Of consecutive frames [begin, end): a token, or a word. The log-probability is that of the frames which said it: their
+// mean for a token, the sum of its tokens for a word.
+struct CtcPart {
+  std::string text;
+  std::vector<int32_t> ids;
+  uint64_t begin = 0, end = 0;
+  double log_probability = 0;
+};
+
+struct CtcText {
+  std::string text;
+  std::vector<CtcPart> tokens, words;
+};
+
+// As metadata label.N, ctc.blank, ctc.delimiter and ctc.clean_up say.
+class CtcDecoder {
+ public:
+  // Fails where the model has no vocabulary.
+  explicit CtcDecoder(const Model& model);
+
+  static bool Fits(const Model& model);  // whether it is such a model
+
+  // Of rows of scores.
+  static std::vector<CtcFrame> Best(const Matrix& scores, uint32_t begin, uint32_t end);
+  CtcText Text(const std::vector<CtcFrame>& frames) const;
+
+ private:
+  const std::string& Label(int32_t id) const { return labels_[static_cast<size_t>(id)]; }
+  std::vector<CtcPart> Tokens(const std::vector<CtcFrame>& frames) const;
+  std::vector<CtcPart> Words(const std::vector<CtcPart>& tokens) const;
+
+  std::vector<std::string> labels_;
+  int32_t blank_ = 0;
+  std::string delimiter_;
+  bool clean_up_ = false;
+};
+
+// Chunks of a long sound overlap by strides, in which the frames of only one of both count: so what is said there has
+// been heard with what comes before and after it.
+struct ChunkLengths {
+  uint64_t chunk = 0;  // samples; 0: the whole sound
+  uint64_t left = 0, right = 0;
+};
+// Rounded to whole frames of so many samples. Fails where strides leave nothing of a chunk.
+ChunkLengths ChunksOfSeconds(double chunk, double left, double right, uint32_t rate, uint64_t frame);
+
+struct SoundChunk {
+  uint64_t begin = 0, length = 0;  // samples
+  uint64_t left = 0, right = 0;    // of them: strides
+  // Of as many frames as a chunk has, those that count.
+  std::pair<uint32_t, uint32_t> Frames(uint64_t frame, uint32_t frames) const;
+};
+std::vector<SoundChunk> ChunksOf(uint64_t samples, const ChunkLengths& lengths);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_GENERATE_CTC_H_

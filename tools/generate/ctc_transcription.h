@@ -1,0 +1,65 @@
+// Sound files through a CTC model, chunks of all of them in batches.
+#ifndef FOVEA_TOOLS_GENERATE_CTC_TRANSCRIPTION_H_
+#define FOVEA_TOOLS_GENERATE_CTC_TRANSCRIPTION_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/generate/ctc.h"
+
+namespace fovea::tools {
+
+struct CtcOptions {
+  double chunk = 30;                 // seconds; 0: whole files
+  std::vector<double> strides = {};  // seconds: on both sides, or left and right; none: a sixth of a chunk
+  uint32_t batch_size = 1, workers = 1;
+};
+
+struct CtcSource {
+  std::string name;
+  double seconds = 0;        // 0: nobody knows
+  double frame_seconds = 0;  // from one frame to the next; 0: nobody knows
+  CtcText text;
+};
+
+class CtcTranscription {
+ public:
+  // `done` gets one source after the other, in the order in which they were added.
+  CtcTranscription(const Model& model, const CtcOptions& options, std::function<void(const CtcSource&)> done);
+
+  void AddFile(const std::string& path, const SoundInput& input);
+  // What remains of a batch of sounds.
+  void EndBatch(const SoundInput& input);
+  // A batch of what the encoder reads, a source for each clip.
+  void AddFeatures(const std::string& path);
+
+ private:
+  struct Source {
+    std::string name;
+    double seconds, frame_seconds;
+    size_t missing;  // chunks
+    std::vector<CtcFrame> frames = {};
+  };
+  struct Piece {
+    size_t source;
+    SoundChunk chunk;
+  };
+
+  void Run(const Batch& batch);
+
+  const Model& model_;
+  const CtcOptions options_;
+  const std::function<void(const CtcSource&)> done_;
+  const CtcDecoder decoder_;
+  const uint32_t program_, scores_;
+  uint64_t frame_ = 0;  // samples from one frame to the next; 0: nobody knows
+  std::vector<Source> sources_;
+  size_t written_ = 0;         // of the sources
+  std::vector<Piece> pieces_;  // of the next batch
+  std::vector<Sound> sounds_;  // of each
+};
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_GENERATE_CTC_TRANSCRIPTION_H_
