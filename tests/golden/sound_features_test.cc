@@ -144,7 +144,7 @@ TEST(SoundFeatures, OfSeamless) {
     }
     ASSERT_EQ(found.size(), rows * stride * 80);
     std::cout << "features within " << largest << "\n";
-    EXPECT_LE(largest, 2e-4);
+    EXPECT_LE(largest, 1e-4);
   }
 }
 

@@ -68,6 +68,15 @@ class Speech {
     Add(name + ".bias", {width});
   }
 
+  // Of clips or frames, of the last hidden state or a weighed sum of three.
+  void AddClasses(bool weighed, bool frames) {
+    config["use_weighted_layer_sum"] = weighed;
+    config["architectures"] = Json::array({frames ? "XForAudioFrameClassification" : "XForSequenceClassification"});
+    if (weighed) Add("layer_weights", {3}, 0, 1);
+    if (!frames) AddLinear("projector", 14, 36);
+    AddLinear("classifier", 5, frames ? 36 : 14);
+  }
+
   Converted Convert(const std::string& task = "", DType weights = DType::kF32) const {
     std::filesystem::remove_all(directory_);
     std::filesystem::create_directories(directory_);
@@ -289,12 +298,7 @@ TEST(SpeechEncoders, Classes) {
       for (const bool frames : {false, true}) {
         Speech speech(published);
         speech.Rename("", prefix);
-        speech.config["use_weighted_layer_sum"] = weighed;
-        speech.config["architectures"] =
-            Json::array({frames ? "XForAudioFrameClassification" : "XForSequenceClassification"});
-        if (weighed) speech.Add("layer_weights", {3}, 0, 1);
-        if (!frames) speech.AddLinear("projector", 14, 36);
-        speech.AddLinear("classifier", 5, frames ? 36 : 14);
+        speech.AddClasses(weighed, frames);
         ExpectWav2Vec2(speech, prefix, frames ? "frames" : "classes", "");
       }
     }
@@ -456,12 +460,7 @@ TEST(SpeechEncoders, BertsHeadsAndAdapters) {
   for (const bool weighed : {false, true}) {
     for (const bool frames : {false, true}) {
       Speech speech = Bert();
-      speech.config["use_weighted_layer_sum"] = weighed;
-      speech.config["architectures"] =
-          Json::array({frames ? "XForAudioFrameClassification" : "XForSequenceClassification"});
-      if (weighed) speech.Add("layer_weights", {3}, 0, 1);
-      if (!frames) speech.AddLinear("projector", 14, 36);
-      speech.AddLinear("classifier", 5, frames ? 36 : 14);
+      speech.AddClasses(weighed, frames);
       ExpectWav2Vec2Bert(speech, frames ? "frames" : "classes");
     }
   }
