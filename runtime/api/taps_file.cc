@@ -1,8 +1,6 @@
 // fovea/tap.h: what taps kept, as the bytes of a safetensors file.
 #include <string.h>
 
-#include <initializer_list>
-
 #include "runtime/api/handles.h"
 #include "runtime/ops/attention.h"
 
@@ -54,13 +52,19 @@ class Text {
 
 enum class Part { kLineOffsets, kKeys, kWeights, kQueryRows, kSpaceOffsets };
 
-// A tensor of the file. `of`: a tap, or a space.
+// A tensor of the file, or with `is` false none. `of`: a tap, or a space.
 struct Entry {
+  bool is;
   Part part;
   uint32_t of;
   uint32_t rank;
   uint64_t shape[3];
-  uint64_t bytes;
+
+  uint64_t bytes() const {
+    uint64_t size = part == Part::kLineOffsets ? 8 : 4;
+    for (uint32_t i = 0; i < rank; ++i) size *= shape[i];
+    return is ? size : 0;
+  }
 };
 
 class File {
@@ -69,7 +73,7 @@ class File {
 
   uint64_t Size() const {
     uint64_t size = 8 + HeaderSize();
-    ForEach([&](const Entry& entry) { size += entry.bytes; });
+    for (uint32_t i = 0; i < entries(); ++i) size += EntryAt(i).bytes();
     return size;
   }
 
@@ -81,10 +85,11 @@ class File {
     WriteHeader(text);
     while (text.size() < header) text.Put(' ');
     uint8_t* at = to + 8 + header;
-    ForEach([&](const Entry& entry) {
-      WriteEntry(entry, at);
-      at += entry.bytes;
-    });
+    for (uint32_t i = 0; i < entries(); ++i) {
+      const Entry entry = EntryAt(i);
+      if (entry.is) WriteEntry(i, entry, at);
+      at += entry.bytes();
+    }
   }
 
  private:
@@ -129,7 +134,8 @@ class File {
   // Whether a tapped step's rows or keys lie in the space, or in one below it.
   bool Needs(uint32_t space) const {
     for (uint32_t tap = 0; tap < s_.tap_count; ++tap) {
-      for (uint32_t of : {uint32_t{StepOf(tap).queries().space}, uint32_t{StepOf(tap).keys().space}}) {
+      for (uint32_t side = 0; side < 2; ++side) {
+        uint32_t of = side == 0 ? StepOf(tap).queries().space : StepOf(tap).keys().space;
         for (; of != kBlobNone; of = blob().spaces[of].parent) {
           if (of == space) return true;
         }
@@ -138,32 +144,26 @@ class File {
     return false;
   }
 
-  // Those of 8 bytes come first, so that all stand where their numbers may.
-  template <typename F>
-  void ForEach(const F& f) const {
-    for (uint32_t tap = 0; tap < s_.tap_count; ++tap) {
-      if (!s_.taps[tap].sink.sparse()) continue;
-      const uint64_t lines = uint64_t{s_.taps[tap].sink.row_count} * s_.taps[tap].sink.slots();
-      f(Entry{Part::kLineOffsets, tap, 1, {lines + 1}, 8 * (lines + 1)});
+  // Offsets of lines come first, so that all numbers stand where they may: one place for each tap, then three for each
+  // tap, then one for each space.
+  uint32_t entries() const { return 4 * s_.tap_count + blob().spaces.count; }
+  uint32_t FirstOf(uint32_t tap) const { return s_.tap_count + 3 * tap; }
+  Entry EntryAt(uint32_t i) const {
+    const uint32_t taps = s_.tap_count;
+    if (i >= 4 * taps) {
+      const uint32_t space = i - 4 * taps;
+      const bool needed = Needs(space);
+      return {needed, Part::kSpaceOffsets, space, 1, {needed ? uint64_t{SegmentsOf(space).count} + 1 : 0, 0, 0}};
     }
-    for (uint32_t tap = 0; tap < s_.tap_count; ++tap) {
-      const WeightSink& sink = s_.taps[tap].sink;
-      const uint64_t rows = sink.row_count;
-      if (sink.sparse()) {
-        const uint64_t entries = CountEntries(s_.taps[tap]);
-        f(Entry{Part::kKeys, tap, 1, {entries}, 4 * entries});
-        f(Entry{Part::kWeights, tap, 1, {entries}, 4 * entries});
-      } else {
-        const uint64_t keys = Longest(tap);
-        f(Entry{Part::kWeights, tap, 3, {rows, sink.slots(), keys}, 4 * rows * sink.slots() * keys});
-      }
-      f(Entry{Part::kQueryRows, tap, 1, {rows}, 4 * rows});
-    }
-    for (uint32_t space = 0; space < blob().spaces.count; ++space) {
-      if (!Needs(space)) continue;
-      const uint64_t count = uint64_t{SegmentsOf(space).count} + 1;
-      f(Entry{Part::kSpaceOffsets, space, 1, {count}, 4 * count});
-    }
+    const bool offsets = i < taps;
+    const uint32_t tap = offsets ? i : (i - taps) / 3, part = offsets ? 3 : (i - taps) % 3;
+    const WeightSink& sink = s_.taps[tap].sink;
+    const uint64_t rows = sink.row_count, lines = rows * sink.slots();
+    if (part == 3) return {sink.sparse(), Part::kLineOffsets, tap, 1, {lines + 1, 0, 0}};
+    if (part == 2) return {true, Part::kQueryRows, tap, 1, {rows, 0, 0}};
+    const Part wanted = part == 0 ? Part::kKeys : Part::kWeights;
+    if (sink.sparse()) return {true, wanted, tap, 1, {CountEntries(s_.taps[tap]), 0, 0}};
+    return {wanted == Part::kWeights, wanted, tap, 3, {rows, sink.slots(), Longest(tap)}};
   }
 
   uint64_t HeaderSize() const {
@@ -189,7 +189,9 @@ class File {
     }
     text.Put('}');
     uint64_t offset = 0;
-    ForEach([&](const Entry& entry) {
+    for (uint32_t i = 0; i < entries(); ++i) {
+      const Entry entry = EntryAt(i);
+      if (!entry.is) continue;
       text.Put(",\"");
       entry.part == Part::kSpaceOffsets ? text.Escaped(SpaceName(entry.of)) : PutStep(entry.of, text);
       constexpr const char* kNames[] = {".line_offsets", ".keys", ".weights", ".query_rows", ".offsets"};
@@ -198,16 +200,16 @@ class File {
       text.Put("\":{\"dtype\":\"");
       text.Put(kTypes[static_cast<uint32_t>(entry.part)]);
       text.Put("\",\"shape\":[");
-      for (uint32_t i = 0; i < entry.rank; ++i) {
-        if (i > 0) text.Put(',');
-        text.Number(entry.shape[i]);
+      for (uint32_t k = 0; k < entry.rank; ++k) {
+        if (k > 0) text.Put(',');
+        text.Number(entry.shape[k]);
       }
       text.Put("],\"data_offsets\":[");
       text.Number(offset);
       text.Put(',');
-      text.Number(offset += entry.bytes);
+      text.Number(offset += entry.bytes());
       text.Put("]}");
-    });
+    }
     text.Put('}');
   }
 
@@ -247,33 +249,28 @@ class File {
     text.Put('"');
   }
 
-  void WriteEntry(const Entry& entry, uint8_t* at) const {
+  void WriteEntry(uint32_t i, const Entry& entry, uint8_t* at) const {
     if (entry.part == Part::kSpaceOffsets) {
-      memcpy(at, SegmentsOf(entry.of).offsets, entry.bytes);
+      memcpy(at, SegmentsOf(entry.of).offsets, entry.bytes());
       return;
     }
     const Tap& tap = s_.taps[entry.of];
     if (entry.part == Part::kQueryRows) {
-      if (entry.bytes != 0) memcpy(at, tap.rows, entry.bytes);
+      if (entry.bytes() != 0) memcpy(at, tap.rows, entry.bytes());
     } else if (entry.part == Part::kLineOffsets) {
-      WriteSparseTap(entry, at);
+      WriteSparseTap(i, entry, at);
     } else if (entry.part == Part::kWeights && !tap.sink.sparse()) {
       WriteDense(entry, at);
     }
   }
 
   // Offsets, and keys and weights where they will stand: they are written with the offsets.
-  void WriteSparseTap(const Entry& entry, uint8_t* at) const {
+  void WriteSparseTap(uint32_t i, const Entry& entry, uint8_t* at) const {
     fovea_sparse arrays = {};
     arrays.layout = FOVEA_SPARSE_CSR;
     arrays.offsets = reinterpret_cast<uint64_t*>(at);
     uint64_t to_keys = 0;
-    bool passed = false, found = false;
-    ForEach([&](const Entry& other) {
-      passed = passed || (other.part == Part::kLineOffsets && other.of == entry.of);
-      found = found || (other.part == Part::kKeys && other.of == entry.of);
-      if (passed && !found) to_keys += other.bytes;
-    });
+    for (; i < FirstOf(entry.of); ++i) to_keys += EntryAt(i).bytes();
     arrays.keys = reinterpret_cast<uint32_t*>(at + to_keys);
     arrays.values = reinterpret_cast<float*>(at + to_keys + 4 * CountEntries(s_.taps[entry.of]));
     WriteSparse(s_, s_.taps[entry.of], arrays);

@@ -108,7 +108,9 @@ TEST(AttendViews, MapsHaveTheNumbersOfTheRecord) {
   size_t seen = 0;
   for (uint32_t key = 0; key < rows; ++key) {
     const float weight = weights.at({2, 1, key});
-    if (weight > 0.001) EXPECT_EQ(static_cast<float>(lines.at(seen++)), weight);
+    if (weight > 0.001) {
+      EXPECT_EQ(static_cast<float>(lines.at(seen++)), weight);
+    }
   }
   EXPECT_EQ(lines.size(), seen);
   EXPECT_EQ(TitleNumbers(SvgOf(text, "heads")).size(), size_t{4} * rows * rows);
@@ -354,8 +356,8 @@ TEST(AttendCommand, WrongUseIsRefused) {
   ExpectRefused({"--from", Temporary("absent")}, "absent");
   ExpectRefused({Temporary("absent.fovea"), "--text", "a"}, "absent.fovea");
   ExpectRefused(with({"--prompt", "a"}), "one kind");
-  ExpectRefused({blob, "--prompt", "a"}, "score");
-  ExpectRefused({blob, "--source", "a"}, "encoder");
+  ExpectRefused({blob, "--prompt", "a"}, "no decoder");
+  ExpectRefused({blob, "--source", "a"}, "no decoder");
   ExpectRefused({blob, "--wav", Temporary("x.wav")}, "takes no sound");
   ExpectRefused(with({"--layers", "7"}), "no attention step");
   ExpectRefused(with({"--layers", "2-1"}), "--layers");

@@ -386,6 +386,9 @@ AttentionRecord FollowSteps(const Model& model, const AttendRequest& request, Ge
 }  // namespace
 
 AttentionRecord AttendWritten(const Model& model, const AttendRequest& request, bool only_bytes) {
+  if (!model.HasProgram(MetadataOr(model, "generate.decode", "decode"))) {
+    Fail("{}: has no decoder; give --text to see how it reads one", model.name());
+  }
   if (!request.prompts.empty()) {
     if (!ContinuesTexts(model)) Fail("{}: has an encoder; give what it is to read with --source", model.name());
     return Continue(model, request, only_bytes);
