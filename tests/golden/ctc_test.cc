@@ -171,6 +171,7 @@ TEST_F(Ctc, TextsOfFiles) {
     ExpectSaid(found[i], said, std::to_string(i));
     EXPECT_GT(said.words.size(), 0u);
     lines += said.text + "\n";
+    ASSERT_EQ(found[i]["tokens"].size(), said.ids.size());
     // The log-probability of a token is the mean of those of its frames.
     size_t at = 0;
     for (const json& token : found[i]["tokens"]) {
