@@ -226,13 +226,13 @@ typedef struct fovea_attention_score {
 
   uint32_t max_distance; /* Of distance_bias and buckets. At most 2^29. */
   /* Bias by distance (T5, ALiBi, Swin): bias[head, clamp(key - query, -max_distance, max_distance) + max_distance] is
-   * added, [heads, 2 * max_distance + 1]. -infinity hides the key. */
+   * added, [heads, 2 * max_distance + 1]; with axes, [axes, heads, ..], one for each axis. -infinity hides the key. */
   const float* distance_bias;
   /* Scores by distance and content (Shaw et al., arXiv 1803.02155; DeBERTa, arXiv 2006.03654): of b = buckets[clamp(key
    * - query, -max_distance, max_distance) + max_distance], scale * (q . relative_keys[head, b] + k .
-   * relative_queries[head, b]) is added. Either may be NULL. Not with rounds. */
-  const float* relative_keys;    /* [heads, bucket_count, d_k] */
-  const float* relative_queries; /* [heads, bucket_count, d_k] */
+   * relative_queries[head, b]) is added, with axes for each axis. Either may be NULL. Not with rounds. */
+  const float* relative_keys;    /* [axes, heads, bucket_count, d_k] */
+  const float* relative_queries; /* [axes, heads, bucket_count, d_k] */
   const int32_t* buckets;        /* [2 * max_distance + 1], each below bucket_count */
   uint32_t bucket_count;         /* 0: no relative scores. At most 2^20. */
 
@@ -289,10 +289,14 @@ typedef struct fovea_attention_positions {
 
   /* Distances are not between positions but between the numbers that this table has for them, row `segment %
    * coordinate_sets` of [coordinate_sets, coordinate_positions]: two axes of an image in one number (Swin, arXiv
-   * 2103.14030), hidden borders. No position may be coordinate_positions or more. */
+   * 2103.14030), hidden borders. No position may be coordinate_positions or more. With axes it has several such rows,
+   * [coordinate_sets, axes, coordinate_positions]. A position then has a coordinate along each axis, and what is added
+   * by distance is added for each, from a table of its own: rows and columns of an image (SAM, arXiv 2304.02643), places
+   * on a page (LayoutLMv3, arXiv 2204.08387; a set for each segment). */
   const int32_t* coordinates;
   uint32_t coordinate_sets; /* 0: 1. */
   uint32_t coordinate_positions;
+  uint32_t axes; /* 0: 1. At most 16. */
 } fovea_attention_positions;
 
 /* ---- What is kept ---- */

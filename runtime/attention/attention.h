@@ -25,10 +25,11 @@ enum class Pairing : uint32_t {
 };
 
 // Scores that depend on the distance between query and key besides their content (disentangled attention):
-// scale * (q . keys[head][b(key - query)] + k . queries[head][b(key - query)]) is added, b a table of buckets.
+// scale * (q . keys[head][b(key - query)] + k . queries[head][b(key - query)]) is added, b a table of buckets. With
+// several axes, for each of them.
 struct RelativeScores {
-  const void* keys;        // [heads, buckets, d_k], or null
-  const void* queries;     // [heads, buckets, d_k], or null
+  const void* keys;        // [axes, heads, buckets, d_k], or null
+  const void* queries;     // [axes, heads, buckets, d_k], or null
   const int32_t* buckets;  // [2 * max_distance + 1], by clamped key - query; each below bucket_count
   uint32_t bucket_count;
   DType keys_type, queries_type;  // f32 or f16
@@ -43,7 +44,8 @@ struct ScorePart {
   Products products = Products::kF32;  // wanted; f32 where the CPU has no instruction for them
   const float* additive = nullptr;     // [heads, d_k], Score::kAdditive
   uint32_t max_distance = 0;           // of distance_bias and relative
-  // Bias by distance, or null: bias[head][clamp(key - query, -max_distance, max_distance) + max_distance] is added.
+  // Bias by distance, or null: bias[axis][head][clamp(key - query, -max_distance, max_distance) + max_distance] is added
+  // for each axis.
   const float* distance_bias = nullptr;
   // Of each head, or null: slope * (key - query) is added, at any distance.
   const float* slopes = nullptr;
@@ -67,9 +69,14 @@ struct PositionsPart {
   // query_stride is.
   uint32_t query_stride = 1;
   uint32_t apart = 0;  // the first rows of a segment, of queries and of keys, that know no distances
-  // Distances are between coordinates, not positions: row `segment % coordinate_sets` of [coordinate_sets, positions].
+  // Distances are between coordinates, not positions, along one axis or several of them: block `segment %
+  // coordinate_sets` of [coordinate_sets, axes, positions]. Or, with row_coordinates, those of AttentionCall.
   const int32_t* coordinates = nullptr;
   uint32_t coordinate_sets = 0, coordinate_positions = 0;
+  uint32_t axes = 1;
+  bool row_coordinates = false;
+
+  bool HasCoordinates() const { return coordinates != nullptr || row_coordinates; }
 };
 
 // Further keys, one for each `group` of keys: those that are left over at the end belong to the last group, and where
@@ -181,8 +188,11 @@ struct AttentionCall {
   HeadMatrix<void> out;  // as q; f32 [heads, d_v]; must not overlap q
   HeadRows key_bias;     // row 0 of the key space; f32 [heads, or 1 with a head stride of 0], added to scores; or null
   PairBias pair_bias;    // by query row of the space
-  const float* centers;  // pattern.centers: of row 0 of the query space; no key is seen around NaN
-  size_t center_stride;  // in bytes
+  // positions.row_coordinates, where queries and keys are the same rows: of row 0, `axes` numbers for each row. They
+  // count as the nearest whole ones, those beyond 2^24 as that, NaN as 0.
+  const float* row_coordinates;
+  const float* centers;           // pattern.centers: of row 0 of the query space; no key is seen around NaN
+  size_t center_stride;           // in bytes
   const uint32_t* global_keys;    // pattern.global_keys: rows of the key space, ascending
   Segments global_key_segments;   // which of them belong to a segment of keys
   Clusters clusters;              // pattern.rounds

@@ -122,13 +122,13 @@ class SpecCheck {
     if (score.cap < 0.0f) return Fail("cap must not be negative", 0, 0);
     if (score.products == Products::kI8) FOVEA_TRY(AtMost(spec_.d_k, kMostI8Depth, "vectors are too wide for int8"));
     FOVEA_TRY(AtMost(score.max_distance, kMostDistance, "max_distance is too large"));
-    if (!Fits(CheckedSize(spec_.heads) * (2 * uint64_t{score.max_distance} + 1))) {
+    const PositionsPart& positions = spec_.positions;
+    if (!Fits(CheckedSize(positions.axes) * spec_.heads * (2 * uint64_t{score.max_distance} + 1))) {
       return Fail("bias by distance is too large", SIZE_MAX, score.max_distance);
     }
-    const PositionsPart& positions = spec_.positions;
     if (!kAttendsCoordinates || positions.coordinates == nullptr) return kOk;
     if (positions.coordinate_sets == 0 ||
-        !Fits(CheckedSize(positions.coordinate_sets) * positions.coordinate_positions)) {
+        !Fits(CheckedSize(positions.coordinate_sets) * positions.axes * positions.coordinate_positions)) {
       return Fail("coordinates are too many", SIZE_MAX, positions.coordinate_positions);
     }
     return kOk;
@@ -144,7 +144,7 @@ class SpecCheck {
       return Fail("relative scores, buckets and their count need each other", 1, relative.bucket_count);
     }
     FOVEA_TRY(AtMost(relative.bucket_count, kMostBuckets, "too many buckets"));
-    if (!Fits(CheckedSize(spec_.heads) * relative.bucket_count * spec_.d_k)) {
+    if (!Fits(CheckedSize(spec_.positions.axes) * spec_.heads * relative.bucket_count * spec_.d_k)) {
       return Fail("relative scores are too large", SIZE_MAX, relative.bucket_count);
     }
     for (uint32_t i = 0; i <= 2 * spec_.score.max_distance; ++i) {

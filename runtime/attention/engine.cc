@@ -27,6 +27,12 @@ T* At(From* data, size_t offset) {
   return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(data) + offset);
 }
 
+// The nearest whole number, within bounds; 0 for NaN.
+int32_t ToCoordinate(float x) {
+  constexpr float kMost = 1u << 24;
+  return isnan(x) ? 0 : static_cast<int32_t>(lrintf(fmaxf(-kMost, fminf(x, kMost))));
+}
+
 int64_t CeilDivide(int64_t a, int64_t b) {
   if (b == 1) return a;
   return a >= 0 ? (a + b - 1) / b : -(-a / b);
@@ -58,6 +64,8 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
   tile_.max_distance = score.max_distance;
   tile_.buckets = score.relative.buckets;
   tile_.bucket_count = score.relative.bucket_count;
+  tile_.axes = spec_.positions.axes;
+  tile_.bias_step = spec_.heads * (2 * size_t{score.max_distance} + 1);
   tile_.self_score = score.self_score;
   tile_.has_self_score = score.has_self_score;
   tile_.fade = FadeOf(spec_);
@@ -81,6 +89,9 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
   tile_.sums = Scratch<float>(ScratchPart::kSums);
   tile_.sum_of_values = Scratch<float>(ScratchPart::kSumOfValues);
   tile_.rows = Scratch<AttentionRow>(ScratchPart::kRows);
+  if (kAttendsCoordinates && spec_.positions.HasCoordinates()) {
+    tile_.coordinates = Scratch<int32_t>(ScratchPart::kCoordinates);
+  }
 }
 
 void AttentionEngine::Run(const Piece& piece) {
@@ -125,11 +136,13 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
     tile_.key_bias = reinterpret_cast<const float*>(first_of(call_.key_bias, first_head));
     tile_.key_bias_stride = call_.key_bias.row_stride / sizeof(float);
   }
-  tile_.coordinates = nullptr;
   const PositionsPart& positions = spec_.positions;
   if (kAttendsCoordinates && positions.coordinates != nullptr) {
     const size_t set = piece.segment % positions.coordinate_sets;
-    tile_.coordinates = positions.coordinates + set * positions.coordinate_positions;
+    coordinates_ = positions.coordinates + set * positions.axes * positions.coordinate_positions;
+  }
+  if (kAttendsCoordinates && positions.row_coordinates) {
+    row_coordinates_ = call_.row_coordinates + size_t{piece.key_row} * positions.axes;
   }
 
   QueryTile queries = {piece.first, piece.count, 1, piece.keys, first_head, false, nullptr, 0, piece.key_row, {0, 0}};
@@ -257,13 +270,37 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
   const PositionsPart& positions = spec_.positions;
   row->apart = position < positions.apart;
   row->coordinate = row->position;
-  if (tile_.coordinates != nullptr) {
-    row->coordinate = tile_.coordinates[position];
+  if (kAttendsCoordinates && positions.HasCoordinates()) {
+    auto* coordinates = Scratch<int32_t>(ScratchPart::kRowCoordinates) + size_t{index} * positions.axes;
+    CoordinatesAt(position, 1, coordinates);
+    row->coordinates = coordinates;
+    row->coordinate = coordinates[0];
   } else if (positions.query_stride > 1 && position > positions.apart) {
     const uint64_t at = positions.apart + uint64_t{position - positions.apart} * positions.query_stride;
     row->coordinate = static_cast<int32_t>(std::min<uint64_t>(at, INT32_MAX));
   }
   row->max = spec_.weighting.sinks == nullptr ? kHidden : kLog2E * spec_.weighting.sinks[head];
+}
+
+void AttentionEngine::CoordinatesAt(uint32_t position, size_t step, int32_t* to) const {
+  const PositionsPart& positions = spec_.positions;
+  for (size_t axis = 0; axis < positions.axes; ++axis) {
+    to[axis * step] = coordinates_ != nullptr ? coordinates_[axis * positions.coordinate_positions + position]
+                                              : ToCoordinate(row_coordinates_[position * positions.axes + axis]);
+  }
+}
+
+void AttentionEngine::PlaceBlock(const AttentionTile& tile, uint32_t from, uint32_t to) const {
+  if (!kAttendsCoordinates || tile.coordinates == nullptr) return;
+  auto* coordinates = Scratch<int32_t>(ScratchPart::kCoordinates);
+  // Whole vectors are read.
+  const auto before = from / kAttentionLanes * kAttentionLanes;
+  const auto after = static_cast<uint32_t>(RoundUp(to, kAttentionLanes));
+  for (size_t axis = 0; axis < tile.axes; ++axis) {
+    std::fill(coordinates + axis * tile.block + before, coordinates + axis * tile.block + from, 0);
+    std::fill(coordinates + axis * tile.block + to, coordinates + axis * tile.block + after, 0);
+  }
+  for (uint32_t i = from; i < to; ++i) CoordinatesAt(tile.Position(i), tile.block, coordinates + i);
 }
 
 void AttentionEngine::SetUpPairBias(const Piece& piece, uint32_t space_row, size_t place, uint32_t head,
@@ -288,22 +325,24 @@ void AttentionEngine::Begin(uint32_t rows) {
   if (kAttendsProducts && tile_.products != Products::kF32) attention_.narrow(tile_);
 }
 
-// y[i][j] = row i of `copied` . row j of the head's table, for rows [begin, end) of the table.
+// y[i][axis][j] = row i of `copied` . row j of the head's table of the axis, for rows [begin, end) of the table.
 void AttentionEngine::MultiplyBuckets(uint32_t rows, const void* tables, DType type, uint32_t head, uint32_t begin,
                                       uint32_t end, float* y) const {
-  const uint32_t buckets = spec_.score.relative.bucket_count;
-  const auto* table = static_cast<const uint8_t*>(tables) + head * RowBytes(type, uint64_t{buckets} * spec_.d_k);
+  const uint32_t buckets = spec_.score.relative.bucket_count, axes = spec_.positions.axes;
   const auto multiply = type == DType::kF16 ? kernels_.gemm.f16 : kernels_.gemm.f32;
   GemmTile gemm = {};
   gemm.rows = rows;
   gemm.k = spec_.d_k;
   gemm.x = Scratch<float>(ScratchPart::kCopied);
-  gemm.y_stride = buckets;
-  for (uint32_t first = begin; first < end; first += kGemmTileColumns) {
-    gemm.columns = std::min<size_t>(kGemmTileColumns, end - first);
-    gemm.weights = table + RowBytes(type, uint64_t{first} * spec_.d_k);
-    gemm.y = y + first;
-    multiply(gemm);
+  gemm.y_stride = size_t{axes} * buckets;
+  for (size_t axis = 0; axis < axes; ++axis) {
+    const size_t before = (axis * spec_.heads + head) * RowBytes(type, uint64_t{buckets} * spec_.d_k);
+    for (uint32_t first = begin; first < end; first += kGemmTileColumns) {
+      gemm.columns = std::min<size_t>(kGemmTileColumns, end - first);
+      gemm.weights = static_cast<const uint8_t*>(tables) + before + RowBytes(type, uint64_t{first} * spec_.d_k);
+      gemm.y = y + axis * buckets + first;
+      multiply(gemm);
+    }
   }
 }
 
@@ -313,7 +352,7 @@ void AttentionEngine::BucketRange(int64_t first, int64_t last, uint32_t* begin, 
   constexpr uint32_t kColumns = 16;
   const uint32_t buckets = spec_.score.relative.bucket_count;
   *begin = 0, *end = last < first ? 0 : buckets;
-  if (last < first || spec_.positions.coordinates != nullptr) return;
+  if (last < first || spec_.positions.HasCoordinates()) return;
   int64_t low = tile_.rows[0].coordinate, high = low;
   for (uint32_t i = 1; i < tile_.row_count; ++i) {
     low = std::min<int64_t>(low, tile_.rows[i].coordinate);
@@ -327,13 +366,13 @@ void AttentionEngine::BucketRange(int64_t first, int64_t last, uint32_t* begin, 
 }
 
 void AttentionEngine::SetUpRelative(uint32_t head, uint32_t keys) {
-  const uint32_t buckets = spec_.score.relative.bucket_count;
+  const size_t products = size_t{spec_.positions.axes} * spec_.score.relative.bucket_count;
   float *copied = Scratch<float>(ScratchPart::kCopied), *relative = Scratch<float>(ScratchPart::kRelative);
   for (uint32_t i = 0; i < tile_.row_count; ++i) {
     for (uint32_t j = 0; j < spec_.d_k; ++j) {
       copied[size_t{i} * spec_.d_k + j] = spec_.score.scale * tile_.rows[i].q[j];
     }
-    tile_.rows[i].relative = relative + size_t{i} * buckets;
+    tile_.rows[i].relative = relative + i * products;
   }
   uint32_t begin, end;
   BucketRange(0, int64_t{keys} - 1, &begin, &end);
@@ -435,14 +474,15 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
 // The rows of the tile take in keys [from, to) of the present block.
 void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
   if (tile_.source == nullptr) attention_.pack(tile_, source_, from, to);
+  PlaceBlock(tile_, from, to);
   if (kAttendsRelative && spec_.score.relative.queries != nullptr && !tile_.apart) {
-    const uint32_t buckets = spec_.score.relative.bucket_count;
+    const size_t products = size_t{spec_.positions.axes} * spec_.score.relative.bucket_count;
     float* key_relative = Scratch<float>(ScratchPart::kKeyRelative);
     attention_.unpack(tile_, source_, from, to, spec_.score.scale, Scratch<float>(ScratchPart::kCopied));
     uint32_t begin, end;
     BucketRange(tile_.Position(from), tile_.Position(to - 1), &begin, &end);
     MultiplyBuckets(to - from, spec_.score.relative.queries, spec_.score.relative.queries_type, head_, begin, end,
-                    key_relative + size_t{from} * buckets);
+                    key_relative + from * products);
     tile_.key_relative = key_relative;
   }
   (kAttendsTopK && spec_.pattern.top_k > 0 ? attention_.choose : attention_.attend)(tile_);

@@ -36,6 +36,10 @@ class AttentionEngine {
   void SetUpRow(const Piece& piece, uint32_t position, uint32_t head, uint32_t index);
   void SetUpPairBias(const Piece& piece, uint32_t space_row, size_t place, uint32_t head, AttentionRow* row);
   void Begin(uint32_t rows);
+  // Coordinates of the row at this position of the segment in work.
+  void CoordinatesAt(uint32_t position, size_t step, int32_t* to) const;
+  // Those of keys [from, to) of a tile's present block.
+  void PlaceBlock(const AttentionTile& tile, uint32_t from, uint32_t to) const;
   void SetUpRelative(uint32_t head, uint32_t keys);
   void MultiplyBuckets(uint32_t rows, const void* tables, DType type, uint32_t head, uint32_t begin, uint32_t end,
                        float* y) const;
@@ -73,6 +77,9 @@ class AttentionEngine {
   KeySource summaries_{};
   uint32_t summary_count_ = 0, summary_distance_ = 0;
   uint32_t head_ = 0;  // first query head in work
+  // Of the segment in work, whichever are given.
+  const int32_t* coordinates_ = nullptr;    // [axes, positions]
+  const float* row_coordinates_ = nullptr;  // [positions, axes]
 };
 
 }  // namespace fovea

@@ -28,7 +28,7 @@ AttentionFeatures FeaturesOf(const AttentionSpec& spec) {
                                         score.relative.queries != nullptr || score.relative.bucket_count != 0},
       {AttentionFeature::kSelfScore, score.has_self_score},
       {AttentionFeature::kCoordinates,
-       spec.positions.coordinates != nullptr || spec.positions.query_stride > 1 || spec.positions.apart != 0},
+       spec.positions.HasCoordinates() || spec.positions.query_stride > 1 || spec.positions.apart != 0},
       {AttentionFeature::kActivation, spec.weighting.kind != Activation::kNone},
       {AttentionFeature::kGaussian, spec.weighting.gaussian},
   };

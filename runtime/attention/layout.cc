@@ -55,8 +55,9 @@ class LayOut {
     Rows(layout_.capacity, padded_v, ScratchPart::kSums, ScratchPart::kSumOfValues, ScratchPart::kRows);
     const uint64_t buckets = spec_.score.relative.bucket_count;
     if (kAttendsRelative && buckets > 0) {
-      Floats(ScratchPart::kRelative, CheckedSize(layout_.capacity) * CheckedSize(buckets));
-      Floats(ScratchPart::kKeyRelative, CheckedSize(block) * CheckedSize(buckets));
+      const CheckedSize products = CheckedSize(buckets) * spec_.positions.axes;
+      Floats(ScratchPart::kRelative, products * layout_.capacity);
+      Floats(ScratchPart::kKeyRelative, products * block);
       Floats(ScratchPart::kCopied, uint64_t{std::max(layout_.capacity, block)} * spec_.d_k);
     }
     if (kAttendsTopK && spec_.pattern.top_k > 0) {
@@ -71,6 +72,10 @@ class LayOut {
       }
       Take(ScratchPart::kPositions, uint64_t{layout_.group} * sizeof(uint32_t));
       Take(ScratchPart::kIndex, uint64_t{block} * sizeof(uint32_t));
+    }
+    if (kAttendsCoordinates && spec_.positions.HasCoordinates()) {
+      Take(ScratchPart::kCoordinates, uint64_t{block} * spec_.positions.axes * sizeof(int32_t));
+      Take(ScratchPart::kRowCoordinates, CheckedSize(layout_.capacity) * spec_.positions.axes * sizeof(int32_t));
     }
     layout_.bytes = arena_.needed();
   }

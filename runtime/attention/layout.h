@@ -31,8 +31,10 @@ enum class ScratchPart : uint32_t {
   kPartSums,  // clustered in several rounds: some of these rows in one of them
   kPartSumOfValues,
   kPartRows,
-  kPositions,  // [group] clustered: those of the rows that are worked on
-  kIndex,      // [block] clustered: positions of the keys of a block
+  kPositions,       // [group] clustered: those of the rows that are worked on
+  kIndex,           // [block] clustered: positions of the keys of a block
+  kCoordinates,     // [axes, block] of the keys of a block
+  kRowCoordinates,  // [capacity, axes]
   kCount,
 };
 

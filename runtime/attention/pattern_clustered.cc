@@ -130,6 +130,7 @@ void AttentionEngine::RunChunk(const Piece& piece, uint32_t round, uint32_t chun
       }
       for (uint32_t r = 0; r < tile.row_count; ++r) tile.rows[r].begin = 0, tile.rows[r].end = keys;
       attention_.pack(tile, source_, 0, keys);
+      PlaceBlock(tile, 0, keys);
       attention_.attend(tile);
     }
   }

@@ -40,7 +40,10 @@ bool Relative(const AttentionSpec& s) { return s.score.relative.bucket_count != 
 bool Slopes(const AttentionSpec& s) { return s.score.slopes != nullptr; }
 bool Gaussian(const AttentionSpec& s) { return s.weighting.gaussian; }
 bool EqualSides(const AttentionSpec& s) { return s.pattern.left == s.pattern.right && s.pattern.left != 0; }
-bool Coordinates(const AttentionSpec& s) { return s.positions.coordinates != nullptr; }
+bool Coordinates(const AttentionSpec& s) { return s.positions.HasCoordinates(); }
+bool CoordinateTable(const AttentionSpec& s) { return s.positions.coordinates != nullptr; }
+bool RowCoordinates(const AttentionSpec& s) { return s.positions.row_coordinates; }
+bool Axes(const AttentionSpec& s) { return s.positions.axes > 1; }
 bool QueryStride(const AttentionSpec& s) { return s.positions.query_stride > 1; }
 bool Apart(const AttentionSpec& s) { return s.positions.apart != 0; }
 bool Offset(const AttentionSpec& s) { return s.positions.origin != Origin::kZero; }
@@ -94,6 +97,11 @@ constexpr Rule kRules[] = {
     {ShortProducts, Then::kNeeds, Dot, "other scores than dot products are f32"},
     {QueryStride, Then::kNot, Coordinates, "query_stride goes without coordinates"},
     {QueryStride, Then::kNot, Offset, "query_stride goes without an offset of queries"},
+    {Axes, Then::kNeeds, Coordinates, "axes need coordinates"},
+    {Axes, Then::kNot, Slopes, "slopes are along one axis"},
+    {RowCoordinates, Then::kNot, CoordinateTable, "coordinates are of positions or of rows"},
+    {RowCoordinates, Then::kNeeds, Paired, "coordinates of rows are those of queries and keys alike"},
+    {RowCoordinates, Then::kNot, Offset, "coordinates of rows are those of queries and keys alike"},
     {Summaries, Then::kNeeds, Paired, "summaries go with the queries of the segments that they stand for"},
     {Summaries, Then::kNot, Causal, "summaries stand for keys before and after a query"},
     {Summaries, Then::kNot, Offset, "summaries stand for keys before and after a query"},

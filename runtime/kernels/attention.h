@@ -64,23 +64,25 @@ struct AttentionRow {
     const float* words;     // the same as words, Products other than kF32, which are dot products; set by `narrow`
     const float* additive;  // [d_k], Score::kAdditive
   };
-  float factor;           // what a product of words is multiplied with
-  int32_t offset;         // what is added to it before
-  const float* bias;      // by distance: bias[key - position], distance clamped to max_distance; or null
+  float factor;    // what a product of words is multiplied with
+  int32_t offset;  // what is added to it before
+  // By distance along the first axis: bias[key - position], distance clamped to max_distance; or null.
+  const float* bias;
   float slope;            // of a bias that is slope * (key - position), by any distance; 0: there is none
-  const float* relative;  // [buckets] the query's part of the score by bucket of the distance; or null
+  const float* relative;  // [axes, buckets] the query's part of the score by bucket of the distance; or null
   const void* pairs;      // by position of the key: f32 added to its score, or u8 (pairs_mask) of which 0 hides it
   float* weights;  // where scores, then weights go: by position, or in order of arrival with weight_keys; or null
-  uint32_t* weight_keys;  // position of each weight, or null
-  float* out;             // [d_v]
-  TopKeys* top;           // only for `choose` and `finish_top_k`
-  int32_t position;       // of the query in its segment
-  int32_t coordinate;     // of the query, where distances are between coordinates; else its position
-  bool apart;             // nothing depends on the query's distances
-  uint32_t begin, end;    // keys of the present block that the row sees; begin >= end: none
-  uint32_t weight_count;  // with weight_keys
-  float center;           // of the row's window, where weights fade with the distance from it
-  float max;              // running maximum of the row's scores (in units of log 2); starts as -infinity, or a sink's
+  uint32_t* weight_keys;       // position of each weight, or null
+  float* out;                  // [d_v]
+  TopKeys* top;                // only for `choose` and `finish_top_k`
+  int32_t position;            // of the query in its segment
+  int32_t coordinate;          // of the query, where distances are between coordinates; else its position
+  const int32_t* coordinates;  // [axes] where the tile has them; coordinate is the first
+  bool apart;                  // nothing depends on the query's distances
+  uint32_t begin, end;         // keys of the present block that the row sees; begin >= end: none
+  uint32_t weight_count;       // with weight_keys
+  float center;                // of the row's window, where weights fade with the distance from it
+  float max;  // running maximum of the row's scores (in units of log 2); starts as -infinity, or a sink's
 };
 
 struct AttentionTile {
@@ -130,8 +132,12 @@ struct AttentionTile {
   float block_bias;       // added to every score (how often a key counts, as a logarithm)
   const float* key_bias;  // added to the score of the key at position p: key_bias[p * key_bias_stride]; or null
   size_t key_bias_stride;
-  const int32_t* coordinates;  // of the key at position p, or null
-  const float* key_relative;   // [block, bucket_count] each key's part of the score by bucket; or null
+  // Where distances are between coordinates: [axes, block] those of the keys of the block, anything where there is no
+  // key. Biases and relative parts are added for each axis, a bias bias_step floats after that of the axis before.
+  const int32_t* coordinates;  // or null: one axis, positions
+  uint32_t axes;
+  size_t bias_step;
+  const float* key_relative;  // [block, axes, bucket_count] each key's part of the score by bucket; or null
 
   // Whether rows' weights are scores until they are finished.
   bool StoresScores() const { return weigh == nullptr || keeps_scores; }

@@ -126,21 +126,52 @@ HWY_INLINE void FinishProduct(const AttentionTile& tile, float* scores, size_t f
   }
 }
 
-// key - query at place i of the block, clamped to max_distance.
-HWY_INLINE int64_t Distance(const AttentionTile& tile, const AttentionRow& row, size_t i) {
-  const uint32_t position = tile.Position(static_cast<uint32_t>(i));
-  const int64_t at = tile.coordinates != nullptr ? tile.coordinates[position] : int64_t{position};
-  const int64_t most = tile.max_distance, distance = at - row.coordinate;
+// key - query at place i of the block along an axis, clamped to max_distance.
+HWY_INLINE int64_t Distance(const AttentionTile& tile, const AttentionRow& row, size_t i, size_t axis) {
+  const int64_t at = tile.coordinates != nullptr ? tile.coordinates[axis * tile.block + i]
+                                                 : int64_t{tile.Position(static_cast<uint32_t>(i))};
+  const int64_t own = tile.coordinates != nullptr ? row.coordinates[axis] : row.coordinate;
+  const int64_t most = tile.max_distance, distance = at - own;
   return HWY_MAX(-most, HWY_MIN(distance, most));
+}
+
+using Int = hn::Vec<hn::RebindToSigned<D>>;
+
+// The same of kLanes places from i on between coordinates, plus max_distance.
+HWY_INLINE Int Distances(const AttentionTile& tile, const AttentionRow& row, size_t i, size_t axis) {
+  const hn::RebindToSigned<D> di;
+  const int64_t own = row.coordinates[axis], most = tile.max_distance;
+  // No difference within these bounds is larger than max_distance, so none overflows.
+  const auto low = static_cast<int32_t>(HWY_MAX(own - most, int64_t{INT32_MIN}));
+  const auto high = static_cast<int32_t>(HWY_MIN(own + most, int64_t{INT32_MAX}));
+  const Int at = hn::LoadU(di, tile.coordinates + axis * tile.block + i);
+  const Int bounded = hn::Max(hn::Set(di, low), hn::Min(at, hn::Set(di, high)));
+  return hn::Add(hn::Sub(bounded, hn::Set(di, row.coordinates[axis])), hn::Set(di, static_cast<int32_t>(most)));
+}
+
+// The same between coordinates, for all axes.
+HWY_INLINE void AddDistanceBiases(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from,
+                                  size_t to) {
+  const D d;
+  const V unit = hn::Set(d, ScoreUnit(tile));
+  for (size_t i = from; i < to; i += kLanes) {
+    V sum = hn::Load(d, scores + i);
+    for (size_t axis = 0; axis < tile.axes; ++axis) {
+      const float* bias = row.bias - tile.max_distance + axis * tile.bias_step;
+      sum = hn::MulAdd(hn::GatherIndex(d, bias, Distances(tile, row, i, axis)), unit, sum);
+    }
+    hn::Store(sum, d, scores + i);
+  }
 }
 
 // Adds the bias of the keys [from, to) by their distance from the row's query. Places outside [begin, end) have no key.
 HWY_INLINE void AddDistanceBias(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from,
                                 size_t to) {
+  if (kAttendsCoordinates && tile.coordinates != nullptr) return AddDistanceBiases(tile, row, scores, from, to);
   const D d;
   const int64_t most = tile.max_distance;
   const V unit = hn::Set(d, ScoreUnit(tile));
-  const bool even = tile.index == nullptr && tile.step == 1 && tile.coordinates == nullptr;
+  const bool even = tile.index == nullptr && tile.step == 1;
   for (size_t i = from; i < to; i += kLanes) {
     const int64_t distance = int64_t{tile.first} + int64_t(i) - row.coordinate;
     V bias;
@@ -150,7 +181,7 @@ HWY_INLINE void AddDistanceBias(const AttentionTile& tile, const AttentionRow& r
       HWY_ALIGN float lanes[kLanes];
       for (size_t lane = 0; lane < kLanes; ++lane) {
         const bool exists = i + lane >= row.begin && i + lane < row.end;
-        lanes[lane] = exists ? row.bias[Distance(tile, row, i + lane)] : 0.0f;
+        lanes[lane] = exists ? row.bias[Distance(tile, row, i + lane, 0)] : 0.0f;
       }
       bias = hn::Load(d, lanes);
     }
@@ -174,7 +205,7 @@ HWY_INLINE void AddSlope(const AttentionTile& tile, const AttentionRow& row, flo
       for (size_t lane = 0; lane < kLanes; ++lane) {
         const bool exists = i + lane >= row.begin && i + lane < row.end;
         const uint32_t position = exists ? tile.Position(static_cast<uint32_t>(i + lane)) : 0;
-        const int64_t at = exists && tile.coordinates != nullptr ? tile.coordinates[position] : int64_t{position};
+        const int64_t at = exists && tile.coordinates != nullptr ? tile.coordinates[i + lane] : int64_t{position};
         lanes[lane] = static_cast<float>(at - row.coordinate);
       }
       distance = hn::Load(d, lanes);
@@ -183,18 +214,23 @@ HWY_INLINE void AddSlope(const AttentionTile& tile, const AttentionRow& row, flo
   }
 }
 
-// Adds the relative parts of the scores of kLanes keys that follow each other, from place i on; their distances need no
-// clamping. The same roundings as one by one.
-HWY_INLINE void AddRelative(const AttentionTile& tile, const AttentionRow& row, size_t i, int64_t distance,
+// Adds the relative parts of the scores of kLanes keys that follow each other, from place i on; buckets(axis) are those
+// of their distances. The same roundings as one by one.
+template <class Buckets>
+HWY_INLINE void AddRelative(const AttentionTile& tile, const AttentionRow& row, size_t i, const Buckets buckets,
                             float* scores) {
   const D d;
   const hn::RebindToSigned<D> di;
-  const auto buckets = hn::LoadU(di, tile.buckets + tile.max_distance + distance);
   V add = hn::Set(d, tile.block_bias);
-  if (row.relative != nullptr) add = hn::Add(add, hn::GatherIndex(d, row.relative, buckets));
-  if (tile.key_relative != nullptr) {
-    const auto lines = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(tile.bucket_count)));
-    add = hn::Add(add, hn::GatherIndex(d, tile.key_relative + i * tile.bucket_count, hn::Add(lines, buckets)));
+  const size_t line = size_t{tile.axes} * tile.bucket_count;
+  for (size_t axis = 0; axis < tile.axes; ++axis) {
+    const Int of_axis = buckets(axis);
+    const size_t first = axis * tile.bucket_count;
+    if (row.relative != nullptr) add = hn::Add(add, hn::GatherIndex(d, row.relative + first, of_axis));
+    if (tile.key_relative != nullptr) {
+      const auto lines = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(line)));
+      add = hn::Add(add, hn::GatherIndex(d, tile.key_relative + i * line + first, hn::Add(lines, of_axis)));
+    }
   }
   hn::StoreU(hn::Add(hn::LoadU(d, scores + i), hn::Mul(hn::Set(d, ScoreUnit(tile)), add)), d, scores + i);
 }
@@ -205,13 +241,23 @@ HWY_INLINE void AddByKey(const AttentionTile& tile, const AttentionRow& row, flo
   const float unit = ScoreUnit(tile);
   const bool relative =
       kAttendsRelative && !tile.apart && !row.apart && (row.relative != nullptr || tile.key_relative != nullptr);
-  const bool even = relative && tile.index == nullptr && tile.step == 1 && tile.coordinates == nullptr &&
-                    tile.key_bias == nullptr && !tile.has_self_score && !tile.causal && tile.bucket_count < (1u << 24);
+  const bool placed = kAttendsCoordinates && tile.coordinates != nullptr;
+  const bool even = relative && (placed || (tile.index == nullptr && tile.step == 1)) && tile.key_bias == nullptr &&
+                    !tile.has_self_score && !tile.causal && tile.bucket_count < (1u << 22);
+  const hn::RebindToSigned<D> di;
   for (uint32_t i = row.begin; i < row.end; ++i) {
     if (even && i + kLanes <= row.end) {
       const int64_t most = tile.max_distance, distance = int64_t{tile.first} + i - row.coordinate;
+      if (placed) {
+        const auto buckets = [&](size_t axis)
+                                 HWY_ATTR { return hn::GatherIndex(di, tile.buckets, Distances(tile, row, i, axis)); };
+        AddRelative(tile, row, i, buckets, scores);
+        i += kLanes - 1;
+        continue;
+      }
       if (distance >= -most && distance + int64_t(kLanes) - 1 <= most) {
-        AddRelative(tile, row, i, distance, scores);
+        const auto buckets = [&](size_t) HWY_ATTR { return hn::LoadU(di, tile.buckets + most + distance); };
+        AddRelative(tile, row, i, buckets, scores);
         i += kLanes - 1;
         continue;
       }
@@ -219,10 +265,11 @@ HWY_INLINE void AddByKey(const AttentionTile& tile, const AttentionRow& row, flo
     const uint32_t position = tile.Position(i);
     float add = tile.block_bias;
     if (tile.key_bias != nullptr) add += tile.key_bias[position * tile.key_bias_stride];
-    if (relative) {
-      const int32_t bucket = tile.buckets[Distance(tile, row, i) + tile.max_distance];
-      if (row.relative != nullptr) add += row.relative[bucket];
-      if (tile.key_relative != nullptr) add += tile.key_relative[size_t{i} * tile.bucket_count + bucket];
+    for (size_t axis = 0; relative && axis < tile.axes; ++axis) {
+      const size_t bucket = static_cast<size_t>(tile.buckets[Distance(tile, row, i, axis) + tile.max_distance]);
+      const size_t at = axis * tile.bucket_count + bucket;
+      if (row.relative != nullptr) add += row.relative[at];
+      if (tile.key_relative != nullptr) add += tile.key_relative[size_t{i} * tile.axes * tile.bucket_count + at];
     }
     scores[i] += unit * add;
     if (static_cast<int64_t>(position) == row.position && tile.has_self_score) scores[i] = unit * tile.self_score;

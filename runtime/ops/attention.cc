@@ -26,7 +26,9 @@ enum : uint32_t {
   kSummaryBias,
   kTensors,  // how many
 };
-constexpr uint32_t kAttentionInputs = 10;  // with all that attributes ask for
+constexpr uint32_t kAttentionInputs = 11;  // with all that attributes ask for
+
+constexpr uint32_t kMostAxes = 16;
 
 // Buckets of one operation: they are read to the end when it is checked.
 constexpr uint32_t kMostBuckets = 1u << 14;
@@ -41,11 +43,15 @@ uint32_t FindExtraInputs(const OpView& view, AttentionOp* op) {
   op->pair_bias_heads = view.U32(Attribute::kPairBias, 0);
   if (op->pair_bias_heads != 0) op->pair_bias = count++;
   if (view.Flag(Attribute::kSummaries)) op->summaries = count, count += 2;
+  if (view.Flag(Attribute::kRowCoordinates)) op->coordinates = count++;
   return count;
 }
 
 // In rounds of sorted keys, or in chunks of keys as they stand.
 bool Clustered(const OpView& op) { return op.U32(Attribute::kRounds, 0) > 0 || op.U32(Attribute::kChunk, 0) > 0; }
+
+// Within the bounds that CheckAttentionSpec has for the field.
+uint32_t AxesOf(const OpView& op) { return std::min(std::max(op.U32(Attribute::kAxes, 1), 1u), kMostAxes); }
 
 const int32_t* Integers(const OpView& op, uint32_t i) { return op.HasTensor(i) ? op.Indices(i) : nullptr; }
 
@@ -112,11 +118,12 @@ Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& re
   FOVEA_TRY(CheckFloats(op, kAdditive, heads, d_k, reporter));
   FOVEA_TRY(CheckFloats(op, kSlopes, 1, heads, reporter));
   FOVEA_TRY(CheckFloats(op, kSinks, 1, heads, reporter));
+  const uint32_t tables = AxesOf(op) * heads;
   uint32_t width = 0;
   if (op.HasTensor(kDistanceBias)) {
     width = op.Tensor(kDistanceBias).width;
     if (width % 2 == 0) return reporter.Fail(FOVEA_E_SHAPE, "distance bias must have an odd width", 1, width);
-    FOVEA_TRY(CheckFloats(op, kDistanceBias, heads, width, reporter));
+    FOVEA_TRY(CheckFloats(op, kDistanceBias, tables, width, reporter));
   }
   const bool relative = op.HasTensor(kRelativeKeys) || op.HasTensor(kRelativeQueries);
   if (relative != op.HasTensor(kBuckets)) {
@@ -129,7 +136,7 @@ Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& re
                            op.Tensor(kBuckets).width);
     }
     const uint32_t rows = op.Tensor(op.HasTensor(kRelativeKeys) ? kRelativeKeys : kRelativeQueries).rows;
-    if (rows % heads != 0) return reporter.Fail(FOVEA_E_SHAPE, "relative rows are not shared by heads", heads, rows);
+    if (rows % tables != 0) return reporter.Fail(FOVEA_E_SHAPE, "relative rows are not shared by heads", tables, rows);
     for (const uint32_t i : {kRelativeKeys, kRelativeQueries}) {
       FOVEA_TRY(CheckFloats(op, i, rows, d_k, reporter, true));
       if (op.HasTensor(i)) FOVEA_TRY(CheckWeights(DType(op.Tensor(i).type), reporter));
@@ -220,6 +227,18 @@ Status CheckExtraInputs(const OpView& op, const AttentionOp& extra, uint32_t hea
       return reporter.Fail(FOVEA_E_SHAPE, "coordinates need one space of segments with a fixed number of rows",
                            op.Tensor(kCoordinates).width, space.extra);
     }
+    const uint32_t axes = AxesOf(op), rows = op.Tensor(kCoordinates).rows;
+    if (rows % axes != 0) return reporter.Fail(FOVEA_E_SHAPE, "coordinates need a row for each axis", axes, rows);
+  }
+  if (extra.coordinates != kBlobNone) {
+    const ValueRecord& coordinates = op.Input(extra.coordinates);
+    const uint32_t axes = AxesOf(op);
+    if (DType(coordinates.type) != DType::kF32 || coordinates.space != keys || op.Input(0).space != keys ||
+        coordinates.width != axes) {
+      return reporter.Fail(FOVEA_E_SHAPE,
+                           "coordinates of rows are a number for each axis of the queries, which are keys", axes,
+                           coordinates.width);
+    }
   }
   if ((op.Has(Attribute::kSelfScore) || Clustered(op)) && op.Input(0).space != keys) {
     return reporter.Fail(FOVEA_E_SHAPE, "queries and keys must be rows of one space", keys, op.Input(0).space);
@@ -299,7 +318,7 @@ void LowerScore(const OpView& op, const AttentionSpec& spec, ScorePart* score) {
     if (!op.HasTensor(i)) return;
     *rows = op.blob->TensorRows(op.TensorIndex(i));
     *type = DType(op.Tensor(i).type);
-    relative.bucket_count = op.Tensor(i).rows / spec.heads;
+    relative.bucket_count = op.Tensor(i).rows / (AxesOf(op) * spec.heads);
   };
   table(kRelativeKeys, &relative.keys, &relative.keys_type);
   table(kRelativeQueries, &relative.queries, &relative.queries_type);
@@ -327,9 +346,10 @@ void LowerSpec(const OpView& op, AttentionSpec* spec) {
   LowerPattern(op, spec->heads, &spec->pattern);
   LowerScore(op, *spec, &spec->score);
   spec->weighting.sinks = op.Floats(kSinks);
+  spec->positions.row_coordinates = op.Flag(Attribute::kRowCoordinates);
   if (!op.HasTensor(kCoordinates)) return;
   spec->positions.coordinates = Integers(op, kCoordinates);
-  spec->positions.coordinate_sets = op.Tensor(kCoordinates).rows;
+  spec->positions.coordinate_sets = op.Tensor(kCoordinates).rows / AxesOf(op);
   spec->positions.coordinate_positions = op.Tensor(kCoordinates).width;
 }
 
@@ -425,6 +445,7 @@ void SetExtraInputs(const AttentionOp& op, const OpRun& run, AttentionCall* call
     call->centers = run.Input(op.centers);
     call->center_stride = sizeof(float);
   }
+  if (op.coordinates != kBlobNone) call->row_coordinates = run.Input(op.coordinates);
   if (op.pair_bias != kBlobNone) {
     const uint32_t of = op.pair_bias_heads, width = op.inputs[op.pair_bias].width;
     const size_t row = width * sizeof(float);
@@ -480,7 +501,7 @@ constexpr Attribute kAttributes[] = {
 #include "runtime/blob/attention_fields.inc"
     Attribute::kHeads,   Attribute::kKvHeads,  Attribute::kScale,        Attribute::kPattern,
     Attribute::kLeft,    Attribute::kRight,    Attribute::kLayoutByHead, Attribute::kGlobalKeys,
-    Attribute::kKeyBias, Attribute::kPairBias, Attribute::kSummaries};
+    Attribute::kKeyBias, Attribute::kPairBias, Attribute::kSummaries,    Attribute::kRowCoordinates};
 #undef FOVEA_NUMBER
 #undef FOVEA_REAL
 #undef FOVEA_FLAG

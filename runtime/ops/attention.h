@@ -16,7 +16,8 @@ struct AttentionOp : Op {
   uint32_t key_bias = kBlobNone, global_keys = kBlobNone, clusters = kBlobNone, centers = kBlobNone;
   uint32_t pair_bias = kBlobNone;
   uint32_t summaries = kBlobNone;  // their keys; values come next
-  uint32_t pair_bias_heads = 0;    // 1: it is that of all heads
+  uint32_t coordinates = kBlobNone;
+  uint32_t pair_bias_heads = 0;  // 1: it is that of all heads
   // Where queries' segments are rows of a space below that of which the keys' are: the spaces from there up.
   uint32_t above[kMaxSpaceDepth] = {};
   uint32_t levels = 0;

@@ -170,6 +170,7 @@ struct Arguments {
     positions.coordinates = spec.positions.coordinates;
     positions.coordinate_sets = spec.positions.coordinate_sets;
     positions.coordinate_positions = spec.positions.coordinate_positions;
+    positions.axes = spec.positions.axes;
     positions.query_stride = spec.positions.query_stride;
     positions.apart = spec.positions.apart;
     positions.origin = static_cast<uint32_t>(spec.positions.origin);

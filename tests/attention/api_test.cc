@@ -159,9 +159,10 @@ TEST(AttentionApi, RelativeCoordinatesAndSelf) {
     c.tolerance = 2e-5;
     c.spec.score.has_self_score = true;
     c.spec.score.self_score = -2.0f;
-    std::vector<int32_t> coordinates(3 * 80);
+    std::vector<int32_t> coordinates(3 * 80 * 3);
     for (size_t i = 0; i < coordinates.size(); ++i) coordinates[i] = static_cast<int32_t>(i * 7 % 23);
     c.spec.positions.coordinates = coordinates.data();
+    c.spec.positions.axes = 3;
     c.spec.positions.coordinate_sets = 3;
     c.spec.positions.coordinate_positions = 80;
     c.spec.score.max_distance = 12;

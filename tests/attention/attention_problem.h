@@ -89,7 +89,7 @@ class Problem {
     k_ = Stored(k, spec.d_k, &k_scales_);
     v_ = Stored(v, spec.d_v, &v_scales_);
     if (spec.score.max_distance > 0 && case_.distance_bias) {
-      bias_ = Random(spec.heads * (2 * size_t{spec.score.max_distance} + 1), 2.0f, &random);
+      bias_ = Random(spec.positions.axes * spec.heads * (2 * size_t{spec.score.max_distance} + 1), 2.0f, &random);
       spec.score.distance_bias = bias_.data();
     }
     if (spec.score.kind == Score::kAdditive) {
@@ -97,7 +97,7 @@ class Problem {
       spec.score.additive = additive_.data();
     }
     if (case_.buckets > 0) {
-      relative_ = Random(size_t{spec.heads} * case_.buckets * spec.d_k * 2, 0.5f, &random);
+      relative_ = Random(size_t{spec.positions.axes} * spec.heads * case_.buckets * spec.d_k * 2, 0.5f, &random);
       for (uint32_t i = 0; i < 2 * spec.score.max_distance + 1; ++i) {
         const uint64_t in_order = uint64_t{i} * case_.buckets / (2 * spec.score.max_distance + 1);
         table_.push_back(static_cast<int32_t>(case_.ordered_buckets ? in_order : random() % case_.buckets));
@@ -111,6 +111,12 @@ class Problem {
       spec.score.relative.bucket_count = case_.buckets;
       place(0, case_.half_keys, &spec.score.relative.keys, &spec.score.relative.keys_type);
       place(relative_.size() / 2, case_.half_queries, &spec.score.relative.queries, &spec.score.relative.queries_type);
+    }
+    if (spec.positions.row_coordinates) {
+      row_coordinates_ =
+          Random(size_t{rows_} * spec.positions.axes, 2.5f * static_cast<float>(spec.score.max_distance), &random);
+      const float special[] = {NAN, INFINITY, -INFINITY, 3e9f, 2.5f, -0.5f};
+      for (size_t i = 0; i < row_coordinates_.size(); i += 11) row_coordinates_[i] = special[i / 11 % 6];
     }
     if (case_.key_bias) key_bias_ = Random(key_rows * (case_.key_bias_by_head ? spec.heads : 1), 2.0f, &random);
     for (uint32_t row = 0; row < rows_ && spec.pattern.centers != Centers::kNone; ++row) {
@@ -166,6 +172,7 @@ class Problem {
       call.key_bias = {key_bias_.data(), width, case_.key_bias_by_head ? sizeof(float) : 0, 0};
     }
     call.centers = centers_.data();
+    call.row_coordinates = row_coordinates_.data();
     call.center_stride = 2 * sizeof(float);
     call.global_keys = listed_.data();
     call.global_key_segments = {listed_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
@@ -274,7 +281,7 @@ class Problem {
   std::vector<uint32_t> query_offsets_, key_offsets_;
   uint32_t rows_ = 0, stride_ = 0;
   std::vector<uint16_t> halves_;  // of relative_
-  std::vector<float> q_, bias_, additive_, relative_, key_bias_, centers_, k_scales_, v_scales_;
+  std::vector<float> q_, bias_, additive_, relative_, key_bias_, centers_, row_coordinates_, k_scales_, v_scales_;
   std::vector<uint8_t> k_, v_;
   std::vector<uint32_t> listed_, listed_offsets_;
   std::vector<int32_t> table_, order_, rank_;

@@ -160,6 +160,81 @@ TEST(Score, CoordinatesInPlaceOfPositions) {
   Check(c);
 }
 
+// Windows of 3 x 4 and of 4 x 3: a distance along each axis has its own bias and its own part of a query and a key.
+TEST(Score, CoordinatesAlongSeveralAxes) {
+  for (const uint32_t axes : {1u, 2u, 3u}) {
+    std::vector<int32_t> coordinates;
+    for (int kind = 0; kind < 2; ++kind) {
+      for (uint32_t axis = 0; axis < axes; ++axis) {
+        for (int i = 0; i < 12; ++i) {
+          const int across = kind == 0 ? 4 : 3;
+          coordinates.push_back(axis == 0 ? i / across : axis == 1 ? i % across : i * i - 40);
+        }
+      }
+    }
+    for (const bool biased : {true, false}) {
+      for (const uint32_t buckets : {0u, 5u}) {
+        for (const uint32_t reach : {2u, 60u}) {
+          Case c;
+          c.queries = {12, 12, 9, 12, 0, 12};
+          c.distance_bias = biased;
+          c.buckets = buckets;
+          c.half_keys = axes == 2;
+          c.spec.score.max_distance = reach;
+          c.spec.positions.coordinates = coordinates.data();
+          c.spec.positions.coordinate_sets = 2;
+          c.spec.positions.coordinate_positions = 12;
+          c.spec.positions.axes = axes;
+          c.tolerance = 8e-6;
+          Check(c);
+        }
+      }
+    }
+  }
+  // The ends of what a coordinate can be: distances do not overflow.
+  const int32_t ends[] = {INT32_MIN, INT32_MAX, 0, -1, INT32_MAX - 2, INT32_MIN + 1, 5, 6};
+  std::vector<int32_t> coordinates;
+  for (int i = 0; i < 40; ++i) coordinates.push_back(ends[i % 8]);
+  Case c;
+  c.queries = {20, 20, 3};
+  c.buckets = 4;
+  c.spec.score.max_distance = 3;
+  c.spec.positions.coordinates = coordinates.data();
+  c.spec.positions.coordinate_sets = 1;
+  c.spec.positions.coordinate_positions = 20;
+  c.spec.positions.axes = 2;
+  c.tolerance = 8e-6;
+  Check(c);
+}
+
+// The same where a run brings the coordinates of its rows, in every pattern: rounded, bounded, of any number of rows.
+TEST(Score, CoordinatesOfRows) {
+  for (const uint32_t axes : {1u, 2u, 3u}) {
+    for (const uint32_t buckets : {0u, 7u}) {
+      Case c;
+      c.spec.score.max_distance = 12;
+      c.spec.positions.row_coordinates = true;
+      c.spec.positions.axes = axes;
+      c.buckets = buckets;
+      c.tolerance = 2e-5;
+      CheckPatterns(c);
+      c.key_bias = true;                            // by single keys then
+      if (buckets > 0) c.spec.positions.apart = 2;  // which does not go with clusters
+      CheckPatterns(c);
+    }
+  }
+  Case c;
+  c.queries = FewerCases() ? std::vector<uint32_t>{90, 0, 65} : std::vector<uint32_t>{300, 1, 0, 17, 65};
+  c.spec.score.max_distance = 300;
+  c.spec.positions.row_coordinates = true;
+  c.spec.positions.axes = 3;
+  c.tolerance = 2e-5;
+  Check(c);
+  c.buckets = 33;
+  c.ordered_buckets = true;
+  Check(c);
+}
+
 // Rows of long segments on both sides of every border of blocks and chunks.
 TEST(Score, QueriesOfSeveralKeysAndRowsApart) {
   for (const uint32_t apart : {0u, 1u, 17u, 300u}) {

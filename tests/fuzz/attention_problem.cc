@@ -289,7 +289,9 @@ void AttentionProblem::Positions() {
     positions.coordinate_sets = c_.About(3);
     const uint32_t longest = std::max(keys_.longest, queries_.longest);
     positions.coordinate_positions = c_.OneIn(6) ? c_.About(9) : longest + c_.Below(14);
-    positions.coordinates = Ids(uint64_t{std::max(1u, positions.coordinate_sets)} * positions.coordinate_positions, 30);
+    if (c_.OneIn(2)) positions.axes = c_.About(3);
+    const uint64_t rows = uint64_t{std::max(1u, positions.coordinate_sets)} * std::clamp(positions.axes, 1u, 16u);
+    positions.coordinates = Ids(rows * positions.coordinate_positions, 30);
   }
   o_.positions = Part(positions);
 }

@@ -288,6 +288,36 @@ TEST(AttentionAttributes, Coordinates) {
   }
 }
 
+TEST(AttentionAttributes, CoordinatesAlongAxes) {
+  for (const bool of_rows : {false, true}) {
+    for (const uint32_t axes : {1u, 2u, 3u}) {
+      for (const bool relative : {false, true}) {
+        Trial t(of_rows ? Sides::kSelf : Sides::kFixed);
+        if (of_rows) {
+          if (axes == 2) t.KeyBias(true);
+          t.RowCoordinates(axes);
+        } else {
+          t.Count(Attribute::kAxes, &t.spec.positions.axes, axes);
+          std::vector<int32_t> places;
+          for (uint32_t i = 0; i < 2 * axes * kFixedRows; ++i) places.push_back(static_cast<int32_t>(i * 5 % 7) - 4);
+          t.spec.positions.coordinates = t.Integers(kCoordinates, 2 * axes, places);
+          t.spec.positions.coordinate_sets = 2;
+          t.spec.positions.coordinate_positions = kFixedRows;
+        }
+        t.DistanceBias(5);
+        if (relative) {
+          t.spec.score.relative.keys = t.Floats(kRelativeKeys, axes * 4 * 3, 6);
+          t.spec.score.relative.queries = t.Floats(kRelativeQueries, axes * 4 * 3, 6, DType::kF16);
+          t.spec.score.relative.queries_type = DType::kF16;
+          t.spec.score.relative.buckets = t.Integers(kBuckets, 1, {2, 0, 1, 1, 0, 2, 0, 1, 2, 1, 0});
+          t.spec.score.relative.bucket_count = 3;
+        }
+        t.Check(std::to_string(axes) + " axes" + (of_rows ? " of rows" : ""));
+      }
+    }
+  }
+}
+
 TEST(AttentionAttributes, QueriesOfSeveralKeysAndRowsApart) {
   for (const Sides sides : kBoth) {
     for (const uint32_t stride : {1u, 2u, 5u}) {
@@ -487,6 +517,17 @@ TEST(AttentionAttributes, ScoresAreChecked) {
   Expect(FOVEA_OK, "query_stride", [](Program& p) { p.Set(A::kQueryStride, 1 << 20).Set(A::kApart, kMost); });
   ExpectShape("no query_stride", [](Program& p) { p.Set(A::kQueryStride, 0); });
   ExpectShape("query_stride", [](Program& p) { p.Set(A::kQueryStride, (1 << 20) + 1); });
+  ExpectShape("axes without coordinates", [&](Program& p) { p.Patches().Set(A::kAxes, 2); });
+  ExpectShape("axes that do not divide coordinates",
+              [&](Program& p) { p.Patches().Integers(kCoordinates, 1, places).Set(A::kAxes, 2); });
+  Expect(FOVEA_OK, "axes", [&](Program& p) { p.Patches().Integers(kCoordinates, 2, places).Set(A::kAxes, 2); });
+  for (const uint32_t axes : {0u, 17u, 0x20000000u, UINT32_MAX}) {
+    ExpectShape("number of axes",
+                [&](Program& p) { p.Patches().Integers(kCoordinates, 2, places).Set(A::kAxes, axes); });
+  }
+  ExpectShape("a bias of one axis", [&](Program& p) {
+    p.Patches().Integers(kCoordinates, 2, places).Floats(kDistanceBias, 2, 5).Set(A::kAxes, 2);
+  });
   ExpectShape("query_stride and coordinates",
               [&](Program& p) { p.Patches().Integers(kCoordinates, 2, places).Set(A::kQueryStride, 2); });
   Expect(FOVEA_OK, "apart, with coordinates",
@@ -506,6 +547,18 @@ TEST(AttentionAttributes, InputsAreChecked) {
   ExpectShape("type of key_bias", [](Program& p) { p.Set(A::kKeyBias, 1).With(p.marks); });
   ExpectShape("key_bias elsewhere", [](Program& p) { p.Set(A::kKeyBias, 1).With(p.far_bias); });
   ExpectShape("key_bias of the queries", [](Program& p) { p.Cross().Set(A::kKeyBias, 1).With(p.bias); });
+
+  Expect(record, "no coordinates of rows", [](Program& p) { p.Set(A::kRowCoordinates, 1); });
+  Expect(FOVEA_OK, "coordinates of rows", [](Program& p) { p.Set(A::kRowCoordinates, 1).With(p.bias); });
+  Expect(FOVEA_OK, "four axes of rows",
+         [](Program& p) { p.Set(A::kRowCoordinates, 1).Set(A::kAxes, 4).With(p.by_head); });
+  ExpectShape("width of coordinates",
+              [](Program& p) { p.Set(A::kRowCoordinates, 1).Set(A::kAxes, 3).With(p.by_head); });
+  ExpectShape("type of coordinates", [](Program& p) { p.Set(A::kRowCoordinates, 1).With(p.marks); });
+  ExpectShape("coordinates elsewhere", [](Program& p) { p.Set(A::kRowCoordinates, 1).With(p.far_bias); });
+  ExpectShape("coordinates of keys only", [](Program& p) { p.Cross().Set(A::kRowCoordinates, 1).With(p.bias); });
+  ExpectShape("coordinates of rows and query_stride",
+              [](Program& p) { p.Set(A::kRowCoordinates, 1).Set(A::kQueryStride, 2).With(p.bias); });
 
   const auto centered = [](Program& p, uint32_t centers, uint32_t kind = 1) -> Program& {
     return p.Set(A::kPattern, 1).Set(A::kLeft, 2).Set(A::kRight, 2).Set(A::kCenters, kind).With(centers);

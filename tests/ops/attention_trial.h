@@ -70,7 +70,7 @@ class Trial {
     return integers_.back().data();
   }
   void DistanceBias(uint32_t reach) {
-    spec.score.distance_bias = Floats(kDistanceBias, spec.heads, 2 * reach + 1);
+    spec.score.distance_bias = Floats(kDistanceBias, spec.positions.axes * spec.heads, 2 * reach + 1);
     spec.score.max_distance = reach;
   }
 
@@ -95,6 +95,13 @@ class Trial {
     Set(Attribute::kPairBias, pair_heads_);
     pair_bias_ = b_.Input("pair_bias", queries_, pair_heads_ * kPairKeys);
     inputs_.push_back(pair_bias_);
+  }
+  void RowCoordinates(uint32_t axes) {
+    Count(Attribute::kAxes, &spec.positions.axes, axes);
+    Set(Attribute::kRowCoordinates, 1);
+    spec.positions.row_coordinates = true;
+    row_coordinates_ = b_.Input("coordinates", keys_, axes);
+    inputs_.push_back(row_coordinates_);
   }
   void Align(Origin origin) {
     Set(Attribute::kOrigin, static_cast<uint32_t>(origin));
@@ -196,6 +203,11 @@ class Trial {
       const size_t head = pair_heads_ > 1 ? kPairKeys * sizeof(float) : 0;
       call.pair_bias = {pairs.data(), false, kPairKeys, row, head, PairBias::kByRow};
     }
+    const std::vector<float> coordinates = b_.RandomFloats(size_t{key_rows} * spec.positions.axes, 9.0f);
+    if (spec.positions.row_coordinates) {
+      feed.floats.push_back({row_coordinates_, coordinates});
+      call.row_coordinates = coordinates.data();
+    }
     std::vector<uint32_t> listed, listed_offsets = {0};
     if (has_marks_) {
       std::vector<int32_t> marks(key_rows);
@@ -257,7 +269,7 @@ class Trial {
   std::list<std::vector<float>> floats_;
   std::list<std::vector<int32_t>> integers_;
   static constexpr uint32_t kPairKeys = 43;
-  uint32_t bias_width_ = 0, marks_ = 0, centers_ = 0, pair_bias_ = 0, pair_heads_ = 0;
+  uint32_t bias_width_ = 0, marks_ = 0, centers_ = 0, pair_bias_ = 0, pair_heads_ = 0, row_coordinates_ = 0;
   bool has_marks_ = false, sorted_ = false;
 };
 

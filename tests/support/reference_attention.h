@@ -260,23 +260,17 @@ class ReferenceRun {
     }
     score *= spec_.score.scale;
     if (spec_.score.cap > 0) score = spec_.score.cap * std::tanh(score / spec_.score.cap);
-    const int64_t reach = spec_.score.max_distance;
-    int64_t at = key, from = position;
-    if (spec_.positions.coordinates != nullptr) {
-      const int32_t* set = spec_.positions.coordinates +
-                           (segment % spec_.positions.coordinate_sets) * spec_.positions.coordinate_positions;
-      at = set[key];
-      from = set[position];
-    }
-    const int64_t apart = spec_.positions.apart, stride = std::max(spec_.positions.query_stride, 1u);
-    if (stride > 1 && from > apart) from = apart + (from - apart) * stride;
+    const int64_t apart = spec_.positions.apart;
     const bool distances = int64_t{key} >= apart && int64_t{position} >= apart;
-    const int64_t distance = std::max(-reach, std::min(at - from, reach)) + reach;
-    if (spec_.score.distance_bias != nullptr && distances)
-      score += spec_.score.distance_bias[head * (2 * reach + 1) + distance];
-    const RelativeScores& relative = spec_.score.relative;
-    if (relative.bucket_count > 0 && distances) {
-      const size_t line = (size_t{head} * relative.bucket_count + relative.buckets[distance]) * spec_.d_k;
+    for (uint32_t axis = 0; axis < spec_.positions.axes && distances; ++axis) {
+      const int64_t distance = Distance(segment, position, first, key, axis), reach = spec_.score.max_distance;
+      const size_t table = size_t{axis} * spec_.heads + head;
+      if (spec_.score.distance_bias != nullptr)
+        score +=
+            spec_.score.distance_bias[table * (2 * static_cast<size_t>(reach) + 1) + static_cast<size_t>(distance)];
+      const RelativeScores& relative = spec_.score.relative;
+      if (relative.bucket_count == 0) continue;
+      const size_t line = (table * relative.bucket_count + relative.buckets[distance]) * spec_.d_k;
       for (uint32_t i = 0; i < spec_.d_k; ++i) {
         if (relative.keys != nullptr)
           score += spec_.score.scale * q(i) * Entry(relative.keys, relative.keys_type, line + i);
@@ -294,6 +288,28 @@ class ReferenceRun {
       score = -INFINITY;
     }
     return score;
+  }
+
+  // Clamped, from 0 on.
+  int64_t Distance(uint32_t segment, uint32_t position, uint32_t first, uint32_t key, uint32_t axis) const {
+    const PositionsPart& positions = spec_.positions;
+    int64_t at = key, from = position;
+    if (positions.coordinates != nullptr) {
+      const size_t set = segment % positions.coordinate_sets * positions.axes + axis;
+      at = positions.coordinates[set * positions.coordinate_positions + key];
+      from = positions.coordinates[set * positions.coordinate_positions + position];
+    } else if (positions.row_coordinates) {
+      const auto whole = [&](uint32_t row) {
+        const double x = call_.row_coordinates[size_t{row} * positions.axes + axis];
+        return std::isnan(x) ? 0 : std::llrint(std::max(-16777216.0, std::min(x, 16777216.0)));
+      };
+      at = whole(first + key);
+      from = whole(first + position);
+    }
+    const int64_t apart = positions.apart, stride = std::max(positions.query_stride, 1u);
+    if (stride > 1 && from > apart) from = apart + (from - apart) * stride;
+    const int64_t reach = spec_.score.max_distance;
+    return std::max(-reach, std::min(at - from, reach)) + reach;
   }
 
   const uint8_t* PairRow(uint32_t row, uint32_t segment, uint32_t head) const {

@@ -25,9 +25,10 @@ void AttentionRule(Check& c) {
     Fail("space {} of the queries is neither beside space {} of the keys nor below its parent nor its parent",
          c.spaces()[q.space].name, c.spaces()[k.space].name);
   }
-  if (c.Has(0) && (c.tensor(0).rows != heads || c.tensor(0).width % 2 == 0)) {
+  const uint32_t axes = c.Number(Attribute::kAxes, 1);
+  if (c.Has(0) && (c.tensor(0).rows != uint64_t{axes} * heads || c.tensor(0).width % 2 == 0)) {
     Fail("tensor {} is [{}, {}], [{}, an odd number] is needed", c.tensor(0).name, c.tensor(0).rows, c.tensor(0).width,
-         heads);
+         uint64_t{axes} * heads);
   }
   for (const size_t by_head : {8, 9}) {
     if (c.Has(by_head)) c.Shape(by_head, 1, heads);
@@ -62,6 +63,8 @@ void AttentionRule(Check& c) {
   const size_t pairs_at = inputs - 1, summaries_at = inputs;
   const bool summaries = c.Flag(Attribute::kSummaries);
   inputs += summaries ? 2 : 0;
+  const bool placed = c.Flag(Attribute::kRowCoordinates);
+  inputs += placed ? 1 : 0;
   if (c.in_count() != inputs) Fail("attention with these attributes takes {} inputs, not {}", inputs, c.in_count());
   if (centered) {
     const BlobValue& centers = c.in(centers_at);
@@ -73,6 +76,12 @@ void AttentionRule(Check& c) {
     const BlobValue& bias = c.in(pairs_at);
     if (bias.space != q.space || (pairs != 1 && pairs != heads) || bias.width % pairs != 0) {
       Fail("{} is not a number for each key, of 1 or {} heads, in each row of {}", bias.name, heads, q.name);
+    }
+  }
+  if (placed) {
+    const BlobValue& coordinates = c.in(inputs - 1);
+    if (coordinates.space != q.space || k.space != q.space || coordinates.width != axes) {
+      Fail("{} is not {} numbers for each row of {}, which keys are, too", coordinates.name, axes, q.name);
     }
   }
   if (summaries) {
@@ -142,7 +151,7 @@ void Sort(Check& c) {
 }  // namespace
 
 extern const Rule kAttentionRule = {3,
-                                    9,
+                                    10,
                                     0,
                                     11,
                                     AttentionRule,
