@@ -1,9 +1,12 @@
-// Depthwise convolution along the rows of a segment: a column has weights of its own, and sees no other column. Over
-// cached rows it goes on with those of former runs, and then sees none that comes after a row: so a text in pieces has
+// Depthwise convolution along the rows of a segment, or over the neighbours that a table names (those of a pixel, in
+// two dimensions): a column has weights of its own, and sees no other column. Over cached rows it goes on with those of former runs, and then sees none that comes after a row: so a text in pieces has
 // the bits of the whole.
+#include <string.h>
+
 #include <algorithm>
 
 #include "runtime/ops/cast.h"
+#include "runtime/ops/row_table.h"
 
 namespace fovea {
 namespace {
@@ -13,6 +16,7 @@ struct ConvolveOp : Op {
   uint32_t taps = 1, before = 0;
   bool cached = false;
   uint32_t parts = 1;  // of a cached row, as `append` stores it
+  RowTable table;      // without indices: neighbours are the rows around
 
   StoredRows StoredAs(DType type) const { return {type, output.width, parts}; }
 };
@@ -34,16 +38,27 @@ Status LowerCached(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   return kOk;
 }
 
+Status LowerTable(const OpView& view, Reporter& reporter, ConvolveOp* op) {
+  FOVEA_TRY(CheckF32(view, 0, reporter));
+  if (view.Has(Attribute::kAfter)) {
+    return reporter.Fail(FOVEA_E_OP, "a table says which rows are neighbours, after does not");
+  }
+  FOVEA_TRY(LowerRowTable(view, 2, reporter, &op->table));
+  if (op->table.columns == op->taps) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "table must name a row for each row of weights", op->taps, op->table.columns);
+}
+
 Status Lower(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   op->cached = view.InputSpace(0).kind == SpaceKind::kCached;
   FOVEA_TRY(CheckWidth(view, 0, reporter));
   if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "a convolution needs weights");
   FOVEA_TRY(CheckFloats(view, 0, 0, op->output.width, reporter));
   FOVEA_TRY(CheckFloats(view, 1, 1, op->output.width, reporter));
-  const uint32_t after = view.U32(Attribute::kAfter, 0);
   op->weights = view.Floats(0);
   op->bias = view.Floats(1);
   op->taps = view.Tensor(0).rows;
+  if (view.HasTensor(2)) return LowerTable(view, reporter, op);
+  const uint32_t after = view.U32(Attribute::kAfter, 0);
   if (after >= op->taps) {
     return reporter.Fail(FOVEA_E_OP, "weights do not reach the row itself", op->taps - 1, after);
   }
@@ -55,11 +70,13 @@ Status Lower(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   return CheckF32(view, 0, reporter);
 }
 
-// Where a row's neighbours lie, then, if they may be stored in a shorter type, the last of them as f32.
+// Where a row's neighbours lie; then, if they may be stored in a shorter type, the last of them as f32, or a row of
+// zeros for those that a table does not name.
 size_t PointerBytes(const ConvolveOp& op) { return RoundUp(size_t{op.taps} * sizeof(const float*), kAlignment); }
 
 uint64_t Scratch(const ConvolveOp& op, uint32_t /*tile_rows*/) {
-  return PointerBytes(op) + (op.cached ? uint64_t{op.taps} * op.output.width * sizeof(float) : 0);
+  const uint32_t rows = op.cached ? op.taps : op.table.indices != nullptr ? 1 : 0;
+  return PointerBytes(op) + uint64_t{rows} * op.output.width * sizeof(float);
 }
 
 // The rows of one segment as f32.
@@ -112,7 +129,24 @@ class SegmentRows {
   float* converted_ = nullptr;
 };
 
+void RunTable(const ConvolveOp& op, const OpRun& run) {
+  const size_t width = op.output.width, taps = op.taps;
+  auto** neighbours = static_cast<const float**>(run.scratch);
+  auto* zeros = reinterpret_cast<float*>(static_cast<uint8_t*>(run.scratch) + PointerBytes(op));
+  memset(zeros, 0, width * sizeof(float));
+  float* y = run.output;
+  for (uint32_t row = run.row_begin; row < run.row_end; ++row, y += width) {
+    const float* x = run.Input(0) + op.table.PieceOf(row) * width;
+    const int32_t* indices = op.table.IndicesOf(row);
+    for (size_t tap = 0; tap < taps; ++tap) {
+      neighbours[tap] = indices[tap] < 0 ? zeros : x + static_cast<uint32_t>(indices[tap]) * width;
+    }
+    run.kernels->convolve.row(neighbours, op.weights, taps, op.bias, width, y);
+  }
+}
+
 Status Run(const ConvolveOp& op, const OpRun& run) {
+  if (op.table.indices != nullptr) return RunTable(op, run), kOk;
   const size_t width = op.output.width, taps = op.taps, before = op.before;
   const Segments& segments = run.SegmentsOf(op.output);
   const uint32_t* starts = op.cached ? run.spaces[op.output.space].starts : nullptr;
@@ -142,7 +176,7 @@ constexpr Attribute kAttributes[] = {Attribute::kAfter};
 
 extern const OpDef kConvolveOp = DefineOp<Lower, Run>()
                                      .Inputs(1, 1)
-                                     .Tensors(1, 2)
+                                     .Tensors(1, 3)
                                      .Attributes(kAttributes)
                                      .ReadsWhole(0)
                                      .ReadsCached(0, 1)

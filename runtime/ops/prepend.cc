@@ -1,4 +1,5 @@
-// Every segment with constant rows put in front, in the space made for it (a class token).
+// Every segment with rows put in front, in the space made for it: constant ones (a class token), or those of the segment
+// of another space (a picture before a text).
 #include <string.h>
 
 #include "runtime/ops/op.h"
@@ -7,9 +8,20 @@ namespace fovea {
 namespace {
 
 struct PrependOp : Op {
-  const float* rows = nullptr;
-  uint32_t extra = 0;  // of them
+  const float* rows = nullptr;  // null: those of the second input
+  uint32_t extra = 0;           // of them
 };
+
+// Segments of the second input are as many as those of the first, each of as many rows as are put in front.
+Status CheckRows(const OpView& view, const PrependOp& op, Reporter& reporter) {
+  FOVEA_TRY(CheckF32(view, 1, reporter));
+  const SpaceRecord &front = view.InputSpace(1), &rest = view.InputSpace(0);
+  if (front.kind != SpaceKind::kFixed || front.extra != op.extra || front.parent != rest.parent) {
+    return reporter.Fail(FOVEA_E_SHAPE, "rows in front must be segments of so many rows beside the others", op.extra,
+                         front.extra);
+  }
+  return CheckWidth(view, 1, reporter);
+}
 
 Status Lower(const OpView& view, Reporter& reporter, PrependOp* op) {
   const SpaceRecord& space = view.OutputSpace();
@@ -18,33 +30,39 @@ Status Lower(const OpView& view, Reporter& reporter, PrependOp* op) {
     return reporter.Fail(FOVEA_E_SHAPE, "output's space must extend the input's", op->inputs[0].space, space.source);
   }
   FOVEA_TRY(CheckWidth(view, 0, reporter));
-  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "prepend has no rows");
   op->rows = view.Floats(0);
   op->extra = space.extra;
+  if (view.HasTensor(0) == (op->input_count > 1)) {
+    return reporter.Fail(FOVEA_E_RECORD, "prepend has constant rows or those of an input", 1, op->input_count);
+  }
+  if (op->input_count > 1) return CheckRows(view, *op, reporter);
   return CheckFloats(view, 0, space.extra, op->output.width, reporter);
 }
 
 Status Run(const PrependOp& op, const OpRun& run) {
   const size_t width = op.output.width;
   const uint32_t extra = op.extra;
-  ForEachSegmentPiece(run.SegmentsOf(op.output), run.row_begin, run.row_end,
-                      [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
-                        float* y = run.output + size_t{row - run.row_begin} * width;
-                        const uint32_t left = position < extra ? extra - position : 0;
-                        const uint32_t constant = left < rows ? left : rows;
-                        memcpy(y, op.rows + position * (constant == 0 ? 0 : width), constant * width * sizeof(float));
-                        // Each earlier segment, and this one, holds `extra` rows that the source does not have.
-                        const size_t source = size_t{row} + constant - size_t{segment + 1} * extra;
-                        if (rows > constant) {
-                          memcpy(y + constant * width, run.Input(0) + source * width,
-                                 (rows - constant) * width * sizeof(float));
-                        }
-                      });
+  ForEachSegmentPiece(
+      run.SegmentsOf(op.output), run.row_begin, run.row_end,
+      [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
+        float* y = run.output + size_t{row - run.row_begin} * width;
+        const uint32_t left = position < extra ? extra - position : 0;
+        const uint32_t constant = left < rows ? left : rows;
+        if (constant > 0) {
+          const float* front = op.rows != nullptr ? op.rows : run.Input(1) + size_t{segment} * extra * width;
+          memcpy(y, front + position * width, constant * width * sizeof(float));
+        }
+        // Each earlier segment, and this one, holds `extra` rows that the source does not have.
+        const size_t source = size_t{row} + constant - size_t{segment + 1} * extra;
+        if (rows > constant) {
+          memcpy(y + constant * width, run.Input(0) + source * width, (rows - constant) * width * sizeof(float));
+        }
+      });
   return kOk;
 }
 
 }  // namespace
 
-extern const OpDef kPrependOp = DefineOp<Lower, Run>().Inputs(1, 1).Tensors(1, 1).ReadsWhole(0);
+extern const OpDef kPrependOp = DefineOp<Lower, Run>().Inputs(1, 2).Tensors(0, 1).ReadsWhole(0);
 
 }  // namespace fovea

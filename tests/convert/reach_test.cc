@@ -43,6 +43,8 @@ const char kOthers[] = R"({
     {"name": "named", "indices": [[1, -1], [0, -1], [1, 0], [-1, -1]]},
     {"name": "coordinates", "indices": [[0, 1, 8, 9]]},
     {"name": "buckets", "indices": [[0, 1, 1]]},
+    {"name": "around", "indices": [[-1, 0, 1], [0, 1, 2], [1, 2, 3], [2, 3, -1]]},
+    {"name": "axis_distances", "of": "places", "rows": [0, 4], "columns": [0, 3]},
     {"name": "distances", "of": "places", "rows": [0, 2], "columns": [0, 3]},
     {"name": "roots", "roots_of_unity": 6},
     {"name": "povey", "window": {"length": 5, "kind": "povey", "periodic": false}},
@@ -110,13 +112,17 @@ const char kOthers[] = R"({
       {"op": "attention", "in": ["asked", "y", "y"], "out": "answer", "heads": 1},
       {"op": "linear", "in": ["y"], "tensors": ["gates.in"], "out": "gate_parts"},
       {"op": "slice", "in": ["y"], "out": "state", "begin": 1, "width": 2},
+      {"op": "attention", "in": ["y", "y", "y", "state"], "tensors": ["axis_distances"], "out": "by_axes", "heads": 2, "axes": 2,
+       "row_coordinates": true},
+      {"op": "arrange", "in": ["image"], "tensors": ["named", "tables"], "out": "blended", "space": "pixels"},
+      {"op": "convolve", "in": ["image"], "tensors": ["mixing", null, "around"], "out": "smoothed", "space": "pixels"},
       {"op": "pool", "in": ["state"], "out": "begin", "kind": "last"},
       {"op": "recurrent", "in": ["gate_parts", "begin", "marks"], "tensors": ["gates", "gate_bias"], "out": "states", "cell": "gru",
        "reset_after": false, "activation": "hard_sigmoid", "initial": true, "masked": true, "reverse": true, "output": "state"},
       {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru", "reset_after": false,
        "activation": "hard_sigmoid"}
     ],
-    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "of_kept", "of_past", "with_next", "of_groups", "sloped", "bounded", "long_turned", "stretched", "answer", "states", "next", "features"]
+    "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed", "biased", "long_again", "of_stored", "of_kept", "of_past", "with_next", "of_groups", "sloped", "bounded", "long_turned", "stretched", "answer", "states", "next", "features", "by_axes", "blended", "smoothed"]
   }]
 })";
 

@@ -113,6 +113,16 @@ inline tools::BlobContent EveryOperation() {
       op(OpCode::kArrange, {pixel}, {b.Tensor(2, 4, {0, 1, -1, 3, 2, 0, 1, 2}, DType::kI32)}, patches);
   b.SetOutput(op(OpCode::kArrange, {patch}, {b.Tensor(4, 1, {1, 0, -1, 1}, DType::kI32)}, pixels));
   b.SetOutput(op(OpCode::kArrange, {pixel}, {b.Tensor(6, 4, std::vector<float>(24, 3), DType::kI32)}, cells));
+  const uint32_t blend =
+      op(OpCode::kArrange, {pixel}, {b.Tensor(2, 2, {0, 1, -1, 3}, DType::kI32), b.RandomTensor(2, 2)}, patches, {}, 8);
+  b.SetOutput(
+      op(OpCode::kConvolve, {blend},
+         {b.RandomTensor(3, 8), kBlobNone, b.Tensor(4, 3, {1, -1, 0, 1, 1, 1, -1, -1, -1, 0, 0, 1}, DType::kI32)},
+         pixels, {}, 8));
+  const uint32_t places = op(OpCode::kSlice, {x}, {}, tokens, {{Attribute::kWidth, 2}}, 2);
+  x = op(OpCode::kAttention, {x, x, x, places}, {b.RandomTensor(4, 5)}, tokens,
+         {{Attribute::kHeads, 2}, {Attribute::kAxes, 2}, {Attribute::kRowCoordinates, 1}});
+  b.SetOutput(op(OpCode::kPrepend, {x, patch}, {}, longer));
   const uint32_t y = op(OpCode::kPrepend, {x}, {b.RandomTensor(2, width)}, longer);
   const uint32_t half_y = op(OpCode::kCast, {y}, {}, longer, {{Attribute::kType, 5}});
   b.SetOutput(half_y);

@@ -40,6 +40,52 @@ TEST(Arrange, RowsBesideEachOther) {
   }
 }
 
+// The rows that a table names, each times its weight, as one row; zeros where it names none.
+TEST(Arrange, WeighedSums) {
+  for (const uint32_t from : {1u, 7u}) {
+    for (const uint32_t to : {1u, 9u}) {
+      for (const uint32_t columns : {1u, 4u}) {
+        for (const uint32_t width : {1u, 5u, 33u}) {
+          ModelBuilder b;
+          const uint32_t images = 2, root = b.Space("images");
+          const uint32_t small = b.FixedSpace("small", root, from), large = b.FixedSpace("large", root, to);
+          const uint32_t x = b.Input("x", small, width), weights = b.RandomTensor(to, columns);
+          std::vector<float> table = RandomTable(to, columns, from, from * to + columns);
+          if (to > 1) std::fill_n(table.begin(), columns, -1.0f);
+          const uint32_t y =
+              b.Op(OpCode::kArrange, {x}, {b.Tensor(to, columns, table, DType::kI32), weights}, large, width);
+          const std::vector<float> xs = b.RandomFloats(size_t{images} * from * width), shares = b.TensorValues(weights);
+          std::vector<double> expected(size_t{images} * to * width);
+          for (size_t i = 0; i < expected.size(); ++i) {
+            const size_t image = i / width / to, row = i / width % to, column = i % width;
+            for (size_t k = row * columns; k < (row + 1) * columns; ++k) {
+              if (table[k] < 0) continue;
+              const size_t at = image * from + static_cast<size_t>(table[k]);
+              expected[i] += double{shares[k]} * xs[at * width + column];
+            }
+          }
+          ExpectClose(RunTiled(b, {{{root, {images}}}, {{x, xs}}, {}}, y), expected, 1e-6, 1e-7);
+        }
+      }
+    }
+  }
+}
+
+TEST(Arrange, WeightsAreAsTheTable) {
+  const auto expect = [](fovea_status status, uint32_t rows, uint32_t columns, DType type, uint32_t width) {
+    ModelBuilder b;
+    const uint32_t root = b.Space("images"), from = b.FixedSpace("from", root, 4), to = b.FixedSpace("to", root, 2);
+    b.Op(OpCode::kArrange, {b.Input("x", from, 3)},
+         {b.Tensor(2, 2, {0, 3, -1, 1}, DType::kI32), b.RandomTensor(rows, columns, type)}, to, width);
+    ExpectStatus(b, status, "weights");
+  };
+  expect(FOVEA_OK, 2, 2, DType::kF32, 3);
+  expect(FOVEA_E_SHAPE, 1, 2, DType::kF32, 3);
+  expect(FOVEA_E_SHAPE, 2, 1, DType::kF32, 3);
+  expect(FOVEA_E_SHAPE, 2, 2, DType::kF16, 3);
+  expect(FOVEA_E_SHAPE, 2, 2, DType::kF32, 6);
+}
+
 // Patches of 2 x 2 of a picture of 4 x 6 pixels, and back.
 TEST(Arrange, PatchesAndBack) {
   ModelBuilder b;

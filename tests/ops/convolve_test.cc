@@ -128,6 +128,77 @@ TEST(Convolve, PiecesOfTextsGiveTheBitsOfTheWhole) {
   }
 }
 
+// Over a grid: the neighbours of each cell, and of every second one, as a table names them.
+TEST(Convolve, NeighboursOfATable) {
+  const int rows = 5, columns = 4;
+  for (const int stride : {1, 2}) {
+    for (const uint32_t width : {1u, 7u, 40u}) {
+      for (const bool biased : {false, true}) {
+        const int down = (rows - 1) / stride + 1, across = (columns - 1) / stride + 1, images = 3;
+        std::vector<float> table;
+        for (int i = 0; i < down * across; ++i) {
+          for (int tap = 0; tap < 9; ++tap) {
+            const int y = i / across * stride + tap / 3 - 1, x = i % across * stride + tap % 3 - 1;
+            const bool inside = y >= 0 && y < rows && x >= 0 && x < columns;
+            table.push_back(static_cast<float>(inside ? y * columns + x : -1));
+          }
+        }
+        ModelBuilder b;
+        const uint32_t root = b.Space("images"), grid = b.FixedSpace("grid", root, rows * columns);
+        const uint32_t out = stride == 1 ? grid : b.FixedSpace("out", root, static_cast<uint32_t>(down * across));
+        const uint32_t x = b.Input("x", grid, width), weights = b.RandomTensor(9, width);
+        const uint32_t bias = biased ? b.RandomTensor(1, width) : kBlobNone;
+        const uint32_t y =
+            b.Op(OpCode::kConvolve, {x},
+                 {weights, bias, b.Tensor(static_cast<uint32_t>(down * across), 9, table, DType::kI32)}, out, width);
+        const std::vector<float> xs = b.RandomFloats(static_cast<size_t>(images * rows * columns) * width);
+        const std::vector<float> w = b.TensorValues(weights);
+        const std::vector<float> added = biased ? b.TensorValues(bias) : std::vector<float>(width);
+        std::vector<double> expected;
+        for (int image = 0; image < images; ++image) {
+          for (int i = 0; i < down * across; ++i) {
+            for (size_t c = 0; c < width; ++c) {
+              double sum = added[c];
+              for (size_t tap = 0; tap < 9; ++tap) {
+                const float at = table[static_cast<size_t>(i) * 9 + tap];
+                const auto row = static_cast<size_t>(image * rows * columns + static_cast<int>(at));
+                if (at >= 0) sum += double{w[tap * width + c]} * xs[row * width + c];
+              }
+              expected.push_back(sum);
+            }
+          }
+        }
+        ExpectClose(RunTiled(b, {{{root, {static_cast<uint32_t>(images)}}}, {{x, xs}}, {}}, y), expected, 3e-6, 1e-7);
+      }
+    }
+  }
+}
+
+TEST(Convolve, TablesAreChecked) {
+  struct Case {
+    const char* what;
+    fovea_status status;
+    uint32_t rows = 4, taps = 3;
+    float index = 3;
+    DType type = DType::kI32;
+    bool after = false, any = false;
+  };
+  for (const Case& c :
+       {Case{"fine", FOVEA_OK}, Case{"rows", FOVEA_E_SHAPE, 3}, Case{"taps", FOVEA_E_SHAPE, 4, 2},
+        Case{"index", FOVEA_E_SHAPE, 4, 3, 4}, Case{"index", FOVEA_E_SHAPE, 4, 3, -2},
+        Case{"type", FOVEA_E_SHAPE, 4, 3, 3, DType::kF32}, Case{"after", FOVEA_E_OP, 4, 3, 3, DType::kI32, true},
+        Case{"any rows", FOVEA_E_SHAPE, 4, 3, 3, DType::kI32, false, true}}) {
+    ModelBuilder b;
+    const uint32_t root = b.Space("root"), grid = c.any ? b.Space("grid", root) : b.FixedSpace("grid", root, 4);
+    std::vector<float> table(size_t{c.rows} * c.taps, -1.0f);
+    table.back() = c.index;
+    b.Op(OpCode::kConvolve, {b.Input("x", grid, 6)},
+         {b.RandomTensor(3, 6), kBlobNone, b.Tensor(c.rows, c.taps, table, c.type)}, grid, 6,
+         c.after ? Attributes{{Attribute::kAfter, 1}} : Attributes{});
+    ExpectStatus(b, c.status, c.what);
+  }
+}
+
 TEST(Convolve, ShapeRules) {
   struct Case {
     const char* what;

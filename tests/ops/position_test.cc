@@ -306,6 +306,54 @@ TEST(Prepend, PutsRowsInFrontAtEveryTileBoundary) {
   }
 }
 
+// Rows of a picture before those of a text.
+TEST(Prepend, PutsTheSegmentOfAnotherSpaceInFront) {
+  for (const uint32_t extra : {1u, 5u}) {
+    for (const uint32_t width : {1u, 9u}) {
+      for (const Lengths& lengths : RaggedLengths()) {
+        ModelBuilder b;
+        const TextSpaces s(b);
+        const uint32_t longer = b.ExtendedSpace("longer", s.tokens, extra);
+        const uint32_t picture = b.FixedSpace("picture", s.texts, extra);
+        const uint32_t x = b.Input("x", s.tokens, width), front = b.Input("front", picture, width);
+        const uint32_t y = b.Op(OpCode::kPrepend, {x, front}, {}, longer, width);
+        const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width);
+        const std::vector<float> fs = b.RandomFloats(lengths.size() * extra * width);
+        std::vector<double> expected;
+        size_t begin = 0;
+        for (size_t i = 0; i < lengths.size(); ++i) {
+          expected.insert(expected.end(), fs.begin() + i * extra * width, fs.begin() + (i + 1) * extra * width);
+          expected.insert(expected.end(), xs.begin() + begin * width, xs.begin() + (begin + lengths[i]) * width);
+          begin += lengths[i];
+        }
+        ExpectClose(RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}, {front, fs}}, {}}, y), expected, 0, 0);
+      }
+    }
+  }
+}
+
+TEST(Prepend, ChecksWhatIsPutInFront) {
+  const auto expect = [](fovea_status status, const char* what, uint32_t rows, uint32_t width, bool beside, bool both) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t longer = b.ExtendedSpace("longer", s.tokens, 2), other = b.Space("other");
+    const uint32_t front = b.Input("front", b.FixedSpace("picture", beside ? s.texts : other, rows), width);
+    std::vector<uint32_t> tensors;
+    if (both) tensors.push_back(b.RandomTensor(2, 4));
+    b.Op(OpCode::kPrepend, {b.Input("x", s.tokens, 4), front}, tensors, longer, 4);
+    ExpectStatus(b, status, what);
+  };
+  expect(FOVEA_OK, "fine", 2, 4, true, false);
+  expect(FOVEA_E_SHAPE, "rows", 3, 4, true, false);
+  expect(FOVEA_E_SHAPE, "width", 2, 5, true, false);
+  expect(FOVEA_E_SHAPE, "another parent", 2, 4, false, false);
+  expect(FOVEA_E_RECORD, "rows twice", 2, 4, true, true);
+  ModelBuilder b;
+  const TextSpaces s(b);
+  b.Op(OpCode::kPrepend, {b.Input("x", s.tokens, 4)}, {}, b.ExtendedSpace("longer", s.tokens, 2), 4);
+  ExpectStatus(b, FOVEA_E_RECORD, "no rows");
+}
+
 // An extended space of an extended space, and attention over it.
 TEST(Prepend, Twice) {
   ModelBuilder b;

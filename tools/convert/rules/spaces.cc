@@ -25,12 +25,25 @@ void Pool(Check& c) {
 }
 
 void Prepend(Check& c) {
-  c.Shape(0, c.tensor(0).rows, c.in(0).width);
+  if (c.Has(0) == (c.in_count() > 1)) Fail("rows in front are a tensor or a second input");
+  uint32_t rows = 0;
+  if (c.Has(0)) {
+    rows = c.tensor(0).rows;
+    c.Shape(0, rows, c.in(0).width);
+  } else {
+    const BlobSpace& front = c.spaces()[c.in(1).space];
+    if (front.kind != SpaceKind::kFixed || front.parent != c.Parent(c.in(0).space)) {
+      Fail("space {} is not beside {} with a fixed number of rows in each segment", front.name,
+           c.spaces()[c.in(0).space].name);
+    }
+    rows = front.extra;
+    c.SameWidth(0, 1);
+  }
   const auto fits = [&](const BlobSpace& s) {
-    return s.kind == SpaceKind::kExtended && s.source == c.in(0).space && s.extra == c.tensor(0).rows;
+    return s.kind == SpaceKind::kExtended && s.source == c.in(0).space && s.extra == rows;
   };
   const std::string& source = c.spaces()[c.in(0).space].name;
-  c.Result(c.OneSpace(fits, fmt::format("extend {} by {} rows", source, c.tensor(0).rows)), c.in(0).width);
+  c.Result(c.OneSpace(fits, fmt::format("extend {} by {} rows", source, rows)), c.in(0).width);
 }
 
 void Select(Check& c) {
@@ -96,8 +109,8 @@ uint64_t RowsBelow(const std::vector<BlobSpace>& spaces, uint32_t space, uint32_
   return rows;
 }
 
-void Arrange(Check& c) {
-  const BlobTensor& table = c.tensor(0);
+// The space of what is made of rows of the first input that a table names.
+uint32_t ArrangedSpace(Check& c, const BlobTensor& table) {
   const uint32_t from = c.in(0).space;
   const std::vector<BlobSpace>& spaces = c.spaces();
   if (spaces[from].kind != SpaceKind::kFixed) {
@@ -112,8 +125,13 @@ void Arrange(Check& c) {
       if (spaces[space].kind != SpaceKind::kFixed) return false;
     }
   };
-  c.Result(c.OneSpace(fits, fmt::format("beside {} have {} rows in each segment", spaces[from].name, table.rows)),
-           uint64_t{table.width} * c.in(0).width);
+  return c.OneSpace(fits, fmt::format("beside {} have {} rows in each segment", spaces[from].name, table.rows));
+}
+
+void Arrange(Check& c) {
+  const BlobTensor& table = c.tensor(0);
+  if (c.Has(1)) c.Shape(1, table.rows, table.width);
+  c.Result(ArrangedSpace(c, table), uint64_t{c.Has(1) ? 1 : table.width} * c.in(0).width);
 }
 
 void Unfold(Check& c) {
@@ -128,6 +146,10 @@ void Convolve(Check& c) {
   const BlobTensor& weights = c.tensor(0);
   c.Shape(0, weights.rows, x.width);
   if (c.Has(1)) c.Vector(1, x.width);
+  if (c.Has(2)) {
+    c.Shape(2, c.tensor(2).rows, weights.rows);
+    return c.Result(ArrangedSpace(c, c.tensor(2)), x.width);
+  }
   const uint32_t after = c.Number(Attribute::kAfter, 0);
   if (after >= weights.rows) {
     Fail("tensor {} has {} rows, so there are at most {} after the one in the middle, not {}", weights.name,
@@ -182,16 +204,16 @@ void Upsample(Check& c) {
 }  // namespace
 
 extern const Rule kPoolRule = {1, 1, 0, 0, Pool};
-extern const Rule kPrependRule = {1, 1, 1, 1, Prepend};
+extern const Rule kPrependRule = {1, 2, 0, 1, Prepend};
 extern const Rule kSelectRule = {1, 1, 0, 0, Select, 1u << 0};
 extern const Rule kExpandRule = {1, 1, 0, 0, Expand, 1u << 0};
 extern const Rule kLexicalRule = {2, 2, 0, 1, Lexical, 1u << 0 | 1u << 1};
 extern const Rule kGatherRule = {2, 2, 0, 0, Gather, 1u << 0 | 1u << 1};
 extern const Rule kMergeRule = {3, 3, 0, 0, Merge, 1u << 2};
-extern const Rule kArrangeRule = {1, 1, 1, 1, Arrange, 0, 1u << 0};
+extern const Rule kArrangeRule = {1, 1, 1, 2, Arrange, 0, 1u << 0};
 extern const Rule kBroadcastRule = {1, 2, 0, 0, Broadcast};
 extern const Rule kFillRule = {0, 0, 1, 1, Fill};
-extern const Rule kConvolveRule = {1, 1, 1, 2, Convolve, 0, 0, 0, 0, 1u << 0};
+extern const Rule kConvolveRule = {1, 1, 1, 3, Convolve, 0, 1u << 2, 0, 0, 1u << 0};
 extern const Rule kUnfoldRule = {1, 1, 0, 0, Unfold};
 extern const Rule kUpsampleRule = {1, 1, 0, 0, Upsample};
 
