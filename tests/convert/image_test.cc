@@ -11,6 +11,7 @@
 #include "tools/base/mapped_file.h"
 #include "tools/check/golden_check.h"
 #include "tools/common/padded.h"
+#include "tools/convert/arch/grid_convolution.h"
 #include "tools/convert/arch/image_input.h"
 #include "tools/convert/arch/image_windows.h"
 #include "tools/convert/constants.h"
@@ -74,6 +75,44 @@ TEST_F(Images, PatchesOfAnySize) {
           EXPECT_EQ(found, expected) << height << " x " << width << " by " << patch;
           EXPECT_EQ(table.rows, leading + image.patches().count());
           EXPECT_EQ(image.Spaces()[1].each * strip, channels * height * width);
+        }
+      }
+    }
+  }
+}
+
+// What a convolution sees: the table's strips and the filters' zeros together are the pixels of each patch.
+TEST_F(Images, PatchesThatOverlap) {
+  const uint32_t channels = 2;
+  for (const uint32_t height : {7u, 8u}) {
+    for (const uint32_t width : {6u, 8u, 9u}) {
+      for (const auto& [size, stride] : {std::pair{3u, 2u}, {7u, 4u}, {4u, 4u}, {2u, 3u}}) {
+        const uint32_t padding = size / 2;
+        const ImageInput image(With({{"num_channels", channels}, {"image_size", {height, width}}}),
+                               OverlappingPatches{size, stride, padding});
+        const uint32_t strip = image.Pixels().width, pixels = channels * size * size;
+        std::vector<float> numbers(pixels);
+        for (uint32_t i = 0; i < pixels; ++i) numbers[i] = static_cast<float>(i + 1);
+        const std::vector<float> filter = image.Filters(Literal(1, pixels, numbers)).load();
+        const std::vector<int> table = Whole(image.PatchTable(0));
+        const Grid grid = image.patches();
+        ASSERT_EQ(table.size() * strip, filter.size() * grid.count());
+        for (uint32_t patch = 0; patch < grid.count(); ++patch) {
+          double found = 0, expected = 0;
+          for (size_t i = 0; i < filter.size(); ++i) {
+            const int row = table[patch * filter.size() / strip + i / strip];
+            const double pixel = row < 0 ? 0 : std::sin(row * static_cast<int>(strip) + static_cast<int>(i % strip));
+            found += filter[i] * pixel;
+          }
+          for (uint32_t i = 0; i < pixels; ++i) {
+            const int y = static_cast<int>(patch / grid.columns * stride + i / size % size) - static_cast<int>(padding);
+            const int x = static_cast<int>(patch % grid.columns * stride + i % size) - static_cast<int>(padding);
+            if (y < 0 || x < 0 || y >= static_cast<int>(height) || x >= static_cast<int>(width)) continue;
+            const uint32_t channel = i / (size * size);
+            expected +=
+                numbers[i] * std::sin(static_cast<int>((channel * height + static_cast<uint32_t>(y)) * width) + x);
+          }
+          EXPECT_NEAR(found, expected, 1e-9) << height << " x " << width << " by " << size;
         }
       }
     }
@@ -190,6 +229,43 @@ TEST(Windows, FourPatchesBecomeOne) {
   EXPECT_EQ(Whole(MergeTable({2, 4})), (std::vector<int>{0, 4, 1, 5, 2, 6, 3, 7}));
   EXPECT_EQ(Whole(MergeTable({3, 3})), (std::vector<int>{0, 3, 1, 4, 2, 5, -1, -1, 6, -1, 7, -1, 8, -1, -1, -1}));
   EXPECT_EQ(Whole(MergeTable({1, 1})), (std::vector<int>{0, -1, -1, -1}));
+}
+
+// ---- Convolutions over grids ----
+
+TEST(Grids, FiltersCoverCells) {
+  const Filter filter = {3, 2, 1};
+  const Grid out = Convolved({5, 4}, filter);
+  EXPECT_EQ(out.rows, 3u);
+  EXPECT_EQ(out.columns, 2u);
+  const std::vector<int> table = Whole(FilterTable({5, 4}, filter));
+  for (int i = 0; i < 6; ++i) {
+    for (int k = 0; k < 9; ++k) {
+      const int y = i / 2 * 2 + k / 3 - 1, x = i % 2 * 2 + k % 3 - 1;
+      const bool inside = y >= 0 && y < 5 && x >= 0 && x < 4;
+      EXPECT_EQ(table[static_cast<size_t>(9 * i + k)], inside ? 4 * y + x : -1);
+    }
+  }
+  // Two channels of 2 x 2 become four cells of two numbers.
+  const Constant stored = Literal(1, 8, {0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_EQ(FiltersByCell(stored, {2, 2, 0}).load(), (std::vector<float>{0, 4, 1, 5, 2, 6, 3, 7}));
+  EXPECT_EQ(Convolved({2, 1}, {3, 1, 0}).count(), 0u);
+  EXPECT_THROW(FilterTable({2, 1}, {3, 1, 0}), Failure);
+  EXPECT_THROW(FiltersByCell(stored, {3, 1, 1}), Failure);
+  EXPECT_THROW(Convolved({2, 2}, {2, 0, 0}), Failure);
+}
+
+TEST(Grids, Blend) {
+  // Twice as long: a quarter of the way, ends repeated.
+  const Blend blend = Bilinear({1, 3}, {1, 6});
+  const std::vector<float> found = Blended(Literal(3, 1, {0, 4, 8}), blend).load();
+  EXPECT_EQ(found, (std::vector<float>{0, 1, 3, 5, 7, 8}));
+  // Shorter, and in both directions: what is a plane stays one.
+  const std::vector<float> plane =
+      Blended(Literal(12, 1, {0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23}), Bilinear({3, 4}, {2, 2})).load();
+  EXPECT_NEAR(plane[0], 2.5 + 0.5, 1e-5);
+  EXPECT_NEAR(plane[3], 17.5 + 2.5, 1e-5);
+  EXPECT_THROW(Bilinear({0, 3}, {1, 6}), Failure);
 }
 
 // ---- Constants ----

@@ -34,6 +34,28 @@ class TextEncoder : public ::testing::Test {
     stored_ = std::make_unique<SafetensorsReader>(InData("hf/" + published + "/model.safetensors"));
     config_ = tools::ReadJson(InData("hf/" + published + "/config.json"));
   }
+  void BeginWithBoxes(const std::string& published) {
+    Begin(published);
+    SafetensorsWriter file;
+    for (const auto& [name, tensor] : golden_->tensors()) {
+      const size_t at = name.find(".in.bbox");
+      if (at == std::string::npos) {
+        file.Add(name, tensor.type, tensor.shape, tensor.data);
+        continue;
+      }
+      const std::vector<int64_t> boxes = tools::ToIntegers(tensor);
+      const char* const names[] = {"left", "top", "right", "bottom", "width", "height"};
+      for (size_t i = 0; i < 6; ++i) {
+        std::vector<int64_t> values;
+        for (size_t box = 0; box < boxes.size(); box += 4) {
+          values.push_back(i < 4 ? boxes[box + i] : boxes[box + i - 2] - boxes[box + i - 4]);
+        }
+        file.AddIntegers(name.substr(0, at) + ".in." + names[i], {tensor.shape[0], tensor.shape[1]}, values.data());
+      }
+    }
+    file.Write((directory_ / "golden.safetensors").string());
+    golden_ = std::make_unique<SafetensorsReader>((directory_ / "golden.safetensors").string());
+  }
   void Write(const Json& changes, const SafetensorsWriter& weights) {
     Json config = config_;
     config.merge_patch(changes);
@@ -380,26 +402,7 @@ TEST_F(TextEncoder, ElectrasDiscriminator) {
 
 // The golden's boxes as six inputs.
 TEST_F(TextEncoder, LayoutLmTakesSidesHeightAndWidth) {
-  Begin("layoutlm");
-  SafetensorsWriter file;
-  for (const auto& [name, tensor] : golden_->tensors()) {
-    const size_t at = name.find(".in.bbox");
-    if (at == std::string::npos) {
-      file.Add(name, tensor.type, tensor.shape, tensor.data);
-      continue;
-    }
-    const std::vector<int64_t> boxes = tools::ToIntegers(tensor);
-    const char* const names[] = {"left", "top", "right", "bottom", "width", "height"};
-    for (size_t i = 0; i < 6; ++i) {
-      std::vector<int64_t> values;
-      for (size_t box = 0; box < boxes.size(); box += 4) {
-        values.push_back(i < 4 ? boxes[box + i] : boxes[box + i - 2] - boxes[box + i - 4]);
-      }
-      file.AddIntegers(name.substr(0, at) + ".in." + names[i], {tensor.shape[0], tensor.shape[1]}, values.data());
-    }
-  }
-  file.Write((directory_ / "golden.safetensors").string());
-  golden_ = std::make_unique<SafetensorsReader>((directory_ / "golden.safetensors").string());
+  BeginWithBoxes("layoutlm");
   for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
     ExpectGolden(Converted(InData("hf/layoutlm"), DType::kF32, "", backend));
   }
@@ -408,6 +411,31 @@ TEST_F(TextEncoder, LayoutLmTakesSidesHeightAndWidth) {
   const Converted short_weights(InData("hf/layoutlm"), DType::kI8);
   for (const auto& line : tools::CheckGolden(short_weights.model, golden_->tensors(), options)) {
     EXPECT_TRUE(line.ok) << tools::LineText(line);
+  }
+}
+
+// Text and picture in one program, text alone in the other.
+TEST_F(TextEncoder, LayoutLmV3ReadsTextWithAndWithoutPicture) {
+  BeginWithBoxes("layoutlmv3");
+  const std::pair<const char*, std::vector<std::string>> programs[] = {{"encode", {"a", "b"}},
+                                                                       {"encode_text", {"pad"}}};
+  for (const auto& [program, cases] : programs) {
+    tools::CheckOptions options;
+    options.program = program;
+    options.cases = cases;
+    for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
+      for (options.workers = 1; options.workers <= 3; options.workers += 2) {
+        const Converted converted(InData("hf/layoutlmv3"), DType::kF32, "", backend);
+        const auto lines = tools::CheckGolden(converted.model, golden_->tensors(), options);
+        EXPECT_EQ(lines.size(), program == std::string("encode") ? 7u : 1u);
+        for (const auto& line : lines) EXPECT_TRUE(line.ok && line.compared) << tools::LineText(line);
+      }
+    }
+    options.cosine = 0.99;
+    const Converted short_weights(InData("hf/layoutlmv3"), DType::kI8);
+    for (const auto& line : tools::CheckGolden(short_weights.model, golden_->tensors(), options)) {
+      EXPECT_TRUE(line.ok) << tools::LineText(line);
+    }
   }
 }
 

@@ -192,6 +192,8 @@ AttentionLayout LayoutOf(const Model& model, uint32_t program, const std::string
   bool good = true;
   if (kind == "keys_first") {
     layout.kind = AttentionLayout::Kind::kKeysFirst;
+  } else if (kind == "flat") {
+    layout.kind = AttentionLayout::Kind::kFlat;
   } else if (kind == "repeated") {
     layout.kind = AttentionLayout::Kind::kRepeated;
     text >> layout.block >> layout.times >> layout.full_up_to;
@@ -228,6 +230,9 @@ PaddedTensor LayOut(const Model& model, const AttentionLayout& layout, PaddedTen
       break;
     case AttentionLayout::Kind::kKeysFirst:
       return KeysFirst(dense);
+    case AttentionLayout::Kind::kFlat:
+      dense.shape = {dense.shape[0] * dense.shape[1], dense.shape[2], dense.shape[3]};
+      break;
     case AttentionLayout::Kind::kChunked:
       return Chunked(model, layout, dense, session, batch, tap);
   }

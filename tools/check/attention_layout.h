@@ -18,6 +18,7 @@ struct AttentionLayout {
     kRepeated,  // "repeated BLOCK TIMES FULL_UP_TO": where there are more than FULL_UP_TO keys, the first BLOCK of them
                 // count TIMES for queries of inner blocks, but are given as if once
     kKeysFirst,  // "keys_first": [batch, heads, keys, queries]
+    kFlat,       // "flat": [batch * heads, queries, keys]
     kChunked,  // "chunked CHUNK BEFORE AFTER MULTIPLE LEAST [SORTED]": [batch, heads, chunks, CHUNK queries, columns],
                // where columns are the keys of the BEFORE chunks before, of the own one and of the AFTER after, the
                // first chunk after the last. With SORTED, which a `sort` made, chunks are of its rounds, one round

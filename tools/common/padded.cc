@@ -236,6 +236,31 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
 
 namespace {
 
+// Where a row of a segment stands in padded form. Metadata "layout.<space>" may say "front_last N": the first N rows of
+// each segment stand after all that the others may take.
+class Places {
+ public:
+  Places(const Model& model, uint32_t space, const Segments& segments) : segments_(segments) {
+    const char* words = model.Metadata(fmt::format("layout.{}", model.Space(space).name).c_str());
+    if (words == nullptr) return;
+    std::istringstream text(words);
+    std::string kind;
+    text >> kind >> front_;
+    const bool fits = std::all_of(segments.lengths.begin(), segments.lengths.end(),
+                                  [&](uint32_t length) { return length >= front_; });
+    if (kind != "front_last" || text.fail() || !fits) {
+      Fail("{}: metadata layout.{} is {}", model.name(), model.Space(space).name, words);
+    }
+  }
+  size_t Of(size_t segment, uint32_t row) const {
+    return row < front_ ? segments_.padded - front_ + row : segments_.first[segment] + row - front_;
+  }
+
+ private:
+  const Segments& segments_;
+  uint32_t front_ = 0;
+};
+
 PaddedTensor LaidOut(const Model& model, const PaddedTensor& value) {
   const char* words = model.Metadata("layout." + value.name);
   if (words == nullptr) return value;
@@ -244,11 +269,13 @@ PaddedTensor LaidOut(const Model& model, const PaddedTensor& value) {
   uint64_t rows = 0, columns = 0;
   text >> kind >> rows >> columns;
   const uint64_t places = value.shape.size() == 3 ? value.shape[1] : 0;
-  if (kind != "channels_first" || text.fail() || places == 0 || columns == 0 || places % columns != 0 ||
+  const bool last = kind == "channels_last";
+  if ((!last && kind != "channels_first") || text.fail() || places == 0 || columns == 0 || places % columns != 0 ||
       places / columns != rows) {
     Fail("{}: metadata layout.{} is {}, its shape {}", model.name(), value.name, words, ShapeText(value.shape));
   }
   const uint64_t width = value.shape[2];
+  if (last) return {value.name, {value.shape[0], rows, columns, width}, value.values, value.valid};
   PaddedTensor out{value.name, {value.shape[0], width, rows, columns}, value.values, value.valid};
   for (size_t i = 0; i < out.values.size(); ++i) {
     const uint64_t picture = i / (places * width), channel = i / places % width, place = i % places;
@@ -277,11 +304,13 @@ PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch
   out.values.assign(count * segments.padded * width, 0.0f);
   out.valid.assign(out.values.size(), 0);
   const float* from = matrix.values.data();
+  const Places places(model, space, segments);
   for (size_t i = 0; i < count; ++i) {
-    const size_t at = (i * segments.padded + segments.first[i]) * width, entries = segments.lengths[i] * width;
-    std::copy_n(from, entries, out.values.begin() + static_cast<ptrdiff_t>(at));
-    std::fill_n(out.valid.begin() + static_cast<ptrdiff_t>(at), entries, uint8_t{1});
-    from += entries;
+    for (uint32_t row = 0; row < segments.lengths[i]; ++row, from += width) {
+      const size_t at = (i * segments.padded + places.Of(i, row)) * width;
+      std::copy_n(from, width, out.values.begin() + static_cast<ptrdiff_t>(at));
+      std::fill_n(out.valid.begin() + static_cast<ptrdiff_t>(at), width, uint8_t{1});
+    }
   }
   return LaidOut(model, out);
 }
@@ -304,13 +333,16 @@ PaddedTensor PaddedAttention(const Model& model, const Session& session, const B
   out.values.assign(count * heads * queries.padded * keys.padded, 0.0f);
   out.valid.assign(out.values.size(), 0);
   size_t row = 0;
+  const Places query_places(model, weights.query_space, queries), key_places(model, weights.key_space, keys);
   for (size_t i = 0; i < count; ++i) {
     for (uint32_t q = 0; q < queries.lengths[i]; ++q, ++row) {
       for (size_t head = 0; head < heads; ++head) {
-        const size_t at = ((i * heads + head) * queries.padded + queries.first[i] + q) * keys.padded + keys.first[i];
+        const size_t at = ((i * heads + head) * queries.padded + query_places.Of(i, q)) * keys.padded;
         const float* from = weights.data + (row * heads + head) * weights.stride;
-        std::copy_n(from, keys.lengths[i], out.values.begin() + static_cast<ptrdiff_t>(at));
-        std::fill_n(out.valid.begin() + static_cast<ptrdiff_t>(at), keys.lengths[i], uint8_t{1});
+        for (uint32_t k = 0; k < keys.lengths[i]; ++k) {
+          out.values[at + key_places.Of(i, k)] = from[k];
+          out.valid[at + key_places.Of(i, k)] = 1;
+        }
       }
     }
   }

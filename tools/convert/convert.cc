@@ -24,7 +24,8 @@ bool StartsWith(const std::string& text, const std::string& start) { return text
 // Buffers that some library versions store and that hold no weights.
 bool IsBuffer(const std::string& name) {
   const std::string last = name.substr(name.rfind('.') + 1);
-  return last == "position_ids" || last == "token_type_ids" || last == "relative_position_index";
+  return last == "position_ids" || last == "token_type_ids" || last == "relative_position_index" ||
+         last == "relative_coords_table" || last == "num_batches_tracked";
 }
 
 void ReportUnused(const Description& description, ConvertReport& report) {

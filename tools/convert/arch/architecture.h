@@ -17,6 +17,7 @@ enum class Task {
   kSequenceClassification,
   kTokenClassification,
   kImageClassification,
+  kSemanticSegmentation,
   kMaskedLm,
   kCausalLm,            // what each token says about the next one, for all tokens in one pass; and generation
   kSequenceToSequence,  // the same of a decoder that sees what an encoder makes

@@ -1,6 +1,8 @@
 // What encoders of images read.
 #include "tools/convert/arch/image_input.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <numeric>
 
 #include "runtime/blob/format.h"
@@ -19,8 +21,7 @@ Grid Checked(const std::string& what, uint64_t rows, uint64_t columns) {
 }
 
 // A number, or [height, width].
-Grid Extent(const Config& config, const std::string& key) {
-  const JsonView value = config.View(key);
+Grid Extent(const JsonView& value) {
   const WholeRange range = {1, kLargest};
   if (!value.json().is_array()) {
     const uint32_t both = value.Number(range);
@@ -28,6 +29,25 @@ Grid Extent(const Config& config, const std::string& key) {
   }
   if (value.json().size() != 2) Fail("{} must be a whole number or two, not {}", value.name(), Shown(value.json()));
   return {value.At(0).Number(range), value.At(1).Number(range)};
+}
+
+Grid Extent(const Config& config, const std::string& key) { return Extent(config.View(key)); }
+
+// Of images as a model is used, where its shapes do not depend on that.
+Grid UsualExtent(const Checkpoint& checkpoint) {
+  const auto path = std::filesystem::path(checkpoint.directory) / "preprocessor_config.json";
+  const Json& configured = checkpoint.config.Get("image_size");
+  if (std::filesystem::exists(path)) {
+    const Config preparation(path.string());
+    const Json& size = preparation.Get("size");
+    if (size.is_object() && size.contains("height") && size.contains("width")) {
+      const Config sides(preparation, "size");
+      return Checked("preprocessor_config.json: size", sides.Number("height"), sides.Number("width"));
+    }
+    if (!size.is_null() && !size.is_object()) return Extent(preparation, "size");
+  }
+  if (configured.is_null()) Fail("config.json has no image_size: --image-size HEIGHTxWIDTH must say it");
+  return Extent(checkpoint.config, "image_size");
 }
 
 Grid AskedExtent(const std::string& text) {
@@ -44,23 +64,43 @@ Grid AskedExtent(const std::string& text) {
 
 }  // namespace
 
-ImageInput::ImageInput(const Checkpoint& checkpoint, PartialPatches partial)
+ImageInput::ImageInput(const Checkpoint& checkpoint, PartialPatches partial, const std::string& size)
     : channels_(checkpoint.config.Number("num_channels", 3)),
-      image_(Extent(checkpoint.config, "image_size")),
+      image_(Extent(checkpoint.config, size)),
       trained_(image_),
       patch_(Extent(checkpoint.config, "patch_size")),
+      stride_(patch_),
       partial_(partial) {
   if (!checkpoint.image_size.empty()) image_ = AskedExtent(checkpoint.image_size);
+  SetStrip();
+}
+
+ImageInput::ImageInput(const Checkpoint& checkpoint, const OverlappingPatches& patches)
+    : channels_(checkpoint.config.Number("num_channels", 3)),
+      image_(checkpoint.image_size.empty() ? UsualExtent(checkpoint) : AskedExtent(checkpoint.image_size)),
+      trained_(image_),
+      patch_{patches.size, patches.size},
+      stride_{patches.stride, patches.stride},
+      padding_(patches.padding),
+      partial_(PartialPatches::kDropped) {
+  if (std::min(patches.size, patches.stride) == 0 || patches.size > kLargest || patches.padding >= patches.size) {
+    Fail("config.json: patches of {} pixels, {} from one to the next, are out of range", patches.size, patches.stride);
+  }
+  SetStrip();
+}
+
+void ImageInput::SetStrip() {
   if (channels_ == 0 || channels_ > kLargest) Fail("config.json: num_channels {} is out of range", channels_);
   if (patches().count() == 0) Fail("images of {} x {} hold no patch", image_.rows, image_.columns);
-  strip_ = std::gcd(image_.columns, patch_.columns);
+  strip_ = std::gcd(image_.columns, stride_.columns);
 }
 
 Grid ImageInput::Patches(Grid image) const {
-  const auto count = [&](uint32_t size, uint32_t patch) {
-    return (size + (partial_ == PartialPatches::kPadded ? patch - 1 : 0)) / patch;
+  const auto count = [&](uint32_t size, uint32_t patch, uint32_t stride) {
+    if (partial_ == PartialPatches::kPadded) return (size + patch - 1) / patch;
+    return size + 2 * padding_ < patch ? 0 : (size + 2 * padding_ - patch) / stride + 1;
   };
-  return {count(image.rows, patch_.rows), count(image.columns, patch_.columns)};
+  return {count(image.rows, patch_.rows, stride_.rows), count(image.columns, patch_.columns, stride_.columns)};
 }
 
 std::vector<Space> ImageInput::Spaces() const {
@@ -78,23 +118,44 @@ void ImageInput::SetMetadata(Description& description) const {
 }
 
 Constant ImageInput::PatchTable(uint32_t leading) const {
-  const uint32_t in_row = image_.columns / strip_, in_patch = patch_.columns / strip_;
-  const uint64_t columns = uint64_t{channels_} * patch_.rows * in_patch;
+  const int64_t in_row = image_.columns / strip_, in_patch = StripsInRow(), height = image_.rows;
+  const uint64_t columns = uint64_t{channels_} * patch_.rows * StripsInRow();
   const uint64_t rows = uint64_t{leading} + patches().count();
   if (rows > kMaxRecords || columns > kMaxRecords) Fail("{} patches of {} strips are too many", rows, columns);
   std::vector<int32_t> table(leading * columns, -1);
   for (uint32_t patch = 0; patch < patches().count(); ++patch) {
-    const uint32_t top = patch / patches().columns * patch_.rows, left = patch % patches().columns * in_patch;
+    const int64_t padding = padding_, top = int64_t{patch / patches().columns} * stride_.rows - padding;
+    // Of the first pixel of a strip, so this division leaves nothing over.
+    const int64_t first = int64_t{patch % patches().columns} * stride_.columns - padding - PixelsBefore();
+    const int64_t left = first / strip_;
     for (uint32_t channel = 0; channel < channels_; ++channel) {
-      for (uint32_t y = top; y < top + patch_.rows; ++y) {
-        for (uint32_t x = left; x < left + in_patch; ++x) {
-          const bool inside = y < image_.rows && x < in_row;
-          table.push_back(inside ? static_cast<int32_t>((channel * image_.rows + y) * in_row + x) : -1);
+      for (int64_t y = top; y < top + patch_.rows; ++y) {
+        for (int64_t x = left; x < left + in_patch; ++x) {
+          const bool inside = y >= 0 && y < height && x >= 0 && x < in_row;
+          table.push_back(inside ? static_cast<int32_t>((channel * height + y) * in_row + x) : -1);
         }
       }
     }
   }
   return Indices(static_cast<uint32_t>(rows), static_cast<uint32_t>(columns), table);
+}
+
+Constant ImageInput::Filters(const Constant& stored) const {
+  const uint32_t lines = channels_ * patch_.rows, before = PixelsBefore(), length = StripsInRow() * strip_;
+  if (stored.width != uint64_t{lines} * patch_.columns) {
+    Fail("filters of {} numbers do not fit patches of {} channels, {} x {} pixels", stored.width, channels_,
+         patch_.rows, patch_.columns);
+  }
+  if (length == patch_.columns) return stored;
+  return {stored.rows, lines * length, [stored, lines, before, length, pixels = patch_.columns] {
+            const std::vector<float> from = stored.load();
+            std::vector<float> to(uint64_t{stored.rows} * lines * length);
+            for (uint64_t line = 0; line < uint64_t{stored.rows} * lines; ++line) {
+              const auto begin = from.begin() + static_cast<ptrdiff_t>(line * pixels);
+              std::copy(begin, begin + pixels, to.begin() + static_cast<ptrdiff_t>(line * length + before));
+            }
+            return to;
+          }};
 }
 
 }  // namespace fovea::tools

@@ -1,6 +1,10 @@
 // Tables of windows over a grid of patches.
 #include "tools/convert/arch/image_windows.h"
 
+#include <math.h>
+
+#include <algorithm>
+
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
@@ -54,6 +58,26 @@ Constant ImageWindows::Coordinates() const {
     table.push_back(static_cast<int32_t>(y * offsets + x + parts * apart));
   }
   return Indices(windows, size(), table);
+}
+
+Constant CellCoordinates(Grid grid) {
+  std::vector<int32_t> table;
+  for (uint32_t i = 0; i < grid.count(); ++i) table.push_back(static_cast<int32_t>(i / grid.columns));
+  for (uint32_t i = 0; i < grid.count(); ++i) table.push_back(static_cast<int32_t>(i % grid.columns));
+  return Indices(2, grid.count(), table);
+}
+
+Constant LogarithmicOffsets(uint32_t window, uint32_t trained_window) {
+  const int side = static_cast<int>(window);
+  const double whole = trained_window != 0 ? trained_window - 1.0 : std::max(window, 2u) - 1.0;
+  const auto measured = [&](int offset) {
+    return static_cast<float>(copysign(log2(1 + 8 * fabs(offset / whole)) / 3, offset));
+  };
+  std::vector<float> rows;
+  for (int y = 1 - side; y < side; ++y) {
+    for (int x = 1 - side; x < side; ++x) rows.insert(rows.end(), {measured(y), measured(x)});
+  }
+  return Literal(static_cast<uint32_t>(rows.size() / 2), 2, rows);
 }
 
 Grid Merged(Grid patches) { return {(patches.rows + 1) / 2, (patches.columns + 1) / 2}; }

@@ -29,6 +29,13 @@ class ImageWindows {
   uint32_t window_, shift_;
 };
 
+// For attention along two axes: the row and the column of each cell.
+Constant CellCoordinates(Grid grid);
+
+// A row (y, x) for each of the (2 window - 1)^2 offsets of two positions, in the order of their numbers: the sign of
+// y times log2(1 + 8 |y| / (of - 1)) / 3, where `of` is `trained_window` or, if that is 0, the window.
+Constant LogarithmicOffsets(uint32_t window, uint32_t trained_window);
+
 // For arrange: (0, 0), (1, 0), (0, 1) and (1, 1) of every second row and column beside each other, zeros outside.
 Constant MergeTable(Grid patches);
 Grid Merged(Grid patches);

@@ -99,6 +99,8 @@ void ProgramBuilder::Finish(const std::string& last, const Heads& heads) {
     case Task::kImageClassification:
       SequenceHead("image-classification", last, heads);
       break;
+    case Task::kSemanticSegmentation:
+      Fail("config.json: there is no head for segmentation of this architecture");
     case Task::kTokenClassification:
       TokenHead(last, heads.token);
       break;

@@ -1,5 +1,9 @@
-// Swin: stages of windowed attention over the patches of an image, windows of every second block shifted by half; four
-// patches become one between stages. Windows are segments: their rows are a space below the windows of an image.
+// Swin and Swin v2: stages of windowed attention over the patches of an image, windows of every second block shifted by
+// half; four patches become one between stages. Windows are segments: their rows are a space below the windows of an
+// image. Swin v2 scores by cosines, makes its bias with a small network, which is run here, and norms what a layer adds
+// instead of what it reads.
+#include <math.h>
+
 #include <algorithm>
 
 #include "tools/base/fail.h"
@@ -19,25 +23,56 @@ std::vector<uint32_t> Numbers(const Config& config, const std::string& key) {
   return values.get<std::vector<uint32_t>>();
 }
 
+enum class Generation { kFirst, kSecond };
+
+Constant Mapped(Constant of, double (*function)(double)) {
+  return {of.rows, of.width, [of, function] {
+            std::vector<float> values = of.load();
+            for (float& value : values) value = static_cast<float>(function(value));
+            return values;
+          }};
+}
+
+// A row for each offset, as a stored table of the first Swin has it.
+Constant ContinuousBias(const Weights& weights, const std::string& network, uint32_t window, uint32_t trained_window) {
+  const Constant middle = Product(LogarithmicOffsets(window, trained_window), weights.Get(network + ".0.weight"),
+                                  weights.Get(network + ".0.bias"));
+  const Constant scores =
+      Product(Mapped(middle, [](double x) { return std::max(x, 0.0); }), weights.Get(network + ".2.weight"));
+  return Mapped(scores, [](double x) { return 16 / (1 + exp(-x)); });
+}
+
+// What a stage is told of its place in the model.
+struct StagePlace {
+  uint32_t index;
+  Grid patches;
+  uint32_t heads;
+  uint32_t trained_rows;    // the second Swin's windows shrink to the images it was configured for
+  uint32_t trained_window;  // of its offsets; 0: the stage's own
+};
+
 // One stage: its spaces and tables, then its blocks.
 class Stage {
  public:
-  Stage(const Config& config, uint32_t index, Grid patches, uint32_t heads, const std::string& prefix,
+  Stage(Generation generation, const Config& config, const StagePlace& place, const std::string& prefix,
         Description& description, ProgramBuilder& builder)
-      : patches_(patches),
-        heads_(heads),
+      : second_(generation == Generation::kSecond),
+        patches_(place.patches),
+        heads_(place.heads),
+        trained_window_(place.trained_window),
         activation_(config.Activation("hidden_act", "gelu")),
-        at_(fmt::format("{}encoder.layers.{}.", prefix, index)),
-        own_(fmt::format("stages.{}.", index)),
-        attentions_(fmt::format("attentions.{}", index)),
+        at_(fmt::format("{}encoder.layers.{}.", prefix, place.index)),
+        own_(fmt::format("stages.{}.", place.index)),
+        attentions_(fmt::format("attentions.{}", place.index)),
         weights_(description.weights),
         b_(builder) {
     // A window that is no smaller than the picture shrinks to it and need not shift.
-    const uint32_t wanted = config.Number("window_size", 7), smallest = std::min(patches.rows, patches.columns);
+    const uint32_t wanted = config.Number("window_size", 7);
+    const uint32_t smallest = second_ ? place.trained_rows : std::min(patches_.rows, patches_.columns);
     window_ = std::min(wanted, smallest);
     const uint32_t shift = smallest <= wanted ? 0 : wanted / 2;
     for (uint32_t shifted = 0; shifted < (shift == 0 ? 1 : 2); ++shifted) {
-      const ImageWindows windows(patches, window_, shifted == 0 ? 0 : shift);
+      const ImageWindows windows(patches_, window_, shifted == 0 ? 0 : shift);
       const std::string name = shifted == 0 ? "plain" : "shifted";
       tables_.push_back(own_ + name);
       weights_.Add(own_ + name + ".into", windows.IntoWindows());
@@ -60,6 +95,10 @@ class Stage {
   std::string Downsample(const std::string& x, const std::string& to, const std::string& out) {
     weights_.Add(own_ + "merge", MergeTable(patches_));
     b_.Arrange(x, own_ + "merge", to, own_ + "four");
+    if (second_) {
+      b_.Linear(own_ + "four", at_ + "downsample.reduction", own_ + "reduced");
+      return b_.Norm(own_ + "reduced", at_ + "downsample.norm", out);
+    }
     b_.Norm(own_ + "four", at_ + "downsample.norm", own_ + "four_normed");
     return b_.Linear(own_ + "four_normed", at_ + "downsample.reduction", out);
   }
@@ -69,33 +108,95 @@ class Stage {
   std::string Block(const std::string& x, uint32_t index, bool shown, const std::string& out) {
     const std::string at = fmt::format("{}blocks.{}.", at_, index), own = fmt::format("{}blocks.{}.", own_, index);
     const std::string& tables = tables_[index % tables_.size()];
-    b_.Norm(x, at + "layernorm_before", own + "normed");
-    const std::string in = b_.Arrange(own + "normed", tables + ".into", own_ + "window_rows", own + "windows");
-    std::vector<std::string> qkv;
-    for (const char* part : {"query", "key", "value"}) {
-      qkv.push_back(b_.Linear(in, fmt::format("{}attention.self.{}", at, part), own + part));
+    const std::string sum = own + "attention_sum", after = out.empty() ? own + "output" : out;
+    if (second_) {
+      Attended(x, at, own, tables, shown);
+      b_.Norm(own + "attention_output", at + "layernorm_before", own + "attention_normed");
+      b_.Op("add", {x, own + "attention_normed"}, {}, sum);
+      b_.Norm(FeedForward(sum, at, own), at + "layernorm_after", own + "output_normed");
+      return b_.Op("add", {sum, own + "output_normed"}, {}, after);
     }
-    const std::string table = at + "attention.self.relative_position_bias_table";
-    const Constant bias = weights_.Get(table);
+    Attended(b_.Norm(x, at + "layernorm_before", own + "normed"), at, own, tables, shown);
+    b_.Op("add", {x, own + "attention_output"}, {}, sum);
+    FeedForward(b_.Norm(sum, at + "layernorm_after", own + "input"), at, own);
+    return b_.Op("add", {sum, own + "down"}, {}, after);
+  }
+
+  // From the patches and back to them, as `own`.attention_output.
+  void Attended(const std::string& x, const std::string& at, const std::string& own, const std::string& tables,
+                bool shown) {
+    const std::string in = b_.Arrange(x, tables + ".into", own_ + "window_rows", own + "windows");
+    const std::string attention = at + "attention.self.";
+    std::vector<std::string> qkv;
+    for (const char* part : {"query", "key", "value"}) qkv.push_back(b_.Linear(in, attention + part, own + part));
+    Json attributes = {{"heads", heads_}};
+    if (second_) {
+      if (weights_.Has(attention + "key.bias")) Fail("tensor {}key.bias: keys of Swin v2 have no bias", attention);
+      AddScales(attention, own);
+      qkv[0] = UnitLength(qkv[0], own + "query_scales");
+      qkv[1] = UnitLength(qkv[1], own + "key_scales");
+      attributes["scale"] = 1;
+    }
+    weights_.Add(own + "bias", HidingBias(Bias(attention)));
+    b_.Attention(shown ? attentions_ : own + "attention", qkv, {own + "bias", tables + ".coordinates"},
+                 own + "attended", attributes);
+    b_.Arrange(own + "attended", tables + ".out", own_ + "patches", own + "arranged");
+    b_.Linear(own + "arranged", at + "attention.output.dense", own + "attention_output");
+  }
+
+  std::string FeedForward(const std::string& x, const std::string& at, const std::string& own) {
+    b_.Linear(x, at + "intermediate.dense", own + "up", activation_);
+    return b_.Linear(own + "up", at + "output.dense", own + "down");
+  }
+
+  // A row for each offset of two positions of a window.
+  Constant Bias(const std::string& attention) const {
     const uint32_t offsets = 2 * window_ - 1;
+    if (second_) {
+      return ContinuousBias(weights_, attention + "continuous_position_bias_mlp", window_, trained_window_);
+    }
+    const std::string table = attention + "relative_position_bias_table";
+    const Constant bias = weights_.Get(table);
     if (bias.rows != offsets * offsets) {
       Fail("tensor {} has {} rows, windows of {} on {} x {} patches need {}", table, bias.rows, window_, patches_.rows,
            patches_.columns, offsets * offsets);
     }
-    weights_.Add(own + "bias", HidingBias(bias));
-    b_.Attention(shown ? attentions_ : own + "attention", qkv, {own + "bias", tables + ".coordinates"},
-                 own + "attended", {{"heads", heads_}});
-    b_.Arrange(own + "attended", tables + ".out", own_ + "patches", own + "arranged");
-    b_.Linear(own + "arranged", at + "attention.output.dense", own + "attention_output");
-    b_.Op("add", {x, own + "attention_output"}, {}, own + "attention_sum");
-    b_.Norm(own + "attention_sum", at + "layernorm_after", own + "input");
-    b_.Linear(own + "input", at + "intermediate.dense", own + "up", activation_);
-    b_.Linear(own + "up", at + "output.dense", own + "down");
-    return b_.Op("add", {own + "attention_sum", own + "down"}, {}, out.empty() ? own + "output" : out);
+    return bias;
   }
 
+  // What root mean squares are multiplied with, so that queries are as long as their head's factor and keys 1.
+  void AddScales(const std::string& attention, const std::string& own) {
+    const std::string name = attention + "logit_scale";
+    const Constant stored = weights_.Get(name);
+    const uint32_t width = weights_.Get(attention + "query.weight").rows;
+    if (stored.rows * uint64_t{stored.width} != heads_ || width % heads_ != 0) {
+      Fail("tensor {} is [{}, {}], {} heads of queries that are {} wide need a number each", name, stored.rows,
+           stored.width, heads_, width);
+    }
+    const uint32_t size = width / heads_;
+    const Constant exponents = Reshape(stored, heads_, 1);
+    weights_.Add(own + "query_scales", {heads_, size, [exponents, size] {
+                                          std::vector<float> scales;
+                                          for (const float exponent : exponents.load()) {
+                                            const double most = log(100.0), root = sqrt(static_cast<double>(size));
+                                            const double scale = exp(std::min<double>(exponent, most)) / root;
+                                            scales.insert(scales.end(), size, static_cast<float>(scale));
+                                          }
+                                          return scales;
+                                        }});
+    const auto inverse = static_cast<float>(1 / sqrt(static_cast<double>(size)));
+    weights_.Add(own + "key_scales", Literal(1, size, std::vector<float>(size, inverse)));
+  }
+
+  std::string UnitLength(const std::string& x, const std::string& scales) {
+    // Lengths of less than 1e-12 count as that in the original; so little does this add to their squares.
+    const double width = weights_.Get(scales).width;
+    return b_.Op("norm", {x}, {scales}, x + "_unit", {{"kind", "rms"}, {"epsilon", 1e-24 / width}, {"heads", heads_}});
+  }
+
+  bool second_;
   Grid patches_;
-  uint32_t heads_, window_;
+  uint32_t heads_, trained_window_, window_;
   std::string activation_;
   std::string at_, own_, attentions_;  // names of stored tensors; of values, tables and spaces; of the step
   std::vector<std::string> tables_;    // by block: even, odd
@@ -103,17 +204,28 @@ class Stage {
   ProgramBuilder& b_;
 };
 
-}  // namespace
+// Of each stage, the size of windows that its offsets are measured in; 0: the stage's own.
+std::vector<uint32_t> TrainedWindows(const Config& config, size_t stages) {
+  if (config.Get("pretrained_window_sizes").is_null()) return std::vector<uint32_t>(stages);
+  std::vector<uint32_t> windows = Numbers(config, "pretrained_window_sizes");
+  if (windows.size() < stages || std::count(windows.begin(), windows.end(), 1u) != 0) {
+    Fail("config.json: pretrained_window_sizes must be {} numbers, 0 or at least 2, not {}", stages,
+         config.Get("pretrained_window_sizes").dump());
+  }
+  return windows;
+}
 
-void DescribeSwin(const Checkpoint& checkpoint, Description& description) {
+void DescribeGeneration(Generation generation, const Checkpoint& checkpoint, Description& description) {
+  const bool second = generation == Generation::kSecond;
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
-  const std::string prefix = weights.Has("layernorm.weight") ? "" : "swin.";
+  const std::string prefix = weights.Has("layernorm.weight") ? "" : second ? "swinv2." : "swin.";
   const std::string embeddings = prefix + "embeddings.";
   description.must_use = {embeddings + "patch_embeddings.", embeddings + "norm.", prefix + "encoder.",
                           prefix + "layernorm."};
   const std::vector<uint32_t> depths = Numbers(config, "depths"), heads = Numbers(config, "num_heads");
   if (depths.size() != heads.size()) Fail("config.json: {} depths, {} num_heads", depths.size(), heads.size());
+  const std::vector<uint32_t> windows = second ? TrainedWindows(config, depths.size()) : std::vector<uint32_t>();
 
   const ImageInput image(checkpoint, PartialPatches::kPadded);
   image.SetMetadata(description);
@@ -135,12 +247,18 @@ void DescribeSwin(const Checkpoint& checkpoint, Description& description) {
   std::string x =
       builder.Norm("embeddings.patches", embeddings + "norm", absolute ? "embeddings.normed" : builder.HiddenState(0));
   if (absolute) {
+    if (weights.Get(positions).rows != image.trained_patches().count()) {
+      Fail("tensor {} has {} rows, {} patches need one each", positions, weights.Get(positions).rows,
+           image.trained_patches().count());
+    }
     weights.Add("positions", Resample(weights.Get(positions), image.trained_patches(), image.patches()));
     x = builder.Op("position", {x}, {"positions"}, builder.HiddenState(0));
   }
   for (uint32_t i = 0; i < depths.size(); ++i) {
     if (depths[i] == 0) Fail("config.json: stage {} has no layers", i);
-    Stage stage(config, i, grids[i], heads[i], prefix, description, builder);
+    const uint32_t trained_rows = i < 32 ? image.whole_trained_patches().rows >> i : 0;
+    const StagePlace place = {i, grids[i], heads[i], trained_rows, second ? windows[i] : 0};
+    Stage stage(generation, config, place, prefix, description, builder);
     const bool last = i + 1 == depths.size();
     const std::string state = builder.HiddenState(i + 1);
     x = stage.Blocks(x, depths[i], last ? state : "");
@@ -165,6 +283,16 @@ void DescribeSwin(const Checkpoint& checkpoint, Description& description) {
     config.Get(key);
   }
   builder.Finish(builder.Norm(x, prefix + "layernorm", "last_hidden_state"), task_heads);
+}
+
+}  // namespace
+
+void DescribeSwin(const Checkpoint& checkpoint, Description& description) {
+  DescribeGeneration(Generation::kFirst, checkpoint, description);
+}
+
+void DescribeSwinv2(const Checkpoint& checkpoint, Description& description) {
+  DescribeGeneration(Generation::kSecond, checkpoint, description);
 }
 
 }  // namespace fovea::tools

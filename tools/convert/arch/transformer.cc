@@ -39,6 +39,7 @@ constexpr TaskName kTasks[] = {
     {"audio-classification", "ForAudioClassification", Task::kAudioClassification},
     {"token-classification", "ForAudioFrameClassification", Task::kTokenClassification},
     {"ctc", "ForCTC", Task::kCtc},
+    {"semantic-segmentation", "ForSemanticSegmentation", Task::kSemanticSegmentation},
     {"masked-lm", "ForMaskedLM", Task::kMaskedLm},
     {"masked-lm", "ForPreTraining", Task::kMaskedLm},
     {"causal-lm", "ModelWithLMHead", Task::kCausalLm},
