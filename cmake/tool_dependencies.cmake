@@ -19,10 +19,16 @@ add_library(fovea_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cc)
 target_include_directories(fovea_fmt SYSTEM PUBLIC ${header_folder})
 target_link_libraries(fovea_fmt PRIVATE fovea_flags)
 
+# The same of pictures, which come from anywhere: whole files are checked before (tools/image), sanitizers see inside.
+add_library(fovea_stb_image STATIC ${PROJECT_SOURCE_DIR}/cmake/stb_image.cc)
+target_include_directories(fovea_stb_image SYSTEM PUBLIC ${header_folder})
+target_link_libraries(fovea_stb_image PRIVATE fovea_flags)
+target_compile_options(fovea_stb_image PRIVATE -O2 -w)
+
 fovea_sources(utf8proc)
 add_library(fovea_utf8proc STATIC ${FOVEA_UTF8PROC_DIR}/utf8proc.c)
 target_include_directories(fovea_utf8proc SYSTEM PUBLIC ${FOVEA_UTF8PROC_DIR})
 target_compile_definitions(fovea_utf8proc PUBLIC UTF8PROC_STATIC)
 target_compile_options(fovea_utf8proc PRIVATE -O2 -w)
 
-target_link_libraries(fovea_tool_dependencies INTERFACE fovea_fmt fovea_utf8proc Threads::Threads)
+target_link_libraries(fovea_tool_dependencies INTERFACE fovea_fmt fovea_stb_image fovea_utf8proc Threads::Threads)

@@ -1,0 +1,9 @@
+// The one place where stb_image itself is compiled: PNG and JPEG from memory, with a bound on their sizes.
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_JPEG
+#define STBI_ONLY_PNG
+#define STBI_NO_STDIO
+#define STBI_NO_LINEAR
+#define STBI_NO_HDR
+#define STBI_MAX_DIMENSIONS 65535
+#include <stb/stb_image.h>

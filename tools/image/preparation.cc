@@ -1,0 +1,290 @@
+// How a model wants its pictures, and the same done to a picture.
+#include "tools/image/preparation.h"
+
+#include <math.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "tools/base/fail.h"
+#include "tools/base/json.h"
+
+namespace fovea::tools {
+namespace {
+
+constexpr uint32_t kMost = 1u << 14;  // of any side
+
+const std::pair<const char*, std::optional<Filter>> kFilters[] = {
+    {"nearest", std::nullopt},     {"box", Filter::kBox},         {"bilinear", Filter::kBilinear},
+    {"hamming", Filter::kHamming}, {"bicubic", Filter::kBicubic}, {"lanczos", Filter::kLanczos},
+};
+
+std::string Words(Extent extent) { return fmt::format("{} {}", extent.height, extent.width); }
+
+// The words of one value, read one after the other.
+class Reader {
+ public:
+  Reader(const std::string& key, const char* value) : key_(key), value_(value), words_(value_) {}
+
+  std::string Word() {
+    std::string word;
+    if (!(words_ >> word)) Refuse();
+    return word;
+  }
+  uint32_t Side() { return static_cast<uint32_t>(WholeNumberIn(Word(), "metadata " + key_, {1, kMost})); }
+  Extent Both() {
+    const uint32_t height = Side();
+    return {height, Side()};
+  }
+  double Real() {
+    std::istringstream text(Word());
+    double number = 0;
+    text >> number;
+    if (text.fail() || !text.eof() || !std::isfinite(number)) Refuse();
+    return number;
+  }
+  bool AtEnd() { return (words_ >> std::ws).eof(); }
+  void End() {
+    if (!AtEnd()) Refuse();
+  }
+  [[noreturn]] void Refuse() { Fail("metadata {}: '{}' is not understood", key_, value_); }
+
+ private:
+  std::string key_, value_;
+  std::istringstream words_;
+};
+
+void ReadFit(Reader& reader, Preparation& made) {
+  const std::string kind = reader.Word();
+  if (kind == "stretch") {
+    made.fit = Preparation::Fit::kStretch;
+    made.size = reader.Both();
+  } else if (kind == "shortest" || kind == "longest") {
+    made.fit = kind == "longest" ? Preparation::Fit::kLongest : Preparation::Fit::kShortest;
+    const uint32_t side = reader.Side();
+    made.size = {side, side};
+    if (kind == "shortest" && !reader.AtEnd()) {
+      if (reader.Word() != "most") reader.Refuse();
+      made.most = reader.Side();
+    }
+  } else {
+    reader.Refuse();
+  }
+}
+
+std::vector<float> ReadChannels(Reader& reader) {
+  std::vector<float> numbers;
+  while (!reader.AtEnd()) numbers.push_back(static_cast<float>(reader.Real()));
+  if (numbers.size() != 1 && numbers.size() != 3) reader.Refuse();
+  return numbers;
+}
+
+std::string Joined(const std::vector<float>& numbers) { return fmt::format("{}", fmt::join(numbers, " ")); }
+
+uint32_t Scaled(uint32_t side, uint32_t wanted, uint32_t made) {
+  return static_cast<uint32_t>(std::max<uint64_t>(1, (uint64_t{side} * wanted + made / 2) / made));
+}
+
+// The size that a picture is resized to.
+Extent Resized(const Preparation& p, Extent picture, Extent wanted) {
+  const Extent own = p.Made();
+  const uint64_t h = picture.height, w = picture.width;
+  const Extent size = {Scaled(p.size.height, wanted.height, own.height), Scaled(p.size.width, wanted.width, own.width)};
+  if (p.fit == Preparation::Fit::kNone) return picture;
+  if (p.fit == Preparation::Fit::kStretch) return size;
+  if (p.fit == Preparation::Fit::kLongest) {
+    const double scale = std::min(static_cast<double>(size.height) / static_cast<double>(h),
+                                  static_cast<double>(size.width) / static_cast<double>(w));
+    const auto side = [&](uint64_t of) { return static_cast<uint32_t>(static_cast<double>(of) * scale + 0.5); };
+    return {std::max(side(h), 1u), std::max(side(w), 1u)};
+  }
+  // The side that limits becomes what is wanted of it, the other one follows.
+  const bool by_height = h * size.width <= w * size.height;
+  uint64_t first = by_height ? size.height : size.width;
+  uint64_t other = by_height ? size.height * w / h : size.width * h / w;
+  const uint64_t most = p.most == 0 ? UINT64_MAX : Scaled(p.most, std::max(wanted.height, wanted.width), own.height);
+  if (other > most) {
+    first = most * first / other;
+    other = most;
+  }
+  if (std::max(first, other) > 1u << 16) Fail("{} x {} pixels would become too large", h, w);
+  const Extent made = {static_cast<uint32_t>(by_height ? first : other),
+                       static_cast<uint32_t>(by_height ? other : first)};
+  return {std::max(made.height, 1u), std::max(made.width, 1u)};
+}
+
+Planes ToPlanes(const Picture& picture, double factor) {
+  Planes planes = {picture.width, picture.height, picture.channels, {}};
+  const size_t size = size_t{picture.width} * picture.height;
+  planes.values.resize(size * picture.channels);
+  for (uint32_t c = 0; c < picture.channels; ++c) {
+    for (size_t i = 0; i < size; ++i) {
+      planes.values[c * size + i] = static_cast<float>(picture.pixels[i * picture.channels + c] * factor);
+    }
+  }
+  return planes;
+}
+
+// The middle of a picture, or the picture in the middle of zeros. Half a pixel goes to the upper left where it is cut, to
+// the lower right where it is filled up.
+Planes Crop(const Planes& planes, Extent to) {
+  const auto shift = [](uint32_t from, uint32_t size) {
+    const int64_t rest = static_cast<int64_t>(from) - size;
+    return rest >= 0 ? rest / 2 : -((-rest + 1) / 2);
+  };
+  const int64_t top = shift(planes.height, to.height), left = shift(planes.width, to.width);
+  Planes out = {to.width, to.height, planes.channels,
+                std::vector<float>(size_t{to.width} * to.height * planes.channels)};
+  float* value = out.values.data();
+  for (uint32_t c = 0; c < planes.channels; ++c) {
+    for (int64_t y = top; y < top + to.height; ++y) {
+      for (int64_t x = left; x < left + to.width; ++x, ++value) {
+        if (y < 0 || x < 0 || y >= planes.height || x >= planes.width) continue;
+        *value =
+            planes.values[(size_t{c} * planes.height + static_cast<size_t>(y)) * planes.width + static_cast<size_t>(x)];
+      }
+    }
+  }
+  return out;
+}
+
+Planes Pad(const Planes& planes, Extent to) {
+  Planes out = {to.width, to.height, planes.channels,
+                std::vector<float>(size_t{to.width} * to.height * planes.channels)};
+  for (uint32_t row = 0; row < planes.channels * planes.height; ++row) {
+    const size_t at = size_t{row / planes.height} * to.height + row % planes.height;
+    std::copy_n(&planes.values[size_t{row} * planes.width], planes.width, &out.values[at * to.width]);
+  }
+  return out;
+}
+
+void Normalize(const Preparation& p, Planes& planes) {
+  if (p.mean.empty() && p.deviation.empty()) return;
+  const size_t size = size_t{planes.width} * planes.height;
+  const auto of = [](const std::vector<float>& numbers, size_t c, float absent) {
+    return numbers.empty() ? absent : numbers[numbers.size() == 1 ? 0 : c];
+  };
+  for (size_t i = 0; i < planes.values.size(); ++i) {
+    planes.values[i] = (planes.values[i] - of(p.mean, i / size, 0)) / of(p.deviation, i / size, 1);
+  }
+}
+
+}  // namespace
+
+Extent Preparation::Made() const {
+  if (!pad.none()) return pad;
+  return crop.none() ? size : crop;
+}
+
+std::vector<std::pair<std::string, std::string>> ToMetadata(const Preparation& p) {
+  std::vector<std::pair<std::string, std::string>> metadata;
+  const auto add = [&](const char* key, const std::string& value) { metadata.emplace_back(key, value); };
+  if (p.fit == Preparation::Fit::kStretch) add("image.resize", "stretch " + Words(p.size));
+  if (p.fit == Preparation::Fit::kLongest) add("image.resize", fmt::format("longest {}", p.size.height));
+  if (p.fit == Preparation::Fit::kShortest) {
+    add("image.resize",
+        fmt::format("shortest {}{}", p.size.height, p.most == 0 ? "" : fmt::format(" most {}", p.most)));
+  }
+  if (p.fit != Preparation::Fit::kNone) {
+    for (const auto& [name, filter] : kFilters) {
+      if (filter == p.filter) add("image.filter", name);
+    }
+    if (p.exact) add("image.rounding", "none");
+  }
+  if (!p.crop.none()) add("image.crop", Words(p.crop));
+  if (!p.pad.none()) add("image.pad", Words(p.pad));
+  add("image.factor", fmt::format("{}", p.factor));
+  if (!p.mean.empty()) add("image.mean", Joined(p.mean));
+  if (!p.deviation.empty()) add("image.deviation", Joined(p.deviation));
+  if (p.blue_first) add("image.channels", "bgr");
+  return metadata;
+}
+
+std::optional<Preparation> FromMetadata(const std::function<const char*(const std::string&)>& value) {
+  Preparation made;
+  bool found = false;
+  const auto read = [&](const std::string& key, const std::function<void(Reader&)>& take) {
+    const char* text = value(key);
+    if (text == nullptr) return;
+    found = true;
+    Reader reader(key, text);
+    take(reader);
+    reader.End();
+  };
+  read("image.resize", [&](Reader& r) { ReadFit(r, made); });
+  read("image.filter", [&](Reader& r) {
+    const std::string name = r.Word();
+    const auto same = [&](const auto& filter) { return name == filter.first; };
+    const auto filter = std::find_if(std::begin(kFilters), std::end(kFilters), same);
+    if (filter == std::end(kFilters)) r.Refuse();
+    made.filter = filter->second;
+  });
+  read("image.rounding", [&](Reader& r) {
+    if (r.Word() != "none") r.Refuse();
+    made.exact = true;
+  });
+  read("image.crop", [&](Reader& r) { made.crop = r.Both(); });
+  read("image.pad", [&](Reader& r) { made.pad = r.Both(); });
+  read("image.factor", [&](Reader& r) { made.factor = r.Real(); });
+  read("image.mean", [&](Reader& r) { made.mean = ReadChannels(r); });
+  read("image.deviation", [&](Reader& r) {
+    made.deviation = ReadChannels(r);
+    if (std::count(made.deviation.begin(), made.deviation.end(), 0.0f) != 0) r.Refuse();
+  });
+  read("image.channels", [&](Reader& r) {
+    if (r.Word() != "bgr") r.Refuse();
+    made.blue_first = true;
+  });
+  return found ? std::optional<Preparation>(made) : std::nullopt;
+}
+
+std::vector<float> Prepare(const Preparation& preparation, const Picture& picture, uint32_t channels, Extent wanted) {
+  if (channels != 1 && channels != 3) Fail("the model takes {} channels, a picture has 1 or 3", channels);
+  Preparation p = preparation;
+  if (p.fit == Preparation::Fit::kNone && p.Made().none()) p.size = wanted;
+  if (p.mean.size() > channels || p.deviation.size() > channels) Fail("more means than the {} channels", channels);
+  const Picture coloured = channels == 1 ? Grey(picture) : picture;
+  const Extent size = Resized(p, {coloured.height, coloured.width}, wanted);
+  const bool same = size.height == coloured.height && size.width == coloured.width;
+  Planes planes;
+  if (p.exact) {
+    planes = ToPlanes(coloured, p.factor);
+    if (!same) planes = Resize(planes, size.height, size.width, p.filter);
+  } else {
+    planes = ToPlanes(same ? coloured : Resize(coloured, size.height, size.width, p.filter), p.factor);
+  }
+  const bool pads = p.fit == Preparation::Fit::kLongest || !p.pad.none();
+  const Extent cut = !p.crop.none() && pads ? p.crop : wanted;
+  const bool fits = planes.height == wanted.height && planes.width == wanted.width;
+  if (!fits && p.fit == Preparation::Fit::kNone && p.crop.none() && !pads) {
+    Fail("the picture has {} x {} pixels, the model takes {} x {} and does not resize", picture.height, picture.width,
+         wanted.height, wanted.width);
+  }
+  if (!p.crop.none() || !pads) planes = Crop(planes, cut);
+  Normalize(p, planes);
+  if (pads) {
+    if (planes.height > wanted.height || planes.width > wanted.width) planes = Crop(planes, wanted);
+    planes = Pad(planes, wanted);
+  }
+  if (p.blue_first && channels == 3) {
+    const auto plane = static_cast<ptrdiff_t>(size_t{wanted.height} * wanted.width);
+    std::swap_ranges(planes.values.begin(), planes.values.begin() + plane, planes.values.begin() + 2 * plane);
+  }
+  return std::move(planes.values);
+}
+
+size_t NearestSize(const std::vector<Extent>& sizes, Extent picture) {
+  const auto ratio = [](double a, double b) { return fabs(log(a) - log(b)); };
+  const auto distance = [&](const Extent& size) {
+    const double shape = ratio(double(size.height) / size.width, double(picture.height) / picture.width);
+    const double area = ratio(double(size.height) * size.width, double(picture.height) * picture.width);
+    return std::make_pair(std::round(shape * 1e9), area);  // shapes that only rounding tells apart are equal
+  };
+  size_t best = 0;
+  for (size_t i = 1; i < sizes.size(); ++i) {
+    if (distance(sizes[i]) < distance(sizes[best])) best = i;
+  }
+  return best;
+}
+
+}  // namespace fovea::tools
