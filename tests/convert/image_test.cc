@@ -312,7 +312,7 @@ std::string Golden(const std::string& name) { return test::InData("hf/" + name);
 std::vector<uint8_t> Blob(const std::string& directory, const std::string& size, ConvertReport* report) {
   ConvertOptions options;
   options.input = directory;
-  options.image_size = size;
+  if (!size.empty()) options.image_sizes = {size};
   return BuildBlob(Describe(options), options, *report);
 }
 

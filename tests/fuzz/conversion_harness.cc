@@ -62,7 +62,7 @@ tools::ConvertOptions OptionsOf(const Files& files, const fs::path& folder, Rand
   options.compare = random.OneIn(8);
   if (described) return options;
   if (random.OneIn(8)) options.task = "encoder";
-  if (random.OneIn(16)) options.image_size = "16x24";
+  if (random.OneIn(16)) options.image_sizes = {"16x24"};
   return options;
 }
 

@@ -193,10 +193,12 @@ void AddConvert(CLI::App* app, Console* console) {
                    "What the model is for, if not what its directory says: embedding,\n"
                    "encoder (of a model that has a decoder, too),\n"
                    "sequence-classification, token-classification,\n"
-                   "image-classification, audio-classification, ctc,\n"
-                   "masked-lm, causal-lm or seq2seq-lm")
+                   "image-classification, audio-classification,\n"
+                   "semantic-segmentation, ctc, text, image, masked-lm,\n"
+                   "causal-lm or seq2seq-lm")
       ->type_name("TASK");
-  command->add_option("--image-size", options.image_size, "Height and width of images, if not as configured")
+  AddRepeated(command, "--image-size", &options.image_sizes,
+              "Height and width of images, if not as configured; several times: a program for each")
       ->type_name("HxW");
   AddRepeated(command, "--sample-text", &options.texts, "Text to measure quantization on")->type_name("TEXT");
   command->add_option("--sample-file", arguments->sample_file, "File with such texts, one per line")->type_name("FILE");

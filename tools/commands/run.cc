@@ -1,4 +1,4 @@
-// fovea run: texts or tensors through a model.
+// fovea run: texts, sounds, pictures or tensors through a model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "tools/commands/commands.h"
 #include "tools/common/engine.h"
 #include "tools/common/padded.h"
+#include "tools/common/pictures.h"
 #include "tools/common/prediction.h"
 #include "tools/common/sound.h"
 #include "tools/run/explanation.h"
@@ -19,7 +20,7 @@ struct Arguments {
   ModelArguments model;
   TextArguments text;
   std::string program, input, output;
-  std::vector<std::string> sounds;
+  std::vector<std::string> sounds, pictures;
   uint32_t workers = 1;
   uint32_t top = 5;
   uint32_t max_length = 0;
@@ -118,7 +119,7 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
   if (!arguments.output.empty() || arguments.trace) Fail("--output and --trace go with --input");
   const Model model = arguments.model.Open();
   const Tokenizer tokenizer(model);
-  const uint32_t program = model.FindProgram(arguments.program);
+  const uint32_t program = FindTextProgram(model, arguments.program);
   const Explainer explainer(model, program);
   TextRunOptions options = {arguments.workers, arguments.max_length, arguments.wrapped};
   if (arguments.explain != 0) options.taps = explainer.taps();
@@ -148,7 +149,32 @@ void RunSounds(const Arguments& arguments, Console* console) {
   request.workers = arguments.workers;
   Session session = SessionFor(model, BatchFromSounds(model, *input, program, sounds), request);
   session.Run();
-  const OrderedJson predictions = PredictSounds(model, session, arguments.sounds, sounds, arguments.top);
+  std::vector<OrderedJson> predictions;
+  for (size_t i = 0; i < sounds.size(); ++i) {
+    predictions.push_back({{"file", arguments.sounds[i]}, {"seconds", sounds[i].seconds()}});
+  }
+  PredictWholes(model, session, arguments.top, predictions);
+  if (arguments.json) return PrintJson(console->out, predictions);
+  for (const OrderedJson& prediction : predictions) PrintPrediction(console->out, prediction);
+}
+
+void RunPictureFiles(const Arguments& arguments, Console* console) {
+  if (!arguments.output.empty() || arguments.trace) Fail("--output and --trace go with --input");
+  const Model model = arguments.model.Open();
+  std::vector<Picture> pictures;
+  for (const std::string& file : arguments.pictures) pictures.push_back(ReadPicture(file));
+  std::vector<OrderedJson> predictions(pictures.size());
+  for (const PictureRun& run : RunPictures(model, arguments.program, pictures, arguments.workers)) {
+    std::vector<OrderedJson> entries;
+    for (const size_t i : run.which) {
+      entries.push_back({{"file", arguments.pictures[i]},
+                         {"height", pictures[i].height},
+                         {"width", pictures[i].width},
+                         {"program", model.Program(run.program).name}});
+    }
+    PredictWholes(model, *run.session, arguments.top, entries);
+    for (size_t i = 0; i < entries.size(); ++i) predictions[run.which[i]] = std::move(entries[i]);
+  }
   if (arguments.json) return PrintJson(console->out, predictions);
   for (const OrderedJson& prediction : predictions) PrintPrediction(console->out, prediction);
 }
@@ -156,7 +182,7 @@ void RunSounds(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddRun(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("run", "Run a model on texts, sounds or tensors");
+  CLI::App* command = app->add_subcommand("run", "Run a model on texts, sounds, pictures or tensors");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
@@ -166,6 +192,9 @@ void AddRun(CLI::App* app, Console* console) {
   CLI::Option* sounds =
       AddRepeated(command, "--wav", &arguments->sounds, "Sound file instead, RIFF WAVE")->type_name("FILE");
   sounds->excludes(input)->excludes("--text")->excludes("--document")->excludes("--file");
+  CLI::Option* pictures =
+      AddRepeated(command, "--image", &arguments->pictures, "Picture instead, PNG or JPEG")->type_name("FILE");
+  pictures->excludes(input)->excludes(sounds)->excludes("--text")->excludes("--document")->excludes("--file");
   command->add_option("--output", arguments->output, "With --input: write the results as safetensors")
       ->type_name("FILE");
   command->add_flag("--trace", arguments->trace, "With --input: hidden_states.N and attentions.N too");
@@ -187,7 +216,8 @@ void AddRun(CLI::App* app, Console* console) {
   AddWorkers(command, &arguments->workers);
   AddJson(command, &arguments->json);
   command->footer(
-      "Texts and sounds give classes, tags, words for the mask token or embeddings, as the model's task is. A model of "
+      "Texts, sounds and pictures give classes, tags, words for the mask token or embeddings, as the model's task is. "
+      "A model of "
       "documents\n"
       "reads them sentence by sentence and says which sentences and words its class is due to. Tensors are named as\n"
       "elsewhere (input_ids, attention_mask, token_type_ids: [batch, sequence]; padding at the ends of the mask is "
@@ -203,11 +233,13 @@ void AddRun(CLI::App* app, Console* console) {
       "  fovea run model.fovea --file lines.txt --workers 4 --json\n"
       "  fovea run model.fovea --document letter.txt --explain 5\n"
       "  fovea run model.fovea --wav yes.wav\n"
+      "  fovea run model.fovea --image cat.jpg --image dog.png --top 3\n"
       "  fovea run model.fovea --input in.safetensors --output out.safetensors --trace");
   command->callback([=] {
     if (!arguments->input.empty()) return RunTensors(*arguments, console);
     if (!arguments->sounds.empty()) return RunSounds(*arguments, console);
-    if (!arguments->text.Given()) Fail("give --text, --file, --wav or --input");
+    if (!arguments->pictures.empty()) return RunPictureFiles(*arguments, console);
+    if (!arguments->text.Given()) Fail("give --text, --file, --wav, --image or --input");
     RunTextsCommand(*arguments, console);
   });
 }

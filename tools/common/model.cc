@@ -115,6 +115,11 @@ std::string Model::Alias(const std::string& name) const {
   return other == nullptr ? name : other;
 }
 
+const char* Model::ProgramMetadata(uint32_t program, const std::string& key) const {
+  const char* own = Metadata(fmt::format("{}:{}", Program(program).name, key));
+  return own != nullptr ? own : Metadata(key);
+}
+
 std::optional<uint32_t> Model::FindValue(uint32_t program, const std::string& name) const {
   for (const std::string& candidate : {name, Alias(name)}) {
     uint32_t value = 0;

@@ -43,6 +43,8 @@ class Model {
 
   // nullptr if there is no such key.
   const char* Metadata(const std::string& key) const { return fovea_model_metadata(model_, key.c_str()); }
+  // The program's own, "<program>:<key>", or that of all.
+  const char* ProgramMetadata(uint32_t program, const std::string& key) const;
   // An empty name is the first program. Fails with the names that there are.
   uint32_t FindProgram(const std::string& name) const;
   bool HasProgram(const std::string& name) const;

@@ -22,8 +22,8 @@ struct Extent {
 };
 
 // What an input's segments look like to the caller where that is no matrix: metadata "shape.<input>".
-std::vector<uint64_t> SegmentShape(const Model& model, const std::string& input) {
-  const char* text = model.Metadata("shape." + input);
+std::vector<uint64_t> SegmentShape(const Model& model, uint32_t program, const std::string& input) {
+  const char* text = model.ProgramMetadata(program, "shape." + input);
   std::vector<uint64_t> shape;
   std::istringstream sizes(text == nullptr ? "" : text);
   for (uint64_t size; sizes >> size;) shape.push_back(size);
@@ -36,7 +36,7 @@ class RowByRow {
   // Metadata "layout.<input>" says which they are.
   RowByRow(const Model& model, uint32_t program, std::map<uint32_t, Given>& given) {
     for (auto& [value, input] : given) {
-      const char* layout = model.Metadata(fmt::format("layout.{}", model.Value(program, value).name).c_str());
+      const char* layout = model.ProgramMetadata(program, fmt::format("layout.{}", model.Value(program, value).name));
       if (layout != nullptr && strcmp(layout, "channels_first") == 0) Turn(&input);
     }
   }
@@ -173,7 +173,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
     if (has_parent && model.Space(model.Space(info.space).parent).parent != FOVEA_NONE) {
       Fail("{}: space '{}' is nested too deep for padded tensors", input.name, model.Space(info.space).name);
     }
-    const std::vector<uint64_t> shape = SegmentShape(model, info.name);
+    const std::vector<uint64_t> shape = SegmentShape(model, program, info.name);
     const Extent extent = has_parent && !shape.empty() ? ExtentOfShaped(input.name, *input.tensor, info.width, shape)
                                                        : ExtentOf(input.name, *input.tensor, info.width, has_parent);
     const auto [known, first_of_space] = extents.emplace(info.space, extent);
@@ -261,8 +261,8 @@ class Places {
   uint32_t front_ = 0;
 };
 
-PaddedTensor LaidOut(const Model& model, const PaddedTensor& value) {
-  const char* words = model.Metadata("layout." + value.name);
+PaddedTensor LaidOut(const Model& model, uint32_t program, const PaddedTensor& value) {
+  const char* words = model.ProgramMetadata(program, "layout." + value.name);
   if (words == nullptr) return value;
   std::istringstream text(words);
   std::string kind;
@@ -312,7 +312,7 @@ PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch
       std::fill_n(out.valid.begin() + static_cast<ptrdiff_t>(at), width, uint8_t{1});
     }
   }
-  return LaidOut(model, out);
+  return LaidOut(model, session.request().program, out);
 }
 
 PaddedTensor PaddedAttention(const Model& model, const Session& session, const Batch& batch, uint32_t tap,

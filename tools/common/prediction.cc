@@ -1,4 +1,4 @@
-// What a model says about texts or sounds, in the terms of its task.
+// What a model says about texts, sounds or pictures, in the terms of its task.
 #include "tools/common/prediction.h"
 
 #include <math.h>
@@ -101,7 +101,7 @@ OrderedJson MaskedWords(const Tokenizer& tokenizer, const Matrix& logits, uint32
   return masks;
 }
 
-// What a program says in each row of an output: of a whole text or sound, or of one of its tokens.
+// What a program says in each row of an output: of a whole text, sound or picture, or of one of its tokens.
 class Said {
  public:
   Said(const Model& model, const Session& session) : model_(model), task_(TaskOf(model, session.request().program)) {
@@ -115,7 +115,7 @@ class Said {
   Task task() const { return task_; }
   const Matrix& logits() const { return logits_; }
 
-  // Of text or sound `row`: classes or an embedding.
+  // Of text, sound or picture `row`: classes or an embedding.
   void AddWhole(uint32_t row, uint32_t top, OrderedJson& entry) const {
     if (task_ == Task::kClasses) {
       entry["classes"] = Classes(model_, logits_.Row(row), logits_.width, top);
@@ -200,19 +200,12 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
   return predictions;
 }
 
-OrderedJson PredictSounds(const Model& model, const Session& session, const std::vector<std::string>& files,
-                          const std::vector<Sound>& sounds, uint32_t top) {
+void PredictWholes(const Model& model, const Session& session, uint32_t top, std::vector<OrderedJson>& entries) {
   const Said said(model, session);
   if (said.task() != Task::kClasses && said.task() != Task::kEmbedding) {
-    Fail("{}: the program says nothing of a sound as a whole", model.name());
+    Fail("{}: the program says nothing of a sound or picture as a whole", model.name());
   }
-  OrderedJson predictions = OrderedJson::array();
-  for (size_t i = 0; i < files.size(); ++i) {
-    OrderedJson entry = {{"file", files[i]}, {"seconds", sounds[i].seconds()}};
-    said.AddWhole(static_cast<uint32_t>(i), top, entry);
-    predictions.push_back(std::move(entry));
-  }
-  return predictions;
+  for (size_t i = 0; i < entries.size(); ++i) said.AddWhole(static_cast<uint32_t>(i), top, entries[i]);
 }
 
 void PrintPrediction(std::ostream& out, const OrderedJson& entry) {

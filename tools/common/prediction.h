@@ -1,4 +1,4 @@
-// What a model says about texts or sounds, in the terms of its task.
+// What a model says about texts, sounds or pictures, in the terms of its task.
 #ifndef FOVEA_TOOLS_COMMON_PREDICTION_H_
 #define FOVEA_TOOLS_COMMON_PREDICTION_H_
 
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tools/common/print.h"
-#include "tools/common/sound.h"
 #include "tools/common/text.h"
 
 namespace fovea::tools {
@@ -29,9 +28,8 @@ Embeddings ReadEmbeddings(const Model& model, const Session& session);
 OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,
                     const std::vector<std::string>& texts, const std::vector<Tokens>& tokens, uint32_t top);
 
-// The same of sounds, by the names of their files: classes, or embeddings.
-OrderedJson PredictSounds(const Model& model, const Session& session, const std::vector<std::string>& files,
-                          const std::vector<Sound>& sounds, uint32_t top);
+// The same of sounds or pictures, in the order of `entries`, which say what they are: classes or embeddings are added.
+void PredictWholes(const Model& model, const Session& session, uint32_t top, std::vector<OrderedJson>& entries);
 
 // One entry for people.
 void PrintPrediction(std::ostream& out, const OrderedJson& entry);

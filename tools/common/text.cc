@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fovea/text.h"
+#include "tools/base/json.h"
 #include "tools/common/error.h"
 
 namespace fovea::tools {
@@ -20,6 +21,14 @@ fovea_text_info InfoOf(const Model& model) {
   info.struct_size = sizeof(info);
   Check(fovea_text_get_info(model.get(), &info, &error), error, model.name());
   return info;
+}
+
+// The tokenizer's, or what the model's configuration says; -1: none.
+int32_t PaddingId(const Model& model) {
+  const int32_t own = model.Info().has_text == 0 ? -1 : InfoOf(model).pad_id;
+  const char* configured = model.Metadata("pad_token_id");
+  if (own >= 0 || configured == nullptr) return own;
+  return static_cast<int32_t>(WholeNumberIn(configured, "metadata pad_token_id", {0, INT32_MAX}));
 }
 
 }  // namespace
@@ -188,6 +197,13 @@ uint32_t SentenceSpace(const Model& model, uint32_t program) {
 
 bool TakesTokens(const Model& model, uint32_t program) { return FindIds(model, program).has_value(); }
 
+uint32_t FindTextProgram(const Model& model, const std::string& name) {
+  for (uint32_t program = 0; name.empty() && program < model.Info().program_count; ++program) {
+    if (TakesTokens(model, program)) return program;
+  }
+  return model.FindProgram(name);
+}
+
 bool ReadsDocuments(const Model& model, uint32_t program) { return SentenceSpace(model, program) != FOVEA_NONE; }
 
 uint32_t TokenSpace(const Model& model, uint32_t program) {
@@ -207,11 +223,17 @@ Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t progra
 
 void FillUp(const Model& model, uint32_t program, Tokens* tokens) {
   const fovea_space_info space = model.Space(TokenSpace(model, program));
-  if (space.is_input != 0 || tokens->ids.size() == space.max_segment_rows) return;
-  const uint32_t length = space.max_segment_rows;
+  const char* pad_to = model.ProgramMetadata(program, "pad_to");
   const size_t count = tokens->ids.size();
+  uint32_t length = space.max_segment_rows;
+  if (space.is_input != 0) {
+    if (pad_to == nullptr) return;
+    length = static_cast<uint32_t>(WholeNumberIn(pad_to, "metadata pad_to", {1, UINT32_MAX}));
+    if (length > space.max_segment_rows || count > length) return;
+  }
+  if (count == length) return;
   if (count > length) Fail("{} tokens are more than {}, which the model takes", count, length);
-  const int32_t pad = model.Info().has_text == 0 ? -1 : InfoOf(model).pad_id;
+  const int32_t pad = PaddingId(model);
   if (pad < 0) Fail("the model takes {} tokens, and has no padding for {}", length, count);
   const uint32_t end = tokens->end.empty() ? 0 : tokens->end.back();
   tokens->ids.resize(length, pad);

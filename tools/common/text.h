@@ -57,6 +57,8 @@ class Tokenizer {
 // Does the program read ids of tokens? And do its tokens nest in sentences, and these in documents?
 bool TakesTokens(const Model& model, uint32_t program);
 bool ReadsDocuments(const Model& model, uint32_t program);
+// The program of this name; without a name the first that reads ids of tokens, or the first of all.
+uint32_t FindTextProgram(const Model& model, const std::string& name);
 // Whose rows the tokens are.
 uint32_t TokenSpace(const Model& model, uint32_t program);
 
@@ -68,8 +70,8 @@ uint32_t MaxTokens(const Model& model, uint32_t program);
 Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& text,
                  uint32_t max_length = 0, bool wrapped = false);
 
-// Where all texts of a program have one length: padding after the tokens. Fails where there are more than that, or the
-// model has no padding.
+// Where all texts of a program have one length, or metadata "pad_to" says that it was trained with texts filled up to so
+// many tokens: padding after the tokens. Fails where the length is fixed and there are more, or the model has no padding.
 void FillUp(const Model& model, uint32_t program, Tokens* tokens);
 
 Batch BatchFromTokens(const Model& model, uint32_t program, const std::vector<Tokens>& texts);

@@ -8,6 +8,7 @@
 
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
+#include "tools/base/filter_taps.h"
 
 namespace fovea::tools {
 namespace {
@@ -29,21 +30,35 @@ uint32_t Bucket(uint32_t distance, uint32_t buckets, uint32_t max_distance) {
   return std::min(buckets - 1, exact + static_cast<uint32_t>(octaves * static_cast<float>(buckets - exact)));
 }
 
-// Where the value at place `at` of `to` comes from among `from` of them: four neighbours.
-struct Taps {
-  uint32_t at[4];
-  double weight[4];
-};
-Taps BicubicTaps(uint32_t at, uint32_t from, uint32_t to) {
+// Two or four neighbours of each place, borders repeated, however much the line shrinks.
+std::vector<Taps> NeighbourTaps(bool cubic, uint32_t from, uint32_t to) {
   constexpr double kA = -0.75;
-  const double place = (at + 0.5) * from / to - 0.5, first = floor(place) - 1;
-  Taps taps;
-  for (int i = 0; i < 4; ++i) {
-    const double x = fabs(place - first - i);
-    taps.at[i] = static_cast<uint32_t>(std::clamp(first + i, 0.0, static_cast<double>(from - 1)));
-    taps.weight[i] = x <= 1 ? ((kA + 2) * x - (kA + 3)) * x * x + 1 : (((x - 5) * x + 8) * x - 4) * kA;
+  std::vector<Taps> taps(to);
+  for (uint32_t at = 0; at < to; ++at) {
+    const double place = (at + 0.5) * from / to - 0.5, first = floor(place) - (cubic ? 1 : 0);
+    const auto inside = [&](double i) { return static_cast<uint32_t>(std::clamp(i, 0.0, from - 1.0)); };
+    taps[at].first = inside(first);
+    for (int i = 0; i < (cubic ? 4 : 2); ++i) {
+      const double x = fabs(place - first - i);
+      const double cube = x <= 1 ? ((kA + 2) * x - (kA + 3)) * x * x + 1 : (((x - 5) * x + 8) * x - 4) * kA;
+      const uint32_t tap = inside(first + i) - taps[at].first;
+      taps[at].weights.resize(std::max<size_t>(taps[at].weights.size(), tap + 1));
+      taps[at].weights[tap] += cubic ? cube : 1 - x;
+    }
   }
   return taps;
+}
+
+std::vector<Taps> TapsOf(Interpolation kind, uint32_t from, uint32_t to) {
+  switch (kind) {
+    case Interpolation::kBicubic:
+      return NeighbourTaps(true, from, to);
+    case Interpolation::kBilinear:
+      return NeighbourTaps(false, from, to);
+    case Interpolation::kAntialiasedBicubic:
+      return FilterTaps(Filter::kBicubic, from, to);
+  }
+  return {};
 }
 
 }  // namespace
@@ -145,6 +160,19 @@ Constant Scale(Constant of, float factor) {
   return {of.rows, of.width, [of, factor] {
             std::vector<float> values = of.load();
             for (float& value : values) value *= factor;
+            return values;
+          }};
+}
+
+Constant ScaleRows(Constant of, Constant factors) {
+  const bool columns = of.rows == 1 && of.width == factors.width;
+  if (factors.rows != 1 || (!columns && of.rows != factors.width)) {
+    Fail("[{}, {}] are no factors for the rows of [{}, {}]", factors.rows, factors.width, of.rows, of.width);
+  }
+  return {of.rows, of.width, [of, factors, columns] {
+            std::vector<float> values = of.load();
+            const std::vector<float> by = factors.load();
+            for (size_t i = 0; i < values.size(); ++i) values[i] *= by[columns ? i : i / of.width];
             return values;
           }};
 }
@@ -348,27 +376,29 @@ Constant HidingBias(Constant weights) {
   return table;
 }
 
-Constant Resample(Constant of, Grid from, Grid to) {
+Constant Resample(Constant of, Grid from, Grid to, Interpolation kind) {
   if (from.rows == to.rows && from.columns == to.columns) return of;
   if (of.rows != from.count() || to.count() == 0) {
     Fail("{} rows are not a grid of {} x {} that can become {} x {}", of.rows, from.rows, from.columns, to.rows,
          to.columns);
   }
-  return {to.count(), of.width, [of, from, to] {
+  return {to.count(), of.width, [of, from, to, kind] {
             const std::vector<float> values = of.load();
-            std::vector<float> made(uint64_t{to.count()} * of.width);
-            for (uint32_t y = 0; y < to.rows; ++y) {
-              const Taps down = BicubicTaps(y, from.rows, to.rows);
-              for (uint32_t x = 0; x < to.columns; ++x) {
-                const Taps across = BicubicTaps(x, from.columns, to.columns);
-                float* out = made.data() + (uint64_t{y} * to.columns + x) * of.width;
-                for (int i = 0; i < 16; ++i) {
-                  const double weight = down.weight[i / 4] * across.weight[i % 4];
-                  const uint64_t row = uint64_t{down.at[i / 4]} * from.columns + across.at[i % 4];
-                  for (uint32_t c = 0; c < of.width; ++c) {
-                    out[c] += static_cast<float>(weight * values[row * of.width + c]);
+            const std::vector<Taps> down = TapsOf(kind, from.rows, to.rows);
+            const std::vector<Taps> across = TapsOf(kind, from.columns, to.columns);
+            std::vector<float> made;
+            std::vector<double> sums(of.width);
+            for (const Taps& y : down) {
+              for (const Taps& x : across) {
+                std::fill(sums.begin(), sums.end(), 0.0);
+                for (size_t i = 0; i < y.weights.size(); ++i) {
+                  for (size_t j = 0; j < x.weights.size(); ++j) {
+                    const double weight = y.weights[i] * x.weights[j];
+                    const float* row = values.data() + ((y.first + i) * from.columns + x.first + j) * of.width;
+                    for (uint32_t c = 0; c < of.width; ++c) sums[c] += weight * row[c];
                   }
                 }
+                made.insert(made.end(), sums.begin(), sums.end());
               }
             }
             return made;

@@ -39,6 +39,8 @@ Constant Slice(Constant of, Range rows, Range columns = {});
 Constant Pick(Constant of, std::vector<uint32_t> rows);
 Constant Transpose(Constant of);
 Constant Scale(Constant of, float factor);
+// Each row, of a single row each column, times its own of these.
+Constant ScaleRows(Constant of, Constant factors);
 Constant Reshape(Constant of, uint32_t rows, uint32_t width);
 // Addends of one row are added to every row.
 Constant Sum(std::vector<Constant> addends);
@@ -70,14 +72,17 @@ Constant RelativeBuckets(Constant weights, uint32_t max_distance, bool causal = 
 // hide the key.
 Constant HidingBias(Constant weights);
 
-// Rows that stand for a grid [from_rows, from_columns] as rows for a grid [to_rows, to_columns] over the same area:
-// bicubic (a = -0.75), borders repeated.
+// How a value between others is made, as PyTorch does it: of four neighbours along each axis (a = -0.75) or of two, with
+// borders repeated; antialiased, of all that a place of the result covers (a = -0.5).
+enum class Interpolation { kBicubic, kBilinear, kAntialiasedBicubic };
+
+// Rows that stand for a grid [from_rows, from_columns] as rows for a grid [to_rows, to_columns] over the same area.
 struct Grid {
   uint32_t rows = 0;
   uint32_t columns = 0;
   uint32_t count() const { return rows * columns; }
 };
-Constant Resample(Constant of, Grid from, Grid to);
+Constant Resample(Constant of, Grid from, Grid to, Interpolation kind = Interpolation::kBicubic);
 
 // For relative scores of attention: in column `reach + key - query` of the one row the bucket of that distance. Of
 // `2 * span` buckets number `span` is distance 0 and keys before the query lie above it. Up to `exact` a bucket is one

@@ -99,11 +99,11 @@ std::vector<uint8_t> ExactBlob(const Description& description, const std::vector
 Description Describe(const ConvertOptions& options) {
   if (std::filesystem::is_directory(options.input)) {
     if (!options.source.empty()) Fail("a source of weights goes with a description only");
-    Description description = DescribeDirectory(options.input, options.task, options.image_size);
+    Description description = DescribeDirectory(options.input, options.task, options.image_sizes);
     if (const auto chat = ChatTemplateIn(options.input)) description.SetMetadata("chat", *chat);
     return description;
   }
-  if (!options.image_size.empty()) Fail("a size of images can be chosen for a model directory only");
+  if (!options.image_sizes.empty()) Fail("a size of images can be chosen for a model directory only");
   if (!options.task.empty()) Fail("a task can be chosen for a model directory only");
   return ReadGraph(options.input, options.source);
 }

@@ -79,6 +79,12 @@ std::vector<std::string> Weights::Stored() const {
   return names;
 }
 
+std::vector<std::string> Weights::Computed() const {
+  std::vector<std::string> names;
+  for (const auto& entry : computed_) names.push_back(entry.first);
+  return names;
+}
+
 std::vector<std::string> Weights::Unused() const {
   std::vector<std::string> names;
   for (const auto& [name, stored] : stored_) {

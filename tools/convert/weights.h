@@ -38,8 +38,9 @@ class Weights {
   bool Has(const std::string& name) const;
   // Shape and values; fails with the name. Remembers that it was used.
   Constant Get(const std::string& name) const;
-  // Names in files.
+  // Names in files, and of those that were added.
   std::vector<std::string> Stored() const;
+  std::vector<std::string> Computed() const;
   // Those that nobody asked for.
   std::vector<std::string> Unused() const;
 

@@ -4,6 +4,7 @@
 #define FOVEA_TOOLS_CONVERT_ARCH_ARCHITECTURE_H_
 
 #include <string>
+#include <vector>
 
 #include "tools/convert/arch/config.h"
 #include "tools/convert/description.h"
@@ -18,6 +19,8 @@ enum class Task {
   kTokenClassification,
   kImageClassification,
   kSemanticSegmentation,
+  kText,   // embeddings of texts alone, where a model has them of images, too
+  kImage,  // and the other way round
   kMaskedLm,
   kCausalLm,            // what each token says about the next one, for all tokens in one pass; and generation
   kSequenceToSequence,  // the same of a decoder that sees what an encoder makes
@@ -42,14 +45,17 @@ using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description&
 
 // A directory with config.json, or of sentence-transformers with modules.json. `task`: empty for what the directory
 // says it is for, or "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm",
-// "image-classification", "audio-classification", "ctc", "causal-lm", "seq2seq-lm". `image_size`: of images, "HxW";
-// empty: as configured.
+// "image-classification", "semantic-segmentation", "audio-classification", "ctc", "text", "image", "causal-lm",
+// "seq2seq-lm". `image_sizes`: of images, "HxW"; none: as configured; several: a program for each, the first with the plain name, others with their size behind it.
 Description DescribeDirectory(const std::string& directory, const std::string& task,
-                              const std::string& image_size = "");
+                              const std::vector<std::string>& image_sizes = {});
+
+// Warns of the keys that nobody read in the configuration of a part of the model.
+void WarnOfUnknown(const Config& config, const std::string& part, Description& description);
 
 // The parts of DescribeDirectory.
 Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone,
-                                const std::string& image_size = "");
+                                const std::vector<std::string>& image_sizes = {});
 Description DescribeSentenceTransformer(const std::string& directory);
 
 }  // namespace fovea::tools

@@ -21,8 +21,9 @@ Grid Checked(const std::string& what, uint64_t rows, uint64_t columns) {
 }
 
 // A number, or [height, width].
-Grid Extent(const JsonView& value) {
+Grid Extent(const JsonView& value, uint32_t absent = 0) {
   const WholeRange range = {1, kLargest};
+  if (value.json().is_null() && absent != 0) return {absent, absent};
   if (!value.json().is_array()) {
     const uint32_t both = value.Number(range);
     return {both, both};
@@ -31,7 +32,9 @@ Grid Extent(const JsonView& value) {
   return {value.At(0).Number(range), value.At(1).Number(range)};
 }
 
-Grid Extent(const Config& config, const std::string& key) { return Extent(config.View(key)); }
+Grid Extent(const Config& config, const std::string& key, uint32_t absent = 0) {
+  return Extent(config.View(key), absent);
+}
 
 // Of images as a model is used, where its shapes do not depend on that.
 Grid UsualExtent(const Checkpoint& checkpoint) {
@@ -64,11 +67,11 @@ Grid AskedExtent(const std::string& text) {
 
 }  // namespace
 
-ImageInput::ImageInput(const Checkpoint& checkpoint, PartialPatches partial, const std::string& size)
+ImageInput::ImageInput(const Checkpoint& checkpoint, PartialPatches partial, const ImageSizes& sizes)
     : channels_(checkpoint.config.Number("num_channels", 3)),
-      image_(Extent(checkpoint.config, size)),
+      image_(Extent(checkpoint.config, sizes.key, sizes.image)),
       trained_(image_),
-      patch_(Extent(checkpoint.config, "patch_size")),
+      patch_(Extent(checkpoint.config, "patch_size", sizes.patch)),
       stride_(patch_),
       partial_(partial) {
   if (!checkpoint.image_size.empty()) image_ = AskedExtent(checkpoint.image_size);

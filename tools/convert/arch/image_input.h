@@ -19,10 +19,16 @@ struct OverlappingPatches {
   uint32_t size, stride, padding;
 };
 
+// Where config.json has the size of images, and sizes where it does not say them; 0: it must.
+struct ImageSizes {
+  uint32_t image = 0, patch = 0;
+  const char* key = "image_size";
+};
+
 class ImageInput {
  public:
   // From config.json, or of the size that was asked for.
-  ImageInput(const Checkpoint& checkpoint, PartialPatches partial, const std::string& size = "image_size");
+  ImageInput(const Checkpoint& checkpoint, PartialPatches partial, const ImageSizes& sizes = {});
   // Where config.json says no size, preprocessor_config.json does, or it must be asked for.
   ImageInput(const Checkpoint& checkpoint, const OverlappingPatches& patches);
 

@@ -165,9 +165,11 @@ class Writer {
     } else if (stack_.causal) {
       attributes.update({{"pattern", "window"}, {"right", 0}});
     }
-    return b_.Attention(
-        fmt::format("{}attentions.{}", stack_.prefix, AttentionsBefore(i)), {q, Cached(k, layer), Cached(v, layer)},
-        {stack_.distance_bias, "", "", "", "", "", "", "", stack_.slopes, layer.sinks}, At(i) + "attended", attributes);
+    return b_.Attention(fmt::format("{}attentions.{}", stack_.prefix, AttentionsBefore(i)),
+                        {q, Cached(k, layer), Cached(v, layer)},
+                        {layer.distance_bias.empty() ? stack_.distance_bias : layer.distance_bias, stack_.coordinates,
+                         "", "", "", "", "", "", stack_.slopes, layer.sinks},
+                        At(i) + "attended", attributes);
   }
 
   std::string ShortConvolution(uint32_t i, const std::string& in) {

@@ -60,6 +60,7 @@ struct StackLayer {
   RotaryPositions rotary;
   std::optional<Window> window;  // absent: it sees all
   std::optional<double> scale;   // of attention; absent: that of the stack
+  std::string distance_bias;     // a tensor; empty: that of the stack
   std::string sinks;             // a tensor: scores that are of no key
 };
 
@@ -109,6 +110,7 @@ struct LayerStack {
   double cap = 0;                      // of scores; 0: none
   double projection_limit = 0;         // queries, keys and values lie between this and its negative; 0: anywhere
   std::string distance_bias;           // a tensor for every attention
+  std::string coordinates;             // a table of places that distances are between; empty: between positions
   std::string slopes;                  // likewise: a bias that grows with the distance
   double residual_scale = 1;           // of what is added to the residual
   std::string activation;

@@ -66,7 +66,7 @@ class Layoutlmv3 {
     if (!seen) {
       Write(spaces, "encode", nullptr);
     } else {
-      const ImageInput image(checkpoint_, PartialPatches::kDropped, "input_size");
+      const ImageInput image(checkpoint_, PartialPatches::kDropped, {0, 0, "input_size"});
       if (!checkpoint_.image_size.empty()) Fail("layoutlmv3 takes pictures of the configured size only");
       image.SetMetadata(description_);
       AddPicture(image, &spaces);

@@ -28,7 +28,7 @@ struct AttentionSite {
 };
 
 // Computed from the embeddings and added to what layer 0 makes: norm(layer 0 + activation(convolution)).
-struct Convolution {
+struct EmbeddingConvolution {
   std::string name;  // of its tensors, weights [width, width, an odd number of rows]
   std::string norm;
   std::string activation;
@@ -41,9 +41,9 @@ struct PostNormEncoder {
   std::string projection = "";    // from embedding width to hidden width, if they differ
   bool projects_before_norm = false;
   std::function<LayerNames(uint32_t)> layer;
-  Convolution convolution;  // without a name: none
-  std::string pooler = "";  // after the prefix, too
-  Head sequence;            // without a dense layer: the pooler, with tanh
+  EmbeddingConvolution convolution;  // without a name: none
+  std::string pooler = "";           // after the prefix, too
+  Head sequence;                     // without a dense layer: the pooler, with tanh
   Head token = {"", "", "", "classifier"};
   Head language;  // without an activation: that of the layers
   std::string language_bias;

@@ -1,6 +1,8 @@
 // Writes a program over texts or images.
 #include "tools/convert/arch/program_builder.h"
 
+#include <algorithm>
+
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
 #include "tools/convert/constants.h"
@@ -14,7 +16,12 @@ ProgramBuilder::ProgramBuilder(const Checkpoint& checkpoint, Description& descri
 ProgramBuilder::ProgramBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms,
                                std::vector<Space> spaces, Input input, std::string name)
     : checkpoint_(checkpoint), description_(description), weights_(description.weights), norms_(std::move(norms)) {
-  description_.spaces = std::move(spaces);
+  for (Space& space : spaces) {
+    const auto same = [&](const Space& known) { return known.name == space.name; };
+    if (std::none_of(description_.spaces.begin(), description_.spaces.end(), same)) {
+      description_.spaces.push_back(std::move(space));
+    }
+  }
   program_.name = std::move(name);
   program_.inputs.push_back(std::move(input));
 }
@@ -115,6 +122,9 @@ void ProgramBuilder::Finish(const std::string& last, const Heads& heads) {
       break;
     case Task::kCtc:
       Fail("config.json: there is no head for speech of this architecture");
+    case Task::kText:
+    case Task::kImage:
+      Fail("config.json: texts and images have no parts of their own in this architecture");
     case Task::kSequenceToSequence:
       Fail("config.json: there is no decoder of this architecture");
   }
@@ -224,6 +234,14 @@ void SplitRows(Weights& weights, const std::string& name, const std::vector<std:
     }
     if (end != (bias ? whole.width : whole.rows)) Fail("tensor {}{} does not have the rows of its parts", name, kind);
   }
+}
+
+std::string ScaleLayer(Weights& weights, const std::string& name, const std::string& factors) {
+  for (const char* kind : {".weight", ".bias"}) {
+    if (kind == std::string(".bias") && !weights.Has(name + kind)) continue;
+    weights.Add(name + ".scaled" + kind, ScaleRows(weights.Get(name + kind), weights.Get(factors)));
+  }
+  return name + ".scaled";
 }
 
 void SplitGroups(Weights& weights, const std::string& name, uint32_t groups, uint32_t queries, uint32_t size) {

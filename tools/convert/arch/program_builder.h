@@ -42,7 +42,7 @@ class ProgramBuilder {
  public:
   // Begins program "encode" over texts of tokens, with the input input_ids.
   ProgramBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms);
-  // Begins a program over other spaces, with another input.
+  // Begins a program over other spaces, with another input. Spaces that the description has already stay as they are.
   ProgramBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms, std::vector<Space> spaces,
                  Input input, std::string name = "encode");
 
@@ -115,6 +115,9 @@ void RefuseBiases(const Checkpoint& checkpoint, const Weights& weights, const st
 void SplitLinear(Weights& weights, const std::string& name, const std::vector<std::string>& parts);
 // The same of parts that have so many rows each.
 void SplitRows(Weights& weights, const std::string& name, const std::vector<std::pair<std::string, uint32_t>>& parts);
+
+// Adds a layer whose outputs are those of a stored one times these factors, a row: its name.
+std::string ScaleLayer(Weights& weights, const std::string& name, const std::string& factors);
 
 // Names the parts of a layer that computes queries, keys and values of groups of heads: in each group its queries, then a
 // key and a value, each `size` wide. <name>.query.weight, .key, .value.

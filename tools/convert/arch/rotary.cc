@@ -226,7 +226,8 @@ std::string AddRotate(const RotaryPositions& rotary, ProgramBuilder& builder, co
   if (rotary.interleaved) attributes["interleaved"] = true;
   if (rotary.short_up_to != 0) attributes["short_up_to"] = rotary.short_up_to;
   if (rotary.stretch != 0) attributes["stretch"] = rotary.stretch;
-  std::vector<std::string> tensors = {"", rotary.frequencies};
+  std::vector<std::string> tensors = {rotary.table};
+  if (rotary.table.empty()) tensors.push_back(rotary.frequencies);
   if (!rotary.long_frequencies.empty()) tensors.push_back(rotary.long_frequencies);
   return builder.Op("rotate", {x}, tensors, out, attributes);
 }

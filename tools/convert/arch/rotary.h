@@ -9,14 +9,15 @@
 namespace fovea::tools {
 
 struct RotaryPositions {
-  std::string frequencies;       // a tensor; empty: nothing turns
+  std::string table;             // cosines and sines of every position; or
+  std::string frequencies;       // a tensor; without both nothing turns
   std::string long_frequencies;  // of texts of more than `short_up_to` tokens; or
   double stretch = 0;            // how much the frequencies of these are stretched; 0: not at all
   uint32_t short_up_to = 0;
   double factor = 1;  // of cosines and sines
   bool interleaved = false;
 
-  bool none() const { return frequencies.empty(); }
+  bool none() const { return table.empty() && frequencies.empty(); }
 };
 
 // Where configurations keep what newer ones have in rope_parameters, or in rope_parameters.<layer type>.

@@ -4,6 +4,8 @@
 
 #include "tools/base/fail.h"
 #include "tools/convert/arch/architecture.h"
+#include "tools/convert/arch/image_processor.h"
+#include "tools/convert/variant.h"
 
 namespace fovea::tools {
 namespace {
@@ -22,7 +24,7 @@ constexpr Entry kArchitectures[] = {
 
 struct TaskName {
   const char* name;          // on the command line and in metadata
-  const char* class_ending;  // of the class in `architectures`
+  const char* class_ending;  // of the class in `architectures`, if that says it
   Task task;
 };
 // The first that fits: some endings end with others.
@@ -40,6 +42,9 @@ constexpr TaskName kTasks[] = {
     {"token-classification", "ForAudioFrameClassification", Task::kTokenClassification},
     {"ctc", "ForCTC", Task::kCtc},
     {"semantic-segmentation", "ForSemanticSegmentation", Task::kSemanticSegmentation},
+    {"embedding", "ModelWithProjection", Task::kEmbedding},
+    {"text", nullptr, Task::kText},
+    {"image", nullptr, Task::kImage},
     {"masked-lm", "ForMaskedLM", Task::kMaskedLm},
     {"masked-lm", "ForPreTraining", Task::kMaskedLm},
     {"causal-lm", "ModelWithLMHead", Task::kCausalLm},
@@ -56,7 +61,8 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
   const std::string name =
       classes.is_array() && !classes.empty() && classes[0].is_string() ? classes[0].get<std::string>() : "Model";
   for (const TaskName& task : kTasks) {
-    if (wanted.empty() ? EndsWith(name, task.class_ending) : wanted == task.name) return task.task;
+    const bool named = task.class_ending != nullptr && EndsWith(name, task.class_ending);
+    if (wanted.empty() ? named : wanted == task.name) return task.task;
   }
   if (!wanted.empty()) Fail("there is no task {}", wanted);
   if (config.Flag("is_encoder_decoder", false)) {
@@ -77,9 +83,28 @@ std::string WeightsFile(const std::string& directory) {
 
 }  // namespace
 
+void WarnOfUnknown(const Config& config, const std::string& part, Description& description) {
+  for (const std::string& key : config.Unknown()) {
+    description.warnings.push_back(fmt::format("config.json: {}{}{} is not known and was left out of account", part,
+                                               part.empty() ? "" : ": ", key));
+  }
+}
+
+namespace {
+
+bool TakesImages(const Description& description) {
+  const auto takes = [](const Program& program) {
+    return !program.inputs.empty() && program.inputs[0].name == "pixel_values";
+  };
+  return std::any_of(description.programs.begin(), description.programs.end(), takes);
+}
+
+}  // namespace
+
 Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone,
-                                const std::string& image_size) {
-  Config config((fs::path(directory) / "config.json").string());
+                                const std::vector<std::string>& image_sizes) {
+  const std::string path = (fs::path(directory) / "config.json").string();
+  Config config(path);
   const std::string model_type = config.Text("model_type");
   const auto found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
                                   [&](const Entry& entry) { return model_type == entry.model_type; });
@@ -96,30 +121,43 @@ Description DescribeTransformer(const std::string& directory, const std::string&
   if (!quantization.is_null() && !blocks) Fail("config.json: quantization_config is not supported");
   if (!config.Get("pruned_heads").empty()) Fail("config.json: pruned_heads is not supported");
 
-  Description description;
-  description.directory = directory;
-  description.weights.AddFile(WeightsFile(directory));
-  description.SetMetadata("architecture", model_type);
+  Description empty;
+  empty.directory = directory;
+  empty.weights.AddFile(WeightsFile(directory));
+  empty.SetMetadata("architecture", model_type);
   const Json& padding = config.Get("pad_token_id");
-  if (!padding.is_null() && padding != -1)
-    description.SetMetadata("pad_token_id", std::to_string(config.Number("pad_token_id")));
+  if (!padding.is_null() && padding != -1) {
+    empty.SetMetadata("pad_token_id", std::to_string(config.Number("pad_token_id")));
+  }
   const Task chosen = backbone ? Task::kBackbone : ChooseTask(config, task);
-  const Checkpoint checkpoint = {directory, std::move(config), chosen, image_size};
-  found->describe(checkpoint, description);
-  if (!image_size.empty() && description.programs[0].inputs[0].name != "pixel_values") {
-    Fail("{} takes no images that could have a size", model_type);
+  const auto describe = [&](const std::string& image_size) {
+    Description description = empty;
+    const Checkpoint checkpoint = {directory, config, chosen, image_size};
+    found->describe(checkpoint, description);
+    WarnOfUnknown(checkpoint.config, "", description);
+    return description;
+  };
+  Description description = describe(image_sizes.empty() ? "" : image_sizes[0]);
+  if (!TakesImages(description)) {
+    if (!image_sizes.empty()) Fail("{} takes no images that could have a size", model_type);
+    return description;
   }
-  for (const std::string& key : checkpoint.config.Unknown()) {
-    description.warnings.push_back(fmt::format("config.json: {} is not known and was left out of account", key));
+  for (size_t i = 1; i < image_sizes.size(); ++i) {
+    if (std::count(image_sizes.begin(), image_sizes.end(), image_sizes[i]) > 1) {
+      Fail("image size {} is given twice", image_sizes[i]);
+    }
+    AddVariant(describe(image_sizes[i]), image_sizes[i], description);
   }
+  DescribeImageProcessor(directory, description);
   return description;
 }
 
-Description DescribeDirectory(const std::string& directory, const std::string& task, const std::string& image_size) {
-  if (fs::exists(fs::path(directory) / "modules.json") && task.empty() && image_size.empty())
+Description DescribeDirectory(const std::string& directory, const std::string& task,
+                              const std::vector<std::string>& image_sizes) {
+  if (fs::exists(fs::path(directory) / "modules.json") && task.empty() && image_sizes.empty())
     return DescribeSentenceTransformer(directory);
   if (!fs::exists(fs::path(directory) / "config.json")) Fail("{}: has no config.json", directory);
-  return DescribeTransformer(directory, task, false, image_size);
+  return DescribeTransformer(directory, task, false, image_sizes);
 }
 
 }  // namespace fovea::tools

@@ -30,13 +30,6 @@ LayerStack TrocrDecoder(const Config& config, uint32_t source_width, Description
   return stack;
 }
 
-void Warn(const char* part, const Config& config, Description& description) {
-  for (const std::string& key : config.Unknown()) {
-    description.warnings.push_back(
-        fmt::format("config.json: {}: {} is not known and was left out of account", part, key));
-  }
-}
-
 }  // namespace
 
 void DescribeVisionEncoderDecoder(const Checkpoint& checkpoint, Description& description) {
@@ -51,9 +44,9 @@ void DescribeVisionEncoderDecoder(const Checkpoint& checkpoint, Description& des
     decoder = TrocrDecoder(decoder_config, encoder_config.Number("hidden_size"), description);
     SetPositions(decoder, description);
     description.must_use.push_back("decoder.");
-    Warn("decoder", decoder_config, description);
+    WarnOfUnknown(decoder_config, "decoder", description);
   }
-  Warn("encoder", of_encoder.config, description);
+  WarnOfUnknown(of_encoder.config, "encoder", description);
   checkpoint.config.Get("is_encoder_decoder");
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }

@@ -1,32 +1,11 @@
-// ViT and DeiT: patches of an image after a class token (and a distillation token), norms in front. The tokens are
-// rows of zeros among the patches: one table holds them, the bias of the patches and all positions.
+// ViT and DeiT: patches of an image after a class token (and a distillation token), norms in front.
 #include "tools/convert/arch/vit.h"
 
 #include "tools/base/fail.h"
-#include "tools/convert/arch/image_input.h"
+#include "tools/convert/arch/patch_rows.h"
 
 namespace fovea::tools {
 namespace {
-
-// What is added to row i of an image.
-Constant RowTable(const Weights& weights, const std::string& at, const std::vector<std::string>& tokens,
-                  const ImageInput& image) {
-  const std::string bias = at + "patch_embeddings.projection.bias";
-  const Grid patches = image.patches(), trained = image.trained_patches();
-  const Constant positions = weights.Get(at + "position_embeddings");
-  const auto leading = static_cast<uint32_t>(tokens.size());
-  if (positions.rows != leading + trained.count()) {
-    Fail("tensor {}position_embeddings has {} rows, {} tokens and {} x {} patches need {}", at, positions.rows, leading,
-         trained.rows, trained.columns, leading + trained.count());
-  }
-  std::vector<Constant> own;
-  for (const std::string& token : tokens) own.push_back(weights.Get(at + token));
-  const Constant none = Literal(1, positions.width, std::vector<float>(positions.width));
-  own.insert(own.end(), patches.count(), weights.Has(bias) ? weights.Get(bias) : none);
-  return Sum({Concatenate({Slice(positions, {0, leading}),
-                           Resample(Slice(positions, {leading, positions.rows}), trained, patches)}),
-              Concatenate(own)});
-}
 
 StackLayer Layer(const std::string& at) {
   StackLayer layer;
@@ -63,24 +42,18 @@ void AddTeacherHead(const std::string& last, ProgramBuilder& builder, Descriptio
 LayerStack VitStack(const Checkpoint& checkpoint, const std::string& prefix, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
-  const std::string embeddings = prefix + "embeddings.", projection = embeddings + "patch_embeddings.projection";
+  const std::string embeddings = prefix + "embeddings.";
   const ImageInput image(checkpoint, PartialPatches::kDropped);
   std::vector<std::string> tokens = {"cls_token"};
   if (weights.Has(embeddings + "distillation_token")) tokens.push_back("distillation_token");
-  const auto leading = static_cast<uint32_t>(tokens.size());
-  weights.Add("patches", image.PatchTable(leading));
-  weights.Add("rows", RowTable(weights, embeddings, tokens, image));
-  image.SetMetadata(description);
-
+  const PatchPositions positions(weights, embeddings + "position_embeddings", static_cast<uint32_t>(tokens.size()),
+                                 image);
+  PatchRows rows = {embeddings + "patch_embeddings.projection", {}, positions.patches};
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    rows.tokens.push_back(Sum({weights.Get(embeddings + tokens[i]), positions.tokens[i]}));
+  }
   LayerStack stack;
-  stack.front = Front{image.Spaces(), image.Pixels(),
-                      [projection](ProgramBuilder& builder, const std::string& in, const std::string& out) {
-                        builder.Arrange(in, "patches", "tokens", "pixels");
-                        return builder.Op("linear", {"pixels"}, {projection + ".weight"}, out);
-                      }};
-  stack.front->spaces.push_back({"tokens", "images"});
-  stack.front->spaces.back().each = leading + image.patches().count();
-  stack.positions = "rows";
+  SetPatchRows(rows, image, description, stack);
   stack.norms = {"layer", config.Real("layer_norm_eps", 1e-12)};
   stack.heads = config.Number("num_attention_heads");
   stack.activation = config.Activation("hidden_act", "gelu");
@@ -95,7 +68,7 @@ LayerStack VitStack(const Checkpoint& checkpoint, const std::string& prefix, Des
   for (const char* key : {"encoder_stride", "hidden_size", "intermediate_size", "pooler_act", "pooler_output_size"}) {
     config.Get(key);
   }
-  description.must_use = {projection, prefix + "encoder.", prefix + "layernorm."};
+  description.must_use = {rows.projection, prefix + "encoder.", prefix + "layernorm."};
   return stack;
 }
 

@@ -1,0 +1,21 @@
+// preprocessor_config.json of a published model of pictures: how its pictures are made the size and the numbers that it
+// was trained on.
+#ifndef FOVEA_TOOLS_CONVERT_ARCH_IMAGE_PROCESSOR_H_
+#define FOVEA_TOOLS_CONVERT_ARCH_IMAGE_PROCESSOR_H_
+
+#include <string>
+
+#include "tools/convert/description.h"
+#include "tools/image/preparation.h"
+
+namespace fovea::tools {
+
+// Fails with file and key where the processor is not known or does something that is not supported.
+Preparation ReadImageProcessor(const std::string& path);
+
+// The directory's, as metadata. A model is of use without: what cannot be read is warned about.
+void DescribeImageProcessor(const std::string& directory, Description& description);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_ARCH_IMAGE_PROCESSOR_H_
