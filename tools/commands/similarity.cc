@@ -1,13 +1,14 @@
-// fovea similarity: cosines between texts.
+// fovea similarity: cosines between texts, between pictures, and which texts are of a picture.
 #include <fmt/format.h>
-#include <math.h>
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/engine.h"
-#include "tools/common/prediction.h"
+#include "tools/common/print.h"
+#include "tools/similarity/embeddings.h"
 
 namespace fovea::tools {
 namespace {
@@ -15,61 +16,115 @@ namespace {
 struct Arguments {
   ModelArguments model;
   TextArguments text;
-  std::string program;
+  std::vector<std::string> pictures, prompts;
+  std::string program, picture_model;
   uint32_t workers = 1;
+  uint32_t top = 0;
   bool json = false;
 };
 
-double Dot(const Matrix& rows, uint32_t a, uint32_t b) {
-  double sum = 0;
-  for (uint32_t j = 0; j < rows.width; ++j) sum += static_cast<double>(rows.Row(a)[j]) * rows.Row(b)[j];
-  return sum;
+// All with all, of one kind.
+void PrintMatrix(const Directions& all, const std::vector<std::string>& names, const char* what, bool json,
+                 Console* console) {
+  const std::vector<std::vector<double>> cosines = Cosines(all, all);
+  if (json) return PrintJson(console->out, {{"source", all.source}, {what, names}, {"cosines", cosines}});
+  console->out << fmt::format("Cosine of {}\n      ", all.source);
+  for (size_t j = 0; j < names.size(); ++j) console->out << fmt::format("{:>8}", j + 1);
+  console->out << "\n";
+  for (size_t i = 0; i < names.size(); ++i) {
+    console->out << fmt::format("{:>6}", i + 1);
+    for (const double cosine : cosines[i]) console->out << fmt::format("{:>8.4f}", cosine);
+    console->out << "  " << Printable(names[i]) << "\n";
+  }
+}
+
+// The texts of each picture, the likeliest first.
+void PrintMatches(const Arguments& arguments, const std::vector<std::string>& texts,
+                  const std::vector<std::vector<double>>& cosines, const std::optional<Matching>& matching,
+                  Console* console) {
+  OrderedJson entries = OrderedJson::array();
+  for (size_t i = 0; i < cosines.size(); ++i) {
+    std::vector<size_t> order(texts.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cosines[i][a] > cosines[i][b]; });
+    if (arguments.top != 0 && order.size() > arguments.top) order.resize(arguments.top);
+    const std::vector<double> shares = matching ? matching->Probabilities(cosines[i]) : std::vector<double>();
+    OrderedJson matches = OrderedJson::array();
+    for (const size_t j : order) {
+      OrderedJson match = {{"text", texts[j]}, {"cosine", cosines[i][j]}};
+      if (matching) {
+        match["logit"] = matching->Logit(cosines[i][j]);
+        match["probability"] = shares[j];
+      }
+      matches.push_back(match);
+    }
+    entries.push_back({{"file", arguments.pictures[i]}, {"texts", matches}});
+  }
+  if (arguments.json) return PrintJson(console->out, entries);
+  for (const OrderedJson& entry : entries) {
+    console->out << Printable(entry["file"].get<std::string>()) << "\n";
+    for (const OrderedJson& match : entry["texts"]) {
+      if (matching) console->out << fmt::format("  {:<7.4f}", match["probability"].get<double>());
+      console->out << fmt::format("  cosine {:>7.4f}  {}\n", match["cosine"].get<double>(),
+                                  Printable(match["text"].get<std::string>()));
+    }
+  }
 }
 
 void Similarity(const Arguments& arguments, Console* console) {
+  const std::vector<std::string> texts = arguments.text.All();
+  const std::vector<std::string>& pictures = arguments.pictures;
+  if (pictures.empty() && texts.size() < 2)
+    Fail("give at least two texts with --text or --file, or pictures with --image");
+  if (texts.empty() && pictures.size() < 2) Fail("give texts beside the picture, or a second picture");
+  if (!arguments.prompts.empty() && texts.empty()) Fail("--prompt goes with texts");
+  if (!arguments.picture_model.empty() && pictures.empty()) Fail("--image-model goes with --image");
   const Model model = arguments.model.Open();
-  const Tokenizer tokenizer(model);
-  const uint32_t program = model.FindProgram(arguments.program);
-  std::vector<std::string> texts = arguments.text.All();
-  if (texts.size() < 2) Fail("give at least two texts with --text or --file");
-  const TextRun run = RunTexts(model, tokenizer, program, texts, {arguments.workers});
-  const Embeddings embeddings = ReadEmbeddings(model, *run.session);
-  const uint32_t count = embeddings.rows.rows;
-  std::vector<std::vector<double>> cosines(count, std::vector<double>(count));
-  for (uint32_t i = 0; i < count; ++i) {
-    for (uint32_t j = 0; j < count; ++j) {
-      const double norms = sqrt(Dot(embeddings.rows, i, i)) * sqrt(Dot(embeddings.rows, j, j));
-      cosines[i][j] = norms == 0 ? 0 : Dot(embeddings.rows, i, j) / norms;
-    }
+  std::optional<Model> other;
+  if (!arguments.picture_model.empty()) {
+    ModelArguments of_pictures = arguments.model;
+    of_pictures.path = arguments.picture_model;
+    other.emplace(of_pictures.Open());
   }
-  if (arguments.json) {
-    PrintJson(console->out, {{"source", embeddings.source}, {"texts", texts}, {"cosines", cosines}});
-    return;
+  const Model& of_pictures = other ? *other : model;
+  Directions said, shown;
+  if (!texts.empty()) {
+    const std::string program = pictures.empty() ? arguments.program : "";
+    said = DirectionsOfTexts(model, program, texts, arguments.prompts, arguments.workers);
   }
-  console->out << fmt::format("Cosine of {}\n      ", embeddings.source);
-  for (uint32_t j = 0; j < count; ++j) console->out << fmt::format("{:>8}", j + 1);
-  console->out << "\n";
-  for (uint32_t i = 0; i < count; ++i) {
-    console->out << fmt::format("{:>6}", i + 1);
-    for (uint32_t j = 0; j < count; ++j) console->out << fmt::format("{:>8.4f}", cosines[i][j]);
-    console->out << "  " << Printable(texts[i]) << "\n";
-  }
+  if (!pictures.empty()) shown = DirectionsOfPictures(of_pictures, arguments.program, pictures, arguments.workers);
+  if (pictures.empty()) return PrintMatrix(said, texts, "texts", arguments.json, console);
+  if (texts.empty()) return PrintMatrix(shown, pictures, "images", arguments.json, console);
+  std::optional<Matching> matching = MatchingOf(model);
+  if (!matching) matching = MatchingOf(of_pictures);
+  PrintMatches(arguments, texts, Cosines(shown, said), matching, console);
 }
 
 }  // namespace
 
 void AddSimilarity(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("similarity", "Compare the embeddings of texts");
+  CLI::App* command = app->add_subcommand("similarity", "Compare the embeddings of texts and pictures");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
+  AddRepeated(command, "--image", &arguments->pictures, "Picture, PNG or JPEG: which of the texts is it of?")
+      ->type_name("FILE");
+  command->add_option("--image-model", arguments->picture_model, "Blob that reads the pictures, if not the same one")
+      ->type_name("BLOB");
+  AddRepeated(command, "--prompt", &arguments->prompts,
+              "What texts are put into, in place of {}; several times: the mean of all")
+      ->type_name("TEXT");
+  command->add_option("--top", arguments->top, "Texts to print for a picture; 0: all")->capture_default_str();
   AddProgram(command, &arguments->program);
   AddWorkers(command, &arguments->workers);
   AddJson(command, &arguments->json);
   command->footer(
       "Compared is the sentence embedding or pooled output of the model, or else the mean of its last hidden states.\n"
-      "Example:\n  fovea similarity model.fovea --text \"A cat sleeps\" --text \"A kitten naps\" --text \"Stocks "
-      "fell\"");
+      "Of a picture and texts a model that was trained for it says how likely each text is: of CLIP one of all, of\n"
+      "SigLIP each by itself.\n"
+      "Examples:\n"
+      "  fovea similarity model.fovea --text \"A cat sleeps\" --text \"A kitten naps\" --text \"Stocks fell\"\n"
+      "  fovea similarity clip.fovea --image cat.jpg --text cat --text dog --prompt \"a photo of a {}\"");
   command->callback([=] { Similarity(*arguments, console); });
 }
 

@@ -1,0 +1,118 @@
+// Texts and pictures as directions.
+#include "tools/similarity/embeddings.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <algorithm>
+
+#include "tools/base/fail.h"
+#include "tools/common/engine.h"
+#include "tools/common/pictures.h"
+#include "tools/common/prediction.h"
+
+namespace fovea::tools {
+namespace {
+
+double Dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+void Normalize(std::vector<double>& row) {
+  const double length = sqrt(Dot(row, row));
+  for (double& value : row) value = length == 0 ? 0 : value / length;
+}
+
+std::vector<double> Direction(const Matrix& rows, uint32_t row) {
+  std::vector<double> direction(rows.Row(row), rows.Row(row) + rows.width);
+  Normalize(direction);
+  return direction;
+}
+
+std::string Filled(const std::string& prompt, const std::string& text) {
+  const size_t at = prompt.find("{}");
+  if (at == std::string::npos) Fail("--prompt '{}' has no {{}} in which a text could stand", prompt);
+  return prompt.substr(0, at) + text + prompt.substr(at + 2);
+}
+
+std::optional<double> Number(const Model& model, const char* key) {
+  const char* text = model.Metadata(key);
+  if (text == nullptr) return std::nullopt;
+  char* end = nullptr;
+  const double number = strtod(text, &end);
+  if (end == text || *end != '\0' || !std::isfinite(number))
+    Fail("{}: metadata {}: '{}' is no number", model.name(), key, text);
+  return number;
+}
+
+}  // namespace
+
+Directions DirectionsOfTexts(const Model& model, const std::string& program, const std::vector<std::string>& texts,
+                             const std::vector<std::string>& prompts, uint32_t workers) {
+  std::vector<std::string> filled;
+  for (const std::string& text : texts) {
+    if (prompts.empty()) filled.push_back(text);
+    for (const std::string& prompt : prompts) filled.push_back(Filled(prompt, text));
+  }
+  const TextRun run = RunTexts(model, Tokenizer(model), FindTextProgram(model, program), filled, {workers});
+  const Embeddings embeddings = ReadEmbeddings(model, *run.session);
+  Directions made = {{}, embeddings.source};
+  const size_t each = prompts.empty() ? 1 : prompts.size();
+  for (uint32_t i = 0; i < filled.size(); ++i) {
+    const std::vector<double> direction = Direction(embeddings.rows, i);
+    if (i % each == 0) made.rows.emplace_back(direction.size());
+    for (size_t j = 0; j < direction.size(); ++j) made.rows.back()[j] += direction[j];
+  }
+  for (std::vector<double>& row : made.rows) Normalize(row);
+  return made;
+}
+
+Directions DirectionsOfPictures(const Model& model, const std::string& program, const std::vector<std::string>& files,
+                                uint32_t workers) {
+  std::vector<Picture> pictures;
+  for (const std::string& file : files) pictures.push_back(ReadPicture(file));
+  Directions made = {std::vector<std::vector<double>>(files.size()), ""};
+  for (const PictureRun& run : RunPictures(model, program, pictures, workers)) {
+    const Embeddings embeddings = ReadEmbeddings(model, *run.session);
+    made.source = embeddings.source;
+    for (uint32_t i = 0; i < run.which.size(); ++i) made.rows[run.which[i]] = Direction(embeddings.rows, i);
+  }
+  return made;
+}
+
+std::vector<std::vector<double>> Cosines(const Directions& a, const Directions& b) {
+  std::vector<std::vector<double>> cosines;
+  for (const std::vector<double>& row : a.rows) {
+    cosines.emplace_back();
+    for (const std::vector<double>& column : b.rows) {
+      if (row.size() != column.size())
+        Fail("embeddings of {} and {} numbers cannot be compared", row.size(), column.size());
+      cosines.back().push_back(Dot(row, column));
+    }
+  }
+  return cosines;
+}
+
+std::vector<double> Matching::Probabilities(const std::vector<double>& cosines) const {
+  std::vector<double> shares;
+  const double most = cosines.empty() ? 0 : Logit(*std::max_element(cosines.begin(), cosines.end()));
+  double sum = 0;
+  for (const double cosine : cosines) {
+    shares.push_back(each ? 1 / (1 + exp(-Logit(cosine))) : exp(Logit(cosine) - most));
+    sum += shares.back();
+  }
+  for (double& share : shares) share /= each ? 1 : sum;
+  return shares;
+}
+
+std::optional<Matching> MatchingOf(const Model& model) {
+  const char* kind = model.Metadata("matching");
+  if (kind == nullptr) return std::nullopt;
+  const std::string name = kind;
+  if (name != "softmax" && name != "sigmoid") Fail("{}: metadata matching: '{}' is not known", model.name(), name);
+  return Matching{name == "sigmoid", Number(model, "logit_scale").value_or(1), Number(model, "logit_bias").value_or(0)};
+}
+
+}  // namespace fovea::tools
