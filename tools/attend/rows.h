@@ -1,5 +1,5 @@
-// What the rows of a model's spaces stand for: tokens, sentences, texts; parts of pictures; moments of sounds. Told of the
-// inputs, it follows the program to every value.
+// What the rows of a model's spaces stand for: tokens, sentences, texts; parts of pictures; moments of sounds. Told of
+// the inputs, it follows the program to every value.
 #ifndef FOVEA_TOOLS_ATTEND_ROWS_H_
 #define FOVEA_TOOLS_ATTEND_ROWS_H_
 
@@ -20,8 +20,8 @@ class Rows {
  public:
   Rows(const Model& model, uint32_t program);
 
-  // Texts as they were encoded, in the space of an input of ids; documents by sentences. `first_text`: the number of the
-  // first one in the record.
+  // Texts as they were encoded, in the space of an input of ids; documents by sentences. `first_text`: the number of
+  // the first one in the record.
   void SetTexts(uint32_t space, const std::vector<std::string>& texts, const std::vector<Tokens>& tokens,
                 uint32_t first_text = 0);
   // Rows of a space as they are.
