@@ -308,7 +308,6 @@ TEST(AttentionAttributes, CoordinatesAlongAxes) {
         if (relative) {
           t.spec.score.relative.keys = t.Floats(kRelativeKeys, axes * 4 * 3, 6);
           t.spec.score.relative.queries = t.Floats(kRelativeQueries, axes * 4 * 3, 6, DType::kF16);
-          t.spec.score.relative.queries_type = DType::kF16;
           t.spec.score.relative.buckets = t.Integers(kBuckets, 1, {2, 0, 1, 1, 0, 2, 0, 1, 2, 1, 0});
           t.spec.score.relative.bucket_count = 3;
         }
