@@ -1,0 +1,259 @@
+// Pictures through the command: prepared as the directory says, by the program of the nearest size, compared with texts;
+// and one line for whatever is wrong.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/paths.h"
+#include "tests/support/run_command.h"
+#include "tools/base/mapped_file.h"
+#include "tools/image/preparation.h"
+#include "tools/safetensors/safetensors.h"
+
+namespace fovea::test {
+namespace {
+
+using nlohmann::json;
+using tools::Extent;
+using tools::SafetensorsReader;
+using tools::SafetensorsWriter;
+
+std::string Shown(const std::string& name) { return InData("images/" + name); }
+
+// CLIP of both golden towers, with words of its own and CLIP's image processor.
+class Pictures : public testing::Test {
+ protected:
+  static constexpr float kScale = 1.5f;
+
+  void SetUp() override {
+    directory_ = std::filesystem::path(testing::TempDir()) / ("picture-commands-" + std::to_string(getpid()));
+    std::filesystem::create_directories(directory_);
+    SafetensorsWriter weights;
+    json config = {{"model_type", "clip"}, {"architectures", {"CLIPModel"}}};
+    for (const std::string which : {"text", "vision"}) {
+      const std::string tower = InData("hf/clip-" + which);
+      const SafetensorsReader stored(tower + "/model.safetensors");
+      for (const auto& [name, tensor] : stored.tensors()) weights.Add(name, tensor.type, tensor.shape, tensor.data);
+      config[which + "_config"] = json::parse(tools::ReadFile(tower + "/config.json"));
+    }
+    weights.AddFloats("logit_scale", {}, &kScale);
+    weights.Write(Path("model.safetensors"));
+    config["text_config"]["eos_token_id"] = 70;
+    config["text_config"]["pad_token_id"] = 70;
+    Write("config.json", config);
+    Write("preprocessor_config.json", Processor());
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  static json Processor() {
+    return {{"image_processor_type", "CLIPImageProcessor"},
+            {"size", {{"shortest_edge", 32}}},
+            {"crop_size", 28},
+            {"resample", 3},
+            {"image_mean", {0.5, 0.4, 0.3}},
+            {"image_std", {0.25, 0.5, 0.75}}};
+  }
+  // Letters, and what merges make of them.
+  void WriteWords() const {
+    json words;
+    for (char c = 'a'; c <= 'z'; ++c) words[std::string(1, c)] = c - 'a';
+    for (char c = 'a'; c <= 'z'; ++c) words[std::string(1, c) + "</w>"] = 26 + c - 'a';
+    for (const char* word : {"ca", "cat</w>", "do", "dog</w>", "!", "!</w>", "'", "s'</w>", "'s</w>"})
+      words[word] = words.size();
+    words["<|startoftext|>"] = 69;
+    words["<|endoftext|>"] = 70;
+    Write("vocab.json", words);
+    const std::string merges = "#version: 0.2\nc a\nca t</w>\nd o\ndo g</w>\n' s</w>\n";
+    tools::WriteFile(Path("merges.txt"), merges.data(), merges.size());
+    Write("tokenizer_config.json", {{"tokenizer_class", "CLIPTokenizer"}, {"model_max_length", 36}});
+  }
+  std::string Path(const std::string& name) const { return (directory_ / name).string(); }
+  void Write(const std::string& name, const json& value) const {
+    const std::string text = value.dump();
+    tools::WriteFile(Path(name), text.data(), text.size());
+  }
+  std::string Convert(const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> arguments = {"convert", directory_.string(), "-o", Path("model.fovea")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const CommandResult result = Fovea(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    warnings_ = result.err;
+    return Path("model.fovea");
+  }
+  // What the model makes of pixels that were prepared here.
+  std::vector<float> Embedding(const std::string& blob, const std::string& program, const std::string& file,
+                               Extent size) const {
+    tools::Preparation p;
+    p.fit = tools::Preparation::Fit::kShortest;
+    p.size = {32, 32};
+    p.filter = tools::Filter::kBicubic;
+    p.crop = {28, 28};
+    p.factor = 1.0 / 255;
+    p.mean = {0.5f, 0.4f, 0.3f};
+    p.deviation = {0.25f, 0.5f, 0.75f};
+    const std::vector<float> pixels = tools::Prepare(p, tools::ReadPicture(Shown(file)), 3, size);
+    SafetensorsWriter writer;
+    writer.AddFloats("pixel_values", {1, 3, size.height, size.width}, pixels.data());
+    writer.Write(Path("in.safetensors"));
+    const CommandResult result = Fovea(
+        {"run", blob, "--program", program, "--input", Path("in.safetensors"), "--output", Path("out.safetensors")});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return tools::ToFloats(SafetensorsReader(Path("out.safetensors")).Get("image_embeds"));
+  }
+
+  std::filesystem::path directory_;
+  mutable std::string warnings_;
+};
+
+void ExpectRefused(const std::vector<std::string>& arguments, const std::string& part) {
+  const CommandResult result = Fovea(arguments);
+  EXPECT_EQ(result.status, 2) << result.out;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  EXPECT_EQ(result.out, "");
+}
+
+void ExpectNear(const json& found, const std::vector<float>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i].get<double>(), expected[i], 1e-4) << i;
+}
+
+TEST_F(Pictures, WordsAsClipFindsThem) {
+  WriteWords();
+  const std::string blob = Convert();
+  const json found = FoveaJson({"tokenize", blob, "--text", "A  Cat's dog!ab", "--json"})[0];
+  const auto word = [](char c, bool ends) { return c - 'a' + (ends ? 26 : 0); };
+  EXPECT_EQ(found["ids"], json({69, word('a', true), 53, 60, 55, 57, word('a', false), word('b', true), 70}));
+}
+
+TEST_F(Pictures, ArePreparedAsTheDirectorySays) {
+  WriteWords();
+  const std::string blob = Convert();
+  const json found = FoveaJson({"run", blob, "--image", Shown("rgb.png"), "--image", Shown("grey.jpg"), "--json"});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0]["width"], 37);
+  EXPECT_EQ(found[0]["program"], "encode_image");
+  ExpectNear(found[0]["embedding"], Embedding(blob, "encode_image", "rgb.png", {28, 28}));
+  ExpectNear(found[1]["embedding"], Embedding(blob, "encode_image", "grey.jpg", {28, 28}));
+  // Texts go to the program that reads them.
+  EXPECT_EQ(FoveaJson({"run", blob, "--text", "a cat", "--json"})[0]["source"], "text_embeds");
+}
+
+TEST_F(Pictures, TakeTheProgramOfTheNearestSize) {
+  const std::string blob = Convert({"--image-size", "28x28", "--image-size", "28x42"});
+  const json found =
+      FoveaJson({"run", blob, "--image", Shown("rgb.png"), "--image", Shown("rgb_box_16x16.png"), "--json"});
+  EXPECT_EQ(found[0]["program"], "encode_image.28x42");  // 23 x 37
+  EXPECT_EQ(found[1]["program"], "encode_image");
+  ExpectNear(found[0]["embedding"], Embedding(blob, "encode_image.28x42", "rgb.png", {28, 42}));
+  ExpectNear(found[1]["embedding"], Embedding(blob, "encode_image", "rgb_box_16x16.png", {28, 28}));
+  const json chosen = FoveaJson({"run", blob, "--image", Shown("rgb.png"), "--program", "encode_image", "--json"});
+  ExpectNear(chosen[0]["embedding"], Embedding(blob, "encode_image", "rgb.png", {28, 28}));
+}
+
+TEST_F(Pictures, AreComparedWithTexts) {
+  WriteWords();
+  const std::string blob = Convert();
+  const std::vector<std::string> texts = {"a cat", "dog!"};
+  std::vector<std::vector<double>> rows;
+  for (const std::string& text : texts) {
+    rows.push_back(FoveaJson({"run", blob, "--text", text, "--json"})[0]["embedding"].get<std::vector<double>>());
+  }
+  rows.push_back(
+      FoveaJson({"run", blob, "--image", Shown("rgb.png"), "--json"})[0]["embedding"].get<std::vector<double>>());
+  const auto cosine = [&](size_t a, size_t b) {
+    double ab = 0, aa = 0, bb = 0;
+    for (size_t i = 0; i < rows[a].size(); ++i) {
+      ab += rows[a][i] * rows[b][i], aa += rows[a][i] * rows[a][i], bb += rows[b][i] * rows[b][i];
+    }
+    return ab / std::sqrt(aa * bb);
+  };
+  const json found =
+      FoveaJson({"similarity", blob, "--image", Shown("rgb.png"), "--text", texts[0], "--text", texts[1], "--json"})[0];
+  const double scale = std::exp(kScale), logits[] = {scale * cosine(2, 0), scale * cosine(2, 1)};
+  double last = 2;
+  for (const json& match : found["texts"]) {
+    const size_t i = match["text"] == texts[0] ? 0 : 1;
+    EXPECT_NEAR(match["cosine"].get<double>(), cosine(2, i), 1e-4);
+    EXPECT_NEAR(match["logit"].get<double>(), logits[i], 1e-3);
+    EXPECT_NEAR(match["probability"].get<double>(), 1 / (1 + std::exp(logits[1 - i] - logits[i])), 1e-3);
+    EXPECT_LE(match["cosine"].get<double>(), last);
+    last = match["cosine"].get<double>();
+  }
+  // Two blobs, a tower each, say the same.
+  Fovea({"convert", directory_.string(), "-o", Path("text.fovea"), "--task", "text"});
+  Fovea({"convert", directory_.string(), "-o", Path("image.fovea"), "--task", "image"});
+  EXPECT_EQ(FoveaJson({"similarity", Path("text.fovea"), "--image-model", Path("image.fovea"), "--image",
+                       Shown("rgb.png"), "--text", texts[0], "--text", texts[1], "--json"})[0],
+            found);
+  // A prompt that is the text itself changes nothing; two are the mean of their directions.
+  const auto first = [&](const std::vector<std::string>& prompts) {
+    std::vector<std::string> arguments = {"similarity", blob, "--image", Shown("rgb.png"), "--text", "cat", "--json"};
+    for (const std::string& prompt : prompts) arguments.insert(arguments.end(), {"--prompt", prompt});
+    return FoveaJson(arguments)[0]["texts"][0]["cosine"].get<double>();
+  };
+  EXPECT_EQ(first({"{}"}), first({}));
+  EXPECT_NEAR(first({"a {}"}), cosine(2, 0), 1e-4);
+  const double a = first({"a {}"}), b = first({"dog {}"}), both = first({"a {}", "dog {}"});
+  EXPECT_GT(both, std::min(a, b) - 1e-6);
+  EXPECT_NE(both, a);
+  // Pictures among each other.
+  const json pictures = FoveaJson({"similarity", blob, "--image", Shown("rgb.png"), "--image", Shown("grey.png"),
+                                   "--image", Shown("rgb.png"), "--json"});
+  EXPECT_NEAR(pictures["cosines"][0][2].get<double>(), 1, 1e-9);
+  EXPECT_LT(pictures["cosines"][0][1].get<double>(), 1 - 1e-6);
+  EXPECT_NE(Fovea({"similarity", blob, "--image", Shown("rgb.png"), "--text", "cat"}).out.find("cosine"),
+            std::string::npos);
+}
+
+TEST_F(Pictures, WhatIsWrongIsOneLine) {
+  const std::string blob = Convert(), picture = Shown("rgb.png");
+  const std::string whole = tools::ReadFile(picture);
+  tools::WriteFile(Path("cut.png"), whole.data(), whole.size() / 2);
+  ExpectRefused({"run", blob, "--image", Path("none.png")}, "none.png");
+  ExpectRefused({"run", blob, "--image", Path("cut.png")}, "cut.png: the file ends within the picture");
+  ExpectRefused({"run", blob, "--image", Path("config.json")}, "neither PNG nor JPEG");
+  ExpectRefused({"run", blob, "--image", picture, "--text", "a"}, "--image");
+  ExpectRefused({"run", blob, "--image", picture, "--output", Path("x")}, "--input");
+  ExpectRefused({"run", blob, "--image", picture, "--program", "encode_text"}, "takes no pictures");
+  ExpectRefused({"similarity", blob, "--image", picture}, "texts");
+  ExpectRefused({"similarity", blob, "--image", picture, "--text", "a", "--prompt", "b"}, "{}");
+  ExpectRefused({"similarity", blob, "--text", "a", "--text", "b", "--image-model", blob}, "--image");
+  const std::string text = Path("text.fovea");
+  Fovea({"convert", directory_.string(), "-o", text, "--task", "text"});
+  ExpectRefused({"run", text, "--image", picture}, "no program takes pictures");
+  ExpectRefused({"convert", directory_.string(), "-o", text, "--image-size", "28"}, "HEIGHTxWIDTH");
+  ExpectRefused({"convert", directory_.string(), "-o", text, "--image-size", "28x28", "--image-size", "28x28"},
+                "twice");
+}
+
+// What cannot be read of a processor is warned about, with file and key; such a blob takes numbers.
+TEST_F(Pictures, ProcessorsThatAreNotKnown) {
+  const std::pair<json, const char*> cases[] = {
+      {{{"image_processor_type", "DonutImageProcessor"}}, "DonutImageProcessor"},
+      {{{"image_processor_type", nullptr}}, "image_processor_type"},
+      {{{"do_align_axis", true}}, "do_align_axis"},
+      {{{"size", {{"height", 28}, {"shortest_edge", nullptr}}}}, "width"},
+      {{{"size", {{"shortest_edge", 0}}}}, "shortest_edge"},
+      {{{"resample", 9}}, "resample"},
+      {{{"image_std", {0, 1, 1}}}, "image_std"},
+      {{{"image_mean", {0, 1}}}, "image_mean"},
+      {{{"rescale_factor", "x"}}, "rescale_factor"},
+  };
+  for (const auto& [change, part] : cases) {
+    json processor = Processor();
+    processor.merge_patch(change);
+    Write("preprocessor_config.json", processor);
+    const std::string blob = Convert();
+    EXPECT_NE(warnings_.find(part), std::string::npos) << warnings_;
+    EXPECT_NE(warnings_.find("pixel values only"), std::string::npos) << warnings_;
+    ExpectRefused({"run", blob, "--image", Shown("rgb.png")}, "does not say how its pictures are prepared");
+  }
+}
+
+}  // namespace
+}  // namespace fovea::test
