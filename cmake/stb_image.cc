@@ -1,4 +1,5 @@
-// The one place where stb_image itself is compiled: PNG and JPEG from memory, with a bound on their sizes.
+// The one place where stb_image and its writer are compiled: PNG and JPEG from memory, with a bound on their sizes, and
+// PNG into memory.
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_PNG
@@ -7,3 +8,6 @@
 #define STBI_NO_HDR
 #define STBI_MAX_DIMENSIONS 65535
 #include <stb/stb_image.h>
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STBI_WRITE_NO_STDIO
+#include <stb/stb_image_write.h>

@@ -9,7 +9,7 @@
 #include "tests/tools/attend_support.h"
 #include "tools/attend/taps_file.h"
 #include "tools/base/fail.h"
-#include "tools/image/image.h"
+#include "tools/image/png.h"
 #include "tools/safetensors/metadata.h"
 
 namespace fovea::test {
@@ -146,8 +146,21 @@ TEST(AttendViews, DocumentsAlignmentsAndPictures) {
   EXPECT_EQ(cells.size() + 1, pictures["spaces"][1]["offsets"][1].get<size_t>());
 }
 
-TEST(AttendPictures, FilesAreReadAndScaled) {
-  tools::Picture picture{24, 24, {}};
+// The golden model, with a file that says how its pictures are prepared.
+std::string PreparedVit() {
+  const std::string folder = Temporary("prepared_vit");
+  std::filesystem::remove_all(folder);
+  std::filesystem::copy(InData("hf/vit"), folder);
+  const std::string config =
+      R"({"image_processor_type": "ViTImageProcessor", "do_resize": true, "size": {"height": 24, "width": 24},
+          "resample": 2, "do_rescale": true, "rescale_factor": 0.00392156862745098, "do_normalize": true,
+          "image_mean": [0.5, 0.5, 0.5], "image_std": [0.25, 0.25, 0.25]})";
+  tools::WriteFile(folder + "/preprocessor_config.json", config.data(), config.size());
+  return Converted(folder, "prepared_vit");
+}
+
+TEST(AttendPictures, FilesArePreparedAndShown) {
+  tools::Picture picture{24, 24, 3, {}};
   for (uint32_t i = 0; i < 24 * 24 * 3; ++i) picture.pixels.push_back(static_cast<uint8_t>(i * 7));
   const std::string png = tools::PngOf(picture), path = Temporary("picture.png");
   tools::WriteFile(path, png.data(), png.size());
@@ -157,31 +170,25 @@ TEST(AttendPictures, FilesAreReadAndScaled) {
   std::vector<float> values;
   for (uint32_t channel = 0; channel < 3; ++channel) {
     for (uint32_t i = 0; i < 24 * 24; ++i) {
-      values.push_back((static_cast<float>(picture.pixels[3 * i + channel] / 255.0) - 0.5f) / 0.25f);
+      values.push_back((static_cast<float>(picture.pixels[3 * i + channel]) * 0.00392156862745098f - 0.5f) / 0.25f);
     }
   }
   SafetensorsWriter writer;
   writer.AddFloats("pixel_values", {1, 3, 24, 24}, values.data());
   writer.Write(Temporary("pixels"));
-  const std::string vit = Converted(InData("hf/vit"), "vit");
-  const json a = RecordOf({vit, "--image", path, "--image-mean", "0.5", "--image-std", "0.25"});
-  const json b = RecordOf({vit, "--input", Temporary("pixels"), "--image-mean", "0.5", "--image-std", "0.25"});
+  const std::string vit = PreparedVit();
+  const json a = RecordOf({vit, "--image", path});
+  const json b = RecordOf({vit, "--input", Temporary("pixels")});
   for (size_t i = 0; i < a["steps"].size(); ++i) EXPECT_EQ(a["steps"][i], b["steps"][i]);
   EXPECT_EQ(a["images"], b["images"]);
-  // Of another size: a picture of one color stays one.
-  const tools::Picture even{31, 57, std::vector<uint8_t>(3 * 31 * 57, 90)};
-  for (const auto how : {tools::Resampling::kBilinear, tools::Resampling::kBicubic}) {
-    const tools::Picture resized = tools::Resized(even, 24, 80, how);
-    EXPECT_EQ(resized.pixels, std::vector<uint8_t>(3 * 24 * 80, 90));
-  }
   const std::string half = png.substr(0, png.size() / 2);
   tools::WriteFile(Temporary("half.png"), half.data(), half.size());
   ExpectRefused({vit, "--image", Temporary("half.png")}, "half.png");
   tools::WriteFile(Temporary("text.png"), "no picture", 10);
   ExpectRefused({vit, "--image", Temporary("text.png")}, "text.png");
   ExpectRefused({vit, "--image", Temporary("absent.png")}, "absent.png");
-  ExpectRefused({vit, "--image", path, "--image-std", "0"}, "deviation");
-  ExpectRefused({TinyBlob("base"), "--image", path}, "takes no pictures");
+  ExpectRefused({Converted(InData("hf/vit"), "vit"), "--image", path}, "how its pictures are prepared");
+  ExpectRefused({TinyBlob("base"), "--image", path}, "no program takes pictures");
 }
 
 TEST(AttendPage, NoTextEndsTheElement) {

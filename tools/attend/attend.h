@@ -12,7 +12,6 @@
 #include "tools/generate/generation.h"
 #include "tools/generate/transcription.h"
 #include "tools/generate/translation.h"
-#include "tools/image/image.h"
 
 namespace fovea::tools {
 
@@ -30,7 +29,6 @@ struct AttendRequest {
   uint32_t max_length = 0;
   bool wrapped = false;
   TapChoice taps;
-  PixelScale scale;              // of picture files; empty: as the model's metadata says
   GenerationRequest generation;  // of texts that are written
   Languages languages;
   SpeechTask speech;

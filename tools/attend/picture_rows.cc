@@ -11,30 +11,16 @@
 
 namespace fovea::tools {
 
-std::optional<PictureInput> FindPictureInput(const Model& model, uint32_t program) {
-  const uint32_t count = model.Program(program).value_count;
-  for (uint32_t value = 0; value < count; ++value) {
-    const fovea_value_info info = model.Value(program, value);
-    const char* shape = model.Metadata(fmt::format("shape.{}", info.name));
-    if (info.role != FOVEA_ROLE_INPUT || info.type != FOVEA_TYPE_F32 || shape == nullptr) continue;
-    std::istringstream sizes(shape);
-    PictureInput input = {value, 0, 0, 0};
-    const uint64_t rows = model.Space(info.space).max_segment_rows;
-    if (!(sizes >> input.channels >> input.height >> input.width) || input.channels == 0 || input.width == 0) continue;
-    if (uint64_t{input.channels} * input.height * input.width == rows * info.width) return input;
-  }
-  return std::nullopt;
-}
-
 PictureRows::PictureRows(const Model& model, uint32_t program, const PictureInput& input)
     : model_(model), program_(program) {
+  const uint32_t height = input.size.height, width = input.size.width;
   std::map<uint32_t, Boxes> boxes_of;
   Boxes& strips = boxes_of[input.value];
   const uint32_t strip = model.Value(program, input.value).width;
-  const uint64_t count = uint64_t{input.channels} * input.height * input.width / strip;
-  for (uint64_t i = 0; i < count && input.width % strip == 0; ++i) {
-    const auto left = static_cast<uint32_t>(i * strip % input.width);
-    const auto top = static_cast<uint32_t>(i * strip / input.width % input.height);
+  const uint64_t count = uint64_t{input.channels} * height * width / strip;
+  for (uint64_t i = 0; i < count && width % strip == 0; ++i) {
+    const auto left = static_cast<uint32_t>(i * strip % width);
+    const auto top = static_cast<uint32_t>(i * strip / width % height);
     strips.push_back({left, top, left + strip, top + 1});
   }
   const uint32_t steps = model.Program(program).step_count;

@@ -9,16 +9,9 @@
 #include <vector>
 
 #include "tools/attend/record.h"
-#include "tools/common/model.h"
+#include "tools/common/pictures.h"
 
 namespace fovea::tools {
-
-// An input whose segments are pictures: metadata "shape.<input>" has three sizes.
-struct PictureInput {
-  uint32_t value;
-  uint32_t channels, height, width;
-};
-std::optional<PictureInput> FindPictureInput(const Model& model, uint32_t program);
 
 class PictureRows {
  public:

@@ -14,6 +14,7 @@
 #pragma GCC diagnostic pop
 
 #include "tools/base/fail.h"
+#include "tools/image/resize.h"
 
 namespace fovea::tools {
 namespace {
@@ -125,12 +126,12 @@ void Pixels::Write(double x, double y, const std::string& text, double scale, Co
 void Pixels::Place(double x, double y, double width, double height, const std::string& png) {
   Picture placed;
   try {
-    placed = ParsePicture(reinterpret_cast<const uint8_t*>(png.data()), png.size(), "picture");
+    placed = ParsePicture(reinterpret_cast<const uint8_t*>(png.data()), png.size());
   } catch (const Failure&) {
     return;
   }
-  placed = Resized(placed, static_cast<uint32_t>(std::max(1.0, width)), static_cast<uint32_t>(std::max(1.0, height)),
-                   Resampling::kBilinear);
+  placed = Resize(placed, static_cast<uint32_t>(std::max(1.0, height)), static_cast<uint32_t>(std::max(1.0, width)),
+                  Filter::kBilinear);
   for (uint32_t row = 0; row < placed.height; ++row) {
     for (uint32_t column = 0; column < placed.width; ++column) {
       const uint8_t* pixel = &placed.pixels[3 * (size_t{row} * placed.width + column)];

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tools/attend/drawing.h"
-#include "tools/image/image.h"
+#include "tools/image/png.h"
 
 namespace fovea::tools {
 

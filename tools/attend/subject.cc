@@ -1,57 +1,30 @@
 // What is looked at.
 #include "tools/attend/subject.h"
 
-#include <string.h>
-
 #include <algorithm>
 #include <numeric>
-#include <sstream>
 
+#include "tools/attend/shown_picture.h"
 #include "tools/base/fail.h"
 #include "tools/common/padded.h"
+#include "tools/image/png.h"
 
 namespace fovea::tools {
 namespace {
 
 constexpr size_t kPeaks = 2000;  // of a sound, as pairs
 
-std::vector<float> NumbersOf(const Model& model, const std::string& key) {
-  const char* text = model.Metadata(key);
-  std::istringstream words(text == nullptr ? "" : text);
-  std::vector<float> numbers;
-  for (float number; words >> number;) numbers.push_back(number);
-  return numbers;
-}
-
-// As the user says, else as the model's metadata does.
-PixelScale ScaleOf(const Model& model, const std::string& input, const PixelScale& given) {
-  PixelScale scale = given;
-  if (scale.mean.empty()) scale.mean = NumbersOf(model, "mean." + input);
-  if (scale.deviation.empty()) scale.deviation = NumbersOf(model, "deviation." + input);
-  for (const float deviation : scale.deviation) {
-    if (!(deviation > 0)) Fail("{}: pixels are scaled by a deviation of {}", model.name(), deviation);
-  }
-  return scale;
-}
-
-// Numbers that nobody says how they were scaled: from the least to the greatest.
-PixelScale SpreadOf(const float* values, size_t count) {
-  const auto [least, most] = std::minmax_element(values, values + count);
-  if (count == 0 || !(*most > *least)) return {};
-  // value = (level - mean) / deviation with level from 0 to 1
-  const float deviation = 1.0f / (*most - *least);
-  return {{-*least * deviation}, {deviation}};
-}
-
-void RecordPictures(const PictureInput& input, const float* values, size_t count, const PixelScale& scale,
-                    const PictureRows& rows, AttentionRecord* record) {
-  const size_t size = size_t{input.channels} * input.height * input.width;
+// The pictures in the batch, as the model is given them.
+void RecordPictures(const Model& model, const PictureInput& input, Subject* subject) {
+  const std::vector<float>& values = subject->batch.numbers[input.value];
+  const std::optional<Preparation> preparation = FindPreparation(model);
+  const size_t size = size_t{input.channels} * input.size.height * input.size.width, count = values.size() / size;
+  const CellGrid grid = PictureRows(model, subject->program, input).grid();
   for (size_t i = 0; i < count; ++i) {
-    const float* own = values + i * size;
-    const PixelScale& known = scale.deviation.empty() && scale.mean.empty() ? SpreadOf(own, size) : scale;
-    const Picture picture = PictureOf(own, input.channels, input.height, input.width, known);
-    record->images.push_back({input.width, input.height, PngOf(picture), rows.grid(), -1});
+    const Picture picture = ShownPicture(values.data() + i * size, input.channels, input.size, preparation);
+    subject->record.images.push_back({picture.width, picture.height, PngOf(picture), grid, -1});
   }
+  subject->rows.SetPictures(input, static_cast<uint32_t>(count));
 }
 
 // What the rows of inputs of ids stand for, where they came as tensors.
@@ -105,17 +78,10 @@ Subject PairSubject(const Model& model, const AttendRequest& request) {
 
 Subject TensorSubject(const Model& model, const AttendRequest& request) {
   Subject subject(model, model.FindProgram(request.program));
-  const SafetensorsReader input(request.input);
-  subject.batch = BatchFromTensors(model, subject.program, input.tensors());
+  const SafetensorsReader tensors(request.input);
+  subject.batch = BatchFromTensors(model, subject.program, tensors.tensors());
   NameIds(model, subject.batch, &subject);
-  if (const auto picture = FindPictureInput(model, subject.program)) {
-    const std::vector<float>& values = subject.batch.numbers[picture->value];
-    const size_t count = values.size() / (size_t{picture->channels} * picture->height * picture->width);
-    const PixelScale scale = ScaleOf(model, model.Value(subject.program, picture->value).name, request.scale);
-    RecordPictures(*picture, values.data(), count, scale, PictureRows(model, subject.program, *picture),
-                   &subject.record);
-    subject.rows.SetPictures(*picture, static_cast<uint32_t>(count));
-  }
+  if (const auto input = FindPictureInput(model, subject.program)) RecordPictures(model, *input, &subject);
   if (const auto sound = FindSoundInput(model, subject.program)) {
     const auto samples = subject.batch.numbers.find(sound->value);
     if (samples == subject.batch.numbers.end()) return subject;
@@ -161,31 +127,20 @@ Subject SoundSubject(const Model& model, const AttendRequest& request) {
   return subject;
 }
 
-void AddPictures(const Model& model, const PictureInput& input, const AttendRequest& request, Subject* subject) {
-  const std::string name = model.Value(subject->program, input.value).name;
-  const PixelScale scale = ScaleOf(model, name, request.scale);
-  const char* resample = model.Metadata("resample." + name);
-  const Resampling resampling =
-      resample != nullptr && strcmp(resample, "bicubic") == 0 ? Resampling::kBicubic : Resampling::kBilinear;
-  const PictureRows rows(model, subject->program, input);
-  std::vector<float>& numbers = subject->batch.numbers[input.value];
-  for (const std::string& path : request.pictures) {
-    const Picture picture = Resized(ReadPicture(path), input.width, input.height, resampling);
-    const std::vector<float> values = PixelValues(picture, input.channels, scale);
-    numbers.insert(numbers.end(), values.begin(), values.end());
-    subject->record.images.push_back({input.width, input.height, PngOf(picture), rows.grid(), -1});
-  }
-  const fovea_value_info info = model.Value(subject->program, input.value);
-  const uint32_t strips = model.Space(info.space).max_segment_rows;
-  AddSegments(model, info.space, MakeSegments(std::vector<uint32_t>(request.pictures.size(), strips)), &subject->batch);
-  subject->rows.SetPictures(input, static_cast<uint32_t>(request.pictures.size()));
+void AddPictures(const Model& model, const std::vector<Picture>& pictures, Subject* subject) {
+  const std::optional<PictureInput> input = FindPictureInput(model, subject->program);
+  if (!input) Fail("{}: program '{}' takes no pictures", model.name(), model.Program(subject->program).name);
+  std::vector<const Picture*> pointers;
+  for (const Picture& picture : pictures) pointers.push_back(&picture);
+  subject->batch = BatchFromPictures(model, subject->program, pointers);
+  RecordPictures(model, *input, subject);
 }
 
 Subject PictureSubject(const Model& model, const AttendRequest& request) {
-  Subject subject(model, model.FindProgram(request.program));
-  const std::optional<PictureInput> input = FindPictureInput(model, subject.program);
-  if (!input) Fail("{}: program '{}' takes no pictures", model.name(), model.Program(subject.program).name);
-  AddPictures(model, *input, request, &subject);
+  const std::vector<Picture> pictures = ReadPictures(request.pictures);
+  // Pictures beside each other in a record are of one size: that of the first.
+  Subject subject(model, ProgramFor(model, PicturePrograms(model, request.program), pictures.front()));
+  AddPictures(model, pictures, &subject);
   return subject;
 }
 

@@ -7,6 +7,7 @@
 
 #include "tools/attend/attend.h"
 #include "tools/attend/rows.h"
+#include "tools/common/pictures.h"
 
 namespace fovea::tools {
 
@@ -25,9 +26,9 @@ Subject TensorSubject(const Model& model, const AttendRequest& request);
 Subject SoundSubject(const Model& model, const AttendRequest& request);
 Subject PictureSubject(const Model& model, const AttendRequest& request);
 
-// Inputs in a batch, of sounds and of pictures; the record gets them, too.
+// Inputs in a batch, of sounds and, as the first, of pictures; the record gets them, too.
 void AddSounds(const Model& model, const SoundInput& input, const std::vector<Sound>& sounds, Subject* subject);
-void AddPictures(const Model& model, const PictureInput& input, const AttendRequest& request, Subject* subject);
+void AddPictures(const Model& model, const std::vector<Picture>& pictures, Subject* subject);
 
 }  // namespace fovea::tools
 

@@ -173,10 +173,8 @@ Source SourceOf(const Model& model, const AttendRequest& request, const Generati
     }
     source.batch = BatchFromSounds(model, *input, encode, source.sounds);
   } else {
-    const std::optional<PictureInput> input = FindPictureInput(model, encode);
-    if (!input) Fail("{}: program '{}' takes no pictures", model.name(), model.Program(encode).name);
     Subject pictures(model, encode);
-    AddPictures(model, *input, request, &pictures);
+    AddPictures(model, ReadPictures(request.pictures), &pictures);
     source.batch = std::move(pictures.batch);
   }
   const size_t texts = !source.tokens.empty()  ? source.tokens.size()
@@ -218,9 +216,7 @@ AttentionRecord ScoreWritten(const Model& model, const AttendRequest& request, c
     subject.batch = BatchFromSounds(model, *input, subject.program, source.sounds);
     AddSounds(model, *input, source.sounds, &subject);
   } else {
-    const std::optional<PictureInput> input = FindPictureInput(model, subject.program);
-    if (!input) Fail("{}: program score takes no pictures", model.name());
-    AddPictures(model, *input, request, &subject);
+    AddPictures(model, ReadPictures(request.pictures), &subject);
   }
   std::vector<Target> targets;
   for (size_t i = 0; i < made.size(); ++i) {

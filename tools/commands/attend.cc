@@ -128,12 +128,6 @@ void AddInputs(CLI::App* command, Arguments* arguments) {
   AddRepeated(command, "-p,--prompt", &request->prompts, "A text that a decoder goes on with")->type_name("TEXT");
   AddRepeated(command, "--source", &request->sources, "A text that an encoder reads and a decoder writes about")
       ->type_name("TEXT");
-  command->add_option("--image-mean", request->scale.mean, "Of pixels from 0 to 1, of each channel: 0.5,0.5,0.5")
-      ->delimiter(',')
-      ->expected(1, 3);
-  command->add_option("--image-std", request->scale.deviation, "Likewise, what they are divided by")
-      ->delimiter(',')
-      ->expected(1, 3);
   AddProgram(command, &request->program);
   AddMaxLength(command, &request->max_length);
   command->add_flag("--wrapped", request->wrapped,
@@ -217,7 +211,7 @@ void AddAttend(CLI::App* app, Console* console) {
       "  fovea attend writer.fovea --prompt \"Section: games\" --max-tokens 40\n"
       "  fovea attend dates.fovea --source 20JAN19 --json dates.json\n"
       "  fovea attend --from taps.safetensors --svg head.svg --view map --layer 3 --head 2\n"
-      "  fovea attend vit.fovea --image cat.png --image-mean 0.5 --image-std 0.5");
+      "  fovea attend vit.fovea --image cat.png");
   command->callback([=] { Run(*arguments, console); });
 }
 

@@ -161,8 +161,7 @@ void RunSounds(const Arguments& arguments, Console* console) {
 void RunPictureFiles(const Arguments& arguments, Console* console) {
   if (!arguments.output.empty() || arguments.trace) Fail("--output and --trace go with --input");
   const Model model = arguments.model.Open();
-  std::vector<Picture> pictures;
-  for (const std::string& file : arguments.pictures) pictures.push_back(ReadPicture(file));
+  const std::vector<Picture> pictures = ReadPictures(arguments.pictures);
   std::vector<OrderedJson> predictions(pictures.size());
   for (const PictureRun& run : RunPictures(model, arguments.program, pictures, arguments.workers)) {
     std::vector<OrderedJson> entries;

@@ -25,13 +25,16 @@ std::optional<PictureInput> FindPictureInput(const Model& model, uint32_t progra
   return std::nullopt;
 }
 
-Preparation PreparationOf(const Model& model) {
+std::optional<Preparation> FindPreparation(const Model& model) {
   try {
-    const auto found = FromMetadata([&](const std::string& key) { return model.Metadata(key); });
-    if (found) return *found;
+    return FromMetadata([&](const std::string& key) { return model.Metadata(key); });
   } catch (const Failure& failure) {
     Fail("{}: {}", model.name(), failure.what());
   }
+}
+
+Preparation PreparationOf(const Model& model) {
+  if (const auto found = FindPreparation(model)) return *found;
   Fail("{}: the model does not say how its pictures are prepared; give pixel_values with --input", model.name());
 }
 

@@ -24,7 +24,8 @@ struct PictureInput {
 };
 std::optional<PictureInput> FindPictureInput(const Model& model, uint32_t program);
 
-// How the model wants pictures; fails where it does not say.
+// How the model wants pictures: nothing, or an error, where it does not say.
+std::optional<Preparation> FindPreparation(const Model& model);
 Preparation PreparationOf(const Model& model);
 
 // Programs that read nothing but a picture; fails if there are none. `name`: this one alone; empty: all.

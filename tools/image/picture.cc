@@ -68,6 +68,12 @@ Picture ReadPicture(const std::string& path) {
   }
 }
 
+std::vector<Picture> ReadPictures(const std::vector<std::string>& paths) {
+  std::vector<Picture> pictures;
+  for (const std::string& path : paths) pictures.push_back(ReadPicture(path));
+  return pictures;
+}
+
 Picture Grey(const Picture& picture) {
   Picture grey = {picture.width, picture.height, 1, {}};
   for (size_t i = 0; i < picture.pixels.size(); i += 3) {

@@ -18,6 +18,7 @@ struct Picture {
 // channels, a palette its colours; transparency is left out and of 16 bits the upper 8 are kept. CMYK of JPEG becomes RGB
 // where Adobe's marker says how it is meant. Fails with the file and what is wrong.
 Picture ReadPicture(const std::string& path);
+std::vector<Picture> ReadPictures(const std::vector<std::string>& paths);
 Picture ParsePicture(const uint8_t* data, uint64_t size);
 
 // One channel: (299 red + 587 green + 114 blue) / 1000, as Pillow rounds it.

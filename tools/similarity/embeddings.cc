@@ -71,8 +71,7 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
 
 Directions DirectionsOfPictures(const Model& model, const std::string& program, const std::vector<std::string>& files,
                                 uint32_t workers) {
-  std::vector<Picture> pictures;
-  for (const std::string& file : files) pictures.push_back(ReadPicture(file));
+  const std::vector<Picture> pictures = ReadPictures(files);
   Directions made = {std::vector<std::vector<double>>(files.size()), ""};
   for (const PictureRun& run : RunPictures(model, program, pictures, workers)) {
     const Embeddings embeddings = ReadEmbeddings(model, *run.session);
