@@ -12,7 +12,8 @@ function writeSafetensors(path, tensors) {
   let at = 0;
   for (const [name, { shape, data }] of Object.entries(tensors)) {
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    header[name] = { dtype: data instanceof Float32Array ? "F32" : "I64", shape, data_offsets: [at, at += bytes.length] };
+    header[name] = { dtype: data instanceof Float32Array ? "F32" : "I64", shape,
+      data_offsets: [at, at += bytes.length] };
     parts.push(bytes);
   }
   const text = Buffer.from(JSON.stringify(header)), length = Buffer.alloc(8);
@@ -20,13 +21,16 @@ function writeSafetensors(path, tensors) {
   writeFileSync(path, Buffer.concat([length, text, ...parts]));
 }
 
-const next = random(5), ids = (count) => BigInt64Array.from({ length: count }, () => BigInt(4 + Math.floor(next() * 90)));
-const ones = (count, from = 0, to = count) => BigInt64Array.from({ length: count }, (_, i) => BigInt(i >= from && i < to));
+const next = random(5), ids = (count) => BigInt64Array.from({ length: count },
+  () => BigInt(4 + Math.floor(next() * 90)));
+const ones = (count, from = 0, to = count) => BigInt64Array.from({ length: count },
+  (_, i) => BigInt(i >= from && i < to));
 
 const model = join(folder, "longformer-4096");
 mkdirSync(model, { recursive: true });
 const config = JSON.parse(readFileSync(join(golden, "longformer/config.json")));
-Object.assign(config, { max_position_embeddings: POSITIONS, attention_window: config.attention_window.map(() => WINDOW) });
+Object.assign(config, { max_position_embeddings: POSITIONS,
+  attention_window: config.attention_window.map(() => WINDOW) });
 writeFileSync(join(model, "config.json"), JSON.stringify(config));
 const tensors = readSafetensors(join(golden, "longformer/model.safetensors"));
 for (const [name, tensor] of Object.entries(tensors)) {
@@ -39,6 +43,7 @@ writeSafetensors(join(folder, "long.safetensors"), { input_ids: { shape: [1, ROW
   global_attention_mask: { shape: [1, ROWS], data: ones(ROWS, 0, 1) } });
 
 const mask = BigInt64Array.from([...ones(11), ...ones(11, 0, 7)]);
-writeSafetensors(join(folder, "two.safetensors"), { input_ids: { shape: [2, 11], data: ids(22) }, attention_mask: { shape: [2, 11], data: mask } });
+writeSafetensors(join(folder, "two.safetensors"),
+  { input_ids: { shape: [2, 11], data: ids(22) }, attention_mask: { shape: [2, 11], data: mask } });
 writeFileSync(join(folder, "picture.png"), imageOf(96));
 copyFileSync(join(golden, "../../../README.md"), join(folder, "document.txt"));

@@ -43,7 +43,8 @@ test("base64 that is not what it should be is refused by name", () => {
 
 for (const name of Object.keys(FIXTURES)) {
   test(`${name}: lines, columns and means are the record's`, () => {
-    const json = name === "sparse" || name === "pattern" ? long(name, 300, 32, 3) : FIXTURES[name](), record = new Record(json);
+    const json = name === "sparse" || name === "pattern" ? long(name, 300, 32, 3) : FIXTURES[name](),
+      record = new Record(json);
     json.steps.forEach((plainStep, s) => {
       const step = record.steps[s], weights = weightsOf(json, plainStep);
       for (const head of ["mean", ...plainStep.heads.slice(0, 2)]) {
@@ -53,13 +54,16 @@ for (const name of Object.keys(FIXTURES)) {
           const expected = lineOf(weights, row, place), { first, values } = step.values(index, head);
           const [begin, end] = keysOf(json, plainStep, row);
           assert.deepEqual([first, values.length], [begin, end - begin]);
-          values.forEach((value, i) => value !== (expected.get(begin + i) ?? 0) && near(value, expected.get(begin + i) ?? 0, F32, `${row} ${i}`));
+          values.forEach((value, i) => value !== (expected.get(begin + i) ?? 0) &&
+            near(value, expected.get(begin + i) ?? 0, F32, `${row} ${i}`));
           if (index > 4) return;
-          const beside = plainStep.rows.filter((each) => keysOf(json, plainStep, each)[0] === begin && keysOf(json, plainStep, each)[1] === end);
+          const beside = plainStep.rows.filter((each) => keysOf(json, plainStep, each)[0] === begin &&
+            keysOf(json, plainStep, each)[1] === end);
           const key = begin + ((index * 5) % (end - begin)), column = step.column(key, head);
           assert.deepEqual(step.rows.slice(column.begin, column.begin + column.values.length), beside);
           if (plainStep.scores) return;
-          beside.forEach((each, i) => near(column.values[i], lineOf(weights, each, place).get(key) ?? 0, F32, `column ${key}`));
+          beside.forEach((each, i) => near(column.values[i], lineOf(weights, each, place).get(key) ?? 0, F32,
+            `column ${key}`));
           const received = receivedOf(weights, beside, [begin, end], place);
           step.received(row, head).values.forEach((value, i) => near(value, received[i], F32, `received ${begin + i}`));
         });
@@ -74,7 +78,8 @@ test("sparse keys as ranges are the same keys", () => {
   delete step.keys;
   Object.assign(step, { ranges: pattern.ranges, range_offsets: pattern.line_offsets });
   const [a, b] = [new Record(json).steps[0], new Record(same).steps[0]];
-  for (let index = 0; index < 300; ++index) for (const head of [0, 1]) assert.deepEqual(a.line(index, head), b.line(index, head));
+  for (let index = 0; index < 300; ++index) for (const head of [0, 1]) assert.deepEqual(a.line(index, head),
+      b.line(index, head));
 });
 
 test("statistics: entropy, distance, shares and kinds", () => {
@@ -117,7 +122,8 @@ test("rollout: from a row, to a row and of all, as the product of matrices", () 
     };
     compare(rolloutFrom(layers, row), (i) => product[row - begin][i], "from");
     compare(rolloutTo(layers, row), (i) => product[i][row - begin], "to");
-    compare(rolloutReceived(layers, row), (i) => product.reduce((sum, line) => sum + line[i], 0) / (end - begin), "received");
+    compare(rolloutReceived(layers, row), (i) => product.reduce((sum, line) => sum + line[i], 0) / (end - begin),
+      "received");
   }
   const some = new Record(FIXTURES.decoder());
   assert.match(rolloutLayers(some, some.steps[2], 3).why, /only some/);
@@ -146,7 +152,8 @@ test("rows of one space have their row in another", () => {
 
 test("selection: what a view cannot show is settled, what an address says is checked", () => {
   const record = new Record(FIXTURES.date());
-  const all = { id: "all", uses: [], steps: ({ steps }) => steps }, cross = { id: "cross", uses: [], steps: ({ steps }) => [steps[2]] };
+  const all = { id: "all", uses: [], steps: ({ steps }) => steps },
+    cross = { id: "cross", uses: [], steps: ({ steps }) => [steps[2]] };
   const selection = new Selection(record, [all, cross]);
   selection.change({ step: record.steps[0], head: 1, space: record.spaces[0], row: 7, chosen: true });
   selection.change({ view: cross });
@@ -155,7 +162,8 @@ test("selection: what a view cannot show is settled, what an address says is che
   const copy = new Selection(record, [all, cross]);
   copy.fromHash(selection.toHash());
   assert.equal(copy.toHash(), selection.toHash());
-  for (const hash of ["#view=none&step=99&head=77&row=5.5", "#row=0.99999", "#head=__proto__&heads=9.1&row=-1.0", "#%%%", "#step=1e9&row=a"]) {
+  for (const hash of ["#view=none&step=99&head=77&row=5.5", "#row=0.99999", "#head=__proto__&heads=9.1&row=-1.0",
+      "#%%%", "#step=1e9&row=a"]) {
     copy.fromHash(hash);
     assert.ok(copy.row < copy.space.rows && ["mean", 0, 1].includes(copy.head), hash);
   }
@@ -163,7 +171,8 @@ test("selection: what a view cannot show is settled, what an address says is che
 
 test("records that are no records are refused in one line", () => {
   const broken = (change) => { const json = FIXTURES.bert(); change(json); return json; };
-  const refused = (change, words) => assert.throws(() => new Record(broken(change)).steps.forEach((step) => step.line(0, 0)), words);
+  const refused = (change, words) =>
+    assert.throws(() => new Record(broken(change)).steps.forEach((step) => step.line(0, 0)), words);
   refused((json) => (json.fovea_attention = 2), /version 1/);
   refused((json) => (json.steps = []), /no attention step/);
   refused((json) => (json.steps[0].query_space = 7), /"attentions.0": there is no such space/);
@@ -176,7 +185,8 @@ test("records that are no records are refused in one line", () => {
   refused((json) => (json.spaces[0].labels = []), /labels are not of its rows/);
   refused((json) => (json.spaces[1].parent = 0), /one segment is needed|above itself/);
   assert.throws(() => recordOf("{"), /no JSON/);
-  const sparse = (change) => { const json = long("sparse", 64, 8, 1); change(json.steps[0]); return () => new Record(json).steps[0].line(0, 0); };
+  const sparse = (change) => { const json = long("sparse", 64, 8,
+    1); change(json.steps[0]); return () => new Record(json).steps[0].line(0, 0); };
   assert.throws(sparse((step) => (step.keys = base64(new Uint32Array(3)))), /3 keys/);
   assert.throws(sparse((step) => (step.line_offsets = base64(new Uint32Array(3)))), /65 line_offsets/);
   assert.throws(sparse((step) => {
@@ -198,7 +208,8 @@ test("colours: even steps of lightness that colour-blind eyes see, too", () => {
   const lightness = (y) => (y > 0.008856 ? 116 * Math.cbrt(y) - 16 : 903.3 * y);
   const linear = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
   const seen = [(r, g, b) => 0.2126 * r + 0.7152 * g + 0.0722 * b, (r, g, b) => 0.2126 * (0.11238 * r + 0.88762 * g) +
-    0.7152 * (0.11238 * r + 0.88762 * g) + 0.0722 * (0.00401 * r - 0.00401 * g + b), (r, g, b) => 0.2126 * (0.29275 * r + 0.70725 * g) +
+    0.7152 * (0.11238 * r + 0.88762 * g) + 0.0722 * (0.00401 * r - 0.00401 * g + b),
+      (r, g, b) => 0.2126 * (0.29275 * r + 0.70725 * g) +
     0.7152 * (0.29275 * r + 0.70725 * g) + 0.0722 * (-0.02234 * r + 0.02234 * g + b)];
   for (const dark of [false, true]) {
     const scale = scaleOf(dark);
@@ -218,7 +229,8 @@ test("colours: even steps of lightness that colour-blind eyes see, too", () => {
 test("joining: one page, one script and one style that its policy allows; what cannot be joined is refused", () => {
   const folder = mkdtempSync(join(tmpdir(), "fovea-page-"));
   try {
-    const join_ = (source) => spawnSync("python3", [join(root, "cmake/join_page.py"), source, join(folder, "out.html"), join(folder, "out.cc")]);
+    const join_ = (source) => spawnSync("python3",
+      [join(root, "cmake/join_page.py"), source, join(folder, "out.html"), join(folder, "out.cc")]);
     assert.equal(join_(join(root, "tools/attend/page")).status, 0);
     const page = readFileSync(join(folder, "out.html"), "utf8");
     assert.ok(page.length < 150 * 1024, `${page.length} bytes`);
@@ -226,17 +238,21 @@ test("joining: one page, one script and one style that its policy allows; what c
     assert.doesNotMatch(page, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
     assert.match(page, /default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src data:/);
     // C++ has the same bytes.
-    writeFileSync(join(folder, "main.cc"), `#include <cstdio>\nnamespace fovea::tools { extern const char kAttentionPage[];\n` +
+    writeFileSync(join(folder, "main.cc"),
+      `#include <cstdio>\nnamespace fovea::tools { extern const char kAttentionPage[];\n` +
       `extern const unsigned long kAttentionPageSize; }\n` +
       `int main() { std::fwrite(fovea::tools::kAttentionPage, 1, fovea::tools::kAttentionPageSize, stdout); }\n`);
-    const source = readFileSync(join(folder, "out.cc"), "utf8").replace(/#include.*\n/, "").replace("const char", "extern const char")
+    const source = readFileSync(join(folder, "out.cc"), "utf8").replace(/#include.*\n/, "").replace("const char",
+      "extern const char")
       .replace("const unsigned", "extern const unsigned");
     writeFileSync(join(folder, "page.cc"), source);
     execFileSync("c++", ["-std=c++17", "main.cc", "page.cc", "-o", "print"], { cwd: folder });
     assert.equal(execFileSync(join(folder, "print"), { maxBuffer: 1 << 20 }).toString(), page);
     for (const [file, text, words] of [["legend.mjs", "\nexport const made = 1;\n", /'made' is declared in/],
-      ["legend.mjs", '\nimport * as x from "./page.mjs";\n', /can be joined/], ["legend.mjs", "\nconst x = '</script>';\n", /has <\/script/],
-      ["page.mjs", 'import { nothing } from "./tooltip.mjs";\n', /exports no 'nothing'/], ["tooltip.mjs", 'import { x } from "./page.mjs";\n', /imports itself/]]) {
+      ["legend.mjs", '\nimport * as x from "./page.mjs";\n', /can be joined/],
+        ["legend.mjs", "\nconst x = '</script>';\n", /has <\/script/],
+      ["page.mjs", 'import { nothing } from "./tooltip.mjs";\n', /exports no 'nothing'/],
+          ["tooltip.mjs", 'import { x } from "./page.mjs";\n', /imports itself/]]) {
       const copy = join(folder, "copy");
       rmSync(copy, { recursive: true, force: true });
       cpSync(join(root, "tools/attend/page"), copy, { recursive: true });

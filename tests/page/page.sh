@@ -1,6 +1,6 @@
 #!/bin/sh
 # The page of attention records.   page.sh BUILD_DIR modules | views
-# Needs node; views need chromium, too, and make pages with the build's fovea command, of models that are in the repository.
+# Needs node; views need chromium, too, and make pages with the build's fovea command, of models in the repository.
 set -eu
 build=$1 what=$2
 here=$(cd "$(dirname "$0")" && pwd)

@@ -34,7 +34,8 @@ async function opened(path, hash = "", width = 1280) {
 
 async function done(page) {
   assert.deepEqual(page.complaints, [], page.path);
-  assert.deepEqual(page.requests.filter((url) => !url.startsWith("data:") && !url.startsWith(`file://${resolve(page.path)}`) &&
+  assert.deepEqual(page.requests.filter((url) => !url.startsWith("data:") &&
+    !url.startsWith(`file://${resolve(page.path)}`) &&
     url !== "about:blank"), [], "nothing is asked for");
   await page.browser.send("Target.closeTarget", { targetId: page.target });
 }
@@ -61,7 +62,8 @@ function compareTable({ rows, title }, expected, tolerance) {
   assert.equal(rows.length, expected.size, title);
   for (const { row, value, text } of rows) {
     near(value, expected.get(row), tolerance, `${title} ${row}`);
-    near(Number(text), expected.get(row), Math.max(WRITTEN, Math.abs(value) * 0.06 * (Math.abs(value) < 1e-4)), `${title} ${row} as text`);
+    near(Number(text), expected.get(row), Math.max(WRITTEN, Math.abs(value) * 0.06 * (Math.abs(value) < 1e-4)),
+      `${title} ${row} as text`);
   }
   rows.slice(1).forEach(({ value }, i) => assert.ok(value <= rows[i].value, "the greatest first"));
 }
@@ -97,7 +99,8 @@ async function compareLines(page, json, tolerance, most = 3) {
   for (const [s, step] of json.steps.entries()) {
     if (step.form === "pattern") continue;
     const weights = weightsOf(json, step), heads = ["mean", step.heads.at(-1)].filter((head) => head !== undefined);
-    const rows = [...new Set([step.rows[Math.floor(step.rows.length / 2)], step.rows[0], step.rows.at(-1)])].slice(0, most);
+    const rows = [...new Set([step.rows[Math.floor(step.rows.length / 2)], step.rows[0], step.rows.at(-1)])].slice(0,
+      most);
     for (const head of heads) {
       for (const row of rows) {
         await setHash(page, `#view=${page.view}&step=${s}&head=${head}&row=${step.query_space}.${row}`);
@@ -105,7 +108,8 @@ async function compareLines(page, json, tolerance, most = 3) {
         if (shown !== String(s)) continue;  // the view has no such step
         const expected = lineOf(weights, row, head === "mean" ? head : step.heads.indexOf(head));
         const [begin, end] = keysOf(json, step, row), whole = new Map();
-        for (let key = begin; key < end; ++key) if (Number.isFinite(expected.get(key) ?? 0)) whole.set(key, expected.get(key) ?? 0);
+        for (let key = begin; key < end; ++key) if (Number.isFinite(expected.get(key) ?? 0)) whole.set(key,
+            expected.get(key) ?? 0);
         if ((await hashOf(page)).row !== `${step.query_space}.${row}`) continue;  // an alignment has steps for some rows only
         compareTable(await panel(page), whole, tolerance);
       }
@@ -118,7 +122,8 @@ async function testText(path, json) {
   page.view = "text";
   const tokens = json.spaces[0], weights = json.steps.map((step) => weightsOf(json, step));
   // Nothing chosen: what each row receives.
-  const [begin, end] = segment(tokens, 0), rows = tokens.labels.map((_, i) => i).filter((row) => row >= begin && row < end);
+  const [begin, end] = segment(tokens, 0),
+    rows = tokens.labels.map((_, i) => i).filter((row) => row >= begin && row < end);
   const received = receivedOf(weights[0], rows, [begin, end]);
   (await shades(page))[0].forEach(({ row, value, label }, i) => {
     near(value, received[row], F32, "received");
@@ -126,7 +131,8 @@ async function testText(path, json) {
   });
   // What is given to others.
   await page.evaluate('document.querySelector("input[value=gives]").click()');
-  (await shades(page))[0].forEach(({ row, value }) => near(value, 1 - lineOf(weights[0], row).get(row), 2 * F32, "given"));
+  (await shades(page))[0].forEach(({ row, value }) => near(value, 1 - lineOf(weights[0], row).get(row), 2 * F32,
+    "given"));
   // The text is in the page as it is, words and what is between them; markup in it is text.
   for (const [text, row] of [[json.texts[0], 0], [json.texts[1], end]]) {
     await setHash(page, `#view=text&near=0.${row}`);
@@ -137,7 +143,8 @@ async function testText(path, json) {
   // A word, by the pointer and by keys; where it looks, and what looks at it.
   await setHash(page, "#view=text&near=0.0");
   const box = await page.evaluate(`(() => { const b = ${inView('[data-row="2"]')}.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()`);
-  const mouse = (type, at = box) => page.send("Input.dispatchMouseEvent", { type, x: at[0], y: at[1], button: "left", clickCount: 1 });
+  const mouse = (type, at = box) => page.send("Input.dispatchMouseEvent",
+    { type, x: at[0], y: at[1], button: "left", clickCount: 1 });
   await mouse("mouseMoved");
   assert.match(await page.evaluate('document.querySelector(".tooltip").textContent'), /^cat, \d\.\d{4}$/);
   await mouse("mousePressed");
@@ -148,7 +155,8 @@ async function testText(path, json) {
     (await shades(page))[0].forEach(({ row, value }) => near(value, line.get(row), F32, "line"));
     await page.evaluate('document.querySelector("input[value=receives]").click()');
     assert.match((await panel(page)).title, /What looks at “cat”/);
-    (await shades(page))[0].forEach(({ row, value }) => near(value, lineOf(weights[s], row, head).get(2), F32, "column"));
+    (await shades(page))[0].forEach(({ row, value }) => near(value, lineOf(weights[s], row, head).get(2), F32,
+      "column"));
   }
   await page.evaluate(`${inView(".tokens")}.focus()`);
   await page.press("ArrowRight");
@@ -164,7 +172,8 @@ async function testText(path, json) {
   (await shades(page))[0].forEach(({ row, value }) => near(value, product[4][row], F32, "rollout"));
   assert.match(await page.evaluate(inView(".legend") + ".textContent"), /rollout over 2 layers, an estimate/);
   assert.equal(await page.evaluate("document.scripts.length"), 2, "texts make no scripts");
-  assert.equal(await page.evaluate('document.querySelectorAll("#main b, #main script").length'), 0, "texts make no elements");
+  assert.equal(await page.evaluate('document.querySelectorAll("#main b, #main script").length'), 0,
+    "texts make no elements");
   await compareLines(page, json, F32);
   await done(page);
 }
@@ -214,14 +223,16 @@ async function testHeads(path, json) {
 async function testLines(path, json) {
   const page = await opened(path, "#view=lines&step=0&row=0.2"), weights = weightsOf(json, json.steps[0]);
   const drawn = () => page.evaluate(`Number(${inView("canvas")}.dataset.lines)`);
-  const count = (heads) => heads.reduce((sum, head) => sum + [...lineOf(weights, 2, head).values()].filter((weight) => weight >= 0.02).length, 0);
+  const count = (heads) => heads.reduce((sum, head) => sum +
+    [...lineOf(weights, 2, head).values()].filter((weight) => weight >= 0.02).length, 0);
   assert.equal(await drawn(), count(["mean"]));
   const [, keys] = await shades(page);
   const line = lineOf(weights, 2);
   keys.forEach(({ row, value }) => near(value, line.get(row), F32, "line"));
   // Two heads, by keys.
   await page.evaluate('document.querySelector(".chip").focus()');
-  for (const [key, text] of [["ArrowRight"], ["Enter", "\r"], ["ArrowRight"], ["ArrowRight"], ["Enter", "\r"]]) await page.press(key, text);
+  for (const [key, text] of [["ArrowRight"], ["Enter", "\r"], ["ArrowRight"], ["ArrowRight"],
+      ["Enter", "\r"]]) await page.press(key, text);
   assert.deepEqual([(await hashOf(page)).heads, await drawn()], ["0.2", count([0, 2])]);
   await page.press("Enter", "\r");
   assert.deepEqual([(await hashOf(page)).head, await drawn()], ["0", count([0])]);
@@ -238,7 +249,8 @@ async function testDocument(path, json) {
     hops: [...node.querySelectorAll(".hop")].map((hop) => hop.textContent) }))`);
   assert.equal(rows.length, 3 + 6);
   for (const { space, row, value, number, text, dropped, mark, hops } of rows) {
-    const name = space === 1 ? "pool paragraphs" : "hop 2", parent = json.spaces[space].offsets.findLastIndex((offset) => offset <= row);
+    const name = space === 1 ? "pool paragraphs" : "hop 2",
+      parent = json.spaces[space].offsets.findLastIndex((offset) => offset <= row);
     const expected = weights[name][parent][0].get(row), [, begin, end] = json.spaces[space].places[row];
     near(value, expected, F32, `${name} ${row}`);
     assert.equal(number, expected.toFixed(4));
@@ -306,14 +318,17 @@ async function testPattern(path, json, name) {
   await page.send("Page.navigate", { url: `file://${resolve(path)}` });
   await page.until('document.getElementById("main")?.dataset.openedAfter !== undefined');
   page.path = path;
-  const { metrics } = await page.send("Performance.getMetrics"), metric = (key) => metrics.find((each) => each.name === key)?.value ?? NaN;
+  const { metrics } = await page.send("Performance.getMetrics"),
+    metric = (key) => metrics.find((each) => each.name === key)?.value ?? NaN;
   console.log(`${name}: ${json.spaces[0].rows} rows open after ${await page.evaluate('document.getElementById("main").dataset.openedAfter')} ms ` +
     `by the clock, ${(performance.now() - started).toFixed(0)} ms with the driver; ${(metric("TaskDuration") * 1000).toFixed(0)} ms of processor time`);
   assert.match(await page.evaluate("location.hash"), /view=pattern/);
   const step = json.steps[0], weights = weightsOf(json, step), rows = json.spaces[0].rows;
-  const kept = Object.values(weights).reduce((sum, heads) => sum + heads.reduce((all, line) => all + line.size, 0), 0) / step.heads.length;
+  const kept = Object.values(weights).reduce((sum, heads) => sum + heads.reduce((all, line) => all + line.size, 0),
+    0) / step.heads.length;
   assert.equal(await page.evaluate(`Number(${inView(".facts")}.dataset.kept)`), kept);
-  assert.ok((await page.evaluate(inView(".facts") + ".textContent")).includes(`${(100 * kept / rows ** 2).toFixed(2)} %`));
+  assert.ok((await page.evaluate(inView(".facts") +
+    ".textContent")).includes(`${(100 * kept / rows ** 2).toFixed(2)} %`));
   // By keys: in until single cells can be told, along, to a row, and back.
   await page.evaluate(`${inView(".map")}.focus()`);
   const image = () => page.evaluate(`${inView(".map")}.toDataURL()`), pictures = new Set([await image()]);
@@ -324,14 +339,17 @@ async function testPattern(path, json, name) {
     pictures.add(await image());
   }
   assert.equal(pictures.size, 4, "zoom and pan change the picture");
-  for (const [key, times] of [["ArrowDown", 3], ["ArrowRight", 2]]) for (let i = 0; i < times; ++i) await page.press(key, undefined, true);
+  for (const [key, times] of [["ArrowDown", 3],
+      ["ArrowRight", 2]]) for (let i = 0; i < times; ++i) await page.press(key, undefined, true);
   assert.equal((await hashOf(page)).row, "0.3");
   assert.equal(await page.evaluate(inView(".map-bar .said") + ".textContent"), "word3 → word2: kept");
-  if (step.form === "sparse") compareTable(await panel(page), new Map(Array.from({ length: rows }, (_, key) => [key, lineOf(weights, 3).get(key) ?? 0])), F16);
+  if (step.form === "sparse") compareTable(await panel(page),
+      new Map(Array.from({ length: rows }, (_, key) => [key, lineOf(weights, 3).get(key) ?? 0])), F16);
   else assert.match((await panel(page)).note, new RegExp(` ${weights[3][0].size} keys kept`));
   await page.press("0", "0");
   // The wheel zooms around the pointer.
-  const before = await image(), [x, y] = await page.evaluate(`(() => { const b = ${inView(".map")}.getBoundingClientRect(); return [b.x + 300, b.y + 300]; })()`);
+  const before = await image(), [x,
+    y] = await page.evaluate(`(() => { const b = ${inView(".map")}.getBoundingClientRect(); return [b.x + 300, b.y + 300]; })()`);
   await page.send("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX: 0, deltaY: -240 });
   assert.notEqual(await image(), before);
   await done(page);
@@ -342,7 +360,8 @@ async function testPicture(path, json) {
   assert.equal(page.tabs[0], "picture");
   await page.until(`${inView("img")}.complete && ${inView("img")}.naturalWidth === 64`);
   await page.evaluate(`${inView(".picture canvas")}.focus()`);
-  for (const key of ["ArrowRight", "ArrowRight", "ArrowDown"]) await page.press(key);  // the first key chooses the first patch
+  for (const key of ["ArrowRight", "ArrowRight",
+      "ArrowDown"]) await page.press(key);  // the first key chooses the first patch
   assert.equal((await hashOf(page)).row, "0.6");
   const line = lineOf(weights[0], 6);
   compareTable(await panel(page), line, F32);
@@ -350,7 +369,8 @@ async function testPicture(path, json) {
   // A patch by the pointer, and the colour over it.
   const [x, y, side] = await page.evaluate(`(() => { const b = ${inView(".picture canvas")}.getBoundingClientRect(); return [b.x, b.y, b.width / 4]; })()`);
   for (const type of ["mouseMoved", "mousePressed", "mouseReleased"]) {
-    await page.send("Input.dispatchMouseEvent", { type, x: x + 3.5 * side, y: y + 1.5 * side, button: "left", clickCount: 1 });
+    await page.send("Input.dispatchMouseEvent",
+      { type, x: x + 3.5 * side, y: y + 1.5 * side, button: "left", clickCount: 1 });
   }
   assert.equal((await hashOf(page)).row, "0.8");
   await setHash(page, "#view=picture&step=2&row=2.5");
@@ -358,7 +378,8 @@ async function testPicture(path, json) {
   assert.equal(await page.evaluate(`Number(${inView(".picture canvas")}.dataset.edges)`), 8);
   compareTable(await panel(page), lineOf(weights[2], 5), F32);
   await setHash(page, "#view=picture&step=3&row=3.2");
-  assert.equal(await page.evaluate(inView(".said") + ".textContent"), `Chosen: patch 2,1: ${lineOf(weights[3], 2).get(2).toFixed(4)}`);
+  assert.equal(await page.evaluate(inView(".said") + ".textContent"),
+    `Chosen: patch 2,1: ${lineOf(weights[3], 2).get(2).toFixed(4)}`);
   await page.until(`${inView("img")}.naturalWidth === 64`);
   page.view = "picture";
   await compareLines(page, json, F32);
@@ -402,7 +423,8 @@ async function walk(path) {
 
 /** A page of a record of which nothing else is known. */
 async function testMade(path) {
-  const json = JSON.parse(/<script type="application\/json" id="record">([^]*?)<\/script>/.exec(readFileSync(path, "utf8"))[1]);
+  const json = JSON.parse(/<script type="application\/json" id="record">([^]*?)<\/script>/.exec(readFileSync(path,
+    "utf8"))[1]);
   const page = await opened(path);
   assert.ok(page.tabs.length > 0, await page.evaluate("document.body.innerText"));
   const long = json.spaces.some(({ rows }) => rows > 2000);  // whose tables are long, too
@@ -415,7 +437,8 @@ async function testMade(path) {
   await look(path, basename(path, ".html"));
 }
 
-const VIEWS = { bert: ["text", "heads", "lines"], decoder: ["alignment", "text", "heads", "lines"], hierarchy: ["document", "text", "heads", "lines"],
+const VIEWS = { bert: ["text", "heads", "lines"], decoder: ["alignment", "text", "heads", "lines"],
+  hierarchy: ["document", "text", "heads", "lines"],
   date: ["alignment", "text", "heads", "lines"], sparse: ["pattern", "text", "heads", "lines"], pattern: ["pattern"],
   picture: ["picture", "heads", "lines"], sound: ["alignment", "heads", "lines"], scores: ["text", "heads"] };
 try {
@@ -432,7 +455,8 @@ try {
     for (const [name, views] of Object.entries(VIEWS)) {
       const tab = await opened(path(name));
       assert.deepEqual(tab.tabs, views, name);
-      const words = { decoder: /16-bit floats/, sparse: /16-bit floats/, pattern: /without weights/ }[name] ?? /32-bit floats/;
+      const words = { decoder: /16-bit floats/, sparse: /16-bit floats/,
+        pattern: /without weights/ }[name] ?? /32-bit floats/;
       assert.match(await tab.evaluate('document.getElementById("facts").textContent'), words);
       await done(tab);
     }
@@ -450,16 +474,19 @@ try {
     await done(tab);
   });
   for (const form of ["sparse", "pattern"]) await run(form, () => testPattern(path(form), records[form], form));
-  for (const name of ["bert", "hierarchy", "date", "picture", "pattern"]) await run(`keyboard: ${name}`, () => walk(path(name)));
+  for (const name of ["bert", "hierarchy", "date", "picture", "pattern"]) await run(`keyboard: ${name}`,
+      () => walk(path(name)));
   await run("a broken record", async () => {
     const broken = structuredClone(records.bert);
     broken.steps[0].rows = [99];
     writeFileSync(path("broken"), pageOf(page, broken));
     const tab = await opened(path("broken"));
-    assert.match(await tab.evaluate("document.body.innerText"), /cannot be shown: step "attentions.0": rows are not ascending/);
+    assert.match(await tab.evaluate("document.body.innerText"),
+      /cannot be shown: step "attentions.0": rows are not ascending/);
     await done(tab);
   });
-  for (const name of Object.keys(records)) await run(`both widths, light and dark: ${name}`, () => look(path(name), name));
+  for (const name of Object.keys(records)) await run(`both widths, light and dark: ${name}`,
+      () => look(path(name), name));
   for (const given of made) await run(basename(given), () => testMade(given));
   console.log(`${compared} numbers compared`);
 } finally {

@@ -24,14 +24,17 @@ export function keysOf(record, step, row) {
   return keys.offsets.length === 2 ? [0, keys.rows] : [keys.offsets[number], keys.offsets[number + 1]];
 }
 
-const expanded = (ranges) => Array.from(ranges).flatMap((first, i) => (i % 2 ? [] : Array.from({ length: ranges[i + 1] }, (_, k) => first + k)));
+const expanded = (ranges) => Array.from(ranges).flatMap((first,
+  i) => (i % 2 ? [] : Array.from({ length: ranges[i + 1] }, (_, k) => first + k)));
 
 /** All weights of a step: weights[row][head] is a Map of keys. Rows that are not kept are not there. */
 export function weightsOf(record, step) {
   const heads = Math.max(1, step.heads.length), lines = {};
-  const numbers = step.form === "pattern" ? null : step.type === "f16" ? Array.from(decoded(step.weights, Uint16Array), half)
+  const numbers = step.form === "pattern" ? null : step.type === "f16" ? Array.from(decoded(step.weights, Uint16Array),
+    half)
     : Array.from(decoded(step.weights, Float32Array));
-  const offsets = step.line_offsets && decoded(step.line_offsets, Uint32Array), ranges = step.ranges && decoded(step.ranges, Uint32Array);
+  const offsets = step.line_offsets && decoded(step.line_offsets, Uint32Array),
+    ranges = step.ranges && decoded(step.ranges, Uint32Array);
   const keys = step.keys ? decoded(step.keys, Uint32Array) : step.form === "sparse" ? expanded(ranges) : null;
   let at = 0;
   step.rows.forEach((row, r) => {
@@ -57,14 +60,16 @@ export function weightsOf(record, step) {
 /** A row's weights, of a head's place or the mean of all: a Map of keys. */
 export function lineOf(weights, row, head = "mean") {
   const lines = head === "mean" ? weights[row] : [weights[row][head]], sums = new Map();
-  for (const line of lines) for (const [key, weight] of line) sums.set(key, (sums.get(key) ?? 0) + weight / lines.length);
+  for (const line of lines) for (const [key, weight] of line) sums.set(key,
+      (sums.get(key) ?? 0) + weight / lines.length);
   return sums;
 }
 
 /** The mean weight that each key of [begin, end) gets from the rows given. */
 export function receivedOf(weights, rows, [begin, end], head = "mean") {
   const lines = rows.map((row) => lineOf(weights, row, head));
-  return Array.from({ length: end - begin }, (_, i) => lines.reduce((sum, line) => sum + (line.get(begin + i) ?? 0), 0) / rows.length);
+  return Array.from({ length: end - begin },
+    (_, i) => lines.reduce((sum, line) => sum + (line.get(begin + i) ?? 0), 0) / rows.length);
 }
 
 /** Rollout as it is defined: the product of (A + I) / 2, the rows of A summing to one; matrices of rows and keys. */
@@ -77,7 +82,8 @@ export function rolloutOf(record, steps, [begin, end]) {
       const line = lineOf(weights, begin + i), sum = [...line.values()].reduce((a, b) => a + b, 0);
       return Array.from({ length: n }, (_, j) => ((line.get(begin + j) ?? 0) / sum + Number(i === j)) / 2);
     });
-    product = layer.map((line) => Array.from({ length: n }, (_, j) => line.reduce((sum, weight, k) => sum + weight * product[k][j], 0)));
+    product = layer.map((line) => Array.from({ length: n },
+      (_, j) => line.reduce((sum, weight, k) => sum + weight * product[k][j], 0)));
   }
   return product;
 }

@@ -16,7 +16,8 @@ function stepsOf({ steps, spaces, generation }) {
 
 /** The rows whose lines are steps: with each the decoder wrote something, itself or the row after it. */
 function lineRows({ generation }, { queries, rows }, query) {
-  const { first = 0, shift = 0 } = generation ?? {}, segment = queries.segmentOf(query), [begin, end] = queries.segment(segment);
+  const { first = 0, shift = 0 } = generation ?? {}, segment = queries.segmentOf(query),
+    [begin, end] = queries.segment(segment);
   const inside = rows.filter((row) => row >= begin && row < end);
   if (queries.writes) return inside.filter((row) => queries.writes[row]);
   const from = begin + (Array.isArray(first) ? first[segment] : first) - shift;
@@ -44,15 +45,18 @@ class AlignmentView {
     Object.assign(this, { record, selection, tooltip, shown: "", timer: null });
     const button = (text, label, work) => made("button", { type: "button", "aria-label": label, onclick: work }, text);
     this.play = button("▶ Play", "Play", () => (this.timer ? this.pause() : this.#start()));
-    this.slider = made("input", { type: "range", min: 0, step: 1, "aria-label": "Step", oninput: () => this.#go(Number(this.slider.value)) });
+    this.slider = made("input", { type: "range", min: 0, step: 1, "aria-label": "Step",
+      oninput: () => this.#go(Number(this.slider.value)) });
     this.count = made("span", { className: "soft", role: "status" });
     this.legend = new Legend();
     this.sourceBox = made("div");
     this.targetBox = made("div");
-    this.map = new MatrixMap({ label: "Map of the alignment: what was written down, what was looked at across", tooltip, height: 0.6,
+    this.map = new MatrixMap({ label: "Map of the alignment: what was written down, what was looked at across",
+      tooltip, height: 0.6,
       onchoose: (index) => this.#go(index) });
     this.element = made("div", {}, made("div", { className: "player", role: "group", "aria-label": "Steps" },
-      button("◀", "Step back", () => this.#go(this.at - 1)), this.play, button("▶", "Step on", () => this.#go(this.at + 1)),
+      button("◀", "Step back", () => this.#go(this.at - 1)), this.play,
+        button("▶", "Step on", () => this.#go(this.at + 1)),
       this.slider, this.count),
     made("h3", {}, "Looked at"), this.sourceBox, this.legend.element, made("h3", {}, "Written"), this.targetBox,
     made("h3", {}, "All steps"), this.map.element);
@@ -64,7 +68,8 @@ class AlignmentView {
 
   #written(row) {
     const { queries } = this.selection.step;
-    return queries.writes ? String(queries.writes[row] ?? "") : queries.rowName(Math.min(row + this.shift, queries.rows - 1));
+    return queries.writes ? String(queries.writes[row] ?? "") : queries.rowName(Math.min(row + this.shift,
+      queries.rows - 1));
   }
 
   #go(index) {
@@ -93,18 +98,23 @@ class AlignmentView {
   }
 
   #build(step, query) {
-    const keys = step.keysOf(query), segment = step.rowsBeside(query), shown = `${step.queries.index} ${step.keys.index} ${keys} ${segment}`;
+    const keys = step.keysOf(query), segment = step.rowsBeside(query),
+      shown = `${step.queries.index} ${step.keys.index} ${keys} ${segment}`;
     if (shown === this.shown) return;
     this.shown = shown;
     const choose = (row) => this.selection.choose(step.keys, row, step.self ? { side: "receives", chosen: true } : {});
     const range = { space: step.keys, begin: keys[0], end: keys[1], tooltip: this.tooltip, onchoose: choose };
     const hasTimes = step.keys.times?.some(Boolean);
     this.source = hasTimes ? new SoundStrip({ ...range, sounds: this.record.sounds }) : new Tokens({ ...range,
-      label: `Looked at, ${plural(keys[1] - keys[0], "row")}`, onleave: () => this.selection.change({ chosen: false }) });
+      label: `Looked at, ${plural(keys[1] - keys[0], "row")}`,
+        onleave: () => this.selection.change({ chosen: false }) });
     this.sourceBox.replaceChildren(this.source.element);
-    const rows = lineRows(this.record, step, query), begin = rows[0] ?? segment[0], end = (rows.at(-1) ?? begin - 1) + 1;
-    this.target = new Tokens({ space: step.queries, begin, end, tooltip: this.tooltip, label: `Written, ${plural(rows.length, "row")}`,
-      plain: true, name: (row) => this.#written(row), onchoose: (row) => this.#go(Math.max(0, this.lines.indexOf(row))) });
+    const rows = lineRows(this.record, step, query), begin = rows[0] ?? segment[0],
+      end = (rows.at(-1) ?? begin - 1) + 1;
+    this.target = new Tokens({ space: step.queries, begin, end, tooltip: this.tooltip,
+      label: `Written, ${plural(rows.length, "row")}`,
+      plain: true, name: (row) => this.#written(row),
+        onchoose: (row) => this.#go(Math.max(0, this.lines.indexOf(row))) });
     this.targetBox.replaceChildren(this.target.element);
   }
 
@@ -119,7 +129,8 @@ class AlignmentView {
     const range = rangeOf(line.values, step.scores);
     this.source.shade(colours, (key) => line.values[key - line.first] ?? NaN, range);
     this.source.mark?.(onKey ? selection.row : null);
-    this.legend.update(colours, range.least, range.most, row === undefined ? "" : `weight while “${visible(this.#written(row))}” was written`);
+    this.legend.update(colours, range.least, range.most,
+      row === undefined ? "" : `weight while “${visible(this.#written(row))}” was written`);
     // Words of later steps wait; where a source row is chosen, the shades say when it was looked at.
     const column = onKey ? step.column(selection.row, head) : null;
     const most = column ? rangeOf(column.values, false).most : 1;

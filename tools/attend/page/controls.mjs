@@ -33,7 +33,8 @@ export class Controls {
     this.selection = selection;
     this.step = select("Layer", (index) => selection.change({ step: selection.record.steps[index] }));
     this.head = select("Head", (head) => selection.change({ head: head === "mean" ? head : Number(head) }));
-    this.segment = select("Segment", (row) => selection.change({ space: selection.step.queries, row: Number(row), chosen: false }));
+    this.segment = select("Segment",
+      (row) => selection.change({ space: selection.step.queries, row: Number(row), chosen: false }));
     this.side = made("fieldset", { className: "control sides" }, made("legend", {}, "Shows"));
     this.radios = ["receives", "gives"].map((side) => {
       const text = made("span");
@@ -55,7 +56,8 @@ export class Controls {
   update(view, steps) {
     const { selection } = this, { step, head, query } = selection;
     const names = steps.map(stepName), alike = new Set(names).size < names.length;
-    fill(this.step, steps.map((each, i) => [each.index, alike ? `${names[i]} · ${shortText(each.name, 40)}` : names[i]]), step.index);
+    fill(this.step, steps.map((each, i) => [each.index,
+      alike ? `${names[i]} · ${shortText(each.name, 40)}` : names[i]]), step.index);
     const heads = step.heads.map((each) => [each, `${each}`]);
     fill(this.head, step.heads.length > 1 ? [["mean", headName("mean", step)], ...heads] : heads, head);
     const uses = view.uses ?? [];

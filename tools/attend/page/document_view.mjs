@@ -17,14 +17,16 @@ export const documentView = {
 
 class DocumentView {
   constructor({ record, selection, tooltip }) {
-    Object.assign(this, { selection, tooltip, levels: levelsOf(record), opened: new Map(), sorted: true, flows: [], rows: [] });
+    Object.assign(this, { selection, tooltip, levels: levelsOf(record), opened: new Map(), sorted: true, flows: [],
+      rows: [] });
     this.order = made("input", { type: "checkbox", checked: true, onchange: () => {
       this.sorted = this.order.checked;
       this.#build();
     } });
     this.legend = new Legend();
     this.tree = made("div", { className: "document" });
-    this.element = made("div", {}, made("label", { className: "control check" }, this.order, made("span", {}, "Most important first")),
+    this.element = made("div", {},
+      made("label", { className: "control check" }, this.order, made("span", {}, "Most important first")),
       this.legend.element, this.tree);
   }
 
@@ -40,7 +42,8 @@ class DocumentView {
       const [begin, end] = this.levels[0].space.segment(row);
       return begin < end;
     });
-    this.tree.replaceChildren(...roots.map((row) => made("section", {}, made("h3", {}, shortText(visible(top.wholeName(row)), 90)),
+    this.tree.replaceChildren(...roots.map((row) => made("section", {},
+      made("h3", {}, shortText(visible(top.wholeName(row)), 90)),
       this.#children(top, row, 1))));
     this.#shade();
   }
@@ -51,17 +54,20 @@ class DocumentView {
 
   // A step without the chosen head shows the mean of its own.
   #children(space, row, above) {
-    const level = this.#level(space), { head } = this.selection, { begin, end, values } = sharesOf(level.deciding, row, head);
+    const level = this.#level(space), { head } = this.selection,
+      { begin, end, values } = sharesOf(level.deciding, row, head);
     if (begin === end) return made("p", { className: "soft" }, `No ${level.space.name} here.`);
     const hops = level.hops.map((step) => ({ step, ...sharesOf(step, row, head) }));
     const title = made("p", { className: "level" }, `${level.space.name} by weight in “${level.deciding.name}”, ` +
-      headName(level.deciding.heads.includes(head) ? head : "mean", level.deciding) + (values ? "" : ": not in the record"));
+      headName(level.deciding.heads.includes(head) ? head : "mean", level.deciding) +
+        (values ? "" : ": not in the record"));
     if (!this.#level(level.space)) return made("div", {}, title, this.#words(level, begin, end, values, hops, above));
     const order = Array.from({ length: end - begin }, (_, i) => i);
     if (this.sorted && values) order.sort((a, b) => values[b] - values[a] || a - b);
     const most = values ? values.reduce((all, value) => Math.max(all, value), 0) : 1;
     return made("div", {}, title, made("ol", {}, order.map((i, place) =>
-      this.#row(level, begin + i, values?.[i], most, hops.map(({ step, values: each }) => [step, each?.[i]]), above, place))));
+      this.#row(level, begin + i, values?.[i], most, hops.map(({ step, values: each }) => [step, each?.[i]]), above,
+        place))));
   }
 
   #row(level, row, value, most, hops, above, place) {
@@ -83,11 +89,15 @@ class DocumentView {
         fill();
         this.#shade();
       }
-    } }, made("summary", { className: dropped ? "dropped" : "", "data-row": row, "data-space": space.index, "data-value": value ?? "",
-      "aria-label": `${visible(space.rowName(row))}: ${number}${mark && `, ${mark}`}`, onclick: () => this.#pick(level.deciding, space, row) },
-    made("span", { className: "number" }, number), bar, made("span", { className: "name" }, visible(space.wholeName(row))),
+    } }, made("summary", { className: dropped ? "dropped" : "", "data-row": row, "data-space": space.index,
+      "data-value": value ?? "",
+      "aria-label": `${visible(space.rowName(row))}: ${number}${mark && `, ${mark}`}`,
+        onclick: () => this.#pick(level.deciding, space, row) },
+    made("span", { className: "number" }, number), bar,
+      made("span", { className: "name" }, visible(space.wholeName(row))),
     mark ? made("span", { className: "mark" }, mark) : null,
-    hops.length > 0 ? made("span", { className: "hops" }, hops.map(([step, each], i) => made("span", { className: "hop", "data-hop": step.index,
+    hops.length > 0 ? made("span", { className: "hops" },
+      hops.map(([step, each], i) => made("span", { className: "hop", "data-hop": step.index,
       title: step.name }, `hop ${i + 1} ${each === undefined ? "–" : weightText(each)}`))) : null), body);
     if (open) fill();
     this.rows.push({ space, row, summary: details.firstChild });
@@ -100,11 +110,14 @@ class DocumentView {
 
   #words(level, begin, end, values, hops, above) {
     const { space, deciding } = level;
-    const flow = new Tokens({ space, begin, end, label: `${space.name}, ${plural(end - begin, "row")}`, tooltip: this.tooltip,
-      plain: !space.hasWords, onchoose: (row) => this.#pick(deciding, space, row), onleave: () => this.selection.change({ chosen: false }) });
+    const flow = new Tokens({ space, begin, end, label: `${space.name}, ${plural(end - begin, "row")}`,
+      tooltip: this.tooltip,
+      plain: !space.hasWords, onchoose: (row) => this.#pick(deciding, space, row),
+        onleave: () => this.selection.change({ chosen: false }) });
     this.flows.push({ flow, begin, values, above });
     const more = hops.map(({ step, values: each }, i) => {
-      const other = new Tokens({ space, begin, end, label: `${space.name} in hop ${i + 1}`, tooltip: this.tooltip, plain: !space.hasWords,
+      const other = new Tokens({ space, begin, end, label: `${space.name} in hop ${i + 1}`, tooltip: this.tooltip,
+        plain: !space.hasWords,
         onchoose: (row) => this.#pick(step, space, row) });
       this.flows.push({ flow: other, begin, values: each, above });
       return made("div", {}, made("p", { className: "level" }, `hop ${i + 1}`), other.element);
@@ -120,7 +133,8 @@ class DocumentView {
     }
     this.legend.update(colours, 0, 1, "words: share of the greatest weight beside them");
     const { selection } = this;
-    for (const { flow } of this.flows) flow.mark(selection.chosen && selection.space === flow.space ? selection.row : null);
+    for (const { flow } of this.flows) flow.mark(selection.chosen &&
+        selection.space === flow.space ? selection.row : null);
     for (const { space, row, summary } of this.rows) {
       summary.classList.toggle("chosen", selection.chosen && selection.space === space && selection.row === row);
     }

@@ -13,7 +13,8 @@ function filled(node, properties, children) {
   for (const [key, value] of Object.entries(properties)) {
     if (value === undefined || value === null) continue;
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else if (key in node && !(node instanceof SVGElement) && key !== "role" && !key.startsWith("aria")) node[key] = value;
+    else if (key in node && !(node instanceof SVGElement) && key !== "role" &&
+      !key.startsWith("aria")) node[key] = value;
     else node.setAttribute(key, value);
   }
   node.append(...children.flat().filter((child) => child !== null && child !== undefined));

@@ -26,7 +26,8 @@ class HeadsView {
     this.grid.addEventListener("keydown", (event) => this.#key(event));
     this.legend = new Legend();
     this.title = made("h3");
-    this.map = new MatrixMap({ label: "Map of the chosen head: rows look, columns are looked at. Plus and minus zoom, arrow keys pan or " +
+    this.map = new MatrixMap({ label:
+      "Map of the chosen head: rows look, columns are looked at. Plus and minus zoom, arrow keys pan or " +
       "choose, with Shift they always choose.", tooltip, height: 0.75, onchoose: (row) => this.#choose(row) });
     this.numbers = made("p", { className: "soft numbers" });
     this.element = made("div", { className: "heads-view" },
@@ -42,7 +43,8 @@ class HeadsView {
 
   #build(colours) {
     const { selection } = this, { step, query, order } = selection;
-    const row = step.rowsBeside(query)[0], shown = `${step.part} ${step.queries.index} ${step.keys.index} ${row} ${order} ${colours.dark}`;
+    const row = step.rowsBeside(query)[0],
+      shown = `${step.part} ${step.queries.index} ${step.keys.index} ${row} ${order} ${colours.dark}`;
     if (shown === this.shown) return;
     this.shown = shown;
     const steps = selection.steps.filter(({ part }) => part === step.part);
@@ -52,8 +54,10 @@ class HeadsView {
         ({ step: each, head, row: own, numbers: each.scores ? null : headStatistics(each, i, own) }));
     });
     for (const cell of cells) this.#cell(cell, colours);
-    const group = order === "kind" ? ({ numbers }) => numbers?.kind ?? "scores" : ({ step: { layer } }) => `Layer ${layer}`;
-    const names = [...new Set(order === "kind" ? [...KINDS, "scores"].filter((kind) => cells.some((cell) => group(cell) === kind)) : cells.map(group))];
+    const group = order === "kind" ? ({ numbers }) => numbers?.kind ?? "scores" : ({ step: { layer } }) =>
+      `Layer ${layer}`;
+    const names = [...new Set(order === "kind" ? [...KINDS,
+      "scores"].filter((kind) => cells.some((cell) => group(cell) === kind)) : cells.map(group))];
     const groups = names.map((name) => [name, cells.filter((cell) => group(cell) === name)]);
     this.cells = groups.flatMap(([, of]) => of);
     this.grid.replaceChildren(...groups.map(([name, of], i) => made("div", { className: "head-group", role: "group",
@@ -62,17 +66,22 @@ class HeadsView {
   }
 
   #cell(cell, colours) {
-    const { step, head, numbers, row } = cell, canvas = made("canvas", { width: THUMB, height: THUMB, "aria-hidden": "true" });
+    const { step, head, numbers, row } = cell,
+      canvas = made("canvas", { width: THUMB, height: THUMB, "aria-hidden": "true" });
     drawThumb(canvas, matrixSource(step, row, head), colours);
     const name = step.reduced ? headName(head, step) : `head ${head}`;
     const facts = numbers ? [`${numbers.entropy.toFixed(2)} bits`] : [];
     if (numbers && numbers.distance !== null) facts.push(`${numbers.distance.toFixed(1)} rows`);
-    cell.text = numbers ? `${numbers.kind} · entropy ${facts.join(" · mean distance ")}` : "scores before the weighting";
-    cell.node = made("div", { className: "head", role: "option", "aria-selected": "false", "data-step": step.index, "data-head": head,
+    cell.text = numbers ? `${numbers.kind} · entropy ${facts.join(" · mean distance ")}` :
+      "scores before the weighting";
+    cell.node = made("div", { className: "head", role: "option", "aria-selected": "false", "data-step": step.index,
+      "data-head": head,
       "aria-label": `Layer ${step.layer}, ${name}: ${cell.text}`,
       onclick: () => this.selection.change({ step, head }) },
-    canvas, made("span", { className: "head-name" }, this.selection.order === "kind" ? `${step.layer}·${head}` : `${head}`),
-    made("span", { className: "kind" }, numbers?.kind ?? "scores"), facts.map((fact) => made("span", { className: "soft" }, fact)));
+    canvas, made("span", { className: "head-name" },
+      this.selection.order === "kind" ? `${step.layer}·${head}` : `${head}`),
+    made("span", { className: "kind" }, numbers?.kind ?? "scores"),
+      facts.map((fact) => made("span", { className: "soft" }, fact)));
   }
 
   #key(event) {
@@ -81,7 +90,8 @@ class HeadsView {
     if (at < 0) return;
     const rows = [...this.grid.querySelectorAll(".head-row")].map(({ children }) => children.length);
     let next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.cells.length - 1 }[event.key];
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") next = below(rows, at, event.key === "ArrowDown" ? 1 : -1);
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") next = below(rows, at,
+        event.key === "ArrowDown" ? 1 : -1);
     if (event.key === "Enter" || event.key === " ") next = at;
     if (next === undefined) return;
     event.preventDefault();
@@ -101,7 +111,8 @@ class HeadsView {
     const source = matrixSource(step, query, head), only = step.lineHeads === 1 ? 0 : step.heads.indexOf(head);
     this.title.textContent = `Layer ${step.layer}, ${headName(head, step)}`;
     const cell = only < 0 ? null : this.cells[current], shares = cell?.numbers?.shares;
-    this.numbers.textContent = (cell ? cell.text : "Rows look (left), columns are looked at (top).") + (shares && step.self
+    this.numbers.textContent = (cell ? cell.text : "Rows look (left), columns are looked at (top).") +
+      (shares && step.self
       ? ` · on itself ${shares.self.toFixed(2)}, row before ${shares.previous.toFixed(2)}, first token ${shares.first.toFixed(2)}` : "");
     this.legend.update(colours, source.least, source.most, step.scores ? "score" : "weight");
     this.map.show(source, colours, { row: chosen && space === step.queries ? source.rowIndex(row) : null,
@@ -120,11 +131,13 @@ function below(rows, at, direction) {
 
 /** The greatest weight under each pixel. */
 export function drawThumb(canvas, source, colours) {
-  const { rows, keys } = source, width = Math.max(1, Math.min(THUMB, keys)), height = Math.max(1, Math.min(THUMB, rows));
+  const { rows, keys } = source, width = Math.max(1, Math.min(THUMB, keys)),
+    height = Math.max(1, Math.min(THUMB, rows));
   Object.assign(canvas, { width, height });
   const most = new Float32Array(width * height).fill(-Infinity), image = new ImageData(width, height);
   for (let row = 0; row < rows; ++row) {
-    const { first, values, keys: sparse, weights, shift } = source.line(row), at = Math.floor((row * height) / rows) * width;
+    const { first, values, keys: sparse, weights, shift } = source.line(row),
+      at = Math.floor((row * height) / rows) * width;
     const numbers = values ?? weights;
     for (let i = 0; i < numbers.length; ++i) {
       const pixel = at + Math.floor(((sparse ? sparse[i] - shift : first + i) * width) / keys);

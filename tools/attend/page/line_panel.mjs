@@ -31,13 +31,15 @@ export class LinePanel {
     const { selection } = this, { step, space, row, chosen, rolls } = selection, side = selection.sideShown;
     const reading = readingOf(selection), { values } = reading;
     const name = visible(space.rowName(row));
-    this.title.textContent = !chosen ? "All rows" : side === "gives" ? `Where “${name}” looks` : `What looks at “${name}”`;
+    this.title.textContent = !chosen ? "All rows" : side === "gives" ? `Where “${name}” looks` :
+      `What looks at “${name}”`;
     this.place.textContent = [stepName(step), rolls ? null : headName(selection.head, step),
       chosen ? `row ${row} of ${space.name}` : null].filter(Boolean).join(" · ");
     const known = values ? [...values.keys()].filter((i) => Number.isFinite(values[i])) : [];
     const bits = chosen && side === "gives" && values && step.hasWeights && !step.scores
       ? ` Entropy ${entropy(values).toFixed(2)} bits.` : "";
-    const kept = step.hasWeights ? "" : ` ${plural(known.filter((i) => values[i] > 0).length, "key")} kept, without weights.`;
+    const kept = step.hasWeights ? "" :
+      ` ${plural(known.filter((i) => values[i] > 0).length, "key")} kept, without weights.`;
     this.note.textContent = `${reading.note ? `${reading.note} ` : ""}${values ? `Numbers: ${reading.what}.` : ""}${bits}${kept}${step.note ? ` ${step.note}` : ""}`;
     this.#fill(reading, known);
     this.back.hidden = !chosen;
@@ -53,7 +55,8 @@ export class LinePanel {
     this.body.replaceChildren(...shown.map((i) => {
       const bar = made("td", { className: "number bar" }, weightText(values[i]));
       bar.style.setProperty("--share", Math.max(0, values[i] / most).toFixed(4));
-      return made("tr", { "data-row": first + i, "data-value": values[i] }, made("td", { className: "number soft" }, String(first + i)),
+      return made("tr", { "data-row": first + i, "data-value": values[i] },
+        made("td", { className: "number soft" }, String(first + i)),
         made("th", { scope: "row" }, visible(space.rowName(first + i))), bar);
     }));
     this.more.hidden = shown.length === known.length;

@@ -32,7 +32,8 @@ class LinesView {
     this.right = made("div", { className: "column" });
     this.note = made("p", { className: "hint" });
     this.box = made("div", { className: "lines" }, this.left, this.canvas, this.right);
-    this.titles = made("div", { className: "line-titles" }, made("span", {}, "looks at"), made("span", {}, "is looked at"));
+    this.titles = made("div", { className: "line-titles" }, made("span", {}, "looks at"),
+      made("span", {}, "is looked at"));
     this.element = made("div", {}, this.heads, this.titles, this.box, this.note);
     new ResizeObserver(() => this.context && this.#draw()).observe(this.box);
   }
@@ -46,8 +47,10 @@ class LinesView {
   #toggle(head) {
     const { selection } = this, drawn = this.#headsDrawn.filter((each) => each !== "mean");
     if (head === "mean") return selection.change({ head, several: [] });
-    const several = drawn.includes(head) ? drawn.filter((each) => each !== head) : [...drawn, head].sort((a, b) => a - b);
-    selection.change({ several: several.length > 1 ? several : [], head: several.includes(head) ? head : several.at(-1) ?? "mean" });
+    const several = drawn.includes(head) ? drawn.filter((each) => each !== head) : [...drawn,
+      head].sort((a, b) => a - b);
+    selection.change({ several: several.length > 1 ? several : [],
+      head: several.includes(head) ? head : several.at(-1) ?? "mean" });
   }
 
   #buildChips(dark) {
@@ -59,7 +62,8 @@ class LinesView {
       const swatch = made("span", { className: "swatch" }), style = this.#style(head, dark);
       swatch.style.setProperty("--swatch", style.colour);
       if (style.dash.length > 0) swatch.classList.add("dashed");
-      return { head, node: made("button", { type: "button", className: "chip", "aria-pressed": "false", "data-head": head,
+      return { head, node: made("button",
+        { type: "button", className: "chip", "aria-pressed": "false", "data-head": head,
         onclick: () => this.#toggle(head) }, swatch, head === "mean" ? headName(head, step) : `head ${head}`) };
     });
     this.heads.replaceChildren(...this.chips.map(({ node }) => node));
@@ -68,13 +72,15 @@ class LinesView {
 
   #style(head, dark) {
     const { step } = this.selection;
-    return head === "mean" ? { colour: dark ? "#c8ccd2" : "#4a5058", dash: [] } : headStyle(step.heads.indexOf(head), dark);
+    return head === "mean" ? { colour: dark ? "#c8ccd2" : "#4a5058", dash: [] } : headStyle(step.heads.indexOf(head),
+      dark);
   }
 
   #build() {
     const { step, query, space, row } = this.selection, around = this.selection.space === step.queries ? row : query;
     const [begin, end] = step.rowsBeside(query), [first, last] = step.keysOf(query);
-    let shown = this.rows && this.shown.startsWith(`${step.queries.index} ${step.keys.index} ${begin} ${first} `) ? this.rows : null;
+    let shown = this.rows && this.shown.startsWith(`${step.queries.index} ${step.keys.index} ${begin} ${first} `) ?
+      this.rows : null;
     if (shown && !(around >= shown[0][0] && around < shown[0][1])) shown = null;
     if (shown && space === step.keys && !(row >= shown[1][0] && row < shown[1][1])) shown = null;
     if (shown) return;
@@ -84,13 +90,16 @@ class LinesView {
     const list = (of, [from, to], label, side) => new Tokens({ space: of, begin: from, end: to, label, plain: true,
       tooltip: this.tooltip, onleave: () => this.selection.change({ chosen: false }),
       onchoose: (each) => this.selection.choose(of, each, this.selection.chosen && this.selection.row === each &&
-        this.selection.space === of && this.selection.sideShown === side ? { chosen: false } : { side, chosen: true }) });
+        this.selection.space === of &&
+          this.selection.sideShown === side ? { chosen: false } : { side, chosen: true }) });
     this.queries = list(step.queries, this.rows[0], "Rows that look", "gives");
     this.keys = list(step.keys, this.rows[1], "Rows that are looked at", "receives");
     this.left.replaceChildren(this.queries.element);
     this.right.replaceChildren(this.keys.element);
-    const cut = [[begin, end, this.rows[0]], [first, last, this.rows[1]]].find(([from, to, [a, b]]) => b - a < to - from);
-    this.note.textContent = `Lines of ${LEAST} and more are drawn.` + (cut ? ` Of ${plural(cut[1] - cut[0], "row")}, the ` +
+    const cut = [[begin, end, this.rows[0]],
+      [first, last, this.rows[1]]].find(([from, to, [a, b]]) => b - a < to - from);
+    this.note.textContent = `Lines of ${LEAST} and more are drawn.` +
+      (cut ? ` Of ${plural(cut[1] - cut[0], "row")}, the ` +
       `${MOST_ROWS} around the choice are here.` : "");
   }
 
@@ -101,10 +110,12 @@ class LinesView {
     this.#build();
     const drawn = this.#headsDrawn;
     for (const { head, node } of this.chips) node.setAttribute("aria-pressed", String(drawn.includes(head)));
-    const { space, first, values } = readingOf(selection), other = chosen && side === "receives" ? this.queries : this.keys;
+    const { space, first, values } = readingOf(selection),
+      other = chosen && side === "receives" ? this.queries : this.keys;
     for (const list of [this.queries, this.keys]) {
       const most = values?.reduce((all, value) => Math.max(all, value || 0), 0);
-      list.shade(colours, (each) => (chosen && list === other && list.space === space ? values?.[each - first] ?? NaN : NaN), { most });
+      list.shade(colours, (each) => (chosen && list === other &&
+        list.space === space ? values?.[each - first] ?? NaN : NaN), { most });
     }
     this.queries.mark(chosen && side === "gives" ? row : null);
     this.keys.mark(chosen && side === "receives" && selection.space === step.keys ? row : null);

@@ -10,7 +10,8 @@ export class MatrixMap {
     this.canvas = made("canvas", { className: "map", tabIndex: 0, role: "application", "aria-label": label,
       "aria-roledescription": "zoomable map" });
     this.said = made("p", { className: "said", role: "status" });
-    const button = (text, name, work) => made("button", { type: "button", "aria-label": name, title: name, onclick: work }, text);
+    const button = (text, name, work) => made("button",
+      { type: "button", "aria-label": name, title: name, onclick: work }, text);
     this.element = made("div", { className: "map-box" }, this.canvas, made("div", { className: "map-bar" },
       button("+", "Zoom in", () => this.zoom(1.5)), button("−", "Zoom out", () => this.zoom(1 / 1.5)),
       button("Whole", "Show the whole map", () => this.whole()), this.said));
@@ -102,7 +103,8 @@ export class MatrixMap {
 
   #move(dx, dy) {
     const { rows, keys } = this.source, at = this.cell ?? { row: this.chosen?.row ?? 0, key: this.chosen?.key ?? 0 };
-    this.cell = { row: Math.max(0, Math.min(rows - 1, at.row + dy)), key: Math.max(0, Math.min(keys - 1, at.key + dx)) };
+    this.cell = { row: Math.max(0, Math.min(rows - 1, at.row + dy)),
+      key: Math.max(0, Math.min(keys - 1, at.key + dx)) };
     const wide = this.plotWidth / this.scale, tall = this.plotHeight / this.scale;
     if (this.cell.key < this.x || this.cell.key >= this.x + wide) this.x = this.cell.key - wide / 2;
     if (this.cell.row < this.y || this.cell.row >= this.y + tall) this.y = this.cell.row - tall / 2;
@@ -120,7 +122,8 @@ export class MatrixMap {
   #at(event) {
     const key = Math.floor(this.x + (event.offsetX - this.left) / this.scale);
     const row = Math.floor(this.y + (event.offsetY - this.top) / this.scale);
-    const inside = event.offsetX >= this.left && event.offsetY >= this.top && key < this.source.keys && row < this.source.rows;
+    const inside = event.offsetX >= this.left && event.offsetY >= this.top && key < this.source.keys &&
+      row < this.source.rows;
     return inside ? { row, key } : null;
   }
 
@@ -171,7 +174,8 @@ export class MatrixMap {
 
   textOf(cell) {
     const value = this.valueOf(cell), { weightless, rowName, keyName } = this.source;
-    const said = weightless ? (value ? "kept" : "left out") : Number.isNaN(value) ? "not in the record" : weightText(value);
+    const said = weightless ? (value ? "kept" : "left out") : Number.isNaN(value) ? "not in the record" :
+      weightText(value);
     return `${visible(rowName(cell.row))} → ${visible(keyName(cell.key))}: ${said}`;
   }
 
@@ -200,7 +204,8 @@ export class MatrixMap {
   // Each pixel has the greatest number of the cells that it covers; what is kept without weight, how much of it is.
   #pixels(context) {
     const { source, ratio, colours } = this, scale = this.scale * ratio;
-    const width = Math.max(1, Math.round(this.plotWidth * ratio)), height = Math.max(1, Math.round(this.plotHeight * ratio));
+    const width = Math.max(1, Math.round(this.plotWidth * ratio)),
+      height = Math.max(1, Math.round(this.plotHeight * ratio));
     const image = context.createImageData(width, height), pixels = new Uint32Array(image.data.buffer);
     const numbers = new Float32Array(width), range = source.most - source.least || 1;
     let drawn = -1, last = -1;
@@ -246,7 +251,8 @@ export class MatrixMap {
       for (let i = 0; i < line.keys.length; ++i) weight(line.keys[i] - line.shift, line.weights[i]);
     } else {
       const begin = Math.max(line.first, Math.floor(firstKey)), end = line.first + line.values.length;
-      for (let key = begin; key < end && (key - firstKey) * scale < width; ++key) weight(key, line.values[key - line.first]);
+      for (let key = begin; key < end && (key - firstKey) * scale < width; ++key) weight(key,
+          line.values[key - line.first]);
     }
   }
 

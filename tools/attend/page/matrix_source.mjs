@@ -39,7 +39,8 @@ export function matrixSource(step, row, head, weightless = false) {
     return keys || ranges ? { keys, ranges, weights, shift: first } : { first: 0, values: weights };
   };
   const source = {
-    id: `${step.index} ${begin} ${first} ${weightless}`, rows: end - begin, keys: last - first, line, weightless, least: 0, most: 1,
+    id: `${step.index} ${begin} ${first} ${weightless}`, rows: end - begin, keys: last - first, line, weightless,
+      least: 0, most: 1,
     rowNumber: (i) => step.rows[begin + i], keyNumber: (i) => first + i,
     rowName: (i) => step.queries.rowName(step.rows[begin + i]), keyName: (i) => step.keys.rowName(first + i),
     rowIndex: (of) => (step.indexOf(of) >= begin && step.indexOf(of) < end ? step.indexOf(of) - begin : null),

@@ -16,7 +16,8 @@ import { Tooltip } from "./tooltip.mjs";
 
 const VIEWS = [documentView, alignmentView, pictureView, textView, headsView, linesView, patternView];
 const LONG = 2048;  // rows from which on the pattern is what a reader sees first
-const PRECISIONS = { f32: "32-bit floats", f16: "16-bit floats (about 3 digits)", pattern: "which keys are kept, without weights" };
+const PRECISIONS = { f32: "32-bit floats", f16: "16-bit floats (about 3 digits)",
+  pattern: "which keys are kept, without weights" };
 const THEMES = { auto: "Colours: as the system", light: "Colours: light", dark: "Colours: dark" };
 
 function viewsOf(record) {
@@ -39,29 +40,35 @@ class AttentionPage {
       const names = Object.keys(THEMES);
       this.selection.change({ theme: names[(names.indexOf(this.selection.theme) + 1) % names.length] });
     } });
-    this.tabs = this.views.map((view) => made("button", { type: "button", role: "tab", id: `tab-${view.id}`, "aria-controls": "view",
+    this.tabs = this.views.map((view) => made("button",
+      { type: "button", role: "tab", id: `tab-${view.id}`, "aria-controls": "view",
       onclick: () => this.selection.change({ view }) }, view.name));
     const list = made("div", { className: "tabs", role: "tablist", "aria-label": "Views" }, this.tabs);
     roving(list, () => this.tabs, (tab) => tab.click());
     this.view = made("div", { id: "view", className: "view", role: "tabpanel" });
-    main.append(this.#header(), list, this.controls.element, made("div", { className: "body" }, this.view, this.panel.element),
+    main.append(this.#header(), list, this.controls.element,
+      made("div", { className: "body" }, this.view, this.panel.element),
       this.tooltip.element);
     this.selection.listen((_, fresh) => this.update(fresh));
-    addEventListener("hashchange", () => location.hash !== this.selection.toHash() && this.selection.fromHash(location.hash));
+    addEventListener("hashchange",
+      () => location.hash !== this.selection.toHash() && this.selection.fromHash(location.hash));
     this.dark.addEventListener("change", () => this.update());
     if (location.hash.length > 1) this.selection.fromHash(location.hash);
     else this.update();
   }
 
   #header() {
-    const { title, model, steps, memory } = this.record, layers = new Set(steps.map(({ part, layer }) => `${part} ${layer}`)).size;
-    const types = [...new Set(steps.map(({ type }) => type))], spaces = [...new Set(steps.flatMap(({ queries, keys }) => [queries, keys]))];
+    const { title, model, steps, memory } = this.record,
+      layers = new Set(steps.map(({ part, layer }) => `${part} ${layer}`)).size;
+    const types = [...new Set(steps.map(({ type }) => type))],
+      spaces = [...new Set(steps.flatMap(({ queries, keys }) => [queries, keys]))];
     const facts = [plural(layers, "layer"), ...spaces.map(({ name, rows }) => `${name}: ${plural(rows, "row")}`),
       `numbers: ${types.map((type) => PRECISIONS[type] ?? type).join(", ")}`];
     if (memory) facts.push(`taps: ${countText(memory.tap_bytes)} bytes, the session without them ${countText(memory.session_bytes)}`);
     document.title = title || model.name || "Attention";
     const said = [model.name, model.architecture, model.task].filter(Boolean).join(" · ");
-    return made("header", {}, made("div", {}, made("h1", {}, title || model.name || "Attention"), made("p", { className: "soft" }, said),
+    return made("header", {}, made("div", {}, made("h1", {}, title || model.name || "Attention"),
+      made("p", { className: "soft" }, said),
       made("p", { className: "soft facts", id: "facts" }, facts.join(" · "))), this.theme);
   }
 
@@ -104,7 +111,8 @@ function open() {
     new AttentionPage(record, main);
     main.dataset.openedAfter = performance.now().toFixed(0);
   } catch (error) {
-    main.replaceChildren(made("p", { className: "failed", role: "alert" }, `This record cannot be shown: ${error.message}`));
+    main.replaceChildren(made("p", { className: "failed", role: "alert" },
+      `This record cannot be shown: ${error.message}`));
   }
 }
 

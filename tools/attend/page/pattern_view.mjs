@@ -19,9 +19,11 @@ class PatternView {
     this.shade = made("input", { type: "checkbox", onchange: () => this.update(this.context) });
     this.shadeLabel = made("label", { className: "control check" }, this.shade, made("span", {}, "Shade by weight"));
     this.legend = new Legend();
-    this.map = new MatrixMap({ label: "Map of the keys that each row keeps. Plus and minus zoom, arrow keys pan, with Shift they choose a " +
+    this.map = new MatrixMap({ label:
+      "Map of the keys that each row keeps. Plus and minus zoom, arrow keys pan, with Shift they choose a " +
       "row, 0 shows all.", tooltip, height: 0.8, onchoose: (row) => this.#choose(row) });
-    this.hint = made("p", { className: "hint" }, "Wheel or + and − zoom, drag or arrow keys pan, a click or Shift with arrow keys " +
+    this.hint = made("p", { className: "hint" },
+      "Wheel or + and − zoom, drag or arrow keys pan, a click or Shift with arrow keys " +
       "chooses a row, 0 shows all. Where a pixel covers several cells, it is as dark as many of them are kept.");
     this.element = made("div", {}, this.facts, this.shadeLabel, this.legend.element, this.map.element, this.hint);
   }

@@ -10,7 +10,8 @@ export const pictureView = {
   id: "picture",
   name: "Picture",
   uses: ["head", "segment", "side", "rollout"],
-  steps: ({ steps }) => steps.filter(({ hasWeights, queries, keys }) => hasWeights && (hasCells(queries) || hasCells(keys))),
+  steps: ({ steps }) => steps.filter(({ hasWeights, queries, keys }) => hasWeights &&
+    (hasCells(queries) || hasCells(keys))),
   make: (context) => new PictureView(context),
 };
 
@@ -24,19 +25,23 @@ class PictureView {
     this.frame = made("div", { className: "picture" }, this.picture, this.canvas);
     this.said = made("p", { className: "said", role: "status" });
     this.others = made("div");
-    this.opacity = made("input", { type: "range", min: 0, max: 100, value: 62, "aria-label": "How strong the shades are",
+    this.opacity = made("input", { type: "range", min: 0, max: 100, value: 62,
+      "aria-label": "How strong the shades are",
       oninput: () => this.#draw() });
     this.windows = made("p", { className: "hint" });
     this.element = made("div", {}, this.legend.element, this.frame, this.said,
-      made("label", { className: "control" }, made("span", {}, "Shades over the picture"), this.opacity), this.others, this.windows);
+      made("label", { className: "control" }, made("span", {}, "Shades over the picture"), this.opacity), this.others,
+        this.windows);
     const cell = (event) => {
       const { rows, columns } = this.image, box = this.canvas.getBoundingClientRect();
-      const column = Math.floor(((event.clientX - box.left) / box.width) * columns), row = Math.floor(((event.clientY - box.top) / box.height) * rows);
+      const column = Math.floor(((event.clientX - box.left) / box.width) * columns),
+        row = Math.floor(((event.clientY - box.top) / box.height) * rows);
       return this.rowOf.get(row * columns + column) ?? null;
     };
     this.canvas.addEventListener("click", (event) => cell(event) !== null && selection.choose(this.space, cell(event)));
     this.canvas.addEventListener("pointermove", (event) =>
-      tooltip.show(cell(event) === null ? null : { x: event.clientX, y: event.clientY }, cell(event) === null ? "" : this.#textOf(cell(event))));
+      tooltip.show(cell(event) === null ? null : { x: event.clientX, y: event.clientY },
+        cell(event) === null ? "" : this.#textOf(cell(event))));
     this.canvas.addEventListener("pointerleave", () => tooltip.hide());
     this.canvas.addEventListener("keydown", (event) => this.#key(event));
     new ResizeObserver(() => this.colours && this.#draw()).observe(this.frame);
@@ -58,12 +63,14 @@ class PictureView {
     if (event.key === "Escape") return selection.change({ chosen: false });
     const at = selection.chosen && selection.space === this.space ? this.space.cell(selection.row)?.[1] ?? -1 : -1;
     const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[event.key];
-    let next = by === undefined ? { Home: 0, End: rows * columns - 1, Enter: at < 0 ? 0 : at, " ": at < 0 ? 0 : at }[event.key] : at < 0 ? 0 : at + by;
+    let next = by === undefined ? { Home: 0, End: rows * columns - 1, Enter: at < 0 ? 0 : at,
+      " ": at < 0 ? 0 : at }[event.key] : at < 0 ? 0 : at + by;
     if (next === undefined) return;
     event.preventDefault();
     if (Math.abs(by) === 1 && at >= 0 && Math.floor(next / columns) !== Math.floor(at / columns)) return;
     const row = this.rowOf.get(next);
-    if (row !== undefined && (row !== selection.row || !selection.chosen)) selection.change({ space: this.space, row, chosen: true });
+    if (row !== undefined && (row !== selection.row || !selection.chosen)) selection.change({ space: this.space, row,
+        chosen: true });
   }
 
   // The space whose cells are shown, its cells of the picture that the choice is about, and rows that have no cell.
@@ -88,14 +95,17 @@ class PictureView {
     for (let each = from; each < to && bare.length < 600; ++each) if (!this.space.cell(each)) bare.push(each);
     this.flow = null;
     if (bare.length > 0 && bare.at(-1) - bare[0] === bare.length - 1) {
-      this.flow = new Tokens({ space: this.space, begin: bare[0], end: bare.at(-1) + 1, label: "Rows without a patch", tooltip: this.tooltip,
-        plain: true, onchoose: (each) => this.selection.choose(this.space, each), onleave: () => this.selection.change({ chosen: false }) });
+      this.flow = new Tokens({ space: this.space, begin: bare[0], end: bare.at(-1) + 1, label: "Rows without a patch",
+        tooltip: this.tooltip,
+        plain: true, onchoose: (each) => this.selection.choose(this.space, each),
+          onleave: () => this.selection.change({ chosen: false }) });
     }
     this.others.replaceChildren(...(this.flow ? [made("h3", {}, "Rows without a patch"), this.flow.element] : []));
     // Windows are segments that share a picture.
     const segments = new Set([...this.rowOf.values()].map((each) => this.space.segmentOf(each)));
     this.windowed = segments.size > 1;
-    this.windows.textContent = this.windowed ? `${segments.size} windows: patches look at one another within the lines.` : "";
+    this.windows.textContent = this.windowed ?
+      `${segments.size} windows: patches look at one another within the lines.` : "";
   }
 
   #near(row) {
@@ -109,17 +119,20 @@ class PictureView {
     this.reading = readingOf(this.selection);
     const { selection, reading } = this;
     // Of patches alone: a class token often has so much that they would all look the same.
-    this.range = rangeOf([...this.rowOf.values()].map((row) => this.#number(row)), selection.step.scores && !selection.rolls);
+    this.range = rangeOf([...this.rowOf.values()].map((row) => this.#number(row)),
+      selection.step.scores && !selection.rolls);
     this.legend.update(colours, this.range.least, this.range.most, reading.what);
     this.flow?.shade(colours, (row) => this.#number(row), this.range);
     const chosen = selection.chosen && selection.space === this.space ? selection.row : null;
     this.flow?.mark(chosen);
-    this.said.textContent = chosen === null ? "Choose a patch to see where it looks." : `Chosen: ${this.#textOf(chosen)}`;
+    this.said.textContent = chosen === null ? "Choose a patch to see where it looks." :
+      `Chosen: ${this.#textOf(chosen)}`;
     this.#draw();
   }
 
   #draw() {
-    const { canvas, colours, selection, range } = this, width = this.frame.clientWidth, height = this.frame.clientHeight;
+    const { canvas, colours, selection, range } = this, width = this.frame.clientWidth,
+      height = this.frame.clientHeight;
     const ratio = devicePixelRatio || 1, context = canvas.getContext("2d"), style = getComputedStyle(canvas);
     Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
     context.scale(ratio, ratio);
@@ -153,7 +166,8 @@ class PictureView {
     const path = new Path2D();
     this.edges = 0;
     for (let cell = 0; cell < columns * rows; ++cell) {
-      const [x, y] = [(cell % columns) * w, Math.floor(cell / columns) * h], right = cell % columns + 1 < columns && window(cell) !== window(cell + 1);
+      const [x, y] = [(cell % columns) * w, Math.floor(cell / columns) * h],
+        right = cell % columns + 1 < columns && window(cell) !== window(cell + 1);
       const lower = cell + columns < columns * rows && window(cell) !== window(cell + columns);
       if (right) path.rect(x + w, y, 0, h);
       if (lower) path.rect(x, y + h, w, 0);

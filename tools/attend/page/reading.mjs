@@ -19,7 +19,8 @@ export function readingOf(selection) {
   if (chosen && side === "gives") {
     const index = step.indexOf(row);
     if (index < 0) {
-      return { space: step.keys, first: 0, values: null, what: mean, note: "The record does not have this row's weights." };
+      return { space: step.keys, first: 0, values: null, what: mean,
+        note: "The record does not have this row's weights." };
     }
     return { space: step.keys, ...step.values(index, head), what: mean, note };
   }

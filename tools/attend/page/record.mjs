@@ -220,9 +220,11 @@ export class Record {
   constructor(json) {
     if (json?.fovea_attention !== 1) throw new Error("this is no attention record of version 1");
     this.title = String(json.title ?? "");
-    this.model = Object.fromEntries(["name", "architecture", "task"].map((key) => [key, String(json.model?.[key] ?? "")]));
+    this.model = Object.fromEntries(["name", "architecture",
+      "task"].map((key) => [key, String(json.model?.[key] ?? "")]));
     this.texts = json.texts ?? [];
-    this.images = (json.images ?? []).map((image, i, all) => ({ ...image, png: image.png || all[image.of]?.png || "" }));
+    this.images = (json.images ?? []).map((image, i,
+      all) => ({ ...image, png: image.png || all[image.of]?.png || "" }));
     this.sounds = json.sounds ?? [];
     this.spaces = spacesOf(json.spaces ?? [], this.texts, this.images);
     this.steps = (json.steps ?? []).map((step, index) => new Step(step, index, this.spaces));

@@ -78,7 +78,8 @@ export class Selection {
   toHash() {
     const parts = [["view", this.view.id], ["step", this.step.index], ["head", this.head],
       [this.chosen ? "row" : "near", `${this.space.index}.${this.row}`]];
-    for (const key of ["side", "overview", "order", "theme"]) if (this[key] !== DEFAULTS[key]) parts.push([key, this[key]]);
+    for (const key of ["side", "overview", "order", "theme"]) if (this[key] !== DEFAULTS[key]) parts.push([key,
+        this[key]]);
     if (this.rollout) parts.push(["rollout", 1]);
     if (this.several.length > 0) parts.push(["heads", this.several.join(".")]);
     return `#${parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&")}`;

@@ -51,14 +51,16 @@ export class SoundStrip {
     if (!width) return;
     Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(HEIGHT * ratio) });
     canvas.style.height = `${HEIGHT}px`;
-    const context = canvas.getContext("2d"), style = getComputedStyle(canvas), at = (time) => (time / this.seconds) * width;
+    const context = canvas.getContext("2d"), style = getComputedStyle(canvas),
+      at = (time) => (time / this.seconds) * width;
     context.scale(ratio, ratio);
     let best = null;
     for (let row = this.begin; row < this.end; ++row) {
       const time = this.space.time(row), value = this.number(row);
       if (!time || !Number.isFinite(value)) continue;
       if (!best || value > best.value) best = { row, value };
-      context.fillStyle = colours.css[colours.step((value - (range.least ?? 0)) / (range.most - (range.least ?? 0) || 1))];
+      context.fillStyle = colours.css[colours.step((value - (range.least ?? 0)) / (range.most - (range.least ?? 0) ||
+        1))];
       context.fillRect(at(time[1]), 0, Math.max(1, at(time[2]) - at(time[1]) + 0.5), HEIGHT);
     }
     const sound = this.#sound;
@@ -66,10 +68,12 @@ export class SoundStrip {
       this.peaks ??= numbersOf(sound.peaks, "f32", "peaks of a sound");
       context.fillStyle = style.getPropertyValue("--text");
       context.globalAlpha = 0.7;
-      const count = this.peaks.length / 2, scale = this.peaks.reduce((most, peak) => Math.max(most, Math.abs(peak)), 1e-6);
+      const count = this.peaks.length / 2,
+        scale = this.peaks.reduce((most, peak) => Math.max(most, Math.abs(peak)), 1e-6);
       for (let i = 0; i < count; ++i) {
         const [low, high] = [this.peaks[2 * i] / scale, this.peaks[2 * i + 1] / scale];
-        context.fillRect((i / count) * at(sound.seconds), HEIGHT / 2 - high * HEIGHT * 0.45, Math.max(0.5, at(sound.seconds) / count),
+        context.fillRect((i / count) * at(sound.seconds), HEIGHT / 2 - high * HEIGHT * 0.45,
+          Math.max(0.5, at(sound.seconds) / count),
           Math.max(0.5, (high - low) * HEIGHT * 0.45));
       }
     }

@@ -25,17 +25,20 @@ class TextView {
   constructor({ selection, tooltip }) {
     Object.assign(this, { selection, tooltip, flows: [], shown: "" });
     this.legend = new Legend();
-    this.hint = made("p", { className: "hint" }, "Choose a word to see where it looks; arrow keys go from word to word, " +
+    this.hint = made("p", { className: "hint" },
+      "Choose a word to see where it looks; arrow keys go from word to word, " +
       "Escape lets go.");
     this.box = made("div", { className: "flows" });
     this.element = made("div", {}, this.legend.element, this.box, this.hint);
   }
 
   #build() {
-    const segments = segmentsShown(this.selection), shown = JSON.stringify(segments.map(([space, ...rest]) => [space.index, rest]));
+    const segments = segmentsShown(this.selection),
+      shown = JSON.stringify(segments.map(([space, ...rest]) => [space.index, rest]));
     if (shown === this.shown) return;
     this.shown = shown;
-    this.flows = segments.filter(([space]) => space.hasWords).map(([space, begin, end, title]) => new Tokens({ space, begin, end,
+    this.flows = segments.filter(([space]) => space.hasWords).map(([space, begin, end, title]) => new Tokens({ space,
+      begin, end,
       label: `${title}, ${plural(end - begin, "row")}`, tooltip: this.tooltip,
       onchoose: (row) => this.selection.choose(space, row), onleave: () => this.selection.change({ chosen: false }) }));
     this.box.replaceChildren(...this.flows.map((flow, i) => made("section", {},

@@ -6,9 +6,11 @@ let lists = 0;
 /** A list box of the rows [begin, end) of a space. The arrow keys choose, Escape lets go. */
 export class Tokens {
   constructor({ label, space, begin, end, onchoose, onleave = () => {}, tooltip = null, plain = false, name = null }) {
-    Object.assign(this, { space, begin, end, onchoose, tooltip, name: name ?? ((row) => space.rowName(row)), id: `tokens-${++lists}` });
+    Object.assign(this, { space, begin, end, onchoose, tooltip, name: name ?? ((row) => space.rowName(row)),
+      id: `tokens-${++lists}` });
     this.nodes = [];
-    this.element = made("div", { className: plain ? "tokens plain" : "tokens", role: "listbox", tabIndex: 0, "aria-label": label,
+    this.element = made("div", { className: plain ? "tokens plain" : "tokens", role: "listbox", tabIndex: 0,
+      "aria-label": label,
       onkeydown: (event) => this.#key(event, onleave) });
     this.element.append(...(plain ? this.#plain() : this.#inText()));
     this.element.addEventListener("click", ({ target }) => {
@@ -25,7 +27,8 @@ export class Tokens {
 
   #token(row, name, className) {
     const dropped = this.space.dropped(row);
-    const node = made("span", { className: `token ${className}${dropped ? " dropped" : ""}`, role: "option", "data-row": row,
+    const node = made("span", { className: `token ${className}${dropped ? " dropped" : ""}`, role: "option",
+      "data-row": row,
       "aria-selected": "false", id: `${this.id}-${row}` }, visible(name));
     this.nodes[row - this.begin] = node;
     return node;

@@ -18,7 +18,8 @@ export class Tooltip {
     this.element.textContent = text;
     const box = where.getBoundingClientRect?.() ?? { left: where.x, top: where.y - 6, bottom: where.y + 18, width: 0 };
     const { offsetWidth: width, offsetHeight: height } = this.element;
-    const left = Math.min(Math.max(4, box.left + box.width / 2 - width / 2), document.documentElement.clientWidth - width - 4);
+    const left = Math.min(Math.max(4, box.left + box.width / 2 - width / 2),
+      document.documentElement.clientWidth - width - 4);
     this.element.style.left = `${left}px`;
     this.element.style.top = `${box.top - height - 6 >= 0 ? box.top - height - 6 : box.bottom + 6}px`;
   }
