@@ -16,7 +16,7 @@ export class LinePanel {
     this.body = made("tbody");
     this.table = made("table", { "aria-labelledby": "line-title" }, this.head, this.body);
     this.more = made("button", { type: "button", onclick: () => this.#showAll() });
-    this.back = made("button", { type: "button", onclick: () => selection.change({ chosen: false }) }, "Let go");
+    this.back = made("button", { type: "button", onclick: () => selection.change({ chosen: false }) }, "Clear");
     this.element = made("aside", { className: "panel", "aria-label": "Numbers of the choice" }, this.title, this.place,
       this.note, this.table, made("p", { className: "buttons" }, this.more, this.back));
   }

@@ -89,7 +89,7 @@ class Writer {
 
   // norm(x + activation(convolution of the embeddings))
   std::string Convolve(const std::string& x) {
-    const Convolution& convolution = encoder_.convolution;
+    const EmbeddingConvolution& convolution = encoder_.convolution;
     const std::string name = prefix_ + convolution.name;
     const Constant weight = weights_.Get(name + ".weight");
     const uint32_t rows = weight.width / weight.rows;
