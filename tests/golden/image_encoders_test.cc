@@ -56,7 +56,7 @@ class ImageEncoder : public ::testing::Test {
   // Runs two pictures of this size and keeps these values.
   void Run(const std::string& size, const std::vector<std::string>& values) {
     tools::ConvertOptions options = Converted::OptionsOf(directory_.string(), DType::kF32);
-    options.image_size = size;
+    if (!size.empty()) options.image_sizes = {size};
     model_ = std::make_unique<Converted>(options);
     const tools::Batch batch = tools::SyntheticBatch(model_->model, 0, {1, 1});
     tools::SessionRequest request;

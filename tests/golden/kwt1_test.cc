@@ -116,7 +116,8 @@ TEST_F(Kwt1, ClassesOfSoundFiles) {
   tools::Session session =
       tools::SessionFor(converted.model, tools::BatchFromSounds(converted.model, input, 0, sounds));
   session.Run();
-  const tools::OrderedJson found = tools::PredictSounds(converted.model, session, files, sounds, 1);
+  std::vector<tools::OrderedJson> found(files.size());
+  tools::PredictWholes(converted.model, session, 1, found);
   for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(found[i]["classes"][0]["label"], labels[i]) << files[i];
 }
 

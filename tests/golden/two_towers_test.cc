@@ -81,7 +81,9 @@ TEST_P(TwoTowers, AreTwoProgramsOfOneBlob) {
   EXPECT_NEAR(std::stod(converted.model.Metadata("logit_scale")), std::exp(kScale), 1e-5);
   EXPECT_STREQ(converted.model.Metadata("matching"), clip ? "softmax" : "sigmoid");
   EXPECT_EQ(converted.model.Metadata("logit_bias") == nullptr, clip);
-  if (!clip) EXPECT_EQ(std::stof(converted.model.Metadata("logit_bias")), kBias);
+  if (!clip) {
+    EXPECT_EQ(std::stof(converted.model.Metadata("logit_bias")), kBias);
+  }
 }
 
 TEST_P(TwoTowers, OrOneOfThem) {
