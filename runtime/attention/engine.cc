@@ -91,6 +91,7 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
   tile_.rows = Scratch<AttentionRow>(ScratchPart::kRows);
   if (kAttendsCoordinates && spec_.positions.HasCoordinates()) {
     tile_.coordinates = Scratch<int32_t>(ScratchPart::kCoordinates);
+    tile_.row_coordinates = Scratch<int32_t>(ScratchPart::kRowCoordinates);
   }
 }
 
@@ -271,9 +272,9 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
   row->apart = position < positions.apart;
   row->coordinate = row->position;
   if (kAttendsCoordinates && positions.HasCoordinates()) {
-    auto* coordinates = Scratch<int32_t>(ScratchPart::kRowCoordinates) + size_t{index} * positions.axes;
+    row->place = index * positions.axes;
+    auto* coordinates = Scratch<int32_t>(ScratchPart::kRowCoordinates) + row->place;
     CoordinatesAt(position, 1, coordinates);
-    row->coordinates = coordinates;
     row->coordinate = coordinates[0];
   } else if (positions.query_stride > 1 && position > positions.apart) {
     const uint64_t at = positions.apart + uint64_t{position - positions.apart} * positions.query_stride;

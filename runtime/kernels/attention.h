@@ -69,20 +69,20 @@ struct AttentionRow {
   // By distance along the first axis: bias[key - position], distance clamped to max_distance; or null.
   const float* bias;
   float slope;            // of a bias that is slope * (key - position), by any distance; 0: there is none
+  float center;           // of the row's window, where weights fade with the distance from it
   const float* relative;  // [axes, buckets] the query's part of the score by bucket of the distance; or null
   const void* pairs;      // by position of the key: f32 added to its score, or u8 (pairs_mask) of which 0 hides it
   float* weights;  // where scores, then weights go: by position, or in order of arrival with weight_keys; or null
-  uint32_t* weight_keys;       // position of each weight, or null
-  float* out;                  // [d_v]
-  TopKeys* top;                // only for `choose` and `finish_top_k`
-  int32_t position;            // of the query in its segment
-  int32_t coordinate;          // of the query, where distances are between coordinates; else its position
-  const int32_t* coordinates;  // [axes] where the tile has them; coordinate is the first
-  bool apart;                  // nothing depends on the query's distances
-  uint32_t begin, end;         // keys of the present block that the row sees; begin >= end: none
-  uint32_t weight_count;       // with weight_keys
-  float center;                // of the row's window, where weights fade with the distance from it
-  float max;  // running maximum of the row's scores (in units of log 2); starts as -infinity, or a sink's
+  uint32_t* weight_keys;  // position of each weight, or null
+  float* out;             // [d_v]
+  TopKeys* top;           // only for `choose` and `finish_top_k`
+  int32_t position;       // of the query in its segment
+  int32_t coordinate;     // of the query: its position, or where distances are between coordinates the first of these
+  uint32_t place;         // of its coordinates in those of the tile's rows
+  bool apart;             // nothing depends on the query's distances
+  uint32_t begin, end;    // keys of the present block that the row sees; begin >= end: none
+  uint32_t weight_count;  // with weight_keys
+  float max;              // running maximum of the row's scores (in units of log 2); starts as -infinity, or a sink's
 };
 
 struct AttentionTile {
@@ -134,7 +134,8 @@ struct AttentionTile {
   size_t key_bias_stride;
   // Where distances are between coordinates: [axes, block] those of the keys of the block, anything where there is no
   // key. Biases and relative parts are added for each axis, a bias bias_step floats after that of the axis before.
-  const int32_t* coordinates;  // or null: one axis, positions
+  const int32_t* coordinates;      // or null: one axis, positions
+  const int32_t* row_coordinates;  // with these: [axes] at each row's place
   uint32_t axes;
   size_t bias_step;
   const float* key_relative;  // [block, axes, bucket_count] each key's part of the score by bucket; or null

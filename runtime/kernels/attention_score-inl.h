@@ -130,7 +130,7 @@ HWY_INLINE void FinishProduct(const AttentionTile& tile, float* scores, size_t f
 HWY_INLINE int64_t Distance(const AttentionTile& tile, const AttentionRow& row, size_t i, size_t axis) {
   const int64_t at = tile.coordinates != nullptr ? tile.coordinates[axis * tile.block + i]
                                                  : int64_t{tile.Position(static_cast<uint32_t>(i))};
-  const int64_t own = tile.coordinates != nullptr ? row.coordinates[axis] : row.coordinate;
+  const int64_t own = tile.coordinates != nullptr ? tile.row_coordinates[row.place + axis] : row.coordinate;
   const int64_t most = tile.max_distance, distance = at - own;
   return HWY_MAX(-most, HWY_MIN(distance, most));
 }
@@ -140,13 +140,14 @@ using Int = hn::Vec<hn::RebindToSigned<D>>;
 // The same of kLanes places from i on between coordinates, plus max_distance.
 HWY_INLINE Int Distances(const AttentionTile& tile, const AttentionRow& row, size_t i, size_t axis) {
   const hn::RebindToSigned<D> di;
-  const int64_t own = row.coordinates[axis], most = tile.max_distance;
+  const int64_t own = tile.row_coordinates[row.place + axis], most = tile.max_distance;
   // No difference within these bounds is larger than max_distance, so none overflows.
   const auto low = static_cast<int32_t>(HWY_MAX(own - most, int64_t{INT32_MIN}));
   const auto high = static_cast<int32_t>(HWY_MIN(own + most, int64_t{INT32_MAX}));
   const Int at = hn::LoadU(di, tile.coordinates + axis * tile.block + i);
   const Int bounded = hn::Max(hn::Set(di, low), hn::Min(at, hn::Set(di, high)));
-  return hn::Add(hn::Sub(bounded, hn::Set(di, row.coordinates[axis])), hn::Set(di, static_cast<int32_t>(most)));
+  return hn::Add(hn::Sub(bounded, hn::Set(di, tile.row_coordinates[row.place + axis])),
+                 hn::Set(di, static_cast<int32_t>(most)));
 }
 
 // The same between coordinates, for all axes.

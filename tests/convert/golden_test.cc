@@ -9,6 +9,7 @@
 #include "tests/convert/reference_run.h"
 #include "tests/support/paths.h"
 #include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
 #include "tools/convert/convert.h"
 #include "tools/safetensors/safetensors.h"
 #include "tools/sound/wav.h"
@@ -133,12 +134,15 @@ TEST(Examples, KeywordTransformer) {
 }
 
 TEST(Refused, WhatIsNotKnownByName) {
-  const std::string directory = InData("hf/hubert");
+  const std::string directory = ::testing::TempDir() + "unknown_kind";
+  std::filesystem::create_directories(directory);
+  const std::string config = R"({"model_type": "sew", "architectures": ["SEWModel"]})";
+  tools::WriteFile(directory + "/config.json", config.data(), config.size());
   try {
     Converted(directory);
     FAIL();
   } catch (const tools::Failure& failure) {
-    EXPECT_NE(std::string(failure.what()).find("model_type hubert"), std::string::npos) << failure.what();
+    EXPECT_NE(std::string(failure.what()).find("model_type sew"), std::string::npos) << failure.what();
   }
 }
 

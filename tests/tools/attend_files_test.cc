@@ -170,7 +170,7 @@ TEST(AttendPictures, FilesArePreparedAndShown) {
   std::vector<float> values;
   for (uint32_t channel = 0; channel < 3; ++channel) {
     for (uint32_t i = 0; i < 24 * 24; ++i) {
-      values.push_back((static_cast<float>(picture.pixels[3 * i + channel]) * 0.00392156862745098f - 0.5f) / 0.25f);
+      values.push_back((static_cast<float>(picture.pixels[3 * i + channel] * 0.00392156862745098) - 0.5f) / 0.25f);
     }
   }
   SafetensorsWriter writer;

@@ -25,7 +25,7 @@ using tools::SafetensorsWriter;
 std::string Shown(const std::string& name) { return InData("images/" + name); }
 
 // CLIP of both golden towers, with words of its own and CLIP's image processor.
-class Pictures : public testing::Test {
+class PictureCommands : public testing::Test {
  protected:
   static constexpr float kScale = 1.5f;
 
@@ -122,7 +122,7 @@ void ExpectNear(const json& found, const std::vector<float>& expected) {
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i].get<double>(), expected[i], 1e-4) << i;
 }
 
-TEST_F(Pictures, WordsAsClipFindsThem) {
+TEST_F(PictureCommands, WordsAsClipFindsThem) {
   WriteWords();
   const std::string blob = Convert();
   const json found = FoveaJson({"tokenize", blob, "--text", "A  Cat's dog!ab", "--json"})[0];
@@ -130,7 +130,7 @@ TEST_F(Pictures, WordsAsClipFindsThem) {
   EXPECT_EQ(found["ids"], json({69, word('a', true), 53, 60, 55, 57, word('a', false), word('b', true), 70}));
 }
 
-TEST_F(Pictures, ArePreparedAsTheDirectorySays) {
+TEST_F(PictureCommands, ArePreparedAsTheDirectorySays) {
   WriteWords();
   const std::string blob = Convert();
   const json found = FoveaJson({"run", blob, "--image", Shown("rgb.png"), "--image", Shown("grey.jpg"), "--json"});
@@ -143,7 +143,7 @@ TEST_F(Pictures, ArePreparedAsTheDirectorySays) {
   EXPECT_EQ(FoveaJson({"run", blob, "--text", "a cat", "--json"})[0]["source"], "text_embeds");
 }
 
-TEST_F(Pictures, TakeTheProgramOfTheNearestSize) {
+TEST_F(PictureCommands, TakeTheProgramOfTheNearestSize) {
   const std::string blob = Convert({"--image-size", "28x28", "--image-size", "28x42"});
   const json found =
       FoveaJson({"run", blob, "--image", Shown("rgb.png"), "--image", Shown("rgb_box_16x16.png"), "--json"});
@@ -155,7 +155,7 @@ TEST_F(Pictures, TakeTheProgramOfTheNearestSize) {
   ExpectNear(chosen[0]["embedding"], Embedding(blob, "encode_image", "rgb.png", {28, 28}));
 }
 
-TEST_F(Pictures, AreComparedWithTexts) {
+TEST_F(PictureCommands, AreComparedWithTexts) {
   WriteWords();
   const std::string blob = Convert();
   const std::vector<std::string> texts = {"a cat", "dog!"};
@@ -210,7 +210,7 @@ TEST_F(Pictures, AreComparedWithTexts) {
             std::string::npos);
 }
 
-TEST_F(Pictures, WhatIsWrongIsOneLine) {
+TEST_F(PictureCommands, WhatIsWrongIsOneLine) {
   const std::string blob = Convert(), picture = Shown("rgb.png");
   const std::string whole = tools::ReadFile(picture);
   tools::WriteFile(Path("cut.png"), whole.data(), whole.size() / 2);
@@ -232,7 +232,7 @@ TEST_F(Pictures, WhatIsWrongIsOneLine) {
 }
 
 // What cannot be read of a processor is warned about, with file and key; such a blob takes numbers.
-TEST_F(Pictures, ProcessorsThatAreNotKnown) {
+TEST_F(PictureCommands, ProcessorsThatAreNotKnown) {
   const std::pair<json, const char*> cases[] = {
       {{{"image_processor_type", "DonutImageProcessor"}}, "DonutImageProcessor"},
       {{{"image_processor_type", nullptr}}, "image_processor_type"},

@@ -165,7 +165,7 @@ class fovea_attention_positions(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("origin", c_uint32), ("starts", c_void_p), ("query_stride", c_uint32),
         ("apart", c_uint32), ("coordinates", c_void_p), ("coordinate_sets", c_uint32),
-        ("coordinate_positions", c_uint32),
+        ("coordinate_positions", c_uint32), ("axes", c_uint32),
     ]
 
 
@@ -467,6 +467,8 @@ FUNCTIONS = {
     "fovea_stop_next": (c_int32, [c_void_p, c_char_p, c_uint64, c_void_p, c_void_p]),
     "fovea_session_weights": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_session_sparse": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_taps_file_size": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "fovea_taps_file_write": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p]),
     "fovea_text_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "fovea_text_workspace_size": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
     "fovea_text_encode": (c_int32, [

@@ -88,9 +88,9 @@ class SamEncoder {
     description_.SetMetadata("task", "embedding");
     builder.Outputs({Neck(builder.HiddenState(layers))});
     builder.End();
-    // What follows from the tensors or belongs to other parts.
-    for (const char* key :
-         {"hidden_size", "initializer_factor", "mlp_dim", "mlp_ratio", "num_pos_feats", "output_channels"}) {
+    // What follows from the tensors, belongs to other parts or was read above from a copy.
+    for (const char* key : {"hidden_size", "image_size", "initializer_factor", "mlp_dim", "mlp_ratio", "num_channels",
+                            "num_pos_feats", "output_channels", "patch_size", "qkv_bias"}) {
       config_.Get(key);
     }
   }
@@ -222,10 +222,7 @@ void DescribeSam(const Checkpoint& checkpoint, Description& description) {
   config.Get("model_type");
   for (const char* part : {"mask_decoder_config", "prompt_encoder_config"}) checkpoint.config.Get(part);
   Describe(checkpoint, config, description);
-  for (const std::string& key : config.Unknown()) {
-    description.warnings.push_back(
-        fmt::format("config.json: vision_config: {} is not known and was left out of account", key));
-  }
+  WarnOfUnknown(config, "vision_config", description);
 }
 
 }  // namespace fovea::tools

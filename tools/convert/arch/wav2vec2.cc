@@ -109,6 +109,7 @@ class Encoder {
                             "mask_feature_min_masks",
                             "mask_feature_prob",
                             "mask_time_length",
+                            "hidden_size",
                             "mask_time_min_masks",
                             "mask_time_min_space",
                             "mask_time_other",
