@@ -28,7 +28,12 @@ attend() { # PAGE BLOB OPTIONS..
   "$fovea" attend "$blob" "$@" -o "$page" >/dev/null 2>&1 || "$fovea" attend "$blob" "$@" -o "$page"
 }
 convert "$source/tests/data/hf/bert" bert
-convert "$source/tests/data/hf/vit" vit
+cp -r "$source/tests/data/hf/vit" "$work/made/vit"
+cat >"$work/made/vit/preprocessor_config.json" <<END
+{"image_processor_type": "ViTImageProcessor", "size": {"height": 24, "width": 24},
+ "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}
+END
+convert "$work/made/vit" vit
 convert "$source/tools/train/date-normaliser/graph.json" dates
 convert "$source/tools/train/package-writer" writer
 convert "$work/made/longformer-4096" long
@@ -37,6 +42,6 @@ attend document "$source/tools/train/package-section-hierarchical.fovea" --docum
 attend dates "$work/made/dates.fovea" --source 20JAN19 --source "3 March 2004"
 attend writer "$work/made/writer.fovea" --prompt "libs / libpng-tools
 " --max-tokens 24
-attend vit "$work/made/vit.fovea" --image "$work/made/picture.png" --image-mean 0.5 --image-std 0.5
+attend vit "$work/made/vit.fovea" --image "$work/made/picture.png"
 attend long "$work/made/long.fovea" --input "$work/made/long.safetensors"
 node "$here/page_test.mjs" "$build/attention_page.html" "$work" "$work"/made/made-*.html

@@ -1,7 +1,6 @@
 // From what a model is given to the attention record of a run.
 #include "tools/attend/attend.h"
 
-#include "tools/attend/steps.h"
 #include "tools/attend/subject.h"
 #include "tools/attend/written.h"
 #include "tools/base/fail.h"
@@ -33,23 +32,8 @@ std::string Title(const Model& model, const AttentionRecord& record) {
 
 AttentionRecord RunSubject(const Model& model, const AttendRequest& request, bool only_bytes) {
   Subject subject = SubjectOf(model, request);
-  SessionRequest session_request;
-  session_request.program = subject.program;
-  session_request.workers = request.workers;
-  session_request.keep = subject.rows.keep();
-  session_request.limits = ExactLimits(model, subject.batch);
-  const TapPlan plan =
-      PlanTaps(model, request.taps, session_request, CountPairs(model, subject.batch, session_request));
-  AttentionRecord record = std::move(subject.record);
-  record.tap_bytes = plan.tap_bytes;
-  record.session_bytes = plan.session_bytes;
-  if (only_bytes) return record;
-  if (request.told) request.told(plan);
-  session_request.taps = plan.taps;
-  Session session = SessionFor(model, subject.batch, session_request);
-  session.Run();
-  AddSteps(model, session, plan, &subject.rows, &record);
-  return record;
+  RunTapped(model, request, only_bytes, &subject);
+  return std::move(subject.record);
 }
 
 // The steps that the model's metadata names for its levels, of those that were kept.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tools/attend/shown_picture.h"
+#include "tools/attend/steps.h"
 #include "tools/base/fail.h"
 #include "tools/common/padded.h"
 #include "tools/image/png.h"
@@ -142,6 +143,25 @@ Subject PictureSubject(const Model& model, const AttendRequest& request) {
   Subject subject(model, ProgramFor(model, PicturePrograms(model, request.program), pictures.front()));
   AddPictures(model, pictures, &subject);
   return subject;
+}
+
+std::optional<Session> RunTapped(const Model& model, const AttendRequest& request, bool only_bytes, Subject* subject) {
+  SessionRequest session_request;
+  session_request.program = subject->program;
+  session_request.workers = request.workers;
+  session_request.keep = subject->rows.keep();
+  session_request.limits = ExactLimits(model, subject->batch);
+  const TapPlan plan =
+      PlanTaps(model, request.taps, session_request, CountPairs(model, subject->batch, session_request));
+  subject->record.tap_bytes = plan.tap_bytes;
+  subject->record.session_bytes = plan.session_bytes;
+  if (only_bytes) return std::nullopt;
+  if (request.told) request.told(plan);
+  session_request.taps = plan.taps;
+  std::optional<Session> session = SessionFor(model, subject->batch, session_request);
+  session->Run();
+  AddSteps(model, *session, plan, &subject->rows, &subject->record);
+  return session;
 }
 
 }  // namespace fovea::tools

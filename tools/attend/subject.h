@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_ATTEND_SUBJECT_H_
 #define FOVEA_TOOLS_ATTEND_SUBJECT_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ Subject PairSubject(const Model& model, const AttendRequest& request);
 Subject TensorSubject(const Model& model, const AttendRequest& request);
 Subject SoundSubject(const Model& model, const AttendRequest& request);
 Subject PictureSubject(const Model& model, const AttendRequest& request);
+
+// Runs the subject with the chosen taps; the record gets their bytes and the steps. With `only_bytes` nothing is run.
+std::optional<Session> RunTapped(const Model& model, const AttendRequest& request, bool only_bytes, Subject* subject);
 
 // Inputs in a batch, of sounds and, as the first, of pictures; the record gets them, too.
 void AddSounds(const Model& model, const SoundInput& input, const std::vector<Sound>& sounds, Subject* subject);

@@ -116,26 +116,12 @@ void AddTargets(const Model& model, const char* input, const std::vector<Target>
 // A run of the subject with the chosen taps.
 AttentionRecord RunScore(const Model& model, const AttendRequest& request, const std::vector<Target>& targets,
                          const char* target_input, bool only_bytes, Subject subject) {
-  SessionRequest session_request;
-  session_request.program = subject.program;
-  session_request.workers = request.workers;
-  session_request.keep = subject.rows.keep();
-  session_request.limits = ExactLimits(model, subject.batch);
-  const TapPlan plan =
-      PlanTaps(model, request.taps, session_request, CountPairs(model, subject.batch, session_request));
+  const std::optional<Session> session = RunTapped(model, request, only_bytes, &subject);
   AttentionRecord record = std::move(subject.record);
-  if (only_bytes) {
-    record.tap_bytes = plan.tap_bytes, record.session_bytes = plan.session_bytes;
-    return record;
-  }
-  if (request.told) request.told(plan);
-  session_request.taps = plan.taps;
-  Session session = SessionFor(model, subject.batch, session_request);
-  session.Run();
-  AddSteps(model, session, plan, &subject.rows, &record);
+  if (!session) return record;
   RecordGeneration generation;
   generation.shift = true;
-  generation.target_space = subject.rows.Add(session, InputNamed(model, subject.program, target_input), &record);
+  generation.target_space = subject.rows.Add(*session, InputNamed(model, subject.program, target_input), &record);
   const auto is_cross = [](const RecordStep& step) { return step.part == "cross"; };
   const auto cross = std::find_if(record.steps.begin(), record.steps.end(), is_cross);
   if (cross != record.steps.end()) generation.source_space = static_cast<int>(cross->key_space);
