@@ -15,7 +15,7 @@ if ! command -v chromium >/dev/null; then
   exit 77
 fi
 
-fovea=$build/fovea work=$build/tests/page
+fovea=$build/fovea work=$build/attention_pages
 rm -rf "$work"
 mkdir -p "$work/made"
 node "$here/long_model.mjs" "$source/tests/data/hf" "$work/made"
