@@ -332,12 +332,9 @@ TEST_F(Ctc, WhatIsRefused) {
                "there is no pad_token");
   const std::string wav = Wav("clip.wav", Clip(4000, 1)), blob = Blob({{"vocab.json", Letters()}});
   std::ofstream(At("text.wav")) << "no sound at all";
-  const auto error = [&](std::vector<std::string> arguments) {
+  const auto error = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "transcribe");
-    const CommandResult said = Fovea(arguments);
-    EXPECT_EQ(said.status, 2);
-    EXPECT_EQ(said.out, "");
-    return said.err;
+    return FoveaError(arguments);
   };
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--wav", At("text.wav")}), "text.wav: it is no RIFF WAVE file");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--language", "en"}), "--language does not go with");

@@ -23,4 +23,11 @@ nlohmann::json FoveaJson(const std::vector<std::string>& arguments) {
   return nlohmann::json::parse(result.out, nullptr, false);
 }
 
+std::string FoveaError(const std::vector<std::string>& arguments) {
+  const CommandResult said = Fovea(arguments);
+  EXPECT_EQ(said.status, 2);
+  EXPECT_EQ(said.out, "");
+  return said.err;
+}
+
 }  // namespace fovea::test

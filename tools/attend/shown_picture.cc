@@ -11,15 +11,8 @@ struct Level {
   double factor = 1, shift = 0;
 };
 
-// Of each channel, or one number for all.
-double OfChannel(const std::vector<float>& numbers, uint32_t channel, double absent) {
-  if (numbers.empty()) return absent;
-  return double{numbers[numbers.size() == 1 ? 0 : std::min<size_t>(channel, numbers.size() - 1)]};
-}
-
 Level LevelOf(const Preparation& preparation, uint32_t channel) {
-  return {OfChannel(preparation.deviation, channel, 1) / preparation.factor,
-          OfChannel(preparation.mean, channel, 0) / preparation.factor};
+  return {preparation.Deviation(channel) / preparation.factor, preparation.Mean(channel) / preparation.factor};
 }
 
 Level LevelOf(const float* values, size_t count) {

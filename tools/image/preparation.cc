@@ -161,11 +161,8 @@ Planes Pad(const Planes& planes, Extent to) {
 void Normalize(const Preparation& p, Planes& planes) {
   if (p.mean.empty() && p.deviation.empty()) return;
   const size_t size = size_t{planes.width} * planes.height;
-  const auto of = [](const std::vector<float>& numbers, size_t c, float absent) {
-    return numbers.empty() ? absent : numbers[numbers.size() == 1 ? 0 : c];
-  };
   for (size_t i = 0; i < planes.values.size(); ++i) {
-    planes.values[i] = (planes.values[i] - of(p.mean, i / size, 0)) / of(p.deviation, i / size, 1);
+    planes.values[i] = (planes.values[i] - p.Mean(i / size)) / p.Deviation(i / size);
   }
 }
 

@@ -38,8 +38,17 @@ struct Preparation {
   std::vector<float> mean, deviation;                // then less this, over this; empty: as it is
   bool blue_first = false;
 
+  // Of a channel: what is taken from it, and what that is divided by.
+  float Mean(size_t channel) const { return OfChannel(mean, channel, 0); }
+  float Deviation(size_t channel) const { return OfChannel(deviation, channel, 1); }
+
   // The size of what comes of it, which is that of the program if the converter was not asked for another.
   Extent Made() const;
+
+ private:
+  static float OfChannel(const std::vector<float>& numbers, size_t channel, float absent) {
+    return numbers.empty() ? absent : numbers[numbers.size() == 1 ? 0 : channel];
+  }
 };
 
 // As metadata: key and value. And back; fails with the key. Nothing where there are no such keys.

@@ -5,6 +5,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/convert/arch/patch_rows.h"
+#include "tools/convert/arch/vit.h"
 
 namespace fovea::tools {
 namespace {
@@ -92,15 +93,9 @@ LayerStack BeitStack(const Checkpoint& checkpoint, const std::string& prefix, co
   };
   for (uint32_t i = 0; i < config.Number("num_hidden_layers", 12); ++i) {
     const std::string at = fmt::format("{}layer.{}.", encoder, i);
-    StackLayer layer;
-    layer.attention.norm = at + "layernorm_before";
-    layer.attention.query = at + "attention.attention.query";
-    layer.attention.key = at + "attention.attention.key";
-    layer.attention.value = at + "attention.attention.value";
-    layer.attention.output = layer_of(at + "attention.output.dense", at + "lambda_1");
-    layer.feed_forward.norm = at + "layernorm_after";
-    layer.feed_forward.up = at + "intermediate.dense";
-    layer.feed_forward.down = layer_of(at + "output.dense", at + "lambda_2");
+    StackLayer layer = VitLayer(at);
+    layer.attention.output = layer_of(layer.attention.output, at + "lambda_1");
+    layer.feed_forward.down = layer_of(layer.feed_forward.down, at + "lambda_2");
     if (own) {
       const std::string stored = at + "attention.attention." + table;
       Constant bias = weights.Get(stored);

@@ -21,15 +21,6 @@ std::vector<uint32_t> Numbers(const Config& config, const std::string& key, size
   return numbers;
 }
 
-Constant TimesRows(const Constant& matrix, const Constant& factors) {
-  return {matrix.rows, matrix.width, [matrix, factors] {
-            std::vector<float> values = matrix.load();
-            const std::vector<float> by_row = factors.load();
-            for (size_t i = 0; i < values.size(); ++i) values[i] *= by_row[i / matrix.width];
-            return values;
-          }};
-}
-
 class Segformer {
  public:
   Segformer(const Checkpoint& checkpoint, Description& description)
@@ -191,7 +182,7 @@ class Segformer {
       const uint32_t place = stages_ - 1 - i;  // the last stage comes first
       const Constant part = Slice(fuse, {}, {place * width, (place + 1) * width});
       const Constant columns = Transpose(weights_.Get(projection + ".weight"));
-      weights_.Add(own + "weight", TimesRows(Product(part, columns), factors));
+      weights_.Add(own + "weight", ScaleRows(Product(part, columns), factors));
       biases.push_back(Product(weights_.Get(projection + ".bias"), part));
     }
     const Constant before = Sum(biases);

@@ -7,19 +7,6 @@
 namespace fovea::tools {
 namespace {
 
-StackLayer Layer(const std::string& at) {
-  StackLayer layer;
-  layer.attention.norm = at + "layernorm_before";
-  layer.attention.query = at + "attention.attention.query";
-  layer.attention.key = at + "attention.attention.key";
-  layer.attention.value = at + "attention.attention.value";
-  layer.attention.output = at + "attention.output.dense";
-  layer.feed_forward.norm = at + "layernorm_after";
-  layer.feed_forward.up = at + "intermediate.dense";
-  layer.feed_forward.down = at + "output.dense";
-  return layer;
-}
-
 // Logits of class and distillation token, each by its own classifier, and their mean.
 void AddTeacherHead(const std::string& last, ProgramBuilder& builder, Description& description) {
   description.SetMetadata("task", "image-classification");
@@ -38,6 +25,19 @@ void AddTeacherHead(const std::string& last, ProgramBuilder& builder, Descriptio
 }
 
 }  // namespace
+
+StackLayer VitLayer(const std::string& at) {
+  StackLayer layer;
+  layer.attention.norm = at + "layernorm_before";
+  layer.attention.query = at + "attention.attention.query";
+  layer.attention.key = at + "attention.attention.key";
+  layer.attention.value = at + "attention.attention.value";
+  layer.attention.output = at + "attention.output.dense";
+  layer.feed_forward.norm = at + "layernorm_after";
+  layer.feed_forward.up = at + "intermediate.dense";
+  layer.feed_forward.down = at + "output.dense";
+  return layer;
+}
 
 LayerStack VitStack(const Checkpoint& checkpoint, const std::string& prefix, Description& description) {
   const Config& config = checkpoint.config;
@@ -60,7 +60,7 @@ LayerStack VitStack(const Checkpoint& checkpoint, const std::string& prefix, Des
   stack.final_norm = prefix + "layernorm";
   stack.last_state_is_normed = false;
   for (uint32_t i = 0; i < config.Number("num_hidden_layers"); ++i) {
-    stack.layers.push_back(Layer(fmt::format("{}encoder.layer.{}.", prefix, i)));
+    stack.layers.push_back(VitLayer(fmt::format("{}encoder.layer.{}.", prefix, i)));
   }
   RefuseBiases(checkpoint, weights, "qkv_bias", true,
                {"attention.attention.query", "attention.attention.key", "attention.attention.value"});
@@ -71,8 +71,6 @@ LayerStack VitStack(const Checkpoint& checkpoint, const std::string& prefix, Des
   description.must_use = {rows.projection, prefix + "encoder.", prefix + "layernorm."};
   return stack;
 }
-
-StackLayer VitLayer(const std::string& at) { return Layer(at); }
 
 void DescribeVit(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
