@@ -6,6 +6,7 @@ import { delimiter, join } from "node:path";
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
   "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+  "--disable-ipc-flooding-protection",  // else it ignores a page's address after 200 changes within 10 seconds
   "--remote-debugging-pipe"];
 
 /** Chromium's program; where there is none, the test ends as skipped, and says that `what` is not tested. */
@@ -20,6 +21,7 @@ export function chromiumFor(what) {
 const KEYS = { Tab: 9, Enter: 13, Escape: 27, " ": 32, End: 35, Home: 36, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39,
   ArrowDown: 40 };
 const SHIFT = 8;  // of Chromium's modifiers
+const MOST_SECONDS = 120;  // until a message has its answer
 
 export class Browser {
   constructor(program) {
@@ -37,26 +39,33 @@ export class Browser {
       for (const message of messages) this.#take(JSON.parse(message));
     });
     this.process.on("exit", (code) => {
-      for (const { reject } of this.waiting.values()) reject(new Error(`Chromium ended (${code}): ${this.said}`));
-      this.waiting.clear();
+      const error = new Error(`Chromium ended (${code}): ${this.said}`);
+      for (const id of [...this.waiting.keys()]) this.#end(id, ({ reject }) => reject(error));
     });
   }
 
+  #end(id, tell) {
+    const waiting = this.waiting.get(id);
+    this.waiting.delete(id);
+    clearTimeout(waiting.late);
+    tell(waiting);
+  }
+
   #take(message) {
-    const waiting = this.waiting.get(message.id);
-    if (!waiting) {
+    if (this.waiting.has(message.id)) {
+      this.#end(message.id, ({ resolve, reject, method }) => message.error ?
+        reject(new Error(`${method}: ${message.error.message}`)) : resolve(message.result));
+    } else {
       for (const listener of this.listeners) listener(message);
-      return;
     }
-    this.waiting.delete(message.id);
-    if (message.error) waiting.reject(new Error(`${waiting.method}: ${message.error.message}`));
-    else waiting.resolve(message.result);
   }
 
   send(method, params = {}, sessionId = undefined) {
     const id = ++this.last;
     return new Promise((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject, method });
+      const late = setTimeout(() => this.#end(id, ({ reject }) => reject(new Error(
+        `no answer to ${method} ${JSON.stringify(params).slice(0, 300)}`))), MOST_SECONDS * 1000);
+      this.waiting.set(id, { resolve, reject, method, late });
       this.process.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
     });
   }
@@ -71,7 +80,7 @@ export class Browser {
 
   async close() {
     const ended = new Promise((resolve) => this.process.once("exit", resolve));
-    await this.send("Browser.close").catch(() => this.process.kill());
+    await this.send("Browser.close").catch(() => this.process.kill("SIGKILL"));
     await ended;
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });  // its processes end later
   }

@@ -89,6 +89,12 @@ TEST(Pictures, BrokenFilesFail) {
       Refusal(changed);
     }
   }
+  // A Huffman table with more codes than there are symbols: its segment begins with 0xffc4 and a length.
+  std::string jpeg = ReadFile(InData("images/baseline.jpg"));
+  const size_t table = jpeg.find("\xff\xc4");
+  ASSERT_NE(table, std::string::npos);
+  jpeg[table + 5 + 15] = static_cast<char>(255);
+  EXPECT_NE(Refusal(jpeg).find("Huffman table"), std::string::npos);
   std::string png = ReadFile(InData("images/rgb.png"));
   png[png.size() / 2] = static_cast<char>(png[png.size() / 2] + 1);
   EXPECT_NE(Refusal(png).find("checksum"), std::string::npos);

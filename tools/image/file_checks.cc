@@ -47,6 +47,20 @@ uint32_t Orientation(const uint8_t* tiff, uint64_t size) {
   return kUpright;
 }
 
+// The Huffman tables of one segment: 16 counts of codes by length and as many symbols, at most 256.
+void CheckHuffmanTables(const uint8_t* segment, uint32_t bytes) {
+  constexpr uint32_t kLengths = 16, kMostSymbols = 256;
+  for (uint32_t at = 0; at < bytes;) {
+    if (bytes - at < 1 + kLengths) Fail("a Huffman table is too short");
+    uint32_t symbols = 0;
+    for (uint32_t i = 1; i <= kLengths; ++i) symbols += segment[at + i];
+    if (symbols > kMostSymbols) Fail("a Huffman table has {} symbols, at most {} are possible", symbols, kMostSymbols);
+    at += 1 + kLengths;
+    if (symbols > bytes - at) Fail("a Huffman table is too short");
+    at += symbols;
+  }
+}
+
 }  // namespace
 
 uint32_t CheckPng(const uint8_t* data, uint64_t size) {
@@ -94,6 +108,7 @@ uint32_t CheckJpeg(const uint8_t* data, uint64_t size) {
       if (segment[0] != 8) Fail("JPEG of {} bits is not read", segment[0]);
       components = segment[5];
     }
+    if (marker == kTables) CheckHuffmanTables(segment, bytes);
     if (marker == kScan) scanned = true;
     if (marker == kAdobe && bytes >= 12 && memcmp(segment, "Adobe", 5) == 0) adobe = true;
     if (marker == kExif && bytes > 6 && memcmp(segment, "Exif\0", 6) == 0) {
