@@ -8,7 +8,7 @@ work=$build/tests/bundle/work
 rm -rf "$work"
 mkdir -p "$work/objects"
 model=$work/classifier.fovea other=$source/tools/train/package-section-hierarchical.fovea
-"$build/fovea" convert "$source/tools/train/package-section" -o "$model" --weights int8 --no-compare \
+"$build/fovea" convert "$source/tools/train/package-section" -o "$model" --weights int8 --compare none \
   >"$work/convert.txt"
 
 # Without limits, so that another model is refused for what it asks for and not for its size.

@@ -47,7 +47,7 @@ class Architecture : public testing::Test {
     options.input = directory_.string();
     options.task = task;
     options.weights = weights;
-    options.compare = false;
+    options.compare = tools::Comparison::kNone;
     return options;
   }
   std::vector<uint8_t> Blob(const std::string& task = "", DType weights = DType::kF32) {

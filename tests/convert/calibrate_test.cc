@@ -60,7 +60,7 @@ struct Built {
   Built(Kind kind, DType type) {
     tools::ConvertOptions options;
     options.weights = type;
-    options.compare = false;
+    options.compare = tools::Comparison::kNone;
     blob = SecondReader(tools::BuildBlob(Model(kind), options, report));
   }
   std::vector<float> Tensor(const std::string& name) const {

@@ -66,7 +66,7 @@ TEST_P(Compared, ReportsTensorsAndOutputs) {
 
 TEST_P(Compared, PackedSectionIsUsedAndChangesNothing) {
   options_.weights = GetParam();
-  options_.compare = false;
+  options_.compare = tools::Comparison::kNone;
   ConvertReport plain_report, packed_report;
   const Description description = Describe(options_);
   const std::vector<uint8_t> plain = BuildBlob(description, options_, plain_report);

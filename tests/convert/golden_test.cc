@@ -25,7 +25,7 @@ ReadBlob Converted(const std::string& input, const std::string& source = "", con
   options.input = input;
   options.task = task;
   options.source = source;
-  options.compare = false;
+  options.compare = tools::Comparison::kNone;
   tools::ConvertReport report;
   const auto blob = tools::BuildBlob(tools::Describe(options), options, report);
   EXPECT_TRUE(report.warnings.empty()) << report.warnings[0];

@@ -59,7 +59,7 @@ tools::ConvertOptions OptionsOf(const Files& files, const fs::path& folder, Rand
   options.weights = random.Pick(kWeights);
   options.keys = random.Pick(kKeys);
   if (random.OneIn(8)) options.pack = {"host"};
-  options.compare = random.OneIn(8);
+  options.compare = random.OneIn(8) ? tools::Comparison::kQuick : tools::Comparison::kNone;
   if (described) return options;
   if (random.OneIn(8)) options.task = "encoder";
   if (random.OneIn(16)) options.image_sizes = {"16x24"};

@@ -42,7 +42,7 @@ struct Converted {
   }
 
   static AlignedBytes Build(tools::ConvertOptions options) {
-    options.compare = false;
+    options.compare = tools::Comparison::kNone;
     tools::ConvertReport report;
     return AlignedBytes(tools::BuildBlob(tools::Describe(options), options, report));
   }

@@ -77,7 +77,7 @@ class PublishedSearch : public ::testing::TestWithParam<const char*> {
   // The model, with tokens that never follow as the library was told.
   Made Convert(const Json& parameters) const {
     tools::ConvertOptions options = Converted::OptionsOf(Path(), DType::kF32);
-    options.compare = false;
+    options.compare = tools::Comparison::kNone;
     tools::Description description = tools::Describe(options);
     if (parameters.contains("bad_words_ids")) {
       description.SetMetadata("generate.suppress_ids", std::to_string(parameters["bad_words_ids"][0][0].get<int>()));

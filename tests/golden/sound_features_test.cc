@@ -27,7 +27,7 @@ class Extractor {
     builder.End();
     tools::ConvertOptions options;
     options.weights = DType::kI8;
-    options.compare = false;
+    options.compare = tools::Comparison::kNone;
     tools::ConvertReport report;
     blob_ = AlignedBytes(tools::BuildBlob(description, options, report));
     model_.emplace(blob_.data(), blob_.size(), "features", tools::Model::Options{});

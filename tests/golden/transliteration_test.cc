@@ -49,7 +49,7 @@ class Transliteration : public ::testing::Test {
 
   std::vector<uint8_t> Blob(DType weights, const std::string& stop_ids = "") const {
     tools::ConvertOptions options = Converted::OptionsOf(directory_, weights, "", "seq2seq-lm");
-    options.compare = false;
+    options.compare = tools::Comparison::kNone;
     tools::Description description = tools::Describe(options);
     if (!stop_ids.empty()) description.SetMetadata("generate.stop_ids", stop_ids);
     tools::ConvertReport report;
@@ -252,7 +252,8 @@ TEST_F(Transliteration, GivenTargets) {
 TEST_F(Transliteration, FromTheCommandLine) {
   if (Missing(directory_)) GTEST_SKIP();
   const std::string blob = ::testing::TempDir() + "transliteration." + std::to_string(getpid());
-  const CommandResult converted = Fovea({"convert", directory_, "--task", "seq2seq-lm", "--no-compare", "-o", blob});
+  const CommandResult converted =
+      Fovea({"convert", directory_, "--task", "seq2seq-lm", "--compare", "none", "-o", blob});
   ASSERT_EQ(converted.status, 0) << converted.err;
   EXPECT_EQ(Fovea({"translate", blob, "--beams", "2", "--text", "آتزمون"}).out, "atzmon\n");
   EXPECT_EQ(Fovea({"translate", blob, "--text", "آتشيسون", "--target-prefix", "ache"}).out, "acheson\n");

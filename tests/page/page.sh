@@ -20,7 +20,7 @@ rm -rf "$work"
 mkdir -p "$work/made"
 node "$here/long_model.mjs" "$source/tests/data/hf" "$work/made"
 convert() { # MODEL BLOB
-  "$fovea" convert "$1" -o "$work/made/$2.fovea" --no-compare >/dev/null
+  "$fovea" convert "$1" -o "$work/made/$2.fovea" --compare none >/dev/null
 }
 attend() { # PAGE BLOB OPTIONS..
   page=$work/made/made-$1.html blob=$2

@@ -23,7 +23,7 @@ JAVA_HOME=$home "$cmake" -S "$root/ports/android" -B "$work/native" -G Ninja -DC
 
 text="a text editor" prompt="Package: vim"
 for model in package-section package-writer; do
-  "$build/fovea" convert "$root/tools/train/$model" -o "$work/$model.fovea" --no-compare >/dev/null
+  "$build/fovea" convert "$root/tools/train/$model" -o "$work/$model.fovea" --compare none >/dev/null
 done
 {
   "$build/fovea" run "$work/package-section.fovea" --text "$text" --top 3 --explain 0

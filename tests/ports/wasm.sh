@@ -13,7 +13,7 @@ mkdir -p "$work/blobs" "$work/program"
 convert() { # MODEL BLOB [OPTIONS]
   model=$1 blob=$2
   shift 2
-  "$command" convert "$source/tools/train/$model" -o "$work/blobs/$blob.fovea" --no-compare "$@" >/dev/null
+  "$command" convert "$source/tools/train/$model" -o "$work/blobs/$blob.fovea" --compare none "$@" >/dev/null
 }
 convert package-section package-section
 "$command" pack "$work/blobs/package-section.fovea" -o "$work/blobs/packed.fovea" --target wasm >/dev/null

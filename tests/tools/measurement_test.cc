@@ -21,7 +21,7 @@ using tools::Session;
 
 std::string Converted(const std::string& directory, const std::string& name) {
   const std::string blob = Temporary(name + ".measured.fovea");
-  const CommandResult made = Fovea({"convert", directory, "-o", blob, "--no-compare"});
+  const CommandResult made = Fovea({"convert", directory, "-o", blob, "--compare", "none"});
   EXPECT_EQ(made.status, 0) << made.err;
   return blob;
 }

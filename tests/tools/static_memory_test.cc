@@ -44,7 +44,8 @@ class GenerationHeader : public testing::Test {
  protected:
   void Make(const std::string& source, const std::vector<std::string>& arguments) {
     blob_ = testing::TempDir() + "static_memory_" + std::to_string(getpid()) + ".fovea";
-    const CommandResult made = Fovea({"convert", InSource(source), "-o", blob_, "--weights", "int8", "--no-compare"});
+    const CommandResult made =
+        Fovea({"convert", InSource(source), "-o", blob_, "--weights", "int8", "--compare", "none"});
     ASSERT_EQ(made.status, 0) << made.err;
     std::vector<std::string> all = {"inspect", blob_, "--generation", "--header"};
     all.insert(all.end(), arguments.begin(), arguments.end());

@@ -2,6 +2,9 @@
 #include "tools/convert/convert.h"
 
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <initializer_list>
@@ -28,7 +31,6 @@ constexpr size_t kWorstShown = 10;
 struct Arguments {
   ConvertOptions options;
   std::string report, sample_file;
-  bool no_compare = false;
   bool verbose = false;
   bool json = false;
 };
@@ -138,9 +140,17 @@ Choices<DType> Types(std::initializer_list<DType> types) {
   return choices;
 }
 
+// Arrays of a layer's size come and go: their pages are used again instead of being asked for and cleared each time.
+void KeepPages() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 void Run(const Arguments& arguments, Console* console) {
+  KeepPages();
   ConvertOptions options = arguments.options;
-  options.compare = !arguments.no_compare;
   if (!arguments.sample_file.empty()) {
     for (const std::string& text : ReadLines(arguments.sample_file)) options.texts.push_back(text);
   }
@@ -202,7 +212,13 @@ void AddConvert(CLI::App* app, Console* console) {
       ->type_name("HxW");
   AddRepeated(command, "--sample-text", &options.texts, "Text to measure quantization on")->type_name("TEXT");
   command->add_option("--sample-file", arguments->sample_file, "File with such texts, one per line")->type_name("FILE");
-  command->add_flag("--no-compare", arguments->no_compare, "Do not run the blob against f32 weights");
+  const Choices<Comparison> comparisons = {
+      {"none", Comparison::kNone}, {"quick", Comparison::kQuick}, {"full", Comparison::kFull}};
+  AddChoice(command, "--compare", &options.compare, comparisons,
+            "Run the blob against f32 weights: none, quick (4 texts of up to 64 tokens)\n"
+            "or full (17 texts of up to 512); texts that are given take the place of these")
+      ->type_name("DEPTH")
+      ->capture_default_str();
   command->add_option("--report", arguments->report, "Write the report as JSON too")->type_name("FILE");
   command->add_flag("-v,--verbose", arguments->verbose, "Print every tensor");
   AddJson(command, &arguments->json);

@@ -68,7 +68,8 @@ struct Layer {
 
 class Calibrator {
  public:
-  Calibrator(Resolved& model, ConvertReport& report) : model_(model), report_(report) {
+  Calibrator(Resolved& model, ConvertReport& report, Workers& workers)
+      : model_(model), report_(report), workers_(workers) {
     for (size_t i = 0; i < model.content.programs.size(); ++i) {
       if (model.is_part[i]) continue;  // its layers are another program's
       for (const BlobOperation& operation : model.content.programs[i].operations) {
@@ -140,7 +141,7 @@ class Calibrator {
     BlobTensor& weight = model_.content.tensors[index];
     const std::vector<float> wanted = model_.constants[index].load();
     RoundWeights(wanted, statistics, weight, workers_);
-    const std::vector<float> stored = DecodeTensor(weight);
+    const std::vector<float> stored = DecodeTensor(weight, &workers_);
     report_.tensors[index].error = CompareTensors(wanted, stored);
     CalibrationReport entry{weight.name, 0};
     if (bias != kBlobNone) {
@@ -161,7 +162,7 @@ class Calibrator {
 
   Resolved& model_;
   ConvertReport& report_;
-  Workers workers_;
+  Workers& workers_;
   std::map<uint32_t, uint32_t> uses_;  // of tensors
 };
 
@@ -172,9 +173,10 @@ bool TakesNumbers(const BlobProgram& program) {
 
 }  // namespace
 
-void Calibrate(Resolved& model, const std::vector<uint8_t>& exact, ConvertReport& report, const Progress& progress) {
+void Calibrate(Resolved& model, const std::vector<uint8_t>& exact, ConvertReport& report, Workers& workers,
+               const Progress& progress) {
   const LoadedBlob loaded(exact, "the model with f32 weights");
-  Calibrator calibrator(model, report);
+  Calibrator calibrator(model, report, workers);
   for (uint32_t p = 0; p < model.content.programs.size(); ++p) {
     if (!model.is_part[p] && !TakesNumbers(model.content.programs[p])) calibrator.Run(loaded.model, p, progress);
   }

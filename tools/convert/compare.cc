@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
+#include "tools/base/workers.h"
 #include "tools/common/batch.h"
 #include "tools/common/error.h"
 #include "tools/common/model.h"
@@ -17,11 +18,13 @@ namespace fovea::tools {
 namespace {
 
 // Rows of the samples where no texts are given.
-const std::vector<uint32_t> kLengths = {5, 16, 33, 64};
+const std::vector<uint32_t> kFewLengths = {5, 16, 33, 64};
+const std::vector<uint32_t> kManyLengths = {1, 2, 3, 5, 8, 12, 16, 24, 33, 48, 64, 96, 128, 192, 256, 384, 512};
 
-std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch) {
+std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch, uint32_t workers) {
   SessionRequest request;
   request.program = program;
+  request.workers = workers;
   Session session = SessionFor(model, batch, request);
   session.Run();
   std::vector<Matrix> outputs;
@@ -29,18 +32,18 @@ std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch
   return outputs;
 }
 
-Batch MakeBatch(const Model& model, uint32_t program, const std::vector<std::string>& texts) {
-  if (!texts.empty() && TakesTokens(model, program)) {
+Batch MakeBatch(const Model& model, uint32_t program, const ConvertOptions& options) {
+  if (!options.texts.empty() && TakesTokens(model, program)) {
     const Tokenizer tokenizer(model);
     std::vector<Tokens> tokens;
-    for (const std::string& text : texts) tokens.push_back(EncodeFor(model, tokenizer, program, text));
+    for (const std::string& text : options.texts) tokens.push_back(EncodeFor(model, tokenizer, program, text));
     return BatchFromTokens(model, program, tokens);
   }
   uint32_t longest = UINT32_MAX;
   for (uint32_t input : InputsOf(model, program)) {
     longest = std::min(longest, model.Space(model.Value(program, input).space).max_segment_rows);
   }
-  std::vector<uint32_t> lengths = kLengths;
+  std::vector<uint32_t> lengths = options.compare == Comparison::kFull ? kManyLengths : kFewLengths;
   for (uint32_t& length : lengths) length = std::min(length, longest);
   return SyntheticBatch(model, program, lengths);
 }
@@ -76,18 +79,20 @@ void Compare(const Matrix& exact, const Matrix& stored, OutputReport& report) {
 
 }  // namespace
 
-void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored,
-                  const std::vector<std::string>& texts, ConvertReport& report, const Progress& progress) {
+void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,
+                  ConvertReport& report, const Progress& progress) {
   const LoadedBlob reference(exact, "the model with f32 weights"), candidate(stored, "the converted model");
+  const uint32_t workers = Workers::Usual();
   const uint32_t programs = reference.model.Info().program_count;
   for (uint32_t program = 0; program < programs; ++program) {
     const std::string name = reference.model.Program(program).name;
     if (progress) progress("compare", name, program, programs);
-    const Batch batch = MakeBatch(reference.model, program, texts);
+    const Batch batch = MakeBatch(reference.model, program, options);
     if (report.sample_lengths.empty() && !batch.spaces.empty()) {
       report.sample_lengths = batch.spaces.begin()->second.lengths;
     }
-    const std::vector<Matrix> from = Run(reference.model, program, batch), to = Run(candidate.model, program, batch);
+    const std::vector<Matrix> from = Run(reference.model, program, batch, workers);
+    const std::vector<Matrix> to = Run(candidate.model, program, batch, workers);
     const std::vector<uint32_t> outputs = OutputsOf(reference.model, program);
     for (size_t i = 0; i < outputs.size(); ++i) {
       report.outputs.push_back({name, reference.model.Value(program, outputs[i]).name});

@@ -8,9 +8,9 @@
 
 namespace fovea::tools {
 
-// Appends an entry for every output of every program to report.outputs.
-void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored,
-                  const std::vector<std::string>& texts, ConvertReport& report, const Progress& progress);
+// Appends an entry for every output of every program to report.outputs. Uses the options' texts and depth.
+void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,
+                  ConvertReport& report, const Progress& progress);
 
 }  // namespace fovea::tools
 

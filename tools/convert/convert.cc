@@ -6,6 +6,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/workers.h"
 #include "tools/common/packed.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/attention_types.h"
@@ -42,7 +43,7 @@ DType TypeOf(Shortest shortest, DType wanted) {
   return shortest == Shortest::kF16 ? DType::kF16 : DType::kF32;
 }
 
-void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress& progress) {
+void Encode(Resolved& model, DType wanted, ConvertReport& report, Workers& workers, const Progress& progress) {
   std::vector<BlobTensor>& tensors = model.content.tensors;
   for (size_t i = 0; i < tensors.size(); ++i) {
     BlobTensor& tensor = tensors[i];
@@ -50,12 +51,12 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, const Progress
     const DType asked = tensor.type == DType::kI32 ? DType::kI32 : TypeOf(model.shortest[i], wanted);
     const std::vector<float> values = model.constants[i].load();
     tensor.type = StorableType(asked, values, tensor.width);
-    EncodeTensor(values, tensor, model.constants[i].hides);
+    EncodeTensor(values, tensor, model.constants[i].hides, &workers);
     TensorReport entry = {
         tensor.name,          tensor.type, tensor.rows, tensor.width, tensor.data.size() + tensor.scales.size(),
         tensor.type != asked, {}};
     if (tensor.type != DType::kF32 && tensor.type != DType::kI32)
-      entry.error = CompareTensors(values, DecodeTensor(tensor));
+      entry.error = CompareTensors(values, DecodeTensor(tensor, &workers));
     report.weight_bytes += entry.bytes;
     report.f32_bytes += 4 * values.size();
     report.tensors.push_back(std::move(entry));
@@ -86,10 +87,10 @@ std::vector<uint8_t> TextSection(const Description& description, ConvertReport& 
 }
 
 // The same model with f32 weights.
-std::vector<uint8_t> ExactBlob(const Description& description, const std::vector<uint8_t>& text) {
+std::vector<uint8_t> ExactBlob(const Description& description, const std::vector<uint8_t>& text, Workers& workers) {
   Resolved model = Resolve(description);
   ConvertReport ignored;
-  Encode(model, DType::kF32, ignored, {});
+  Encode(model, DType::kF32, ignored, workers, {});
   model.content.text = text;
   return WriteBlob(model.content);
 }
@@ -116,15 +117,16 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   ReportUnused(description, report);
   model.content.text = TextSection(description, report);
   report.text_bytes = model.content.text.size();
-  Encode(model, options.weights, report, progress);
+  Workers workers;
+  Encode(model, options.weights, report, workers, progress);
   const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4;
   const bool changed = options.weights != DType::kF32 || options.keys != DType::kF32 || options.products != DType::kF32;
-  const bool compare = options.compare && changed;
+  const bool compare = options.compare != Comparison::kNone && changed;
   std::vector<uint8_t> exact;
   if (integers || compare) {
-    exact = ExactBlob(description, model.content.text);
+    exact = ExactBlob(description, model.content.text, workers);
   }
-  if (integers) Calibrate(model, exact, report, progress);
+  if (integers) Calibrate(model, exact, report, workers, progress);
   CastKeys(options.keys, model.content);
   for (BlobProgram& program : model.content.programs) SetProducts(options.products, program);
   std::vector<uint8_t> blob = WriteBlob(model.content);
@@ -141,7 +143,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   }
   report.blob_bytes = blob.size();
   if (compare) {
-    CompareBlobs(exact, blob, options.texts, report, progress);
+    CompareBlobs(exact, blob, options, report, progress);
   }
   return blob;
 }

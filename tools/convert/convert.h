@@ -14,6 +14,10 @@
 
 namespace fovea::tools {
 
+// How the blob is run against one with f32 weights, keys and products, unless it is that itself: on a few texts, or on
+// many of all lengths.
+enum class Comparison { kNone, kQuick, kFull };
+
 struct ConvertOptions {
   std::string input;                     // a model directory, or a description (a .json file)
   std::string source;                    // of a description: where its weights lie; empty: beside it
@@ -24,8 +28,8 @@ struct ConvertOptions {
   std::vector<std::string> pack;         // add weights packed for these targets (tools/common/packed.h)
   std::string task;                      // see DescribeDirectory
   std::vector<std::string> image_sizes;  // the same
-  bool compare = true;  // run the blob against one with f32 weights, keys and products, unless it is that itself
-  std::vector<std::string> texts;  // to compare on; empty: lengths from a list, random ids
+  Comparison compare = Comparison::kQuick;
+  std::vector<std::string> texts;  // to compare on; empty: random ids
 };
 
 struct TensorReport {

@@ -65,8 +65,23 @@ Tile BestTile() {
   return {kTileVectors * sizeof(ShortVector) / sizeof(float), AddShort};
 }
 
-// Columns first to first + count of the rows, zeros beside them up to `width`, one row after the other.
+// Columns first to first + kWidth of the rows, one row after the other.
+template <size_t kWidth>
+void PackWhole(StridedRows rows, float sign, size_t depth, size_t first, float* packed) {
+  for (size_t d = 0; d < depth; ++d, packed += kWidth) {
+    const float* row = rows.data + static_cast<ptrdiff_t>(d) * rows.stride + first;
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kWidth; ++i) packed[i] = sign * row[i];
+  }
+}
+
+// The same for `count` columns, zeros beside them up to `width`.
 void Pack(StridedRows rows, float sign, size_t depth, size_t first, size_t count, size_t width, float* packed) {
+  constexpr size_t kLong = kTileVectors * sizeof(LongVector) / sizeof(float);
+  constexpr size_t kShort = kTileVectors * sizeof(ShortVector) / sizeof(float);
+  if (count == width && width == kTileRows) return PackWhole<kTileRows>(rows, sign, depth, first, packed);
+  if (count == width && width == kLong) return PackWhole<kLong>(rows, sign, depth, first, packed);
+  if (count == width && width == kShort) return PackWhole<kShort>(rows, sign, depth, first, packed);
   for (size_t d = 0; d < depth; ++d, packed += width) {
     const float* row = rows.data + static_cast<ptrdiff_t>(d) * rows.stride + first;
     for (size_t i = 0; i < count; ++i) packed[i] = sign * row[i];

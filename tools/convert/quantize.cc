@@ -9,6 +9,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/half.h"
+#include "tools/base/workers.h"
 
 namespace fovea::tools {
 namespace {
@@ -56,8 +57,16 @@ float BestScale(const float* values, uint32_t count, int low, int high, const St
   return best;
 }
 
-void EncodeInt8(const std::vector<float>& values, BlobTensor& tensor) {
-  for (uint64_t r = 0; r < tensor.rows; ++r) {
+constexpr size_t kElementsTogether = size_t{1} << 16;  // for one worker at a time
+
+template <typename Use>
+void ForRows(size_t rows, size_t width, Workers* workers, const Use& use) {
+  if (workers == nullptr || rows * width <= kElementsTogether) return use(0, rows);
+  workers->ForParts(rows, std::max<size_t>(1, kElementsTogether / width), use);
+}
+
+void EncodeInt8(const std::vector<float>& values, size_t first, size_t end, BlobTensor& tensor) {
+  for (size_t r = first; r < end; ++r) {
     const float* row = values.data() + r * tensor.width;
     const float scale = BestScale(row, tensor.width, -127, 127, [](float s) { return s; });
     memcpy(tensor.scales.data() + 4 * r, &scale, 4);
@@ -67,9 +76,8 @@ void EncodeInt8(const std::vector<float>& values, BlobTensor& tensor) {
   }
 }
 
-void EncodeInt4(const std::vector<float>& values, BlobTensor& tensor) {
-  const uint64_t blocks = values.size() / kI4Block;
-  for (uint64_t b = 0; b < blocks; ++b) {
+void EncodeInt4(const std::vector<float>& values, size_t first, size_t end, BlobTensor& tensor) {
+  for (size_t b = first; b < end; ++b) {
     const float* block = values.data() + b * kI4Block;
     const uint16_t scale = ToBf16(BestScale(block, kI4Block, -8, 7, [](float s) { return FromBf16(ToBf16(s)); }));
     memcpy(tensor.scales.data() + 2 * b, &scale, 2);
@@ -102,49 +110,11 @@ void EncodeWhole(const std::vector<float>& values, BlobTensor& tensor) {
   }
 }
 
-}  // namespace
-
-DType StorableType(DType wanted, const std::vector<float>& values, uint32_t width) {
-  if (wanted == DType::kI4 && width % kI4Block != 0) return DType::kI8;
-  const auto too_large = [](float value) { return std::isfinite(value) && IsInfinite(ToHalf(value)); };
-  const bool large = wanted == DType::kF16 && std::any_of(values.begin(), values.end(), too_large);
-  return large ? DType::kF32 : wanted;
-}
-
-void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor, bool hides) {
-  for (float value : values) {
-    const bool hidden = hides && tensor.type == DType::kF32 && value == -INFINITY;
-    if (!std::isfinite(value) && !hidden) Fail("tensor {}: holds {}", tensor.name, value);
-  }
-  tensor.data.assign(RowBytes(tensor.type, tensor.width) * tensor.rows, 0);
-  tensor.scales.assign(ScaleBytes(tensor.type, tensor.rows, tensor.width), 0);
-  switch (tensor.type) {
-    case DType::kF32:
-      memcpy(tensor.data.data(), values.data(), tensor.data.size());
-      break;
-    case DType::kF16:
-      EncodeHalf(values, tensor);
-      break;
-    case DType::kI8:
-      EncodeInt8(values, tensor);
-      break;
-    case DType::kI4:
-      EncodeInt4(values, tensor);
-      break;
-    case DType::kI32:
-      EncodeWhole(values, tensor);
-      break;
-    case DType::kBf16:
-      Fail("tensor {}: no constant is stored as bf16", tensor.name);
-  }
-}
-
-std::vector<float> DecodeTensor(const BlobTensor& tensor) {
-  std::vector<float> values(uint64_t{tensor.rows} * tensor.width);
+void DecodeElements(const BlobTensor& tensor, size_t first, size_t end, std::vector<float>& values) {
   const auto half_at = [](const std::vector<uint8_t>& bytes, size_t i) {
     return static_cast<uint16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8);
   };
-  for (size_t i = 0; i < values.size(); ++i) {
+  for (size_t i = first; i < end; ++i) {
     switch (tensor.type) {
       case DType::kF32:
         memcpy(&values[i], &tensor.data[4 * i], 4);
@@ -174,6 +144,51 @@ std::vector<float> DecodeTensor(const BlobTensor& tensor) {
       }
     }
   }
+}
+
+}  // namespace
+
+DType StorableType(DType wanted, const std::vector<float>& values, uint32_t width) {
+  if (wanted == DType::kI4 && width % kI4Block != 0) return DType::kI8;
+  const auto too_large = [](float value) { return std::isfinite(value) && IsInfinite(ToHalf(value)); };
+  const bool large = wanted == DType::kF16 && std::any_of(values.begin(), values.end(), too_large);
+  return large ? DType::kF32 : wanted;
+}
+
+void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor, bool hides, Workers* workers) {
+  for (float value : values) {
+    const bool hidden = hides && tensor.type == DType::kF32 && value == -INFINITY;
+    if (!std::isfinite(value) && !hidden) Fail("tensor {}: holds {}", tensor.name, value);
+  }
+  tensor.data.assign(RowBytes(tensor.type, tensor.width) * tensor.rows, 0);
+  tensor.scales.assign(ScaleBytes(tensor.type, tensor.rows, tensor.width), 0);
+  switch (tensor.type) {
+    case DType::kF32:
+      memcpy(tensor.data.data(), values.data(), tensor.data.size());
+      break;
+    case DType::kF16:
+      EncodeHalf(values, tensor);
+      break;
+    case DType::kI8:
+      ForRows(tensor.rows, tensor.width, workers,
+              [&](size_t first, size_t end) { EncodeInt8(values, first, end, tensor); });
+      break;
+    case DType::kI4:
+      ForRows(values.size() / kI4Block, kI4Block, workers,
+              [&](size_t first, size_t end) { EncodeInt4(values, first, end, tensor); });
+      break;
+    case DType::kI32:
+      EncodeWhole(values, tensor);
+      break;
+    case DType::kBf16:
+      Fail("tensor {}: no constant is stored as bf16", tensor.name);
+  }
+}
+
+std::vector<float> DecodeTensor(const BlobTensor& tensor, Workers* workers) {
+  std::vector<float> values(uint64_t{tensor.rows} * tensor.width);
+  ForRows(tensor.rows, tensor.width, workers,
+          [&](size_t first, size_t end) { DecodeElements(tensor, first * tensor.width, end * tensor.width, values); });
   return values;
 }
 

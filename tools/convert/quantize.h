@@ -8,6 +8,8 @@
 
 namespace fovea::tools {
 
+class Workers;
+
 // What storing a tensor as it is stored cost.
 struct QuantizationError {
   double max_abs = 0;
@@ -20,9 +22,9 @@ DType StorableType(DType wanted, const std::vector<float>& values, uint32_t widt
 
 // Fills tensor.data and tensor.scales for tensor.type, rows and width. int8 and int4 scales are those of the smallest
 // squared error among a few; they are positive and normal. Fails at values that are not finite or, for f16, too large;
-// `hides` allows -infinity in f32.
-void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor, bool hides = false);
-std::vector<float> DecodeTensor(const BlobTensor& tensor);
+// `hides` allows -infinity in f32. Workers, if there are any, share the rows; the bytes are the same.
+void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor, bool hides = false, Workers* workers = nullptr);
+std::vector<float> DecodeTensor(const BlobTensor& tensor, Workers* workers = nullptr);
 QuantizationError CompareTensors(const std::vector<float>& exact, const std::vector<float>& stored);
 
 }  // namespace fovea::tools

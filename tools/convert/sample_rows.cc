@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "tools/base/workers.h"
 #include "tools/common/batch.h"
 
 namespace fovea::tools {
@@ -47,6 +48,7 @@ std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, cons
   }
   SessionRequest request;
   request.program = program;
+  request.workers = Workers::Usual();
   for (const uint32_t value : values) {
     if (model.Value(program, value).role != FOVEA_ROLE_OUTPUT) request.keep.push_back(value);
   }

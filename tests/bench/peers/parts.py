@@ -99,7 +99,7 @@ class Files(unittest.TestCase):
 
     def run_fovea(self, source, ids):
         blob, given, results = (self.folder / name for name in ("m.fovea", "in.safetensors", "out.safetensors"))
-        self.command("convert", source, "-o", blob, "--weights", "f32", "--no-compare")
+        self.command("convert", source, "-o", blob, "--weights", "f32", "--compare", "none")
         models.safetensors.save(given, {"input_ids": np.array(ids, np.int64)[None]})
         self.command("run", blob, "--input", given, "--output", results)
         return models.safetensors.load(results)

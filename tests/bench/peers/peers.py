@@ -59,7 +59,7 @@ class Bench:
 
     def convert(self, source, kind, *options):
         path = self.folder / f"model.{kind}.fovea"
-        install.run(self.command, "convert", source, "-o", path, "--weights", kind, "--no-compare", *options)
+        install.run(self.command, "convert", source, "-o", path, "--weights", kind, "--compare", "none", *options)
         return path
 
     def onnx(self, config, weights, kind, attention, rows=None):

@@ -31,7 +31,7 @@ def blob(name):
     source = ROOT / "tools" / "train" / name
     if (source / "graph.json").exists():
         source = source / "graph.json"
-    command("convert", source, "-o", path, "--no-compare", of_json=False)
+    command("convert", source, "-o", path, "--compare", "none", of_json=False)
     return str(path)
 
 

@@ -232,7 +232,7 @@ class Golden(unittest.TestCase):
     def test_ids_of_a_decoder(self):
         path = ROOT / "tests" / "data" / "hf" / "llama"
         made = FOLDER / "llama.fovea"
-        command("convert", path, "-o", made, "--no-compare", of_json=False)
+        command("convert", path, "-o", made, "--compare", "none", of_json=False)
         with fovea.Model(made) as model:
             told = command("generate", made, "--ids", "5 9 11", "--ids", "3", "--max-tokens", 5, "--json")
             generation = model.generate([[5, 9, 11], np.array([3])], max_tokens=5)
