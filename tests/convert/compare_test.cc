@@ -64,6 +64,21 @@ TEST_P(Compared, ReportsTensorsAndOutputs) {
   }
 }
 
+TEST(CompareDepth, ChoosesTheSamples) {
+  ConvertOptions options;
+  options.input = test::InSource("tests/data/hf/bert");
+  options.weights = DType::kI8;
+  std::vector<size_t> samples;
+  for (const Comparison depth : {Comparison::kNone, Comparison::kQuick, Comparison::kFull}) {
+    options.compare = depth;
+    ConvertReport report;
+    BuildBlob(Describe(options), options, report);
+    EXPECT_EQ(report.outputs.empty(), depth == Comparison::kNone);
+    samples.push_back(report.sample_lengths.size());
+  }
+  EXPECT_EQ(samples, (std::vector<size_t>{0, 4, 17}));
+}
+
 TEST_P(Compared, PackedSectionIsUsedAndChangesNothing) {
   options_.weights = GetParam();
   options_.compare = tools::Comparison::kNone;
