@@ -81,7 +81,7 @@ TEST(CompareDepth, ChoosesTheSamples) {
 
 TEST_P(Compared, PackedSectionIsUsedAndChangesNothing) {
   options_.weights = GetParam();
-  options_.compare = tools::Comparison::kNone;
+  options_.compare = Comparison::kNone;
   ConvertReport plain_report, packed_report;
   const Description description = Describe(options_);
   const std::vector<uint8_t> plain = BuildBlob(description, options_, plain_report);
@@ -106,7 +106,7 @@ TEST_P(Compared, PackedSectionIsUsedAndChangesNothing) {
   EXPECT_EQ(info.packed_bytes, 0u);
 
   ConvertReport difference;
-  CompareBlobs(plain, packed, {}, difference, {});
+  CompareBlobs(plain, packed, {}, 1, difference, {});
   ASSERT_EQ(difference.outputs.size(), 2u);
   for (const OutputReport& output : difference.outputs) EXPECT_EQ(output.max_abs_difference, 0);
 }

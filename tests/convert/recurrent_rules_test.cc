@@ -129,7 +129,7 @@ TEST(RecurrentRules, WeightsOfStatesAreCalibrated) {
       if (lstm && !reset_after) continue;
       ConvertOptions options;
       options.weights = DType::kI4;
-      options.compare = tools::Comparison::kQuick;
+      options.compare = Comparison::kQuick;
       ConvertReport report;
       BuildBlob(Model(reset_after, lstm), options, report, {});
       std::vector<std::string> names;

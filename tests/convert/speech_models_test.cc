@@ -37,7 +37,7 @@ TEST_F(SpeechModel, ComparedWithF32Weights) {
   for (const char* name : {"whisper", "moonshine", "speech_to_text", "trocr"}) {
     Copy(name);
     ConvertOptions options = Options("", DType::kI8);
-    options.compare = tools::Comparison::kQuick;
+    options.compare = Comparison::kQuick;
     ConvertReport report;
     BuildBlob(Describe(options), options, report);
     EXPECT_GE(report.outputs.size(), 6u) << name;

@@ -36,11 +36,14 @@ void Take(void* context, uint32_t) {
   }
 }
 
+uint32_t Threads(uint32_t count) {
+  if (count == 0) count = std::thread::hardware_concurrency();
+  return std::clamp(count, 1u, kMostThreads);
+}
+
 }  // namespace
 
-uint32_t Workers::Usual() { return std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads); }
-
-Workers::Workers(uint32_t count) : threads_(count == 0 ? Usual() : std::min(count, kMostThreads)) {}
+Workers::Workers(uint32_t count) : threads_(Threads(count)) {}
 
 void Workers::ForEach(size_t tasks, const std::function<void(size_t)>& task) {
   Shared shared;

@@ -13,10 +13,7 @@ namespace fovea::tools {
 
 class Workers {
  public:
-  // As many as the machine runs at a time, 64 at most.
-  static uint32_t Usual();
-
-  // 0: as many as usual. Where the port has no threads, the caller's is the only one.
+  // 0: as many as the machine runs at a time. Where the port has no threads, the caller's is the only one.
   explicit Workers(uint32_t count = 0);
 
   uint32_t count() const { return threads_.threads(); }

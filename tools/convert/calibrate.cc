@@ -84,7 +84,7 @@ class Calibrator {
     std::set<uint32_t> values;
     for (const auto& [weight, layer] : layers) values.insert(layer.inputs.begin(), layer.inputs.end());
     if (values.empty()) return;
-    const std::map<uint32_t, Matrix> rows = SampleRows(exact, index, {values.begin(), values.end()});
+    const std::map<uint32_t, Matrix> rows = SampleRows(exact, index, {values.begin(), values.end()}, workers_.count());
     // Layers that read the same share statistics.
     std::map<std::tuple<std::set<uint32_t>, uint32_t, bool>, std::vector<uint32_t>> groups;
     for (const auto& [weight, layer] : layers) {

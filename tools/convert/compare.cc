@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
-#include "tools/base/workers.h"
 #include "tools/common/batch.h"
 #include "tools/common/error.h"
 #include "tools/common/model.h"
@@ -80,9 +79,8 @@ void Compare(const Matrix& exact, const Matrix& stored, OutputReport& report) {
 }  // namespace
 
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,
-                  ConvertReport& report, const Progress& progress) {
+                  uint32_t workers, ConvertReport& report, const Progress& progress) {
   const LoadedBlob reference(exact, "the model with f32 weights"), candidate(stored, "the converted model");
-  const uint32_t workers = Workers::Usual();
   const uint32_t programs = reference.model.Info().program_count;
   for (uint32_t program = 0; program < programs; ++program) {
     const std::string name = reference.model.Program(program).name;

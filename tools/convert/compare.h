@@ -10,7 +10,7 @@ namespace fovea::tools {
 
 // Appends an entry for every output of every program to report.outputs. Uses the options' texts and depth.
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,
-                  ConvertReport& report, const Progress& progress);
+                  uint32_t workers, ConvertReport& report, const Progress& progress);
 
 }  // namespace fovea::tools
 

@@ -43,7 +43,7 @@ DType TypeOf(Shortest shortest, DType wanted) {
   return shortest == Shortest::kF16 ? DType::kF16 : DType::kF32;
 }
 
-void Encode(Resolved& model, DType wanted, ConvertReport& report, Workers& workers, const Progress& progress) {
+void Encode(Resolved& model, DType wanted, ConvertReport& report, Workers* workers, const Progress& progress) {
   std::vector<BlobTensor>& tensors = model.content.tensors;
   for (size_t i = 0; i < tensors.size(); ++i) {
     BlobTensor& tensor = tensors[i];
@@ -51,12 +51,12 @@ void Encode(Resolved& model, DType wanted, ConvertReport& report, Workers& worke
     const DType asked = tensor.type == DType::kI32 ? DType::kI32 : TypeOf(model.shortest[i], wanted);
     const std::vector<float> values = model.constants[i].load();
     tensor.type = StorableType(asked, values, tensor.width);
-    EncodeTensor(values, tensor, model.constants[i].hides, &workers);
+    EncodeTensor(values, tensor, model.constants[i].hides, workers);
     TensorReport entry = {
         tensor.name,          tensor.type, tensor.rows, tensor.width, tensor.data.size() + tensor.scales.size(),
         tensor.type != asked, {}};
     if (tensor.type != DType::kF32 && tensor.type != DType::kI32)
-      entry.error = CompareTensors(values, DecodeTensor(tensor, &workers));
+      entry.error = CompareTensors(values, DecodeTensor(tensor, workers));
     report.weight_bytes += entry.bytes;
     report.f32_bytes += 4 * values.size();
     report.tensors.push_back(std::move(entry));
@@ -87,10 +87,10 @@ std::vector<uint8_t> TextSection(const Description& description, ConvertReport& 
 }
 
 // The same model with f32 weights.
-std::vector<uint8_t> ExactBlob(const Description& description, const std::vector<uint8_t>& text, Workers& workers) {
+std::vector<uint8_t> ExactBlob(const Description& description, const std::vector<uint8_t>& text) {
   Resolved model = Resolve(description);
   ConvertReport ignored;
-  Encode(model, DType::kF32, ignored, workers, {});
+  Encode(model, DType::kF32, ignored, nullptr, {});
   model.content.text = text;
   return WriteBlob(model.content);
 }
@@ -118,13 +118,13 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   model.content.text = TextSection(description, report);
   report.text_bytes = model.content.text.size();
   Workers workers;
-  Encode(model, options.weights, report, workers, progress);
+  Encode(model, options.weights, report, &workers, progress);
   const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4;
   const bool changed = options.weights != DType::kF32 || options.keys != DType::kF32 || options.products != DType::kF32;
   const bool compare = options.compare != Comparison::kNone && changed;
   std::vector<uint8_t> exact;
   if (integers || compare) {
-    exact = ExactBlob(description, model.content.text, workers);
+    exact = ExactBlob(description, model.content.text);
   }
   if (integers) Calibrate(model, exact, report, workers, progress);
   CastKeys(options.keys, model.content);
@@ -143,7 +143,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   }
   report.blob_bytes = blob.size();
   if (compare) {
-    CompareBlobs(exact, blob, options, report, progress);
+    CompareBlobs(exact, blob, options, workers.count(), report, progress);
   }
   return blob;
 }

@@ -43,10 +43,24 @@ FOVEA_INLINE void AddTile(const float* a, const float* b, size_t depth, float* c
   }
 }
 
+// Columns first to first + kWidth of the rows, one row after the other.
+template <size_t kWidth>
+void Pack(StridedRows rows, float sign, size_t depth, size_t first, float* packed) {
+  for (size_t d = 0; d < depth; ++d, packed += kWidth) {
+    const float* row = rows.data + static_cast<ptrdiff_t>(d) * rows.stride + first;
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kWidth; ++i) packed[i] = sign * row[i];
+  }
+}
+
 struct Tile {
   size_t columns;
   void (*add)(const float* a, const float* b, size_t depth, float* c, size_t stride);
+  void (*pack)(StridedRows b, float sign, size_t depth, size_t first, float* packed);
 };
+
+template <typename Vector>
+constexpr size_t kTileColumns = kTileVectors * sizeof(Vector) / sizeof(float);
 
 #ifdef FOVEA_HAS_LONG_VECTORS
 FOVEA_LONG_VECTORS void AddLong(const float* a, const float* b, size_t depth, float* c, size_t stride) {
@@ -60,28 +74,13 @@ void AddShort(const float* a, const float* b, size_t depth, float* c, size_t str
 
 Tile BestTile() {
 #ifdef FOVEA_HAS_LONG_VECTORS
-  if (HasLongVectors()) return {kTileVectors * sizeof(LongVector) / sizeof(float), AddLong};
+  if (HasLongVectors()) return {kTileColumns<LongVector>, AddLong, Pack<kTileColumns<LongVector>>};
 #endif
-  return {kTileVectors * sizeof(ShortVector) / sizeof(float), AddShort};
-}
-
-// Columns first to first + kWidth of the rows, one row after the other.
-template <size_t kWidth>
-void PackWhole(StridedRows rows, float sign, size_t depth, size_t first, float* packed) {
-  for (size_t d = 0; d < depth; ++d, packed += kWidth) {
-    const float* row = rows.data + static_cast<ptrdiff_t>(d) * rows.stride + first;
-#pragma GCC unroll 16
-    for (size_t i = 0; i < kWidth; ++i) packed[i] = sign * row[i];
-  }
+  return {kTileColumns<ShortVector>, AddShort, Pack<kTileColumns<ShortVector>>};
 }
 
 // The same for `count` columns, zeros beside them up to `width`.
-void Pack(StridedRows rows, float sign, size_t depth, size_t first, size_t count, size_t width, float* packed) {
-  constexpr size_t kLong = kTileVectors * sizeof(LongVector) / sizeof(float);
-  constexpr size_t kShort = kTileVectors * sizeof(ShortVector) / sizeof(float);
-  if (count == width && width == kTileRows) return PackWhole<kTileRows>(rows, sign, depth, first, packed);
-  if (count == width && width == kLong) return PackWhole<kLong>(rows, sign, depth, first, packed);
-  if (count == width && width == kShort) return PackWhole<kShort>(rows, sign, depth, first, packed);
+void PackEdge(StridedRows rows, float sign, size_t depth, size_t first, size_t count, size_t width, float* packed) {
   for (size_t d = 0; d < depth; ++d, packed += width) {
     const float* row = rows.data + static_cast<ptrdiff_t>(d) * rows.stride + first;
     for (size_t i = 0; i < count; ++i) packed[i] = sign * row[i];
@@ -111,11 +110,20 @@ void AddProduct(StridedRows a, float sign, StridedRows b, size_t depth, size_t r
       const StridedRows of_a = {a.data + static_cast<ptrdiff_t>(d) * a.stride, a.stride};
       const StridedRows of_b = {b.data + static_cast<ptrdiff_t>(d) * b.stride, b.stride};
       for (size_t k = 0; k < some; k += tile.columns) {
-        Pack(of_b, 1, deep, column + k, std::min(tile.columns, some - k), tile.columns, &right[k * deep]);
+        const size_t wide = std::min(tile.columns, some - k);
+        if (wide == tile.columns) {
+          tile.pack(of_b, 1, deep, column + k, &right[k * deep]);
+        } else {
+          PackEdge(of_b, 1, deep, column + k, wide, tile.columns, &right[k * deep]);
+        }
       }
       for (size_t i = 0; i < rows; i += kTileRows) {
         const size_t high = std::min(kTileRows, rows - i);
-        Pack(of_a, sign, deep, i, high, kTileRows, left.data());
+        if (high == kTileRows) {
+          Pack<kTileRows>(of_a, sign, deep, i, left.data());
+        } else {
+          PackEdge(of_a, sign, deep, i, high, kTileRows, left.data());
+        }
         for (size_t k = 0; k < some; k += tile.columns) {
           const size_t wide = std::min(tile.columns, some - k);
           float* at = c + i * stride + column + k;

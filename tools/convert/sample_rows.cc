@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <random>
 
-#include "tools/base/workers.h"
 #include "tools/common/batch.h"
 
 namespace fovea::tools {
@@ -28,7 +27,8 @@ void MakeUp(uint32_t limit, std::mt19937& random, std::vector<int32_t>& ids) {
 
 }  // namespace
 
-std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, const std::vector<uint32_t>& values) {
+std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, const std::vector<uint32_t>& values,
+                                      uint32_t workers) {
   std::vector<uint32_t> lengths;
   for (int i = 0; i < kTextsOfEachLength; ++i) lengths.insert(lengths.end(), kLengths.begin(), kLengths.end());
   for (const uint32_t input : InputsOf(model, program)) {
@@ -48,7 +48,7 @@ std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, cons
   }
   SessionRequest request;
   request.program = program;
-  request.workers = Workers::Usual();
+  request.workers = workers;
   for (const uint32_t value : values) {
     if (model.Value(program, value).role != FOVEA_ROLE_OUTPUT) request.keep.push_back(value);
   }

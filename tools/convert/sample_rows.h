@@ -11,8 +11,9 @@
 namespace fovea::tools {
 
 // Runs a program on texts of many lengths whose ids are as frequent as words of a language, which vocabularies list by
-// frequency; inputs that may be left out hold what they are then. The same rows every time.
-std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, const std::vector<uint32_t>& values);
+// frequency; inputs that may be left out hold what they are then. The same rows every time, with any number of workers.
+std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, const std::vector<uint32_t>& values,
+                                      uint32_t workers);
 
 }  // namespace fovea::tools
 
