@@ -63,8 +63,14 @@ typedef struct fovea_generator fovea_generator;
  * fovea_generate_next, before the decoder runs, for every text that has not ended. */
 typedef void (*fovea_allow_tokens)(void* context, uint32_t text, uint32_t step, uint32_t tokens, uint32_t* words);
 
+/* The same by what the decoder thinks of them: called when it has run, with the scores as it wrote them, `tokens` of
+ * them. `words` has the bits of those that may follow so far: of all, without suppressed ones and those that
+ * fovea_allow_tokens has cleared. Not called for tokens that are forced. */
+typedef void (*fovea_allow_scored)(void* context, uint32_t text, uint32_t step, uint32_t tokens, const float* scores,
+                                   uint32_t* words);
+
 /* How a token is chosen. All zero: the one with the highest score, of equals the lowest; NaN is no score. Steps come in
- * this order, as in Hugging Face's generation: penalties, `allow`, temperature, top_k, top_p, min_p. A random number
+ * this order, as in Hugging Face's generation: penalties, `allow` and `allow_scored`, temperature, top_k, top_p, min_p. A random number
  * depends on the seed, the number of the text (fovea_generate_sequences) and the step alone (Philox 4x32-10; Salmon et
  * al., SC 2011), so a text's tokens depend on its scores, not on its batch. Set struct_size to sizeof(fovea_sampling).
  */
@@ -81,8 +87,9 @@ typedef struct fovea_sampling {
   uint32_t logprobs;      /* 1: log-probabilities of the tokens are wanted. */
   uint32_t top_logprobs;  /* Also those of so many of the likeliest tokens of each step. At most 256. */
   uint64_t seed;
-  fovea_allow_tokens allow; /* NULL: all tokens may follow. */
-  void* allow_context;
+  fovea_allow_tokens allow;        /* NULL: all tokens may follow. */
+  void* allow_context;             /* Of both. */
+  fovea_allow_scored allow_scored; /* NULL: scores forbid nothing. */
 } fovea_sampling;
 
 /* When a text's beam search has ended, besides at max_tokens: once there are `width` hypotheses, and */
@@ -95,7 +102,7 @@ enum {
 /* Beam search as Hugging Face's generation defines it (transformers 4.57; early_stopping False, True and "never" are
  * the three above). In each step the sums of log-probabilities of all texts in the making and all tokens are compared:
  * the `width` best that do not end go on, and those of the `width` best that end are hypotheses, of which the best are
- * kept. Penalties, suppressed tokens and `allow` change log-probabilities before they are added. temperature, top_k,
+ * kept. Penalties, suppressed tokens, `allow` and `allow_scored` change log-probabilities before they are added. temperature, top_k,
  * top_p and min_p must be 0; log-probabilities are not told. Of equal sums that of the better text, then of the lower
  * token comes first. Only texts that are possible count: fewer hypotheses than `width` where tokens are forbidden. Set
  * struct_size to sizeof(fovea_beams). */
@@ -126,7 +133,7 @@ typedef struct fovea_generate_options {
    * draft_tokens where windows bound what is seen. The scores of `decode` are in the space of the token, so a run gives
    * those after each of its tokens. What the draft's values are called says its model's metadata; its texts are as
    * many, with room for two new tokens of each, and nothing links it to an encoder. There can be neither beams nor
-   * `allow`, and fovea_generate_next takes no forced tokens. NULL: none. */
+   * `allow` or `allow_scored`, and fovea_generate_next takes no forced tokens. NULL: none. */
   fovea_session* draft;
   uint32_t draft_tokens;
 } fovea_generate_options;

@@ -18,7 +18,10 @@ FUNCTION = re.compile(r"^(?:FOVEA_API )?(\w[\w *]*?)\s*\b(fovea_\w+)\(([^()]*)\)
 FIELD = re.compile(r"(.*?)(\w+)(?:\[(\d+)\])?$")
 NUMBERS = {name + "_t": "c_" + name for name in ("int32", "uint8", "uint32", "uint64")}
 NUMBERS.update({"size_t": "c_size_t", "float": "c_float", "double": "c_double", "int": "c_int", "fovea_status": "c_int32"})
-CALLBACKS = {"fovea_runner", "fovea_barrier", "fovea_task", "fovea_memory", "fovea_need", "fovea_allow_tokens"}
+CALLBACKS = {
+    "fovea_runner", "fovea_barrier", "fovea_task", "fovea_memory", "fovea_need", "fovea_allow_tokens",
+    "fovea_allow_scored",
+}
 
 
 def ctype(declared, structs):

@@ -25,7 +25,7 @@ void AskAllowed(const Generator& g) {
     if (g.ended[row / g.width] != 0 || (g.has_beams() && !g.beams.IsAlive(row))) continue;
     uint32_t* bits = g.BitsOf(g.allowed, row);
     memset(bits, 0xff, words * sizeof(uint32_t));
-    sampling.allow(sampling.allow_context, row, g.steps, g.token_count(), bits);
+    if (sampling.allow != nullptr) sampling.allow(sampling.allow_context, row, g.steps, g.token_count(), bits);
     const uint32_t* usual = g.Usual(g.steps);
     for (uint32_t w = 0; w < words && usual != nullptr; ++w) bits[w] &= usual[w];
   }
@@ -37,7 +37,7 @@ Status PlaceSampling(const fovea_sampling& sampling, uint32_t max_texts, Arena& 
   const uint64_t of_text = uint64_t{g->width} * TokenWords(tokens);
   if (g->sampler.penalizes()) g->seen = arena.Take<uint32_t>(max_texts * of_text);
   if (g->sampler.penalizes() && g->has_beams()) g->seen_before = arena.Take<uint32_t>(of_text);
-  if (sampling.allow != nullptr) g->allowed = arena.Take<uint32_t>(max_texts * of_text);
+  if (g->sampler.restricts()) g->allowed = arena.Take<uint32_t>(max_texts * of_text);
   if (!g->sampler.logprobs()) return kOk;
   g->logprobs = arena.Take<float>(max_texts);
   g->top_tokens = arena.Take<int32_t>(uint64_t{max_texts} * sampling.top_logprobs);
@@ -88,12 +88,19 @@ bool IsStop(const Generator& g, int32_t token) {
   return std::find(g.stop_ids, g.stop_ids + g.stop_id_count, token) != g.stop_ids + g.stop_id_count;
 }
 
+void AskScored(const Generator& g, uint32_t row, const float* scores) {
+  const fovea_sampling& sampling = g.sampler.options();
+  if (sampling.allow_scored == nullptr) return;
+  sampling.allow_scored(sampling.allow_context, row, g.steps, g.token_count(), scores, g.BitsOf(g.allowed, row));
+}
+
 Sampler::Text KnownOf(const Generator& g, uint32_t row, const float* scores, uint32_t step) {
   return {scores, g.seen == nullptr ? nullptr : g.BitsOf(g.seen, row),
           g.allowed == nullptr ? g.Usual(step) : g.BitsOf(g.allowed, row), g.sequences[row / g.width], step};
 }
 
 void TakeToken(Generator& g, uint32_t i, const float* scores, int32_t forced, uint32_t step) {
+  if (forced == kNoToken) AskScored(g, i, scores);
   const Sampler::Text known = KnownOf(g, i, scores, step);
   const uint32_t token = forced != kNoToken ? static_cast<uint32_t>(forced) : g.sampler.Choose(known);
   g.last[i] = g.tokens[i] = static_cast<int32_t>(token);

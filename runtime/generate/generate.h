@@ -81,6 +81,8 @@ Status NumberTexts(Generator& generator, const uint64_t* numbers, uint32_t count
 // The scores of the last run for what follows in a row of the texts' space.
 const float* ScoresOf(const Generator& generator, uint32_t row);
 bool IsStop(const Generator& generator, int32_t token);
+// Asks the caller which of the tokens that may follow so far do by the row's scores.
+void AskScored(const Generator& generator, uint32_t row, const float* scores);
 // What is known of a row of the texts' space in a step, for the sampler.
 Sampler::Text KnownOf(const Generator& generator, uint32_t row, const float* scores, uint32_t step);
 // The token of a text that has not ended, and what is told of it, as that of a step.

@@ -48,7 +48,7 @@ void Sampler::Place(const fovea_sampling& sampling, const Kernels& kernels, uint
   options_ = sampling;
   kernels_ = &kernels;
   tokens_ = tokens;
-  if (works || !plain() || options_.allow != nullptr || logprobs()) work_ = arena.Take<float>(tokens);
+  if (works || !plain() || restricts() || logprobs()) work_ = arena.Take<float>(tokens);
   if (filters() || options_.top_logprobs != 0) order_ = arena.Take<uint32_t>(tokens);
 }
 

@@ -42,6 +42,8 @@ class Sampler {
 
   const fovea_sampling& options() const { return options_; }
   bool penalizes() const { return kHasSampling && (penalty() != 1 || options_.presence_penalty != 0); }
+  // The caller says which tokens may follow.
+  bool restricts() const { return options_.allow != nullptr || options_.allow_scored != nullptr; }
   bool logprobs() const { return kHasSampling && (options_.logprobs != 0 || options_.top_logprobs != 0); }
 
  private:

@@ -22,6 +22,7 @@ void OfferTokens(Generator& g, uint32_t text, int32_t forced) {
       beams.Offer({sum, b, forced}, is_stop);
       continue;
     }
+    AskScored(g, row, ScoresOf(g, row));
     const float* scores = g.sampler.LogProbabilities(KnownOf(g, row, ScoresOf(g, row), g.steps));
     for (uint32_t t = 0; t < g.token_count(); ++t) beams.Offer({sum + scores[t], b, static_cast<int32_t>(t)}, is_stop);
   }

@@ -208,7 +208,7 @@ Status PlaceSpeculation(const fovea_generate_options& options, uint32_t max_text
   if (s.tokens == 0 || s.tokens > kMaxDraftTokens) {
     return reporter.Fail(FOVEA_E_OPTION, "a draft guesses 1 to 64 tokens", kMaxDraftTokens, s.tokens);
   }
-  if (g->has_beams() || g->sampler.options().allow != nullptr || draft == g->decode) {
+  if (g->has_beams() || g->sampler.restricts() || draft == g->decode) {
     return reporter.Fail(FOVEA_E_OPTION, "a draft is another session, with neither beams nor allowed tokens");
   }
   fovea_generate_options of_draft{};

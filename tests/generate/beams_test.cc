@@ -28,6 +28,11 @@ class Search {
     };
     sampling_.allow_context = &plain_;
     if (plain.forbidden.empty()) sampling_.allow = nullptr;
+    const auto never_best = [](void*, uint32_t, uint32_t, uint32_t tokens, const float* scores, uint32_t* words) {
+      const auto best = static_cast<size_t>(std::max_element(scores, scores + tokens) - scores);
+      words[best / 32] &= ~(1u << best % 32);
+    };
+    if (plain.never_best) sampling_.allow_scored = never_best;
     options_.decode = decode, options_.encode = encode;
     options_.beams = &beams_, options_.sampling = &sampling_;
     options_.stop_ids = plain_.stop_ids.data();
@@ -108,6 +113,7 @@ std::vector<PlainBeams> Variants() {
           p.width = width, p.stop = stop, p.length_penalty = penalty, p.max_tokens = 10;
           p.stop_ids.assign(kStops, kStops + stops);
           if (stops == 6 && penalty == 0.6) p.repetition_penalty = 1.4, p.forbidden = {3, 5, 8, 13};
+          if (stops == 0 && penalty == 1) p.never_best = true;
           if (stops == 6 && penalty == 2.0) p.forced = {-1, 9, -1, 4};
           if (stops == 1 && penalty == 2.0) p.forced = {9, -1, -1, -1, -1, -1, -1, -1, -1, 3};
           all.push_back(p);

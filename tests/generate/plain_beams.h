@@ -18,6 +18,7 @@ struct PlainBeams {
   uint32_t width = 1, stop = 0, max_tokens = 1;
   double length_penalty = 1, repetition_penalty = 1;
   std::vector<int32_t> stop_ids, forbidden;
+  bool never_best = false;      // the token with the highest score does not follow
   std::vector<int32_t> forced;  // of each step, -1: none
 };
 
@@ -43,6 +44,8 @@ inline std::vector<double> LogProbabilities(const PlainBeams& p, const std::vect
     if (std::count(text.begin(), text.end(), static_cast<int32_t>(t)) != 0) logs[t] *= p.repetition_penalty;
   }
   for (const int32_t t : p.forbidden) logs[static_cast<size_t>(t)] = -HUGE_VAL;
+  if (p.never_best)
+    logs[static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin())] = -HUGE_VAL;
   if (step < p.forced.size() && p.forced[step] >= 0) {
     std::fill(logs.begin(), logs.end(), -HUGE_VAL);
     logs[static_cast<size_t>(p.forced[step])] = 0;

@@ -301,6 +301,79 @@ TEST(Sampling, AGrammarChoosesAndForcedTokensComeFirst) {
   EXPECT_EQ(grammar.asked, (std::vector<std::pair<uint32_t, uint32_t>>{{1, 1}}));
 }
 
+// Which tokens follow by what the decoder thinks of them: the half with the lower scores, of those that may follow.
+struct Modest {
+  std::vector<std::vector<float>> seen;
+  uint32_t before = 0;  // what the first callback leaves; 0: it is not asked
+  uint32_t asked = 0, text = 0, step = 0;
+  static void Allow(void* context, uint32_t, uint32_t, uint32_t, uint32_t* words) {
+    words[0] = static_cast<Modest*>(context)->before;
+  }
+  static uint32_t Lower(const float* scores, uint32_t bits) {
+    std::vector<float> sorted;
+    for (uint32_t t = 0; t < TinyDecoder::kWords; ++t) {
+      if ((bits >> t & 1) != 0) sorted.push_back(scores[t]);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    const float middle = sorted[(sorted.size() - 1) / 2];
+    for (uint32_t t = 0; t < TinyDecoder::kWords; ++t) bits &= scores[t] <= middle ? ~0u : ~(1u << t);
+    return bits & ((1u << TinyDecoder::kWords) - 1);
+  }
+  static void AllowScored(void* context, uint32_t text, uint32_t step, uint32_t tokens, const float* scores,
+                          uint32_t* words) {
+    Modest& self = *static_cast<Modest*>(context);
+    EXPECT_EQ(tokens, TinyDecoder::kWords);
+    EXPECT_EQ(words[0], self.before == 0 ? ~0u : self.before);
+    ++self.asked, self.text = text, self.step = step;
+    self.seen.emplace_back(scores, scores + tokens);
+    words[0] = Lower(scores, words[0]);
+  }
+};
+
+TEST(Sampling, ScoresSayWhichTokensMayFollow) {
+  static_assert(TinyDecoder::kWords < 32, "one word of bits");
+  for (const uint32_t before : {0u, 0xb5u}) {
+    Modest modest;
+    modest.before = before;
+    fovea_sampling s = Sized<fovea_sampling>();
+    s.allow_scored = Modest::AllowScored;
+    if (before != 0) s.allow = Modest::Allow;
+    s.allow_context = &modest;
+    TinyPair pair(Model(), Decoder(), 6, 30);
+    TestGenerator generator(pair, [&](fovea_generate_options* o) { o->sampling = &s, o->max_tokens = 5; });
+    pair.Encode(Decoder(), kTexts);
+    generator.Start();
+    for (uint32_t left = 1; left > 0;) {
+      modest.seen.clear();
+      const uint32_t asked = modest.asked;
+      const fovea_generated step = generator.Next();
+      const std::vector<float> logits = pair.decode.Output(Decoder().logits);
+      for (uint32_t i = 0, row = 0; i < step.texts; ++i) {
+        if (step.tokens[i] < 0) continue;
+        const float* scores = logits.data() + size_t{i} * TinyDecoder::kWords;
+        ASSERT_LT(row, modest.seen.size());
+        EXPECT_EQ(modest.seen[row++], std::vector<float>(scores, scores + TinyDecoder::kWords))
+            << "as they are written";
+        const uint32_t bits = Modest::Lower(scores, before == 0 ? ~0u : before);
+        uint32_t best = 32;
+        for (uint32_t t = 0; t < TinyDecoder::kWords; ++t) {
+          if ((bits >> t & 1) != 0 && (best == 32 || scores[t] > scores[best])) best = t;
+        }
+        EXPECT_EQ(step.tokens[i], static_cast<int32_t>(best));
+      }
+      EXPECT_EQ(modest.asked - asked, modest.seen.size());
+      left = step.left;
+    }
+    // Not of tokens that are forced.
+    generator.Start();
+    modest.asked = 0;
+    generator.Next({3, -1, 3, 3, 3});
+    EXPECT_EQ(modest.asked, 1u);
+    EXPECT_EQ(modest.text, 1u);
+    EXPECT_EQ(modest.step, 0u);
+  }
+}
+
 TEST(Sampling, OnlyPlannedMemory) {
   if (!fovea::testing::HeapTrap::Works()) GTEST_SKIP() << "the heap is not watched here";
   fovea_sampling s = Warm();

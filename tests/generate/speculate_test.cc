@@ -242,6 +242,9 @@ TEST(Speculation, WrongOptions) {
   fovea_sampling sampling = Sized<fovea_sampling>();
   sampling.allow = [](void*, uint32_t, uint32_t, uint32_t, uint32_t*) {};
   EXPECT_EQ(status(target.get(), draft.get(), 3, nullptr, &sampling), FOVEA_E_OPTION);
+  sampling.allow = nullptr;
+  sampling.allow_scored = [](void*, uint32_t, uint32_t, uint32_t, const float*, uint32_t*) {};
+  EXPECT_EQ(status(target.get(), draft.get(), 3, nullptr, &sampling), FOVEA_E_OPTION);
   Kept narrow(*drafts[0], 7, 4, false);
   EXPECT_EQ(status(target.get(), narrow.get(), 3), FOVEA_E_OPTION);
 

@@ -198,6 +198,7 @@ class fovea_sampling(Structure):
         ("struct_size", c_size_t), ("temperature", c_float), ("top_k", c_uint32), ("top_p", c_float),
         ("min_p", c_float), ("repetition_penalty", c_float), ("presence_penalty", c_float), ("logprobs", c_uint32),
         ("top_logprobs", c_uint32), ("seed", c_uint64), ("allow", c_void_p), ("allow_context", c_void_p),
+        ("allow_scored", c_void_p),
     ]
 
 
