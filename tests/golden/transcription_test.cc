@@ -135,9 +135,9 @@ class Transcription : public ::testing::Test {
     return At("features.safetensors");
   }
 
-  // What the command says of each file or clip.
+  // What the command says of each file or clip, without times.
   static json Texts(const std::string& blob, std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"transcribe", blob, "--json"});
+    arguments.insert(arguments.begin(), {"transcribe", blob, "--json", "--cut", "clips"});
     const CommandResult said = Fovea(arguments);
     EXPECT_EQ(said.status, 0) << said.err;
     return said.status == 0 ? json::parse(said.out) : json();
@@ -176,7 +176,7 @@ TEST_F(Transcription, OfSamplesIsThatOfTheirFeatures) {
     }
     // Batches and the form of what is printed change no text.
     for (const char* size : {"1", "2"}) {
-      std::vector<std::string> plain = {"transcribe", heard, "--batch-size", size};
+      std::vector<std::string> plain = {"transcribe", heard, "--cut", "clips", "--batch-size", size};
       plain.insert(plain.end(), listens.begin(), listens.end());
       EXPECT_EQ(Fovea(plain).out, std::string(files[0]["text"]) + "\n" + std::string(files[1]["text"]) + "\n");
     }
@@ -280,7 +280,7 @@ TEST_F(Transcription, TheModelFindsTheLanguage) {
       }
     }
   }
-  const CommandResult plain = Fovea({"transcribe", heard, "--wav", At("1.wav"), "--max-tokens", "3"});
+  const CommandResult plain = Fovea({"transcribe", heard, "--cut", "clips", "--wav", At("1.wav"), "--max-tokens", "3"});
   EXPECT_EQ(plain.status, 0);
   EXPECT_EQ(plain.err, "fovea: " + At("1.wav") + ": language l" + std::to_string(expected[1]) + "\n");
 }
@@ -294,9 +294,9 @@ TEST_F(Transcription, TheModelIsToldWhatItWroteBefore) {
     json told = json::parse(kTold);
     told["eos_token_id"] = stop;
     const std::string wav = Wav("sound.wav", sound);
-    const json files =
-        Texts(Blob(Directory("whisper", kWhisper, told.dump())),
-              {"--wav", wav, "--language", "de", "--max-tokens", "15", "--beams", "2", "--previous", "--wav", wav});
+    const json files = Texts(Blob(Directory("whisper", kWhisper, told.dump())),
+                             {"--wav", wav, "--language", "de", "--max-tokens", "15", "--beams", "2",
+                              "--condition-on-previous", "on", "--wav", wav});
     EXPECT_EQ(files.at(0), files.at(1)) << "a file is told nothing of others";
     std::pair<Tokens, size_t> all;
     Tokens& before = all.first;
@@ -358,14 +358,15 @@ TEST_F(Transcription, SaysWhatIsWrong) {
   EXPECT_PRED2(Has, error({heard, "--language", "en"}), "give --wav or --input");
   EXPECT_PRED2(Has, error({heard, "--beams", "2", "--hypotheses", "2", "--wav", wav}), "--hypotheses");
   EXPECT_PRED2(Has, error({given, "--language", "en", "--wav", wav}), "reads features, no sound: give --input");
-  EXPECT_PRED2(Has, error({given, "--previous", "--input", wav}), "--wav");
+  EXPECT_PRED2(Has, error({given, "--cut", "times", "--input", wav}), "give --wav, not --input");
   EXPECT_PRED2(Has, error({Blob(Directory("bart", "")), "--wav", wav}), "reads texts, not speech");
   EXPECT_PRED2(Has, error({Blob(Directory("gpt2", "")), "--wav", wav}), "has no encoder");
   EXPECT_PRED2(Has, error({Blob(Directory("trocr", "")), "--wav", wav}), "reads features, no sound");
   const std::string bare = Blob(Directory("whisper", kWhisper));  // it knows of no languages
   EXPECT_PRED2(Has, error({bare, "--language", "en", "--wav", wav}), "has no language 'en'; it has none to choose");
   EXPECT_PRED2(Has, error({bare, "--task", "translate", "--wav", wav}), "has no task 'translate'");
-  EXPECT_PRED2(Has, error({bare, "--previous", "--wav", wav}), "cannot be told what was said before");
+  EXPECT_PRED2(Has, error({bare, "--condition-on-previous", "on", "--wav", wav}),
+               "cannot be told what was said before");
   // Features that the model does not read.
   std::string wide = kWhisper;
   wide.replace(wide.find("\"feature_size\": 16"), 18, "\"feature_size\": 17");

@@ -88,12 +88,4 @@ GenerationRequest GenerationArguments::RequestFor(const Model& model, const std:
   return made;
 }
 
-OrderedJson HypothesesJson(const Generation& generation) {
-  OrderedJson list = OrderedJson::array();
-  for (const Hypothesis& hypothesis : generation.hypotheses) {
-    list.push_back({{"text", hypothesis.text}, {"tokens", hypothesis.tokens}, {"score", hypothesis.score}});
-  }
-  return list;
-}
-
 }  // namespace fovea::tools

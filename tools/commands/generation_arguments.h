@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tools/commands/arguments.h"
-#include "tools/common/print.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::tools {
@@ -29,9 +28,6 @@ struct GenerationArguments {
  private:
   std::optional<fovea_beams> BeamsFor(const std::optional<fovea_beams>& usual) const;
 };
-
-// Texts other than the best, with their scores.
-OrderedJson HypothesesJson(const Generation& generation);
 
 }  // namespace fovea::tools
 

@@ -1,20 +1,22 @@
-// fovea transcribe: what is said in sound files, a line for each.
+// fovea transcribe: what is said in sound files.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 
+#include "tools/base/json.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
-#include "tools/common/padded.h"
 #include "tools/generate/ctc_transcription.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/interrupt.h"
-#include "tools/generate/transcription.h"
+#include "tools/transcribe/clips.h"
+#include "tools/transcribe/long_files.h"
 
 namespace fovea::tools {
 namespace {
+
+enum class Times { kNone, kUsual, kSegment, kWord };
 
 struct Arguments {
   ModelArguments model;
@@ -22,167 +24,28 @@ struct Arguments {
   std::vector<std::string> sounds;
   std::string features;
   SpeechTask task;
-  bool previous = false;
+  std::optional<bool> at_times;  // where files are cut; nothing: as the model can
+  std::optional<bool> previous;
+  LongSpeechOptions listening;
   CtcOptions frames;  // of models that score each frame by itself
-  bool times = false;
+  Times times = Times::kNone;
   uint32_t batch_size = 0;  // 0: as many as are usual
+  TranscriptFormat format = TranscriptFormat::kText;
   bool json = false;
 };
 
 constexpr uint32_t kBatchSize = 8;
 
-// On one line, without spaces at either end.
-std::string LineOf(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  const size_t first = text.find_first_not_of(' ');
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
-// A sound file, or a clip of features.
-struct Source {
-  std::string name;
-  double seconds = 0;  // 0: nobody knows
-  size_t clips = 0;
-  std::string language = "";  // one that was found
-  std::vector<Generation> made = {};
-
-  // What was written of it so far, without the tokens that ended its parts.
-  std::vector<int32_t> Tokens(const std::vector<int32_t>& stop_ids) const {
-    std::vector<int32_t> tokens;
-    for (const Generation& clip : made) {
-      std::copy_if(clip.tokens.begin(), clip.tokens.end(), std::back_inserter(tokens),
-                   [&](int32_t token) { return std::find(stop_ids.begin(), stop_ids.end(), token) == stop_ids.end(); });
-    }
-    return tokens;
-  }
-};
-
-// Clips in, lines out, a batch at a time.
-class Transcriber {
- public:
-  Transcriber(const Arguments& arguments, const Model& model, Console* console)
-      : arguments_(arguments),
-        model_(model),
-        console_(console),
-        request_(arguments.generation.RequestFor(model)),
-        prompts_(model, arguments.task),
-        stop_ids_(DefaultsOf(model).stop_ids),
-        batch_size_(arguments.previous          ? 1
-                    : arguments.batch_size == 0 ? kBatchSize
-                                                : arguments.batch_size) {
-    if (arguments.previous) prompts_.CheckPrevious();
-  }
-
-  void AddFile(const std::string& path, const SoundInput& input) {
-    const Sound sound = ReadSound(path, input.rate);
-    std::vector<Sound> clips = ClipsOf(model_, input, sound);
-    sources_.push_back({path, sound.seconds(), clips.size()});
-    for (Sound& clip : clips) {
-      clips_.push_back(std::move(clip));
-      owners_.push_back(sources_.size() - 1);
-      if (clips_.size() == batch_size_) EndBatch(input);
-    }
-  }
-
-  // What remains of a batch of sounds.
-  void EndBatch(const SoundInput& input) {
-    if (clips_.empty() || Interrupt::Happened()) return;
-    Transcribe(BatchFromSounds(model_, input, EncoderProgram(model_), clips_));
-    clips_.clear();
-    owners_.clear();
-  }
-
-  // A batch of features, a line for each clip.
-  void AddFeatures(const std::string& path) {
-    const SafetensorsReader reader(path);
-    const Batch batch = BatchFromTensors(model_, EncoderProgram(model_), reader.tensors());
-    size_t clips = 0;
-    for (const auto& [space, segments] : batch.spaces) clips = std::max(clips, segments.lengths.size());
-    for (size_t i = 0; i < clips; ++i) {
-      sources_.push_back({fmt::format("{}", i), 0, 1});
-      owners_.push_back(i);
-    }
-    Transcribe(batch);
-  }
-
-  void End() const {
-    if (arguments_.json) PrintJson(console_->out, list_);
-  }
-
- private:
-  void Transcribe(const Batch& batch) {
-    const Session encode = Encode(model_, batch, request_.workers);
-    FindLanguages(encode);
-    if (Interrupt::Happened()) return;  // no half lines
-    std::vector<std::vector<int32_t>> prompts;
-    for (const size_t owner : owners_) {
-      const Source& source = sources_[owner];
-      prompts.push_back(
-          prompts_.Prompt(source.language, arguments_.previous ? source.Tokens(stop_ids_) : std::vector<int32_t>()));
-    }
-    std::vector<Generation> made = Generate(model_, encode, prompts, request_);
-    if (Interrupt::Happened()) return;
-    for (size_t i = 0; i < made.size(); ++i) sources_[owners_[i]].made.push_back(std::move(made[i]));
-    for (; written_ < sources_.size() && sources_[written_].made.size() == sources_[written_].clips; ++written_) {
-      Write(sources_[written_]);
-      sources_[written_].made.clear();
-      sources_[written_].made.shrink_to_fit();
-    }
-  }
-
-  // A source has the language of its first clip.
-  void FindLanguages(const Session& encode) {
-    const auto lacks = [&](size_t owner) { return sources_[owner].language.empty(); };
-    if (!prompts_.needs_language() || std::none_of(owners_.begin(), owners_.end(), lacks)) return;
-    const std::vector<std::string> found = prompts_.FindLanguages(encode, owners_.size(), request_);
-    for (size_t i = 0; i < found.size(); ++i) {
-      if (lacks(owners_[i])) sources_[owners_[i]].language = found[i];
-    }
-  }
-
-  void Write(const Source& source) {
-    std::string line;
-    OrderedJson parts = OrderedJson::array();
-    for (const Generation& clip : source.made) {
-      const std::string text = LineOf(clip.text);
-      line += (line.empty() || text.empty() ? "" : " ") + text;
-      parts.push_back({{"text", text}, {"tokens", clip.tokens}});
-      if (!clip.hypotheses.empty()) parts.back()["hypotheses"] = HypothesesJson(clip);
-    }
-    if (!arguments_.json) {
-      if (!source.language.empty()) {
-        console_->err << fmt::format("fovea: {}: language {}\n", source.name, source.language);
-      }
-      console_->out << line << std::endl;
-      return;
-    }
-    OrderedJson entry = {{"input", source.name}};
-    if (source.seconds != 0) entry["seconds"] = source.seconds;
-    const std::string& language = source.language.empty() ? arguments_.task.language : source.language;
-    if (!language.empty()) entry["language"] = language;
-    entry["text"] = line;
-    entry["clips"] = parts;
-    list_.push_back(entry);
-  }
-
-  const Arguments& arguments_;
-  const Model& model_;
-  Console* const console_;
-  const GenerationRequest request_;
-  const SpeechPrompts prompts_;
-  const std::vector<int32_t> stop_ids_;
-  const size_t batch_size_;
-  std::vector<Source> sources_;
-  size_t written_ = 0;          // of the sources
-  std::vector<Sound> clips_;    // of the next batch
-  std::vector<size_t> owners_;  // the source of each
-  OrderedJson list_ = OrderedJson::array();
-};
-
-// Options that only one of both kinds of models has.
+// Options that only some models have.
 const char* const kOfGeneration[] = {"--language",
                                      "--task",
-                                     "--previous",
+                                     "--cut",
+                                     "--condition-on-previous",
+                                     "--temperatures",
+                                     "--compression-ratio-threshold",
+                                     "--logprob-threshold",
+                                     "--no-speech-threshold",
+                                     "--seed",
                                      "--max-tokens",
                                      "--min-tokens",
                                      "--beams",
@@ -193,7 +56,9 @@ const char* const kOfGeneration[] = {"--language",
                                      "--cache",
                                      "--no-repeat-ngram-size",
                                      "--encoder-no-repeat-ngram-size"};
-const char* const kOfFrames[] = {"--chunk", "--stride", "--times"};
+const char* const kOfFrames[] = {"--chunk", "--stride"};
+const char* const kOfTimes[] = {"--temperatures", "--compression-ratio-threshold", "--logprob-threshold",
+                                "--no-speech-threshold", "--seed"};
 
 template <size_t kCount>
 void Refuse(const CLI::App& command, const char* const (&options)[kCount], const std::string& why) {
@@ -203,59 +68,30 @@ void Refuse(const CLI::App& command, const char* const (&options)[kCount], const
 }
 
 // Words and tokens with their times, in seconds where those of frames are known.
-class FrameWriter {
- public:
-  FrameWriter(const Arguments& arguments, Console* console) : arguments_(arguments), console_(console) {}
-
-  void Write(const CtcSource& source) {
-    if (arguments_.json) {
-      list_.push_back(Entry(source));
-    } else if (!arguments_.times) {
-      console_->out << LineOf(source.text.text) << std::endl;
-    } else {
-      console_->out << Printable(source.name) << "\n";
-      for (const CtcPart& word : source.text.words) {
-        console_->out << fmt::format("{:8.2f} {:8.2f}  {}\n", Time(source, word.begin), Time(source, word.end),
-                                     LineOf(word.text));
-      }
-      console_->out << std::flush;
-    }
-  }
-
-  void End() const {
-    if (arguments_.json) PrintJson(console_->out, list_);
-  }
-
- private:
-  static double Time(const CtcSource& source, uint64_t frame) {
-    return static_cast<double>(frame) * (source.frame_seconds == 0 ? 1 : source.frame_seconds);
-  }
-
-  static OrderedJson Parts(const CtcSource& source, const std::vector<CtcPart>& parts) {
-    OrderedJson list = OrderedJson::array();
+Transcript TranscriptOf(const CtcSource& source) {
+  const double frame = source.frame_seconds == 0 ? 1 : source.frame_seconds;
+  const auto list = [&](const std::vector<CtcPart>& parts) {
+    OrderedJson entries = OrderedJson::array();
     for (const CtcPart& part : parts) {
-      list.push_back({{"text", part.text},
-                      {"tokens", part.ids},
-                      {"begin", Time(source, part.begin)},
-                      {"end", Time(source, part.end)},
-                      {"log_probability", part.log_probability}});
+      entries.push_back({{"text", part.text},
+                         {"tokens", part.ids},
+                         {"begin", static_cast<double>(part.begin) * frame},
+                         {"end", static_cast<double>(part.end) * frame},
+                         {"log_probability", part.log_probability}});
     }
-    return list;
+    return entries;
+  };
+  Transcript transcript = {source.name, LineOf(source.text.text), {}, {{"input", source.name}}};
+  for (const CtcPart& word : source.text.words) {
+    transcript.lines.push_back(
+        {static_cast<double>(word.begin) * frame, static_cast<double>(word.end) * frame, word.text});
   }
-
-  static OrderedJson Entry(const CtcSource& source) {
-    OrderedJson entry = {{"input", source.name}};
-    if (source.seconds != 0) entry["seconds"] = source.seconds;
-    entry["text"] = LineOf(source.text.text);
-    entry["words"] = Parts(source, source.text.words);
-    entry["tokens"] = Parts(source, source.text.tokens);
-    return entry;
-  }
-
-  const Arguments& arguments_;
-  Console* const console_;
-  OrderedJson list_ = OrderedJson::array();
-};
+  if (source.seconds != 0) transcript.json["seconds"] = source.seconds;
+  transcript.json["text"] = transcript.text;
+  transcript.json["words"] = list(source.text.words);
+  transcript.json["tokens"] = list(source.text.tokens);
+  return transcript;
+}
 
 void CheckModel(const Model& model) {
   if (ContinuesTexts(model)) Fail("{}: has no encoder to listen with", model.name());
@@ -274,43 +110,145 @@ SoundInput CheckSounds(const Model& model, uint32_t program, const std::vector<s
   return *input;
 }
 
-// Whatever takes files, or features in place of them.
 template <typename Worker>
-void Take(const Arguments& arguments, const Model& model, uint32_t program, Worker* worker) {
-  if (!arguments.features.empty()) return worker->AddFeatures(arguments.features);
-  const SoundInput input = CheckSounds(model, program, arguments.sounds);
-  for (const std::string& path : arguments.sounds) {
+void TakeFiles(const std::vector<std::string>& paths, const SoundInput& input, Worker* worker) {
+  for (const std::string& path : paths) {
     if (!Interrupt::Happened()) worker->AddFile(path, input);
   }
   worker->EndBatch(input);
 }
 
-void RunFrames(const Arguments& arguments, const Model& model, Console* console) {
-  CtcOptions options = arguments.frames;
-  options.batch_size = std::max(arguments.batch_size, 1u);
-  options.workers = arguments.generation.request.workers;
-  FrameWriter writer(arguments, console);
-  CtcTranscription transcription(model, options, [&](const CtcSource& source) { writer.Write(source); });
-  Take(arguments, model, model.FindProgram(""), &transcription);
-  writer.End();
+class Command {
+ public:
+  Command(const Arguments& arguments, const CLI::App& command, Console* console)
+      : arguments_(arguments),
+        command_(command),
+        console_(console),
+        model_(arguments.model.Open()),
+        writer_(arguments.format, arguments.times != Times::kNone, console->out) {}
+
+  void Run() {
+    if (CtcDecoder::Fits(model_)) {
+      RunFrames();
+    } else {
+      Refuse(command_, kOfFrames, "a model that writes one token after the other");
+      CheckModel(model_);
+      Write();
+    }
+    writer_.End();
+  }
+
+ private:
+  bool features() const { return !arguments_.features.empty(); }
+  bool times() const { return arguments_.times != Times::kNone; }
+
+  void RunFrames() {
+    Refuse(command_, kOfGeneration, "a model that scores each frame by itself");
+    if (arguments_.times == Times::kSegment) Fail("--times segment does not go with a model that scores each frame");
+    CtcOptions options = arguments_.frames;
+    options.batch_size = std::max(arguments_.batch_size, 1u);
+    options.workers = arguments_.generation.request.workers;
+    CtcTranscription worker(model_, options, [&](const CtcSource& source) { writer_.Write(TranscriptOf(source)); });
+    if (features()) return worker.AddFeatures(arguments_.features);
+    TakeFiles(arguments_.sounds, CheckSounds(model_, model_.FindProgram(""), arguments_.sounds), &worker);
+  }
+
+  void Write() {
+    const GenerationRequest request = arguments_.generation.RequestFor(model_);
+    const auto done = [&](const Transcript& transcript) { writer_.Write(transcript); };
+    const auto found = [&](const std::string& name, const std::string& language) {
+      if (arguments_.format != TranscriptFormat::kJson) {
+        console_->err << fmt::format("fovea: {}: language {}\n", name, language);
+      }
+    };
+    std::optional<SoundInput> input;
+    std::optional<TimeFormat> format;
+    if (!features()) {
+      input = CheckSounds(model_, EncoderProgram(model_), arguments_.sounds);
+      format = FindTimeFormat(model_, *input);
+    }
+    const uint32_t batch_size = arguments_.batch_size == 0 ? kBatchSize : arguments_.batch_size;
+    const bool wants_times = arguments_.at_times.value_or(times());
+    if (wants_times && features()) Fail("times are of sounds: give --wav, not --input");
+    if (wants_times && !format) {
+      Fail("{}: writes no times: it has no tokens for them, or was converted by an older fovea", model_.name());
+    }
+    if (format && arguments_.at_times.value_or(true)) {
+      if (request.hypotheses > 1) Fail("--hypotheses go with --cut clips");
+      LongSpeechOptions options = arguments_.listening;
+      options.words = arguments_.times == Times::kWord;
+      options.previous = arguments_.previous.value_or(model_.Metadata("transcribe.previous") != nullptr);
+      LongFiles worker(model_, *format, arguments_.task, request, options, batch_size, done, found);
+      return TakeFiles(arguments_.sounds, *input, &worker);
+    }
+    if (times()) Fail("--times go with --cut times");
+    Refuse(command_, kOfTimes, format ? "--cut clips" : "a model that writes no times");
+    const ClipOptions options = {arguments_.task, arguments_.previous.value_or(false), batch_size};
+    ClipTranscription worker(model_, options, request, done, found);
+    if (features()) return worker.AddFeatures(arguments_.features);
+    TakeFiles(arguments_.sounds, *input, &worker);
+  }
+
+  const Arguments& arguments_;
+  const CLI::App& command_;
+  Console* const console_;
+  const Model model_;
+  TranscriptWriter writer_;
+};
+
+void Run(Arguments arguments, const CLI::App& command, Console* console) {
+  if (arguments.sounds.empty() && arguments.features.empty()) Fail("give --wav or --input");
+  if (arguments.json) arguments.format = TranscriptFormat::kJson;
+  const bool json = arguments.format == TranscriptFormat::kJson;
+  if (arguments.generation.request.hypotheses > 1 && !json) Fail("--hypotheses are written by --json");
+  if (!json && arguments.format != TranscriptFormat::kText) {
+    if (arguments.sounds.size() != 1) Fail("subtitles are of one file: give --wav once");
+    if (arguments.times == Times::kNone) arguments.times = Times::kUsual;
+  }
+  const Interrupt interrupt;
+  Command(arguments, command, console).Run();
+  if (Interrupt::Happened()) console->status = kExitInterrupted;
 }
 
-void Run(const Arguments& arguments, const CLI::App& command, Console* console) {
-  if (arguments.sounds.empty() && arguments.features.empty()) Fail("give --wav or --input");
-  if (arguments.generation.request.hypotheses > 1 && !arguments.json) Fail("--hypotheses are written by --json");
-  const Model model = arguments.model.Open();
-  const Interrupt interrupt;
-  if (CtcDecoder::Fits(model)) {
-    Refuse(command, kOfGeneration, "a model that scores each frame by itself");
-    RunFrames(arguments, model, console);
-  } else {
-    Refuse(command, kOfFrames, "a model that writes one token after the other");
-    CheckModel(model);
-    Transcriber transcriber(arguments, model, console);
-    Take(arguments, model, EncoderProgram(model), &transcriber);
-    transcriber.End();
-  }
-  if (Interrupt::Happened()) console->status = kExitInterrupted;
+// A number, or none for no such limit.
+CLI::Option* AddThreshold(CLI::App* command, const std::string& option, std::optional<double>* value,
+                          const std::string& help) {
+  const auto read = [=](const std::string& given) {
+    if (given == "none") return value->reset();
+    double number = 0;
+    if (!CLI::detail::lexical_cast(given, number)) throw CLI::ValidationError(option, given + " is no number");
+    *value = number;
+  };
+  return command->add_option_function<std::string>(option, read, fmt::format("{}; none: no limit [{}]", help, **value))
+      ->type_name("NUMBER");
+}
+
+void AddLong(CLI::App* command, Arguments* arguments) {
+  LongSpeechOptions* const listening = &arguments->listening;
+  AddChoice<std::optional<bool>>(
+      command, "--cut", &arguments->at_times, {{"times", true}, {"clips", false}},
+      "Where files are cut: after what was finished of a window, by the times that the model writes (usual where it "
+      "writes some), or in consecutive clips without times")
+      ->type_name("WHERE");
+  AddChoice<std::optional<bool>>(
+      command, "--condition-on-previous", &arguments->previous, {{"on", true}, {"off", false}},
+      "Tell the model what it wrote before in a file; usual with --cut times, where it knows "
+      "how; clips are worked on one by one then")
+      ->type_name("WHETHER");
+  command
+      ->add_option("--temperatures", listening->temperatures,
+                   "Of --cut times: tried in this order until a text is good enough")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  AddThreshold(command, "--compression-ratio-threshold", &listening->compression_ratio,
+               "A text that is so many times as long as compressed repeats itself, and is not good enough");
+  AddThreshold(command, "--logprob-threshold", &listening->log_probability,
+               "Nor is one whose tokens have a lower log-probability in the mean");
+  AddThreshold(command, "--no-speech-threshold", &listening->no_speech,
+               "Where that is so and nobody speaks with a higher probability, there is no text");
+  command->add_option("--seed", arguments->generation.request.sampling.seed, "Of the random numbers of temperatures")
+      ->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace
@@ -329,10 +267,7 @@ void AddTranscribe(CLI::App* app, Console* console) {
       ->type_name("NAME");
   command->add_option("--task", arguments->task.task, "transcribe, or translate into English")
       ->check(CLI::IsMember({"transcribe", "translate"}));
-  command
-      ->add_flag("--previous", arguments->previous,
-                 "Tell the model what it wrote of a file's clips before; they are worked on one by one")
-      ->needs(sounds);
+  AddLong(command, arguments.get());
   command
       ->add_option("--chunk,--chunk-length", arguments->frames.chunk,
                    "Of models that score each frame: longer files are worked on in overlapping parts of so many "
@@ -347,21 +282,37 @@ void AddTranscribe(CLI::App* app, Console* console) {
       ->check(CLI::Range(0.0, 1e5))
       ->expected(1, 2)
       ->type_name("SECONDS");
-  command->add_flag("--times", arguments->times, "Of them: a line for each word, with seconds from where to where");
+  AddChoice<Times>(command, "--times", &arguments->times,
+                   {{"", Times::kUsual}, {"segment", Times::kSegment}, {"word", Times::kWord}},
+                   "A line for each segment or word, with seconds from where to where; without a name segments, of "
+                   "models that score each frame words")
+      ->expected(0, 1)
+      ->type_name("[OF]");
+  AddChoice<TranscriptFormat>(command, "--format", &arguments->format,
+                              {{"text", TranscriptFormat::kText},
+                               {"srt", TranscriptFormat::kSrt},
+                               {"vtt", TranscriptFormat::kVtt},
+                               {"json", TranscriptFormat::kJson}},
+                              "What is written: text, or subtitles of one file")
+      ->type_name("FORMAT");
   command
       ->add_option("--batch-size", arguments->batch_size,
-                   "Clips at a time; default: 8, of models that score each frame 1")
+                   "Files or clips at a time; default: 8, of models that score each frame 1")
       ->check(CLI::Range(1, 4096));
   arguments->generation.AddSearch(command);
   AddJson(command, &arguments->json);
   command->footer(
-      "One line comes out for each file. What is longer than the model's clips is cut in consecutive ones, wherever a\n"
+      "One line comes out for each file. A model that writes times (Whisper) hears a window of a long file at a time, "
+      "and\n"
+      "goes on where it has finished. Of others, what is longer than their clips is cut in consecutive ones, wherever "
+      "a\n"
       "word stands; models that score each frame by itself (CTC) hear parts that overlap, so that no word is cut.\n"
-      "Other rates are resampled. --input has a line for each clip. A language that is found is that of\n"
-      "a file's first clip; it goes to standard error, or with --json into the list.\n"
+      "Other rates are resampled. --input has a line for each clip. A language that is found is that of a file's\n"
+      "beginning; it goes to standard error, or with --json into the list.\n"
       "Examples:\n"
       "  fovea transcribe whisper.fovea --wav talk.wav\n"
-      "  fovea transcribe whisper.fovea --language de --task translate --wav rede.wav --json\n"
+      "  fovea transcribe whisper.fovea --wav talk.wav --format srt\n"
+      "  fovea transcribe whisper.fovea --language de --task translate --wav rede.wav --times word\n"
       "  fovea transcribe wav2vec2.fovea --wav talk.wav --times");
   command->callback([=] { Run(*arguments, *command, console); });
 }

@@ -83,7 +83,7 @@ class Writer {
   bool EndsText(const fovea_generated& step, uint32_t i) const { return step.ended[i] != 0 && IsStop(step.tokens[i]); }
 
   Hypothesis TextOf(const fovea_hypothesis& found) const {
-    Hypothesis hypothesis = {{found.tokens, found.tokens + found.count}, "", found.score};
+    Hypothesis hypothesis = {{found.tokens, found.tokens + found.count}, "", found.score, found.sum};
     TextStream stream(model_, {});
     for (const int32_t token : request_.prefix) hypothesis.text += stream.Add(token);
     for (size_t i = 0; i < hypothesis.tokens.size(); ++i) {

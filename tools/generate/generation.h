@@ -17,6 +17,14 @@
 
 namespace fovea::tools {
 
+// A text in the making, of which the decoder has just written the scores of the next token.
+struct ScoredText {
+  size_t text;  // of the batch
+  const int32_t* made;
+  size_t count;  // of the tokens made
+  const float* scores;
+};
+
 struct GenerationRequest {
   uint32_t workers = 1;
   // Of a decoder that keeps texts: the most tokens of a text with its prompt; 0: as many as it needs, if there is a
@@ -43,6 +51,9 @@ struct GenerationRequest {
   std::function<void(const Session& decode, const fovea_generated& step)> after_step =
       nullptr;  // unless there are beams
 
+  // Clears the bits of tokens that may not follow by their scores, as fovea_allow_scored says.
+  std::function<void(const ScoredText& text, uint32_t tokens, uint32_t* bits)> allow_scored = nullptr;
+
   uint64_t number = 0;  // of the first text, for random numbers
   std::function<void(size_t text, const std::string& part)> show =
       nullptr;  // a text as it comes, unless there are beams
@@ -51,7 +62,7 @@ struct GenerationRequest {
 struct Hypothesis {
   std::vector<int32_t> tokens;
   std::string text;
-  float score = 0;
+  float score = 0, sum = 0;  // of log-probabilities, the sum; and divided as the search does
 };
 
 struct Generation {

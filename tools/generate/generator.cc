@@ -61,7 +61,9 @@ Generator::Generator(const Model& model, const GeneratorSessions& sessions, cons
       texts_(texts),
       sources_(texts) {
   fovea_sampling sampling = request.sampling;
-  if (!request.rules.none()) sampling.allow = Allow, sampling.allow_context = this;
+  sampling.allow_context = this;
+  if (!request.rules.none()) sampling.allow = Allow;
+  if (request.allow_scored) sampling.allow_scored = AllowScored;
   const fovea_generate_options options = OptionsOf(model, sessions, request_, &sampling);
   const uint64_t size = BytesOf(model, options);
   fovea_error error = {};
@@ -161,6 +163,14 @@ void Generator::Allow(void* generator, uint32_t row, uint32_t step, uint32_t tok
   const Generator& g = *static_cast<const Generator*>(generator);
   const uint32_t beams = g.request_.beams ? g.request_.beams->width : 1;
   ApplyRules(g.request_.rules, g.defaults_.stop_ids, {g.sources_[row / beams], g.TextOf(row), step}, tokens, words);
+}
+
+void Generator::AllowScored(void* generator, uint32_t row, uint32_t step, uint32_t tokens, const float* scores,
+                            uint32_t* words) {
+  const Generator& g = *static_cast<const Generator*>(generator);
+  const uint32_t beams = g.request_.beams ? g.request_.beams->width : 1;
+  const std::vector<int32_t> text = g.TextOf(row);
+  g.request_.allow_scored({row / beams, text.data() + text.size() - step, step, scores}, tokens, words);
 }
 
 }  // namespace fovea::tools

@@ -52,6 +52,8 @@ class Generator {
 
  private:
   static void Allow(void* generator, uint32_t row, uint32_t step, uint32_t tokens, uint32_t* words);
+  static void AllowScored(void* generator, uint32_t row, uint32_t step, uint32_t tokens, const float* scores,
+                          uint32_t* words);
   std::vector<int32_t> TextOf(uint32_t row) const;
   // What texts must have as their next token.
   const int32_t* Forced();

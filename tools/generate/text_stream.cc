@@ -95,4 +95,11 @@ std::string TextStream::End() {
   return stopped_ ? last : last + held_;
 }
 
+std::string TextOf(const Model& model, const std::vector<int32_t>& tokens) {
+  TextStream stream(model, {});
+  std::string text;
+  for (const int32_t token : tokens) text += stream.Add(token);
+  return text + stream.End();
+}
+
 }  // namespace fovea::tools

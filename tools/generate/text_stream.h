@@ -43,6 +43,9 @@ class TextStream {
   bool stopped_ = false;
 };
 
+// A whole text.
+std::string TextOf(const Model& model, const std::vector<int32_t>& tokens);
+
 }  // namespace fovea::tools
 
 #endif  // FOVEA_TOOLS_GENERATE_TEXT_STREAM_H_

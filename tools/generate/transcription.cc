@@ -39,7 +39,7 @@ void Append(const std::vector<int32_t>& more, std::vector<int32_t>* tokens) {
 
 }  // namespace
 
-SpeechPrompts::SpeechPrompts(const Model& model, const SpeechTask& task)
+SpeechPrompts::SpeechPrompts(const Model& model, const SpeechTask& task, bool times)
     : model_(model), languages_(NamedTokens(model, "transcribe.language.")) {
   const bool told = !task.language.empty() || !task.task.empty();
   if (!told) rest_ = MetadataTokens(model, "transcribe.prompt");
@@ -52,7 +52,9 @@ SpeechPrompts::SpeechPrompts(const Model& model, const SpeechTask& task)
     if (!tasks.empty() || name != "transcribe") rest_ = {TokenOf(model, "task", tasks, name)};
   }
   const std::vector<int32_t> plain = MetadataTokens(model, "transcribe.no_timestamps");
-  if (!plain.empty() && (rest_.empty() || rest_.back() != plain.back())) Append(plain, &rest_);
+  const bool is_plain = !plain.empty() && !rest_.empty() && rest_.back() == plain.back();
+  if (times && is_plain) rest_.pop_back();
+  if (!times && !is_plain) Append(plain, &rest_);
 }
 
 std::vector<std::string> SpeechPrompts::FindLanguages(const Session& encode, size_t clips,
@@ -78,11 +80,7 @@ void SpeechPrompts::CheckPrevious() const {
   if (MetadataTokens(model_, kPrevious).empty()) Fail("{}: cannot be told what was said before", model_.name());
 }
 
-std::vector<int32_t> SpeechPrompts::Prompt(const std::string& language, const std::vector<int32_t>& previous) const {
-  std::vector<int32_t> told = language_;
-  if (needs_language_) told = {TokenOf(model_, "language", languages_, language)};
-  Append(rest_, &told);
-  if (told.empty() && previous.empty()) return {};
+std::vector<int32_t> SpeechPrompts::Before(const std::vector<int32_t>& previous) const {
   std::vector<int32_t> prompt;
   if (!previous.empty()) {
     const std::string positions = MetadataOr(model_, "max_positions", "");
@@ -93,6 +91,15 @@ std::vector<int32_t> SpeechPrompts::Prompt(const std::string& language, const st
   }
   const std::optional<int32_t> start = DefaultsOf(model_).start;
   if (start) prompt.push_back(*start);
+  return prompt;
+}
+
+std::vector<int32_t> SpeechPrompts::Prompt(const std::string& language, const std::vector<int32_t>& previous) const {
+  std::vector<int32_t> told = language_;
+  if (needs_language_) told = {TokenOf(model_, "language", languages_, language)};
+  Append(rest_, &told);
+  if (told.empty() && previous.empty()) return {};
+  std::vector<int32_t> prompt = Before(previous);
   Append(told, &prompt);
   return prompt;
 }

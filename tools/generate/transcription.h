@@ -18,8 +18,8 @@ struct SpeechTask {
 
 class SpeechPrompts {
  public:
-  // Fails where the model has no such language or task.
-  SpeechPrompts(const Model& model, const SpeechTask& task);
+  // Fails where the model has no such language or task. `times`: it is not told to write none.
+  SpeechPrompts(const Model& model, const SpeechTask& task, bool times = false);
 
   // Whether a text needs a language that nobody has given. The model can find it.
   bool needs_language() const { return needs_language_; }
@@ -28,6 +28,8 @@ class SpeechPrompts {
 
   // Fails where the model cannot be told what was said before.
   void CheckPrevious() const;
+  // What a text begins with up to the start token, the end of what was said before.
+  std::vector<int32_t> Before(const std::vector<int32_t>& previous) const;
   // What a text begins with; empty: nothing but the start token. `language` counts where one is needed. Of the tokens
   // `previous` that were written of the sound before, the model gets the last ones, in half of its positions.
   std::vector<int32_t> Prompt(const std::string& language, const std::vector<int32_t>& previous) const;

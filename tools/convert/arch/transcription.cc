@@ -37,6 +37,19 @@ std::string Forced(const JsonView& pairs) {
   return tokens;
 }
 
+// Pairs of a layer and one of its heads, as "layer.head" with spaces between them.
+std::string LayersHeads(const JsonView& pairs) {
+  std::string heads;
+  if (pairs.IsNull()) return heads;
+  for (size_t i = 0; i < pairs.List().size(); ++i) {
+    const JsonView pair = pairs.At(i);
+    if (pair.List().size() != 2) Fail("{} must be pairs of a layer and a head", pairs.name());
+    heads +=
+        fmt::format("{}{}.{}", heads.empty() ? "" : " ", pair.At(0).Number({0, 65535}), pair.At(1).Number({0, 63}));
+  }
+  return heads;
+}
+
 }  // namespace
 
 void DescribeTranscription(const Checkpoint& checkpoint, Description& description) {
@@ -53,6 +66,15 @@ void DescribeTranscription(const Checkpoint& checkpoint, Description& descriptio
   set("transcribe.no_timestamps", token("no_timestamps_token_id"));
   set("transcribe.previous", token("prev_sot_token_id"));
   set("transcribe.prompt", Forced(config.View("forced_decoder_ids")));
+  const JsonView latest = config.View("max_initial_timestamp_index");
+  if (!latest.IsNull()) set("transcribe.latest_first_time", std::to_string(latest.Number(kTokens)));
+  set("transcribe.alignment_heads", LayersHeads(config.View("alignment_heads")));
+  const JsonView median = config.View("median_filter_width");
+  if (!median.IsNull()) {
+    const uint64_t width = median.Number({1, 1001});
+    if (width % 2 == 0) Fail("{} must be an odd number", median.name());
+    set("transcribe.median_width", std::to_string(width));
+  }
 }
 
 }  // namespace fovea::tools

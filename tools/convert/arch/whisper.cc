@@ -23,6 +23,17 @@ Front ConvolvedFrames(const Config& config, const std::string& at, Weights& weig
   return front;
 }
 
+// Times are as far apart as the encoder's positions.
+void SetTimeStep(const Config& config, Description& description) {
+  const auto clip = description.metadata_index.find("clip_length.samples");
+  if (clip == description.metadata_index.end()) return;
+  const uint64_t samples = std::stoull(description.metadata[clip->second].second);
+  const uint32_t positions = config.Number("max_source_positions", 1500);
+  if (samples % positions == 0) {
+    description.SetMetadata("transcribe.samples_per_time", std::to_string(samples / positions));
+  }
+}
+
 }  // namespace
 
 void DescribeWhisper(const Checkpoint& checkpoint, Description& description) {
@@ -45,6 +56,7 @@ void DescribeWhisper(const Checkpoint& checkpoint, Description& description) {
   if (checkpoint.task == Task::kSequenceToSequence) {
     description.must_use.push_back(family.prefix + "decoder.");
     DescribeTranscription(checkpoint, description);
+    SetTimeStep(config, description);
   }
   // What follows from the tensors, or concerns training, alignment by hand, and other heads.
   for (const char* key :

@@ -1,0 +1,187 @@
+#include "tools/generate/long_speech.h"
+
+#include <algorithm>
+
+#include "tools/generate/compression.h"
+#include "tools/generate/word_times.h"
+
+namespace fovea::tools {
+namespace {
+
+// A text at a higher temperature is not worth telling the next window about.
+constexpr float kToldUpTo = 0.5f;
+
+struct Attempt {
+  HeardWindow heard;
+  float temperature = 0;
+  double compression_ratio = 0;
+};
+
+class LongListener {
+ public:
+  LongListener(const std::vector<Sound>& sounds, const LongSpeechOptions& options, WindowListener* listener)
+      : options_(options), listener_(*listener) {
+    for (size_t i = 0; i < sounds.size(); ++i) sources_.push_back({sounds[i], i});
+  }
+
+  std::vector<LongSpeech> Run() {
+    while (HearNext()) {
+      const std::vector<Attempt> attempts = WriteUntilGood();
+      if (attempts.empty()) break;
+      for (size_t i = 0; i < attempts.size(); ++i) Take(attempts[i], i, heard_[i]);
+    }
+    std::vector<LongSpeech> all;
+    for (Source& source : sources_) {
+      source.made.finished = WindowOf(source).length == 0;
+      all.push_back(std::move(source.made));
+    }
+    return all;
+  }
+
+ private:
+  struct Source {
+    const Sound& sound;
+    size_t number;
+    uint64_t at = 0;  // the sample that comes next
+    std::vector<int32_t> previous = {};
+    LongSpeech made = {};
+    double last_end = 0;  // of what was said, in seconds
+  };
+
+  // Empty at the end; less than 10 ms are nothing.
+  SpeechWindow WindowOf(const Source& source) const {
+    const uint64_t all = source.sound.samples.size();
+    if (source.at >= all || (source.at > 0 && (all - source.at) * 100 < source.sound.rate)) return {source.at, 0};
+    return {source.at, std::min(options_.window, all - source.at)};
+  }
+
+  // False if all sounds are done.
+  bool HearNext() {
+    heard_.clear();
+    std::vector<Sound> windows;
+    std::vector<size_t> numbers;
+    for (Source& source : sources_) {
+      const SpeechWindow window = WindowOf(source);
+      if (window.length == 0) continue;
+      const auto begin = source.sound.samples.begin() + static_cast<ptrdiff_t>(window.begin);
+      windows.push_back({source.sound.rate, {begin, begin + static_cast<ptrdiff_t>(window.length)}});
+      heard_.push_back(&source);
+      numbers.push_back(source.number);
+    }
+    if (!windows.empty()) listener_.Hear(windows, numbers);
+    return !windows.empty();
+  }
+
+  bool IsGood(const Attempt& attempt) const {
+    const bool unsure = options_.log_probability && attempt.heard.log_probability < *options_.log_probability;
+    if (unsure && options_.no_speech && attempt.heard.no_speech > *options_.no_speech) return true;
+    return !unsure && !(options_.compression_ratio && attempt.compression_ratio > *options_.compression_ratio);
+  }
+
+  // The first good text of each window, or the last one that was tried.
+  std::vector<Attempt> WriteUntilGood() {
+    std::vector<Attempt> attempts(heard_.size());
+    std::vector<WindowTask> tasks(heard_.size());
+    for (size_t i = 0; i < tasks.size(); ++i) tasks[i].previous = heard_[i]->previous;
+    for (const float temperature : options_.temperatures) {
+      std::vector<HeardWindow> written = listener_.Write(tasks, temperature);
+      if (written.empty()) return {};
+      bool good = true;
+      for (size_t i = 0; i < tasks.size(); ++i) {
+        if (!tasks[i].wanted) continue;
+        attempts[i] = {std::move(written[i]), temperature, 0};
+        if (!attempts[i].heard.text.empty()) attempts[i].compression_ratio = CompressionRatio(attempts[i].heard.text);
+        tasks[i].wanted = !IsGood(attempts[i]);
+        good = good && !tasks[i].wanted;
+      }
+      if (good) break;
+    }
+    return attempts;
+  }
+
+  bool IsSilence(const HeardWindow& heard) const {
+    if (!options_.no_speech || heard.no_speech <= *options_.no_speech) return false;
+    return !(options_.log_probability && heard.log_probability > *options_.log_probability);
+  }
+
+  void Take(const Attempt& attempt, size_t number, Source* source) {
+    const HeardWindow& heard = attempt.heard;
+    const SpeechWindow window = WindowOf(*source);
+    source->at = window.begin + window.length;
+    if (IsSilence(heard)) return;
+    const CutText cut = CutAtTimes(heard.tokens, options_.times, options_.step, window);
+    source->at = cut.next;
+    std::vector<SpokenSegment> segments;
+    const double rate = source->sound.rate;
+    for (const SpeechSegment& segment : cut.segments) {
+      SpokenSegment spoken;
+      spoken.begin = static_cast<double>(segment.begin) / rate, spoken.end = static_cast<double>(segment.end) / rate;
+      spoken.text = listener_.TextOf(segment.tokens);
+      spoken.tokens = segment.tokens;
+      spoken.temperature = attempt.temperature;
+      spoken.log_probability = heard.log_probability, spoken.compression_ratio = attempt.compression_ratio;
+      spoken.no_speech = heard.no_speech;
+      segments.push_back(std::move(spoken));
+    }
+    if (options_.words) AddWords(window, cut, heard, number, source, &segments);
+    for (SpokenSegment& segment : segments) {
+      const bool empty = segment.text.find_first_not_of(" \t\n") == std::string::npos;
+      if (empty || segment.begin == segment.end) continue;
+      source->previous.insert(source->previous.end(), segment.tokens.begin(), segment.tokens.end());
+      source->made.segments.push_back(std::move(segment));
+    }
+    if (!options_.previous || attempt.temperature > kToldUpTo) source->previous.clear();
+  }
+
+  // The words of a window's segments; where its text goes on in the next one, that begins after the last word.
+  void AddWords(const SpeechWindow& window, const CutText& cut, const HeardWindow& heard, size_t number, Source* source,
+                std::vector<SpokenSegment>* segments) {
+    std::vector<int32_t> tokens;
+    std::vector<size_t> counts;
+    std::vector<double> probabilities;
+    size_t at = 0;
+    for (const SpokenSegment& segment : *segments) {
+      const size_t before = tokens.size();
+      for (const int32_t token : segment.tokens) {
+        if (options_.times.IsText(token)) {
+          tokens.push_back(token);
+          probabilities.push_back(at < heard.probabilities.size() ? heard.probabilities[at] : 0);
+        }
+        ++at;
+      }
+      counts.push_back(tokens.size() - before);
+    }
+    if (tokens.empty()) return;
+    std::vector<TimedWord> words = listener_.Words(number, tokens);
+    at = 0;
+    for (TimedWord& word : words) {
+      for (size_t i = 0; i < word.tokens.size(); ++i) word.probability += probabilities[at++];
+      word.probability /= static_cast<double>(word.tokens.size());
+    }
+    const double median = ShortenWords(&words);
+    MergePunctuation(&words);
+    const double rate = source->sound.rate, offset = static_cast<double>(window.begin) / rate;
+    for (TimedWord& word : words) word.begin += offset, word.end += offset;
+    ShareWords(words, counts, median, &source->last_end, segments);
+    double end = segments->back().end;
+    for (const SpokenSegment& segment : *segments) {
+      if (!segment.words.empty()) end = segment.words.back().end;
+    }
+    if (cut.ends_early || end <= offset) return;
+    source->at = std::max(window.begin + options_.step, static_cast<uint64_t>(end * rate + 0.5));
+  }
+
+  const LongSpeechOptions& options_;
+  WindowListener& listener_;
+  std::vector<Source> sources_;
+  std::vector<Source*> heard_;  // those of the windows at hand
+};
+
+}  // namespace
+
+std::vector<LongSpeech> ListenToAll(const std::vector<Sound>& sounds, const LongSpeechOptions& options,
+                                    WindowListener* listener) {
+  return LongListener(sounds, options, listener).Run();
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,116 @@
+#include "tools/transcribe/clips.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "tools/common/padded.h"
+#include "tools/generate/defaults.h"
+#include "tools/generate/hypotheses.h"
+#include "tools/generate/interrupt.h"
+
+namespace fovea::tools {
+
+ClipTranscription::ClipTranscription(const Model& model, const ClipOptions& options, const GenerationRequest& request,
+                                     std::function<void(const Transcript&)> done,
+                                     std::function<void(const std::string&, const std::string&)> found)
+    : model_(model),
+      options_(options),
+      request_(request),
+      done_(std::move(done)),
+      found_(std::move(found)),
+      prompts_(model, options.task),
+      stop_ids_(DefaultsOf(model).stop_ids),
+      batch_size_(options.previous ? 1 : options.batch_size) {
+  if (options.previous) prompts_.CheckPrevious();
+}
+
+void ClipTranscription::AddFile(const std::string& path, const SoundInput& input) {
+  const Sound sound = ReadSound(path, input.rate);
+  std::vector<Sound> clips = ClipsOf(model_, input, sound);
+  sources_.push_back({path, sound.seconds(), clips.size()});
+  for (Sound& clip : clips) {
+    clips_.push_back(std::move(clip));
+    owners_.push_back(sources_.size() - 1);
+    if (clips_.size() == batch_size_) EndBatch(input);
+  }
+}
+
+void ClipTranscription::EndBatch(const SoundInput& input) {
+  if (clips_.empty() || Interrupt::Happened()) return;
+  Transcribe(BatchFromSounds(model_, input, EncoderProgram(model_), clips_));
+  clips_.clear();
+  owners_.clear();
+}
+
+void ClipTranscription::AddFeatures(const std::string& path) {
+  const SafetensorsReader reader(path);
+  const Batch batch = BatchFromTensors(model_, EncoderProgram(model_), reader.tensors());
+  size_t clips = 0;
+  for (const auto& [space, segments] : batch.spaces) clips = std::max(clips, segments.lengths.size());
+  for (size_t i = 0; i < clips; ++i) {
+    sources_.push_back({fmt::format("{}", i), 0, 1});
+    owners_.push_back(i);
+  }
+  Transcribe(batch);
+}
+
+void ClipTranscription::Transcribe(const Batch& batch) {
+  const Session encode = Encode(model_, batch, request_.workers);
+  FindLanguages(encode);
+  if (Interrupt::Happened()) return;  // no half lines
+  std::vector<std::vector<int32_t>> prompts;
+  for (const size_t owner : owners_) {
+    const Source& source = sources_[owner];
+    prompts.push_back(prompts_.Prompt(source.language, options_.previous ? TokensOf(source) : std::vector<int32_t>()));
+  }
+  std::vector<Generation> made = Generate(model_, encode, prompts, request_);
+  if (Interrupt::Happened()) return;
+  for (size_t i = 0; i < made.size(); ++i) sources_[owners_[i]].made.push_back(std::move(made[i]));
+  for (; written_ < sources_.size() && sources_[written_].made.size() == sources_[written_].clips; ++written_) {
+    Source& source = sources_[written_];
+    if (!source.language.empty()) found_(source.name, source.language);
+    done_(TranscriptOf(source));
+    source.made.clear();
+    source.made.shrink_to_fit();
+  }
+}
+
+void ClipTranscription::FindLanguages(const Session& encode) {
+  const auto lacks = [&](size_t owner) { return sources_[owner].language.empty(); };
+  if (!prompts_.needs_language() || std::none_of(owners_.begin(), owners_.end(), lacks)) return;
+  const std::vector<std::string> found = prompts_.FindLanguages(encode, owners_.size(), request_);
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (lacks(owners_[i])) sources_[owners_[i]].language = found[i];
+  }
+}
+
+std::vector<int32_t> ClipTranscription::TokensOf(const Source& source) const {
+  std::vector<int32_t> tokens;
+  for (const Generation& clip : source.made) {
+    std::copy_if(clip.tokens.begin(), clip.tokens.end(), std::back_inserter(tokens), [&](int32_t token) {
+      return std::find(stop_ids_.begin(), stop_ids_.end(), token) == stop_ids_.end();
+    });
+  }
+  return tokens;
+}
+
+Transcript ClipTranscription::TranscriptOf(const Source& source) const {
+  Transcript transcript;
+  transcript.name = source.name;
+  OrderedJson parts = OrderedJson::array();
+  for (const Generation& clip : source.made) {
+    const std::string text = LineOf(clip.text);
+    transcript.text += (transcript.text.empty() || text.empty() ? "" : " ") + text;
+    parts.push_back({{"text", text}, {"tokens", clip.tokens}});
+    if (!clip.hypotheses.empty()) parts.back()["hypotheses"] = HypothesesJson(clip);
+  }
+  OrderedJson& entry = transcript.json = {{"input", source.name}};
+  if (source.seconds != 0) entry["seconds"] = source.seconds;
+  const std::string& language = source.language.empty() ? options_.task.language : source.language;
+  if (!language.empty()) entry["language"] = language;
+  entry["text"] = transcript.text;
+  entry["clips"] = parts;
+  return transcript;
+}
+
+}  // namespace fovea::tools

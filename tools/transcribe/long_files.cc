@@ -1,0 +1,85 @@
+#include "tools/transcribe/long_files.h"
+
+#include "tools/generate/interrupt.h"
+
+namespace fovea::tools {
+namespace {
+
+OrderedJson JsonOf(const SpokenSegment& segment, bool words) {
+  OrderedJson entry = {{"begin", segment.begin},
+                       {"end", segment.end},
+                       {"text", LineOf(segment.text)},
+                       {"tokens", segment.tokens},
+                       {"temperature", segment.temperature},
+                       {"log_probability", segment.log_probability},
+                       {"compression_ratio", segment.compression_ratio},
+                       {"no_speech_probability", segment.no_speech}};
+  if (!words) return entry;
+  OrderedJson list = OrderedJson::array();
+  for (const TimedWord& word : segment.words) {
+    list.push_back({{"text", word.text}, {"tokens", word.tokens}, {"begin", word.begin}, {"end", word.end}});
+    if (word.probability != 0) list.back()["probability"] = word.probability;
+  }
+  entry["words"] = list;
+  return entry;
+}
+
+}  // namespace
+
+LongFiles::LongFiles(const Model& model, const TimeFormat& format, const SpeechTask& task,
+                     const GenerationRequest& request, const LongSpeechOptions& options, size_t batch_size,
+                     std::function<void(const Transcript&)> done,
+                     std::function<void(const std::string&, const std::string&)> found)
+    : model_(model),
+      format_(format),
+      task_(task),
+      request_(request),
+      options_(options),
+      batch_size_(batch_size),
+      done_(std::move(done)),
+      found_(std::move(found)) {
+  options_.times = format.tokens, options_.step = format.step, options_.window = format.window;
+  const SpeechPrompts prompts(model, task, true);  // what is wrong with the task is said before any file is heard
+  if (options_.previous) prompts.CheckPrevious();
+}
+
+void LongFiles::AddFile(const std::string& path, const SoundInput& input) {
+  names_.push_back(path);
+  sounds_.push_back(ReadSound(path, input.rate));
+  if (sounds_.size() == batch_size_) EndBatch(input);
+}
+
+void LongFiles::EndBatch(const SoundInput& input) {
+  if (sounds_.empty() || Interrupt::Happened()) return;
+  ModelListener listener(model_, input, format_, task_, request_);
+  const std::vector<LongSpeech> all = ListenToAll(sounds_, options_, &listener);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].finished) continue;
+    const std::string& language = listener.LanguageOf(i);
+    if (!language.empty()) found_(names_[i], language);
+    done_(TranscriptOf(names_[i], sounds_[i].seconds(), language.empty() ? task_.language : language, all[i]));
+  }
+  names_.clear();
+  sounds_.clear();
+}
+
+Transcript LongFiles::TranscriptOf(const std::string& name, double seconds, const std::string& language,
+                                   const LongSpeech& speech) const {
+  Transcript transcript;
+  transcript.name = name;
+  OrderedJson segments = OrderedJson::array();
+  for (const SpokenSegment& segment : speech.segments) {
+    transcript.text += segment.text;
+    segments.push_back(JsonOf(segment, options_.words));
+    if (!options_.words) transcript.lines.push_back({segment.begin, segment.end, segment.text});
+    for (const TimedWord& word : segment.words) transcript.lines.push_back({word.begin, word.end, word.text});
+  }
+  transcript.text = LineOf(transcript.text);
+  OrderedJson& entry = transcript.json = {{"input", name}, {"seconds", seconds}};
+  if (!language.empty()) entry["language"] = language;
+  entry["text"] = transcript.text;
+  entry["segments"] = segments;
+  return transcript;
+}
+
+}  // namespace fovea::tools

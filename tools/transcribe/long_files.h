@@ -1,0 +1,42 @@
+// Sound files of any length through a model that writes times, several files at a time.
+#ifndef FOVEA_TOOLS_TRANSCRIBE_LONG_FILES_H_
+#define FOVEA_TOOLS_TRANSCRIBE_LONG_FILES_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/generate/model_listener.h"
+#include "tools/transcribe/transcript.h"
+
+namespace fovea::tools {
+
+class LongFiles {
+ public:
+  // `options` but for what the model's format says. `done` and `found` as those of ClipTranscription.
+  LongFiles(const Model& model, const TimeFormat& format, const SpeechTask& task, const GenerationRequest& request,
+            const LongSpeechOptions& options, size_t batch_size, std::function<void(const Transcript&)> done,
+            std::function<void(const std::string& name, const std::string& language)> found);
+
+  void AddFile(const std::string& path, const SoundInput& input);
+  void EndBatch(const SoundInput& input);
+
+ private:
+  Transcript TranscriptOf(const std::string& name, double seconds, const std::string& language,
+                          const LongSpeech& speech) const;
+
+  const Model& model_;
+  const TimeFormat format_;
+  const SpeechTask task_;
+  const GenerationRequest request_;
+  LongSpeechOptions options_;
+  const size_t batch_size_;
+  const std::function<void(const Transcript&)> done_;
+  const std::function<void(const std::string& name, const std::string& language)> found_;
+  std::vector<std::string> names_;
+  std::vector<Sound> sounds_;
+};
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_TRANSCRIBE_LONG_FILES_H_
