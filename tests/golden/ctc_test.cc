@@ -13,6 +13,7 @@
 #include "tests/support/wav_file.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/generate/sound_chunks.h"
 
 namespace fovea::test {
 namespace {
@@ -339,7 +340,8 @@ TEST_F(Ctc, WhatIsRefused) {
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--wav", At("text.wav")}), "text.wav: it is no RIFF WAVE file");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--language", "en"}), "--language does not go with");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--beams", "3"}), "--beams does not go with");
-  EXPECT_PRED2(Has, error({blob, "--wav", wav, "--previous"}), "--previous does not go with");
+  EXPECT_PRED2(Has, error({blob, "--wav", wav, "--condition-on-previous", "on"}),
+               "--condition-on-previous does not go with");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--chunk", "0.1", "--stride", "0.05"}), "leave nothing of chunks");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--chunk", "-1"}), "--chunk");
   EXPECT_PRED2(Has, error({Blob({}), "--wav", wav}), "convert it with its vocab.json");

@@ -1,140 +1,26 @@
 // Texts of sound files: what the command writes is what the model likes best after the prompt that it is to be told, by
 // a run that is given all tokens at once; and samples count for as much as the features that are made of them.
-#include <unistd.h>
+#include "tools/generate/transcription.h"
 
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <set>
 
-#include "tests/golden/golden_support.h"
-#include "tests/golden/sound_reference.h"
-#include "tests/support/run_command.h"
-#include "tests/support/wav_file.h"
+#include "tests/golden/speech_teacher.h"
+#include "tools/generate/overlap.h"
 
 namespace fovea::test {
 namespace {
 
 using nlohmann::json;
 using Tokens = std::vector<int32_t>;
-namespace fs = std::filesystem;
 
-constexpr size_t kSecond = 16000, kHop = 200, kFilters = 16;  // 80 frames, as many as the model has positions for
-
-constexpr char kWhisper[] = R"({"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": 16, "n_fft": 400,
-  "hop_length": 200, "chunk_length": 1, "n_samples": 16000, "sampling_rate": 16000, "padding_value": 0.0})";
 constexpr char kTold[] = R"({"decoder_start_token_id": 3, "eos_token_id": 2, "pad_token_id": 0,
   "lang_to_id": {"<|en|>": 30, "<|de|>": 31}, "task_to_id": {"transcribe": 32, "translate": 33},
   "no_timestamps_token_id": 40, "prev_sot_token_id": 41, "suppress_tokens": [8]})";
 
 bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// What the encoder is given that has no front for samples: channels first.
-void AddFeatures(const std::vector<std::vector<float>>& clips, tools::SafetensorsWriter* writer) {
-  std::vector<float> numbers;
-  for (const std::vector<float>& clip : clips) {
-    const Rows rows = Whisper(clip, kSecond, kHop, kFilters);
-    for (size_t c = 0; c < kFilters; ++c) {
-      for (const std::vector<double>& row : rows) numbers.push_back(static_cast<float>(row[c]));
-    }
-  }
-  writer->AddFloats("input_features", {clips.size(), kFilters, kSecond / kHop}, numbers.data());
-}
-
-// A model that is given features and the tokens of a text.
-class Teacher {
- public:
-  explicit Teacher(const std::string& directory) : converted_(directory, DType::kF32) {}
-
-  // Of the token after each of these.
-  Rows LogProbabilities(const std::vector<float>& clip, const Tokens& tokens) const {
-    tools::SafetensorsWriter writer;
-    AddFeatures({clip}, &writer);
-    const std::vector<int64_t> ids(tokens.begin(), tokens.end());
-    writer.AddIntegers("decoder_input_ids", {1, ids.size()}, ids.data());
-    const std::string bytes = writer.Bytes();
-    const tools::Model& model = converted_.model;
-    tools::SessionRequest request;
-    request.program = model.FindProgram("score");
-    const tools::Batch batch = tools::BatchFromTensors(
-        model, request.program,
-        tools::ParseSafetensors(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), "inputs"));
-    tools::Session session = tools::SessionFor(model, batch, request);
-    session.Run();
-    const tools::Matrix logits = session.Output(*model.FindValue(request.program, "logits"));
-    Rows rows;
-    for (uint32_t i = 0; i < logits.rows; ++i) {
-      double sum = 0;
-      for (uint32_t k = 0; k < logits.width; ++k) sum += std::exp(double{logits.Row(i)[k]});
-      rows.emplace_back(logits.Row(i), logits.Row(i) + logits.width);
-      for (double& x : rows.back()) x -= std::log(sum);
-    }
-    return rows;
-  }
-
-  // Of a text after a prompt: the mean, as searches by beams compare texts.
-  double Score(const std::vector<float>& clip, const Tokens& prompt, const Tokens& text) const {
-    Tokens tokens = prompt;
-    tokens.insert(tokens.end(), text.begin(), text.end());
-    const Rows rows = LogProbabilities(clip, tokens);
-    double sum = 0;
-    for (size_t i = 0; i < text.size(); ++i) sum += rows[prompt.size() - 1 + i][static_cast<size_t>(text[i])];
-    return sum / static_cast<double>(text.size());
-  }
-
-  // The best first token of these.
-  int32_t Best(const std::vector<float>& clip, const Tokens& prompt, const Tokens& of) const {
-    const std::vector<double> last = LogProbabilities(clip, prompt).back();
-    const auto worse = [&](int32_t a, int32_t b) {
-      return last[static_cast<size_t>(a)] < last[static_cast<size_t>(b)];
-    };
-    return *std::max_element(of.begin(), of.end(), worse);
-  }
-
- private:
-  const Converted converted_;
-};
-
-class Transcription : public ::testing::Test {
+class Transcription : public SpeechFiles {
  protected:
-  Transcription() { fs::create_directories(directory_); }
-  ~Transcription() override { fs::remove_all(directory_); }
-
-  std::string At(const std::string& name) const { return (directory_ / name).string(); }
-
-  // A copy of a golden model that reads samples as `preprocessor` says, or what the original reads if that is empty.
-  std::string Directory(const std::string& name, const std::string& preprocessor, const std::string& told = "") const {
-    const std::string copy = At(name + (preprocessor.empty() ? "-features" : "-samples"));
-    fs::remove_all(copy);
-    fs::create_directories(copy);
-    for (const char* file : {"model.safetensors", "config.json", "generation_config.json"}) {
-      fs::copy_file(InData("hf/" + name + "/" + file), copy + "/" + file);
-    }
-    if (!preprocessor.empty()) std::ofstream(copy + "/preprocessor_config.json") << preprocessor;
-    if (!told.empty()) std::ofstream(copy + "/generation_config.json") << told;
-    return copy;
-  }
-
-  std::string Blob(const std::string& directory) const {
-    const std::string blob = directory + ".fovea";
-    const CommandResult made = Fovea({"convert", directory, "-o", blob, "--weights", "f32"});
-    EXPECT_EQ(made.status, 0) << made.err;
-    return blob;
-  }
-
-  // 32-bit floats.
-  std::string Wav(const std::string& name, const std::vector<float>& samples, uint32_t rate = kSecond) const {
-    std::ofstream(At(name), std::ios::binary) << WavFile(samples, rate);
-    return At(name);
-  }
-
-  std::string Features(const std::vector<std::vector<float>>& clips) const {
-    tools::SafetensorsWriter writer;
-    AddFeatures(clips, &writer);
-    fs::remove(At("features.safetensors"));
-    writer.Write(At("features.safetensors"));
-    return At("features.safetensors");
-  }
-
   // What the command says of each file or clip, without times.
   static json Texts(const std::string& blob, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"transcribe", blob, "--json", "--cut", "clips"});
@@ -142,13 +28,7 @@ class Transcription : public ::testing::Test {
     EXPECT_EQ(said.status, 0) << said.err;
     return said.status == 0 ? json::parse(said.out) : json();
   }
-
-  const fs::path directory_ = fs::path(::testing::TempDir()) / ("transcription-" + std::to_string(getpid()));
 };
-
-std::vector<float> Part(const std::vector<float>& clip, size_t begin, size_t end) {
-  return {clip.begin() + static_cast<ptrdiff_t>(begin), clip.begin() + static_cast<ptrdiff_t>(end)};
-}
 
 TEST_F(Transcription, OfSamplesIsThatOfTheirFeatures) {
   const std::string heard = Blob(Directory("whisper", kWhisper, kTold));
@@ -416,6 +296,52 @@ TEST_F(Transcription, OfSpeechToText) {
   EXPECT_NE(text(as_it_is, Part(clip, 0, 200)), shorter);
   clip.resize(400);
   EXPECT_EQ(text(as_it_is, clip), shorter);
+}
+
+// Files longer than a model takes are heard in parts that overlap: each as if it were a file of its own, joined where
+// they say the same.
+TEST_F(Transcription, LongerThanTheModelTakes) {
+  const auto check = [&](const std::string& blob, const std::vector<float>& sound, std::vector<std::string> options,
+                         size_t length, size_t stride) {
+    options.insert(options.end(), {"--max-tokens", "12"});
+    const auto heard = [&](const std::vector<float>& samples) {
+      std::vector<std::string> arguments = options;
+      arguments.insert(arguments.end(), {"--wav", Wav("part.wav", samples)});
+      arguments.insert(arguments.begin(), {"transcribe", blob, "--json"});
+      return FoveaJson(arguments)[0];
+    };
+    const json whole = heard(sound);
+    std::vector<Tokens> parts;
+    for (size_t at = 0;; at += length - 2 * stride) {
+      const json part = heard(Part(sound, at, std::min(sound.size(), at + length)));
+      EXPECT_EQ(part["clips"].size(), 1u);
+      ASSERT_LT(parts.size(), whole["clips"].size());
+      EXPECT_EQ(whole["clips"][parts.size()]["tokens"], part["clips"][0]["tokens"]) << at;
+      parts.push_back(part["clips"][0]["tokens"]);
+      if (parts.back().back() == 2) parts.back().pop_back();
+      if (at + length >= sound.size()) break;
+    }
+    EXPECT_EQ(parts.size(), whole["clips"].size());
+    EXPECT_GT(parts.size(), 2u);
+    std::string text;
+    for (const int32_t token : tools::JoinOverlapping(parts)) text += (text.empty() ? "" : " ") + std::to_string(token);
+    EXPECT_EQ(whole["text"], text);
+  };
+  const std::string rate = R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor", "do_normalize": false})";
+  const std::string moonshine = Blob(Directory("moonshine", rate));
+  check(moonshine, Clip(9000, 3), {"--chunk", "0.2", "--stride", "0.03"}, 3200, 480);
+  check(moonshine, Clip(8111, 4), {"--chunk", "0.12"}, 1920, 320);
+  EXPECT_EQ(Texts(moonshine, {"--wav", Wav("clip.wav", Clip(9000, 3)), "--max-tokens", "3"})[0]["clips"].size(), 1u);
+  EXPECT_PRED2(Has,
+               FoveaError({"transcribe", moonshine, "--wav", At("clip.wav"), "--chunk", "0.1", "--stride", "0.05"}),
+               "leave nothing of chunks");
+  // As many frames as it has positions for: 64, each of four of 160 samples, of windows of 400.
+  const std::string s2t = Blob(Directory("speech_to_text", R"({"feature_extractor_type": "Speech2TextFeatureExtractor",
+      "num_mel_bins": 13, "feature_size": 13, "sampling_rate": 16000, "do_ceptral_normalize": false})"));
+  const size_t longest = 400 + (4 * 64 - 1) * 160 + 159;
+  const tools::Model model(s2t, {});
+  EXPECT_EQ(tools::LongestClip(model, *tools::FindSoundInput(model, tools::EncoderProgram(model))), longest);
+  check(s2t, Clip(100000, 4), {"--stride", "0.25"}, longest, 4000);
 }
 
 }  // namespace

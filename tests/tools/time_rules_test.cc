@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/support/plain_time_rules.h"
 #include "tools/generate/speech_segments.h"
 
 namespace fovea::tools {
@@ -18,48 +19,6 @@ using Logits = std::vector<double>;
 constexpr uint32_t kTokens = 75;
 constexpr int32_t kStop = 40, kNone = 44, kFirst = 45;
 constexpr double kNever = -HUGE_VAL;
-
-void Hide(Logits* logits, int32_t begin, int32_t end) {
-  for (int32_t t = begin; t < end; ++t) (*logits)[static_cast<size_t>(t)] = kNever;
-}
-
-// ApplyTimestampRules of openai/whisper, decoding.py.
-void Plainly(const Ids& sampled, std::optional<uint32_t> latest_first, Logits* logits) {
-  const auto all = static_cast<int32_t>(kTokens);
-  Hide(logits, kNone, kNone + 1);
-  const bool last_was_timestamp = !sampled.empty() && sampled.back() >= kFirst;
-  const bool penultimate_was_timestamp = sampled.size() < 2 || sampled[sampled.size() - 2] >= kFirst;
-  if (last_was_timestamp) {
-    if (penultimate_was_timestamp) {
-      Hide(logits, kFirst, all);
-    } else {
-      Hide(logits, 0, kStop);
-    }
-  }
-  Ids timestamps;
-  for (const int32_t t : sampled) {
-    if (t >= kFirst) timestamps.push_back(t);
-  }
-  if (!timestamps.empty()) {
-    const bool may_repeat = last_was_timestamp && !penultimate_was_timestamp;
-    Hide(logits, kFirst, may_repeat ? timestamps.back() : timestamps.back() + 1);
-  }
-  if (sampled.empty()) {
-    Hide(logits, 0, kFirst);
-    if (latest_first) Hide(logits, kFirst + static_cast<int32_t>(*latest_first) + 1, all);
-  }
-  double sum = 0, times = 0, text = 0;
-  for (size_t t = 0; t < kTokens; ++t) sum += std::exp((*logits)[t]);
-  for (size_t t = 0; t < kTokens; ++t) {
-    const double p = std::exp((*logits)[t]) / sum;
-    if (t < kFirst) {
-      text = std::max(text, p);
-    } else {
-      times += p;
-    }
-  }
-  if (times > text) Hide(logits, 0, kFirst);
-}
 
 TEST(TimeRules, AreTheOriginalsOnRandomScores) {
   std::mt19937 random(3);
@@ -84,7 +43,7 @@ TEST(TimeRules, AreTheOriginalsOnRandomScores) {
       logits[token] = kNever;
     }
     const Logits before = logits;
-    Plainly(made, times.latest_first, &logits);
+    test::ApplyPlainTimeRules({kFirst, kStop, kNone, times.latest_first}, made, &logits);
     ApplyTimeRules(times, made.data(), made.size(), scores.data(), kTokens, bits.data());
     for (uint32_t t = 0; t < kTokens; ++t) {
       EXPECT_EQ((bits[t / 32] >> t % 32 & 1) != 0, logits[t] != kNever) << "trial " << trial << " token " << t;

@@ -8,6 +8,7 @@
 #include "tools/base/fail.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/defaults.h"
+#include "tools/generate/sound_chunks.h"
 
 namespace fovea::tools {
 namespace {
@@ -155,7 +156,8 @@ Source SourceOf(const Model& model, const AttendRequest& request, const Generati
     const std::optional<SoundInput> input = FindSoundInput(model, encode);
     if (!input) Fail("{}: program '{}' takes no sound", model.name(), model.Program(encode).name);
     for (const std::string& file : request.sounds) {
-      for (Sound& clip : ClipsOf(model, *input, ReadSound(file, input->rate))) source.sounds.push_back(std::move(clip));
+      const ChunkLengths clips = {LongestClip(model, *input), 0, 0};
+      for (Sound& clip : CutSound(ReadSound(file, input->rate), clips)) source.sounds.push_back(std::move(clip));
     }
     source.batch = BatchFromSounds(model, *input, encode, source.sounds);
   } else {

@@ -56,7 +56,7 @@ const char* const kOfGeneration[] = {"--language",
                                      "--cache",
                                      "--no-repeat-ngram-size",
                                      "--encoder-no-repeat-ngram-size"};
-const char* const kOfFrames[] = {"--chunk", "--stride"};
+const char* const kOfParts[] = {"--chunk", "--stride"};
 const char* const kOfTimes[] = {"--temperatures", "--compression-ratio-threshold", "--logprob-threshold",
                                 "--no-speech-threshold", "--seed"};
 
@@ -131,7 +131,6 @@ class Command {
     if (CtcDecoder::Fits(model_)) {
       RunFrames();
     } else {
-      Refuse(command_, kOfFrames, "a model that writes one token after the other");
       CheckModel(model_);
       Write();
     }
@@ -174,6 +173,7 @@ class Command {
       Fail("{}: writes no times: it has no tokens for them, or was converted by an older fovea", model_.name());
     }
     if (format && arguments_.at_times.value_or(true)) {
+      Refuse(command_, kOfParts, "--cut times");
       if (request.hypotheses > 1) Fail("--hypotheses go with --cut clips");
       LongSpeechOptions options = arguments_.listening;
       options.words = arguments_.times == Times::kWord;
@@ -183,7 +183,10 @@ class Command {
     }
     if (times()) Fail("--times go with --cut times");
     Refuse(command_, kOfTimes, format ? "--cut clips" : "a model that writes no times");
-    const ClipOptions options = {arguments_.task, arguments_.previous.value_or(false), batch_size};
+    ClipOptions options = {arguments_.task, arguments_.previous.value_or(false), batch_size};
+    options.chunk = arguments_.frames.chunk, options.strides = arguments_.frames.strides;
+    // Whisper's windows are as long as they are: clips of it follow one another.
+    if (format && options.strides.empty()) options.strides = {0};
     ClipTranscription worker(model_, options, request, done, found);
     if (features()) return worker.AddFeatures(arguments_.features);
     TakeFiles(arguments_.sounds, *input, &worker);
@@ -270,14 +273,14 @@ void AddTranscribe(CLI::App* app, Console* console) {
   AddLong(command, arguments.get());
   command
       ->add_option("--chunk,--chunk-length", arguments->frames.chunk,
-                   "Of models that score each frame: longer files are worked on in overlapping parts of so many "
-                   "seconds; 0: as a whole")
+                   "Of models that write no times: longer files are worked on in overlapping parts of so many seconds, "
+                   "or as many as the model takes; 0: as long as it takes")
       ->check(CLI::Range(0.0, 1e5))
       ->type_name("SECONDS")
       ->capture_default_str();
   command
       ->add_option("--stride,--stride-length", arguments->frames.strides,
-                   "Of them: seconds at the ends of parts that are only listened to, on both sides or left and right; "
+                   "Of them: seconds at the ends of parts that neighbours hear, too, on both sides or left and right; "
                    "default: a sixth of a part")
       ->check(CLI::Range(0.0, 1e5))
       ->expected(1, 2)

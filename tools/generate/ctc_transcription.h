@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/generate/ctc.h"
+#include "tools/generate/sound_chunks.h"
 
 namespace fovea::tools {
 

@@ -82,16 +82,14 @@ std::vector<double> ModelListener::NoSpeech(const std::vector<WindowTask>& tasks
   if (!format_.no_speech) return probabilities;
   std::vector<std::vector<int32_t>> prompts;
   for (const WindowTask& task : tasks) prompts.push_back(prompts_.Before(task.previous));
-  GenerationRequest request;
-  request.workers = request_.workers, request.cache_type = request_.cache_type;
-  request.max_tokens = 1;
-  request.stops = false;
-  request.allow_scored = [&](const ScoredText& text, uint32_t tokens, const uint32_t*) {
+  const std::vector<std::vector<float>> scores = ScoresAfter(model_, *encode_, prompts, request_);
+  for (size_t i = 0; i < scores.size(); ++i) {
+    const auto tokens = static_cast<uint32_t>(scores[i].size());
+    if (tokens == 0) continue;  // interrupted
     const std::vector<uint32_t> all((tokens + 31) / 32, ~0u);
-    const auto token = static_cast<size_t>(*format_.no_speech);
-    probabilities[text.text] = exp(text.scores[token] - LogSum(text.scores, all.data(), 0, tokens));
-  };
-  Generate(model_, *encode_, prompts, request);
+    const float score = scores[i][static_cast<size_t>(*format_.no_speech)];
+    probabilities[i] = exp(score - LogSum(scores[i].data(), all.data(), 0, tokens));
+  }
   return probabilities;
 }
 

@@ -12,14 +12,6 @@ class Bits {
     if (token < 0 || static_cast<uint32_t>(token) >= tokens_) return;
     bits_[token / 32] &= ~(1u << (token % 32));
   }
-  void ClearAllBut(const std::vector<int32_t>& few) {
-    std::vector<uint32_t> kept((tokens_ + 31) / 32);
-    for (const int32_t token : few) {
-      if (token < 0 || static_cast<uint32_t>(token) >= tokens_) continue;
-      kept[token / 32] |= bits_[token / 32] & 1u << (token % 32);
-    }
-    std::copy(kept.begin(), kept.end(), bits_);
-  }
 
  private:
   const uint32_t tokens_;
@@ -40,7 +32,6 @@ void ClearRepeated(size_t count, const std::vector<int32_t>& told, const std::ve
 void ApplyRules(const TokenRules& rules, const std::vector<int32_t>& stop_ids, const RuledText& text, uint32_t tokens,
                 uint32_t* bits) {
   Bits allowed(tokens, bits);
-  if (!rules.only.empty()) allowed.ClearAllBut(rules.only);
   if (text.made + 1 < rules.min_tokens) {
     for (const int32_t id : stop_ids) allowed.Clear(id);
   }

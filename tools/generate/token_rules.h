@@ -14,11 +14,8 @@ struct TokenRules {
   uint32_t no_repeat_ngram = 0;              // so many tokens in a row come once; 0: as often as they like
   uint32_t no_repeat_source_ngram = 0;       // so many in a row of what the encoder read do not come; 0: they may
   std::vector<std::vector<int32_t>> forbid;  // sequences that do not come
-  std::vector<int32_t> only;                 // no other tokens come; empty: any
 
-  bool none() const {
-    return min_tokens < 2 && no_repeat_ngram == 0 && no_repeat_source_ngram == 0 && forbid.empty() && only.empty();
-  }
+  bool none() const { return min_tokens < 2 && no_repeat_ngram == 0 && no_repeat_source_ngram == 0 && forbid.empty(); }
 };
 
 // A text in the making.

@@ -1,5 +1,7 @@
 #include "tools/generate/transcription.h"
 
+#include <math.h>
+
 #include <algorithm>
 
 #include "tools/base/fail.h"
@@ -39,6 +41,22 @@ void Append(const std::vector<int32_t>& more, std::vector<int32_t>* tokens) {
 
 }  // namespace
 
+std::vector<std::vector<float>> ScoresAfter(const Model& model, const Session& encode,
+                                            const std::vector<std::vector<int32_t>>& prompts,
+                                            const GenerationRequest& given) {
+  GenerationRequest request;
+  request.workers = given.workers;
+  request.cache_type = given.cache_type;
+  request.max_tokens = 1;
+  request.stops = false;
+  std::vector<std::vector<float>> all(prompts.size());
+  request.allow_scored = [&](const ScoredText& text, uint32_t tokens, const uint32_t*) {
+    all[text.text].assign(text.scores, text.scores + tokens);
+  };
+  Generate(model, encode, prompts, request);
+  return all;
+}
+
 SpeechPrompts::SpeechPrompts(const Model& model, const SpeechTask& task, bool times)
     : model_(model), languages_(NamedTokens(model, "transcribe.language.")) {
   const bool told = !task.language.empty() || !task.task.empty();
@@ -59,19 +77,18 @@ SpeechPrompts::SpeechPrompts(const Model& model, const SpeechTask& task, bool ti
 
 std::vector<std::string> SpeechPrompts::FindLanguages(const Session& encode, size_t clips,
                                                       const GenerationRequest& request) const {
-  GenerationRequest first;
-  first.workers = request.workers;
-  first.cache_type = request.cache_type;
-  first.max_tokens = 1;
-  first.stops = false;
-  for (const auto& [name, token] : languages_) first.rules.only.push_back(token);
   std::vector<std::string> found;
-  for (const Generation& text : Generate(model_, encode, std::vector<std::vector<int32_t>>(clips), first)) {
-    if (text.tokens.empty()) return {};  // interrupted
-    const auto is_it = [&](const auto& language) { return language.second == text.tokens[0]; };
-    const auto language = std::find_if(languages_.begin(), languages_.end(), is_it);
-    if (language == languages_.end()) Fail("{}: finds no language, give --language", model_.name());
-    found.push_back(language->first);
+  const std::vector<std::vector<int32_t>> prompts(clips, Before({}));
+  for (const std::vector<float>& scores : ScoresAfter(model_, encode, prompts, request)) {
+    if (scores.empty()) return {};  // interrupted
+    const std::string* best = nullptr;
+    float highest = -HUGE_VALF;
+    for (const auto& [name, token] : languages_) {
+      if (static_cast<size_t>(token) >= scores.size() || !(scores[static_cast<size_t>(token)] > highest)) continue;
+      best = &name, highest = scores[static_cast<size_t>(token)];
+    }
+    if (best == nullptr) Fail("{}: finds no language, give --language", model_.name());
+    found.push_back(*best);
   }
   return found;
 }
@@ -104,21 +121,13 @@ std::vector<int32_t> SpeechPrompts::Prompt(const std::string& language, const st
   return prompt;
 }
 
-std::vector<Sound> ClipsOf(const Model& model, const SoundInput& input, const Sound& sound) {
+uint64_t LongestClip(const Model& model, const SoundInput& input) {
   const fovea_value_info info = model.Value(EncoderProgram(model), input.value);
-  uint64_t longest = model.Space(info.space).max_segment_rows;
+  const uint64_t longest = model.Space(info.space).max_segment_rows;
   const std::string key = fmt::format("clip_length.{}", info.name);
-  if (const char* length = model.Metadata(key)) {
-    longest = std::min<uint64_t>(longest, WholeNumberIn(length, MetadataName(model, key), {1, UINT32_MAX}));
-  }
-  std::vector<Sound> clips;
-  for (uint64_t at = 0; at < sound.samples.size(); at += longest) {
-    const uint64_t end = std::min<uint64_t>(sound.samples.size(), at + longest);
-    if (at > 0 && (end - at) * 100 < sound.rate) break;
-    const auto begin = sound.samples.begin();
-    clips.push_back({sound.rate, {begin + static_cast<ptrdiff_t>(at), begin + static_cast<ptrdiff_t>(end)}});
-  }
-  return clips;
+  const char* const length = model.Metadata(key);
+  if (length == nullptr) return longest;
+  return std::min<uint64_t>(longest, WholeNumberIn(length, MetadataName(model, key), {1, UINT32_MAX}));
 }
 
 }  // namespace fovea::tools

@@ -16,6 +16,11 @@ struct SpeechTask {
   std::string language, task;
 };
 
+// The scores of all tokens after each prompt, as the decoder writes them; none of texts that were interrupted.
+std::vector<std::vector<float>> ScoresAfter(const Model& model, const Session& encode,
+                                            const std::vector<std::vector<int32_t>>& prompts,
+                                            const GenerationRequest& request);
+
 class SpeechPrompts {
  public:
   // Fails where the model has no such language or task. `times`: it is not told to write none.
@@ -41,9 +46,8 @@ class SpeechPrompts {
   std::vector<int32_t> language_, rest_;  // tokens of a language that is given, and those after it
 };
 
-// The sound in consecutive clips that the input takes, as metadata clip_length.<input> says. A rest of less than 10 ms
-// is left out.
-std::vector<Sound> ClipsOf(const Model& model, const SoundInput& input, const Sound& sound);
+// The samples of the longest clip that the input takes, as metadata clip_length.<input> says or its space.
+uint64_t LongestClip(const Model& model, const SoundInput& input);
 
 }  // namespace fovea::tools
 

@@ -7,6 +7,7 @@
 #include "tools/generate/defaults.h"
 #include "tools/generate/hypotheses.h"
 #include "tools/generate/interrupt.h"
+#include "tools/generate/overlap.h"
 
 namespace fovea::tools {
 
@@ -24,10 +25,19 @@ ClipTranscription::ClipTranscription(const Model& model, const ClipOptions& opti
   if (options.previous) prompts_.CheckPrevious();
 }
 
+ChunkLengths ClipTranscription::LengthsOf(uint32_t rate, uint64_t longest) const {
+  const double most = static_cast<double>(longest) / rate;
+  const double chunk = options_.chunk == 0 ? most : std::min(options_.chunk, most);
+  const double left = options_.strides.empty() ? chunk / 6 : options_.strides.front();
+  const double right = options_.strides.empty() ? left : options_.strides.back();
+  return ChunksOfSeconds(chunk, left, right, rate, 1);
+}
+
 void ClipTranscription::AddFile(const std::string& path, const SoundInput& input) {
   const Sound sound = ReadSound(path, input.rate);
-  std::vector<Sound> clips = ClipsOf(model_, input, sound);
-  sources_.push_back({path, sound.seconds(), clips.size()});
+  const ChunkLengths lengths = LengthsOf(input.rate, LongestClip(model_, input));
+  std::vector<Sound> clips = CutSound(sound, lengths);
+  sources_.push_back({path, sound.seconds(), clips.size(), lengths.left + lengths.right > 0 && clips.size() > 1});
   for (Sound& clip : clips) {
     clips_.push_back(std::move(clip));
     owners_.push_back(sources_.size() - 1);
@@ -48,7 +58,7 @@ void ClipTranscription::AddFeatures(const std::string& path) {
   size_t clips = 0;
   for (const auto& [space, segments] : batch.spaces) clips = std::max(clips, segments.lengths.size());
   for (size_t i = 0; i < clips; ++i) {
-    sources_.push_back({fmt::format("{}", i), 0, 1});
+    sources_.push_back({fmt::format("{}", i), 0, 1, false});
     owners_.push_back(i);
   }
   Transcribe(batch);
@@ -84,13 +94,19 @@ void ClipTranscription::FindLanguages(const Session& encode) {
   }
 }
 
-std::vector<int32_t> ClipTranscription::TokensOf(const Source& source) const {
+std::vector<int32_t> ClipTranscription::TokensOf(const Generation& clip) const {
   std::vector<int32_t> tokens;
-  for (const Generation& clip : source.made) {
-    std::copy_if(clip.tokens.begin(), clip.tokens.end(), std::back_inserter(tokens), [&](int32_t token) {
-      return std::find(stop_ids_.begin(), stop_ids_.end(), token) == stop_ids_.end();
-    });
-  }
+  std::copy_if(clip.tokens.begin(), clip.tokens.end(), std::back_inserter(tokens),
+               [&](int32_t token) { return std::find(stop_ids_.begin(), stop_ids_.end(), token) == stop_ids_.end(); });
+  return tokens;
+}
+
+std::vector<int32_t> ClipTranscription::TokensOf(const Source& source) const {
+  std::vector<std::vector<int32_t>> parts;
+  for (const Generation& clip : source.made) parts.push_back(TokensOf(clip));
+  if (source.overlaps) return JoinOverlapping(parts);
+  std::vector<int32_t> tokens;
+  for (const std::vector<int32_t>& part : parts) tokens.insert(tokens.end(), part.begin(), part.end());
   return tokens;
 }
 
@@ -104,6 +120,7 @@ Transcript ClipTranscription::TranscriptOf(const Source& source) const {
     parts.push_back({{"text", text}, {"tokens", clip.tokens}});
     if (!clip.hypotheses.empty()) parts.back()["hypotheses"] = HypothesesJson(clip);
   }
+  if (source.overlaps) transcript.text = LineOf(TextOf(model_, TokensOf(source)));
   OrderedJson& entry = transcript.json = {{"input", source.name}};
   if (source.seconds != 0) entry["seconds"] = source.seconds;
   const std::string& language = source.language.empty() ? options_.task.language : source.language;

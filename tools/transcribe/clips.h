@@ -1,4 +1,4 @@
-// Sound files in consecutive clips, of models whose texts have no times.
+// Sound files in clips, consecutive ones or such that overlap, of models whose texts have no times.
 #ifndef FOVEA_TOOLS_TRANSCRIBE_CLIPS_H_
 #define FOVEA_TOOLS_TRANSCRIBE_CLIPS_H_
 
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/generate/sound_chunks.h"
 #include "tools/generate/transcription.h"
 #include "tools/transcribe/transcript.h"
 
@@ -15,6 +16,10 @@ struct ClipOptions {
   SpeechTask task;
   bool previous = false;    // clips are told what was written of those before, one by one
   uint32_t batch_size = 8;  // clips at a time
+  // Of files longer than `chunk` seconds, or than the model takes: clips overlap by `strides` on both sides, or left and
+  // right; none: a sixth of a clip. 0: as long as the model takes.
+  double chunk = 30;
+  std::vector<double> strides = {};
 };
 
 // Clips in, transcripts out, a batch at a time.
@@ -38,6 +43,7 @@ class ClipTranscription {
     std::string name;
     double seconds = 0;  // 0: nobody knows
     size_t clips = 0;
+    bool overlaps = false;      // the clips do
     std::string language = "";  // one that was found
     std::vector<Generation> made = {};
   };
@@ -45,6 +51,9 @@ class ClipTranscription {
   void Transcribe(const Batch& batch);
   // A source has the language of its first clip.
   void FindLanguages(const Session& encode);
+  ChunkLengths LengthsOf(uint32_t rate, uint64_t longest) const;
+  // What was written of a clip, without the token that ended it.
+  std::vector<int32_t> TokensOf(const Generation& clip) const;
   // What was written so far, without the tokens that ended its parts.
   std::vector<int32_t> TokensOf(const Source& source) const;
   Transcript TranscriptOf(const Source& source) const;
