@@ -72,6 +72,20 @@ TEST_F(SpeechModel, WhisperTellsHowTextsBegin) {
   EXPECT_EQ(Metadata("transcribe.no_timestamps"), "40");
   EXPECT_EQ(Metadata("transcribe.previous"), "41");
   EXPECT_EQ(Metadata("transcribe.prompt"), "none") << "the language is the model's to find";
+  EXPECT_EQ(Metadata("transcribe.median_width"), "7");
+  EXPECT_EQ(Metadata("transcribe.samples_per_time"), "none") << "it reads features";
+  for (const char* key : {"transcribe.latest_first_time", "transcribe.alignment_heads"}) {
+    EXPECT_EQ(Metadata(key), "none");
+  }
+  Change(R"({"max_initial_timestamp_index": 50, "alignment_heads": [[0, 3], [1, 0]], "median_filter_width": 5})",
+         "generation_config.json");
+  EXPECT_EQ(Metadata("transcribe.latest_first_time"), "50");
+  EXPECT_EQ(Metadata("transcribe.alignment_heads"), "0.3 1.0");
+  EXPECT_EQ(Metadata("transcribe.median_width"), "5");
+  Write("preprocessor_config.json", R"({"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": 16,
+         "hop_length": 200, "chunk_length": 1, "n_samples": 16000})");
+  EXPECT_EQ(Metadata("transcribe.samples_per_time"), "400");
+  std::filesystem::remove(directory_ / "preprocessor_config.json");
   Change("{}");
   const char* const file = "generation_config.json";
   ExpectRefused("lang_to_id: <|en|> must be", R"({"lang_to_id": {"<|en|>": -1}})", "", file);
@@ -82,6 +96,11 @@ TEST_F(SpeechModel, WhisperTellsHowTextsBegin) {
   ExpectRefused("forced_decoder_ids", R"({"forced_decoder_ids": [1]})", "", file);
   ExpectRefused("no_timestamps_token_id", R"({"no_timestamps_token_id": "x"})", "", file);
   ExpectRefused("suppress_tokens: [0] must be a whole number", R"({"suppress_tokens": [-1]})", "", file);
+  ExpectRefused("max_initial_timestamp_index", R"({"max_initial_timestamp_index": -1})", "", file);
+  ExpectRefused("alignment_heads must be pairs", R"({"alignment_heads": [[1]]})", "", file);
+  ExpectRefused("alignment_heads", R"({"alignment_heads": [[1, 64]]})", "", file);
+  ExpectRefused("alignment_heads", R"({"alignment_heads": 3})", "", file);
+  ExpectRefused("median_filter_width must be an odd number", R"({"median_filter_width": 4})", "", file);
   ExpectRefused("begin_suppress_ids", R"({"begin_suppress_tokens": [130]})", "", file);
 }
 

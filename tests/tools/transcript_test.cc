@@ -1,0 +1,44 @@
+// How transcripts are written.
+#include "tools/transcribe/transcript.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace fovea::tools {
+namespace {
+
+std::string Written(TranscriptFormat format, bool times) {
+  std::ostringstream out;
+  TranscriptWriter writer(format, times, out);
+  writer.Write({"a.wav",
+                "One two. Three",
+                {{0, 1.5, " One two."}, {59.9996, 61.25, " a --> b\nc"}, {3600.007, 7325.1, " Three"}},
+                {{"input", "a.wav"}}});
+  writer.End();
+  return out.str();
+}
+
+TEST(Transcript, IsALine) { EXPECT_EQ(Written(TranscriptFormat::kText, false), "One two. Three\n"); }
+
+TEST(Transcript, WithTimes) {
+  EXPECT_EQ(Written(TranscriptFormat::kText, true),
+            "a.wav\n    0.00     1.50  One two.\n   60.00    61.25  a --> b c\n 3600.01  7325.10  Three\n");
+}
+
+// As the original writes them: hours always, or where there are some; no arrow within a text.
+TEST(Transcript, AsSubtitles) {
+  EXPECT_EQ(Written(TranscriptFormat::kSrt, true),
+            "1\n00:00:00,000 --> 00:00:01,500\nOne two.\n\n2\n00:01:00,000 --> 00:01:01,250\na -> b c\n\n"
+            "3\n01:00:00,007 --> 02:02:05,100\nThree\n\n");
+  EXPECT_EQ(Written(TranscriptFormat::kVtt, true),
+            "WEBVTT\n\n00:00.000 --> 00:01.500\nOne two.\n\n01:00.000 --> 01:01.250\na -> b c\n\n"
+            "01:00:00.007 --> 02:02:05.100\nThree\n\n");
+}
+
+TEST(Transcript, AsJson) {
+  EXPECT_EQ(Written(TranscriptFormat::kJson, true), "[\n  {\n    \"input\": \"a.wav\"\n  }\n]\n");
+}
+
+}  // namespace
+}  // namespace fovea::tools
