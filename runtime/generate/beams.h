@@ -39,10 +39,12 @@ class Beams {
 
   // A step of a text: Clear, Offer for each beam with a sum, Take.
   void Clear() { best_count_ = going_count_ = 0; }
+  // Whether a token with this sum, or a better one, would go on.
+  bool CouldTake(float sum) const { return sum > Least(going_, going_count_); }
   // One more token of a beam. `is_stop(token)`: it cannot go on. Of equal sums the first one offered is better.
   template <typename IsStop>
   void Offer(const Next& next, const IsStop& is_stop) {
-    if (!(next.sum > Least(going_, going_count_))) return;
+    if (!CouldTake(next.sum)) return;
     Insert(best_, &best_count_, next);
     if (!is_stop(next.token)) Insert(going_, &going_count_, next);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/generate/philox.h"
+#include "runtime/generate/scores.h"
 
 namespace fovea {
 namespace {
@@ -13,7 +14,10 @@ namespace {
 constexpr float kHidden = -INFINITY;
 
 // NaN is no score, and infinity a number that others can be told from.
-float Number(float score) { return score != score ? kHidden : std::min(score, FLT_MAX); }
+constexpr auto kNumber = [](float score) {
+  const float number = score > kHidden ? score : kHidden;
+  return number < FLT_MAX ? number : FLT_MAX;
+};
 
 // A heap of tokens whose first is the most likely, of equals the lowest.
 struct LessLikely {
@@ -72,7 +76,8 @@ uint32_t Sampler::Choose(const Text& text) const {
   if (highest == kHidden) return text.allowed == nullptr ? 0 : FirstBit(text.allowed);
   if (!draws() || highest == INFINITY) return best;
   // The highest first, so that nothing overflows.
-  for (uint32_t i = 0; i < tokens_; ++i) work_[i] = (work_[i] - highest) / options_.temperature;
+  const float temperature = options_.temperature;
+  ChangeScores(work_, tokens_, work_, [=](float score) { return (score - highest) / temperature; });
   kernels_->softmax.softmax(work_, 1, tokens_, work_);
   const double number = Philox(options_.seed, text.sequence, text.step).Uniform();
   return filters() ? DrawOfLikely(number) : DrawOfAll(number);
@@ -80,12 +85,8 @@ uint32_t Sampler::Choose(const Text& text) const {
 
 // The highest score, the first of equals; NaN is no score.
 uint32_t Sampler::BestOf(const float* scores) const {
-  uint32_t best = 0;
-  float highest = kHidden;
-  for (uint32_t i = 0; i < tokens_; ++i) {
-    if (scores[i] > highest) highest = scores[i], best = i;
-  }
-  return best;
+  const float highest = HighestOf(scores, tokens_);
+  return highest == kHidden ? 0 : static_cast<uint32_t>(std::find(scores, scores + tokens_, highest) - scores);
 }
 
 uint32_t Sampler::FirstBit(const uint32_t* words) const {
@@ -145,23 +146,19 @@ uint32_t Sampler::DrawOfLikely(double number) const {
 }
 
 float Sampler::LogSum(const float* scores, float* highest) const {
-  *highest = kHidden;
-  for (uint32_t i = 0; i < tokens_; ++i) {
-    work_[i] = Number(scores[i]);
-    *highest = std::max(*highest, work_[i]);
-  }
+  ChangeScores(scores, tokens_, work_, kNumber);
+  *highest = HighestOf(work_, tokens_);
   if (*highest == kHidden) return 0;
-  for (uint32_t i = 0; i < tokens_; ++i) work_[i] -= *highest;
   kernels_->softmax.softmax(work_, 1, tokens_, work_);
   // The likeliest token's weight is 1 / sum.
-  return -logf(*std::max_element(work_, work_ + tokens_));
+  return -logf(HighestOf(work_, tokens_));
 }
 
 const float* Sampler::LogProbabilities(const Text& text) const {
   float highest = 0;
   const float log_sum = LogSum(text.scores, &highest);
   const float from = highest == kHidden ? 0 : highest;  // -infinity less it would be none
-  for (uint32_t i = 0; i < tokens_; ++i) work_[i] = Number(text.scores[i]) - from - log_sum;
+  ChangeScores(text.scores, tokens_, work_, [=](float score) { return kNumber(score) - from - log_sum; });
   if (text.seen != nullptr || text.allowed != nullptr) Prepare({work_, text.seen, text.allowed, 0, 0});
   return work_;
 }
@@ -173,7 +170,7 @@ float Sampler::LogProbability(const float* scores, uint32_t token, int32_t* top_
   const float log_sum = LogSum(scores, &highest);
   if (highest == kHidden) return kHidden;
   if (wanted != 0) {  // by the scores themselves: weights far from the highest are all 0
-    for (uint32_t i = 0; i < tokens_; ++i) work_[i] = Number(scores[i]), order_[i] = i;
+    for (uint32_t i = 0; i < tokens_; ++i) work_[i] = kNumber(scores[i]), order_[i] = i;
     std::partial_sort(order_, order_ + wanted, order_ + tokens_,
                       [&](uint32_t a, uint32_t b) { return work_[a] != work_[b] ? work_[a] > work_[b] : a < b; });
     for (uint32_t i = 0; i < wanted && work_[order_[i]] != kHidden; ++i) {
@@ -181,7 +178,7 @@ float Sampler::LogProbability(const float* scores, uint32_t token, int32_t* top_
       top[i] = work_[order_[i]] - highest - log_sum;
     }
   }
-  return Number(scores[token]) - highest - log_sum;
+  return kNumber(scores[token]) - highest - log_sum;
 }
 
 }  // namespace fovea

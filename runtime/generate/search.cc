@@ -5,9 +5,13 @@
 
 #include "runtime/base/structs.h"
 #include "runtime/generate/generate.h"
+#include "runtime/generate/scores.h"
 
 namespace fovea {
 namespace {
+
+// Tokens that are passed over together if the best of them is not good enough.
+constexpr uint32_t kOffered = 64;
 
 // What may follow in the beams of a text.
 void OfferTokens(Generator& g, uint32_t text, int32_t forced) {
@@ -24,7 +28,13 @@ void OfferTokens(Generator& g, uint32_t text, int32_t forced) {
     }
     AskScored(g, row, ScoresOf(g, row));
     const float* scores = g.sampler.LogProbabilities(KnownOf(g, row, ScoresOf(g, row), g.steps));
-    for (uint32_t t = 0; t < g.token_count(); ++t) beams.Offer({sum + scores[t], b, static_cast<int32_t>(t)}, is_stop);
+    for (uint32_t first = 0, count; first < g.token_count(); first += count) {
+      count = std::min(kOffered, g.token_count() - first);
+      if (!beams.CouldTake(sum + HighestOf(scores + first, count))) continue;
+      for (uint32_t t = first; t < first + count; ++t) {
+        beams.Offer({sum + scores[t], b, static_cast<int32_t>(t)}, is_stop);
+      }
+    }
   }
 }
 

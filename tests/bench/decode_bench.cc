@@ -1,5 +1,6 @@
 // A decoder that keeps texts: a token at several lengths of what came before, and prompts, by one worker and by two. The
-// bytes that a token needs (weights, kept rows) are set against a plain loop that reads as many, in the same run.
+// bytes that a token needs (weights, kept rows) are set against a plain loop that reads as many, in the same run. Also
+// in turns: four beams of a text and four texts, int4 and int8 weights.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <tuple>
 
 #include "fovea/cache.h"
+#include "fovea/generate.h"
 #include "ports/thread_runner.h"
 #include "tests/support/model_builder.h"
 
@@ -75,7 +77,7 @@ struct Decoder {
     }
     const uint32_t last = b.Op(OpCode::kPool, {norm(x, tokens)}, {}, texts, shape.width,
                                {{Attribute::kKind, static_cast<double>(PoolKind::kLast)}});
-    b.SetOutput(b.Op(OpCode::kLinear, {last}, {table, kBlobNone}, texts, shape.vocabulary));
+    b.Op(OpCode::kLinear, {last}, {table, kBlobNone}, texts, shape.vocabulary, {}, "scores", ValueRole::kOutput);
     model = std::make_unique<TestModel>(b.Blob());
   }
 
@@ -97,8 +99,11 @@ const Decoder& DecoderOf(const Shape& shape, DType weights, DType stored) {
 }
 
 struct Session {
-  Session(const Decoder& d, uint32_t new_rows, uint32_t rows, uint32_t workers) : decoder(d), threads(workers) {
-    const std::vector<fovea_limit> limits = {{d.texts, 1, 0}, {d.tokens, new_rows, 0}, {d.kept, rows, 0}};
+  // `rows`: of each text.
+  Session(const Decoder& d, uint32_t new_rows, uint32_t rows, uint32_t workers, uint32_t texts = 1)
+      : decoder(d), threads(workers) {
+    const std::vector<fovea_limit> limits = {
+        {d.texts, texts, 0}, {d.tokens, new_rows, 0}, {d.kept, texts * rows, rows}};
     fovea_session_options options = Options(limits, workers);
     options.runner = ports::ThreadRunner::Run;
     options.runner_context = &threads;
@@ -137,6 +142,45 @@ double ReadSeconds(const std::vector<uint64_t>& memory, uint32_t threads) {
   return Seconds(start);
 }
 
+// Writes as many texts, or beams of one text, as the session has.
+struct Writer {
+  Writer(Session& session, uint32_t context, uint32_t steps, uint32_t texts, uint32_t width)
+      : prompts(size_t{texts} * context), lengths(texts, context) {
+    for (size_t i = 0; i < prompts.size(); ++i) prompts[i] = static_cast<int32_t>(i * 2654435761u % 500);
+    fovea_beams beams = Sized<fovea_beams>();
+    beams.width = width;
+    beams.length_penalty = 1;
+    fovea_generate_options options = Sized<fovea_generate_options>();
+    options.decode = session.session->session;
+    options.token = "ids";
+    options.scores = "scores";
+    options.max_tokens = steps;
+    if (width > 1) options.beams = &beams;
+    uint64_t needed = 0;
+    fovea_error error = {};
+    EXPECT_EQ(fovea_generate_size(&options, &needed, &error), FOVEA_OK) << error.text;
+    memory = AlignedBytes(needed);
+    EXPECT_EQ(fovea_generate_init(&options, memory.data(), needed, &generator, &error), FOVEA_OK) << error.text;
+    EXPECT_EQ(fovea_generate_start(generator, &error), FOVEA_OK) << error.text;
+    EXPECT_EQ(fovea_generate_prompts(generator, prompts.data(), lengths.data(), texts, 0, &error), FOVEA_OK)
+        << error.text;
+    Step();
+  }
+  double Step() {
+    fovea_generated step = Sized<fovea_generated>();
+    fovea_error error = {};
+    const auto start = Clock::now();
+    EXPECT_EQ(fovea_generate_next(generator, nullptr, &step, &error), FOVEA_OK) << error.text;
+    return Seconds(start);
+  }
+  std::vector<int32_t> prompts;
+  std::vector<uint32_t> lengths;
+  AlignedBytes memory;
+  fovea_generator* generator = nullptr;
+};
+
+double Fastest(const std::vector<double>& times) { return *std::min_element(times.begin(), times.end()); }
+
 double Median(std::vector<double> times) {
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
@@ -162,6 +206,8 @@ void Token(benchmark::State& state, Shape shape, DType weights, DType stored) {
   }
   const double median = Median(times);
   state.counters["us"] = median * 1e6;
+  state.counters["fastest_us"] = Fastest(times) * 1e6;
+  state.counters["fastest_read_ratio"] = Fastest(reads) / Fastest(times);
   state.counters["tokens/s"] = 1 / median;
   state.counters["MB"] = static_cast<double>(bytes) * 1e-6;
   state.counters["GB/s"] = static_cast<double>(bytes) * 1e-9 / median;
@@ -183,6 +229,44 @@ void Prompt(benchmark::State& state, Shape shape, DType weights, DType stored) {
   state.counters["tokens/s"] = rows / Median(times);
 }
 
+// Four beams of a text and four texts, a step of each in turns.
+void Beams(benchmark::State& state, Shape shape, DType weights, DType stored) {
+  constexpr uint32_t kTexts = 4, kSteps = 64;
+  const Decoder& d = DecoderOf(shape, weights, stored);
+  const auto context = static_cast<uint32_t>(state.range(0));
+  Session of_texts(d, 512, context + kSteps, 1, kTexts), of_beams(d, 512, context + kSteps, 1, kTexts);
+  Writer texts(of_texts, context, kSteps, kTexts, 1), beams(of_beams, context, kSteps, 1, kTexts);
+  std::vector<double> with_texts, with_beams;
+  for (auto _ : state) {
+    with_texts.push_back(texts.Step());
+    with_beams.push_back(beams.Step());
+  }
+  state.counters["texts_ms"] = Fastest(with_texts) * 1e3;
+  state.counters["beams_ms"] = Fastest(with_beams) * 1e3;
+  state.counters["fastest"] = Fastest(with_beams) / Fastest(with_texts);
+  state.counters["medians"] = Median(with_beams) / Median(with_texts);
+}
+
+// A token with int8 weights and one with int4 weights, in turns.
+void Int4(benchmark::State& state, Shape shape, DType stored) {
+  const Decoder eight(shape, DType::kI8, stored), four(shape, DType::kI4, stored);
+  const auto workers = static_cast<uint32_t>(state.range(0));
+  Session of_eight(eight, 1, 64, workers), of_four(four, 1, 64, workers);
+  std::vector<double> with_eight, with_four;
+  for (auto _ : state) {
+    for (auto [session, times] : {std::pair(&of_eight, &with_eight), {&of_four, &with_four}}) {
+      fovea_cache_rewind(session->session->session, 0, 0, nullptr);
+      const auto start = Clock::now();
+      session->Take(1);
+      times->push_back(Seconds(start));
+    }
+  }
+  state.counters["int8_ms"] = Fastest(with_eight) * 1e3;
+  state.counters["int4_ms"] = Fastest(with_four) * 1e3;
+  state.counters["fastest"] = Fastest(with_eight) / Fastest(with_four);
+  state.counters["medians"] = Median(with_eight) / Median(with_four);
+}
+
 #define FOVEA_SHAPES(name, shape, weights, stored)                      \
   BENCHMARK_CAPTURE(Token, name, shape, DType::weights, DType::stored)  \
       ->ArgNames({"workers", "context"})                                \
@@ -192,6 +276,12 @@ void Prompt(benchmark::State& state, Shape shape, DType weights, DType stored) {
       ->ArgNames({"workers", "rows"})                                   \
       ->ArgsProduct({{1, 2}, {512}})                                    \
       ->Iterations(3)
+BENCHMARK_CAPTURE(Beams, 12x768_int8_f16, kUsual, DType::kI8, DType::kF16)
+    ->ArgName("context")
+    ->Arg(16)
+    ->Arg(512)
+    ->Iterations(40);
+BENCHMARK_CAPTURE(Int4, 12x768_f16, kUsual, DType::kF16)->ArgName("workers")->Arg(1)->Arg(2)->Iterations(40);
 FOVEA_SHAPES(12x768_int8_f16, kUsual, kI8, kF16);
 FOVEA_SHAPES(12x768_int4_f16, kUsual, kI4, kF16);
 FOVEA_SHAPES(12x768_int8_int8, kUsual, kI8, kI8);

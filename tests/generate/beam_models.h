@@ -12,7 +12,7 @@ namespace fovea::test {
 
 // Attention to a source, whose keys are made once for each text; tokens belong to beams, these to texts.
 struct SourceDecoder {
-  static constexpr uint32_t kVocabulary = 40, kWidth = 16;
+  static constexpr uint32_t kVocabulary = 203, kWidth = 16;  // tokens are looked at by 64
   SourceDecoder();
   // A pair of sessions for so many texts and beams of each.
   struct Pair {

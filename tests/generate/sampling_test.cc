@@ -147,6 +147,19 @@ TEST(Sampling, ScoresThatAreNoNumbersOrAllAlike) {
   }
 }
 
+TEST(Sampling, TheBestOfAnyNumberOfTokens) {
+  for (uint32_t count = 1; count < 40; ++count) {
+    const Lone lone(Sized<fovea_sampling>(), count);
+    for (uint32_t best = 0; best < count; ++best) {
+      std::vector<float> scores(count, -3.0f);
+      for (uint32_t i = 0; i < count; i += 3) scores[i] = NAN;
+      scores[best] = 2;
+      scores[(best + 9) % count] = 2;
+      EXPECT_EQ(lone.Choose(scores), std::min(best, (best + 9) % count)) << count;
+    }
+  }
+}
+
 TEST(Sampling, PenaltiesAndTokensThatMayNotFollow) {
   fovea_sampling s = Sized<fovea_sampling>();
   const std::vector<float> scores = {4, 5, -1, 4.5f};
