@@ -42,6 +42,7 @@ struct XnnpackOperator {
   xnn_operator_t op;
   DType type;
   size_t least_rows;
+  void (*one_row)(const GemmTile&);  // in place of XNNPACK's kernel, with the same bits; or null
   const ActivationKernels* activations;
   const void* packed;  // of the layer being run
   void (*activation)(const float*, size_t, float*);
@@ -189,6 +190,7 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   op->provider = {op, AlwaysFound, ReserveNothing, InsertNothing, Finalized, PackedAddress, DeleteNothing};
   op->type = shape.type;
   op->least_rows = LeastRows(shape.type);
+  op->one_row = shape.type == DType::kI4 && XnnpackPacksI4ByEights() ? kernels.gemm.i4_eights : nullptr;
   op->activations = &kernels.activation;
   const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->object, &op->op);
   if (status == xnn_status_success) return kOk;
@@ -202,6 +204,23 @@ size_t TileColumns(const GemmShape& shape, uint32_t columns) {
   return static_cast<size_t>(RoundUp(DivideUp(columns, tiles), kColumns));
 }
 
+// One row by a kernel of ours, in the same tiles of columns.
+void RunOneRow(XnnpackOperator* op, const GemmWeights& weights, const void* packed, const GemmInput& input) {
+  const pthreadpool& pool = op->pool;
+  GemmTile tile = {};
+  tile.k = weights.shape.k;
+  tile.x = input.quantized;
+  tile.params = input.params;
+  const size_t column_bytes = tile.k / kI4Block * (kI4Block / 2 + sizeof(uint16_t)) + 2 * sizeof(float);
+  for (size_t c = pool.column_begin; c < pool.column_end; c += pool.tile_columns) {
+    tile.columns = std::min(pool.tile_columns, pool.column_end - c);
+    tile.weights = static_cast<const uint8_t*>(packed) + c * column_bytes;
+    tile.y = op->y + c;
+    op->one_row(tile);
+    if (pool.finished != nullptr) pool.finished(&op->pool, 0, c, 1, tile.columns);
+  }
+}
+
 Status Run(void* storage, const GemmWeights& weights, const void* packed, const GemmInput& input,
            const GemmOutput& output) {
   if (input.rows == 0 || output.begin == output.end) return kOk;
@@ -213,6 +232,10 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   op->activation = op->activations->apply[static_cast<uint32_t>(output.activation)];
   op->pool = {input.rows, output.begin, output.end, TileColumns(shape, output.end - output.begin),
               output.activation == Activation::kNone ? nullptr : ActivateTile};
+  if (input.rows == 1 && op->one_row != nullptr) {
+    RunOneRow(op, weights, packed, input);
+    return kOk;
+  }
   // A kernel of more rows than are left reads the parameters of rows that are not there and computes the last row
   // again: with its own parameters, or (int4 kernels of 14 rows) with whatever stands there.
   if (GemmTakesQuantized(shape.type)) {

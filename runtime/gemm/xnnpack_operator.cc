@@ -1,6 +1,8 @@
 // XNNPACK's fully-connected operators in memory that the caller gives.
 #include "runtime/gemm/xnnpack_operator.h"
 
+#include <xnnpack/config.h>
+
 #include <limits>
 
 #include "runtime/kernels/gemm.h"
@@ -99,6 +101,15 @@ xnn_status MakeXnnpackOperator(const GemmShape& shape, xnn_weights_cache_provide
   uint16_t ones[kGemmIntegerDepth / kI4Block];
   for (uint16_t& one : ones) one = 0x3f80;
   return Create({shape, nullptr, ones, nullptr}, shape.type == DType::kI4 ? 1 : shape.n, provider, object, op);
+}
+
+bool XnnpackPacksI4ByEights() {
+#if defined(__x86_64__) || defined(__i386__)
+  const xnn_gemm_config* config = xnn_init_qd8_f32_qb4w_gemm_config();
+  return config != nullptr && config->nr == 8 && config->log2_kr == 3 && config->log2_sr == 0;
+#else
+  return false;
+#endif
 }
 
 xnn_status RunXnnpackOperator(xnn_operator_t op, DType type, size_t rows, const GemmInput& input, float* y,

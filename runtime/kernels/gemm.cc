@@ -11,6 +11,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "runtime/kernels/gemm-inl.h"
+#include "runtime/kernels/gemm_eights-inl.h"
 #include "runtime/kernels/gemm_plain-inl.h"
 #include "runtime/kernels/kernels.h"
 
@@ -338,9 +339,15 @@ void GemmI4(const GemmTile& tile) {
 
 #endif  // FOVEA_GEMM_PLAIN
 
+#if FOVEA_GEMM_EIGHTS
+constexpr auto kEights = kWeightsI4 ? GemmI4Eights : nullptr;
+#else
+constexpr void (*kEights)(const GemmTile&) = nullptr;
+#endif
+
 constexpr GemmKernels MakeGemmKernels() {
   return {kWeightsF32 ? GemmF32 : nullptr, kWeightsF16 ? GemmF16 : nullptr, kWeightsI8 ? GemmI8 : nullptr,
-          kWeightsI4 ? GemmI4 : nullptr};
+          kWeightsI4 ? GemmI4 : nullptr, kEights};
 }
 
 }  // namespace

@@ -150,21 +150,29 @@ TEST_P(GemmTest, EveryRowCount) {
 
 class IntegerGemmTest : public GemmTest {};
 
+// The first row is also multiplied alone.
 TEST_P(IntegerGemmTest, LargestSumsDoNotOverflow) {
-  GemmProblem problem({GetParam(), 5, 65536}, 3, true, 1);
-  auto* w = static_cast<uint8_t*>(const_cast<void*>(problem.weights.rows));
-  std::memset(w, GetParam() == DType::kI8 ? 0x81 : 0x00, 5 * RowBytes(GetParam(), 65536));
-  auto* x = const_cast<int8_t*>(problem.input.quantized);
-  std::memset(x, 127, 65536);
-  std::memset(x + 65536, -128, 2 * 65536);
-  const int32_t zeros[] = {-128, 127, -128};
-  for (size_t r = 0; r < 3; ++r) problem.input.params[r].zero_point = zeros[r];
-  const ReferenceGemm reference(problem.weights);
-  const auto expected = Expected(reference, problem, Activation::kNone);
-  for (const Candidate& candidate : candidates_) {
-    if (!candidate.backend->supports(problem.weights.shape)) continue;
-    const ReadyGemm gemm(*candidate.backend, candidate.kernels, problem.weights);
-    ExpectClose(problem, expected, RunGuarded(gemm, problem.input, 5, Activation::kNone), candidate.name);
+  const bool eight = GetParam() == DType::kI8;
+  for (const int weight : {eight ? 0x81 : 0x00, eight ? 0x7f : 0xff}) {
+    for (const int first : {127, -128}) {
+      GemmProblem problem({GetParam(), 5, 65536}, 3, true, 1);
+      auto* w = static_cast<uint8_t*>(const_cast<void*>(problem.weights.rows));
+      std::memset(w, weight, 5 * RowBytes(GetParam(), 65536));
+      auto* x = const_cast<int8_t*>(problem.input.quantized);
+      std::memset(x, first, 65536);
+      std::memset(x + 65536, -128, 2 * 65536);
+      const int32_t zeros[] = {-1 - first, 127, -128};
+      for (size_t r = 0; r < 3; ++r) problem.input.params[r].zero_point = zeros[r];
+      const ReferenceGemm reference(problem.weights);
+      const auto expected = Expected(reference, problem, Activation::kNone);
+      for (const Candidate& candidate : candidates_) {
+        if (!candidate.backend->supports(problem.weights.shape)) continue;
+        const ReadyGemm gemm(*candidate.backend, candidate.kernels, problem.weights);
+        const auto y = RunGuarded(gemm, problem.input, 5, Activation::kNone);
+        ExpectClose(problem, expected, y, candidate.name);
+        ExpectSameBitsInParts(problem, gemm, Activation::kNone, y, candidate.name);
+      }
+    }
   }
 }
 
