@@ -70,10 +70,10 @@ typedef void (*fovea_allow_scored)(void* context, uint32_t text, uint32_t step, 
                                    uint32_t* words);
 
 /* How a token is chosen. All zero: the one with the highest score, of equals the lowest; NaN is no score. Steps come in
- * this order, as in Hugging Face's generation: penalties, `allow` and `allow_scored`, temperature, top_k, top_p, min_p. A random number
- * depends on the seed, the number of the text (fovea_generate_sequences) and the step alone (Philox 4x32-10; Salmon et
- * al., SC 2011), so a text's tokens depend on its scores, not on its batch. Set struct_size to sizeof(fovea_sampling).
- */
+ * this order, as in Hugging Face's generation: penalties, `allow` and `allow_scored`, temperature, top_k, top_p, min_p.
+ * A random number depends on the seed, the number of the text (fovea_generate_sequences) and the step alone (Philox
+ * 4x32-10; Salmon et al., SC 2011), so a text's tokens depend on its scores, not on its batch. Set struct_size to
+ * sizeof(fovea_sampling). */
 typedef struct fovea_sampling {
   size_t struct_size;
   float temperature; /* 0: the best token. Else scores are divided by it, and a token is drawn by their softmax. */
@@ -102,10 +102,10 @@ enum {
 /* Beam search as Hugging Face's generation defines it (transformers 4.57; early_stopping False, True and "never" are
  * the three above). In each step the sums of log-probabilities of all texts in the making and all tokens are compared:
  * the `width` best that do not end go on, and those of the `width` best that end are hypotheses, of which the best are
- * kept. Penalties, suppressed tokens, `allow` and `allow_scored` change log-probabilities before they are added. temperature, top_k,
- * top_p and min_p must be 0; log-probabilities are not told. Of equal sums that of the better text, then of the lower
- * token comes first. Only texts that are possible count: fewer hypotheses than `width` where tokens are forbidden. Set
- * struct_size to sizeof(fovea_beams). */
+ * kept. Penalties, suppressed tokens, `allow` and `allow_scored` change log-probabilities before they are added.
+ * temperature, top_k, top_p and min_p must be 0; log-probabilities are not told. Of equal sums that of the better text,
+ * then of the lower token comes first. Only texts that are possible count: fewer hypotheses than `width` where tokens
+ * are forbidden. Set struct_size to sizeof(fovea_beams). */
 typedef struct fovea_beams {
   size_t struct_size;
   uint32_t width;       /* Texts in the making of each text, 1 to 256. */
