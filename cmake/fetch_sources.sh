@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts pinned upstream sources into a cache folder and prints one line "name=folder" for each.
-#   fetch_sources.sh CACHE_DIR NAME...        names: xnnpack highway pthreadpool fxdiv utf8proc
+#   fetch_sources.sh CACHE_DIR NAME...        names: xnnpack highway pthreadpool fxdiv utf8proc zlib
 #
 # A tarball already in CACHE_DIR/tarballs whose SHA-256 matches is used as it is, so an offline machine only needs the
 # files put there. Otherwise apt fetches it from the Debian mirror this machine is set up with, as an ordinary user and
@@ -14,6 +14,7 @@ highway     trixie   1.2.0-2                   highway_1.2.0.orig.tar.gz        
 pthreadpool trixie   0.0~git20240616.560c60d-1 pthreadpool_0.0~git20240616.560c60d.orig.tar.xz 1 4cc3cbd933b28131d2a34edc54f76af9fb41bc490af5eae1a5bd3cd07ea90708
 fxdiv       trixie   0.0~git20200417.b408327-4 fxdiv_0.0~git20200417.b408327.orig.tar.xz       1 7953482badaf4cb34026c3487c257b8e4ab2df061c019bd6fabbbc12ad52c44b
 utf8proc    bookworm 2.8.0-1                   utf8proc_2.8.0.orig.tar.gz                      1 a0a60a79fe6f6d54e7d411facbfcc867a6e198608f2cd992490e46f04b1bcecc
+zlib        bookworm 1:1.2.13.dfsg-1           zlib_1.2.13.dfsg.orig.tar.bz2                   1 71feb7947e3c00ef125f83b79a4e529bde31171e5babe48b391f06758d1ab0a1
 '
 
 mkdir -p "$1/tarballs"

@@ -20,7 +20,7 @@ set(FOVEA_SANITIZE none CACHE STRING "Instrument fovea's own code: none, address
 set_property(CACHE FOVEA_SANITIZE PROPERTY STRINGS none address thread fuzzer)
 
 set(FOVEA_CACHE_DIR ${PROJECT_SOURCE_DIR}/build/deps CACHE PATH "Where pinned sources are kept, for all build folders")
-foreach(name IN ITEMS XNNPACK HIGHWAY PTHREADPOOL FXDIV UTF8PROC)
+foreach(name IN ITEMS XNNPACK HIGHWAY PTHREADPOOL FXDIV UTF8PROC ZLIB)
   set(FOVEA_${name}_SOURCE_DIR "" CACHE PATH "Your own copy of ${name}'s source (empty: the pinned one)")
 endforeach()
 

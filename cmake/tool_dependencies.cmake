@@ -1,5 +1,6 @@
 # Libraries of the tools, never of the library itself. Four are headers, the same for every target, so a cross build
-# takes the build machine's; utf8proc is built from its pinned source, so that every machine has the same Unicode data.
+# takes the build machine's. Two are built from their pinned source: utf8proc, so that every machine has the same Unicode
+# data, and of zlib what compresses.
 find_package(Threads REQUIRED)
 add_library(fovea_tool_dependencies INTERFACE)
 
@@ -25,10 +26,15 @@ target_include_directories(fovea_stb_image SYSTEM PUBLIC ${header_folder})
 target_link_libraries(fovea_stb_image PRIVATE fovea_flags)
 target_compile_options(fovea_stb_image PRIVATE -O2 -w)
 
-fovea_sources(utf8proc)
+fovea_sources(utf8proc zlib)
 add_library(fovea_utf8proc STATIC ${FOVEA_UTF8PROC_DIR}/utf8proc.c)
 target_include_directories(fovea_utf8proc SYSTEM PUBLIC ${FOVEA_UTF8PROC_DIR})
 target_compile_definitions(fovea_utf8proc PUBLIC UTF8PROC_STATIC)
 target_compile_options(fovea_utf8proc PRIVATE -O2 -w)
+set(zlib adler32.c compress.c crc32.c deflate.c trees.c zutil.c)
+list(TRANSFORM zlib PREPEND ${FOVEA_ZLIB_DIR}/)
+add_library(fovea_zlib STATIC ${zlib})
+target_include_directories(fovea_zlib SYSTEM PUBLIC ${FOVEA_ZLIB_DIR})
+target_compile_options(fovea_zlib PRIVATE -O2 -w)
 
-target_link_libraries(fovea_tool_dependencies INTERFACE fovea_fmt fovea_stb_image fovea_utf8proc Threads::Threads)
+target_link_libraries(fovea_tool_dependencies INTERFACE fovea_fmt fovea_stb_image fovea_utf8proc fovea_zlib Threads::Threads)

@@ -5,7 +5,7 @@
 #   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V, WebAssembly and firmware (500 MB more)
 #   tools/setup.sh --fuzz   to build, run and fuzz
 set -eu
-packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils ca-certificates
+packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils bzip2 ca-certificates
   nlohmann-json3-dev libcli11-dev libfmt-dev libstb-dev libgtest-dev googletest"
 case ${1-} in
   --test | --cross)
