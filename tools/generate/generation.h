@@ -45,7 +45,7 @@ struct GenerationRequest {
   std::vector<int32_t> prefix = {};               // after the start token, of texts that an encoder is read for
 
   const Model* draft = nullptr;  // guesses ahead
-  uint32_t draft_tokens = 4;
+  uint32_t draft_tokens = 3;     // with the one before them four rows, which kernels for few rows multiply at once
 
   std::vector<fovea_tap> taps = {};  // of the session of a decoder that goes with an encoder
   std::function<void(const Session& decode, const fovea_generated& step)> after_step =
