@@ -25,8 +25,8 @@ compiler must optimise (`-O1` or more): it leaves out what is not listed.
 
 `-DHWY_COMPILE_ONLY_STATIC` compiles the kernels for the vectors of the compiler's target (`-march=..`, `-mcpu=..`);
 `-DHWY_COMPILE_ONLY_SCALAR` in its place without any, for processors that have none. With `-Os` give
-`sources/kernels_attention.cc` and `sources/kernels_gemm.cc` `-O2`: time goes there. Other compilers than gcc and clang
-are not known to work.
+`sources/kernels_attention.cc` and `sources/kernels_gemm.cc` `-O2`: time goes there; `-DFOVEA_SMALL` makes half as much
+code of attention, which is slower for some numbers of rows. Other compilers than gcc and clang are not known to work.
 
 {profile}
 `include/fovea/` is the interface, and its comments are the manual. Licences stand in `LICENSES/`.

@@ -52,6 +52,7 @@ target_compile_options(fovea_runtime_flags INTERFACE
   $<$<CONFIG:MinSizeRel>:-fno-unwind-tables -fno-asynchronous-unwind-tables>  # a tenth of a library; nothing throws
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -fno-exceptions -fno-rtti>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)  # names of tables in Highway's inline functions stay inside
+target_compile_definitions(fovea_runtime_flags INTERFACE $<$<CONFIG:MinSizeRel>:FOVEA_SMALL>)
 
 # Highway: which SIMD targets kernels are compiled for. Tests see the same.
 add_library(fovea_highway INTERFACE)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what Debian packages supply for building fovea; does nothing when all of it is there.
 #   tools/setup.sh          to build and run
-#   tools/setup.sh --test   also for the whole test suite, with the Arm build under emulation
-#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V, WebAssembly and firmware (500 MB more)
+#   tools/setup.sh --test   also for the whole test suite, with 64-bit Arm and firmware under emulation
+#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V and WebAssembly
 #   tools/setup.sh --fuzz   to build, run and fuzz
 set -eu
 packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils bzip2 ca-certificates
@@ -10,12 +10,12 @@ packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils bzip2 ca-cert
 case ${1-} in
   --test | --cross)
     packages="$packages clang-format-14 g++-aarch64-linux-gnu clang-19 qemu-user
-      python3-numpy python3-pip default-jdk-headless"
+      python3-numpy python3-pip default-jdk-headless qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi
+      libstdc++-arm-none-eabi-newlib picolibc-aarch64-linux-gnu"
     ;;
 esac
 if [ "${1-}" = --cross ]; then
-  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten chromium qemu-system-arm
-    gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib picolibc-aarch64-linux-gnu"
+  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten chromium"
 fi
 if [ "${1-}" = --fuzz ]; then
   packages="$packages clang-19 libclang-rt-19-dev"

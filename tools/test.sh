@@ -1,16 +1,16 @@
 #!/bin/sh
 # Builds and tests what must pass before a change is taken: this machine, this machine without vectors, this machine
-# with sanitizers, and what kernels compute on 64-bit Arm under emulation (with clang, too, which compiles them for more
-# Arm targets). tests/README.md says what runs where and why.
-#   tools/test.sh [host-release] [host-scalar] [host-asan] [aarch64]     all of them when none is named
-#   tools/test.sh [sizes] [host-emu128] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32] [firmware]      bytes of
-#                       small libraries, plain loops, all tests on 64-bit Arm, other processors, WebAssembly, no system
+# with sanitizers, what kernels compute on 64-bit Arm under emulation (with clang, too, which compiles them for more Arm
+# targets), and firmware. tests/README.md says what runs where and why.
+#   tools/test.sh [host-release] [host-scalar] [host-asan] [aarch64] [firmware]      all of them when none is named
+#   tools/test.sh [sizes] [host-emu128] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32]      bytes of small
+#                       libraries, plain loops, all tests on 64-bit Arm, other processors, WebAssembly
 #   tools/test.sh everything                               all of both: hours of emulation
 # The last line says how many cases passed, failed and were skipped; those above it, which were skipped and why.
 set -eu
 cd "$(dirname "$0")/.."
-usual="host-release host-scalar host-asan aarch64"
-cross="x86_64 armv7 riscv64 wasm32 firmware"
+usual="host-release host-scalar host-asan aarch64 firmware"
+cross="x86_64 armv7 riscv64 wasm32"
 named=${*:-$usual}
 if [ "$named" = everything ]; then named="$usual sizes host-emu128 aarch64-whole $cross"; fi
 packages=--test

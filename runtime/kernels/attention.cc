@@ -244,11 +244,11 @@ HWY_INLINE void ForGroups(const AttentionTile& tile, const F f) {
   size_t row = 0;
   const size_t count = tile.row_count;
   for (; row + kGroup <= count; row += kGroup) f.template operator()<kGroup>(tile, row);
-  if constexpr (kGroup > 8) {
+  if constexpr (kGroup > 8 && !kSmall) {
     if (row + 8 <= count) f.template operator()<8>(tile, row), row += 8;
   }
-  if (kGroup > 4 && row + 4 <= count) f.template operator()<4>(tile, row), row += 4;
-  if constexpr (HWY_TARGET != HWY_SCALAR) {
+  while (kGroup > 4 && row + 4 <= count) f.template operator()<4>(tile, row), row += 4;
+  if constexpr (!kSmall) {
     if (row + 3 == count) f.template operator()<3>(tile, row), row += 3;
     if (row + 2 <= count) f.template operator()<2>(tile, row), row += 2;
   }

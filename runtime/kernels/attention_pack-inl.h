@@ -16,14 +16,20 @@ namespace fovea {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#ifdef FOVEA_SMALL
+constexpr bool kSmall = true;  // groups of one size, of four rows and of one: half the code, and the same bits
+#else
+constexpr bool kSmall = HWY_TARGET == HWY_SCALAR;
+#endif
+
 // Rows and columns (in vectors) of the matrix product: their sums and operands fill the register file. Keys are read
 // once for all rows of a group, so more rows are better than more columns where a load costs as little as on AVX-512.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 constexpr size_t kGroup = 12, kColumns = 2;
 #elif HWY_ARCH_ARM_A64
-constexpr size_t kGroup = 6, kColumns = 4;
+constexpr size_t kGroup = kSmall ? 4 : 6, kColumns = 4;
 #elif HWY_TARGET == HWY_SCALAR
-constexpr size_t kGroup = 4, kColumns = 2;  // small code before the last percent of speed
+constexpr size_t kGroup = 4, kColumns = 2;
 #else
 constexpr size_t kGroup = 6, kColumns = 2;
 #endif

@@ -51,7 +51,7 @@ uint32_t FindExtraInputs(const OpView& view, AttentionOp* op) {
 bool Clustered(const OpView& op) { return op.U32(Attribute::kRounds, 0) > 0 || op.U32(Attribute::kChunk, 0) > 0; }
 
 // Within the bounds that CheckAttentionSpec has for the field.
-uint32_t AxesOf(const OpView& op) { return std::min(std::max(op.U32(Attribute::kAxes, 1), 1u), kMostAxes); }
+uint32_t AxesOf(const OpView& op) { return std::min(std::max(op.U32(Attribute::kAxes, 1), uint32_t{1}), kMostAxes); }
 
 const int32_t* Integers(const OpView& op, uint32_t i) { return op.HasTensor(i) ? op.Indices(i) : nullptr; }
 
