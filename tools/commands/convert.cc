@@ -30,7 +30,7 @@ constexpr size_t kWorstShown = 10;
 
 struct Arguments {
   ConvertOptions options;
-  std::string report, sample_file;
+  std::string report, sample_file, layers;
   bool verbose = false;
   bool json = false;
 };
@@ -58,6 +58,15 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
   for (const CalibrationReport& c : report.calibrated) {
     calibrated.push_back({{"weight", c.weight}, {"bias_change", c.bias_change}});
   }
+  OrderedJson lengths = OrderedJson::array();
+  for (const LengthReport& l : report.lengths) {
+    lengths.push_back({{"rows", l.rows},
+                       {"seconds_without_pattern", l.before_seconds},
+                       {"seconds", l.after_seconds},
+                       {"output", l.output.name},
+                       {"lowest_cosine", l.output.lowest_cosine},
+                       {"mean_cosine", l.output.mean_cosine}});
+  }
   OrderedJson metadata = OrderedJson::object();
   for (const auto& [key, value] : report.metadata) metadata[key] = value;
   return {{"blob", output},
@@ -70,6 +79,7 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
           {"metadata", metadata},
           {"outputs", outputs},
           {"sample_lengths", report.sample_lengths},
+          {"lengths", lengths},
           {"tensors", tensors},
           {"calibrated", calibrated},
           {"unused", report.unused},
@@ -126,6 +136,16 @@ void Print(std::ostream& out, const ConvertReport& report, const std::string& ou
                          o.lowest_cosine, o.max_abs_difference, o.max_abs);
     }
   }
+  if (!report.lengths.empty()) {
+    out << fmt::format("\nAgainst the same without the pattern, a text of random ids, {} workers, {}\n", report.workers,
+                       Printable(report.lengths[0].output.name));
+    out << "     rows   without ms   with ms   ratio   lowest cosine   mean\n";
+    for (const LengthReport& l : report.lengths) {
+      out << fmt::format("  {:>7} {:>12.2f} {:>9.2f} {:>7.2f} {:>15.6f} {:>8.6f}\n", l.rows, 1e3 * l.before_seconds,
+                         1e3 * l.after_seconds, l.before_seconds / l.after_seconds, l.output.lowest_cosine,
+                         l.output.mean_cosine);
+    }
+  }
   if (!report.unused.empty()) {
     out << fmt::format("\n{} stored tensors are not needed{}\n", report.unused.size(),
                        verbose ? ":" : " (which: --verbose)");
@@ -151,6 +171,10 @@ void KeepPages() {
 void Run(const Arguments& arguments, Console* console) {
   KeepPages();
   ConvertOptions options = arguments.options;
+  if (!arguments.layers.empty()) {
+    if (!options.pattern.any()) Fail("--layers goes with --window, --global or --top-k");
+    options.pattern.layers = ReadLayers(arguments.layers);
+  }
   if (!arguments.sample_file.empty()) {
     for (const std::string& text : ReadLines(arguments.sample_file)) options.texts.push_back(text);
   }
@@ -169,6 +193,24 @@ void Run(const Arguments& arguments, Console* console) {
   } else {
     Print(console->out, report, options.output, arguments.verbose);
   }
+}
+
+void AddPattern(CLI::App* command, LaidPattern* pattern, std::string* layers) {
+  const CLI::Range counts(1, 1 << 20);
+  command
+      ->add_option("--window", pattern->window,
+                   "Cheaper attention for a model that was trained without it: rows see so many rows\n"
+                   "around them, half on either side, or before them where attention is causal")
+      ->check(counts);
+  command
+      ->add_option("--global", pattern->global_first,
+                   "So many rows at a text's beginning see all and are seen by all; first: one, [CLS]")
+      ->transform(CLI::Transformer(std::map<std::string, std::string>{{"first", "1"}}))
+      ->check(counts);
+  command->add_option("--top-k", pattern->top_k, "Only so many keys of each row, those with the highest scores")
+      ->check(counts);
+  command->add_option("--layers", *layers, "Where: as 2-11 or 0,4-7, counted from 0; default: all")
+      ->type_name("LAYERS");
 }
 
 }  // namespace
@@ -195,6 +237,7 @@ void AddConvert(CLI::App* app, Console* console) {
             "(queries with keys, weights with values) or int8 (queries with keys)")
       ->type_name("TYPE")
       ->capture_default_str();
+  AddPattern(command, &options.pattern, &arguments->layers);
   AddPackTargets(command, "--pack", &options.pack, "Add weights packed for such a machine");
   command->add_option("--source", options.source, "With graph.json: where its weights lie; default: beside it")
       ->type_name("DIR");
@@ -223,9 +266,11 @@ void AddConvert(CLI::App* app, Console* console) {
   command->add_flag("-v,--verbose", arguments->verbose, "Print every tensor");
   AddJson(command, &arguments->json);
   command->footer(
-      "Prints what storing the weights so cost: per tensor, and end to end against f32 weights.\n"
+      "Prints what storing the weights so cost: per tensor, and end to end against f32 weights; of a pattern laid\n"
+      "over attention also the time against the length of texts.\n"
       "Examples:\n  fovea convert all-MiniLM-L6-v2/ -o minilm.fovea --weights int8\n"
-      "  fovea convert graph.json --source weights/ -o model.fovea --weights int4 --pack aarch64-i8mm");
+      "  fovea convert graph.json --source weights/ -o model.fovea --weights int4 --pack aarch64-i8mm\n"
+      "  fovea convert bert/ -o windowed.fovea --window 256 --global first --layers 2-11 --sample-file texts.txt");
   command->callback([=] { Run(*arguments, console); });
 }
 

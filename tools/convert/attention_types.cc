@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/blob/names.h"
+#include "tools/convert/blob_attributes.h"
 #include "tools/convert/generation_rules.h"
 #include "tools/convert/operation_rules.h"
 
@@ -15,20 +16,6 @@ namespace {
 bool IsAttention(const BlobOperation& operation) { return operation.code == static_cast<uint32_t>(OpCode::kAttention); }
 
 bool IsAppend(const BlobOperation& operation) { return operation.code == static_cast<uint32_t>(OpCode::kAppend); }
-
-uint32_t Number(const BlobOperation& operation, Attribute key, uint32_t absent) {
-  for (const AttributeRecord& attribute : operation.attributes) {
-    if (attribute.key == static_cast<uint32_t>(key)) return attribute.bits;
-  }
-  return absent;
-}
-
-void Set(BlobOperation& operation, Attribute key, uint32_t bits) {
-  for (AttributeRecord& attribute : operation.attributes) {
-    if (attribute.key == static_cast<uint32_t>(key)) return static_cast<void>(attribute.bits = bits);
-  }
-  operation.attributes.push_back({static_cast<uint32_t>(key), bits});
-}
 
 // Numbers of the program that attentions read as keys or values, and nothing else reads.
 std::vector<bool> OnlyKeys(const BlobProgram& program) {
@@ -43,7 +30,7 @@ std::vector<bool> OnlyKeys(const BlobProgram& program) {
 }
 
 uint32_t KeyHeads(const BlobOperation& attention) {
-  return Number(attention, Attribute::kKvHeads, Number(attention, Attribute::kHeads, 1));
+  return NumberOr(attention, Attribute::kKvHeads, NumberOr(attention, Attribute::kHeads, 1));
 }
 
 // Casts that the program's attentions read go between the operations, as do those of the values in `outputs`, for so
@@ -68,13 +55,13 @@ class Caster {
       BlobOperation moved = operation;
       for (uint32_t& input : moved.inputs) input = places_[input];
       // Summaries are of the type of keys and values, and made in other ways: those stay as they are.
-      const bool summaries = Number(operation, Attribute::kSummaries, 0) != 0;
+      const bool summaries = NumberOr(operation, Attribute::kSummaries, 0) != 0;
       const bool cast =
           IsAttention(operation) && !summaries && fits_[operation.inputs[1]] && fits_[operation.inputs[2]];
       for (size_t i = 1; cast && i <= 2; ++i) moved.inputs[i] = CastOf(operation.inputs[i], KeyHeads(operation));
       BlobValue made = program_.values[operation.output];
       if (IsAppend(operation) && made.type == DType::kF32) {
-        Set(moved, Attribute::kType, static_cast<uint32_t>(type_));
+        SetNumber(moved, Attribute::kType, static_cast<uint32_t>(type_));
         made.type = type_;
       }
       places_[operation.output] = Add(std::move(moved), made);
@@ -188,7 +175,7 @@ void SetProducts(DType type, BlobProgram& program) {
   if (type == DType::kF32) return;
   const Products products = type == DType::kI8 ? Products::kI8 : Products::kBf16;
   for (BlobOperation& operation : program.operations) {
-    if (!IsAttention(operation) || Number(operation, Attribute::kScore, 0) != 0) continue;
+    if (!IsAttention(operation) || NumberOr(operation, Attribute::kScore, 0) != 0) continue;
     const bool says = std::any_of(operation.attributes.begin(), operation.attributes.end(), [](const auto& attribute) {
       return attribute.key == static_cast<uint32_t>(Attribute::kProducts);
     });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tools/base/clock.h"
 #include "tools/base/fail.h"
 #include "tools/common/batch.h"
 #include "tools/common/error.h"
@@ -19,6 +20,18 @@ namespace {
 // Rows of the samples where no texts are given.
 const std::vector<uint32_t> kFewLengths = {5, 16, 33, 64};
 const std::vector<uint32_t> kManyLengths = {1, 2, 3, 5, 8, 12, 16, 24, 33, 48, 64, 96, 128, 192, 256, 384, 512};
+
+// Rows of the longest text that is timed, and how often at least.
+constexpr uint32_t kFewRows = 1024, kManyRows = 4096;
+constexpr size_t kTurns = 5;
+
+uint32_t LongestText(const Model& model, uint32_t program) {
+  uint32_t longest = UINT32_MAX;
+  for (uint32_t input : InputsOf(model, program)) {
+    longest = std::min(longest, model.Space(model.Value(program, input).space).max_segment_rows);
+  }
+  return longest;
+}
 
 std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch, uint32_t workers) {
   SessionRequest request;
@@ -38,10 +51,7 @@ Batch MakeBatch(const Model& model, uint32_t program, const ConvertOptions& opti
     for (const std::string& text : options.texts) tokens.push_back(EncodeFor(model, tokenizer, program, text));
     return BatchFromTokens(model, program, tokens);
   }
-  uint32_t longest = UINT32_MAX;
-  for (uint32_t input : InputsOf(model, program)) {
-    longest = std::min(longest, model.Space(model.Value(program, input).space).max_segment_rows);
-  }
+  const uint32_t longest = LongestText(model, program);
   std::vector<uint32_t> lengths = options.compare == Comparison::kFull ? kManyLengths : kFewLengths;
   for (uint32_t& length : lengths) length = std::min(length, longest);
   return SyntheticBatch(model, program, lengths);
@@ -76,7 +86,52 @@ void Compare(const Matrix& exact, const Matrix& stored, OutputReport& report) {
   }
 }
 
+double Seconds(Session& session) {
+  const uint64_t start = NanosecondClock();
+  session.Run();
+  return static_cast<double>(NanosecondClock() - start) * 1e-9;
+}
+
+double Median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+LengthReport CompareAt(uint32_t rows, const Model& before, const Model& after, uint32_t workers) {
+  const Batch batch = SyntheticBatch(before, 0, {rows});
+  SessionRequest request;
+  request.workers = workers;
+  Session was = SessionFor(before, batch, request), is = SessionFor(after, batch, request);
+  was.Run();
+  is.Run();
+  std::vector<double> before_seconds, after_seconds;
+  for (size_t i = 0; i < kTurns; ++i) {
+    before_seconds.push_back(Seconds(was));
+    after_seconds.push_back(Seconds(is));
+  }
+  LengthReport report = {rows, Median(before_seconds), Median(after_seconds), {}};
+  const uint32_t output = OutputsOf(before, 0).front();
+  report.output = {before.Program(0).name, before.Value(0, output).name};
+  Compare(was.Output(output), is.Output(output), report.output);
+  return report;
+}
+
 }  // namespace
+
+void CompareLengths(const std::vector<uint8_t>& before, const std::vector<uint8_t>& after,
+                    const ConvertOptions& options, uint32_t workers, ConvertReport& report, const Progress& progress) {
+  const LoadedBlob was(before, "the model without the pattern"), is(after, "the converted model");
+  const uint32_t longest =
+      std::min(LongestText(was.model, 0), options.compare == Comparison::kFull ? kManyRows : kFewRows);
+  std::vector<uint32_t> lengths;
+  for (uint32_t rows = 128; rows < longest; rows *= 2) lengths.push_back(rows);
+  lengths.push_back(longest);
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    if (progress) progress("time", fmt::format("{} rows", lengths[i]), i, lengths.size());
+    report.lengths.push_back(CompareAt(lengths[i], was.model, is.model, workers));
+  }
+  if (progress) progress("time", "", lengths.size(), lengths.size());
+}
 
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,
                   uint32_t workers, ConvertReport& report, const Progress& progress) {

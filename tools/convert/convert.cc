@@ -13,6 +13,7 @@
 #include "tools/convert/calibrate.h"
 #include "tools/convert/compare.h"
 #include "tools/convert/graph_json.h"
+#include "tools/convert/laid_pattern.h"
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/resolve.h"
 #include "tools/convert/text/build.h"
@@ -118,9 +119,11 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   model.content.text = TextSection(description, report);
   report.text_bytes = model.content.text.size();
   Workers workers;
+  report.workers = workers.count();
   Encode(model, options.weights, report, &workers, progress);
   const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4;
-  const bool changed = options.weights != DType::kF32 || options.keys != DType::kF32 || options.products != DType::kF32;
+  const bool changed = options.weights != DType::kF32 || options.keys != DType::kF32 ||
+                       options.products != DType::kF32 || options.pattern.any();
   const bool compare = options.compare != Comparison::kNone && changed;
   std::vector<uint8_t> exact;
   if (integers || compare) {
@@ -129,7 +132,15 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   if (integers) Calibrate(model, exact, report, workers, progress);
   CastKeys(options.keys, model.content);
   for (BlobProgram& program : model.content.programs) SetProducts(options.products, program);
+  std::vector<uint8_t> without_pattern;
+  if (options.pattern.any()) {
+    if (compare) without_pattern = WriteBlob(model.content);
+    LayPattern(options.pattern, model.content);
+    report.metadata = model.content.metadata;
+  }
   std::vector<uint8_t> blob = WriteBlob(model.content);
+  // What goes with what in attention is the library's to say.
+  if (options.pattern.any()) LoadedBlob(blob, "the pattern laid over the model");
   if (!options.pack.empty()) {
     if (progress) progress("pack", "", 0, 1);
     const Memory copy = LoadedBlob::Copy(blob);
@@ -144,6 +155,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   report.blob_bytes = blob.size();
   if (compare) {
     CompareBlobs(exact, blob, options, workers.count(), report, progress);
+    if (options.pattern.any()) CompareLengths(without_pattern, blob, options, workers.count(), report, progress);
   }
   return blob;
 }

@@ -10,12 +10,13 @@
 
 #include "runtime/base/dtype.h"
 #include "tools/convert/description.h"
+#include "tools/convert/laid_pattern.h"
 #include "tools/convert/quantize.h"
 
 namespace fovea::tools {
 
-// How the blob is run against one with f32 weights, keys and products, unless it is that itself: on a few texts, or on
-// many of all lengths.
+// How the blob is run against one with f32 weights, keys and products and no pattern laid over it, unless it is that
+// itself: on a few texts, or on many of all lengths.
 enum class Comparison { kNone, kQuick, kFull };
 
 struct ConvertOptions {
@@ -25,6 +26,7 @@ struct ConvertOptions {
   DType weights = DType::kF32;           // of linear layers and embeddings: f32, f16, int8 or int4
   DType keys = DType::kF32;              // of keys and values: f32, f16, bf16 or int8
   DType products = DType::kF32;          // of attention: f32, bf16 or int8
+  LaidPattern pattern;                   // over attention that was trained without it
   std::vector<std::string> pack;         // add weights packed for these targets (tools/common/packed.h)
   std::string task;                      // see DescribeDirectory
   std::vector<std::string> image_sizes;  // the same
@@ -57,12 +59,21 @@ struct OutputReport {
   double max_abs = 0;  // of the f32 model
 };
 
+// A model with a pattern laid over it against the same one without, over a text of random ids.
+struct LengthReport {
+  uint32_t rows;
+  double before_seconds, after_seconds;  // medians of runs in turns
+  OutputReport output;                   // the first one
+};
+
 struct ConvertReport {
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<TensorReport> tensors;
   std::vector<CalibrationReport> calibrated;
   std::vector<OutputReport> outputs;     // empty if not compared
   std::vector<uint32_t> sample_lengths;  // rows of the samples compared on
+  uint32_t workers = 1;                  // of the runs
+  std::vector<LengthReport> lengths;     // if a pattern was laid over it, and it was compared
   uint64_t weight_bytes = 0;             // of all tensors
   uint64_t f32_bytes = 0;                // that they would take as f32
   uint64_t text_bytes = 0;

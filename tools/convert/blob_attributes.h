@@ -1,0 +1,25 @@
+// Attributes of operations that are about to be written.
+#ifndef FOVEA_TOOLS_CONVERT_BLOB_ATTRIBUTES_H_
+#define FOVEA_TOOLS_CONVERT_BLOB_ATTRIBUTES_H_
+
+#include "tools/blob/blob.h"
+
+namespace fovea::tools {
+
+inline uint32_t NumberOr(const BlobOperation& operation, Attribute key, uint32_t absent) {
+  for (const AttributeRecord& attribute : operation.attributes) {
+    if (attribute.key == static_cast<uint32_t>(key)) return attribute.bits;
+  }
+  return absent;
+}
+
+inline void SetNumber(BlobOperation& operation, Attribute key, uint32_t bits) {
+  for (AttributeRecord& attribute : operation.attributes) {
+    if (attribute.key == static_cast<uint32_t>(key)) return static_cast<void>(attribute.bits = bits);
+  }
+  operation.attributes.push_back({static_cast<uint32_t>(key), bits});
+}
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_BLOB_ATTRIBUTES_H_

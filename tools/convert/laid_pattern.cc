@@ -1,0 +1,144 @@
+// Attention that sees less than its model was trained with.
+#include "tools/convert/laid_pattern.h"
+
+#include <algorithm>
+
+#include "runtime/blob/names.h"
+#include "tools/base/fail.h"
+#include "tools/base/json.h"
+#include "tools/convert/blob_attributes.h"
+
+namespace fovea::tools {
+namespace {
+
+constexpr uint32_t kUnbounded = UINT32_MAX;  // as `left` and `right` have it
+
+bool IsAttention(const BlobOperation& operation) { return operation.code == static_cast<uint32_t>(OpCode::kAttention); }
+
+// Rows that look at each other, also at those that a text had before.
+bool IsLayer(const BlobContent& content, const BlobProgram& program, const BlobOperation& operation) {
+  if (!IsAttention(operation)) return false;
+  const uint32_t queries = program.values[operation.inputs[0]].space, keys = program.values[operation.inputs[1]].space;
+  const BlobSpace& kept = content.spaces[keys];
+  return keys == queries || (kept.kind == SpaceKind::kCached && kept.source == queries);
+}
+
+bool Chosen(const LaidPattern& pattern, uint32_t layer) {
+  if (pattern.layers.empty()) return true;
+  return std::any_of(pattern.layers.begin(), pattern.layers.end(),
+                     [&](const auto& range) { return layer >= range.first && layer <= range.second; });
+}
+
+void NarrowTo(BlobOperation& attention, Attribute side, uint32_t rows) {
+  SetNumber(attention, side, std::min(rows, NumberOr(attention, side, kUnbounded)));
+}
+
+// Patterns that say in another way which keys a row sees.
+void CheckPattern(const BlobOperation& attention, uint32_t layer) {
+  const auto kind = static_cast<PatternKind>(NumberOr(attention, Attribute::kPattern, 0));
+  if (kind != PatternKind::kFull && kind != PatternKind::kWindow) Fail("layer {} has a pattern of another kind", layer);
+  for (const Attribute key : {Attribute::kRounds, Attribute::kChunk, Attribute::kSummaries, Attribute::kCenters}) {
+    if (NumberOr(attention, key, 0) != 0) Fail("layer {} has {}, over which no other pattern fits", layer, NameOf(key));
+  }
+}
+
+void LayOver(const LaidPattern& pattern, BlobOperation& attention) {
+  if (pattern.window != 0) {
+    SetNumber(attention, Attribute::kPattern, static_cast<uint32_t>(PatternKind::kWindow));
+    const bool causal =
+        NumberOr(attention, Attribute::kCausal, 0) != 0 || NumberOr(attention, Attribute::kRight, kUnbounded) == 0;
+    if (!causal && pattern.window % 2 != 0) Fail("a window of {} rows has no equal sides", pattern.window);
+    NarrowTo(attention, Attribute::kLeft, causal ? pattern.window - 1 : pattern.window / 2);
+    NarrowTo(attention, Attribute::kRight, causal ? 0 : pattern.window / 2);
+  }
+  if (pattern.global_first > NumberOr(attention, Attribute::kGlobalFirst, 0)) {
+    SetNumber(attention, Attribute::kGlobalFirst, pattern.global_first);
+  }
+  const uint32_t best = NumberOr(attention, Attribute::kTopK, 0);
+  if (pattern.top_k != 0 && (best == 0 || best > pattern.top_k)) {
+    SetNumber(attention, Attribute::kTopK, pattern.top_k);
+  }
+}
+
+// The rows before a text's new ones that the program's operations need of what a space keeps; 0: all.
+uint32_t NeededRows(const BlobProgram& program, uint32_t space) {
+  uint32_t needed = 0;
+  for (const BlobOperation& operation : program.operations) {
+    const auto is_kept = [&](uint32_t value) { return program.values[value].space == space; };
+    if (std::none_of(operation.inputs.begin(), operation.inputs.end(), is_kept)) continue;
+    const uint32_t left = NumberOr(operation, Attribute::kLeft, kUnbounded);
+    const bool global = NumberOr(operation, Attribute::kGlobalFirst, 0) != 0;
+    if (!IsAttention(operation) || left == kUnbounded || global) return 0;
+    needed = std::max(needed, left);
+  }
+  return needed;
+}
+
+std::string LayersText(const LaidPattern& pattern) {
+  std::string text;
+  for (const auto& [first, last] : pattern.layers) {
+    text += text.empty() ? "" : ",";
+    text += first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+  }
+  return text;
+}
+
+std::string TextOf(const LaidPattern& pattern) {
+  std::string text;
+  const auto add = [&](const char* name, uint32_t count) {
+    if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
+  };
+  add("window", pattern.window);
+  add("global_first", pattern.global_first);
+  add("top_k", pattern.top_k);
+  if (!pattern.layers.empty()) text += ", layers " + LayersText(pattern);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::pair<uint32_t, uint32_t>> ReadLayers(const std::string& text) {
+  std::vector<std::pair<uint32_t, uint32_t>> layers;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, end - at);
+    const size_t dash = part.find('-');
+    const auto number = [&](const std::string& digits) {
+      return static_cast<uint32_t>(WholeNumberIn(digits, "layer", {0, 65535}));
+    };
+    const uint32_t first = number(part.substr(0, dash));
+    const uint32_t last = dash == std::string::npos ? first : number(part.substr(dash + 1));
+    if (last < first) Fail("layers {}: the last one comes before the first", part);
+    layers.emplace_back(first, last);
+    at = end + 1;
+  }
+  return layers;
+}
+
+void LayPattern(const LaidPattern& pattern, BlobContent& content) {
+  uint32_t most = 0;
+  for (BlobProgram& program : content.programs) {
+    uint32_t layer = 0;
+    for (BlobOperation& operation : program.operations) {
+      if (!IsLayer(content, program, operation)) continue;
+      if (Chosen(pattern, layer)) {
+        CheckPattern(operation, layer);
+        LayOver(pattern, operation);
+      }
+      ++layer;
+    }
+    most = std::max(most, layer);
+    for (uint32_t i = 0; i < content.spaces.size(); ++i) {
+      BlobSpace& space = content.spaces[i];
+      const uint32_t needed = space.kind == SpaceKind::kCached ? NeededRows(program, i) : 0;
+      if (needed != 0) space.extra = space.extra == 0 ? needed : std::min(space.extra, needed);
+    }
+  }
+  if (most == 0) Fail("no layer's rows look at each other: there is nothing to lay a pattern over");
+  for (const auto& [first, last] : pattern.layers) {
+    if (last >= most) Fail("layers {}: there are {}, the first is 0", LayersText(pattern), most);
+  }
+  content.metadata.emplace_back("attention.laid", TextOf(pattern));
+}
+
+}  // namespace fovea::tools
