@@ -313,6 +313,32 @@ TEST(Command, ConvertReports) {
   EXPECT_GT(read["outputs"][0]["lowest_cosine"].get<double>(), 0.9);
 }
 
+TEST(Command, ConvertLaysPatterns) {
+  TinyBlob("sequence");
+  const std::string report = Temporary("report.json"), blob = Temporary("laid.fovea");
+  const CommandResult made = Fovea({"convert", Temporary("bert-sequence"), "-o", blob, "--window", "4", "--global",
+                                    "first", "--layers", "0", "--report", report});
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_NE(made.out.find("without the pattern"), std::string::npos) << made.out;
+  const json read = json::parse(tools::ReadFile(report));
+  EXPECT_EQ(read["metadata"]["attention.laid"], "window 4, global_first 1, layers 0");
+  EXPECT_LT(read["lengths"][0]["lowest_cosine"].get<double>(), 1);
+  EXPECT_EQ(FoveaJson({"inspect", blob, "--json"})["metadata"]["attention.laid"], read["metadata"]["attention.laid"]);
+  for (const auto& [arguments, reason] :
+       std::map<std::vector<std::string>, std::string>{{{"--window", "3"}, "no equal sides"},
+                                                       {{"--window", "4", "--layers", "7"}, "the first is 0"},
+                                                       {{"--window", "4", "--layers", "x"}, "layer"},
+                                                       {{"--layers", "0"}, "goes with --window"},
+                                                       {{"--global", "0"}, "--global"}}) {
+    std::vector<std::string> all = {"convert", Temporary("bert-sequence"), "-o", Temporary("none.fovea")};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const CommandResult refused = Fovea(all);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_NE(refused.err.find(reason), std::string::npos) << refused.err;
+    EXPECT_FALSE(std::filesystem::exists(Temporary("none.fovea")));
+  }
+}
+
 TEST(Command, ConvertShortensKeysAndValues) {
   TinyBlob("sequence");
   uint64_t values[2] = {};
