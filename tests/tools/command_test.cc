@@ -43,7 +43,7 @@ TEST(Command, HelpAndVersion) {
   EXPECT_EQ(Fovea({"--help"}).status, 0);
   EXPECT_NE(Fovea({"--version"}).out.find("fovea 0."), std::string::npos);
   for (const char* command : {"convert", "run", "generate", "transcribe", "attend", "similarity", "tokenize", "inspect",
-                              "pack", "check", "bench", "verify"}) {
+                              "pack", "check", "eval", "bench", "verify"}) {
     const CommandResult help = Fovea({command, "--help"});
     EXPECT_EQ(help.status, 0);
     EXPECT_NE(help.out.find("Example"), std::string::npos) << command;

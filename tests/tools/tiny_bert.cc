@@ -42,14 +42,16 @@ void WriteText(const fs::path& path, const std::string& text) {
 void WriteDirectory(const fs::path& folder, const std::string& head) {
   constexpr uint64_t kWidth = 8, kInner = 16;
   fs::create_directories(folder);
-  const std::string model_class = head == "sequence" ? "BertForSequenceClassification"
-                                  : head == "token"  ? "BertForTokenClassification"
-                                                     : "BertModel";
+  const bool scores = head == "score";
+  const std::string model_class = head == "sequence" || scores ? "BertForSequenceClassification"
+                                  : head == "token"            ? "BertForTokenClassification"
+                                                               : "BertModel";
   WriteText(folder / "config.json",
             R"({"model_type":"bert","architectures":[")" + model_class +
                 R"("],"vocab_size":12,"hidden_size":8,"num_hidden_layers":2,"num_attention_heads":2,)"
                 R"("intermediate_size":16,"max_position_embeddings":16,"type_vocab_size":2,"hidden_act":"gelu",)"
-                R"("layer_norm_eps":1e-12,"pad_token_id":0,"id2label":{"0":"animal","1":"food","2":"place"}})");
+                R"("layer_norm_eps":1e-12,"pad_token_id":0,"id2label":)" +
+                (scores ? R"({"0":"near"}})" : R"({"0":"animal","1":"food","2":"place"}})"));
   WriteText(folder / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\ncat\n##s\nsoup\nin\nthe\nharbour\n");
   WriteText(folder / "tokenizer_config.json", R"({"do_lower_case":true,"tokenizer_class":"BertTokenizer"})");
 
@@ -86,7 +88,7 @@ void WriteDirectory(const fs::path& folder, const std::string& head) {
     norm(layer + "output.LayerNorm");
   }
   if (head != "token") linear(prefix + "pooler.dense", kWidth, kWidth);
-  if (head != "base") linear("classifier", kTinyClasses, kWidth);
+  if (head != "base") linear("classifier", scores ? 1 : kTinyClasses, kWidth);
   writer.Write((folder / "model.safetensors").string());
 }
 

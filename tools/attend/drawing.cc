@@ -7,7 +7,7 @@
 
 #include "tools/attend/pixels.h"
 #include "tools/attend/record_json.h"
-#include "tools/base/printable.h"
+#include "tools/base/markup.h"
 
 namespace fovea::tools {
 namespace {
@@ -16,26 +16,8 @@ constexpr double kMargin = 12;
 
 std::string Hex(Color color) { return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue); }
 
-// Text of an XML file, which has no control characters and but two others that it must not have.
-std::string Escaped(const std::string& raw) {
-  std::string out;
-  const std::string text = Printable(raw);
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (text.compare(i, 3, "\xef\xbf\xbe") == 0 || text.compare(i, 3, "\xef\xbf\xbf") == 0) {
-      out += "?";
-      i += 2;
-    } else if (c == '<' || c == '>' || c == '&' || c == '"') {
-      out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : "&quot;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string TitleOf(const std::string& title) {
-  return title.empty() ? "/>" : fmt::format("><title>{}</title></", Escaped(title));
+  return title.empty() ? "/>" : fmt::format("><title>{}</title></", Markup(title));
 }
 
 }  // namespace
@@ -128,7 +110,7 @@ std::string Drawing::Svg() const {
             item.turned ? fmt::format(" transform=\"rotate(-90 {:.2f} {:.2f})\"", item.x, item.y) : "";
         svg += fmt::format(
             "<text x=\"{:.2f}\" y=\"{:.2f}\" fill=\"{}\" text-anchor=\"{}\"{} xml:space=\"preserve\">{}</text>", item.x,
-            item.y, Hex(item.color), anchor, turn, Escaped(item.text));
+            item.y, Hex(item.color), anchor, turn, Markup(item.text));
         break;
       }
       case Kind::kImage:

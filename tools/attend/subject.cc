@@ -64,13 +64,8 @@ Subject TextSubject(const Model& model, const AttendRequest& request) {
 
 Subject PairSubject(const Model& model, const AttendRequest& request) {
   Subject subject(model, model.FindProgram(request.program));
-  if (ReadsDocuments(model, subject.program)) Fail("{}: reads documents, not pairs of texts", model.name());
-  const uint32_t most = MaxTokens(model, subject.program);
-  uint32_t limit = request.max_length == 0 ? most : std::min(most, request.max_length);
-  if (limit == UINT32_MAX) limit = 0;
-  Tokens tokens = Tokenizer(model).EncodePair(request.pair[0], request.pair[1], limit);
-  FillUp(model, subject.program, &tokens);
-  tokens.second.resize(tokens.ids.size());
+  const Tokens tokens =
+      EncodePairFor(model, Tokenizer(model), subject.program, request.pair[0], request.pair[1], request.max_length);
   subject.batch = BatchFromTokens(model, subject.program, {tokens});
   subject.record.texts = request.pair;
   subject.rows.SetTexts(TokenSpace(model, subject.program), request.pair, {tokens});

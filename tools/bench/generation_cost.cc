@@ -9,6 +9,7 @@
 
 #include "fovea/cache.h"
 #include "tools/base/clock.h"
+#include "tools/common/percentile.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/generator.h"
 
@@ -58,12 +59,6 @@ double ReadSeconds(uint64_t bytes, uint32_t threads) {
   const uint64_t sum = std::accumulate(sums.begin(), sums.end(), uint64_t{0});
   asm volatile("" : : "r"(sum));  // it is wanted
   return best;
-}
-
-double Percentile(std::vector<double> times, double percent) {
-  std::sort(times.begin(), times.end());
-  const double rank = percent / 100 * static_cast<double>(times.size());
-  return times[std::min(times.size() - 1, static_cast<size_t>(std::max(0.0, rank - 1e-9)))];
 }
 
 }  // namespace
@@ -121,9 +116,9 @@ OrderedJson MeasureGeneration(const Model& model, const GenerationShape& shape, 
           {"first_token_ms", 1e3 * first},
           {"tokens_per_second", rate(shape.texts, mean)},
           {"token_ms",
-           {{"p50", 1e3 * Percentile(times, 50)},
-            {"p90", 1e3 * Percentile(times, 90)},
-            {"p99", 1e3 * Percentile(times, 99)}}},
+           {{"p50", 1e3 * PercentileOf(times, 50)},
+            {"p90", 1e3 * PercentileOf(times, 90)},
+            {"p99", 1e3 * PercentileOf(times, 99)}}},
           {"bytes",
            {{"kept_per_token", cache.row_bytes},
             {"state", cache.bytes},

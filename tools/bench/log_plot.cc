@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "tools/base/markup.h"
+
 namespace fovea::tools {
 namespace {
 
@@ -28,17 +30,9 @@ struct Axis {
   double Part(double number) const { return (log(number) / log(base) - low) / (high - low); }
 };
 
-std::string Escaped(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    escaped += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  }
-  return escaped;
-}
-
 std::string Text(double x, double y, const char* anchor, const std::string& text, const char* more = "") {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more,
-                     Escaped(text));
+                     Markup(text));
 }
 
 std::string Line(double x1, double y1, double x2, double y2) {

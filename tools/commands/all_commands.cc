@@ -5,7 +5,7 @@ namespace fovea::tools {
 
 int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
   return RunCommands({AddConvert, AddRun, AddGenerate, AddTranscribe, AddTranslate, AddAttend, AddSimilarity,
-                      AddTokenize, AddInspect, AddPack, AddCheck, AddBench, AddVerify},
+                      AddTokenize, AddInspect, AddPack, AddCheck, AddEval, AddBench, AddVerify},
                      argc, argv, out, err);
 }
 

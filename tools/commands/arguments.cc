@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iostream>
 #include <map>
 #include <utility>
 
-#include "tools/base/fail.h"
+#include "tools/base/lines.h"
 #include "tools/base/mapped_file.h"
 #include "tools/common/packed.h"
 
@@ -64,22 +62,6 @@ CLI::Option* AddPackTargets(CLI::App* command, const std::string& option, std::v
   return AddRepeated(command, option, targets, fmt::format("{}:\n{}", help, fmt::join(known, ", ")))
       ->check(CLI::IsMember(known))
       ->type_name("TARGET");
-}
-
-std::vector<std::string> ReadLines(const std::string& path) {
-  std::ifstream opened;
-  if (path != "-") {
-    opened.open(path);
-    if (!opened) Fail("{}: cannot open", path);
-  }
-  std::istream& stream = path == "-" ? std::cin : opened;
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    lines.push_back(line);
-  }
-  if (stream.bad()) Fail("{}: cannot read", path);
-  return lines;
 }
 
 void ModelArguments::AddTo(CLI::App* command) {

@@ -56,9 +56,6 @@ CLI::Option* AddRepeated(CLI::App* command, const std::string& option, std::vect
 CLI::Option* AddPackTargets(CLI::App* command, const std::string& option, std::vector<std::string>* targets,
                             const std::string& help);
 
-// Lines without their ends; "-" is standard input.
-std::vector<std::string> ReadLines(const std::string& path);
-
 // The blob and how it is opened.
 struct ModelArguments {
   std::string path;

@@ -5,22 +5,25 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <memory>
 
 #include "tools/base/clock.h"
 #include "tools/bench/generation_cost.h"
-#include "tools/bench/machine.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
+#include "tools/common/machine.h"
 #include "tools/common/print.h"
 #include "tools/common/step_work.h"
+#include "tools/common/turns.h"
 
 namespace fovea::tools {
 namespace {
 
 struct Arguments {
   ModelArguments model;
+  std::string compare;
   ShapeArguments shape;
   double seconds = 2;
   bool steps = false;
@@ -231,6 +234,53 @@ void Bench(const Arguments& arguments, Console* console) {
   }
 }
 
+// A blob with its session and its inputs, which are the same of two blobs whose inputs are of the same kinds.
+struct Contender {
+  Contender(const ModelArguments& arguments, const std::string& path, const ShapeArguments& shape)
+      : model(OpenAt(arguments, path)), batch(shape.MakeBatch(model)), session(model, shape.Request(model, batch)) {
+    Bind(batch, &session);
+    session.Run();
+  }
+  static Model OpenAt(ModelArguments arguments, const std::string& path) {
+    arguments.path = path;
+    return arguments.Open();
+  }
+  double Run() {
+    const uint64_t start = NanosecondClock();
+    session.Run();
+    return 1e-9 * static_cast<double>(NanosecondClock() - start);
+  }
+  OrderedJson About() const {
+    const fovea_session_memory& sizes = session.sizes();
+    return {{"blob", model.name()},
+            {"bytes", std::filesystem::file_size(model.name())},
+            {"rows", batch.Rows()},
+            {"session_bytes", sizes.fixed_size + sizes.state_size + sizes.scratch_size}};
+  }
+
+  const Model model;
+  const Batch batch;
+  Session session;
+};
+
+void BenchTwo(const Arguments& arguments, Console* console) {
+  Contender first(arguments.model, arguments.model.path, arguments.shape);
+  Contender second(arguments.model, arguments.compare, arguments.shape);
+  Turns turns;
+  while (turns.count() < FOVEA_BENCH_RUNS || turns.seconds() < arguments.seconds) {
+    turns.Take([&] { return first.Run(); }, [&] { return second.Run(); });
+  }
+  const OrderedJson result = {
+      {"models", {first.About(), second.About()}}, {"time", turns.Told()}, {"machine", ThisMachine()}};
+  if (arguments.json) return PrintJson(console->out, result);
+  for (const OrderedJson& model : result["models"]) {
+    console->out << fmt::format("{}: {} bytes, {} of a session, {} rows\n", Printable(model["blob"].get<std::string>()),
+                                Grouped(model["bytes"].get<uint64_t>()),
+                                Grouped(model["session_bytes"].get<uint64_t>()), model["rows"].get<uint64_t>());
+  }
+  console->out << TurnsText(result["time"], Printable(first.model.name()), Printable(second.model.name()));
+}
+
 }  // namespace
 
 void AddBench(CLI::App* app, Console* console) {
@@ -256,15 +306,25 @@ void AddBench(CLI::App* app, Console* console) {
   command->add_option("--new-tokens", arguments->generation.new_tokens, "With --generate: tokens that follow")
       ->check(positive);
   AddCacheType(command, &arguments->cache_type);
+  command
+      ->add_option(
+          "--compare", arguments->compare,
+          "Another blob that reads the same rows, run by run in turn: the ratio of the medians of their times,\n"
+          "above 1 if it takes longer, and percentiles of the ratios of neighbouring runs")
+      ->type_name("BLOB")
+      ->excludes("--steps")
+      ->excludes("--generate");
   AddJson(command, &arguments->json);
   command->footer(
       "Examples:\n  fovea bench model.fovea --rows 128 --workers 2\n"
       "  fovea bench model.fovea --lengths 12,40,7 --steps\n"
-      "  fovea bench decoder.fovea --generate --prompt-tokens 512\n  fovea bench attention --max-n 4096");
+      "  fovea bench decoder.fovea --generate --prompt-tokens 512\n"
+      "  fovea bench model.fovea --compare model-int8.fovea --rows 64\n  fovea bench attention --max-n 4096");
   AddBenchAttention(command, console);
   command->callback([=] {
     if (command->got_subcommand("attention")) return;
     if (arguments->model.path.empty()) throw CLI::RequiredError("BLOB");
+    if (!arguments->compare.empty()) return BenchTwo(*arguments, console);
     arguments->generate ? BenchGeneration(*arguments, console) : Bench(*arguments, console);
   });
 }

@@ -30,6 +30,7 @@ void AddBench(CLI::App* app, Console* console);
 void AddBenchAttention(CLI::App* bench, Console* console);  // a subcommand of bench
 void AddCheck(CLI::App* app, Console* console);
 void AddConvert(CLI::App* app, Console* console);
+void AddEval(CLI::App* app, Console* console);
 void AddGenerate(CLI::App* app, Console* console);
 void AddInspect(CLI::App* app, Console* console);
 void AddPack(CLI::App* app, Console* console);

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "runtime/blob/names.h"
+#include "tools/base/lines.h"
 #include "tools/base/mapped_file.h"
 #include "tools/base/progress.h"
 #include "tools/commands/arguments.h"

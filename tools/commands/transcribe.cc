@@ -7,9 +7,9 @@
 #include "tools/base/json.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
+#include "tools/common/interrupt.h"
 #include "tools/generate/ctc_transcription.h"
 #include "tools/generate/defaults.h"
-#include "tools/generate/interrupt.h"
 #include "tools/transcribe/clips.h"
 #include "tools/transcribe/long_files.h"
 

@@ -9,9 +9,9 @@
 
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
+#include "tools/common/interrupt.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/hypotheses.h"
-#include "tools/generate/interrupt.h"
 #include "tools/generate/target_tokens.h"
 #include "tools/generate/translation.h"
 

@@ -21,17 +21,6 @@ std::optional<uint32_t> FindOutput(const Model& model, uint32_t program, const c
   return value && model.Value(program, *value).role == FOVEA_ROLE_OUTPUT ? value : std::nullopt;
 }
 
-uint32_t Logits(const Model& model, const Session& session) {
-  const std::optional<uint32_t> logits = FindOutput(model, session.request().program, "logits");
-  if (!logits) Fail("{}: the program has no output 'logits'", model.name());
-  return *logits;
-}
-
-std::string Label(const Model& model, uint32_t index) {
-  const char* label = model.Metadata(fmt::format("label.{}", index));
-  return label == nullptr ? fmt::format("class {}", index) : label;
-}
-
 std::vector<double> Softmax(const float* logits, uint32_t count) {
   const double most = *std::max_element(logits, logits + count);
   std::vector<double> shares(count);
@@ -51,19 +40,26 @@ std::vector<uint32_t> Best(const std::vector<double>& scores, uint32_t top) {
   return order;
 }
 
-OrderedJson Classes(const Model& model, const float* logits, uint32_t count, uint32_t top) {
+constexpr char kManyLabels[] = "multi_label_classification";
+
+std::string ProblemType(const Model& model) {
   const char* kind = model.Metadata("problem_type");
+  return kind == nullptr ? "" : kind;
+}
+
+OrderedJson Classes(const Model& model, const float* logits, uint32_t count, uint32_t top) {
+  const std::string kind = ProblemType(model);
   OrderedJson classes = OrderedJson::array();
-  if (count == 1 || (kind != nullptr && strcmp(kind, "regression") == 0)) {
-    for (uint32_t i = 0; i < count; ++i) classes.push_back({{"label", Label(model, i)}, {"score", logits[i]}});
+  if (count == 1 || kind == "regression") {
+    for (uint32_t i = 0; i < count; ++i) classes.push_back({{"label", ClassName(model, i)}, {"score", logits[i]}});
     return classes;
   }
   std::vector<double> shares = Softmax(logits, count);
-  if (kind != nullptr && strcmp(kind, "multi_label_classification") == 0) {
+  if (kind == kManyLabels) {
     for (uint32_t i = 0; i < count; ++i) shares[i] = 1 / (1 + exp(-static_cast<double>(logits[i])));
   }
   for (const uint32_t i : Best(shares, top)) {
-    classes.push_back({{"label", Label(model, i)}, {"probability", shares[i]}, {"logit", logits[i]}});
+    classes.push_back({{"label", ClassName(model, i)}, {"probability", shares[i]}, {"logit", logits[i]}});
   }
   return classes;
 }
@@ -79,7 +75,7 @@ OrderedJson Tags(const Model& model, const Tokenizer& tokenizer, const Matrix& l
                     {"text", text.substr(tokens.begin[i], tokens.end[i] - tokens.begin[i])},
                     {"begin", tokens.begin[i]},
                     {"end", tokens.end[i]},
-                    {"label", Label(model, best)},
+                    {"label", ClassName(model, best)},
                     {"probability", shares[best]}});
   }
   return tags;
@@ -108,7 +104,7 @@ class Said {
     if (task_ == Task::kEmbedding) {
       embeddings_ = ReadEmbeddings(model, session);
     } else {
-      logits_ = session.Output(Logits(model, session));
+      logits_ = ReadLogits(model, session);
     }
   }
 
@@ -172,6 +168,22 @@ Embeddings ReadEmbeddings(const Model& model, const Session& session) {
     for (const double sum : sums) means.values.push_back(static_cast<float>(length == 0 ? 0 : sum / length));
   }
   return {means, fmt::format("mean of {}", model.Value(program, value).name)};
+}
+
+Matrix ReadLogits(const Model& model, const Session& session) {
+  const std::optional<uint32_t> logits = FindOutput(model, session.request().program, "logits");
+  if (!logits) Fail("{}: the program has no output 'logits'", model.name());
+  return session.Output(*logits);
+}
+
+std::string ClassName(const Model& model, uint32_t index) {
+  const char* label = model.Metadata(fmt::format("label.{}", index));
+  return label == nullptr ? fmt::format("class {}", index) : label;
+}
+
+bool ChoosesOneClass(const Model& model, uint32_t classes) {
+  const std::string kind = ProblemType(model);
+  return classes > 1 && kind != "regression" && kind != kManyLabels;
 }
 
 OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,

@@ -24,6 +24,16 @@ struct Embeddings {
 
 Embeddings ReadEmbeddings(const Model& model, const Session& session);
 
+// What the program's output "logits" says: a row for each text, sound or picture, or for each token. Fails where there is
+// none.
+Matrix ReadLogits(const Model& model, const Session& session);
+
+// The name of a class or tag.
+std::string ClassName(const Model& model, uint32_t index);
+
+// Whether classes are alternatives of which one is right: not numbers of a regression, and not each by itself.
+bool ChoosesOneClass(const Model& model, uint32_t classes);
+
 // One entry per text, as --json prints it. `top`: classes or words to list at most.
 OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,
                     const std::vector<std::string>& texts, const std::vector<Tokens>& tokens, uint32_t top);

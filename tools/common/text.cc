@@ -79,9 +79,13 @@ Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
   return tokens;
 }
 
-Tokens Tokenizer::Encode(const std::string& text, uint32_t max_length) const {
-  fovea_text_encode_options options = {};
-  options.struct_size = sizeof(options);
+Tokens Tokenizer::Encode(const std::string& text, uint32_t max_length) const { return EncodeWith(text, 0, max_length); }
+
+Tokens Tokenizer::EncodeWhole(const std::string& text) const { return EncodeWith(text, FOVEA_TEXT_UNLIMITED, 0); }
+
+Tokens Tokenizer::EncodeWith(const std::string& text, uint32_t flags, uint32_t max_length) const {
+  fovea_text_encode_options options = Sized<fovea_text_encode_options>();
+  options.flags = flags;
   options.max_length = max_length;
   return Collect(text, [&](void* workspace, uint64_t bytes, fovea_text_tokens* tokens, fovea_error* error) {
     return fovea_text_encode(model_.get(), text.data(), text.size(), nullptr, 0, &options, workspace, bytes, tokens,
@@ -210,14 +214,32 @@ uint32_t TokenSpace(const Model& model, uint32_t program) {
   return model.Value(program, IdInput(model, program)).space;
 }
 
+namespace {
+
+// Tokens of a text that a program takes, and of those at most `max_length`, as options of the library say it.
+uint32_t LimitOf(const Model& model, uint32_t program, uint32_t max_length) {
+  const uint32_t most = MaxTokens(model, program);
+  const uint32_t limit = max_length == 0 ? most : std::min(most, max_length);
+  return limit == UINT32_MAX ? 0 : limit;
+}
+
+}  // namespace
+
 Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& text,
                  uint32_t max_length, bool wrapped) {
-  const uint32_t most = MaxTokens(model, program);
-  uint32_t limit = max_length == 0 ? most : std::min(most, max_length);
-  if (limit == UINT32_MAX) limit = 0;
+  const uint32_t limit = LimitOf(model, program, max_length);
   if (ReadsDocuments(model, program)) return tokenizer.EncodeDocument(text, limit, wrapped);
   Tokens tokens = tokenizer.Encode(text, limit);
   FillUp(model, program, &tokens);
+  return tokens;
+}
+
+Tokens EncodePairFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& first,
+                     const std::string& second, uint32_t max_length) {
+  if (ReadsDocuments(model, program)) Fail("{}: reads documents, not pairs of texts", model.name());
+  Tokens tokens = tokenizer.EncodePair(first, second, LimitOf(model, program, max_length));
+  FillUp(model, program, &tokens);
+  tokens.second.resize(tokens.ids.size());
   return tokens;
 }
 

@@ -37,6 +37,8 @@ class Tokenizer {
 
   // At most `max_length` tokens, special ones included; 0: as the tokenizer says.
   Tokens Encode(const std::string& text, uint32_t max_length) const;
+  // Of any length: nothing is cut off.
+  Tokens EncodeWhole(const std::string& text) const;
   // Two texts as the tokenizer puts them together. Fails where it does not.
   Tokens EncodePair(const std::string& first, const std::string& second, uint32_t max_length) const;
   // The same for each sentence. `wrapped`: see fovea_text_sentence.
@@ -48,6 +50,7 @@ class Tokenizer {
   std::optional<int32_t> MaskId() const;
 
  private:
+  Tokens EncodeWith(const std::string& text, uint32_t flags, uint32_t max_length) const;
   template <typename Call>
   Tokens Collect(const std::string& text, const Call& call) const;
 
@@ -69,6 +72,10 @@ uint32_t MaxTokens(const Model& model, uint32_t program);
 // long; filled up where texts have a fixed length.
 Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& text,
                  uint32_t max_length = 0, bool wrapped = false);
+
+// The same of two texts. Fails where the program reads documents.
+Tokens EncodePairFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& first,
+                     const std::string& second, uint32_t max_length = 0);
 
 // Where all texts of a program have one length, or metadata "pad_to" says that it was trained with texts filled up to so
 // many tokens: padding after the tokens. Fails where the length is fixed and there are more, or the model has no padding.

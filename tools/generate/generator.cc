@@ -1,7 +1,7 @@
 #include "tools/generate/generator.h"
 
 #include "tools/common/error.h"
-#include "tools/generate/interrupt.h"
+#include "tools/common/interrupt.h"
 
 namespace fovea::tools {
 

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "tools/base/json.h"
+#include "tools/common/interrupt.h"
 #include "tools/generate/alignment_heads.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/defaults.h"
-#include "tools/generate/interrupt.h"
 
 namespace fovea::tools {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "tools/common/interrupt.h"
 #include "tools/common/padded.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/hypotheses.h"
-#include "tools/generate/interrupt.h"
 #include "tools/generate/overlap.h"
 
 namespace fovea::tools {

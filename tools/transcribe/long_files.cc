@@ -1,6 +1,6 @@
 #include "tools/transcribe/long_files.h"
 
-#include "tools/generate/interrupt.h"
+#include "tools/common/interrupt.h"
 
 namespace fovea::tools {
 namespace {

@@ -1,6 +1,6 @@
 // Ctrl-C: what runs is cancelled, and the command prints what there is. Pressed again it ends the process.
-#ifndef FOVEA_TOOLS_GENERATE_INTERRUPT_H_
-#define FOVEA_TOOLS_GENERATE_INTERRUPT_H_
+#ifndef FOVEA_TOOLS_COMMON_INTERRUPT_H_
+#define FOVEA_TOOLS_COMMON_INTERRUPT_H_
 
 #include <signal.h>
 
@@ -32,4 +32,4 @@ class Interrupt {
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_GENERATE_INTERRUPT_H_
+#endif  // FOVEA_TOOLS_COMMON_INTERRUPT_H_

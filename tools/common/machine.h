@@ -1,6 +1,6 @@
 // Which machine a measurement is of.
-#ifndef FOVEA_TOOLS_BENCH_MACHINE_H_
-#define FOVEA_TOOLS_BENCH_MACHINE_H_
+#ifndef FOVEA_TOOLS_COMMON_MACHINE_H_
+#define FOVEA_TOOLS_COMMON_MACHINE_H_
 
 #include "tools/common/print.h"
 
@@ -11,4 +11,4 @@ OrderedJson ThisMachine();
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_BENCH_MACHINE_H_
+#endif  // FOVEA_TOOLS_COMMON_MACHINE_H_

@@ -1,4 +1,4 @@
-#include "tools/generate/interrupt.h"
+#include "tools/common/interrupt.h"
 
 #include <atomic>
 

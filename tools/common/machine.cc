@@ -1,5 +1,5 @@
 // Which machine a measurement is of.
-#include "tools/bench/machine.h"
+#include "tools/common/machine.h"
 
 #include <sys/utsname.h>
 

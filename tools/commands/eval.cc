@@ -1,0 +1,161 @@
+// fovea eval: how good a blob is, and how near another one is to it.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "tools/base/fail.h"
+#include "tools/base/lines.h"
+#include "tools/base/mapped_file.h"
+#include "tools/base/progress.h"
+#include "tools/commands/arguments.h"
+#include "tools/commands/commands.h"
+#include "tools/common/interrupt.h"
+#include "tools/common/machine.h"
+#include "tools/eval/evaluation.h"
+#include "tools/eval/perplexity.h"
+#include "tools/eval/report.h"
+
+namespace fovea::tools {
+namespace {
+
+struct Arguments {
+  ModelArguments model;
+  std::string compare;
+  std::string pairs, labels, pictures, sounds, perplexity, texts;
+  std::string html;
+  RunnerOptions runner;
+  uint32_t batch_size = 16;
+  uint32_t stride = 0;
+  bool lines = false;
+  std::optional<uint32_t> cache_type;
+  bool json = false;
+};
+
+OrderedJson OfDecoders(const Arguments& arguments, const std::vector<const Model*>& models, const ShowProgress& show) {
+  PerplexityRequest request;
+  request.file = arguments.perplexity;
+  if (arguments.lines) {
+    for (std::string& line : ReadLines(request.file)) {
+      if (!line.empty()) request.texts.push_back(std::move(line));
+    }
+  } else {
+    request.texts.push_back(ReadFile(request.file));
+  }
+  request.window = arguments.runner.max_length;
+  request.stride = arguments.stride;
+  request.workers = arguments.runner.workers;
+  request.batch_size = arguments.batch_size;
+  request.cache_type = arguments.cache_type;
+  return EvaluatePerplexity(models, request, show);
+}
+
+EvaluationRequest RequestOf(const Arguments& arguments) {
+  EvaluationRequest request;
+  request.runner = arguments.runner;
+  request.batch_size = arguments.batch_size;
+  if (!arguments.pairs.empty()) {
+    request.samples = ReadScoredPairs(arguments.pairs);
+    request.measure = Measure::kScores;
+  } else if (!arguments.texts.empty()) {
+    request.samples = ReadTexts(arguments.texts);
+  } else {
+    request.measure = Measure::kClasses;
+    if (!arguments.labels.empty()) {
+      request.samples = ReadLabelled(arguments.labels);
+    } else {
+      const bool sounds = !arguments.sounds.empty();
+      request.samples = ReadLabelledFiles(sounds ? arguments.sounds : arguments.pictures);
+      request.kind = sounds ? SampleKind::kSounds : SampleKind::kPictures;
+    }
+  }
+  return request;
+}
+
+void Eval(const Arguments& arguments, Console* console) {
+  const bool classes = !arguments.labels.empty() || !arguments.pictures.empty() || !arguments.sounds.empty();
+  if (!classes && arguments.pairs.empty() && arguments.perplexity.empty() && arguments.texts.empty()) {
+    Fail("give --labels, --pairs, --images, --sounds, --perplexity or --texts");
+  }
+  if (!arguments.texts.empty() && arguments.compare.empty()) Fail("--texts says what to --compare two blobs on");
+  if (!arguments.html.empty() && !classes) Fail("--html goes with --labels, --images and --sounds");
+  std::vector<std::unique_ptr<Model>> opened;
+  std::vector<const Model*> models;
+  for (const std::string& path : {arguments.model.path, arguments.compare}) {
+    if (path.empty()) continue;
+    ModelArguments one = arguments.model;
+    one.path = path;
+    opened.push_back(std::make_unique<Model>(one.Open()));
+    models.push_back(opened.back().get());
+  }
+  const Interrupt interrupt;
+  ProgressLine progress(console->err);
+  const ShowProgress show = [&](size_t done, size_t total) {
+    progress.Show("read of", arguments.model.path, done, total);
+  };
+  OrderedJson told =
+      arguments.perplexity.empty() ? Evaluate(models, RequestOf(arguments), show) : OfDecoders(arguments, models, show);
+  progress.Clear();
+  if (told.contains("time")) told["machine"] = ThisMachine();
+  if (!arguments.html.empty()) {
+    const std::string page = ReportPage(told);
+    WriteFile(arguments.html, page.data(), page.size());
+  }
+  if (arguments.json) {
+    PrintJson(console->out, told);
+  } else {
+    console->out << ReportText(told);
+  }
+  if (Interrupt::Happened()) console->status = kExitInterrupted;
+}
+
+}  // namespace
+
+void AddEval(CLI::App* app, Console* console) {
+  CLI::App* command = app->add_subcommand("eval", "Say how good a model is, and how near another one is to it");
+  auto arguments = std::make_shared<Arguments>();
+  arguments->model.AddTo(command);
+  command->add_option("--compare", arguments->compare, "Another blob, whose numbers stand beside; both take turns")
+      ->type_name("BLOB");
+  CLI::Option_group* what = command->add_option_group("Samples", "What it is tried on, one of:");
+  const auto file = [&](const char* option, std::string* path, const char* help) {
+    return what->add_option(option, *path, help)->type_name("FILE");
+  };
+  file("--labels", &arguments->labels, "Lines of a text, a tab, its class; or text, tab, text, tab, class of the pair");
+  file("--pairs", &arguments->pairs, "Lines of two texts and a score that says how near they are, with tabs between");
+  file("--images", &arguments->pictures, "Lines of a picture's path, a tab, its class; paths count from this file");
+  file("--sounds", &arguments->sounds, "Lines of a sound file's path, a tab, its class");
+  file("--perplexity", &arguments->perplexity, "A text that a decoder is to foretell");
+  file("--texts", &arguments->texts, "With --compare: a text in each line, of which nothing is known");
+  what->require_option(0, 1);
+  command->add_flag("--lines", arguments->lines, "With --perplexity: each line is a text of its own")
+      ->needs("--perplexity");
+  command
+      ->add_option("--stride", arguments->stride,
+                   "With --perplexity: tokens from one window to the next; default: half a window")
+      ->check(CLI::Range(1, 1 << 24))
+      ->needs("--perplexity");
+  AddCacheType(command, &arguments->cache_type)->needs("--perplexity");
+  command->add_option("--html", arguments->html, "Write the classes as a page, too")->type_name("FILE");
+  AddMaxLength(command, &arguments->runner.max_length);
+  command->add_option("--batch", arguments->batch_size, "Samples, or windows of texts, at a time")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  AddProgram(command, &arguments->runner.program);
+  AddWorkers(command, &arguments->runner.workers);
+  AddJson(command, &arguments->json);
+  command->footer(
+      "Classes: accuracy, F1 (the mean over classes that occur), and what is taken for what. Pairs: how the cosine of\n"
+      "both embeddings, or the one score of a model that reads pairs, goes with the score. A text: perplexity over "
+      "all\n"
+      "tokens with a token before them, in windows of the model's length (or --max-length), of which only tokens that\n"
+      "no window before had count; bits a byte compare models with other tokens. --compare adds how often both say\n"
+      "the same, cosines of their outputs, and the ratio of their times with its spread.\n"
+      "Examples:\n"
+      "  fovea eval model.fovea --labels test.tsv --html report.html\n"
+      "  fovea eval model.fovea --compare model-int8.fovea --pairs sts.tsv --workers 2\n"
+      "  fovea eval decoder.fovea --perplexity book.txt --stride 128\n"
+      "  fovea eval model.fovea --compare model-int8.fovea --texts lines.txt --json");
+  command->callback([=] { Eval(*arguments, console); });
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,138 @@
+#include "tools/eval/judges.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+const char* DoesInstead(Task task) {
+  switch (task) {
+    case Task::kEmbedding:
+      return "makes embeddings";
+    case Task::kTags:
+      return "says something of each token";
+    case Task::kMaskedWords:
+      return "guesses hidden words";
+    case Task::kClasses:
+      break;
+  }
+  return "classifies";
+}
+
+uint32_t ClassCount(const SampleRunner& runner) {
+  const Model& model = runner.model();
+  const auto logits = model.FindValue(runner.program(), "logits");
+  if (!logits) Fail("{}: the program has no output 'logits'", model.name());
+  return model.Value(runner.program(), *logits).width;
+}
+
+}  // namespace
+
+void ClassNames::Add(const SampleRunner& runner) {
+  const Model& model = runner.model();
+  if (runner.task() != Task::kClasses) {
+    Fail("{}: {}; labels are for models that choose a class for a whole sample", model.name(),
+         DoesInstead(runner.task()));
+  }
+  const uint32_t count = ClassCount(runner);
+  if (!ChoosesOneClass(model, count)) {
+    Fail("{}: gives {}; labels are for models that choose one class", model.name(),
+         count == 1 ? "one number" : "numbers of which any may be right");
+  }
+  std::vector<size_t>& numbers = of_model_.emplace_back();
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto [known, is_new] = index_.emplace(ClassName(model, i), names_.size());
+    if (is_new) names_.push_back(known->first);
+    numbers.push_back(known->second);
+  }
+}
+
+size_t ClassNames::Find(const Samples& samples, const Sample& sample) const {
+  const auto found = index_.find(sample.label);
+  if (found != index_.end()) return found->second;
+  const bool digits =
+      !sample.label.empty() && sample.label.size() < 10 &&
+      std::all_of(sample.label.begin(), sample.label.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (digits && std::stoul(sample.label) < of_model_[0].size()) return of_model_[0][std::stoul(sample.label)];
+  std::string some;
+  for (size_t i = 0; i < names_.size() && i < 12; ++i) some += (i == 0 ? "" : ", ") + names_[i];
+  Fail("{}: the model has no class '{}', but {}{}", samples.Place(sample), sample.label, some,
+       names_.size() > 12 ? ", .." : "");
+}
+
+bool ClassNames::Alike() const {
+  return std::all_of(of_model_.begin(), of_model_.end(), [&](const auto& numbers) { return numbers == of_model_[0]; });
+}
+
+std::vector<Item> Judge::ItemsOf(const Samples& samples, const Sample& sample) const {
+  return {{sample.parts, samples.Place(sample)}};
+}
+
+void ClassJudge::Add(const Samples& samples, const Sample& sample, const Matrix* results) {
+  const std::vector<float>& logits = results->values;
+  const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
+  const size_t said = names_.Of(model_, static_cast<size_t>(best));
+  confusion_.Add(names_.Find(samples, sample), said);
+  said_.push_back(static_cast<double>(said));
+}
+
+OrderedJson ClassJudge::Told() const {
+  std::vector<size_t> seen;
+  for (size_t i = 0; i < names_.count(); ++i) {
+    const Confusion::Scores scores = confusion_.Of(i);
+    if (scores.support + scores.said != 0) seen.push_back(i);
+  }
+  OrderedJson classes = OrderedJson::array(), rows = OrderedJson::array();
+  for (const size_t i : seen) {
+    const Confusion::Scores scores = confusion_.Of(i);
+    classes.push_back({{"label", names_.Name(i)},
+                       {"precision", scores.precision},
+                       {"recall", scores.recall},
+                       {"f1", scores.f1},
+                       {"support", scores.support},
+                       {"said", scores.said}});
+    std::vector<uint64_t> row;
+    for (const size_t j : seen) row.push_back(confusion_.At(i, j));
+    rows.push_back(row);
+  }
+  return {{"accuracy", confusion_.Accuracy()},
+          {"macro_f1", confusion_.MacroF1()},
+          {"classes", classes},
+          {"confusion", rows}};
+}
+
+ScoreJudge::ScoreJudge(const SampleRunner& runner)
+    : model_(runner.model().name()), apart_(runner.task() == Task::kEmbedding) {
+  if (apart_) return;
+  if (runner.task() != Task::kClasses) {
+    Fail("{}: {}; pairs are for models that make embeddings or score pairs", model_, DoesInstead(runner.task()));
+  }
+  const uint32_t count = ClassCount(runner);
+  if (count != 1) Fail("{}: chooses one of {} classes; pairs are for models that give one score", model_, count);
+}
+
+std::vector<Item> ScoreJudge::ItemsOf(const Samples& samples, const Sample& sample) const {
+  if (!apart_) return Judge::ItemsOf(samples, sample);
+  std::vector<Item> items;
+  for (const std::string& text : sample.parts) items.push_back({{text}, samples.Place(sample)});
+  return items;
+}
+
+void ScoreJudge::Add(const Samples& samples, const Sample& sample, const Matrix* results) {
+  const double score = apart_ ? Cosine(results[0].values.data(), results[1].values.data(), results[0].values.size())
+                              : results[0].values[0];
+  if (!std::isfinite(score)) Fail("{}: {} gives a score that is no number", samples.Place(sample), model_);
+  said_.push_back(score);
+  expected_.push_back(sample.score);
+}
+
+OrderedJson ScoreJudge::Told() const {
+  return {{"compared", apart_ ? "cosine of embeddings" : "score of the pair"},
+          {"pearson", Pearson(said_, expected_)},
+          {"spearman", Spearman(said_, expected_)}};
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,180 @@
+#include "tools/eval/sample_runner.h"
+
+#include <algorithm>
+
+#include "tools/base/clock.h"
+#include "tools/base/fail.h"
+#include "tools/common/pictures.h"
+#include "tools/common/sound.h"
+
+namespace fovea::tools {
+namespace {
+
+uint32_t SoundProgram(const Model& model, const std::string& name) {
+  for (uint32_t program = 0; name.empty() && program < model.Info().program_count; ++program) {
+    if (FindSoundInput(model, program)) return program;
+  }
+  const uint32_t program = model.FindProgram(name);
+  if (!FindSoundInput(model, program)) {
+    Fail("{}: program '{}' takes no sound", model.name(), model.Program(program).name);
+  }
+  return program;
+}
+
+std::vector<uint32_t> ProgramsOf(const Model& model, SampleKind kind, const std::string& name) {
+  if (kind == SampleKind::kPictures) return PicturePrograms(model, name);
+  return {kind == SampleKind::kSounds ? SoundProgram(model, name) : FindTextProgram(model, name)};
+}
+
+// What `make` fails with, with the item's place in front.
+template <typename Make>
+auto At(const Item& item, const Make& make) {
+  try {
+    return make();
+  } catch (const Failure& failure) {
+    Fail("{}: {}", item.place, failure.what());
+  }
+}
+
+// The larger of both in every space. Are these more than `have`?
+bool Grow(const std::vector<fovea_limit>& need, std::vector<fovea_limit>& have) {
+  bool more = false;
+  for (const fovea_limit& limit : need) {
+    const auto same = [&](const fovea_limit& other) { return other.space == limit.space; };
+    const auto found = std::find_if(have.begin(), have.end(), same);
+    if (found == have.end()) {
+      have.push_back(limit);
+      more = true;
+      continue;
+    }
+    more = more || limit.rows > found->rows || limit.segment_rows > found->segment_rows;
+    found->rows = std::max(found->rows, limit.rows);
+    found->segment_rows = std::max(found->segment_rows, limit.segment_rows);
+  }
+  return more;
+}
+
+Matrix RowsOf(const Matrix& all, const std::vector<uint32_t>& rows) {
+  Matrix some{static_cast<uint32_t>(rows.size()), all.width, {}};
+  for (const uint32_t row : rows) some.values.insert(some.values.end(), all.Row(row), all.Row(row) + all.width);
+  return some;
+}
+
+}  // namespace
+
+SampleRunner::SampleRunner(const Model& model, SampleKind kind, const RunnerOptions& options)
+    : model_(model), kind_(kind), options_(options), programs_(ProgramsOf(model, kind, options.program)) {
+  if (kind == SampleKind::kTexts) tokenizer_ = std::make_unique<Tokenizer>(model);
+}
+
+void SampleRunner::Prepare(const std::vector<Item>& items) {
+  jobs_.clear();
+  results_.assign(items.size(), {});
+  if (kind_ == SampleKind::kPictures) return PreparePictures(items);
+  if (kind_ == SampleKind::kSounds) return PrepareSounds(items);
+  PrepareTexts(items);
+}
+
+void SampleRunner::PrepareTexts(const std::vector<Item>& items) {
+  const uint32_t program = programs_[0];
+  const bool one_at_a_time = model_.Space(TokenSpace(model_, program)).parent == FOVEA_NONE;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (jobs_.empty() || one_at_a_time) jobs_.push_back({program, {}, {}, {}});
+    jobs_.back().items.push_back(i);
+    jobs_.back().tokens.push_back(At(items[i], [&] {
+      const std::vector<std::string>& parts = items[i].parts;
+      if (parts.size() == 1) return EncodeFor(model_, *tokenizer_, program, parts[0], options_.max_length);
+      return EncodePairFor(model_, *tokenizer_, program, parts[0], parts[1], options_.max_length);
+    }));
+  }
+  for (Job& job : jobs_) job.batch = BatchFromTokens(model_, program, job.tokens);
+}
+
+void SampleRunner::PreparePictures(const std::vector<Item>& items) {
+  std::map<uint32_t, size_t> job_of;  // by program
+  std::vector<std::vector<Picture>> pictures;
+  for (size_t i = 0; i < items.size(); ++i) {
+    Picture picture = At(items[i], [&] { return ReadPicture(items[i].parts[0]); });
+    const uint32_t program = ProgramFor(model_, programs_, picture);
+    const auto [job, is_new] = job_of.emplace(program, jobs_.size());
+    if (is_new) jobs_.push_back({program, {}, {}, {}}), pictures.emplace_back();
+    jobs_[job->second].items.push_back(i);
+    pictures[job->second].push_back(std::move(picture));
+  }
+  for (size_t i = 0; i < jobs_.size(); ++i) {
+    std::vector<const Picture*> all;
+    for (const Picture& picture : pictures[i]) all.push_back(&picture);
+    jobs_[i].batch = BatchFromPictures(model_, jobs_[i].program, all);
+  }
+}
+
+void SampleRunner::PrepareSounds(const std::vector<Item>& items) {
+  const SoundInput input = *FindSoundInput(model_, programs_[0]);
+  Job job = {programs_[0], {}, {}, {}};
+  std::vector<Sound> sounds;
+  for (size_t i = 0; i < items.size(); ++i) {
+    job.items.push_back(i);
+    sounds.push_back(At(items[i], [&] { return ReadSound(items[i].parts[0], input.rate); }));
+  }
+  job.batch = BatchFromSounds(model_, input, job.program, sounds);
+  jobs_.push_back(std::move(job));
+}
+
+// As large as any batch of the program was so far. A new one runs once, so that what is counted finds it warm.
+Session& SampleRunner::SessionOf(const Job& job) {
+  std::unique_ptr<Session>& session = sessions_[job.program];
+  SessionRequest request;
+  request.program = job.program;
+  request.workers = options_.workers;
+  if (session != nullptr) request.limits = session->request().limits;
+  const bool grows = Grow(ExactLimits(model_, job.batch), request.limits);
+  if (session == nullptr || grows) {
+    session = nullptr;
+    session = std::make_unique<Session>(model_, request);
+    const fovea_session_info info = session->Info();
+    if (info.cache_bytes + info.state_bytes != 0) {
+      Fail("{}: program '{}' goes on from run to run; this takes programs that read samples whole", model_.name(),
+           model_.Program(job.program).name);
+    }
+    Bind(job.batch, session.get());
+    session->Run();
+  }
+  Bind(job.batch, session.get());
+  return *session;
+}
+
+double SampleRunner::Run() {
+  double seconds = 0;
+  for (const Job& job : jobs_) {
+    Session& session = SessionOf(job);
+    const uint64_t start = NanosecondClock();
+    session.Run();
+    seconds += 1e-9 * static_cast<double>(NanosecondClock() - start);
+    Keep(job, session);
+  }
+  return seconds;
+}
+
+void SampleRunner::Keep(const Job& job, const Session& session) {
+  const Task task = TaskOf(model_, job.program);
+  const Matrix all = task == Task::kEmbedding ? ReadEmbeddings(model_, session).rows : ReadLogits(model_, session);
+  const bool of_tokens = task == Task::kTags || task == Task::kMaskedWords;
+  if (of_tokens && kind_ != SampleKind::kTexts) {
+    Fail("{}: the program says nothing of a sound or picture as a whole", model_.name());
+  }
+  uint32_t first = 0;
+  for (size_t i = 0; i < job.items.size(); ++i) {
+    std::vector<uint32_t> rows;
+    if (!of_tokens) rows.push_back(static_cast<uint32_t>(i));
+    for (uint32_t token = 0; of_tokens && token < job.tokens[i].ids.size(); ++token) {
+      if (job.tokens[i].special[token] == 0) rows.push_back(first + token);
+    }
+    if (of_tokens) first += static_cast<uint32_t>(job.tokens[i].ids.size());
+    for (const uint32_t row : rows) {
+      if (row >= all.rows) Fail("{}: the program's output has {} rows", model_.name(), all.rows);
+    }
+    results_[job.items[i]] = RowsOf(all, rows);
+  }
+}
+
+}  // namespace fovea::tools

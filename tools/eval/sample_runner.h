@@ -1,0 +1,73 @@
+// Samples through a blob, some at a time, in one session for all of them.
+#ifndef FOVEA_TOOLS_EVAL_SAMPLE_RUNNER_H_
+#define FOVEA_TOOLS_EVAL_SAMPLE_RUNNER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/common/batch.h"
+#include "tools/common/prediction.h"
+#include "tools/common/text.h"
+
+namespace fovea::tools {
+
+enum class SampleKind { kTexts, kPictures, kSounds };
+
+struct RunnerOptions {
+  std::string program;
+  uint32_t workers = 1;
+  uint32_t max_length = 0;  // tokens of a text; 0: what the model takes
+};
+
+// What is read at once: a text, two as a pair, or a file.
+struct Item {
+  std::vector<std::string> parts;
+  std::string place;  // begins messages
+};
+
+class SampleRunner {
+ public:
+  SampleRunner(const Model& model, SampleKind kind, const RunnerOptions& options);
+
+  const Model& model() const { return model_; }
+  // Pictures may have further programs, of other sizes.
+  uint32_t program() const { return programs_[0]; }
+  Task task() const { return TaskOf(model_, program()); }
+
+  // Makes inputs of these items.
+  void Prepare(const std::vector<Item>& items);
+  // Runs them and returns the seconds of the runs alone.
+  double Run();
+  // What the task's output says of each item: one row, or one for each token that is not special.
+  const std::vector<Matrix>& results() const { return results_; }
+
+ private:
+  // Items that one run reads.
+  struct Job {
+    uint32_t program;
+    std::vector<size_t> items;
+    std::vector<Tokens> tokens;
+    Batch batch;
+  };
+
+  void PrepareTexts(const std::vector<Item>& items);
+  void PreparePictures(const std::vector<Item>& items);
+  void PrepareSounds(const std::vector<Item>& items);
+  Session& SessionOf(const Job& job);
+  void Keep(const Job& job, const Session& session);
+
+  const Model& model_;
+  const SampleKind kind_;
+  const RunnerOptions options_;
+  std::vector<uint32_t> programs_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::vector<Job> jobs_;
+  std::map<uint32_t, std::unique_ptr<Session>> sessions_;  // by program
+  std::vector<Matrix> results_;
+};
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_EVAL_SAMPLE_RUNNER_H_
