@@ -216,6 +216,23 @@ TEST(Eval, TextsOfWhichNothingIsKnown) {
   EXPECT_NE(other.out.find("not compared"), std::string::npos) << other.out;
 }
 
+// Texts of a batch have the rows that each has alone, without those of special tokens.
+TEST(Eval, RowsOfTokensAreThoseOfTheirText) {
+  const tools::Model model(TinyBlob("token"), {});
+  tools::SampleRunner together(model, tools::SampleKind::kTexts, {}), alone(model, tools::SampleKind::kTexts, {});
+  std::vector<tools::Item> items;
+  for (const std::string& text : kTexts) items.push_back({{text}, text});
+  together.Prepare(items);
+  together.Run();
+  ASSERT_EQ(together.results().size(), kTexts.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    alone.Prepare({items[i]});
+    alone.Run();
+    EXPECT_EQ(together.results()[i].values, alone.results()[0].values) << kTexts[i];
+    EXPECT_EQ(together.results()[i].rows, tools::Tokenizer(model).Encode(kTexts[i], 0).ids.size() - 2);
+  }
+}
+
 // A golden model's directory with further files.
 std::string Blob(const std::string& golden, const std::string& preprocessor) {
   const std::string folder = Temporary(golden), blob = Temporary(golden + ".fovea");
