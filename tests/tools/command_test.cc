@@ -230,7 +230,8 @@ TEST(Command, RunTextsCutsWhatIsTooLong) {
 }
 
 TEST(Command, RunTextsGivesTagsAndEmbeddings) {
-  const json tags = FoveaJson({"run", TinyBlob("token"), "--text", "A cats harbour", "--json"})[0]["tags"];
+  const json tags =
+      FoveaJson({"run", TinyBlob("token"), "--text", "A cats harbour", "--tags", "tokens", "--json"})[0]["tags"];
   ASSERT_EQ(tags.size(), 4u);
   EXPECT_EQ(tags[1]["token"], "cat");
   EXPECT_EQ(tags[2]["token"], "##s");

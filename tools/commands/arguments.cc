@@ -43,6 +43,13 @@ CLI::Option* AddMaxLength(CLI::App* command, uint32_t* max_length) {
                              "Cut texts to this many tokens, special ones included; default: what the model takes");
 }
 
+CLI::Option* AddDimensions(CLI::App* command, uint32_t* dimensions) {
+  return command
+      ->add_option("--dimensions", *dimensions,
+                   "Of embeddings only so many numbers, of length 1 again; for models that were trained for it")
+      ->check(CLI::Range(1, 1 << 20));
+}
+
 CLI::Option* AddSeconds(CLI::App* command, double* seconds, const std::string& help) {
   return command->add_option("--seconds", *seconds, help)->check(CLI::Range(0.0, 3600.0))->capture_default_str();
 }

@@ -46,6 +46,8 @@ CLI::Option* AddWorkers(CLI::App* command, uint32_t* workers);
 // How a session keeps rows of texts: a FOVEA_TYPE_*.
 CLI::Option* AddCacheType(CLI::App* command, std::optional<uint32_t>* type);
 CLI::Option* AddMaxLength(CLI::App* command, uint32_t* max_length);
+// See ReadEmbeddings.
+CLI::Option* AddDimensions(CLI::App* command, uint32_t* dimensions);
 CLI::Option* AddSeconds(CLI::App* command, double* seconds, const std::string& help);
 CLI::Option* AddJson(CLI::App* command, bool* json);
 // The values of all times that it is given.

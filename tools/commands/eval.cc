@@ -137,6 +137,7 @@ void AddEval(CLI::App* app, Console* console) {
   AddCacheType(command, &arguments->cache_type)->needs("--perplexity");
   command->add_option("--html", arguments->html, "Write the classes as a page, too")->type_name("FILE");
   AddMaxLength(command, &arguments->runner.max_length);
+  AddDimensions(command, &arguments->runner.dimensions)->needs("--pairs");
   command->add_option("--batch", arguments->batch_size, "Samples, or windows of texts, at a time")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
@@ -145,7 +146,9 @@ void AddEval(CLI::App* app, Console* console) {
   AddJson(command, &arguments->json);
   command->footer(
       "Classes: accuracy, F1 (the mean over classes that occur), and what is taken for what. Pairs: how the cosine of\n"
-      "both embeddings, or the one score of a model that reads pairs, goes with the score. A text: perplexity over "
+      "both embeddings (of a masked language model the dot product of its weights of words), or the one score of a "
+      "model\n"
+      "that reads pairs, goes with the score. A text: perplexity over "
       "all\n"
       "tokens with a token before them, in windows of the model's length (or --max-length), of which only tokens that\n"
       "no window before had count; bits a byte compare models with other tokens. --compare adds how often both say\n"

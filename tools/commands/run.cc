@@ -22,7 +22,7 @@ struct Arguments {
   std::string program, input, output;
   std::vector<std::string> sounds, pictures;
   uint32_t workers = 1;
-  uint32_t top = 5;
+  PredictionOptions prediction;
   uint32_t max_length = 0;
   uint32_t explain = 3;
   bool wrapped = false;
@@ -124,7 +124,7 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
   TextRunOptions options = {arguments.workers, arguments.max_length, arguments.wrapped};
   if (arguments.explain != 0) options.taps = explainer.taps();
   const TextRun run = RunTexts(model, tokenizer, program, arguments.text.All(), options);
-  OrderedJson predictions = Predict(model, tokenizer, *run.session, run.texts, run.tokens, arguments.top);
+  OrderedJson predictions = Predict(model, tokenizer, *run.session, run.texts, run.tokens, arguments.prediction);
   if (arguments.explain != 0) {
     const std::vector<OrderedJson> reasons = explainer.Explain(tokenizer, *run.session, run.texts, run.tokens);
     for (size_t i = 0; i < reasons.size(); ++i) predictions[i].update(reasons[i]);
@@ -153,7 +153,7 @@ void RunSounds(const Arguments& arguments, Console* console) {
   for (size_t i = 0; i < sounds.size(); ++i) {
     predictions.push_back({{"file", arguments.sounds[i]}, {"seconds", sounds[i].seconds()}});
   }
-  PredictWholes(model, session, arguments.top, predictions);
+  PredictWholes(model, session, arguments.prediction, predictions);
   if (arguments.json) return PrintJson(console->out, predictions);
   for (const OrderedJson& prediction : predictions) PrintPrediction(console->out, prediction);
 }
@@ -171,7 +171,7 @@ void RunPictureFiles(const Arguments& arguments, Console* console) {
                          {"width", pictures[i].width},
                          {"program", model.Program(run.program).name}});
     }
-    PredictWholes(model, *run.session, arguments.top, entries);
+    PredictWholes(model, *run.session, arguments.prediction, entries);
     for (size_t i = 0; i < entries.size(); ++i) predictions[run.which[i]] = std::move(entries[i]);
   }
   if (arguments.json) return PrintJson(console->out, predictions);
@@ -201,8 +201,23 @@ void AddRun(CLI::App* app, Console* console) {
       command, "--taps", &arguments->taps, {{"dense", FOVEA_TAP_DENSE}, {"sparse", FOVEA_TAP_SPARSE}},
       "With --trace: attentions.N as padded matrices or, sparse, as attentions.N.{row_offsets,keys,values}")
       ->capture_default_str();
-  command->add_option("--top", arguments->top, "Classes or words to print")
+  command->add_option("--top", arguments->prediction.top, "Classes or words to print")
       ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  AddDimensions(command, &arguments->prediction.dimensions);
+  command->add_flag("--sparse", arguments->prediction.sparse,
+                    "Of a masked language model: weights of words, as SPLADE makes them");
+  AddChoice<bool>(command, "--tags", &arguments->prediction.tokens, {{"spans", false}, {"tokens", true}},
+                  "What is tagged: spans of the text or each token")
+      ->capture_default_str();
+  AddChoice<Aggregation>(
+      command, "--aggregate", &arguments->prediction.aggregation,
+      {{"simple", Aggregation::kSimple},
+       {"first", Aggregation::kFirst},
+       {"average", Aggregation::kAverage},
+       {"max", Aggregation::kMax}},
+      "Of spans, what the tokens of a word say: each for itself (simple), as the first one does, by\n"
+      "the mean of their probabilities, or as the one that is surest does")
       ->capture_default_str();
   AddMaxLength(command, &arguments->max_length);
   command
@@ -215,7 +230,8 @@ void AddRun(CLI::App* app, Console* console) {
   AddWorkers(command, &arguments->workers);
   AddJson(command, &arguments->json);
   command->footer(
-      "Texts, sounds and pictures give classes, tags, words for the mask token or embeddings, as the model's task is. "
+      "Texts, sounds and pictures give classes, tagged spans, words for the mask token or embeddings, as the model's "
+      "task is. "
       "A model of "
       "documents\n"
       "reads them sentence by sentence and says which sentences and words its class is due to. Tensors are named as\n"

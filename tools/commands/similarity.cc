@@ -18,7 +18,7 @@ struct Arguments {
   TextArguments text;
   std::vector<std::string> pictures, prompts;
   std::string program, picture_model;
-  uint32_t workers = 1;
+  EmbeddingOptions embedding;
   uint32_t top = 0;
   bool json = false;
 };
@@ -27,8 +27,10 @@ struct Arguments {
 void PrintMatrix(const Directions& all, const std::vector<std::string>& names, const char* what, bool json,
                  Console* console) {
   const std::vector<std::vector<double>> cosines = Cosines(all, all);
-  if (json) return PrintJson(console->out, {{"source", all.source}, {what, names}, {"cosines", cosines}});
-  console->out << fmt::format("Cosine of {}\n      ", all.source);
+  if (json)
+    return PrintJson(console->out,
+                     {{"source", all.source}, {what, names}, {all.sparse ? "dot_products" : "cosines", cosines}});
+  console->out << fmt::format("{} of {}\n      ", all.sparse ? "Dot product" : "Cosine", all.source);
   for (size_t j = 0; j < names.size(); ++j) console->out << fmt::format("{:>8}", j + 1);
   console->out << "\n";
   for (size_t i = 0; i < names.size(); ++i) {
@@ -90,9 +92,9 @@ void Similarity(const Arguments& arguments, Console* console) {
   Directions said, shown;
   if (!texts.empty()) {
     const std::string program = pictures.empty() ? arguments.program : "";
-    said = DirectionsOfTexts(model, program, texts, arguments.prompts, arguments.workers);
+    said = DirectionsOfTexts(model, program, texts, arguments.prompts, arguments.embedding);
   }
-  if (!pictures.empty()) shown = DirectionsOfPictures(of_pictures, arguments.program, pictures, arguments.workers);
+  if (!pictures.empty()) shown = DirectionsOfPictures(of_pictures, arguments.program, pictures, arguments.embedding);
   if (pictures.empty()) return PrintMatrix(said, texts, "texts", arguments.json, console);
   if (texts.empty()) return PrintMatrix(shown, pictures, "images", arguments.json, console);
   std::optional<Matching> matching = MatchingOf(model);
@@ -116,10 +118,13 @@ void AddSimilarity(CLI::App* app, Console* console) {
       ->type_name("TEXT");
   command->add_option("--top", arguments->top, "Texts to print for a picture; 0: all")->capture_default_str();
   AddProgram(command, &arguments->program);
-  AddWorkers(command, &arguments->workers);
+  AddDimensions(command, &arguments->embedding.dimensions);
+  AddWorkers(command, &arguments->embedding.workers);
   AddJson(command, &arguments->json);
   command->footer(
-      "Compared is the sentence embedding or pooled output of the model, or else the mean of its last hidden states.\n"
+      "Compared is the sentence embedding or pooled output of the model, or else the mean of its last hidden states; "
+      "of a\n"
+      "masked language model the dot product of its weights of words (see fovea run --sparse).\n"
       "Of a picture and texts a model that was trained for it says how likely each text is: of CLIP one of all, of\n"
       "SigLIP each by itself.\n"
       "Examples:\n"

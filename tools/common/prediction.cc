@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "tools/base/fail.h"
+#include "tools/common/sparse.h"
 
 namespace fovea::tools {
 namespace {
@@ -81,6 +82,38 @@ OrderedJson Tags(const Model& model, const Tokenizer& tokenizer, const Matrix& l
   return tags;
 }
 
+OrderedJson Spans(const Model& model, const Tokenizer& tokenizer, const Matrix& logits, uint32_t first,
+                  const std::string& text, const Tokens& tokens, Aggregation aggregation) {
+  std::vector<TaggedToken> tagged;
+  for (size_t i = 0; i < tokens.ids.size(); ++i) {
+    if (tokens.special[i] != 0) continue;
+    tagged.push_back({Softmax(logits.Row(first + static_cast<uint32_t>(i)), logits.width), tokens.begin[i],
+                      tokens.end[i], tokenizer.ContinuesWord(text, tokens, i)});
+  }
+  std::vector<std::string> labels;
+  for (uint32_t i = 0; i < logits.width; ++i) labels.push_back(ClassName(model, i));
+  OrderedJson spans = OrderedJson::array();
+  for (const Span& span : SpansOf(tagged, labels, aggregation)) {
+    spans.push_back({{"text", text.substr(span.begin, span.end - span.begin)},
+                     {"begin", span.begin},
+                     {"end", span.end},
+                     {"label", span.label},
+                     {"probability", span.probability}});
+  }
+  return spans;
+}
+
+// The heaviest words of a text, and how many have a weight at all.
+OrderedJson SparseWords(const Tokenizer& tokenizer, const float* weights, uint32_t count, uint32_t top) {
+  OrderedJson words = OrderedJson::array();
+  for (const uint32_t id : Best({weights, weights + count}, top)) {
+    if (weights[id] == 0) break;
+    words.push_back({{"token", tokenizer.Piece(static_cast<int32_t>(id))}, {"id", id}, {"weight", weights[id]}});
+  }
+  return {{"nonzero", std::count_if(weights, weights + count, [](float weight) { return weight != 0; })},
+          {"words", words}};
+}
+
 OrderedJson MaskedWords(const Tokenizer& tokenizer, const Matrix& logits, uint32_t first, const Tokens& tokens,
                         uint32_t top) {
   const std::optional<int32_t> mask = tokenizer.MaskId();
@@ -100,9 +133,12 @@ OrderedJson MaskedWords(const Tokenizer& tokenizer, const Matrix& logits, uint32
 // What a program says in each row of an output: of a whole text, sound or picture, or of one of its tokens.
 class Said {
  public:
-  Said(const Model& model, const Session& session) : model_(model), task_(TaskOf(model, session.request().program)) {
+  Said(const Model& model, const Session& session, const PredictionOptions& options)
+      : model_(model), task_(TaskOf(model, session.request().program)) {
+    if (options.sparse && task_ != Task::kMaskedWords) Fail("{}: guesses no words to give weights to", model.name());
+    if (options.dimensions != 0 && task_ != Task::kEmbedding) Fail("{}: makes no embeddings to cut", model.name());
     if (task_ == Task::kEmbedding) {
-      embeddings_ = ReadEmbeddings(model, session);
+      embeddings_ = ReadEmbeddings(model, session, options.dimensions);
     } else {
       logits_ = ReadLogits(model, session);
     }
@@ -145,7 +181,9 @@ Task TaskOf(const Model& model, uint32_t program) {
   return PerText(model, program, *logits) ? Task::kClasses : Task::kTags;
 }
 
-Embeddings ReadEmbeddings(const Model& model, const Session& session) {
+namespace {
+
+Embeddings WholeEmbeddings(const Model& model, const Session& session) {
   const uint32_t program = session.request().program;
   for (const char* name : {"sentence_embedding", "pooler_output"}) {
     if (const auto value = FindOutput(model, program, name)) return {session.Output(*value), name};
@@ -170,6 +208,30 @@ Embeddings ReadEmbeddings(const Model& model, const Session& session) {
   return {means, fmt::format("mean of {}", model.Value(program, value).name)};
 }
 
+// The first numbers of each row, of length 1.
+Matrix Cut(const Matrix& whole, uint32_t dimensions) {
+  Matrix cut{whole.rows, dimensions, {}};
+  for (uint32_t row = 0; row < whole.rows; ++row) {
+    const float* numbers = whole.Row(row);
+    double squares = 0;
+    for (uint32_t i = 0; i < dimensions; ++i) squares += static_cast<double>(numbers[i]) * numbers[i];
+    const double scale = squares == 0 ? 0 : 1 / sqrt(squares);
+    for (uint32_t i = 0; i < dimensions; ++i) cut.values.push_back(static_cast<float>(numbers[i] * scale));
+  }
+  return cut;
+}
+
+}  // namespace
+
+Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions) {
+  Embeddings embeddings = WholeEmbeddings(model, session);
+  if (dimensions == 0) return embeddings;
+  if (dimensions > embeddings.rows.width) {
+    Fail("{}: embeddings have {} numbers, not {}", model.name(), embeddings.rows.width, dimensions);
+  }
+  return {Cut(embeddings.rows, dimensions), fmt::format("{}, the first {} numbers", embeddings.source, dimensions)};
+}
+
 Matrix ReadLogits(const Model& model, const Session& session) {
   const std::optional<uint32_t> logits = FindOutput(model, session.request().program, "logits");
   if (!logits) Fail("{}: the program has no output 'logits'", model.name());
@@ -187,8 +249,10 @@ bool ChoosesOneClass(const Model& model, uint32_t classes) {
 }
 
 OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,
-                    const std::vector<std::string>& texts, const std::vector<Tokens>& tokens, uint32_t top) {
-  const Said said(model, session);
+                    const std::vector<std::string>& texts, const std::vector<Tokens>& tokens,
+                    const PredictionOptions& options) {
+  const Said said(model, session, options);
+  const Matrix weights = options.sparse ? SparseWeightsOf(model, session, tokens) : Matrix();
   OrderedJson predictions = OrderedJson::array();
   uint32_t first = 0;  // row of the text's first token
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -196,14 +260,22 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
     if (tokens[i].dropped != 0) entry["dropped_tokens"] = tokens[i].dropped;
     switch (said.task()) {
       case Task::kTags:
-        entry["tags"] = Tags(model, tokenizer, said.logits(), first, texts[i], tokens[i]);
+        if (options.tokens) {
+          entry["tags"] = Tags(model, tokenizer, said.logits(), first, texts[i], tokens[i]);
+        } else {
+          entry["spans"] = Spans(model, tokenizer, said.logits(), first, texts[i], tokens[i], options.aggregation);
+        }
         break;
       case Task::kMaskedWords:
-        entry["masks"] = MaskedWords(tokenizer, said.logits(), first, tokens[i], top);
+        if (options.sparse) {
+          entry["sparse"] = SparseWords(tokenizer, weights.Row(static_cast<uint32_t>(i)), weights.width, options.top);
+        } else {
+          entry["masks"] = MaskedWords(tokenizer, said.logits(), first, tokens[i], options.top);
+        }
         break;
       case Task::kClasses:
       case Task::kEmbedding:
-        said.AddWhole(static_cast<uint32_t>(i), top, entry);
+        said.AddWhole(static_cast<uint32_t>(i), options.top, entry);
         break;
     }
     first += static_cast<uint32_t>(tokens[i].ids.size());
@@ -212,12 +284,13 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
   return predictions;
 }
 
-void PredictWholes(const Model& model, const Session& session, uint32_t top, std::vector<OrderedJson>& entries) {
-  const Said said(model, session);
+void PredictWholes(const Model& model, const Session& session, const PredictionOptions& options,
+                   std::vector<OrderedJson>& entries) {
+  const Said said(model, session, options);
   if (said.task() != Task::kClasses && said.task() != Task::kEmbedding) {
     Fail("{}: the program says nothing of a sound or picture as a whole", model.name());
   }
-  for (size_t i = 0; i < entries.size(); ++i) said.AddWhole(static_cast<uint32_t>(i), top, entries[i]);
+  for (size_t i = 0; i < entries.size(); ++i) said.AddWhole(static_cast<uint32_t>(i), options.top, entries[i]);
 }
 
 void PrintPrediction(std::ostream& out, const OrderedJson& entry) {
@@ -241,6 +314,18 @@ void PrintPrediction(std::ostream& out, const OrderedJson& entry) {
       out << fmt::format("  {:<16} {:<16} {:.4f}\n", text(tag["token"]), text(tag["label"]),
                          tag["probability"].get<double>());
     }
+  } else if (entry.contains("spans")) {
+    if (entry["spans"].empty()) out << "  (no span has a label)\n";
+    for (const OrderedJson& span : entry["spans"]) {
+      out << fmt::format("  {:<7.4f} {:<16} {}\n", span["probability"].get<double>(), text(span["label"]),
+                         text(span["text"]));
+    }
+  } else if (entry.contains("sparse")) {
+    const OrderedJson& sparse = entry["sparse"];
+    for (const OrderedJson& word : sparse["words"]) {
+      out << fmt::format("  {:<7.4f} {}\n", word["weight"].get<double>(), text(word["token"]));
+    }
+    out << fmt::format("  ({} words have a weight)\n", Grouped(sparse["nonzero"].get<uint64_t>()));
   } else if (entry.contains("masks")) {
     if (entry["masks"].empty()) out << "  (no mask token in this text)\n";
     for (const OrderedJson& mask : entry["masks"]) {

@@ -170,6 +170,24 @@ std::optional<int32_t> Tokenizer::MaskId() const {
   return info.mask_id < 0 ? std::nullopt : std::optional<int32_t>(info.mask_id);
 }
 
+std::optional<int32_t> Tokenizer::PadId() const {
+  const int32_t id = PaddingId(model_);
+  return id < 0 ? std::nullopt : std::optional<int32_t>(id);
+}
+
+bool Tokenizer::ContinuesWord(const std::string& text, const Tokens& tokens, size_t token) const {
+  const fovea_text_info info = InfoOf(model_);
+  const int32_t id = tokens.ids[token];
+  const uint32_t begin = tokens.begin[token];
+  if (id == info.unknown_id) return false;
+  if (info.kind == FOVEA_TEXT_WORD_PIECE) {
+    const std::string piece = Piece(id);
+    return piece.size() > 2 && piece.rfind("##", 0) == 0;
+  }
+  const auto space = [&](size_t at) { return at < text.size() && strchr(" \t\n\r", text[at]) != nullptr; };
+  return begin > 0 && !space(begin - 1) && !space(begin);
+}
+
 namespace {
 
 std::optional<uint32_t> FindIds(const Model& model, uint32_t program) {

@@ -48,6 +48,10 @@ class Tokenizer {
   std::string Decode(const std::vector<int32_t>& ids) const;
   // The token that stands for a hidden word.
   std::optional<int32_t> MaskId() const;
+  std::optional<int32_t> PadId() const;
+  // Whether a token of a text goes on with the word of the token before: by the "##" of WordPiece, else where no space
+  // is between them; never if it stands for something unknown.
+  bool ContinuesWord(const std::string& text, const Tokens& tokens, size_t token) const;
 
  private:
   Tokens EncodeWith(const std::string& text, uint32_t flags, uint32_t max_length) const;

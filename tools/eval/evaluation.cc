@@ -78,6 +78,7 @@ OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRe
   ClassNames names;
   for (size_t i = 0; i < models.size(); ++i) {
     RunnerOptions options = request.runner;
+    options.sparse = request.measure == Measure::kScores;
     contenders[i].runner = std::make_unique<SampleRunner>(*models[i], request.kind, options);
     if (request.measure == Measure::kClasses) names.Add(*contenders[i].runner);
   }

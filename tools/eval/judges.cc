@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tools/base/fail.h"
 
@@ -73,6 +74,9 @@ std::vector<Item> Judge::ItemsOf(const Samples& samples, const Sample& sample) c
 
 void ClassJudge::Add(const Samples& samples, const Sample& sample, const Matrix* results) {
   const std::vector<float>& logits = results->values;
+  if (logits.size() != names_.CountOf(model_)) {
+    Fail("{}: {} scores for {} classes", samples.Place(sample), logits.size(), names_.CountOf(model_));
+  }
   const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
   const size_t said = names_.Of(model_, static_cast<size_t>(best));
   confusion_.Add(names_.Find(samples, sample), said);
@@ -105,7 +109,9 @@ OrderedJson ClassJudge::Told() const {
 }
 
 ScoreJudge::ScoreJudge(const SampleRunner& runner)
-    : model_(runner.model().name()), apart_(runner.task() == Task::kEmbedding) {
+    : model_(runner.model().name()),
+      sparse_(runner.task() == Task::kMaskedWords),
+      apart_(sparse_ || runner.task() == Task::kEmbedding) {
   if (apart_) return;
   if (runner.task() != Task::kClasses) {
     Fail("{}: {}; pairs are for models that make embeddings or score pairs", model_, DoesInstead(runner.task()));
@@ -122,15 +128,25 @@ std::vector<Item> ScoreJudge::ItemsOf(const Samples& samples, const Sample& samp
 }
 
 void ScoreJudge::Add(const Samples& samples, const Sample& sample, const Matrix* results) {
-  const double score = apart_ ? Cosine(results[0].values.data(), results[1].values.data(), results[0].values.size())
-                              : results[0].values[0];
+  const std::vector<float>& first = results[0].values;
+  if (apart_ ? results[0].rows != 1 || first.size() != results[1].values.size() : first.size() != 1) {
+    Fail("{}: {} gives {} rows", samples.Place(sample), model_, results[0].rows);
+  }
+  double score = first[0];
+  if (sparse_) {
+    score = std::inner_product(first.begin(), first.end(), results[1].values.begin(), 0.0);
+  } else if (apart_) {
+    score = Cosine(first.data(), results[1].values.data(), first.size());
+  }
   if (!std::isfinite(score)) Fail("{}: {} gives a score that is no number", samples.Place(sample), model_);
   said_.push_back(score);
   expected_.push_back(sample.score);
 }
 
 OrderedJson ScoreJudge::Told() const {
-  return {{"compared", apart_ ? "cosine of embeddings" : "score of the pair"},
+  return {{"compared", sparse_  ? "dot product of weights of words"
+                       : apart_ ? "cosine of embeddings"
+                                : "score of the pair"},
           {"pearson", Pearson(said_, expected_)},
           {"spearman", Spearman(said_, expected_)}};
 }

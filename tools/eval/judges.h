@@ -23,6 +23,7 @@ class ClassNames {
   const std::string& Name(size_t one) const { return names_[one]; }
   // By name, or by its number in the first model; fails with the sample's place.
   size_t Find(const Samples& samples, const Sample& sample) const;
+  size_t CountOf(size_t model) const { return of_model_[model].size(); }
   // By its number in a model.
   size_t Of(size_t model, size_t number) const { return of_model_[model][number]; }
   // Whether all models have the same classes in the same order.
@@ -66,7 +67,7 @@ class ClassJudge : public Judge {
 
 class ScoreJudge : public Judge {
  public:
-  // Cosines of a model that makes embeddings, scores of one that reads pairs and gives one number; others are refused.
+  // Cosines of a model that makes embeddings, dot products of one that makes weights of words, scores of one that reads pairs and gives one number; others are refused.
   explicit ScoreJudge(const SampleRunner& runner);
   std::vector<Item> ItemsOf(const Samples& samples, const Sample& sample) const override;
   void Add(const Samples& samples, const Sample& sample, const Matrix* results) override;
@@ -74,7 +75,7 @@ class ScoreJudge : public Judge {
 
  private:
   const std::string model_;
-  const bool apart_;  // both texts by themselves
+  const bool sparse_, apart_;  // weights of words; both texts by themselves
   std::vector<double> expected_;
 };
 

@@ -6,6 +6,7 @@
 #include "tools/base/fail.h"
 #include "tools/common/pictures.h"
 #include "tools/common/sound.h"
+#include "tools/common/sparse.h"
 
 namespace fovea::tools {
 namespace {
@@ -157,8 +158,11 @@ double SampleRunner::Run() {
 
 void SampleRunner::Keep(const Job& job, const Session& session) {
   const Task task = TaskOf(model_, job.program);
-  const Matrix all = task == Task::kEmbedding ? ReadEmbeddings(model_, session).rows : ReadLogits(model_, session);
-  const bool of_tokens = task == Task::kTags || task == Task::kMaskedWords;
+  const bool sparse = options_.sparse && task == Task::kMaskedWords;
+  const Matrix all = sparse                     ? SparseWeightsOf(model_, session, job.tokens)
+                     : task == Task::kEmbedding ? ReadEmbeddings(model_, session, options_.dimensions).rows
+                                                : ReadLogits(model_, session);
+  const bool of_tokens = !sparse && (task == Task::kTags || task == Task::kMaskedWords);
   if (of_tokens && kind_ != SampleKind::kTexts) {
     Fail("{}: the program says nothing of a sound or picture as a whole", model_.name());
   }

@@ -19,6 +19,8 @@ struct RunnerOptions {
   std::string program;
   uint32_t workers = 1;
   uint32_t max_length = 0;  // tokens of a text; 0: what the model takes
+  uint32_t dimensions = 0;  // of embeddings, see ReadEmbeddings
+  bool sparse = false;      // of masked language models: one row of weights of words for each text
 };
 
 // What is read at once: a text, two as a pair, or a file.

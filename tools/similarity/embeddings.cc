@@ -10,6 +10,7 @@
 #include "tools/common/engine.h"
 #include "tools/common/pictures.h"
 #include "tools/common/prediction.h"
+#include "tools/common/sparse.h"
 
 namespace fovea::tools {
 namespace {
@@ -25,8 +26,10 @@ void Normalize(std::vector<double>& row) {
   for (double& value : row) value = length == 0 ? 0 : value / length;
 }
 
+std::vector<double> RowOf(const Matrix& rows, uint32_t row) { return {rows.Row(row), rows.Row(row) + rows.width}; }
+
 std::vector<double> Direction(const Matrix& rows, uint32_t row) {
-  std::vector<double> direction(rows.Row(row), rows.Row(row) + rows.width);
+  std::vector<double> direction = RowOf(rows, row);
   Normalize(direction);
   return direction;
 }
@@ -50,31 +53,37 @@ std::optional<double> Number(const Model& model, const char* key) {
 }  // namespace
 
 Directions DirectionsOfTexts(const Model& model, const std::string& program, const std::vector<std::string>& texts,
-                             const std::vector<std::string>& prompts, uint32_t workers) {
+                             const std::vector<std::string>& prompts, const EmbeddingOptions& options) {
   std::vector<std::string> filled;
   for (const std::string& text : texts) {
     if (prompts.empty()) filled.push_back(text);
     for (const std::string& prompt : prompts) filled.push_back(Filled(prompt, text));
   }
-  const TextRun run = RunTexts(model, Tokenizer(model), FindTextProgram(model, program), filled, {workers});
-  const Embeddings embeddings = ReadEmbeddings(model, *run.session);
-  Directions made = {{}, embeddings.source};
+  const TextRun run = RunTexts(model, Tokenizer(model), FindTextProgram(model, program), filled, {options.workers});
+  const bool sparse = TaskOf(model, run.session->request().program) == Task::kMaskedWords;
+  if (sparse && options.dimensions != 0) Fail("{}: makes no embeddings to cut", model.name());
+  const Embeddings embeddings = sparse
+                                    ? Embeddings{SparseWeightsOf(model, *run.session, run.tokens), "weights of words"}
+                                    : ReadEmbeddings(model, *run.session, options.dimensions);
+  Directions made = {{}, embeddings.source, sparse};
   const size_t each = prompts.empty() ? 1 : prompts.size();
   for (uint32_t i = 0; i < filled.size(); ++i) {
-    const std::vector<double> direction = Direction(embeddings.rows, i);
+    const std::vector<double> direction = sparse ? RowOf(embeddings.rows, i) : Direction(embeddings.rows, i);
     if (i % each == 0) made.rows.emplace_back(direction.size());
-    for (size_t j = 0; j < direction.size(); ++j) made.rows.back()[j] += direction[j];
+    for (size_t j = 0; j < direction.size(); ++j) made.rows.back()[j] += direction[j] / static_cast<double>(each);
   }
-  for (std::vector<double>& row : made.rows) Normalize(row);
+  for (std::vector<double>& row : made.rows) {
+    if (!sparse) Normalize(row);
+  }
   return made;
 }
 
 Directions DirectionsOfPictures(const Model& model, const std::string& program, const std::vector<std::string>& files,
-                                uint32_t workers) {
+                                const EmbeddingOptions& options) {
   const std::vector<Picture> pictures = ReadPictures(files);
   Directions made = {std::vector<std::vector<double>>(files.size()), ""};
-  for (const PictureRun& run : RunPictures(model, program, pictures, workers)) {
-    const Embeddings embeddings = ReadEmbeddings(model, *run.session);
+  for (const PictureRun& run : RunPictures(model, program, pictures, options.workers)) {
+    const Embeddings embeddings = ReadEmbeddings(model, *run.session, options.dimensions);
     made.source = embeddings.source;
     for (uint32_t i = 0; i < run.which.size(); ++i) made.rows[run.which[i]] = Direction(embeddings.rows, i);
   }

@@ -12,19 +12,27 @@
 
 namespace fovea::tools {
 
-// Rows of length 1 (or 0), and what they were in the model.
+// Rows of length 1 (or 0), and what they were in the model; of a masked language model weights of words (sparse.h),
+// as they are.
 struct Directions {
   std::vector<std::vector<double>> rows;
   std::string source;
+  bool sparse = false;
+};
+
+struct EmbeddingOptions {
+  uint32_t workers = 1;
+  uint32_t dimensions = 0;  // see ReadEmbeddings
 };
 
 // `prompts`: each text is put in place of "{}" in each of them, and its direction is the mean of those; none: the text
 // itself.
 Directions DirectionsOfTexts(const Model& model, const std::string& program, const std::vector<std::string>& texts,
-                             const std::vector<std::string>& prompts, uint32_t workers);
+                             const std::vector<std::string>& prompts, const EmbeddingOptions& options);
 Directions DirectionsOfPictures(const Model& model, const std::string& program, const std::vector<std::string>& files,
-                                uint32_t workers);
+                                const EmbeddingOptions& options);
 
+// Of sparse rows, which have any length, dot products.
 std::vector<std::vector<double>> Cosines(const Directions& a, const Directions& b);
 
 // How a model compares, by its metadata matching, logit_scale and logit_bias.

@@ -1,0 +1,254 @@
+// Tags merged to spans, embeddings that are cut and weights of words: beside the rules written down plainly, and through
+// the commands.
+#include "tools/common/spans.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "tests/support/paths.h"
+#include "tests/tools/tiny_bert.h"
+#include "tools/base/mapped_file.h"
+#include "tools/common/prediction.h"
+#include "tools/common/sparse.h"
+#include "tools/eval/metrics.h"
+
+namespace fovea::test {
+namespace {
+
+using nlohmann::json;
+using tools::Aggregation;
+using tools::Span;
+using tools::TaggedToken;
+
+// Tokens of two bytes with a space after each word, whose best label has this share; `continues`: of tokens.
+std::vector<Span> Spans(const std::vector<std::string>& labels,
+                        const std::vector<std::pair<std::string, double>>& said) {
+  std::vector<TaggedToken> tokens;
+  uint32_t at = 0;
+  for (const auto& [label, share] : said) {
+    TaggedToken token = {std::vector<double>(labels.size()), at, at + 2, false};
+    for (size_t i = 0; i < labels.size(); ++i)
+      token.shares[i] = labels[i] == label ? share : (1 - share) / static_cast<double>(labels.size() * 2);
+    tokens.push_back(token);
+    at += 3;
+  }
+  return tools::SpansOf(tokens, labels, Aggregation::kSimple);
+}
+
+std::string Text(const std::vector<Span>& spans) {
+  std::string text;
+  for (const Span& span : spans)
+    text += fmt::format("{} {}-{} {:.3f}; ", span.label, span.begin, span.end, span.probability);
+  return text;
+}
+
+TEST(Spans, BeginAndGoOn) {
+  const std::vector<std::string> labels = {"O", "B-TAG", "I-TAG", "B-TAG2", "I-TAG2"};
+  // The example of transformers' documentation.
+  EXPECT_EQ(Text(Spans(labels, {{"B-TAG", 0.9}, {"I-TAG", 0.8}, {"I-TAG", 0.7}, {"B-TAG2", 0.6}, {"B-TAG2", 0.5}})),
+            "TAG 0-8 0.800; TAG2 9-11 0.600; TAG2 12-14 0.500; ");
+  // I- without B- begins a span; another label does; O parts two.
+  EXPECT_EQ(Text(Spans(labels, {{"I-TAG", 0.9}, {"I-TAG2", 0.8}, {"I-TAG2", 0.6}, {"O", 0.9}, {"I-TAG2", 0.5}})),
+            "TAG 0-2 0.900; TAG2 3-8 0.700; TAG2 12-14 0.500; ");
+  EXPECT_EQ(Text(Spans(labels, {{"O", 0.9}, {"O", 0.9}})), "");
+  EXPECT_EQ(Text(Spans(labels, {})), "");
+}
+
+TEST(Spans, PlainLabels) {
+  const std::vector<std::string> labels = {"O", "PER", "LOC", "E-mail", "S"};
+  EXPECT_EQ(
+      Text(Spans(labels, {{"PER", 0.9}, {"PER", 0.7}, {"LOC", 0.5}, {"E-mail", 0.9}, {"E-mail", 0.9}, {"S", 0.4}})),
+      "PER 0-5 0.800; LOC 6-8 0.500; E-mail 9-14 0.900; S 15-17 0.400; ");
+}
+
+TEST(Spans, EndAndAlone) {
+  for (const std::string scheme : {"BIES", "BILU"}) {
+    const auto label = [&](char place) { return std::string(1, place) + "-X"; };
+    const std::string b = label(scheme[0]), i = label(scheme[1]), e = label(scheme[2]), s = label(scheme[3]);
+    const std::vector<std::string> labels = {"O", b, i, e, s};
+    EXPECT_EQ(Text(Spans(labels, {{b, 0.9}, {i, 0.9}, {e, 0.9}, {e, 0.8}, {s, 0.7}, {s, 0.6}, {i, 0.5}, {b, 0.9}})),
+              "X 0-8 0.900; X 9-11 0.800; X 12-14 0.700; X 15-17 0.600; X 18-20 0.500; X 21-23 0.900; ")
+        << scheme;
+  }
+}
+
+TEST(Spans, WordsByWhatTheirTokensSay) {
+  const std::vector<std::string> labels = {"O", "A", "B"};
+  const std::vector<TaggedToken> tokens = {{{0.1, 0.5, 0.4}, 0, 2, false},  {{0.0, 0.1, 0.9}, 2, 4, true},
+                                           {{0.3, 0.4, 0.3}, 4, 5, true},   {{0.2, 0.1, 0.7}, 6, 8, false},
+                                           {{0.6, 0.2, 0.2}, 9, 11, false}, {{0.2, 0.8, 0.0}, 11, 12, true}};
+  const auto text = [&](Aggregation aggregation) { return Text(tools::SpansOf(tokens, labels, aggregation)); };
+  EXPECT_EQ(text(Aggregation::kSimple), "A 0-2 0.500; B 2-4 0.900; A 4-5 0.400; B 6-8 0.700; A 11-12 0.800; ");
+  EXPECT_EQ(text(Aggregation::kFirst), "A 0-5 0.500; B 6-8 0.700; ");
+  EXPECT_EQ(text(Aggregation::kAverage), "B 0-8 0.617; A 9-12 0.500; ");  // (1.6 / 3 + 0.7) / 2
+  EXPECT_EQ(text(Aggregation::kMax), "B 0-8 0.800; A 9-12 0.800; ");
+}
+
+// The tiny model's labels are plain: neighbours of one label are a span, of which the text is cut out.
+TEST(Spans, OfATextThatIsRun) {
+  const std::string text = "A cats harbour,  the SOUP in a cat";
+  const json tags = FoveaJson({"run", TinyBlob("token"), "--text", text, "--tags", "tokens", "--json"})[0]["tags"];
+  json expected = json::array();
+  std::vector<double> sums;
+  for (size_t i = 0; i < tags.size(); ++i) {
+    if (i == 0 || tags[i]["label"] != tags[i - 1]["label"]) {
+      expected.push_back({{"label", tags[i]["label"]}, {"begin", tags[i]["begin"]}, {"n", 0}, {"sum", 0.0}});
+    }
+    json& span = expected.back();
+    span["end"] = tags[i]["end"];
+    span["n"] = span["n"].get<int>() + 1;
+    span["sum"] = span["sum"].get<double>() + tags[i]["probability"].get<double>();
+  }
+  const json spans = FoveaJson({"run", TinyBlob("token"), "--text", text, "--json"})[0]["spans"];
+  ASSERT_EQ(spans.size(), expected.size());
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const auto begin = expected[i]["begin"].get<size_t>(), end = expected[i]["end"].get<size_t>();
+    EXPECT_EQ(spans[i]["label"], expected[i]["label"]);
+    EXPECT_EQ(spans[i]["text"], text.substr(begin, end - begin));
+    EXPECT_NEAR(spans[i]["probability"].get<double>(), expected[i]["sum"].get<double>() / expected[i]["n"].get<int>(),
+                1e-12);
+  }
+  // "cats" is one word of two tokens: none of the other ways parts it.
+  for (const char* way : {"first", "average", "max"}) {
+    for (const json& span :
+         FoveaJson({"run", TinyBlob("token"), "--text", text, "--aggregate", way, "--json"})[0]["spans"]) {
+      EXPECT_NE(span["begin"], 5) << way;
+      EXPECT_NE(span["end"], 5) << way;
+    }
+  }
+  EXPECT_NE(Fovea({"run", TinyBlob("token"), "--text", text}).out.find("harbour"), std::string::npos);
+}
+
+TEST(Dimensions, AreCutAndOfLengthOne) {
+  const std::string& blob = TinyBlob("base");
+  const std::vector<std::string> texts = {"a cat", "the soup in the harbour"};
+  std::vector<std::vector<double>> cut;
+  for (const std::string& text : texts) {
+    const json whole = FoveaJson({"run", blob, "--text", text, "--json"})[0];
+    const json few = FoveaJson({"run", blob, "--text", text, "--dimensions", "3", "--json"})[0];
+    std::vector<double> numbers = whole["embedding"].get<std::vector<double>>();
+    numbers.resize(3);
+    const double length = std::hypot(numbers[0], numbers[1], numbers[2]);
+    ASSERT_EQ(few["embedding"].size(), 3u);
+    EXPECT_NEAR(few["norm"].get<double>(), 1, 1e-6);
+    for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(few["embedding"][i].get<double>(), numbers[i] /= length, 1e-6);
+    cut.push_back(numbers);
+  }
+  const double cosine = cut[0][0] * cut[1][0] + cut[0][1] * cut[1][1] + cut[0][2] * cut[1][2];
+  const json matrix =
+      FoveaJson({"similarity", blob, "--text", texts[0], "--text", texts[1], "--dimensions", "3", "--json"});
+  EXPECT_NEAR(matrix["cosines"][0][1].get<double>(), cosine, 1e-6);
+  const std::string file = Temporary("cut.tsv");
+  const std::string lines = texts[0] + "\t" + texts[1] + "\t1\na\tsoup\t2\ncat\tin\t3\n";
+  tools::WriteFile(file, lines.data(), lines.size());
+  const json all = FoveaJson({"eval", blob, "--pairs", file, "--json"});
+  const json few = FoveaJson({"eval", blob, "--pairs", file, "--dimensions", "3", "--json"});
+  EXPECT_NE(all["models"][0]["pearson"], few["models"][0]["pearson"]);
+  EXPECT_NE(FoveaError({"run", blob, "--text", "a", "--dimensions", "9"}).find("have 8 numbers, not 9"),
+            std::string::npos);
+  EXPECT_NE(FoveaError({"run", TinyBlob("sequence"), "--text", "a", "--dimensions", "2"}).find("no embeddings"),
+            std::string::npos);
+}
+
+// The golden masked language model of BERT, with words of its own.
+const std::string& Guesser() {
+  static std::string blob;
+  if (!blob.empty()) return blob;
+  const std::string folder = Temporary("guesser");
+  std::filesystem::create_directories(folder);
+  for (const char* file : {"config.json", "model.safetensors"})
+    std::filesystem::copy_file(InData(std::string("hf/bert-mlm/") + file), folder + "/" + file);
+  std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  const json config = json::parse(tools::ReadFile(folder + "/config.json"));
+  for (int i = 5; i < config["vocab_size"].get<int>(); ++i) words += "w" + std::to_string(i) + "\n";
+  tools::WriteFile(folder + "/vocab.txt", words.data(), words.size());
+  blob = Temporary("guesser.fovea");
+  const CommandResult made = Fovea({"convert", folder, "-o", blob, "--compare", "none"});
+  EXPECT_EQ(made.status, 0) << made.err;
+  return blob;
+}
+
+// max over all tokens, [CLS] and [SEP] too, of log(1 + max(0, score)), from the scores of a text alone.
+std::vector<double> PlainWeights(const tools::Model& model, const tools::Tokens& tokens, size_t count) {
+  tools::Session session = tools::SessionFor(model, tools::BatchFromTokens(model, 0, {tokens}));
+  session.Run();
+  const tools::Matrix scores = tools::ReadLogits(model, session);
+  std::vector<double> weights(scores.width);
+  for (uint32_t word = 0; word < scores.width; ++word) {
+    for (uint32_t i = 0; i < count; ++i)
+      weights[word] = std::max(weights[word], std::log(1 + std::max(0.0, double{scores.Row(i)[word]})));
+  }
+  return weights;
+}
+
+TEST(Sparse, WeightsOfWords) {
+  const tools::Model model(Guesser(), {});
+  const tools::Tokenizer tokenizer(model);
+  const std::vector<std::string> texts = {"w7 w20 w9", "w30", "w11 w12 w13 w14 w15 w16"};
+  std::vector<std::string> arguments = {"run", Guesser(), "--sparse", "--top", "1000", "--json"};
+  for (const std::string& text : texts) arguments.insert(arguments.end(), {"--text", text});
+  const json told = FoveaJson(arguments);
+  std::vector<std::vector<double>> all;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const tools::Tokens tokens = tokenizer.Encode(texts[i], 0);
+    all.push_back(PlainWeights(model, tokens, tokens.ids.size()));
+    const auto nonzero = std::count_if(all[i].begin(), all[i].end(), [](double weight) { return weight > 0; });
+    const json& sparse = told[i]["sparse"];
+    EXPECT_GT(nonzero, 0);
+    EXPECT_EQ(sparse["nonzero"], nonzero);
+    ASSERT_EQ(sparse["words"].size(), static_cast<size_t>(nonzero));
+    double before = 1e9;
+    for (const json& word : sparse["words"]) {
+      const double weight = word["weight"];
+      EXPECT_NEAR(weight, all[i][word["id"].get<size_t>()], 1e-5);
+      EXPECT_LE(weight, before);
+      before = weight;
+    }
+  }
+  EXPECT_EQ(
+      FoveaJson({"run", Guesser(), "--sparse", "--top", "2", "--text", "w7", "--json"})[0]["sparse"]["words"].size(),
+      2u);
+
+  const auto dot = [&](size_t a, size_t b) {
+    return std::inner_product(all[a].begin(), all[a].end(), all[b].begin(), 0.0);
+  };
+  const json matrix =
+      FoveaJson({"similarity", Guesser(), "--text", texts[0], "--text", texts[1], "--json"})["dot_products"];
+  EXPECT_NEAR(matrix[0][1].get<double>(), dot(0, 1), 1e-4 * dot(0, 1));
+  EXPECT_NEAR(matrix[0][0].get<double>(), dot(0, 0), 1e-4 * dot(0, 0));
+  const std::string file = Temporary("sparse.tsv");
+  const std::string lines = texts[0] + "\t" + texts[1] + "\t1\n" + texts[0] + "\t" + texts[2] + "\t5\n" + texts[1] +
+                            "\t" + texts[2] + "\t2\n";
+  tools::WriteFile(file, lines.data(), lines.size());
+  const json pairs = FoveaJson({"eval", Guesser(), "--compare", Guesser(), "--pairs", file, "--json"});
+  EXPECT_NEAR(pairs["models"][0]["pearson"].get<double>(), tools::Pearson({dot(0, 1), dot(0, 2), dot(1, 2)}, {1, 5, 2}),
+              1e-3);
+  EXPECT_EQ(pairs["agreement"]["outputs"]["rows"], 6);
+  EXPECT_NE(Fovea({"run", Guesser(), "--sparse", "--text", "w7"}).out.find("words have a weight"), std::string::npos);
+  EXPECT_NE(FoveaError({"run", TinyBlob("base"), "--sparse", "--text", "a"}).find("guesses no words"),
+            std::string::npos);
+}
+
+TEST(Sparse, PaddingHasNoPart) {
+  const tools::Model model(Guesser(), {});
+  tools::Tokens tokens = tools::Tokenizer(model).Encode("w8 w9", 0);
+  const size_t count = tokens.ids.size();
+  for (int i = 0; i < 5; ++i) {
+    tokens.ids.push_back(0), tokens.types.push_back(0), tokens.special.push_back(1);
+    tokens.begin.push_back(5), tokens.end.push_back(5);
+  }
+  const std::vector<double> plain = PlainWeights(model, tokens, count);
+  EXPECT_NE(plain, PlainWeights(model, tokens, count + 5));
+  tools::Session session = tools::SessionFor(model, tools::BatchFromTokens(model, 0, {tokens}));
+  session.Run();
+  const tools::Matrix weights = tools::SparseWeightsOf(model, session, {tokens});
+  ASSERT_EQ(weights.values.size(), plain.size());
+  for (size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(weights.values[i], plain[i], 1e-5);
+}
+
+}  // namespace
+}  // namespace fovea::test
