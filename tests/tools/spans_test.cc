@@ -88,6 +88,16 @@ TEST(Spans, WordsByWhatTheirTokensSay) {
   EXPECT_EQ(text(Aggregation::kMax), "B 0-8 0.800; A 9-12 0.800; ");
 }
 
+TEST(Spans, SpacesAtTheirBeginningAreNoPartOfThem) {
+  const auto range = [](uint32_t begin, uint32_t end) {
+    const Span span = tools::WithoutSpaces({"A", begin, end, 1}, "in \tLos Altos");
+    return std::pair<uint32_t, uint32_t>(span.begin, span.end);
+  };
+  EXPECT_EQ(range(2, 13), (std::pair<uint32_t, uint32_t>{4, 13}));
+  EXPECT_EQ(range(4, 7), (std::pair<uint32_t, uint32_t>{4, 7}));
+  EXPECT_EQ(range(2, 4), (std::pair<uint32_t, uint32_t>{4, 4}));
+}
+
 // The tiny model's labels are plain: neighbours of one label are a span, of which the text is cut out.
 TEST(Spans, OfATextThatIsRun) {
   const std::string text = "A cats harbour,  the SOUP in a cat";

@@ -93,7 +93,8 @@ OrderedJson Spans(const Model& model, const Tokenizer& tokenizer, const Matrix& 
   std::vector<std::string> labels;
   for (uint32_t i = 0; i < logits.width; ++i) labels.push_back(ClassName(model, i));
   OrderedJson spans = OrderedJson::array();
-  for (const Span& span : SpansOf(tagged, labels, aggregation)) {
+  for (const Span& found : SpansOf(tagged, labels, aggregation)) {
+    const Span span = WithoutSpaces(found, text);
     spans.push_back({{"text", text.substr(span.begin, span.end - span.begin)},
                      {"begin", span.begin},
                      {"end", span.end},

@@ -93,4 +93,10 @@ std::vector<Span> SpansOf(const std::vector<TaggedToken>& tokens, const std::vec
   return spans;
 }
 
+Span WithoutSpaces(Span span, const std::string& text) {
+  while (span.begin < span.end && span.begin < text.size() && strchr(" \t\n\r", text[span.begin]) != nullptr)
+    ++span.begin;
+  return span;
+}
+
 }  // namespace fovea::tools

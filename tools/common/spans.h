@@ -35,6 +35,9 @@ struct Span {
 std::vector<Span> SpansOf(const std::vector<TaggedToken>& tokens, const std::vector<std::string>& labels,
                           Aggregation aggregation);
 
+// Without spaces at its beginning, which tokens of some tokenizers include.
+Span WithoutSpaces(Span span, const std::string& text);
+
 }  // namespace fovea::tools
 
 #endif  // FOVEA_TOOLS_COMMON_SPANS_H_

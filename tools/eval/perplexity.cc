@@ -99,8 +99,8 @@ Foreteller::Foreteller(const Model& model, const PerplexityRequest& request) : m
   for (const std::string& text : request.texts) texts.push_back(TextOf(tokenizer, text));
   texts_ = texts.size();
   const bool alone = model.Space(tokens_).parent == FOVEA_NONE;  // a run reads one text
-  const StepLimits limits = {alone ? 1 : request.batch_size, std::clamp<size_t>(kMostScores / std::max(1u, width()), 1, request.rows),
-                             keeps_};
+  const StepLimits limits = {alone ? 1 : request.batch_size,
+                             std::clamp<size_t>(kMostScores / std::max(1u, width()), 1, request.rows), keeps_};
   steps_ = StepsOf(texts, window_, stride_, limits);
   if (steps_.empty()) Fail("{}: no text of two tokens or more", request.file);
 }
