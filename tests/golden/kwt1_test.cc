@@ -117,7 +117,9 @@ TEST_F(Kwt1, ClassesOfSoundFiles) {
       tools::SessionFor(converted.model, tools::BatchFromSounds(converted.model, input, 0, sounds));
   session.Run();
   std::vector<tools::OrderedJson> found(files.size());
-  tools::PredictWholes(converted.model, session, 1, found);
+  tools::PredictionOptions options;
+  options.top = 1;
+  tools::PredictWholes(converted.model, session, options, found);
   for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(found[i]["classes"][0]["label"], labels[i]) << files[i];
 }
 
