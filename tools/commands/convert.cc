@@ -1,4 +1,4 @@
-// fovea convert: a published model directory or a description becomes a blob.
+// fovea convert: a published model directory, a GGUF file or a description becomes a blob.
 #include "tools/convert/convert.h"
 
 #include <fmt/format.h>
@@ -217,12 +217,13 @@ void AddPattern(CLI::App* command, LaidPattern* pattern, std::string* layers) {
 }  // namespace
 
 void AddConvert(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("convert", "Make a blob from a published model directory or a description");
+  CLI::App* command =
+      app->add_subcommand("convert", "Make a blob from a model directory, a GGUF file or a description");
   auto arguments = std::make_shared<Arguments>();
   ConvertOptions& options = arguments->options;
   command
       ->add_option("INPUT", options.input,
-                   "Model directory (config.json, *.safetensors, tokenizer files) or graph.json")
+                   "Model directory (config.json, *.safetensors, tokenizer files), FILE.gguf or graph.json")
       ->required();
   command->add_option("-o,--output", options.output, "Blob to write")->required()->type_name("FILE");
   AddChoice(command, "--weights", &options.weights, Types({DType::kF32, DType::kF16, DType::kI8, DType::kI4}),

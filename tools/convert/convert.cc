@@ -1,4 +1,4 @@
-// From a published model directory or a model description to a blob.
+// From a published model directory, a GGUF file or a model description to a blob.
 #include "tools/convert/convert.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "tools/convert/attention_types.h"
 #include "tools/convert/calibrate.h"
 #include "tools/convert/compare.h"
+#include "tools/convert/gguf/describe.h"
 #include "tools/convert/graph_json.h"
 #include "tools/convert/laid_pattern.h"
 #include "tools/convert/loaded_blob.h"
@@ -79,6 +80,9 @@ uint32_t TextLimit(const Description& description) {
 std::vector<uint8_t> TextSection(const Description& description, ConvertReport& report) {
   const uint32_t limit = TextLimit(description);
   try {
+    if (description.single_file) {
+      return description.text == nullptr ? std::vector<uint8_t>() : BuildTextSection(*description.text, limit);
+    }
     return BuildTextSection(description.directory, description.tokenizer, limit);
   } catch (const Failure& failure) {
     if (!description.tokenizer.is_null()) throw;
@@ -106,6 +110,10 @@ Description Describe(const ConvertOptions& options) {
     return description;
   }
   if (!options.image_sizes.empty()) Fail("a size of images can be chosen for a model directory only");
+  if (std::filesystem::path(options.input).extension() == ".gguf") {
+    if (!options.source.empty()) Fail("a source of weights goes with a description only");
+    return DescribeGguf(options.input, options.task);
+  }
   if (!options.task.empty()) Fail("a task can be chosen for a model directory only");
   return ReadGraph(options.input, options.source);
 }

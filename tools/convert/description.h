@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -15,6 +16,8 @@
 #include "tools/convert/weights.h"
 
 namespace fovea::tools {
+
+struct TextModel;  // text/model.h
 
 struct Space {
   std::string name;
@@ -69,8 +72,10 @@ struct Description {
   std::vector<Space> spaces;
   std::vector<Program> programs;
   Weights weights;
-  Json tokenizer;         // null: none; else as tools/convert/text wants it
-  std::string directory;  // where the tokenizer's files lie
+  Json tokenizer;                         // null: none; else as tools/convert/text wants it
+  std::string directory;                  // where the tokenizer's files lie
+  bool single_file = false;               // there is no directory; the tokenizer is
+  std::shared_ptr<const TextModel> text;  // .. this one, or none
   uint32_t max_length =
       0;  // tokens that a text is cut to, besides what positions and tokenizer allow; 0: no other limit
   // Stored tensors whose names begin so must all be used: one that is not belongs to something the architecture file

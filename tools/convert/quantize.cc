@@ -57,6 +57,20 @@ float BestScale(const float* values, uint32_t count, int low, int high, const St
   return best;
 }
 
+// A scale of which all values of a block are whole numbers from -8 to 7, as those are that were of four bits before; 0 if
+// there is none.
+float WholeScale(const float* block) {
+  float largest = 0;
+  for (uint32_t i = 0; i < kI4Block; ++i) largest = std::max(largest, fabsf(block[i]));
+  for (int whole = 8; whole > 0; --whole) {
+    const float scale = largest / static_cast<float>(whole);
+    if (!(scale >= FLT_MIN) || scale != FromBf16(ToBf16(scale))) continue;
+    const auto is_whole = [&](float value) { return Steps(value, 1 / scale, -8, 7) * scale == value; };
+    if (std::all_of(block, block + kI4Block, is_whole)) return scale;
+  }
+  return 0;
+}
+
 constexpr size_t kElementsTogether = size_t{1} << 16;  // for one worker at a time
 
 template <typename Use>
@@ -79,7 +93,9 @@ void EncodeInt8(const std::vector<float>& values, size_t first, size_t end, Blob
 void EncodeInt4(const std::vector<float>& values, size_t first, size_t end, BlobTensor& tensor) {
   for (size_t b = first; b < end; ++b) {
     const float* block = values.data() + b * kI4Block;
-    const uint16_t scale = ToBf16(BestScale(block, kI4Block, -8, 7, [](float s) { return FromBf16(ToBf16(s)); }));
+    float chosen = WholeScale(block);
+    if (chosen == 0) chosen = BestScale(block, kI4Block, -8, 7, [](float s) { return FromBf16(ToBf16(s)); });
+    const uint16_t scale = ToBf16(chosen);
     memcpy(tensor.scales.data() + 2 * b, &scale, 2);
     const float inverse = 1 / FromBf16(scale);
     for (uint32_t i = 0; i < kI4Block; i += 2) {

@@ -21,15 +21,38 @@ std::string ModernName(const std::string& name) {
   return name;
 }
 
+// As a matrix: the first dimension's rows, without dimensions of one.
+Constant MatrixOf(const std::string& name, const StoredTensor& stored, std::shared_ptr<const SafetensorsReader> file) {
+  if (stored.bytes == 0) Fail("tensor {}: {} holds nothing", name, ShapeText(stored.shape));
+  std::vector<uint64_t> shape = stored.shape;
+  while (shape.size() > 2 && std::find(shape.begin(), shape.end(), 1u) != shape.end()) {
+    shape.erase(std::find(shape.begin(), shape.end(), 1u));
+  }
+  while (shape.size() < 2) shape.insert(shape.begin(), 1);
+  uint64_t width = 1;  // a filter of a convolution is one row; the reader has checked the product of all
+  for (size_t i = 1; i < shape.size(); ++i) width *= shape[i];
+  if (shape[0] > UINT32_MAX || width > UINT32_MAX) {
+    Fail("tensor {}: {} is too large", name, ShapeText(stored.shape));
+  }
+  return {static_cast<uint32_t>(shape[0]), static_cast<uint32_t>(width),
+          [&stored, keep = std::move(file)] { return ToFloats(stored); }};
+}
+
 }  // namespace
 
 void Weights::AddFile(const std::string& path, const std::string& prefix) {
-  files_.push_back(std::make_shared<SafetensorsReader>(path));
-  for (const auto& [stored_name, stored] : files_.back()->tensors()) {
+  const auto file = std::make_shared<const SafetensorsReader>(path);
+  for (const auto& [stored_name, tensor] : file->tensors()) {
     const std::string name = prefix + ModernName(stored_name);
-    if (!stored_.emplace(name, &stored).second) Fail("{}: tensor {} was there before", path, name);
-    most_computed_ += kComputedPerStored * stored.count();
+    const auto matrix = [name, &stored = tensor, file] { return MatrixOf(name, stored, file); };
+    if (!stored_.emplace(name, matrix).second) Fail("{}: tensor {} was there before", path, name);
+    most_computed_ += kComputedPerStored * tensor.count();
   }
+}
+
+void Weights::AddStored(const std::string& name, const Constant& constant) {
+  if (!stored_.emplace(name, [constant] { return constant; }).second) Fail("tensor {} was there before", name);
+  most_computed_ += kComputedPerStored * constant.rows * constant.width;
 }
 
 void Weights::Add(const std::string& name, Constant constant, uint64_t work) {
@@ -57,20 +80,7 @@ Constant Weights::Get(const std::string& name) const {
   const auto found = stored_.find(name);
   if (found == stored_.end()) Fail("no tensor {}", name);
   used_.insert(name);
-  const StoredTensor* stored = found->second;
-  if (stored->bytes == 0) Fail("tensor {}: {} holds nothing", name, ShapeText(stored->shape));
-  std::vector<uint64_t> shape = stored->shape;
-  while (shape.size() > 2 && std::find(shape.begin(), shape.end(), 1u) != shape.end()) {
-    shape.erase(std::find(shape.begin(), shape.end(), 1u));
-  }
-  while (shape.size() < 2) shape.insert(shape.begin(), 1);
-  uint64_t width = 1;  // a filter of a convolution is one row; the reader has checked the product of all
-  for (size_t i = 1; i < shape.size(); ++i) width *= shape[i];
-  if (shape[0] > UINT32_MAX || width > UINT32_MAX) {
-    Fail("tensor {}: {} is too large", name, ShapeText(stored->shape));
-  }
-  return {static_cast<uint32_t>(shape[0]), static_cast<uint32_t>(width),
-          [stored, keep = files_] { return ToFloats(*stored); }};
+  return found->second();
 }
 
 std::vector<std::string> Weights::Stored() const {

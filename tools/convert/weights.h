@@ -1,4 +1,4 @@
-// The named constants of a model: matrices in safetensors files, and matrices computed from them or from a formula.
+// The named constants of a model: matrices in files, and matrices computed from them or from a formula.
 // Values are made when asked for, so that a large model is never in memory as a whole.
 #ifndef FOVEA_TOOLS_CONVERT_WEIGHTS_H_
 #define FOVEA_TOOLS_CONVERT_WEIGHTS_H_
@@ -29,6 +29,8 @@ class Weights {
  public:
   // The names in the file, with `prefix` in front.
   void AddFile(const std::string& path, const std::string& prefix = "");
+  // One that a file of another kind holds.
+  void AddStored(const std::string& name, const Constant& constant);
   // Computed ones; a name may be added once. `work`: elements that have to be computed before those of the constant
   // itself. All together may be some times what is stored, so that a small file makes no large blob.
   void Add(const std::string& name, Constant constant, uint64_t work = 0);
@@ -48,8 +50,7 @@ class Weights {
   static constexpr uint64_t kComputed = uint64_t{1} << 24;  // whatever is stored
   static constexpr uint64_t kComputedPerStored = 8;
 
-  std::vector<std::shared_ptr<SafetensorsReader>> files_;
-  std::map<std::string, const StoredTensor*> stored_;
+  std::map<std::string, std::function<Constant()>> stored_;  // fails where a tensor is no matrix
   std::map<std::string, Constant> computed_;
   mutable std::set<std::string> used_;
   std::map<std::string, uint64_t> work_;  // by name

@@ -3,6 +3,7 @@
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_ARCHITECTURE_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_ARCHITECTURE_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ enum class Task {
 };
 
 struct Checkpoint {
-  std::string directory;
+  std::string directory;  // empty: there is none
   Config config;
   Task task;
   std::string image_size = "";  // "HxW" in place of the configured one
@@ -57,6 +58,10 @@ void WarnOfUnknown(const Config& config, const std::string& part, Description& d
 Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone,
                                 const std::vector<std::string>& image_sizes = {});
 Description DescribeSentenceTransformer(const std::string& directory);
+// The same of any configuration and weights; `directory` is empty where they lie in none.
+using AddWeights = std::function<void(Weights& weights)>;
+Description DescribeModel(const Config& config, const std::string& directory, const AddWeights& add_weights,
+                          const std::string& task, bool backbone, const std::vector<std::string>& image_sizes = {});
 
 }  // namespace fovea::tools
 

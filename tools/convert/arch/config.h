@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/base/json.h"
@@ -15,6 +16,8 @@ namespace fovea::tools {
 class Config {
  public:
   explicit Config(const std::string& path);
+  // What another file says, in the words of config.json.
+  Config(Json json, const std::string& path) : path_(path), json_(std::move(json)) {}
   // An object in it, which is the configuration of a part of the model.
   Config(const Config& whole, const std::string& key);
 

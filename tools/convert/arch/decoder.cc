@@ -104,6 +104,7 @@ class Settings {
 }  // namespace
 
 GenerationConfig::GenerationConfig(const Checkpoint& checkpoint) : config_(checkpoint.config) {
+  if (checkpoint.directory.empty()) return;
   const std::string path = (fs::path(checkpoint.directory) / "generation_config.json").string();
   if (fs::exists(path)) own_.emplace(path);
 }

@@ -191,6 +191,9 @@ RotaryPositions ReadRotary(const Config& config, const RotaryKeys& keys, uint32_
     rotary.stretch = scaling.Real("factor");
     rotary.short_up_to = scaling.MaxPositions();
     add(rotary.frequencies, Inverse(scaling.Lengths()));
+  } else if (type == "divided") {  // by factors as they are: how GGUF files have those of type llama3
+    scaling.Allow({"factors"});
+    add(rotary.frequencies, Divided(scaling.Lengths(), scaling.Factors("factors")));
   } else if (type == "linear" || type == "default") {
     if (type == "linear") scaling.Allow({"factor"});
     std::vector<float> frequencies = Inverse(scaling.Lengths());

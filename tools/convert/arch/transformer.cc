@@ -103,8 +103,14 @@ bool TakesImages(const Description& description) {
 
 Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone,
                                 const std::vector<std::string>& image_sizes) {
-  const std::string path = (fs::path(directory) / "config.json").string();
-  Config config(path);
+  const Config config((fs::path(directory) / "config.json").string());
+  return DescribeModel(
+      config, directory, [&](Weights& weights) { weights.AddFile(WeightsFile(directory)); }, task, backbone,
+      image_sizes);
+}
+
+Description DescribeModel(const Config& config, const std::string& directory, const AddWeights& add_weights,
+                          const std::string& task, bool backbone, const std::vector<std::string>& image_sizes) {
   const std::string model_type = config.Text("model_type");
   const auto found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
                                   [&](const Entry& entry) { return model_type == entry.model_type; });
@@ -123,7 +129,7 @@ Description DescribeTransformer(const std::string& directory, const std::string&
 
   Description empty;
   empty.directory = directory;
-  empty.weights.AddFile(WeightsFile(directory));
+  add_weights(empty.weights);
   empty.SetMetadata("architecture", model_type);
   const Json& padding = config.Get("pad_token_id");
   if (!padding.is_null() && padding != -1) {

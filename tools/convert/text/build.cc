@@ -121,6 +121,10 @@ std::vector<uint8_t> BuildTextSection(const path& model_dir, const Json& descrip
     model = ReadFileOfType(model_dir / view["file"].Text(), view["type"].Text(), view);
     model.max_length = view["max_length"].Number({}, model.max_length);
   }
+  return BuildTextSection(std::move(model), max_length);
+}
+
+std::vector<uint8_t> BuildTextSection(TextModel model, uint32_t max_length) {
   if (max_length != 0 && (model.max_length == 0 || max_length < model.max_length)) model.max_length = max_length;
   return WriteTextSection(model);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/base/json.h"
+#include "tools/convert/text/model.h"
 
 namespace fovea::tools {
 
@@ -18,6 +19,9 @@ namespace fovea::tools {
 // say is stored. Throws Failure with the name of whatever is not supported.
 std::vector<uint8_t> BuildTextSection(const std::filesystem::path& model_dir, const Json& description = {},
                                       uint32_t max_length = 0);
+
+// The same of a tokenizer that was read before.
+std::vector<uint8_t> BuildTextSection(TextModel model, uint32_t max_length);
 
 // The chat template of a directory (chat_template.jinja, else tokenizer_config.json), by the name that
 // tools/common/chat.h has for it; nothing if it has none, or one that is not known.

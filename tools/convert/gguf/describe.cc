@@ -1,0 +1,64 @@
+// From a GGUF file to a description.
+#include "tools/convert/gguf/describe.h"
+
+#include "tools/base/fail.h"
+#include "tools/common/chat.h"
+#include "tools/convert/arch/architecture.h"
+#include "tools/convert/gguf/parts.h"
+
+namespace fovea::tools {
+namespace {
+
+void RefuseOtherFiles(const GgufMetadata& metadata) {
+  const std::string type = metadata.Get("general.type").Text("model");
+  if (type != "model") Fail("{}: general.type {} is not supported, model is", metadata.path(), type);
+  const uint32_t parts = metadata.Get("split.count").Number({}, 1);
+  if (parts > 1) Fail("{}: split.count: one of {} files; join them first", metadata.path(), parts);
+}
+
+Description Describe(std::shared_ptr<const GgufReader> file, const std::string& task) {
+  const GgufMetadata metadata(file);
+  RefuseOtherFiles(metadata);
+  const GgufArchitecture& architecture = GgufArchitectureOf(metadata);
+  const Json config = GgufConfig(architecture, metadata, file->tensors());
+  const std::string pooling = task.empty() ? GgufPooling(metadata) : "";
+  const auto add = [&](Weights& weights) { AddGgufWeights(architecture, config, file, weights); };
+  Description description = DescribeModel({config, metadata.path()}, "", add, task, /*backbone=*/!pooling.empty());
+  if (!pooling.empty()) {
+    Program& encode = description.programs[0];
+    description.SetMetadata("task", "embedding");
+    encode.operations.push_back(
+        {"pool", {encode.operations.back().out}, {}, "sentence_embedding", {{"kind", pooling}}});
+    encode.outputs = {"sentence_embedding"};
+  }
+  description.single_file = true;
+  // As with directories, a model is of use without its tokenizer.
+  try {
+    description.text = ReadGgufTokenizer(metadata);
+  } catch (const Failure& failure) {
+    description.warnings.push_back(fmt::format("the blob takes token ids only: {}", failure.what()));
+  }
+  const auto chat = RecognizeChatTemplate(metadata.Get("tokenizer.chat_template").Bytes(""));
+  if (chat) description.SetMetadata("chat", *chat);
+  for (const std::string& key : metadata.Unread()) {
+    description.warnings.push_back(
+        fmt::format("{}: {} is not known and was left out of account", metadata.path(), key));
+  }
+  return description;
+}
+
+}  // namespace
+
+Description DescribeGguf(const std::string& path, const std::string& task) {
+  const auto file = std::make_shared<const GgufReader>(path);
+  try {
+    return Describe(file, task);
+  } catch (const Failure& failure) {
+    // What architectures say names config.json, which this file stands for.
+    const std::string what = failure.what();
+    if (what.compare(0, path.size(), path) == 0) throw;
+    Fail("{}: {}", path, what);
+  }
+}
+
+}  // namespace fovea::tools

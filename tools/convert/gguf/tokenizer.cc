@@ -1,0 +1,204 @@
+// The tokenizer in a GGUF file's metadata.
+#include <algorithm>
+#include <optional>
+
+#include "tools/base/fail.h"
+#include "tools/convert/gguf/cutting.h"
+#include "tools/convert/gguf/parts.h"
+#include "tools/convert/text/readers.h"
+#include "tools/convert/text/sentence_pieces.h"
+#include "tools/convert/text/unicode.h"
+
+namespace fovea::tools {
+namespace {
+
+using Type = SentencePiece::Type;
+
+constexpr const char* kSpace = "\xe2\x96\x81";  // U+2581
+
+struct Token {
+  std::string text;
+  Type type = SentencePiece::kNormal;
+};
+
+class Reader {
+ public:
+  explicit Reader(const GgufMetadata& metadata) : metadata_(metadata) {}
+
+  TextModel Run(const std::string& model) {
+    ReadTokens();
+    TextModel read;
+    if (model == "gpt2") {
+      read = BytePairs();
+    } else if (model == "llama") {
+      read = Pieces();
+    } else if (model == "bert") {
+      read = Words();
+    } else {
+      Fail("{} {} is not supported; these are: gpt2, llama, bert", Get("model").name(), model);
+    }
+    if (const auto id = Id("padding")) read.pad_id = *id;
+    if (const auto id = Id("mask")) read.mask_id = *id;
+    return read;
+  }
+
+ private:
+  JsonView Get(const std::string& key) const { return metadata_.Get("tokenizer.ggml." + key); }
+
+  void ReadTokens() {
+    const JsonView list = Get("tokens"), types = Get("token_type");
+    for (size_t i = 0; i < list.List().size(); ++i) {
+      Token token;
+      token.text = list.At(i).Bytes();
+      if (!IsUtf8(token.text)) Fail("{}[{}] is not UTF-8", list.name(), i);
+      if (!types.IsNull()) token.type = static_cast<Type>(types.At(i).Number({1, 6}));
+      tokens_.push_back(std::move(token));
+    }
+    if (tokens_.empty()) Fail("{} has no elements", list.name());
+    if (!types.IsNull() && types.List().size() != tokens_.size()) {
+      Fail("{} must have {} elements", types.name(), tokens_.size());
+    }
+  }
+
+  // Of a token with a meaning of its own.
+  std::optional<uint32_t> Id(const std::string& name) const {
+    const JsonView id = Get(name + "_token_id");
+    if (id.IsNull()) return std::nullopt;
+    return id.Number({0, static_cast<int64_t>(tokens_.size()) - 1});
+  }
+
+  bool IsWord(const Token& token) const { return token.type == SentencePiece::kNormal; }
+
+  // Tokens around texts: of a pair each text has them.
+  void Wrap(bool begins, TextModel* model) const {
+    const bool ends = Get("add_eos_token").Flag(false);
+    begins = Get("add_bos_token").Flag(begins);
+    const std::optional<uint32_t> open = begins ? Id("bos") : std::nullopt, close = ends ? Id("eos") : std::nullopt;
+    if (begins && !open) Fail("{} is missing", Get("bos_token_id").name());
+    if (ends && !close) Fail("{} is missing", Get("eos_token_id").name());
+    const auto add = [&](uint32_t text, uint32_t type, std::vector<text::TemplateItem>* items) {
+      if (open) items->push_back({0, *open, type});
+      items->push_back({text, 0, type});
+      if (close) items->push_back({0, *close, type});
+    };
+    if (!open && !close) return;
+    add(1, 0, &model->single);
+    add(1, 0, &model->pair);
+    add(2, 1, &model->pair);
+  }
+
+  // Byte-level byte pairs, brought into the form of tokenizer.json.
+  TextModel BytePairs() const {
+    const JsonView pre = Get("pre");
+    const WordCutting cutting = WordCuttingOf(pre.Text(""), pre.name());
+    Json vocabulary = Json::object(), added = Json::array();
+    for (size_t id = 0; id < tokens_.size(); ++id) {
+      const Token& token = tokens_[id];
+      if (token.type == SentencePiece::kUnused) continue;
+      if (token.type == SentencePiece::kByte)
+        Fail("{}[{}]: bytes in byte-level pieces are not supported", Get("token_type").name(), id);
+      if (!IsWord(token)) {
+        const bool special = token.type != SentencePiece::kUserDefined;
+        added.push_back({{"id", id}, {"content", token.text}, {"special", special}, {"normalized", false}});
+      } else if (!vocabulary.emplace(token.text, id).second) {
+        Fail("{}: \"{}\" is there twice", Get("tokens").name(), token.text);
+      }
+    }
+    const JsonView merges = Get("merges");
+    if (Get("add_space_prefix").Flag(false)) Fail("{} is not supported", Get("add_space_prefix").name());
+    const Json file = {
+        {"model",
+         {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merges.List()}, {"ignore_merges", cutting.ignore_merges}}},
+        {"added_tokens", added},
+        {"normalizer", cutting.normalizer},
+        {"pre_tokenizer", cutting.pre_tokenizer},
+        {"decoder", {{"type", "ByteLevel"}}}};
+    TextModel model = ReadTokenizerJson({file, metadata_.path() + ": tokenizer.ggml"});
+    Wrap(cutting.begins, &model);
+    return model;
+  }
+
+  // SentencePiece's byte pairs.
+  TextModel Pieces() const {
+    SentencePieces read;
+    read.byte_pairs = true;
+    read.dummy_prefix = Get("add_space_prefix").Flag(true);
+    read.remove_extra_spaces = Get("remove_extra_whitespaces").Flag(false);
+    const JsonView scores = Get("scores");
+    if (scores.List().size() != tokens_.size()) Fail("{} must have {} elements", scores.name(), tokens_.size());
+    for (size_t id = 0; id < tokens_.size(); ++id) {
+      const Token& token = tokens_[id];
+      // What is unused is no more found in texts than what is no text.
+      const Type type = token.type == SentencePiece::kUnused ? SentencePiece::kControl : token.type;
+      read.pieces.push_back({token.text, scores.At(id).Real(), type});
+    }
+    TextModel model = BuildSentencePieces(read);
+    // Texts may name any token that has a name, as it is.
+    for (AddedToken& added : model.added) added.normalized = added.spelled = false;
+    for (uint32_t id = 0; id < tokens_.size(); ++id) {
+      const Type type = tokens_[id].type;
+      if (type != SentencePiece::kControl && type != SentencePiece::kUnknown) continue;
+      model.added.push_back({tokens_[id].text, id, text::kAddedSpecial, false});
+      model.tokens[id].flags |= text::kTokenSpecial;
+    }
+    Wrap(true, &model);
+    return model;
+  }
+
+  // WordPiece. Pieces that begin words have U+2581 in front; those that go on have nothing.
+  TextModel Words() const {
+    std::string lines;
+    bool capitals = false;
+    for (size_t id = 0; id < tokens_.size(); ++id) {
+      const Token& token = tokens_[id];
+      std::string piece = token.text;
+      if (piece.find_first_of("\r\n") != std::string::npos) Fail("{}[{}] has an end of line", Get("tokens").name(), id);
+      const bool begins = piece.rfind(kSpace, 0) == 0;
+      if (begins) piece.erase(0, 3);
+      // Files of early converters mark special tokens by their brackets alone.
+      const bool named = !IsWord(token) || (piece.size() > 2 && piece.front() == '[' && piece.back() == ']');
+      if (!named) {
+        capitals = capitals || std::any_of(piece.begin(), piece.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+      }
+      lines += (begins || named ? "" : "##") + piece + "\n";
+    }
+    const auto special = [&](std::initializer_list<const char*> names, const char* otherwise) {
+      for (const char* name : names) {
+        if (const auto id = Id(name)) return tokens_[*id].text;
+      }
+      return std::string(otherwise);
+    };
+    // A vocabulary of lower case has no other letters.
+    const bool lower = Get("normalizer.lowercase").Flag(!capitals);
+    const Json config = {{"cls_token", special({"cls", "bos"}, "[CLS]")},
+                         {"sep_token", special({"seperator", "separator", "eos"}, "[SEP]")},
+                         {"unk_token", special({"unknown"}, "[UNK]")},
+                         {"pad_token", special({"padding"}, "[PAD]")},
+                         {"mask_token", special({"mask"}, "[MASK]")},
+                         {"do_lower_case", lower},
+                         {"strip_accents", Get("normalizer.strip_accents").Flag(lower)}};
+    TextModel model = ReadVocabTxt(lines, {config, metadata_.path() + ": tokenizer.ggml"});
+    for (uint32_t id = 0; id < tokens_.size(); ++id) {
+      const auto same = [&](const AddedToken& added) { return added.id == id; };
+      const bool control = tokens_[id].type == SentencePiece::kControl;
+      if (!control && tokens_[id].type != SentencePiece::kUserDefined) continue;
+      if (std::any_of(model.added.begin(), model.added.end(), same)) continue;
+      model.added.push_back({tokens_[id].text, id, control ? text::kAddedSpecial : 0u, false});
+      if (control) model.tokens[id].flags |= text::kTokenSpecial;
+    }
+    return model;
+  }
+
+  const GgufMetadata& metadata_;
+  std::vector<Token> tokens_;
+};
+
+}  // namespace
+
+std::shared_ptr<const TextModel> ReadGgufTokenizer(const GgufMetadata& metadata) {
+  const std::string model = metadata.Get("tokenizer.ggml.model").Text("none");
+  if (model == "none" || model == "no_vocab") return nullptr;
+  return std::make_shared<const TextModel>(Reader(metadata).Run(model));
+}
+
+}  // namespace fovea::tools
