@@ -248,7 +248,7 @@ TEST(GgufTypes, FourBitsStayAsTheyAreWhereTheirScaleFits) {
   const float scale = 0.0390625f * 1.28125f;
   ASSERT_EQ(scale, tools::FromBf16(tools::ToBf16(scale)));
   EXPECT_EQ(WorstOfLayers(OfFourBits(scale, [](size_t i) { return static_cast<int>(i * 7 % 16); })), 0);
-  EXPECT_EQ(WorstOfLayers(OfFourBits(scale, [](size_t i) { return static_cast<int>(6 + i * 5 % 4); })), 0);
+  EXPECT_EQ(WorstOfLayers(OfFourBits(scale, [](size_t i) { return static_cast<int>(3 + i * 3 % 11); })), 0);
   EXPECT_EQ(WorstOfLayers(OfFourBits(-scale, [](size_t i) { return static_cast<int>(1 + i * 7 % 15); })), 0);
   // It does not hold +8, nor a scale of more digits.
   EXPECT_GT(WorstOfLayers(OfFourBits(-scale, [](size_t i) { return static_cast<int>(i * 7 % 16); })), 0);
