@@ -185,7 +185,7 @@ TEST(Gguf, BrainFloatsAreRead) {
 
 TEST(Gguf, TruncatedAnywhereIsRefused) {
   const std::string whole = Small().Bytes();
-  const size_t data = whole.size() - 32 + 6;  // what stands behind is padding
+  const size_t data = whole.size() - 32 + 6;  // padding follows
   for (size_t size = 0; size < data; ++size) {
     // As long as it says, so that reading beyond it is seen.
     const std::vector<char> part(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
