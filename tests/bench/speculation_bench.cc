@@ -7,17 +7,13 @@
 
 #include "tests/golden/golden_support.h"
 #include "tests/golden/own_models.h"
+#include "tools/common/percentile.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::test {
 namespace {
 
 constexpr size_t kTexts = 24;
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
 
 // Microseconds for each token, and how many.
 double Measure(const tools::Model& model, const std::vector<int32_t>& prompt, const tools::GenerationRequest& request,
@@ -47,11 +43,11 @@ void Speculation(benchmark::State& state, DType weights, float temperature) {
       if (tokens != tokens_with_draft) return state.SkipWithError("other tokens");
     }
   }
-  state.counters["alone_us"] = Median(alone);
-  state.counters["draft_us"] = Median(with_draft);
+  state.counters["alone_us"] = tools::PercentileOf(alone, 50);
+  state.counters["draft_us"] = tools::PercentileOf(with_draft, 50);
   std::vector<double> gains;
   for (size_t i = 0; i < alone.size(); ++i) gains.push_back(alone[i] / with_draft[i]);
-  state.counters["gain"] = Median(gains);
+  state.counters["gain"] = tools::PercentileOf(gains, 50);
   state.counters["least"] = *std::min_element(gains.begin(), gains.end());
   state.counters["most"] = *std::max_element(gains.begin(), gains.end());
 }

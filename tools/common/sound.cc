@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
+
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
@@ -21,6 +23,12 @@ Sound ReadSound(const std::string& path, uint32_t rate) {
   const Sound sound = ReadWav(path);
   if (sound.samples.size() > UINT32_MAX / 2) Fail("{}: {:.0f} seconds are too long", path, sound.seconds());
   return Resample(sound, rate);
+}
+
+size_t ClipCount(const Batch& batch) {
+  size_t clips = 0;
+  for (const auto& [space, segments] : batch.spaces) clips = std::max(clips, segments.lengths.size());
+  return clips;
 }
 
 Batch BatchFromSounds(const Model& model, const SoundInput& input, uint32_t program, const std::vector<Sound>& sounds) {

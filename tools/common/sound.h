@@ -23,6 +23,9 @@ std::optional<SoundInput> FindSoundInput(const Model& model, uint32_t program);
 // A sound file as the input takes it: another rate is resampled.
 Sound ReadSound(const std::string& path, uint32_t rate);
 
+// Of a batch of what an encoder of speech reads.
+size_t ClipCount(const Batch& batch);
+
 Batch BatchFromSounds(const Model& model, const SoundInput& input, uint32_t program, const std::vector<Sound>& sounds);
 
 }  // namespace fovea::tools

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tools/common/percentile.h"
+#include "tools/base/clock.h"
 
 namespace fovea::tools {
 namespace {
@@ -20,6 +20,12 @@ OrderedJson TimesOf(const std::vector<double>& seconds) {
 }
 
 }  // namespace
+
+double SecondsToRun(Session& session) {
+  const uint64_t start = NanosecondClock();
+  session.Run();
+  return 1e-9 * static_cast<double>(NanosecondClock() - start);
+}
 
 void Turns::Take(const std::function<double()>& first, const std::function<double()>& second) {
   const bool swapped = first_.size() % 2 == 1;
@@ -39,7 +45,7 @@ OrderedJson Turns::Told(bool same_work) const {
   }
   std::vector<double> ratios;
   for (size_t i = 0; i < first_.size(); ++i) ratios.push_back(second_[i] / first_[i]);
-  told["ratio"] = PercentileOf(second_, 50) / PercentileOf(first_, 50);
+  told["ratio"] = second_median() / first_median();
   OrderedJson& spread = told["turns"];
   for (const auto& [name, percent] : {std::pair{"p25", 25u}, {"p50", 50u}, {"p75", 75u}})
     spread[name] = PercentileOf(ratios, percent);

@@ -1,4 +1,4 @@
-// Times of two that take turns, so that what else the machine does meets both alike.
+// Times of runs, and of two that take turns, so that what else the machine does meets both alike.
 #ifndef FOVEA_TOOLS_COMMON_TURNS_H_
 #define FOVEA_TOOLS_COMMON_TURNS_H_
 
@@ -8,9 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "tools/common/percentile.h"
 #include "tools/common/print.h"
+#include "tools/common/session.h"
 
 namespace fovea::tools {
+
+// What a run takes.
+double SecondsToRun(Session& session);
 
 class Turns {
  public:
@@ -23,6 +28,9 @@ class Turns {
 
   size_t count() const { return first_.size(); }
   double seconds() const;  // of both together
+  // Medians of their runs, in seconds.
+  double first_median() const { return PercentileOf(first_, 50); }
+  double second_median() const { return PercentileOf(second_, 50); }
 
   // Runs, seconds and milliseconds of each; "ratio": the second's median by the first's, and percentiles of the ratios
   // of the two runs of a turn. If the runs of a turn are not of the same work, the ratio is that of all seconds, without

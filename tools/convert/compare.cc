@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "tools/base/clock.h"
 #include "tools/base/fail.h"
 #include "tools/common/batch.h"
 #include "tools/common/error.h"
 #include "tools/common/model.h"
 #include "tools/common/session.h"
 #include "tools/common/text.h"
+#include "tools/common/turns.h"
 #include "tools/convert/loaded_blob.h"
 
 namespace fovea::tools {
@@ -86,17 +86,6 @@ void Compare(const Matrix& exact, const Matrix& stored, OutputReport& report) {
   }
 }
 
-double Seconds(Session& session) {
-  const uint64_t start = NanosecondClock();
-  session.Run();
-  return static_cast<double>(NanosecondClock() - start) * 1e-9;
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 LengthReport CompareAt(uint32_t rows, const Model& before, const Model& after, uint32_t workers) {
   const Batch batch = SyntheticBatch(before, 0, {rows});
   SessionRequest request;
@@ -104,12 +93,11 @@ LengthReport CompareAt(uint32_t rows, const Model& before, const Model& after, u
   Session was = SessionFor(before, batch, request), is = SessionFor(after, batch, request);
   was.Run();
   is.Run();
-  std::vector<double> before_seconds, after_seconds;
-  for (size_t i = 0; i < kTurns; ++i) {
-    before_seconds.push_back(Seconds(was));
-    after_seconds.push_back(Seconds(is));
+  Turns turns;
+  while (turns.count() < kTurns) {
+    turns.Take([&] { return SecondsToRun(was); }, [&] { return SecondsToRun(is); });
   }
-  LengthReport report = {rows, Median(before_seconds), Median(after_seconds), {}};
+  LengthReport report = {rows, turns.first_median(), turns.second_median(), {}};
   const uint32_t output = OutputsOf(before, 0).front();
   report.output = {before.Program(0).name, before.Value(0, output).name};
   Compare(was.Output(output), is.Output(output), report.output);

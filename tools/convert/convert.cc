@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/base/workers.h"
@@ -21,8 +22,6 @@
 
 namespace fovea::tools {
 namespace {
-
-bool StartsWith(const std::string& text, const std::string& start) { return text.compare(0, start.size(), start) == 0; }
 
 // Buffers that some library versions store and that hold no weights.
 bool IsBuffer(const std::string& name) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "runtime/blob/numbers.h"
+#include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
 
@@ -16,8 +17,6 @@ namespace fovea::tools {
 namespace {
 
 constexpr char kPrefix[] = "generate.", kLink[] = "link.", kTask[] = "task.";
-
-bool StartsWith(const std::string& text, const std::string& start) { return text.compare(0, start.size(), start) == 0; }
 
 class Generation {
  public:

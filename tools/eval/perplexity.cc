@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "fovea/cache.h"
-#include "tools/base/clock.h"
 #include "tools/base/fail.h"
 #include "tools/common/error.h"
 #include "tools/common/interrupt.h"
@@ -139,9 +138,7 @@ double Foreteller::Run() {
   }
   session_->SetSegments(tokens_, step.lengths);
   session_->SetInput(input_, step.ids);
-  const uint64_t start = NanosecondClock();
-  session_->Run();
-  const double seconds = 1e-9 * static_cast<double>(NanosecondClock() - start);
+  const double seconds = SecondsToRun(*session_);
   last_ = session_->Output(scores_);
   Count(step);
   return seconds;

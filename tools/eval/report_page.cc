@@ -73,7 +73,7 @@ std::string Classes(const OrderedJson& classes) {
 }
 
 // Each cell as dark as its share of the samples of its row.
-std::string Matrix(const OrderedJson& model) {
+std::string ConfusionTable(const OrderedJson& model) {
   const OrderedJson &classes = model["classes"], &rows = model["confusion"];
   std::string html = "<div class=\"scroll\"><table class=\"confusion\"><thead><tr><th></th>";
   for (const OrderedJson& one : classes) html += fmt::format("<th>{}</th>", Label(one));
@@ -119,7 +119,7 @@ std::string ReportPage(const OrderedJson& told) {
         "<h2>{}</h2>\n{}<h2>Rows: the right class, columns: what {} says</h2>\n<p>The darker, the larger its share of "
         "the row.</p>\n{}",
         Markup(model["blob"].get<std::string>()), Classes(model["classes"]), Markup(model["blob"].get<std::string>()),
-        Matrix(model));
+        ConfusionTable(model));
   }
   return html + "</body>\n</html>\n";
 }

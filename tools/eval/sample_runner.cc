@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "tools/base/clock.h"
 #include "tools/base/fail.h"
 #include "tools/common/pictures.h"
 #include "tools/common/sound.h"
 #include "tools/common/sparse.h"
+#include "tools/common/turns.h"
 
 namespace fovea::tools {
 namespace {
@@ -148,9 +148,7 @@ double SampleRunner::Run() {
   double seconds = 0;
   for (const Job& job : jobs_) {
     Session& session = SessionOf(job);
-    const uint64_t start = NanosecondClock();
-    session.Run();
-    seconds += 1e-9 * static_cast<double>(NanosecondClock() - start);
+    seconds += SecondsToRun(session);
     Keep(job, session);
   }
   return seconds;

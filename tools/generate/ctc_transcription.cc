@@ -27,16 +27,13 @@ CtcTranscription::CtcTranscription(const Model& model, const CtcOptions& options
 
 void CtcTranscription::AddFile(const std::string& path, const SoundInput& input) {
   const Sound sound = ReadSound(path, input.rate);
-  const double left = options_.strides.empty() ? options_.chunk / 6 : options_.strides.front();
-  const double right = options_.strides.empty() ? left : options_.strides.back();
   const uint64_t frame = std::max<uint64_t>(frame_, 1);
   const std::vector<SoundChunk> chunks =
-      ChunksOf(sound.samples.size(), ChunksOfSeconds(options_.chunk, left, right, input.rate, frame));
+      ChunksOf(sound.samples.size(), ChunksOfSeconds(options_.chunk, options_.strides, input.rate, frame));
   sources_.push_back({path, sound.seconds(), static_cast<double>(frame_) / input.rate, chunks.size()});
   for (const SoundChunk& chunk : chunks) {
-    const auto begin = sound.samples.begin() + static_cast<ptrdiff_t>(chunk.begin);
     pieces_.push_back({sources_.size() - 1, chunk});
-    sounds_.push_back({sound.rate, {begin, begin + static_cast<ptrdiff_t>(chunk.length)}});
+    sounds_.push_back(PartOf(sound, chunk.begin, chunk.length));
     if (pieces_.size() == options_.batch_size) EndBatch(input);
   }
 }
@@ -49,8 +46,7 @@ void CtcTranscription::EndBatch(const SoundInput& input) {
 void CtcTranscription::AddFeatures(const std::string& path) {
   const SafetensorsReader reader(path);
   const Batch batch = BatchFromTensors(model_, program_, reader.tensors());
-  size_t clips = 0;
-  for (const auto& [space, segments] : batch.spaces) clips = std::max(clips, segments.lengths.size());
+  const size_t clips = ClipCount(batch);
   for (size_t i = 0; i < clips; ++i) {
     sources_.push_back({fmt::format("{}", i), 0, 0, 1});
     pieces_.push_back({i, {}});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/generate/compression.h"
+#include "tools/generate/sound_chunks.h"
 #include "tools/generate/word_times.h"
 
 namespace fovea::tools {
@@ -63,8 +64,7 @@ class LongListener {
     for (Source& source : sources_) {
       const SpeechWindow window = WindowOf(source);
       if (window.length == 0) continue;
-      const auto begin = source.sound.samples.begin() + static_cast<ptrdiff_t>(window.begin);
-      windows.push_back({source.sound.rate, {begin, begin + static_cast<ptrdiff_t>(window.length)}});
+      windows.push_back(PartOf(source.sound, window.begin, window.length));
       heard_.push_back(&source);
       numbers.push_back(source.number);
     }

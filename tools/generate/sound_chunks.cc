@@ -26,6 +26,11 @@ ChunkLengths ChunksOfSeconds(double chunk, double left, double right, uint32_t r
   return lengths;
 }
 
+ChunkLengths ChunksOfSeconds(double chunk, const std::vector<double>& strides, uint32_t rate, uint64_t frame) {
+  const double left = strides.empty() ? chunk / 6 : strides.front();
+  return ChunksOfSeconds(chunk, left, strides.empty() ? left : strides.back(), rate, frame);
+}
+
 std::pair<uint32_t, uint32_t> SoundChunk::Frames(uint64_t frame, uint32_t frames) const {
   if (left == 0 && right == 0) return {0, frames};
   // A chunk may have a frame less than its samples fill.
@@ -47,12 +52,16 @@ std::vector<SoundChunk> ChunksOf(uint64_t samples, const ChunkLengths& lengths) 
   }
 }
 
+Sound PartOf(const Sound& sound, uint64_t begin, uint64_t length) {
+  const auto first = sound.samples.begin() + static_cast<ptrdiff_t>(begin);
+  return {sound.rate, {first, first + static_cast<ptrdiff_t>(length)}};
+}
+
 std::vector<Sound> CutSound(const Sound& sound, const ChunkLengths& lengths) {
   std::vector<Sound> parts;
   for (const SoundChunk& chunk : ChunksOf(sound.samples.size(), lengths)) {
     if (!parts.empty() && (chunk.length - chunk.left) * 100 < sound.rate) break;
-    const auto begin = sound.samples.begin() + static_cast<ptrdiff_t>(chunk.begin);
-    parts.push_back({sound.rate, {begin, begin + static_cast<ptrdiff_t>(chunk.length)}});
+    parts.push_back(PartOf(sound, chunk.begin, chunk.length));
   }
   return parts;
 }

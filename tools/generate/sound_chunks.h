@@ -19,6 +19,8 @@ struct ChunkLengths {
 };
 // Rounded to whole frames of so many samples. Fails where strides leave nothing of a chunk.
 ChunkLengths ChunksOfSeconds(double chunk, double left, double right, uint32_t rate, uint64_t frame);
+// Strides as options have them: one for both sides, or left and right; none: a sixth of a chunk.
+ChunkLengths ChunksOfSeconds(double chunk, const std::vector<double>& strides, uint32_t rate, uint64_t frame);
 
 struct SoundChunk {
   uint64_t begin = 0, length = 0;  // samples
@@ -27,6 +29,9 @@ struct SoundChunk {
   std::pair<uint32_t, uint32_t> Frames(uint64_t frame, uint32_t frames) const;
 };
 std::vector<SoundChunk> ChunksOf(uint64_t samples, const ChunkLengths& lengths);
+
+// So many samples of a sound.
+Sound PartOf(const Sound& sound, uint64_t begin, uint64_t length);
 
 // The chunks of a sound. A rest of less than 10 ms is left out.
 std::vector<Sound> CutSound(const Sound& sound, const ChunkLengths& lengths);

@@ -28,9 +28,7 @@ ClipTranscription::ClipTranscription(const Model& model, const ClipOptions& opti
 ChunkLengths ClipTranscription::LengthsOf(uint32_t rate, uint64_t longest) const {
   const double most = static_cast<double>(longest) / rate;
   const double chunk = options_.chunk == 0 ? most : std::min(options_.chunk, most);
-  const double left = options_.strides.empty() ? chunk / 6 : options_.strides.front();
-  const double right = options_.strides.empty() ? left : options_.strides.back();
-  return ChunksOfSeconds(chunk, left, right, rate, 1);
+  return ChunksOfSeconds(chunk, options_.strides, rate, 1);
 }
 
 void ClipTranscription::AddFile(const std::string& path, const SoundInput& input) {
@@ -55,8 +53,7 @@ void ClipTranscription::EndBatch(const SoundInput& input) {
 void ClipTranscription::AddFeatures(const std::string& path) {
   const SafetensorsReader reader(path);
   const Batch batch = BatchFromTensors(model_, EncoderProgram(model_), reader.tensors());
-  size_t clips = 0;
-  for (const auto& [space, segments] : batch.spaces) clips = std::max(clips, segments.lengths.size());
+  const size_t clips = ClipCount(batch);
   for (size_t i = 0; i < clips; ++i) {
     sources_.push_back({fmt::format("{}", i), 0, 1, false});
     owners_.push_back(i);

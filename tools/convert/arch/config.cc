@@ -5,6 +5,7 @@
 #include <map>
 
 #include "runtime/blob/format.h"
+#include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
@@ -136,10 +137,6 @@ const char* const kHarmless[] = {
     "use_cache",
     "vocab_size",
 };
-
-bool EndsWith(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/arch/image_processor.h"
@@ -51,10 +52,6 @@ constexpr TaskName kTasks[] = {
     {"causal-lm", "ForCausalLM", Task::kCausalLm},
     {"seq2seq-lm", "ForConditionalGeneration", Task::kSequenceToSequence},
 };
-
-bool EndsWith(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 Task ChooseTask(const Config& config, const std::string& wanted) {
   const Json& classes = config.Get("architectures");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/gguf/parts.h"
@@ -54,10 +55,6 @@ Naming NamingOf(const std::string& type) {
     for (const auto& [name, published] : kNormsAround) naming.of_layer[name] = published;
   }
   return naming;
-}
-
-bool EndsWith(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 class Translator {
