@@ -1,4 +1,5 @@
-# Toolchain: Debian's compiler for 32-bit Arm with hard floats; NEON with fused multiply-add, as since Cortex-A7 and A15.
+# Toolchain: Debian's compiler for 32-bit Arm with hard floats; NEON with fused multiply-add, as since Cortex-A7 and
+# A15.
 set(triple arm-linux-gnueabihf)
 include(${CMAKE_CURRENT_LIST_DIR}/debian_cross.cmake)
 set(CMAKE_SYSTEM_PROCESSOR armv7l)

@@ -33,7 +33,8 @@ code of attention, which is slower for some numbers of rows. Other compilers tha
 """
 FLAGS = ("-fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off -fno-math-errno "
          "-ffunction-sections -fdata-sections")
-WITH_PROFILE = """`fovea_profile.h` lists what the library includes. A model that needs more is refused with FOVEA_E_BUILD;
+WITH_PROFILE = """\
+`fovea_profile.h` lists what the library includes. A model that needs more is refused with FOVEA_E_BUILD;
 `fovea inspect MODEL --also MODEL.. --needs` says what models need.
 """
 

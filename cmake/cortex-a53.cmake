@@ -8,7 +8,8 @@ string(CONCAT cpu "-mcpu=cortex-a53 -mstrict-align -fno-pic -mno-outline-atomics
   " -isystem ${headers} -isystem ${headers}/${triple} -isystem ${CMAKE_CURRENT_LIST_DIR}/picolibc"
   " -isystem ${libc}/include -isystem ${own}")
 include(${CMAKE_CURRENT_LIST_DIR}/bare_metal.cmake)
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib -static -no-pie -L${libc}/lib -Wl,--build-id=none -Wl,--no-warn-rwx-segments")
+string(CONCAT CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib -static -no-pie -L${libc}/lib -Wl,--build-id=none"
+  " -Wl,--no-warn-rwx-segments")
 set(CMAKE_CXX_STANDARD_LIBRARIES "-lc -lm -lgcc")  # in that order, after all else
 set(CMAKE_C_STANDARD_LIBRARIES "${CMAKE_CXX_STANDARD_LIBRARIES}")
 set(CMAKE_SYSTEM_PROCESSOR cortex-a53)

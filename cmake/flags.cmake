@@ -33,8 +33,8 @@ if(NOT FOVEA_SANITIZE STREQUAL none)
   target_compile_options(fovea_flags INTERFACE ${sanitize} -O1 -g1 -fno-omit-frame-pointer)
   target_link_options(fovea_flags INTERFACE ${sanitize})
 endif()
-# Tools and tests, linked last: with sanitizers gcc takes half as long for them if it inlines less; without, a sixth less
-# for tests, which an emulator would lose again.
+# Tools and tests, linked last: with sanitizers gcc takes half as long for them if it inlines less; without, a sixth
+# less for tests, which an emulator would lose again.
 add_library(fovea_quickly_compiled INTERFACE)
 add_library(fovea_quickly_compiled_tests INTERFACE)
 target_link_libraries(fovea_quickly_compiled_tests INTERFACE fovea_quickly_compiled)
@@ -97,8 +97,8 @@ if(simd STREQUAL dispatch AND (riscv_without_vectors OR EMSCRIPTEN))  # a module
   set(simd baseline)
 endif()
 if(simd STREQUAL emu128)
-  # Highway leaves this out for gcc before 14, whose vectorizer got some of its operations wrong; what the kernels use of
-  # it is right, as their tests show.
+  # Highway leaves this out for gcc before 14, whose vectorizer got some of its operations wrong; what the kernels use
+  # of it is right, as their tests show.
   target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_EMU128 HWY_BROKEN_EMU128=0)
 elseif(simd STREQUAL scalar)
   target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_SCALAR)

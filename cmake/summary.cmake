@@ -5,8 +5,9 @@ else()
   set(gemm "Highway")
 endif()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" upper)
+set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 message(STATUS "fovea ${PROJECT_VERSION}
-   target              ${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}
+   target              ${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR}, ${compiler}, ${CMAKE_BUILD_TYPE}
    launcher            ${CMAKE_CXX_COMPILER_LAUNCHER}
    matrix products     ${gemm}
    vectors             ${FOVEA_SIMD}

@@ -1,6 +1,6 @@
 # Libraries of the tools, never of the library itself. Four are headers, the same for every target, so a cross build
-# takes the build machine's. Two are built from their pinned source: utf8proc, so that every machine has the same Unicode
-# data, and of zlib what compresses.
+# takes the build machine's. Two are built from their pinned source: utf8proc, so that every machine has the same
+# Unicode data, and of zlib what compresses.
 find_package(Threads REQUIRED)
 add_library(fovea_tool_dependencies INTERFACE)
 
@@ -37,4 +37,5 @@ add_library(fovea_zlib STATIC ${zlib})
 target_include_directories(fovea_zlib SYSTEM PUBLIC ${FOVEA_ZLIB_DIR})
 target_compile_options(fovea_zlib PRIVATE -O2 -w)
 
-target_link_libraries(fovea_tool_dependencies INTERFACE fovea_fmt fovea_stb_image fovea_utf8proc fovea_zlib Threads::Threads)
+target_link_libraries(fovea_tool_dependencies INTERFACE fovea_fmt fovea_stb_image fovea_utf8proc fovea_zlib
+  Threads::Threads)

@@ -291,8 +291,8 @@ typedef struct fovea_attention_positions {
    * coordinate_sets` of [coordinate_sets, coordinate_positions]: two axes of an image in one number (Swin, arXiv
    * 2103.14030), hidden borders. No position may be coordinate_positions or more. With axes it has several such rows,
    * [coordinate_sets, axes, coordinate_positions]. A position then has a coordinate along each axis, and what is added
-   * by distance is added for each, from a table of its own: rows and columns of an image (SAM, arXiv 2304.02643), places
-   * on a page (LayoutLMv3, arXiv 2204.08387; a set for each segment). */
+   * by distance is added for each, from a table of its own: rows and columns of an image (SAM, arXiv 2304.02643),
+   * places on a page (LayoutLMv3, arXiv 2204.08387; a set for each segment). */
   const int32_t* coordinates;
   uint32_t coordinate_sets; /* 0: 1. */
   uint32_t coordinate_positions;

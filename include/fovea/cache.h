@@ -1,9 +1,9 @@
 /* fovea/cache.h - texts that a session keeps from run to run.
  *
- * A decoder reads keys and values of all tokens before the new ones. A program that says so (fovea_space_info.is_cached)
- * keeps them: a run takes the new rows of some texts, any number of each, appends to those texts, and when it has
- * finished the rows belong to them. A run that fails or is cancelled leaves every text as it was. A prompt in one run,
- * in pieces, or row by row: results have the same bits, whatever other texts are in the run.
+ * A decoder reads keys and values of all tokens before the new ones. A program that says so
+ * (fovea_space_info.is_cached) keeps them: a run takes the new rows of some texts, any number of each, appends to those
+ * texts, and when it has finished the rows belong to them. A run that fails or is cancelled leaves every text as it
+ * was. A prompt in one run, in pieces, or row by row: results have the same bits, whatever other texts are in the run.
  *
  * Texts are numbered from 0, fovea_session_options.cached_texts of them, and empty at first. Segment i of a run goes on
  * with text i unless fovea_cache_select says otherwise, so texts join, pause and leave as the caller likes; one that is
@@ -11,8 +11,8 @@
  *
  * Rows lie in pages of page_rows in the session's state block. Texts that are forked share pages; one that grows gets
  * its own copy of the page it writes to, and of no other. Where a window bounds what is seen
- * (fovea_space_info.window), pages that no query can see any more are used again, so a text may go on for ever: it keeps
- * window + rewind_rows of its last rows.
+ * (fovea_space_info.window), pages that no query can see any more are used again, so a text may go on for ever: it
+ * keeps window + rewind_rows of its last rows.
  *
  * A program may have several cached spaces (layers with a window and without); they have the same texts. All functions
  * are called between runs, by one thread at a time: FOVEA_E_ORDER while a run is in progress, FOVEA_E_HANDLE for an

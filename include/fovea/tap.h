@@ -99,8 +99,8 @@ typedef struct fovea_sparse {
 } fovea_sparse;
 
 /* Writes a sparse tap into the caller's arrays, in time proportional to what it writes; sizes are in fovea_weights.
- * FOVEA_E_OPTION for a dense tap or an unknown layout, FOVEA_E_CAPACITY (expected: the entries needed), FOVEA_E_NULL and
- * what fovea_session_weights returns. */
+ * FOVEA_E_OPTION for a dense tap or an unknown layout, FOVEA_E_CAPACITY (expected: the entries needed), FOVEA_E_NULL
+ * and what fovea_session_weights returns. */
 FOVEA_API fovea_status fovea_session_sparse(const struct fovea_session* session, uint32_t tap,
                                             const fovea_sparse* arrays, fovea_error* error);
 

@@ -1,7 +1,7 @@
 /* Measures a model in flash in memory that was counted beforehand, and says what `fovea bench --json` says. The build
  * makes model_memory.h (`fovea inspect --header`) and model.S; BENCH_MODEL is the blob's name, BENCH_ROWS the rows of
- * the text that is run. The command line may say "counts=" and what the board's ticks count here: in an emulator they are
- * no cycles. */
+ * the text that is run. The command line may say "counts=" and what the board's ticks count here: in an emulator they
+ * are no cycles. */
 #include "ports/bench.h"
 
 #include <fovea/model.h>

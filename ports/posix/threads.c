@@ -1,5 +1,5 @@
-/* A fovea_runner and fovea_barrier on POSIX threads. Threads sleep until the runner is called and again after it; at the
- * barrier they spin for a while, since the others are usually there within microseconds, and then sleep. */
+/* A fovea_runner and fovea_barrier on POSIX threads. Threads sleep until the runner is called and again after it; at
+ * the barrier they spin for a while, since the others are usually there within microseconds, and then sleep. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

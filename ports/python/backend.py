@@ -64,7 +64,8 @@ def _record(files, own):
 
 def _information(version, tag):
     info = f"fovea-{version}.dist-info"
-    return {f"{info}/METADATA": METADATA.format(version=version).encode(), f"{info}/WHEEL": WHEEL.format(tag=tag).encode()}
+    return {f"{info}/METADATA": METADATA.format(version=version).encode(),
+            f"{info}/WHEEL": WHEEL.format(tag=tag).encode()}
 
 
 def _tag():

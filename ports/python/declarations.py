@@ -17,7 +17,8 @@ DEFINE = re.compile(r"^#define (FOVEA_\w+) (0x[0-9a-f]+|\d+)u?$", re.MULTILINE)
 FUNCTION = re.compile(r"^(?:FOVEA_API )?(\w[\w *]*?)\s*\b(fovea_\w+)\(([^()]*)\);", re.MULTILINE)
 FIELD = re.compile(r"(.*?)(\w+)(?:\[(\d+)\])?$")
 NUMBERS = {name + "_t": "c_" + name for name in ("int32", "uint8", "uint32", "uint64")}
-NUMBERS.update({"size_t": "c_size_t", "float": "c_float", "double": "c_double", "int": "c_int", "fovea_status": "c_int32"})
+NUMBERS.update({"size_t": "c_size_t", "float": "c_float", "double": "c_double", "int": "c_int",
+                "fovea_status": "c_int32"})
 CALLBACKS = {
     "fovea_runner", "fovea_barrier", "fovea_task", "fovea_memory", "fovea_need", "fovea_allow_tokens",
     "fovea_allow_scored",
@@ -83,7 +84,8 @@ def interface():
 def declarations():
     text = interface()
     parts = ['"""The C interface for ctypes. Written by declarations.py; do not edit."""',
-             "from ctypes import (Structure, c_char_p, c_double, c_float, c_int32, c_size_t, c_uint32, c_uint64, c_void_p)"]
+             "from ctypes import (Structure, c_char_p, c_double, c_float, c_int32, c_size_t, c_uint32, c_uint64, "
+             "c_void_p)"]
     parts.append("\n".join(f"{name} = {value}" for name, value in constants_of(text).items()))
     structs = []
     for name, body in STRUCT.findall(text):
@@ -106,7 +108,8 @@ def declarations():
 def main():
     text = declarations()
     if sys.argv[1:] == ["--check"]:
-        return TARGET.read_text(encoding="utf-8") != text and f"{TARGET} is not what the headers say: run declarations.py"
+        changed = TARGET.read_text(encoding="utf-8") != text
+        return changed and f"{TARGET} is not what the headers say: run declarations.py"
     TARGET.write_text(text, encoding="utf-8")
 
 

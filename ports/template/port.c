@@ -1,6 +1,6 @@
-/* The smallest port: memory from an array, the blob read by the C library, no threads. Copy this folder and replace what
- * your platform does otherwise; ports/port.h says what each function must do. Build it with -DFOVEA_PORT=<the copy> and
- * run port_check.
+/* The smallest port: memory from an array, the blob read by the C library, no threads. Copy this folder and replace
+ * what your platform does otherwise; ports/port.h says what each function must do. Build it with -DFOVEA_PORT=<the
+ * copy> and run port_check.
  */
 #include "ports/port.h"
 

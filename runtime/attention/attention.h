@@ -44,8 +44,8 @@ struct ScorePart {
   Products products = Products::kF32;  // wanted; f32 where the CPU has no instruction for them
   const float* additive = nullptr;     // [heads, d_k], Score::kAdditive
   uint32_t max_distance = 0;           // of distance_bias and relative
-  // Bias by distance, or null: bias[axis][head][clamp(key - query, -max_distance, max_distance) + max_distance] is added
-  // for each axis.
+  // Bias by distance, or null: bias[axis][head][clamp(key - query, -max_distance, max_distance) + max_distance] is
+  // added for each axis.
   const float* distance_bias = nullptr;
   // Of each head, or null: slope * (key - query) is added, at any distance.
   const float* slopes = nullptr;
@@ -119,8 +119,9 @@ struct Segments {
   }
 };
 
-// Rows of a segment that are kept from run to run lie in pages of kPageRows. A table says which: page n of the text that
-// segment i belongs to is tables[texts[i] * table_size + (n & (table_size - 1))], counted from the rows' first one on.
+// Rows of a segment that are kept from run to run lie in pages of kPageRows. A table says which: page n of the text
+// that segment i belongs to is tables[texts[i] * table_size + (n & (table_size - 1))], counted from the rows' first one
+// on.
 struct KeyPages {
   const uint32_t* tables;
   const uint32_t* texts;

@@ -130,7 +130,8 @@ enum class KeyCount {
   kAgain,           // as often as it is shown
 };
 
-// One kind of keys of a pattern; null where a build leaves it out. Its two functions are declared by the list, <Name>Range and <Name>Most.
+// One kind of keys of a pattern; null where a build leaves it out. Its two functions are declared by the list,
+// <Name>Range and <Name>Most.
 struct PatternMember {
   // Gives the next range for the tile and true, or false past the last. *cursor is 0 at the start and the member's own.
   // Whatever the tile, a query must get its keys in the same order and the same first % stride; a range may hold keys

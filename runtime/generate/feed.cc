@@ -8,8 +8,8 @@
 namespace fovea {
 namespace {
 
-// Tokens of a row of the texts' space that the decoder has not read yet. What a text begins with is read once: its beams
-// are made of it.
+// Tokens of a row of the texts' space that the decoder has not read yet. What a text begins with is read once: its
+// beams are made of it.
 uint32_t Waiting(const Generator& g, uint32_t row) {
   const uint32_t text = row / g.width;
   if (g.steps != 0) return g.ended[text] != 0 || (g.has_beams() && !g.beams.IsAlive(row)) ? 0 : 1;

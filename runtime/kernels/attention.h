@@ -25,8 +25,8 @@ inline constexpr uint32_t kAttentionMaxBlock = 256;  // ... and at most this man
 inline constexpr uint32_t kPageRows = 32;
 static_assert(kPageRows % kAttentionLanes == 0 && kAttentionKeyStep % kPageRows == 0, "");
 
-// Where position `position` stands in pages: its page's number in the table, then its row there. page_mask is the size of
-// the table, a power of 2, less 1.
+// Where position `position` stands in pages: its page's number in the table, then its row there. page_mask is the size
+// of the table, a power of 2, less 1.
 inline size_t PagedRow(const uint32_t* pages, uint32_t page_mask, size_t position) {
   return size_t{pages[(position / kPageRows) & page_mask]} * kPageRows + position % kPageRows;
 }

@@ -111,8 +111,8 @@ using I8Columns = MveColumns;
 
 #elif defined(__ARM_FEATURE_SIMD32)
 
-// Cortex-M with DSP instructions: four bytes of a word become two pairs of 16 bits, the even and the odd ones, and SMLAD
-// adds the two products of a pair. x enters as x - zero, which 16 bits hold and SXTAB16 makes for nothing.
+// Cortex-M with DSP instructions: four bytes of a word become two pairs of 16 bits, the even and the odd ones, and
+// SMLAD adds the two products of a pair. x enters as x - zero, which 16 bits hold and SXTAB16 makes for nothing.
 struct DspColumns {
   HWY_INLINE DspColumns(const int8_t* first, const int8_t* second, size_t depth) : w0(first), w1(second), k(depth) {}
 

@@ -1,8 +1,8 @@
-// One int8 row times int4 weights that are packed by eights: XNNPACK's layout for AVX2, and the very bits of its kernels
-// there, which go by 16-bit products and take twice the instructions.
+// One int8 row times int4 weights that are packed by eights: XNNPACK's layout for AVX2, and the very bits of its
+// kernels there, which go by 16-bit products and take twice the instructions.
 //
-// A block is eight columns: a float of each (the sum of its scaled weights), then for every 32 of k four turns' worth of
-// weights and a bf16 scale of each column, then eight biases. A byte holds w of element i in its low and of element
+// A block is eight columns: a float of each (the sum of its scaled weights), then for every 32 of k four turns' worth
+// of weights and a bf16 scale of each column, then eight biases. A byte holds w of element i in its low and of element
 // i + 8 in its high half, with signs; scales are a sixteenth.
 #if defined(FOVEA_RUNTIME_KERNELS_GEMM_EIGHTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_GEMM_EIGHTS_INL_H_
@@ -52,7 +52,8 @@ alignas(32) constexpr uint8_t kScaleBytes[4][32] = {
     {FOVEA_FOUR(8, 9), FOVEA_FOUR(12, 13)}, {FOVEA_FOUR(10, 11), FOVEA_FOUR(14, 15)}};
 #undef FOVEA_FOUR
 #define FOVEA_FIRST(a) a, a + 1, a + 2, a + 3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
-alignas(32) constexpr uint8_t kFirstBytes[2][32] = {{FOVEA_FIRST(0), FOVEA_FIRST(8)}, {FOVEA_FIRST(4), FOVEA_FIRST(12)}};
+alignas(32) constexpr uint8_t kFirstBytes[2][32] = {
+    {FOVEA_FIRST(0), FOVEA_FIRST(8)}, {FOVEA_FIRST(4), FOVEA_FIRST(12)}};
 #undef FOVEA_FIRST
 // clang-format on
 

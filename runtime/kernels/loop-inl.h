@@ -53,7 +53,8 @@ struct FirstLanes {
   }
 };
 
-// The largest and the smallest lane. Highway's plain loops start from the largest finite numbers, which infinities pass.
+// The largest and the smallest lane. Highway's plain loops start from the largest finite numbers, which infinities
+// pass.
 template <class D>
 HWY_INLINE hn::TFromD<D> LargestLane(D d, hn::Vec<D> v) {
 #if HWY_TARGET == HWY_EMU128

@@ -103,8 +103,8 @@ Status ReadFields(const OpView& op, Reporter& reporter, AttentionSpec* spec) {
   return kOk;
 }
 
-// Types and shapes of tensors, as they become parts of the spec, and a number that would mean a default there. The others
-// are CheckAttentionSpec's.
+// Types and shapes of tensors, as they become parts of the spec, and a number that would mean a default there. The
+// others are CheckAttentionSpec's.
 Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& reporter) {
   FOVEA_TRY(CheckIntegers(op, kHeadWindows, heads, 3, reporter));
   if (op.HasTensor(kHeadWindows) && op.Choice(Attribute::kPattern, PatternKind::kFull) != PatternKind::kWindow) {

@@ -1,6 +1,6 @@
 // Depthwise convolution along the rows of a segment, or over the neighbours that a table names (those of a pixel, in
-// two dimensions): a column has weights of its own, and sees no other column. Over cached rows it goes on with those of former runs, and then sees none that comes after a row: so a text in pieces has
-// the bits of the whole.
+// two dimensions): a column has weights of its own, and sees no other column. Over cached rows it goes on with those of
+// former runs, and then sees none that comes after a row: so a text in pieces has the bits of the whole.
 #include <string.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Layer norm and RMS norm of each row, or of each head of a row by itself, with one weight for all heads or one for each.
+// Layer norm and RMS norm of each row, or of each head of a row by itself, with one weight for all heads or one for
+// each.
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -1,5 +1,5 @@
-// Every segment with rows put in front, in the space made for it: constant ones (a class token), or those of the segment
-// of another space (a picture before a text).
+// Every segment with rows put in front, in the space made for it: constant ones (a class token), or those of the
+// segment of another space (a picture before a text).
 #include <string.h>
 
 #include "runtime/ops/op.h"

@@ -79,8 +79,8 @@ uint64_t Scratch(const RotateOp& op, uint32_t /*tile_rows*/) {
   return op.frequencies == nullptr ? 0 : RoundUp(size_t{op.dims} * 3 / 2 * sizeof(float), kAlignment);
 }
 
-// Those of a text of so many rows, past ones included. Stretched as the base theta of theta^(-2i / dims) is multiplied by
-// (stretch * rows / short_up_to - (stretch - 1))^(dims / (dims - 2)).
+// Those of a text of so many rows, past ones included. Stretched as the base theta of theta^(-2i / dims) is multiplied
+// by (stretch * rows / short_up_to - (stretch - 1))^(dims / (dims - 2)).
 const float* FrequenciesOf(const RotateOp& op, const Kernels& kernels, uint64_t rows, float* stretched) {
   if (rows <= op.short_up_to) return op.frequencies;
   if (op.long_frequencies != nullptr) return op.long_frequencies;

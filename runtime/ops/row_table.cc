@@ -40,8 +40,8 @@ uint32_t TableTensor(uint32_t code) {
   return OpCode(code) == OpCode::kArrange ? 0 : OpCode(code) == OpCode::kConvolve ? 2 : kBlobNone;
 }
 
-// Calls f(view, its table) for the operations with one that stand before `op` in the blob, and so are known to be right,
-// the nearest first, until it says that it has seen enough.
+// Calls f(view, its table) for the operations with one that stand before `op` in the blob, and so are known to be
+// right, the nearest first, until it says that it has seen enough.
 template <typename F>
 Status ForEachEarlier(const OpView& op, F f) {
   const Blob& blob = *op.blob;

@@ -1,7 +1,7 @@
 // Tables that say which rows an output row is made of. Row i of a piece of the output is made of rows table[i][0],
-// table[i][1] .. of the same piece of the input, of none where an index is -1. A piece is what lies below one row of the
-// nearest space that both sides nest in; every space on the way down to them has fixed segments, so that a picture's
-// rows may become rows of its windows.
+// table[i][1] .. of the same piece of the input, of none where an index is -1. A piece is what lies below one row of
+// the nearest space that both sides nest in; every space on the way down to them has fixed segments, so that a
+// picture's rows may become rows of its windows.
 #ifndef FOVEA_RUNTIME_OPS_ROW_TABLE_H_
 #define FOVEA_RUNTIME_OPS_ROW_TABLE_H_
 

@@ -133,7 +133,8 @@ TEST(Packed, UsedInPlaceWhereItFits) {
   }
 }
 
-// Whoever packs for a machine, a model there uses it in place, with the same bits; on other machines it is as if absent.
+// Whoever packs for a machine, a model there uses it in place, with the same bits; on other machines it is as if
+// absent.
 TEST(Packed, ForAnotherMachine) {
   if (fovea_pack_target(0) == nullptr) GTEST_SKIP() << "this library packs nothing";
   const char* const nowhere = "pdp-11";

@@ -1,6 +1,6 @@
-// A decoder that keeps texts: a token at several lengths of what came before, and prompts, by one worker and by two. The
-// bytes that a token needs (weights, kept rows) are set against a plain loop that reads as many, in the same run. Also
-// in turns: four beams of a text and four texts, int4 and int8 weights.
+// A decoder that keeps texts: a token at several lengths of what came before, and prompts, by one worker and by two.
+// The bytes that a token needs (weights, kept rows) are set against a plain loop that reads as many, in the same run.
+// Also in turns: four beams of a text and four texts, int4 and int8 weights.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -49,7 +49,8 @@ def numbers_of(cc, include, expressions):
     source += "const int numbers[] = {\n" + "".join(f"  {MARK} + (int)({e}),\n" for e in expressions) + "};\n"
     command = [*cc, "-std=c99", "-Werror", "-ffreestanding", "-I", include, "-x", "c", "-S", "-o", "-", "-"]
     assembly = subprocess.run(command, input=source, check=True, capture_output=True, text=True).stdout
-    numbers = [int(n) - MARK for n in re.findall(r"^\s*\.(?:long|word|4byte|int32)\s+(\d{7,})\b", assembly, re.MULTILINE)]
+    found = re.findall(r"^\s*\.(?:long|word|4byte|int32)\s+(\d{7,})\b", assembly, re.MULTILINE)
+    numbers = [int(n) - MARK for n in found]
     if len(numbers) != len(expressions):
         sys.exit(f"{len(numbers)} numbers of {len(expressions)} found in the assembly of {cc[0]}")
     return iter(numbers)

@@ -18,7 +18,8 @@ Json Graph(const std::string& operations) {
   return Json::parse(R"({
     "fovea": 1,
     "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
-    "constants": [{"name": "w", "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], "reshape": [4, 4], "scale": 0.05}],
+    "constants": [{"name": "w", "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], "reshape": [4, 4],
+                   "scale": 0.05}],
     "programs": [{"name": "encode", "inputs": [{"name": "x", "space": "tokens", "type": "f32", "width": 4}],
       "operations": [)" +
                      operations + R"(], "outputs": ["y"]}]})");

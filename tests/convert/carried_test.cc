@@ -27,7 +27,8 @@ Json Counter() {
       "operations": [
         {"op": "linear", "in": ["t"], "tensors": ["one", "one"], "out": "t + 1"},
         {"op": "linear", "in": ["t"], "tensors": ["one"], "out": "same"},
-        {"op": "attention", "in": ["q", "h", "h", "t"], "out": "near", "heads": 1, "pattern": "window", "left": 2, "right": 2, "centers": "positions", "gaussian": true},
+        {"op": "attention", "in": ["q", "h", "h", "t"], "out": "near", "heads": 1, "pattern": "window", "left": 2,
+         "right": 2, "centers": "positions", "gaussian": true},
         {"alias": "later", "of": "t + 1"}
       ],
       "outputs": ["t + 1", "near"]

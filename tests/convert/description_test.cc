@@ -264,9 +264,8 @@ class SentenceTransformer : public testing::Test {
     Write("sentence_bert_config.json", R"({"max_seq_length": 24, "do_lower_case": false})");
     Write("1_Pooling/config.json",
           R"({"word_embedding_dimension": 32, "pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true})");
-    Write(
-        "2_Dense/config.json",
-        R"({"in_features": 32, "out_features": 2, "bias": true, "activation_function": "torch.nn.modules.activation.Tanh"})");
+    Write("2_Dense/config.json", R"({"in_features": 32, "out_features": 2, "bias": true, )"
+                                 R"("activation_function": "torch.nn.modules.activation.Tanh"})");
     SafetensorsWriter dense;
     const std::vector<float> weight(64, 0.25f), bias = {1, 2};
     dense.AddFloats("linear.weight", {2, 32}, weight.data());

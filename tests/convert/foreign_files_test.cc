@@ -1,5 +1,5 @@
-// Files that nobody vouches for: numbers out of range, wrong types, and little text that asks for much. Each ends in one
-// line that names file and key, and soon.
+// Files that nobody vouches for: numbers out of range, wrong types, and little text that asks for much. Each ends in
+// one line that names file and key, and soon.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -11,10 +11,11 @@ namespace {
 Json Translator() {
   return Json::parse(R"({
     "fovea": 1,
-    "metadata": {"generate.token": "token", "generate.scores": "scores", "generate.start": 1, "generate.stop_ids": "0 3",
-                 "generate.max_tokens": 12, "generate.link.keys": "keys", "generate.link.state": "last",
-                 "generate.alignment": "looked", "generate.suppress_ids": 2, "generate.first_id": 1, "generate.last_id": 0,
-                 "generate.beams": 4, "generate.length_penalty": 0.6, "generate.early_stopping": "never",
+    "metadata": {"generate.token": "token", "generate.scores": "scores", "generate.start": 1,
+                 "generate.stop_ids": "0 3", "generate.max_tokens": 12, "generate.link.keys": "keys",
+                 "generate.link.state": "last", "generate.alignment": "looked", "generate.suppress_ids": 2,
+                 "generate.first_id": 1, "generate.last_id": 0, "generate.beams": 4,
+                 "generate.length_penalty": 0.6, "generate.early_stopping": "never",
                  "generate.min_tokens": 2, "generate.no_repeat_ngram": 3, "generate.no_repeat_source_ngram": 2},
     "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
     "constants": [{"name": "table", "values": [1, 2, 3, 4, 5, 6, 7, 8], "reshape": [4, 2]}],

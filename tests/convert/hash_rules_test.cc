@@ -15,7 +15,8 @@ Json Clustered() {
     "fovea": 1,
     "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}, {"name": "others", "parent": "texts"}],
     "constants": [
-      {"name": "rotations", "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24],
+      {"name": "rotations",
+       "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24],
        "reshape": [12, 2]},
       {"name": "table", "indices": [[0, 1]]}
     ],

@@ -21,7 +21,8 @@ using tools::Matrix;
 Json Chain() {
   return Json::parse(R"({
     "fovea": 1,
-    "spaces": [{"name": "texts"}, {"name": "rows", "parent": "texts"}, {"name": "chosen", "selects": "rows", "at_most": 2}],
+    "spaces": [{"name": "texts"}, {"name": "rows", "parent": "texts"},
+               {"name": "chosen", "selects": "rows", "at_most": 2}],
     "constants": [{"name": "w", "values": [1, 0, 0, 1], "reshape": [2, 2]}],
     "programs": [{
       "name": "all",

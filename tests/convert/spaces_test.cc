@@ -303,7 +303,8 @@ TEST(Spaces, StridesWithEnds) {
       "operations": [
         {"op": "pool", "in": ["x"], "space": "half", "kind": "max", "out": "pooled"},
         {"op": "pool", "in": ["pooled"], "space": "quarter", "kind": "max", "out": "once_more"},
-        {"op": "attention", "in": ["once_more", "pooled", "pooled"], "out": "y", "heads": 1, "apart": 1, "query_stride": 2},
+        {"op": "attention", "in": ["once_more", "pooled", "pooled"], "out": "y", "heads": 1, "apart": 1,
+         "query_stride": 2},
         {"op": "upsample", "in": ["once_more"], "space": "tokens", "out": "back"},
         {"op": "upsample", "in": ["pooled"], "out": "half_back"}
       ],

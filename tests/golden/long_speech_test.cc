@@ -1,5 +1,5 @@
-// Files longer than a window through the golden whisper, against the original's loop written down plainly over a run that
-// is told all tokens at once; words against the weights of that run; weights in int8.
+// Files longer than a window through the golden whisper, against the original's loop written down plainly over a run
+// that is told all tokens at once; words against the weights of that run; weights in int8.
 #include "tests/golden/speech_teacher.h"
 #include "tests/support/plain_time_rules.h"
 #include "tools/generate/alignment_heads.h"

@@ -1,5 +1,5 @@
-// Encoders of speech as the original library defines them, written down plainly in double precision: wav2vec 2.0 and its
-// relatives, and wav2vec2-BERT.
+// Encoders of speech as the original library defines them, written down plainly in double precision: wav2vec 2.0 and
+// its relatives, and wav2vec2-BERT.
 #ifndef FOVEA_TESTS_GOLDEN_SPEECH_REFERENCE_H_
 #define FOVEA_TESTS_GOLDEN_SPEECH_REFERENCE_H_
 

@@ -1,5 +1,5 @@
-// Models of speech in directories of a test, what they are asked through the command, and a model that is told all tokens at
-// once to compare with.
+// Models of speech in directories of a test, what they are asked through the command, and a model that is told all
+// tokens at once to compare with.
 #ifndef FOVEA_TESTS_GOLDEN_SPEECH_TEACHER_H_
 #define FOVEA_TESTS_GOLDEN_SPEECH_TEACHER_H_
 

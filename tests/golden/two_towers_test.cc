@@ -120,7 +120,8 @@ TEST_P(TwoTowers, OlderNamesOfTheirConfigurationsCount) {
 INSTANTIATE_TEST_SUITE_P(All, TwoTowers, ::testing::Values("clip", "siglip"),
                          [](const auto& family) { return std::string(family.param); });
 
-// The golden configuration has the old id 2, with which the largest id ends a text; the true id of that token does, too.
+// The golden configuration has the old id 2, with which the largest id ends a text; the true id of that token does,
+// too.
 TEST(ClipText, EndsWhereTheFirstEndIs) {
   const std::string published = InData("hf/clip-text");
   const SafetensorsReader golden(published + "/golden.safetensors");

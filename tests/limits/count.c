@@ -1,6 +1,7 @@
 /* How many instructions it takes to classify a text, by a counter in a file that somebody else keeps (plugin.c):
  *   count BLOB "a text" COUNTER
- * One line for each part: `model`, `session`, `text`, the operations of the program together, and `run`, all of them. */
+ * One line for each part: `model`, `session`, `text`, the operations of the program together, and `run`, all of them.
+ * */
 #include <fcntl.h>
 #include <fovea/fovea.h>
 #include <stdio.h>

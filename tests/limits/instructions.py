@@ -13,8 +13,8 @@ import tempfile
 
 import stated
 
-TEXT = ("A library to read compressed audio files. It supports FLAC and Ogg Vorbis, reads tags and cue sheets, and seeks "
-        "to any sample. This package has the headers that programs are built with.")
+TEXT = ("A library to read compressed audio files. It supports FLAC and Ogg Vorbis, reads tags and cue sheets, and "
+        "seeks to any sample. This package has the headers that programs are built with.")
 TOLERANCE = 1.03
 
 

@@ -1,5 +1,5 @@
-/* A plugin for QEMU that keeps the number of executed instructions in a file, which the program that QEMU runs has mapped,
- * too: so the program reads its own counter.   qemu-x86_64 -plugin plugin.so,counter=FILE PROGRAM ..
+/* A plugin for QEMU that keeps the number of executed instructions in a file, which the program that QEMU runs has
+ * mapped, too: so the program reads its own counter.   qemu-x86_64 -plugin plugin.so,counter=FILE PROGRAM ..
  *
  * Debian has QEMU without the header of its plugins; these are the few names that are used here, as of version 1 of the
  * interface. */

@@ -1,4 +1,5 @@
-"""Limits: files with a line `NAME NUMBER` each, the largest first, and a share by which a new measurement may be above."""
+"""Limits: files with a line `NAME NUMBER` each, the largest first, and a share by which a new measurement may be
+above."""
 
 
 def check(now, file, tolerance, unit, update=False):

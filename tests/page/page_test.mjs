@@ -1,6 +1,7 @@
-// The page of attention records in headless Chromium: what it says are the record's numbers, the keyboard reaches all of
-// it, a choice holds in every view, it asks for nothing and nothing goes wrong.   page_test.mjs TEMPLATE FOLDER [PAGE..]
-// Screenshots of all views go to FOLDER. A PAGE is one that `fovea attend` made; all that is known of it is its record.
+// The page of attention records in headless Chromium: what it says are the record's numbers, the keyboard reaches all
+// of it, a choice holds in every view, it asks for nothing and nothing goes wrong.   page_test.mjs TEMPLATE FOLDER
+// [PAGE..] Screenshots of all views go to FOLDER. A PAGE is one that `fovea attend` made; all that is known of it is
+// its record.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -40,7 +41,8 @@ async function done(page) {
   await page.browser.send("Target.closeTarget", { targetId: page.target });
 }
 
-const active = (page) => page.evaluate('document.activeElement.id || document.activeElement.getAttribute("aria-label") || document.activeElement.textContent');
+const active = (page) => page.evaluate(`document.activeElement.id ||
+  document.activeElement.getAttribute("aria-label") || document.activeElement.textContent`);
 const inView = (selector) => `document.querySelector(${JSON.stringify(`#view ${selector}`)})`;
 const go = (page, tab) => page.evaluate(`document.getElementById("tab-${tab}").click()`);
 const setHash = (page, hash) => page.evaluate(`new Promise((done) => {
@@ -49,13 +51,18 @@ const setHash = (page, hash) => page.evaluate(`new Promise((done) => {
   location.hash = ${JSON.stringify(hash)};
 })`);
 const hashOf = async (page) => Object.fromEntries(new URLSearchParams((await page.evaluate("location.hash")).slice(1)));
-const panel = (page) => page.evaluate(`(() => { const all = document.querySelector(".panel button"); if (!all.hidden) all.click();
-  return { title: document.querySelector(".panel h2").textContent, note: document.querySelector(".panel .note").textContent,
-    rows: [...document.querySelectorAll(".panel tbody tr")].map((tr) => ({ row: Number(tr.dataset.row), value: Number(tr.dataset.value),
-      text: tr.lastChild.textContent, name: tr.children[1].textContent })) }; })()`);
+const panel = (page) => page.evaluate(`(() => {
+  const all = document.querySelector(".panel button");
+  if (!all.hidden) all.click();
+  return { title: document.querySelector(".panel h2").textContent,
+    note: document.querySelector(".panel .note").textContent,
+    rows: [...document.querySelectorAll(".panel tbody tr")].map((tr) => ({ row: Number(tr.dataset.row),
+      value: Number(tr.dataset.value), text: tr.lastChild.textContent, name: tr.children[1].textContent })) };
+})()`);
 const shades = (page, list = ".tokens") => page.evaluate(`[...document.querySelectorAll("#view ${list}")].map((box) =>
-  [...box.querySelectorAll("[role=option]")].map((node) => ({ row: Number(node.dataset.row), value: node.dataset.value === "" ? null :
-    Number(node.dataset.value), label: node.getAttribute("aria-label"), shade: getComputedStyle(node).backgroundColor })))`);
+  [...box.querySelectorAll("[role=option]")].map((node) => ({ row: Number(node.dataset.row),
+    value: node.dataset.value === "" ? null : Number(node.dataset.value), label: node.getAttribute("aria-label"),
+    shade: getComputedStyle(node).backgroundColor })))`);
 
 /** What the panel's table has, against a Map of the numbers that it should have. */
 function compareTable({ rows, title }, expected, tolerance) {
@@ -82,11 +89,12 @@ async function look(path, name) {
       await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
       const wide = await page.evaluate("document.documentElement.scrollWidth");
       assert.ok(wide <= width, `${name} ${tab}: ${wide} pixels at a width of ${width}`);
-      assert.ok(await page.evaluate('document.getElementById("view").innerText.length > 0 && document.getElementById("view").offsetHeight > 40'),
-        `${name} ${tab} shows something`);
+      assert.ok(await page.evaluate(`document.getElementById("view").innerText.length > 0 &&
+        document.getElementById("view").offsetHeight > 40`), `${name} ${tab} shows something`);
       await shoot(page, `${name}-${tab}-${width}`);
     }
-    const [text, back] = await page.evaluate('[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]');
+    const [text, back] = await page.evaluate(`[getComputedStyle(document.body).color,
+      getComputedStyle(document.body).backgroundColor]`);
     const light = (colour) => colour.match(/\d+/g).map(Number)[0] > 128;
     assert.equal(light(back), theme === "light");
     assert.equal(light(text), theme === "dark");
@@ -110,7 +118,8 @@ async function compareLines(page, json, tolerance, most = 3) {
         const [begin, end] = keysOf(json, step, row), whole = new Map();
         for (let key = begin; key < end; ++key) if (Number.isFinite(expected.get(key) ?? 0)) whole.set(key,
             expected.get(key) ?? 0);
-        if ((await hashOf(page)).row !== `${step.query_space}.${row}`) continue;  // an alignment has steps for some rows only
+        // An alignment has steps for some rows only.
+        if ((await hashOf(page)).row !== `${step.query_space}.${row}`) continue;
         compareTable(await panel(page), whole, tolerance);
       }
     }
@@ -136,13 +145,16 @@ async function testText(path, json) {
   // The text is in the page as it is, words and what is between them; markup in it is text.
   for (const [text, row] of [[json.texts[0], 0], [json.texts[1], end]]) {
     await setHash(page, `#view=text&near=0.${row}`);
-    const shown = await page.evaluate(`[...${inView(".tokens")}.childNodes].filter((node) => !node.classList?.contains("apart"))
-      .map((node) => node.textContent).join("").trim()`);
+    const shown = await page.evaluate(`[...${inView(".tokens")}.childNodes]
+      .filter((node) => !node.classList?.contains("apart")).map((node) => node.textContent).join("").trim()`);
     assert.equal(shown.replaceAll("\n", ""), text);
   }
   // A word, by the pointer and by keys; where it looks, and what looks at it.
   await setHash(page, "#view=text&near=0.0");
-  const box = await page.evaluate(`(() => { const b = ${inView('[data-row="2"]')}.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()`);
+  const box = await page.evaluate(`(() => {
+    const b = ${inView('[data-row="2"]')}.getBoundingClientRect();
+    return [b.x + b.width / 2, b.y + b.height / 2];
+  })()`);
   const mouse = (type, at = box) => page.send("Input.dispatchMouseEvent",
     { type, x: at[0], y: at[1], button: "left", clickCount: 1 });
   await mouse("mouseMoved");
@@ -161,7 +173,8 @@ async function testText(path, json) {
   await page.evaluate(`${inView(".tokens")}.focus()`);
   await page.press("ArrowRight");
   assert.equal((await hashOf(page)).row, "0.3");
-  assert.equal(await page.evaluate(`document.getElementById(${inView(".tokens")}.getAttribute("aria-activedescendant")).dataset.row`), "3");
+  const descendant = `document.getElementById(${inView(".tokens")}.getAttribute("aria-activedescendant"))`;
+  assert.equal(await page.evaluate(`${descendant}.dataset.row`), "3");
   await page.press("End");
   assert.equal((await hashOf(page)).row, `0.${end - 1}`);
   await page.press("Escape");
@@ -181,7 +194,8 @@ async function testText(path, json) {
 async function testHeads(path, json) {
   const page = await opened(path, "#view=heads&step=0");
   const weights = json.steps.map((step) => weightsOf(json, step)), [begin, end] = segment(json.spaces[0], 0);
-  const cells = await page.evaluate('[...document.querySelectorAll(".head")].map((node) => ({ step: Number(node.dataset.step), head: Number(node.dataset.head), text: node.getAttribute("aria-label") }))');
+  const cells = await page.evaluate(`[...document.querySelectorAll(".head")].map((node) => ({
+    step: Number(node.dataset.step), head: Number(node.dataset.head), text: node.getAttribute("aria-label") }))`);
   assert.equal(cells.length, 8);
   for (const { step, head, text } of cells) {
     let [bits, distance] = [0, 0];
@@ -195,9 +209,14 @@ async function testHeads(path, json) {
     near(Number(got), bits, 0.0051, "entropy");
     near(Number(far), distance, 0.051, "distance");
   }
-  const groups = () => page.evaluate('[...document.querySelectorAll(".head-group h4")].map((node) => node.textContent)');
+  const groups = () =>
+    page.evaluate('[...document.querySelectorAll(".head-group h4")].map((node) => node.textContent)');
   assert.deepEqual(await groups(), ["Layer 0", "Layer 1"]);
-  await page.evaluate(`(() => { const list = ${inView("select")}; list.value = "kind"; list.dispatchEvent(new Event("change")); })()`);
+  await page.evaluate(`(() => {
+    const list = ${inView("select")};
+    list.value = "kind";
+    list.dispatchEvent(new Event("change"));
+  })()`);
   assert.deepEqual(await groups(), ["diagonal", "previous", "next", "first token", "broad", "mixed"]);
   await setHash(page, "#view=heads&step=0&head=0");
   // By keys: to another head, then in the large map to a cell; both hold in other views.
@@ -243,9 +262,10 @@ async function testDocument(path, json) {
   const page = await opened(path);
   assert.equal(page.tabs[0], "document");
   const weights = Object.fromEntries(json.steps.map((step) => [step.name, weightsOf(json, step)]));
-  const rows = await page.evaluate(`[...document.querySelectorAll("summary")].map((node) => ({ space: Number(node.dataset.space),
-    row: Number(node.dataset.row), value: Number(node.dataset.value), number: node.querySelector(".number").textContent,
-    text: node.querySelector(".name").textContent, dropped: node.classList.contains("dropped"), mark: node.querySelector(".mark")?.textContent,
+  const rows = await page.evaluate(`[...document.querySelectorAll("summary")].map((node) => ({
+    space: Number(node.dataset.space), row: Number(node.dataset.row), value: Number(node.dataset.value),
+    number: node.querySelector(".number").textContent, text: node.querySelector(".name").textContent,
+    dropped: node.classList.contains("dropped"), mark: node.querySelector(".mark")?.textContent,
     hops: [...node.querySelectorAll(".hop")].map((hop) => hop.textContent) }))`);
   assert.equal(rows.length, 3 + 6);
   for (const { space, row, value, number, text, dropped, mark, hops } of rows) {
@@ -287,7 +307,8 @@ async function testAlignment(path, json) {
     const line = lineOf(weights, at), [source, target] = await shades(page);
     source.forEach(({ row, value }) => near(value, line.get(row), F32, `step ${at}`));
     assert.equal(target.length, written.length);
-    assert.match(await page.evaluate(inView(".legend") + ".textContent"), new RegExp(`while “${letter}” was written`));
+    assert.match(await page.evaluate(inView(".legend") + ".textContent"),
+      new RegExp(`while “${letter}” was written`));
     compareTable(await panel(page), line, F32);
     await page.evaluate(`[...document.querySelectorAll(".player button")].at(-1).click()`);
   }
@@ -320,8 +341,10 @@ async function testPattern(path, json, name) {
   page.path = path;
   const { metrics } = await page.send("Performance.getMetrics"),
     metric = (key) => metrics.find((each) => each.name === key)?.value ?? NaN;
-  console.log(`${name}: ${json.spaces[0].rows} rows open after ${await page.evaluate('document.getElementById("main").dataset.openedAfter')} ms ` +
-    `by the clock, ${(performance.now() - started).toFixed(0)} ms with the driver; ${(metric("TaskDuration") * 1000).toFixed(0)} ms of processor time`);
+  const openedAfter = await page.evaluate('document.getElementById("main").dataset.openedAfter');
+  console.log(`${name}: ${json.spaces[0].rows} rows open after ${openedAfter} ms by the clock, ` +
+    `${(performance.now() - started).toFixed(0)} ms with the driver; ` +
+    `${(metric("TaskDuration") * 1000).toFixed(0)} ms of processor time`);
   assert.match(await page.evaluate("location.hash"), /view=pattern/);
   const step = json.steps[0], weights = weightsOf(json, step), rows = json.spaces[0].rows;
   const kept = Object.values(weights).reduce((sum, heads) => sum + heads.reduce((all, line) => all + line.size, 0),
@@ -348,8 +371,10 @@ async function testPattern(path, json, name) {
   else assert.match((await panel(page)).note, new RegExp(` ${weights[3][0].size} keys kept`));
   await page.press("0", "0");
   // The wheel zooms around the pointer.
-  const before = await image(), [x,
-    y] = await page.evaluate(`(() => { const b = ${inView(".map")}.getBoundingClientRect(); return [b.x + 300, b.y + 300]; })()`);
+  const before = await image(), [x, y] = await page.evaluate(`(() => {
+    const b = ${inView(".map")}.getBoundingClientRect();
+    return [b.x + 300, b.y + 300];
+  })()`);
   await page.send("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX: 0, deltaY: -240 });
   assert.notEqual(await image(), before);
   await done(page);
@@ -367,7 +392,10 @@ async function testPicture(path, json) {
   compareTable(await panel(page), line, F32);
   assert.equal(await page.evaluate(inView(".said") + ".textContent"), `Chosen: patch 2,2: ${line.get(6).toFixed(4)}`);
   // A patch by the pointer, and the colour over it.
-  const [x, y, side] = await page.evaluate(`(() => { const b = ${inView(".picture canvas")}.getBoundingClientRect(); return [b.x, b.y, b.width / 4]; })()`);
+  const [x, y, side] = await page.evaluate(`(() => {
+    const b = ${inView(".picture canvas")}.getBoundingClientRect();
+    return [b.x, b.y, b.width / 4];
+  })()`);
   for (const type of ["mouseMoved", "mousePressed", "mouseReleased"]) {
     await page.send("Input.dispatchMouseEvent",
       { type, x: x + 3.5 * side, y: y + 1.5 * side, button: "left", clickCount: 1 });
@@ -403,20 +431,27 @@ async function walk(path) {
       !(node.type === "radio" && !node.checked)).length; })()`);
     for (let i = 0; i < wanted + 12; ++i) {
       await page.evaluate("walked.add(document.activeElement)");
-      const visible = await page.evaluate(`(() => { const node = document.activeElement; if (node === document.body) return true;
-        const style = getComputedStyle(node); return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0; })()`);
+      const visible = await page.evaluate(`(() => {
+        const node = document.activeElement;
+        if (node === document.body) return true;
+        const style = getComputedStyle(node);
+        return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+      })()`);
       assert.ok(visible, `the focus can be seen: ${await active(page)}`);
       await page.press("Tab");
     }
-    const missed = await page.evaluate(`[...document.querySelectorAll("button, select, input, summary, [tabindex]")].filter((node) =>
-      node.tabIndex >= 0 && node.checkVisibility() && !(node.type === "radio" && !node.checked) && !walked.has(node)).map((node) => node.outerHTML.slice(0, 90))`);
+    const missed = await page.evaluate(`[...document.querySelectorAll("button, select, input, summary, [tabindex]")]
+      .filter((node) => node.tabIndex >= 0 && node.checkVisibility() && !(node.type === "radio" && !node.checked) &&
+      !walked.has(node)).map((node) => node.outerHTML.slice(0, 90))`);
     assert.deepEqual(missed, [], `${tab}: ${wanted} controls`);
     await page.evaluate(`document.getElementById("${tab}").focus()`);
     await page.press("ArrowRight");
   }
   assert.equal(reached.size, page.tabs.length);
-  const names = await page.evaluate(`[...document.querySelectorAll("button, select, input, canvas:not([aria-hidden]), [role=listbox]")].filter((node) =>
-    !(node.getAttribute("aria-label") || node.textContent.trim() || node.labels?.[0]?.textContent.trim())).map((node) => node.outerHTML.slice(0, 90))`);
+  const names = await page.evaluate(`[...document.querySelectorAll(
+    "button, select, input, canvas:not([aria-hidden]), [role=listbox]")].filter((node) =>
+    !(node.getAttribute("aria-label") || node.textContent.trim() || node.labels?.[0]?.textContent.trim()))
+    .map((node) => node.outerHTML.slice(0, 90))`);
   assert.deepEqual(names, [], "everything has a name");
   await done(page);
 }
@@ -432,7 +467,8 @@ async function testMade(path) {
     page.view = view;
     await compareLines(page, json, F32, long ? 1 : 3);
   }
-  console.log(`${basename(path)}: open after ${await page.evaluate('document.getElementById("main").dataset.openedAfter')} ms; ${page.tabs.join(", ")}`);
+  const openedAfter = await page.evaluate('document.getElementById("main").dataset.openedAfter');
+  console.log(`${basename(path)}: open after ${openedAfter} ms; ${page.tabs.join(", ")}`);
   await done(page);
   await look(path, basename(path, ".html"));
 }

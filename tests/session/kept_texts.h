@@ -1,4 +1,5 @@
-// Sessions of a small decoder: one that keeps texts, and one that takes them whole, which says what the other should make.
+// Sessions of a small decoder: one that keeps texts, and one that takes them whole, which says what the other should
+// make.
 #ifndef FOVEA_TESTS_SESSION_KEPT_TEXTS_H_
 #define FOVEA_TESTS_SESSION_KEPT_TEXTS_H_
 

@@ -35,9 +35,12 @@ class DocumentModel {
     Linear("pooled.sentences", "head", "logits", shape.width, shape.classes);
     json_ = tools::Json::parse(R"({
       "fovea": 1,
-      "metadata": {"task": "sequence-classification", "explain.tokens": "weigh.tokens", "explain.sentences": "weigh.sentences"},
-      "spaces": [{"name": "documents"}, {"name": "sentences", "parent": "documents"}, {"name": "tokens", "parent": "sentences"}],
-      "programs": [{"name": "encode", "inputs": [{"name": "input_ids", "space": "tokens", "type": "i32"}], "outputs": ["logits"]}]
+      "metadata": {"task": "sequence-classification", "explain.tokens": "weigh.tokens",
+                   "explain.sentences": "weigh.sentences"},
+      "spaces": [{"name": "documents"}, {"name": "sentences", "parent": "documents"},
+                 {"name": "tokens", "parent": "sentences"}],
+      "programs": [{"name": "encode", "inputs": [{"name": "input_ids", "space": "tokens", "type": "i32"}],
+                    "outputs": ["logits"]}]
     })");
     tools::Json embed = {{"op", "embed"}, {"in", {"input_ids"}}, {"tensors", {"table"}}, {"out", "words"}};
     operations_.insert(operations_.begin(), embed);

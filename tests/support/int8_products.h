@@ -36,8 +36,8 @@ class Int8Products {
   }
 
  private:
-  // Most cases are random, one in four has the ends of the ranges only. Scales are powers of two: multiplying and adding
-  // rounds once, whether it is one instruction or two.
+  // Most cases are random, one in four has the ends of the ranges only. Scales are powers of two: multiplying and
+  // adding rounds once, whether it is one instruction or two.
   void Fill(size_t rows, size_t columns, size_t k) {
     const bool ends = Next() % 4 == 0;
     const auto any = [&](int least) {

@@ -91,8 +91,8 @@ inline nlohmann::json BytePairJson() {
                        "add_prefix_space": true},
     "decoder": {"type": "ByteLevel"},
     "model": {"type": "BPE",
-      "vocab": {"h": 0, "e": 1, "l": 2, "o": 3, "Ġ": 4, "he": 5, "ll": 6, "hell": 7, "hello": 8, "Ġhello": 9, "<s>": 10,
-                "</s>": 11, "Ã": 12, "©": 13},
+      "vocab": {"h": 0, "e": 1, "l": 2, "o": 3, "Ġ": 4, "he": 5, "ll": 6, "hell": 7, "hello": 8, "Ġhello": 9,
+                "<s>": 10, "</s>": 11, "Ã": 12, "©": 13},
       "merges": ["h e", "l l", "he ll", "hell o", "Ġ hello"]}})");
 }
 

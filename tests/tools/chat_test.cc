@@ -44,7 +44,8 @@ TEST(Chat, Prompts) {
   EXPECT_EQ(ChatPrompt("vicuna", kTalk), "Be brief. USER: Hi ASSISTANT: Hello</s>USER: Bye ASSISTANT:");
   EXPECT_EQ(ChatPrompt("olmo2", kQuestion), "<|endoftext|><|user|>\nHi\n<|assistant|>\n");
   EXPECT_EQ(ChatPrompt("deepseek", kTalk),
-            "Be brief.<｜User｜> Hi <｜Assistant｜>Hello<｜end▁of▁sentence｜><｜User｜>Bye<｜Assistant｜>");
+            "Be brief.<｜User｜> Hi <｜Assistant｜>Hello<｜end▁of▁sentence｜>"
+            "<｜User｜>Bye<｜Assistant｜>");
   EXPECT_EQ(ChatPrompt("granite", kQuestion),
             "<|start_of_role|>user<|end_of_role|>Hi<|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>");
   EXPECT_EQ(ChatPrompt("command-r", kQuestion),

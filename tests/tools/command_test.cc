@@ -1,4 +1,5 @@
-// The fovea command on a tiny model: what it prints, and one line with exit status 2 for whatever is wrong with the input.
+// The fovea command on a tiny model: what it prints, and one line with exit status 2 for whatever is wrong with the
+// input.
 #include <gtest/gtest.h>
 #include <math.h>
 

@@ -45,7 +45,8 @@ constexpr char kCopier[] = R"({
     "operations": [
       {"op": "linear", "in": ["t"], "tensors": ["one", "one"], "out": "t + 1"},
       {"op": "linear", "in": ["t"], "tensors": ["flat"], "out": "query"},
-      {"op": "attention", "in": ["query", "rows", "rows", "t"], "out": "scores", "heads": 1, "pattern": "window", "left": 0, "right": 0, "centers": "positions"}
+      {"op": "attention", "in": ["query", "rows", "rows", "t"], "out": "scores", "heads": 1, "pattern": "window",
+       "left": 0, "right": 0, "centers": "positions"}
     ],
     "outputs": ["t + 1", "scores"]
   }]

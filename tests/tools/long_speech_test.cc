@@ -1,5 +1,5 @@
-// Where a long sound is heard next, what is tried again and what the model is told, with a model that says what the test
-// has written down.
+// Where a long sound is heard next, what is tried again and what the model is told, with a model that says what the
+// test has written down.
 #include "tools/generate/long_speech.h"
 
 #include <gtest/gtest.h>

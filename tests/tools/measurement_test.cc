@@ -1,5 +1,5 @@
-// What measurements say wherever they are made (ports/bench.h), and the inputs of those without a system (ports/inputs.h)
-// beside the command's.
+// What measurements say wherever they are made (ports/bench.h), and the inputs of those without a system
+// (ports/inputs.h) beside the command's.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

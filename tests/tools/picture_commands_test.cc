@@ -1,5 +1,5 @@
-// Pictures through the command: prepared as the directory says, by the program of the nearest size, compared with texts;
-// and one line for whatever is wrong.
+// Pictures through the command: prepared as the directory says, by the program of the nearest size, compared with
+// texts; and one line for whatever is wrong.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -123,7 +123,8 @@ TEST(Resizing, HasPillowsPixels) {
   }
 }
 
-// Pillow's documentation in double precision: a weighted mean of what the filter covers, first along rows, then columns.
+// Pillow's documentation in double precision: a weighted mean of what the filter covers, first along rows, then
+// columns.
 double Weight(Filter filter, double x) {
   const double pi = std::acos(-1.0), a = std::fabs(x);
   const auto sinc = [&](double t) { return t == 0 ? 1 : std::sin(pi * t) / (pi * t); };

@@ -43,7 +43,8 @@ int main(int argc, char** argv) {
   fovea_model* model;
   TRY(fovea_model_make(blob, size, NULL, get, NULL, &model, &error));
 
-  /* Two parts of one model: tokens to rows of sentences, rows of sentences to a class. Their weights are the same memory. */
+  /* Two parts of one model: tokens to rows of sentences, rows of sentences to a class. Their weights are the same
+   * memory. */
   fovea_session *lower, *upper;
   fovea_session_options options = {.struct_size = sizeof(options), .rows = TOKENS};
   TRY(fovea_model_find_program(model, "encode_sentences", &options.program));

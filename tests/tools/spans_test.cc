@@ -1,5 +1,5 @@
-// Tags merged to spans, embeddings that are cut and weights of words: beside the rules written down plainly, and through
-// the commands.
+// Tags merged to spans, embeddings that are cut and weights of words: beside the rules written down plainly, and
+// through the commands.
 #include "tools/common/spans.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Rules of times against the original's definition written down plainly over logits in double, and the segments of texts.
+// Rules of times against the original's definition written down plainly over logits in double, and the segments of
+// texts.
 #include "tools/generate/time_rules.h"
 
 #include <gtest/gtest.h>

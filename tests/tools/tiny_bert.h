@@ -17,8 +17,8 @@ inline constexpr uint32_t kTinyClasses = 3;
 // A folder of this test process that is removed at its end; the path of `name` in it.
 std::string Temporary(const std::string& name);
 
-// "sequence", "token", "score" or "base": with a head of three classes for texts, one for tokens, one that gives a number,
-// or hidden states and pooled output.
+// "sequence", "token", "score" or "base": with a head of three classes for texts, one for tokens, one that gives a
+// number, or hidden states and pooled output.
 // Converted once per process; the path of the blob (f32 weights).
 const std::string& TinyBlob(const std::string& head);
 

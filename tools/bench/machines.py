@@ -21,7 +21,8 @@ COLUMNS = [  # heading, how a measurement has it
     ("rows/s", lambda m: f"{m['rows_per_second']:.0f}"),
     ("GOPS", lambda m: f"{m['gops']:.1f}"),
     ("load ms", lambda m: f"{sum(m['load_ms'].values()):.1f}"),
-    ("model and session MB", lambda m: f"{sum(m['bytes'][k] for k in ('model', 'fixed', 'state', 'scratch')) / 1e6:.2f}"),
+    ("model and session MB",
+     lambda m: f"{sum(m['bytes'][k] for k in ('model', 'fixed', 'state', 'scratch')) / 1e6:.2f}"),
 ]
 TEXTS = 4  # of the columns; then numbers
 BAR, GAP, LABEL, WIDTH = 18, 6, 260, 420  # pixels

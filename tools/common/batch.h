@@ -52,9 +52,9 @@ void Bind(const Batch& batch, Session* session);
 Session SessionFor(const Model& model, const Batch& batch, SessionRequest request = {});
 
 // A batch for measuring: segments of the given lengths in every input space that has a parent (their sum in one that
-// has none), as many segments where the model says how long they are, 10 ms a row of sounds; ids and numbers from a fixed sequence, marks (ids
-// without a limit) on the first row of each segment. Where that parent is nested in turn, its rows are shared out among
-// as few segments as can have them.
+// has none), as many segments where the model says how long they are, 10 ms a row of sounds; ids and numbers from a
+// fixed sequence, marks (ids without a limit) on the first row of each segment. Where that parent is nested in turn,
+// its rows are shared out among as few segments as can have them.
 Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uint32_t>& lengths);
 
 }  // namespace fovea::tools

@@ -31,8 +31,8 @@ struct PaddedTensor {
 
 // [batch, sequence, width], or [rows, width] where the value's space has no parent. Metadata "layout.<name>" may say
 // "channels_first ROWS COLUMNS": the segments are pictures, row by row, and become [batch, width, ROWS, COLUMNS]; or
-// "channels_last ROWS COLUMNS": [batch, ROWS, COLUMNS, width]. "layout.<space>" may say "front_last N": the first N rows
-// of its segments stand last, here and among attention weights.
+// "channels_last ROWS COLUMNS": [batch, ROWS, COLUMNS, width]. "layout.<space>" may say "front_last N": the first N
+// rows of its segments stand last, here and among attention weights.
 PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch& batch, uint32_t value,
                          const std::string& name);
 // [batch, heads, queries, keys]; `tap` is a position in the session's taps: one that is dense and has all rows.

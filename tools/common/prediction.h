@@ -36,8 +36,8 @@ struct Embeddings {
 // Kusupati et al., arXiv 2205.13147) may be cut; 0: as they are.
 Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions = 0);
 
-// What the program's output "logits" says: a row for each text, sound or picture, or for each token. Fails where there is
-// none.
+// What the program's output "logits" says: a row for each text, sound or picture, or for each token. Fails where there
+// is none.
 Matrix ReadLogits(const Model& model, const Session& session);
 
 // The name of a class or tag.

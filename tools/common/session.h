@@ -44,8 +44,8 @@ struct Matrix {
   const float* Row(uint32_t row) const { return values.data() + static_cast<size_t>(row) * width; }
 };
 
-// A sparse tap line by line, copied out of a session: line r * heads + h is tapped row r, wanted head h; keys are rows of
-// the key space.
+// A sparse tap line by line, copied out of a session: line r * heads + h is tapped row r, wanted head h; keys are rows
+// of the key space.
 struct SparseWeights {
   std::vector<int64_t> row_offsets, keys;
   std::vector<float> values;

@@ -81,8 +81,9 @@ Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t progra
 Tokens EncodePairFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& first,
                      const std::string& second, uint32_t max_length = 0);
 
-// Where all texts of a program have one length, or metadata "pad_to" says that it was trained with texts filled up to so
-// many tokens: padding after the tokens. Fails where the length is fixed and there are more, or the model has no padding.
+// Where all texts of a program have one length, or metadata "pad_to" says that it was trained with texts filled up to
+// so many tokens: padding after the tokens. Fails where the length is fixed and there are more, or the model has no
+// padding.
 void FillUp(const Model& model, uint32_t program, Tokens* tokens);
 
 Batch BatchFromTokens(const Model& model, uint32_t program, const std::vector<Tokens>& texts);

@@ -33,8 +33,8 @@ class Turns {
   double second_median() const { return PercentileOf(second_, 50); }
 
   // Runs, seconds and milliseconds of each; "ratio": the second's median by the first's, and percentiles of the ratios
-  // of the two runs of a turn. If the runs of a turn are not of the same work, the ratio is that of all seconds, without
-  // percentiles.
+  // of the two runs of a turn. If the runs of a turn are not of the same work, the ratio is that of all seconds,
+  // without percentiles.
   OrderedJson Told(bool same_work = true) const;
 
  private:

@@ -72,8 +72,8 @@ Constant RelativeBuckets(Constant weights, uint32_t max_distance, bool causal = 
 // hide the key.
 Constant HidingBias(Constant weights);
 
-// How a value between others is made, as PyTorch does it: of four neighbours along each axis (a = -0.75) or of two, with
-// borders repeated; antialiased, of all that a place of the result covers (a = -0.5).
+// How a value between others is made, as PyTorch does it: of four neighbours along each axis (a = -0.75) or of two,
+// with borders repeated; antialiased, of all that a place of the result covers (a = -0.5).
 enum class Interpolation { kBicubic, kBilinear, kAntialiasedBicubic };
 
 // Rows that stand for a grid [from_rows, from_columns] as rows for a grid [to_rows, to_columns] over the same area.

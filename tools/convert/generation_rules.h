@@ -1,5 +1,5 @@
-// What metadata says about generation must fit the programs: the same rules as of include/fovea/generate.h, but known at
-// conversion, and with key and value in the message.
+// What metadata says about generation must fit the programs: the same rules as of include/fovea/generate.h, but known
+// at conversion, and with key and value in the message.
 #ifndef FOVEA_TOOLS_CONVERT_GENERATION_RULES_H_
 #define FOVEA_TOOLS_CONVERT_GENERATION_RULES_H_
 

@@ -26,7 +26,8 @@ struct LaidPattern {
 std::vector<std::pair<uint32_t, uint32_t>> ReadLayers(const std::string& text);
 
 // Layers are counted in each program, by its attentions of rows over rows of the same space and those kept of it, of
-// which no more is kept than windows see. Says in the metadata "attention.laid" what was done. Fails if there is nothing to lay the pattern over, or a layer has one of another kind.
+// which no more is kept than windows see. Says in the metadata "attention.laid" what was done. Fails if there is
+// nothing to lay the pattern over, or a layer has one of another kind.
 void LayPattern(const LaidPattern& pattern, BlobContent& content);
 
 }  // namespace fovea::tools

@@ -57,8 +57,8 @@ float BestScale(const float* values, uint32_t count, int low, int high, const St
   return best;
 }
 
-// A scale of which all values of a block are whole numbers from -8 to 7, as those are that were of four bits before; 0 if
-// there is none.
+// A scale of which all values of a block are whole numbers from -8 to 7, as those are that were of four bits before; 0
+// if there is none.
 float WholeScale(const float* block) {
   float largest = 0;
   for (uint32_t i = 0; i < kI4Block; ++i) largest = std::max(largest, fabsf(block[i]));

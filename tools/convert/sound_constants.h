@@ -21,9 +21,9 @@ struct WindowSpec {
 };
 Constant Window(const WindowSpec& spec);
 
-// [filters, size / 2 + 1]: triangles, equally far apart on the mel scale. `scale`: htk, 1127 ln(1 + f / 700), or slaney,
-// which is linear up to 1000 Hz. Sides are straight on that scale (`straight_in_mel`) or in Hz. `area`: divided by half
-// of their widths in Hz.
+// [filters, size / 2 + 1]: triangles, equally far apart on the mel scale. `scale`: htk, 1127 ln(1 + f / 700), or
+// slaney, which is linear up to 1000 Hz. Sides are straight on that scale (`straight_in_mel`) or in Hz. `area`: divided
+// by half of their widths in Hz.
 struct MelSpec {
   uint32_t filters = 0;
   uint32_t size = 0;  // of the transform

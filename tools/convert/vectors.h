@@ -12,8 +12,8 @@ typedef float ShortVector __attribute__((vector_size(16)));
 typedef float LongVector __attribute__((vector_size(32)));
 constexpr size_t kMostLanes = sizeof(LongVector) / sizeof(float);
 
-// What takes the vector as a template's parameter becomes part of a function with FOVEA_LONG_VECTORS, which may only run
-// where HasLongVectors(). Without fused products, which round once less.
+// What takes the vector as a template's parameter becomes part of a function with FOVEA_LONG_VECTORS, which may only
+// run where HasLongVectors(). Without fused products, which round once less.
 #define FOVEA_INLINE inline __attribute__((always_inline))
 #if defined(__x86_64__) || defined(__i386__)
 #define FOVEA_HAS_LONG_VECTORS

@@ -67,7 +67,8 @@ class ClassJudge : public Judge {
 
 class ScoreJudge : public Judge {
  public:
-  // Cosines of a model that makes embeddings, dot products of one that makes weights of words, scores of one that reads pairs and gives one number; others are refused.
+  // Cosines of a model that makes embeddings, dot products of one that makes weights of words, scores of one that reads
+  // pairs and gives one number; others are refused.
   explicit ScoreJudge(const SampleRunner& runner);
   std::vector<Item> ItemsOf(const Samples& samples, const Sample& sample) const override;
   void Add(const Samples& samples, const Sample& sample, const Matrix* results) override;

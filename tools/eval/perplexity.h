@@ -21,8 +21,8 @@ struct PerplexityRequest {
   std::optional<uint32_t> cache_type;  // see SessionRequest
 };
 
-// As Evaluate() does. Perplexity is exp of the mean of -log p over all tokens that count; bits per byte are the same sum
-// by the bytes of these tokens, and so compare models with other tokens.
+// As Evaluate() does. Perplexity is exp of the mean of -log p over all tokens that count; bits per byte are the same
+// sum by the bytes of these tokens, and so compare models with other tokens.
 OrderedJson EvaluatePerplexity(const std::vector<const Model*>& models, const PerplexityRequest& request,
                                const ShowProgress& show);
 

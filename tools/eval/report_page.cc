@@ -18,10 +18,11 @@ constexpr char kHead[] = R"(<!DOCTYPE html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>fovea eval</title>
 <style>
-:root { color-scheme: light dark; --text: #1c2330; --soft: #5b6575; --page: #fbfbfc; --line: #d9dde4; --right: 31, 122, 85;
-  --wrong: 190, 66, 40; }
+:root { color-scheme: light dark; --text: #1c2330; --soft: #5b6575; --page: #fbfbfc; --line: #d9dde4;
+  --right: 31, 122, 85; --wrong: 190, 66, 40; }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #e4e8ef; --soft: #9aa5b6; --page: #14181f; --line: #2f3744; --right: 74, 190, 138; --wrong: 232, 112, 84; }
+  :root { --text: #e4e8ef; --soft: #9aa5b6; --page: #14181f; --line: #2f3744; --right: 74, 190, 138;
+    --wrong: 232, 112, 84; }
 }
 body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; background: var(--page); color: var(--text);
   font: 15px/1.5 system-ui, sans-serif; }

@@ -15,8 +15,8 @@ struct Window {
   size_t counted;     // the first one that is foretold here, which has one before it in the window
 };
 
-// Of a text of so many tokens. `stride` is at most `length`, and `length` at least 2. A text of fewer than two tokens has
-// none, and a last window without a counted token is left out.
+// Of a text of so many tokens. `stride` is at most `length`, and `length` at least 2. A text of fewer than two tokens
+// has none, and a last window without a counted token is left out.
 std::vector<Window> WindowsOf(size_t tokens, size_t length, size_t stride);
 
 // A text as the model reads it.

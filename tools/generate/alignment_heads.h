@@ -11,8 +11,8 @@ namespace fovea::tools {
 
 class AlignmentHeads {
  public:
-  // As metadata transcribe.alignment_heads says, else all of the later half of the layers. Fails where the decoder lacks
-  // one.
+  // As metadata transcribe.alignment_heads says, else all of the later half of the layers. Fails where the decoder
+  // lacks one.
   explicit AlignmentHeads(const Model& model);
 
   // For the decoder's session, as its only ones.

@@ -20,8 +20,8 @@ struct CtcFrame {
   float log_probability = 0;
 };
 
-// Of consecutive frames [begin, end): a token, or a word. The log-probability is that of the frames which said it: their
-// mean for a token, the sum of its tokens for a word.
+// Of consecutive frames [begin, end): a token, or a word. The log-probability is that of the frames which said it:
+// their mean for a token, the sum of its tokens for a word.
 struct CtcPart {
   std::string text;
   std::vector<int32_t> ids;

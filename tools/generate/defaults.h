@@ -32,8 +32,8 @@ struct GenerationDefaults {
   std::optional<fovea_beams> beams;
 };
 
-// Fails with key and value where an entry is not as include/fovea/generate.h says. `task`: one that the model was taught;
-// empty: none in particular.
+// Fails with key and value where an entry is not as include/fovea/generate.h says. `task`: one that the model was
+// taught; empty: none in particular.
 GenerationDefaults DefaultsOf(const Model& model, const std::string& task = "");
 
 // Fails with the names of all tasks if the model has none of this name.

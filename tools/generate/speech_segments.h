@@ -27,8 +27,8 @@ struct CutText {
 };
 
 // Of the tokens that were written of a window, without one that ends texts. `step`: samples from one time to the next.
-// Where pairs of times stand, each ends a segment; what follows the last pair is heard again in the next window, unless a
-// time by itself ends it. A text without pairs is one segment, and the next window follows this one.
+// Where pairs of times stand, each ends a segment; what follows the last pair is heard again in the next window, unless
+// a time by itself ends it. A text without pairs is one segment, and the next window follows this one.
 CutText CutAtTimes(const std::vector<int32_t>& tokens, const TimeTokens& times, uint64_t step,
                    const SpeechWindow& window);
 

@@ -25,7 +25,8 @@ struct RuledText {
   size_t made = 0;                     // so many of generation
 };
 
-// Clears the bits of tokens that may not follow. `bits` has one for each of `tokens` tokens, as fovea_allow_tokens says.
+// Clears the bits of tokens that may not follow. `bits` has one for each of `tokens` tokens, as fovea_allow_tokens
+// says.
 void ApplyRules(const TokenRules& rules, const std::vector<int32_t>& stop_ids, const RuledText& text, uint32_t tokens,
                 uint32_t* bits);
 

@@ -9,7 +9,8 @@
 namespace fovea::tools {
 namespace {
 
-const char kOpening[] = "\"'“¿([{-", kClosing[] = "\"'.。,，!！?？:：”)]}、", kSentenceEnds[] = ".。!！?？";
+const char kOpening[] = "\"'“¿([{-", kClosing[] = "\"'.。,，!！?？:：”)]}、";
+const char kSentenceEnds[] = ".。!！?？";
 const char kPunctuation[] = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", kSpaces[] = " \t\n\v\f\r", kBroken[] = "\xef\xbf\xbd";
 constexpr double kLongestMedian = 0.7, kFarApart = 0.5;
 
@@ -55,8 +56,8 @@ void Norm(HeadWeights* weights, size_t head) {
   }
 }
 
-// Of the path with the lowest sum through a matrix, from its first to its last entry by steps to the right, downwards or
-// both: the first column of each row.
+// Of the path with the lowest sum through a matrix, from its first to its last entry by steps to the right, downwards
+// or both: the first column of each row.
 std::vector<size_t> PathThrough(const std::vector<double>& costs, size_t rows, size_t columns) {
   enum : uint8_t { kBoth, kDown, kRight };
   std::vector<double> sums((rows + 1) * (columns + 1), HUGE_VAL);

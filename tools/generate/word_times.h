@@ -16,8 +16,8 @@ struct HeadWeights {
 };
 
 // The frame at which each of the tokens from `from` on, before `end`, begins. Weights of a token become a part of their
-// sum, each frame is normed over all tokens of its head and smoothed by a median of `width` frames; along the mean of the
-// heads runs the path through tokens and frames that looks most (dynamic time warping).
+// sum, each frame is normed over all tokens of its head and smoothed by a median of `width` frames; along the mean of
+// the heads runs the path through tokens and frames that looks most (dynamic time warping).
 std::vector<size_t> FirstFrames(HeadWeights weights, size_t width, size_t from, size_t end);
 
 using TextOfTokens = std::function<std::string(const std::vector<int32_t>&)>;

@@ -15,8 +15,8 @@ struct Picture {
 };
 
 // PNG of every kind and JPEG, baseline or progressive, turned as its Exif orientation says. Grey becomes three equal
-// channels, a palette its colours; transparency is left out and of 16 bits the upper 8 are kept. CMYK of JPEG becomes RGB
-// where Adobe's marker says how it is meant. Fails with the file and what is wrong.
+// channels, a palette its colours; transparency is left out and of 16 bits the upper 8 are kept. CMYK of JPEG becomes
+// RGB where Adobe's marker says how it is meant. Fails with the file and what is wrong.
 Picture ReadPicture(const std::string& path);
 std::vector<Picture> ReadPictures(const std::vector<std::string>& paths);
 Picture ParsePicture(const uint8_t* data, uint64_t size);

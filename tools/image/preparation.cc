@@ -125,8 +125,8 @@ Planes ToPlanes(const Picture& picture, double factor) {
   return planes;
 }
 
-// The middle of a picture, or the picture in the middle of zeros. Half a pixel goes to the upper left where it is cut, to
-// the lower right where it is filled up.
+// The middle of a picture, or the picture in the middle of zeros. Half a pixel goes to the upper left where it is cut,
+// to the lower right where it is filled up.
 Planes Crop(const Planes& planes, Extent to) {
   const auto shift = [](uint32_t from, uint32_t size) {
     const int64_t rest = static_cast<int64_t>(from) - size;

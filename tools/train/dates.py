@@ -16,7 +16,8 @@ FORMS = """{yyyy}-{mm}-{dd}|{yyyy}/{mm}/{dd}|{yyyy}.{mm}.{dd}|{yyyy}{mm}{dd}|{dd
 {B} {th}, {yyyy}|{th} {B} {yyyy}|the {th} of {B}, {yyyy}|{A}, {d} {B} {yyyy}|{a}, {dd} {b} {yyyy}|{A}, {B} {d}, {yyyy}
 {a} {b} {d} {yyyy}|{yyyy} {B} {d}|{d} {b} '{y}|{B} {th} '{y}|{yyyy}-{b}-{dd}""".replace("\n", "|").split("|")
 UNKNOWN, START, END = range(3)
-VOCABULARY = ["<unk>", "<s>", "</s>", *" abcdefghijklmnopqrstuvwxyz0123456789-/.,'"]  # of what is read and what is written
+# Of what is read and what is written.
+VOCABULARY = ["<unk>", "<s>", "</s>", *" abcdefghijklmnopqrstuvwxyz0123456789-/.,'"]
 IDS = {piece: i for i, piece in enumerate(VOCABULARY)}
 
 

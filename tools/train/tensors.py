@@ -1,4 +1,5 @@
-"""Writes and reads the safetensors format (an 8-byte length, a JSON header, the raw little-endian tensors); weights of a model in it."""
+"""Writes and reads the safetensors format (an 8-byte length, a JSON header, the raw little-endian tensors); weights of
+a model in it."""
 
 import json
 import struct

@@ -147,8 +147,8 @@ def train_classifier(model, examples, epochs, rate, epoch, after_epoch, seconds=
 
     steps = (examples + BATCH - 1) // BATCH
     batches = itertools.chain.from_iterable(epoch() for _ in range(epochs))
-    fit(model, parameters, rate, batches, loss_of, epochs * steps, 0.06, steps, lambda step, loss: after_epoch(step / steps, loss),
-        seconds)
+    fit(model, parameters, rate, batches, loss_of, epochs * steps, 0.06, steps,
+        lambda step, loss: after_epoch(step / steps, loss), seconds)
 
 
 def rounded(model):
@@ -247,7 +247,8 @@ def main():
 
     bag = Bag(CONFIG["hidden_size"])
     train_classifier(bag, len(train.labels), args.bag_epochs, 1e-2, lambda: epoch_of(train, rng, 0.1),
-                     lambda epoch, loss: log(f"bag {epoch:.1f} loss {loss:.3f} held out", *scores(bag, held_out).values()))
+                     lambda epoch, loss: log(f"bag {epoch:.1f} loss {loss:.3f} held out",
+                                             *scores(bag, held_out).values()))
     results["bag_of_words"] = scores(bag, held_out)
 
     model = bert.Classifier({**CONFIG, "vocab_size": VOCABULARY})

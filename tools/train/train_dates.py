@@ -48,7 +48,8 @@ def accuracy(model, pairs):
 def batches(train, rng):
     """Without end: texts and the right characters before each step, and those that are right there."""
     while True:
-        chunks = [group[i:i + 64] for group in by_length(dates.draw(train, POOL, rng)) for i in range(0, len(group), 64)]
+        groups = by_length(dates.draw(train, POOL, rng))
+        chunks = [group[i:i + 64] for group in groups for i in range(0, len(group), 64)]
         rng.shuffle(chunks)
         for chunk in chunks:
             ids, expected = matrices(chunk)
@@ -57,8 +58,8 @@ def batches(train, rng):
 
 def tokenizer():
     """Every character is a piece; letters are small, space around the text is nothing."""
-    return {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Strip", "strip_left": True, "strip_right": True},
-                                                               {"type": "Lowercase"}]},
+    normalizers = [{"type": "Strip", "strip_left": True, "strip_right": True}, {"type": "Lowercase"}]
+    return {"normalizer": {"type": "Sequence", "normalizers": normalizers},
             "model": {"type": "Unigram", "unk_id": dates.UNKNOWN, "vocab": [[p, 0.0] for p in dates.VOCABULARY]},
             "decoder": {"type": "Fuse"},
             "added_tokens": [{"id": i, "content": dates.VOCABULARY[i], "special": True} for i in range(dates.END + 1)]}
@@ -114,7 +115,8 @@ def export(out, model, results, held_out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", required=True, help="model directory to write; it is usable after every thousand steps")
+    parser.add_argument("--out", required=True,
+                        help="model directory to write; it is usable after every thousand steps")
     parser.add_argument("--steps", type=int, default=10000, help="0: only measures the weights that are there")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="ends the training in this time")
     args = parser.parse_args()
@@ -138,7 +140,8 @@ def main():
         return
     loss_function = nn.CrossEntropyLoss()
     fit(model, [{"params": model.parameters(), "weight_decay": 0.01}], 4e-3, batches(train, rng),
-        lambda texts, expected: loss_function(model(*texts).flatten(0, 1), expected.flatten()), args.steps, 0.03, 1000, after, 60 * args.minutes)
+        lambda texts, expected: loss_function(model(*texts).flatten(0, 1), expected.flatten()), args.steps, 0.03, 1000,
+        after, 60 * args.minutes)
 
 
 if __name__ == "__main__":

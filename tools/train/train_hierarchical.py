@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Trains package-section-hierarchical: the same examples as package-section, read sentence by sentence. See README.md."""
+"""Trains package-section-hierarchical: the same examples as package-section, read sentence by sentence. See
+README.md."""
 
 import argparse
 import os
@@ -24,14 +25,15 @@ CONFIG = {
 
 
 GOLDEN_DOCUMENTS = {
-    "a": ["Turn-based strategy game. The player leads a tribe from the stone age to the stars!\n\nThere are 40 maps, e.g. "
-          "the Nile, and rules for two to eight players over a network.\n* scenarios by Dr. Sid\n* a map editor"],
+    "a": ["Turn-based strategy game. The player leads a tribe from the stone age to the stars!\n\nThere are 40 maps, "
+          "e.g. the Nile, and rules for two to eight players over a network.\n* scenarios by Dr. Sid\n* a map editor"],
     "b": ["Dictionary of the elvish languages"],
     "batch": ["Python bindings for reading and writing Excel spreadsheets. This package contains the Python 3 module.",
               "Video",
-              "Routines for linear algebra (development files)\n\nIt solves dense and sparse systems of equations, least "
-              "squares and eigenvalue problems. The routines call an optimized BLAS where there is one. This package holds "
-              "the headers and the static library. Bindings for C and Fortran come separately; so do the tests."],
+              "Routines for linear algebra (development files)\n\nIt solves dense and sparse systems of equations, "
+              "least squares and eigenvalue problems. The routines call an optimized BLAS where there is one. This "
+              "package holds the headers and the static library. Bindings for C and Fortran come separately; so do the "
+              "tests."],
 }
 
 
@@ -103,7 +105,8 @@ def start_from(flat, model):
 
 
 def from_stored(stored):
-    return tensors.load_into(hierarchical.Classifier({**CONFIG, "vocab_size": len(stored["word_embeddings.weight"])}), stored)
+    model = hierarchical.Classifier({**CONFIG, "vocab_size": len(stored["word_embeddings.weight"])})
+    return tensors.load_into(model, stored)
 
 
 def ragged(rows):
@@ -139,7 +142,8 @@ def export(out, model, tokenizer, held_out, results):
     """Everything but the weights. The model is as stored."""
     for form in ("full", "short"):
         results[f"held_out_{form}"] = scores(model, held_out.forms[form], held_out.labels)
-    rows = sorted(np.random.default_rng(SEED).choice(len(held_out.labels), EVAL_ROWS, replace=False))  # the flat model's
+    # The flat model's.
+    rows = sorted(np.random.default_rng(SEED).choice(len(held_out.labels), EVAL_ROWS, replace=False))
     results["eval_tsv"] = scores(model, [held_out.forms["full"][i] for i in rows], held_out.labels[rows])
     with open(f"{out}/eval.tsv", "w") as f:
         for example in (held_out.examples[i] for i in rows):

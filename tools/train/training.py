@@ -12,14 +12,19 @@ SEED = 20250607
 
 
 def set_up(out):
-    """Makes the directory and the run repeatable: the time it starts, random numbers, and a function that prints beside the time."""
+    """Makes the directory and the run repeatable: the time it starts, random numbers, and a function that prints beside
+    the time."""
     start = time.time()
     torch.manual_seed(SEED)
     torch.set_num_threads(1)
     np.finfo(np.float32), np.finfo(np.float64)  # numpy looks at subnormals once; let it do so before they are flushed
     torch.set_flush_denormal(True)
     os.makedirs(out, exist_ok=True)
-    return start, np.random.default_rng(SEED), lambda *values: print(f"[{time.time() - start:6.0f} s]", *values, flush=True)
+
+    def log(*values):
+        print(f"[{time.time() - start:6.0f} s]", *values, flush=True)
+
+    return start, np.random.default_rng(SEED), log
 
 
 def alike(lengths, size, rng=None):
@@ -34,8 +39,9 @@ def alike(lengths, size, rng=None):
 def fit(model, parameters, rate, batches, loss_of, steps, warm_up, every, report, seconds=float("inf")):
     """AdamW with warm-up for this share of the steps and linear decay, which comes to its end early when the time does.
 
-    `parameters`: of the model, in groups by what AdamW does with them. `batches` yields what the model takes and what is expected then, which
-    `loss_of` takes. `report` gets the step and the mean loss since the last report, after `every` steps and at the end.
+    `parameters`: of the model, in groups by what AdamW does with them. `batches` yields what the model takes and what
+    is expected then, which `loss_of` takes. `report` gets the step and the mean loss since the last report, after
+    `every` steps and at the end.
     """
     optimizer, begin = torch.optim.AdamW(parameters, lr=rate, betas=(0.9, 0.98)), time.time()
     total, seen = 0.0, 0

@@ -16,8 +16,8 @@ struct ClipOptions {
   SpeechTask task;
   bool previous = false;    // clips are told what was written of those before, one by one
   uint32_t batch_size = 8;  // clips at a time
-  // Of files longer than `chunk` seconds, or than the model takes: clips overlap by `strides` on both sides, or left and
-  // right; none: a sixth of a clip. 0: as long as the model takes.
+  // Of files longer than `chunk` seconds, or than the model takes: clips overlap by `strides` on both sides, or left
+  // and right; none: a sixth of a clip. 0: as long as the model takes.
   double chunk = 30;
   std::vector<double> strides = {};
 };

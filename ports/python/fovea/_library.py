@@ -13,8 +13,8 @@ from . import _c
 class Error(Exception):
     """What the library, or this package before it, refuses.
 
-    `status` is the library's code (`fovea.status.FOVEA_E_..`), `name` its name. `expected`, `found`, `byte` and `tensor`
-    are those of fovea_error.
+    `status` is the library's code (`fovea.status.FOVEA_E_..`), `name` its name. `expected`, `found`, `byte` and
+    `tensor` are those of fovea_error.
     """
 
     def __init__(self, text: str, status: int = _c.FOVEA_E_ARGUMENT, expected: int = 0, found: int = 0, byte: int = 0,
@@ -31,7 +31,8 @@ class Error(Exception):
 
 
 def _load(name: str, version: str) -> ctypes.CDLL:
-    """From the folder that FOVEA_LIBRARY_DIR names (a build folder, too), else this package's own, else the system's."""
+    """From the folder that FOVEA_LIBRARY_DIR names (a build folder, too), else this package's own, else the
+    system's."""
     given = os.environ.get("FOVEA_LIBRARY_DIR")
     folders = [pathlib.Path(given) / sub for sub in ("", "runtime", "ports", "lib")] if given else []
     folders.append(pathlib.Path(__file__).parent / "lib")
@@ -94,8 +95,8 @@ def text_of(raw: Optional[bytes]) -> str:
 
 
 def written_text(capacity: int, function: str, *arguments: Any, doing: str = "") -> str:
-    """What a function writes whose last parameters are a buffer, its size and how much of it is text. It is called again
-    if the text is longer than `capacity` bytes; what is no whole character is U+FFFD."""
+    """What a function writes whose last parameters are a buffer, its size and how much of it is text. It is called
+    again if the text is longer than `capacity` bytes; what is no whole character is U+FFFD."""
     written, output = ctypes.c_uint64(), np.empty(capacity, np.uint8)
     for turn in range(2):
         try:

@@ -164,8 +164,8 @@ def run(model: Model, inputs: Mapping[str, Any], program: Optional[str] = None, 
     """Runs a program once.
 
     `inputs`: for each input a list with an array for each text (or picture, ..), a Ragged, or one array where the space
-    has no parent or `segments` has its lengths; those of documents come with `segments={"sentences": [2, 3]}` (sentences
-    of each). `taps`: names of attention steps, or Taps.
+    has no parent or `segments` has its lengths; those of documents come with `segments={"sentences": [2, 3]}`
+    (sentences of each). `taps`: names of attention steps, or Taps.
     """
     if not isinstance(inputs, Mapping):
         raise Error("inputs are a mapping of names to arrays")

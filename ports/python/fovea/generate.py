@@ -243,8 +243,8 @@ def _encodings(model: Model, program: Program, texts: Any) -> List[Encoding]:
 
 def generate(model: Model, texts: Any, *, max_tokens: int = 0, sampling: Optional[Sampling] = None,
              stop_ids: Optional[Sequence[int]] = None, workers: Union[int, Threads] = 1, **sampled: Any) -> Generation:
-    """Texts out of texts (or lists of ids): what a decoder writes for what the encoder reads or, without an encoder, how
-    the texts go on.
+    """Texts out of texts (or lists of ids): what a decoder writes for what the encoder reads or, without an encoder,
+    how the texts go on.
 
     `max_tokens` and `stop_ids`: as the model says if not given. `temperature`, `top_k`, `seed` and so on are fields of
     Sampling. Iterate for the steps, or take `.finish()`:

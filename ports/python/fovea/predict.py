@@ -51,7 +51,8 @@ def _filled_up(encoding: Encoding, length: int, pad: int) -> Encoding:
                                types=np.append(encoding.types, np.zeros(missing, np.int32)))
 
 
-def encode_for(model: Model, program: Program, texts: Any, max_length: int = 0, wrapped: bool = False) -> List[Encoding]:
+def encode_for(model: Model, program: Program, texts: Any, max_length: int = 0,
+               wrapped: bool = False) -> List[Encoding]:
     """Texts as a program reads them: at once, or sentence by sentence."""
     tokenizer, space = model.tokenizer, model.spaces[_id_input(model, program).space]
     bounds = [bound for bound in (max_length, space.max_segment_rows, tokenizer.max_length) if bound]

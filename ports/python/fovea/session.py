@@ -50,7 +50,8 @@ class Weights:
     heads: int
     query_offsets: np.ndarray  #: Where segments of queries and of keys begin.
     key_offsets: np.ndarray
-    data: Optional[np.ndarray]  #: Dense: [rows, heads, longest segment], a view; past a segment's keys it means nothing.
+    #: Dense: [rows, heads, longest segment], a view; past a segment's keys it means nothing.
+    data: Optional[np.ndarray]
     offsets: Optional[np.ndarray] = None  #: Sparse, lines one after the other: [rows * heads + 1] where each begins,
     keys: Optional[np.ndarray] = None  #: .. the keys, counted through all segments, and
     values: Optional[np.ndarray] = None  #: .. their weights.
@@ -83,9 +84,9 @@ class Session(Handle):
     """A program with memory for so many rows.
 
     `limits`: for each input space the most rows of a run, or (rows, rows of the longest segment); `rows` for those that
-    are not named. `workers` is a number or Threads. `keep` names values that can be read besides the outputs, `taps` the
-    attention to keep, `linked` inputs that `link` will give. Arrays of `input`, `output` and `weights` are views of the
-    session's memory: they show what the latest run wrote, and stay valid memory when the session is closed.
+    are not named. `workers` is a number or Threads. `keep` names values that can be read besides the outputs, `taps`
+    the attention to keep, `linked` inputs that `link` will give. Arrays of `input`, `output` and `weights` are views of
+    the session's memory: they show what the latest run wrote, and stay valid memory when the session is closed.
     """
 
     _called = "this session is"

@@ -74,8 +74,8 @@ class Tokenizer:
         return Encoding(ids, types, special, ranges, max(0, dropped), sentences)
 
     def encode(self, text: str, second: Optional[str] = None, *, max_length: int = 0, plain: bool = False) -> Encoding:
-        """Ids of a text, or of a pair. `max_length`: cut to so many tokens, 0: to what the model takes; `plain`: without
-        special tokens."""
+        """Ids of a text, or of a pair. `max_length`: cut to so many tokens, 0: to what the model takes; `plain`:
+        without special tokens."""
         first, other = _bytes(text), None if second is None else _bytes(second)
         options = sized(_c.fovea_text_encode_options, max_length=_count(max_length),
                         flags=_c.FOVEA_TEXT_PLAIN if plain else 0)
@@ -84,7 +84,8 @@ class Tokenizer:
             call("fovea_text_encode", self._model.address, first, len(first), other, len(other or b""),
                  ctypes.byref(options), workspace, size, ctypes.byref(tokens), doing="text")
 
-        return self._collect(max(first, other or b"", key=len), len(first) + len(other or b"") + self._special + 8, fill)
+        return self._collect(max(first, other or b"", key=len),
+                             len(first) + len(other or b"") + self._special + 8, fill)
 
     def encode_document(self, text: str, *, max_length: int = 0, wrapped: bool = False) -> Encoding:
         """The same sentence by sentence. `wrapped`: lines are broken where they are full; else each ends a sentence."""
@@ -105,8 +106,8 @@ class Tokenizer:
         """The text of ids; what is no whole character is U+FFFD."""
         array = _ids(ids)
         flags = _c.FOVEA_TEXT_KEEP_SPECIAL if keep_special else 0
-        return written_text(16 * len(array) + 16, "fovea_text_decode", self._model.address, array.ctypes.data, len(array),
-                            flags, doing="tokens")
+        return written_text(16 * len(array) + 16, "fovea_text_decode", self._model.address, array.ctypes.data,
+                            len(array), flags, doing="tokens")
 
     def piece(self, id: int) -> str:
         """As the vocabulary spells it."""

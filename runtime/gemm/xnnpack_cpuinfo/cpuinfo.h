@@ -1,6 +1,6 @@
-// What XNNPACK asks of a cpuinfo library, answered by ../xnnpack_cpuinfo.cc from CPUID or the kernel's capability words:
-// no allocation, no files, no state. Core models are never told apart, so that the same kernels, hence the same bits,
-// come out on every core and every start.
+// What XNNPACK asks of a cpuinfo library, answered by ../xnnpack_cpuinfo.cc from CPUID or the kernel's capability
+// words: no allocation, no files, no state. Core models are never told apart, so that the same kernels, hence the same
+// bits, come out on every core and every start.
 #ifndef FOVEA_RUNTIME_GEMM_XNNPACK_CPUINFO_CPUINFO_H_
 #define FOVEA_RUNTIME_GEMM_XNNPACK_CPUINFO_CPUINFO_H_
 

@@ -1,4 +1,5 @@
-"""A Llama as a GGUF file (version 3), with matrices in f16 or Q8_0. ggml names the sizes of a tensor the fastest first."""
+"""A Llama as a GGUF file (version 3), with matrices in f16 or Q8_0. ggml names the sizes of a tensor the fastest
+first."""
 import struct
 
 import numpy as np

@@ -68,7 +68,8 @@ def llama(layers, width, heads, kv_heads, inner, seed, vocabulary=32000, positio
     weights["model.embed_tokens.weight"] = random.normal(vocabulary, width, scale=0.05)
     for i in range(layers):
         layer = f"model.layers.{i}."
-        for name, outputs, inputs, gain in (("self_attn.q_proj", width, width, 1), ("self_attn.k_proj", kv_heads * head, width, 1),
+        for name, outputs, inputs, gain in (("self_attn.q_proj", width, width, 1),
+                                            ("self_attn.k_proj", kv_heads * head, width, 1),
                                             ("self_attn.v_proj", kv_heads * head, width, 1),
                                             ("self_attn.o_proj", width, width, 0.3), ("mlp.gate_proj", inner, width, 1),
                                             ("mlp.up_proj", inner, width, 1), ("mlp.down_proj", width, inner, 0.3)):
@@ -89,7 +90,8 @@ def windowed_description(config):
             operations[-1]["tensors"] = list(tensors)
 
     def linear(source, name, out, **attributes):
-        add("linear", [source], out, [f"encoder.layer.{{i}}.{name}.{part}" for part in ("weight", "bias")], **attributes)
+        add("linear", [source], out, [f"encoder.layer.{{i}}.{name}.{part}" for part in ("weight", "bias")],
+            **attributes)
 
     def norm(source, name, out):
         add("norm", [source], out, [f"{name}.{part}" for part in ("weight", "bias")], kind="layer",

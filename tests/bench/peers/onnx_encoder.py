@@ -23,8 +23,8 @@ class Encoder:
         return self.graph.weight(name, self.weights[name])
 
     def stored(self, name, matrix):
-        """Names of a matrix [inputs, outputs] and, in int8, its scales. Of int8 seven bits: eight overflow the 16-bit sums
-        of CPUs without dot products."""
+        """Names of a matrix [inputs, outputs] and, in int8, its scales. Of int8 seven bits: eight overflow the 16-bit
+        sums of CPUs without dot products."""
         matrix = matrix.T
         if self.kind == "f32":
             return [self.graph.weight(name, matrix)]
@@ -51,7 +51,8 @@ class Encoder:
                                 epsilon=self.config["layer_norm_eps"])
 
     def embedded(self):
-        tables = {"words": self.weights["embeddings.word_embeddings.weight"], "positions": positions_and_type(self.weights)}
+        tables = {"words": self.weights["embeddings.word_embeddings.weight"],
+                  "positions": positions_and_type(self.weights)}
         norm = {name: self.weights["embeddings.LayerNorm." + name] for name in ("weight", "bias")}
         every = {**tables, **norm}
         if self.kind == "f32":
@@ -64,8 +65,8 @@ class Encoder:
                 self.graph.weight(name, np.rint(array / scales[name]).astype(np.int8)) for name, array in every.items())
             of = {name: self.graph.weight(name + ".scale", np.array(scale)) for name, scale in scales.items()}
             zero = self.graph.weight("zero", np.array(0, np.int8))
-            inputs = ["input_ids", "", words, positions, "", gain, bias, "", of["words"], of["positions"], "", of["weight"],
-                      of["bias"], zero, zero, "", zero, zero]
+            inputs = ["input_ids", "", words, positions, "", gain, bias, "", of["words"], of["positions"], "",
+                      of["weight"], of["bias"], zero, zero, "", zero, zero]
             kind = "QEmbedLayerNormalization"
         return self.graph.fused(kind, *inputs, outputs=2, epsilon=self.config["layer_norm_eps"])[0]
 

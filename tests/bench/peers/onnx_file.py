@@ -3,7 +3,8 @@ import struct
 
 import numpy as np
 
-TYPES = {np.dtype(np.float32): 1, np.dtype(np.uint8): 2, np.dtype(np.int8): 3, np.dtype(np.int32): 6, np.dtype(np.int64): 7}
+TYPES = {np.dtype(np.float32): 1, np.dtype(np.uint8): 2, np.dtype(np.int8): 3, np.dtype(np.int32): 6,
+         np.dtype(np.int64): 7}
 IR_VERSION, OPSET = 8, 17
 MICROSOFT = "com.microsoft"
 

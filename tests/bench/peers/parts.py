@@ -135,9 +135,11 @@ class Files(unittest.TestCase):
             path = self.folder / "model.gguf"
             gguf_file.write_llama(path, config, weights, kind)
             version, metadata, tensors = read_gguf(path.read_bytes())
-            self.assertEqual((version, metadata["llama.block_count"], metadata["llama.rope.freq_base"]), (3, 2, 10000.0))
+            self.assertEqual((version, metadata["llama.block_count"], metadata["llama.rope.freq_base"]),
+                             (3, 2, 10000.0))
             self.assertEqual(len(tensors), 2 + 9 * 2)
-            self.assert_near(tensors["blk.1.ffn_down.weight"], weights["model.layers.1.mlp.down_proj.weight"], tolerance)
+            self.assert_near(tensors["blk.1.ffn_down.weight"], weights["model.layers.1.mlp.down_proj.weight"],
+                             tolerance)
             np.testing.assert_array_equal(tensors["output_norm.weight"], weights["model.norm.weight"])
             # Row 2 i of a head is the i-th of its first half, row 2 i + 1 of its second.
             q, own = tensors["blk.0.attn_q.weight"], weights["model.layers.0.self_attn.q_proj.weight"]
@@ -218,9 +220,11 @@ class Turns(unittest.TestCase):
 
 
 MEASURED = {
-    "processor": "A Processor", "instructions": ["avx2"], "versions": {"onnx": "ONNX Runtime 1", "llama": "llama.cpp 2"},
-    "times": [{"group": group, "model": "6 x 384", "weights": "int8", "threads": threads, "rows": rows, "before": before,
-               "turns": 9, "peer": "P", "variant": "way", "own_ms": {"median": 2.0}, "peer_ms": {"median": 150.4},
+    "processor": "A Processor", "instructions": ["avx2"],
+    "versions": {"onnx": "ONNX Runtime 1", "llama": "llama.cpp 2"},
+    "times": [{"group": group, "model": "6 x 384", "weights": "int8", "threads": threads, "rows": rows,
+               "before": before, "turns": 9,
+               "peer": "P", "variant": "way", "own_ms": {"median": 2.0}, "peer_ms": {"median": 150.4},
                "ratio": {"median": threads + 0.25, "low": 1, "high": 9}}
               for group, rows, before in (("encoders", 16, None), ("decoders", 1, 128)) for threads in (1, 2)],
     "models": [{"group": "encoders", "model": "6 x 384", "weights": "int8", "threads": 1,

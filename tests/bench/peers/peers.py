@@ -5,8 +5,8 @@
 
 Gets the peers from npm's registry into the build folder (needs npm, node, git, cmake, and numpy in this Python), makes
 each model for each of them, refuses what does not agree, measures, and prints tables; --readme puts them where they
-are shown. A FILE.json that exists keeps what this run does not measure anew. tests/bench/README.md says what the figures
-mean and what cannot be compared.
+are shown. A FILE.json that exists keeps what this run does not measure anew. tests/bench/README.md says what the
+figures mean and what cannot be compared.
 """
 import argparse
 import json
@@ -26,7 +26,8 @@ import turns
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-ENCODERS = {"4 x 256": (4, 256, 4, 1024), "6 x 384": (6, 384, 12, 1536), "12 x 768": (12, 768, 12, 3072)}  # layers, width, heads, inner width
+ENCODERS = {"4 x 256": (4, 256, 4, 1024), "6 x 384": (6, 384, 12, 1536),
+            "12 x 768": (12, 768, 12, 3072)}  # layers, width, heads, inner width
 DECODERS = {"6 x 384": (6, 384, 6, 2, 1024), "12 x 768": (12, 768, 12, 4, 2048)}
 LENGTHS = (16, 128, 512)
 WINDOW, LONG = 128, 4096
@@ -90,7 +91,8 @@ class Bench:
             expected = results[0]
         apart = [difference(result, expected) for result in results]
         for program, distance in zip(programs, apart):
-            print(f"  {what}, {kind}, {len(ids)} tokens: {program.name} {program.variant} differs by {distance:.1e}", flush=True)
+            print(f"  {what}, {kind}, {len(ids)} tokens: {program.name} {program.variant} differs by {distance:.1e}",
+                  flush=True)
             if not distance <= tolerance:
                 raise turns.Disagreement(f"{what}: {program.name} {program.variant} differs by {distance:.2g}, "
                                          f"more than {tolerance:.2g}: nothing is timed")

@@ -65,7 +65,8 @@ def quartiles(numbers):
 
 
 def take_turns(programs, measure, seconds, most=200):
-    """For each program its times, as `measure` takes them from it; at least 5 turns each, after one that is not counted."""
+    """For each program its times, as `measure` takes them from it; at least 5 turns each, after one that is not
+    counted."""
     first = [measure(program) for program in programs]
     turns = max(5, min(most, round(1e3 * seconds / sum(first))))
     times = [[] for _ in programs]

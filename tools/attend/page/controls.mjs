@@ -46,7 +46,8 @@ export class Controls {
     this.rollout = made("input", { type: "checkbox", id: "rollout",
       onchange: () => selection.change({ rollout: this.rollout.checked }) });
     this.rolloutLabel = made("label", { className: "control check",
-      title: "Attention rollout, Abnar and Zuidema 2020: the layers' mean weights, each with half of its input kept, multiplied." },
+      title: "Attention rollout, Abnar and Zuidema 2020: the layers' mean weights, each with half of its input kept, " +
+        "multiplied." },
     this.rollout, made("span", {}, "Rollout over layers (an estimate)"));
     this.element = made("div", { className: "controls", role: "group", "aria-label": "Choice" }, this.step.element,
       this.head.element, this.segment.element, this.side, this.rolloutLabel);

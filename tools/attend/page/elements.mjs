@@ -42,7 +42,8 @@ export function shortText(text, length = 60) {
 
 /** A name in which white space can be seen. */
 export function visible(name) {
-  return name.trim() === "" ? name.replaceAll(" ", "␣").replaceAll("\n", "⏎").replaceAll("\t", "⇥") || "∅" : name;
+  if (name.trim() !== "") return name;
+  return name.replaceAll(" ", "␣").replaceAll("\n", "⏎").replaceAll("\t", "⇥") || "∅";
 }
 
 const MOVES = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };

@@ -113,7 +113,8 @@ class HeadsView {
     const cell = only < 0 ? null : this.cells[current], shares = cell?.numbers?.shares;
     this.numbers.textContent = (cell ? cell.text : "Rows look (left), columns are looked at (top).") +
       (shares && step.self
-      ? ` · on itself ${shares.self.toFixed(2)}, row before ${shares.previous.toFixed(2)}, first token ${shares.first.toFixed(2)}` : "");
+      ? ` · on itself ${shares.self.toFixed(2)}, row before ${shares.previous.toFixed(2)}, ` +
+        `first token ${shares.first.toFixed(2)}` : "");
     this.legend.update(colours, source.least, source.most, step.scores ? "score" : "weight");
     this.map.show(source, colours, { row: chosen && space === step.queries ? source.rowIndex(row) : null,
       key: chosen && (space !== step.queries || selection.sideShown === "receives") ? source.keyIndex(row) : null });

@@ -40,7 +40,9 @@ export class LinePanel {
       ? ` Entropy ${entropy(values).toFixed(2)} bits.` : "";
     const kept = step.hasWeights ? "" :
       ` ${plural(known.filter((i) => values[i] > 0).length, "key")} kept, without weights.`;
-    this.note.textContent = `${reading.note ? `${reading.note} ` : ""}${values ? `Numbers: ${reading.what}.` : ""}${bits}${kept}${step.note ? ` ${step.note}` : ""}`;
+    const before = reading.note ? `${reading.note} ` : "", numbers = values ? `Numbers: ${reading.what}.` : "";
+    const after = step.note ? ` ${step.note}` : "";
+    this.note.textContent = `${before}${numbers}${bits}${kept}${after}`;
     this.#fill(reading, known);
     this.back.hidden = !chosen;
   }

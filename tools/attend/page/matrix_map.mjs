@@ -1,4 +1,5 @@
-// A matrix on a canvas: rows down, keys across, at any zoom. It draws lines as the record has them, never a whole matrix.
+// A matrix on a canvas: rows down, keys across, at any zoom. It draws lines as the record has them, never a whole
+// matrix.
 import { made, visible, weightText } from "./elements.mjs";
 
 const LABEL_SIZE = 11, MOST_CELL = 36, TICK = 64;

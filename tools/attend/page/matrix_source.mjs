@@ -21,8 +21,8 @@ function everyLineAlike(step) {
 
 /**
  * { id, rows, keys (how many), rowName, keyName, rowNumber, keyNumber, line, least, most, weightless, rowOf, keyOf }:
- * line(i) is { first, values } with keys counted from the segment's first, { keys, weights, shift } or { ranges, shift }
- * with keys counted from -shift.
+ * line(i) is { first, values } with keys counted from the segment's first, { keys, weights, shift } or { ranges, shift
+ * } with keys counted from -shift.
  */
 export function matrixSource(step, row, head, weightless = false) {
   const [begin, end] = step.keptBetween(...step.rowsBeside(row)), [first, last] = step.keysOf(row);

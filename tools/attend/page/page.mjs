@@ -64,7 +64,10 @@ class AttentionPage {
       spaces = [...new Set(steps.flatMap(({ queries, keys }) => [queries, keys]))];
     const facts = [plural(layers, "layer"), ...spaces.map(({ name, rows }) => `${name}: ${plural(rows, "row")}`),
       `numbers: ${types.map((type) => PRECISIONS[type] ?? type).join(", ")}`];
-    if (memory) facts.push(`taps: ${countText(memory.tap_bytes)} bytes, the session without them ${countText(memory.session_bytes)}`);
+    if (memory) {
+      facts.push(`taps: ${countText(memory.tap_bytes)} bytes, the session without them ` +
+        `${countText(memory.session_bytes)}`);
+    }
     document.title = title || model.name || "Attention";
     const said = [model.name, model.architecture, model.task].filter(Boolean).join(" · ");
     return made("header", {}, made("div", {}, made("h1", {}, title || model.name || "Attention"),

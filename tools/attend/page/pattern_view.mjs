@@ -53,7 +53,8 @@ class PatternView {
     const { selection } = this, { step, head, query, row, chosen, space } = selection, { colours } = context;
     const { rows, keys, kept, most } = this.#count(step, query, head), whole = rows * keys;
     this.facts.textContent = `${plural(rows, "row")} × ${plural(keys, "key")}: ${countText(Math.round(kept))} of ` +
-      `${countText(whole)} kept for a head, ${((100 * kept) / Math.max(1, whole)).toFixed(2)} %; at most ${plural(most, "key")} a row.` +
+      `${countText(whole)} kept for a head, ${((100 * kept) / Math.max(1, whole)).toFixed(2)} %; ` +
+      `at most ${plural(most, "key")} a row.` +
       (step.hasWeights ? "" : " The record has the pattern without weights.");
     this.facts.dataset.kept = kept;
     this.shadeLabel.hidden = !step.hasWeights;

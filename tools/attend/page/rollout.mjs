@@ -39,7 +39,9 @@ function through(step, row, numbers, forward) {
   return result;
 }
 
-/** What each row of the segment gives in the end to what each number of `start` stands for, layer by layer backwards. */
+/**
+ * What each row of the segment gives in the end to what each number of `start` stands for, layer by layer backwards.
+ */
 function rolled(layers, row, start, forward) {
   const order = forward ? [...layers].reverse() : layers;
   return Float32Array.from(order.reduce((numbers, step) => through(step, row, numbers, forward), start));

@@ -16,7 +16,9 @@ export class Space {
     this.rows = json.rows;
     this.offsets = checkedOffsets(json, this.name);
     for (const key of ["labels", "places", "cells", "times", "chosen", "writes"]) {
-      if (json[key] && json[key].length !== this.rows) throw new Error(`space "${this.name}": ${key} are not of its rows`);
+      if (json[key] && json[key].length !== this.rows) {
+        throw new Error(`space "${this.name}": ${key} are not of its rows`);
+      }
       this[key] = json[key] ?? null;
     }
   }

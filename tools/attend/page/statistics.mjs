@@ -21,13 +21,15 @@ export function meanDistance(line, row) {
 const SHARE = 0.4;  // of all weight, from which on it names the kind
 const BROAD = 0.8;  // of the entropy of a line that looks at all its keys evenly
 export const KINDS = ["diagonal", "previous", "next", "first token", "focused", "broad", "mixed"];
-export const KIND_RULES = `A head is named after the place that gets most of its weight on average, if that is ${SHARE} or more: the row ` +
-  `itself (diagonal), the row before or after it, the first token. Else it is broad (entropy ${BROAD} of the most there can be, or ` +
-  `more), focused (the greatest weight of a row is ${SHARE} or more on average) or mixed. The first row of a text does not count.`;
+export const KIND_RULES = `A head is named after the place that gets most of its weight on average, if that is ` +
+  `${SHARE} or more: the row itself (diagonal), the row before or after it, the first token. Else it is broad ` +
+  `(entropy ${BROAD} of the most there can be, or more), focused (the greatest weight of a row is ${SHARE} or more ` +
+  `on average) or mixed. The first row of a text does not count.`;
 
 /**
  * The means over the kept rows that look at the same keys as `row`, of one of the step's lines of heads:
- * { rows, entropy, evenness, distance (null unless keys are rows), shares: { self, previous, next, first }, most, kind }.
+ * { rows, entropy, evenness, distance (null unless keys are rows), shares: { self, previous, next, first }, most, kind
+ * }.
  */
 export function headStatistics(step, headIndex, row) {
   const [low, high] = step.rowsBeside(row);

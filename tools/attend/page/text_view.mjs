@@ -4,7 +4,10 @@ import { Legend, rangeOf } from "./legend.mjs";
 import { readingOf } from "./reading.mjs";
 import { Tokens } from "./tokens.mjs";
 
-/** The rows of spaces that belong to the choice: [space, begin, end, title] of the queries and, if they are others, keys. */
+/**
+ * The rows of spaces that belong to the choice: [space, begin, end, title] of the queries and, if they are others,
+ * keys.
+ */
 export function segmentsShown({ step, query }) {
   const keys = [step.keys, ...step.keysOf(query)], queries = [step.queries, ...step.rowsBeside(query)];
   if (step.self) return [[...queries, "Text"]];

@@ -47,7 +47,8 @@ using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description&
 // A directory with config.json, or of sentence-transformers with modules.json. `task`: empty for what the directory
 // says it is for, or "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm",
 // "image-classification", "semantic-segmentation", "audio-classification", "ctc", "text", "image", "causal-lm",
-// "seq2seq-lm". `image_sizes`: of images, "HxW"; none: as configured; several: a program for each, the first with the plain name, others with their size behind it.
+// "seq2seq-lm". `image_sizes`: of images, "HxW"; none: as configured; several: a program for each, the first with the
+// plain name, others with their size behind it.
 Description DescribeDirectory(const std::string& directory, const std::string& task,
                               const std::vector<std::string>& image_sizes = {});
 

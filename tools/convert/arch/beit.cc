@@ -25,9 +25,10 @@ class PatchDistances {
     return Indices(1, patches_.count() + 1, places);
   }
 
-  // From a table of offsets between patches, query less key, then the scores of class to patch, of patch to class and of
-  // the class to itself: a bias for attention, key less query, in which what is out of reach has the outermost score.
-  // The class sees itself at distance 0, as a patch does: all of its scores are shifted alike, which changes no weight.
+  // From a table of offsets between patches, query less key, then the scores of class to patch, of patch to class and
+  // of the class to itself: a bias for attention, key less query, in which what is out of reach has the outermost
+  // score. The class sees itself at distance 0, as a patch does: all of its scores are shifted alike, which changes no
+  // weight.
   Constant Bias(const Constant& stored, const std::string& name) const {
     const Grid from = Offsets(trained_), to = Offsets(patches_);
     if (stored.rows != from.count() + 3) {

@@ -1,5 +1,5 @@
-// CLIP: a causal tower of texts, whose embedding is the row of the token that ends a text, and a tower of pictures with a
-// class token.
+// CLIP: a causal tower of texts, whose embedding is the row of the token that ends a text, and a tower of pictures with
+// a class token.
 #include "tools/base/fail.h"
 #include "tools/convert/arch/towers.h"
 

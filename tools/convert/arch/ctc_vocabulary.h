@@ -7,7 +7,8 @@
 namespace fovea::tools {
 
 // Writes metadata label.N, ctc.blank, ctc.delimiter and ctc.clean_up for so many scores, as Wav2Vec2CTCTokenizer reads
-// vocab.json, tokenizer_config.json, special_tokens_map.json and added_tokens.json. Nothing where there is no vocab.json.
+// vocab.json, tokenizer_config.json, special_tokens_map.json and added_tokens.json. Nothing where there is no
+// vocab.json.
 void DescribeCtcVocabulary(const Checkpoint& checkpoint, uint32_t scores, Description& description);
 
 }  // namespace fovea::tools

@@ -1,5 +1,5 @@
-// DeBERTa, v2 and v3: BERT whose scores also depend on the distance of query and key (disentangled attention), some with
-// a convolution beside layer 0. The projected embeddings of distances do not depend on the text: they are computed
+// DeBERTa, v2 and v3: BERT whose scores also depend on the distance of query and key (disentangled attention), some
+// with a convolution beside layer 0. The projected embeddings of distances do not depend on the text: they are computed
 // here.
 #include <algorithm>
 #include <cctype>

@@ -11,8 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a part of it says, as metadata: `at` stands in front of the entries' names. What is usual is told of a task only,
-// whose model may search otherwise.
+// What a part of it says, as metadata: `at` stands in front of the entries' names. What is usual is told of a task
+// only, whose model may search otherwise.
 class Settings {
  public:
   using View = std::function<JsonView(const char* key)>;
@@ -29,8 +29,8 @@ class Settings {
     return Set(entry, tokens);
   }
 
-  // Tokens that never follow. `suppress_tokens` has a list, `bad_words_ids` a list of lists, in which a text's end counts
-  // for nothing.
+  // Tokens that never follow. `suppress_tokens` has a list, `bad_words_ids` a list of lists, in which a text's end
+  // counts for nothing.
   void SetSuppressed() {
     std::string tokens, sequences, stop;
     AddTokens(view_("eos_token_id"), &stop);

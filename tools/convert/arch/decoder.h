@@ -9,9 +9,9 @@
 
 namespace fovea::tools {
 
-// A decoder is programs of the same layers. "score" reads whole texts and makes `logits` of every token. "decode" goes on
-// with texts that it keeps, and makes `next_logits`, those of the last new token of each, and no others; "verify", which
-// reads what another decoder guessed, makes them of all new tokens.
+// A decoder is programs of the same layers. "score" reads whole texts and makes `logits` of every token. "decode" goes
+// on with texts that it keeps, and makes `next_logits`, those of the last new token of each, and no others; "verify",
+// which reads what another decoder guessed, makes them of all new tokens.
 void FinishScoring(const std::string& last, const Heads& heads, ProgramBuilder& builder);
 void FinishDecoder(const std::string& last, const Heads& heads, ProgramBuilder& builder);
 void FinishVerifying(const std::string& last, const Heads& heads, ProgramBuilder& builder);
@@ -28,8 +28,8 @@ class GenerationConfig {
   std::optional<Config> own_;
 };
 
-// The task, and what generation reads: what is fed and read, which tokens mean what, and how the model's authors search,
-// from generation_config.json or else config.json.
+// The task, and what generation reads: what is fed and read, which tokens mean what, and how the model's authors
+// search, from generation_config.json or else config.json.
 void DescribeGeneration(const Checkpoint& checkpoint, Description& description);
 
 }  // namespace fovea::tools

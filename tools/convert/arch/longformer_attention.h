@@ -1,5 +1,5 @@
-// Attention of Longformer and of what descends from it: rows see a window and the global rows; these have projections of
-// their own, see all and are seen by all.
+// Attention of Longformer and of what descends from it: rows see a window and the global rows; these have projections
+// of their own, see all and are seen by all.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_LONGFORMER_ATTENTION_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_LONGFORMER_ATTENTION_H_
 

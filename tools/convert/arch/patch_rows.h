@@ -18,8 +18,8 @@ struct PatchRows {
   uint32_t leading() const;  // rows of all tokens
 };
 
-// A stored table with a position for each of `leading` tokens, then for each patch of a picture as it was trained; those
-// of the patches for a picture of the size at hand.
+// A stored table with a position for each of `leading` tokens, then for each patch of a picture as it was trained;
+// those of the patches for a picture of the size at hand.
 struct PatchPositions {
   PatchPositions(const Weights& weights, const std::string& name, uint32_t leading, const ImageInput& image,
                  Interpolation kind = Interpolation::kBicubic);

@@ -119,8 +119,8 @@ void SplitRows(Weights& weights, const std::string& name, const std::vector<std:
 // Adds a layer whose outputs are those of a stored one times these factors, a row: its name.
 std::string ScaleLayer(Weights& weights, const std::string& name, const std::string& factors);
 
-// Names the parts of a layer that computes queries, keys and values of groups of heads: in each group its queries, then a
-// key and a value, each `size` wide. <name>.query.weight, .key, .value.
+// Names the parts of a layer that computes queries, keys and values of groups of heads: in each group its queries, then
+// a key and a value, each `size` wide. <name>.query.weight, .key, .value.
 void SplitGroups(Weights& weights, const std::string& name, uint32_t groups, uint32_t queries, uint32_t size);
 
 }  // namespace fovea::tools

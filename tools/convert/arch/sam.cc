@@ -152,8 +152,8 @@ class SamEncoder {
     b_->Op("add", {own + "attention_sum", own + "down"}, {}, b_->HiddenState(i + 1));
   }
 
-  // All heads have the same rows. Relative scores are scaled with the others, and these are not: they are stored so much
-  // larger.
+  // All heads have the same rows. Relative scores are scaled with the others, and these are not: they are stored so
+  // much larger.
   void AddRelative(const std::string& attention, Grid grid, uint32_t reach, const std::string& name) {
     std::vector<Constant> tables;
     for (const char* axis : {"rel_pos_h", "rel_pos_w"}) {

@@ -1,5 +1,5 @@
-// SigLIP: a tower of texts in which every token sees all, whose embedding is the row of the last position, and a tower of
-// pictures without class token, which a learned query pools.
+// SigLIP: a tower of texts in which every token sees all, whose embedding is the row of the last position, and a tower
+// of pictures without class token, which a learned query pools.
 #include "tools/base/fail.h"
 #include "tools/convert/arch/towers.h"
 

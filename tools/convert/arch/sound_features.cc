@@ -113,8 +113,8 @@ SoundFeatures OfSpeechToText(const Config& config, Weights& weights) {
           }};
 }
 
-// Of n rows whose variance is 1, the same where variance is over n - 1: times sqrt((n - 1) / n), as (n - 1) over the root
-// of n (n - 1). Tensor sound.one is 1.
+// Of n rows whose variance is 1, the same where variance is over n - 1: times sqrt((n - 1) / n), as (n - 1) over the
+// root of n (n - 1). Tensor sound.one is 1.
 std::string Unbiased(ProgramBuilder& builder, const std::string& in, const std::string& space, const std::string& out) {
   const Json as_is = {{"activation", "none"}};
   builder.Op("fill", {}, {"sound.one"}, out + ".ones", Json::object(), space);

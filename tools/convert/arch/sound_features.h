@@ -22,9 +22,9 @@ struct SoundFeatures {
 
 // By preprocessor_config.json; nothing where a directory has none. Adds the constants that are needed, and metadata.
 // WhisperFeatureExtractor: the clip is cut or followed by silence to chunk_length seconds. Speech2TextFeatureExtractor:
-// any length; features of a clip have mean 0 and variance 1. SeamlessM4TFeatureExtractor: the same, `stride` frames beside
-// each other. ASTFeatureExtractor: `max_length` frames. Wav2Vec2FeatureExtractor: samples, perhaps with mean 0 and
-// variance 1.
+// any length; features of a clip have mean 0 and variance 1. SeamlessM4TFeatureExtractor: the same, `stride` frames
+// beside each other. ASTFeatureExtractor: `max_length` frames. Wav2Vec2FeatureExtractor: samples, perhaps with mean 0
+// and variance 1.
 std::optional<SoundFeatures> ReadSoundFeatures(const Checkpoint& checkpoint, Description& description);
 
 }  // namespace fovea::tools

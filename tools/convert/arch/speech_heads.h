@@ -9,8 +9,8 @@
 
 namespace fovea::tools {
 
-// A convolution half of whose channels are gates of the others. `space`: of the result; it may be that of `in` where the
-// convolution leaves the length as it is.
+// A convolution half of whose channels are gates of the others. `space`: of the result; it may be that of `in` where
+// the convolution leaves the length as it is.
 std::string AddGatedConvolution(Convolution convolution, Weights& weights, ProgramBuilder& builder,
                                 const std::string& in, const std::string& out, const std::string& space);
 

@@ -13,8 +13,8 @@ namespace fovea::tools {
 // transcribe.previous          the token before the text of an earlier clip
 // transcribe.prompt            tokens that follow the start token, with spaces between them, where nothing else is said
 // transcribe.latest_first_time  the most steps of the time that a text begins with
-// transcribe.alignment_heads   heads of the decoder that look where it listens, as "layer.head" with spaces between them
-// transcribe.median_width      so many frames are smoothed when words are found by them
+// transcribe.alignment_heads   heads of the decoder that look where it listens, as "layer.head" with spaces between
+// them transcribe.median_width      so many frames are smoothed when words are found by them
 void DescribeTranscription(const Checkpoint& checkpoint, Description& description);
 
 }  // namespace fovea::tools

@@ -1,5 +1,5 @@
-// wav2vec 2.0 and its relatives: samples of sound through strided convolutions, positions by a grouped convolution, then
-// layers with norms after them or, "stable", in front.
+// wav2vec 2.0 and its relatives: samples of sound through strided convolutions, positions by a grouped convolution,
+// then layers with norms after them or, "stable", in front.
 #include <math.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ std::string PlainNorm(ProgramBuilder& builder, const std::string& in, std::vecto
   return builder.Op("norm", {in}, std::move(tensors), out, {{"kind", "layer"}, {"epsilon", kNormEpsilon}});
 }
 
-// Filters [out, in * kernel] of a convolution with weight norm: those of each place of the kernel, all together, have the
-// length that `gains` [1, kernel] says.
+// Filters [out, in * kernel] of a convolution with weight norm: those of each place of the kernel, all together, have
+// the length that `gains` [1, kernel] says.
 Constant WeightNorm(Constant filters, Constant gains) {
   const uint32_t kernel = gains.width;
   if (gains.rows != 1 || kernel == 0 || filters.width % kernel != 0) {
@@ -247,8 +247,8 @@ class Encoder {
     return x;
   }
 
-  // With what was learned of means and variances a factor and an addend for each column. (The zeros beyond the ends of a
-  // clip are added after it, so the convolution cannot take it in.)
+  // With what was learned of means and variances a factor and an addend for each column. (The zeros beyond the ends of
+  // a clip are added after it, so the convolution cannot take it in.)
   std::string BatchNormed(ProgramBuilder& builder, const std::string& in, const std::string& name) {
     if (!config_.Flag("conv_pos_batch_norm", false)) return in;
     const Constant mean = weights_.Get(name + ".running_mean"), variance = weights_.Get(name + ".running_var");

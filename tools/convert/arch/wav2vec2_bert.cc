@@ -1,5 +1,5 @@
-// wav2vec2-BERT: frames of features through conformer blocks: half of a feed-forward, attention, a causal convolution of
-// gated columns, half of another feed-forward, a norm.
+// wav2vec2-BERT: frames of features through conformer blocks: half of a feed-forward, attention, a causal convolution
+// of gated columns, half of another feed-forward, a norm.
 #include <math.h>
 
 #include <algorithm>

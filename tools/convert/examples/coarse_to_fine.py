@@ -1,4 +1,5 @@
-"""What the three coarse selections share: of a document's sentences the best two enter the fine model, which answers a question."""
+"""What the three coarse selections share: of a document's sentences the best two enter the fine model, which answers a
+question."""
 
 import golden
 import torch

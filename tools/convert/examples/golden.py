@@ -1,9 +1,9 @@
 """What the scripts of the examples share: random weights for a PyTorch module, inputs, and the files that fovea reads.
 
-A make.py has a module of plain PyTorch layers. Its forward (or, for a program of another name, the method of that name) takes the inputs
-of one row of the root space, in the order of graph.json and without padding, and returns its outputs by name: rows [rows, width],
-attention weights [queries, heads, keys]. Rows of nested spaces are lists: a document is a list of sentences. Everything is computed in
-double precision.
+A make.py has a module of plain PyTorch layers. Its forward (or, for a program of another name, the method of that name)
+takes the inputs of one row of the root space, in the order of graph.json and without padding, and returns its outputs
+by name: rows [rows, width], attention weights [queries, heads, keys]. Rows of nested spaces are lists: a document is a
+list of sentences. Everything is computed in double precision.
 """
 
 import json
@@ -31,13 +31,15 @@ def join(x):
 
 
 def attend(attention, queries, keys, mask=None):
-    """Rows and weights [queries, heads, keys] of an nn.MultiheadAttention(batch_first=True). mask: [queries, keys], true: not seen."""
+    """Rows and weights [queries, heads, keys] of an nn.MultiheadAttention(batch_first=True). mask: [queries, keys],
+    true: not seen."""
     rows, weights = attention(queries[None], keys[None], keys[None], attn_mask=mask, average_attn_weights=False)
     return rows[0], weights[0].transpose(0, 1)
 
 
 def attend_heads(queries, keys, values, weigh=lambda scores: scores.softmax(-1)):
-    """Rows and weights [queries, heads, keys] of [heads, rows, size] each. `weigh`: scores [heads, queries, keys] -> weights."""
+    """Rows and weights [queries, heads, keys] of [heads, rows, size] each. `weigh`: scores [heads, queries, keys] ->
+    weights."""
     weights = weigh(queries @ keys.transpose(1, 2) / queries.shape[-1] ** 0.5)
     return join(weights @ values), weights.transpose(0, 1)
 
@@ -100,13 +102,15 @@ class Files:
         if not own_weights:
             randomize(model)
         if model.state_dict():
-            tensors.save(self.directory / "model.safetensors", {name: x.numpy() for name, x in model.state_dict().items()})
+            tensors.save(self.directory / "model.safetensors",
+                         {name: x.numpy() for name, x in model.state_dict().items()})
         self.model = model.double().eval()
         self.stored = {}
 
     def run(self, case, lengths, ids, given=None, of_step_before=()):
-        """Stores a case, `<program>/<name>` where it is not of the first program; returns its outputs. Inputs are random ids below the number
-        that `ids` has for them and random numbers, unless given. Inputs `of_step_before` are not stored."""
+        """Stores a case, `<program>/<name>` where it is not of the first program; returns its outputs. Inputs are
+        random ids below the number that `ids` has for them and random numbers, unless given. Inputs `of_step_before`
+        are not stored."""
         name = case.split("/")[0] if "/" in case else self.graph["programs"][0]["name"]
         program = next(program for program in self.graph["programs"] if program["name"] == name)
         spaces, inputs = Spaces(self.graph, lengths), {}
@@ -133,15 +137,15 @@ class Files:
         return outputs
 
     def write(self):
-        tensors.save(self.directory / "golden.safetensors",
-                     {name: (x.float() if x.is_floating_point() else x.long()).numpy() for name, x in self.stored.items()})
+        arrays = {name: (x.float() if x.is_floating_point() else x.long()).numpy() for name, x in self.stored.items()}
+        tensors.save(self.directory / "golden.safetensors", arrays)
 
 
 def make(script, build, cases, ids=None, given=None, own_weights=False):
     """Writes model.safetensors and golden.safetensors beside the script.
 
-    build: the module's class. cases: by name the lengths of all segments of each space. ids: the number of different ids of an input.
-    given: inputs that are not random. own_weights: those that the module made are kept.
+    build: the module's class. cases: by name the lengths of all segments of each space. ids: the number of different
+    ids of an input. given: inputs that are not random. own_weights: those that the module made are kept.
     """
     files = Files(script, build, own_weights)
     for case, lengths in cases.items():
@@ -152,15 +156,16 @@ def make(script, build, cases, ids=None, given=None, own_weights=False):
 def make_stepwise(script, build, lengths, steps, ids, first):
     """The same for an encoder and a decoder, the second program, of which `steps` steps are stored.
 
-    A decoder's inputs that are carried begin as the encoder's output that `first` names, or as zeros; other inputs with the name of an
-    encoder's output are that.
+    A decoder's inputs that are carried begin as the encoder's output that `first` names, or as zeros; other inputs with
+    the name of an encoder's output are that.
     """
     files = Files(script, build)
     decoder = files.graph["programs"][1]
     carried = {value["name"]: value["carried"] for value in decoder["inputs"] if "carried" in value}
     encoded = files.run("text", lengths, ids)
     texts = len(next(iter(lengths.values())))
-    state = {value["name"]: encoded[first[value["name"]]] if value["name"] in first else torch.zeros(texts, value["width"]).double()
+    state = {value["name"]: (encoded[first[value["name"]]] if value["name"] in first
+                             else torch.zeros(texts, value["width"]).double())
              for value in decoder["inputs"] if "carried" in value}
     for step in range(steps):
         known = carried if step > 0 else [name for name in carried if name not in first]

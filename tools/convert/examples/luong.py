@@ -30,4 +30,7 @@ class General(Attention):
 
 
 def make(script, model, sources=(9, 2, 17), targets=(5, 8, 1)):
-    golden.make(script, model, {"one": {"sources": [1], "targets": [1]}, "ragged": {"sources": list(sources), "targets": list(targets)}})
+    golden.make(script, model, {
+        "one": {"sources": [1], "targets": [1]},
+        "ragged": {"sources": list(sources), "targets": list(targets)},
+    })

@@ -1,4 +1,5 @@
-"""What the three hierarchical transformers share: blocks within a segment and blocks across the first rows of a document's segments."""
+"""What the three hierarchical transformers share: blocks within a segment and blocks across the first rows of a
+document's segments."""
 
 import golden
 import torch
@@ -11,7 +12,8 @@ def make(script, kinds):
     class Model(nn.Module):
         def __init__(self):
             super().__init__()
-            self.embedding, self.positions, self.segment_positions = nn.Embedding(30, 16), nn.Embedding(16, 16), nn.Embedding(8, 16)
+            self.embedding, self.positions = nn.Embedding(30, 16), nn.Embedding(16, 16)
+            self.segment_positions = nn.Embedding(8, 16)
             self.blocks = nn.ModuleList(nn.TransformerEncoderLayer(16, 2, 32, 0, batch_first=True) for _ in kinds)
 
         def forward(self, segments):
@@ -23,8 +25,10 @@ def make(script, kinds):
                     firsts = torch.cat([part[:1] for part in rows]) + self.segment_positions.weight[:len(rows)]
                     rows = [torch.cat([first[None], part[1:]]) for first, part in zip(block(firsts[None])[0], rows)]
             vectors = torch.cat([part[:1] for part in rows])
-            return {"rows.4": torch.cat(rows), "segment_vectors": vectors, "document": vectors.max(0, keepdim=True).values}
+            return {"rows.4": torch.cat(rows), "segment_vectors": vectors,
+                    "document": vectors.max(0, keepdim=True).values}
 
-    golden.make(script, Model,
-                {"one": {"segments": [1], "tokens": [1]}, "ragged": {"segments": [2, 1, 4], "tokens": [5, 9, 3, 1, 6, 2, 7]}},
-                {"input_ids": 30})
+    golden.make(script, Model, {
+        "one": {"segments": [1], "tokens": [1]},
+        "ragged": {"segments": [2, 1, 4], "tokens": [5, 9, 3, 1, 6, 2, 7]},
+    }, {"input_ids": 30})

@@ -14,13 +14,15 @@ BEGIN, END = "<!-- made by table.py -->\n", "<!-- end -->\n"
 def lines(fovea, example, weights):
     with tempfile.TemporaryDirectory() as directory:
         blob = directory + "/model.fovea"
-        subprocess.run([fovea, "convert", example / "graph.json", "-o", blob, "--weights", weights], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([fovea, "convert", example / "graph.json", "-o", blob, "--weights", weights], check=True,
+                       stdout=subprocess.DEVNULL)
         found = subprocess.run([fovea, "check", blob, example / "golden.safetensors", "--json"], stdout=subprocess.PIPE)
         return json.loads(found.stdout)["tensors"]
 
 
 def main(fovea):
-    rows = ["| directory | system | f32: largest difference, of the largest value | int8: lowest cosine |\n", "|---|---|---|---|\n"]
+    rows = ["| directory | system | f32: largest difference, of the largest value | int8: lowest cosine |\n",
+            "|---|---|---|---|\n"]
     for script in sorted(HERE.glob("*/make.py")):
         about = " ".join(ast.get_docstring(ast.parse(script.read_text())).split()).replace("|", "\\|")
         exact = max(line["max_diff"] / (line["max_abs"] or 1) for line in lines(fovea, script.parent, "f32"))

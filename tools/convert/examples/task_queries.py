@@ -5,7 +5,8 @@ from torch import nn
 
 
 class Attention(nn.Module):
-    """A subclass has ask(x, task): queries of rows and the vector of the task beside each of them; `layers`: what it needs for it."""
+    """A subclass has ask(x, task): queries of rows and the vector of the task beside each of them; `layers`: what it
+    needs for it."""
 
     def __init__(self, **layers):
         super().__init__()

@@ -14,9 +14,9 @@
 namespace fovea::tools {
 
 // `description`: the "tokenizer" object of a model description, as README.md explains it, or null: then the directory's
-// own files decide (tokenizer.json, else vocab.txt, else vocab.json with merges.txt, else a SentencePiece *.model); without any of them the result is
-// empty. `max_length`: tokens that the model takes, 0 when unknown; the smaller of it and what the tokenizer's files
-// say is stored. Throws Failure with the name of whatever is not supported.
+// own files decide (tokenizer.json, else vocab.txt, else vocab.json with merges.txt, else a SentencePiece *.model);
+// without any of them the result is empty. `max_length`: tokens that the model takes, 0 when unknown; the smaller of it
+// and what the tokenizer's files say is stored. Throws Failure with the name of whatever is not supported.
 std::vector<uint8_t> BuildTextSection(const std::filesystem::path& model_dir, const Json& description = {},
                                       uint32_t max_length = 0);
 

@@ -1,4 +1,5 @@
-// Reader of vocab.json with merges.txt: byte-level byte-pair encoding of GPT-2, RoBERTa and CLIP, brought into the form of tokenizer.json.
+// Reader of vocab.json with merges.txt: byte-level byte-pair encoding of GPT-2, RoBERTa and CLIP, brought into the form
+// of tokenizer.json.
 #include "tools/base/fail.h"
 #include "tools/convert/text/readers.h"
 

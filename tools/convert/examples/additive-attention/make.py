@@ -20,4 +20,7 @@ class Model(nn.Module):
         return {"context": weights @ h, "weights": weights[:, None]}
 
 
-golden.make(__file__, Model, {"one": {"sources": [1], "targets": [1]}, "ragged": {"sources": [9, 2, 17], "targets": [5, 8, 1]}})
+golden.make(__file__, Model, {
+    "one": {"sources": [1], "targets": [1]},
+    "ragged": {"sources": [9, 2, 17], "targets": [5, 8, 1]},
+})

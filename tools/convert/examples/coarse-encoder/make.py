@@ -1,4 +1,5 @@
-"""Coarse selection by a light encoder: a mean of small embeddings scores the sentences, the best two enter the fine model."""
+"""Coarse selection by a light encoder: a mean of small embeddings scores the sentences, the best two enter the fine
+model."""
 
 import pathlib
 import sys

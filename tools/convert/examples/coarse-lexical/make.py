@@ -1,4 +1,5 @@
-"""Coarse selection by words: only the two sentences of a document that fit the question best by BM25 enter the fine model."""
+"""Coarse selection by words: only the two sentences of a document that fit the question best by BM25 enter the fine
+model."""
 
 import pathlib
 import sys

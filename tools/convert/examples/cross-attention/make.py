@@ -19,4 +19,7 @@ class Model(nn.Module):
         return {"output": output, "weights": weights}
 
 
-golden.make(__file__, Model, {"one": {"sources": [1], "targets": [1]}, "ragged": {"sources": [9, 2, 17], "targets": [5, 8, 1]}})
+golden.make(__file__, Model, {
+    "one": {"sources": [1], "targets": [1]},
+    "ragged": {"sources": [9, 2, 17], "targets": [5, 8, 1]},
+})

@@ -1,4 +1,5 @@
-"""Windows by head: the first head sees every second key of 4 to each side, the other one 2 to the left and 1 to the right."""
+"""Windows by head: the first head sees every second key of 4 to each side, the other one 2 to the left and 1 to the
+right."""
 
 import pathlib
 import sys

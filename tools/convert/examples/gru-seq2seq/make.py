@@ -1,4 +1,5 @@
-"""Bahdanau's translator: a GRU reads in both directions; the other one looks at all it read, by the additive score, before each step."""
+"""Bahdanau's translator: a GRU reads in both directions; the other one looks at all it read, by the additive score,
+before each step."""
 
 import pathlib
 import sys
@@ -27,7 +28,9 @@ class Model(nn.Module):
         alignment = self.v(torch.tanh(self.query(state) + keys)).T.softmax(-1)
         context = alignment @ memory
         state = self.decoder(torch.cat([self.targets(token), context], 1), state)
-        return {"next_state": state, "logits": self.head(torch.cat([state, context], 1)), "alignment": alignment[:, None]}
+        return {"next_state": state, "logits": self.head(torch.cat([state, context], 1)),
+                "alignment": alignment[:, None]}
 
 
-golden.make_stepwise(__file__, Model, {"tokens": [7, 1, 4]}, 4, {"input_ids": 30, "token": 25}, {"state": "first_state"})
+golden.make_stepwise(__file__, Model, {"tokens": [7, 1, 4]}, 4, {"input_ids": 30, "token": 25},
+                     {"state": "first_state"})

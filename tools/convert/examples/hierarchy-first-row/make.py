@@ -1,4 +1,5 @@
-"""Tokens -> sentences -> documents: multi-head attention at each level, its first row goes through a Linear to the next level."""
+"""Tokens -> sentences -> documents: multi-head attention at each level, its first row goes through a Linear to the next
+level."""
 
 import pathlib
 import sys
@@ -26,9 +27,11 @@ class Model(nn.Module):
         encoded, weights = zip(*(self.level(0, self.embedding(ids)) for ids in sentences))
         rows = torch.cat(encoded)
         document, over_sentences = self.level(1, rows)
-        return {"rows.1": rows, "rows.2": document, "logits": self.classifier(document), "weights.0": golden.concatenate(weights),
-                "weights.1": over_sentences}
+        return {"rows.1": rows, "rows.2": document, "logits": self.classifier(document),
+                "weights.0": golden.concatenate(weights), "weights.1": over_sentences}
 
 
-golden.make(__file__, Model, {"one": {"sentences": [1], "tokens": [1]}, "ragged": {"sentences": [2, 1, 4], "tokens": [5, 9, 3, 1, 6, 2, 7]}},
-            {"input_ids": 30})
+golden.make(__file__, Model, {
+    "one": {"sentences": [1], "tokens": [1]},
+    "ragged": {"sentences": [2, 1, 4], "tokens": [5, 9, 3, 1, 6, 2, 7]},
+}, {"input_ids": 30})

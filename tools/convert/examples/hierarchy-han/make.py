@@ -1,4 +1,5 @@
-"""Hierarchical attention network: at words and at sentences a GRU in both directions and additive pooling by a learned context vector."""
+"""Hierarchical attention network: at words and at sentences a GRU in both directions and additive pooling by a learned
+context vector."""
 
 import pathlib
 import sys
@@ -32,9 +33,12 @@ class Model(nn.Module):
     def forward(self, sentences):
         vectors, word_weights = zip(*(self.of_words(self.embedding(ids)) for ids in sentences))
         document, sentence_weights = self.of_sentences(torch.cat(vectors))
-        return {"sentence_vectors": torch.cat(vectors), "document_vectors": document, "logits": self.classifier(document),
-                "of_words.weights": golden.concatenate(word_weights), "of_sentences.weights": sentence_weights}
+        return {"sentence_vectors": torch.cat(vectors), "document_vectors": document,
+                "logits": self.classifier(document), "of_words.weights": golden.concatenate(word_weights),
+                "of_sentences.weights": sentence_weights}
 
 
-golden.make(__file__, Model, {"one": {"sentences": [1], "words": [1]}, "ragged": {"sentences": [2, 1, 4], "words": [5, 9, 3, 1, 6, 2, 7]}},
-            {"input_ids": 30})
+golden.make(__file__, Model, {
+    "one": {"sentences": [1], "words": [1]},
+    "ragged": {"sentences": [2, 1, 4], "words": [5, 9, 3, 1, 6, 2, 7]},
+}, {"input_ids": 30})

@@ -1,4 +1,5 @@
-"""Luong's local attention, predictive: a target row sees 2 source rows to each side of p = S sigmoid(v_p^T tanh(W_p s)), less the further away."""
+"""Luong's local attention, predictive: a target row sees 2 source rows to each side of
+p = S sigmoid(v_p^T tanh(W_p s)), less the further away."""
 
 import pathlib
 import sys

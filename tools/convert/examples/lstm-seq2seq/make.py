@@ -1,4 +1,5 @@
-"""Luong's translator: LSTM encoder and decoder, the general score after each step, and what was attended fed to the next step."""
+"""Luong's translator: LSTM encoder and decoder, the general score after each step, and what was attended fed to the
+next step."""
 
 import pathlib
 import sys
@@ -25,8 +26,8 @@ class Model(nn.Module):
         hidden, cell = self.decoder(torch.cat([self.targets(token), attentional], 1), state.chunk(2, 1))
         alignment = (hidden @ keys.T).softmax(-1)
         attentional = torch.tanh(self.combine(torch.cat([alignment @ memory, hidden], 1)))
-        return {"next_state": torch.cat([hidden, cell], 1), "next_attentional": attentional, "logits": self.head(attentional),
-                "alignment": alignment[:, None]}
+        return {"next_state": torch.cat([hidden, cell], 1), "next_attentional": attentional,
+                "logits": self.head(attentional), "alignment": alignment[:, None]}
 
 
 golden.make_stepwise(__file__, Model, {"tokens": [7, 1, 4]}, 4, {"input_ids": 30, "token": 25}, {"state": "last_state"})

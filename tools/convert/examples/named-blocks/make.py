@@ -1,4 +1,5 @@
-"""Blocks of 4 rows: first each with the block before it, then with the blocks that a list names; up to 8 rows see all."""
+"""Blocks of 4 rows: first each with the block before it, then with the blocks that a list names; up to 8 rows see
+all."""
 
 import pathlib
 import sys

@@ -31,4 +31,7 @@ class Model(nn.Module):
         return {**outputs, "asked.2": asked}
 
 
-golden.make(__file__, Model, {"one": {"words": [1], "context": [1]}, "ragged": {"words": [3, 8, 5], "context": [12, 4, 25]}}, {"question": 30})
+golden.make(__file__, Model, {
+    "one": {"words": [1], "context": [1]},
+    "ragged": {"words": [3, 8, 5], "context": [12, 4, 25]},
+}, {"question": 30})

@@ -24,4 +24,7 @@ class Model(nn.Module):
         return {**outputs, "extract.2": extract, "asked.3": asked}
 
 
-golden.make(__file__, Model, {"one": {"words": [1], "context": [1]}, "ragged": {"words": [3, 8, 5], "context": [12, 1, 25]}}, {"question": 30})
+golden.make(__file__, Model, {
+    "one": {"words": [1], "context": [1]},
+    "ragged": {"words": [3, 8, 5], "context": [12, 1, 25]},
+}, {"question": 30})

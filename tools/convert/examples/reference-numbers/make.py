@@ -1,4 +1,5 @@
-"""A sentence of six words whose numbers are known: one head, three heads, and queries to another sequence of eight rows."""
+"""A sentence of six words whose numbers are known: one head, three heads, and queries to another sequence of eight
+rows."""
 
 import pathlib
 import sys
@@ -40,5 +41,8 @@ class Model(nn.Module):
 
 
 IDS = torch.tensor([0, 4, 5, 2, 1, 3])  # Life is short, eat dessert first
-golden.make(__file__, Model, {"attend/sentence": {"words": [6]}, "heads/sentence": {"words": [6]}, "cross/sentence": {"words": [6], "others": [8]}},
-            given={"ids": IDS}, own_weights=True)
+golden.make(__file__, Model, {
+    "attend/sentence": {"words": [6]},
+    "heads/sentence": {"words": [6]},
+    "cross/sentence": {"words": [6], "others": [8]},
+}, given={"ids": IDS}, own_weights=True)

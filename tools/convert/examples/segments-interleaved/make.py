@@ -1,4 +1,5 @@
-"""Hierarchical transformer, interleaved: blocks within a segment and blocks across the first rows of a document's segments."""
+"""Hierarchical transformer, interleaved: blocks within a segment and blocks across the first rows of a document's
+segments."""
 
 import pathlib
 import sys
