@@ -1,5 +1,5 @@
-"""Two hops in which the selected sentences ask: the question chooses rows of the context, each of these attends over the
-context for itself, and what they found together chooses the rows of the next hop."""
+"""Two hops in which the selected sentences ask: the question chooses rows of the context, each of these attends over
+the context for itself, and what they found together chooses the rows of the next hop."""
 
 import pathlib
 import sys
