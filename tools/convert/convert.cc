@@ -18,6 +18,7 @@
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/resolve.h"
 #include "tools/convert/text/build.h"
+#include "tools/convert/vocabulary_check.h"
 
 namespace fovea::tools {
 namespace {
@@ -112,6 +113,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   report.warnings = description.warnings;
   report.unused = LeftOut(description);
   model.content.text = TextSection(description, report);
+  CheckVocabulary(model.content.text, description, report.warnings);
   report.text_bytes = model.content.text.size();
   Workers workers;
   report.workers = workers.count();
