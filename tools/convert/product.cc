@@ -13,8 +13,8 @@ namespace {
 
 // A tile of c lies in registers: kTileRows times two vectors.
 constexpr size_t kTileRows = 6, kTileVectors = 2;
-// What is multiplied at a time lies in the caches: rows of a and b, columns of b.
-constexpr size_t kDepth = 256, kColumns = 256;
+// What is multiplied at a time lies in the caches: rows of a and b, columns of a and b.
+constexpr size_t kDepth = 256, kRows = 24 * kTileRows, kColumns = 256;
 
 // A tile of c, whose rows of a (kTileRows numbers each) and of b (kTileVectors vectors each) follow one another.
 template <typename Vector>
@@ -43,20 +43,33 @@ FOVEA_INLINE void AddTile(const float* a, const float* b, size_t depth, float* c
   }
 }
 
-// Columns first to first + kWidth of the rows, one row after the other.
+// `count` columns of the rows in panels of kWidth, one after the other; a panel has `depth` rows, and the last one zeros
+// beside what is left. A few rows at a time, so that what is read lies on few pages.
 template <size_t kWidth>
-void Pack(StridedRows rows, float sign, size_t depth, size_t first, float* packed) {
-  for (size_t d = 0; d < depth; ++d, packed += kWidth) {
-    const float* row = rows.data + static_cast<ptrdiff_t>(d) * rows.stride + first;
+void Pack(StridedRows rows, float sign, size_t depth, size_t count, float* packed) {
+  constexpr size_t kTogether = 4;
+  const size_t whole = count / kWidth * kWidth;
+  for (size_t first = 0; first < depth; first += kTogether) {
+    const size_t end = std::min(depth, first + kTogether);
+    const auto row = [&](size_t d) { return rows.data + static_cast<ptrdiff_t>(d) * rows.stride; };
+    for (size_t k = 0; k < whole; k += kWidth) {
+      for (size_t d = first; d < end; ++d) {
+        float* to = packed + k * depth + d * kWidth;
 #pragma GCC unroll 16
-    for (size_t i = 0; i < kWidth; ++i) packed[i] = sign * row[i];
+        for (size_t i = 0; i < kWidth; ++i) to[i] = sign * row(d)[k + i];
+      }
+    }
+    for (size_t d = first; d < end && whole < count; ++d) {
+      float* to = packed + whole * depth + d * kWidth;
+      for (size_t i = 0; i < kWidth; ++i) to[i] = whole + i < count ? sign * row(d)[whole + i] : 0;
+    }
   }
 }
 
 struct Tile {
   size_t columns;
   void (*add)(const float* a, const float* b, size_t depth, float* c, size_t stride);
-  void (*pack)(StridedRows b, float sign, size_t depth, size_t first, float* packed);
+  void (*pack)(StridedRows b, float sign, size_t depth, size_t count, float* packed);
 };
 
 template <typename Vector>
@@ -79,15 +92,6 @@ Tile BestTile() {
   return {kTileColumns<ShortVector>, AddShort, Pack<kTileColumns<ShortVector>>};
 }
 
-// The same for `count` columns, zeros beside them up to `width`.
-void PackEdge(StridedRows rows, float sign, size_t depth, size_t first, size_t count, size_t width, float* packed) {
-  for (size_t d = 0; d < depth; ++d, packed += width) {
-    const float* row = rows.data + static_cast<ptrdiff_t>(d) * rows.stride + first;
-    for (size_t i = 0; i < count; ++i) packed[i] = sign * row[i];
-    for (size_t i = count; i < width; ++i) packed[i] = 0;
-  }
-}
-
 void AddEdge(const Tile& tile, const float* a, const float* b, size_t depth, size_t rows, size_t columns, float* c,
              size_t stride) {
   float whole[kTileRows * kTileVectors * kMostLanes] = {};
@@ -101,36 +105,25 @@ void AddEdge(const Tile& tile, const float* a, const float* b, size_t depth, siz
 void AddProduct(StridedRows a, float sign, StridedRows b, size_t depth, size_t rows, size_t columns, float* c,
                 size_t stride) {
   const Tile tile = BestTile();
-  const size_t most_columns = std::min((columns + tile.columns - 1) / tile.columns * tile.columns, kColumns);
-  std::vector<float> left(std::min(depth, kDepth) * kTileRows), right(std::min(depth, kDepth) * most_columns);
+  // Of each thread, for the products to come.
+  thread_local std::vector<float> left(kRows * kDepth), right(kColumns * kDepth);
   for (size_t column = 0; column < columns; column += kColumns) {
-    const size_t some = std::min(kColumns, columns - column);
+    const size_t wide = std::min(kColumns, columns - column);
     for (size_t d = 0; d < depth; d += kDepth) {
       const size_t deep = std::min(kDepth, depth - d);
-      const StridedRows of_a = {a.data + static_cast<ptrdiff_t>(d) * a.stride, a.stride};
-      const StridedRows of_b = {b.data + static_cast<ptrdiff_t>(d) * b.stride, b.stride};
-      for (size_t k = 0; k < some; k += tile.columns) {
-        const size_t wide = std::min(tile.columns, some - k);
-        if (wide == tile.columns) {
-          tile.pack(of_b, 1, deep, column + k, &right[k * deep]);
-        } else {
-          PackEdge(of_b, 1, deep, column + k, wide, tile.columns, &right[k * deep]);
-        }
-      }
-      for (size_t i = 0; i < rows; i += kTileRows) {
-        const size_t high = std::min(kTileRows, rows - i);
-        if (high == kTileRows) {
-          Pack<kTileRows>(of_a, sign, deep, i, left.data());
-        } else {
-          PackEdge(of_a, sign, deep, i, high, kTileRows, left.data());
-        }
-        for (size_t k = 0; k < some; k += tile.columns) {
-          const size_t wide = std::min(tile.columns, some - k);
-          float* at = c + i * stride + column + k;
-          if (high == kTileRows && wide == tile.columns) {
-            tile.add(left.data(), &right[k * deep], deep, at, stride);
-          } else {
-            AddEdge(tile, left.data(), &right[k * deep], deep, high, wide, at, stride);
+      tile.pack({b.data + static_cast<ptrdiff_t>(d) * b.stride + column, b.stride}, 1, deep, wide, right.data());
+      for (size_t row = 0; row < rows; row += kRows) {
+        const size_t high = std::min(kRows, rows - row);
+        Pack<kTileRows>({a.data + static_cast<ptrdiff_t>(d) * a.stride + row, a.stride}, sign, deep, high, left.data());
+        for (size_t i = 0; i < high; i += kTileRows) {
+          for (size_t k = 0; k < wide; k += tile.columns) {
+            const size_t some_rows = std::min(kTileRows, high - i), some_columns = std::min(tile.columns, wide - k);
+            float* at = c + (row + i) * stride + column + k;
+            if (some_rows == kTileRows && some_columns == tile.columns) {
+              tile.add(&left[i * deep], &right[k * deep], deep, at, stride);
+            } else {
+              AddEdge(tile, &left[i * deep], &right[k * deep], deep, some_rows, some_columns, at, stride);
+            }
           }
         }
       }

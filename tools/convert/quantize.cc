@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "tools/base/fail.h"
 #include "tools/base/half.h"
 #include "tools/base/workers.h"
+#include "tools/convert/vectors.h"
 
 namespace fovea::tools {
 namespace {
@@ -25,14 +27,65 @@ float Steps(float value, float inverse_scale, int low, int high) {
   return Round(std::clamp(value * inverse_scale, static_cast<float>(low), static_cast<float>(high)));
 }
 
-double SquaredError(const float* values, uint32_t count, float scale, int low, int high) {
-  double sum = 0;
-  const float inverse = 1 / scale;
-  for (uint32_t i = 0; i < count; ++i) {
-    const float error = values[i] - Steps(values[i], inverse, low, high) * scale;
-    sum += error * error;
+typedef double Doubles __attribute__((vector_size(32)));
+constexpr size_t kLanes = sizeof(ShortVector) / sizeof(float);
+
+// Of kVectors vectors of scales the sums of squared errors, in the order of the values.
+template <size_t kVectors>
+FOVEA_INLINE void SumErrors(const float* values, size_t count, const float* scales, float low, float high,
+                            double* sums) {
+  const ShortVector least = ShortVector{} + low, most = ShortVector{} + high, whole = ShortVector{} + 0x1.8p23f;
+  ShortVector scale[kVectors], inverse[kVectors];
+  Doubles sum[kVectors];
+#pragma GCC unroll 6
+  for (size_t v = 0; v < kVectors; ++v) {
+    scale[v] = LoadVector<ShortVector>(scales + v * kLanes);
+    inverse[v] = 1 / scale[v];
+    sum[v] = Doubles{};
   }
-  return sum;
+  for (size_t i = 0; i < count; ++i) {
+#pragma GCC unroll 6
+    for (size_t v = 0; v < kVectors; ++v) {
+      ShortVector steps = values[i] * inverse[v];
+      steps = steps < least ? least : steps;
+      steps = most < steps ? most : steps;
+      const ShortVector error = values[i] - ((steps + whole) - whole) * scale[v];
+      sum[v] += __builtin_convertvector(error * error, Doubles);
+    }
+  }
+#pragma GCC unroll 6
+  for (size_t v = 0; v < kVectors; ++v) memcpy(sums + v * kLanes, &sum[v], sizeof(sum[v]));
+}
+
+constexpr size_t kOnce = (std::size(kTrials) + kLanes - 1) / kLanes, kTwice = (2 * std::size(kTrials)) / kLanes;
+static_assert(kTwice * kLanes == 2 * std::size(kTrials), "whole vectors of scales");
+
+FOVEA_INLINE void SumErrorsOf(bool twice, const float* values, size_t count, const float* scales, float low, float high,
+                              double* sums) {
+  if (twice) {
+    SumErrors<kTwice>(values, count, scales, low, high, sums);
+  } else {
+    SumErrors<kOnce>(values, count, scales, low, high, sums);
+  }
+}
+
+#ifdef FOVEA_HAS_LONG_VECTORS
+FOVEA_LONG_VECTORS void SumErrorsLong(bool twice, const float* values, size_t count, const float* scales, float low,
+                                      float high, double* sums) {
+  SumErrorsOf(twice, values, count, scales, low, high, sums);
+}
+#endif
+
+void SumErrorsShort(bool twice, const float* values, size_t count, const float* scales, float low, float high,
+                    double* sums) {
+  SumErrorsOf(twice, values, count, scales, low, high, sums);
+}
+
+auto BestSumErrors() {
+#ifdef FOVEA_HAS_LONG_VECTORS
+  if (HasLongVectors()) return SumErrorsLong;
+#endif
+  return SumErrorsShort;
 }
 
 // `store` rounds a scale to how it is stored.
@@ -40,21 +93,21 @@ template <typename Store>
 float BestScale(const float* values, uint32_t count, int low, int high, const Store& store) {
   float largest = 0;
   for (uint32_t i = 0; i < count; ++i) largest = std::max(largest, fabsf(values[i]));
-  float best = 1;
-  double best_error = INFINITY;
+  float scales[kTwice * kLanes];
+  size_t scale_count = 0;
   for (float full : {largest / static_cast<float>(high), largest / static_cast<float>(-low)}) {
     for (float trial : kTrials) {
       const float scale = store(full * trial);
-      if (!(scale >= FLT_MIN)) continue;
-      const double error = SquaredError(values, count, scale, low, high);
-      if (error < best_error) {
-        best = scale;
-        best_error = error;
-      }
+      if (scale >= FLT_MIN) scales[scale_count++] = scale;
     }
     if (-low == high) break;
   }
-  return best;
+  if (scale_count == 0) return 1;
+  std::fill(scales + scale_count, std::end(scales), 1.0f);
+  double errors[kTwice * kLanes];
+  BestSumErrors()(scale_count > kOnce * kLanes, values, count, scales, static_cast<float>(low),
+                  static_cast<float>(high), errors);
+  return scales[std::min_element(errors, errors + scale_count) - errors];
 }
 
 // A scale of which all values of a block are whole numbers from -8 to 7, as those are that were of four bits before; 0
@@ -176,11 +229,16 @@ void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor, bool hid
     const bool hidden = hides && tensor.type == DType::kF32 && value == -INFINITY;
     if (!std::isfinite(value) && !hidden) Fail("tensor {}: holds {}", tensor.name, value);
   }
+  if (tensor.type == DType::kF32) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+    tensor.data.assign(bytes, bytes + 4 * values.size());
+    tensor.scales.clear();
+    return;
+  }
   tensor.data.assign(RowBytes(tensor.type, tensor.width) * tensor.rows, 0);
   tensor.scales.assign(ScaleBytes(tensor.type, tensor.rows, tensor.width), 0);
   switch (tensor.type) {
     case DType::kF32:
-      memcpy(tensor.data.data(), values.data(), tensor.data.size());
       break;
     case DType::kF16:
       EncodeHalf(values, tensor);
