@@ -432,6 +432,9 @@ Program ReadProgram(const Json& json, std::map<std::string, Aliases>& aliases_of
 void ReadMetadata(const Json& json, Description& description) {
   Object object(json, "metadata");
   const std::vector<std::string> labels = object.Texts("labels");
+  const std::string side = object.Text("pad_side", "");
+  if (!side.empty() && side != "left" && side != "right") Fail("pad_side must be left or right, not {}", side);
+  if (!side.empty()) description.SetMetadata("pad_side", side);
   const Json others = object.Rest();
   for (const auto& [key, value] : others.items()) {
     description.SetMetadata(key, value.is_string() ? value.get<std::string>() : value.dump());
