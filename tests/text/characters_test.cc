@@ -116,6 +116,10 @@ TEST(CharacterText, OfAnObjectWithGaps) {
   // Left out, and with characters of the text around it.
   ExpectSame(CharacterBytes(object, {{"unknown", "none"}, {"start_token", "a"}, {"end_token", "_"}}),
              {{{"b", 11}, {"é", 2}, {"*", 1}, {"?", 7}}, -1, false, {3}, {0}});
+  // By its name a token may be called anything, and an id without a character can be padding.
+  ExpectSame(CharacterBytes({"PAD", "UNK", "a", "b"}, {{"pad_token", "PAD"}, {"unknown_token", "UNK"}}),
+             {{{"a", 2}, {"b", 3}}, 1, false});
+  ExpectSame(CharacterBytes({{"a", 1}, {"b", 2}}, {{"pad_id", 0}}), {{{"a", 1}, {"b", 2}}, 0, false});
   // A place that is kept for padding has no name.
   ExpectSame(CharacterBytes({"", "[UNK]", "a", "b"}, {{"pad_id", 0}}), {{{"a", 2}, {"b", 3}}, 1, false});
 }
@@ -147,6 +151,7 @@ TEST(CharacterText, RefusesByName) {
   said(Refusal({"a", "b"}, Json::object()), "neither pad_id nor unknown_id");
   said(Refusal({"<pad>", "a", "a"}, Json::object()), "\"a\" is listed twice");
   said(Refusal({"<pad>", "ab"}, Json::object()), "\"ab\" is not one character");
+  said(Refusal({"ab", "a"}, {{"pad_id", 0}}), "\"ab\" is not one character");
   said(Refusal({"<pad>", ""}, Json::object()), "\"\" is not one character");
   said(Refusal({{"<pad>", 0}, {"a", 1}, {"b", 1}}, Json::object()), "the id of \"b\" is that of \"a\" as well");
   said(Refusal({{"<pad>", 0}, {"a", -1}}, Json::object()), "the id of \"a\" must be a whole number from 0 to");

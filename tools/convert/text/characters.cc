@@ -51,13 +51,14 @@ class Reader {
   }
 
   // "<role>_id" or "<role>_token" of the description, or the first of the usual names that there is.
-  uint32_t Role(const std::string& role, std::initializer_list<const char*> usual = {}) const {
+  uint32_t Role(const std::string& role, std::initializer_list<const char*> usual = {}) {
     const JsonView id = description_[(role + "_id").c_str()], token = description_[(role + "_token").c_str()];
     if (!id.IsNull() && !token.IsNull()) Fail("tokenizer: {0}_id and {0}_token are one too many", role);
     if (!id.IsNull()) return id.Number({0, static_cast<int64_t>(model_.tokens.size()) - 1});
     if (!token.IsNull()) {
       const auto found = ids_.find(token.Bytes());
       if (found == ids_.end()) Fail("{} \"{}\" is not in {}", token.name(), token.Bytes(), table_.name());
+      named_.insert(found->second);
       return found->second;
     }
     for (const char* name : usual) {
@@ -96,8 +97,10 @@ class Reader {
       if (!token.matches) continue;  // a gap
       const bool character = CodePoints(token.piece).size() == 1;
       if (without_text_.count(id) == 0 && character) continue;
-      const bool role = without_text_.count(id) != 0 || id == model_.unknown_id;
-      if (!role && !IsName(token.piece)) Fail("{}: \"{}\" is not one character", table_.name(), token.piece);
+      const bool nothing = token.piece.empty() && without_text_.count(id) != 0;
+      if (!character && !nothing && named_.count(id) == 0 && !IsName(token.piece)) {
+        Fail("{}: \"{}\" is not one character", table_.name(), token.piece);
+      }
       token.matches = false;
       token.flags |= text::kTokenSpecial;
     }
@@ -106,6 +109,7 @@ class Reader {
   const JsonView &table_, &description_;
   TextModel model_;
   std::map<std::string, uint32_t> ids_;
+  std::set<uint32_t> named_;         // tokens that the description calls by their names, whatever these are
   std::set<uint32_t> without_text_;  // tokens that no text has
   std::string unknown_;
 };
