@@ -241,7 +241,9 @@ void AddConvert(CLI::App* app, Console* console) {
       ->capture_default_str();
   AddPattern(command, &options.pattern, &arguments->layers);
   AddPackTargets(command, "--pack", &options.pack, "Add weights packed for such a machine");
-  command->add_option("--source", options.source, "With graph.json: where its weights lie; default: beside it")
+  command
+      ->add_option("--source", options.source,
+                   "With graph.json: where its weights and vocabularies lie, before those beside it")
       ->type_name("DIR");
   command
       ->add_option("--task", options.task,

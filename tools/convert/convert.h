@@ -21,7 +21,7 @@ enum class Comparison { kNone, kQuick, kFull };
 
 struct ConvertOptions {
   std::string input;              // a model directory, or a description (a .json file)
-  std::string source;             // of a description: where its weights lie; empty: beside it
+  std::string source;             // of a description: where its files lie, if not beside it
   std::string output;             // the blob's file; empty: none is written
   DType weights = DType::kF32;    // of linear layers and embeddings: f32, f16, int8 or int4
   DType keys = DType::kF32;       // of keys and values: f32, f16, bf16 or int8
