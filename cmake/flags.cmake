@@ -20,7 +20,10 @@ target_compile_options(fovea_flags INTERFACE
   $<$<CONFIG:Release>:-O2>
   # a * b + c rounds the same way in every loop, target and compiler: a fused one is written as such.
   -ffp-contract=off -fno-math-errno)
+set(instrumented 0)
 if(NOT FOVEA_SANITIZE STREQUAL none)
+  # A program with this property has the objects of host-release, and a compiler cache has them; what it links has not.
+  set(instrumented $<NOT:$<BOOL:$<TARGET_PROPERTY:FOVEA_UNINSTRUMENTED>>>)
   set(sanitize -fsanitize=thread)
   if(FOVEA_SANITIZE MATCHES "^(address|fuzzer)$")
     # Without the checks that cost most to compile and that the address sanitizer makes anyway.
@@ -30,7 +33,7 @@ if(NOT FOVEA_SANITIZE STREQUAL none)
   if(FOVEA_SANITIZE STREQUAL fuzzer)
     list(APPEND sanitize -fsanitize=fuzzer-no-link)  # counts what is reached; the harnesses link the loop itself
   endif()
-  target_compile_options(fovea_flags INTERFACE ${sanitize} -O1 -g1 -fno-omit-frame-pointer)
+  target_compile_options(fovea_flags INTERFACE "$<${instrumented}:${sanitize};-O1;-g1;-fno-omit-frame-pointer>")
   target_link_options(fovea_flags INTERFACE ${sanitize})
 endif()
 # Tools and tests, linked last: with sanitizers gcc takes half as long for them if it inlines less; without, a sixth
@@ -38,10 +41,10 @@ endif()
 add_library(fovea_quickly_compiled INTERFACE)
 add_library(fovea_quickly_compiled_tests INTERFACE)
 target_link_libraries(fovea_quickly_compiled_tests INTERFACE fovea_quickly_compiled)
-if(NOT FOVEA_SANITIZE STREQUAL none)
-  target_compile_options(fovea_quickly_compiled INTERFACE -Og)
-elseif(NOT CMAKE_CROSSCOMPILING)
-  target_compile_options(fovea_quickly_compiled_tests INTERFACE $<$<CONFIG:Release>:-O1>)
+target_compile_options(fovea_quickly_compiled INTERFACE $<${instrumented}:-Og>)
+if(NOT CMAKE_CROSSCOMPILING)
+  target_compile_options(fovea_quickly_compiled_tests INTERFACE
+    $<$<AND:$<CONFIG:Release>,$<NOT:${instrumented}>>:-O1>)
 endif()
 
 # What the library's objects add: small, self-contained, needing no C++ runtime.
@@ -61,7 +64,9 @@ set(never HWY_SSSE3 HWY_NEON HWY_SVE HWY_SVE2 HWY_SVE_256 HWY_SVE2_128)
 # Only products of int8 have more in AVX3_DL than in AVX3, and only those of attention in bf16 and, on Arm, int8 have
 # more in the others. (Highway leaves the one for Arm out if the compiler is older than gcc 13.2 or clang 17.)
 set(products HWY_AVX3_DL HWY_AVX3_ZEN4 HWY_AVX3_SPR HWY_NEON_BF16)
+list(JOIN never "|" usually)
 if(NOT FOVEA_SANITIZE STREQUAL none)
+  set(usually "${usually}$<${instrumented}:|HWY_SSE4>")
   list(APPEND never HWY_SSE4)  # instrumented kernels compile slowly: one target of each vector width will do
 endif()
 # Sets FOVEA_TARGETS_<kernel>: options of sources that are compiled for others than most.
@@ -84,10 +89,9 @@ elseif(FOVEA_SANITIZE STREQUAL none)
 else()
   fovea_highway_targets(attention HWY_AVX3_DL)
 endif()
-list(JOIN never "|" never)
 list(JOIN products "|" products)
 target_compile_definitions(fovea_highway INTERFACE HWY_STATIC_DEFINE HWY_WANT_AVX3_DL
-  "HWY_DISABLED_TARGETS=(${never}|${products})")
+  "HWY_DISABLED_TARGETS=(${usually}|${products})")
 set(riscv_without_vectors OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(riscv_without_vectors ON)  # gcc before 14 lacks what Highway and XNNPACK need there

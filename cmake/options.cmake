@@ -18,6 +18,7 @@ set(FOVEA_PROFILE "" CACHE FILEPATH "A list of what the library includes (empty:
 option(BUILD_SHARED_LIBS "Make fovea::fovea the shared library" OFF)
 set(FOVEA_SANITIZE none CACHE STRING "Instrument fovea's own code: none, address (with undefined), thread or fuzzer")
 set_property(CACHE FOVEA_SANITIZE PROPERTY STRINGS none address thread fuzzer)
+option(FOVEA_SANITIZE_TESTS "Instrument what tests themselves compile, too" ON)
 
 set(FOVEA_CACHE_DIR ${PROJECT_SOURCE_DIR}/build/deps CACHE PATH "Where pinned sources are kept, for all build folders")
 foreach(name IN ITEMS XNNPACK HIGHWAY PTHREADPOOL FXDIV UTF8PROC ZLIB)

@@ -3,8 +3,9 @@
 # with sanitizers, what kernels compute on 64-bit Arm under emulation (with clang, too, which compiles them for more Arm
 # targets), and firmware. tests/README.md says what runs where and why.
 #   tools/test.sh [host-release] [host-scalar] [host-asan] [aarch64] [firmware]      all of them when none is named
-#   tools/test.sh [sizes] [host-emu128] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32]      bytes of small
-#                       libraries, plain loops, all tests on 64-bit Arm, other processors, WebAssembly
+#   tools/test.sh [sizes] [host-emu128] [host-asan-whole] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32]      bytes
+#                       of small libraries, plain loops, sanitizers in the code of tests, too, all tests on 64-bit Arm,
+#                       other processors, WebAssembly
 #   tools/test.sh everything                               all of both: hours of emulation
 # The last line says how many cases passed, failed and were skipped; those above it, which were skipped and why.
 set -eu
@@ -12,7 +13,7 @@ cd "$(dirname "$0")/.."
 usual="host-release host-scalar host-asan aarch64 firmware"
 cross="x86_64 armv7 riscv64 wasm32"
 named=${*:-$usual}
-if [ "$named" = everything ]; then named="$usual sizes host-emu128 aarch64-whole $cross"; fi
+if [ "$named" = everything ]; then named="$usual sizes host-emu128 host-asan-whole aarch64-whole $cross"; fi
 packages=--test
 for what in $named; do
   case " $cross " in *" $what "*) packages=--cross ;; esac
