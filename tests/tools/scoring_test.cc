@@ -12,6 +12,8 @@
 #include "tests/support/paths.h"
 #include "tests/tools/copier.h"
 #include "tests/tools/tiny_bert.h"
+#include "tools/common/model.h"
+#include "tools/generate/generation.h"
 #include "tools/safetensors/safetensors.h"
 
 namespace fovea::test {
@@ -127,6 +129,22 @@ TEST(Scoring, OfADecoderWithAnEncoder) {
   const json found = Json({"generate", blob, "--json", "--ids", Line(source), "--score-ids", Line(text)});
   ExpectNear(found[0], Reference(blob, {{"input_ids", source}, {"decoder_input_ids", target}}, target), from, "bart");
   EXPECT_TRUE(found[0].contains("end_logprob"));
+}
+
+// The first token that a model forces, as that of a language, stands before what the text is to begin with.
+TEST(Writing, ForcedFirstTokensStandBeforePrefixes) {
+  const tools::Model model(Converted("bart"), {});
+  tools::GenerationRequest request;
+  request.max_tokens = 7;
+  request.stops = false;
+  request.first = 5;
+  const auto written = [&] { return tools::Generate(model, {{0, 7, 21, 5, 2}}, request)[0].tokens; };
+  const Ids whole = written();
+  ASSERT_EQ(whole.size(), 7u);
+  ASSERT_EQ(whole[0], 5);
+  request.prefix = {whole[1], whole[2]};
+  request.max_tokens = 4;
+  EXPECT_EQ(written(), Ids(whole.begin() + 3, whole.end()));
 }
 
 // The decoder that copies, in phonemes.

@@ -196,8 +196,10 @@ void Decode(const Model& model, const Session& encode, const std::vector<std::ve
 // What request.prefix makes of `texts` prompts.
 std::vector<std::vector<int32_t>> PrefixedPrompts(const Model& model, const GenerationRequest& request, size_t texts) {
   if (request.prefix.empty()) return {};
-  const std::optional<int32_t> start = request.start ? request.start : DefaultsOf(model).start;
+  const std::optional<int32_t> start = request.start ? request.start : DefaultsOf(model).start,
+                               first = request.first ? request.first : DefaultsOf(model).first;
   std::vector<int32_t> prompt = request.prefix;
+  if (first) prompt.insert(prompt.begin(), *first);
   if (start) prompt.insert(prompt.begin(), *start);
   return std::vector<std::vector<int32_t>>(texts, prompt);
 }
