@@ -31,6 +31,7 @@ struct ConvertOptions {
   std::string task;                      // see DescribeDirectory
   std::vector<std::string> image_sizes;  // the same
   Comparison compare = Comparison::kQuick;
+  bool calibrate = true;           // integer weights
   std::vector<std::string> texts;  // to compare on; empty: random ids
 };
 
