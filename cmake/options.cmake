@@ -28,6 +28,20 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
 
+# Headers of libraries that tools and tests include everywhere are compiled once for each program where a preset says
+# so. Elsewhere they are not: then a file that does not include what it uses is found.
+option(CMAKE_DISABLE_PRECOMPILE_HEADERS "Compile headers with each source" ON)
+function(fovea_precompile target)
+  set(headers)
+  foreach(header IN LISTS ARGN)
+    list(APPEND headers "$<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>")
+  endforeach()
+  target_precompile_headers(${target} PRIVATE ${headers})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
+  endif()
+endfunction()
+
 find_program(FOVEA_CCACHE ccache)
 mark_as_advanced(FOVEA_CCACHE)
 foreach(language IN ITEMS C CXX)

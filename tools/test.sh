@@ -19,6 +19,7 @@ for what in $named; do
 done
 tools/setup.sh $packages
 export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1  # a clone elsewhere finds the same objects
+export CCACHE_SLOPPINESS=pch_defines,time_macros  # what precompiled headers need
 jobs=$(nproc)
 mkdir -p build
 rm -f build/*.cases.log

@@ -152,12 +152,14 @@ class ForeignDirectory : public testing::Test {
   }
   std::string RefusalOfConfig(const std::string& text) {
     WriteFile((directory_ / "config.json").string(), text.data(), text.size());
-    return RefusalOf([&] {
-      ConvertOptions options;
-      options.input = directory_.string();
-      ConvertReport report;
-      BuildBlob(Describe(options), options, report);
-    });
+    return RefusalOf([&] { Warnings(); });
+  }
+  std::vector<std::string> Warnings() {
+    ConvertOptions options;
+    options.input = directory_.string();
+    ConvertReport report;
+    BuildBlob(Describe(options), options, report);
+    return report.warnings;
   }
 
   std::filesystem::path golden_, directory_;
@@ -184,12 +186,29 @@ TEST_F(ForeignDirectory, ATokenizerThatCannotBeReadIsAWarning) {
   Refusal("{}");
   const std::string text = WordPiece("-1");
   WriteFile((directory_ / "tokenizer.json").string(), text.data(), text.size());
-  ConvertOptions options;
-  options.input = directory_.string();
-  ConvertReport report;
-  BuildBlob(Describe(options), options, report);
-  ASSERT_EQ(report.warnings.size(), 1u);
-  ExpectSaid(report.warnings[0], "the id of \"b\" must be a whole number");
+  const std::vector<std::string> warnings = Warnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  ExpectSaid(warnings[0], "the id of \"b\" must be a whole number");
+}
+
+// The golden's table of words has 120 rows.
+TEST_F(ForeignDirectory, ATokenizerOfAnotherSizeIsAnotherModels) {
+  const auto write = [&](int pieces, const char* added) {
+    Json vocab = {{"[UNK]", 0}};
+    for (int i = 1; i < pieces; ++i) vocab["w" + std::to_string(i)] = i;
+    const Json file = {{"model", {{"type", "WordPiece"}, {"unk_token", "[UNK]"}, {"vocab", vocab}}},
+                       {"added_tokens", Json::parse(added)}};
+    const std::string text = file.dump();
+    WriteFile((directory_ / "tokenizer.json").string(), text.data(), text.size());
+  };
+  write(120, "[]");
+  EXPECT_EQ(Refusal("{}"), "nothing was refused");
+  write(121, "[]");
+  ExpectSaid(Refusal("{}"), "the tokenizer has ids up to 120, but input_ids are below 120: it is not this model's");
+  write(120, R"([{"id": 120, "content": "<pad>", "special": true}])");
+  const std::vector<std::string> warnings = Warnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  ExpectSaid(warnings[0], "added tokens have ids up to 120, but input_ids are below 120");
 }
 
 TEST_F(ForeignDirectory, TensorsWithoutElementsHoldNothing) {

@@ -175,6 +175,30 @@ std::string MutateSafetensors(const std::string& bytes, Random& random) {
   return mutant + header + bytes.substr(std::min(bytes.size(), sizeof(size) + size));
 }
 
+// Numbers and lengths, which stand before the tensors' data, and pieces of it moved.
+std::string MutateGguf(std::string bytes, Random& random) {
+  for (uint32_t left = 1 + random.Below(3); left > 0 && bytes.size() > 8; --left) {
+    const size_t header = std::min<size_t>(bytes.size(), random.OneIn(2) ? 1500 : 20000);
+    const size_t at = random.Below(random.OneIn(8) ? bytes.size() : header);
+    const size_t count = std::min<size_t>(bytes.size() - at, 1 + random.Below(random.OneIn(4) ? 200 : 16));
+    const uint64_t number = random.OneIn(4) ? random.Next() >> random.Below(64) : random.Number();
+    switch (random.Below(6)) {
+      case 0:
+        bytes.erase(at, count);
+        break;
+      case 1:
+        bytes.insert(random.Below(header), bytes.substr(at, count));
+        break;
+      case 2:
+        bytes.replace(at, count, bytes.substr(random.Below(header), count));
+        break;
+      default:
+        memcpy(&bytes[at], &number, std::min<size_t>(bytes.size() - at, random.OneIn(3) ? 8 : 4));
+    }
+  }
+  return bytes;
+}
+
 void MutateLines(std::string& text, Random& random) {
   std::vector<std::string> lines = {""};
   for (const char c : text) {
@@ -245,6 +269,8 @@ void MutateFiles(Files& files, Random& random) {
     bytes = MutateJson(bytes, random);
   } else if (EndsWith(name, ".safetensors")) {
     bytes = MutateSafetensors(bytes, random);
+  } else if (EndsWith(name, ".gguf")) {
+    bytes = MutateGguf(bytes, random);
   } else {
     MutateLines(bytes, random);
   }

@@ -10,6 +10,7 @@
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/conversion_files.h"
 #include "tests/fuzz/harness.h"
+#include "tests/support/gguf_models.h"
 #include "tests/support/paths.h"
 #include "tests/text/fixtures.h"
 #include "tools/base/fail.h"
@@ -54,13 +55,15 @@ tools::ConvertOptions OptionsOf(const Files& files, const fs::path& folder, Rand
   static constexpr DType kWeights[] = {DType::kF32, DType::kF32, DType::kF16, DType::kI8, DType::kI4};
   static constexpr DType kKeys[] = {DType::kF32, DType::kF32, DType::kF16, DType::kBf16, DType::kI8};
   tools::ConvertOptions options;
-  const bool described = files.count("graph.json") != 0;
-  options.input = described ? (folder / "graph.json").string() : folder.string();
+  const bool described = files.count("graph.json") != 0, single = files.count("model.gguf") != 0;
+  options.input = described ? (folder / "graph.json").string()
+                  : single  ? (folder / "model.gguf").string()
+                            : folder.string();
   options.weights = random.Pick(kWeights);
   options.keys = random.Pick(kKeys);
   if (random.OneIn(8)) options.pack = {"host"};
   options.compare = random.OneIn(8) ? tools::Comparison::kQuick : tools::Comparison::kNone;
-  if (described) return options;
+  if (described || single) return options;
   if (random.OneIn(8)) options.task = "encoder";
   if (random.OneIn(16)) options.image_sizes = {"16x24"};
   return options;
@@ -137,6 +140,11 @@ std::vector<Input> Seeds() {
     tokenizer["tokenizer.json"] = json().dump();
     seeds.push_back(Joined(0, tokenizer));
   }
+  // Files of one piece.
+  test::GgufWriter llama = test::GgufOfDirectory(test::InData("hf/llama"), "llama", 2);
+  test::AddBytePairs(test::InData("tokenizers/bpe-gpt2/tokenizer.json"), "gpt-2", &llama);
+  seeds.push_back(Joined(0, {{"model.gguf", llama.Bytes()}}));
+  seeds.push_back(Joined(0, {{"model.gguf", test::GgufOfDirectory(test::InData("hf/bert"), "bert").Bytes()}}));
   return seeds;
 }
 

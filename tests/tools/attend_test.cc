@@ -171,6 +171,23 @@ TEST(Attend, TensorsAreThoseOfTheTrace) {
   for (const json& step : record["steps"]) ExpectTraced(record, step["name"], traced);
 }
 
+TEST(Attend, CasesOfGoldenFilesAreInputs) {
+  const std::string blob = Converted(InData("hf/bert"), "bert"), golden = InData("hf/bert") + "/golden.safetensors";
+  EXPECT_EQ(RecordOf({blob, "--input", golden, "--case", "pad"}),
+            RecordOf({blob, "--input", GoldenInput("bert", "pad")}));
+  const CommandResult unknown = Fovea({"attend", blob, "--input", golden, "--case", "c", "--bytes"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_NE(unknown.err.find("no case 'c'; these are: a b "), std::string::npos) << unknown.err;
+  EXPECT_EQ(Fovea({"attend", blob, "--text", "a", "--case", "a"}).status, 2);
+
+  // A case names its program.
+  const std::string example = InSource("tools/convert/examples/local-predictive-seq2seq/");
+  const std::string translator = Converted(example + "graph.json", "local-predictive");
+  const json record = RecordOf({translator, "--input", example + "golden.safetensors", "--case", "decode/text#0"});
+  ASSERT_EQ(record["steps"].size(), 1u);
+  EXPECT_EQ(record["steps"][0]["name"], "alignment");
+}
+
 // A text of 150 sentences.
 std::string LongDocument() {
   std::string text;

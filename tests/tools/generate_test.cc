@@ -152,6 +152,20 @@ TEST(GenerateCommand, TextsOfAFixedLengthAreFilledUpEverywhere) {
   EXPECT_EQ(tokens.ids, (std::vector<int32_t>{1, 2, 0, 0, 0}));
   EXPECT_EQ(tokens.special, (std::vector<uint8_t>{0, 0, 1, 1, 1}));
   EXPECT_EQ(tokens.end, (std::vector<uint32_t>{1, 2, 2, 2, 2}));
+  // Or in front of the text, where the model was trained so.
+  graph["metadata"]["pad_side"] = "left";
+  const tools::Model left(Blob(graph.dump().c_str()), {FOVEA_BACKEND_DEFAULT, false});
+  const tools::Tokens moved = tools::EncodeFor(left, tools::Tokenizer(left), 0, "ab");
+  EXPECT_EQ(moved.ids, (std::vector<int32_t>{0, 0, 0, 1, 2}));
+  EXPECT_EQ(moved.special, (std::vector<uint8_t>{1, 1, 1, 0, 0}));
+  EXPECT_EQ(moved.begin, (std::vector<uint32_t>{0, 0, 0, 0, 1}));
+  EXPECT_EQ(moved.end, (std::vector<uint32_t>{0, 0, 0, 1, 2}));
+  graph["metadata"]["pad_side"] = "front";
+  const std::filesystem::path wrong = Temporary("wrong.json");
+  std::ofstream(wrong) << graph.dump();
+  EXPECT_NE(Fovea({"convert", wrong.string(), "-o", Temporary("wrong.fovea")})
+                .err.find("pad_side must be left or right, not front"),
+            std::string::npos);
   // As run and similarity do it.
   const tools::TextRun run = tools::RunTexts(model, tokenizer, 0, {"ab", "abcab"}, {});
   EXPECT_EQ(run.session->Output(*model.FindValue(0, "rows")).rows, 10u);

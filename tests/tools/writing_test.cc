@@ -162,6 +162,23 @@ TEST(Writing, PromptsAreFollowedByWhatComes) {
   EXPECT_NE(both[0]["text"], both[1]["text"]);
 }
 
+// What texts are to begin with is as if prompts had it, but for what is shown.
+TEST(Writing, PrefixesGoOnWithPrompts) {
+  const auto tokens = [](const std::vector<std::string>& more) {
+    const CommandResult result = Invoke({"generate", Decoder(), "--ignore-stop", "--max-tokens", "9", "--json"}, more);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return json::parse(result.out);
+  };
+  const json whole = tokens({"--text", "abcd"}), begun = tokens({"--text", "ab", "--target-prefix", "cd"});
+  EXPECT_EQ(begun[0]["tokens"], whole[0]["tokens"]);
+  EXPECT_EQ(begun[0]["text"], "cd" + whole[0]["text"].get<std::string>());
+  const auto beams = [](const std::vector<std::string>& more) { return Generate(more).out; };
+  EXPECT_NE(beams({"--text", "ab", "--target-prefix", "cd", "--beams", "2"}).find("ab -> cd"), std::string::npos);
+  // And a text that is scored is taken apart with the prompt.
+  const json scored = tokens({"--text", "ab", "--score", "cd"});
+  EXPECT_EQ(scored[0]["tokens"].size(), 2u);
+}
+
 TEST(Writing, StringsEndTexts) {
   const std::string text = GenerateJson({"--prompt", "hello"})[0]["text"];
   const std::vector<std::string> characters = Characters(text);

@@ -22,6 +22,7 @@ struct AttendRequest {
   std::vector<std::string> prompts;           // what a decoder goes on with
   std::vector<std::string> sources;           // what an encoder reads and a decoder writes about
   std::string input;                          // a safetensors file
+  std::string golden_case;                    // .. or one case of it, if it is a golden file
   std::vector<std::string> sounds, pictures;  // files
 
   std::string program;

@@ -7,6 +7,7 @@
 #include "tools/attend/shown_picture.h"
 #include "tools/attend/steps.h"
 #include "tools/base/fail.h"
+#include "tools/common/golden_cases.h"
 #include "tools/common/padded.h"
 #include "tools/image/png.h"
 
@@ -73,9 +74,11 @@ Subject PairSubject(const Model& model, const AttendRequest& request) {
 }
 
 Subject TensorSubject(const Model& model, const AttendRequest& request) {
-  Subject subject(model, model.FindProgram(request.program));
-  const SafetensorsReader tensors(request.input);
-  subject.batch = BatchFromTensors(model, subject.program, tensors.tensors());
+  const SafetensorsReader file(request.input);
+  GoldenCase given = {"", "", file.tensors(), {}};
+  if (!request.golden_case.empty()) given = FindCase(CasesOf(file.tensors()), request.golden_case);
+  Subject subject(model, model.FindProgram(request.program.empty() ? given.program : request.program));
+  subject.batch = BatchFromTensors(model, subject.program, given.in);
   NameIds(model, subject.batch, &subject);
   if (const auto input = FindPictureInput(model, subject.program)) RecordPictures(model, *input, &subject);
   if (const auto sound = FindSoundInput(model, subject.program)) {

@@ -2,11 +2,8 @@
 #include "tools/check/golden_check.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <algorithm>
-#include <map>
 
 #include "tools/base/fail.h"
 #include "tools/check/attention_layout.h"
@@ -171,31 +168,6 @@ CheckLine Compare(const PaddedTensor& found, const StoredTensor& reference, cons
                                       : line.max_diff <= options.rtol * line.max_abs + options.atol);
   if (!finite) line.note = "not finite";
   return line;
-}
-
-bool EarlierStep::operator()(const std::string& a, const std::string& b) const {
-  const auto parts = [](const std::string& name) {
-    const size_t mark = name.rfind('#');
-    return std::make_pair(name.substr(0, mark), mark == std::string::npos ? 0 : strtoul(&name[mark + 1], nullptr, 10));
-  };
-  return parts(a) < parts(b);
-}
-
-GoldenCases CasesOf(const StoredTensors& golden) {
-  GoldenCases cases;
-  for (const auto& [name, tensor] : golden) {
-    for (const char* part : {".in.", ".out.", ".out64."}) {
-      const size_t at = name.find(part), slash = name.find('/');
-      if (at == std::string::npos) continue;
-      const std::string rest = name.substr(at + strlen(part)), full = name.substr(0, at);
-      GoldenCase& found = cases[full];
-      found.name = full.substr(0, full.rfind('#'));
-      if (slash < at) found.program = name.substr(0, slash);
-      (part[1] == 'i' ? found.in : found.out)[rest] = tensor;
-      break;
-    }
-  }
-  return cases;
 }
 
 std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& golden, const CheckOptions& options,

@@ -3,11 +3,11 @@
 #define FOVEA_TOOLS_CHECK_GOLDEN_CHECK_H_
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/common/golden_cases.h"
 #include "tools/common/model.h"
 #include "tools/common/padded.h"
 
@@ -22,21 +22,6 @@ struct CheckOptions {
   std::string program;
   uint32_t workers = 1;
 };
-
-// `<case>.in.*` and `<case>.out.*` of a golden file; where there is `<case>.out64.*` (computed with more digits), it is
-// taken instead. `<program>/<case>` is one of that program; `<case>#0`, `<case>#1`,
-// .. are steps of one, which are run one after the other in one session.
-struct GoldenCase {
-  std::string name;     // without the number of a step
-  std::string program;  // empty: none is named
-  StoredTensors in, out;
-};
-// Steps in their order.
-struct EarlierStep {
-  bool operator()(const std::string& a, const std::string& b) const;
-};
-using GoldenCases = std::map<std::string, GoldenCase, EarlierStep>;
-GoldenCases CasesOf(const StoredTensors& golden);
 
 // One compared tensor; padding does not count.
 struct CheckLine {

@@ -123,6 +123,9 @@ void AddInputs(CLI::App* command, Arguments* arguments) {
   arguments->text.AddTo(command);
   command->add_option("--pair", request->pair, "Two texts that are read together")->type_name("TEXT TEXT")->expected(2);
   command->add_option("--input", request->input, "Safetensors file with the inputs")->type_name("FILE");
+  command->add_option("--case", request->golden_case, "One case of such a file: <case>.in.<input>")
+      ->type_name("NAME")
+      ->needs("--input");
   AddRepeated(command, "--wav", &request->sounds, "Sound file, RIFF WAVE")->type_name("FILE");
   AddRepeated(command, "--image", &request->pictures, "Picture file, PNG or JPEG")->type_name("FILE");
   AddRepeated(command, "-p,--prompt", &request->prompts, "A text that a decoder goes on with")->type_name("TEXT");

@@ -241,7 +241,9 @@ void AddConvert(CLI::App* app, Console* console) {
       ->capture_default_str();
   AddPattern(command, &options.pattern, &arguments->layers);
   AddPackTargets(command, "--pack", &options.pack, "Add weights packed for such a machine");
-  command->add_option("--source", options.source, "With graph.json: where its weights lie; default: beside it")
+  command
+      ->add_option("--source", options.source,
+                   "With graph.json: where its weights and vocabularies lie, before those beside it")
       ->type_name("DIR");
   command
       ->add_option("--task", options.task,
@@ -252,6 +254,11 @@ void AddConvert(CLI::App* app, Console* console) {
                    "semantic-segmentation, ctc, text, image, masked-lm,\n"
                    "causal-lm or seq2seq-lm")
       ->type_name("TASK");
+  command
+      ->add_option("--as", options.family,
+                   "Read the directory as one with this model_type (bert, llama, ..): for a type that\n"
+                   "is not known, or code of its own, that computes the same")
+      ->type_name("FAMILY");
   AddRepeated(command, "--image-size", &options.image_sizes,
               "Height and width of images, if not as configured; several times: a program for each")
       ->type_name("HxW");

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <sstream>
 
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
@@ -28,14 +27,6 @@ struct Arguments {
   std::string chat_template = "auto";
   bool chat = false, hide_prompt = false, ignore_stop = false, json = false;
 };
-
-std::vector<int32_t> ReadIds(const std::string& line) {
-  std::istringstream stream(line);
-  std::vector<int32_t> ids;
-  for (int32_t id; stream >> id;) ids.push_back(id);
-  if (!stream.eof()) Fail("--ids '{}': numbers with spaces between them are needed", line);
-  return ids;
-}
 
 // A line for each token, a column for each token of the input: the darker the more it was looked at.
 std::string Picture(const Generation& generation, const std::vector<std::string>& columns,
@@ -80,8 +71,7 @@ struct Request {
     given.request.stops = !arguments.ignore_stop;
     request = given.RequestFor(model);
     if (arguments.target_prefix.empty()) return;
-    if (ContinuesTexts(model)) Fail("--target-prefix is for models with an encoder");
-    request.prefix = TargetTokens(model, arguments.target_prefix);
+    request.prefix = TargetTokens(model, arguments.target_prefix, request.separator);
   }
   std::optional<Model> draft;
   GenerationRequest request;
@@ -98,22 +88,23 @@ void Interrupted(Console* console) {
 
 struct Inputs {
   std::vector<std::vector<int32_t>> ids;
-  std::vector<std::string> names;
+  std::vector<std::string> names, texts;  // no text where ids are given
 };
 
 Inputs InputsOf(const Arguments& arguments, const Model& model) {
   Inputs inputs;
-  const auto add = [&](std::vector<int32_t> ids, const std::string& name) {
+  const auto add = [&](std::vector<int32_t> ids, const std::string& name, const std::string& text) {
     inputs.ids.push_back(std::move(ids));
     inputs.names.push_back(name);
+    inputs.texts.push_back(text);
   };
-  for (const std::string& line : arguments.ids) add(ReadIds(line), line);
+  for (const std::string& line : arguments.ids) add(ReadIds("--ids", line), line, "");
   std::vector<std::string> texts;
   for (const std::string& prompt : arguments.prompts) texts.push_back(PromptText(prompt));
   if (arguments.text.Given()) {
     for (std::string& text : arguments.text.All()) texts.push_back(std::move(text));
   }
-  for (const std::string& text : texts) add(Tokenizer(model).Encode(text, 0).ids, text);
+  for (const std::string& text : texts) add(Tokenizer(model).Encode(text, 0).ids, text, text);
   if (inputs.ids.empty()) Fail("give --prompt, --text, --file or --ids");
   return inputs;
 }
@@ -195,6 +186,9 @@ void RunPrompts(const Arguments& arguments, const Model& model, Console* console
 // written the chat.
 void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrupt, Console* console) {
   if (arguments.json) Fail("--json is for texts that are written at once, without --chat");
+  if (!arguments.target_prefix.empty() || arguments.generation.Scores()) {
+    Fail("--target-prefix and --score go without --chat");
+  }
   Request request(arguments, model);
   request.request.show = [&](size_t, const std::string& part) { console->out << part << std::flush; };
   Conversation chat(model, ChatTemplateOf(model, arguments.chat_template), arguments.system, request.request);
@@ -221,6 +215,13 @@ void Run(const Arguments& arguments, Console* console) {
   Interrupt interrupt;
   if (arguments.chat) {
     RunChat(arguments, model, interrupt, console);
+  } else if (arguments.generation.Scores()) {
+    const Inputs inputs = InputsOf(arguments, model);
+    if (!arguments.draft.empty()) Fail("--score goes without --draft");
+    const GenerationRequest request = Request(arguments, model).request;
+    const OrderedJson list =
+        arguments.generation.Score(model, inputs.ids, inputs.texts, inputs.names, request, arguments.json, console);
+    if (arguments.json) PrintJson(console->out, list);
   } else if (arguments.json || arguments.prompts.empty()) {
     RunBatch(arguments, model, console);
   } else {
@@ -246,7 +247,7 @@ void AddGenerate(CLI::App* app, Console* console) {
   command->add_option("--chat-template", arguments->chat_template, "chatml, llama3, ..; auto: the model's own")
       ->type_name("NAME");
   command->add_option("--system", arguments->system, "What a chat is told first")->type_name("TEXT");
-  command->add_option("--target-prefix", arguments->target_prefix, "Of models with an encoder: how texts begin")
+  command->add_option("--target-prefix", arguments->target_prefix, "How the texts that are written begin")
       ->type_name("TEXT");
   command->add_option("--context", request->context,
                       "Of a decoder that goes on with texts: most tokens of a text with its prompt");
@@ -262,6 +263,7 @@ void AddGenerate(CLI::App* app, Console* console) {
   command->add_flag("--alignments", request->alignments, "Where the decoder looked for each token it wrote");
   arguments->generation.AddSearch(command);
   arguments->generation.AddSampling(command);
+  arguments->generation.AddScoring(command);
   AddJson(command, &arguments->json);
   command->footer(
       "The token with the highest score is taken in every step, or with --temperature one is drawn: penalties come "
@@ -276,6 +278,7 @@ void AddGenerate(CLI::App* app, Console* console) {
       "  fovea generate assistant.fovea --chat --system \"Answer in one sentence.\"\n"
       "  fovea generate large.fovea --prompt \"Once\" --draft small.fovea --stop \"The end\"\n"
       "  fovea generate dates.fovea --text 20JAN19 --alignments\n"
+      "  fovea generate writer.fovea --text \"The sky is\" --score \" blue\" --score \" green\"\n"
       "  fovea generate dates.fovea --file dates.txt --json");
   command->callback([=] { Run(*arguments, console); });
 }

@@ -1,9 +1,22 @@
 #include "tools/commands/generation_arguments.h"
 
+#include <algorithm>
+#include <sstream>
+
+#include "tools/generate/decoder_session.h"
 #include "tools/generate/defaults.h"
+#include "tools/generate/scoring.h"
 #include "tools/generate/target_tokens.h"
 
 namespace fovea::tools {
+
+std::vector<int32_t> ReadIds(const std::string& option, const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<int32_t> ids;
+  for (int32_t id; stream >> id;) ids.push_back(id);
+  if (!stream.eof()) Fail("{} '{}': numbers with spaces between them are needed", option, line);
+  return ids;
+}
 
 void GenerationArguments::AddSearch(CLI::App* command) {
   command->add_option("-n,--max-tokens", request.max_tokens, "Most tokens of a text; default: as the model says");
@@ -24,6 +37,12 @@ void GenerationArguments::AddSearch(CLI::App* command) {
   command->add_option("--encoder-no-repeat-ngram-size", no_repeat_source_ngram,
                       "So many tokens in a row of what an encoder read do not come");
   AddRepeated(command, "--suppress", &suppressed, "A text that is not written")->type_name("TEXT");
+  AddRepeated(command, "--suppress-ids", &suppressed_ids, "Tokens that do not follow one another, or one alone")
+      ->type_name("IDS");
+  command
+      ->add_option("--separator", request.separator,
+                   "Between tokens that are labels or ids, such as phonemes; default: as the model says")
+      ->type_name("TEXT");
   AddWorkers(command, &request.workers);
 }
 
@@ -54,6 +73,25 @@ void GenerationArguments::AddSampling(CLI::App* command) {
       ->type_name("UINT");
 }
 
+void GenerationArguments::AddScoring(CLI::App* command) {
+  AddRepeated(command, "--score", &scored,
+              "A text that could follow: its log-probability, and that of the end after it, instead of a new text")
+      ->type_name("TEXT");
+  AddRepeated(command, "--score-ids", &scored_ids, "Token ids of such a text")->type_name("IDS");
+}
+
+namespace {
+
+void CheckTokens(const Model& model, const char* option, const std::string& given, const std::vector<int32_t>& tokens) {
+  const uint32_t count = ScoredTokens(model);
+  for (const int32_t token : tokens) {
+    if (token >= 0 && (count == 0 || static_cast<uint32_t>(token) < count)) continue;
+    Fail("{} '{}': token {} is none of the {} that {} can write", option, given, token, count, model.name());
+  }
+}
+
+}  // namespace
+
 std::optional<fovea_beams> GenerationArguments::BeamsFor(const std::optional<fovea_beams>& usual) const {
   const fovea_sampling& s = request.sampling;
   const bool asks_for_tokens = s.temperature != 0 || s.logprobs != 0 || request.alignments ||
@@ -81,11 +119,64 @@ GenerationRequest GenerationArguments::RequestFor(const Model& model, const std:
   made.rules.no_repeat_ngram = no_repeat_ngram.value_or(defaults.no_repeat_ngram);
   made.rules.no_repeat_source_ngram = no_repeat_source_ngram.value_or(defaults.no_repeat_source_ngram);
   made.rules.forbid = defaults.bad_words;
-  for (const std::string& text : suppressed) {
-    made.rules.forbid.push_back(TargetTokens(model, text));
-    if (made.rules.forbid.back().empty()) Fail("--suppress '{}': has no tokens", text);
+  if (request.separator && !ShowsPieces(model)) {
+    Fail("{}: --separator goes with tokens that are labels or ids; those of this tokenizer stand for text",
+         model.name());
   }
+  const auto forbid = [&](const char* option, const std::string& given, std::vector<int32_t> tokens) {
+    if (tokens.empty()) Fail("{} '{}': has no tokens", option, given);
+    CheckTokens(model, option, given, tokens);
+    made.rules.forbid.push_back(std::move(tokens));
+  };
+  for (const std::string& text : suppressed) forbid("--suppress", text, TargetTokens(model, text, request.separator));
+  for (const std::string& ids : suppressed_ids) forbid("--suppress-ids", ids, ReadIds("--suppress-ids", ids));
   return made;
+}
+
+OrderedJson GenerationArguments::Score(const Model& model, const std::vector<std::vector<int32_t>>& inputs,
+                                       const std::vector<std::string>& texts, const std::vector<std::string>& names,
+                                       const GenerationRequest& search, bool json, Console* console) const {
+  const fovea_sampling& s = request.sampling;
+  if (beams || s.temperature != 0 || request.draft != nullptr || request.alignments || !request.stop_strings.empty()) {
+    Fail("--score is about texts that are there: without --beams, --temperature, --draft, --alignments and --stop");
+  }
+  std::vector<std::vector<int32_t>> sources, continuations;
+  std::vector<std::string> labels;
+  const auto add = [&](size_t input, const std::string& text, std::vector<int32_t> tokens, const char* option) {
+    CheckTokens(model, option, text, tokens);
+    sources.push_back(inputs[input]);
+    continuations.push_back(std::move(tokens));
+    labels.push_back(fmt::format("{} -> {}", names[input], text));
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    for (const std::string& text : scored) {
+      add(i, text, ContinuationTokens(model, texts[i], inputs[i], text, request.separator), "--score");
+    }
+    for (const std::string& ids : scored_ids) add(i, ids, ReadIds("--score-ids", ids), "--score-ids");
+  }
+  const std::vector<Likelihood> likelihoods = ScoreTexts(model, sources, continuations, search);
+  OrderedJson list = OrderedJson::array();
+  const size_t choices = scored.size() + scored_ids.size();
+  for (size_t i = 0; i < likelihoods.size(); ++i) {
+    const Likelihood& found = likelihoods[i];
+    if (json) {
+      const size_t choice = i % choices;
+      OrderedJson entry = {{"input", names[i / choices]}, {"input_ids", inputs[i / choices]}};
+      entry["text"] = choice < scored.size() ? scored[choice] : scored_ids[choice - scored.size()];
+      entry.update(LikelihoodJson(model, found));
+      list.push_back(entry);
+      continue;
+    }
+    console->out << Printable(labels[i]) << "\n";
+    for (size_t k = 0; k < found.tokens.size(); ++k) {
+      console->out << fmt::format("  {:<8} {:8.3f}\n", Printable(GeneratedPiece(model, found.tokens[k])),
+                                  found.logprobs[k]);
+    }
+    console->out << fmt::format("  sum      {:8.3f}", found.sum);
+    if (found.end) console->out << fmt::format("  with the end {:.3f}", found.sum + *found.end);
+    console->out << "\n";
+  }
+  return list;
 }
 
 }  // namespace fovea::tools

@@ -44,12 +44,14 @@ class Translator {
       languages_.prefix = TaskPrefix(model, arguments.task) + languages_.prefix;
     }
     SetTarget(model, languages_.target, &request_);
-    if (!arguments.target_prefix.empty()) request_.prefix = TargetTokens(model, arguments.target_prefix);
+    if (!arguments.target_prefix.empty()) {
+      request_.prefix = TargetTokens(model, arguments.target_prefix, request_.separator);
+    }
   }
 
   void Translate(const std::vector<std::string>& lines) {
     std::vector<std::vector<int32_t>> sources;
-    std::vector<Generation> all(lines.size());
+    std::vector<std::string> read;  // those lines that are not empty
     for (size_t i = 0; i < lines.size(); ++i) {
       ++line_;
       if (lines[i].empty()) continue;  // nothing is nothing in any language
@@ -59,6 +61,14 @@ class Translator {
                                      tokens.dropped);
       }
       sources.push_back(tokens.ids);
+      read.push_back(lines[i]);
+    }
+    if (arguments_.generation.Scores()) {
+      if (sources.empty()) return;
+      const OrderedJson made =
+          arguments_.generation.Score(model_, sources, read, read, request_, arguments_.json, console_);
+      list_.insert(list_.end(), made.begin(), made.end());
+      return;
     }
     std::vector<Generation> made;
     if (!sources.empty()) made = Generate(model_, sources, request_);
@@ -159,6 +169,7 @@ void AddTranslate(CLI::App* app, Console* console) {
       ->type_name("NAME");
   command->add_option("--target-prefix", arguments->target_prefix, "How each translation begins")->type_name("TEXT");
   arguments->generation.AddSearch(command);
+  arguments->generation.AddScoring(command);
   AddJson(command, &arguments->json);
   command->footer(
       "One line comes out for each that goes in, in their order; an empty one is empty. Beams are those of the "

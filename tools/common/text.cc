@@ -257,9 +257,27 @@ Tokens EncodePairFor(const Model& model, const Tokenizer& tokenizer, uint32_t pr
   if (ReadsDocuments(model, program)) Fail("{}: reads documents, not pairs of texts", model.name());
   Tokens tokens = tokenizer.EncodePair(first, second, LimitOf(model, program, max_length));
   FillUp(model, program, &tokens);
-  tokens.second.resize(tokens.ids.size());
   return tokens;
 }
+
+namespace {
+
+// Puts as many entries in front of those that there are, or after them, as are missing.
+template <typename T>
+void Fill(bool left, size_t length, const T& value, std::vector<T>* entries) {
+  if (entries->size() < length)
+    entries->insert(left ? entries->begin() : entries->end(), length - entries->size(), value);
+}
+
+bool PadsLeft(const Model& model, uint32_t program) {
+  const char* side = model.ProgramMetadata(program, "pad_side");
+  const std::string name = side == nullptr ? "right" : side;
+  if (name != "left" && name != "right")
+    Fail("{}: metadata pad_side must be left or right, not {}", model.name(), name);
+  return name == "left";
+}
+
+}  // namespace
 
 void FillUp(const Model& model, uint32_t program, Tokens* tokens) {
   const fovea_space_info space = model.Space(TokenSpace(model, program));
@@ -275,12 +293,14 @@ void FillUp(const Model& model, uint32_t program, Tokens* tokens) {
   if (count > length) Fail("{} tokens are more than {}, which the model takes", count, length);
   const int32_t pad = PaddingId(model);
   if (pad < 0) Fail("the model takes {} tokens, and has no padding for {}", length, count);
-  const uint32_t end = tokens->end.empty() ? 0 : tokens->end.back();
-  tokens->ids.resize(length, pad);
-  tokens->types.resize(length, 0);
-  tokens->special.resize(length, 1);
-  tokens->begin.resize(length, end);
-  tokens->end.resize(length, end);
+  const bool left = PadsLeft(model, program);
+  const uint32_t place = left || tokens->end.empty() ? 0 : tokens->end.back();
+  Fill(left, length, pad, &tokens->ids);
+  Fill(left, length, 0, &tokens->types);
+  Fill<uint8_t>(left, length, 1, &tokens->special);
+  Fill(left, length, place, &tokens->begin);
+  Fill(left, length, place, &tokens->end);
+  if (!tokens->second.empty()) Fill<uint8_t>(left, length, 0, &tokens->second);
 }
 
 uint32_t MaxTokens(const Model& model, uint32_t program) {

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/base/workers.h"
@@ -20,25 +19,10 @@
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/resolve.h"
 #include "tools/convert/text/build.h"
+#include "tools/convert/vocabulary_check.h"
 
 namespace fovea::tools {
 namespace {
-
-// Buffers that some library versions store and that hold no weights.
-bool IsBuffer(const std::string& name) {
-  const std::string last = name.substr(name.rfind('.') + 1);
-  return last == "position_ids" || last == "token_type_ids" || last == "relative_position_index" ||
-         last == "relative_coords_table" || last == "num_batches_tracked";
-}
-
-void ReportUnused(const Description& description, ConvertReport& report) {
-  for (const std::string& name : description.weights.Unused()) {
-    const bool matters = std::any_of(description.must_use.begin(), description.must_use.end(),
-                                     [&](const std::string& start) { return StartsWith(name, start); });
-    if (matters && !IsBuffer(name)) Fail("tensor {} has no place in this architecture", name);
-    report.unused.push_back(name);
-  }
-}
 
 DType TypeOf(Shortest shortest, DType wanted) {
   if (wanted == DType::kF32 || shortest == Shortest::kAny) return wanted;
@@ -111,8 +95,9 @@ class Conversion {
       : options_(options), report_(report), progress_(progress), model_(Resolve(description)) {
     report.metadata = description.metadata;
     report.warnings = description.warnings;
-    ReportUnused(description, report);
+    report.unused = LeftOut(description);
     model_.content.text = TextSection(description, report);
+    CheckVocabulary(model_.content.text, description, report.warnings);
     report.text_bytes = model_.content.text.size();
     report.workers = workers_.count();
     const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4;
@@ -183,11 +168,16 @@ bool IsReplaceable(const std::string& path) {
 Description Describe(const ConvertOptions& options) {
   if (std::filesystem::is_directory(options.input)) {
     if (!options.source.empty()) Fail("a source of weights goes with a description only");
-    Description description = DescribeDirectory(options.input, options.task, options.image_sizes);
+    Reading reading;
+    reading.task = options.task;
+    reading.image_sizes = options.image_sizes;
+    reading.family = options.family;
+    Description description = DescribeDirectory(options.input, reading);
     if (const auto chat = ChatTemplateIn(options.input)) description.SetMetadata("chat", *chat);
     return description;
   }
   if (!options.image_sizes.empty()) Fail("a size of images can be chosen for a model directory only");
+  if (!options.family.empty()) Fail("a family can be chosen for a model directory only");
   if (std::filesystem::path(options.input).extension() == ".gguf") {
     if (!options.source.empty()) Fail("a source of weights goes with a description only");
     return DescribeGguf(options.input, options.task);

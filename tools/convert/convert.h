@@ -20,16 +20,17 @@ namespace fovea::tools {
 enum class Comparison { kNone, kQuick, kFull };
 
 struct ConvertOptions {
-  std::string input;                     // a model directory, or a description (a .json file)
-  std::string source;                    // of a description: where its weights lie; empty: beside it
-  std::string output;                    // the blob's file; empty: none is written
-  DType weights = DType::kF32;           // of linear layers and embeddings: f32, f16, int8 or int4
-  DType keys = DType::kF32;              // of keys and values: f32, f16, bf16 or int8
-  DType products = DType::kF32;          // of attention: f32, bf16 or int8
-  LaidPattern pattern;                   // over attention that was trained without it
-  std::vector<std::string> pack;         // add weights packed for these targets (tools/common/packed.h)
-  std::string task;                      // see DescribeDirectory
-  std::vector<std::string> image_sizes;  // the same
+  std::string input;              // a model directory, or a description (a .json file)
+  std::string source;             // of a description: where its files lie, if not beside it
+  std::string output;             // the blob's file; empty: none is written
+  DType weights = DType::kF32;    // of linear layers and embeddings: f32, f16, int8 or int4
+  DType keys = DType::kF32;       // of keys and values: f32, f16, bf16 or int8
+  DType products = DType::kF32;   // of attention: f32, bf16 or int8
+  LaidPattern pattern;            // over attention that was trained without it
+  std::vector<std::string> pack;  // add weights packed for these targets (tools/common/packed.h)
+  std::string task;               // of a model directory, as the next two: see Reading
+  std::vector<std::string> image_sizes;
+  std::string family;
   Comparison compare = Comparison::kQuick;
   bool calibrate = true;           // integer weights
   std::vector<std::string> texts;  // to compare on; empty: random ids

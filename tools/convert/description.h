@@ -87,6 +87,9 @@ struct Description {
   void SetMetadata(const std::string& key, const std::string& value);
 };
 
+// Stored tensors that it does not need; fails with the first that must be used. Only what Resolve has asked for counts.
+std::vector<std::string> LeftOut(const Description& description);
+
 }  // namespace fovea::tools
 
 #endif  // FOVEA_TOOLS_CONVERT_DESCRIPTION_H_

@@ -82,7 +82,7 @@ class Generation {
     if (StartsWith(entry.first, kTask)) return CheckOfTask(entry);
     const std::string& key = entry.first;
     if (CheckSearch(entry, key)) return;
-    if (key == "encode" || key == "decode") return;
+    if (key == "encode" || key == "decode" || key == "separator") return;
     if (key == "token") {
       const BlobValue& token = Value(entry, decoder, value);
       if (token.role != ValueRole::kInput || token.type != DType::kI32) Refuse(entry, "it is no input of ids");

@@ -10,12 +10,11 @@
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/constants.h"
+#include "tools/convert/description_files.h"
 #include "tools/convert/sound_constants.h"
 
 namespace fovea::tools {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr uint32_t kMaxRepeat = 4096;
 constexpr int kMaxNesting = 8;
@@ -429,9 +428,13 @@ Program ReadProgram(const Json& json, std::map<std::string, Aliases>& aliases_of
   return program;
 }
 
-void ReadMetadata(const Json& json, Description& description) {
+void ReadMetadata(const Json& json, DescriptionFiles& files, Description& description) {
   Object object(json, "metadata");
-  const std::vector<std::string> labels = object.Texts("labels");
+  std::vector<std::string> labels;
+  if (object.Has("labels")) labels = ReadLabels({object.Get("labels"), "labels"}, files);
+  const std::string side = object.Text("pad_side", "");
+  if (!side.empty() && side != "left" && side != "right") Fail("pad_side must be left or right, not {}", side);
+  if (!side.empty()) description.SetMetadata("pad_side", side);
   const Json others = object.Rest();
   for (const auto& [key, value] : others.items()) {
     description.SetMetadata(key, value.is_string() ? value.get<std::string>() : value.dump());
@@ -439,16 +442,18 @@ void ReadMetadata(const Json& json, Description& description) {
   for (size_t i = 0; i < labels.size(); ++i) description.SetMetadata(fmt::format("label.{}", i), labels[i]);
 }
 
-Description ReadDescription(const Json& json, const std::string& source) {
+Description ReadDescription(const Json& json, DescriptionFiles& files) {
   Description description;
-  description.directory = source;
   Object object(json, "a description");
   if (object.Number("fovea") != 1) Fail("this converter reads version 1 of descriptions");
-  if (object.Has("metadata")) At("metadata", [&] { ReadMetadata(object.Get("metadata"), description); });
-  for (const std::string& file : object.Texts("weights")) {
-    description.weights.AddFile((fs::path(source) / file).string());
+  if (object.Has("metadata")) At("metadata", [&] { ReadMetadata(object.Get("metadata"), files, description); });
+  for (const std::string& file : object.Texts("weights")) description.weights.AddFile(files.PathOf(file));
+  description.directory = files.TokenizerFolder();
+  if (object.Has("tokenizer")) {
+    description.tokenizer = object.Get("tokenizer");
+    const JsonView tokenizer(description.tokenizer, "tokenizer");
+    if (!tokenizer.IsNull()) description.directory = files.FolderOf(tokenizer["file"].Text());
   }
-  if (object.Has("tokenizer")) description.tokenizer = object.Get("tokenizer");
   description.max_length = object.NumberOr(0, "max_length");
   for (const Json& item : object.List("spaces")) {
     At("spaces", [&] {
@@ -473,23 +478,25 @@ Description ReadDescription(const Json& json, const std::string& source) {
   std::map<std::string, Aliases> aliases;
   for (const Json& item : object.List("programs")) description.programs.push_back(ReadProgram(item, aliases));
   object.NothingElse();
+  description.warnings = files.warnings();
   return description;
 }
 
 }  // namespace
 
-Description ParseGraph(const std::string& text, const std::string& source, const std::string& where) {
+Description ParseGraph(const std::string& text, const std::string& directory, const std::string& where,
+                       const std::string& source) {
   Description description;
   At(where, [&] {
+    DescriptionFiles files(directory, source);
     const Json json = ParseJson(text, "description", /*comments=*/true);
-    description = ReadDescription(json, source);
+    description = ReadDescription(json, files);
   });
   return description;
 }
 
 Description ReadGraph(const std::string& path, const std::string& source) {
-  const std::string beside = fs::path(path).parent_path().string();
-  return ParseGraph(ReadFile(path), source.empty() ? (beside.empty() ? "." : beside) : source, path);
+  return ParseGraph(ReadFile(path), std::filesystem::path(path).parent_path().string(), path, source);
 }
 
 }  // namespace fovea::tools

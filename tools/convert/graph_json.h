@@ -8,10 +8,11 @@
 
 namespace fovea::tools {
 
-// `source`: where the weights' and tokenizer's files lie; empty: beside the description.
+// Files that it names lie in `source`, if that is not empty, or beside the description.
 Description ReadGraph(const std::string& path, const std::string& source);
-// The same from the text itself. `where` begins messages.
-Description ParseGraph(const std::string& text, const std::string& source, const std::string& where);
+// The same from the text itself, which is said to lie in `directory`. `where` begins messages.
+Description ParseGraph(const std::string& text, const std::string& directory, const std::string& where,
+                       const std::string& source = "");
 
 }  // namespace fovea::tools
 

@@ -43,8 +43,8 @@ FOVEA_INLINE void AddTile(const float* a, const float* b, size_t depth, float* c
   }
 }
 
-// `count` columns of the rows in panels of kWidth, one after the other; a panel has `depth` rows, and the last one zeros
-// beside what is left. A few rows at a time, so that what is read lies on few pages.
+// `count` columns of the rows in panels of kWidth, one after the other; a panel has `depth` rows, and the last one
+// zeros beside what is left. A few rows at a time, so that what is read lies on few pages.
 template <size_t kWidth>
 void Pack(StridedRows rows, float sign, size_t depth, size_t count, float* packed) {
   constexpr size_t kTogether = 4;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
@@ -53,6 +54,17 @@ void Weights::AddFile(const std::string& path, const std::string& prefix) {
 void Weights::AddStored(const std::string& name, const Constant& constant) {
   if (!stored_.emplace(name, [constant] { return constant; }).second) Fail("tensor {} was there before", name);
   most_computed_ += kComputedPerStored * constant.rows * constant.width;
+}
+
+void Weights::DropPrefix(const std::string& prefix) {
+  for (auto entry = stored_.lower_bound(prefix); entry != stored_.end() && StartsWith(entry->first, prefix);) {
+    const std::string name = entry->first.substr(prefix.size());
+    const auto named = entry++;
+    if (name.empty() || stored_.count(name) != 0) continue;
+    auto node = stored_.extract(named);
+    node.key() = name;
+    stored_.insert(std::move(node));
+  }
 }
 
 void Weights::Add(const std::string& name, Constant constant, uint64_t work) {

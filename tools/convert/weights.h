@@ -31,6 +31,8 @@ class Weights {
   void AddFile(const std::string& path, const std::string& prefix = "");
   // One that a file of another kind holds.
   void AddStored(const std::string& name, const Constant& constant);
+  // Names that begin so lose it, unless there is one of the rest already.
+  void DropPrefix(const std::string& prefix);
   // Computed ones; a name may be added once. `work`: elements that have to be computed before those of the constant
   // itself. All together may be some times what is stored, so that a small file makes no large blob.
   void Add(const std::string& name, Constant constant, uint64_t work = 0);

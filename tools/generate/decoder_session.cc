@@ -63,6 +63,12 @@ void AddSources(const Model& model, const Session& encode, SessionRequest* decod
 
 uint32_t DecodeProgram(const Model& model) { return model.FindProgram(MetadataOr(model, "generate.decode", "decode")); }
 
+uint32_t ScoredTokens(const Model& model) {
+  const uint32_t program = DecodeProgram(model);
+  const auto scores = model.FindValue(program, MetadataOr(model, "generate.scores", ""));
+  return scores ? model.Value(program, *scores).width : 0;
+}
+
 SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& prompts,
                                const GenerationRequest& request) {
   SessionRequest decode;

@@ -14,6 +14,9 @@ inline constexpr uint32_t kUsualMaxTokens = 512;
 // The program that makes a text's next token.
 uint32_t DecodeProgram(const Model& model);
 
+// How many tokens it has scores for; 0 where the metadata does not say by what name.
+uint32_t ScoredTokens(const Model& model);
+
 // Of a decoder that keeps texts, which begin with prompts of so many tokens.
 SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& prompts,
                                const GenerationRequest& request);

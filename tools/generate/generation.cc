@@ -38,7 +38,9 @@ class Writer {
  private:
   void Write() {
     std::vector<TextStream> streams;
-    for (size_t i = 0; i < generations_.size(); ++i) streams.emplace_back(model_, request_.stop_strings);
+    for (size_t i = 0; i < generations_.size(); ++i) {
+      streams.emplace_back(model_, request_.stop_strings, request_.separator);
+    }
     const auto show = [&](size_t i, const std::string& part) {
       generations_[i].text += part;
       if (request_.show && !part.empty()) request_.show(i, part);
@@ -84,7 +86,7 @@ class Writer {
 
   Hypothesis TextOf(const fovea_hypothesis& found) const {
     Hypothesis hypothesis = {{found.tokens, found.tokens + found.count}, "", found.score, found.sum};
-    TextStream stream(model_, {});
+    TextStream stream(model_, {}, request_.separator);
     for (const int32_t token : request_.prefix) hypothesis.text += stream.Add(token);
     for (size_t i = 0; i < hypothesis.tokens.size(); ++i) {
       const bool last = i + 1 == hypothesis.tokens.size();
@@ -200,13 +202,57 @@ std::vector<std::vector<int32_t>> PrefixedPrompts(const Model& model, const Gene
   return std::vector<std::vector<int32_t>>(texts, prompt);
 }
 
+// Whether a decoder keeps texts, which may then begin with prompts.
+bool KeepsTexts(const Model& model) {
+  for (uint32_t space = 0; space < model.Info().space_count; ++space) {
+    if (model.Space(space).is_cached != 0) return true;
+  }
+  return false;
+}
+
+// Without its first tokens, which were forced.
+void DropFirst(size_t count, Generation* generation) {
+  const auto drop = [&](auto* list) {
+    list->erase(list->begin(), list->begin() + static_cast<ptrdiff_t>(std::min(count, list->size())));
+  };
+  drop(&generation->tokens);
+  drop(&generation->scores);
+  drop(&generation->logprobs);
+  drop(&generation->top);
+  drop(&generation->alignment);
+}
+
+// Texts that begin as the request says. What a decoder without prompts is to begin with is forced.
+void DecodeRequested(const Model& model, const Session& encode, const GenerationRequest& request,
+                     std::vector<Generation>& generations) {
+  GenerationRequest begun = request;
+  std::vector<int32_t> first;
+  const std::vector<std::vector<int32_t>> prompts =
+      KeepsTexts(model) ? PrefixedPrompts(model, request, generations.size()) : std::vector<std::vector<int32_t>>();
+  if (prompts.empty() && (!request.prefix.empty() || !request.forced.empty())) {
+    const std::optional<int32_t> token = request.first ? request.first : DefaultsOf(model).first;
+    if (token) first.push_back(*token);
+    first.insert(first.end(), request.prefix.begin(), request.prefix.end());
+    begun.prefix.clear();
+    begun.forced.resize(generations.size());
+    for (std::vector<int32_t>& forced : begun.forced) forced.insert(forced.begin(), first.begin(), first.end());
+    begun.max_tokens = MaxTokens(model, request);
+    if (begun.max_tokens != 0) begun.max_tokens += static_cast<uint32_t>(first.size());
+  }
+  if (!first.empty() && request.beams)
+    Fail("{}: beams go on with what a decoder keeps, which this does not", model.name());
+  Decode(model, encode, prompts, begun, generations);
+  for (Generation& generation : generations) DropFirst(first.size(), &generation);
+}
+
 void Continue(const Model& model, const GenerationRequest& request, std::vector<Generation>& generations) {
   if (request.alignments) Fail("{}: there is no encoder whose tokens could be aligned", model.name());
   std::vector<std::vector<int32_t>> prompts;
   std::vector<uint32_t> lengths;
   for (const Generation& generation : generations) {
     prompts.push_back(generation.input);
-    lengths.push_back(static_cast<uint32_t>(generation.input.size()));
+    prompts.back().insert(prompts.back().end(), request.prefix.begin(), request.prefix.end());
+    lengths.push_back(static_cast<uint32_t>(prompts.back().size()));
   }
   const SessionRequest decode_request = ContinueRequest(model, lengths, request);
   const Session decode(model, decode_request);
@@ -219,6 +265,7 @@ void Continue(const Model& model, const GenerationRequest& request, std::vector<
 
 // With what a search needs.
 GenerationRequest Completed(const Model& model, GenerationRequest request) {
+  if (!request.forced.empty() && request.draft != nullptr) Fail("tokens that a draft guesses cannot be forced");
   if (request.beams) {
     if (request.alignments) Fail("alignments are of texts that are written without beams");
     if (!request.stop_strings.empty()) Fail("strings end texts that are written without beams");
@@ -250,7 +297,7 @@ std::vector<Generation> Generate(const Model& model, const std::vector<std::vect
     Continue(model, request, generations);
   } else {
     const Session encode = Encode(model, SourceOf(model, generations), request.workers);
-    Decode(model, encode, PrefixedPrompts(model, request, inputs.size()), request, generations);
+    DecodeRequested(model, encode, request, generations);
   }
   return generations;
 }
@@ -269,7 +316,11 @@ std::vector<Generation> Generate(const Model& model, const Session& encode,
   const GenerationRequest request = Completed(model, given);
   std::vector<Generation> generations(prompts.size());
   const bool told = std::any_of(prompts.begin(), prompts.end(), [](const auto& prompt) { return !prompt.empty(); });
-  Decode(model, encode, told ? prompts : PrefixedPrompts(model, request, prompts.size()), request, generations);
+  if (told) {
+    Decode(model, encode, prompts, request, generations);
+  } else {
+    DecodeRequested(model, encode, request, generations);
+  }
   return generations;
 }
 

@@ -42,7 +42,10 @@ struct GenerationRequest {
   uint32_t hypotheses = 1;  // of each text that are told
 
   std::optional<int32_t> start = {}, first = {};  // in place of the model's start token and forced first one
-  std::vector<int32_t> prefix = {};               // after the start token, of texts that an encoder is read for
+  std::vector<int32_t> prefix = {};               // after the start token or the prompt, no part of what is written
+  std::vector<std::vector<int32_t>> forced = {};  // of each text, the first tokens that are written; none: all chosen
+
+  std::optional<std::string> separator = {};  // see TextStream
 
   const Model* draft = nullptr;  // guesses ahead
   uint32_t draft_tokens = 3;     // with the one before them four rows, which kernels for few rows multiply at once

@@ -113,9 +113,14 @@ const int32_t* Generator::Forced() {
   std::optional<int32_t> token;
   if (steps_ == 0 && !prompted_) token = request_.first ? request_.first : defaults_.first;
   if (max_tokens_ != 0 && steps_ + 1 == max_tokens_ && request_.stops) token = defaults_.last;
-  if (!token) return nullptr;
-  forced_.assign(forced_.size(), *token);
-  return forced_.data();
+  forced_.assign(forced_.size(), token.value_or(-1));
+  bool any = token.has_value();
+  for (size_t i = 0; i < request_.forced.size(); ++i) {
+    if (steps_ >= request_.forced[i].size()) continue;
+    forced_[i] = request_.forced[i][steps_];
+    any = true;
+  }
+  return any ? forced_.data() : nullptr;
 }
 
 std::optional<fovea_generated> Generator::Next() {

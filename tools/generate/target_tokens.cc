@@ -1,9 +1,12 @@
 #include "tools/generate/target_tokens.h"
 
+#include <algorithm>
+
 #include "fovea/text.h"
 #include "tools/base/sized.h"
 #include "tools/common/error.h"
 #include "tools/common/memory.h"
+#include "tools/generate/text_stream.h"
 
 namespace fovea::tools {
 namespace {
@@ -31,9 +34,29 @@ std::vector<int32_t> ByTokenizer(const Model& model, const std::string& text) {
   return ids;
 }
 
-std::vector<int32_t> ByLabels(const Model& model, const std::string& text) {
+std::vector<std::string> LabelsOf(const Model& model) {
   std::vector<std::string> labels;
   while (const char* label = model.Metadata(fmt::format("label.{}", labels.size()))) labels.push_back(label);
+  return labels;
+}
+
+// Each stands between two separators.
+std::vector<int32_t> SeparateLabels(const Model& model, const std::string& text, const std::string& separator) {
+  const std::vector<std::string> labels = LabelsOf(model);
+  std::vector<int32_t> tokens;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(separator, at), text.size());
+    const std::string name = text.substr(at, end - at);
+    const auto found = std::find(labels.begin(), labels.end(), name);
+    if (found == labels.end()) Fail("{}: the decoder cannot write '{}'", model.name(), name);
+    tokens.push_back(static_cast<int32_t>(found - labels.begin()));
+    at = end + separator.size();
+  }
+  return tokens;
+}
+
+std::vector<int32_t> ByLabels(const Model& model, const std::string& text) {
+  const std::vector<std::string> labels = LabelsOf(model);
   std::vector<int32_t> tokens;
   for (size_t at = 0; at < text.size();) {
     size_t best = labels.size();
@@ -50,8 +73,11 @@ std::vector<int32_t> ByLabels(const Model& model, const std::string& text) {
 
 }  // namespace
 
-std::vector<int32_t> TargetTokens(const Model& model, const std::string& text) {
-  return model.Metadata("label.0") != nullptr ? ByLabels(model, text) : ByTokenizer(model, text);
+std::vector<int32_t> TargetTokens(const Model& model, const std::string& text,
+                                  const std::optional<std::string>& separator) {
+  if (model.Metadata("label.0") == nullptr) return ByTokenizer(model, text);
+  const std::string between = separator ? *separator : Separator(model);
+  return between.empty() ? ByLabels(model, text) : SeparateLabels(model, text, between);
 }
 
 }  // namespace fovea::tools

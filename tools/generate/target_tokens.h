@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,10 @@
 
 namespace fovea::tools {
 
-// By its labels, the longest first, where it has some; else by the tokenizer, without special tokens around it.
-std::vector<int32_t> TargetTokens(const Model& model, const std::string& text);
+// By its labels where it has some: those between separators or, without one, the longest first. Else by the tokenizer,
+// without special tokens around it. `separator`: in place of the model's own.
+std::vector<int32_t> TargetTokens(const Model& model, const std::string& text,
+                                  const std::optional<std::string>& separator = {});
 
 }  // namespace fovea::tools
 

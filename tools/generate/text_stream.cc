@@ -35,13 +35,20 @@ std::string Written(const Call& call) {
 
 std::string GeneratedPiece(const Model& model, int32_t token) {
   if (HasLabels(model)) return fovea_model_label(model.get(), static_cast<uint32_t>(token));
-  if (model.Info().has_text == 0) return fmt::format("{} ", token);
+  if (model.Info().has_text == 0) return std::to_string(token);
   if (static_cast<uint32_t>(token) >= Vocabulary(model)) return fmt::format("<{}>", token);
   return Tokenizer(model).Piece(token);
 }
 
-TextStream::TextStream(const Model& model, const std::vector<std::string>& stops)
-    : model_(model), pieces_(HasLabels(model) || model.Info().has_text == 0) {
+bool ShowsPieces(const Model& model) { return HasLabels(model) || model.Info().has_text == 0; }
+
+std::string Separator(const Model& model) {
+  const char* separator = model.Metadata("generate.separator");
+  return separator != nullptr ? separator : HasLabels(model) ? "" : " ";
+}
+
+TextStream::TextStream(const Model& model, const std::vector<std::string>& stops, std::optional<std::string> separator)
+    : model_(model), pieces_(ShowsPieces(model)), separator_(separator ? *separator : Separator(model)) {
   if (!pieces_) vocabulary_ = Vocabulary(model);
   if (stops.empty()) return;
   std::vector<const char*> strings;
@@ -61,7 +68,12 @@ TextStream::TextStream(const Model& model, const std::vector<std::string>& stops
 }
 
 std::string TextStream::BytesOf(int32_t token) {
-  if (pieces_) return GeneratedPiece(model_, token);
+  if (pieces_) {
+    const std::string piece = GeneratedPiece(model_, token);
+    const std::string before = begun_ && !piece.empty() ? separator_ : "";
+    begun_ = begun_ || !piece.empty();
+    return before + piece;
+  }
   if (static_cast<uint32_t>(token) >= vocabulary_) return "";
   return Written([&](char* output, uint64_t capacity, uint64_t* written, fovea_error* error) {
     return fovea_text_decode_next(model_.get(), &stream_, &token, 1, output, capacity, written, error);

@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_GENERATE_TEXT_STREAM_H_
 #define FOVEA_TOOLS_GENERATE_TEXT_STREAM_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,16 @@ namespace fovea::tools {
 // often larger than vocabularies: what is beyond stands for nothing, and is shown as a number.
 std::string GeneratedPiece(const Model& model, int32_t token);
 
+// Whether tokens are shown as labels or ids, one by one: nothing else makes a text of them.
+bool ShowsPieces(const Model& model);
+// What stands between such tokens: metadata "generate.separator", else nothing between labels.
+std::string Separator(const Model& model);
+
 class TextStream {
  public:
-  // `stops`: strings of which the first that comes ends the text. It is not a part of it.
-  TextStream(const Model& model, const std::vector<std::string>& stops);
+  // `stops`: strings of which the first that comes ends the text. It is not a part of it. `separator`: what stands
+  // between tokens that are labels or ids; else as the model says (Separator).
+  TextStream(const Model& model, const std::vector<std::string>& stops, std::optional<std::string> separator = {});
 
   // What may be shown after another token.
   std::string Add(int32_t token);
@@ -33,7 +40,9 @@ class TextStream {
   std::string Show(const std::string& bytes);
 
   const Model& model_;
-  const bool pieces_;        // labels and ids are shown as they are
+  const bool pieces_;  // labels and ids are shown as they are
+  const std::string separator_;
+  bool begun_ = false;       // there was a token that is shown
   uint32_t vocabulary_ = 0;  // of the tokenizer
   fovea_text_stream stream_ = Sized<fovea_text_stream>();
   Memory memory_;

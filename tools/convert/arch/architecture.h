@@ -44,25 +44,32 @@ using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description&
 #include "tools/convert/arch/architecture_list.inc"
 #undef FOVEA_ARCHITECTURE
 
-// A directory with config.json, or of sentence-transformers with modules.json. `task`: empty for what the directory
-// says it is for, or "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm",
-// "image-classification", "semantic-segmentation", "audio-classification", "ctc", "text", "image", "causal-lm",
-// "seq2seq-lm". `image_sizes`: of images, "HxW"; none: as configured; several: a program for each, the first with the
-// plain name, others with their size behind it.
-Description DescribeDirectory(const std::string& directory, const std::string& task,
-                              const std::vector<std::string>& image_sizes = {});
+// How a model is read, if not as its directory says.
+struct Reading {
+  // "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm", "image-classification",
+  // "semantic-segmentation", "audio-classification", "ctc", "text", "image", "causal-lm", "seq2seq-lm".
+  std::string task = "";
+  // Of images, "HxW"; several: a program for each, the first with the plain name, others with their size after it.
+  std::vector<std::string> image_sizes = {};
+  // The model_type whose file describes it: code of the model's own, or of a type that is not known, is taken to
+  // compute the same.
+  std::string family = "";
+  bool backbone = false;  // hidden states only, see Task
+};
+
+// A directory with config.json, or of sentence-transformers with modules.json.
+Description DescribeDirectory(const std::string& directory, const Reading& reading);
 
 // Warns of the keys that nobody read in the configuration of a part of the model.
 void WarnOfUnknown(const Config& config, const std::string& part, Description& description);
 
 // The parts of DescribeDirectory.
-Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone,
-                                const std::vector<std::string>& image_sizes = {});
-Description DescribeSentenceTransformer(const std::string& directory);
+Description DescribeTransformer(const std::string& directory, const Reading& reading);
+Description DescribeSentenceTransformer(const std::string& directory, const std::string& family);
 // The same of any configuration and weights; `directory` is empty where they lie in none.
 using AddWeights = std::function<void(Weights& weights)>;
 Description DescribeModel(const Config& config, const std::string& directory, const AddWeights& add_weights,
-                          const std::string& task, bool backbone, const std::vector<std::string>& image_sizes = {});
+                          const Reading& reading);
 
 }  // namespace fovea::tools
 

@@ -164,6 +164,12 @@ Config::Config(const std::string& path) : path_(path), json_(ReadJson(path)) {
   if (!json_.is_object()) Fail("{}: not a JSON object", path);
 }
 
+Config Config::As(const std::string& model_type) const {
+  Config config = *this;
+  config.json_["model_type"] = model_type;
+  return config;
+}
+
 Config::Config(const Config& whole, const std::string& key)
     : path_(whole.path_ + ": " + key), json_(whole.View(key).Object()) {}
 

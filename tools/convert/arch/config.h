@@ -18,6 +18,8 @@ class Config {
   explicit Config(const std::string& path);
   // What another file says, in the words of config.json.
   Config(Json json, const std::string& path) : path_(path), json_(std::move(json)) {}
+  // The same of another model_type.
+  Config As(const std::string& model_type) const;
   // An object in it, which is the configuration of a part of the model.
   Config(const Config& whole, const std::string& key);
 

@@ -50,7 +50,7 @@ Operation Dense(const std::string& directory, Weights& weights, const std::strin
 
 }  // namespace
 
-Description DescribeSentenceTransformer(const std::string& directory) {
+Description DescribeSentenceTransformer(const std::string& directory, const std::string& family) {
   const std::string path = (fs::path(directory) / "modules.json").string();
   const Json modules = ReadJson(path);
   const JsonView list(modules, path);
@@ -65,7 +65,10 @@ Description DescribeSentenceTransformer(const std::string& directory) {
     const bool first = value.empty();
     if (first != (kind == "Transformer")) Fail("{}: module {} is not supported in this place", path, type);
     if (first) {
-      description = DescribeTransformer(where, "", true);
+      Reading reading;
+      reading.family = family;
+      reading.backbone = true;
+      description = DescribeTransformer(where, reading);
       description.SetMetadata("task", "embedding");
       const fs::path limits = fs::path(where) / "sentence_bert_config.json";
       if (fs::exists(limits)) {

@@ -5,6 +5,7 @@
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/convert/arch/architecture.h"
+#include "tools/convert/arch/choose_architecture.h"
 #include "tools/convert/arch/image_processor.h"
 #include "tools/convert/variant.h"
 
@@ -12,16 +13,6 @@ namespace fovea::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Entry {
-  const char* model_type;
-  DescribeArchitecture describe;
-};
-constexpr Entry kArchitectures[] = {
-#define FOVEA_ARCHITECTURE(model_type, Name) {model_type, Describe##Name},
-#include "tools/convert/arch/architecture_list.inc"
-#undef FOVEA_ARCHITECTURE
-};
 
 struct TaskName {
   const char* name;          // on the command line and in metadata
@@ -68,6 +59,23 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
   Fail("config.json: head {} is not supported; --task embedding converts the encoder without it", name);
 }
 
+// For an unknown model, whose class may be unknown, too.
+Task TaskOrEmbedding(const Config& config, const std::string& wanted) {
+  try {
+    return ChooseTask(config, wanted);
+  } catch (const Failure&) {
+    return Task::kEmbedding;
+  }
+}
+
+void RefuseOtherWeights(const Config& config) {
+  // Architectures find weights in blocks of MXFP4 under other names, or do not find them.
+  const Json& quantization = config.Get("quantization_config");
+  const bool blocks = quantization.is_object() && quantization.value("quant_method", Json()) == "mxfp4";
+  if (!quantization.is_null() && !blocks) Fail("config.json: quantization_config is not supported");
+  if (!config.Get("pruned_heads").empty()) Fail("config.json: pruned_heads is not supported");
+}
+
 std::string WeightsFile(const std::string& directory) {
   for (const char* name : {"model.safetensors", "model.safetensors.index.json"}) {
     if (fs::exists(fs::path(directory) / name)) return fs::path(directory) / name;
@@ -98,49 +106,51 @@ bool TakesImages(const Description& description) {
 
 }  // namespace
 
-Description DescribeTransformer(const std::string& directory, const std::string& task, bool backbone,
-                                const std::vector<std::string>& image_sizes) {
+Description DescribeTransformer(const std::string& directory, const Reading& reading) {
   const Config config((fs::path(directory) / "config.json").string());
   return DescribeModel(
-      config, directory, [&](Weights& weights) { weights.AddFile(WeightsFile(directory)); }, task, backbone,
-      image_sizes);
+      config, directory, [&](Weights& weights) { weights.AddFile(WeightsFile(directory)); }, reading);
 }
 
 Description DescribeModel(const Config& config, const std::string& directory, const AddWeights& add_weights,
-                          const std::string& task, bool backbone, const std::vector<std::string>& image_sizes) {
-  const std::string model_type = config.Text("model_type");
-  const auto found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
-                                  [&](const Entry& entry) { return model_type == entry.model_type; });
-  if (found == std::end(kArchitectures)) {
-    std::string known;
-    for (const Entry& entry : kArchitectures) known += fmt::format("{}{}", known.empty() ? "" : ", ", entry.model_type);
-    Fail("config.json: model_type {} is not supported; these are: {}", model_type, known);
+                          const Reading& reading) {
+  const std::string own_type = config.Text("model_type");
+  const std::string model_type = reading.family.empty() ? own_type : reading.family;
+  const Architecture* architecture = FindArchitecture(model_type);
+  if (architecture == nullptr && !reading.family.empty()) {
+    Fail("there is no family {}; these are: {}", model_type, KnownArchitectures());
   }
   // Nomic BERT was published with code of its own, which its architecture describes.
-  if (!config.Get("auto_map").is_null() && model_type != "nomic_bert") Fail("config.json: auto_map is not supported");
-  // Architectures find weights in blocks of MXFP4 under other names, or do not find them.
-  const Json& quantization = config.Get("quantization_config");
-  const bool blocks = quantization.is_object() && quantization.value("quant_method", Json()) == "mxfp4";
-  if (!quantization.is_null() && !blocks) Fail("config.json: quantization_config is not supported");
-  if (!config.Get("pruned_heads").empty()) Fail("config.json: pruned_heads is not supported");
-
-  Description empty;
-  empty.directory = directory;
-  add_weights(empty.weights);
-  empty.SetMetadata("architecture", model_type);
-  const Json& padding = config.Get("pad_token_id");
-  if (!padding.is_null() && padding != -1) {
-    empty.SetMetadata("pad_token_id", std::to_string(config.Number("pad_token_id")));
+  if (architecture != nullptr && reading.family.empty() && !config.Get("auto_map").is_null() &&
+      model_type != "nomic_bert") {
+    Fail("config.json: auto_map names code of the model's own, which nobody runs here; --as {} takes it for {}",
+         model_type, model_type);
   }
-  const Task chosen = backbone ? Task::kBackbone : ChooseTask(config, task);
-  const auto describe = [&](const std::string& image_size) {
-    Description description = empty;
-    const Checkpoint checkpoint = {directory, config, chosen, image_size};
-    found->describe(checkpoint, description);
+  RefuseOtherWeights(config);
+
+  const auto describe = [&](const Architecture& as, Task task, const std::string& image_size) {
+    Description description;
+    description.directory = directory;
+    add_weights(description.weights);
+    if (own_type != as.model_type) DropOwnPrefix(own_type, description.weights);
+    description.SetMetadata("architecture", as.model_type);
+    const Json& padding = config.Get("pad_token_id");
+    if (!padding.is_null() && padding != -1) {
+      description.SetMetadata("pad_token_id", std::to_string(config.Number("pad_token_id")));
+    }
+    const Checkpoint checkpoint = {directory, config.As(as.model_type), task, image_size};
+    as.describe(checkpoint, description);
     WarnOfUnknown(checkpoint.config, "", description);
     return description;
   };
-  Description description = describe(image_sizes.empty() ? "" : image_sizes[0]);
+  const std::string first_size = reading.image_sizes.empty() ? "" : reading.image_sizes[0];
+  if (architecture == nullptr) {
+    const Task any = reading.backbone ? Task::kBackbone : TaskOrEmbedding(config, reading.task);
+    FailUnknown(own_type, [&](const Architecture& as) { return describe(as, any, first_size); });
+  }
+  const Task task = reading.backbone ? Task::kBackbone : ChooseTask(config, reading.task);
+  Description description = describe(*architecture, task, first_size);
+  const std::vector<std::string>& image_sizes = reading.image_sizes;
   if (!TakesImages(description)) {
     if (!image_sizes.empty()) Fail("{} takes no images that could have a size", model_type);
     return description;
@@ -149,18 +159,17 @@ Description DescribeModel(const Config& config, const std::string& directory, co
     if (std::count(image_sizes.begin(), image_sizes.end(), image_sizes[i]) > 1) {
       Fail("image size {} is given twice", image_sizes[i]);
     }
-    AddVariant(describe(image_sizes[i]), image_sizes[i], description);
+    AddVariant(describe(*architecture, task, image_sizes[i]), image_sizes[i], description);
   }
   DescribeImageProcessor(directory, description);
   return description;
 }
 
-Description DescribeDirectory(const std::string& directory, const std::string& task,
-                              const std::vector<std::string>& image_sizes) {
-  if (fs::exists(fs::path(directory) / "modules.json") && task.empty() && image_sizes.empty())
-    return DescribeSentenceTransformer(directory);
+Description DescribeDirectory(const std::string& directory, const Reading& reading) {
+  if (fs::exists(fs::path(directory) / "modules.json") && reading.task.empty() && reading.image_sizes.empty())
+    return DescribeSentenceTransformer(directory, reading.family);
   if (!fs::exists(fs::path(directory) / "config.json")) Fail("{}: has no config.json", directory);
-  return DescribeTransformer(directory, task, false, image_sizes);
+  return DescribeTransformer(directory, reading);
 }
 
 }  // namespace fovea::tools

@@ -107,14 +107,21 @@ class Files:
         self.model = model.double().eval()
         self.stored = {}
 
-    def run(self, case, lengths, ids, given=None, of_step_before=()):
+    def inputs_of(self, name, begins_in):
+        """Of a program, or of a part of one, which begins with the inputs of the whole or with values in `begins_in`
+        (a space)."""
+        program = next(program for program in self.graph["programs"] if program["name"] == name)
+        if "from" in program:
+            return [{"name": value, "space": begins_in} for value in program["from"]]
+        return program["inputs"] if "inputs" in program else self.inputs_of(program["of"], begins_in)
+
+    def run(self, case, lengths, ids, given=None, of_step_before=(), begins_in=None):
         """Stores a case, `<program>/<name>` where it is not of the first program; returns its outputs. Inputs are
         random ids below the number that `ids` has for them and random numbers, unless given. Inputs `of_step_before`
-        are not stored."""
+        are not stored. `begins_in`: the space of what a part of a program begins with."""
         name = case.split("/")[0] if "/" in case else self.graph["programs"][0]["name"]
-        program = next(program for program in self.graph["programs"] if program["name"] == name)
         spaces, inputs = Spaces(self.graph, lengths), {}
-        for value in program["inputs"]:
+        for value in self.inputs_of(name, begins_in):
             rows = spaces.rows(value["space"])
             if given and value["name"] in given:
                 x = given[value["name"]]

@@ -23,7 +23,10 @@ Description Describe(std::shared_ptr<const GgufReader> file, const std::string& 
   const Json config = GgufConfig(architecture, metadata, file->tensors());
   const std::string pooling = task.empty() ? GgufPooling(metadata) : "";
   const auto add = [&](Weights& weights) { AddGgufWeights(architecture, config, file, weights); };
-  Description description = DescribeModel({config, metadata.path()}, "", add, task, /*backbone=*/!pooling.empty());
+  Reading reading;
+  reading.task = task;
+  reading.backbone = !pooling.empty();
+  Description description = DescribeModel({config, metadata.path()}, "", add, reading);
   if (!pooling.empty()) {
     Program& encode = description.programs[0];
     description.SetMetadata("task", "embedding");

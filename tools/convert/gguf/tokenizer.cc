@@ -76,15 +76,11 @@ class Reader {
     const std::optional<uint32_t> open = begins ? Id("bos") : std::nullopt, close = ends ? Id("eos") : std::nullopt;
     if (begins && !open) Fail("{} is missing", Get("bos_token_id").name());
     if (ends && !close) Fail("{} is missing", Get("eos_token_id").name());
-    const auto add = [&](uint32_t text, uint32_t type, std::vector<text::TemplateItem>* items) {
-      if (open) items->push_back({0, *open, type});
-      items->push_back({text, 0, type});
-      if (close) items->push_back({0, *close, type});
-    };
     if (!open && !close) return;
-    add(1, 0, &model->single);
-    add(1, 0, &model->pair);
-    add(2, 1, &model->pair);
+    const uint32_t first = open.value_or(text::kNoId), last = close.value_or(text::kNoId);
+    const auto second = TextModel::Around(first, text::TemplateKind::kTextB, last, 1);
+    model->single = model->pair = TextModel::Around(first, text::TemplateKind::kTextA, last, 0);
+    model->pair.insert(model->pair.end(), second.begin(), second.end());
   }
 
   // Byte-level byte pairs, brought into the form of tokenizer.json.

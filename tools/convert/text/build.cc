@@ -36,6 +36,15 @@ TextModel ReadFileOfType(const path& file, const std::string& type, const JsonVi
   return type == "characters" ? ReadCharacters(view, description) : ReadScoredPieces(view, description);
 }
 
+// Empty if there is none.
+path SentencePieceFile(const path& model_dir) {
+  for (const char* name :
+       {"sentencepiece.bpe.model", "spiece.model", "sentencepiece.model", "tokenizer.model", "spm.model"}) {
+    if (std::filesystem::exists(model_dir / name)) return model_dir / name;
+  }
+  return {};
+}
+
 // What there is in place of tokenizer.json; false if nothing.
 bool ReadOlderFiles(const path& model_dir, const JsonView& config, TextModel* model) {
   if (std::filesystem::exists(model_dir / "vocab.txt")) {
@@ -55,11 +64,7 @@ bool ReadOlderFiles(const path& model_dir, const JsonView& config, TextModel* mo
       return true;
     }
   }
-  path found;
-  for (const char* name :
-       {"sentencepiece.bpe.model", "spiece.model", "sentencepiece.model", "tokenizer.model", "spm.model"}) {
-    if (found.empty() && std::filesystem::exists(model_dir / name)) found = model_dir / name;
-  }
+  const path found = SentencePieceFile(model_dir);
   if (found.empty()) return false;
   const std::string type = config["tokenizer_class"].Text("");
   if (!type.empty()) {
@@ -101,6 +106,13 @@ std::string ConfiguredTemplate(const JsonView& config) {
 }
 
 }  // namespace
+
+bool HasTokenizer(const path& model_dir) {
+  for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json"}) {
+    if (std::filesystem::exists(model_dir / name)) return true;
+  }
+  return !SentencePieceFile(model_dir).empty();
+}
 
 std::optional<std::string> ChatTemplateIn(const path& model_dir) {
   if (std::filesystem::exists(model_dir / "chat_template.jinja")) {

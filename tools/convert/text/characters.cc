@@ -1,41 +1,129 @@
-// Reader of vocabularies of single characters.
+// Reader of vocabularies of single characters: pieces that nothing joins.
+#include <initializer_list>
+#include <map>
 #include <set>
 
 #include "tools/base/fail.h"
 #include "tools/convert/text/readers.h"
+#include "tools/convert/text/unicode.h"
 
 namespace fovea::tools {
+namespace {
 
-// Pieces of one character that nothing joins. Names in angle brackets are tokens that are not found in text.
+// Names such as <pad> and [UNK], which are not found in text.
+bool IsName(const std::string& piece) {
+  if (piece.size() < 3) return false;
+  return (piece.front() == '<' && piece.back() == '>') || (piece.front() == '[' && piece.back() == ']');
+}
+
+class Reader {
+ public:
+  Reader(const JsonView& table, const JsonView& description) : table_(table), description_(description) {}
+
+  TextModel Run() {
+    model_.kind = text::ModelKind::kBpe;
+    model_.continuation = "";
+    ReadTokens();
+    ReadRoles();
+    CheckPieces();
+    if (description_["lower_case"].Flag(false)) model_.normalizer.push_back(LowerCaseStep());
+    model_.flags = text::kCharacters | (unknown_ == "run" ? text::kFuseUnknown : 0u);
+    model_.max_length = description_["max_length"].Number({}, 0);
+    return std::move(model_);
+  }
+
+ private:
+  // A list, in which a token's place is its id, or an object with the id of each.
+  void ReadTokens() {
+    if (!table_.json().is_object()) {
+      for (size_t i = 0; i < table_.List().size(); ++i) Add(table_.At(i).Bytes(), i, {});
+    } else {
+      const WholeRange ids = RangeOfIds(table_.json().size());
+      for (const auto& [piece, id] : table_.json().items()) Add(piece, id, ids);
+    }
+    if (model_.tokens.empty()) Fail("{} has no characters", table_.name());
+  }
+
+  void Add(const std::string& piece, const Json& id, WholeRange ids) {
+    const TextToken& token = AddPiece(piece, id, ids, table_, &model_);
+    const auto place = static_cast<uint32_t>(&token - model_.tokens.data());
+    if (!ids_.emplace(piece, place).second) Fail("{}: \"{}\" is listed twice", table_.name(), piece);
+  }
+
+  // "<role>_id" or "<role>_token" of the description, or the first of the usual names that there is.
+  uint32_t Role(const std::string& role, std::initializer_list<const char*> usual = {}) {
+    const JsonView id = description_[(role + "_id").c_str()], token = description_[(role + "_token").c_str()];
+    if (!id.IsNull() && !token.IsNull()) Fail("tokenizer: {0}_id and {0}_token are one too many", role);
+    if (!id.IsNull()) return id.Number({0, static_cast<int64_t>(model_.tokens.size()) - 1});
+    if (!token.IsNull()) {
+      const auto found = ids_.find(token.Bytes());
+      if (found == ids_.end()) Fail("{} \"{}\" is not in {}", token.name(), token.Bytes(), table_.name());
+      named_.insert(found->second);
+      return found->second;
+    }
+    for (const char* name : usual) {
+      const auto found = ids_.find(name);
+      if (found != ids_.end()) return found->second;
+    }
+    return text::kNoId;
+  }
+
+  void ReadRoles() {
+    unknown_ = description_["unknown"].Text("run");
+    if (unknown_ != "run" && unknown_ != "each" && unknown_ != "none") {
+      Fail("tokenizer: unknown must be run, each or none, not \"{}\"", unknown_);
+    }
+    model_.pad_id = Role("pad", {"<pad>", "[PAD]"});
+    model_.unknown_id = Role("unknown", {"<unk>", "[UNK]"});
+    if (unknown_ == "none") {
+      const bool said = !description_["unknown_id"].IsNull() || !description_["unknown_token"].IsNull();
+      if (said) Fail("tokenizer: unknown \"none\" goes without unknown_id and unknown_token");
+      model_.unknown_id = text::kNoId;
+    } else if (model_.unknown_id == text::kNoId) {
+      model_.unknown_id = model_.pad_id;
+      if (model_.pad_id == text::kNoId) Fail("{}: neither pad_id nor unknown_id is given", description_.name());
+    }
+    const uint32_t start = Role("start"), end = Role("end");
+    if (start != text::kNoId || end != text::kNoId) {
+      model_.single = TextModel::Around(start, text::TemplateKind::kTextA, end, 0);
+    }
+    without_text_ = {model_.pad_id, start, end};
+  }
+
+  // Characters are found in text; names and tokens with a role are not.
+  void CheckPieces() {
+    for (uint32_t id = 0; id < model_.tokens.size(); ++id) {
+      TextToken& token = model_.tokens[id];
+      if (!token.matches) continue;  // a gap
+      const bool character = CodePoints(token.piece).size() == 1;
+      if (without_text_.count(id) == 0 && character) continue;
+      const bool nothing = token.piece.empty() && without_text_.count(id) != 0;
+      if (!character && !nothing && named_.count(id) == 0 && !IsName(token.piece)) {
+        Fail("{}: \"{}\" is not one character", table_.name(), token.piece);
+      }
+      token.matches = false;
+      token.flags |= text::kTokenSpecial;
+    }
+  }
+
+  const JsonView &table_, &description_;
+  TextModel model_;
+  std::map<std::string, uint32_t> ids_;
+  std::set<uint32_t> named_;         // tokens that the description calls by their names, whatever these are
+  std::set<uint32_t> without_text_;  // tokens that no text has
+  std::string unknown_;
+};
+
+}  // namespace
+
 TextModel ReadCharacters(const JsonView& file, const JsonView& description) {
-  static const std::set<std::string> kKnown = {"type", "file", "key", "pad_id", "unknown_id", "unknown", "max_length"};
+  static const std::set<std::string> kKnown = {"type",       "file",          "key",        "pad_id",      "pad_token",
+                                               "unknown_id", "unknown_token", "start_id",   "start_token", "end_id",
+                                               "end_token",  "unknown",       "lower_case", "max_length"};
   for (const auto& [key, value] : description.Object().items()) {
     if (kKnown.count(key) == 0) Fail("tokenizer key \"{}\" is not known", key);
   }
-  const JsonView list = description["key"].IsNull() ? file : file[description["key"].Text().c_str()];
-  if (list.List().empty()) Fail("{} has no characters", list.name());
-  TextModel model;
-  model.kind = text::ModelKind::kBpe;
-  model.continuation = "";
-  const WholeRange known = {0, static_cast<int64_t>(list.json().size()) - 1};
-  model.pad_id = description["pad_id"].Number(known, text::kNoId);
-  model.unknown_id = description["unknown_id"].Number(known, model.pad_id);
-  if (model.unknown_id == text::kNoId) Fail("{}: neither pad_id nor unknown_id is given", description.name());
-  for (size_t i = 0; i < list.json().size(); ++i) {
-    const auto id = static_cast<uint32_t>(i);
-    const std::string piece = list.At(i).Bytes();
-    size_t characters = 0;
-    for (const char c : piece) characters += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;
-    const bool name = characters > 2 && piece.front() == '<' && piece.back() == '>';
-    if (characters != 1 && !name) Fail("\"{}\" is not one character", piece);
-    const bool special = name || id == model.pad_id;
-    model.tokens.push_back({piece, 0, static_cast<uint8_t>(special ? text::kTokenSpecial : 0), !special});
-  }
-  const std::string unknown = description["unknown"].Text("run");
-  if (unknown != "run" && unknown != "each") Fail("tokenizer.unknown \"{}\" is not known", unknown);
-  model.flags = text::kCharacters | (unknown == "run" ? text::kFuseUnknown : 0u);
-  model.max_length = description["max_length"].Number({}, 0);
-  return model;
+  return Reader(description["key"].IsNull() ? file : file[description["key"].Text().c_str()], description).Run();
 }
 
 }  // namespace fovea::tools

@@ -75,7 +75,9 @@ struct TextModel {
   }
   // Id of a piece; fails with its name when there is none.
   uint32_t IdOf(const std::string& piece) const;
-  // The templates of BERT and RoBERTa: open A close [close] B close.
+  // A text between two tokens, either of which may be none (kNoId).
+  static std::vector<text::TemplateItem> Around(uint32_t open, text::TemplateKind which, uint32_t close, uint32_t type);
+  // The templates of BERT and RoBERTa: open A close [close] B close, without those that are none (kNoId).
   void Wrap(uint32_t open, uint32_t close, bool close_twice, uint32_t second_type);
 };
 

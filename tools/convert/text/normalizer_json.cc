@@ -79,7 +79,7 @@ void ReadNormalizer(const JsonView& part, TextModel* model) {
     steps.push_back(BertNormalizerStep(part["clean_text"].Flag(true), part["handle_chinese_chars"].Flag(true),
                                        part["strip_accents"].Flag(lower), lower));
   } else if (type == "Lowercase") {
-    steps.push_back(MapStep(LowerCase));
+    steps.push_back(LowerCaseStep());
   } else if (type == "StripAccents") {
     steps.push_back(MapStep([](uint32_t code) { return IsMark(code) ? std::string() : Utf8(code); }));
   } else if (type == "NFC" || type == "NFD" || type == "NFKC" || type == "NFKD") {
@@ -102,6 +102,8 @@ void ReadNormalizer(const JsonView& part, TextModel* model) {
     Fail("normalizer type \"{}\" is not supported", type);
   }
 }
+
+TextStep LowerCaseStep() { return MapStep(LowerCase); }
 
 TextStep BertNormalizerStep(bool clean_text, bool space_cjk, bool strip_accents, bool lower_case) {
   const auto map = [=](uint32_t code) {

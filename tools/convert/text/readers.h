@@ -28,8 +28,20 @@ TextModel ReadListedPieces(const JsonView& file);
 // Pairs [piece, score] in a JSON array, as a model description explains them (README.md).
 TextModel ReadScoredPieces(const JsonView& pieces, const JsonView& description);
 
-// Characters in a JSON array, or in one that a member of an object is: each is a token of its own.
+// Characters in a JSON array, or an object with their ids, or in one that a member of an object is: each is a token of
+// its own.
 TextModel ReadCharacters(const JsonView& file, const JsonView& description);
+
+// Ids of so many tokens may leave gaps, but tables follow the number of tokens: an id is at most a little above twice
+// that.
+WholeRange RangeOfIds(size_t tokens);
+
+// Gives a piece, which the model finds in text, its place. An id has one piece; messages name the vocabulary.
+TextToken& AddPiece(const std::string& piece, const Json& id, WholeRange ids, const JsonView& vocabulary,
+                    TextModel* model);
+
+// Each character in lower case, whatever stands around it.
+TextStep LowerCaseStep();
 
 // What BertNormalizer does, as one map.
 TextStep BertNormalizerStep(bool clean_text, bool space_cjk, bool strip_accents, bool lower_case);

@@ -416,14 +416,20 @@ uint32_t TextModel::IdOf(const std::string& piece) const {
   Fail("the vocabulary has no token \"{}\"", piece);
 }
 
+std::vector<text::TemplateItem> TextModel::Around(uint32_t open, text::TemplateKind which, uint32_t close,
+                                                  uint32_t type) {
+  constexpr auto kToken = static_cast<uint32_t>(text::TemplateKind::kToken);
+  std::vector<text::TemplateItem> items = {{static_cast<uint32_t>(which), 0, type}};
+  if (open != text::kNoId) items.insert(items.begin(), {kToken, open, type});
+  if (close != text::kNoId) items.push_back({kToken, close, type});
+  return items;
+}
+
 void TextModel::Wrap(uint32_t open, uint32_t close, bool close_twice, uint32_t second_type) {
-  using text::TemplateItem;
-  const auto token = [](uint32_t id, uint32_t type) { return TemplateItem{0, id, type}; };
-  single = {token(open, 0), {1, 0, 0}, token(close, 0)};
-  pair = single;
-  if (close_twice) pair.push_back(token(close, 0));
-  pair.push_back({2, 0, second_type});
-  pair.push_back(token(close, second_type));
+  using text::TemplateKind;
+  const auto second = Around(close_twice ? close : text::kNoId, TemplateKind::kTextB, close, second_type);
+  single = pair = Around(open, TemplateKind::kTextA, close, 0);
+  pair.insert(pair.end(), second.begin(), second.end());
 }
 
 std::vector<uint8_t> WriteTextSection(const TextModel& model) { return SectionWriter(model).Run(); }

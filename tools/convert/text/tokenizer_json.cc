@@ -45,20 +45,7 @@ class Reader {
   }
 
  private:
-  // Ids may leave gaps, but tables follow the number of tokens: an id is at most a little above twice that.
-  void CountTokens(size_t pieces) {
-    constexpr int64_t kGaps = 1 << 16;
-    const size_t added = added_.IsNull() ? 0 : added_.List().size();
-    ids_.most = 2 * static_cast<int64_t>(pieces + added) + kGaps;
-  }
-
-  // The place of a piece of the model's own, of which an id has one.
-  TextToken& Place(const Json& id, const JsonView& vocabulary, const std::string& piece) {
-    const auto name = [&] { return fmt::format("{}: the id of \"{}\"", vocabulary.name(), piece); };
-    TextToken& token = model_.At(static_cast<uint32_t>(WholeNumber(id, name(), ids_)));
-    if (token.matches) Fail("{} is that of \"{}\" as well", name(), token.piece);
-    return token;
-  }
+  void CountTokens(size_t pieces) { ids_ = RangeOfIds(pieces + (added_.IsNull() ? 0 : added_.List().size())); }
 
   void ReadModel(const JsonView& model) {
     const std::string type = TypeOf(model);
@@ -77,7 +64,7 @@ class Reader {
     model_.kind = text::ModelKind::kWordPiece;
     const JsonView vocabulary = model["vocab"];
     CountTokens(vocabulary.Object().size());
-    for (const auto& [piece, id] : vocabulary.json().items()) Place(id, vocabulary, piece) = {piece, 0, 0, true};
+    for (const auto& [piece, id] : vocabulary.json().items()) AddPiece(piece, id, ids_, vocabulary, &model_);
     model_.unknown_id = model_.IdOf(model["unk_token"].Bytes("[UNK]"));
     model_.continuation = model["continuing_subword_prefix"].Bytes("##");
     model_.max_word_chars = model["max_input_chars_per_word"].Number({}, 100);
@@ -116,7 +103,7 @@ class Reader {
     CountTokens(vocabulary.Object().size());
     std::map<std::string, uint32_t> ids;
     for (const auto& [piece, id] : vocabulary.json().items()) {
-      Place(id, vocabulary, piece) = {Spelled(piece), 0, 0, true};
+      AddPiece(piece, id, ids_, vocabulary, &model_).piece = Spelled(piece);
       ids[piece] = id.get<uint32_t>();
     }
     if (!model["unk_token"].IsNull()) model_.unknown_id = IdIn(ids, model["unk_token"].Bytes());
@@ -219,6 +206,19 @@ class Reader {
 };
 
 }  // namespace
+
+WholeRange RangeOfIds(size_t tokens) {
+  constexpr int64_t kGaps = 1 << 16;
+  return {0, 2 * static_cast<int64_t>(tokens) + kGaps};
+}
+
+TextToken& AddPiece(const std::string& piece, const Json& id, WholeRange ids, const JsonView& vocabulary,
+                    TextModel* model) {
+  const auto name = [&] { return fmt::format("{}: the id of \"{}\"", vocabulary.name(), piece); };
+  TextToken& token = model->At(static_cast<uint32_t>(WholeNumber(id, name(), ids)));
+  if (token.matches) Fail("{} is that of \"{}\" as well", name(), token.piece);
+  return token = {piece, 0, 0, true};
+}
 
 TextModel ReadTokenizerJson(const JsonView& file) { return Reader(file).Run(); }
 

@@ -25,6 +25,26 @@ std::vector<std::string> LinesOf(const std::string& text, const std::string& whe
   return lines;
 }
 
+namespace {
+
+// One that texts do not need may be missing if it has its usual name; "" is none.
+uint32_t AddSpecial(const std::string& token, const std::string& usual, bool needed, uint32_t flags, const char* key,
+                    TextModel* model) {
+  if (token.empty()) return text::kNoId;
+  const auto has = [&](const TextToken& known) { return known.piece == token; };
+  const auto found = std::find_if(model->tokens.begin(), model->tokens.end(), has);
+  if (found == model->tokens.end()) {
+    if (needed || token != usual) Fail("vocab.txt has no \"{}\" ({}; \"\": none)", token, key);
+    return text::kNoId;
+  }
+  const auto id = static_cast<uint32_t>(found - model->tokens.begin());
+  found->flags |= text::kTokenSpecial;
+  model->added.push_back({token, id, text::kAddedSpecial | flags, false});
+  return id;
+}
+
+}  // namespace
+
 TextModel ReadVocabTxt(const std::string& lines, const JsonView& config) {
   TextModel model;
   model.kind = text::ModelKind::kWordPiece;
@@ -34,21 +54,16 @@ TextModel ReadVocabTxt(const std::string& lines, const JsonView& config) {
   const bool bert = type.rfind("Bert", 0) == 0 || type.rfind("DistilBert", 0) == 0 || type.rfind("Electra", 0) == 0 ||
                     type.rfind("MobileBert", 0) == 0;
   if (!mpnet && !bert) Fail("tokenizer class \"{}\" with vocab.txt alone is not supported: add tokenizer.json", type);
-  const std::string open = SpecialToken(config, "cls_token", mpnet ? "<s>" : "[CLS]");
-  const std::string close = SpecialToken(config, "sep_token", mpnet ? "</s>" : "[SEP]");
-  const std::string unknown = SpecialToken(config, "unk_token", "[UNK]");
-  const std::string pad = SpecialToken(config, "pad_token", mpnet ? "<pad>" : "[PAD]");
-  const std::string mask = SpecialToken(config, "mask_token", mpnet ? "<mask>" : "[MASK]");
-  for (const std::string& special : {pad, unknown, open, close, mask}) {
-    const uint32_t id = model.IdOf(special);
-    model.tokens[id].flags |= text::kTokenSpecial;
-    const uint32_t strip = mpnet && special == mask ? text::kAddedLstrip : 0u;
-    model.added.push_back({special, id, text::kAddedSpecial | strip, false});
-  }
-  model.unknown_id = model.IdOf(unknown);
-  model.pad_id = model.IdOf(pad);
-  model.mask_id = model.IdOf(mask);
-  model.Wrap(model.IdOf(open), model.IdOf(close), mpnet, mpnet ? 0 : 1);
+  const auto add = [&](const char* key, const char* usual, bool needed, uint32_t flags = 0) {
+    return AddSpecial(SpecialToken(config, key, usual), usual, needed, flags, key, &model);
+  };
+  model.pad_id = add("pad_token", mpnet ? "<pad>" : "[PAD]", false);
+  model.unknown_id = add("unk_token", "[UNK]", true);
+  if (model.unknown_id == text::kNoId) Fail("vocab.txt: without unk_token nothing stands for unknown words");
+  const uint32_t open = add("cls_token", mpnet ? "<s>" : "[CLS]", true);
+  const uint32_t close = add("sep_token", mpnet ? "</s>" : "[SEP]", true);
+  model.mask_id = add("mask_token", mpnet ? "<mask>" : "[MASK]", false, mpnet ? text::kAddedLstrip : 0u);
+  model.Wrap(open, close, mpnet, mpnet ? 0 : 1);
   const bool lower = config["do_lower_case"].Flag(true);
   const bool strip = config["strip_accents"].Flag(lower);
   model.normalizer.push_back(BertNormalizerStep(true, config["tokenize_chinese_chars"].Flag(true), strip, lower));
