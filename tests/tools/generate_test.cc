@@ -1,5 +1,4 @@
-// fovea generate on a decoder that copies: monotonic local attention (a window of one key around the step's number)
-// reads one character after the other, and where the text is over it sees nothing.
+// fovea generate on a decoder that copies.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "tests/support/paths.h"
+#include "tests/tools/copier.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/common/engine.h"
 
@@ -17,51 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kCopier[] = R"({
-  "fovea": 1,
-  "metadata": {
-    "labels": ["", "a", "b", "c"], "generate.token": "token", "generate.scores": "scores", "generate.start": 0,
-    "generate.stop_ids": 0, "generate.link.rows": "rows"
-  },
-  "tokenizer": {"type": "characters", "file": "characters.json", "pad_id": 0},
-  "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
-  "constants": [
-    {"name": "table", "values": [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1], "reshape": [4, 4]},
-    {"name": "one", "values": [1]},
-    {"name": "flat", "values": [0, 0, 0, 0], "reshape": [4, 1]}
-  ],
-  "programs": [{
-    "name": "encode",
-    "inputs": [{"name": "input_ids", "space": "tokens", "type": "i32"}],
-    "operations": [{"op": "embed", "in": ["input_ids"], "tensors": ["table"], "out": "rows"}],
-    "outputs": ["rows"]
-  }, {
-    "name": "decode",
-    "inputs": [
-      {"name": "token", "space": "texts", "type": "i32"},
-      {"name": "t", "space": "texts", "width": 1, "carried": "t + 1"},
-      {"name": "rows", "space": "tokens", "width": 4}
-    ],
-    "operations": [
-      {"op": "linear", "in": ["t"], "tensors": ["one", "one"], "out": "t + 1"},
-      {"op": "linear", "in": ["t"], "tensors": ["flat"], "out": "query"},
-      {"op": "attention", "in": ["query", "rows", "rows", "t"], "out": "scores", "heads": 1, "pattern": "window",
-       "left": 0, "right": 0, "centers": "positions"}
-    ],
-    "outputs": ["t + 1", "scores"]
-  }]
-})";
-
-std::string Blob(const char* graph = kCopier) {
-  const std::filesystem::path folder = Temporary("copier");
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "graph.json") << graph;
-  std::ofstream(folder / "characters.json") << R"(["\n", "a", "b", "c"])";
-  const std::string blob = Temporary("copier.fovea");
-  const CommandResult made = Fovea({"convert", (folder / "graph.json").string(), "-o", blob, "--weights", "f32"});
-  EXPECT_EQ(made.status, 0) << made.err;
-  return blob;
-}
+std::string Blob(const std::string& graph = kCopier) { return CopierBlob(graph, "copier"); }
 
 TEST(GenerateCommand, PrintsTextsAndAlignments) {
   const std::string blob = Blob();
@@ -144,7 +100,7 @@ TEST(GenerateCommand, DrawsTokens) {
 TEST(GenerateCommand, TextsOfAFixedLengthAreFilledUpEverywhere) {
   json graph = json::parse(kCopier);
   graph["spaces"][1]["each"] = 5;
-  const std::string blob = Blob(graph.dump().c_str());
+  const std::string blob = Blob(graph.dump());
   EXPECT_EQ(Fovea({"generate", blob, "--text", "ab"}).out, "ab -> ab\n");
   const tools::Model model(blob, {FOVEA_BACKEND_DEFAULT, false});
   const tools::Tokenizer tokenizer(model);
@@ -154,7 +110,7 @@ TEST(GenerateCommand, TextsOfAFixedLengthAreFilledUpEverywhere) {
   EXPECT_EQ(tokens.end, (std::vector<uint32_t>{1, 2, 2, 2, 2}));
   // Or in front of the text, where the model was trained so.
   graph["metadata"]["pad_side"] = "left";
-  const tools::Model left(Blob(graph.dump().c_str()), {FOVEA_BACKEND_DEFAULT, false});
+  const tools::Model left(Blob(graph.dump()), {FOVEA_BACKEND_DEFAULT, false});
   const tools::Tokens moved = tools::EncodeFor(left, tools::Tokenizer(left), 0, "ab");
   EXPECT_EQ(moved.ids, (std::vector<int32_t>{0, 0, 0, 1, 2}));
   EXPECT_EQ(moved.special, (std::vector<uint8_t>{1, 1, 1, 0, 0}));
@@ -245,7 +201,7 @@ TEST(GenerateCommand, RefusesWhatItCannotDo) {
   refused({"generate", TinyBlob("sequence"), "--text", "a"}, "decode");
   json graph = json::parse(kCopier);
   graph["metadata"].erase("generate.scores");
-  refused({"generate", Blob(graph.dump().c_str()), "--text", "a"}, "scores");
+  refused({"generate", Blob(graph.dump()), "--text", "a"}, "scores");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/paths.h"
+#include "tests/tools/copier.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/safetensors/safetensors.h"
 
@@ -128,51 +129,12 @@ TEST(Scoring, OfADecoderWithAnEncoder) {
   EXPECT_TRUE(found[0].contains("end_logprob"));
 }
 
-// A decoder that copies, and keeps no texts: monotonic local attention to one row.
+// The decoder that copies, in phonemes.
 std::string Copier(const json& metadata = json::object()) {
-  json graph = json::parse(R"({
-    "fovea": 1,
-    "metadata": {
-      "labels": ["", "AH", "B", "CH"], "generate.token": "token", "generate.scores": "scores", "generate.start": 0,
-      "generate.stop_ids": 0, "generate.max_tokens": 8, "generate.link.rows": "rows"
-    },
-    "tokenizer": {"type": "characters", "file": "letters.json", "pad_id": 0},
-    "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
-    "constants": [
-      {"name": "table", "values": [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1], "reshape": [4, 4]},
-      {"name": "one", "values": [1]},
-      {"name": "flat", "values": [0, 0, 0, 0], "reshape": [4, 1]}
-    ],
-    "programs": [{
-      "name": "encode",
-      "inputs": [{"name": "input_ids", "space": "tokens", "type": "i32"}],
-      "operations": [{"op": "embed", "in": ["input_ids"], "tensors": ["table"], "out": "rows"}],
-      "outputs": ["rows"]
-    }, {
-      "name": "decode",
-      "inputs": [
-        {"name": "token", "space": "texts", "type": "i32"},
-        {"name": "t", "space": "texts", "width": 1, "carried": "t + 1"},
-        {"name": "rows", "space": "tokens", "width": 4}
-      ],
-      "operations": [
-        {"op": "linear", "in": ["t"], "tensors": ["one", "one"], "out": "t + 1"},
-        {"op": "linear", "in": ["t"], "tensors": ["flat"], "out": "query"},
-        {"op": "attention", "in": ["query", "rows", "rows", "t"], "out": "scores", "heads": 1, "pattern": "window",
-         "left": 0, "right": 0, "centers": "positions"}
-      ],
-      "outputs": ["t + 1", "scores"]
-    }]
-  })");
+  json graph = json::parse(kCopier);
+  graph["metadata"].update({{"labels", {"", "AH", "B", "CH"}}, {"generate.max_tokens", 8}});
   graph["metadata"].update(metadata);
-  const std::filesystem::path folder = Temporary("phonemes");
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "graph.json") << graph.dump();
-  std::ofstream(folder / "letters.json") << R"(["\n", "a", "b", "c"])";
-  const std::string blob = Temporary("phonemes.fovea");
-  const CommandResult made = Fovea({"convert", (folder / "graph.json").string(), "-o", blob});
-  EXPECT_EQ(made.status, 0) << made.err;
-  return blob;
+  return CopierBlob(graph.dump(), "phonemes");
 }
 
 TEST(Scoring, OfADecoderThatKeepsNoTexts) {
