@@ -9,8 +9,9 @@
 
 namespace fovea::tools {
 
-// A session that has run a program, and holds `values`, on texts of many lengths whose ids are as frequent as words of a language, which vocabularies list by
-// frequency; inputs that may be left out hold what they are then. The same rows every time, with any number of workers.
+// A session that has run a program, and holds `values`, on texts of many lengths whose ids are as frequent as words of a
+// language, which vocabularies list by frequency; inputs that may be left out hold what they are then. The same rows
+// every time, with any number of workers.
 Session SampleRun(const Model& model, uint32_t program, const std::vector<uint32_t>& values, uint32_t workers);
 
 }  // namespace fovea::tools
