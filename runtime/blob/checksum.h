@@ -25,20 +25,25 @@ T Read(const uint8_t* from) {
   return value;
 }
 
-}  // namespace xxh64
-
-inline uint64_t Xxh64(const void* data, size_t size) {
-  using namespace xxh64;
-  const uint8_t* p = static_cast<const uint8_t*>(data);
-  const uint8_t* const end = p + size;
-  uint64_t hash = kPrime5;  // seed 0
-  if (size >= 32) {
-    uint64_t lanes[4] = {kPrime1 + kPrime2, kPrime2, 0, 0 - kPrime1};
-    for (; end - p >= 32; p += 32) {
-      for (int i = 0; i < 4; ++i) lanes[i] = Round(lanes[i], Read<uint64_t>(p + 8 * i));
-    }
+// The state after no bytes, then after whole stripes, and the hash of those and the bytes after them, `size` in all.
+constexpr size_t kStripe = 32;
+struct Lanes {
+  uint64_t at[4] = {kPrime1 + kPrime2, kPrime2, 0, 0 - kPrime1};  // seed 0
+};
+inline void AddStripes(Lanes* lanes, const uint8_t* from, size_t stripes) {
+  Lanes now = *lanes;  // in registers: the bytes could be those of *lanes
+  for (; stripes > 0; --stripes, from += kStripe) {
+    for (int i = 0; i < 4; ++i) now.at[i] = Round(now.at[i], Read<uint64_t>(from + 8 * i));
+  }
+  *lanes = now;
+}
+inline uint64_t Finish(const Lanes& state, const uint8_t* p, uint64_t size) {
+  const uint64_t* lanes = state.at;
+  const uint8_t* const end = p + size % kStripe;
+  uint64_t hash = kPrime5;
+  if (size >= kStripe) {
     hash = RotateLeft(lanes[0], 1) + RotateLeft(lanes[1], 7) + RotateLeft(lanes[2], 12) + RotateLeft(lanes[3], 18);
-    for (uint64_t lane : lanes) hash = (hash ^ Round(0, lane)) * kPrime1 + kPrime4;
+    for (int i = 0; i < 4; ++i) hash = (hash ^ Round(0, lanes[i])) * kPrime1 + kPrime4;
   }
   hash += size;
   for (; end - p >= 8; p += 8) hash = RotateLeft(hash ^ Round(0, Read<uint64_t>(p)), 27) * kPrime1 + kPrime4;
@@ -50,6 +55,15 @@ inline uint64_t Xxh64(const void* data, size_t size) {
   hash = (hash ^ (hash >> 33)) * kPrime2;
   hash = (hash ^ (hash >> 29)) * kPrime3;
   return hash ^ (hash >> 32);
+}
+
+}  // namespace xxh64
+
+inline uint64_t Xxh64(const void* data, size_t size) {
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  xxh64::Lanes lanes;
+  xxh64::AddStripes(&lanes, bytes, size / xxh64::kStripe);
+  return xxh64::Finish(lanes, bytes + size / xxh64::kStripe * xxh64::kStripe, size);
 }
 
 }  // namespace fovea

@@ -128,8 +128,8 @@ TEST(Calibrate, MadeUpTextsHaveManyIdsWhereThereAreFew) {
   const tools::LoadedBlob blob(tools::BuildBlob(d, options, report), "few");
   std::vector<uint32_t> values;
   for (const char* name : {"input_ids.rows", "both"}) values.push_back(*blob.model.FindValue(0, name));
-  const std::map<uint32_t, tools::Matrix> rows = tools::SampleRows(blob.model, 0, values, 1);
-  const tools::Matrix &ids = rows.at(values[0]), &both = rows.at(values[1]);
+  const tools::Session run = tools::SampleRun(blob.model, 0, values, 1);
+  const tools::Matrix ids = run.Output(values[0]), both = run.Output(values[1]);
   std::vector<uint32_t> times(kFew);
   for (const float id : ids.values) ++times[static_cast<size_t>(id)];
   for (uint32_t i = 0; i < kFew; ++i) EXPECT_GT(times[i], ids.rows / 100) << i;

@@ -4,12 +4,14 @@
 
 #include <stdint.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/base/dtype.h"
 #include "runtime/blob/format.h"
+#include "tools/blob/output.h"
 
 namespace fovea::tools {
 
@@ -73,6 +75,11 @@ struct BlobContent {
 // The whole blob. Equal strings and tensors of equal bytes are stored once. Fails where a limit of the format is
 // passed.
 std::vector<uint8_t> WriteBlob(const BlobContent& content);
+
+// Makes type, data and scales of tensor `index`, which has name, rows and width of the content's; in order, each once,
+// and no more than one is in memory at a time.
+using TensorSource = std::function<void(size_t index, BlobTensor& tensor)>;
+void WriteBlob(const BlobContent& content, const TensorSource& source, BlobOutput& output);
 
 // The same blob with these packed sections in place of its own. It has been opened: its sections lie within it.
 std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed);

@@ -1,6 +1,7 @@
 // Lays out a blob: header, section table, sections.
 #include <string.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string_view>
@@ -13,12 +14,6 @@ namespace fovea::tools {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-
-// Starts what is appended next on a multiple of the alignment.
-uint64_t Align(Bytes& bytes) {
-  bytes.resize(RoundUp(bytes.size(), kBlobAlignment));
-  return bytes.size();
-}
 
 void Append(Bytes& bytes, const void* data, size_t size) {
   const auto* begin = static_cast<const uint8_t*>(data);
@@ -66,27 +61,73 @@ class Strings {
   std::map<std::string, uint64_t> offsets_;
 };
 
-// Appends rows and scales of tensors; the same bytes only once.
+constexpr size_t kBytesTogether = size_t{1} << 20;  // read at a time
+
+// Calls `use` with parts of what an output holds.
+template <typename Use>
+void ForBytes(BlobOutput& output, uint64_t first, uint64_t end, const Use& use) {
+  Bytes part;
+  for (uint64_t at = first; at < end; at += part.size()) {
+    part.resize(static_cast<size_t>(std::min<uint64_t>(kBytesTogether, end - at)));
+    output.Read(at, part.data(), part.size());
+    use(at, part);
+  }
+}
+
+void WriteZeros(BlobOutput& output, uint64_t first, uint64_t end) {
+  const uint8_t zeros[kBlobAlignment] = {};
+  if (end > first) output.Write(first, zeros, end - first);
+}
+
+// Rows and scales of tensors, from some place on; the same bytes only once.
 class Weights {
  public:
+  Weights(BlobOutput& output, uint64_t begin) : output_(output), begin_(begin) {}
+
   uint64_t Add(const Bytes& data) {
     const std::string_view view(reinterpret_cast<const char*>(data.data()), data.size());
     const size_t hash = std::hash<std::string_view>()(view);
     const auto [first, last] = offsets_.equal_range(hash);
     for (auto at = first; at != last; ++at) {
       const auto [offset, size] = at->second;
-      if (size == data.size() && memcmp(bytes_.data() + offset, data.data(), size) == 0) return offset;
+      if (size == data.size() && Holds(offset, data)) return offset;
     }
-    const uint64_t offset = Align(bytes_);
-    Append(bytes_, data.data(), data.size());
+    const uint64_t offset = RoundUp(size_, kBlobAlignment);
+    WriteZeros(output_, begin_ + size_, begin_ + offset);
+    output_.Write(begin_ + offset, data.data(), data.size());
+    size_ = offset + data.size();
     offsets_.emplace(hash, std::make_pair(offset, data.size()));
     return offset;
   }
-  const Bytes& bytes() const { return bytes_; }
+  uint64_t size() const { return size_; }
+
+  // Down to where they stay.
+  void MoveTo(uint64_t begin) {
+    if (begin == begin_) return;
+    ForBytes(output_, begin_, begin_ + size_,
+             [&](uint64_t at, const Bytes& part) { output_.Write(at - begin_ + begin, part.data(), part.size()); });
+    begin_ = begin;
+  }
 
  private:
-  Bytes bytes_;
+  bool Holds(uint64_t offset, const Bytes& data) {
+    bool same = true;
+    const uint64_t first = begin_ + offset;
+    ForBytes(output_, first, first + data.size(), [&](uint64_t at, const Bytes& part) {
+      same = same && memcmp(&data[at - first], part.data(), part.size()) == 0;
+    });
+    return same;
+  }
+
+  BlobOutput& output_;
+  uint64_t begin_, size_ = 0;
   std::multimap<size_t, std::pair<uint64_t, uint64_t>> offsets_;
+};
+
+// A tensor's index in the content, or a value's.
+struct Operand {
+  uint32_t index;
+  bool is_tensor;
 };
 
 void CheckTensor(const BlobTensor& tensor) {
@@ -99,7 +140,7 @@ void CheckTensor(const BlobTensor& tensor) {
   }
 }
 
-// What stands in a section. The bytes are another's.
+// What stands in a section. The bytes are another's, or in the output already (null).
 struct Section {
   SectionKind kind;
   const uint8_t* data;
@@ -115,30 +156,59 @@ void AddPacked(const std::vector<BlobPacked>& packed, std::vector<Section>* sect
   for (const BlobPacked& p : packed) sections->push_back({SectionKind::kPacked, p.bytes, p.layout});
 }
 
-Bytes LayOut(const std::vector<Section>& sections) {
+// Where the section after these begins, of `count` in all.
+uint64_t EndOf(const std::vector<Section>& sections, size_t count) {
+  uint64_t end = RoundUp(sizeof(BlobHeader) + count * sizeof(SectionRecord), kBlobAlignment);
+  for (const Section& section : sections) end = RoundUp(end + section.size, kBlobAlignment);
+  return end;
+}
+
+uint64_t ChecksumOf(BlobOutput& output, uint64_t first, uint64_t end) {
+  static_assert(kBytesTogether % xxh64::kStripe == 0, "whole stripes");
+  xxh64::Lanes lanes;
+  uint64_t hash = xxh64::Finish(lanes, nullptr, 0);
+  ForBytes(output, first, end, [&](uint64_t at, const Bytes& part) {
+    const size_t stripes = part.size() / xxh64::kStripe;
+    xxh64::AddStripes(&lanes, part.data(), stripes);
+    if (at + part.size() == end) hash = xxh64::Finish(lanes, part.data() + stripes * xxh64::kStripe, end - first);
+  });
+  return hash;
+}
+
+void LayOut(const std::vector<Section>& sections, BlobOutput& output) {
   if (sections.size() > kMaxSections) Fail("more than {} sections", kMaxSections);
-  Bytes blob(sizeof(BlobHeader) + sections.size() * sizeof(SectionRecord));
   std::vector<SectionRecord> table;
+  uint64_t end = EndOf({}, sections.size());
   for (const Section& section : sections) {
-    const uint64_t offset = Align(blob);
-    table.push_back({section.kind, 0, offset, section.size, section.layout});
-    Append(blob, section.data, static_cast<size_t>(section.size));
+    table.push_back({section.kind, 0, end, section.size, section.layout});
+    const uint64_t written = end + section.size;
+    if (section.data != nullptr && section.size != 0) output.Write(end, section.data, section.size);
+    end = RoundUp(written, kBlobAlignment);
+    WriteZeros(output, written, end);
   }
-  Align(blob);
-  memcpy(blob.data() + sizeof(BlobHeader), table.data(), table.size() * sizeof(SectionRecord));
+  output.Shorten(end);
+  Bytes head(EndOf({}, sections.size()));
+  memcpy(head.data() + sizeof(BlobHeader), table.data(), table.size() * sizeof(SectionRecord));
+  output.Write(0, head.data(), head.size());
   BlobHeader header = {};
   memcpy(header.magic, kBlobMagic, sizeof(kBlobMagic));
   header.version = kBlobVersion;
   header.section_count = static_cast<uint32_t>(sections.size());
-  header.size = blob.size();
-  header.checksum = Xxh64(blob.data() + sizeof(header), blob.size() - sizeof(header));
-  memcpy(blob.data(), &header, sizeof(header));
-  return blob;
+  header.size = end;
+  header.checksum = ChecksumOf(output, sizeof(header), end);
+  output.Write(0, &header, sizeof(header));
 }
 
 }  // namespace
 
 std::vector<uint8_t> WriteBlob(const BlobContent& content) {
+  BlobBytes output;
+  WriteBlob(
+      content, [&](size_t index, BlobTensor& tensor) { tensor = content.tensors[index]; }, output);
+  return std::move(output.bytes);
+}
+
+void WriteBlob(const BlobContent& content, const TensorSource& source, BlobOutput& output) {
   Strings strings;
   Table<MetadataRecord> metadata("metadata entries");
   for (const auto& [key, value] : content.metadata) metadata.Add({strings.Add(key), strings.Add(value)});
@@ -148,32 +218,14 @@ std::vector<uint8_t> WriteBlob(const BlobContent& content) {
     spaces.Add({strings.Add(space.name), space.parent, space.kind, space.source, space.extra, space.first, space.last});
   }
 
-  Table<TensorRecord> tensors("tensors");
-  Weights weights;
-  std::map<std::pair<uint64_t, uint64_t>, uint32_t> shared;  // where the bytes are -> first tensor made of them
-  std::vector<uint32_t> index_of;                            // in the blob, of each tensor of `content`
-  std::vector<TensorRecord> written;
-  for (const BlobTensor& tensor : content.tensors) {
-    CheckTensor(tensor);
-    TensorRecord record = {strings.Add(tensor.name),
-                           static_cast<uint32_t>(tensor.type),
-                           tensor.rows,
-                           tensor.width,
-                           weights.Add(tensor.data),
-                           0};
-    if (!tensor.scales.empty()) record.scales = weights.Add(tensor.scales);
-    const auto [at, is_new] = shared.emplace(std::make_pair(record.data, record.scales), tensors.count());
-    const bool same = !is_new && written[at->second].type == record.type && written[at->second].rows == record.rows &&
-                      written[at->second].width == record.width;
-    index_of.push_back(same ? at->second : tensors.Add(record));
-    if (!same) written.push_back(record);
-  }
+  std::vector<uint32_t> names;
+  for (const BlobTensor& tensor : content.tensors) names.push_back(strings.Add(tensor.name));
 
   Table<ProgramRecord> programs("programs", kMaxPrograms);
   Table<ValueRecord> values("values");
   Table<OperationRecord> operations("operations");
-  Table<uint32_t> operands("operands");
   Table<AttributeRecord> attributes("attributes");
+  std::vector<Operand> operands;
   for (const BlobProgram& program : content.programs) {
     ProgramRecord record = {strings.Add(program.name), values.count(), 0, operations.count(), 0, 0};
     for (const BlobValue& value : program.values) {
@@ -186,11 +238,12 @@ std::vector<uint8_t> WriteBlob(const BlobContent& content) {
         Fail("program {}: an operation has more than {} inputs, {} tensors or {} attributes", program.name, kMaxInputs,
              kMaxTensors, kMaxAttributes);
       }
-      operations.Add({operation.code, strings.AddOptional(operation.name), operation.output, operands.count(),
-                      static_cast<uint32_t>(operation.inputs.size()), static_cast<uint32_t>(operation.tensors.size()),
-                      attributes.count(), static_cast<uint32_t>(operation.attributes.size())});
-      for (uint32_t input : operation.inputs) operands.Add(input);
-      for (uint32_t tensor : operation.tensors) operands.Add(tensor == kBlobNone ? kBlobNone : index_of.at(tensor));
+      operations.Add({operation.code, strings.AddOptional(operation.name), operation.output,
+                      static_cast<uint32_t>(operands.size()), static_cast<uint32_t>(operation.inputs.size()),
+                      static_cast<uint32_t>(operation.tensors.size()), attributes.count(),
+                      static_cast<uint32_t>(operation.attributes.size())});
+      for (uint32_t input : operation.inputs) operands.push_back({input, false});
+      for (uint32_t tensor : operation.tensors) operands.push_back({tensor, tensor != kBlobNone});
       for (const AttributeRecord& attribute : operation.attributes) attributes.Add(attribute);
     }
     record.value_count = values.count() - record.first_value;
@@ -198,17 +251,60 @@ std::vector<uint8_t> WriteBlob(const BlobContent& content) {
     programs.Add(record);
   }
 
-  std::vector<Section> sections = {
-      {SectionKind::kStrings, strings.bytes()},       {SectionKind::kMetadata, metadata.bytes()},
-      {SectionKind::kSpaces, spaces.bytes()},         {SectionKind::kTensors, tensors.bytes()},
-      {SectionKind::kPrograms, programs.bytes()},     {SectionKind::kValues, values.bytes()},
-      {SectionKind::kOperations, operations.bytes()}, {SectionKind::kOperands, operands.bytes()},
-      {SectionKind::kAttributes, attributes.bytes()}, {SectionKind::kText, content.text},
-      {SectionKind::kWeights, weights.bytes()},
+  // Weights come last, and where they begin is known but for tensors that turn out to be the same.
+  const auto sections_with = [&](const Bytes& tensor_bytes, const Bytes& operand_bytes) {
+    std::vector<Section> sections = {
+        {SectionKind::kStrings, strings.bytes()},       {SectionKind::kMetadata, metadata.bytes()},
+        {SectionKind::kSpaces, spaces.bytes()},         {SectionKind::kTensors, tensor_bytes},
+        {SectionKind::kPrograms, programs.bytes()},     {SectionKind::kValues, values.bytes()},
+        {SectionKind::kOperations, operations.bytes()}, {SectionKind::kOperands, operand_bytes},
+        {SectionKind::kAttributes, attributes.bytes()},
+    };
+    if (!content.text.empty()) sections.push_back({SectionKind::kText, content.text});
+    return sections;
   };
-  if (content.text.empty()) sections.erase(sections.begin() + 9);
+  const auto begin_after = [&](const std::vector<Section>& sections) {
+    return EndOf(sections, sections.size() + 1 + content.packed.size());
+  };
+  const uint64_t latest = begin_after(
+      sections_with(Bytes(content.tensors.size() * sizeof(TensorRecord)), Bytes(operands.size() * sizeof(uint32_t))));
+  uint64_t most = latest;
+  for (const BlobTensor& tensor : content.tensors) {
+    most += (uint64_t{tensor.width} + 1) * tensor.rows * sizeof(float) + 2 * kBlobAlignment;
+  }
+  for (const BlobPacked& p : content.packed) most += RoundUp(p.bytes.size(), kBlobAlignment);
+  output.Reserve(most);
+
+  Table<TensorRecord> tensors("tensors");
+  Weights weights(output, latest);
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> shared;  // where the bytes are -> first tensor made of them
+  std::vector<uint32_t> index_of;                            // in the blob, of each tensor of `content`
+  std::vector<TensorRecord> written;
+  for (size_t i = 0; i < content.tensors.size(); ++i) {
+    BlobTensor tensor;
+    tensor.name = content.tensors[i].name;
+    tensor.type = content.tensors[i].type;
+    tensor.rows = content.tensors[i].rows;
+    tensor.width = content.tensors[i].width;
+    source(i, tensor);
+    CheckTensor(tensor);
+    TensorRecord record = {names[i],     static_cast<uint32_t>(tensor.type), tensor.rows,
+                           tensor.width, weights.Add(tensor.data),           0};
+    if (!tensor.scales.empty()) record.scales = weights.Add(tensor.scales);
+    const auto [at, is_new] = shared.emplace(std::make_pair(record.data, record.scales), tensors.count());
+    const bool same = !is_new && written[at->second].type == record.type && written[at->second].rows == record.rows &&
+                      written[at->second].width == record.width;
+    index_of.push_back(same ? at->second : tensors.Add(record));
+    if (!same) written.push_back(record);
+  }
+  Table<uint32_t> table("operands");
+  for (const Operand& operand : operands) table.Add(operand.is_tensor ? index_of.at(operand.index) : operand.index);
+
+  std::vector<Section> sections = sections_with(tensors.bytes(), table.bytes());
+  weights.MoveTo(begin_after(sections));
+  sections.push_back({SectionKind::kWeights, nullptr, weights.size(), 0});
   AddPacked(content.packed, &sections);
-  return LayOut(sections);
+  LayOut(sections, output);
 }
 
 std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed) {
@@ -222,7 +318,9 @@ std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPa
     sections.push_back({record.kind, blob + record.offset, record.size, record.layout});
   }
   AddPacked(packed, &sections);
-  return LayOut(sections);
+  BlobBytes output;
+  LayOut(sections, output);
+  return std::move(output.bytes);
 }
 
 }  // namespace fovea::tools

@@ -271,6 +271,9 @@ void AddConvert(CLI::App* app, Console* console) {
             "or full (17 texts of up to 512); texts that are given take the place of these")
       ->type_name("DEPTH")
       ->capture_default_str();
+  command->add_flag("!--no-calibration", options.calibrate,
+                    "Round integer weights to the nearest, without running the model: fast, with little memory,\n"
+                    "less exact");
   command->add_option("--report", arguments->report, "Write the report as JSON too")->type_name("FILE");
   command->add_flag("-v,--verbose", arguments->verbose, "Print every tensor");
   AddJson(command, &arguments->json);

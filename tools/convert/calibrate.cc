@@ -8,7 +8,6 @@
 #include <set>
 #include <tuple>
 
-#include "tools/convert/loaded_blob.h"
 #include "tools/convert/operation_rules.h"
 #include "tools/convert/rounding.h"
 #include "tools/convert/sample_rows.h"
@@ -84,7 +83,7 @@ class Calibrator {
     std::set<uint32_t> values;
     for (const auto& [weight, layer] : layers) values.insert(layer.inputs.begin(), layer.inputs.end());
     if (values.empty()) return;
-    const std::map<uint32_t, Matrix> rows = SampleRows(exact, index, {values.begin(), values.end()}, workers_.count());
+    const Session run = SampleRun(exact, index, {values.begin(), values.end()}, workers_.count());
     // Layers that read the same share statistics.
     std::map<std::tuple<std::set<uint32_t>, uint32_t, bool>, std::vector<uint32_t>> groups;
     for (const auto& [weight, layer] : layers) {
@@ -95,7 +94,8 @@ class Calibrator {
       const auto& [of, width, centered] = key;
       std::vector<Matrix> read;
       for (const uint32_t value : of) {
-        if (rows.at(value).rows > 0) read.push_back(FirstColumns(rows.at(value), width));
+        Matrix rows = FirstColumns(run.Output(value), width);
+        if (rows.rows > 0) read.push_back(std::move(rows));
       }
       if (read.empty()) continue;  // rows that made-up texts do not choose
       std::vector<const Matrix*> inputs;
@@ -173,12 +173,10 @@ bool TakesNumbers(const BlobProgram& program) {
 
 }  // namespace
 
-void Calibrate(Resolved& model, const std::vector<uint8_t>& exact, ConvertReport& report, Workers& workers,
-               const Progress& progress) {
-  const LoadedBlob loaded(exact, "the model with f32 weights");
+void Calibrate(Resolved& model, const Model& exact, ConvertReport& report, Workers& workers, const Progress& progress) {
   Calibrator calibrator(model, report, workers);
   for (uint32_t p = 0; p < model.content.programs.size(); ++p) {
-    if (!model.is_part[p] && !TakesNumbers(model.content.programs[p])) calibrator.Run(loaded.model, p, progress);
+    if (!model.is_part[p] && !TakesNumbers(model.content.programs[p])) calibrator.Run(exact, p, progress);
   }
 }
 

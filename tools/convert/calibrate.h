@@ -3,6 +3,7 @@
 #define FOVEA_TOOLS_CONVERT_CALIBRATE_H_
 
 #include "tools/base/workers.h"
+#include "tools/common/model.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/resolve.h"
 
@@ -14,8 +15,7 @@ namespace fovea::tools {
 // runs as fast as before. Programs that take numbers are left alone, since nothing is known about those.
 //
 // `model` is encoded; `report` has its tensors and gets `calibrated`.
-void Calibrate(Resolved& model, const std::vector<uint8_t>& exact, ConvertReport& report, Workers& workers,
-               const Progress& progress);
+void Calibrate(Resolved& model, const Model& exact, ConvertReport& report, Workers& workers, const Progress& progress);
 
 }  // namespace fovea::tools
 

@@ -124,19 +124,24 @@ void CompareLengths(const std::vector<uint8_t>& before, const std::vector<uint8_
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,
                   uint32_t workers, ConvertReport& report, const Progress& progress) {
   const LoadedBlob reference(exact, "the model with f32 weights"), candidate(stored, "the converted model");
-  const uint32_t programs = reference.model.Info().program_count;
+  CompareModels(reference.model, candidate.model, options, workers, report, progress);
+}
+
+void CompareModels(const Model& exact, const Model& stored, const ConvertOptions& options, uint32_t workers,
+                   ConvertReport& report, const Progress& progress) {
+  const uint32_t programs = exact.Info().program_count;
   for (uint32_t program = 0; program < programs; ++program) {
-    const std::string name = reference.model.Program(program).name;
+    const std::string name = exact.Program(program).name;
     if (progress) progress("compare", name, program, programs);
-    const Batch batch = MakeBatch(reference.model, program, options);
+    const Batch batch = MakeBatch(exact, program, options);
     if (report.sample_lengths.empty() && !batch.spaces.empty()) {
       report.sample_lengths = batch.spaces.begin()->second.lengths;
     }
-    const std::vector<Matrix> from = Run(reference.model, program, batch, workers);
-    const std::vector<Matrix> to = Run(candidate.model, program, batch, workers);
-    const std::vector<uint32_t> outputs = OutputsOf(reference.model, program);
+    const std::vector<Matrix> from = Run(exact, program, batch, workers);
+    const std::vector<Matrix> to = Run(stored, program, batch, workers);
+    const std::vector<uint32_t> outputs = OutputsOf(exact, program);
     for (size_t i = 0; i < outputs.size(); ++i) {
-      report.outputs.push_back({name, reference.model.Value(program, outputs[i]).name});
+      report.outputs.push_back({name, exact.Value(program, outputs[i]).name});
       Compare(from[i], to[i], report.outputs.back());
     }
   }

@@ -4,11 +4,15 @@
 
 #include <vector>
 
+#include "tools/common/model.h"
 #include "tools/convert/convert.h"
 
 namespace fovea::tools {
 
 // Appends an entry for every output of every program to report.outputs. Uses the options' texts and depth.
+void CompareModels(const Model& exact, const Model& stored, const ConvertOptions& options, uint32_t workers,
+                   ConvertReport& report, const Progress& progress);
+// The same of blobs.
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,
                   uint32_t workers, ConvertReport& report, const Progress& progress);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
@@ -28,26 +29,38 @@ DType TypeOf(Shortest shortest, DType wanted) {
   return shortest == Shortest::kF16 ? DType::kF16 : DType::kF32;
 }
 
-void Encode(Resolved& model, DType wanted, ConvertReport& report, Workers* workers, const Progress& progress) {
-  std::vector<BlobTensor>& tensors = model.content.tensors;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    BlobTensor& tensor = tensors[i];
-    if (progress) progress("quantize", tensor.name, i, tensors.size());
-    const DType asked = tensor.type == DType::kI32 ? DType::kI32 : TypeOf(model.shortest[i], wanted);
-    const std::vector<float> values = model.constants[i].load();
+// Makes the tensors of a model, one by one.
+class Encoder {
+ public:
+  Encoder(const Resolved& model, DType wanted, ConvertReport& report, Workers& workers, const Progress& progress)
+      : model_(model), wanted_(wanted), report_(report), workers_(workers), progress_(progress) {}
+
+  void operator()(size_t index, BlobTensor& tensor) const {
+    const size_t count = model_.content.tensors.size();
+    const Constant& constant = model_.constants[index];
+    if (progress_) progress_("quantize", tensor.name, index, count);
+    const DType asked = tensor.type == DType::kI32 ? DType::kI32 : TypeOf(model_.shortest[index], wanted_);
+    const std::vector<float> values = constant.load();
     tensor.type = StorableType(asked, values, tensor.width);
-    EncodeTensor(values, tensor, model.constants[i].hides, workers);
+    EncodeTensor(values, tensor, constant.hides, &workers_);
     TensorReport entry = {
         tensor.name,          tensor.type, tensor.rows, tensor.width, tensor.data.size() + tensor.scales.size(),
         tensor.type != asked, {}};
     if (tensor.type != DType::kF32 && tensor.type != DType::kI32)
-      entry.error = CompareTensors(values, DecodeTensor(tensor, workers));
-    report.weight_bytes += entry.bytes;
-    report.f32_bytes += 4 * values.size();
-    report.tensors.push_back(std::move(entry));
+      entry.error = CompareTensors(values, DecodeTensor(tensor, &workers_));
+    report_.weight_bytes += entry.bytes;
+    report_.f32_bytes += 4 * values.size();
+    report_.tensors.push_back(std::move(entry));
+    if (progress_ && index + 1 == count) progress_("quantize", "", count, count);
   }
-  if (progress) progress("quantize", "", tensors.size(), tensors.size());
-}
+
+ private:
+  const Resolved& model_;
+  DType wanted_;
+  ConvertReport& report_;
+  Workers& workers_;
+  const Progress& progress_;
+};
 
 uint32_t TextLimit(const Description& description) {
   uint64_t limit = description.max_length == 0 ? UINT32_MAX : description.max_length;
@@ -74,13 +87,80 @@ std::vector<uint8_t> TextSection(const Description& description, ConvertReport& 
   }
 }
 
-// The same model with f32 weights.
-std::vector<uint8_t> ExactBlob(const Description& description, const std::vector<uint8_t>& text) {
-  Resolved model = Resolve(description);
-  ConvertReport ignored;
-  Encode(model, DType::kF32, ignored, nullptr, {});
-  model.content.text = text;
-  return WriteBlob(model.content);
+// One conversion up to the blob, and beyond to the comparison.
+class Conversion {
+ public:
+  Conversion(const Description& description, const ConvertOptions& options, ConvertReport& report,
+             const Progress& progress)
+      : options_(options), report_(report), progress_(progress), model_(Resolve(description)) {
+    report.metadata = description.metadata;
+    report.warnings = description.warnings;
+    report.unused = LeftOut(description);
+    model_.content.text = TextSection(description, report);
+    CheckVocabulary(model_.content.text, description, report.warnings);
+    report.text_bytes = model_.content.text.size();
+    report.workers = workers_.count();
+    const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4;
+    const bool changed = options.weights != DType::kF32 || options.keys != DType::kF32 ||
+                         options.products != DType::kF32 || options.pattern.any();
+    compares_ = options.compare != Comparison::kNone && changed;
+    const bool calibrates = integers && options.calibrate;
+    if (calibrates || compares_) LoadExact();
+    if (calibrates || options.pattern.any()) EncodeAll();
+    if (calibrates) Calibrate(model_, exact_->model, report, workers_, progress);
+    CastKeys(options.keys, model_.content);
+    for (BlobProgram& program : model_.content.programs) SetProducts(options.products, program);
+    if (!options.pattern.any()) return;
+    if (compares_) without_pattern_ = WriteBlob(model_.content);
+    LayPattern(options.pattern, model_.content);
+    report.metadata = model_.content.metadata;
+  }
+
+  // What is not encoded yet is never in memory as a whole.
+  void Write(BlobOutput& output) {
+    if (encoded_) {
+      WriteBlob(
+          model_.content, [&](size_t i, BlobTensor& tensor) { tensor = std::move(model_.content.tensors[i]); }, output);
+    } else {
+      WriteBlob(model_.content, Encoder(model_, options_.weights, report_, workers_, progress_), output);
+    }
+  }
+
+  void CompareWith(const Model& made) const {
+    if (compares_) CompareModels(exact_->model, made, options_, workers_.count(), report_, progress_);
+  }
+  const std::vector<uint8_t>& without_pattern() const { return without_pattern_; }
+  bool compares() const { return compares_; }
+
+ private:
+  // The same model with f32 weights.
+  void LoadExact() {
+    ConvertReport ignored;
+    BlobMemory blob;
+    WriteBlob(model_.content, Encoder(model_, DType::kF32, ignored, workers_, {}), blob);
+    exact_.emplace(std::move(blob.memory), blob.size, "the model with f32 weights");
+  }
+
+  void EncodeAll() {
+    const Encoder encode(model_, options_.weights, report_, workers_, progress_);
+    for (size_t i = 0; i < model_.content.tensors.size(); ++i) encode(i, model_.content.tensors[i]);
+    encoded_ = true;
+  }
+
+  const ConvertOptions& options_;
+  ConvertReport& report_;
+  const Progress& progress_;
+  Resolved model_;
+  Workers workers_;
+  bool compares_ = false, encoded_ = false;
+  std::optional<LoadedBlob> exact_;
+  std::vector<uint8_t> without_pattern_;
+};
+
+// A file that can be put in place of another one when it is done.
+bool IsReplaceable(const std::string& path) {
+  const std::filesystem::file_status status = std::filesystem::symlink_status(path);
+  return !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
 }
 
 }  // namespace
@@ -108,34 +188,10 @@ Description Describe(const ConvertOptions& options) {
 
 std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOptions& options, ConvertReport& report,
                                const Progress& progress) {
-  Resolved model = Resolve(description);
-  report.metadata = description.metadata;
-  report.warnings = description.warnings;
-  report.unused = LeftOut(description);
-  model.content.text = TextSection(description, report);
-  CheckVocabulary(model.content.text, description, report.warnings);
-  report.text_bytes = model.content.text.size();
-  Workers workers;
-  report.workers = workers.count();
-  Encode(model, options.weights, report, &workers, progress);
-  const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4;
-  const bool changed = options.weights != DType::kF32 || options.keys != DType::kF32 ||
-                       options.products != DType::kF32 || options.pattern.any();
-  const bool compare = options.compare != Comparison::kNone && changed;
-  std::vector<uint8_t> exact;
-  if (integers || compare) {
-    exact = ExactBlob(description, model.content.text);
-  }
-  if (integers) Calibrate(model, exact, report, workers, progress);
-  CastKeys(options.keys, model.content);
-  for (BlobProgram& program : model.content.programs) SetProducts(options.products, program);
-  std::vector<uint8_t> without_pattern;
-  if (options.pattern.any()) {
-    if (compare) without_pattern = WriteBlob(model.content);
-    LayPattern(options.pattern, model.content);
-    report.metadata = model.content.metadata;
-  }
-  std::vector<uint8_t> blob = WriteBlob(model.content);
+  Conversion conversion(description, options, report, progress);
+  BlobBytes output;
+  conversion.Write(output);
+  std::vector<uint8_t>& blob = output.bytes;
   // What goes with what in attention is the library's to say.
   if (options.pattern.any()) LoadedBlob(blob, "the pattern laid over the model");
   if (!options.pack.empty()) {
@@ -150,18 +206,29 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
     blob = ReplacePacked(copy.get(), packed);
   }
   report.blob_bytes = blob.size();
-  if (compare) {
-    CompareBlobs(exact, blob, options, workers.count(), report, progress);
-    if (options.pattern.any()) CompareLengths(without_pattern, blob, options, workers.count(), report, progress);
+  if (!conversion.compares()) return std::move(blob);
+  conversion.CompareWith(LoadedBlob(blob, "the converted model").model);
+  if (options.pattern.any()) {
+    CompareLengths(conversion.without_pattern(), blob, options, report.workers, report, progress);
   }
-  return blob;
+  return std::move(blob);
 }
 
 ConvertReport Convert(const ConvertOptions& options, const Progress& progress) {
   ConvertReport report;
   const Description description = Describe(options);
-  const std::vector<uint8_t> blob = BuildBlob(description, options, report, progress);
-  if (!options.output.empty()) WriteFile(options.output, blob.data(), blob.size());
+  const bool streams = !options.output.empty() && IsReplaceable(options.output);
+  if (!streams || options.pattern.any() || !options.pack.empty()) {
+    const std::vector<uint8_t> blob = BuildBlob(description, options, report, progress);
+    if (!options.output.empty()) WriteFile(options.output, blob.data(), blob.size());
+    return report;
+  }
+  Conversion conversion(description, options, report, progress);
+  BlobFile file(options.output);
+  conversion.Write(file);
+  report.blob_bytes = std::filesystem::file_size(file.Flushed());
+  if (conversion.compares()) conversion.CompareWith(Model(file.Flushed(), {}));
+  file.Keep();
   return report;
 }
 

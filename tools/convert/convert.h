@@ -32,6 +32,7 @@ struct ConvertOptions {
   std::vector<std::string> image_sizes;
   std::string family;
   Comparison compare = Comparison::kQuick;
+  bool calibrate = true;           // integer weights
   std::vector<std::string> texts;  // to compare on; empty: random ids
 };
 

@@ -229,16 +229,13 @@ void EncodeTensor(const std::vector<float>& values, BlobTensor& tensor, bool hid
     const bool hidden = hides && tensor.type == DType::kF32 && value == -INFINITY;
     if (!std::isfinite(value) && !hidden) Fail("tensor {}: holds {}", tensor.name, value);
   }
-  if (tensor.type == DType::kF32) {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
-    tensor.data.assign(bytes, bytes + 4 * values.size());
-    tensor.scales.clear();
-    return;
-  }
-  tensor.data.assign(RowBytes(tensor.type, tensor.width) * tensor.rows, 0);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  tensor.data.clear();
+  if (tensor.type != DType::kF32) tensor.data.resize(RowBytes(tensor.type, tensor.width) * tensor.rows);
   tensor.scales.assign(ScaleBytes(tensor.type, tensor.rows, tensor.width), 0);
   switch (tensor.type) {
     case DType::kF32:
+      tensor.data.assign(bytes, bytes + 4 * values.size());
       break;
     case DType::kF16:
       EncodeHalf(values, tensor);

@@ -27,8 +27,7 @@ void MakeUp(uint32_t limit, std::mt19937& random, std::vector<int32_t>& ids) {
 
 }  // namespace
 
-std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, const std::vector<uint32_t>& values,
-                                      uint32_t workers) {
+Session SampleRun(const Model& model, uint32_t program, const std::vector<uint32_t>& values, uint32_t workers) {
   std::vector<uint32_t> lengths;
   for (int i = 0; i < kTextsOfEachLength; ++i) lengths.insert(lengths.end(), kLengths.begin(), kLengths.end());
   for (const uint32_t input : InputsOf(model, program)) {
@@ -54,9 +53,7 @@ std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, cons
   }
   Session session = SessionFor(model, batch, request);
   session.Run();
-  std::map<uint32_t, Matrix> rows;
-  for (const uint32_t value : values) rows[value] = session.Output(value);
-  return rows;
+  return session;
 }
 
 }  // namespace fovea::tools

@@ -2,7 +2,6 @@
 #ifndef FOVEA_TOOLS_CONVERT_SAMPLE_ROWS_H_
 #define FOVEA_TOOLS_CONVERT_SAMPLE_ROWS_H_
 
-#include <map>
 #include <vector>
 
 #include "tools/common/model.h"
@@ -10,10 +9,10 @@
 
 namespace fovea::tools {
 
-// Runs a program on texts of many lengths whose ids are as frequent as words of a language, which vocabularies list by
-// frequency; inputs that may be left out hold what they are then. The same rows every time, with any number of workers.
-std::map<uint32_t, Matrix> SampleRows(const Model& model, uint32_t program, const std::vector<uint32_t>& values,
-                                      uint32_t workers);
+// A session that has run a program, and holds `values`, on texts of many lengths whose ids are as frequent as words of a
+// language, which vocabularies list by frequency; inputs that may be left out hold what they are then. The same rows
+// every time, with any number of workers.
+Session SampleRun(const Model& model, uint32_t program, const std::vector<uint32_t>& values, uint32_t workers);
 
 }  // namespace fovea::tools
 

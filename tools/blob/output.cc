@@ -1,0 +1,82 @@
+// Where the bytes of a blob go while it is made.
+#include "tools/blob/output.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+
+void BlobBytes::Write(uint64_t at, const void* data, uint64_t size) {
+  const auto* begin = static_cast<const uint8_t*>(data);
+  if (at == bytes.size()) {
+    bytes.insert(bytes.end(), begin, begin + size);
+    return;
+  }
+  bytes.resize(std::max<uint64_t>(bytes.size(), at + size));
+  if (size != 0) memcpy(bytes.data() + at, data, size);
+}
+
+void BlobBytes::Read(uint64_t at, void* data, uint64_t size) {
+  if (size != 0) memcpy(data, bytes.data() + at, size);
+}
+
+BlobFile::BlobFile(const std::string& path) : path_(path), partial_(path + ".part") {
+  file_ = fopen(partial_.c_str(), "w+b");
+  if (file_ == nullptr) FailToWrite();
+}
+
+BlobFile::~BlobFile() {
+  if (file_ == nullptr) return;
+  fclose(file_);
+  remove(partial_.c_str());
+}
+
+void BlobFile::FailToWrite() const { Fail("{}: cannot write", path_); }
+
+void BlobFile::Seek(uint64_t at) {
+#ifdef _WIN32
+  const int failed = _fseeki64(file_, static_cast<int64_t>(at), SEEK_SET);
+#else
+  const int failed = fseeko(file_, static_cast<off_t>(at), SEEK_SET);
+#endif
+  if (failed != 0) FailToWrite();
+}
+
+void BlobFile::Write(uint64_t at, const void* data, uint64_t size) {
+  Seek(at);
+  if (fwrite(data, 1, size, file_) != size) FailToWrite();
+}
+
+void BlobFile::Read(uint64_t at, void* data, uint64_t size) {
+  Seek(at);
+  if (fread(data, 1, size, file_) != size) FailToWrite();
+}
+
+void BlobFile::Shorten(uint64_t size) {
+  std::error_code error;
+  if (fflush(file_) == 0) std::filesystem::resize_file(partial_, size, error);
+  if (error) FailToWrite();
+}
+
+const std::string& BlobFile::Flushed() {
+  if (fflush(file_) != 0) FailToWrite();
+  return partial_;
+}
+
+void BlobFile::Keep() {
+  const bool written = fclose(file_) == 0;
+  file_ = nullptr;
+  std::error_code error;
+  if (written) std::filesystem::rename(partial_, path_, error);
+  if (!written || error) {
+    remove(partial_.c_str());
+    FailToWrite();
+  }
+}
+
+}  // namespace fovea::tools
