@@ -138,13 +138,15 @@ TEST(Writing, ForcedFirstTokensStandBeforePrefixes) {
   request.max_tokens = 7;
   request.stops = false;
   request.first = 5;
-  const auto written = [&] { return tools::Generate(model, {{0, 7, 21, 5, 2}}, request)[0].tokens; };
-  const Ids whole = written();
-  ASSERT_EQ(whole.size(), 7u);
-  ASSERT_EQ(whole[0], 5);
-  request.prefix = {whole[1], whole[2]};
+  const auto written = [&] { return tools::Generate(model, {{0, 7, 21, 5, 2}}, request)[0]; };
+  const auto whole = written();
+  ASSERT_EQ(whole.tokens.size(), 7u);
+  ASSERT_EQ(whole.tokens[0], 5);
+  request.prefix = {whole.tokens[1], whole.tokens[2]};
   request.max_tokens = 4;
-  EXPECT_EQ(written(), Ids(whole.begin() + 3, whole.end()));
+  const auto rest = written();
+  ASSERT_EQ(rest.tokens, Ids(whole.tokens.begin() + 3, whole.tokens.end()));
+  for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(rest.scores[i], whole.scores[i + 3], 1e-5);
 }
 
 // The decoder that copies, in phonemes.
