@@ -9,6 +9,7 @@
 #include "runtime/blob/checksum.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_floats.h"
+#include "tests/support/second_reader.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/convert.h"
@@ -54,7 +55,7 @@ TEST(WrittenFile, OfSeveralParts) {
   BlobContent content;
   content.spaces = {{"rows"}};
   const std::vector<float> values = test::RandomFloats(301 * 1001, 1, 3);
-  for (const uint32_t rows : {301u, 7u, 301u, 300u}) {
+  for (const uint32_t rows : {301u, 7u, 301u, 300u, 7u, 301u}) {
     BlobTensor tensor;
     tensor.name = "t" + std::to_string(content.tensors.size());
     tensor.rows = rows;
@@ -71,6 +72,11 @@ TEST(WrittenFile, OfSeveralParts) {
       content, [&](size_t i, BlobTensor& tensor) { tensor = content.tensors[i]; }, file);
   file.Keep();
   EXPECT_EQ(Content(InTemp("parts")), expected);
+  const test::ReadBlob read = test::SecondReader(expected);
+  ASSERT_EQ(read.tensors.size(), 3u);
+  for (const test::ReadTensor& tensor : read.tensors) {
+    EXPECT_EQ(tensor.values, std::vector<float>(values.begin(), values.begin() + tensor.rows * 1001)) << tensor.name;
+  }
 }
 
 TEST(WrittenFile, StaysAsItWasWhereConvertingFails) {
