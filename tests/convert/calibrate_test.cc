@@ -128,7 +128,7 @@ TEST(Calibrate, MadeUpTextsHaveManyIdsWhereThereAreFew) {
   const tools::LoadedBlob blob(tools::BuildBlob(d, options, report), "few");
   std::vector<uint32_t> values;
   for (const char* name : {"input_ids.rows", "both"}) values.push_back(*blob.model.FindValue(0, name));
-  const std::map<uint32_t, tools::Matrix> rows = tools::SampleRows(blob.model, 0, values, 1);
+  const std::map<uint32_t, tools::Matrix> rows = tools::SampleRows(blob.model, 0, values, {}, 1);
   const tools::Matrix &ids = rows.at(values[0]), &both = rows.at(values[1]);
   std::vector<uint32_t> times(kFew);
   for (const float id : ids.values) ++times[static_cast<size_t>(id)];
@@ -138,6 +138,17 @@ TEST(Calibrate, MadeUpTextsHaveManyIdsWhereThereAreFew) {
     ASSERT_EQ(both.values[2 * r], 0);
     ASSERT_EQ(both.values[2 * r + 1], 3);
   }
+
+  // Texts that are given come first; where there are as many of them nothing is made up.
+  const tools::IdRows few = {{7, 7, 19}, {0}, {5, 4}};
+  const tools::Matrix mixed = tools::SampleRows(blob.model, 0, values, few, 2).at(values[0]);
+  ASSERT_EQ(mixed.rows, ids.rows + 6);
+  EXPECT_EQ(std::vector<float>(mixed.values.begin(), mixed.values.begin() + 6),
+            (std::vector<float>{7, 7, 19, 0, 5, 4}));
+  EXPECT_EQ(std::vector<float>(mixed.values.begin() + 6, mixed.values.end()), ids.values);
+  const tools::IdRows many(40, std::vector<int32_t>(60, 11));
+  EXPECT_EQ(tools::SampleRows(blob.model, 0, values, many, 1).at(values[0]).values, std::vector<float>(2400, 11));
+  EXPECT_EQ(tools::SampleRows(blob.model, 0, values, many, 1).at(values[1]).values[1], 3);
 }
 
 // Here the middle is also the direction in which the rows of both differ, so that rounding leaves little of its error.

@@ -68,8 +68,8 @@ struct Layer {
 
 class Calibrator {
  public:
-  Calibrator(Resolved& model, ConvertReport& report, Workers& workers)
-      : model_(model), report_(report), workers_(workers) {
+  Calibrator(Resolved& model, const IdRows& ids, ConvertReport& report, Workers& workers)
+      : model_(model), ids_(ids), report_(report), workers_(workers) {
     for (size_t i = 0; i < model.content.programs.size(); ++i) {
       if (model.is_part[i]) continue;  // its layers are another program's
       for (const BlobOperation& operation : model.content.programs[i].operations) {
@@ -84,7 +84,8 @@ class Calibrator {
     std::set<uint32_t> values;
     for (const auto& [weight, layer] : layers) values.insert(layer.inputs.begin(), layer.inputs.end());
     if (values.empty()) return;
-    const std::map<uint32_t, Matrix> rows = SampleRows(exact, index, {values.begin(), values.end()}, workers_.count());
+    const std::map<uint32_t, Matrix> rows =
+        SampleRows(exact, index, {values.begin(), values.end()}, ids_, workers_.count());
     // Layers that read the same share statistics.
     std::map<std::tuple<std::set<uint32_t>, uint32_t, bool>, std::vector<uint32_t>> groups;
     for (const auto& [weight, layer] : layers) {
@@ -161,6 +162,7 @@ class Calibrator {
   }
 
   Resolved& model_;
+  const IdRows& ids_;
   ConvertReport& report_;
   Workers& workers_;
   std::map<uint32_t, uint32_t> uses_;  // of tensors
@@ -173,10 +175,10 @@ bool TakesNumbers(const BlobProgram& program) {
 
 }  // namespace
 
-void Calibrate(Resolved& model, const std::vector<uint8_t>& exact, ConvertReport& report, Workers& workers,
-               const Progress& progress) {
+void Calibrate(Resolved& model, const std::vector<uint8_t>& exact, const IdRows& ids, ConvertReport& report,
+               Workers& workers, const Progress& progress) {
   const LoadedBlob loaded(exact, "the model with f32 weights");
-  Calibrator calibrator(model, report, workers);
+  Calibrator calibrator(model, ids, report, workers);
   for (uint32_t p = 0; p < model.content.programs.size(); ++p) {
     if (!model.is_part[p] && !TakesNumbers(model.content.programs[p])) calibrator.Run(loaded.model, p, progress);
   }

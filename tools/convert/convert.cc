@@ -136,7 +136,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   if (integers || compare) {
     exact = ExactBlob(description, model.content.text);
   }
-  if (integers) Calibrate(model, exact, report, workers, progress);
+  if (integers) Calibrate(model, exact, options.ids, report, workers, progress);
   CastKeys(options.keys, model.content);
   for (BlobProgram& program : model.content.programs) SetProducts(options.products, program);
   std::vector<uint8_t> without_pattern;

@@ -12,6 +12,7 @@
 #include "tools/convert/description.h"
 #include "tools/convert/laid_pattern.h"
 #include "tools/convert/quantize.h"
+#include "tools/convert/sample_ids.h"
 
 namespace fovea::tools {
 
@@ -32,6 +33,7 @@ struct ConvertOptions {
   std::vector<std::string> image_sizes;  // the same
   Comparison compare = Comparison::kQuick;
   std::vector<std::string> texts;  // to compare on; empty: random ids
+  IdRows ids;                      // to compare and calibrate on, in place of texts and of made-up ones
 };
 
 struct TensorReport {
