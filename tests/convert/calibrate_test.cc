@@ -128,8 +128,9 @@ TEST(Calibrate, MadeUpTextsHaveManyIdsWhereThereAreFew) {
   const tools::LoadedBlob blob(tools::BuildBlob(d, options, report), "few");
   std::vector<uint32_t> values;
   for (const char* name : {"input_ids.rows", "both"}) values.push_back(*blob.model.FindValue(0, name));
-  const tools::Session run = tools::SampleRun(blob.model, 0, values, 1);
-  const tools::Matrix ids = run.Output(values[0]), both = run.Output(values[1]);
+  const std::vector<tools::Session> runs = tools::SampleRuns(blob.model, 0, values, {}, 1);
+  ASSERT_EQ(runs.size(), 1u);
+  const tools::Matrix ids = runs[0].Output(values[0]), both = runs[0].Output(values[1]);
   std::vector<uint32_t> times(kFew);
   for (const float id : ids.values) ++times[static_cast<size_t>(id)];
   for (uint32_t i = 0; i < kFew; ++i) EXPECT_GT(times[i], ids.rows / 100) << i;
@@ -138,6 +139,18 @@ TEST(Calibrate, MadeUpTextsHaveManyIdsWhereThereAreFew) {
     ASSERT_EQ(both.values[2 * r], 0);
     ASSERT_EQ(both.values[2 * r + 1], 3);
   }
+
+  // Texts that are given come first; where there are as many of them nothing is made up.
+  const tools::IdRows few = {{7, 7, 19}, {0}, {5, 4}};
+  const std::vector<tools::Session> mixed = tools::SampleRuns(blob.model, 0, values, few, 2);
+  ASSERT_EQ(mixed.size(), 2u);
+  EXPECT_EQ(mixed[0].Output(values[0]).values, (std::vector<float>{7, 7, 19, 0, 5, 4}));
+  EXPECT_EQ(mixed[1].Output(values[0]).values, ids.values);
+  const tools::IdRows many(40, std::vector<int32_t>(60, 11));
+  const std::vector<tools::Session> given = tools::SampleRuns(blob.model, 0, values, many, 1);
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_EQ(given[0].Output(values[0]).values, std::vector<float>(2400, 11));
+  EXPECT_EQ(given[0].Output(values[1]).values[1], 3);
 }
 
 // Here the middle is also the direction in which the rows of both differ, so that rounding leaves little of its error.

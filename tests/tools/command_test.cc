@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
 #include "tools/common/text.h"
@@ -122,6 +124,108 @@ TEST(Command, WrongTensorsAreRefused) {
   ExpectRefused(run(Temporary("nothing")), "input_ids");
   tools::WriteFile(Temporary("text"), "hello there", 11);
   ExpectRefused(run(Temporary("text")), "text");
+}
+
+// Whatever the program calls its values, and why some are not written.
+TEST(Command, RunWritesNamedValues) {
+  const std::string& blob = TinyBlob("base");
+  const std::string input = WriteInput("named", 1, 3, {2, 6, 3}, {}), out = Temporary("named.safetensors");
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", blob, "--input", input, "--output", out});
+    return Fovea(more);
+  };
+  const auto names = [&] {
+    std::set<std::string> all;
+    const SafetensorsReader reader(out);
+    for (const auto& [name, tensor] : reader.tensors()) all.insert(name);
+    return all;
+  };
+  ASSERT_EQ(run({"--trace"}).status, 0);
+  std::map<std::string, std::vector<float>> traced;
+  {
+    const SafetensorsReader reader(out);
+    for (const auto& [name, tensor] : reader.tensors()) traced[name] = ToFloats(tensor);
+  }
+  // What a trace has is what is found by name.
+  const CommandResult some = run({"--values", "hidden_states.1", "--values", "attentions.*"});
+  ASSERT_EQ(some.status, 0) << some.err;
+  EXPECT_EQ(some.err, "");
+  EXPECT_EQ(names(), (std::set<std::string>{"last_hidden_state", "pooler_output", "hidden_states.1", "attentions.0",
+                                            "attentions.1"}));
+  {
+    const SafetensorsReader reader(out);
+    for (const auto& [name, tensor] : reader.tensors()) EXPECT_EQ(ToFloats(tensor), traced.at(name)) << name;
+  }
+  // All of them: more than a trace, and inputs are told.
+  const CommandResult all = run({"--values", "*"});
+  ASSERT_EQ(all.status, 0) << all.err;
+  EXPECT_NE(all.err.find("fovea: left out: input_ids: it is an input\n"), std::string::npos) << all.err;
+  EXPECT_GT(names().size(), traced.size());
+  for (const auto& [name, values] : traced) EXPECT_EQ(names().count(name), 1u) << name;
+  ExpectRefused({"run", blob, "--input", input, "--values", "hidden_states.9"},
+                "no value or attention step 'hidden_st");
+  ExpectRefused({"run", blob, "--text", "a", "--values", "*"}, "--output, --trace and --values go with --input");
+}
+
+// What is reported of rows of ids is what two blobs make of them.
+TEST(Command, ConversionIsMeasuredOnIds) {
+  const std::string ids = Temporary("ids.txt"), report = Temporary("ids.json"), out = Temporary("ids.safetensors");
+  const std::string rows = "3 9 27 81 5\n\n7\n100 101 102 3 4 5 6 7 8\n";
+  tools::WriteFile(ids, rows.data(), rows.size());
+  const auto convert = [&](const std::string& blob, const std::string& type) {
+    return Fovea({"convert", InData("hf/llama"), "-o", blob, "--weights", type, "--sample-ids", ids, "--json"});
+  };
+  const std::string exact = Temporary("ids-f32.fovea"), stored = Temporary("ids-int8.fovea");
+  ASSERT_EQ(convert(exact, "f32").status, 0);
+  const CommandResult made = convert(stored, "int8");
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_EQ(made.err.find("warning"), std::string::npos) << made.err;
+  const nlohmann::json told = nlohmann::json::parse(made.out);
+  EXPECT_EQ(told["sample_lengths"], nlohmann::json({5, 1, 9}));
+  double lowest = 1, sum = 0;
+  for (const std::vector<int64_t>& row :
+       {std::vector<int64_t>{3, 9, 27, 81, 5}, {7}, {100, 101, 102, 3, 4, 5, 6, 7, 8}}) {
+    const std::string input = WriteInput("row", 1, row.size(), row, {});
+    std::vector<std::vector<float>> logits;
+    for (const std::string& blob : {exact, stored}) {
+      ASSERT_EQ(Fovea({"run", blob, "--program", "score", "--input", input, "--output", out}).status, 0);
+      logits.push_back(ToFloats(SafetensorsReader(out).Get("logits")));
+    }
+    const size_t width = logits[0].size() / row.size();
+    for (size_t r = 0; r < row.size(); ++r) {
+      double ab = 0, aa = 0, bb = 0;
+      for (size_t i = r * width; i < (r + 1) * width; ++i) {
+        ab += double{logits[0][i]} * logits[1][i], aa += double{logits[0][i]} * logits[0][i];
+        bb += double{logits[1][i]} * logits[1][i];
+      }
+      lowest = std::min(lowest, ab / sqrt(aa * bb)), sum += ab / sqrt(aa * bb);
+    }
+  }
+  for (const nlohmann::json& output : told["outputs"]) {
+    if (output["program"] != "score" || output["name"] != "logits") continue;
+    EXPECT_NEAR(output["lowest_cosine"], lowest, 1e-6);
+    EXPECT_NEAR(output["mean_cosine"], sum / 15, 1e-6);
+    sum = 0;
+  }
+  EXPECT_EQ(sum, 0);  // it was there
+  const auto refused = [&](const std::string& text, const std::string& part) {
+    tools::WriteFile(ids, text.data(), text.size());
+    ExpectRefused({"convert", InData("hf/llama"), "-o", stored, "--weights", "int8", "--sample-ids", ids}, part);
+  };
+  refused("1 2\n3 x\n", "ids.txt: line 2: '3 x': numbers with spaces between them are needed");
+  refused("\n", "has no ids");
+  refused("1\n2 5000\n", "sample ids: row 2: 5000 is not below ");
+  refused("-1\n", "sample ids: row 1: -1 is not below ");
+}
+
+// A decoder names other things: a trace says so, and kept rows are not a matrix.
+TEST(Command, RunSaysWhatItLeavesOut) {
+  const std::string blob = Temporary("left-out.fovea"), input = WriteInput("decoded", 1, 3, {2, 6, 3}, {});
+  ASSERT_EQ(Fovea({"convert", InData("hf/llama"), "-o", blob}).status, 0);
+  const CommandResult kept = Fovea({"run", blob, "--program", "decode", "--input", input, "--values", "*"});
+  EXPECT_EQ(kept.status, 0) << kept.err;
+  EXPECT_NE(kept.err.find("its rows are kept with the texts"), std::string::npos) << kept.err;
+  EXPECT_NE(kept.err.find("left out: input_ids: it is an input"), std::string::npos) << kept.err;
 }
 
 // A batch gives what each text gives alone, on whichever side the padding is; padding is zero.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 #include <utility>
 
 #include "tools/base/lines.h"
@@ -129,6 +130,14 @@ SessionRequest ShapeArguments::Request(const Model& model, const Batch& inputs) 
 
 Batch ShapeArguments::MakeBatch(const Model& model) const {
   return SyntheticBatch(model, model.FindProgram(program), Lengths(model));
+}
+
+std::vector<int32_t> ReadIds(const std::string& option, const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<int32_t> ids;
+  for (int32_t id; stream >> id;) ids.push_back(id);
+  if (!stream.eof()) Fail("{} '{}': numbers with spaces between them are needed", option, line);
+  return ids;
 }
 
 void TextArguments::AddTo(CLI::App* command) {

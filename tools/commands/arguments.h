@@ -85,6 +85,9 @@ struct ShapeArguments {
   Batch MakeBatch(const Model& model) const;
 };
 
+// Token ids with spaces between them. `option`: where they stand.
+std::vector<int32_t> ReadIds(const std::string& option, const std::string& line);
+
 // Texts from --text, --document and --file.
 struct TextArguments {
   std::vector<std::string> texts, documents;

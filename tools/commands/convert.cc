@@ -31,7 +31,7 @@ constexpr size_t kWorstShown = 10;
 
 struct Arguments {
   ConvertOptions options;
-  std::string report, sample_file, layers;
+  std::string report, sample_file, sample_ids, layers;
   bool verbose = false;
   bool json = false;
 };
@@ -179,6 +179,15 @@ void Run(const Arguments& arguments, Console* console) {
   if (!arguments.sample_file.empty()) {
     for (const std::string& text : ReadLines(arguments.sample_file)) options.texts.push_back(text);
   }
+  if (!arguments.sample_ids.empty()) {
+    size_t number = 0;
+    for (const std::string& line : ReadLines(arguments.sample_ids)) {
+      const std::string name = fmt::format("{}: line {}:", arguments.sample_ids, ++number);
+      const std::vector<int32_t> ids = ReadIds(name, line);
+      if (!ids.empty()) options.ids.push_back(ids);
+    }
+    if (options.ids.empty()) Fail("{}: has no ids", arguments.sample_ids);
+  }
   ProgressLine line(console->err);
   const ConvertReport report = Convert(options, [&](const std::string& stage, const std::string& name, size_t done,
                                                     size_t total) { line.Show(stage, name, done, total); });
@@ -264,6 +273,11 @@ void AddConvert(CLI::App* app, Console* console) {
       ->type_name("HxW");
   AddRepeated(command, "--sample-text", &options.texts, "Text to measure quantization on")->type_name("TEXT");
   command->add_option("--sample-file", arguments->sample_file, "File with such texts, one per line")->type_name("FILE");
+  command
+      ->add_option("--sample-ids", arguments->sample_ids,
+                   "File with a text's token ids on each line, with spaces between them: to measure and\n"
+                   "calibrate a model without a tokenizer on")
+      ->type_name("FILE");
   const Choices<Comparison> comparisons = {
       {"none", Comparison::kNone}, {"quick", Comparison::kQuick}, {"full", Comparison::kFull}};
   AddChoice(command, "--compare", &options.compare, comparisons,

@@ -1,22 +1,11 @@
 #include "tools/commands/generation_arguments.h"
 
-#include <algorithm>
-#include <sstream>
-
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/scoring.h"
 #include "tools/generate/target_tokens.h"
 
 namespace fovea::tools {
-
-std::vector<int32_t> ReadIds(const std::string& option, const std::string& line) {
-  std::istringstream stream(line);
-  std::vector<int32_t> ids;
-  for (int32_t id; stream >> id;) ids.push_back(id);
-  if (!stream.eof()) Fail("{} '{}': numbers with spaces between them are needed", option, line);
-  return ids;
-}
 
 void GenerationArguments::AddSearch(CLI::App* command) {
   command->add_option("-n,--max-tokens", request.max_tokens, "Most tokens of a text; default: as the model says");

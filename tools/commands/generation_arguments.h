@@ -13,9 +13,6 @@
 
 namespace fovea::tools {
 
-// Token ids with spaces between them, as an option has them.
-std::vector<int32_t> ReadIds(const std::string& option, const std::string& line);
-
 struct GenerationArguments {
   GenerationRequest request;
   std::optional<uint32_t> beams, stop, min_tokens, no_repeat_ngram, no_repeat_source_ngram;

@@ -12,6 +12,7 @@
 #include "tools/common/prediction.h"
 #include "tools/common/sound.h"
 #include "tools/run/explanation.h"
+#include "tools/run/results.h"
 
 namespace fovea::tools {
 namespace {
@@ -20,7 +21,7 @@ struct Arguments {
   ModelArguments model;
   TextArguments text;
   std::string program, input, output;
-  std::vector<std::string> sounds, pictures;
+  std::vector<std::string> sounds, pictures, values;
   uint32_t workers = 1;
   PredictionOptions prediction;
   uint32_t max_length = 0;
@@ -31,35 +32,10 @@ struct Arguments {
   bool json = false;
 };
 
-// Names under which results are written, with the value or attention step of each.
-struct Results {
-  std::vector<std::pair<std::string, uint32_t>> values, attentions;
-};
-
-Results ResultsOf(const Model& model, uint32_t program, bool trace) {
-  Results results;
-  const auto add = [&](const std::string& name, uint32_t value) {
-    const auto same = [&](const auto& known) { return known.first == name; };
-    if (std::none_of(results.values.begin(), results.values.end(), same)) results.values.emplace_back(name, value);
-  };
-  for (const uint32_t value : OutputsOf(model, program)) add(model.Value(program, value).name, value);
-  for (const char* name : {"last_hidden_state", "pooler_output", "logits", "sentence_embedding"}) {
-    if (const auto value = model.FindValue(program, name)) add(name, *value);
+void CheckTensorOptions(const Arguments& arguments) {
+  if (!arguments.output.empty() || arguments.trace || !arguments.values.empty()) {
+    Fail("--output, --trace and --values go with --input");
   }
-  if (!trace) return results;
-  for (uint32_t i = 0;; ++i) {
-    const std::string name = fmt::format("hidden_states.{}", i);
-    const auto value = model.FindValue(program, name);
-    if (!value) break;
-    add(name, *value);
-  }
-  for (uint32_t i = 0;; ++i) {
-    const std::string name = fmt::format("attentions.{}", i);
-    const auto step = model.FindAttention(program, name);
-    if (!step) break;
-    results.attentions.emplace_back(name, *step);
-  }
-  return results;
 }
 
 void RunTensors(const Arguments& arguments, Console* console) {
@@ -67,7 +43,8 @@ void RunTensors(const Arguments& arguments, Console* console) {
   const uint32_t program = model.FindProgram(arguments.program);
   const SafetensorsReader input(arguments.input);
   const Batch batch = BatchFromTensors(model, program, input.tensors());
-  const Results results = ResultsOf(model, program, arguments.trace);
+  const Results results = ResultsOf(model, program, arguments.trace, arguments.values);
+  for (const std::string& why : results.left_out) console->err << "fovea: left out: " << Printable(why) << "\n";
   SessionRequest request;
   request.program = program;
   request.workers = arguments.workers;
@@ -116,7 +93,7 @@ void RunTensors(const Arguments& arguments, Console* console) {
 }
 
 void RunTextsCommand(const Arguments& arguments, Console* console) {
-  if (!arguments.output.empty() || arguments.trace) Fail("--output and --trace go with --input");
+  CheckTensorOptions(arguments);
   const Model model = arguments.model.Open();
   const Tokenizer tokenizer(model);
   const uint32_t program = FindTextProgram(model, arguments.program);
@@ -137,7 +114,7 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
 }
 
 void RunSounds(const Arguments& arguments, Console* console) {
-  if (!arguments.output.empty() || arguments.trace) Fail("--output and --trace go with --input");
+  CheckTensorOptions(arguments);
   const Model model = arguments.model.Open();
   const uint32_t program = model.FindProgram(arguments.program);
   const std::optional<SoundInput> input = FindSoundInput(model, program);
@@ -159,7 +136,7 @@ void RunSounds(const Arguments& arguments, Console* console) {
 }
 
 void RunPictureFiles(const Arguments& arguments, Console* console) {
-  if (!arguments.output.empty() || arguments.trace) Fail("--output and --trace go with --input");
+  CheckTensorOptions(arguments);
   const Model model = arguments.model.Open();
   const std::vector<Picture> pictures = ReadPictures(arguments.pictures);
   std::vector<OrderedJson> predictions(pictures.size());
@@ -197,9 +174,12 @@ void AddRun(CLI::App* app, Console* console) {
   command->add_option("--output", arguments->output, "With --input: write the results as safetensors")
       ->type_name("FILE");
   command->add_flag("--trace", arguments->trace, "With --input: hidden_states.N and attentions.N too");
+  AddRepeated(command, "--values", &arguments->values,
+              "With --input: values and attention steps of these names too, in which * stands for anything")
+      ->type_name("NAME");
   AddChoice<uint32_t>(
       command, "--taps", &arguments->taps, {{"dense", FOVEA_TAP_DENSE}, {"sparse", FOVEA_TAP_SPARSE}},
-      "With --trace: attentions.N as padded matrices or, sparse, as attentions.N.{row_offsets,keys,values}")
+      "With --trace or --values: attentions.N as padded matrices or, sparse, as attentions.N.{row_offsets,keys,values}")
       ->capture_default_str();
   command->add_option("--top", arguments->prediction.top, "Classes or words to print")
       ->check(CLI::Range(1, 1000000))

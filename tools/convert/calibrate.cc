@@ -67,8 +67,8 @@ struct Layer {
 
 class Calibrator {
  public:
-  Calibrator(Resolved& model, ConvertReport& report, Workers& workers)
-      : model_(model), report_(report), workers_(workers) {
+  Calibrator(Resolved& model, const IdRows& ids, ConvertReport& report, Workers& workers)
+      : model_(model), ids_(ids), report_(report), workers_(workers) {
     for (size_t i = 0; i < model.content.programs.size(); ++i) {
       if (model.is_part[i]) continue;  // its layers are another program's
       for (const BlobOperation& operation : model.content.programs[i].operations) {
@@ -83,7 +83,7 @@ class Calibrator {
     std::set<uint32_t> values;
     for (const auto& [weight, layer] : layers) values.insert(layer.inputs.begin(), layer.inputs.end());
     if (values.empty()) return;
-    const Session run = SampleRun(exact, index, {values.begin(), values.end()}, workers_.count());
+    const std::vector<Session> runs = SampleRuns(exact, index, {values.begin(), values.end()}, ids_, workers_.count());
     // Layers that read the same share statistics.
     std::map<std::tuple<std::set<uint32_t>, uint32_t, bool>, std::vector<uint32_t>> groups;
     for (const auto& [weight, layer] : layers) {
@@ -94,8 +94,10 @@ class Calibrator {
       const auto& [of, width, centered] = key;
       std::vector<Matrix> read;
       for (const uint32_t value : of) {
-        Matrix rows = FirstColumns(run.Output(value), width);
-        if (rows.rows > 0) read.push_back(std::move(rows));
+        for (const Session& run : runs) {
+          Matrix rows = FirstColumns(run.Output(value), width);
+          if (rows.rows > 0) read.push_back(std::move(rows));
+        }
       }
       if (read.empty()) continue;  // rows that made-up texts do not choose
       std::vector<const Matrix*> inputs;
@@ -161,6 +163,7 @@ class Calibrator {
   }
 
   Resolved& model_;
+  const IdRows& ids_;
   ConvertReport& report_;
   Workers& workers_;
   std::map<uint32_t, uint32_t> uses_;  // of tensors
@@ -173,8 +176,9 @@ bool TakesNumbers(const BlobProgram& program) {
 
 }  // namespace
 
-void Calibrate(Resolved& model, const Model& exact, ConvertReport& report, Workers& workers, const Progress& progress) {
-  Calibrator calibrator(model, report, workers);
+void Calibrate(Resolved& model, const Model& exact, const IdRows& ids, ConvertReport& report, Workers& workers,
+               const Progress& progress) {
+  Calibrator calibrator(model, ids, report, workers);
   for (uint32_t p = 0; p < model.content.programs.size(); ++p) {
     if (!model.is_part[p] && !TakesNumbers(model.content.programs[p])) calibrator.Run(exact, p, progress);
   }

@@ -44,7 +44,11 @@ std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch
   return outputs;
 }
 
-Batch MakeBatch(const Model& model, uint32_t program, const ConvertOptions& options) {
+Batch MakeBatch(const Model& model, uint32_t program, const ConvertOptions& options, bool* reads_ids) {
+  if (std::optional<Batch> given = BatchOfIds(model, program, options.ids)) {
+    *reads_ids = true;
+    return *std::move(given);
+  }
   if (!options.texts.empty() && TakesTokens(model, program)) {
     const Tokenizer tokenizer(model);
     std::vector<Tokens> tokens;
@@ -130,10 +134,11 @@ void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>&
 void CompareModels(const Model& exact, const Model& stored, const ConvertOptions& options, uint32_t workers,
                    ConvertReport& report, const Progress& progress) {
   const uint32_t programs = exact.Info().program_count;
+  bool reads_ids = options.ids.empty();
   for (uint32_t program = 0; program < programs; ++program) {
     const std::string name = exact.Program(program).name;
     if (progress) progress("compare", name, program, programs);
-    const Batch batch = MakeBatch(exact, program, options);
+    const Batch batch = MakeBatch(exact, program, options, &reads_ids);
     if (report.sample_lengths.empty() && !batch.spaces.empty()) {
       report.sample_lengths = batch.spaces.begin()->second.lengths;
     }
@@ -146,6 +151,7 @@ void CompareModels(const Model& exact, const Model& stored, const ConvertOptions
     }
   }
   if (progress) progress("compare", "", programs, programs);
+  if (!reads_ids) report.warnings.push_back("no program reads rows of ids alone: the samples are made up");
 }
 
 }  // namespace fovea::tools

@@ -12,6 +12,7 @@
 #include "tools/convert/description.h"
 #include "tools/convert/laid_pattern.h"
 #include "tools/convert/quantize.h"
+#include "tools/convert/sample_ids.h"
 
 namespace fovea::tools {
 
@@ -34,6 +35,7 @@ struct ConvertOptions {
   Comparison compare = Comparison::kQuick;
   bool calibrate = true;           // integer weights
   std::vector<std::string> texts;  // to compare on; empty: random ids
+  IdRows ids;                      // to compare and calibrate on, in place of texts and of made-up ones
 };
 
 struct TensorReport {

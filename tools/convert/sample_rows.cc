@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "tools/common/batch.h"
@@ -25,9 +26,7 @@ void MakeUp(uint32_t limit, std::mt19937& random, std::vector<int32_t>& ids) {
   }
 }
 
-}  // namespace
-
-Session SampleRun(const Model& model, uint32_t program, const std::vector<uint32_t>& values, uint32_t workers) {
+Batch MadeUp(const Model& model, uint32_t program) {
   std::vector<uint32_t> lengths;
   for (int i = 0; i < kTextsOfEachLength; ++i) lengths.insert(lengths.end(), kLengths.begin(), kLengths.end());
   for (const uint32_t input : InputsOf(model, program)) {
@@ -45,15 +44,36 @@ Session SampleRun(const Model& model, uint32_t program, const std::vector<uint32
       MakeUp(input.id_limit, random, ids);
     }
   }
+  return batch;
+}
+
+size_t TokensOf(const IdRows& rows) {
+  size_t count = 0;
+  for (const std::vector<int32_t>& row : rows) count += row.size();
+  return count;
+}
+
+}  // namespace
+
+std::vector<Session> SampleRuns(const Model& model, uint32_t program, const std::vector<uint32_t>& values,
+                                const IdRows& ids, uint32_t workers) {
+  std::vector<Batch> batches;
+  if (std::optional<Batch> given = BatchOfIds(model, program, ids)) batches.push_back(*std::move(given));
+  const size_t usual = kTextsOfEachLength * std::accumulate(kLengths.begin(), kLengths.end(), size_t{0});
+  if (batches.empty() || TokensOf(ids) < usual) batches.push_back(MadeUp(model, program));
   SessionRequest request;
   request.program = program;
   request.workers = workers;
   for (const uint32_t value : values) {
     if (model.Value(program, value).role != FOVEA_ROLE_OUTPUT) request.keep.push_back(value);
   }
-  Session session = SessionFor(model, batch, request);
-  session.Run();
-  return session;
+  std::vector<Session> runs;
+  for (const Batch& batch : batches) {
+    Session session = SessionFor(model, batch, request);
+    session.Run();
+    runs.push_back(std::move(session));
+  }
+  return runs;
 }
 
 }  // namespace fovea::tools

@@ -6,13 +6,16 @@
 
 #include "tools/common/model.h"
 #include "tools/common/session.h"
+#include "tools/convert/sample_ids.h"
 
 namespace fovea::tools {
 
-// A session that has run a program, and holds `values`, on texts of many lengths whose ids are as frequent as words of a
-// language, which vocabularies list by frequency; inputs that may be left out hold what they are then. The same rows
-// every time, with any number of workers.
-Session SampleRun(const Model& model, uint32_t program, const std::vector<uint32_t>& values, uint32_t workers);
+// Sessions that have run a program, and hold `values`, on texts. First come those of `ids`; if they have fewer tokens than
+// what would be made up, or the program does not read them (BatchOfIds), texts of many lengths follow whose ids are as
+// frequent as words of a language, which vocabularies list by frequency; inputs that may be left out hold what they are
+// then. The same rows every time, with any number of workers.
+std::vector<Session> SampleRuns(const Model& model, uint32_t program, const std::vector<uint32_t>& values,
+                                const IdRows& ids, uint32_t workers);
 
 }  // namespace fovea::tools
 
