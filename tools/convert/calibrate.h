@@ -14,8 +14,8 @@ namespace fovea::tools {
 // made-up texts (rounding.h), and what the error then does to the mean row is taken back by the layer's bias. The model
 // runs as fast as before. Programs that take numbers are left alone, since nothing is known about those.
 //
-// `ids`: texts that made-up ones are added to or, if they are as many, left out for, see SampleRuns. `model` is encoded;
-// `report` has its tensors and gets `calibrated`.
+// `ids`: texts that come before made-up ones or, if they are as many, instead (SampleRuns). `model` is encoded, and
+// `report` has its tensors; it gets `calibrated`.
 void Calibrate(Resolved& model, const Model& exact, const IdRows& ids, ConvertReport& report, Workers& workers,
                const Progress& progress);
 
