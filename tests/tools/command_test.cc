@@ -419,6 +419,33 @@ TEST(Command, ConvertReports) {
   EXPECT_GT(read["outputs"][0]["lowest_cosine"].get<double>(), 0.9);
 }
 
+// Integer weights fit the texts that are given, which may as well come as rows of ids.
+TEST(Command, ConversionFitsGivenTexts) {
+  const std::vector<std::string> texts = {"a cat in the soup", "the soup", "a a cat"};
+  std::vector<std::string> given;
+  std::string rows;
+  for (const std::string& text : texts) {
+    given.insert(given.end(), {"--sample-text", text});
+    const json found = FoveaJson({"tokenize", TinyBlob("sequence"), "--text", text, "--json"});
+    for (const json& id : found[0]["ids"]) rows += std::to_string(id.get<int>()) + " ";
+    rows += "\n";
+  }
+  const std::string ids = Temporary("given.ids");
+  tools::WriteFile(ids, rows.data(), rows.size());
+  const auto converted = [&](const std::vector<std::string>& more, const std::string& told) {
+    const std::string blob = Temporary("given.fovea");
+    std::vector<std::string> all = {"convert", Temporary("bert-sequence"), "-o", blob, "--weights", "int8"};
+    all.insert(all.end(), more.begin(), more.end());
+    const CommandResult made = Fovea(all);
+    EXPECT_EQ(made.status, 0) << made.err;
+    EXPECT_NE(made.out.find("Calibrated on " + told + " texts: "), std::string::npos) << made.out;
+    return tools::ReadFile(blob);
+  };
+  const std::string by_texts = converted(given, "given");
+  EXPECT_TRUE(by_texts == converted({"--sample-ids", ids}, "given"));
+  EXPECT_FALSE(by_texts == converted({}, "made-up"));
+}
+
 TEST(Command, ConvertLaysPatterns) {
   TinyBlob("sequence");
   const std::string report = Temporary("report.json"), blob = Temporary("laid.fovea");

@@ -108,7 +108,7 @@ void PrintTensors(std::ostream& out, const ConvertReport& report, bool all) {
   }
 }
 
-void Print(std::ostream& out, const ConvertReport& report, const std::string& output, bool verbose) {
+void Print(std::ostream& out, const ConvertReport& report, const ConvertOptions& options, bool verbose) {
   PrintTensors(out, report, verbose);
   std::map<uint32_t, std::pair<size_t, uint64_t>> types;
   for (const TensorReport& t : report.tensors) {
@@ -127,8 +127,9 @@ void Print(std::ostream& out, const ConvertReport& report, const std::string& ou
   if (!report.calibrated.empty()) {
     const auto most = std::max_element(report.calibrated.begin(), report.calibrated.end(),
                                        [](const auto& a, const auto& b) { return a.bias_change < b.bias_change; });
-    out << fmt::format("\nCalibrated on made-up texts: {} weights; biases changed by up to {:.2g} (of {})\n",
-                       report.calibrated.size(), most->bias_change, Printable(most->weight));
+    out << fmt::format("\nCalibrated on {} texts: {} weights; biases changed by up to {:.2g} (of {})\n",
+                       options.texts.empty() && options.ids.empty() ? "made-up" : "given", report.calibrated.size(),
+                       most->bias_change, Printable(most->weight));
   }
   if (!report.outputs.empty()) {
     out << fmt::format("\nAgainst f32 weights, {} samples\n", report.sample_lengths.size());
@@ -152,7 +153,8 @@ void Print(std::ostream& out, const ConvertReport& report, const std::string& ou
                        verbose ? ":" : " (which: --verbose)");
     for (size_t i = 0; verbose && i < report.unused.size(); ++i) out << "  " << Printable(report.unused[i]) << "\n";
   }
-  out << fmt::format("\n{}: {} bytes ({})\n", output, Grouped(report.blob_bytes), ShortBytes(report.blob_bytes));
+  out << fmt::format("\n{}: {} bytes ({})\n", options.output, Grouped(report.blob_bytes),
+                     ShortBytes(report.blob_bytes));
 }
 
 Choices<DType> Types(std::initializer_list<DType> types) {
@@ -201,7 +203,7 @@ void Run(const Arguments& arguments, Console* console) {
   if (arguments.json) {
     PrintJson(console->out, json);
   } else {
-    Print(console->out, report, options.output, arguments.verbose);
+    Print(console->out, report, options, arguments.verbose);
   }
 }
 
@@ -271,7 +273,8 @@ void AddConvert(CLI::App* app, Console* console) {
   AddRepeated(command, "--image-size", &options.image_sizes,
               "Height and width of images, if not as configured; several times: a program for each")
       ->type_name("HxW");
-  AddRepeated(command, "--sample-text", &options.texts, "Text to measure quantization on")->type_name("TEXT");
+  AddRepeated(command, "--sample-text", &options.texts, "Text to calibrate and measure integer weights on")
+      ->type_name("TEXT");
   command->add_option("--sample-file", arguments->sample_file, "File with such texts, one per line")->type_name("FILE");
   command
       ->add_option("--sample-ids", arguments->sample_ids,

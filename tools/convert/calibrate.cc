@@ -67,8 +67,8 @@ struct Layer {
 
 class Calibrator {
  public:
-  Calibrator(Resolved& model, const IdRows& ids, ConvertReport& report, Workers& workers)
-      : model_(model), ids_(ids), report_(report), workers_(workers) {
+  Calibrator(Resolved& model, const ConvertOptions& options, ConvertReport& report, Workers& workers)
+      : model_(model), options_(options), report_(report), workers_(workers) {
     for (size_t i = 0; i < model.content.programs.size(); ++i) {
       if (model.is_part[i]) continue;  // its layers are another program's
       for (const BlobOperation& operation : model.content.programs[i].operations) {
@@ -83,7 +83,8 @@ class Calibrator {
     std::set<uint32_t> values;
     for (const auto& [weight, layer] : layers) values.insert(layer.inputs.begin(), layer.inputs.end());
     if (values.empty()) return;
-    const std::vector<Session> runs = SampleRuns(exact, index, {values.begin(), values.end()}, ids_, workers_.count());
+    const std::vector<Session> runs =
+        SampleRuns(exact, index, {values.begin(), values.end()}, options_, workers_.count());
     // Layers that read the same share statistics.
     std::map<std::tuple<std::set<uint32_t>, uint32_t, bool>, std::vector<uint32_t>> groups;
     for (const auto& [weight, layer] : layers) {
@@ -99,7 +100,7 @@ class Calibrator {
           if (rows.rows > 0) read.push_back(std::move(rows));
         }
       }
-      if (read.empty()) continue;  // rows that made-up texts do not choose
+      if (read.empty()) continue;  // rows that these texts do not choose
       std::vector<const Matrix*> inputs;
       for (const Matrix& matrix : read) inputs.push_back(&matrix);
       const RowStatistics statistics = MakeStatistics(inputs, centered, workers_);
@@ -163,7 +164,7 @@ class Calibrator {
   }
 
   Resolved& model_;
-  const IdRows& ids_;
+  const ConvertOptions& options_;
   ConvertReport& report_;
   Workers& workers_;
   std::map<uint32_t, uint32_t> uses_;  // of tensors
@@ -176,9 +177,9 @@ bool TakesNumbers(const BlobProgram& program) {
 
 }  // namespace
 
-void Calibrate(Resolved& model, const Model& exact, const IdRows& ids, ConvertReport& report, Workers& workers,
-               const Progress& progress) {
-  Calibrator calibrator(model, ids, report, workers);
+void Calibrate(Resolved& model, const Model& exact, const ConvertOptions& options, ConvertReport& report,
+               Workers& workers, const Progress& progress) {
+  Calibrator calibrator(model, options, report, workers);
   for (uint32_t p = 0; p < model.content.programs.size(); ++p) {
     if (!model.is_part[p] && !TakesNumbers(model.content.programs[p])) calibrator.Run(exact, p, progress);
   }

@@ -11,13 +11,13 @@ namespace fovea::tools {
 
 // The error of a rounded weight is the same for every row of a text, and the rows have much in common. So integer
 // weights of linear layers are rounded with regard to the rows that the model with f32 weights, `exact`, has for
-// made-up texts (rounding.h), and what the error then does to the mean row is taken back by the layer's bias. The model
-// runs as fast as before. Programs that take numbers are left alone, since nothing is known about those.
+// texts, made up or given (rounding.h), and what the error then does to the mean row is taken back by the layer's
+// bias. The model runs as fast as before. Programs that take numbers are left alone, since nothing is known about
+// those.
 //
-// `ids`: texts that come before made-up ones or, if they are as many, instead (SampleRuns). `model` is encoded, and
-// `report` has its tensors; it gets `calibrated`.
-void Calibrate(Resolved& model, const Model& exact, const IdRows& ids, ConvertReport& report, Workers& workers,
-               const Progress& progress);
+// `options`: what texts are given (SampleRuns). `model` is encoded, and `report` has its tensors; it gets `calibrated`.
+void Calibrate(Resolved& model, const Model& exact, const ConvertOptions& options, ConvertReport& report,
+               Workers& workers, const Progress& progress);
 
 }  // namespace fovea::tools
 

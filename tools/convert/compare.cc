@@ -10,9 +10,9 @@
 #include "tools/common/error.h"
 #include "tools/common/model.h"
 #include "tools/common/session.h"
-#include "tools/common/text.h"
 #include "tools/common/turns.h"
 #include "tools/convert/loaded_blob.h"
+#include "tools/convert/sample_rows.h"
 
 namespace fovea::tools {
 namespace {
@@ -44,16 +44,10 @@ std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch
   return outputs;
 }
 
-Batch MakeBatch(const Model& model, uint32_t program, const ConvertOptions& options, bool* reads_ids) {
-  if (std::optional<Batch> given = BatchOfIds(model, program, options.ids)) {
-    *reads_ids = true;
+Batch MakeBatch(const Model& model, uint32_t program, const ConvertOptions& options, bool* reads_samples) {
+  if (std::optional<Batch> given = GivenSamples(model, program, options)) {
+    *reads_samples = true;
     return *std::move(given);
-  }
-  if (!options.texts.empty() && TakesTokens(model, program)) {
-    const Tokenizer tokenizer(model);
-    std::vector<Tokens> tokens;
-    for (const std::string& text : options.texts) tokens.push_back(EncodeFor(model, tokenizer, program, text));
-    return BatchFromTokens(model, program, tokens);
   }
   const uint32_t longest = LongestText(model, program);
   std::vector<uint32_t> lengths = options.compare == Comparison::kFull ? kManyLengths : kFewLengths;

@@ -107,7 +107,7 @@ class Conversion {
     const bool calibrates = integers && options.calibrate;
     if (calibrates || compares_) LoadExact();
     if (calibrates || options.pattern.any()) EncodeAll();
-    if (calibrates) Calibrate(model_, exact_->model, options.ids, report, workers_, progress);
+    if (calibrates) Calibrate(model_, exact_->model, options, report, workers_, progress);
     CastKeys(options.keys, model_.content);
     for (BlobProgram& program : model_.content.programs) SetProducts(options.products, program);
     if (!options.pattern.any()) return;

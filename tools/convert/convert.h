@@ -34,8 +34,8 @@ struct ConvertOptions {
   std::string family;
   Comparison compare = Comparison::kQuick;
   bool calibrate = true;           // integer weights
-  std::vector<std::string> texts;  // to compare on; empty: random ids
-  IdRows ids;                      // to compare and calibrate on, in place of texts and of made-up ones
+  std::vector<std::string> texts;  // to compare and calibrate on; empty: made-up ids
+  IdRows ids;                      // the same, in place of texts
 };
 
 struct TensorReport {

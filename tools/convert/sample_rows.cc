@@ -1,4 +1,4 @@
-// Rows that values of a model hold when it reads texts; the texts are made up.
+// Rows that values of a model hold when it reads texts, given or made up.
 #include "tools/convert/sample_rows.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "tools/common/batch.h"
+#include "tools/common/text.h"
 
 namespace fovea::tools {
 namespace {
@@ -47,20 +47,46 @@ Batch MadeUp(const Model& model, uint32_t program) {
   return batch;
 }
 
-size_t TokensOf(const IdRows& rows) {
-  size_t count = 0;
-  for (const std::vector<int32_t>& row : rows) count += row.size();
-  return count;
+// Tokens whose rows take no more than this; with many values fewer than are made up would be too few.
+size_t MostTokens(const Model& model, uint32_t program, const std::vector<uint32_t>& values, size_t fewest) {
+  constexpr size_t kMostBytes = size_t{512} << 20, kMost = 1 << 16;
+  size_t bytes = 1;
+  for (const uint32_t value : values) bytes += model.Value(program, value).width * sizeof(float);
+  return std::max(fewest, std::min(kMost, kMostBytes / bytes));
 }
 
 }  // namespace
 
+std::optional<Batch> GivenSamples(const Model& model, uint32_t program, const ConvertOptions& options, size_t most) {
+  size_t tokens = 0;
+  if (!options.ids.empty()) {
+    IdRows rows;
+    for (const std::vector<int32_t>& row : options.ids) {
+      if (tokens >= most) break;
+      tokens += row.size();
+      rows.push_back(row);
+    }
+    return BatchOfIds(model, program, rows);
+  }
+  if (options.texts.empty() || !TakesTokens(model, program)) return std::nullopt;
+  const Tokenizer tokenizer(model);
+  std::vector<Tokens> texts;
+  for (const std::string& text : options.texts) {
+    if (tokens >= most) break;
+    texts.push_back(EncodeFor(model, tokenizer, program, text));
+    tokens += texts.back().ids.size();
+  }
+  return BatchFromTokens(model, program, texts);
+}
+
 std::vector<Session> SampleRuns(const Model& model, uint32_t program, const std::vector<uint32_t>& values,
-                                const IdRows& ids, uint32_t workers) {
-  std::vector<Batch> batches;
-  if (std::optional<Batch> given = BatchOfIds(model, program, ids)) batches.push_back(*std::move(given));
+                                const ConvertOptions& options, uint32_t workers) {
   const size_t usual = kTextsOfEachLength * std::accumulate(kLengths.begin(), kLengths.end(), size_t{0});
-  if (batches.empty() || TokensOf(ids) < usual) batches.push_back(MadeUp(model, program));
+  std::vector<Batch> batches;
+  if (auto given = GivenSamples(model, program, options, MostTokens(model, program, values, usual))) {
+    batches.push_back(*std::move(given));
+  }
+  if (batches.empty() || batches[0].Rows() < usual) batches.push_back(MadeUp(model, program));
   SessionRequest request;
   request.program = program;
   request.workers = workers;
