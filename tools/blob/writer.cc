@@ -169,7 +169,9 @@ uint64_t ChecksumOf(BlobOutput& output, uint64_t first, uint64_t end) {
   uint64_t hash = xxh64::Finish(lanes, nullptr, 0);
   ForBytes(output, first, end, [&](uint64_t at, const Bytes& part) {
     const size_t stripes = part.size() / xxh64::kStripe;
-    xxh64::AddStripes(&lanes, part.data(), stripes);
+    xxh64::Lanes now = lanes;  // a copy that no bytes can be part of stays in registers
+    xxh64::AddStripes(&now, part.data(), stripes);
+    lanes = now;
     if (at + part.size() == end) hash = xxh64::Finish(lanes, part.data() + stripes * xxh64::kStripe, end - first);
   });
   return hash;
