@@ -32,7 +32,7 @@ struct Lanes {
   uint64_t at[4] = {kPrime1 + kPrime2, kPrime2, 0, 0 - kPrime1};  // seed 0
 };
 __attribute__((always_inline)) inline void AddStripes(Lanes* lanes, const uint8_t* from, size_t stripes) {
-  for (; stripes > 0; --stripes, from += kStripe) {
+  for (const uint8_t* const end = from + stripes * kStripe; from != end; from += kStripe) {
     for (int i = 0; i < 4; ++i) lanes->at[i] = Round(lanes->at[i], Read<uint64_t>(from + 8 * i));
   }
 }
