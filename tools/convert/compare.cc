@@ -44,9 +44,9 @@ std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch
   return outputs;
 }
 
-Batch MakeBatch(const Model& model, uint32_t program, const ConvertOptions& options, bool* reads_samples) {
+Batch MakeBatch(const Model& model, uint32_t program, const ConvertOptions& options, bool* reads_given) {
   if (std::optional<Batch> given = GivenSamples(model, program, options)) {
-    *reads_samples = true;
+    *reads_given = true;
     return *std::move(given);
   }
   const uint32_t longest = LongestText(model, program);
@@ -128,11 +128,11 @@ void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>&
 void CompareModels(const Model& exact, const Model& stored, const ConvertOptions& options, uint32_t workers,
                    ConvertReport& report, const Progress& progress) {
   const uint32_t programs = exact.Info().program_count;
-  bool reads_ids = options.ids.empty();
+  bool reads_given = options.ids.empty();
   for (uint32_t program = 0; program < programs; ++program) {
     const std::string name = exact.Program(program).name;
     if (progress) progress("compare", name, program, programs);
-    const Batch batch = MakeBatch(exact, program, options, &reads_ids);
+    const Batch batch = MakeBatch(exact, program, options, &reads_given);
     if (report.sample_lengths.empty() && !batch.spaces.empty()) {
       report.sample_lengths = batch.spaces.begin()->second.lengths;
     }
@@ -145,7 +145,7 @@ void CompareModels(const Model& exact, const Model& stored, const ConvertOptions
     }
   }
   if (progress) progress("compare", "", programs, programs);
-  if (!reads_ids) report.warnings.push_back("no program reads rows of ids alone: the samples are made up");
+  if (!reads_given) report.warnings.push_back("no program reads rows of ids alone: the samples are made up");
 }
 
 }  // namespace fovea::tools

@@ -33,11 +33,13 @@ std::optional<Batch> BatchOfIds(const Model& model, uint32_t program, const IdRo
   const uint32_t most = model.Space(TokenSpace(model, program)).max_segment_rows;
   std::vector<Tokens> texts;
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].size() > most)
+    if (rows[i].size() > most) {
       Fail("sample ids: row {} has {} tokens, texts have {} at most", i + 1, rows[i].size(), most);
+    }
     for (const int32_t id : rows[i]) {
-      if (id < 0 || static_cast<uint32_t>(id) >= limit)
+      if (id < 0 || static_cast<uint32_t>(id) >= limit) {
         Fail("sample ids: row {}: {} is not below {}", i + 1, id, limit);
+      }
     }
     Tokens& text = texts.emplace_back();
     text.ids = rows[i];
