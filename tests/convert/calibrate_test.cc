@@ -128,7 +128,8 @@ TEST(Calibrate, MadeUpTextsHaveManyIdsWhereThereAreFew) {
   const tools::LoadedBlob blob(tools::BuildBlob(d, options, report), "few");
   std::vector<uint32_t> values;
   for (const char* name : {"input_ids.rows", "both"}) values.push_back(*blob.model.FindValue(0, name));
-  const std::vector<tools::Session> runs = tools::SampleRuns(blob.model, 0, values, options, 1);
+  tools::SampleSources samples;
+  const std::vector<tools::Session> runs = tools::SampleRuns(blob.model, 0, values, samples, 1);
   ASSERT_EQ(runs.size(), 1u);
   const tools::Matrix ids = runs[0].Output(values[0]), both = runs[0].Output(values[1]);
   std::vector<uint32_t> times(kFew);
@@ -141,13 +142,13 @@ TEST(Calibrate, MadeUpTextsHaveManyIdsWhereThereAreFew) {
   }
 
   // Texts that are given come first; where there are as many of them nothing is made up.
-  options.ids = {{7, 7, 19}, {0}, {5, 4}};
-  const std::vector<tools::Session> mixed = tools::SampleRuns(blob.model, 0, values, options, 2);
+  samples.ids = {{7, 7, 19}, {0}, {5, 4}};
+  const std::vector<tools::Session> mixed = tools::SampleRuns(blob.model, 0, values, samples, 2);
   ASSERT_EQ(mixed.size(), 2u);
   EXPECT_EQ(mixed[0].Output(values[0]).values, (std::vector<float>{7, 7, 19, 0, 5, 4}));
   EXPECT_EQ(mixed[1].Output(values[0]).values, ids.values);
-  options.ids.assign(40, std::vector<int32_t>(60, 11));
-  const std::vector<tools::Session> given = tools::SampleRuns(blob.model, 0, values, options, 1);
+  samples.ids.assign(40, std::vector<int32_t>(60, 11));
+  const std::vector<tools::Session> given = tools::SampleRuns(blob.model, 0, values, samples, 1);
   ASSERT_EQ(given.size(), 1u);
   EXPECT_EQ(given[0].Output(values[0]).values, std::vector<float>(2400, 11));
   EXPECT_EQ(given[0].Output(values[1]).values[1], 3);

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "tests/tools/tiny_bert.h"
+#include "tools/base/log_plot.h"
 #include "tools/base/mapped_file.h"
 #include "tools/bench/attention_cost.h"
-#include "tools/bench/log_plot.h"
 #include "tools/common/memory.h"
 
 namespace fovea::test {

@@ -438,7 +438,7 @@ TEST(Command, ConversionFitsGivenTexts) {
     all.insert(all.end(), more.begin(), more.end());
     const CommandResult made = Fovea(all);
     EXPECT_EQ(made.status, 0) << made.err;
-    EXPECT_NE(made.out.find("Calibrated on " + told + " texts: "), std::string::npos) << made.out;
+    EXPECT_NE(made.out.find("Calibrated on " + told + " samples: "), std::string::npos) << made.out;
     return tools::ReadFile(blob);
   };
   const std::string by_texts = converted(given, "given");

@@ -11,7 +11,7 @@
 
 #include "tests/support/paths.h"
 #include "tests/support/wav_file.h"
-#include "tests/tools/tiny_bert.h"
+#include "tests/tools/golden_folder.h"
 #include "tools/base/mapped_file.h"
 #include "tools/common/interrupt.h"
 #include "tools/common/prediction.h"
@@ -235,13 +235,8 @@ TEST(Eval, RowsOfTokensAreThoseOfTheirText) {
 
 // A golden model's directory with further files.
 std::string Blob(const std::string& golden, const std::string& preprocessor) {
-  const std::string folder = Temporary(golden), blob = Temporary(golden + ".fovea");
-  fs::create_directories(folder);
-  for (const char* file : {"config.json", "model.safetensors"}) {
-    fs::copy_file(InData("hf/" + golden + "/" + file), folder + "/" + file, fs::copy_options::overwrite_existing);
-  }
-  tools::WriteFile(folder + "/preprocessor_config.json", preprocessor.data(), preprocessor.size());
-  const CommandResult made = Fovea({"convert", folder, "-o", blob, "--compare", "none"});
+  const std::string blob = Temporary(golden + ".fovea");
+  const CommandResult made = Fovea({"convert", GoldenFolder(golden, preprocessor), "-o", blob, "--compare", "none"});
   EXPECT_EQ(made.status, 0) << made.err;
   return blob;
 }

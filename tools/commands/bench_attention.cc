@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "fovea/version.h"
+#include "tools/base/log_plot.h"
 #include "tools/base/mapped_file.h"
 #include "tools/bench/attention_cost.h"
-#include "tools/bench/log_plot.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/print.h"

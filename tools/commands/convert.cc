@@ -10,9 +10,11 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "runtime/blob/names.h"
 #include "tools/base/lines.h"
+#include "tools/base/log_plot.h"
 #include "tools/base/mapped_file.h"
 #include "tools/base/progress.h"
 #include "tools/commands/arguments.h"
@@ -31,7 +33,10 @@ constexpr size_t kWorstShown = 10;
 
 struct Arguments {
   ConvertOptions options;
-  std::string report, sample_file, sample_ids, layers;
+  std::optional<DType> weights = DType::kF32;  // none: each as --keep wants it
+  double keep = 0.999;
+  std::string report, sample_file, sample_ids, layers, plot;
+  bool asks_mix = false;
   bool verbose = false;
   bool json = false;
 };
@@ -70,6 +75,16 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
   }
   OrderedJson metadata = OrderedJson::object();
   for (const auto& [key, value] : report.metadata) metadata[key] = value;
+  OrderedJson mix;
+  if (report.mix) {
+    OrderedJson weights = OrderedJson::array(), curve = OrderedJson::array();
+    for (const MixedWeight& w : report.mix->weights) {
+      weights.push_back(
+          {{"name", w.name}, {"type", NameOf(w.type)}, {"int4_loss", w.int4_loss}, {"int8_loss", w.int8_loss}});
+    }
+    for (const MixPoint& p : report.mix->curve) curve.push_back({{"bytes", p.bytes}, {"cosine", p.cosine}});
+    mix = {{"keep", report.mix->keep}, {"weights", weights}, {"curve", curve}};
+  }
   return {{"blob", output},
           {"bytes",
            {{"blob", report.blob_bytes},
@@ -83,6 +98,7 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
           {"lengths", lengths},
           {"tensors", tensors},
           {"calibrated", calibrated},
+          {"mix", mix},
           {"unused", report.unused},
           {"warnings", report.warnings}};
 }
@@ -108,8 +124,30 @@ void PrintTensors(std::ostream& out, const ConvertReport& report, bool all) {
   }
 }
 
+void PrintMix(std::ostream& out, const MixReport& mix) {
+  out << fmt::format("\nTypes that keep a mean cosine of {}; lost where one weight alone is of a type\n", mix.keep);
+  out << "  type       int4      int8  name\n";
+  for (const MixedWeight& w : mix.weights) {
+    out << fmt::format("  {:<5} {:>9.2e} {:>9.2e}  {}\n", NameOf(w.type), w.int4_loss, w.int8_loss, Printable(w.name));
+  }
+  out << fmt::format("\nMixes that were tried\n  {:>16}  cosine\n", "bytes of tensors");
+  for (const MixPoint& p : mix.curve) out << fmt::format("  {:>16}  {:.6f}\n", Grouped(p.bytes), p.cosine);
+}
+
+// What mixes lose over their bytes.
+std::string DrawMix(const MixReport& mix) {
+  Curve tried = {"mixes of int4, int8 and f16", {}}, wanted = {fmt::format("kept: {}", mix.keep), {}};
+  for (const MixPoint& p : mix.curve) {
+    const double bytes = static_cast<double>(p.bytes);
+    if (p.cosine < 1) tried.points.emplace_back(bytes, 1 - p.cosine);
+    if (mix.keep < 1) wanted.points.emplace_back(bytes, 1 - mix.keep);
+  }
+  return LogPlot("What storing weights shorter loses", "bytes of all tensors", "1 - cosine", {tried, wanted});
+}
+
 void Print(std::ostream& out, const ConvertReport& report, const ConvertOptions& options, bool verbose) {
   PrintTensors(out, report, verbose);
+  if (report.mix) PrintMix(out, *report.mix);
   std::map<uint32_t, std::pair<size_t, uint64_t>> types;
   for (const TensorReport& t : report.tensors) {
     auto& [count, bytes] = types[static_cast<uint32_t>(t.type)];
@@ -127,9 +165,9 @@ void Print(std::ostream& out, const ConvertReport& report, const ConvertOptions&
   if (!report.calibrated.empty()) {
     const auto most = std::max_element(report.calibrated.begin(), report.calibrated.end(),
                                        [](const auto& a, const auto& b) { return a.bias_change < b.bias_change; });
-    out << fmt::format("\nCalibrated on {} texts: {} weights; biases changed by up to {:.2g} (of {})\n",
-                       options.texts.empty() && options.ids.empty() ? "made-up" : "given", report.calibrated.size(),
-                       most->bias_change, Printable(most->weight));
+    out << fmt::format("\nCalibrated on {} samples: {} weights; biases changed by up to {:.2g} (of {})\n",
+                       options.samples.any() ? "given" : "made-up", report.calibrated.size(), most->bias_change,
+                       Printable(most->weight));
   }
   if (!report.outputs.empty()) {
     out << fmt::format("\nAgainst f32 weights, {} samples\n", report.sample_lengths.size());
@@ -157,8 +195,9 @@ void Print(std::ostream& out, const ConvertReport& report, const ConvertOptions&
                      ShortBytes(report.blob_bytes));
 }
 
-Choices<DType> Types(std::initializer_list<DType> types) {
-  Choices<DType> choices;
+template <typename Type = DType>
+Choices<Type> Types(std::initializer_list<DType> types) {
+  Choices<Type> choices;
   for (const DType type : types) choices.emplace_back(NameOf(type), type);
   return choices;
 }
@@ -174,27 +213,37 @@ void KeepPages() {
 void Run(const Arguments& arguments, Console* console) {
   KeepPages();
   ConvertOptions options = arguments.options;
+  if (arguments.weights) {
+    if (arguments.asks_mix) Fail("--keep and --plot go with --weights auto");
+    options.weights = *arguments.weights;
+  } else {
+    options.keep = arguments.keep;
+  }
   if (!arguments.layers.empty()) {
     if (!options.pattern.any()) Fail("--layers goes with --window, --global or --top-k");
     options.pattern.layers = ReadLayers(arguments.layers);
   }
   if (!arguments.sample_file.empty()) {
-    for (const std::string& text : ReadLines(arguments.sample_file)) options.texts.push_back(text);
+    for (const std::string& text : ReadLines(arguments.sample_file)) options.samples.texts.push_back(text);
   }
   if (!arguments.sample_ids.empty()) {
     size_t number = 0;
     for (const std::string& line : ReadLines(arguments.sample_ids)) {
       const std::string name = fmt::format("{}: line {}:", arguments.sample_ids, ++number);
       const std::vector<int32_t> ids = ReadIds(name, line);
-      if (!ids.empty()) options.ids.push_back(ids);
+      if (!ids.empty()) options.samples.ids.push_back(ids);
     }
-    if (options.ids.empty()) Fail("{}: has no ids", arguments.sample_ids);
+    if (options.samples.ids.empty()) Fail("{}: has no ids", arguments.sample_ids);
   }
   ProgressLine line(console->err);
   const ConvertReport report = Convert(options, [&](const std::string& stage, const std::string& name, size_t done,
                                                     size_t total) { line.Show(stage, name, done, total); });
   line.Clear();
   for (const std::string& warning : report.warnings) console->err << "fovea: warning: " << Printable(warning) << "\n";
+  if (!arguments.plot.empty()) {
+    const std::string svg = DrawMix(*report.mix);
+    WriteFile(arguments.plot, svg.data(), svg.size());
+  }
   const OrderedJson json = ToJson(report, options.output);
   if (!arguments.report.empty()) {
     const std::string text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
@@ -225,6 +274,47 @@ void AddPattern(CLI::App* command, LaidPattern* pattern, std::string* layers) {
       ->type_name("LAYERS");
 }
 
+void AddWeights(CLI::App* command, Arguments* arguments) {
+  Choices<std::optional<DType>> types = Types<std::optional<DType>>({DType::kF32, DType::kF16, DType::kI8, DType::kI4});
+  types.emplace_back("auto", std::nullopt);
+  AddChoice(command, "--weights", &arguments->weights, types,
+            "How linear layers and embeddings are stored: f32, f16, int8 or int4, or auto: each of\n"
+            "them as int4, int8 or f16, as few bytes as --keep allows")
+      ->type_name("TYPE")
+      ->capture_default_str();
+  CLI::Option* keep =
+      command->add_option("--keep", arguments->keep,
+                          "With --weights auto: the mean cosine of outputs with those of f32 weights, of\n"
+                          "each output, on the samples");
+  keep->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  CLI::Option* plot =
+      command->add_option("--plot", arguments->plot, "With --weights auto: draw what mixes of types lose");
+  plot->type_name("FILE");
+  for (CLI::Option* option : {keep, plot}) option->each([=](const std::string&) { arguments->asks_mix = true; });
+}
+
+void AddSamples(CLI::App* command, Arguments* arguments) {
+  SampleSources* samples = &arguments->options.samples;
+  CLI::Option* text =
+      AddRepeated(command, "--sample-text", &samples->texts, "Text to calibrate and measure integer weights on");
+  CLI::Option* file =
+      command->add_option("--sample-file", arguments->sample_file, "File with such texts, one per line");
+  const std::vector<CLI::Option*> others = {
+      command->add_option("--sample-ids", arguments->sample_ids,
+                          "File with a text's token ids on each line, with spaces between them: to measure and\n"
+                          "calibrate a model without a tokenizer on"),
+      AddRepeated(command, "--sample-wav", &samples->sounds, "Sound file to measure and calibrate on"),
+      AddRepeated(command, "--sample-image", &samples->pictures, "Picture to measure and calibrate on"),
+      command->add_option("--sample-input", samples->tensors,
+                          "Safetensors file with a program's inputs, as --input of fovea run has them")};
+  text->type_name("TEXT");
+  file->type_name("FILE");
+  for (size_t i = 0; i < others.size(); ++i) {
+    others[i]->type_name("FILE")->excludes(text)->excludes(file);
+    for (size_t k = 0; k < i; ++k) others[i]->excludes(others[k]);
+  }
+}
+
 }  // namespace
 
 void AddConvert(CLI::App* app, Console* console) {
@@ -237,10 +327,7 @@ void AddConvert(CLI::App* app, Console* console) {
                    "Model directory (config.json, *.safetensors, tokenizer files), FILE.gguf or graph.json")
       ->required();
   command->add_option("-o,--output", options.output, "Blob to write")->required()->type_name("FILE");
-  AddChoice(command, "--weights", &options.weights, Types({DType::kF32, DType::kF16, DType::kI8, DType::kI4}),
-            "How linear layers and embeddings are stored: f32, f16, int8 or int4")
-      ->type_name("TYPE")
-      ->capture_default_str();
+  AddWeights(command, arguments.get());
   AddChoice(command, "--keys", &options.keys, Types({DType::kF32, DType::kF16, DType::kBf16, DType::kI8}),
             "How a session keeps keys and values of attention: f32, f16, bf16 or int8")
       ->type_name("TYPE")
@@ -273,14 +360,7 @@ void AddConvert(CLI::App* app, Console* console) {
   AddRepeated(command, "--image-size", &options.image_sizes,
               "Height and width of images, if not as configured; several times: a program for each")
       ->type_name("HxW");
-  AddRepeated(command, "--sample-text", &options.texts, "Text to calibrate and measure integer weights on")
-      ->type_name("TEXT");
-  command->add_option("--sample-file", arguments->sample_file, "File with such texts, one per line")->type_name("FILE");
-  command
-      ->add_option("--sample-ids", arguments->sample_ids,
-                   "File with a text's token ids on each line, with spaces between them: to measure and\n"
-                   "calibrate a model without a tokenizer on")
-      ->type_name("FILE");
+  AddSamples(command, arguments.get());
   const Choices<Comparison> comparisons = {
       {"none", Comparison::kNone}, {"quick", Comparison::kQuick}, {"full", Comparison::kFull}};
   AddChoice(command, "--compare", &options.compare, comparisons,

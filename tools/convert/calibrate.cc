@@ -67,8 +67,9 @@ struct Layer {
 
 class Calibrator {
  public:
-  Calibrator(Resolved& model, const ConvertOptions& options, ConvertReport& report, Workers& workers)
-      : model_(model), options_(options), report_(report), workers_(workers) {
+  Calibrator(const Resolved& model, const SampleSources& samples, const std::vector<EncodedTensors*>& versions,
+             Workers& workers)
+      : model_(model), samples_(samples), versions_(versions), workers_(workers) {
     for (size_t i = 0; i < model.content.programs.size(); ++i) {
       if (model.is_part[i]) continue;  // its layers are another program's
       for (const BlobOperation& operation : model.content.programs[i].operations) {
@@ -84,7 +85,7 @@ class Calibrator {
     for (const auto& [weight, layer] : layers) values.insert(layer.inputs.begin(), layer.inputs.end());
     if (values.empty()) return;
     const std::vector<Session> runs =
-        SampleRuns(exact, index, {values.begin(), values.end()}, options_, workers_.count());
+        SampleRuns(exact, index, {values.begin(), values.end()}, samples_, workers_.count());
     // Layers that read the same share statistics.
     std::map<std::tuple<std::set<uint32_t>, uint32_t, bool>, std::vector<uint32_t>> groups;
     for (const auto& [weight, layer] : layers) {
@@ -111,6 +112,8 @@ class Calibrator {
     }
   }
 
+  std::vector<CalibratedLayer> calibrated;
+
  private:
   std::map<uint32_t, Layer> LayersOf(const BlobProgram& program) const {
     std::map<uint32_t, Layer> layers;
@@ -118,7 +121,7 @@ class Calibrator {
     for (const BlobOperation& operation : program.operations) {
       if (!Multiplies(operation)) continue;
       const uint32_t weight = operation.tensors[0], value = MultipliedValue(operation);
-      const BlobTensor& tensor = model_.content.tensors[weight];
+      const BlobTensor& tensor = versions_[0]->tensors[weight];
       const uint32_t bias = operation.tensors.size() < 2 ? kBlobNone : operation.tensors[1];
       const bool integers = tensor.type == DType::kI8 || tensor.type == DType::kI4;
       Layer& layer = layers[weight];
@@ -141,48 +144,54 @@ class Calibrator {
   }
 
   void Fit(uint32_t index, uint32_t bias, const RowStatistics& statistics) {
-    BlobTensor& weight = model_.content.tensors[index];
     const std::vector<float> wanted = model_.constants[index].load();
-    RoundWeights(wanted, statistics, weight, workers_);
-    const std::vector<float> stored = DecodeTensor(weight, &workers_);
-    report_.tensors[index].error = CompareTensors(wanted, stored);
-    CalibrationReport entry{weight.name, 0};
-    if (bias != kBlobNone) {
-      std::vector<float> values = model_.constants[bias].load();
-      for (uint64_t r = 0; r < weight.rows; ++r) {
-        double shift = 0;
-        for (uint64_t i = 0; i < weight.width; ++i) {
-          const uint64_t at = r * weight.width + i;
-          shift += (static_cast<double>(wanted[at]) - stored[at]) * statistics.mean[i];
-        }
-        values[r] = static_cast<float>(values[r] + shift);
-        entry.bias_change = std::max(entry.bias_change, fabs(shift));
-      }
-      EncodeTensor(values, model_.content.tensors[bias]);
+    CalibratedLayer layer = {index, bias, {}};
+    for (EncodedTensors* version : versions_) {
+      BlobTensor& weight = version->tensors[index];
+      RoundWeights(wanted, statistics, weight, workers_);
+      const std::vector<float> stored = DecodeTensor(weight, &workers_);
+      version->reports[index].error = CompareTensors(wanted, stored);
+      layer.bias_changes.push_back(bias == kBlobNone ? 0
+                                                     : Shift(wanted, stored, statistics, bias, version->tensors[bias]));
     }
-    report_.calibrated.push_back(std::move(entry));
+    calibrated.push_back(std::move(layer));
   }
 
-  Resolved& model_;
-  const ConvertOptions& options_;
-  ConvertReport& report_;
+  // Takes back what the stored weight's error does to the mean row. Returns the largest change.
+  double Shift(const std::vector<float>& wanted, const std::vector<float>& stored, const RowStatistics& statistics,
+               uint32_t bias, BlobTensor& tensor) const {
+    std::vector<float> values = model_.constants[bias].load();
+    const size_t width = statistics.mean.size();
+    double largest = 0;
+    for (size_t r = 0; r < wanted.size() / width; ++r) {
+      double shift = 0;
+      for (size_t i = 0; i < width; ++i) {
+        shift += (static_cast<double>(wanted[r * width + i]) - stored[r * width + i]) * statistics.mean[i];
+      }
+      values[r] = static_cast<float>(values[r] + shift);
+      largest = std::max(largest, fabs(shift));
+    }
+    EncodeTensor(values, tensor);
+    return largest;
+  }
+
+  const Resolved& model_;
+  const SampleSources& samples_;
+  const std::vector<EncodedTensors*>& versions_;
   Workers& workers_;
   std::map<uint32_t, uint32_t> uses_;  // of tensors
 };
 
-bool TakesNumbers(const BlobProgram& program) {
-  return std::any_of(program.values.begin(), program.values.end(),
-                     [](const BlobValue& value) { return IsInput(value.role) && value.type != DType::kI32; });
-}
-
 }  // namespace
 
-void Calibrate(Resolved& model, const Model& exact, const ConvertOptions& options, ConvertReport& report,
-               Workers& workers, const Progress& progress) {
-  Calibrator calibrator(model, options, report, workers);
+std::vector<CalibratedLayer> Calibrate(const Resolved& model, const Model& exact, const SampleSources& samples,
+                                       const std::vector<EncodedTensors*>& versions, Workers& workers,
+                                       const Progress& progress) {
+  Calibrator calibrator(model, samples, versions, workers);
   for (uint32_t p = 0; p < model.content.programs.size(); ++p) {
-    if (!model.is_part[p] && !TakesNumbers(model.content.programs[p])) calibrator.Run(exact, p, progress);
+    if (!model.is_part[p]) calibrator.Run(exact, p, progress);
   }
+  return std::move(calibrator.calibrated);
 }
 
 }  // namespace fovea::tools

@@ -12,7 +12,7 @@
 #include "tools/common/session.h"
 #include "tools/common/turns.h"
 #include "tools/convert/loaded_blob.h"
-#include "tools/convert/sample_rows.h"
+#include "tools/convert/samples.h"
 
 namespace fovea::tools {
 namespace {
@@ -44,20 +44,16 @@ std::vector<Matrix> Run(const Model& model, uint32_t program, const Batch& batch
   return outputs;
 }
 
-Batch MakeBatch(const Model& model, uint32_t program, const ConvertOptions& options, bool* reads_given) {
-  if (std::optional<Batch> given = GivenSamples(model, program, options)) {
-    *reads_given = true;
-    return *std::move(given);
-  }
+Batch MadeUpBatch(const Model& model, uint32_t program, Comparison depth) {
   const uint32_t longest = LongestText(model, program);
-  std::vector<uint32_t> lengths = options.compare == Comparison::kFull ? kManyLengths : kFewLengths;
+  std::vector<uint32_t> lengths = depth == Comparison::kFull ? kManyLengths : kFewLengths;
   for (uint32_t& length : lengths) length = std::min(length, longest);
   return SyntheticBatch(model, program, lengths);
 }
 
-double Cosine(const float* a, const float* b, uint32_t width) {
+double Cosine(const float* a, const float* b, size_t width) {
   double ab = 0, aa = 0, bb = 0;
-  for (uint32_t i = 0; i < width; ++i) {
+  for (size_t i = 0; i < width; ++i) {
     ab += static_cast<double>(a[i]) * b[i];
     aa += static_cast<double>(a[i]) * a[i];
     bb += static_cast<double>(b[i]) * b[i];
@@ -65,18 +61,21 @@ double Cosine(const float* a, const float* b, uint32_t width) {
   return aa == 0 || bb == 0 ? (aa == bb ? 1 : 0) : ab / sqrt(aa * bb);
 }
 
-void Compare(const Matrix& exact, const Matrix& stored, OutputReport& report) {
+void CompareRows(const Matrix& exact, const Matrix& stored, OutputReport& report) {
   if (stored.rows != exact.rows) {  // the two select different rows
     report.lowest_cosine = report.mean_cosine = 0;
     return;
   }
+  // Single numbers have no direction but all together.
+  const size_t rows = exact.width == 1 ? std::min(exact.rows, 1u) : exact.rows;
+  const size_t width = exact.width == 1 ? exact.rows : exact.width;
   double sum = 0;
-  for (uint32_t row = 0; row < exact.rows; ++row) {
-    const double cosine = Cosine(exact.Row(row), stored.Row(row), exact.width);
+  for (size_t row = 0; row < rows; ++row) {
+    const double cosine = Cosine(exact.values.data() + row * width, stored.values.data() + row * width, width);
     report.lowest_cosine = std::min(report.lowest_cosine, cosine);
     sum += cosine;
   }
-  if (exact.rows != 0) report.mean_cosine = sum / exact.rows;
+  if (rows != 0) report.mean_cosine = sum / static_cast<double>(rows);
   for (size_t i = 0; i < exact.values.size(); ++i) {
     report.max_abs = std::max(report.max_abs, static_cast<double>(fabsf(exact.values[i])));
     report.max_abs_difference =
@@ -98,7 +97,7 @@ LengthReport CompareAt(uint32_t rows, const Model& before, const Model& after, u
   LengthReport report = {rows, turns.first_median(), turns.second_median(), {}};
   const uint32_t output = OutputsOf(before, 0).front();
   report.output = {before.Program(0).name, before.Value(0, output).name};
-  Compare(was.Output(output), is.Output(output), report.output);
+  CompareRows(was.Output(output), is.Output(output), report.output);
   return report;
 }
 
@@ -125,27 +124,38 @@ void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>&
   CompareModels(reference.model, candidate.model, options, workers, report, progress);
 }
 
+Reference::Reference(const Model& exact, uint32_t program, const ConvertOptions& options, uint32_t workers,
+                     size_t most_tokens)
+    : program_(program), workers_(workers) {
+  std::optional<Batch> given = GivenSamples(exact, program, options.samples, most_tokens);
+  reads_given_ = given.has_value();
+  batch_ = given ? *std::move(given) : MadeUpBatch(exact, program, options.compare);
+  outputs_ = Run(exact, program, batch_, workers);
+  for (const uint32_t value : OutputsOf(exact, program)) {
+    names_.push_back({exact.Program(program).name, exact.Value(program, value).name});
+  }
+}
+
+std::vector<OutputReport> Reference::Compare(const Model& stored) const {
+  const std::vector<Matrix> outputs = Run(stored, program_, batch_, workers_);
+  std::vector<OutputReport> reports = names_;
+  for (size_t i = 0; i < reports.size(); ++i) CompareRows(outputs_[i], outputs[i], reports[i]);
+  return reports;
+}
+
 void CompareModels(const Model& exact, const Model& stored, const ConvertOptions& options, uint32_t workers,
                    ConvertReport& report, const Progress& progress) {
   const uint32_t programs = exact.Info().program_count;
-  bool reads_given = options.ids.empty();
+  bool reads_given = !options.samples.any();
   for (uint32_t program = 0; program < programs; ++program) {
-    const std::string name = exact.Program(program).name;
-    if (progress) progress("compare", name, program, programs);
-    const Batch batch = MakeBatch(exact, program, options, &reads_given);
-    if (report.sample_lengths.empty() && !batch.spaces.empty()) {
-      report.sample_lengths = batch.spaces.begin()->second.lengths;
-    }
-    const std::vector<Matrix> from = Run(exact, program, batch, workers);
-    const std::vector<Matrix> to = Run(stored, program, batch, workers);
-    const std::vector<uint32_t> outputs = OutputsOf(exact, program);
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      report.outputs.push_back({name, exact.Value(program, outputs[i]).name});
-      Compare(from[i], to[i], report.outputs.back());
-    }
+    if (progress) progress("compare", exact.Program(program).name, program, programs);
+    const Reference reference(exact, program, options, workers);
+    reads_given = reads_given || reference.reads_given();
+    if (report.sample_lengths.empty()) report.sample_lengths = reference.lengths();
+    for (OutputReport& output : reference.Compare(stored)) report.outputs.push_back(std::move(output));
   }
   if (progress) progress("compare", "", programs, programs);
-  if (!reads_given) report.warnings.push_back("no program reads rows of ids alone: the samples are made up");
+  if (!reads_given) report.warnings.push_back("no program reads the given samples: made-up ones took their place");
 }
 
 }  // namespace fovea::tools

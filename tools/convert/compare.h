@@ -4,12 +4,36 @@
 
 #include <vector>
 
+#include "tools/common/batch.h"
 #include "tools/common/model.h"
+#include "tools/common/session.h"
 #include "tools/convert/convert.h"
 
 namespace fovea::tools {
 
-// Appends an entry for every output of every program to report.outputs. Uses the options' texts and depth.
+// Samples that a program of a model with f32 weights has read, to set other blobs of the model against it. Made by the
+// options' samples and depth; of those that are given so many tokens at most.
+class Reference {
+ public:
+  Reference(const Model& exact, uint32_t program, const ConvertOptions& options, uint32_t workers,
+            size_t most_tokens = SIZE_MAX);
+
+  // An entry for every output.
+  std::vector<OutputReport> Compare(const Model& stored) const;
+
+  bool reads_given() const { return reads_given_; }
+  // Rows of the samples.
+  const std::vector<uint32_t>& lengths() const { return batch_.spaces.begin()->second.lengths; }
+
+ private:
+  uint32_t program_, workers_;
+  bool reads_given_ = false;
+  Batch batch_;
+  std::vector<OutputReport> names_;
+  std::vector<Matrix> outputs_;
+};
+
+// Appends the entries of every program to report.outputs.
 void CompareModels(const Model& exact, const Model& stored, const ConvertOptions& options, uint32_t workers,
                    ConvertReport& report, const Progress& progress);
 // The same of blobs.

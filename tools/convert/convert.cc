@@ -13,10 +13,12 @@
 #include "tools/convert/attention_types.h"
 #include "tools/convert/calibrate.h"
 #include "tools/convert/compare.h"
+#include "tools/convert/encoder.h"
 #include "tools/convert/gguf/describe.h"
 #include "tools/convert/graph_json.h"
 #include "tools/convert/laid_pattern.h"
 #include "tools/convert/loaded_blob.h"
+#include "tools/convert/mixed_precision.h"
 #include "tools/convert/resolve.h"
 #include "tools/convert/text/build.h"
 #include "tools/convert/vocabulary_check.h"
@@ -24,43 +26,11 @@
 namespace fovea::tools {
 namespace {
 
-DType TypeOf(Shortest shortest, DType wanted) {
-  if (wanted == DType::kF32 || shortest == Shortest::kAny) return wanted;
-  return shortest == Shortest::kF16 ? DType::kF16 : DType::kF32;
+void AddTensor(TensorReport tensor, ConvertReport& report) {
+  report.weight_bytes += tensor.bytes;
+  report.f32_bytes += 4 * uint64_t{tensor.rows} * tensor.width;
+  report.tensors.push_back(std::move(tensor));
 }
-
-// Makes the tensors of a model, one by one.
-class Encoder {
- public:
-  Encoder(const Resolved& model, DType wanted, ConvertReport& report, Workers& workers, const Progress& progress)
-      : model_(model), wanted_(wanted), report_(report), workers_(workers), progress_(progress) {}
-
-  void operator()(size_t index, BlobTensor& tensor) const {
-    const size_t count = model_.content.tensors.size();
-    const Constant& constant = model_.constants[index];
-    if (progress_) progress_("quantize", tensor.name, index, count);
-    const DType asked = tensor.type == DType::kI32 ? DType::kI32 : TypeOf(model_.shortest[index], wanted_);
-    const std::vector<float> values = constant.load();
-    tensor.type = StorableType(asked, values, tensor.width);
-    EncodeTensor(values, tensor, constant.hides, &workers_);
-    TensorReport entry = {
-        tensor.name,          tensor.type, tensor.rows, tensor.width, tensor.data.size() + tensor.scales.size(),
-        tensor.type != asked, {}};
-    if (tensor.type != DType::kF32 && tensor.type != DType::kI32)
-      entry.error = CompareTensors(values, DecodeTensor(tensor, &workers_));
-    report_.weight_bytes += entry.bytes;
-    report_.f32_bytes += 4 * values.size();
-    report_.tensors.push_back(std::move(entry));
-    if (progress_ && index + 1 == count) progress_("quantize", "", count, count);
-  }
-
- private:
-  const Resolved& model_;
-  DType wanted_;
-  ConvertReport& report_;
-  Workers& workers_;
-  const Progress& progress_;
-};
 
 uint32_t TextLimit(const Description& description) {
   uint64_t limit = description.max_length == 0 ? UINT32_MAX : description.max_length;
@@ -100,14 +70,20 @@ class Conversion {
     CheckVocabulary(model_.content.text, description, report.warnings);
     report.text_bytes = model_.content.text.size();
     report.workers = workers_.count();
-    const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4;
-    const bool changed = options.weights != DType::kF32 || options.keys != DType::kF32 ||
+    const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4,
+               mixes = options.keep.has_value();
+    const bool changed = mixes || options.weights != DType::kF32 || options.keys != DType::kF32 ||
                          options.products != DType::kF32 || options.pattern.any();
     compares_ = options.compare != Comparison::kNone && changed;
     const bool calibrates = integers && options.calibrate;
-    if (calibrates || compares_) LoadExact();
-    if (calibrates || options.pattern.any()) EncodeAll();
-    if (calibrates) Calibrate(model_, exact_->model, options, report, workers_, progress);
+    if (mixes || calibrates || compares_) LoadExact();
+    if (mixes) {
+      SetTensors(ChooseMix(model_, exact_->model, options, report, workers_, progress));
+    } else if (calibrates || options.pattern.any()) {
+      EncodedTensors encoded = EncodeAll(model_, TypesFor(model_, options.weights), workers_, progress);
+      if (calibrates) CalibrateTensors(encoded);
+      SetTensors(std::move(encoded));
+    }
     CastKeys(options.keys, model_.content);
     for (BlobProgram& program : model_.content.programs) SetProducts(options.products, program);
     if (!options.pattern.any()) return;
@@ -122,7 +98,13 @@ class Conversion {
       WriteBlob(
           model_.content, [&](size_t i, BlobTensor& tensor) { tensor = std::move(model_.content.tensors[i]); }, output);
     } else {
-      WriteBlob(model_.content, Encoder(model_, options_.weights, report_, workers_, progress_), output);
+      const std::vector<DType> types = TypesFor(model_, options_.weights);
+      const auto encode = [&](size_t i, BlobTensor& tensor) {
+        if (progress_) progress_("quantize", tensor.name, i, types.size());
+        AddTensor(Encode(model_, i, types[i], tensor, workers_), report_);
+      };
+      WriteBlob(model_.content, encode, output);
+      if (progress_) progress_("quantize", "", types.size(), types.size());
     }
   }
 
@@ -135,15 +117,24 @@ class Conversion {
  private:
   // The same model with f32 weights.
   void LoadExact() {
-    ConvertReport ignored;
     BlobMemory blob;
-    WriteBlob(model_.content, Encoder(model_, DType::kF32, ignored, workers_, {}), blob);
+    const std::vector<DType> types = TypesFor(model_, DType::kF32);
+    const auto encode = [&](size_t i, BlobTensor& tensor) { Encode(model_, i, types[i], tensor, workers_); };
+    WriteBlob(model_.content, encode, blob);
     exact_.emplace(std::move(blob.memory), blob.size, "the model with f32 weights");
   }
 
-  void EncodeAll() {
-    const Encoder encode(model_, options_.weights, report_, workers_, progress_);
-    for (size_t i = 0; i < model_.content.tensors.size(); ++i) encode(i, model_.content.tensors[i]);
+  void CalibrateTensors(EncodedTensors& encoded) {
+    const std::vector<CalibratedLayer> layers =
+        Calibrate(model_, exact_->model, options_.samples, {&encoded}, workers_, progress_);
+    for (const CalibratedLayer& layer : layers) {
+      report_.calibrated.push_back({encoded.tensors[layer.weight].name, layer.bias_changes[0]});
+    }
+  }
+
+  void SetTensors(EncodedTensors encoded) {
+    model_.content.tensors = std::move(encoded.tensors);
+    for (TensorReport& tensor : encoded.reports) AddTensor(std::move(tensor), report_);
     encoded_ = true;
   }
 

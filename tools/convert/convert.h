@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@
 #include "tools/convert/description.h"
 #include "tools/convert/laid_pattern.h"
 #include "tools/convert/quantize.h"
-#include "tools/convert/sample_ids.h"
+#include "tools/convert/samples.h"
 
 namespace fovea::tools {
 
@@ -21,10 +22,12 @@ namespace fovea::tools {
 enum class Comparison { kNone, kQuick, kFull };
 
 struct ConvertOptions {
-  std::string input;              // a model directory, or a description (a .json file)
-  std::string source;             // of a description: where its files lie, if not beside it
-  std::string output;             // the blob's file; empty: none is written
-  DType weights = DType::kF32;    // of linear layers and embeddings: f32, f16, int8 or int4
+  std::string input;            // a model directory, or a description (a .json file)
+  std::string source;           // of a description: where its files lie, if not beside it
+  std::string output;           // the blob's file; empty: none is written
+  DType weights = DType::kF32;  // of linear layers and embeddings: f32, f16, int8 or int4
+  std::optional<double>
+      keep;  // each has the type that keeps this cosine with the fewest bytes instead (mixed_precision.h)
   DType keys = DType::kF32;       // of keys and values: f32, f16, bf16 or int8
   DType products = DType::kF32;   // of attention: f32, bf16 or int8
   LaidPattern pattern;            // over attention that was trained without it
@@ -33,9 +36,8 @@ struct ConvertOptions {
   std::vector<std::string> image_sizes;
   std::string family;
   Comparison compare = Comparison::kQuick;
-  bool calibrate = true;           // integer weights
-  std::vector<std::string> texts;  // to compare and calibrate on; empty: made-up ids
-  IdRows ids;                      // the same, in place of texts
+  bool calibrate = true;  // integer weights
+  SampleSources samples;  // to compare and calibrate on
 };
 
 struct TensorReport {
@@ -47,10 +49,26 @@ struct TensorReport {
   QuantizationError error;
 };
 
-// A weight rounded with regard to the rows of made-up texts.
+// A weight rounded with regard to the rows of samples.
 struct CalibrationReport {
   std::string weight;
   double bias_change = 0;  // the largest of an element; 0 where there is no bias to change
+};
+
+// What types were found for weights.
+struct MixedWeight {
+  std::string name;
+  DType type;
+  double int4_loss, int8_loss;  // of cosine, where this weight alone is of that type
+};
+struct MixPoint {
+  uint64_t bytes;  // of all tensors
+  double cosine;   // the least mean of an output's rows
+};
+struct MixReport {
+  double keep = 0;
+  std::vector<MixedWeight> weights;
+  std::vector<MixPoint> curve;  // mixes that were tried, by bytes
 };
 
 // An output of the stored model against the same model with f32 weights, over all samples.
@@ -74,6 +92,7 @@ struct ConvertReport {
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<TensorReport> tensors;
   std::vector<CalibrationReport> calibrated;
+  std::optional<MixReport> mix;
   std::vector<OutputReport> outputs;     // empty if not compared
   std::vector<uint32_t> sample_lengths;  // rows of the samples compared on
   uint32_t workers = 1;                  // of the runs

@@ -30,10 +30,11 @@ float Steps(float value, float inverse_scale, int low, int high) {
 typedef double Doubles __attribute__((vector_size(32)));
 constexpr size_t kLanes = sizeof(ShortVector) / sizeof(float);
 
-// Of kVectors vectors of scales the sums of squared errors, in the order of the values.
-template <size_t kVectors>
-FOVEA_INLINE void SumErrors(const float* values, size_t count, const float* scales, float low, float high,
-                            double* sums) {
+// Of kVectors vectors of scales the sums of squared errors, in the order of the values; each times its weight, if there
+// are weights.
+template <size_t kVectors, bool kWeighed>
+FOVEA_INLINE void SumErrors(const float* values, const float* weights, size_t count, const float* scales, float low,
+                            float high, double* sums) {
   const ShortVector least = ShortVector{} + low, most = ShortVector{} + high, whole = ShortVector{} + 0x1.8p23f;
   ShortVector scale[kVectors], inverse[kVectors];
   Doubles sum[kVectors];
@@ -50,7 +51,8 @@ FOVEA_INLINE void SumErrors(const float* values, size_t count, const float* scal
       steps = steps < least ? least : steps;
       steps = most < steps ? most : steps;
       const ShortVector error = values[i] - ((steps + whole) - whole) * scale[v];
-      sum[v] += __builtin_convertvector(error * error, Doubles);
+      const ShortVector square = error * error;
+      sum[v] += __builtin_convertvector(kWeighed ? square * weights[i] : square, Doubles);
     }
   }
 #pragma GCC unroll 6
@@ -60,25 +62,27 @@ FOVEA_INLINE void SumErrors(const float* values, size_t count, const float* scal
 constexpr size_t kOnce = (std::size(kTrials) + kLanes - 1) / kLanes, kTwice = (2 * std::size(kTrials)) / kLanes;
 static_assert(kTwice * kLanes == 2 * std::size(kTrials), "whole vectors of scales");
 
-FOVEA_INLINE void SumErrorsOf(bool twice, const float* values, size_t count, const float* scales, float low, float high,
-                              double* sums) {
-  if (twice) {
-    SumErrors<kTwice>(values, count, scales, low, high, sums);
+FOVEA_INLINE void SumErrorsOf(bool twice, const float* values, const float* weights, size_t count, const float* scales,
+                              float low, float high, double* sums) {
+  if (weights != nullptr) {  // of int4
+    SumErrors<kTwice, true>(values, weights, count, scales, low, high, sums);
+  } else if (twice) {
+    SumErrors<kTwice, false>(values, nullptr, count, scales, low, high, sums);
   } else {
-    SumErrors<kOnce>(values, count, scales, low, high, sums);
+    SumErrors<kOnce, false>(values, nullptr, count, scales, low, high, sums);
   }
 }
 
 #ifdef FOVEA_HAS_LONG_VECTORS
-FOVEA_LONG_VECTORS void SumErrorsLong(bool twice, const float* values, size_t count, const float* scales, float low,
-                                      float high, double* sums) {
-  SumErrorsOf(twice, values, count, scales, low, high, sums);
+FOVEA_LONG_VECTORS void SumErrorsLong(bool twice, const float* values, const float* weights, size_t count,
+                                      const float* scales, float low, float high, double* sums) {
+  SumErrorsOf(twice, values, weights, count, scales, low, high, sums);
 }
 #endif
 
-void SumErrorsShort(bool twice, const float* values, size_t count, const float* scales, float low, float high,
-                    double* sums) {
-  SumErrorsOf(twice, values, count, scales, low, high, sums);
+void SumErrorsShort(bool twice, const float* values, const float* weights, size_t count, const float* scales, float low,
+                    float high, double* sums) {
+  SumErrorsOf(twice, values, weights, count, scales, low, high, sums);
 }
 
 auto BestSumErrors() {
@@ -88,9 +92,9 @@ auto BestSumErrors() {
   return SumErrorsShort;
 }
 
-// `store` rounds a scale to how it is stored.
+// `store` rounds a scale to how it is stored; `weights` of the errors may be null.
 template <typename Store>
-float BestScale(const float* values, uint32_t count, int low, int high, const Store& store) {
+float BestScale(const float* values, const float* weights, uint32_t count, int low, int high, const Store& store) {
   float largest = 0;
   for (uint32_t i = 0; i < count; ++i) largest = std::max(largest, fabsf(values[i]));
   float scales[kTwice * kLanes];
@@ -105,23 +109,9 @@ float BestScale(const float* values, uint32_t count, int low, int high, const St
   if (scale_count == 0) return 1;
   std::fill(scales + scale_count, std::end(scales), 1.0f);
   double errors[kTwice * kLanes];
-  BestSumErrors()(scale_count > kOnce * kLanes, values, count, scales, static_cast<float>(low),
+  BestSumErrors()(scale_count > kOnce * kLanes, values, weights, count, scales, static_cast<float>(low),
                   static_cast<float>(high), errors);
   return scales[std::min_element(errors, errors + scale_count) - errors];
-}
-
-// A scale of which all values of a block are whole numbers from -8 to 7, as those are that were of four bits before; 0
-// if there is none.
-float WholeScale(const float* block) {
-  float largest = 0;
-  for (uint32_t i = 0; i < kI4Block; ++i) largest = std::max(largest, fabsf(block[i]));
-  for (int whole = 8; whole > 0; --whole) {
-    const float scale = largest / static_cast<float>(whole);
-    if (!(scale >= FLT_MIN) || scale != FromBf16(ToBf16(scale))) continue;
-    const auto is_whole = [&](float value) { return Steps(value, 1 / scale, -8, 7) * scale == value; };
-    if (std::all_of(block, block + kI4Block, is_whole)) return scale;
-  }
-  return 0;
 }
 
 constexpr size_t kElementsTogether = size_t{1} << 16;  // for one worker at a time
@@ -135,7 +125,7 @@ void ForRows(size_t rows, size_t width, Workers* workers, const Use& use) {
 void EncodeInt8(const std::vector<float>& values, size_t first, size_t end, BlobTensor& tensor) {
   for (size_t r = first; r < end; ++r) {
     const float* row = values.data() + r * tensor.width;
-    const float scale = BestScale(row, tensor.width, -127, 127, [](float s) { return s; });
+    const float scale = BestScale(row, nullptr, tensor.width, -127, 127, [](float s) { return s; });
     memcpy(tensor.scales.data() + 4 * r, &scale, 4);
     for (uint64_t i = 0; i < tensor.width; ++i) {
       tensor.data[r * tensor.width + i] = static_cast<uint8_t>(static_cast<int>(Steps(row[i], 1 / scale, -127, 127)));
@@ -146,8 +136,8 @@ void EncodeInt8(const std::vector<float>& values, size_t first, size_t end, Blob
 void EncodeInt4(const std::vector<float>& values, size_t first, size_t end, BlobTensor& tensor) {
   for (size_t b = first; b < end; ++b) {
     const float* block = values.data() + b * kI4Block;
-    float chosen = WholeScale(block);
-    if (chosen == 0) chosen = BestScale(block, kI4Block, -8, 7, [](float s) { return FromBf16(ToBf16(s)); });
+    float chosen = WholeInt4Scale(block);
+    if (chosen == 0) chosen = BestInt4Scale(block, nullptr);
     const uint16_t scale = ToBf16(chosen);
     memcpy(tensor.scales.data() + 2 * b, &scale, 2);
     const float inverse = 1 / FromBf16(scale);
@@ -216,6 +206,22 @@ void DecodeElements(const BlobTensor& tensor, size_t first, size_t end, std::vec
 }
 
 }  // namespace
+
+float WholeInt4Scale(const float* block) {
+  float largest = 0;
+  for (uint32_t i = 0; i < kI4Block; ++i) largest = std::max(largest, fabsf(block[i]));
+  for (int whole = 8; whole > 0; --whole) {
+    const float scale = largest / static_cast<float>(whole);
+    if (!(scale >= FLT_MIN) || scale != FromBf16(ToBf16(scale))) continue;
+    const auto is_whole = [&](float value) { return Steps(value, 1 / scale, -8, 7) * scale == value; };
+    if (std::all_of(block, block + kI4Block, is_whole)) return scale;
+  }
+  return 0;
+}
+
+float BestInt4Scale(const float* block, const float* weights) {
+  return BestScale(block, weights, kI4Block, -8, 7, [](float s) { return FromBf16(ToBf16(s)); });
+}
 
 DType StorableType(DType wanted, const std::vector<float>& values, uint32_t width) {
   if (wanted == DType::kI4 && width % kI4Block != 0) return DType::kI8;

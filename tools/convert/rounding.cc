@@ -8,6 +8,7 @@
 
 #include "tools/base/half.h"
 #include "tools/convert/product.h"
+#include "tools/convert/quantize.h"
 #include "tools/convert/vectors.h"
 
 namespace fovea::tools {
@@ -17,8 +18,8 @@ constexpr double kDistrust = 0.3;  // of samples: this share of the mean diagona
 
 // What is worked on at a time. Sizes change no bits.
 constexpr size_t kSampleRows = 256, kHigh = 144, kWide = 256, kPivots = 16, kSquare = 64;
-constexpr size_t kRowsTogether = 96;  // of a weight; whole vectors
-constexpr size_t kColumnsTogether = 64;
+constexpr size_t kRowsTogether = 96;     // of a weight; whole vectors
+constexpr size_t kColumnsTogether = 64;  // of int8; of int4 a block
 
 // y += a x
 void AddScaled(float a, const float* x, size_t count, float* y) {
@@ -127,35 +128,43 @@ void Store(int value, uint64_t at, BlobTensor& tensor) {
   pair = static_cast<uint8_t>(at % 2 == 0 ? (pair & 0xf0) | nibble : (pair & 0x0f) | nibble << 4);
 }
 
+enum class Rounding { kNone, kToScales };
+
 // A column of kRowsTogether rows: `values` become whole numbers of `scales` between low and high, after what `sums` of
-// errors so far, times the factor, make it best; `errors` are theirs.
-template <typename Vector>
+// errors so far, times the factor, make it best; `errors` are theirs. Without rounding they become what is best itself.
+template <typename Vector, Rounding kRounding>
 FOVEA_INLINE void RoundColumn(const float* scales, const float* sums, float diagonal, float low, float high,
                               float* values, float* errors) {
   constexpr size_t kLanes = sizeof(Vector) / sizeof(float);
   constexpr float kWhole = 0x1.8p23f;  // numbers of this size are whole: adding it rounds to the nearest, ties to even
   const Vector least = Vector{} + low, most = Vector{} + high;
   for (size_t r = 0; r < kRowsTogether; r += kLanes) {
-    const Vector value = LoadVector<Vector>(values + r), scale = LoadVector<Vector>(scales + r);
-    Vector steps = (value - LoadVector<Vector>(sums + r) / diagonal) / scale;
+    const Vector value = LoadVector<Vector>(values + r), best = value - LoadVector<Vector>(sums + r) / diagonal;
+    if (kRounding == Rounding::kNone) {
+      StoreVector(best, values + r);
+      StoreVector<Vector>(best - value, errors + r);
+      continue;
+    }
+    const Vector scale = LoadVector<Vector>(scales + r);
+    Vector steps = best / scale;
     steps = steps < least ? least : steps;
     steps = most < steps ? most : steps;
     const Vector rounded = (steps + kWhole) - kWhole;
     StoreVector(rounded, values + r);
-    StoreVector(rounded * scale - value, errors + r);
+    StoreVector<Vector>(rounded * scale - value, errors + r);
   }
 }
 
 // Columns end - 1 to first of kRowsTogether rows, all by columns: `sums` (from column `first` on) hold the part of the
 // columns from `end` on. `errors` grow by a column for each, going down.
-template <typename Vector>
-FOVEA_INLINE void RoundColumns(const float* factor, size_t width, size_t first, size_t end, const float* const* scales,
+template <typename Vector, Rounding kRounding>
+FOVEA_INLINE void RoundColumns(const float* factor, size_t width, size_t first, size_t end, const float* scales,
                                float low, float high, float* sums, float* values, float* errors) {
   constexpr size_t kLanes = sizeof(Vector) / sizeof(float);
   for (size_t j = end; j-- > first; errors += kRowsTogether) {
     const float* row = factor + j * width;
     const size_t at = (j - first) * kRowsTogether;
-    RoundColumn<Vector>(scales[j - first], sums + at, row[j], low, high, values + at, errors);
+    RoundColumn<Vector, kRounding>(scales, sums + at, row[j], low, high, values + at, errors);
     for (size_t k = first; k < j; ++k) {
       float* sum = sums + (k - first) * kRowsTogether;
       for (size_t r = 0; r < kRowsTogether; r += kLanes) {
@@ -166,59 +175,96 @@ FOVEA_INLINE void RoundColumns(const float* factor, size_t width, size_t first, 
 }
 
 #ifdef FOVEA_HAS_LONG_VECTORS
+template <Rounding kRounding>
 FOVEA_LONG_VECTORS void RoundColumnsLong(const float* factor, size_t width, size_t first, size_t end,
-                                         const float* const* scales, float low, float high, float* sums, float* values,
+                                         const float* scales, float low, float high, float* sums, float* values,
                                          float* errors) {
-  RoundColumns<LongVector>(factor, width, first, end, scales, low, high, sums, values, errors);
+  RoundColumns<LongVector, kRounding>(factor, width, first, end, scales, low, high, sums, values, errors);
 }
 #endif
 
-void RoundColumnsShort(const float* factor, size_t width, size_t first, size_t end, const float* const* scales,
-                       float low, float high, float* sums, float* values, float* errors) {
-  RoundColumns<ShortVector>(factor, width, first, end, scales, low, high, sums, values, errors);
+template <Rounding kRounding>
+void RoundColumnsShort(const float* factor, size_t width, size_t first, size_t end, const float* scales, float low,
+                       float high, float* sums, float* values, float* errors) {
+  RoundColumns<ShortVector, kRounding>(factor, width, first, end, scales, low, high, sums, values, errors);
 }
 
+template <Rounding kRounding>
 auto BestRoundColumns() {
 #ifdef FOVEA_HAS_LONG_VECTORS
-  if (HasLongVectors()) return RoundColumnsLong;
+  if (HasLongVectors()) return RoundColumnsLong<kRounding>;
 #endif
-  return RoundColumnsShort;
+  return RoundColumnsShort<kRounding>;
 }
 
-// Rows first_row to end_row, kRowsTogether at most, which lie by columns meanwhile.
-void RoundRows(const std::vector<float>& values, const std::vector<float>& factor, size_t first_row, size_t end_row,
-               BlobTensor& tensor) {
-  const auto round = BestRoundColumns();
-  const size_t width = tensor.width, rows = end_row - first_row;
-  const float low = tensor.type == DType::kI8 ? -127 : -8, high = tensor.type == DType::kI8 ? 127 : 7;
-  constexpr size_t kBlock = kColumnsTogether * kRowsTogether;
-  std::vector<float> errors(width * kRowsTogether), sums(kBlock), columns(kBlock), scales(kBlock, 1.0f);
-  const float* scales_of[kColumnsTogether];
-  for (size_t end = width; end > 0;) {
-    const size_t first = (end - 1) / kColumnsTogether * kColumnsTogether;
-    std::fill(sums.begin(), sums.end(), 0.0f);
-    std::fill(columns.begin(), columns.end(), 0.0f);
-    AddProduct({&factor[(width - 1) * width + first], -static_cast<ptrdiff_t>(width)}, 1,
-               {errors.data(), kRowsTogether}, width - end, end - first, kRowsTogether, sums.data(), kRowsTogether);
-    for (size_t j = first; j < end; ++j) {
-      const size_t at = (j - first) * kRowsTogether;
-      const bool same = j > first && (tensor.type == DType::kI8 || j % kI4Block != 0);
-      scales_of[j - first] = same ? scales_of[j - first - 1] : &scales[at];
-      for (size_t r = 0; r < rows; ++r) {
-        columns[at + r] = values[(first_row + r) * width + j];
-        if (!same) scales[at + r] = ScaleAt(tensor, first_row + r, j);
+// Rows of a weight, kRowsTogether at most, which lie by columns meanwhile.
+class RowsRounder {
+ public:
+  RowsRounder(const std::vector<float>& values, const std::vector<float>& factor, size_t first_row, size_t end_row,
+              BlobTensor& tensor)
+      : values_(values),
+        factor_(factor),
+        width_(tensor.width),
+        first_row_(first_row),
+        rows_(end_row - first_row),
+        int4_(tensor.type == DType::kI4),
+        tensor_(tensor) {}
+
+  void Round() {
+    const auto round = BestRoundColumns<Rounding::kToScales>();
+    const float low = int4_ ? -8 : -127, high = int4_ ? 7 : 127;
+    std::vector<float> errors(width_ * kRowsTogether);
+    const size_t together = int4_ ? size_t{kI4Block} : kColumnsTogether;
+    for (size_t end = width_; end > 0;) {
+      const size_t first = (end - 1) / together * together;
+      std::fill(sums_.begin(), sums_.end(), 0.0f);
+      AddProduct({&factor_[(width_ - 1) * width_ + first], -static_cast<ptrdiff_t>(width_)}, 1,
+                 {errors.data(), kRowsTogether}, width_ - end, end - first, kRowsTogether, sums_.data(), kRowsTogether);
+      std::fill(columns_.begin(), columns_.end(), 0.0f);
+      for (size_t r = 0; r < rows_; ++r) {
+        for (size_t j = first; j < end; ++j) columns_[(j - first) * kRowsTogether + r] = Value(r, j);
       }
-    }
-    round(factor.data(), width, first, end, scales_of, low, high, sums.data(), columns.data(),
-          &errors[(width - end) * kRowsTogether]);
-    for (size_t r = 0; r < rows; ++r) {
-      for (size_t j = first; j < end; ++j) {
-        Store(static_cast<int>(columns[(j - first) * kRowsTogether + r]), (first_row + r) * width + j, tensor);
+      if (int4_) ChooseScales(first, end);
+      for (size_t r = 0; r < rows_; ++r) scales_[r] = ScaleAt(tensor_, first_row_ + r, first);
+      round(factor_.data(), width_, first, end, scales_.data(), low, high, sums_.data(), columns_.data(),
+            &errors[(width_ - end) * kRowsTogether]);
+      for (size_t r = 0; r < rows_; ++r) {
+        for (size_t j = first; j < end; ++j) {
+          Store(static_cast<int>(columns_[(j - first) * kRowsTogether + r]), (first_row_ + r) * width_ + j, tensor_);
+        }
       }
+      end = first;
     }
-    end = first;
   }
-}
+
+ private:
+  float Value(size_t row, size_t column) const { return values_[(first_row_ + row) * width_ + column]; }
+
+  // Of a block, for what would be best after the errors so far, if nothing were rounded.
+  void ChooseScales(size_t first, size_t end) {
+    std::vector<float> sums = sums_, best = columns_, changes(kI4Block * kRowsTogether);
+    BestRoundColumns<Rounding::kNone>()(factor_.data(), width_, first, end, nullptr, 0, 0, sums.data(), best.data(),
+                                        changes.data());
+    float block[kI4Block], exact[kI4Block], weights[kI4Block];
+    for (size_t j = first; j < end; ++j) weights[j - first] = factor_[j * width_ + j] * factor_[j * width_ + j];
+    for (size_t r = 0; r < rows_; ++r) {
+      for (size_t j = first; j < end; ++j) {
+        block[j - first] = best[(j - first) * kRowsTogether + r];
+        exact[j - first] = Value(r, j);
+      }
+      if (WholeInt4Scale(exact) != 0) continue;  // it has that one
+      const uint16_t scale = ToBf16(BestInt4Scale(block, weights));
+      memcpy(&tensor_.scales[2 * (((first_row_ + r) * width_ + first) / kI4Block)], &scale, 2);
+    }
+  }
+
+  const std::vector<float>&values_, &factor_;
+  const size_t width_, first_row_, rows_;
+  const bool int4_;
+  BlobTensor& tensor_;
+  std::vector<float> sums_ = std::vector<float>(kColumnsTogether * kRowsTogether), columns_ = sums_;
+  std::vector<float> scales_ = std::vector<float>(kRowsTogether, 1.0f);
+};
 
 }  // namespace
 
@@ -250,8 +296,9 @@ RowStatistics MakeStatistics(const std::vector<const Matrix*>& inputs, bool cent
 
 void RoundWeights(const std::vector<float>& values, const RowStatistics& statistics, BlobTensor& tensor,
                   Workers& workers) {
-  workers.ForParts(tensor.rows, kRowsTogether,
-                   [&](size_t first, size_t end) { RoundRows(values, statistics.factor, first, end, tensor); });
+  workers.ForParts(tensor.rows, kRowsTogether, [&](size_t first, size_t end) {
+    RowsRounder(values, statistics.factor, first, end, tensor).Round();
+  });
 }
 
 }  // namespace fovea::tools

@@ -24,7 +24,8 @@ RowStatistics MakeStatistics(const std::vector<const Matrix*>& inputs, bool cent
 // Rounds the values of an int8 or int4 tensor, which has its scales, anew: not each to the nearest, but so that the
 // errors of a row, taken together, change the layer's output little. From the last column to the first, each is rounded
 // after what the errors so far make it best to be. (The columnwise method of optimal brain quantization, with the
-// factor of the matrix itself.) The same bits for any number of workers.
+// factor of the matrix itself.) int8 keeps its scales; a block of int4 has a new one, which fits what its values are
+// best to be, unless they fit theirs exactly. The same bits for any number of workers.
 void RoundWeights(const std::vector<float>& values, const RowStatistics& statistics, BlobTensor& tensor,
                   Workers& workers);
 

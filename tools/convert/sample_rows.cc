@@ -7,8 +7,6 @@
 #include <numeric>
 #include <random>
 
-#include "tools/common/text.h"
-
 namespace fovea::tools {
 namespace {
 
@@ -57,36 +55,21 @@ size_t MostTokens(const Model& model, uint32_t program, const std::vector<uint32
 
 }  // namespace
 
-std::optional<Batch> GivenSamples(const Model& model, uint32_t program, const ConvertOptions& options, size_t most) {
-  size_t tokens = 0;
-  if (!options.ids.empty()) {
-    IdRows rows;
-    for (const std::vector<int32_t>& row : options.ids) {
-      if (tokens >= most) break;
-      tokens += row.size();
-      rows.push_back(row);
-    }
-    return BatchOfIds(model, program, rows);
-  }
-  if (options.texts.empty() || !TakesTokens(model, program)) return std::nullopt;
-  const Tokenizer tokenizer(model);
-  std::vector<Tokens> texts;
-  for (const std::string& text : options.texts) {
-    if (tokens >= most) break;
-    texts.push_back(EncodeFor(model, tokenizer, program, text));
-    tokens += texts.back().ids.size();
-  }
-  return BatchFromTokens(model, program, texts);
+bool TakesNumbers(const Model& model, uint32_t program) {
+  const std::vector<uint32_t> inputs = InputsOf(model, program);
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](uint32_t input) { return model.Value(program, input).type != FOVEA_TYPE_I32; });
 }
 
 std::vector<Session> SampleRuns(const Model& model, uint32_t program, const std::vector<uint32_t>& values,
-                                const ConvertOptions& options, uint32_t workers) {
+                                const SampleSources& sources, uint32_t workers) {
   const size_t usual = kTextsOfEachLength * std::accumulate(kLengths.begin(), kLengths.end(), size_t{0});
   std::vector<Batch> batches;
-  if (auto given = GivenSamples(model, program, options, MostTokens(model, program, values, usual))) {
+  if (auto given = GivenSamples(model, program, sources, MostTokens(model, program, values, usual))) {
     batches.push_back(*std::move(given));
   }
-  if (batches.empty() || batches[0].Rows() < usual) batches.push_back(MadeUp(model, program));
+  if (!TakesNumbers(model, program) && (batches.empty() || batches[0].Rows() < usual))
+    batches.push_back(MadeUp(model, program));
   SessionRequest request;
   request.program = program;
   request.workers = workers;

@@ -1,4 +1,4 @@
-#include "tools/bench/log_plot.h"
+#include "tools/base/log_plot.h"
 
 #include <fmt/format.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // Curves on two logarithmic axes, as SVG text.
-#ifndef FOVEA_TOOLS_BENCH_LOG_PLOT_H_
-#define FOVEA_TOOLS_BENCH_LOG_PLOT_H_
+#ifndef FOVEA_TOOLS_BASE_LOG_PLOT_H_
+#define FOVEA_TOOLS_BASE_LOG_PLOT_H_
 
 #include <string>
 #include <utility>
@@ -19,4 +19,4 @@ std::string LogPlot(const std::string& title, const std::string& x_label, const 
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_BENCH_LOG_PLOT_H_
+#endif  // FOVEA_TOOLS_BASE_LOG_PLOT_H_
