@@ -60,24 +60,53 @@ void GruUpdate(const float* x, const float* u, const float* n, size_t width, flo
   });
 }
 
-template <class Act>
-void Lstm(const float* x, const float* u, size_t width, float* h, float* c) {
+// What a gate sees: its sum, or with peepholes also a cell times its own.
+struct NoPeepholes {
+  explicit NoPeepholes(const float* /*p*/) {}
+  template <class Lanes>
+  HWY_INLINE F32Vec operator()(F32 /*d*/, Lanes /*lanes*/, size_t /*at*/, F32Vec /*cell*/, F32Vec sum) const {
+    return sum;
+  }
+};
+struct Peepholes {
+  explicit Peepholes(const float* p) : peepholes(p) {}
+  template <class Lanes>
+  HWY_INLINE F32Vec operator()(F32 d, Lanes lanes, size_t at, F32Vec cell, F32Vec sum) const {
+    return hn::MulAdd(lanes.Load(d, peepholes + at), cell, sum);
+  }
+  const float* peepholes;
+};
+
+template <class Act, class See>
+HWY_INLINE void LstmSeeing(const float* x, const float* u, See see, size_t width, float* h, float* c) {
   const F32 d;
   const float *x_f = x + width, *x_g = x + 2 * width, *x_o = x + 3 * width;
   const float *u_f = u + width, *u_g = u + 2 * width, *u_o = u + 3 * width;
   ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
-    const F32Vec in = Act()(d, Sum(d, lanes, x + i, u + i)), forget = Act()(d, Sum(d, lanes, x_f + i, u_f + i));
+    const F32Vec old = lanes.Load(d, c + i);
+    const F32Vec in = Act()(d, see(d, lanes, i, old, Sum(d, lanes, x + i, u + i)));
+    const F32Vec forget = Act()(d, see(d, lanes, width + i, old, Sum(d, lanes, x_f + i, u_f + i)));
     const F32Vec g = FastTanh(d, Sum(d, lanes, x_g + i, u_g + i));
-    const F32Vec cell = hn::MulAdd(forget, lanes.Load(d, c + i), hn::Mul(in, g));
-    const F32Vec out = Act()(d, Sum(d, lanes, x_o + i, u_o + i));
+    const F32Vec cell = hn::MulAdd(forget, old, hn::Mul(in, g));
+    const F32Vec out = Act()(d, see(d, lanes, 2 * width + i, cell, Sum(d, lanes, x_o + i, u_o + i)));
     lanes.Store(cell, d, c + i);
     lanes.Store(hn::Mul(out, FastTanh(d, cell)), d, h + i);
   });
 }
 
 template <class Act>
+void Lstm(const float* x, const float* u, size_t width, float* h, float* c) {
+  LstmSeeing<Act>(x, u, NoPeepholes(nullptr), width, h, c);
+}
+
+template <class Act>
+void LstmPeephole(const float* x, const float* u, const float* p, size_t width, float* h, float* c) {
+  LstmSeeing<Act>(x, u, Peepholes(p), width, h, c);
+}
+
+template <class Act>
 constexpr CellKernels CellsOf() {
-  return {Gru<Act>, GruReset<Act>, GruUpdate<Act>, Lstm<Act>};
+  return {Gru<Act>, GruReset<Act>, GruUpdate<Act>, Lstm<Act>, LstmPeephole<Act>};
 }
 
 constexpr RecurrentKernels MakeRecurrentKernels() {

@@ -19,6 +19,8 @@ struct CellKernels {
   void (*gru_update)(const float* x, const float* u, const float* n, size_t width, float* h);
   // c = s(f) c + s(i) tanh(g), h = s(o) tanh(c)
   void (*lstm)(const float* x, const float* u, size_t width, float* h, float* c);
+  // The same whose gates see the cell by peepholes p, of i, f and o: i and f the old one, o the new one.
+  void (*lstm_peephole)(const float* x, const float* u, const float* p, size_t width, float* h, float* c);
 };
 
 enum class Gate : uint32_t { kSigmoid = 0, kHardSigmoid = 1 };

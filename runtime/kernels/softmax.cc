@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "runtime/blob/included.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/softmax.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -15,18 +17,24 @@ namespace fovea {
 namespace HWY_NAMESPACE {
 namespace {
 
-void Softmax(const float* x, size_t rows, size_t width, float* y) {
+// The largest number of a row, 0 where all are -infinity.
+float Highest(const float* x, size_t width) {
   const F32 d;
   const F32Vec lowest = hn::Set(d, -INFINITY);
   const auto max = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Max(a, b); };
+  const float found = LargestLane(d, Fold(
+                                         d, lowest, width,
+                                         [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
+                                           return hn::Max(acc, lanes.Or(d, lowest, lanes.Load(d, x + i)));
+                                         },
+                                         max));
+  return found == -INFINITY ? 0.0f : found;
+}
+
+void Softmax(const float* x, size_t rows, size_t width, float* y) {
+  const F32 d;
   for (size_t r = 0; r < rows; ++r, x += width, y += width) {
-    const float found = LargestLane(d, Fold(
-                                           d, lowest, width,
-                                           [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
-                                             return hn::Max(acc, lanes.Or(d, lowest, lanes.Load(d, x + i)));
-                                           },
-                                           max));
-    const F32Vec highest = hn::Set(d, found == -INFINITY ? 0.0f : found);
+    const F32Vec highest = hn::Set(d, Highest(x, width));
     const float sum = FoldSum(d, width, [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
       const F32Vec e = FastExp(d, hn::Sub(lanes.Load(d, x + i), highest));
       lanes.Store(e, d, y + i);
@@ -38,7 +46,21 @@ void Softmax(const float* x, size_t rows, size_t width, float* y) {
   }
 }
 
-constexpr SoftmaxKernels MakeSoftmaxKernels() { return {Softmax}; }
+void LogSoftmax(const float* x, size_t rows, size_t width, float* y) {
+  const F32 d;
+  for (size_t r = 0; r < rows; ++r, x += width, y += width) {
+    const F32Vec highest = hn::Set(d, Highest(x, width));
+    const float sum = FoldSum(d, width, [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
+      return hn::Add(acc, lanes.Or(d, hn::Zero(d), FastExp(d, hn::Sub(lanes.Load(d, x + i), highest))));
+    });
+    const F32Vec log_sum = FastLog(d, hn::Set(d, sum == 0.0f ? 1.0f : sum));
+    ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+      lanes.Store(hn::Sub(hn::Sub(lanes.Load(d, x + i), highest), log_sum), d, y + i);
+    });
+  }
+}
+
+constexpr SoftmaxKernels MakeSoftmaxKernels() { return {Softmax, IsIncluded(OpCode::kSoftmax) ? LogSoftmax : nullptr}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

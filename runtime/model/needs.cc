@@ -98,8 +98,13 @@ struct Needs {
     if (code == OpCode::kNorm) norms |= BitOf(view.U32(Attribute::kKind, 0));
     if (code == OpCode::kPool) pools |= BitOf(view.U32(Attribute::kKind, 0));
     if (code == OpCode::kAppend) attention |= Bit(AttentionFeature::kInPlace);  // runs with few rows
-    // Cells have functions of their own for their gates.
-    if (code != OpCode::kCell && code != OpCode::kRecurrent) activations |= BitOf(view.U32(Attribute::kActivation, 0));
+    const bool cell = code == OpCode::kCell || code == OpCode::kRecurrent;
+    if (!cell) {
+      activations |= BitOf(view.U32(Attribute::kActivation, 0));
+    } else if (view.U32(Attribute::kCell, 0) == static_cast<uint32_t>(CellKind::kRnn)) {
+      // Others have functions of their own for their gates.
+      activations |= BitOf(view.U32(Attribute::kActivation, static_cast<uint32_t>(Activation::kTanh)));
+    }
     if (const AttentionOp* own = AsAttention(op)) AddAttention(*own);
   }
 };

@@ -5,22 +5,43 @@
 
 namespace fovea {
 
-Status LowerCell(const OpView& view, Reporter& reporter, CellOp* op) {
-  CellSpec& cell = op->cell;
-  FOVEA_TRY(ReadChoice(view, Attribute::kCell, "unknown kind of cell", reporter, &cell.kind));
-  if (cell.lstm() && view.Has(Attribute::kResetAfter)) return reporter.Fail(FOVEA_E_RECORD, "only a gru resets");
-  cell.resets_first = !cell.lstm() && !view.Flag(Attribute::kResetAfter, true);
+namespace {
+
+constexpr uint32_t kPeepholes = 2;  // tensor
+
+Status LowerActivation(const OpView& view, Reporter& reporter, CellSpec* cell) {
+  if (cell->rnn()) {
+    cell->activation = Activation::kTanh;
+    FOVEA_TRY(ReadChoice(view, Attribute::kActivation, "unknown activation", reporter, &cell->activation));
+    if (cell->activation == Activation::kTanh || cell->activation == Activation::kRelu) return kOk;
+    return reporter.Fail(FOVEA_E_OP, "an rnn has tanh or relu", 0, static_cast<uint32_t>(cell->activation));
+  }
   const Activation gate = view.Choice(Attribute::kActivation, Activation::kSigmoid);
   if (gate != Activation::kSigmoid && gate != Activation::kHardSigmoid) {
     return reporter.Fail(FOVEA_E_OP, "gates are sigmoid or hard_sigmoid", 0, static_cast<uint32_t>(gate));
   }
-  cell.gate = gate == Activation::kHardSigmoid ? Gate::kHardSigmoid : Gate::kSigmoid;
+  cell->gate = gate == Activation::kHardSigmoid ? Gate::kHardSigmoid : Gate::kSigmoid;
+  return kOk;
+}
+
+}  // namespace
+
+Status LowerCell(const OpView& view, Reporter& reporter, CellOp* op) {
+  CellSpec& cell = op->cell;
+  FOVEA_TRY(ReadChoice(view, Attribute::kCell, "unknown kind of cell", reporter, &cell.kind));
+  const bool gru = cell.kind == CellKind::kGru;
+  if (!gru && view.Has(Attribute::kResetAfter)) return reporter.Fail(FOVEA_E_RECORD, "only a gru resets");
+  cell.resets_first = gru && !view.Flag(Attribute::kResetAfter, true);
+  FOVEA_TRY(LowerActivation(view, reporter, &cell));
   FOVEA_TRY(CheckF32(view, 0, reporter));
   if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "there is no weight");
   cell.width = view.Tensor(0).width;
   const uint32_t rows = op->inputs[0].width;
   const uint64_t gates = uint64_t{cell.gates()} * cell.width;
   if (gates != rows) return reporter.Fail(FOVEA_E_SHAPE, "input must be as wide as all gates", gates, rows);
+  if (view.HasTensor(kPeepholes) && !cell.lstm()) return reporter.Fail(FOVEA_E_RECORD, "only an lstm has peepholes");
+  FOVEA_TRY(CheckFloats(view, kPeepholes, 3, cell.width, reporter));
+  if (view.HasTensor(kPeepholes)) cell.peepholes = view.Floats(kPeepholes);
   FOVEA_TRY(LowerLayer(view, rows, cell.width, reporter, op, op->parts));
   if (!cell.resets_first) return kOk;
   op->parts[0].end = rows / 3 * 2;
@@ -81,7 +102,7 @@ constexpr Attribute kAttributes[] = {Attribute::kCell, Attribute::kResetAfter, A
 
 extern const OpDef kCellOp = DefineOp<Lower, Run>()
                                  .Inputs(2, 2)
-                                 .Tensors(1, 2)
+                                 .Tensors(1, 3)
                                  .Attributes(kAttributes)
                                  .Shares(Share::kFirst)
                                  .Scratch<Scratch>()

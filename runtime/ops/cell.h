@@ -1,4 +1,4 @@
-// The cell of recurrent layers, GRU or LSTM: one step of several rows, wherever they lie. Shared by `cell` and
+// The cell of recurrent layers, GRU, LSTM or plain: one step of several rows, wherever they lie. Shared by `cell` and
 // `recurrent`.
 #ifndef FOVEA_RUNTIME_OPS_CELL_H_
 #define FOVEA_RUNTIME_OPS_CELL_H_
@@ -12,10 +12,13 @@ struct CellSpec {
   CellKind kind;
   bool resets_first;  // gru: before the product that makes the candidate's part of the state
   Gate gate;
-  uint32_t width;  // of h
+  Activation activation;   // rnn: of the state
+  const float* peepholes;  // lstm: [3, width], of i, f and o; null: none
+  uint32_t width;          // of h
 
   bool lstm() const { return kind == CellKind::kLstm; }
-  uint32_t gates() const { return lstm() ? 4 : 3; }
+  bool rnn() const { return kind == CellKind::kRnn; }
+  uint32_t gates() const { return rnn() ? 1 : lstm() ? 4 : 3; }
   uint32_t state_width() const { return lstm() ? 2 * width : width; }  // h, or h and c beside each other
 };
 
@@ -66,7 +69,12 @@ Status RunCells(const CellOp& op, const OpRun& run, const CellMemory& memory, co
     const CellRow row = row_of(i);
     const float* gates = memory.gates + i * made;
     if (row.stays) continue;
-    if (cell.lstm()) {
+    if (cell.rnn()) {
+      run.kernels->elementwise.add(row.x, gates, width, row.h);
+      run.kernels->activation.apply[static_cast<uint32_t>(cell.activation)](row.h, width, row.h);
+    } else if (cell.peepholes != nullptr) {
+      kernels.lstm_peephole(row.x, gates, cell.peepholes, width, row.h, row.c);
+    } else if (cell.lstm()) {
       kernels.lstm(row.x, gates, width, row.h, row.c);
     } else if (cell.resets_first) {
       kernels.gru_update(row.x, gates, candidates + i * width, width, row.h);

@@ -36,18 +36,27 @@ Status RunNormalize(const NormalizeOp& op, const OpRun& run) {
   return kOk;
 }
 
-Status LowerSoftmax(const OpView& view, Reporter& reporter, Op*) { return CheckElementwise(view, reporter); }
+struct SoftmaxOp : Op {
+  bool log = false;
+};
 
-Status RunSoftmax(const Op& op, const OpRun& run) {
-  run.kernels->softmax.softmax(run.Input(0), run.rows(), op.output.width, run.output);
+Status LowerSoftmax(const OpView& view, Reporter& reporter, SoftmaxOp* op) {
+  op->log = view.Flag(Attribute::kLog);
+  return CheckElementwise(view, reporter);
+}
+
+Status RunSoftmax(const SoftmaxOp& op, const OpRun& run) {
+  const SoftmaxKernels& kernels = run.kernels->softmax;
+  (op.log ? kernels.log_softmax : kernels.softmax)(run.Input(0), run.rows(), op.output.width, run.output);
   return kOk;
 }
 
 constexpr Attribute kAttributes[] = {Attribute::kEpsilon, Attribute::kClamp};
+constexpr Attribute kSoftmaxAttributes[] = {Attribute::kLog};
 
 }  // namespace
 
 extern const OpDef kNormalizeOp = DefineOp<LowerNormalize, RunNormalize>().Inputs(1, 2).Attributes(kAttributes);
-extern const OpDef kSoftmaxOp = DefineOp<LowerSoftmax, RunSoftmax>().Inputs(1, 1);
+extern const OpDef kSoftmaxOp = DefineOp<LowerSoftmax, RunSoftmax>().Inputs(1, 1).Attributes(kSoftmaxAttributes);
 
 }  // namespace fovea

@@ -176,7 +176,7 @@ constexpr Attribute kAttributes[] = {Attribute::kCell,    Attribute::kResetAfter
 
 extern const OpDef kRecurrentOp = DefineOp<Lower, Run>()
                                       .Inputs(1, 3)
-                                      .Tensors(1, 2)
+                                      .Tensors(1, 3)
                                       .Attributes(kAttributes)
                                       .ReadsWhole(0)
                                       .CountsIn(Unit::kSegments)

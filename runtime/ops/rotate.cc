@@ -1,5 +1,5 @@
 // Rotary positions: angles from frequencies, of any position, or from a table whose row p holds the cosines, then the
-// sines, of position p.
+// sines, of position p. Positions are those in the text, or what an input says.
 #include <math.h>
 
 #include <algorithm>
@@ -19,6 +19,7 @@ struct RotateOp : Op {
   uint32_t short_up_to = UINT32_MAX;  // rows of a segment from which on frequencies are other ones
   float factor = 1.0f, stretch = 0.0f;
   bool interleaved = false;
+  uint32_t position_ids = kBlobNone;  // the value that says positions, as input 1
 };
 
 Status LowerTable(const OpView& view, Reporter& reporter, RotateOp* op) {
@@ -26,7 +27,13 @@ Status LowerTable(const OpView& view, Reporter& reporter, RotateOp* op) {
     if (view.Has(key)) return reporter.Fail(FOVEA_E_RECORD, "this attribute goes with frequencies");
   }
   op->dims = view.Tensor(kTable).width;
-  FOVEA_TRY(CheckPositions(view, reporter, &op->positions));
+  if (op->position_ids == kBlobNone) {
+    FOVEA_TRY(CheckPositions(view, reporter, &op->positions));
+  } else if (op->offset >= view.Tensor(kTable).rows) {
+    return reporter.Fail(FOVEA_E_SHAPE, "position table ends before its offset", op->offset, view.Tensor(kTable).rows);
+  } else {
+    op->positions = view.Tensor(kTable).rows - op->offset;
+  }
   FOVEA_TRY(CheckFloats(view, kTable, 0, op->dims, reporter));
   op->table = view.Floats(kTable) + size_t{op->offset} * op->dims;
   return kOk;
@@ -55,8 +62,24 @@ Status LowerFrequencies(const OpView& view, Reporter& reporter, RotateOp* op) {
   return kOk;
 }
 
+// Of the rows' positions, whatever they are.
+Status LowerPositions(const OpView& view, Reporter& reporter, RotateOp* op) {
+  const OpValue& ids = op->inputs[1];
+  op->position_ids = ids.type == DType::kI32 && ids.width == 1 ? IdsOf(view, 1) : kBlobNone;
+  if (op->position_ids == kBlobNone) {
+    return reporter.Fail(FOVEA_E_SHAPE, "positions are ids, which a run checks first: i32 of width 1");
+  }
+  if (ids.space == op->output.space) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op->output.space, ids.space);
+}
+
 Status Lower(const OpView& view, Reporter& reporter, RotateOp* op) {
-  FOVEA_TRY(CheckElementwise(view, reporter));
+  FOVEA_TRY(CheckF32(view, 0, reporter));
+  FOVEA_TRY(CheckWidth(view, 0, reporter));
+  if (op->inputs[0].space != op->output.space) {
+    return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op->output.space, op->inputs[0].space);
+  }
+  if (op->input_count > 1) FOVEA_TRY(LowerPositions(view, reporter, op));
   op->parts = view.U32(Attribute::kHeads, 0);
   if (op->parts == 0 || op->output.width % op->parts != 0) {
     return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide the width", op->output.width, op->parts);
@@ -94,6 +117,7 @@ Status Run(const RotateOp& op, const OpRun& run) {
   const RotaryKernels& rotary = run.kernels->rotary;
   const SpaceRows& texts = run.spaces[op.output.space];
   auto* angles = static_cast<float*>(run.scratch);
+  const int32_t* said = op.position_ids == kBlobNone ? nullptr : run.Indices(1);
   ForEachTextPiece(run, op.output, [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
     const float* frequencies = nullptr;
     if (op.table == nullptr) {
@@ -101,11 +125,13 @@ Status Run(const RotateOp& op, const OpRun& run) {
       frequencies = FrequenciesOf(op, *run.kernels, past + texts.segments.length(segment), angles + dims);
     }
     for (uint32_t i = 0; i < rows; ++i) {
-      const size_t at = size_t{row + i - run.row_begin} * width;
-      const float* cos = op.table == nullptr ? angles : op.table + size_t{position + i} * dims;
+      const uint32_t local = row + i - run.row_begin;
+      const size_t at = size_t{local} * width;
+      const int64_t place = said != nullptr ? int64_t{said[local]} : int64_t{position} + i;
+      const float* cos = op.table == nullptr ? angles : op.table + static_cast<size_t>(place) * dims;
       if (op.table == nullptr) {
-        const auto place = static_cast<float>(uint64_t{op.offset} + position + i);
-        rotary.angles(place, frequencies, dims / 2, op.factor, angles, angles + dims / 2);
+        rotary.angles(static_cast<float>(place + op.offset), frequencies, dims / 2, op.factor, angles,
+                      angles + dims / 2);
       }
       rotary.rotate(run.Input(0) + at, op.parts, width / op.parts, dims, cos, cos + dims / 2, op.interleaved,
                     run.output + at);
@@ -116,7 +142,14 @@ Status Run(const RotateOp& op, const OpRun& run) {
 
 double Flops(const RotateOp& op) { return 6.0 * op.output.width; }
 
-SegmentLimit MostRows(const RotateOp& op) { return {op.output.space, op.positions}; }
+SegmentLimit MostRows(const RotateOp& op) {
+  return {op.output.space, op.position_ids == kBlobNone ? op.positions : UINT32_MAX};
+}
+
+// Those of a table; frequencies have any.
+IdLimit Ids(const RotateOp& op, uint32_t i) {
+  return {op.position_ids, i == 1 && op.table != nullptr ? op.positions : 0};
+}
 
 constexpr Attribute kAttributes[] = {Attribute::kHeads, Attribute::kInterleaved, Attribute::kOffset,
                                      Attribute::kScale, Attribute::kShortUpTo,   Attribute::kStretch};
@@ -124,11 +157,12 @@ constexpr Attribute kAttributes[] = {Attribute::kHeads, Attribute::kInterleaved,
 }  // namespace
 
 extern const OpDef kRotateOp = DefineOp<Lower, Run>()
-                                   .Inputs(1, 1)
+                                   .Inputs(1, 2)
                                    .Tensors(0, kTensors)
                                    .Attributes(kAttributes)
                                    .Scratch<Scratch>()
                                    .LimitsSegments<MostRows>()
+                                   .LimitsIds<Ids>()
                                    .Flops<Flops>();
 
 }  // namespace fovea

@@ -39,6 +39,8 @@ const char kOthers[] = R"({
     {"name": "gates", "sinusoidal": {"rows": 6, "width": 2, "first": 1}},
     {"name": "gates.in", "sinusoidal": {"rows": 6, "width": 4, "first": 1}},
     {"name": "mixing", "of": "places", "rows": [0, 3]},
+    {"name": "square", "of": "gates", "rows": [0, 2]},
+    {"name": "peepholes", "of": "gates", "rows": [0, 3]},
     {"name": "tables", "sinusoidal": {"rows": 4, "width": 2, "first": 1}},
     {"name": "turned", "indices": [[3], [2], [1], [0]]},
     {"name": "named", "indices": [[1, -1], [0, -1], [1, 0], [-1, -1]]},
@@ -135,12 +137,21 @@ const char kOthers[] = R"({
        "cell": "gru", "reset_after": false, "activation": "hard_sigmoid", "initial": true, "masked": true,
        "reverse": true, "output": "state"},
       {"op": "cell", "in": ["gate_parts", "state"], "tensors": ["gates", "gate_bias"], "out": "next", "cell": "gru",
-       "reset_after": false, "activation": "hard_sigmoid"}
+       "reset_after": false, "activation": "hard_sigmoid"},
+      {"op": "softmax", "in": ["state"], "out": "log_shares", "log": true},
+      {"op": "rotate", "in": ["y", "marks"], "tensors": ["turns"], "out": "placed_turns", "heads": 2},
+      {"op": "cell", "in": ["state", "state"], "tensors": ["square"], "out": "plain", "cell": "rnn",
+       "activation": "relu"},
+      {"op": "concat", "in": ["y", "y"], "out": "twice"},
+      {"op": "cell", "in": ["twice", "y"], "tensors": ["four_experts", null, "peepholes"], "out": "seen",
+       "cell": "lstm"},
+      {"op": "recurrent", "in": ["twice"], "tensors": ["four_experts", null, "peepholes"], "out": "all_seen",
+       "cell": "lstm"}
     ],
     "outputs": ["longer", "neighbours", "merged", "image_turned", "clustered", "edges", "blocks", "related", "placed",
                 "biased", "long_again", "of_stored", "of_kept", "of_past", "with_next", "of_groups", "sloped",
                 "bounded", "long_turned", "stretched", "answer", "states", "next", "features", "by_axes", "blended",
-                "smoothed"]
+                "smoothed", "log_shares", "placed_turns", "plain", "seen", "all_seen"]
   }]
 })";
 

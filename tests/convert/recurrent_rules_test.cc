@@ -77,7 +77,11 @@ TEST(RecurrentRules, Refused) {
     json[Json::json_pointer(std::string("/programs/0/operations/") + place)] = value;
     EXPECT_NE(Refusal(json).find(why), std::string::npos) << place << ": " << Refusal(json);
   };
-  refused("0/cell", "rnn", "cell must be one of gru, lstm");
+  refused("0/cell", "other", "cell must be one of gru, lstm, rnn");
+  refused("0/cell", "rnn", "an rnn has tanh or relu");
+  refused("2/activation", "relu", "gates are sigmoid or hard_sigmoid");
+  refused("3/tensors", {"gru", nullptr, "gru"}, "only an lstm has peepholes");
+  refused("2/tensors", {"lstm.hidden", nullptr, "lstm"}, "is needed");
   refused("0/activation", "tanh", "gates are sigmoid or hard_sigmoid");
   refused("0/reset_after", 1, "reset_after must be true or false, not 1");
   refused("0/initial", false, "2 are needed");

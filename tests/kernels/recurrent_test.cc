@@ -67,6 +67,35 @@ TEST(Recurrent, Lstm) {
   });
 }
 
+TEST(Recurrent, LstmWithPeepholes) {
+  ForEachTarget([] {
+    for (const Gate gate : kGates) {
+      const CellKernels k = GetRecurrentKernels().of[static_cast<size_t>(gate)];
+      for (const size_t width : kOddWidths) {
+        const std::vector<float> x = RandomFloats(4 * width, 3.0f, 1), u = RandomFloats(4 * width, 2.0f, 2);
+        const std::vector<float> c = RandomFloats(width, 2.0f, 3), p = RandomFloats(3 * width, 1.0f, 4);
+        Guarded<float> h(width), next(c), without(width), plain(c);
+        k.lstm_peephole(x.data(), u.data(), p.data(), width, h.data(), next.data());
+        EXPECT_TRUE(h.Intact() && next.Intact());
+        for (size_t i = 0; i < width; ++i) {
+          const auto sum = [&](size_t part) { return double{x[part * width + i]} + u[part * width + i]; };
+          const double in = PlainGate(gate, sum(0) + double{p[i]} * c[i]);
+          const double cell = PlainGate(gate, sum(1) + double{p[width + i]} * c[i]) * c[i] + in * tanh(sum(2));
+          ASSERT_NEAR(next[i], cell, 1e-6 * (1 + fabs(c[i]))) << "width " << width;
+          ASSERT_NEAR(h[i], PlainGate(gate, sum(3) + p[2 * width + i] * cell) * tanh(cell), 1e-6 * (1 + fabs(c[i])));
+        }
+        // Peepholes of zeros change no bits.
+        const std::vector<float> zeros(3 * width);
+        k.lstm(x.data(), u.data(), width, without.data(), plain.data());
+        Guarded<float> again(c);
+        k.lstm_peephole(x.data(), u.data(), zeros.data(), width, h.data(), again.data());
+        EXPECT_EQ(h.values(), without.values());
+        EXPECT_EQ(again.values(), plain.values());
+      }
+    }
+  });
+}
+
 // An element depends on its own gates alone, wherever it stands in a vector.
 TEST(Recurrent, SameBitsAtAnyPosition) {
   ForEachTarget([] {

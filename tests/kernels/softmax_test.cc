@@ -43,6 +43,41 @@ TEST(Softmax, MatchesPlainLoop) {
   });
 }
 
+TEST(Softmax, LogMatchesPlainLoop) {
+  ForEachTarget([] {
+    const SoftmaxKernels k = GetSoftmaxKernels();
+    for (size_t width : kOddWidths) {
+      for (float scale : {0.1f, 3.0f, 100.0f}) {
+        std::vector<float> x = RandomFloats(3 * width, scale);
+        for (float& v : x) v -= 50.0f;
+        Guarded<float> y(x.size()), in_place(x);
+        k.log_softmax(x.data(), 3, width, y.data());
+        k.log_softmax(in_place.data(), 3, width, in_place.data());
+        EXPECT_TRUE(y.Intact() && in_place.Intact());
+        EXPECT_EQ(y.values(), in_place.values());
+        for (size_t r = 0; r < 3; ++r) {
+          double max = -INFINITY, sum = 0;
+          for (size_t i = 0; i < width; ++i) max = fmax(max, x[r * width + i]);
+          for (size_t i = 0; i < width; ++i) sum += exp(x[r * width + i] - max);
+          for (size_t i = 0; i < width; ++i) {
+            const double want = x[r * width + i] - max - log(sum);
+            ASSERT_NEAR(y[r * width + i], want, 1e-6 * (1 + fabs(want))) << width;
+          }
+        }
+      }
+      std::vector<float> x(3 * width, -INFINITY), y(x.size());
+      x[width] = 1e30f;
+      x[2 * width + width / 2] = NAN;
+      k.log_softmax(x.data(), 3, width, y.data());
+      for (size_t i = 0; i < width; ++i) {
+        ASSERT_EQ(y[i], -INFINITY);
+        ASSERT_EQ(y[width + i], i == 0 ? 0.0f : -INFINITY);
+        ASSERT_TRUE(isnan(y[2 * width + i]));
+      }
+    }
+  });
+}
+
 TEST(Softmax, InfinitiesAndNan) {
   ForEachTarget([] {
     const SoftmaxKernels k = GetSoftmaxKernels();

@@ -1,7 +1,7 @@
 // Single steps of recurrent layers: every kind of cell, gate and type of weights, against plain double loops.
 #include "tests/ops/op_fixture.h"
+#include "tests/ops/recurrent_cells.h"
 #include "tests/support/fewer_cases.h"
-#include "tests/support/reference_recurrent.h"
 
 namespace fovea::test {
 namespace {
@@ -9,27 +9,11 @@ namespace {
 const DType kTypes[] = {DType::kF32, DType::kF16, DType::kI8, DType::kI4};
 const uint32_t kBackends[] = {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY};
 
-Attributes AttributesOf(const ReferenceCell& cell) {
-  Attributes attributes = {{Attribute::kCell, cell.lstm ? 1 : 0}, {Attribute::kActivation, cell.hard ? 8 : 6}};
-  if (!cell.lstm) attributes.push_back({Attribute::kResetAfter, cell.reset_after ? 1 : 0});
-  return attributes;
-}
-
-std::vector<ReferenceCell> Cells() {
-  std::vector<ReferenceCell> cells;
-  for (const bool hard : {false, true}) {
-    cells.push_back({false, true, hard, 0, {}, {}});
-    cells.push_back({false, false, hard, 0, {}, {}});
-    cells.push_back({true, true, hard, 0, {}, {}});
-  }
-  return cells;
-}
-
 // With integer weights the rows of the state are quantized, so the products are taken from a linear layer with the same
 // tensors, which quantizes them alike; that covers all but the second product of a cell that resets first.
 TEST(Cell, OneStepOfEveryKind) {
   uint32_t number = 0;  // of a cell, type, width, bias and backend
-  for (ReferenceCell cell : Cells()) {
+  for (ReferenceCell cell : EveryCell()) {
     for (const DType type : kTypes) {
       for (const uint32_t width : {type == DType::kI4 ? 32u : 1u, 64u, type == DType::kI4 ? 96u : 19u}) {
         for (const bool bias : {false, true}) {
@@ -42,15 +26,9 @@ TEST(Cell, OneStepOfEveryKind) {
             const auto states = static_cast<uint32_t>(cell.state_width());
             const uint32_t x = b.Input("x", s.tokens, gates), state = b.Input("state", s.tokens, states);
             const uint32_t h = b.Input("h", s.tokens, width);
-            const uint32_t w = b.RandomTensor(gates, width, type, 1.0f / std::sqrt(static_cast<float>(width)));
-            std::vector<uint32_t> tensors = {w};
-            cell.bias.clear();
-            if (bias) {
-              cell.bias = b.RandomFloats(gates, 0.5f);
-              tensors.push_back(b.Tensor(1, gates, cell.bias));
-            }
-            cell.weight = b.TensorValues(w);
-            const uint32_t product = b.Op(OpCode::kLinear, {h}, tensors, s.tokens, gates);
+            const std::vector<uint32_t> tensors = TensorsOf(b, type, bias, &cell);
+            const std::vector<uint32_t> of_linear(tensors.begin(), tensors.begin() + (bias ? 2 : 1));
+            const uint32_t product = b.Op(OpCode::kLinear, {h}, of_linear, s.tokens, gates);
             b.SetOutput(product);
             const uint32_t y = b.Op(OpCode::kCell, {x, state}, tensors, s.tokens, states, AttributesOf(cell));
             const uint32_t rows = 26;
@@ -70,7 +48,7 @@ TEST(Cell, OneStepOfEveryKind) {
               const auto row = olds.begin() + static_cast<std::ptrdiff_t>(r * states);
               const std::vector<double> old(row, row + states);
               const auto of = [&](size_t i, const std::vector<double>& hidden) -> double {
-                const bool second = !cell.lstm && !cell.reset_after && i >= 2 * width;
+                const bool second = !cell.reset_after && i >= 2 * width;
                 return integers && !second ? products[r * gates + i] : cell.Product(i, hidden);
               };
               const std::vector<double> next = cell.Step(&xs[r * gates], old, of);
@@ -79,9 +57,8 @@ TEST(Cell, OneStepOfEveryKind) {
             // A row's range is about four, and so many rounded entries times weights add up like their root.
             const bool rounded = integers && !cell.lstm && !cell.reset_after;
             ExpectClose(found, expected, 0, rounded ? 0.03 : 5e-6,
-                        "lstm " + std::to_string(cell.lstm) + " after " + std::to_string(cell.reset_after) + " type " +
-                            std::to_string(static_cast<int>(type)) + " width " + std::to_string(width) + " backend " +
-                            std::to_string(backend));
+                        NameOf(cell) + " type " + std::to_string(static_cast<int>(type)) + " width " +
+                            std::to_string(width) + " backend " + std::to_string(backend));
           }
         }
       }
@@ -162,7 +139,12 @@ TEST(Cell, ShapeRules) {
       {"gru by name", FOVEA_OK, 24, 8, 8, 24, 8, {{A::kCell, 0}, {A::kResetAfter, 0}, {A::kActivation, 8}}},
       {"lstm", FOVEA_OK, 32, 16, 16, 32, 8, {{A::kCell, 1}}, 32},
       {"lstm that resets", FOVEA_E_RECORD, 32, 16, 16, 32, 8, {{A::kCell, 1}, {A::kResetAfter, 0}}},
-      {"other cell", FOVEA_E_OP, 24, 8, 8, 24, 8, {{A::kCell, 2}}},
+      {"rnn", FOVEA_OK, 8, 8, 8, 8, 8, {{A::kCell, 2}}, 8},
+      {"rnn of relu", FOVEA_OK, 8, 8, 8, 8, 8, {{A::kCell, 2}, {A::kActivation, 1}}},
+      {"rnn of a gate", FOVEA_E_OP, 8, 8, 8, 8, 8, {{A::kCell, 2}, {A::kActivation, 6}}},
+      {"rnn that resets", FOVEA_E_RECORD, 8, 8, 8, 8, 8, {{A::kCell, 2}, {A::kResetAfter, 1}}},
+      {"rnn of a gru's gates", FOVEA_E_SHAPE, 24, 8, 8, 24, 8, {{A::kCell, 2}}},
+      {"other cell", FOVEA_E_OP, 24, 8, 8, 24, 8, {{A::kCell, 3}}},
       {"other reset", FOVEA_E_OP, 24, 8, 8, 24, 8, {{A::kResetAfter, 2}}},
       {"other gate", FOVEA_E_OP, 24, 8, 8, 24, 8, {{A::kActivation, 5}}},
       {"no such gate", FOVEA_E_OP, 24, 8, 8, 24, 8, {{A::kActivation, 4294967295.0}}},
@@ -185,6 +167,21 @@ TEST(Cell, ShapeRules) {
     b.Op(OpCode::kCell, {x, state}, tensors, s.tokens, t.out, t.attributes);
     ExpectStatus(b, t.status, t.what);
   }
+  const auto with_peepholes = [](fovea_status status, int cell, uint32_t rows, uint32_t width, DType type) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t gates = cell == 1 ? 32 : cell == 2 ? 8 : 24, state = cell == 1 ? 16 : 8;
+    const uint32_t x = b.Input("x", s.tokens, gates), h = b.Input("state", s.tokens, state);
+    b.Op(OpCode::kCell, {x, h}, {b.RandomTensor(gates, 8), kBlobNone, b.RandomTensor(rows, width, type)}, s.tokens,
+         state, {{A::kCell, cell}});
+    ExpectStatus(b, status, "peepholes of cell " + std::to_string(cell));
+  };
+  with_peepholes(FOVEA_OK, 1, 3, 8, DType::kF32);
+  with_peepholes(FOVEA_E_SHAPE, 1, 1, 24, DType::kF32);
+  with_peepholes(FOVEA_E_SHAPE, 1, 3, 7, DType::kF32);
+  with_peepholes(FOVEA_E_SHAPE, 1, 3, 8, DType::kF16);
+  with_peepholes(FOVEA_E_RECORD, 0, 3, 8, DType::kF32);
+  with_peepholes(FOVEA_E_RECORD, 2, 3, 8, DType::kF32);
   const auto refused = [](fovea_status status, const std::string& what, DType x_type, bool other_space, bool absent) {
     ModelBuilder b;
     const TextSpaces s(b);

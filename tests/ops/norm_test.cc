@@ -238,6 +238,8 @@ TEST(Softmax, RowsSumToOne) {
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, width);
     const uint32_t y = b.Op(OpCode::kSoftmax, {x}, {}, s.tokens, width);
+    const uint32_t log = b.Op(OpCode::kSoftmax, {x}, {}, s.tokens, width, {{Attribute::kLog, 1}});
+    b.SetOutput(log);
     std::vector<float> xs = b.RandomFloats(size_t{26} * width, 10);
     for (uint32_t i = 0; i < width; ++i) xs[i] += 1000;  // no overflow
     const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
@@ -250,6 +252,8 @@ TEST(Softmax, RowsSumToOne) {
       for (uint32_t i = 0; i < width; ++i) expected.push_back(std::exp(row[i] - most) / sum);
     }
     ExpectClose(found, expected, 1e-6, 0);
+    for (double& share : expected) share = std::log(share);
+    ExpectClose(RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, log), expected, 1e-6, 1e-6);
   }
 }
 
@@ -272,6 +276,8 @@ TEST(Normalize, ShapeRules) {
     refused(FOVEA_E_RECORD, 8, DType::kF32, false, 1, {});
     refused(FOVEA_E_OP, 8, DType::kF32, false, 0, {{Attribute::kClamp, 2}});
     refused(FOVEA_E_OP, 8, DType::kF32, false, 0, {{Attribute::kActivation, 0}});
+    refused(FOVEA_E_OP, 8, DType::kF32, false, 0, {{Attribute::kLog, 2}});
+    refused(code == OpCode::kSoftmax ? FOVEA_OK : FOVEA_E_OP, 8, DType::kF32, false, 0, {{Attribute::kLog, 0}});
   }
 }
 

@@ -209,6 +209,69 @@ TEST(Rotate, PairsDimensionsAndOffset) {
   }
 }
 
+// Positions that an input says, in any order, of rows of whatever length.
+TEST(Rotate, PositionsOfAnInput) {
+  const uint32_t heads = 2, size = 6, dims = 4, offset = 2, most = 9;
+  for (const bool table : {false, true}) {
+    const Lengths& lengths = RaggedLengths()[0];
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, heads * size), at = b.Input("position_ids", s.tokens, 1, DType::kI32);
+    const uint32_t angles =
+        table ? b.RandomTensor(most + offset, dims, DType::kF32, 1) : b.RandomTensor(1, dims / 2, DType::kF32, 1);
+    const uint32_t y =
+        b.Op(OpCode::kRotate, {x, at}, table ? std::vector<uint32_t>{angles} : std::vector<uint32_t>{kBlobNone, angles},
+             s.tokens, heads * size, {{Attribute::kHeads, heads}, {Attribute::kOffset, offset}});
+    const std::vector<float> xs = b.RandomFloats(size_t{26} * heads * size), t = b.TensorValues(angles);
+    std::vector<int32_t> ids(26);
+    for (uint32_t r = 0; r < 26; ++r) ids[r] = static_cast<int32_t>(r * 5 % most) * (table ? 1 : -3);
+    std::vector<double> expected(xs.begin(), xs.end());
+    for (uint32_t row = 0; row < 26; ++row) {
+      for (uint32_t k = row * heads * size; k < (row + 1) * heads * size; k += size) {
+        for (uint32_t i = 0; i < dims / 2; ++i) {
+          const int32_t position = ids[row] + static_cast<int32_t>(offset);
+          const float* turn = table ? &t[static_cast<uint32_t>(position) * dims] : nullptr;
+          const double cosine = table ? turn[i] : std::cos(double{t[i]} * position);
+          const double sine = table ? turn[dims / 2 + i] : std::sin(double{t[i]} * position);
+          expected[k + i] = xs[k + i] * cosine - xs[k + i + dims / 2] * sine;
+          expected[k + i + dims / 2] = xs[k + i + dims / 2] * cosine + xs[k + i] * sine;
+        }
+      }
+    }
+    ExpectClose(RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {{at, ids}}}, y), expected, 2e-6, 0);
+    // A table has no others; frequencies have any. Segments may be longer than a table.
+    b.SetOutput(y);
+    const TestModel model(b.Blob());
+    EXPECT_EQ(model.model == nullptr, false);
+    const std::vector<fovea_limit> limits = {{s.texts, 1, 0}, {s.tokens, 40, 0}};
+    TestSession session(model, Options(limits));
+    session.SetSegments(s.tokens, {20});
+    session.SetInput(x, b.RandomFloats(20 * heads * size));
+    std::vector<int32_t> twenty(20, 1);
+    twenty[13] = static_cast<int32_t>(most);
+    session.SetInput(at, twenty);
+    fovea_error error = {};
+    EXPECT_EQ(fovea_session_run(session.session, &error), table ? FOVEA_E_ID : FOVEA_OK);
+    if (table) {
+      EXPECT_EQ(error.byte, 13u);
+      EXPECT_EQ(error.expected, most);
+    }
+  }
+}
+
+TEST(Rotate, RefusesPositionsThatAreNone) {
+  const auto refuses = [](const char* why, uint32_t width, DType type, bool other_space) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, 8), at = b.Input("at", other_space ? s.texts : s.tokens, width, type);
+    b.SetOutput(b.Op(OpCode::kRotate, {x, at}, {b.RandomTensor(4, 4)}, s.tokens, 8, {{Attribute::kHeads, 2}}));
+    ExpectRefused(b, FOVEA_E_SHAPE, why);
+  };
+  refuses("numbers", 1, DType::kF32, false);
+  refuses("two columns", 2, DType::kI32, false);
+  refuses("another space", 1, DType::kI32, true);
+}
+
 struct Angles {
   uint32_t short_up_to;  // 0: all texts are short
   double stretch;        // 0: long ones have frequencies of their own

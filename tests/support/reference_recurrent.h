@@ -1,4 +1,4 @@
-// Recurrent cells in plain double loops, in the order of gates of a blob: r, z, n or i, f, g, o.
+// Recurrent cells in plain double loops, in the order of gates of a blob: r, z, n or i, f, g, o, or none.
 #ifndef FOVEA_TESTS_SUPPORT_REFERENCE_RECURRENT_H_
 #define FOVEA_TESTS_SUPPORT_REFERENCE_RECURRENT_H_
 
@@ -17,8 +17,12 @@ struct ReferenceCell {
   size_t width = 0;
   std::vector<float> weight;  // [gates * width, width]
   std::vector<float> bias;    // [gates * width], or empty
+  bool rnn = false;           // tanh of what others have for each gate, or of `relu` that
+  bool relu = false;
+  bool sees_cell = false;          // lstm: by
+  std::vector<float> peepholes{};  // [3, width] of i, f and o
 
-  size_t gates() const { return lstm ? 4 : 3; }
+  size_t gates() const { return rnn ? 1 : lstm ? 4 : 3; }
   size_t state_width() const { return lstm ? 2 * width : width; }
 
   double Gate(double x) const { return hard ? std::clamp(0.2 * x + 0.5, 0.0, 1.0) : 1 / (1 + std::exp(-x)); }
@@ -35,12 +39,20 @@ struct ReferenceCell {
     const std::vector<double> h(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(width));
     std::vector<double> next(state.size());
     const auto sum = [&](size_t gate, size_t i) { return x[gate * width + i] + product(gate * width + i, h); };
+    const auto seen = [&](size_t peephole, size_t i, double c) {
+      return sees_cell ? peepholes[peephole * width + i] * c : 0;
+    };
     if (lstm) {
       for (size_t i = 0; i < width; ++i) {
-        const double c = Gate(sum(1, i)) * state[width + i] + Gate(sum(0, i)) * std::tanh(sum(2, i));
+        const double old = state[width + i], in = Gate(sum(0, i) + seen(0, i, old));
+        const double c = Gate(sum(1, i) + seen(1, i, old)) * old + in * std::tanh(sum(2, i));
         next[width + i] = c;
-        next[i] = Gate(sum(3, i)) * std::tanh(c);
+        next[i] = Gate(sum(3, i) + seen(2, i, c)) * std::tanh(c);
       }
+      return next;
+    }
+    if (rnn) {
+      for (size_t i = 0; i < width; ++i) next[i] = relu ? std::max(sum(0, i), 0.0) : std::tanh(sum(0, i));
       return next;
     }
     std::vector<double> reset(width);

@@ -6,15 +6,22 @@ namespace {
 
 // What both operations know. Returns the width of the state.
 uint64_t TakeCell(Check& c) {
-  const bool lstm = c.Choice<CellKind>(Attribute::kCell, std::nullopt) == CellKind::kLstm;
-  if (!lstm) c.Flag(Attribute::kResetAfter, true);
-  const Activation gate = c.Choice<Activation>(Attribute::kActivation, Activation::kSigmoid);
-  if (gate != Activation::kSigmoid && gate != Activation::kHardSigmoid) Fail("gates are sigmoid or hard_sigmoid");
-  const uint32_t width = c.tensor(0).width;
-  const uint64_t gates = uint64_t{lstm ? 4u : 3u} * width;
+  const CellKind kind = c.Choice<CellKind>(Attribute::kCell, std::nullopt);
+  const bool lstm = kind == CellKind::kLstm, rnn = kind == CellKind::kRnn;
+  if (kind == CellKind::kGru) c.Flag(Attribute::kResetAfter, true);
+  const Activation activation =
+      c.Choice<Activation>(Attribute::kActivation, rnn ? Activation::kTanh : Activation::kSigmoid);
+  if (rnn && activation != Activation::kTanh && activation != Activation::kRelu) Fail("an rnn has tanh or relu");
+  if (!rnn && activation != Activation::kSigmoid && activation != Activation::kHardSigmoid) {
+    Fail("gates are sigmoid or hard_sigmoid");
+  }
+  const uint32_t width = c.tensor(0).width, parts = rnn ? 1 : lstm ? 4 : 3;
+  const uint64_t gates = uint64_t{parts} * width;
+  if (c.Has(2) && !lstm) Fail("only an lstm has peepholes");
+  if (c.Has(2)) c.Shape(2, 3, width);
   if (c.tensor(0).rows != gates || c.in(0).width != gates) {
     Fail("{} is {} wide and tensor {} is [{}, {}]; {} gates of {} need [{}, {}]", c.in(0).name, c.in(0).width,
-         c.tensor(0).name, c.tensor(0).rows, width, lstm ? 4 : 3, width, gates, width);
+         c.tensor(0).name, c.tensor(0).rows, width, parts, width, gates, width);
   }
   c.Vector(1, c.tensor(0).rows);
   c.MayBeQuantized(Matrices::kWeights);
@@ -53,7 +60,7 @@ void Recurrent(Check& c) {
 
 }  // namespace
 
-extern const Rule kRecurrentRule = {1, 3, 1, 2, Recurrent, ~1u};
-extern const Rule kCellRule = {2, 2, 1, 2, Cell};
+extern const Rule kRecurrentRule = {1, 3, 1, 3, Recurrent, ~1u};
+extern const Rule kCellRule = {2, 2, 1, 3, Cell};
 
 }  // namespace fovea::tools

@@ -106,6 +106,10 @@ void Rotate(Check& c) {
   const uint32_t offset = c.Number(Attribute::kOffset, 0);
   if (c.Has(0) && offset >= c.tensor(0).rows) Fail("offset lies after the table's {} rows", c.tensor(0).rows);
   c.Flag(Attribute::kInterleaved);
+  if (c.in_count() > 1) {
+    c.SameSpace(0, 1);
+    if (!c.HoldsIds(1) || c.in(1).width != 1) Fail("{} holds no positions: ids, one for each row", c.in(1).name);
+  }
   if (c.Has(1)) {
     for (size_t i = 1; i <= 2; ++i) {
       if (c.Has(i)) c.Shape(i, 1, static_cast<uint32_t>(dims / 2));
@@ -128,6 +132,11 @@ void Normalize(Check& c) {
 }
 
 void RowLocal(Check& c) { c.Result(c.in(0).space, c.in(0).width); }
+
+void Softmax(Check& c) {
+  c.Flag(Attribute::kLog);
+  RowLocal(c);
+}
 
 void ScaleRule(Check& c) {
   c.Real(Attribute::kScale, true);
@@ -162,9 +171,9 @@ extern const Rule kNormRule = {1, 1, 0, 2, Norm};
 extern const Rule kAddRule = {2, 2, 0, 0, Add};
 extern const Rule kActivateRule = {1, 1, 0, 0, Activate};
 extern const Rule kGateRule = {2, 2, 0, 0, Gate};
-extern const Rule kRotateRule = {1, 1, 0, 3, Rotate};
+extern const Rule kRotateRule = {1, 2, 0, 3, Rotate, 2u};
 extern const Rule kNormalizeRule = {1, 2, 0, 0, Normalize};
-extern const Rule kSoftmaxRule = {1, 1, 0, 0, RowLocal};
+extern const Rule kSoftmaxRule = {1, 1, 0, 0, Softmax};
 extern const Rule kScaleRule = {1, 1, 0, 0, ScaleRule};
 extern const Rule kConcatRule = {1, kMaxInputs, 0, 0, Concat};
 extern const Rule kSliceRule = {1, 1, 0, 0, SliceRule};
