@@ -10,6 +10,7 @@ operation recurrent
 operation cell
 part generation
 pool first
+cell gru
 text map
 text strip
 tokenizer unigram

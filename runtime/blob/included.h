@@ -21,6 +21,9 @@ template <>
 inline constexpr ProfileLine kProfileLine<NormKind> = {"norm", "this build's profile lacks the kind of norm"};
 template <>
 inline constexpr ProfileLine kProfileLine<PoolKind> = {"pool", "this build's profile lacks the kind of pooling"};
+template <>
+inline constexpr ProfileLine kProfileLine<CellKind> = {"cell", "this build's profile lacks the kind of cell"};
+inline constexpr bool kHasPeepholes = Includes("cell", "peepholes");  // of an lstm
 
 template <typename Enum>
 constexpr uint64_t IncludedMembers() {

@@ -106,7 +106,9 @@ void LstmPeephole(const float* x, const float* u, const float* p, size_t width, 
 
 template <class Act>
 constexpr CellKernels CellsOf() {
-  return {Gru<Act>, GruReset<Act>, GruUpdate<Act>, Lstm<Act>, LstmPeephole<Act>};
+  constexpr bool kGru = IsIncluded(CellKind::kGru), kLstm = IsIncluded(CellKind::kLstm);
+  return {kGru ? Gru<Act> : nullptr, kGru ? GruReset<Act> : nullptr, kGru ? GruUpdate<Act> : nullptr,
+          kLstm ? Lstm<Act> : nullptr, kLstm && kHasPeepholes ? LstmPeephole<Act> : nullptr};
 }
 
 constexpr RecurrentKernels MakeRecurrentKernels() {

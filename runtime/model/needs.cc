@@ -33,7 +33,8 @@ constexpr Line kOtherLines[] = {
     {"rows", "f16"},        {"rows", "bf16"},         {"rows", "int8"},      {"tokenizer", "wordpiece"},
     {"tokenizer", "bpe"},   {"tokenizer", "unigram"}, {"part", "errors"},    {"part", "taps"},
     {"part", "generation"}, {"generate", "sampling"}, {"generate", "beams"}, {"generate", "drafts"},
-    {"limit", "spaces"},    {"limit", "linears"},     {"limit", "inputs"},   {"limit", "workers"},
+    {"cell", "peepholes"},  {"limit", "spaces"},      {"limit", "linears"},  {"limit", "inputs"},
+    {"limit", "workers"},
 };
 
 constexpr bool Says(const char* line, const char* kind, const char* name) {
@@ -57,7 +58,7 @@ constexpr bool IsKnown(const char* line) {
     if (Says(line, "text", known.name)) return true;
   }
   return SaysMember<OpCode>(line) || SaysMember<Activation>(line) || SaysMember<NormKind>(line) ||
-         SaysMember<PoolKind>(line);
+         SaysMember<PoolKind>(line) || SaysMember<CellKind>(line);
 }
 // Number of the first line that says nothing known, from 1 on; 0: there is none.
 constexpr uint32_t UnknownLine() {
@@ -75,7 +76,8 @@ static_assert(UnknownLine() == 0, "the profile has a line (its number without co
 uint64_t BitOf(uint32_t number) { return uint64_t{1} << number; }
 
 struct Needs {
-  uint64_t operations = 0, activations = 0, norms = 0, pools = 0;
+  uint64_t operations = 0, activations = 0, norms = 0, pools = 0, cells = 0;
+  bool peepholes = false;
   uint64_t weights = 0, rows = 0;  // by DType
   AttentionFeatures attention = 0;
   uint32_t inputs = 1;  // of an operation
@@ -85,6 +87,16 @@ struct Needs {
     const RelativeScores& relative = op.spec.score.relative;
     if (relative.keys != nullptr) weights |= BitOf(static_cast<uint32_t>(relative.keys_type));
     if (relative.queries != nullptr) weights |= BitOf(static_cast<uint32_t>(relative.queries_type));
+  }
+
+  void AddCell(const OpView& view) {
+    const uint32_t kind = view.U32(Attribute::kCell, 0);
+    cells |= BitOf(kind);
+    peepholes = peepholes || view.HasTensor(2);
+    // Gates have functions of their own.
+    if (kind == static_cast<uint32_t>(CellKind::kRnn)) {
+      activations |= BitOf(view.U32(Attribute::kActivation, static_cast<uint32_t>(Activation::kTanh)));
+    }
   }
 
   void Add(const OpView& view, const Op& op) {
@@ -98,12 +110,10 @@ struct Needs {
     if (code == OpCode::kNorm) norms |= BitOf(view.U32(Attribute::kKind, 0));
     if (code == OpCode::kPool) pools |= BitOf(view.U32(Attribute::kKind, 0));
     if (code == OpCode::kAppend) attention |= Bit(AttentionFeature::kInPlace);  // runs with few rows
-    const bool cell = code == OpCode::kCell || code == OpCode::kRecurrent;
-    if (!cell) {
+    if (code == OpCode::kCell || code == OpCode::kRecurrent) {
+      AddCell(view);
+    } else {
       activations |= BitOf(view.U32(Attribute::kActivation, 0));
-    } else if (view.U32(Attribute::kCell, 0) == static_cast<uint32_t>(CellKind::kRnn)) {
-      // Others have functions of their own for their gates.
-      activations |= BitOf(view.U32(Attribute::kActivation, static_cast<uint32_t>(Activation::kTanh)));
     }
     if (const AttentionOp* own = AsAttention(op)) AddAttention(*own);
   }
@@ -152,6 +162,8 @@ void ListNeeds(const Model& model, ListLine line, void* context) {
   ListMembers<Activation>(needs.activations & ~uint64_t{1}, kProfileLine<Activation>.kind, line, context);
   ListMembers<NormKind>(needs.norms, kProfileLine<NormKind>.kind, line, context);
   ListMembers<PoolKind>(needs.pools, kProfileLine<PoolKind>.kind, line, context);
+  ListMembers<CellKind>(needs.cells, kProfileLine<CellKind>.kind, line, context);
+  if (needs.peepholes) line(context, "cell", "peepholes", 0);
   ListMembers<DType>(needs.weights, "weights", line, context);
   ListMembers<DType>(needs.rows & ~plain, "rows", line, context);
   if (model.has_text) ListText(model.tokenizer, line, context);

@@ -29,7 +29,7 @@ Status LowerActivation(const OpView& view, Reporter& reporter, CellSpec* cell) {
 Status LowerCell(const OpView& view, Reporter& reporter, CellOp* op) {
   CellSpec& cell = op->cell;
   FOVEA_TRY(ReadChoice(view, Attribute::kCell, "unknown kind of cell", reporter, &cell.kind));
-  const bool gru = cell.kind == CellKind::kGru;
+  const bool gru = cell.gru();
   if (!gru && view.Has(Attribute::kResetAfter)) return reporter.Fail(FOVEA_E_RECORD, "only a gru resets");
   cell.resets_first = gru && !view.Flag(Attribute::kResetAfter, true);
   FOVEA_TRY(LowerActivation(view, reporter, &cell));
@@ -40,6 +40,9 @@ Status LowerCell(const OpView& view, Reporter& reporter, CellOp* op) {
   const uint64_t gates = uint64_t{cell.gates()} * cell.width;
   if (gates != rows) return reporter.Fail(FOVEA_E_SHAPE, "input must be as wide as all gates", gates, rows);
   if (view.HasTensor(kPeepholes) && !cell.lstm()) return reporter.Fail(FOVEA_E_RECORD, "only an lstm has peepholes");
+  if (view.HasTensor(kPeepholes) && !kHasPeepholes) {
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks peepholes");
+  }
   FOVEA_TRY(CheckFloats(view, kPeepholes, 3, cell.width, reporter));
   if (view.HasTensor(kPeepholes)) cell.peepholes = view.Floats(kPeepholes);
   FOVEA_TRY(LowerLayer(view, rows, cell.width, reporter, op, op->parts));

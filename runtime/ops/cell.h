@@ -4,6 +4,7 @@
 #define FOVEA_RUNTIME_OPS_CELL_H_
 
 #include "runtime/base/arena.h"
+#include "runtime/blob/included.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {
@@ -16,8 +17,11 @@ struct CellSpec {
   const float* peepholes;  // lstm: [3, width], of i, f and o; null: none
   uint32_t width;          // of h
 
-  bool lstm() const { return kind == CellKind::kLstm; }
-  bool rnn() const { return kind == CellKind::kRnn; }
+  // False of what a build lacks, which then has no code.
+  bool gru() const { return IsIncluded(CellKind::kGru) && kind == CellKind::kGru; }
+  bool lstm() const { return IsIncluded(CellKind::kLstm) && kind == CellKind::kLstm; }
+  bool rnn() const { return IsIncluded(CellKind::kRnn) && kind == CellKind::kRnn; }
+  bool sees_cell() const { return kHasPeepholes && lstm() && peepholes != nullptr; }
   uint32_t gates() const { return rnn() ? 1 : lstm() ? 4 : 3; }
   uint32_t state_width() const { return lstm() ? 2 * width : width; }  // h, or h and c beside each other
 };
@@ -58,7 +62,7 @@ Status RunCells(const CellOp& op, const OpRun& run, const CellMemory& memory, co
   // A product that fails ends no step: the others of a team wait at the next one.
   Status status = RunLayerTogether(op, run, 0, hidden, rows, value, memory.gates);
   float* candidates = memory.gates + rows * made;
-  if (cell.resets_first) {
+  if (cell.gru() && cell.resets_first) {
     for (size_t i = 0; i < rows; ++i) {
       kernels.gru_reset(row_of(i).x, memory.gates + i * made, hidden + i * width, width, memory.reset + i * width);
     }
@@ -72,13 +76,13 @@ Status RunCells(const CellOp& op, const OpRun& run, const CellMemory& memory, co
     if (cell.rnn()) {
       run.kernels->elementwise.add(row.x, gates, width, row.h);
       run.kernels->activation.apply[static_cast<uint32_t>(cell.activation)](row.h, width, row.h);
-    } else if (cell.peepholes != nullptr) {
+    } else if (cell.sees_cell()) {
       kernels.lstm_peephole(row.x, gates, cell.peepholes, width, row.h, row.c);
     } else if (cell.lstm()) {
       kernels.lstm(row.x, gates, width, row.h, row.c);
-    } else if (cell.resets_first) {
+    } else if (cell.gru() && cell.resets_first) {
       kernels.gru_update(row.x, gates, candidates + i * width, width, row.h);
-    } else {
+    } else if (cell.gru()) {
       kernels.gru(row.x, gates, width, row.h);
     }
   }

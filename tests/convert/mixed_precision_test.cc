@@ -26,7 +26,7 @@ tools::Description Model(const std::string& only = "") {
   d.spaces = {{"texts"}, {"tokens", "texts"}};
   const auto add = [&](const std::string& name, uint32_t rows, uint32_t seed) {
     tools::Constant constant = tools::Literal(rows, kWidth, RandomFloats(rows * kWidth, 0.3f, seed));
-    constant.exact = !only.empty() && name != only;
+    if (!only.empty() && name != only) constant.shortest = tools::Shortest::kF32;
     d.weights.Add(name, constant);
   };
   add("table", kRows, 1);

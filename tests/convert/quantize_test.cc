@@ -8,10 +8,12 @@
 #include <map>
 #include <set>
 
+#include "runtime/blob/names.h"
 #include "tests/convert/graph_support.h"
 #include "tests/support/random_floats.h"
 #include "tools/base/fail.h"
 #include "tools/base/half.h"
+#include "tools/convert/convert.h"
 
 namespace fovea::tools {
 namespace {
@@ -182,6 +184,41 @@ TEST(Quantize, LayersOfDecodersMayBeIntegers) {
   EXPECT_EQ(shortest.at("table"), Shortest::kAny);
   EXPECT_EQ(shortest.at("head"), Shortest::kF16);
   EXPECT_EQ(shortest.at("step"), Shortest::kAny);
+}
+
+// A description may say what a tensor keeps.
+TEST(Quantize, KeptTypesAreNotShorter) {
+  const auto json = [](const std::string& keep) {
+    return Json::parse(R"({
+      "fovea": 1,
+      "spaces": [{"name": "texts"}, {"name": "tokens", "parent": "texts"}],
+      "constants": [{"name": "w", "sinusoidal": {"rows": 32, "width": 32, "first": 1}},
+                    {"name": "kept", "of": "w", "scale": 2, "keep": ")" +
+                       keep + R"("}],
+      "programs": [{
+        "name": "main", "inputs": [{"name": "x", "space": "tokens", "width": 32}],
+        "operations": [{"op": "linear", "in": ["x"], "tensors": ["w"], "out": "a"},
+                       {"op": "linear", "in": ["a"], "tensors": ["kept"], "out": "b"}],
+        "outputs": ["b"]
+      }]
+    })");
+  };
+  const DType types[] = {DType::kF32, DType::kF16, DType::kI8, DType::kI4};
+  for (size_t keep = 0; keep < 3; ++keep) {
+    for (size_t asked = 0; asked < 4; ++asked) {
+      ConvertOptions options;
+      options.weights = types[asked];
+      options.compare = Comparison::kNone;
+      ConvertReport report;
+      const auto description = ParseGraph(json(NameOf(types[keep])).dump(), ".", "kept");
+      BuildBlob(description, options, report);
+      std::map<std::string, DType> stored;
+      for (const TensorReport& tensor : report.tensors) stored[tensor.name] = tensor.type;
+      EXPECT_EQ(stored.at("w"), types[asked]);
+      EXPECT_EQ(stored.at("kept"), types[std::min(asked, keep)]);
+    }
+  }
+  EXPECT_NE(RefusalOf([&] { ParseGraph(json("int4").dump(), ".", "kept"); }).find("keep must be"), std::string::npos);
 }
 
 TEST(Quantize, RefusesWhatCannotBeStored) {

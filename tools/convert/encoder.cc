@@ -6,8 +6,18 @@ namespace fovea::tools {
 namespace {
 
 DType TypeOf(Shortest shortest, DType wanted) {
-  if (wanted == DType::kF32 || shortest == Shortest::kAny) return wanted;
-  return shortest == Shortest::kF16 ? DType::kF16 : DType::kF32;
+  if (wanted == DType::kF32) return wanted;
+  switch (shortest) {
+    case Shortest::kF32:
+      return DType::kF32;
+    case Shortest::kF16:
+      return DType::kF16;
+    case Shortest::kInt8:
+      return wanted == DType::kI4 ? DType::kI8 : wanted;
+    case Shortest::kAny:
+      break;
+  }
+  return wanted;
 }
 
 }  // namespace

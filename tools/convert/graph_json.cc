@@ -297,7 +297,14 @@ Constant ReadSource(Object& object, Source& source) {
   return made;
 }
 
-// A source; then transpose, rows / columns, parts, reshape, scale in this order.
+Shortest ReadShortest(const std::string& type) {
+  if (type == "f32") return Shortest::kF32;
+  if (type == "f16") return Shortest::kF16;
+  if (type == "int8") return Shortest::kInt8;
+  Fail("keep must be f32, f16 or int8, not {}", type);
+}
+
+// A source; then transpose, rows / columns, parts, reshape, scale in this order; and as what it may be stored.
 Constant ReadConstant(Object& object, Source& source) {
   Constant constant = ReadSource(object, source);
   if (object.Has("transpose") && TrueOrFalse(object.Get("transpose"), "transpose")) constant = Transpose(constant);
@@ -313,6 +320,10 @@ Constant ReadConstant(Object& object, Source& source) {
                        static_cast<uint32_t>(WholeNumber(shape[1], "reshape")));
   }
   if (object.Has("scale")) constant = Scale(constant, static_cast<float>(object.Real("scale", 1)));
+  if (object.Has("keep")) {
+    if (constant.indices) Fail("keep does not go with indices");
+    constant.shortest = ReadShortest(object.Text("keep"));
+  }
   return constant;
 }
 

@@ -100,6 +100,9 @@ class Mixer {
     }
   }
 
+  // Where it cannot, it has a longer one.
+  bool HasType(uint32_t weight, size_t type) const { return versions_[type].tensors[weight].type == kTypes[type]; }
+
   // Losses of each weight by type.
   std::vector<std::vector<double>> MeasureWeights() {
     uint64_t numbers = 0;
@@ -114,7 +117,11 @@ class Mixer {
       const std::string& name = model_.content.tensors[weights_[w]].name;
       if (progress_) progress_("try", name, w, weights_.size());
       std::vector<double> of_weight(std::size(kTypes));
-      for (size_t type = kShortest; type < kLongest; ++type) {
+      for (size_t type = kLongest; type-- > kShortest;) {
+        if (!HasType(weights_[w], type)) {
+          of_weight[type] = of_weight[type + 1];
+          continue;
+        }
         std::vector<size_t> mix(model_.content.tensors.size(), kExact);
         Take(weights_[w], type, mix);
         of_weight[type] = LossOf(mix);
@@ -136,7 +143,7 @@ class Mixer {
         const auto bytes = [&](size_t type) { return static_cast<double>(versions_[type].reports[weight].bytes); };
         return (losses[w][from] - losses[w][to]) / std::max(bytes(to) - bytes(from), 1.0);
       };
-      const bool has_int4 = versions_[0].tensors[weight].type == DType::kI4;
+      const bool has_int4 = HasType(weight, kShortest);
       if (has_int4 && gain(0, 1) < gain(1, 2)) {
         steps.push_back({weight, 2, gain(0, 2)});
         continue;

@@ -254,9 +254,9 @@ class Resolver {
       const bool matrix = made.matrices == Matrices::kTables || weight;
       if (record.tensors[i] == kBlobNone) continue;
       const bool half = (weight && !steps_ && IsWholeInput(made.space)) || ((made.halves >> i) & 1) != 0;
-      const bool exact = result_.constants[record.tensors[i]].exact || !(half || matrix);
+      const Shortest used = !(half || matrix) ? Shortest::kF32 : half ? Shortest::kF16 : Shortest::kAny;
       Shortest& shortest = result_.shortest[record.tensors[i]];
-      shortest = std::min(shortest, exact ? Shortest::kF32 : half ? Shortest::kF16 : Shortest::kAny);
+      shortest = std::min({shortest, used, result_.constants[record.tensors[i]].shortest});
     }
     for (size_t i = 0; i < record.inputs.size(); ++i) {
       if (((made.decides >> i) & 1) != 0) KeepExact(program, record.inputs[i]);

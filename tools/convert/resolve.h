@@ -10,13 +10,6 @@
 
 namespace fovea::tools {
 
-// How short the elements of a tensor may be stored.
-enum class Shortest {
-  kF32,  // not at all
-  kF16,  // also where weights are integers
-  kAny,
-};
-
 struct Resolved {
   BlobContent content;              // tensors have shapes, but no bytes yet
   std::vector<Constant> constants;  // the values of content.tensors

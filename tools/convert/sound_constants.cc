@@ -23,7 +23,7 @@ Constant Table(uint32_t rows, uint32_t width, const At& at) {
     return table;
   };
   Constant constant = {rows, width, load};
-  constant.exact = true;
+  constant.shortest = Shortest::kF32;
   return constant;
 }
 

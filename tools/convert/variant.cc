@@ -31,7 +31,7 @@ bool Same(const Program& a, const Program& b) {
 }
 
 bool Same(const Constant& a, const Constant& b) {
-  if (a.rows != b.rows || a.width != b.width || a.indices != b.indices || a.exact != b.exact) return false;
+  if (a.rows != b.rows || a.width != b.width || a.indices != b.indices || a.shortest != b.shortest) return false;
   const std::vector<float> x = a.load(), y = b.load();
   return x.size() == y.size() && memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
 }

@@ -16,13 +16,21 @@
 
 namespace fovea::tools {
 
+// How short the elements of a tensor may be stored.
+enum class Shortest {
+  kF32,  // not at all
+  kF16,  // also where weights are integers
+  kInt8,
+  kAny,
+};
+
 struct Constant {
   uint32_t rows = 0;  // a vector has one row
   uint32_t width = 0;
   std::function<std::vector<float>()> load;
   bool indices = false;  // whole numbers, stored as i32
   bool hides = false;    // may hold -infinity: what is added to scores
-  bool exact = false;    // always stored as f32
+  Shortest shortest = Shortest::kAny;
 };
 
 class Weights {

@@ -18,7 +18,7 @@ std::string EndRow(const Config& config, const LayerStack& stack, const std::str
     std::vector<float> is_end(words);
     if (end < words) is_end[end] = 1;
     Constant table = Literal(words, 1, is_end);
-    table.exact = true;
+    table.shortest = Shortest::kF32;
     description.weights.Add("ends", table);
     marks = builder.Op("embed", {stack.ids}, {"ends"}, "end_marks");
   }

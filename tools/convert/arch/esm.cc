@@ -14,7 +14,7 @@ Constant AllBut(uint32_t mask, uint32_t tokens) {
   std::vector<float> kept(tokens, 1.0f);
   kept[mask] = 0;
   Constant table = Literal(tokens, 1, kept);
-  table.exact = true;
+  table.shortest = Shortest::kF32;
   return table;
 }
 

@@ -35,7 +35,7 @@ Constant Counting(uint32_t rows, uint32_t width, uint32_t column) {
   std::vector<float> values(uint64_t{rows} * width);
   for (uint32_t i = 0; i < rows; ++i) values[uint64_t{i} * width + column] = static_cast<float>(i);
   Constant counting = Literal(rows, width, values);
-  counting.exact = true;
+  counting.shortest = Shortest::kF32;
   return counting;
 }
 
@@ -117,7 +117,7 @@ class Layoutlmv3 {
                    Counting(weights_.Get(Stored("embeddings.y_position_embeddings.weight")).rows, 3, 2));
     } else {
       Constant none = Literal(1, 1, {0});
-      none.exact = true;
+      none.shortest = Shortest::kF32;
       weights_.Add("places.none", none);
     }
     uint32_t reach = 0;

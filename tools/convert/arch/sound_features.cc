@@ -79,7 +79,7 @@ FilterBank KaldiFilterBank(uint32_t rate, uint32_t filters, const char* window, 
   mel.highest = rate / 2;
   mel.straight_in_mel = true;
   Constant scaled = Scale(Window({length, window, false}), scale);
-  scaled.exact = true;
+  scaled.shortest = Shortest::kF32;
   weights.Add("sound.roots", RootsOfUnity(size));
   weights.Add("sound.window", scaled);
   weights.Add("sound.mel", MelFilters(mel));
