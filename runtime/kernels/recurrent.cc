@@ -62,14 +62,12 @@ void GruUpdate(const float* x, const float* u, const float* n, size_t width, flo
 
 // What a gate sees: its sum, or with peepholes also a cell times its own.
 struct NoPeepholes {
-  explicit NoPeepholes(const float* /*p*/) {}
   template <class Lanes>
   HWY_INLINE F32Vec operator()(F32 /*d*/, Lanes /*lanes*/, size_t /*at*/, F32Vec /*cell*/, F32Vec sum) const {
     return sum;
   }
 };
 struct Peepholes {
-  explicit Peepholes(const float* p) : peepholes(p) {}
   template <class Lanes>
   HWY_INLINE F32Vec operator()(F32 d, Lanes lanes, size_t at, F32Vec cell, F32Vec sum) const {
     return hn::MulAdd(lanes.Load(d, peepholes + at), cell, sum);
@@ -96,12 +94,12 @@ HWY_INLINE void LstmSeeing(const float* x, const float* u, See see, size_t width
 
 template <class Act>
 void Lstm(const float* x, const float* u, size_t width, float* h, float* c) {
-  LstmSeeing<Act>(x, u, NoPeepholes(nullptr), width, h, c);
+  LstmSeeing<Act>(x, u, NoPeepholes{}, width, h, c);
 }
 
 template <class Act>
 void LstmPeephole(const float* x, const float* u, const float* p, size_t width, float* h, float* c) {
-  LstmSeeing<Act>(x, u, Peepholes(p), width, h, c);
+  LstmSeeing<Act>(x, u, Peepholes{p}, width, h, c);
 }
 
 template <class Act>

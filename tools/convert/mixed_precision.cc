@@ -175,8 +175,9 @@ class Mixer {
       return 1 - point.cosine <= most_loss;
     };
     size_t bad = 0, enough = SIZE_MAX;
-    for (size_t i = 0; i <= kFirstTries; ++i) {
-      const size_t count = steps.size() * i / kFirstTries;
+    const size_t tries = std::min(kFirstTries, steps.size());
+    for (size_t i = 0; i <= tries; ++i) {
+      const size_t count = steps.size() * i / tries;
       if (good(count)) {
         enough = std::min(enough, count);
       } else if (enough == SIZE_MAX) {
