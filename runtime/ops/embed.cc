@@ -24,9 +24,7 @@ Status LowerTable(const OpView& view, uint32_t i, Reporter& reporter, EmbedOp* o
   }
   table.ids = IdsOf(view, i);
   if (table.ids == kBlobNone) return reporter.Fail(FOVEA_E_SHAPE, "embed reads ids, which a run checks first");
-  if (ids.space != op->output.space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op->output.space, ids.space);
-  }
+  FOVEA_TRY(CheckSpace(view, i, reporter));
   if (!view.HasTensor(i)) return reporter.Fail(FOVEA_E_RECORD, "embed has no table");
   const TensorRecord& tensor = view.Tensor(i);
   table.type = DType(tensor.type);

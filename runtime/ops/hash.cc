@@ -24,9 +24,7 @@ struct HashOp : Op {
 
 Status Lower(const OpView& view, Reporter& reporter, HashOp* op) {
   FOVEA_TRY(CheckF32(view, 0, reporter));
-  if (op->inputs[0].space != op->output.space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op->output.space, op->inputs[0].space);
-  }
+  FOVEA_TRY(CheckSpace(view, 0, reporter));
   op->rounds = view.U32(Attribute::kRounds, 1);
   const uint32_t buckets = op->buckets = view.U32(Attribute::kBuckets, 0);
   const uint32_t more = op->more = view.U32(Attribute::kMoreBuckets, 0);

@@ -51,9 +51,7 @@ Status Lower(const OpView& view, Reporter& reporter, RecurrentOp* op) {
     return reporter.Fail(FOVEA_E_RECORD, "attributes ask for another number of inputs", inputs, op->input_count);
   }
   FOVEA_TRY(LowerCell(view, reporter, op));
-  if (op->output.space != op->inputs[0].space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op->output.space, op->inputs[0].space);
-  }
+  FOVEA_TRY(CheckSpace(view, 0, reporter));
   const uint32_t width = op->keeps_state ? op->cell.state_width() : op->cell.width;
   if (op->output.width != width) {
     return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as what is kept of the state", width, op->output.width);

@@ -69,16 +69,13 @@ Status LowerPositions(const OpView& view, Reporter& reporter, RotateOp* op) {
   if (op->position_ids == kBlobNone) {
     return reporter.Fail(FOVEA_E_SHAPE, "positions are ids, which a run checks first: i32 of width 1");
   }
-  if (ids.space == op->output.space) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op->output.space, ids.space);
+  return CheckSpace(view, 1, reporter);
 }
 
 Status Lower(const OpView& view, Reporter& reporter, RotateOp* op) {
   FOVEA_TRY(CheckF32(view, 0, reporter));
   FOVEA_TRY(CheckWidth(view, 0, reporter));
-  if (op->inputs[0].space != op->output.space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op->output.space, op->inputs[0].space);
-  }
+  FOVEA_TRY(CheckSpace(view, 0, reporter));
   if (op->input_count > 1) FOVEA_TRY(LowerPositions(view, reporter, op));
   op->parts = view.U32(Attribute::kHeads, 0);
   if (op->parts == 0 || op->output.width % op->parts != 0) {

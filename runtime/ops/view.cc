@@ -46,13 +46,15 @@ Status CheckWidth(const OpView& op, uint32_t i, Reporter& reporter) {
   return reporter.Fail(FOVEA_E_SHAPE, "input and output must have one width", op.Output().width, op.Input(i).width);
 }
 
+Status CheckSpace(const OpView& op, uint32_t i, Reporter& reporter) {
+  if (op.Input(i).space == op.Output().space) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op.Output().space, op.Input(i).space);
+}
+
 Status CheckRowLocal(const OpView& op, Reporter& reporter) {
   for (uint32_t i = 0; i < op.record->input_count; ++i) {
     FOVEA_TRY(CheckF32(op, i, reporter));
-    if (op.Input(i).space != op.Output().space) {
-      return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op.Output().space,
-                           op.Input(i).space);
-    }
+    FOVEA_TRY(CheckSpace(op, i, reporter));
   }
   return kOk;
 }

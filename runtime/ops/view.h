@@ -65,8 +65,9 @@ struct OpView {
 
 // Input i is f32.
 Status CheckF32(const OpView&, uint32_t i, Reporter&);
-// Input i and the output have one width.
+// Input i and the output have one width; are in one space.
 Status CheckWidth(const OpView&, uint32_t i, Reporter&);
+Status CheckSpace(const OpView&, uint32_t i, Reporter&);
 // Inputs and output are f32 matrices in one space.
 Status CheckRowLocal(const OpView&, Reporter&);
 // The same, all of one width.

@@ -26,8 +26,8 @@ struct ConvertOptions {
   std::string source;           // of a description: where its files lie, if not beside it
   std::string output;           // the blob's file; empty: none is written
   DType weights = DType::kF32;  // of linear layers and embeddings: f32, f16, int8 or int4
-  std::optional<double>
-      keep;  // each has the type that keeps this cosine with the fewest bytes instead (mixed_precision.h)
+  // Each of these has the type that keeps this cosine with the fewest bytes instead (mixed_precision.h).
+  std::optional<double> keep;
   DType keys = DType::kF32;       // of keys and values: f32, f16, bf16 or int8
   DType products = DType::kF32;   // of attention: f32, bf16 or int8
   LaidPattern pattern;            // over attention that was trained without it
