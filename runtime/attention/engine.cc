@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/base/nearest.h"
+
 namespace fovea {
 namespace {
 
@@ -25,12 +27,6 @@ float FadeOf(const AttentionSpec& spec) {
 template <typename T, typename From>
 T* At(From* data, size_t offset) {
   return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(data) + offset);
-}
-
-// The nearest whole number, within bounds; 0 for NaN.
-int32_t ToCoordinate(float x) {
-  constexpr float kMost = 1u << 24;
-  return isnan(x) ? 0 : static_cast<int32_t>(lrintf(fmaxf(-kMost, fminf(x, kMost))));
 }
 
 int64_t CeilDivide(int64_t a, int64_t b) {
@@ -53,7 +49,7 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
       spec_(*call.spec),
       layout_(layout),
       group_(spec_.heads / spec_.kv_heads),
-      taps_(call.weights) {
+      taps_(call.weights, kernels.elementwise) {
   const ScorePart& score = spec_.score;
   tile_.d_k = spec_.d_k;
   tile_.d_v = spec_.d_v;
@@ -252,7 +248,7 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
   if (spec_.score.slopes != nullptr) row->slope = spec_.score.slopes[head];
   if (kAttendsPairBias && call_.pair_bias.data != nullptr)
     SetUpPairBias(piece, space_row, position - piece.start, head, row);
-  if (kHasTaps) taps_.SetUp(space_row, head, index, piece.keys, tile_.StoresScores() ? kHidden : 0.0f, row);
+  if (kKeepsWeights) taps_.SetUp(space_row, head, index, piece.keys, tile_.StoresScores() ? kHidden : 0.0f, row);
   if (kAttendsTopK && spec_.pattern.top_k > 0) {
     const size_t first = size_t{index} * layout_.top_entries;
     row->top = Scratch<TopKeys>(ScratchPart::kTopKeys) + index;
@@ -287,7 +283,7 @@ void AttentionEngine::CoordinatesAt(uint32_t position, size_t step, int32_t* to)
   const PositionsPart& positions = spec_.positions;
   for (size_t axis = 0; axis < positions.axes; ++axis) {
     to[axis * step] = coordinates_ != nullptr ? coordinates_[axis * positions.coordinate_positions + position]
-                                              : ToCoordinate(row_coordinates_[position * positions.axes + axis]);
+                                              : NearestWhole(row_coordinates_[position * positions.axes + axis]);
   }
 }
 
@@ -492,7 +488,7 @@ void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
 void AttentionEngine::Finish(const Piece& piece) {
   if (kAttendsTopK && spec_.pattern.top_k > 0) attention_.finish_top_k(tile_, source_);
   attention_.finish(tile_, piece.keys);
-  if (kHasTaps) taps_.Deliver(tile_, piece.keys, piece.key_row);
+  if (kKeepsWeights) taps_.Deliver(tile_, piece.keys, piece.key_row);
 }
 
 void RunAttention(const Kernels& kernels, const AttentionCall& call) {

@@ -75,12 +75,20 @@ void TapWriter::Stage(uint32_t query_row, uint32_t head, uint32_t index, uint32_
 void TapWriter::Deliver(const AttentionTile& tile, uint32_t keys, uint32_t first_key) {
   for (uint32_t i = 0; i < count_; ++i) {
     const AttentionRow& row = tile.rows[staged_[i].index];
-    if (sink_->sparse()) {
+    if (sink_->received != nullptr) {
+      AddReceived(staged_[i], row, keys, first_key);
+    } else if (sink_->sparse()) {
       DeliverSparse(staged_[i], row.weight_keys, row.weights, row.weight_count, first_key);
     } else {
       DeliverDense(staged_[i], row.weights, keys);
     }
   }
+}
+
+void TapWriter::AddReceived(const Staged& staged, const AttentionRow& row, uint32_t keys, uint32_t first_key) const {
+  float* const to = sink_->received + size_t{staged.ordinal - sink_->first_head} * sink_->stride + first_key;
+  if (!sink_->sparse()) return kernels_.add(to, row.weights, keys, to);
+  for (uint32_t i = 0; i < row.weight_count; ++i) to[row.weight_keys[i]] += row.weights[i];
 }
 
 void TapWriter::DeliverDense(const Staged& staged, const float* values, uint32_t keys) const {

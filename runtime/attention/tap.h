@@ -1,5 +1,5 @@
 // What is kept of the weights of a call: rows and heads that are wanted, dense or sparse, each head by itself or all of
-// them as one. Weights are made in a staged row of the worker, as the kernel leaves them, and delivered when they are
+// them as one, or what all rows together give each key. Weights are made in a staged row of the worker, as the kernel leaves them, and delivered when they are
 // final; a chunk of rows ends when its staged rows are all taken.
 #ifndef FOVEA_RUNTIME_ATTENTION_TAP_H_
 #define FOVEA_RUNTIME_ATTENTION_TAP_H_
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "runtime/kernels/attention.h"
+#include "runtime/kernels/elementwise.h"
 
 namespace fovea {
 
@@ -42,13 +43,17 @@ struct WeightSink {
   uint32_t* keys;
   uint32_t* counts;
   const uint64_t* starts;  // [row_count + 1]; null: rows and slots follow each other by `stride`, as dense ones do
+  // Instead of all that, with neither values nor rows: the sums of the weights that keys get. The one of row r of the
+  // key space and head h grows at received[(h - first_head) * stride + r]. Dense if staged_keys is null.
+  float* received;
+  uint32_t first_head;
   // One worker's: [staged_rows, staged_entries], at least a row. `staged_entries`: the longest segment of keys, or the
   // most entries of a row as they come (MostVisibleKeys).
   float* staged_values;
   uint32_t* staged_keys;  // sparse
   uint32_t staged_rows, staged_entries;
 
-  bool sparse() const { return keys != nullptr; }
+  bool sparse() const { return received != nullptr ? staged_keys != nullptr : keys != nullptr; }
   uint32_t slots() const { return reduce == Reduce::kNone ? heads : 1; }
   bool Wants(uint32_t head) const { return head_mask == 0 || ((head_mask >> head) & 1) != 0; }
   // How many wanted heads come before this one.
@@ -64,7 +69,7 @@ struct WeightSink {
 // The staged rows of the chunk in work.
 class TapWriter {
  public:
-  explicit TapWriter(const WeightSink* sink) : sink_(sink) {}
+  TapWriter(const WeightSink* sink, const ElementwiseKernels& kernels) : sink_(sink), kernels_(kernels) {}
   void Clear() { count_ = 0; }
   bool Full() const { return sink_ != nullptr && count_ == sink_->staged_rows; }
   // Gives the chunk's row `index` a staged row if it is wanted; `nothing` stands for keys that do not come.
@@ -79,10 +84,12 @@ class TapWriter {
     uint32_t index, row, ordinal;
   };
   void Stage(uint32_t query_row, uint32_t head, uint32_t index, uint32_t keys, float nothing, AttentionRow* row);
+  void AddReceived(const Staged& staged, const AttentionRow& row, uint32_t keys, uint32_t first_key) const;
   void DeliverDense(const Staged& staged, const float* values, uint32_t keys) const;
   void DeliverSparse(const Staged& staged, uint32_t* keys, float* values, uint32_t count, uint32_t first_key) const;
 
   const WeightSink* sink_;
+  const ElementwiseKernels& kernels_;
   Staged staged_[kMostStagedRows];
   uint32_t count_ = 0;
 };

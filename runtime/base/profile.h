@@ -70,6 +70,7 @@ constexpr uint32_t LimitOf(const char* name, uint32_t otherwise) {
 // Parts that no blob asks for.
 inline constexpr bool kHasErrors = Includes("part", "errors");  // their texts and numbers; else codes and places only
 inline constexpr bool kHasTaps = Includes("part", "taps");      // attention weights of a session
+inline constexpr bool kKeepsWeights = kHasTaps || Includes("operation", "received");
 inline constexpr bool kHasGeneration = Includes("part", "generation");  // the generator, by the best token each time
 inline constexpr bool kHasSampling = Includes("generate", "sampling");  // what else fovea_sampling asks for
 inline constexpr bool kHasBeams = Includes("generate", "beams");

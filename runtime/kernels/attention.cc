@@ -114,7 +114,7 @@ HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* s
                            float* HWY_RESTRICT shrink) {
   AttentionRow* rows = tile.rows + first_row;
   const auto store_for_taps = [&]() HWY_ATTR {
-    for (size_t r = 0; kHasTaps && r < kM; ++r) {
+    for (size_t r = 0; kKeepsWeights && r < kM; ++r) {
       if (rows[r].weights != nullptr && !tile.untapped) StoreForTap(tile, &rows[r], scores + r * kScoreStride);
     }
   };
@@ -322,7 +322,7 @@ void Finish(const AttentionTile& tile, uint32_t keys) {
     size_t j = 0;
     for (; j + kLanes <= tile.d_v; j += kLanes) hn::StoreU(hn::Mul(hn::Load(d, from + j), factor), d, row.out + j);
     if (j < tile.d_v) hn::StoreN(hn::Mul(hn::Load(d, from + j), factor), d, row.out + j, tile.d_v - j);
-    if (kHasTaps && row.weights != nullptr && tile.StoresScores()) {
+    if (kKeepsWeights && row.weights != nullptr && tile.StoresScores()) {
       const bool dense = row.weight_keys == nullptr;
       const size_t count = dense ? keys : row.weight_count;
       if (tile.keeps_scores) {

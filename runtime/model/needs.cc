@@ -115,7 +115,7 @@ struct Needs {
     } else {
       activations |= BitOf(view.U32(Attribute::kActivation, 0));
     }
-    if (const AttentionOp* own = AsAttention(op)) AddAttention(*own);
+    if (code == OpCode::kAttention || code == OpCode::kReceived) AddAttention(static_cast<const AttentionOp&>(op));
   }
 };
 

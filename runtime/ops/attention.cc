@@ -24,9 +24,8 @@ enum : uint32_t {
   kSlopes,
   kSinks,
   kSummaryBias,
-  kTensors,  // how many
 };
-constexpr uint32_t kAttentionInputs = 11;  // with all that attributes ask for
+static_assert(kSummaryBias + 1 == kAttentionTensors, "");
 
 constexpr uint32_t kMostAxes = 16;
 
@@ -362,8 +361,8 @@ Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
   }
   AttentionSpec& spec = op->spec;
   const OpValue &q = op->inputs[0], &k = op->inputs[1], &v = op->inputs[2];
-  if (q.space != op->output.space || k.space != v.space || !FindPairing(view, op)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "spaces of queries, keys, values and output do not fit", q.space, k.space);
+  if (k.space != v.space || !FindPairing(view, op)) {
+    return reporter.Fail(FOVEA_E_SHAPE, "spaces of queries, keys and values do not fit", q.space, k.space);
   }
   const uint32_t heads = view.U32(Attribute::kHeads, 1), kv_heads = view.U32(Attribute::kKvHeads, heads);
   if (heads == 0 || kv_heads == 0 || heads % kv_heads != 0 || q.width % heads != 0) {
@@ -376,8 +375,8 @@ Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
     return reporter.Fail(FOVEA_E_SHAPE, "keys have the wrong width", uint64_t{kv_heads} * spec.d_k, k.width);
   }
   spec.d_v = v.width / kv_heads;
-  if (v.width % kv_heads != 0 || op->output.width != uint64_t{heads} * spec.d_v) {
-    return reporter.Fail(FOVEA_E_SHAPE, "values and output have widths that do not fit", op->output.width, v.width);
+  if (v.width % kv_heads != 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "values have a width that does not fit", kv_heads, v.width);
   }
   // A session may store kept rows as int8, whatever the program says.
   const bool scaled = op->key_type == DType::kI8 || view.InputSpace(1).kind == SpaceKind::kCached;
@@ -386,35 +385,24 @@ Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
 }
 
 Status Lower(const OpView& view, Reporter& reporter, AttentionOp* op) {
-  FOVEA_TRY(LowerShapes(view, reporter, op));
-  FOVEA_TRY(ReadFields(view, reporter, &op->spec));
-  const uint32_t inputs = FindExtraInputs(view, op);
-  if (op->input_count != inputs) {
-    return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", inputs, op->input_count);
+  FOVEA_TRY(LowerAttention(view, reporter, op));
+  if (op->output.space != op->queries().space) {
+    return reporter.Fail(FOVEA_E_SHAPE, "output must be in the space of the queries", op->queries().space,
+                         op->output.space);
   }
-  LowerSpec(view, &op->spec);
-  FOVEA_TRY(CheckFeatures(FeaturesOf(*op), reporter));
-  if constexpr (!kAttendsPlainly) {
-    FOVEA_TRY(CheckTensors(view, op->heads, op->spec.d_k, reporter));
-    FOVEA_TRY(CheckExtraInputs(view, *op, op->heads, reporter));
-    FOVEA_TRY(LowerSummaries(view, reporter, op));
+  if (op->output.width != uint64_t{op->heads} * op->spec.d_v) {
+    return reporter.Fail(FOVEA_E_SHAPE, "values and output have widths that do not fit", op->output.width,
+                         op->inputs[2].width);
   }
-  FOVEA_TRY(CheckCached(view, op->spec, reporter));
   // A tile of neighbouring rows would see nearly all chunks of sorted keys.
   if (op->clusters != kBlobNone) op->unit = Unit::kHeads;
-  return CheckAttentionSpec(op->spec, FOVEA_E_SHAPE, reporter);
+  return kOk;
 }
 
 uint64_t Scratch(const AttentionOp& op, uint32_t tile_rows) { return AttentionScratchBytes(op.spec, tile_rows); }
 
 void Place(const AttentionOp& op, uint32_t tile_rows, void* memory) {
   new (memory) AttentionLayout(LayOutAttention(op.spec, tile_rows));
-}
-
-// A segment has no more keys than the bias of pairs has entries for.
-SegmentLimit MostRows(const AttentionOp& op) {
-  const uint32_t keys = op.pair_bias == kBlobNone ? UINT32_MAX : op.inputs[op.pair_bias].width / op.pair_bias_heads;
-  return {op.keys().space, keys};
 }
 
 // Heads of keys or values as they lie from `data` on, and their scales.
@@ -438,7 +426,7 @@ void SetExtraInputs(const AttentionOp& op, const OpRun& run, AttentionCall* call
     call->global_key_segments = run.SegmentsOf(op.inputs[op.global_keys]);
   }
   if (op.clusters != kBlobNone) {
-    const size_t columns = size_t{op.heads} * op.spec.pattern.rounds;
+    const size_t columns = size_t{op.spec.heads} * op.spec.pattern.rounds;
     call->clusters = {run.Indices(op.clusters), run.Indices(op.clusters) + columns, 2 * columns};
   }
   if (op.centers != kBlobNone) {
@@ -464,48 +452,19 @@ void SetExtraInputs(const AttentionOp& op, const OpRun& run, AttentionCall* call
 Status Run(const AttentionOp& op, const OpRun& run) {
   const AttentionSpec& spec = op.spec;
   AttentionCall call{};
-  call.spec = &spec;
-  call.layout = static_cast<const AttentionLayout*>(run.placed);
-  call.query_segments = run.SegmentsOf(op.queries());
-  call.key_segments = run.SegmentsOf(op.keys());
   Segments above[kMaxSpaceDepth];
-  for (uint32_t i = 0; i < op.levels; ++i) above[i] = run.spaces[op.above[i]].segments;
-  call.above = above;
-  call.levels = op.levels;
+  SetAttentionCall(op, run, above, &call);
   call.row_begin = run.row_begin;
   call.row_end = run.row_end;
-  call.head_begin = run.head_begin;
-  call.head_end = run.head_end;
-  call.tile_rows = run.tile_rows;
   const size_t before = op.unit == Unit::kHeads ? run.row_begin : 0;  // rows of inputs and output
-  call.q = DenseHeads<const void>(run.Input(0) + before * spec.heads * spec.d_k, spec.heads, spec.d_k);
-  call.key_type = run.TypeOf(op.keys());
-  call.key_pages = run.spaces[op.keys().space].pages;
-  SetRows(op.inputs[1], call.key_type, run.inputs[1], spec.kv_heads, &call.k, &call.k_scales);
-  SetRows(op.inputs[2], call.key_type, run.inputs[2], spec.kv_heads, &call.v, &call.v_scales);
+  call.q.data = run.Input(0) + before * spec.heads * spec.d_k;
   call.out = DenseHeads<void>(run.output + before * spec.heads * spec.d_v, spec.heads, spec.d_v);
-  if constexpr (!kAttendsPlainly) SetExtraInputs(op, run, &call);
   call.weights = run.weights;
-  call.scratch = run.scratch;
   RunAttention(*run.kernels, call);
   return kOk;
 }
 
 double Flops(const AttentionOp&) { return 0; }  // per key, see AttentionSpec
-
-#define FOVEA_NUMBER(part, field, Name, least, most) Attribute::k##Name,
-#define FOVEA_REAL(part, field, Name) Attribute::k##Name,
-#define FOVEA_FLAG(part, field, Name) Attribute::k##Name,
-#define FOVEA_CHOICE(part, field, Name, Enum) Attribute::k##Name,
-constexpr Attribute kAttributes[] = {
-#include "runtime/blob/attention_fields.inc"
-    Attribute::kHeads,   Attribute::kKvHeads,  Attribute::kScale,        Attribute::kPattern,
-    Attribute::kLeft,    Attribute::kRight,    Attribute::kLayoutByHead, Attribute::kGlobalKeys,
-    Attribute::kKeyBias, Attribute::kPairBias, Attribute::kSummaries,    Attribute::kRowCoordinates};
-#undef FOVEA_NUMBER
-#undef FOVEA_REAL
-#undef FOVEA_FLAG
-#undef FOVEA_CHOICE
 
 }  // namespace
 
@@ -517,20 +476,64 @@ AttentionFeatures FeaturesOf(const AttentionOp& op) {
   return features;
 }
 
+Status LowerAttention(const OpView& view, Reporter& reporter, AttentionOp* op) {
+  FOVEA_TRY(LowerShapes(view, reporter, op));
+  FOVEA_TRY(ReadFields(view, reporter, &op->spec));
+  const uint32_t inputs = FindExtraInputs(view, op);
+  if (op->input_count != inputs) {
+    return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", inputs, op->input_count);
+  }
+  LowerSpec(view, &op->spec);
+  FOVEA_TRY(CheckFeatures(FeaturesOf(*op), reporter));
+  if constexpr (!kAttendsPlainly) {
+    FOVEA_TRY(CheckTensors(view, op->heads, op->spec.d_k, reporter));
+    FOVEA_TRY(CheckExtraInputs(view, *op, op->heads, reporter));
+    FOVEA_TRY(LowerSummaries(view, reporter, op));
+  }
+  FOVEA_TRY(CheckCached(view, op->spec, reporter));
+  return CheckAttentionSpec(op->spec, FOVEA_E_SHAPE, reporter);
+}
+
+void SetAttentionCall(const AttentionOp& op, const OpRun& run, Segments (&above)[kMaxSpaceDepth], AttentionCall* call) {
+  const AttentionSpec& spec = op.spec;
+  call->spec = &spec;
+  call->layout = static_cast<const AttentionLayout*>(run.placed);
+  call->query_segments = run.SegmentsOf(op.queries());
+  call->key_segments = run.SegmentsOf(op.keys());
+  for (uint32_t i = 0; i < op.levels; ++i) above[i] = run.spaces[op.above[i]].segments;
+  call->above = above;
+  call->levels = op.levels;
+  call->head_begin = run.head_begin;
+  call->head_end = run.head_end;
+  call->tile_rows = run.tile_rows;
+  call->q = DenseHeads<const void>(run.Input(0), spec.heads, spec.d_k);
+  call->key_type = run.TypeOf(op.keys());
+  call->key_pages = run.spaces[op.keys().space].pages;
+  SetRows(op.inputs[1], call->key_type, run.inputs[1], spec.kv_heads, &call->k, &call->k_scales);
+  SetRows(op.inputs[2], call->key_type, run.inputs[2], spec.kv_heads, &call->v, &call->v_scales);
+  if constexpr (!kAttendsPlainly) SetExtraInputs(op, run, call);
+  call->scratch = run.scratch;
+}
+
+SegmentLimit KeyLimit(const AttentionOp& op) {
+  const uint32_t keys = op.pair_bias == kBlobNone ? UINT32_MAX : op.inputs[op.pair_bias].width / op.pair_bias_heads;
+  return {op.keys().space, keys};
+}
+
 const AttentionOp* AsAttention(const Op& op) {
   return op.def == FindOp(static_cast<uint32_t>(OpCode::kAttention)) ? static_cast<const AttentionOp*>(&op) : nullptr;
 }
 
 extern const OpDef kAttentionOp = DefineOp<Lower, Run>()
                                       .Inputs(3, kAttentionInputs)
-                                      .Tensors(0, kTensors)
-                                      .Attributes(kAttributes)
+                                      .Tensors(0, kAttentionTensors)
+                                      .Attributes(kAttentionAttributes)
                                       .ReadsWhole(1)
                                       .ReadsCached(1, 3)
                                       .Shares(Share::kHeads)
                                       .Scratch<Scratch>()
                                       .Places<Place>(sizeof(AttentionLayout))
-                                      .LimitsSegments<MostRows>()
+                                      .LimitsSegments<KeyLimit>()
                                       .Flops<Flops>();
 
 }  // namespace fovea

@@ -36,6 +36,31 @@ AttentionFeatures FeaturesOf(const AttentionOp&);
 // Null for other operations.
 const AttentionOp* AsAttention(const Op&);
 
+// For operations of the same inputs, tensors and attributes as attention: all of lowering but the output.
+Status LowerAttention(const OpView&, Reporter&, AttentionOp*);
+// Rows and heads of a tile, and what inputs say of them: all of a call but where outputs and weights go. `above` is for
+// the spaces that segments of queries lie in.
+void SetAttentionCall(const AttentionOp&, const OpRun&, Segments (&above)[kMaxSpaceDepth], AttentionCall*);
+// A segment has no more keys than a bias of pairs has entries for.
+SegmentLimit KeyLimit(const AttentionOp&);
+
+inline constexpr uint32_t kAttentionInputs = 11;  // with all that attributes ask for
+inline constexpr uint32_t kAttentionTensors = 11;
+
+#define FOVEA_NUMBER(part, field, Name, least, most) Attribute::k##Name,
+#define FOVEA_REAL(part, field, Name) Attribute::k##Name,
+#define FOVEA_FLAG(part, field, Name) Attribute::k##Name,
+#define FOVEA_CHOICE(part, field, Name, Enum) Attribute::k##Name,
+inline constexpr Attribute kAttentionAttributes[] = {
+#include "runtime/blob/attention_fields.inc"
+    Attribute::kHeads,   Attribute::kKvHeads,  Attribute::kScale,        Attribute::kPattern,
+    Attribute::kLeft,    Attribute::kRight,    Attribute::kLayoutByHead, Attribute::kGlobalKeys,
+    Attribute::kKeyBias, Attribute::kPairBias, Attribute::kSummaries,    Attribute::kRowCoordinates};
+#undef FOVEA_NUMBER
+#undef FOVEA_REAL
+#undef FOVEA_FLAG
+#undef FOVEA_CHOICE
+
 }  // namespace fovea
 
 #endif  // FOVEA_RUNTIME_OPS_ATTENTION_H_

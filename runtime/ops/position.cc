@@ -1,20 +1,25 @@
-// y = x + table[offset + position of the row in its segment].
+// y = x + table[offset + position of the row in its segment], or x of width 1 + that position.
 #include "runtime/ops/op.h"
 
 namespace fovea {
 namespace {
 
 struct PositionOp : Op {
-  const float* table = nullptr;  // from the first position on
+  const float* table = nullptr;  // from the first position on; null: there is none
+  uint32_t offset = 0;
   uint32_t positions = 0;
 };
 
 Status Lower(const OpView& view, Reporter& reporter, PositionOp* op) {
   FOVEA_TRY(CheckElementwise(view, reporter));
-  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "position has no table");
+  op->offset = view.U32(Attribute::kOffset, 0);
+  if (!view.HasTensor(0)) {
+    op->positions = UINT32_MAX;
+    return op->output.width == 1 ? kOk : reporter.Fail(FOVEA_E_SHAPE, "positions as numbers have the width 1");
+  }
   FOVEA_TRY(CheckFloats(view, 0, 0, op->output.width, reporter));
   FOVEA_TRY(CheckPositions(view, reporter, &op->positions));
-  op->table = view.Floats(0) + size_t{view.U32(Attribute::kOffset, 0)} * op->output.width;
+  op->table = view.Floats(0) + size_t{op->offset} * op->output.width;
   return kOk;
 }
 
@@ -22,6 +27,10 @@ Status Run(const PositionOp& op, const OpRun& run) {
   const size_t width = op.output.width;
   ForEachTextPiece(run, op.output, [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
     const size_t at = size_t{row - run.row_begin} * width;
+    for (uint32_t i = 0; i < rows && op.table == nullptr; ++i) {
+      run.output[at + i] = run.Input(0)[at + i] + static_cast<float>(uint64_t{op.offset} + position + i);
+    }
+    if (op.table == nullptr) return;
     run.kernels->elementwise.add(run.Input(0) + at, op.table + position * width, rows * width, run.output + at);
   });
   return kOk;
@@ -34,6 +43,6 @@ constexpr Attribute kAttributes[] = {Attribute::kOffset};
 }  // namespace
 
 extern const OpDef kPositionOp =
-    DefineOp<Lower, Run>().Inputs(1, 1).Tensors(1, 1).Attributes(kAttributes).LimitsSegments<MostRows>();
+    DefineOp<Lower, Run>().Inputs(1, 1).Tensors(0, 1).Attributes(kAttributes).LimitsSegments<MostRows>();
 
 }  // namespace fovea

@@ -1,9 +1,10 @@
 // Rotary positions: angles from frequencies, of any position, or from a table whose row p holds the cosines, then the
-// sines, of position p. Positions are those in the text, or what an input says.
+// sines, of position p. Positions are those in the text, or what an input says: ids, or numbers that operations made.
 #include <math.h>
 
 #include <algorithm>
 
+#include "runtime/base/nearest.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {
@@ -19,7 +20,10 @@ struct RotateOp : Op {
   uint32_t short_up_to = UINT32_MAX;  // rows of a segment from which on frequencies are other ones
   float factor = 1.0f, stretch = 0.0f;
   bool interleaved = false;
-  uint32_t position_ids = kBlobNone;  // the value that says positions, as input 1
+  uint32_t position_ids = kBlobNone;  // input 1 is ids, those of this value
+  bool position_numbers = false;      // input 1 is numbers
+
+  bool ReadsPositions() const { return position_numbers || position_ids != kBlobNone; }
 };
 
 Status LowerTable(const OpView& view, Reporter& reporter, RotateOp* op) {
@@ -27,7 +31,7 @@ Status LowerTable(const OpView& view, Reporter& reporter, RotateOp* op) {
     if (view.Has(key)) return reporter.Fail(FOVEA_E_RECORD, "this attribute goes with frequencies");
   }
   op->dims = view.Tensor(kTable).width;
-  if (op->position_ids == kBlobNone) {
+  if (!op->ReadsPositions()) {
     FOVEA_TRY(CheckPositions(view, reporter, &op->positions));
   } else if (op->offset >= view.Tensor(kTable).rows) {
     return reporter.Fail(FOVEA_E_SHAPE, "position table ends before its offset", op->offset, view.Tensor(kTable).rows);
@@ -64,10 +68,11 @@ Status LowerFrequencies(const OpView& view, Reporter& reporter, RotateOp* op) {
 
 // Of the rows' positions, whatever they are.
 Status LowerPositions(const OpView& view, Reporter& reporter, RotateOp* op) {
-  const OpValue& ids = op->inputs[1];
-  op->position_ids = ids.type == DType::kI32 && ids.width == 1 ? IdsOf(view, 1) : kBlobNone;
-  if (op->position_ids == kBlobNone) {
-    return reporter.Fail(FOVEA_E_SHAPE, "positions are ids, which a run checks first: i32 of width 1");
+  const OpValue& positions = op->inputs[1];
+  op->position_ids = positions.type == DType::kI32 ? IdsOf(view, 1) : kBlobNone;
+  op->position_numbers = positions.type == DType::kF32;
+  if (!op->ReadsPositions() || positions.width != 1) {
+    return reporter.Fail(FOVEA_E_SHAPE, "positions are f32, or ids, which a run checks first, of width 1");
   }
   return CheckSpace(view, 1, reporter);
 }
@@ -115,6 +120,11 @@ Status Run(const RotateOp& op, const OpRun& run) {
   const SpaceRows& texts = run.spaces[op.output.space];
   auto* angles = static_cast<float*>(run.scratch);
   const int32_t* said = op.position_ids == kBlobNone ? nullptr : run.Indices(1);
+  const float* numbers = op.position_numbers ? run.Input(1) : nullptr;
+  // A number outside a table counts as its first or last row.
+  const auto in_table = [&](int32_t place) {
+    return op.table == nullptr ? place : std::min(std::max(place, 0), static_cast<int32_t>(op.positions - 1));
+  };
   ForEachTextPiece(run, op.output, [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
     const float* frequencies = nullptr;
     if (op.table == nullptr) {
@@ -124,7 +134,9 @@ Status Run(const RotateOp& op, const OpRun& run) {
     for (uint32_t i = 0; i < rows; ++i) {
       const uint32_t local = row + i - run.row_begin;
       const size_t at = size_t{local} * width;
-      const int64_t place = said != nullptr ? int64_t{said[local]} : int64_t{position} + i;
+      const int64_t place = said != nullptr      ? int64_t{said[local]}
+                            : numbers != nullptr ? int64_t{in_table(NearestWhole(numbers[local]))}
+                                                 : int64_t{position} + i;
       const float* cos = op.table == nullptr ? angles : op.table + static_cast<size_t>(place) * dims;
       if (op.table == nullptr) {
         rotary.angles(static_cast<float>(place + op.offset), frequencies, dims / 2, op.factor, angles,
@@ -139,13 +151,12 @@ Status Run(const RotateOp& op, const OpRun& run) {
 
 double Flops(const RotateOp& op) { return 6.0 * op.output.width; }
 
-SegmentLimit MostRows(const RotateOp& op) {
-  return {op.output.space, op.position_ids == kBlobNone ? op.positions : UINT32_MAX};
-}
+SegmentLimit MostRows(const RotateOp& op) { return {op.output.space, op.ReadsPositions() ? UINT32_MAX : op.positions}; }
 
 // Those of a table; frequencies have any.
 IdLimit Ids(const RotateOp& op, uint32_t i) {
-  return {op.position_ids, i == 1 && op.table != nullptr ? op.positions : 0};
+  const bool bounded = i == 1 && op.table != nullptr && op.position_ids != kBlobNone;
+  return {op.position_ids, bounded ? op.positions : 0};
 }
 
 constexpr Attribute kAttributes[] = {Attribute::kHeads, Attribute::kInterleaved, Attribute::kOffset,

@@ -1,6 +1,9 @@
 // Which rows of a space a selected space has in this run: their indices in the source, ascending. The rows of a value
 // are chosen segment by segment; the segments of the selected space follow from that.
+#include <math.h>
 #include <string.h>
+
+#include <algorithm>
 
 #include "runtime/ops/op.h"
 
@@ -11,6 +14,8 @@ struct SelectOp : Op {
   SelectKind kind = SelectKind::kNonzero;
   float threshold = 0.0f;
   uint32_t most = UINT32_MAX;  // of a segment
+  float share = 1.0f;          // and at most this part of its rows
+  uint32_t front = 0;          // chosen whatever their values are
 };
 
 Status Lower(const OpView& view, Reporter& reporter, SelectOp* op) {
@@ -30,6 +35,14 @@ Status Lower(const OpView& view, Reporter& reporter, SelectOp* op) {
     return reporter.Fail(FOVEA_E_RECORD, "only a selection of kind threshold has one");
   }
   op->threshold = view.F32(Attribute::kThreshold, op->threshold);
+  if (op->kind != SelectKind::kBest && (view.Has(Attribute::kShare) || view.Has(Attribute::kFront))) {
+    return reporter.Fail(FOVEA_E_RECORD, "only a selection of kind best has a share or rows at the front");
+  }
+  op->share = view.F32(Attribute::kShare, op->share);
+  op->front = view.U32(Attribute::kFront, op->front);
+  if (!(op->share > 0.0f && op->share <= 1.0f)) {
+    return reporter.Fail(FOVEA_E_RECORD, "a share of rows is more than 0 and at most 1");
+  }
   if (space.extra != 0) op->most = space.extra;
   return kOk;
 }
@@ -73,11 +86,18 @@ uint32_t LeastOfBest(const Ranks& ranks, uint32_t begin, uint32_t end, uint32_t 
   return prefix;
 }
 
-// Writes the chosen rows of [begin, end) to `out` and returns how many they are.
-uint32_t ChooseBest(const Ranks& ranks, uint32_t begin, uint32_t end, uint32_t most, int32_t* out) {
-  uint32_t eligible = 0;
+// At most so many of a segment of `rows` rows.
+uint32_t MostOf(const SelectOp& op, uint32_t rows) {
+  return std::min(op.most, static_cast<uint32_t>(ceil(double{op.share} * rows)));
+}
+
+// Writes the chosen rows of [begin, end) to `out`, those at the front first, and returns how many they are.
+uint32_t ChooseBest(const SelectOp& op, const Ranks& ranks, uint32_t begin, uint32_t end, int32_t* out) {
+  uint32_t most = MostOf(op, end - begin), count = 0, eligible = 0;
+  for (; count < op.front && most > 0; ++count, --most) out[count] = static_cast<int32_t>(begin++);
   for (uint32_t row = begin; row < end; ++row) eligible += ranks[row] >= ranks.lowest() ? 1 : 0;
-  uint32_t least = ranks.lowest(), equal = eligible, count = 0;
+  if (most == 0) return count;
+  uint32_t least = ranks.lowest(), equal = eligible;
   if (eligible > most) least = LeastOfBest(ranks, begin, end, most, &equal);
   for (uint32_t row = begin; row < end; ++row) {
     const uint32_t rank = ranks[row];
@@ -106,7 +126,7 @@ Status Run(const SelectOp& op, const OpRun& run) {
     uint32_t count = 0;
     int32_t* rows = out + run.offsets[s];
     if (kind == SelectKind::kBest) {
-      count = ChooseBest(ranks, begin, end, most, rows);
+      count = ChooseBest(op, ranks, begin, end, rows);
     } else {
       for (uint32_t row = begin; row < end; ++row) {
         if (kind != SelectKind::kFirst && !Qualifies(op, run, row)) continue;
@@ -120,7 +140,7 @@ Status Run(const SelectOp& op, const OpRun& run) {
   return kOk;
 }
 
-constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kThreshold};
+constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kThreshold, Attribute::kShare, Attribute::kFront};
 
 }  // namespace
 

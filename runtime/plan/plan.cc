@@ -115,7 +115,7 @@ class Planner {
     for (uint32_t i = 0; i < operations_; ++i) {
       const Op& op = Operation(i);
       const Unit unit = op.unit;
-      const bool by_output = unit == Unit::kRows && !op.def->appends;
+      const bool by_output = (unit == Unit::kRows && !op.def->appends) || unit == Unit::kHeads;
       const uint32_t space = by_output ? op.output.space : op.inputs[0].space;
       uint32_t phase = plan_.phase_count;
       while (phase > 0 && !Joins(plan_.phases[phase - 1], unit, space, level_[i])) --phase;

@@ -21,7 +21,7 @@ const char kOthers[] = R"({
   "fovea": 1,
   "spaces": [
     {"name": "texts"}, {"name": "tokens", "parent": "texts"}, {"name": "extended", "extends": "tokens", "by": 1},
-    {"name": "kept", "selects": "tokens", "at_most": 3},
+    {"name": "kept", "selects": "tokens", "at_most": 3}, {"name": "better", "selects": "tokens"},
     {"name": "halves", "strides": "tokens", "by": 2, "first": 1, "last": 1},
     {"name": "pixels", "parent": "texts", "each": 4}, {"name": "past", "keeps": "tokens"},
     {"name": "groups", "strides": "tokens", "by": 2, "last": 1}, {"name": "samples", "parent": "texts"},
@@ -72,7 +72,7 @@ const char kOthers[] = R"({
       {"op": "normalize", "in": ["shares"], "out": "y", "epsilon": 1e-6, "clamp": "squares"},
       {"op": "prepend", "in": ["y"], "tensors": ["row"], "out": "longer"},
       {"op": "unfold", "in": ["y"], "out": "neighbours", "space": "halves", "before": 1, "after": 1},
-      {"op": "select", "in": ["marks"], "out": "chosen", "kind": "nonzero"},
+      {"op": "select", "in": ["marks"], "out": "chosen", "space": "kept", "kind": "nonzero"},
       {"op": "gather", "in": ["y", "chosen"], "out": "chosen_y"},
       {"op": "merge", "in": ["y", "chosen_y", "chosen"], "out": "merged"},
       {"op": "arrange", "in": ["image"], "tensors": ["turned"], "out": "image_turned", "space": "pixels"},
@@ -143,6 +143,11 @@ const char kOthers[] = R"({
       {"op": "cell", "in": ["state", "state"], "tensors": ["square"], "out": "plain", "cell": "rnn",
        "activation": "relu"},
       {"op": "concat", "in": ["y", "y"], "out": "twice"},
+      {"op": "received", "in": ["y", "y", "y"], "out": "received", "heads": 1},
+      {"op": "position", "in": ["received"], "out": "numbered"},
+      {"op": "rotate", "in": ["y", "numbered"], "tensors": ["turns"], "out": "numbered_turns", "heads": 2},
+      {"op": "select", "in": ["received"], "out": "half_chosen", "space": "better", "kind": "best", "share": 0.5,
+       "front": 1},
       {"op": "cell", "in": ["twice", "y"], "tensors": ["four_experts", null, "peepholes"], "out": "seen",
        "cell": "lstm"},
       {"op": "recurrent", "in": ["twice"], "tensors": ["four_experts", null, "peepholes"], "out": "all_seen",
@@ -198,14 +203,16 @@ TEST(Reach, EveryOperationAttributeSpacePatternAndScore) {
     const auto code = static_cast<uint32_t>(operation.number);
     EXPECT_EQ(reach.operations.count(code), 1u) << operation.name;
     const OpDef* def = FindOp(code);
+    // `received` takes what attention takes, by the same rule.
+    const auto like = operation.number == OpCode::kReceived ? static_cast<uint32_t>(OpCode::kAttention) : code;
     for (uint32_t i = 0; i < def->attribute_count; ++i) {
       const auto key = static_cast<uint32_t>(def->attributes[i]);
       attributes.insert(key);
-      const auto pair = std::make_pair(code, key);
+      const auto pair = std::make_pair(like, key);
       EXPECT_EQ(reach.values.count(pair), 1u) << operation.name << ": " << NameOf(Attribute(key));
     }
     for (size_t i = 0; operation.number != OpCode::kEmbed && i < def->max_tensors; ++i) {
-      EXPECT_EQ(reach.tensors.count({code, i}), 1u) << operation.name << ": tensor " << i;
+      EXPECT_EQ(reach.tensors.count({like, i}), 1u) << operation.name << ": tensor " << i;
     }
   }
   for (const auto& attribute : NamesOf<Attribute>::list) {

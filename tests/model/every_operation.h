@@ -122,6 +122,7 @@ inline tools::BlobContent EveryOperation() {
   const uint32_t places = op(OpCode::kSlice, {x}, {}, tokens, {{Attribute::kWidth, 2}}, 2);
   x = op(OpCode::kAttention, {x, x, x, places}, {b.RandomTensor(4, 5)}, tokens,
          {{Attribute::kHeads, 2}, {Attribute::kAxes, 2}, {Attribute::kRowCoordinates, 1}});
+  b.SetOutput(op(OpCode::kReceived, {x, x, x}, {}, tokens, {{Attribute::kHeads, 4}, {Attribute::kCausal, 1}}, 4));
   b.SetOutput(op(OpCode::kPrepend, {x, patch}, {}, longer));
   const uint32_t y = op(OpCode::kPrepend, {x}, {b.RandomTensor(2, width)}, longer);
   const uint32_t half_y = op(OpCode::kCast, {y}, {}, longer, {{Attribute::kType, 5}});

@@ -1,4 +1,5 @@
-// An attention operation in a program and the same call described to the reference, on random data.
+// An attention operation in a program, with what keys receive in it, and the same call described to the reference, on
+// random data.
 #ifndef FOVEA_TESTS_OPS_ATTENTION_TRIAL_H_
 #define FOVEA_TESTS_OPS_ATTENTION_TRIAL_H_
 
@@ -144,12 +145,13 @@ class Trial {
     const auto step = static_cast<uint32_t>(b_.content().programs[0].operations.size());
     const uint32_t y =
         b_.Op(OpCode::kAttention, inputs_, tensors_, queries_, spec.heads * spec.d_v, attributes_, "attention");
+    const uint32_t received = b_.Op(OpCode::kReceived, inputs_, tensors_, keys_, spec.heads, attributes_);
     const Lengths key_lengths[] = {{2, 0, 9, 0, 25, 1, 3}, {4, 40}, {7}, {0}};
     const Lengths query_lengths[] = {{0, 3, 4, 0, 1, 17, 0}, {33, 2}, {12}, {5}};
     for (size_t i = 0; i < std::size(key_lengths); ++i) {
       Lengths keys = key_lengths[i];
       if (sides_ == Sides::kFixed) keys.assign(keys.size(), kFixedRows);
-      CheckLengths(step, y, sorting, sides_ == Sides::kCross ? query_lengths[i] : keys, keys);
+      CheckLengths(step, y, received, sorting, sides_ == Sides::kCross ? query_lengths[i] : keys, keys);
     }
   }
 
@@ -160,7 +162,8 @@ class Trial {
     return offsets;
   }
 
-  void CheckLengths(uint32_t step, uint32_t y, uint32_t sorting, const Lengths& queries, const Lengths& keys) {
+  void CheckLengths(uint32_t step, uint32_t y, uint32_t received, uint32_t sorting, const Lengths& queries,
+                    const Lengths& keys) {
     const uint32_t rows = Total(queries), key_rows = Total(keys);
     Feed feed;
     if (sides_ == Sides::kFixed) {
@@ -222,7 +225,7 @@ class Trial {
       call.global_keys = listed.data();
       call.global_key_segments = {listed_offsets.data(), count};
     }
-    const std::vector<float> found = RunTiled(b_, feed, y);
+    const std::vector<float> found = RunTiled(b_, feed, y), sums = RunTiled(b_, feed, received);
 
     const TestModel model(b_.Blob());
     const std::vector<fovea_limit> limits = LimitsOf(b_, feed);
@@ -251,14 +254,17 @@ class Trial {
     ExpectClose(found, expected.out, 3e-6, 1e-7);
     double largest = 1;
     for (const double w : expected.weights) largest = std::max(largest, std::fabs(w));
+    std::vector<double> expected_sums(size_t{key_rows} * spec.heads);
     size_t at = 0;
     for (size_t segment = 0; segment < queries.size(); ++segment) {
       for (uint32_t i = 0; i < queries[segment] * spec.heads; ++i, at += weights.stride) {
         for (uint32_t key = 0; key < keys[segment]; ++key) {  // beyond these nothing is promised
           ASSERT_NEAR(weights.data[at + key], expected.weights[at + key], 3e-6 * largest) << "segment " << segment;
+          expected_sums[size_t{key_offsets[segment] + key} * spec.heads + i % spec.heads] += expected.weights[at + key];
         }
       }
     }
+    ExpectClose(sums, expected_sums, 4e-6, 1e-7, "received");
   }
 
   const Sides sides_;

@@ -38,6 +38,21 @@ TEST(Position, AddsRowsOfTheTable) {
   }
 }
 
+// Without a table the positions themselves.
+TEST(Position, AsNumbers) {
+  for (const Lengths& lengths : RaggedLengths()) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, 1);
+    const uint32_t y = b.Op(OpCode::kPosition, {x}, {}, s.tokens, 1, {{Attribute::kOffset, 7}});
+    const std::vector<float> xs = b.RandomFloats(Total(lengths));
+    const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y);
+    ForEachRow(lengths, [&](uint32_t row, uint32_t position) {
+      ASSERT_EQ(found[row], xs[row] + static_cast<float>(7 + position));
+    });
+  }
+}
+
 // The table bounds the segments of its space; an extended space's bound holds for the space that it comes from.
 TEST(Position, BoundsSegments) {
   for (const OpCode code : {OpCode::kPosition, OpCode::kRotate}) {
@@ -121,7 +136,7 @@ TEST(Position, ShapeRules) {
         {"table type", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 8, DType::kF16), {}},
         {"offset", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 8), {{Attribute::kOffset, 4}}},
         {"offset", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 8), {{Attribute::kOffset, 4294967295.0}}},
-        {"absent", FOVEA_E_RECORD, 8, DType::kF32, false, absent, {}},
+        {"absent", FOVEA_E_SHAPE, 8, DType::kF32, false, absent, {}},
         {"attribute", FOVEA_E_OP, 8, DType::kF32, false, table(4, 8), {{Attribute::kHeads, 1}}}}) {
     run(OpCode::kPosition, t);
   }
@@ -209,14 +224,15 @@ TEST(Rotate, PairsDimensionsAndOffset) {
   }
 }
 
-// Positions that an input says, in any order, of rows of whatever length.
+// Positions that an input says, ids or numbers, in any order, of rows of whatever length.
 TEST(Rotate, PositionsOfAnInput) {
   const uint32_t heads = 2, size = 6, dims = 4, offset = 2, most = 9;
-  for (const bool table : {false, true}) {
+  for (const auto& [table, numbers] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
     const Lengths& lengths = RaggedLengths()[0];
     ModelBuilder b;
     const TextSpaces s(b);
-    const uint32_t x = b.Input("x", s.tokens, heads * size), at = b.Input("position_ids", s.tokens, 1, DType::kI32);
+    const uint32_t x = b.Input("x", s.tokens, heads * size),
+                   at = b.Input("positions", s.tokens, 1, numbers ? DType::kF32 : DType::kI32);
     const uint32_t angles =
         table ? b.RandomTensor(most + offset, dims, DType::kF32, 1) : b.RandomTensor(1, dims / 2, DType::kF32, 1);
     const uint32_t y =
@@ -238,7 +254,21 @@ TEST(Rotate, PositionsOfAnInput) {
         }
       }
     }
-    ExpectClose(RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {{at, ids}}}, y), expected, 2e-6, 0);
+    // The nearest whole number counts, in a table the nearest that it has.
+    std::vector<float> near(ids.begin(), ids.end());
+    for (size_t row = 0; row < near.size(); ++row) {
+      near[row] += row % 2 == 0 ? 0.25f : -0.25f;
+      if (table && ids[row] == 0) near[row] = row % 3 == 0 ? NAN : -1e9f;
+      if (table && ids[row] == static_cast<int32_t>(most) - 1) near[row] = INFINITY;
+    }
+    Feed feed = {{{s.tokens, lengths}}, {{x, xs}}, {}};
+    if (numbers) {
+      feed.floats.push_back({at, near});
+    } else {
+      feed.ids = {{at, ids}};
+    }
+    ExpectClose(RunTiled(b, feed, y), expected, 2e-6, 0);
+    if (numbers) continue;
     // A table has no others; frequencies have any. Segments may be longer than a table.
     b.SetOutput(y);
     const TestModel model(b.Blob());
@@ -267,8 +297,8 @@ TEST(Rotate, RefusesPositionsThatAreNone) {
     b.SetOutput(b.Op(OpCode::kRotate, {x, at}, {b.RandomTensor(4, 4)}, s.tokens, 8, {{Attribute::kHeads, 2}}));
     ExpectRefused(b, FOVEA_E_SHAPE, why);
   };
-  refuses("numbers", 1, DType::kF32, false);
   refuses("two columns", 2, DType::kI32, false);
+  refuses("two columns", 2, DType::kF32, false);
   refuses("another space", 1, DType::kI32, true);
 }
 

@@ -124,6 +124,55 @@ TEST(Select, KindsOfIntegers) {
   }
 }
 
+// At most a part of each segment, with the rows at its front whatever their values.
+TEST(Select, SharesWithRowsAtTheFront) {
+  for (const float share : {1.0f, 0.5f, 0.34f, 1e-6f}) {
+    for (const uint32_t front : {0u, 1u, 3u}) {
+      for (const uint32_t most : {0u, 2u}) {
+        for (const Lengths& lengths : ManyLengths()) {
+          ModelBuilder b;
+          const TextSpaces s(b);
+          const uint32_t chosen = b.SelectedSpace("chosen", s.tokens, most), x = b.Input("x", s.tokens, 1);
+          const uint32_t rows =
+              b.Op(OpCode::kSelect, {x}, {}, chosen, 1,
+                   {{Attribute::kKind, kBest}, {Attribute::kShare, share}, {Attribute::kFront, front}});
+          b.SetOutput(rows);
+          const std::vector<float> xs = Scores(Total(lengths), 7);
+          std::vector<int32_t> expected;
+          Lengths expected_lengths;
+          uint32_t begin = 0;
+          for (const uint32_t length : lengths) {
+            auto room = static_cast<uint32_t>(std::ceil(double{share} * length));
+            if (most != 0) room = std::min(room, most);
+            // The front, then those that sort before the others.
+            std::vector<int32_t> order;
+            for (uint32_t row = begin; row < begin + length; ++row) {
+              if (row < begin + front || !std::isnan(xs[row])) order.push_back(static_cast<int32_t>(row));
+            }
+            const auto first = order.begin() + std::min(front, length);
+            std::stable_sort(first, order.end(), [&](int32_t i, int32_t j) {
+              return xs[static_cast<size_t>(i)] > xs[static_cast<size_t>(j)];
+            });
+            order.resize(std::min<size_t>(order.size(), room));
+            std::sort(order.begin(), order.end());
+            expected.insert(expected.end(), order.begin(), order.end());
+            expected_lengths.push_back(static_cast<uint32_t>(order.size()));
+            begin += length;
+          }
+          const TestModel model(b.Blob());
+          const std::vector<fovea_limit> limits = {{s.texts, 9, 0}, {s.tokens, 400, 0}};
+          TestSession session(model, Options(limits, 2, 16));
+          session.SetSegments(s.tokens, lengths);
+          session.SetInput(x, xs);
+          session.Run();
+          ASSERT_EQ(session.Indices(rows), expected) << "share " << share << " front " << front << " most " << most;
+          ASSERT_EQ(session.Segments(chosen), expected_lengths);
+        }
+      }
+    }
+  }
+}
+
 // Of a space without parent, which is one segment, and of segments that follow from others.
 TEST(Select, OfOtherSpaces) {
   ModelBuilder b;
@@ -213,6 +262,12 @@ TEST(Select, ShapeRules) {
   refused("threshold", FOVEA_E_RECORD, 1, DType::kF32, 1, 3,
           {{Attribute::kKind, 1}, {Attribute::kThreshold, INFINITY}});
   refused("attribute", FOVEA_E_OP, 1, DType::kF32, 1, 3, {{Attribute::kHeads, 1}});
+  refused("share", FOVEA_OK, 1, DType::kF32, 1, 3, {{Attribute::kKind, kBest}, {Attribute::kShare, 0.5}});
+  refused("share", FOVEA_E_RECORD, 1, DType::kF32, 1, 3, {{Attribute::kKind, kFirst}, {Attribute::kShare, 0.5}});
+  refused("front", FOVEA_E_RECORD, 1, DType::kF32, 1, 3, {{Attribute::kKind, kNonzero}, {Attribute::kFront, 1}});
+  for (const double share : {0.0, -0.5, 1.01}) {
+    refused("share", FOVEA_E_RECORD, 1, DType::kF32, 1, 3, {{Attribute::kKind, kBest}, {Attribute::kShare, share}});
+  }
 }
 
 // What a selected space must have, and what must not be done with its rows and indices.

@@ -35,7 +35,7 @@ struct Arguments {
   ConvertOptions options;
   std::optional<DType> weights = DType::kF32;  // none: each as --keep wants it
   double keep = 0.999;
-  std::string report, sample_file, sample_ids, layers, plot;
+  std::string report, sample_file, sample_ids, layers, select, plot;
   bool asks_mix = false;
   bool verbose = false;
   bool json = false;
@@ -220,9 +220,10 @@ void Run(const Arguments& arguments, Console* console) {
     options.keep = arguments.keep;
   }
   if (!arguments.layers.empty()) {
-    if (!options.pattern.any()) Fail("--layers goes with --window, --global or --top-k");
+    if (!options.pattern.narrows()) Fail("--layers goes with --window, --global or --top-k");
     options.pattern.layers = ReadLayers(arguments.layers);
   }
+  if (!arguments.select.empty()) options.pattern.selections = ReadSelections(arguments.select);
   if (!arguments.sample_file.empty()) {
     for (const std::string& text : ReadLines(arguments.sample_file)) options.samples.texts.push_back(text);
   }
@@ -256,7 +257,7 @@ void Run(const Arguments& arguments, Console* console) {
   }
 }
 
-void AddPattern(CLI::App* command, LaidPattern* pattern, std::string* layers) {
+void AddPattern(CLI::App* command, LaidPattern* pattern, std::string* layers, std::string* select) {
   const CLI::Range counts(1, 1 << 20);
   command
       ->add_option("--window", pattern->window,
@@ -272,6 +273,11 @@ void AddPattern(CLI::App* command, LaidPattern* pattern, std::string* layers) {
       ->check(counts);
   command->add_option("--layers", *layers, "Where: as 2-11 or 0,4-7, counted from 0; default: all")
       ->type_name("LAYERS");
+  command
+      ->add_option("--select", *select,
+                   "As 0.5@4: from layer 4 on half of a text's rows, those that rows look at most in the layer\n"
+                   "before; several by commas, each of the rows that are left. The others stay as they were")
+      ->type_name("SHARE@LAYER");
 }
 
 void AddWeights(CLI::App* command, Arguments* arguments) {
@@ -337,7 +343,7 @@ void AddConvert(CLI::App* app, Console* console) {
             "(queries with keys, weights with values) or int8 (queries with keys)")
       ->type_name("TYPE")
       ->capture_default_str();
-  AddPattern(command, &options.pattern, &arguments->layers);
+  AddPattern(command, &options.pattern, &arguments->layers, &arguments->select);
   AddPackTargets(command, "--pack", &options.pack, "Add weights packed for such a machine");
   command
       ->add_option("--source", options.source,
@@ -379,7 +385,8 @@ void AddConvert(CLI::App* app, Console* console) {
       "over attention also the time against the length of texts.\n"
       "Examples:\n  fovea convert all-MiniLM-L6-v2/ -o minilm.fovea --weights int8\n"
       "  fovea convert graph.json --source weights/ -o model.fovea --weights int4 --pack aarch64-i8mm\n"
-      "  fovea convert bert/ -o windowed.fovea --window 256 --global first --layers 2-11 --sample-file texts.txt");
+      "  fovea convert bert/ -o windowed.fovea --window 256 --global first --layers 2-11 --sample-file texts.txt\n"
+      "  fovea convert bert/ -o halved.fovea --select 0.5@4");
   command->callback([=] { Run(*arguments, console); });
 }
 

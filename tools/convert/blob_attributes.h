@@ -20,6 +20,11 @@ inline void SetNumber(BlobOperation& operation, Attribute key, uint32_t bits) {
   operation.attributes.push_back({static_cast<uint32_t>(key), bits});
 }
 
+// No row of an attention sees those after it.
+inline bool IsCausal(const BlobOperation& attention) {
+  return NumberOr(attention, Attribute::kCausal, 0) != 0 || NumberOr(attention, Attribute::kRight, UINT32_MAX) == 0;
+}
+
 }  // namespace fovea::tools
 
 #endif  // FOVEA_TOOLS_CONVERT_BLOB_ATTRIBUTES_H_

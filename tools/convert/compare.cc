@@ -97,7 +97,7 @@ LengthReport CompareAt(uint32_t rows, const Model& before, const Model& after, u
   LengthReport report = {rows, turns.first_median(), turns.second_median(), {}};
   const uint32_t output = OutputsOf(before, 0).front();
   report.output = {before.Program(0).name, before.Value(0, output).name};
-  CompareRows(was.Output(output), is.Output(output), report.output);
+  CompareRows(was.Output(output), is.Output(OutputsOf(after, 0).front()), report.output);
   return report;
 }
 

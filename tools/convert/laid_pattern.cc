@@ -15,14 +15,6 @@ constexpr uint32_t kUnbounded = UINT32_MAX;  // as `left` and `right` have it
 
 bool IsAttention(const BlobOperation& operation) { return operation.code == static_cast<uint32_t>(OpCode::kAttention); }
 
-// Rows that look at each other, also at those that a text had before.
-bool IsLayer(const BlobContent& content, const BlobProgram& program, const BlobOperation& operation) {
-  if (!IsAttention(operation)) return false;
-  const uint32_t queries = program.values[operation.inputs[0]].space, keys = program.values[operation.inputs[1]].space;
-  const BlobSpace& kept = content.spaces[keys];
-  return keys == queries || (kept.kind == SpaceKind::kCached && kept.source == queries);
-}
-
 bool Chosen(const LaidPattern& pattern, uint32_t layer) {
   if (pattern.layers.empty()) return true;
   return std::any_of(pattern.layers.begin(), pattern.layers.end(),
@@ -45,8 +37,7 @@ void CheckPattern(const BlobOperation& attention, uint32_t layer) {
 void LayOver(const LaidPattern& pattern, BlobOperation& attention) {
   if (pattern.window != 0) {
     SetNumber(attention, Attribute::kPattern, static_cast<uint32_t>(PatternKind::kWindow));
-    const bool causal =
-        NumberOr(attention, Attribute::kCausal, 0) != 0 || NumberOr(attention, Attribute::kRight, kUnbounded) == 0;
+    const bool causal = IsCausal(attention);
     if (!causal && pattern.window % 2 != 0) Fail("a window of {} rows has no equal sides", pattern.window);
     NarrowTo(attention, Attribute::kLeft, causal ? pattern.window - 1 : pattern.window / 2);
     NarrowTo(attention, Attribute::kRight, causal ? 0 : pattern.window / 2);
@@ -92,30 +83,14 @@ std::string TextOf(const LaidPattern& pattern) {
   add("global_first", pattern.global_first);
   add("top_k", pattern.top_k);
   if (!pattern.layers.empty()) text += ", layers " + LayersText(pattern);
+  for (const RowSelection& selection : pattern.selections) {
+    text += fmt::format("{}select {}", text.empty() ? "" : ", ", TextOf(selection));
+  }
   return text;
 }
 
-}  // namespace
-
-std::vector<std::pair<uint32_t, uint32_t>> ReadLayers(const std::string& text) {
-  std::vector<std::pair<uint32_t, uint32_t>> layers;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const std::string part = text.substr(at, end - at);
-    const size_t dash = part.find('-');
-    const auto number = [&](const std::string& digits) {
-      return static_cast<uint32_t>(WholeNumberIn(digits, "layer", {0, 65535}));
-    };
-    const uint32_t first = number(part.substr(0, dash));
-    const uint32_t last = dash == std::string::npos ? first : number(part.substr(dash + 1));
-    if (last < first) Fail("layers {}: the last one comes before the first", part);
-    layers.emplace_back(first, last);
-    at = end + 1;
-  }
-  return layers;
-}
-
-void LayPattern(const LaidPattern& pattern, BlobContent& content) {
+// Windows, global rows and top-k.
+void Narrow(const LaidPattern& pattern, BlobContent& content) {
   uint32_t most = 0;
   for (BlobProgram& program : content.programs) {
     uint32_t layer = 0;
@@ -138,6 +113,38 @@ void LayPattern(const LaidPattern& pattern, BlobContent& content) {
   for (const auto& [first, last] : pattern.layers) {
     if (last >= most) Fail("layers {}: there are {}, the first is 0", LayersText(pattern), most);
   }
+}
+
+}  // namespace
+
+bool IsLayer(const BlobContent& content, const BlobProgram& program, const BlobOperation& operation) {
+  if (!IsAttention(operation)) return false;
+  const uint32_t queries = program.values[operation.inputs[0]].space, keys = program.values[operation.inputs[1]].space;
+  const BlobSpace& kept = content.spaces[keys];
+  return keys == queries || (kept.kind == SpaceKind::kCached && kept.source == queries);
+}
+
+std::vector<std::pair<uint32_t, uint32_t>> ReadLayers(const std::string& text) {
+  std::vector<std::pair<uint32_t, uint32_t>> layers;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, end - at);
+    const size_t dash = part.find('-');
+    const auto number = [&](const std::string& digits) {
+      return static_cast<uint32_t>(WholeNumberIn(digits, "layer", {0, 65535}));
+    };
+    const uint32_t first = number(part.substr(0, dash));
+    const uint32_t last = dash == std::string::npos ? first : number(part.substr(dash + 1));
+    if (last < first) Fail("layers {}: the last one comes before the first", part);
+    layers.emplace_back(first, last);
+    at = end + 1;
+  }
+  return layers;
+}
+
+void LayPattern(const LaidPattern& pattern, BlobContent& content) {
+  if (pattern.narrows()) Narrow(pattern, content);
+  for (const RowSelection& selection : pattern.selections) SelectRows(selection, content);
   content.metadata.emplace_back("attention.laid", TextOf(pattern));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/blob/blob.h"
+#include "tools/convert/selected_rows.h"
 
 namespace fovea::tools {
 
@@ -18,12 +19,17 @@ struct LaidPattern {
   uint32_t global_first = 0;  // so many rows at the beginning of a text see all, and all see them
   uint32_t top_k = 0;         // only so many keys of each row and head, those with the highest scores; 0: all
   std::vector<std::pair<uint32_t, uint32_t>> layers = {};  // first and last ones; empty: all
+  std::vector<RowSelection> selections = {};               // layers with fewer rows, in ascending order
 
-  bool any() const { return window != 0 || global_first != 0 || top_k != 0; }
+  bool narrows() const { return window != 0 || global_first != 0 || top_k != 0; }
+  bool any() const { return narrows() || !selections.empty(); }
 };
 
 // "2-11" or "0,2-11", as in LaidPattern.
 std::vector<std::pair<uint32_t, uint32_t>> ReadLayers(const std::string& text);
+
+// Attention of rows that look at each other, also at those that a text had before.
+bool IsLayer(const BlobContent& content, const BlobProgram& program, const BlobOperation& operation);
 
 // Layers are counted in each program, by its attentions of rows over rows of the same space and those kept of it, of
 // which no more is kept than windows see. Says in the metadata "attention.laid" what was done. Fails if there is

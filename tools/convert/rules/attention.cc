@@ -6,7 +6,12 @@
 namespace fovea::tools {
 namespace {
 
-void AttentionRule(Check& c) {
+struct Heads {
+  uint32_t of_queries, of_keys;
+};
+
+// What attention and `received` have in common: all but the result.
+Heads CheckAttention(Check& c) {
   const uint32_t heads = c.Number(Attribute::kHeads, std::nullopt);
   const uint32_t kv_heads = c.Number(Attribute::kKvHeads, heads);
   if (heads == 0 || kv_heads == 0 || heads % kv_heads != 0) Fail("{} heads cannot share {} kv_heads", heads, kv_heads);
@@ -101,7 +106,17 @@ void AttentionRule(Check& c) {
            c.tensor(10).width, heads);
     }
   }
-  c.Result(q.space, uint64_t{v.width} / kv_heads * heads);
+  return {heads, kv_heads};
+}
+
+void AttentionRule(Check& c) {
+  const Heads heads = CheckAttention(c);
+  c.Result(c.in(0).space, uint64_t{c.in(2).width} / heads.of_keys * heads.of_queries);
+}
+
+void Received(Check& c) {
+  const Heads heads = CheckAttention(c);
+  c.Result(c.in(1).space, heads.of_queries);
 }
 
 void Cast(Check& c) {
@@ -160,6 +175,8 @@ extern const Rule kAttentionRule = {3,
                                     1u << 1 | 1u << 2,
                                     1u << 5 | 1u << 6,
                                     1u << 1 | 1u << 2};
+extern const Rule kReceivedRule = {
+    3, 10, 0, 11, Received, ~7u, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7, 1u << 1 | 1u << 2, 1u << 5 | 1u << 6};
 extern const Rule kCastRule = {1, 1, 0, 0, Cast};
 extern const Rule kAppendRule = {1, 1, 0, 0, Append};
 extern const Rule kHashRule = {1, 1, 1, 1, Hash};

@@ -56,14 +56,15 @@ bool Check::Flag(Attribute key, bool absent) {
   return value;
 }
 
-void Check::Real(Attribute key, bool required) {
+std::optional<float> Check::Real(Attribute key, bool required) {
   const Json* json = Take(key);
   if (json == nullptr) {
     if (required) Fail("{} is missing", NameOf(key));
-    return;
+    return std::nullopt;
   }
-  result_.attributes.push_back(
-      {static_cast<uint32_t>(key), BitsOf(static_cast<float>(RealNumber(*json, NameOf(key))))});
+  const auto value = static_cast<float>(RealNumber(*json, NameOf(key)));
+  result_.attributes.push_back({static_cast<uint32_t>(key), BitsOf(value)});
+  return value;
 }
 
 void Check::NoOtherAttributes() const {

@@ -68,7 +68,7 @@ class Check {
     }
     Fail("{} must be one of {}, not {}", NameOf(key), fmt::join(names, ", "), json->dump());
   }
-  void Real(Attribute key, bool required = false);
+  std::optional<float> Real(Attribute key, bool required = false);
   // To be called last.
   void NoOtherAttributes() const;
 

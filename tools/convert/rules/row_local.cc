@@ -20,9 +20,13 @@ void Embed(Check& c) {
 }
 
 void Position(Check& c) {
-  c.Shape(0, c.tensor(0).rows, c.in(0).width);
-  if (c.Number(Attribute::kOffset, 0) >= c.tensor(0).rows)
-    Fail("offset lies after the table's {} rows", c.tensor(0).rows);
+  const uint32_t offset = c.Number(Attribute::kOffset, 0);
+  if (c.Has(0)) {
+    c.Shape(0, c.tensor(0).rows, c.in(0).width);
+    if (offset >= c.tensor(0).rows) Fail("offset lies after the table's {} rows", c.tensor(0).rows);
+  } else if (c.in(0).width != 1) {
+    Fail("{} is {} wide; positions as numbers have the width 1", c.in(0).name, c.in(0).width);
+  }
   c.Result(c.in(0).space, c.in(0).width);
 }
 
@@ -108,7 +112,9 @@ void Rotate(Check& c) {
   c.Flag(Attribute::kInterleaved);
   if (c.in_count() > 1) {
     c.SameSpace(0, 1);
-    if (!c.HoldsIds(1) || c.in(1).width != 1) Fail("{} holds no positions: ids, one for each row", c.in(1).name);
+    if ((c.in(1).type == DType::kI32 && !c.HoldsIds(1)) || c.in(1).width != 1) {
+      Fail("{} holds no positions: ids or numbers, one for each row", c.in(1).name);
+    }
   }
   if (c.Has(1)) {
     for (size_t i = 1; i <= 2; ++i) {
@@ -164,7 +170,7 @@ void SliceRule(Check& c) {
 }  // namespace
 
 extern const Rule kEmbedRule = {1, kMaxInputs, 1, kMaxTensors, Embed, ~0u};
-extern const Rule kPositionRule = {1, 1, 1, 1, Position};
+extern const Rule kPositionRule = {1, 1, 0, 1, Position};
 extern const Rule kLinearRule = {1, 1, 1, 2, Linear};
 extern const Rule kExpertsRule = {2, 2, 1, 2, Experts, 0, 0, 0, 0, 0, 1u << 1};
 extern const Rule kNormRule = {1, 1, 0, 2, Norm};

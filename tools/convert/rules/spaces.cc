@@ -51,6 +51,11 @@ void Select(Check& c) {
   if (c.in(0).type == DType::kI32 && !c.HoldsIds(0)) Fail("{} holds row indices", c.in(0).name);
   const SelectKind kind = c.Choice<SelectKind>(Attribute::kKind, std::nullopt);
   if (kind == SelectKind::kThreshold) c.Real(Attribute::kThreshold, true);
+  if (kind == SelectKind::kBest) {
+    const float share = c.Real(Attribute::kShare).value_or(1.0f);
+    if (!(share > 0 && share <= 1)) Fail("a share of {} rows is not more than 0 and at most 1", share);
+    c.Number(Attribute::kFront);
+  }
   c.ResultIsIndices();
   const auto fits = [&](const BlobSpace& s) {
     return s.kind == SpaceKind::kSelected && s.source == c.in(0).space && s.parent == c.Parent(c.in(0).space);

@@ -1,0 +1,133 @@
+// What each key receives: its weights, summed over the queries of its segment, for each head. No weight is kept longer
+// than it takes to add it up.
+#include <string.h>
+
+#include <algorithm>
+
+#include "runtime/attention/tap.h"
+#include "runtime/ops/attention.h"
+
+namespace fovea {
+namespace {
+
+struct ReceivedOp : AttentionOp {};
+
+Status Lower(const OpView& view, Reporter& reporter, ReceivedOp* op) {
+  FOVEA_TRY(LowerAttention(view, reporter, op));
+  if (op->output.space != op->keys().space || op->output.width != op->heads) {
+    return reporter.Fail(FOVEA_E_SHAPE, "output must be a number for each head, in the space of the keys", op->heads,
+                         op->output.width);
+  }
+  // Heads that share keys are one tile. Nothing is made of values: the first column of the keys stands for them.
+  op->unit = Unit::kHeads;
+  op->heads = op->kv_heads;
+  op->spec.d_v = 1;
+  return kOk;
+}
+
+uint64_t EngineBytes(const ReceivedOp& op, uint32_t tile_rows) {
+  return RoundUp(AttentionScratchBytes(op.spec, tile_rows), kAlignment);
+}
+
+// What one worker has besides, the sums of a tile's heads in front.
+struct Room {
+  CheckedSize sums;    // numbers
+  uint64_t most;       // entries of a sparse row of weights
+  CheckedSize staged;  // entries of all of them, or numbers of dense ones
+  bool sparse;         // rows of weights list the keys that most queries see, which are few
+
+  // Of so many rows of keys, `longest` of them in a segment.
+  Room(const ReceivedOp& op, uint32_t rows, uint32_t longest, uint32_t global_keys) {
+    const auto most_of = [&](bool global_row) {
+      return MostVisibleKeys(op.spec.pattern, {op.spec.heads, longest, global_keys, global_row});
+    };
+    sums = CheckedSize(op.spec.heads / op.spec.kv_heads) * CheckedSize(rows);
+    most = most_of(true);
+    staged = CheckedSize(kMostStagedRows) * CheckedSize(std::max<uint64_t>(most, longest));
+    sparse = most_of(false) < longest;
+  }
+};
+
+uint64_t Scratch(const ReceivedOp& op, uint32_t tile_rows) { return EngineBytes(op, tile_rows); }
+
+uint64_t ScratchOfSpaces(const ReceivedOp& op, const SpaceLimits* spaces) {
+  const SpaceLimits& keys = spaces[op.keys().space];
+  const uint32_t listed = op.global_keys == kBlobNone ? 0 : spaces[op.inputs[op.global_keys].space].max_segment_rows;
+  const Room room(op, keys.max_rows, keys.max_segment_rows, listed);
+  Arena arena;
+  arena.TakeBytes(room.sums * CheckedSize(sizeof(float)));
+  arena.TakeBytes(room.staged * CheckedSize(sizeof(float)));
+  arena.TakeBytes(room.staged * CheckedSize(sizeof(uint32_t)));
+  return arena.needed();
+}
+
+void Place(const ReceivedOp& op, uint32_t tile_rows, void* memory) {
+  new (memory) AttentionLayout(LayOutAttention(op.spec, tile_rows));
+}
+
+uint32_t LongestOf(const Segments& segments) {
+  uint32_t longest = 0;
+  for (uint32_t i = 0; i < segments.count; ++i) longest = std::max(longest, segments.length(i));
+  return longest;
+}
+
+Status Run(const ReceivedOp& op, const OpRun& run) {
+  // Of the shares of rows that a head's tile may have been cut into one does all.
+  if (run.row_begin != 0 || run.row_end == 0) return kOk;
+  const AttentionSpec& spec = op.spec;
+  const uint32_t rows = run.spaces[op.keys().space].rows, group = spec.heads / spec.kv_heads;
+  const Segments keys = run.SegmentsOf(op.keys());
+  const uint32_t longest = LongestOf(keys);
+  const Room room(op, rows, longest,
+                  op.global_keys == kBlobNone ? 0 : LongestOf(run.SegmentsOf(op.inputs[op.global_keys])));
+  auto* scratch = static_cast<uint8_t*>(run.scratch) + EngineBytes(op, run.tile_rows);
+  const auto take = [&](CheckedSize count) {
+    void* const taken = scratch;
+    scratch += RoundUp(count.value() * sizeof(float), kAlignment);
+    return taken;
+  };
+  WeightSink sink{};
+  sink.received = static_cast<float*>(take(room.sums));
+  sink.stride = rows;
+  sink.heads = spec.heads;
+  sink.staged_values = static_cast<float*>(take(room.staged));
+  if (room.sparse) sink.staged_keys = static_cast<uint32_t*>(take(room.staged));
+  sink.staged_rows = kMostStagedRows;
+  sink.staged_entries = static_cast<uint32_t>(room.sparse ? room.most : longest);
+
+  AttentionCall call{};
+  Segments above[kMaxSpaceDepth];
+  SetAttentionCall(op, run, above, &call);
+  call.row_end = run.spaces[op.queries().space].rows;
+  call.v = call.k, call.v_scales = call.k_scales;
+  call.weights = &sink;
+  alignas(kAlignment) float no_output[kAttentionLanes];
+  call.out.data = no_output;
+  call.head_begin = run.head_begin * group, call.head_end = run.head_end * group;
+  sink.first_head = call.head_begin;
+  memset(sink.received, 0, room.sums.value() * sizeof(float));
+  RunAttention(*run.kernels, call);
+  for (uint32_t head = 0; head < group; ++head) {
+    const float* const from = sink.received + size_t{head} * rows;
+    float* const to = run.output + call.head_begin + head;
+    for (size_t row = 0; row < rows; ++row) to[row * spec.heads] = from[row];
+  }
+  return kOk;
+}
+
+double Flops(const ReceivedOp&) { return 0; }  // as attention
+
+}  // namespace
+
+extern const OpDef kReceivedOp = DefineOp<Lower, Run>()
+                                     .Inputs(3, kAttentionInputs)
+                                     .Tensors(0, kAttentionTensors)
+                                     .Attributes(kAttentionAttributes)
+                                     .ReadsWhole(0)
+                                     .Scratch<Scratch>()
+                                     .ScratchOfSpaces<ScratchOfSpaces>()
+                                     .Places<Place>(sizeof(AttentionLayout))
+                                     .LimitsSegments<KeyLimit>()
+                                     .Flops<Flops>();
+
+}  // namespace fovea

@@ -1,0 +1,379 @@
+// Layers that work on the rows which others look at most, in a model that was trained with all of them.
+#include "tools/convert/selected_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+#include "runtime/blob/names.h"
+#include "tools/base/fail.h"
+#include "tools/base/half.h"
+#include "tools/base/json.h"
+#include "tools/convert/blob_attributes.h"
+#include "tools/convert/laid_pattern.h"
+
+namespace fovea::tools {
+namespace {
+
+OpCode CodeOf(const BlobOperation& operation) { return static_cast<OpCode>(operation.code); }
+
+// A row of its result depends on its row of the inputs alone, or on all rows without regard to where they stand.
+bool GoesWithAnyRows(const BlobOperation& operation, const std::vector<BlobTensor>& tensors) {
+  constexpr OpCode kCodes[] = {OpCode::kLinear, OpCode::kNorm,      OpCode::kAdd,     OpCode::kActivate,
+                               OpCode::kGate,   OpCode::kNormalize, OpCode::kSoftmax, OpCode::kScale,
+                               OpCode::kConcat, OpCode::kSlice,     OpCode::kCast,    OpCode::kExperts,
+                               OpCode::kHash,   OpCode::kSort,      OpCode::kRotate,  OpCode::kAttention};
+  const OpCode code = CodeOf(operation);
+  // Weights of columns, of no neighbour.
+  if (code == OpCode::kConvolve) return operation.tensors.size() < 3 && tensors[operation.tensors[0]].rows == 1;
+  return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
+}
+
+bool HasTensor(const BlobOperation& operation, size_t i) {
+  return i < operation.tensors.size() && operation.tensors[i] != kBlobNone;
+}
+
+// Where a program is cut: rows are taken out before operation `begin` and put back before operation `end`.
+struct Cut {
+  uint32_t space;
+  size_t attention;  // the operation whose weights decide
+  size_t begin, end;
+  uint32_t state, result;        // the layers' rows where they are taken out, and what becomes of them
+  std::vector<uint32_t> others;  // values of the same rows that the layers read, made before
+};
+
+// Finds where to cut one program.
+class Cutter {
+ public:
+  Cutter(const BlobContent& content, const BlobProgram& program, uint32_t layer)
+      : program_(program), layer_(layer), inputs_(program.values.size() - program.operations.size()) {
+    for (size_t i = 0; i < program.operations.size(); ++i) {
+      const BlobOperation& operation = program.operations[i];
+      if (!IsLayer(content, program, operation)) continue;
+      layers_.push_back(i);
+      keeps_rows_ = keeps_rows_ || SpaceOf(operation.inputs[0]) != SpaceOf(operation.inputs[1]);
+    }
+  }
+
+  // Its layers do not look at rows of former runs, and there are enough of them.
+  bool Fits() const { return !keeps_rows_ && layers_.size() > layer_; }
+
+  Cut Find() const {
+    Cut cut{};
+    cut.attention = layers_[layer_ - 1];
+    cut.space = SpaceOfLayer(layer_ - 1);
+    if (SpaceOfLayer(layer_) != cut.space) Fail("layer {} has other rows than layer {}", layer_, layer_ - 1);
+    cut.begin = BetweenLayers(layer_ - 1, cut.space);
+    cut.end = AfterTheLast(cut.space);
+    std::vector<uint32_t> made;
+    for (const uint32_t value : Crossing(cut.begin, cut.space)) {
+      if (MakerOf(value) > cut.attention && MakerOf(value) < cut.begin) {
+        made.push_back(value);
+      } else if (IsReadIn(value, cut.begin, cut.end)) {
+        cut.others.push_back(value);
+      }
+    }
+    if (made.size() != 1) Fail("{} values lead from layer {} to the next one", made.size(), layer_ - 1);
+    cut.state = made[0];
+    std::vector<uint32_t> results;
+    for (const uint32_t value : Crossing(cut.end, cut.space)) {
+      if (MakerOf(value) >= cut.begin && MakerOf(value) < cut.end) results.push_back(value);
+    }
+    if (results.size() != 1 || program_.values[results[0]].width != program_.values[cut.state].width) {
+      Fail("the last layer does not end in one value like those that lead from layer to layer");
+    }
+    cut.result = results[0];
+    return cut;
+  }
+
+ private:
+  uint32_t SpaceOf(uint32_t value) const { return program_.values[value].space; }
+  uint32_t SpaceOfLayer(size_t layer) const { return SpaceOf(program_.operations[layers_[layer]].inputs[0]); }
+  // The operation that makes a value; of inputs none, which is before all.
+  size_t MakerOf(uint32_t value) const { return value < inputs_ ? SIZE_MAX : value - inputs_; }
+
+  bool IsReadIn(uint32_t value, size_t begin, size_t end) const {
+    for (size_t i = begin; i < end; ++i) {
+      const std::vector<uint32_t>& inputs = program_.operations[i].inputs;
+      if (std::find(inputs.begin(), inputs.end(), value) != inputs.end()) return true;
+    }
+    return false;
+  }
+
+  // Values of the space that are there before operation `at` and needed from there on.
+  std::vector<uint32_t> Crossing(size_t at, uint32_t space) const {
+    std::vector<uint32_t> crossing;
+    for (uint32_t value = 0; value < inputs_ + at; ++value) {
+      if (SpaceOf(value) != space) continue;
+      const bool is_result = at == program_.operations.size() && program_.values[value].role == ValueRole::kOutput &&
+                             MakerOf(value) == at - 1;
+      if (is_result || IsReadIn(value, at, program_.operations.size())) crossing.push_back(value);
+    }
+    return crossing;
+  }
+
+  // The last place after a layer's attention and up to the next one where the fewest numbers of a row cross.
+  size_t BetweenLayers(size_t layer, uint32_t space) const {
+    size_t best = 0;
+    uint64_t fewest = UINT64_MAX;
+    for (size_t at = layers_[layer] + 1; at <= layers_[layer + 1]; ++at) {
+      uint64_t width = 0;
+      for (const uint32_t value : Crossing(at, space)) width += program_.values[value].width;
+      if (width <= fewest) fewest = width, best = at;
+    }
+    return best;
+  }
+
+  // The last layer of these rows ends as one before it does.
+  size_t AfterTheLast(uint32_t space) const {
+    size_t end = layer_ + 1;
+    while (end < layers_.size() && SpaceOfLayer(end) == space) ++end;
+    const size_t last = layers_[end - 1], count = program_.operations.size();
+    for (size_t layer = end - 1; layer-- > layer_ - 1;) {
+      const size_t from = layers_[layer], length = BetweenLayers(layer, space) - from;
+      bool same = last + length <= count;
+      for (size_t i = 1; i < length && same; ++i) {
+        same = program_.operations[from + i].code == program_.operations[last + i].code;
+      }
+      if (same) return last + length;
+    }
+    Fail("the last layer does not end like any before it");
+  }
+
+  const BlobProgram& program_;
+  const uint32_t layer_;
+  const size_t inputs_;
+  std::vector<size_t> layers_;
+  bool keeps_rows_ = false;
+};
+
+// Makes a program anew with fewer rows in between.
+class Selector {
+ public:
+  Selector(const RowSelection& selection, const Cut& cut, uint32_t chosen, BlobContent& content, BlobProgram& program)
+      : selection_(selection), cut_(cut), chosen_(chosen), content_(content), program_(program) {}
+
+  void Run() {
+    const size_t inputs = program_.values.size() - program_.operations.size();
+    result_ = {program_.name, {program_.values.begin(), program_.values.begin() + static_cast<ptrdiff_t>(inputs)}, {}};
+    for (uint32_t value = 0; value < inputs; ++value) places_[value] = value;
+    for (size_t i = 0; i < program_.operations.size(); ++i) {
+      if (i == cut_.begin) TakeOut();
+      if (i == cut_.end) PutBack();
+      BlobOperation operation = program_.operations[i];
+      BlobValue value = program_.values[operation.output];
+      const bool between = i >= cut_.begin && i < cut_.end;
+      if (between) Follow(operation, value);
+      const uint32_t before = operation.output;
+      for (uint32_t& input : operation.inputs) input = between ? InLayers(input) : places_.at(input);
+      if (between && value.space == chosen_) AddPositions(operation);
+      places_[before] = Add(std::move(operation), value);
+    }
+    if (cut_.end == program_.operations.size()) PutBack();
+    program_ = std::move(result_);
+  }
+
+ private:
+  uint32_t Add(BlobOperation operation, const BlobValue& value) {
+    operation.output = static_cast<uint32_t>(result_.values.size());
+    result_.values.push_back(value);
+    result_.operations.push_back(std::move(operation));
+    return result_.operations.back().output;
+  }
+
+  uint32_t Make(OpCode code, const std::string& name, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors,
+                const BlobValue& like, std::vector<AttributeRecord> attributes = {}) {
+    BlobOperation operation;
+    operation.code = static_cast<uint32_t>(code);
+    operation.inputs = std::move(inputs);
+    operation.tensors = std::move(tensors);
+    operation.attributes = std::move(attributes);
+    BlobValue value = like;
+    value.name = Name(name);
+    value.role = ValueRole::kInternal;
+    return Add(std::move(operation), value);
+  }
+
+  std::string Name(const std::string& name) const { return fmt::format("select.{}.{}", selection_.layer, name); }
+
+  uint32_t AddFloats(const std::string& name, uint32_t width, float value) {
+    BlobTensor tensor;
+    tensor.name = Name(name);
+    tensor.rows = 1;
+    tensor.width = width;
+    for (uint32_t i = 0; i < width; ++i) {
+      const uint32_t bits = BitsOf(value);
+      for (uint32_t byte = 0; byte < 4; ++byte) tensor.data.push_back(static_cast<uint8_t>(bits >> 8 * byte));
+    }
+    content_.tensors.push_back(std::move(tensor));
+    return static_cast<uint32_t>(content_.tensors.size() - 1);
+  }
+
+  static AttributeRecord Set(Attribute key, uint32_t bits) { return {static_cast<uint32_t>(key), bits}; }
+
+  void TakeOut() {
+    BlobOperation received = program_.operations[cut_.attention];
+    const uint32_t heads = NumberOr(received, Attribute::kHeads, 1);
+    received.code = static_cast<uint32_t>(OpCode::kReceived);
+    received.name.clear();
+    for (uint32_t& input : received.inputs) input = places_.at(input);
+    const uint32_t by_head = Add(std::move(received), {Name("received"), cut_.space, heads});
+    const BlobValue number = {"", cut_.space, 1};
+    const uint32_t of_all = Make(OpCode::kLinear, "received.heads", {by_head},
+                                 {AddFloats("heads", heads, 1.0f / static_cast<float>(heads))}, number);
+    BlobValue indices = number;
+    indices.space = chosen_;
+    indices.type = DType::kI32;
+    rows_ = Make(OpCode::kSelect, "rows", {of_all}, {}, indices,
+                 {Set(Attribute::kKind, static_cast<uint32_t>(SelectKind::kBest)),
+                  Set(Attribute::kShare, BitsOf(selection_.share)), Set(Attribute::kFront, 1)});
+    taken_[cut_.state] = TakeOut(cut_.state);
+    for (const uint32_t value : cut_.others) taken_[value] = TakeOut(value);
+  }
+
+  uint32_t TakeOut(uint32_t value) {
+    BlobValue gathered = program_.values[value];
+    gathered.space = chosen_;
+    return Make(OpCode::kGather, gathered.name, {places_.at(value), rows_}, {}, gathered);
+  }
+
+  // What an operation of the layers reads.
+  uint32_t InLayers(uint32_t value) const {
+    const auto taken = taken_.find(value);
+    return taken == taken_.end() ? places_.at(value) : taken->second;
+  }
+
+  // Results in the layers are of the rows that are left.
+  void Follow(const BlobOperation& operation, BlobValue& value) const {
+    const auto is_of_rows = [&](uint32_t input) { return program_.values[input].space == cut_.space; };
+    const bool reads = std::any_of(operation.inputs.begin(), operation.inputs.end(), is_of_rows);
+    if (value.space != cut_.space && !reads) return;
+    if (value.space != cut_.space || !GoesWithAnyRows(operation, content_.tensors)) {
+      Fail("{} after layer {} goes by where rows stand", NameOf(CodeOf(operation)), selection_.layer - 1);
+    }
+    if (value.role == ValueRole::kOutput && operation.output != cut_.result) {
+      Fail("output {} would have the rows only that are left", value.name);
+    }
+    value.space = chosen_;
+  }
+
+  // Rows stand where they stood.
+  void AddPositions(BlobOperation& operation) {
+    if (CodeOf(operation) == OpCode::kRotate) {
+      if (NumberOr(operation, Attribute::kShortUpTo, 0) != 0) {
+        Fail("rotary positions change with the length of a text, and rows that are left are fewer");
+      }
+      if (operation.inputs.size() == 1) operation.inputs.push_back(Positions());
+    }
+    if (CodeOf(operation) != OpCode::kAttention) return;
+    if (IsCausal(operation)) {
+      Fail("attention is causal: later rows would decide which ones are left");
+    }
+    for (const Attribute key : {Attribute::kPairBias, Attribute::kGlobalKeys, Attribute::kSummaries,
+                                Attribute::kCenters, Attribute::kApart, Attribute::kChunk}) {
+      if (NumberOr(operation, key, 0) != 0) Fail("attention with {} goes by where rows stand", NameOf(key));
+    }
+    // Tensors of attention, see op_list.inc.
+    enum { kDistanceBias = 0, kCoordinates = 1, kLayout = 3, kBuckets = 7, kSlopes = 8 };
+    if (HasTensor(operation, kCoordinates) || HasTensor(operation, kLayout)) {
+      Fail("attention with {} goes by where rows stand", HasTensor(operation, kLayout) ? "a layout" : "coordinates");
+    }
+    const bool by_distance =
+        HasTensor(operation, kDistanceBias) || HasTensor(operation, kBuckets) || HasTensor(operation, kSlopes);
+    if (!by_distance || NumberOr(operation, Attribute::kRowCoordinates, 0) != 0) return;
+    SetNumber(operation, Attribute::kRowCoordinates, 1);
+    operation.inputs.push_back(Positions());
+  }
+
+  // Of the rows that are left, as numbers.
+  uint32_t Positions() {
+    if (positions_) return *positions_;
+    const BlobValue number = {"", cut_.space, 1};
+    const uint32_t zeros = Make(OpCode::kFill, "zeros", {}, {AddFloats("zero", 1, 0)}, number);
+    BlobValue chosen = number;
+    chosen.space = chosen_;
+    const uint32_t all = Make(OpCode::kPosition, "positions", {zeros}, {}, number);
+    positions_ = Make(OpCode::kGather, "positions.rows", {all, rows_}, {}, chosen);
+    return *positions_;
+  }
+
+  void PutBack() {
+    BlobValue& left = result_.values[places_.at(cut_.result)];
+    BlobValue merged = left;
+    merged.space = cut_.space;
+    left.name = Name(left.name);
+    left.role = ValueRole::kInternal;
+    BlobOperation operation;
+    operation.code = static_cast<uint32_t>(OpCode::kMerge);
+    operation.inputs = {places_.at(cut_.state), places_.at(cut_.result), rows_};
+    places_[cut_.result] = Add(std::move(operation), merged);
+  }
+
+  const RowSelection selection_;
+  const Cut cut_;
+  const uint32_t chosen_;  // the space of the rows that are left
+  BlobContent& content_;
+  BlobProgram& program_;
+  BlobProgram result_;
+  std::map<uint32_t, uint32_t> places_, taken_;  // of the former values; taken_: of the rows that are left
+  std::optional<uint32_t> positions_;
+  uint32_t rows_ = 0;
+};
+
+// One for all programs that take out rows of the same space there.
+uint32_t SpaceFor(const RowSelection& selection, uint32_t source, BlobContent& content) {
+  const std::string name = fmt::format("{}.from_{}", content.spaces[source].name, selection.layer);
+  for (uint32_t i = 0; i < content.spaces.size(); ++i) {
+    if (content.spaces[i].name == name) return i;
+  }
+  if (content.spaces.size() == kMaxSpaces) Fail("more than {} spaces", kMaxSpaces);
+  content.spaces.push_back({name, content.spaces[source].parent, SpaceKind::kSelected, source});
+  return static_cast<uint32_t>(content.spaces.size() - 1);
+}
+
+}  // namespace
+
+std::vector<RowSelection> ReadSelections(const std::string& text) {
+  std::vector<RowSelection> selections;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, end - at);
+    const size_t sign = part.find('@');
+    if (sign == std::string::npos) Fail("{}: a share of rows and a layer are needed, as 0.5@4", part);
+    char* rest = nullptr;
+    const std::string number = part.substr(0, sign);
+    const double share = std::strtod(number.c_str(), &rest);
+    if (number.empty() || *rest != 0 || !(share > 0 && share < 1)) {
+      Fail("{}: a share of rows is more than 0 and less than 1", part);
+    }
+    const auto layer = static_cast<uint32_t>(WholeNumberIn(part.substr(sign + 1), "layer", {1, 65535}));
+    if (!selections.empty() && layer <= selections.back().layer) Fail("{}: layers go up from one to the next", text);
+    selections.push_back({static_cast<float>(share), layer});
+    at = end + 1;
+  }
+  return selections;
+}
+
+std::string TextOf(const RowSelection& selection) { return fmt::format("{:.6g}@{}", selection.share, selection.layer); }
+
+void SelectRows(const RowSelection& selection, BlobContent& content) {
+  bool any = false;
+  for (BlobProgram& program : content.programs) {
+    const Cutter cutter(content, program, selection.layer);
+    if (!cutter.Fits()) continue;
+    any = true;
+    try {
+      const Cut cut = cutter.Find();
+      Selector(selection, cut, SpaceFor(selection, cut.space, content), content, program).Run();
+    } catch (const Failure& failure) {
+      Fail("select {}: program {}: {}", TextOf(selection), program.name, failure.what());
+    }
+  }
+  if (any) return;
+  Fail("select {}: no program has a layer {} whose rows look at each other, and at none of former runs",
+       TextOf(selection), selection.layer);
+}
+
+}  // namespace fovea::tools
