@@ -1,6 +1,6 @@
 // What is kept of the weights of a call: rows and heads that are wanted, dense or sparse, each head by itself or all of
-// them as one, or what all rows together give each key. Weights are made in a staged row of the worker, as the kernel leaves them, and delivered when they are
-// final; a chunk of rows ends when its staged rows are all taken.
+// them as one, or what all rows together give each key. Weights are made in a staged row of the worker, as the kernel
+// leaves them, and delivered when they are final; a chunk of rows ends when its staged rows are all taken.
 #ifndef FOVEA_RUNTIME_ATTENTION_TAP_H_
 #define FOVEA_RUNTIME_ATTENTION_TAP_H_
 

@@ -225,8 +225,8 @@ TEST(Recurrent, RnnAsPyTorchHasIt) {
   }
 }
 
-// Segments of a tile do not see each other: one that holds NaN spoils only itself. Wide enough for every machine: of few
-// columns XNNPACK's kernels make infinity of NaN.
+// Segments of a tile do not see each other: one that holds NaN spoils only itself. Wide enough for every machine: of
+// few columns XNNPACK's kernels make infinity of NaN.
 TEST(Recurrent, NaNStaysInItsSegment) {
   const uint32_t width = 48;
   for (const ReferenceCell& cell : EveryCell()) {
