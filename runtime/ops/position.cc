@@ -28,7 +28,7 @@ Status Run(const PositionOp& op, const OpRun& run) {
   ForEachTextPiece(run, op.output, [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t) {
     const size_t at = size_t{row - run.row_begin} * width;
     for (uint32_t i = 0; i < rows && op.table == nullptr; ++i) {
-      run.output[at + i] = run.Input(0)[at + i] + static_cast<float>(uint64_t{op.offset} + position + i);
+      run.output[at + i] = run.Input(0)[at + i] + static_cast<float>(op.offset + position + i);
     }
     if (op.table == nullptr) return;
     run.kernels->elementwise.add(run.Input(0) + at, op.table + position * width, rows * width, run.output + at);

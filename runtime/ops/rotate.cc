@@ -123,7 +123,7 @@ Status Run(const RotateOp& op, const OpRun& run) {
   const float* numbers = op.position_numbers ? run.Input(1) : nullptr;
   // A number outside a table counts as its first or last row.
   const auto in_table = [&](int32_t place) {
-    return op.table == nullptr ? place : std::min(std::max(place, 0), static_cast<int32_t>(op.positions - 1));
+    return op.table == nullptr ? place : std::min(std::max(place, int32_t{0}), static_cast<int32_t>(op.positions - 1));
   };
   ForEachTextPiece(run, op.output, [&](uint32_t row, uint32_t rows, uint32_t position, uint32_t segment) {
     const float* frequencies = nullptr;

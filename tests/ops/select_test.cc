@@ -126,7 +126,7 @@ TEST(Select, KindsOfIntegers) {
 
 // At most a part of each segment, with the rows at its front whatever their values.
 TEST(Select, SharesWithRowsAtTheFront) {
-  for (const float share : {1.0f, 0.5f, 0.34f, 1e-6f}) {
+  for (const float share : {1.0f, 0.5f, 0.34f, 0.1f, 1e-6f}) {
     for (const uint32_t front : {0u, 1u, 3u}) {
       for (const uint32_t most : {0u, 2u}) {
         for (const Lengths& lengths : ManyLengths()) {
@@ -142,7 +142,7 @@ TEST(Select, SharesWithRowsAtTheFront) {
           Lengths expected_lengths;
           uint32_t begin = 0;
           for (const uint32_t length : lengths) {
-            auto room = static_cast<uint32_t>(std::ceil(double{share} * length));
+            auto room = static_cast<uint32_t>(std::ceil(share * static_cast<float>(length)));
             if (most != 0) room = std::min(room, most);
             // The front, then those that sort before the others.
             std::vector<int32_t> order;

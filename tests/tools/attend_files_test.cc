@@ -1,4 +1,5 @@
 // What fovea attend writes besides the record, and what it refuses.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -115,6 +116,36 @@ TEST(AttendViews, MapsHaveTheNumbersOfTheRecord) {
   EXPECT_EQ(lines.size(), seen);
   EXPECT_EQ(TitleNumbers(SvgOf(text, "heads")).size(), size_t{4} * rows * rows);
   SvgOf(text, "pattern");
+}
+
+// Negative ones, too; the colors go from the least to the largest.
+TEST(AttendViews, ScoresAreShown) {
+  const std::vector<std::string> text = {TinyBlob("base"), "--text", "the <cat> & \"soup\"", "--scores"};
+  const Weights scores = WeightsOf(RecordOf(text), "attentions.1");
+  std::vector<std::string> arguments = text;
+  arguments.insert(arguments.end(), {"--layer", "1", "--head", "1", "--row", "2"});
+  const std::string map = SvgOf(arguments, "map");
+  const std::vector<double> numbers = TitleNumbers(map), words = TitleNumbers(SvgOf(arguments, "text"));
+  const auto rows = static_cast<uint32_t>(words.size());
+  ASSERT_EQ(numbers.size(), size_t{rows} * rows);
+  for (uint32_t row = 0; row < rows; ++row) {
+    for (uint32_t key = 0; key < rows; ++key) {
+      EXPECT_EQ(static_cast<float>(numbers[row * rows + key]), (scores.at({row, 1, key})));
+      if (row == 2) {
+        EXPECT_EQ(words[key], numbers[row * rows + key]);
+      }
+    }
+  }
+  EXPECT_LT(*std::min_element(numbers.begin(), numbers.end()), 0);
+  const std::string least = fmt::format("{:.3g}</text>", *std::min_element(numbers.begin(), numbers.end()));
+  EXPECT_NE(map.find(least), std::string::npos) << least;
+  EXPECT_EQ(TitleNumbers(SvgOf(text, "heads")).size(), size_t{4} * rows * rows);
+  for (const char* view : {"lines", "document", "alignment"}) {
+    arguments = text;
+    arguments.insert(arguments.begin(), "attend");
+    arguments.insert(arguments.end(), {"--svg", Temporary("none.svg"), "--view", view});
+    EXPECT_EQ(Fovea(arguments).status, 2) << view;
+  }
 }
 
 TEST(AttendViews, DocumentsAlignmentsAndPictures) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -78,12 +79,23 @@ size_t ChosenRow(const RecordStep& step, int row) {
   return static_cast<size_t>(found - step.rows.begin());
 }
 
-void DrawScale(double x, double y, double most, Drawing* drawing) {
+NumberScale::NumberScale(const RecordStep& step, const std::vector<std::vector<KeyWeight>>& lines)
+    : scores(step.scores) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double low = scores ? kInfinity : 0, high = scores ? -kInfinity : 0;
+  for (const auto& line : lines) {
+    for (const auto& [key, number] : line) low = scores ? std::min(low, number) : 0, high = std::max(high, number);
+  }
+  least = std::isfinite(low) ? low : 0;
+  most = std::isfinite(high) && high > least ? high : least + 1;
+}
+
+void DrawScale(double x, double y, const NumberScale& scale, Drawing* drawing) {
   constexpr int kParts = 32;
   const bool dark = drawing->theme().dark;
   for (int i = 0; i < kParts; ++i) drawing->Rectangle(x + 4 * i, y, 4.2, 8, ScaleColor((i + 0.5) / kParts, dark));
-  drawing->Text(x, y + 20, "0");
-  drawing->Text(x + 4 * kParts, y + 20, fmt::format("{:.3g}", most), Anchor::kEnd);
+  drawing->Text(x, y + 20, fmt::format("{:.3g}", scale.least));
+  drawing->Text(x + 4 * kParts, y + 20, fmt::format("{:.3g}", scale.most), Anchor::kEnd);
 }
 
 Drawing DrawView(const AttentionRecord& record, const ViewChoice& choice) {
@@ -93,7 +105,9 @@ Drawing DrawView(const AttentionRecord& record, const ViewChoice& choice) {
     return drawing;
   }
   const RecordStep& step = ChosenStep(record, choice);
-  if (step.scores && choice.view != View::kPattern) Fail("scores are shown by the page; a view shows weights");
+  if (step.scores && (choice.view == View::kLines || choice.view == View::kAlignment)) {
+    Fail("step {} kept scores, and this view shows weights", step.name);
+  }
   if (step.form == StepForm::kPattern && choice.view != View::kPattern) {
     Fail("step {}: only which keys are seen was kept; --view pattern shows it", step.name);
   }

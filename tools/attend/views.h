@@ -53,8 +53,17 @@ void DrawLines(const AttentionRecord& record, const RecordStep& step, const View
 void DrawDocument(const AttentionRecord& record, const ViewChoice& choice, Drawing* drawing);
 void DrawPicture(const AttentionRecord& record, const RecordStep& step, const ViewChoice& choice, Drawing* drawing);
 
-// A bar of the scale from 0 to `most`, at the top.
-void DrawScale(double x, double y, double most, Drawing* drawing);
+// What the ends of the colors stand for: from 0 for weights, from the least for scores.
+struct NumberScale {
+  bool scores;
+  double least = 0, most = 1;
+
+  NumberScale(const RecordStep& step, const std::vector<std::vector<KeyWeight>>& lines);
+  // From 0 to 1.
+  double At(double number) const { return (number - least) / (most - least); }
+};
+// A bar of it, at the top.
+void DrawScale(double x, double y, const NumberScale& scale, Drawing* drawing);
 // Numbers as titles show them.
 std::string NumberText(double number);
 

@@ -59,14 +59,6 @@ std::string HeadText(const RecordStep& step, int head) {
   return fmt::format("head {}", step.heads[static_cast<size_t>(head)]);
 }
 
-double Most(const std::vector<std::vector<KeyWeight>>& lines) {
-  double most = 0;
-  for (const auto& line : lines) {
-    for (const auto& [key, weight] : line) most = std::max(most, weight);
-  }
-  return most > 0 ? most : 1;
-}
-
 }  // namespace
 
 void DrawMap(const AttentionRecord& record, const RecordStep& step, const ViewChoice& choice, bool alignment,
@@ -84,10 +76,10 @@ void DrawMap(const AttentionRecord& record, const RecordStep& step, const ViewCh
     top = std::max(top, 16 + kLetter * static_cast<double>(Shown(NameOf(keys, key)).size()));
   }
   const double cell = block.end - block.begin > 200 || block.rows.size() > 200 ? 4 : 14;
-  const double most = Most(lines);
+  const NumberScale scale(step, lines);
   const bool named = cell >= 10;
   drawing->Text(12, 18, fmt::format("{}, {}", step.name, HeadText(step, head)));
-  DrawScale(12, 26, most, drawing);
+  DrawScale(12, 26, scale, drawing);
   top += 56;
   drawing->Text(12, top - 6, "query");
   drawing->Text(left, 62, fmt::format("key ({})", keys.name));
@@ -102,7 +94,7 @@ void DrawMap(const AttentionRecord& record, const RecordStep& step, const ViewCh
     for (const auto& [key, weight] : lines[r]) {
       if (key < block.begin || key >= block.end) continue;
       drawing->Rectangle(left + cell * (key - block.begin), y, cell - (named ? 1 : 0), cell - (named ? 1 : 0),
-                         ScaleColor(weight / most, drawing->theme().dark),
+                         ScaleColor(scale.At(weight), drawing->theme().dark),
                          fmt::format("{} > {}: {}", name, NameOf(keys, key), NumberText(weight)));
     }
   }
@@ -127,15 +119,16 @@ void DrawHeads(const AttentionRecord& record, const RecordStep& step, const View
     for (uint32_t head = 0; head < layer->line_heads(); ++head) {
       std::vector<std::vector<KeyWeight>> lines;
       for (const size_t row : block.rows) lines.push_back(RowOf(record, *layer, row, static_cast<int>(head)));
-      const double most = Most(lines), x = 190 + head * (keys * cell + 14);
+      const NumberScale scale(*layer, lines);
+      const double x = 190 + head * (keys * cell + 14);
       const int place = layer->heads.empty() ? -1 : static_cast<int>(head);
       drawing->Text(x, y + 10, HeadText(*layer, place));
       drawing->Rectangle(x, y + 14, keys * cell, rows * cell, ScaleColor(0, drawing->theme().dark));
       for (size_t r = 0; r < lines.size(); ++r) {
         for (const auto& [key, weight] : lines[r]) {
-          if (key < block.begin || key >= block.end || weight <= 0) continue;
+          if (key < block.begin || key >= block.end || (weight <= 0 && !scale.scores)) continue;
           drawing->Rectangle(x + cell * (key - block.begin), y + 14 + cell * static_cast<double>(r), cell, cell,
-                             ScaleColor(weight / most, drawing->theme().dark),
+                             ScaleColor(scale.At(weight), drawing->theme().dark),
                              fmt::format("{} > {}: {}", RowName(record, *layer, block.rows[r], false),
                                          NameOf(record.spaces[layer->key_space], key), NumberText(weight)));
         }

@@ -13,24 +13,20 @@ namespace {
 constexpr double kWide = 720;  // of a line of text
 constexpr size_t kMostLines = 60000;
 
-double Most(const std::vector<KeyWeight>& line) {
-  double most = 0;
-  for (const auto& [key, weight] : line) most = std::max(most, weight);
-  return most > 0 ? most : 1;
-}
-
 // Words one after the other on lines, each on the color of its weight; returns where the next line would be.
 double FlowText(const RecordSpace& space, uint32_t begin, uint32_t end, const std::map<uint32_t, double>& weights,
-                double most, int marked, double y, Drawing* drawing) {
+                const NumberScale& scale, int marked, double y, Drawing* drawing) {
   double x = 12;
   for (uint32_t row = begin; row < end; ++row) {
     const std::string name = NameOf(space, row);
     const double width = Drawing::TextWidth(name) + 4;
     if (x > 12 && x + width > kWide) x = 12, y += 20;
     const auto found = weights.find(row);
-    const double weight = found == weights.end() ? 0 : found->second;
-    const Color color = ScaleColor(weight / most, drawing->theme().dark);
-    drawing->Rectangle(x, y - 12, width, 16, color, fmt::format("{}: {}", name, NumberText(weight)));
+    const bool hidden = found == weights.end() && scale.scores;
+    const double number = found == weights.end() ? scale.least : found->second;
+    const Color color = ScaleColor(scale.At(number), drawing->theme().dark);
+    drawing->Rectangle(x, y - 12, width, 16, color,
+                       fmt::format("{}: {}", name, hidden ? "hidden" : NumberText(number)));
     drawing->TextIn(x + 2, y, name, drawing->theme().InkOn(color));
     if (static_cast<int>(row) == marked) drawing->Line(x, y + 5.5, x + width, y + 5.5, 2, drawing->theme().ink(), 1);
     x += width + 2;
@@ -46,13 +42,13 @@ void DrawText(const AttentionRecord& record, const RecordStep& step, const ViewC
   const std::vector<KeyWeight> line = RowOf(record, step, row, head);
   const RecordSpace& keys = record.spaces[step.key_space];
   const uint32_t segment = record.KeySegment(step, step.rows[row]);
-  const double most = Most(line);
+  const NumberScale scale(step, {line});
   drawing->Text(12, 18,
                 fmt::format("{}: where row {} ({}) looks", step.name, step.rows[row],
                             NameOf(record.spaces[step.query_space], step.rows[row])));
-  DrawScale(12, 26, most, drawing);
+  DrawScale(12, 26, scale, drawing);
   const int marked = step.query_space == step.key_space ? static_cast<int>(step.rows[row]) : -1;
-  FlowText(keys, keys.offsets[segment], keys.offsets[segment + 1], {line.begin(), line.end()}, most, marked, 72,
+  FlowText(keys, keys.offsets[segment], keys.offsets[segment + 1], {line.begin(), line.end()}, scale, marked, 72,
            drawing);
 }
 
@@ -93,12 +89,12 @@ void DrawDocument(const AttentionRecord& record, const ViewChoice& choice, Drawi
   std::vector<const RecordStep*> levels;
   for (const std::string& name : record.explain) {
     for (const RecordStep& step : record.steps) {
-      if (step.name == name && step.form != StepForm::kPattern) levels.push_back(&step);
+      if (step.name == name && step.form != StepForm::kPattern && !step.scores) levels.push_back(&step);
     }
   }
   if (levels.empty()) {
     for (const RecordStep& step : record.steps) {
-      if (step.part == "pool" && step.form != StepForm::kPattern) levels.push_back(&step);
+      if (step.part == "pool" && step.form != StepForm::kPattern && !step.scores) levels.push_back(&step);
     }
     std::reverse(levels.begin(), levels.end());
   }
@@ -138,8 +134,8 @@ void DrawDocument(const AttentionRecord& record, const ViewChoice& choice, Drawi
     for (uint32_t word = words.offsets[segment]; word < words.offsets[segment + 1]; ++word) {
       line.emplace_back(word, shares.back()[word]);
     }
-    y = FlowText(words, words.offsets[segment], words.offsets[segment + 1], {line.begin(), line.end()}, Most(line), -1,
-                 y, drawing);
+    y = FlowText(words, words.offsets[segment], words.offsets[segment + 1], {line.begin(), line.end()},
+                 NumberScale(inner, {line}), -1, y, drawing);
   }
 }
 
@@ -149,7 +145,7 @@ void DrawPicture(const AttentionRecord& record, const RecordStep& step, const Vi
   const RecordSpace& keys = record.spaces[step.key_space];
   if (keys.rows.cells.empty()) Fail("step {}: its keys are no parts of a picture", step.name);
   const std::vector<KeyWeight> line = RowOf(record, step, row, head);
-  const double most = Most(line);
+  const NumberScale scale(step, {line});
   const uint32_t segment = record.KeySegment(step, step.rows[row]);
   const RecordImage* image = nullptr;
   for (uint32_t key = keys.offsets[segment]; key < keys.offsets[segment + 1] && image == nullptr; ++key) {
@@ -158,9 +154,9 @@ void DrawPicture(const AttentionRecord& record, const RecordStep& step, const Vi
   if (image == nullptr) Fail("step {}: its keys are no parts of a picture", step.name);
   const RecordImage& shown = image->of < 0 ? *image : record.images[static_cast<size_t>(image->of)];
   drawing->Text(12, 18, fmt::format("{}: where row {} looks", step.name, step.rows[row]));
-  DrawScale(12, 26, most, drawing);
-  const double scale = 448.0 / std::max(1u, std::max(image->width, image->height));
-  const double left = 12, top = 60, width = scale * image->width, height = scale * image->height;
+  DrawScale(12, 26, scale, drawing);
+  const double size = 448.0 / std::max(1u, std::max(image->width, image->height));
+  const double left = 12, top = 60, width = size * image->width, height = size * image->height;
   if (!shown.png.empty()) drawing->Image(left, top, width, height, shown.png);
   const double across = width / std::max(1u, image->grid.columns), down = height / std::max(1u, image->grid.rows);
   const auto place = [&](uint32_t cell) {
@@ -169,7 +165,8 @@ void DrawPicture(const AttentionRecord& record, const RecordStep& step, const Vi
   for (const auto& [key, weight] : line) {
     if (!keys.rows.cells[key]) continue;
     const auto [x, y] = place(keys.rows.cells[key]->cell);
-    drawing->Shade(x, y, across, down, ScaleColor(weight / most, drawing->theme().dark), shown.png.empty() ? 1 : 0.65,
+    drawing->Shade(x, y, across, down, ScaleColor(scale.At(weight), drawing->theme().dark),
+                   shown.png.empty() ? 1 : 0.65,
                    fmt::format("cell {}: {}", keys.rows.cells[key]->cell, NumberText(weight)));
   }
   const RecordSpace& queries = record.spaces[step.query_space];
