@@ -1,6 +1,11 @@
 // A whole file, mapped read-only.
 #include "tools/base/mapped_file.h"
 
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include <fstream>
 #include <sstream>
 
@@ -14,6 +19,19 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
 }
 
 MappedFile::~MappedFile() { fovea_port_close(&file_); }
+
+bool MappedFile::Forget(const uint8_t* begin, uint64_t size) const {
+  const auto first = reinterpret_cast<uintptr_t>(data()), last = first + file_.size;
+  const auto from = reinterpret_cast<uintptr_t>(begin);
+  if (from < first || from > last || size > last - from) return false;
+#ifdef __linux__  // where files are mapped
+  // Whole pages.
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t inner = (from + page - 1) / page * page, end = (from + size) / page * page;
+  if (inner < end) madvise(reinterpret_cast<void*>(inner), end - inner, MADV_DONTNEED);
+#endif
+  return true;
+}
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

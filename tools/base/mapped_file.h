@@ -20,6 +20,8 @@ class MappedFile {
   const uint8_t* data() const { return static_cast<const uint8_t*>(file_.data); }
   uint64_t size() const { return file_.size; }
   const std::string& path() const { return path_; }
+  // These bytes need not stay in memory: they come from the file again when they are read. False: they are none of it.
+  bool Forget(const uint8_t* begin, uint64_t size) const;
 
  private:
   std::string path_;

@@ -121,7 +121,9 @@ class Conversion {
     const std::vector<DType> types = TypesFor(model_, DType::kF32);
     const auto encode = [&](size_t i, BlobTensor& tensor) { Encode(model_, i, types[i], tensor, workers_); };
     WriteBlob(model_.content, encode, blob);
-    exact_.emplace(std::move(blob.memory), blob.size, "the model with f32 weights");
+    // By the backend that multiplies weights where they lie: no second copy of the largest thing here.
+    exact_.emplace(std::move(blob.memory), blob.size, "the model with f32 weights",
+                   Model::Options{FOVEA_BACKEND_HIGHWAY, true});
   }
 
   void CalibrateTensors(EncodedTensors& encoded) {

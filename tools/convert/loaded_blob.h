@@ -44,8 +44,8 @@ struct LoadedBlob {
       : memory(Copy(blob)), model(memory.get(), blob.size(), name, Model::Options{}) {}
 
   // Made where it stays.
-  LoadedBlob(Memory blob, uint64_t size, const std::string& name)
-      : memory(std::move(blob)), model(memory.get(), size, name, Model::Options{}) {}
+  LoadedBlob(Memory blob, uint64_t size, const std::string& name, const Model::Options& options = {})
+      : memory(std::move(blob)), model(memory.get(), size, name, options) {}
 
   static Memory Copy(const std::vector<uint8_t>& blob) {
     Memory memory = Allocate(blob.size());

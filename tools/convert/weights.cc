@@ -35,8 +35,11 @@ Constant MatrixOf(const std::string& name, const StoredTensor& stored, std::shar
   if (shape[0] > UINT32_MAX || width > UINT32_MAX) {
     Fail("tensor {}: {} is too large", name, ShapeText(stored.shape));
   }
-  return {static_cast<uint32_t>(shape[0]), static_cast<uint32_t>(width),
-          [&stored, keep = std::move(file)] { return ToFloats(stored); }};
+  return {static_cast<uint32_t>(shape[0]), static_cast<uint32_t>(width), [&stored, file = std::move(file)] {
+            std::vector<float> values = ToFloats(stored);
+            file->Forget(stored);
+            return values;
+          }};
 }
 
 }  // namespace

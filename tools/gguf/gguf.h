@@ -53,6 +53,8 @@ class GgufReader {
   const std::string& path() const { return file_.path(); }
   const Json& metadata() const { return content_.metadata; }
   const GgufTensors& tensors() const { return content_.tensors; }
+  // A tensor of these has been read: its bytes need not stay in memory.
+  void Forget(const GgufTensor& tensor) const { file_.Forget(tensor.data, tensor.bytes); }
 
  private:
   MappedFile file_;

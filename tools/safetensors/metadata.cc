@@ -19,7 +19,7 @@ uint64_t HeaderSize(const uint8_t* data, uint64_t size, const std::string& where
 }  // namespace
 
 SafetensorsMetadata ParseSafetensorsMetadata(const uint8_t* data, uint64_t size, const std::string& where) {
-  const uint64_t bytes = HeaderSize(data, size, where);
+  const auto bytes = static_cast<size_t>(HeaderSize(data, size, where));
   const Json header = ParseJson({reinterpret_cast<const char*>(data) + 8, bytes}, where + ": header");
   SafetensorsMetadata metadata;
   const JsonView entries = JsonView(header, where)["__metadata__"];
@@ -29,7 +29,8 @@ SafetensorsMetadata ParseSafetensorsMetadata(const uint8_t* data, uint64_t size,
 }
 
 std::string WithMetadata(const std::string& file, const std::vector<std::pair<std::string, std::string>>& metadata) {
-  const uint64_t bytes = HeaderSize(reinterpret_cast<const uint8_t*>(file.data()), file.size(), "file");
+  const auto bytes =
+      static_cast<size_t>(HeaderSize(reinterpret_cast<const uint8_t*>(file.data()), file.size(), "file"));
   nlohmann::ordered_json header = nlohmann::ordered_json::parse(file.substr(8, bytes));
   for (const auto& [key, value] : metadata) header["__metadata__"][key] = value;
   std::string text = header.dump();

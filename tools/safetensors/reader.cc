@@ -204,4 +204,10 @@ const StoredTensor& SafetensorsReader::Get(const std::string& name) const {
   return *tensor;
 }
 
+void SafetensorsReader::Forget(const StoredTensor& tensor) const {
+  for (const auto& file : files_) {
+    if (file->Forget(tensor.data, tensor.bytes)) return;
+  }
+}
+
 }  // namespace fovea::tools

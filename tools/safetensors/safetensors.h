@@ -47,6 +47,8 @@ class SafetensorsReader {
   const StoredTensor* Find(const std::string& name) const;
   // Fails with the file and the name.
   const StoredTensor& Get(const std::string& name) const;
+  // A tensor of these has been read: its bytes need not stay in memory.
+  void Forget(const StoredTensor& tensor) const;
 
  private:
   std::string path_;

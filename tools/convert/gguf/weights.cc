@@ -101,8 +101,11 @@ class Translator {
     if (shape.size() > 2 || rows > UINT32_MAX || width > UINT32_MAX || tensor.bytes == 0) {
       Fail("{}: tensor {}: [{}] is no matrix", file_->path(), name, fmt::join(shape, ", "));
     }
-    return {static_cast<uint32_t>(rows), static_cast<uint32_t>(width),
-            [&tensor, file = file_] { return ToFloats(tensor); }};
+    return {static_cast<uint32_t>(rows), static_cast<uint32_t>(width), [&tensor, file = file_] {
+              std::vector<float> values = ToFloats(tensor);
+              file->Forget(tensor);
+              return values;
+            }};
   }
 
   Constant AsPublished(const std::string& name, Constant stored) const {
