@@ -21,14 +21,16 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
 MappedFile::~MappedFile() { fovea_port_close(&file_); }
 
 bool MappedFile::Forget(const uint8_t* begin, uint64_t size) const {
-  const auto first = reinterpret_cast<uintptr_t>(data()), last = first + file_.size;
-  const auto from = reinterpret_cast<uintptr_t>(begin);
+  const uint64_t first = reinterpret_cast<uintptr_t>(data()), last = first + file_.size;
+  const uint64_t from = reinterpret_cast<uintptr_t>(begin);
   if (from < first || from > last || size > last - from) return false;
 #ifdef __linux__  // where files are mapped
   // Whole pages.
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t inner = (from + page - 1) / page * page, end = (from + size) / page * page;
-  if (inner < end) madvise(reinterpret_cast<void*>(inner), end - inner, MADV_DONTNEED);
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t inner = (from + page - 1) / page * page, end = (from + size) / page * page;
+  if (inner < end) {
+    madvise(reinterpret_cast<void*>(static_cast<uintptr_t>(inner)), static_cast<size_t>(end - inner), MADV_DONTNEED);
+  }
 #endif
   return true;
 }
