@@ -17,7 +17,7 @@ constexpr uint32_t kPage = 1000;  // boxes count from 0 to this
 // A table by distance with more distances at both ends, which count as the last ones.
 Constant Widened(const Constant& table, uint32_t reach) {
   const uint32_t own = table.width / 2, width = 2 * reach + 1;
-  return {table.rows, width, [table, own, reach, width] {
+  return {table.rows, width, [table, own, reach] {
             const std::vector<float> from = table.load();
             std::vector<float> to;
             for (uint64_t row = 0; row < table.rows; ++row) {
