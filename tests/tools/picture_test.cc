@@ -149,9 +149,12 @@ TEST(Resizing, FloatsAreTheWeightedMean) {
   for (uint32_t c = 0; c < 3; ++c) {
     for (size_t i = c; i < rgb.pixels.size(); i += 3) planes.values.push_back(rgb.pixels[i]);
   }
-  for (const auto& [name, filter] : kFilters) {
+  for (const auto& entry : kFilters) {
+    const auto& name = entry.first;
+    const auto& filter = entry.second;
     if (!filter) continue;
-    for (const auto& [width, height] : {std::pair(9u, 50u), std::pair(64u, 5u)}) {
+    for (const std::pair<uint32_t, uint32_t>& size : {std::pair(9u, 50u), std::pair(64u, 5u)}) {
+      const uint32_t width = size.first, height = size.second;
       const Planes found = Resize(planes, height, width, filter);
       const auto mean = [&](uint32_t at, uint32_t from, uint32_t to, const auto& value) {
         const double scale = double(from) / to, stretch = std::max(scale, 1.0), center = (at + 0.5) * scale;
