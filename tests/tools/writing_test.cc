@@ -223,8 +223,10 @@ TEST(Writing, ChatsGoOnInOneText) {
 // pages. One draft is always right, the other one, with weights of four bits, not always.
 TEST(Writing, DraftsChangeNothing) {
   const std::string text = "a prompt that is longer than a window and than a page of kept rows";
-  for (const auto& [published, tokens] : std::vector<std::pair<std::string, int>>{
+  for (const std::pair<std::string, int>& model : std::vector<std::pair<std::string, int>>{
            {"llama", 177}, {"mistral", 177}, {"qwen2-sliding", 177}, {"gemma3", 160}, {"lfm2", 71}}) {
+    const std::string& published = model.first;
+    const int tokens = model.second;
     const std::string writer = DecoderOf(published, tokens), close = DecoderOf(published, tokens, "int4");
     for (const std::vector<std::string>& how : std::vector<std::vector<std::string>>{
              {"--text", text, "--text", "hello", "--logprobs", "2", "--json", "--ignore-stop"},
