@@ -88,6 +88,7 @@ uint32_t LeastOfBest(const Ranks& ranks, uint32_t begin, uint32_t end, uint32_t 
 // At most so many of a segment of `rows` rows. The product is rounded as it is stored: 0.1 of 10 rows are 1, though the
 // nearest f32 to 0.1 is a little more.
 uint32_t MostOf(const SelectOp& op, uint32_t rows) {
+  if (op.share == 1.0f) return std::min(op.most, rows);  // f32 has not all numbers of rows
   const float share = op.share * static_cast<float>(rows);
   const auto whole = static_cast<uint32_t>(share);
   return std::min(op.most, static_cast<float>(whole) < share ? whole + 1 : whole);
@@ -97,8 +98,8 @@ uint32_t MostOf(const SelectOp& op, uint32_t rows) {
 uint32_t ChooseBest(const SelectOp& op, const Ranks& ranks, uint32_t begin, uint32_t end, int32_t* out) {
   uint32_t most = MostOf(op, end - begin), count = 0, eligible = 0;
   for (; count < op.front && most > 0; ++count, --most) out[count] = static_cast<int32_t>(begin++);
-  for (uint32_t row = begin; row < end; ++row) eligible += ranks[row] >= ranks.lowest() ? 1 : 0;
   if (most == 0) return count;
+  for (uint32_t row = begin; row < end; ++row) eligible += ranks[row] >= ranks.lowest() ? 1 : 0;
   uint32_t least = ranks.lowest(), equal = eligible;
   if (eligible > most) least = LeastOfBest(ranks, begin, end, most, &equal);
   for (uint32_t row = begin; row < end; ++row) {
