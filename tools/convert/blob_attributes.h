@@ -1,6 +1,8 @@
-// Attributes of operations that are about to be written.
+// Operations that are about to be written, and their attributes.
 #ifndef FOVEA_TOOLS_CONVERT_BLOB_ATTRIBUTES_H_
 #define FOVEA_TOOLS_CONVERT_BLOB_ATTRIBUTES_H_
+
+#include <utility>
 
 #include "tools/blob/blob.h"
 
@@ -18,6 +20,14 @@ inline void SetNumber(BlobOperation& operation, Attribute key, uint32_t bits) {
     if (attribute.key == static_cast<uint32_t>(key)) return static_cast<void>(attribute.bits = bits);
   }
   operation.attributes.push_back({static_cast<uint32_t>(key), bits});
+}
+
+// Puts an operation and the value that it makes at the end of a program. Returns the value.
+inline uint32_t AppendOperation(BlobOperation operation, const BlobValue& value, BlobProgram& program) {
+  operation.output = static_cast<uint32_t>(program.values.size());
+  program.values.push_back(value);
+  program.operations.push_back(std::move(operation));
+  return program.operations.back().output;
 }
 
 // No row of an attention sees those after it.

@@ -177,10 +177,7 @@ class Selector {
 
  private:
   uint32_t Add(BlobOperation operation, const BlobValue& value) {
-    operation.output = static_cast<uint32_t>(result_.values.size());
-    result_.values.push_back(value);
-    result_.operations.push_back(std::move(operation));
-    return result_.operations.back().output;
+    return AppendOperation(std::move(operation), value, result_);
   }
 
   uint32_t Make(OpCode code, const std::string& name, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors,
