@@ -401,10 +401,6 @@ Status Lower(const OpView& view, Reporter& reporter, AttentionOp* op) {
 
 uint64_t Scratch(const AttentionOp& op, uint32_t tile_rows) { return AttentionScratchBytes(op.spec, tile_rows); }
 
-void Place(const AttentionOp& op, uint32_t tile_rows, void* memory) {
-  new (memory) AttentionLayout(LayOutAttention(op.spec, tile_rows));
-}
-
 // Heads of keys or values as they lie from `data` on, and their scales.
 void SetRows(const OpValue& value, DType type, const void* data, uint32_t heads, HeadRows* rows, HeadRows* scales) {
   const auto* bytes = static_cast<const uint8_t*>(data);
@@ -515,6 +511,10 @@ void SetAttentionCall(const AttentionOp& op, const OpRun& run, Segments (&above)
   call->scratch = run.scratch;
 }
 
+void PlaceAttention(const AttentionOp& op, uint32_t tile_rows, void* memory) {
+  new (memory) AttentionLayout(LayOutAttention(op.spec, tile_rows));
+}
+
 SegmentLimit KeyLimit(const AttentionOp& op) {
   const uint32_t keys = op.pair_bias == kBlobNone ? UINT32_MAX : op.inputs[op.pair_bias].width / op.pair_bias_heads;
   return {op.keys().space, keys};
@@ -532,7 +532,7 @@ extern const OpDef kAttentionOp = DefineOp<Lower, Run>()
                                       .ReadsCached(1, 3)
                                       .Shares(Share::kHeads)
                                       .Scratch<Scratch>()
-                                      .Places<Place>(sizeof(AttentionLayout))
+                                      .Places<PlaceAttention>(sizeof(AttentionLayout))
                                       .LimitsSegments<KeyLimit>()
                                       .Flops<Flops>();
 

@@ -41,6 +41,8 @@ Status LowerAttention(const OpView&, Reporter&, AttentionOp*);
 // Rows and heads of a tile, and what inputs say of them: all of a call but where outputs and weights go. `above` is for
 // the spaces that segments of queries lie in.
 void SetAttentionCall(const AttentionOp&, const OpRun&, Segments (&above)[kMaxSpaceDepth], AttentionCall*);
+// The layout of the engine's scratch, which a session keeps.
+void PlaceAttention(const AttentionOp&, uint32_t tile_rows, void* memory);
 // A segment has no more keys than a bias of pairs has entries for.
 SegmentLimit KeyLimit(const AttentionOp&);
 

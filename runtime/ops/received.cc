@@ -25,6 +25,9 @@ Status Lower(const OpView& view, Reporter& reporter, ReceivedOp* op) {
   return kOk;
 }
 
+// Heads that share keys.
+uint32_t Group(const ReceivedOp& op) { return op.spec.heads / op.spec.kv_heads; }
+
 uint64_t EngineBytes(const ReceivedOp& op, uint32_t tile_rows) {
   return RoundUp(AttentionScratchBytes(op.spec, tile_rows), kAlignment);
 }
@@ -41,14 +44,12 @@ struct Room {
     const auto most_of = [&](bool global_row) {
       return MostVisibleKeys(op.spec.pattern, {op.spec.heads, longest, global_keys, global_row});
     };
-    sums = CheckedSize(op.spec.heads / op.spec.kv_heads) * CheckedSize(rows);
+    sums = CheckedSize(Group(op)) * CheckedSize(rows);
     most = most_of(true);
     staged = CheckedSize(kMostStagedRows) * CheckedSize(std::max<uint64_t>(most, longest));
     sparse = most_of(false) < longest;
   }
 };
-
-uint64_t Scratch(const ReceivedOp& op, uint32_t tile_rows) { return EngineBytes(op, tile_rows); }
 
 uint64_t ScratchOfSpaces(const ReceivedOp& op, const SpaceLimits* spaces) {
   const SpaceLimits& keys = spaces[op.keys().space];
@@ -61,10 +62,6 @@ uint64_t ScratchOfSpaces(const ReceivedOp& op, const SpaceLimits* spaces) {
   return arena.needed();
 }
 
-void Place(const ReceivedOp& op, uint32_t tile_rows, void* memory) {
-  new (memory) AttentionLayout(LayOutAttention(op.spec, tile_rows));
-}
-
 uint32_t LongestOf(const Segments& segments) {
   uint32_t longest = 0;
   for (uint32_t i = 0; i < segments.count; ++i) longest = std::max(longest, segments.length(i));
@@ -75,7 +72,7 @@ Status Run(const ReceivedOp& op, const OpRun& run) {
   // Of the shares of rows that a head's tile may have been cut into one does all.
   if (run.row_begin != 0 || run.row_end == 0) return kOk;
   const AttentionSpec& spec = op.spec;
-  const uint32_t rows = run.spaces[op.keys().space].rows, group = spec.heads / spec.kv_heads;
+  const uint32_t rows = run.spaces[op.keys().space].rows, group = Group(op);
   const Segments keys = run.SegmentsOf(op.keys());
   const uint32_t longest = LongestOf(keys);
   const Room room(op, rows, longest,
@@ -124,9 +121,9 @@ extern const OpDef kReceivedOp = DefineOp<Lower, Run>()
                                      .Tensors(0, kAttentionTensors)
                                      .Attributes(kAttentionAttributes)
                                      .ReadsWhole(0)
-                                     .Scratch<Scratch>()
+                                     .Scratch<EngineBytes>()
                                      .ScratchOfSpaces<ScratchOfSpaces>()
-                                     .Places<Place>(sizeof(AttentionLayout))
+                                     .Places<PlaceAttention>(sizeof(AttentionLayout))
                                      .LimitsSegments<KeyLimit>()
                                      .Flops<Flops>();
 
