@@ -12,7 +12,7 @@
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/loaded_blob.h"
-#include "tools/convert/sample_rows.h"
+#include "tools/convert/sample_batches.h"
 
 namespace fovea::test {
 namespace {
@@ -126,12 +126,17 @@ TEST(Calibrate, MadeUpTextsHaveManyIdsWhereThereAreFew) {
   tools::ConvertOptions options;
   tools::ConvertReport report;
   const tools::LoadedBlob blob(tools::BuildBlob(d, options, report), "few");
-  std::vector<uint32_t> values;
-  for (const char* name : {"input_ids.rows", "both"}) values.push_back(*blob.model.FindValue(0, name));
+  const uint32_t id_rows = *blob.model.FindValue(0, "input_ids.rows"), both_rows = *blob.model.FindValue(0, "both");
+  const auto rows_of = [&](const tools::Batch& batch, uint32_t value) {
+    tools::Session session = tools::SessionFor(blob.model, batch);
+    session.Run();
+    return session.Output(value);
+  };
   tools::SampleSources samples;
-  const std::vector<tools::Session> runs = tools::SampleRuns(blob.model, 0, values, samples, 1);
-  ASSERT_EQ(runs.size(), 1u);
-  const tools::Matrix ids = runs[0].Output(values[0]), both = runs[0].Output(values[1]);
+  const auto batches = [&] { return tools::SampleBatches(blob.model, 0, {id_rows, both_rows}, samples); };
+  const std::vector<tools::Batch> made_up = batches();
+  ASSERT_EQ(made_up.size(), 1u);
+  const tools::Matrix ids = rows_of(made_up[0], id_rows), both = rows_of(made_up[0], both_rows);
   std::vector<uint32_t> times(kFew);
   for (const float id : ids.values) ++times[static_cast<size_t>(id)];
   for (uint32_t i = 0; i < kFew; ++i) EXPECT_GT(times[i], ids.rows / 100) << i;
@@ -143,15 +148,15 @@ TEST(Calibrate, MadeUpTextsHaveManyIdsWhereThereAreFew) {
 
   // Texts that are given come first; where there are as many of them nothing is made up.
   samples.ids = {{7, 7, 19}, {0}, {5, 4}};
-  const std::vector<tools::Session> mixed = tools::SampleRuns(blob.model, 0, values, samples, 2);
+  const std::vector<tools::Batch> mixed = batches();
   ASSERT_EQ(mixed.size(), 2u);
-  EXPECT_EQ(mixed[0].Output(values[0]).values, (std::vector<float>{7, 7, 19, 0, 5, 4}));
-  EXPECT_EQ(mixed[1].Output(values[0]).values, ids.values);
+  EXPECT_EQ(rows_of(mixed[0], id_rows).values, (std::vector<float>{7, 7, 19, 0, 5, 4}));
+  EXPECT_EQ(rows_of(mixed[1], id_rows).values, ids.values);
   samples.ids.assign(40, std::vector<int32_t>(60, 11));
-  const std::vector<tools::Session> given = tools::SampleRuns(blob.model, 0, values, samples, 1);
+  const std::vector<tools::Batch> given = batches();
   ASSERT_EQ(given.size(), 1u);
-  EXPECT_EQ(given[0].Output(values[0]).values, std::vector<float>(2400, 11));
-  EXPECT_EQ(given[0].Output(values[1]).values[1], 3);
+  EXPECT_EQ(rows_of(given[0], id_rows).values, std::vector<float>(2400, 11));
+  EXPECT_EQ(rows_of(given[0], both_rows).values[1], 3);
 }
 
 // Here the middle is also the direction in which the rows of both differ, so that rounding leaves little of its error.

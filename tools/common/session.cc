@@ -102,6 +102,13 @@ void Session::SetInput(uint32_t value, const std::vector<int32_t>& ids) {
   if (!ids.empty()) memcpy(view.data, ids.data(), ids.size() * sizeof(int32_t));
 }
 
+void Session::ClearInput(uint32_t value) {
+  fovea_error error = {};
+  fovea_view view = {};
+  Check(fovea_session_input(session_, value, &view, &error), error, "input " + ValueName(value));
+  if (view.rows != 0) memset(view.data, 0, size_t{view.rows} * view.row_bytes);
+}
+
 void Session::Run() {
   fovea_error error = {};
   const fovea_status status = fovea_session_run(session_, &error);

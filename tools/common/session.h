@@ -68,6 +68,8 @@ class Session {
   // As many entries as the input has rows times width.
   void SetInput(uint32_t value, const std::vector<float>& numbers);
   void SetInput(uint32_t value, const std::vector<int32_t>& ids);
+  // All zeros.
+  void ClearInput(uint32_t value);
   void Run();
   // Row indices become numbers.
   Matrix Output(uint32_t value) const;

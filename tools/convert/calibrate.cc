@@ -4,13 +4,15 @@
 #include <math.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
-#include "tools/convert/operation_rules.h"
+#include "tools/convert/blob_attributes.h"
 #include "tools/convert/rounding.h"
-#include "tools/convert/sample_rows.h"
+#include "tools/convert/sample_batches.h"
 
 namespace fovea::tools {
 namespace {
@@ -21,20 +23,15 @@ constexpr uint32_t kMostWidth = 4096;
 // The value whose rows, as far as the weight is wide, an operation multiplies with its weight; kBlobNone where there is
 // none. A recurrent layer multiplies the states that it makes; only those of a gru that resets first are not its h.
 uint32_t MultipliedValue(const BlobOperation& operation) {
-  const auto attribute = [&](Attribute key, uint32_t absent) {
-    for (const AttributeRecord& record : operation.attributes) {
-      if (record.key == static_cast<uint32_t>(key)) return record.bits;
-    }
-    return absent;
-  };
   switch (static_cast<OpCode>(operation.code)) {
     case OpCode::kLinear:
       return operation.inputs[0];
     case OpCode::kExperts:  // of rows as they are; what an expert makes of its own ones is not like another's
-      return attribute(Attribute::kKind, 0) == 0 ? operation.inputs[0] : kBlobNone;
+      return NumberOr(operation, Attribute::kKind, 0) == 0 ? operation.inputs[0] : kBlobNone;
     case OpCode::kCell:
     case OpCode::kRecurrent:
-      if (attribute(Attribute::kCell, 0) == 0 && attribute(Attribute::kResetAfter, 1) == 0) return kBlobNone;
+      if (NumberOr(operation, Attribute::kCell, 0) == 0 && NumberOr(operation, Attribute::kResetAfter, 1) == 0)
+        return kBlobNone;
       return static_cast<OpCode>(operation.code) == OpCode::kCell ? operation.inputs[1] : operation.output;
     default:
       return kBlobNone;
@@ -48,7 +45,6 @@ bool Multiplies(const BlobOperation& operation) {
 
 // The first columns of rows.
 Matrix FirstColumns(Matrix rows, uint32_t width) {
-  if (rows.width == width) return rows;
   for (size_t r = 0; r < rows.rows; ++r) {
     std::copy_n(rows.values.begin() + static_cast<ptrdiff_t>(r * rows.width), width,
                 rows.values.begin() + static_cast<ptrdiff_t>(r * width));
@@ -78,38 +74,43 @@ class Calibrator {
     }
   }
 
-  void Run(const Model& exact, uint32_t index, const Progress& progress) {
-    const BlobProgram& program = model_.content.programs[index];
-    const std::map<uint32_t, Layer> layers = LayersOf(program);
+  void Run(const ExactModel& exact, uint32_t index, const Progress& progress) {
+    const std::map<uint32_t, Layer> layers = LayersOf(model_.content.programs[index]);
     std::set<uint32_t> values;
-    for (const auto& [weight, layer] : layers) values.insert(layer.inputs.begin(), layer.inputs.end());
-    if (values.empty()) return;
-    const std::vector<Session> runs =
-        SampleRuns(exact, index, {values.begin(), values.end()}, samples_, workers_.count());
     // Layers that read the same share statistics.
     std::map<std::tuple<std::set<uint32_t>, uint32_t, bool>, std::vector<uint32_t>> groups;
     for (const auto& [weight, layer] : layers) {
+      values.insert(layer.inputs.begin(), layer.inputs.end());
       groups[{layer.inputs, model_.content.tensors[weight].width, layer.bias != kBlobNone}].push_back(weight);
     }
+    if (values.empty()) return;
+    const std::vector<Batch> batches = SampleBatches(exact.outline(), index, values, samples_);
+    if (batches.empty()) return;
+    ExactModel::Rows rows;
     size_t done = 0;
-    for (const auto& [key, weights] : groups) {
-      const auto& [of, width, centered] = key;
-      std::vector<Matrix> read;
-      for (const uint32_t value : of) {
-        for (const Session& run : runs) {
-          Matrix rows = FirstColumns(run.Output(value), width);
-          if (rows.rows > 0) read.push_back(std::move(rows));
+    exact.Run(index, batches, values, [&](ExactModel::Rows& made) {
+      rows.merge(made);
+      std::set<uint32_t> read_later;
+      for (auto at = groups.begin(); at != groups.end();) {
+        const auto& [inputs, width, centered] = at->first;
+        const auto is_there = [&](uint32_t value) { return rows.count(value) != 0; };
+        if (!std::all_of(inputs.begin(), inputs.end(), is_there)) {
+          read_later.insert(inputs.begin(), inputs.end());
+          ++at;
+          continue;
         }
+        if (const std::optional<RowStatistics> statistics = StatisticsOf(rows, inputs, width, centered)) {
+          for (const uint32_t weight : at->second) {
+            if (progress) progress("calibrate", model_.content.tensors[weight].name, done++, layers.size());
+            Fit(weight, layers.at(weight).bias, *statistics);
+          }
+        }
+        at = groups.erase(at);
       }
-      if (read.empty()) continue;  // rows that these texts do not choose
-      std::vector<const Matrix*> inputs;
-      for (const Matrix& matrix : read) inputs.push_back(&matrix);
-      const RowStatistics statistics = MakeStatistics(inputs, centered, workers_);
-      for (const uint32_t weight : weights) {
-        if (progress) progress("calibrate", model_.content.tensors[weight].name, done++, layers.size());
-        Fit(weight, layers.at(weight).bias, statistics);
+      for (auto at = rows.begin(); at != rows.end();) {
+        at = read_later.count(at->first) == 0 ? rows.erase(at) : std::next(at);
       }
-    }
+    });
   }
 
   std::vector<CalibratedLayer> calibrated;
@@ -141,6 +142,22 @@ class Calibrator {
       at = own ? std::next(at) : layers.erase(at);
     }
     return layers;
+  }
+
+  // Of the first columns of values; nothing where these texts choose no rows.
+  std::optional<RowStatistics> StatisticsOf(const ExactModel::Rows& rows, const std::set<uint32_t>& values,
+                                            uint32_t width, bool centered) const {
+    std::deque<Matrix> parts;
+    std::vector<const Matrix*> inputs;
+    for (const uint32_t value : values) {
+      for (const Matrix& matrix : rows.at(value)) {
+        if (matrix.rows == 0) continue;
+        const bool whole = matrix.width == width;
+        inputs.push_back(whole ? &matrix : &parts.emplace_back(FirstColumns(matrix, width)));
+      }
+    }
+    if (inputs.empty()) return std::nullopt;
+    return MakeStatistics(inputs, centered, workers_);
   }
 
   void Fit(uint32_t index, uint32_t bias, const RowStatistics& statistics) {
@@ -184,7 +201,7 @@ class Calibrator {
 
 }  // namespace
 
-std::vector<CalibratedLayer> Calibrate(const Resolved& model, const Model& exact, const SampleSources& samples,
+std::vector<CalibratedLayer> Calibrate(const Resolved& model, const ExactModel& exact, const SampleSources& samples,
                                        const std::vector<EncodedTensors*>& versions, Workers& workers,
                                        const Progress& progress) {
   Calibrator calibrator(model, samples, versions, workers);

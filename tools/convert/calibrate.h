@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "tools/base/workers.h"
-#include "tools/common/model.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/encoder.h"
+#include "tools/convert/exact_model.h"
 #include "tools/convert/resolve.h"
 
 namespace fovea::tools {
@@ -24,7 +24,7 @@ struct CalibratedLayer {
   uint32_t bias;                     // where one was changed, else kBlobNone
   std::vector<double> bias_changes;  // the largest of an element, by version
 };
-std::vector<CalibratedLayer> Calibrate(const Resolved& model, const Model& exact, const SampleSources& samples,
+std::vector<CalibratedLayer> Calibrate(const Resolved& model, const ExactModel& exact, const SampleSources& samples,
                                        const std::vector<EncodedTensors*>& versions, Workers& workers,
                                        const Progress& progress);
 

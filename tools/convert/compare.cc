@@ -120,19 +120,29 @@ void CompareLengths(const std::vector<uint8_t>& before, const std::vector<uint8_
 
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,
                   uint32_t workers, ConvertReport& report, const Progress& progress) {
-  const LoadedBlob reference(exact, "the model with f32 weights"), candidate(stored, "the converted model");
-  CompareModels(reference.model, candidate.model, options, workers, report, progress);
+  const LoadedBlob reference(exact, "the model with f32 weights");
+  const auto outputs = [&](uint32_t program, const Batch& batch) {
+    return Run(reference.model, program, batch, workers);
+  };
+  const std::vector<Reference> references =
+      MakeReferences({reference.model, outputs}, options, workers, report, progress);
+  CompareModels(references, LoadedBlob(stored, "the converted model").model, report, progress);
 }
 
-Reference::Reference(const Model& exact, uint32_t program, const ConvertOptions& options, uint32_t workers,
+ReferenceModel ReferenceOf(const ExactModel& exact) {
+  return {exact.outline(), [&](uint32_t program, const Batch& batch) { return exact.Outputs(program, batch); }};
+}
+
+Reference::Reference(const ReferenceModel& exact, uint32_t program, const ConvertOptions& options, uint32_t workers,
                      size_t most_tokens)
     : program_(program), workers_(workers) {
-  std::optional<Batch> given = GivenSamples(exact, program, options.samples, most_tokens);
+  const Model& outline = exact.outline;
+  std::optional<Batch> given = GivenSamples(outline, program, options.samples, most_tokens);
   reads_given_ = given.has_value();
-  batch_ = given ? *std::move(given) : MadeUpBatch(exact, program, options.compare);
-  outputs_ = Run(exact, program, batch_, workers);
-  for (const uint32_t value : OutputsOf(exact, program)) {
-    names_.push_back({exact.Program(program).name, exact.Value(program, value).name});
+  batch_ = given ? *std::move(given) : MadeUpBatch(outline, program, options.compare);
+  outputs_ = exact.outputs(program, batch_);
+  for (const uint32_t value : OutputsOf(outline, program)) {
+    names_.push_back({outline.Program(program).name, outline.Value(program, value).name});
   }
 }
 
@@ -143,19 +153,29 @@ std::vector<OutputReport> Reference::Compare(const Model& stored) const {
   return reports;
 }
 
-void CompareModels(const Model& exact, const Model& stored, const ConvertOptions& options, uint32_t workers,
-                   ConvertReport& report, const Progress& progress) {
-  const uint32_t programs = exact.Info().program_count;
+std::vector<Reference> MakeReferences(const ReferenceModel& exact, const ConvertOptions& options, uint32_t workers,
+                                      ConvertReport& report, const Progress& progress) {
+  std::vector<Reference> references;
+  const uint32_t programs = exact.outline.Info().program_count;
   bool reads_given = !options.samples.any();
   for (uint32_t program = 0; program < programs; ++program) {
-    if (progress) progress("compare", exact.Program(program).name, program, programs);
-    const Reference reference(exact, program, options, workers);
-    reads_given = reads_given || reference.reads_given();
-    if (report.sample_lengths.empty()) report.sample_lengths = reference.lengths();
-    for (OutputReport& output : reference.Compare(stored)) report.outputs.push_back(std::move(output));
+    if (progress) progress("run as f32", exact.outline.Program(program).name, program, programs);
+    references.emplace_back(exact, program, options, workers);
+    reads_given = reads_given || references.back().reads_given();
+    if (report.sample_lengths.empty()) report.sample_lengths = references.back().lengths();
   }
-  if (progress) progress("compare", "", programs, programs);
+  if (progress) progress("run as f32", "", programs, programs);
   if (!reads_given) report.warnings.push_back("no program reads the given samples: made-up ones took their place");
+  return references;
+}
+
+void CompareModels(const std::vector<Reference>& references, const Model& stored, ConvertReport& report,
+                   const Progress& progress) {
+  for (size_t i = 0; i < references.size(); ++i) {
+    if (progress) progress("compare", references[i].program_name(), i, references.size());
+    for (OutputReport& output : references[i].Compare(stored)) report.outputs.push_back(std::move(output));
+  }
+  if (progress) progress("compare", "", references.size(), references.size());
 }
 
 }  // namespace fovea::tools

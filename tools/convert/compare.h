@@ -2,25 +2,36 @@
 #ifndef FOVEA_TOOLS_CONVERT_COMPARE_H_
 #define FOVEA_TOOLS_CONVERT_COMPARE_H_
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "tools/common/batch.h"
 #include "tools/common/model.h"
 #include "tools/common/session.h"
 #include "tools/convert/convert.h"
+#include "tools/convert/exact_model.h"
 
 namespace fovea::tools {
 
-// Samples that a program of a model with f32 weights has read, to set other blobs of the model against it. Made by the
-// options' samples and depth; of those that are given so many tokens at most.
+// The model that others are set against.
+struct ReferenceModel {
+  const Model& outline;  // what it takes and makes
+  std::function<std::vector<Matrix>(uint32_t program, const Batch& batch)> outputs;
+};
+ReferenceModel ReferenceOf(const ExactModel& exact);  // which stays
+
+// Samples that a program of a model has read, to set other blobs of the model against it. Made by the options' samples
+// and depth; of those that are given so many tokens at most.
 class Reference {
  public:
-  Reference(const Model& exact, uint32_t program, const ConvertOptions& options, uint32_t workers,
+  Reference(const ReferenceModel& exact, uint32_t program, const ConvertOptions& options, uint32_t workers,
             size_t most_tokens = SIZE_MAX);
 
   // An entry for every output.
   std::vector<OutputReport> Compare(const Model& stored) const;
 
+  const std::string& program_name() const { return names_.front().program; }
   bool reads_given() const { return reads_given_; }
   // Rows of the samples.
   const std::vector<uint32_t>& lengths() const { return batch_.spaces.begin()->second.lengths; }
@@ -33,10 +44,13 @@ class Reference {
   std::vector<Matrix> outputs_;
 };
 
+// One for each program. Warns if none reads the samples that are given.
+std::vector<Reference> MakeReferences(const ReferenceModel& exact, const ConvertOptions& options, uint32_t workers,
+                                      ConvertReport& report, const Progress& progress);
 // Appends the entries of every program to report.outputs.
-void CompareModels(const Model& exact, const Model& stored, const ConvertOptions& options, uint32_t workers,
-                   ConvertReport& report, const Progress& progress);
-// The same of blobs.
+void CompareModels(const std::vector<Reference>& references, const Model& stored, ConvertReport& report,
+                   const Progress& progress);
+// Both of blobs.
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,
                   uint32_t workers, ConvertReport& report, const Progress& progress);
 

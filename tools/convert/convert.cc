@@ -14,6 +14,7 @@
 #include "tools/convert/calibrate.h"
 #include "tools/convert/compare.h"
 #include "tools/convert/encoder.h"
+#include "tools/convert/exact_model.h"
 #include "tools/convert/gguf/describe.h"
 #include "tools/convert/graph_json.h"
 #include "tools/convert/laid_pattern.h"
@@ -76,9 +77,11 @@ class Conversion {
                          options.products != DType::kF32 || options.pattern.any();
     compares_ = options.compare != Comparison::kNone && changed;
     const bool calibrates = integers && options.calibrate;
-    if (mixes || calibrates || compares_) LoadExact();
+    if (mixes || calibrates || compares_) exact_.emplace(model_, workers_);
+    // Before anything else takes memory.
+    if (compares_) references_ = MakeReferences(ReferenceOf(*exact_), options, workers_.count(), report, progress);
     if (mixes) {
-      SetTensors(ChooseMix(model_, exact_->model, options, report, workers_, progress));
+      SetTensors(ChooseMix(model_, *exact_, options, report, workers_, progress));
     } else if (calibrates || options.pattern.any()) {
       EncodedTensors encoded = EncodeAll(model_, TypesFor(model_, options.weights), workers_, progress);
       if (calibrates) CalibrateTensors(encoded);
@@ -109,26 +112,15 @@ class Conversion {
   }
 
   void CompareWith(const Model& made) const {
-    if (compares_) CompareModels(exact_->model, made, options_, workers_.count(), report_, progress_);
+    if (compares_) CompareModels(references_, made, report_, progress_);
   }
   const std::vector<uint8_t>& without_pattern() const { return without_pattern_; }
   bool compares() const { return compares_; }
 
  private:
-  // The same model with f32 weights.
-  void LoadExact() {
-    BlobMemory blob;
-    const std::vector<DType> types = TypesFor(model_, DType::kF32);
-    const auto encode = [&](size_t i, BlobTensor& tensor) { Encode(model_, i, types[i], tensor, workers_); };
-    WriteBlob(model_.content, encode, blob);
-    // By the backend that multiplies weights where they lie: no second copy of the largest thing here.
-    exact_.emplace(std::move(blob.memory), blob.size, "the model with f32 weights",
-                   Model::Options{FOVEA_BACKEND_HIGHWAY, true});
-  }
-
   void CalibrateTensors(EncodedTensors& encoded) {
     const std::vector<CalibratedLayer> layers =
-        Calibrate(model_, exact_->model, options_.samples, {&encoded}, workers_, progress_);
+        Calibrate(model_, *exact_, options_.samples, {&encoded}, workers_, progress_);
     for (const CalibratedLayer& layer : layers) {
       report_.calibrated.push_back({encoded.tensors[layer.weight].name, layer.bias_changes[0]});
     }
@@ -146,7 +138,8 @@ class Conversion {
   Resolved model_;
   Workers workers_;
   bool compares_ = false, encoded_ = false;
-  std::optional<LoadedBlob> exact_;
+  std::optional<ExactModel> exact_;
+  std::vector<Reference> references_;
   std::vector<uint8_t> without_pattern_;
 };
 

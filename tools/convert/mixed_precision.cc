@@ -31,7 +31,7 @@ struct Step {
 
 class Mixer {
  public:
-  Mixer(const Resolved& model, const Model& exact, const ConvertOptions& options, ConvertReport& report,
+  Mixer(const Resolved& model, const ExactModel& exact, const ConvertOptions& options, ConvertReport& report,
         Workers& workers, const Progress& progress)
       : model_(model), exact_(exact), options_(options), report_(report), workers_(workers), progress_(progress) {
     for (const DType type : kTypes) versions_.push_back(EncodeAll(model, TypesFor(model, type), workers, progress));
@@ -66,7 +66,7 @@ class Mixer {
   void MakeReferences(size_t most_tokens) {
     references_.clear();
     for (uint32_t p = 0; p < model_.content.programs.size(); ++p) {
-      if (!model_.is_part[p]) references_.emplace_back(exact_, p, options_, workers_.count(), most_tokens);
+      if (!model_.is_part[p]) references_.emplace_back(ReferenceOf(exact_), p, options_, workers_.count(), most_tokens);
     }
   }
 
@@ -202,7 +202,7 @@ class Mixer {
   }
 
   const Resolved& model_;
-  const Model& exact_;
+  const ExactModel& exact_;
   const ConvertOptions& options_;
   ConvertReport& report_;
   Workers& workers_;
@@ -215,7 +215,7 @@ class Mixer {
 
 }  // namespace
 
-EncodedTensors ChooseMix(const Resolved& model, const Model& exact, const ConvertOptions& options,
+EncodedTensors ChooseMix(const Resolved& model, const ExactModel& exact, const ConvertOptions& options,
                          ConvertReport& report, Workers& workers, const Progress& progress) {
   return Mixer(model, exact, options, report, workers, progress).Choose();
 }

@@ -4,9 +4,9 @@
 #define FOVEA_TOOLS_CONVERT_MIXED_PRECISION_H_
 
 #include "tools/base/workers.h"
-#include "tools/common/model.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/encoder.h"
+#include "tools/convert/exact_model.h"
 #include "tools/convert/resolve.h"
 
 namespace fovea::tools {
@@ -14,8 +14,8 @@ namespace fovea::tools {
 // How alike: the least mean cosine of an output with its rows. For each weight it is measured what storing it as int4
 // or int8, and all others as f32, costs. From all weights in their shortest type on, those then take a longer one that
 // gain most by each byte; the first such mix is taken that, measured as a whole, is good enough.
-// `exact` is the model with f32 weights. Fails where f16 is not good enough. `calibrated` gets what was.
-EncodedTensors ChooseMix(const Resolved& model, const Model& exact, const ConvertOptions& options,
+// Fails where f16 is not good enough. `calibrated` gets what was.
+EncodedTensors ChooseMix(const Resolved& model, const ExactModel& exact, const ConvertOptions& options,
                          ConvertReport& report, Workers& workers, const Progress& progress);
 
 }  // namespace fovea::tools

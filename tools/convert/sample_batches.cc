@@ -1,5 +1,4 @@
-// Rows that values of a model hold when it reads texts, given or made up.
-#include "tools/convert/sample_rows.h"
+#include "tools/convert/sample_batches.h"
 
 #include <math.h>
 
@@ -46,7 +45,7 @@ Batch MadeUp(const Model& model, uint32_t program) {
 }
 
 // Tokens whose rows take no more than this; with many values fewer than are made up would be too few.
-size_t MostTokens(const Model& model, uint32_t program, const std::vector<uint32_t>& values, size_t fewest) {
+size_t MostTokens(const Model& model, uint32_t program, const std::set<uint32_t>& values, size_t fewest) {
   constexpr size_t kMostBytes = size_t{512} << 20, kMost = 1 << 16;
   size_t bytes = 1;
   for (const uint32_t value : values) bytes += model.Value(program, value).width * sizeof(float);
@@ -61,28 +60,17 @@ bool TakesNumbers(const Model& model, uint32_t program) {
                      [&](uint32_t input) { return model.Value(program, input).type != FOVEA_TYPE_I32; });
 }
 
-std::vector<Session> SampleRuns(const Model& model, uint32_t program, const std::vector<uint32_t>& values,
-                                const SampleSources& sources, uint32_t workers) {
+std::vector<Batch> SampleBatches(const Model& model, uint32_t program, const std::set<uint32_t>& values,
+                                 const SampleSources& sources) {
   const size_t usual = kTextsOfEachLength * std::accumulate(kLengths.begin(), kLengths.end(), size_t{0});
   std::vector<Batch> batches;
   if (auto given = GivenSamples(model, program, sources, MostTokens(model, program, values, usual))) {
     batches.push_back(*std::move(given));
   }
-  if (!TakesNumbers(model, program) && (batches.empty() || batches[0].Rows() < usual))
+  if (!TakesNumbers(model, program) && (batches.empty() || batches[0].Rows() < usual)) {
     batches.push_back(MadeUp(model, program));
-  SessionRequest request;
-  request.program = program;
-  request.workers = workers;
-  for (const uint32_t value : values) {
-    if (model.Value(program, value).role != FOVEA_ROLE_OUTPUT) request.keep.push_back(value);
   }
-  std::vector<Session> runs;
-  for (const Batch& batch : batches) {
-    Session session = SessionFor(model, batch, request);
-    session.Run();
-    runs.push_back(std::move(session));
-  }
-  return runs;
+  return batches;
 }
 
 }  // namespace fovea::tools

@@ -1,0 +1,152 @@
+// Programs in stages against the same programs at once.
+#include "tools/convert/exact_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/support/fewer_cases.h"
+#include "tests/support/paths.h"
+#include "tests/support/random_floats.h"
+#include "tools/convert/compare.h"
+#include "tools/convert/constants.h"
+#include "tools/convert/convert.h"
+
+namespace fovea::test {
+namespace {
+
+using namespace tools;  // NOLINT
+
+std::vector<Matrix> RunAtOnce(const Model& model, uint32_t program, const Batch& batch) {
+  SessionRequest request;
+  request.program = program;
+  Session session = SessionFor(model, batch, request);
+  session.Run();
+  std::vector<Matrix> outputs;
+  for (const uint32_t value : OutputsOf(model, program)) outputs.push_back(session.Output(value));
+  return outputs;
+}
+
+// A published model or an example.
+class ModelInStages : public testing::TestWithParam<std::string> {};
+
+TEST_P(ModelInStages, HasTheBitsOfTheWholeModel) {
+  ConvertOptions options;
+  options.input = InSource(GetParam());
+  const std::string graph = options.input + "/graph.json";
+  if (std::filesystem::exists(graph)) options.input = graph;
+  if (GetParam().find("segformer") != std::string::npos) options.image_sizes = {"32x64"};
+  const Description description = Describe(options);
+  ConvertReport report;
+  const std::vector<uint8_t> bytes = BuildBlob(description, options, report);
+  const LoadedBlob whole(LoadedBlob::Copy(bytes), bytes.size(), "at once", {FOVEA_BACKEND_HIGHWAY, false});
+  const Resolved resolved = Resolve(description);
+  Workers workers;
+  // Each operation that has tensors by itself, and a few together.
+  for (const uint64_t most : {uint64_t{1}, uint64_t{1} << 15}) {
+    const ExactModel exact(resolved, workers, most);
+    for (uint32_t program = 0; program < whole.model.Info().program_count; ++program) {
+      const Batch batch = SyntheticBatch(exact.outline(), program, {5, 1, 12});
+      const std::vector<Matrix> expected = RunAtOnce(whole.model, program, batch);
+      const std::vector<Matrix> found = exact.Outputs(program, batch);
+      ASSERT_EQ(found.size(), expected.size());
+      for (size_t i = 0; i < expected.size(); ++i) {
+        ASSERT_EQ(found[i].width, expected[i].width);
+        EXPECT_EQ(found[i].values, expected[i].values) << "program " << program << ", output " << i;
+      }
+    }
+  }
+}
+
+std::vector<std::string> Models() {
+  std::vector<std::string> models;
+  for (const char* folder : {"tests/data/hf", "tools/convert/examples"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(InSource(folder))) {
+      if (!std::filesystem::exists(entry.path() / "model.safetensors")) continue;
+      models.push_back(folder + ("/" + entry.path().filename().string()));
+    }
+  }
+  std::sort(models.begin(), models.end());
+  return models;
+}
+
+// Values in spaces that follow from others, that are selected, kept or carried.
+const std::vector<std::string> kFew = {
+    "tests/data/hf/bert",
+    "tests/data/hf/funnel",
+    "tests/data/hf/llama",
+    "tests/data/hf/longt5-tglobal",
+    "tests/data/hf/reformer-mlm",
+    "tests/data/hf/whisper",
+    "tools/convert/examples/gru-seq2seq",
+    "tools/convert/examples/query-three-hops",
+};
+
+INSTANTIATE_TEST_SUITE_P(, ModelInStages, testing::ValuesIn(FewerCases() ? kFew : Models()));
+
+constexpr uint32_t kWidth = 16;
+constexpr uint64_t kLayerBytes = kWidth * kWidth * sizeof(float);
+
+// Numbers -> six layers, 0 to 5, each with the sum of what it and the one before make.
+Resolved SixLayers() {
+  Description d;
+  d.spaces = {{"texts"}, {"tokens", "texts"}};
+  tools::Program program;
+  program.name = "encode";
+  program.inputs = {{"x", "tokens", false, kWidth}};
+  std::string rows = "x";
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i);
+    d.weights.Add("w" + n, Literal(kWidth, kWidth, RandomFloats(kWidth * kWidth, 1, i)));
+    program.operations.push_back({"linear", {rows}, {"w" + n}, "y" + n});
+    program.operations.push_back({"add", {rows, "y" + n}, {}, "z" + n});
+    rows = "z" + n;
+  }
+  program.outputs = {rows};
+  d.programs = {program};
+  return Resolve(d);
+}
+
+uint32_t ValueOf(const BlobProgram& program, const std::string& name) {
+  for (uint32_t i = 0; i < program.values.size(); ++i) {
+    if (program.values[i].name == name) return i;
+  }
+  return kBlobNone;
+}
+
+TEST(CutIntoStages, HoldsNoMoreThanAskedAndCutsWhereLittleCrosses) {
+  const Resolved model = SixLayers();
+  const BlobProgram& program = model.content.programs[0];
+  const uint32_t last = ValueOf(program, "z5");
+  // Two layers and a half: without the narrow place a stage would begin within a layer.
+  const std::vector<Stage> stages = CutIntoStages(model.content, program, {last}, 1, kLayerBytes * 5 / 2);
+  ASSERT_EQ(stages.size(), 3u);
+  for (size_t i = 0; i < stages.size(); ++i) {
+    EXPECT_EQ(stages[i].program.operations.size(), 4u);
+    const std::vector<uint32_t> before = {ValueOf(program, i == 1 ? "z1" : "z3")},
+                                after = {ValueOf(program, i == 0   ? "z1"
+                                                          : i == 1 ? "z3"
+                                                                   : "z5")};
+    EXPECT_EQ(stages[i].given, i == 0 ? std::vector<uint32_t>() : before);
+    EXPECT_EQ(stages[i].made, after);
+  }
+  EXPECT_EQ(CutIntoStages(model.content, program, {last}, 1, 7 * kLayerBytes).size(), 1u);
+  // A layer each, and the last sum, whose rows are wanted.
+  EXPECT_EQ(CutIntoStages(model.content, program, {last}, 1, 1).size(), 7u);
+}
+
+TEST(CutIntoStages, CountsWantedRowsAndLeavesOutWhatNobodyNeeds) {
+  const Resolved model = SixLayers();
+  const BlobProgram& program = model.content.programs[0];
+  const std::set<uint32_t> wanted = {ValueOf(program, "z0"), ValueOf(program, "y2")};
+  const std::vector<Stage> stages = CutIntoStages(model.content, program, wanted, 1, 6 * kLayerBytes);
+  ASSERT_EQ(stages.size(), 1u);
+  EXPECT_EQ(stages[0].program.operations.size(), 5u);  // up to y2
+  EXPECT_EQ(stages[0].made, std::vector<uint32_t>(wanted.begin(), wanted.end()));
+  // So many rows that each of the two takes as much as three layers.
+  EXPECT_EQ(CutIntoStages(model.content, program, wanted, 3 * kWidth, 6 * kLayerBytes).size(), 2u);
+}
+
+}  // namespace
+}  // namespace fovea::test
