@@ -36,6 +36,10 @@ class Model {
   // As the blob has it: what a space is made of.
   SpaceRecord SpaceRecordOf(uint32_t space) const;
   fovea_tensor_info Tensor(uint32_t tensor) const;
+  // Bytes of the blob that need not stay in memory, if it is a file's (MappedFile::Forget).
+  void Forget(const uint8_t* begin, uint64_t size) const {
+    if (file_ != nullptr) file_->Forget(begin, size);
+  }
   fovea_program_info Program(uint32_t program) const;
   fovea_value_info Value(uint32_t program, uint32_t value) const;
   fovea_step_info Step(uint32_t program, uint32_t step) const;

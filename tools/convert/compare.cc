@@ -121,46 +121,47 @@ void CompareLengths(const std::vector<uint8_t>& before, const std::vector<uint8_
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,
                   uint32_t workers, ConvertReport& report, const Progress& progress) {
   const LoadedBlob reference(exact, "the model with f32 weights");
-  const auto outputs = [&](uint32_t program, const Batch& batch) {
-    return Run(reference.model, program, batch, workers);
-  };
   const std::vector<Reference> references =
-      MakeReferences({reference.model, outputs}, options, workers, report, progress);
-  CompareModels(references, LoadedBlob(stored, "the converted model").model, report, progress);
+      MakeReferences(reference.model, OutputsBy(reference.model, workers), options, report, progress);
+  const LoadedBlob candidate(stored, "the converted model");
+  CompareModels(references, OutputsBy(candidate.model, workers), report, progress);
 }
 
-ReferenceModel ReferenceOf(const ExactModel& exact) {
-  return {exact.outline(), [&](uint32_t program, const Batch& batch) { return exact.Outputs(program, batch); }};
+ProgramOutputs OutputsBy(const Model& model, uint32_t workers) {
+  return [&model, workers](uint32_t program, const Batch& batch) { return Run(model, program, batch, workers); };
 }
 
-Reference::Reference(const ReferenceModel& exact, uint32_t program, const ConvertOptions& options, uint32_t workers,
+ProgramOutputs OutputsBy(const StagedModel& model) {
+  return [&model](uint32_t program, const Batch& batch) { return model.Outputs(program, batch); };
+}
+
+Reference::Reference(const Model& outline, const ProgramOutputs& exact, uint32_t program, const ConvertOptions& options,
                      size_t most_tokens)
-    : program_(program), workers_(workers) {
-  const Model& outline = exact.outline;
+    : program_(program) {
   std::optional<Batch> given = GivenSamples(outline, program, options.samples, most_tokens);
   reads_given_ = given.has_value();
   batch_ = given ? *std::move(given) : MadeUpBatch(outline, program, options.compare);
-  outputs_ = exact.outputs(program, batch_);
+  outputs_ = exact(program, batch_);
   for (const uint32_t value : OutputsOf(outline, program)) {
     names_.push_back({outline.Program(program).name, outline.Value(program, value).name});
   }
 }
 
-std::vector<OutputReport> Reference::Compare(const Model& stored) const {
-  const std::vector<Matrix> outputs = Run(stored, program_, batch_, workers_);
+std::vector<OutputReport> Reference::Compare(const ProgramOutputs& stored) const {
+  const std::vector<Matrix> outputs = stored(program_, batch_);
   std::vector<OutputReport> reports = names_;
   for (size_t i = 0; i < reports.size(); ++i) CompareRows(outputs_[i], outputs[i], reports[i]);
   return reports;
 }
 
-std::vector<Reference> MakeReferences(const ReferenceModel& exact, const ConvertOptions& options, uint32_t workers,
+std::vector<Reference> MakeReferences(const Model& outline, const ProgramOutputs& exact, const ConvertOptions& options,
                                       ConvertReport& report, const Progress& progress) {
   std::vector<Reference> references;
-  const uint32_t programs = exact.outline.Info().program_count;
+  const uint32_t programs = outline.Info().program_count;
   bool reads_given = !options.samples.any();
   for (uint32_t program = 0; program < programs; ++program) {
-    if (progress) progress("run as f32", exact.outline.Program(program).name, program, programs);
-    references.emplace_back(exact, program, options, workers);
+    if (progress) progress("run as f32", outline.Program(program).name, program, programs);
+    references.emplace_back(outline, exact, program, options);
     reads_given = reads_given || references.back().reads_given();
     if (report.sample_lengths.empty()) report.sample_lengths = references.back().lengths();
   }
@@ -169,7 +170,7 @@ std::vector<Reference> MakeReferences(const ReferenceModel& exact, const Convert
   return references;
 }
 
-void CompareModels(const std::vector<Reference>& references, const Model& stored, ConvertReport& report,
+void CompareModels(const std::vector<Reference>& references, const ProgramOutputs& stored, ConvertReport& report,
                    const Progress& progress) {
   for (size_t i = 0; i < references.size(); ++i) {
     if (progress) progress("compare", references[i].program_name(), i, references.size());

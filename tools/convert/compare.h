@@ -10,26 +10,25 @@
 #include "tools/common/model.h"
 #include "tools/common/session.h"
 #include "tools/convert/convert.h"
-#include "tools/convert/exact_model.h"
+#include "tools/convert/staged_model.h"
 
 namespace fovea::tools {
 
-// The model that others are set against.
-struct ReferenceModel {
-  const Model& outline;  // what it takes and makes
-  std::function<std::vector<Matrix>(uint32_t program, const Batch& batch)> outputs;
-};
-ReferenceModel ReferenceOf(const ExactModel& exact);  // which stays
+// Runs a program of a model: all its outputs, in order.
+using ProgramOutputs = std::function<std::vector<Matrix>(uint32_t program, const Batch& batch)>;
+ProgramOutputs OutputsBy(const Model& model, uint32_t workers);  // which stays
+ProgramOutputs OutputsBy(const StagedModel& model);              // which stays
 
 // Samples that a program of a model has read, to set other blobs of the model against it. Made by the options' samples
 // and depth; of those that are given so many tokens at most.
 class Reference {
  public:
-  Reference(const ReferenceModel& exact, uint32_t program, const ConvertOptions& options, uint32_t workers,
+  // `outline` says what the model takes and makes.
+  Reference(const Model& outline, const ProgramOutputs& exact, uint32_t program, const ConvertOptions& options,
             size_t most_tokens = SIZE_MAX);
 
   // An entry for every output.
-  std::vector<OutputReport> Compare(const Model& stored) const;
+  std::vector<OutputReport> Compare(const ProgramOutputs& stored) const;
 
   const std::string& program_name() const { return names_.front().program; }
   bool reads_given() const { return reads_given_; }
@@ -37,7 +36,7 @@ class Reference {
   const std::vector<uint32_t>& lengths() const { return batch_.spaces.begin()->second.lengths; }
 
  private:
-  uint32_t program_, workers_;
+  uint32_t program_;
   bool reads_given_ = false;
   Batch batch_;
   std::vector<OutputReport> names_;
@@ -45,10 +44,10 @@ class Reference {
 };
 
 // One for each program. Warns if none reads the samples that are given.
-std::vector<Reference> MakeReferences(const ReferenceModel& exact, const ConvertOptions& options, uint32_t workers,
+std::vector<Reference> MakeReferences(const Model& outline, const ProgramOutputs& exact, const ConvertOptions& options,
                                       ConvertReport& report, const Progress& progress);
 // Appends the entries of every program to report.outputs.
-void CompareModels(const std::vector<Reference>& references, const Model& stored, ConvertReport& report,
+void CompareModels(const std::vector<Reference>& references, const ProgramOutputs& stored, ConvertReport& report,
                    const Progress& progress);
 // Both of blobs.
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,

@@ -11,7 +11,7 @@
 #include "tools/common/packed.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/attention_types.h"
-#include "tools/convert/calibrate.h"
+#include "tools/convert/calibrated_tensors.h"
 #include "tools/convert/compare.h"
 #include "tools/convert/encoder.h"
 #include "tools/convert/exact_model.h"
@@ -21,6 +21,7 @@
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/mixed_precision.h"
 #include "tools/convert/resolve.h"
+#include "tools/convert/staged_model.h"
 #include "tools/convert/text/build.h"
 #include "tools/convert/vocabulary_check.h"
 
@@ -58,12 +59,27 @@ std::vector<uint8_t> TextSection(const Description& description, ConvertReport& 
   }
 }
 
+// Of a model's blob, which need not stay in memory then.
+void CopyTensor(const Model& model, uint32_t index, BlobTensor& tensor) {
+  const fovea_tensor_info info = model.Tensor(index);
+  tensor.type = static_cast<DType>(info.type);
+  const auto* data = static_cast<const uint8_t*>(info.data);
+  tensor.data.assign(data, data + RowBytes(tensor.type, info.width) * info.rows);
+  const auto* scales = static_cast<const uint8_t*>(info.scales);
+  if (scales != nullptr) tensor.scales.assign(scales, scales + ScaleBytes(tensor.type, info.rows, info.width));
+  model.Forget(data, tensor.data.size());
+}
+
 // One conversion up to the blob, and beyond to the comparison.
 class Conversion {
  public:
   Conversion(const Description& description, const ConvertOptions& options, ConvertReport& report,
              const Progress& progress)
-      : options_(options), report_(report), progress_(progress), model_(Resolve(description)) {
+      : options_(options),
+        report_(report),
+        progress_(progress),
+        model_(Resolve(description)),
+        types_(TypesFor(model_, options.weights)) {
     report.metadata = description.metadata;
     report.warnings = description.warnings;
     report.unused = LeftOut(description);
@@ -78,14 +94,15 @@ class Conversion {
     compares_ = options.compare != Comparison::kNone && changed;
     const bool calibrates = integers && options.calibrate;
     if (mixes || calibrates || compares_) exact_.emplace(model_, workers_);
-    // Before anything else takes memory.
-    if (compares_) references_ = MakeReferences(ReferenceOf(*exact_), options, workers_.count(), report, progress);
+    if (compares_) {
+      references_ = MakeReferences(exact_->outline(), OutputsBy(exact_->staged()), options, report, progress);
+    }
+    if (calibrates && !mixes) calibrated_.emplace(model_, *exact_, options.samples, options.weights, workers_);
     if (mixes) {
       SetTensors(ChooseMix(model_, *exact_, options, report, workers_, progress));
-    } else if (calibrates || options.pattern.any()) {
-      EncodedTensors encoded = EncodeAll(model_, TypesFor(model_, options.weights), workers_, progress);
-      if (calibrates) CalibrateTensors(encoded);
-      SetTensors(std::move(encoded));
+    } else if (options.pattern.any()) {
+      const auto make = [&](size_t i, BlobTensor& tensor) { return Make(i, tensor); };
+      SetTensors(EncodeAll(model_, make, progress));
     }
     CastKeys(options.keys, model_.content);
     for (BlobProgram& program : model_.content.programs) SetProducts(options.products, program);
@@ -97,33 +114,40 @@ class Conversion {
 
   // What is not encoded yet is never in memory as a whole.
   void Write(BlobOutput& output) {
-    if (encoded_) {
-      WriteBlob(
-          model_.content, [&](size_t i, BlobTensor& tensor) { tensor = std::move(model_.content.tensors[i]); }, output);
-    } else {
-      const std::vector<DType> types = TypesFor(model_, options_.weights);
-      const auto encode = [&](size_t i, BlobTensor& tensor) {
-        if (progress_) progress_("quantize", tensor.name, i, types.size());
-        AddTensor(Encode(model_, i, types[i], tensor, workers_), report_);
-      };
-      WriteBlob(model_.content, encode, output);
-      if (progress_) progress_("quantize", "", types.size(), types.size());
-    }
+    const size_t count = model_.content.tensors.size();
+    const auto make = [&](size_t i, BlobTensor& tensor) {
+      if (encoded_) {
+        BlobTensor& made = model_.content.tensors[i];
+        tensor.type = made.type;
+        tensor.data = std::move(made.data);
+        tensor.scales = std::move(made.scales);
+        return;
+      }
+      if (progress_) progress_("quantize", tensor.name, i, count);
+      AddTensor(Make(i, tensor), report_);
+    };
+    WriteBlob(model_.content, make, output);
+    if (progress_ && !encoded_) progress_("quantize", "", count, count);
+    if (calibrated_) report_.calibrated = calibrated_->calibrated();
   }
 
+  // Its own blob, as a whole or from where it was written to.
   void CompareWith(const Model& made) const {
-    if (compares_) CompareModels(references_, made, report_, progress_);
+    CompareModels(references_, OutputsBy(made, workers_.count()), report_, progress_);
+  }
+  void CompareWith(const std::string& file) {
+    const Model made(file, {FOVEA_BACKEND_HIGHWAY, true});
+    const auto source = [&](size_t i, BlobTensor& tensor) { CopyTensor(made, static_cast<uint32_t>(i), tensor); };
+    const StagedModel staged(model_.content, source, FOVEA_BACKEND_DEFAULT, workers_);
+    CompareModels(references_, OutputsBy(staged), report_, progress_);
   }
   const std::vector<uint8_t>& without_pattern() const { return without_pattern_; }
   bool compares() const { return compares_; }
 
  private:
-  void CalibrateTensors(EncodedTensors& encoded) {
-    const std::vector<CalibratedLayer> layers =
-        Calibrate(model_, *exact_, options_.samples, {&encoded}, workers_, progress_);
-    for (const CalibratedLayer& layer : layers) {
-      report_.calibrated.push_back({encoded.tensors[layer.weight].name, layer.bias_changes[0]});
-    }
+  TensorReport Make(size_t i, BlobTensor& tensor) {
+    if (calibrated_) return calibrated_->Make(i, tensor);
+    return Encode(model_, i, types_[i], tensor, workers_);
   }
 
   void SetTensors(EncodedTensors encoded) {
@@ -136,10 +160,12 @@ class Conversion {
   ConvertReport& report_;
   const Progress& progress_;
   Resolved model_;
+  const std::vector<DType> types_;  // asked for, where they are not a mix
   Workers workers_;
   bool compares_ = false, encoded_ = false;
   std::optional<ExactModel> exact_;
   std::vector<Reference> references_;
+  std::optional<CalibratedTensors> calibrated_;
   std::vector<uint8_t> without_pattern_;
 };
 
@@ -213,7 +239,7 @@ ConvertReport Convert(const ConvertOptions& options, const Progress& progress) {
   BlobFile file(options.output);
   conversion.Write(file);
   report.blob_bytes = std::filesystem::file_size(file.Flushed());
-  if (conversion.compares()) conversion.CompareWith(Model(file.Flushed(), {}));
+  if (conversion.compares()) conversion.CompareWith(file.Flushed());
   file.Keep();
   return report;
 }

@@ -45,16 +45,21 @@ TensorReport Encode(const Resolved& model, size_t index, DType asked, BlobTensor
   return report;
 }
 
-EncodedTensors EncodeAll(const Resolved& model, const std::vector<DType>& types, Workers& workers,
-                         const Progress& progress) {
+EncodedTensors EncodeAll(const Resolved& model, const TensorMaker& make, const Progress& progress) {
   EncodedTensors all;
   all.tensors = model.content.tensors;
   for (size_t i = 0; i < all.tensors.size(); ++i) {
     if (progress) progress("quantize", all.tensors[i].name, i, all.tensors.size());
-    all.reports.push_back(Encode(model, i, types[i], all.tensors[i], workers));
+    all.reports.push_back(make(i, all.tensors[i]));
   }
   if (progress) progress("quantize", "", all.tensors.size(), all.tensors.size());
   return all;
+}
+
+EncodedTensors EncodeAll(const Resolved& model, const std::vector<DType>& types, Workers& workers,
+                         const Progress& progress) {
+  const auto make = [&](size_t i, BlobTensor& tensor) { return Encode(model, i, types[i], tensor, workers); };
+  return EncodeAll(model, make, progress);
 }
 
 }  // namespace fovea::tools

@@ -35,9 +35,7 @@ class Mixer {
         Workers& workers, const Progress& progress)
       : model_(model), exact_(exact), options_(options), report_(report), workers_(workers), progress_(progress) {
     for (const DType type : kTypes) versions_.push_back(EncodeAll(model, TypesFor(model, type), workers, progress));
-    if (options.calibrate) {
-      layers_ = Calibrate(model, exact, options.samples, {&versions_[0], &versions_[1]}, workers, progress);
-    }
+    if (options.calibrate) Calibrate();
     for (uint32_t i = 0; i < model.content.tensors.size(); ++i) {
       if (versions_[1].tensors[i].type == DType::kI8) weights_.push_back(i);
     }
@@ -55,7 +53,7 @@ class Mixer {
       all.reports.push_back(versions_[mix[i]].reports[i]);
     }
     for (size_t w = 0; w < weights_.size(); ++w) report_.mix->weights[w].type = all.tensors[weights_[w]].type;
-    for (const CalibratedLayer& layer : layers_) {
+    for (const Layer& layer : layers_) {
       if (mix[layer.weight] == kLongest) continue;
       report_.calibrated.push_back({all.tensors[layer.weight].name, layer.bias_changes[mix[layer.weight]]});
     }
@@ -63,10 +61,40 @@ class Mixer {
   }
 
  private:
+  // A fitted weight, and what that changes of its bias by version.
+  struct Layer {
+    uint32_t weight, bias;
+    std::vector<double> bias_changes;
+  };
+
+  // The integer versions, each by itself.
+  void Calibrate() {
+    const std::vector<DType> types = TypesFor(model_, kTypes[kShortest]);
+    Calibrator calibrator(model_, exact_, options_.samples, types, workers_);
+    const auto fit = [&](uint32_t weight, uint32_t bias, const RowStatistics& statistics) {
+      if (progress_) progress_("calibrate", model_.content.tensors[weight].name, weight, types.size());
+      Layer layer = {weight, bias, {}};
+      for (size_t v = kShortest; v < kLongest; ++v) {
+        EncodedTensors& version = versions_[v];
+        const bool changes_bias = bias != kBlobNone;
+        const std::optional<double> change =
+            FitLayer(model_.constants[weight], changes_bias ? &model_.constants[bias] : nullptr, statistics,
+                     version.tensors[weight], version.reports[weight], changes_bias ? &version.tensors[bias] : nullptr,
+                     workers_);
+        layer.bias_changes.push_back(change.value_or(0));
+      }
+      layers_.push_back(std::move(layer));
+    };
+    while (calibrator.Advance(fit)) {
+    }
+    if (progress_) progress_("calibrate", "", 1, 1);
+  }
+
   void MakeReferences(size_t most_tokens) {
     references_.clear();
     for (uint32_t p = 0; p < model_.content.programs.size(); ++p) {
-      if (!model_.is_part[p]) references_.emplace_back(ReferenceOf(exact_), p, options_, workers_.count(), most_tokens);
+      if (!model_.is_part[p])
+        references_.emplace_back(exact_.outline(), OutputsBy(exact_.staged()), p, options_, most_tokens);
     }
   }
 
@@ -87,7 +115,8 @@ class Mixer {
     const LoadedBlob loaded(std::move(blob.memory), blob.size, "a mix of types");
     double least = 1;
     for (const Reference& reference : references_) {
-      for (const OutputReport& output : reference.Compare(loaded.model)) least = std::min(least, output.mean_cosine);
+      for (const OutputReport& output : reference.Compare(OutputsBy(loaded.model, workers_.count())))
+        least = std::min(least, output.mean_cosine);
     }
     return 1 - least;
   }
@@ -95,7 +124,7 @@ class Mixer {
   // A weight takes its bias along, which makes up for its error.
   void Take(uint32_t weight, size_t version, std::vector<size_t>& mix) const {
     mix[weight] = version;
-    for (const CalibratedLayer& layer : layers_) {
+    for (const Layer& layer : layers_) {
       if (layer.weight == weight && layer.bias != kBlobNone) mix[layer.bias] = version;
     }
   }
@@ -208,7 +237,7 @@ class Mixer {
   Workers& workers_;
   const Progress& progress_;
   std::vector<EncodedTensors> versions_;  // by kTypes
-  std::vector<CalibratedLayer> layers_;
+  std::vector<Layer> layers_;
   std::vector<uint32_t> weights_;  // tensors that may have any type
   std::vector<Reference> references_;
 };

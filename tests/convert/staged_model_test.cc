@@ -1,5 +1,5 @@
 // Programs in stages against the same programs at once.
-#include "tools/convert/exact_model.h"
+#include "tools/convert/staged_model.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,11 @@
 #include "tests/support/fewer_cases.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_floats.h"
-#include "tools/convert/compare.h"
+#include "tools/convert/attention_types.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
+#include "tools/convert/encoder.h"
+#include "tools/convert/exact_model.h"
 
 namespace fovea::test {
 namespace {
@@ -31,31 +33,53 @@ std::vector<Matrix> RunAtOnce(const Model& model, uint32_t program, const Batch&
 // A published model or an example.
 class ModelInStages : public testing::TestWithParam<std::string> {};
 
-TEST_P(ModelInStages, HasTheBitsOfTheWholeModel) {
+Resolved Read(const std::string& folder) {
   ConvertOptions options;
-  options.input = InSource(GetParam());
+  options.input = InSource(folder);
   const std::string graph = options.input + "/graph.json";
   if (std::filesystem::exists(graph)) options.input = graph;
-  if (GetParam().find("segformer") != std::string::npos) options.image_sizes = {"32x64"};
-  const Description description = Describe(options);
-  ConvertReport report;
-  const std::vector<uint8_t> bytes = BuildBlob(description, options, report);
-  const LoadedBlob whole(LoadedBlob::Copy(bytes), bytes.size(), "at once", {FOVEA_BACKEND_HIGHWAY, false});
-  const Resolved resolved = Resolve(description);
-  Workers workers;
-  // Each operation that has tensors by itself, and a few together.
-  for (const uint64_t most : {uint64_t{1}, uint64_t{1} << 15}) {
-    const ExactModel exact(resolved, workers, most);
-    for (uint32_t program = 0; program < whole.model.Info().program_count; ++program) {
-      const Batch batch = SyntheticBatch(exact.outline(), program, {5, 1, 12});
-      const std::vector<Matrix> expected = RunAtOnce(whole.model, program, batch);
-      const std::vector<Matrix> found = exact.Outputs(program, batch);
-      ASSERT_EQ(found.size(), expected.size());
-      for (size_t i = 0; i < expected.size(); ++i) {
-        ASSERT_EQ(found[i].width, expected[i].width);
-        EXPECT_EQ(found[i].values, expected[i].values) << "program " << program << ", output " << i;
-      }
+  if (folder.find("segformer") != std::string::npos) options.image_sizes = {"32x64"};
+  return Resolve(Describe(options));
+}
+
+void ExpectTheSame(const BlobContent& content, uint32_t backend, const StagedModel& staged) {
+  const std::vector<uint8_t> bytes = WriteBlob(content);
+  const LoadedBlob whole(LoadedBlob::Copy(bytes), bytes.size(), "at once", {backend, false});
+  for (uint32_t program = 0; program < whole.model.Info().program_count; ++program) {
+    const Batch batch = SyntheticBatch(whole.model, program, {5, 1, 12});
+    const std::vector<Matrix> expected = RunAtOnce(whole.model, program, batch);
+    const std::vector<Matrix> found = staged.Outputs(program, batch);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(found[i].width, expected[i].width);
+      EXPECT_EQ(found[i].values, expected[i].values) << "program " << program << ", output " << i;
     }
+  }
+}
+
+// Each operation that has tensors by itself, and a few together.
+constexpr uint64_t kStageBytes[] = {1, 1 << 15};
+
+TEST_P(ModelInStages, HasTheBitsOfTheWholeModel) {
+  const Resolved model = Read(GetParam());
+  Workers workers;
+  BlobContent content = model.content;
+  content.tensors = EncodeAll(model, TypesFor(model, DType::kF32), workers, {}).tensors;
+  for (const uint64_t most : kStageBytes) {
+    ExpectTheSame(content, FOVEA_BACKEND_HIGHWAY, ExactModel(model, workers, most).staged());
+  }
+}
+
+TEST_P(ModelInStages, HasThemWithIntegersToo) {
+  const Resolved model = Read(GetParam());
+  Workers workers;
+  BlobContent content = model.content;
+  content.tensors = EncodeAll(model, TypesFor(model, DType::kI8), workers, {}).tensors;
+  CastKeys(DType::kI8, content);
+  for (BlobProgram& program : content.programs) SetProducts(DType::kI8, program);
+  const auto source = [&](size_t i, BlobTensor& tensor) { tensor = content.tensors[i]; };
+  for (const uint64_t most : kStageBytes) {
+    ExpectTheSame(content, FOVEA_BACKEND_DEFAULT, StagedModel(content, source, FOVEA_BACKEND_DEFAULT, workers, most));
   }
 }
 

@@ -1,0 +1,65 @@
+// A model of which no more is in memory than runs.
+#ifndef FOVEA_TOOLS_CONVERT_STAGED_MODEL_H_
+#define FOVEA_TOOLS_CONVERT_STAGED_MODEL_H_
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "tools/base/workers.h"
+#include "tools/common/batch.h"
+#include "tools/common/session.h"
+#include "tools/convert/loaded_blob.h"
+#include "tools/convert/stages.h"
+
+namespace fovea::tools {
+
+// Its programs run in stages (stages.h), with the bits that they have at once.
+class StagedModel {
+ public:
+  // Of a stage's tensors and wanted values, if it has so many.
+  static constexpr uint64_t kMostBytes = uint64_t{64} << 20;
+
+  // Spaces and programs are the content's as it is now, and so are names, rows and widths of its tensors; `source`
+  // makes their bytes each time that a stage needs them. `workers` live as long as this does.
+  StagedModel(const BlobContent& content, TensorSource source, uint32_t backend, Workers& workers,
+              uint64_t most_bytes = kMostBytes);
+
+  const std::vector<BlobProgram>& programs() const { return content_.programs; }
+
+  // By value, the rows of each batch.
+  using Rows = std::map<uint32_t, std::vector<Matrix>>;
+
+  // A program that runs on batches for some of its values, none of them an input.
+  class Run {
+   public:
+    Run(const StagedModel& model, uint32_t program, std::vector<Batch> batches, std::set<uint32_t> wanted);
+    // Adds those that the next stage makes. False after the last one.
+    bool Next(Rows& rows);
+
+   private:
+    const StagedModel& model_;
+    const std::vector<Batch> batches_;
+    const std::set<uint32_t> wanted_;
+    std::vector<Stage> stages_;
+    std::map<uint32_t, size_t> last_given_;  // by value: the last stage that is given it
+    size_t next_ = 0;
+    Rows between_;  // what later stages are given
+  };
+
+  // All outputs of a program, in order.
+  std::vector<Matrix> Outputs(uint32_t program, const Batch& batch) const;
+
+ private:
+  LoadedBlob Load(const Stage& stage) const;
+
+  BlobContent content_;
+  const TensorSource source_;
+  const uint32_t backend_;
+  Workers& workers_;
+  const uint64_t most_bytes_;
+};
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_STAGED_MODEL_H_
