@@ -110,21 +110,26 @@ const std::vector<std::string> kFew = {
 INSTANTIATE_TEST_SUITE_P(, ModelInStages, testing::ValuesIn(FewerCases() ? kFew : Models()));
 
 constexpr uint32_t kWidth = 16;
-constexpr uint64_t kLayerBytes = kWidth * kWidth * sizeof(float);
+constexpr uint64_t kWeightBytes = kWidth * kWidth * sizeof(float);
 
-// Numbers -> six layers, 0 to 5, each with the sum of what it and the one before make.
-Resolved SixLayers() {
+// Numbers x -> three layers, 0 to 2: two weights, whose result yNb is added to what the layer reads, which makes zN.
+Resolved ThreeLayers() {
   Description d;
   d.spaces = {{"texts"}, {"tokens", "texts"}};
   tools::Program program;
   program.name = "encode";
   program.inputs = {{"x", "tokens", false, kWidth}};
   std::string rows = "x";
-  for (int i = 0; i < 6; ++i) {
-    const std::string n = std::to_string(i);
-    d.weights.Add("w" + n, Literal(kWidth, kWidth, RandomFloats(kWidth * kWidth, 1, i)));
-    program.operations.push_back({"linear", {rows}, {"w" + n}, "y" + n});
-    program.operations.push_back({"add", {rows, "y" + n}, {}, "z" + n});
+  for (int layer = 0; layer < 3; ++layer) {
+    std::string between = rows;
+    const std::string n = std::to_string(layer);
+    for (const char* half : {"a", "b"}) {
+      const std::string name = n + half;
+      d.weights.Add("w" + name, Literal(kWidth, kWidth, RandomFloats(kWidth * kWidth, 1, layer)));
+      program.operations.push_back({"linear", {between}, {"w" + name}, "y" + name});
+      between = "y" + name;
+    }
+    program.operations.push_back({"add", {rows, between}, {}, "z" + n});
     rows = "z" + n;
   }
   program.outputs = {rows};
@@ -140,36 +145,35 @@ uint32_t ValueOf(const BlobProgram& program, const std::string& name) {
 }
 
 TEST(CutIntoStages, HoldsNoMoreThanAskedAndCutsWhereLittleCrosses) {
-  const Resolved model = SixLayers();
+  const Resolved model = ThreeLayers();
   const BlobProgram& program = model.content.programs[0];
-  const uint32_t last = ValueOf(program, "z5");
-  // Two layers and a half: without the narrow place a stage would begin within a layer.
-  const std::vector<Stage> stages = CutIntoStages(model.content, program, {last}, 1, kLayerBytes * 5 / 2);
+  const uint32_t z0 = ValueOf(program, "z0"), z1 = ValueOf(program, "z1"), z2 = ValueOf(program, "z2");
+  // A layer and a half: in the middle of a layer two values would cross.
+  const std::vector<Stage> stages = CutIntoStages(model.content, program, {z2}, 1, 3 * kWeightBytes);
   ASSERT_EQ(stages.size(), 3u);
-  for (size_t i = 0; i < stages.size(); ++i) {
-    EXPECT_EQ(stages[i].program.operations.size(), 4u);
-    const std::vector<uint32_t> before = {ValueOf(program, i == 1 ? "z1" : "z3")},
-                                after = {ValueOf(program, i == 0   ? "z1"
-                                                          : i == 1 ? "z3"
-                                                                   : "z5")};
-    EXPECT_EQ(stages[i].given, i == 0 ? std::vector<uint32_t>() : before);
-    EXPECT_EQ(stages[i].made, after);
-  }
-  EXPECT_EQ(CutIntoStages(model.content, program, {last}, 1, 7 * kLayerBytes).size(), 1u);
-  // A layer each, and the last sum, whose rows are wanted.
-  EXPECT_EQ(CutIntoStages(model.content, program, {last}, 1, 1).size(), 7u);
+  for (const Stage& stage : stages) EXPECT_EQ(stage.program.operations.size(), 3u);
+  using Values = std::vector<uint32_t>;
+  EXPECT_EQ(stages[0].given, Values());
+  EXPECT_EQ(stages[0].made, Values{z0});
+  EXPECT_EQ(stages[1].given, Values{z0});
+  EXPECT_EQ(stages[1].made, Values{z1});
+  EXPECT_EQ(stages[2].given, Values{z1});
+  EXPECT_EQ(stages[2].made, Values{z2});
+  EXPECT_EQ(CutIntoStages(model.content, program, {z2}, 1, 7 * kWeightBytes).size(), 1u);
+  // A weight each, and the last sum, whose rows are wanted.
+  EXPECT_EQ(CutIntoStages(model.content, program, {z2}, 1, 1).size(), 7u);
 }
 
 TEST(CutIntoStages, CountsWantedRowsAndLeavesOutWhatNobodyNeeds) {
-  const Resolved model = SixLayers();
+  const Resolved model = ThreeLayers();
   const BlobProgram& program = model.content.programs[0];
-  const std::set<uint32_t> wanted = {ValueOf(program, "z0"), ValueOf(program, "y2")};
-  const std::vector<Stage> stages = CutIntoStages(model.content, program, wanted, 1, 6 * kLayerBytes);
+  const std::set<uint32_t> wanted = {ValueOf(program, "z0"), ValueOf(program, "y1b")};
+  const std::vector<Stage> stages = CutIntoStages(model.content, program, wanted, 1, 6 * kWeightBytes);
   ASSERT_EQ(stages.size(), 1u);
-  EXPECT_EQ(stages[0].program.operations.size(), 5u);  // up to y2
+  EXPECT_EQ(stages[0].program.operations.size(), 5u);  // up to y1b
   EXPECT_EQ(stages[0].made, std::vector<uint32_t>(wanted.begin(), wanted.end()));
-  // So many rows that each of the two takes as much as three layers.
-  EXPECT_EQ(CutIntoStages(model.content, program, wanted, 3 * kWidth, 6 * kLayerBytes).size(), 2u);
+  // So many rows that each of the two takes as much as three weights.
+  EXPECT_EQ(CutIntoStages(model.content, program, wanted, 3 * kWidth, 6 * kWeightBytes).size(), 2u);
 }
 
 }  // namespace
