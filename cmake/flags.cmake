@@ -96,16 +96,17 @@ set(riscv_without_vectors OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(riscv_without_vectors ON)  # gcc before 14 lacks what Highway and XNNPACK need there
 endif()
-set(simd ${FOVEA_SIMD})
-if(simd STREQUAL dispatch AND (riscv_without_vectors OR EMSCRIPTEN))  # a module runs with its vectors or not at all
-  set(simd baseline)
+set(FOVEA_VECTORS ${FOVEA_SIMD})  # as they are compiled
+# A module of WebAssembly runs with its vectors or not at all.
+if(FOVEA_VECTORS STREQUAL dispatch AND (riscv_without_vectors OR EMSCRIPTEN))
+  set(FOVEA_VECTORS baseline)
 endif()
-if(simd STREQUAL emu128)
+if(FOVEA_VECTORS STREQUAL emu128)
   # Highway leaves this out for gcc before 14, whose vectorizer got some of its operations wrong; what the kernels use
   # of it is right, as their tests show.
   target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_EMU128 HWY_BROKEN_EMU128=0)
-elseif(simd STREQUAL scalar)
+elseif(FOVEA_VECTORS STREQUAL scalar)
   target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_SCALAR)
-elseif(simd STREQUAL baseline)
+elseif(FOVEA_VECTORS STREQUAL baseline)
   target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_STATIC)
 endif()

@@ -10,7 +10,7 @@ message(STATUS "fovea ${PROJECT_VERSION}
    target              ${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR}, ${compiler}, ${CMAKE_BUILD_TYPE}
    launcher            ${CMAKE_CXX_COMPILER_LAUNCHER}
    matrix products     ${gemm}
-   vectors             ${FOVEA_SIMD}
+   vectors             ${FOVEA_VECTORS}
    port                ${FOVEA_PORT}
    shared library      ${BUILD_SHARED_LIBS}
    sanitizer           ${FOVEA_SANITIZE}
