@@ -23,11 +23,11 @@ std::vector<std::string> ReadLines(const std::string& path) {
   return lines;
 }
 
-std::vector<std::string> FieldsOf(const std::string& line) {
+std::vector<std::string> FieldsOf(const std::string& line, char between) {
   std::vector<std::string> fields;
-  for (size_t at = 0, tab = 0; tab != std::string::npos; at = tab + 1) {
-    tab = line.find('\t', at);
-    fields.push_back(line.substr(at, tab == std::string::npos ? tab : tab - at));
+  for (size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+    end = line.find(between, at);
+    fields.push_back(line.substr(at, end == std::string::npos ? end : end - at));
   }
   return fields;
 }

@@ -10,8 +10,8 @@ namespace fovea::tools {
 // Lines without their ends; "-" is standard input.
 std::vector<std::string> ReadLines(const std::string& path);
 
-// What is between tabs.
-std::vector<std::string> FieldsOf(const std::string& line);
+// What is between tabs, or commas.
+std::vector<std::string> FieldsOf(const std::string& line, char between = '\t');
 
 }  // namespace fovea::tools
 

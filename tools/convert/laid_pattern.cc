@@ -6,6 +6,7 @@
 #include "runtime/blob/names.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/base/lines.h"
 #include "tools/convert/blob_attributes.h"
 
 namespace fovea::tools {
@@ -126,9 +127,7 @@ bool IsLayer(const BlobContent& content, const BlobProgram& program, const BlobO
 
 std::vector<std::pair<uint32_t, uint32_t>> ReadLayers(const std::string& text) {
   std::vector<std::pair<uint32_t, uint32_t>> layers;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const std::string part = text.substr(at, end - at);
+  for (const std::string& part : FieldsOf(text, ',')) {
     const size_t dash = part.find('-');
     const auto number = [&](const std::string& digits) {
       return static_cast<uint32_t>(WholeNumberIn(digits, "layer", {0, 65535}));
@@ -137,7 +136,6 @@ std::vector<std::pair<uint32_t, uint32_t>> ReadLayers(const std::string& text) {
     const uint32_t last = dash == std::string::npos ? first : number(part.substr(dash + 1));
     if (last < first) Fail("layers {}: the last one comes before the first", part);
     layers.emplace_back(first, last);
-    at = end + 1;
   }
   return layers;
 }

@@ -11,6 +11,7 @@
 #include "tools/base/fail.h"
 #include "tools/base/half.h"
 #include "tools/base/json.h"
+#include "tools/base/lines.h"
 #include "tools/convert/blob_attributes.h"
 #include "tools/convert/laid_pattern.h"
 
@@ -334,9 +335,7 @@ uint32_t SpaceFor(const RowSelection& selection, uint32_t source, BlobContent& c
 
 std::vector<RowSelection> ReadSelections(const std::string& text) {
   std::vector<RowSelection> selections;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const std::string part = text.substr(at, end - at);
+  for (const std::string& part : FieldsOf(text, ',')) {
     const size_t sign = part.find('@');
     if (sign == std::string::npos) Fail("{}: a share of rows and a layer are needed, as 0.5@4", part);
     char* rest = nullptr;
@@ -348,7 +347,6 @@ std::vector<RowSelection> ReadSelections(const std::string& text) {
     const auto layer = static_cast<uint32_t>(WholeNumberIn(part.substr(sign + 1), "layer", {1, 65535}));
     if (!selections.empty() && layer <= selections.back().layer) Fail("{}: layers go up from one to the next", text);
     selections.push_back({static_cast<float>(share), layer});
-    at = end + 1;
   }
   return selections;
 }
