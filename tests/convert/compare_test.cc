@@ -3,13 +3,16 @@
 
 #include <gtest/gtest.h>
 #include <string.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <set>
 
 #include "fovea/model.h"
 #include "tests/support/paths.h"
 #include "tests/support/second_reader.h"
 #include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
 #include "tools/common/memory.h"
 #include "tools/convert/convert.h"
 
@@ -77,6 +80,29 @@ TEST(CompareDepth, ChoosesTheSamples) {
     samples.push_back(report.sample_lengths.size());
   }
   EXPECT_EQ(samples, (std::vector<size_t>{0, 4, 17}));
+}
+
+// A blob is compared in stages, from its file, or as a whole, from memory. The models have tensors that are equal.
+TEST(CompareFile, IsAsInMemory) {
+  for (const char* name : {"bert", "longt5-tglobal", "pegasus", "swin"}) {
+    ConvertOptions options;
+    options.input = test::InSource("tests/data/hf/") + name;
+    options.weights = DType::kI8;
+    ConvertReport expected;
+    const std::vector<uint8_t> blob = BuildBlob(Describe(options), options, expected);
+    options.output = testing::TempDir() + fmt::format("/compare_file_{}.fovea", getpid());
+    const ConvertReport found = Convert(options);
+    const std::string file = ReadFile(options.output);
+    std::filesystem::remove(options.output);
+    EXPECT_EQ(std::vector<uint8_t>(file.begin(), file.end()), blob) << name;
+    ASSERT_EQ(found.outputs.size(), expected.outputs.size());
+    for (size_t i = 0; i < expected.outputs.size(); ++i) {
+      EXPECT_EQ(found.outputs[i].name, expected.outputs[i].name);
+      EXPECT_EQ(found.outputs[i].mean_cosine, expected.outputs[i].mean_cosine) << name;
+      EXPECT_EQ(found.outputs[i].max_abs_difference, expected.outputs[i].max_abs_difference) << name;
+    }
+    EXPECT_EQ(found.calibrated.size(), expected.calibrated.size());
+  }
 }
 
 TEST_P(Compared, PackedSectionIsUsedAndChangesNothing) {

@@ -79,7 +79,8 @@ std::vector<uint8_t> WriteBlob(const BlobContent& content);
 // Makes type, data and scales of tensor `index`, which has name, rows and width of the content's; in order, each once,
 // and no more than one is in memory at a time.
 using TensorSource = std::function<void(size_t index, BlobTensor& tensor)>;
-void WriteBlob(const BlobContent& content, const TensorSource& source, BlobOutput& output);
+// Returns where in the blob each of the content's tensors is: equal ones are one there.
+std::vector<uint32_t> WriteBlob(const BlobContent& content, const TensorSource& source, BlobOutput& output);
 
 // The same blob with these packed sections in place of its own. It has been opened: its sections lie within it.
 std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed);

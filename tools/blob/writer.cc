@@ -210,7 +210,7 @@ std::vector<uint8_t> WriteBlob(const BlobContent& content) {
   return std::move(output.bytes);
 }
 
-void WriteBlob(const BlobContent& content, const TensorSource& source, BlobOutput& output) {
+std::vector<uint32_t> WriteBlob(const BlobContent& content, const TensorSource& source, BlobOutput& output) {
   Strings strings;
   Table<MetadataRecord> metadata("metadata entries");
   for (const auto& [key, value] : content.metadata) metadata.Add({strings.Add(key), strings.Add(value)});
@@ -280,7 +280,7 @@ void WriteBlob(const BlobContent& content, const TensorSource& source, BlobOutpu
   Table<TensorRecord> tensors("tensors");
   Weights weights(output, latest);
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> shared;  // where the bytes are -> first tensor made of them
-  std::vector<uint32_t> index_of;                            // in the blob, of each tensor of `content`
+  std::vector<uint32_t> index_of;
   std::vector<TensorRecord> written;
   for (size_t i = 0; i < content.tensors.size(); ++i) {
     BlobTensor tensor;
@@ -307,6 +307,7 @@ void WriteBlob(const BlobContent& content, const TensorSource& source, BlobOutpu
   sections.push_back({SectionKind::kWeights, nullptr, weights.size(), 0});
   AddPacked(content.packed, &sections);
   LayOut(sections, output);
+  return index_of;
 }
 
 std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed) {

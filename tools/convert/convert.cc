@@ -126,7 +126,7 @@ class Conversion {
       if (progress_) progress_("quantize", tensor.name, i, count);
       AddTensor(Make(i, tensor), report_);
     };
-    WriteBlob(model_.content, make, output);
+    places_ = WriteBlob(model_.content, make, output);
     if (progress_ && !encoded_) progress_("quantize", "", count, count);
     if (calibrated_) report_.calibrated = calibrated_->calibrated();
   }
@@ -137,7 +137,7 @@ class Conversion {
   }
   void CompareWith(const std::string& file) {
     const Model made(file, {FOVEA_BACKEND_HIGHWAY, true});
-    const auto source = [&](size_t i, BlobTensor& tensor) { CopyTensor(made, static_cast<uint32_t>(i), tensor); };
+    const auto source = [&](size_t i, BlobTensor& tensor) { CopyTensor(made, places_[i], tensor); };
     const StagedModel staged(model_.content, source, FOVEA_BACKEND_DEFAULT, workers_);
     CompareModels(references_, OutputsBy(staged), report_, progress_);
   }
@@ -167,6 +167,7 @@ class Conversion {
   std::vector<Reference> references_;
   std::optional<CalibratedTensors> calibrated_;
   std::vector<uint8_t> without_pattern_;
+  std::vector<uint32_t> places_;  // of tensors, in the written blob
 };
 
 // A file that can be put in place of another one when it is done.
