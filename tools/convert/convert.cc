@@ -75,11 +75,7 @@ class Conversion {
  public:
   Conversion(const Description& description, const ConvertOptions& options, ConvertReport& report,
              const Progress& progress)
-      : options_(options),
-        report_(report),
-        progress_(progress),
-        model_(Resolve(description)),
-        types_(TypesFor(model_, options.weights)) {
+      : report_(report), progress_(progress), model_(Resolve(description)), types_(TypesFor(model_, options.weights)) {
     report.metadata = description.metadata;
     report.warnings = description.warnings;
     report.unused = LeftOut(description);
@@ -156,7 +152,6 @@ class Conversion {
     encoded_ = true;
   }
 
-  const ConvertOptions& options_;
   ConvertReport& report_;
   const Progress& progress_;
   Resolved model_;
