@@ -52,6 +52,14 @@ HWY_INLINE void ColumnPointers(const T* weights, size_t stride, size_t c, size_t
   for (size_t j = 0; j < kBlockColumns; ++j) w[j] = weights + (c + HWY_MIN(j, count - 1)) * stride;
 }
 
+// The first pass over a tile reads it from memory, four rows of weights in turn, which the prefetchers of processors do
+// not follow. So with each line of a row comes the same one of the four rows after it.
+constexpr size_t kLineBytes = 64;
+template <class T>
+HWY_INLINE void FetchNextColumns(const T* const (&w)[kBlockColumns], size_t stride, size_t i) {
+  HWY_UNROLL(4) for (size_t c = 0; c < kBlockColumns; ++c) hwy::Prefetch(w[c] + kBlockColumns * stride + i);
+}
+
 HWY_INLINE hn::Vec<DF4> LoadColumns(const float* p, size_t c, size_t count) {
   if (p == nullptr) return hn::Zero(DF4());
   return count == kBlockColumns ? hn::LoadU(DF4(), p + c) : hn::LoadN(DF4(), p + c, count);
@@ -99,6 +107,11 @@ HWY_INLINE void FloatBlock(const GemmTile& tile, size_t row) {
       HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) sum[r][j] = hn::Zero(DF());
     }
     size_t i = 0;
+    constexpr size_t kLine = kLineBytes / sizeof(T);
+    for (; i + kLine <= k; i += kLine) {
+      if (kRows == 1 || row == 0) FetchNextColumns(w, k, i);
+      for (size_t j = 0; j < kLine; j += step) FloatStep<kRows>(x, k, w, i + j, sum);
+    }
     for (; i + step <= k; i += step) FloatStep<kRows>(x, k, w, i, sum);
     if (i < k) FloatStep<kRows>(x, k, w, i, sum, k - i);
     const auto bias = LoadColumns(tile.bias, c, count);
@@ -140,7 +153,14 @@ HWY_INLINE void I8Sums(const GemmTile& tile, const int8_t* HWY_RESTRICT x, size_
     }
   };
   size_t i = 0;
-  for (; i + kStep <= k; i += kStep) step(i, [](const int8_t* p) HWY_ATTR { return LoadW(p); });
+  const auto whole = [](const int8_t* p) HWY_ATTR { return LoadW(p); };
+  if constexpr (kOnes) {  // the first pass
+    for (; i + kLineBytes <= k; i += kLineBytes) {
+      FetchNextColumns(w, k, i);
+      for (size_t j = 0; j < kLineBytes; j += kStep) step(i + j, whole);
+    }
+  }
+  for (; i + kStep <= k; i += kStep) step(i, whole);
   if (i < k) step(i, [&](const int8_t* p) HWY_ATTR { return LoadPartialW(p, k - i); });
   HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) {
     HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) low[r][j] = hn::Add(low[r][j], high[r][j]);
@@ -292,6 +312,12 @@ HWY_INLINE void I4Sums(const GemmTile& tile, const int8_t* HWY_RESTRICT x, size_
     }
   };
   size_t i = 0;
+  if constexpr (kOnes) {  // the first pass
+    for (; i + 2 * kLineBytes <= k; i += 2 * kLineBytes) {
+      FetchNextColumns(w, k / 2, i / 2);
+      for (size_t j = 0; j < 2 * kLineBytes; j += kGroup) group(i + j, kGroup);
+    }
+  }
   for (; i + kGroup <= k; i += kGroup) group(i, kGroup);
   if constexpr (kGroup > kBlock) {
     if (i < k) group(i, kBlock);
