@@ -1,2 +1,2 @@
-// Programs in Node see the environment, as any other program does.
-Module['preRun'] = (Module['preRun'] || []).concat(() => Object.assign(ENV, process.env));
+// Programs in Node see the environment, as any other program does; those that never ask for it have no ENV.
+Module['preRun'] = (Module['preRun'] || []).concat(() => typeof ENV === 'undefined' || Object.assign(ENV, process.env));
