@@ -107,12 +107,10 @@ HWY_INLINE void FloatBlock(const GemmTile& tile, size_t row) {
       HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) sum[r][j] = hn::Zero(DF());
     }
     size_t i = 0;
-    constexpr size_t kLine = kLineBytes / sizeof(T);
-    for (; i + kLine <= k; i += kLine) {
-      if (kRows == 1 || row == 0) FetchNextColumns(w, k, i);
-      for (size_t j = 0; j < kLine; j += step) FloatStep<kRows>(x, k, w, i + j, sum);
+    for (; i + step <= k; i += step) {
+      if (row == 0 && i % (kLineBytes / sizeof(T)) == 0) FetchNextColumns(w, k, i);
+      FloatStep<kRows>(x, k, w, i, sum);
     }
-    for (; i + step <= k; i += step) FloatStep<kRows>(x, k, w, i, sum);
     if (i < k) FloatStep<kRows>(x, k, w, i, sum, k - i);
     const auto bias = LoadColumns(tile.bias, c, count);
     HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
@@ -153,14 +151,10 @@ HWY_INLINE void I8Sums(const GemmTile& tile, const int8_t* HWY_RESTRICT x, size_
     }
   };
   size_t i = 0;
-  const auto whole = [](const int8_t* p) HWY_ATTR { return LoadW(p); };
-  if constexpr (kOnes) {  // the first pass
-    for (; i + kLineBytes <= k; i += kLineBytes) {
-      FetchNextColumns(w, k, i);
-      for (size_t j = 0; j < kLineBytes; j += kStep) step(i + j, whole);
-    }
+  for (; i + kStep <= k; i += kStep) {
+    if (kOnes && i % kLineBytes == 0) FetchNextColumns(w, k, i);
+    step(i, [](const int8_t* p) HWY_ATTR { return LoadW(p); });
   }
-  for (; i + kStep <= k; i += kStep) step(i, whole);
   if (i < k) step(i, [&](const int8_t* p) HWY_ATTR { return LoadPartialW(p, k - i); });
   HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) {
     HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) low[r][j] = hn::Add(low[r][j], high[r][j]);
@@ -312,13 +306,10 @@ HWY_INLINE void I4Sums(const GemmTile& tile, const int8_t* HWY_RESTRICT x, size_
     }
   };
   size_t i = 0;
-  if constexpr (kOnes) {  // the first pass
-    for (; i + 2 * kLineBytes <= k; i += 2 * kLineBytes) {
-      FetchNextColumns(w, k / 2, i / 2);
-      for (size_t j = 0; j < 2 * kLineBytes; j += kGroup) group(i + j, kGroup);
-    }
+  for (; i + kGroup <= k; i += kGroup) {
+    if (kOnes && i % (2 * kLineBytes) == 0) FetchNextColumns(w, k / 2, i / 2);
+    group(i, kGroup);
   }
-  for (; i + kGroup <= k; i += kGroup) group(i, kGroup);
   if constexpr (kGroup > kBlock) {
     if (i < k) group(i, kBlock);
   }
