@@ -24,6 +24,14 @@ struct BlobSpace {
   uint16_t first = 0, last = 0;
 };
 
+// Whether a run chooses the rows of a space, or some that it follows from.
+inline bool IsSelected(const std::vector<BlobSpace>& spaces, uint32_t index) {
+  if (index == kBlobNone) return false;
+  const BlobSpace& space = spaces[index];
+  return space.kind == SpaceKind::kSelected ||
+         IsSelected(spaces, SpaceHasSource(space.kind) ? space.source : space.parent);
+}
+
 struct BlobTensor {
   std::string name;
   DType type = DType::kF32;

@@ -3,11 +3,8 @@
 namespace fovea::tools {
 
 CalibratedTensors::CalibratedTensors(const Resolved& model, const ExactModel& exact, const SampleSources& samples,
-                                     DType wanted, Workers& workers)
-    : model_(model),
-      workers_(workers),
-      types_(TypesFor(model, wanted)),
-      calibrator_(model, exact, samples, types_, workers) {}
+                                     const std::vector<DType>& types, Workers& workers)
+    : model_(model), workers_(workers), types_(types), calibrator_(model, exact, samples, types, workers) {}
 
 TensorReport CalibratedTensors::Make(size_t index, BlobTensor& tensor) {
   const auto key = static_cast<uint32_t>(index);

@@ -15,8 +15,8 @@ namespace fovea::tools {
 class CalibratedTensors {
  public:
   // All arguments stay.
-  CalibratedTensors(const Resolved& model, const ExactModel& exact, const SampleSources& samples, DType wanted,
-                    Workers& workers);
+  CalibratedTensors(const Resolved& model, const ExactModel& exact, const SampleSources& samples,
+                    const std::vector<DType>& types, Workers& workers);
 
   TensorReport Make(size_t index, BlobTensor& tensor);
   // What was fitted so far.
@@ -29,7 +29,7 @@ class CalibratedTensors {
 
   const Resolved& model_;
   Workers& workers_;
-  const std::vector<DType> types_;
+  const std::vector<DType>& types_;
   Calibrator calibrator_;
   std::map<uint32_t, Made> fitted_;  // that nobody has asked for yet
   std::vector<CalibrationReport> calibrated_;

@@ -93,7 +93,7 @@ class Conversion {
     if (compares_) {
       references_ = MakeReferences(exact_->outline(), OutputsBy(exact_->staged()), options, report, progress);
     }
-    if (calibrates && !mixes) calibrated_.emplace(model_, *exact_, options.samples, options.weights, workers_);
+    if (calibrates && !mixes) calibrated_.emplace(model_, *exact_, options.samples, types_, workers_);
     if (mixes) {
       SetTensors(ChooseMix(model_, *exact_, options, report, workers_, progress));
     } else if (options.pattern.any()) {

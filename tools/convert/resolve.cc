@@ -83,7 +83,7 @@ class Resolver {
       record.first = static_cast<uint16_t>(space.first);
       record.last = static_cast<uint16_t>(space.last);
       if (space.at_most != 0 && space.selects.empty()) Fail("it has no use for \"at_most\"");
-      if (record.kind == SpaceKind::kInput && IsSelected(record.parent)) {
+      if (record.kind == SpaceKind::kInput && IsSelected(result_.content.spaces, record.parent)) {
         Fail("it has parent {}, whose rows a run selects: nobody can say its segments", space.parent);
       }
       if (record.extra > kMaxRecords) Fail("{} rows are more than {}", record.extra, kMaxRecords);
@@ -118,13 +118,6 @@ class Resolver {
       Fail("it {0} all of {1} in the rows of {2}, so it has no use for \"at_most\"", how, of, space.parent);
   }
 
-  // Whether a run chooses the rows of a space, or some that it follows from.
-  bool IsSelected(uint32_t index) const {
-    if (index == kBlobNone) return false;
-    const BlobSpace& space = result_.content.spaces[index];
-    return space.kind == SpaceKind::kSelected || IsSelected(SpaceHasSource(space.kind) ? space.source : space.parent);
-  }
-
   uint32_t FindTensor(const std::string& name) {
     const auto [at, is_new] = tensors_.emplace(name, result_.content.tensors.size());
     if (is_new) {
@@ -152,7 +145,8 @@ class Resolver {
       At(fmt::format("{}, input {}", place, input.name), [&] {
         const uint32_t width = input.ids ? 1 : input.width;
         if (width == 0 || width > kMaxWidth) Fail("a width of {} is out of range", width);
-        if (IsSelected(FindSpace(input.space))) Fail("a run selects the rows of space {}", input.space);
+        if (IsSelected(result_.content.spaces, FindSpace(input.space)))
+          Fail("a run selects the rows of space {}", input.space);
         ids_.push_back(input.ids);
         CheckStored(input);
         const DType type = input.ids ? DType::kI32 : input.type;

@@ -5,24 +5,15 @@
 namespace fovea::tools {
 namespace {
 
-// Inputs that neither the batch nor a stage before has are zeros, as carried ones are at first.
-void Bind(const Batch& batch, const std::map<uint32_t, const Matrix*>& given, const Stage& stage, Session& session) {
-  for (const auto& [space, segments] : batch.spaces) session.SetSegments(space, segments.lengths);
-  for (const auto& [value, own] : stage.values) {
-    if (stage.program.values[own].role != ValueRole::kInput) continue;
-    const auto rows = given.find(value);
-    const auto ids = batch.ids.find(value);
-    const auto numbers = batch.numbers.find(value);
-    if (rows != given.end()) {
-      session.SetInput(own, rows->second->values);
-    } else if (ids != batch.ids.end()) {
-      session.SetInput(own, ids->second);
-    } else if (numbers != batch.numbers.end()) {
-      session.SetInput(own, numbers->second);
-    } else {
-      session.ClearInput(own);
-    }
+// Bound to a batch. Inputs that it does not have are zeros, as carried ones are at first.
+Session SessionOf(const Stage& stage, const Model& model, const Batch& batch, uint32_t workers) {
+  SessionRequest request;
+  request.workers = workers;
+  Session session = SessionFor(model, batch, request);
+  for (uint32_t input = 0; input < stage.inputs; ++input) {
+    if (batch.ids.count(input) == 0 && batch.numbers.count(input) == 0) session.ClearInput(input);
   }
+  return session;
 }
 
 }  // namespace
@@ -76,14 +67,9 @@ bool StagedModel::Run::Next(Rows& rows) {
   Rows made;
   {
     const LoadedBlob loaded = model_.Load(stage);
-    SessionRequest request;
-    request.workers = model_.workers_.count();
     for (size_t b = 0; b < batches_.size(); ++b) {
-      request.limits = ExactLimits(loaded.model, batches_[b]);
-      Session session(loaded.model, request);
-      std::map<uint32_t, const Matrix*> given;
-      for (const uint32_t value : stage.given) given[value] = &between_.at(value)[b];
-      Bind(batches_[b], given, stage, session);
+      Session session = SessionOf(stage, loaded.model, batches_[b], model_.workers_.count());
+      for (const uint32_t value : stage.given) session.SetInput(stage.values.at(value), between_.at(value)[b].values);
       session.Run();
       for (const uint32_t value : stage.made) made[value].push_back(session.Output(stage.values.at(value)));
     }

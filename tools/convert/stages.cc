@@ -37,15 +37,10 @@ class StageCutter {
   size_t MakerOf(uint32_t value) const { return value - inputs_; }
   uint32_t ValueOf(size_t operation) const { return static_cast<uint32_t>(inputs_ + operation); }
 
-  bool DependsOnTheRun(uint32_t space) const {
-    const BlobSpace& of = content_.spaces[space];
-    if (of.kind == SpaceKind::kSelected || of.kind == SpaceKind::kCached) return true;
-    return (of.parent != kBlobNone && DependsOnTheRun(of.parent)) ||
-           (SpaceHasSource(of.kind) && DependsOnTheRun(of.source));
-  }
   bool CanBeGiven(uint32_t value) const {
     const BlobValue& of = program_.values[value];
-    return of.type == DType::kF32 && !DependsOnTheRun(of.space);
+    return of.type == DType::kF32 && content_.spaces[of.space].kind != SpaceKind::kCached &&
+           !IsSelected(content_.spaces, of.space);
   }
 
   // Numbers of a row that would be given to the operations from each one on.
@@ -124,6 +119,7 @@ class StageCutter {
     }
     stage.given.assign(given.begin(), given.end());
     stage.program.name = program_.name;
+    stage.inputs = static_cast<uint32_t>(inputs_);
     for (uint32_t value = 0; value < inputs_; ++value) AddInput(value, stage);
     for (const uint32_t value : given) AddInput(value, stage);
     for (const uint32_t value : made) {

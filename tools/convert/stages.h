@@ -14,7 +14,8 @@ namespace fovea::tools {
 
 // Values are those of the whole program, but for those of `program`; tensors are the model's.
 struct Stage {
-  BlobProgram program;                  // its inputs: all of the whole program's, then `given`
+  BlobProgram program;                  // its inputs: all of the whole program's, in their order, then `given`
+  uint32_t inputs = 0;                  // of the whole program
   std::map<uint32_t, uint32_t> values;  // the stage's own
   std::vector<uint32_t> given;          // made by stages before
   std::vector<uint32_t> made;           // wanted, or given to later stages: its outputs
