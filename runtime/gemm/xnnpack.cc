@@ -42,7 +42,8 @@ struct XnnpackOperator {
   xnn_operator_t op;
   DType type;
   size_t least_rows;
-  void (*one_row)(const GemmTile&);  // in place of XNNPACK's kernel, with the same bits; or null
+  void (*own)(const GemmTile&);  // in place of XNNPACK's kernel, with the same bits; or null
+  size_t own_rows;               // the most that it takes
   const ActivationKernels* activations;
   const void* packed;  // of the layer being run
   void (*activation)(const float*, size_t, float*);
@@ -190,11 +191,21 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   op->provider = {op, AlwaysFound, ReserveNothing, InsertNothing, Finalized, PackedAddress, DeleteNothing};
   op->type = shape.type;
   op->least_rows = LeastRows(shape.type);
-  op->one_row = shape.type == DType::kI4 && XnnpackPacksI4ByEights() ? kernels.gemm.i4_eights : nullptr;
+  if (XnnpackPacksByEights(shape.type)) {
+    const bool i4 = shape.type == DType::kI4;
+    op->own = i4 ? kernels.gemm.i4_eights : kernels.gemm.i8_eights;
+    op->own_rows = i4 ? 1 : SIZE_MAX;
+  }
   op->activations = &kernels.activation;
   const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->object, &op->op);
   if (status == xnn_status_success) return kOk;
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot make this operator", xnn_status_success, status);
+}
+
+// Bytes of a column where weights are packed by eights.
+size_t EightsColumnBytes(const GemmShape& shape) {
+  if (shape.type == DType::kI8) return RoundUp(shape.k, 8) + sizeof(int32_t) + 2 * sizeof(float);
+  return shape.k / kI4Block * (kI4Block / 2 + sizeof(uint16_t)) + 2 * sizeof(float);
 }
 
 // Equal tiles of so many columns within the byte limit.
@@ -204,20 +215,22 @@ size_t TileColumns(const GemmShape& shape, uint32_t columns) {
   return static_cast<size_t>(RoundUp(DivideUp(columns, tiles), kColumns));
 }
 
-// One row by a kernel of ours, in the same tiles of columns.
-void RunOneRow(XnnpackOperator* op, const GemmWeights& weights, const void* packed, const GemmInput& input) {
+// By a kernel of ours, in tiles of columns whose results are still in cache when they are activated.
+void RunOwn(XnnpackOperator* op, const GemmWeights& weights, const void* packed, const GemmInput& input) {
   const pthreadpool& pool = op->pool;
   GemmTile tile = {};
+  tile.rows = input.rows;
   tile.k = weights.shape.k;
   tile.x = input.quantized;
   tile.params = input.params;
-  const size_t column_bytes = tile.k / kI4Block * (kI4Block / 2 + sizeof(uint16_t)) + 2 * sizeof(float);
-  for (size_t c = pool.column_begin; c < pool.column_end; c += pool.tile_columns) {
-    tile.columns = std::min(pool.tile_columns, pool.column_end - c);
+  tile.y_stride = op->n;
+  const size_t column_bytes = EightsColumnBytes(weights.shape);
+  for (size_t c = pool.column_begin; c < pool.column_end; c += kGemmTileColumns) {
+    tile.columns = std::min(kGemmTileColumns, pool.column_end - c);
     tile.weights = static_cast<const uint8_t*>(packed) + c * column_bytes;
     tile.y = op->y + c;
-    op->one_row(tile);
-    if (pool.finished != nullptr) pool.finished(&op->pool, 0, c, 1, tile.columns);
+    op->own(tile);
+    if (pool.finished != nullptr) pool.finished(&op->pool, 0, c, input.rows, tile.columns);
   }
 }
 
@@ -232,8 +245,8 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   op->activation = op->activations->apply[static_cast<uint32_t>(output.activation)];
   op->pool = {input.rows, output.begin, output.end, TileColumns(shape, output.end - output.begin),
               output.activation == Activation::kNone ? nullptr : ActivateTile};
-  if (input.rows == 1 && op->one_row != nullptr) {
-    RunOneRow(op, weights, packed, input);
+  if (op->own != nullptr && input.rows <= op->own_rows) {
+    RunOwn(op, weights, packed, input);
     return kOk;
   }
   // A kernel of more rows than are left reads the parameters of rows that are not there and computes the last row

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "runtime/gemm/xnnpack_cpuinfo/cpuinfo.h"
 #include "runtime/kernels/gemm.h"
 
 // A plain thread-local pointer, reached without the allocation that a dynamically loaded library's could cost.
@@ -103,11 +104,15 @@ xnn_status MakeXnnpackOperator(const GemmShape& shape, xnn_weights_cache_provide
   return Create({shape, nullptr, ones, nullptr}, shape.type == DType::kI4 ? 1 : shape.n, provider, object, op);
 }
 
-bool XnnpackPacksI4ByEights() {
+bool XnnpackPacksByEights(DType type) {
 #if defined(__x86_64__) || defined(__i386__)
-  const xnn_gemm_config* config = xnn_init_qd8_f32_qb4w_gemm_config();
+  const xnn_gemm_config* config = nullptr;
+  // AVX-VNNI, which multiplies four bytes at a time, has the same layout as AVX2.
+  if (type == DType::kI8 && !cpuinfo_has_x86_avxvnni()) config = xnn_init_qd8_f32_qc8w_gemm_config();
+  if (type == DType::kI4) config = xnn_init_qd8_f32_qb4w_gemm_config();
   return config != nullptr && config->nr == 8 && config->log2_kr == 3 && config->log2_sr == 0;
 #else
+  (void)type;
   return false;
 #endif
 }

@@ -356,15 +356,25 @@ void GemmI4(const GemmTile& tile) {
 
 #endif  // FOVEA_GEMM_PLAIN
 
-#if FOVEA_GEMM_EIGHTS
-constexpr auto kEights = kWeightsI4 ? GemmI4Eights : nullptr;
+using GemmFunction = void (*)(const GemmTile&);
+#if FOVEA_GEMM_EIGHTS_I8
+constexpr GemmFunction kI8Eights = kWeightsI8 ? GemmI8Eights : nullptr;
 #else
-constexpr void (*kEights)(const GemmTile&) = nullptr;
+constexpr GemmFunction kI8Eights = nullptr;
+#endif
+#if FOVEA_GEMM_EIGHTS
+constexpr GemmFunction kI4Eights = kWeightsI4 ? GemmI4Eights : nullptr;
+#else
+constexpr GemmFunction kI4Eights = nullptr;
 #endif
 
 constexpr GemmKernels MakeGemmKernels() {
-  return {kWeightsF32 ? GemmF32 : nullptr, kWeightsF16 ? GemmF16 : nullptr, kWeightsI8 ? GemmI8 : nullptr,
-          kWeightsI4 ? GemmI4 : nullptr, kEights};
+  return {kWeightsF32 ? GemmF32 : nullptr,
+          kWeightsF16 ? GemmF16 : nullptr,
+          kWeightsI8 ? GemmI8 : nullptr,
+          kWeightsI4 ? GemmI4 : nullptr,
+          kI8Eights,
+          kI4Eights};
 }
 
 }  // namespace

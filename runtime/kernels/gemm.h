@@ -34,8 +34,9 @@ struct GemmKernels {
   void (*f16)(const GemmTile&);
   void (*i8)(const GemmTile&);
   void (*i4)(const GemmTile&);
-  // One row, any number of columns, k a multiple of 64, weights, scales and biases packed by eights
-  // (gemm_eights-inl.h): `weights` is the block of the first column. Null where there is none.
+  // Any number of columns, weights, scales and biases packed by eights (gemm_eights-inl.h): `weights` is the block of
+  // the first column. int4 takes one row, and k must be a multiple of 64. Null where there is none.
+  void (*i8_eights)(const GemmTile&);
   void (*i4_eights)(const GemmTile&);
 };
 

@@ -1,9 +1,5 @@
-// One int8 row times int4 weights that are packed by eights: XNNPACK's layout for AVX2, and the very bits of its
-// kernels there, which go by 16-bit products and take twice the instructions.
-//
-// A block is eight columns: a float of each (the sum of its scaled weights), then for every 32 of k four turns' worth
-// of weights and a bf16 scale of each column, then eight biases. A byte holds w of element i in its low and of element
-// i + 8 in its high half, with signs; scales are a sixteenth.
+// int8 rows times int8 or int4 weights that are packed by eights: XNNPACK's layouts for AVX2, and the very bits of its
+// kernels there, which widen to 16 bits before they multiply and take up to twice the instructions.
 #if defined(FOVEA_RUNTIME_KERNELS_GEMM_EIGHTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_GEMM_EIGHTS_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_GEMM_EIGHTS_INL_H_
@@ -24,6 +20,14 @@
 #define FOVEA_GEMM_EIGHTS 0
 #endif
 
+// XNNPACK packs int8 weights so where AVX2 is all there is.
+#undef FOVEA_GEMM_EIGHTS_I8
+#if FOVEA_GEMM_EIGHTS && HWY_TARGET == HWY_AVX2
+#define FOVEA_GEMM_EIGHTS_I8 1
+#else
+#define FOVEA_GEMM_EIGHTS_I8 0
+#endif
+
 #if FOVEA_GEMM_EIGHTS
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
@@ -40,7 +44,22 @@ using U8 = hn::Vec<decltype(kU8)>;
 using I16 = hn::Vec<decltype(kI16)>;
 using Floats = hn::Vec<decltype(kFloats)>;
 
-constexpr size_t kColumns = 8, kDepth = 32;
+constexpr size_t kColumns = 8;
+
+// Eight elements of x in every 64 bits.
+HWY_INLINE hn::Vec<decltype(kI8)> EightOf(const int8_t* x) {
+  int64_t eight;
+  memcpy(&eight, x, sizeof(eight));
+  return hn::BitCast(kI8, hn::Set(hn::FixedTag<int64_t, 4>(), eight));
+}
+
+// ---- int4, one row
+//
+// A block is eight columns: a float of each (the sum of its scaled weights), then for every 32 of k four turns' worth
+// of weights and a bf16 scale of each column, then eight biases. A byte holds w of element i in its low and of element
+// i + 8 in its high half, with signs; scales are a sixteenth.
+
+constexpr size_t kDepth = 32;
 constexpr size_t kWeightBytes = kColumns * kDepth / 2, kStepBytes = kWeightBytes + kColumns * sizeof(uint16_t);
 constexpr size_t kAhead = 1024;  // bytes that are asked for before they are read: weights are read once, from memory
 
@@ -76,9 +95,7 @@ HWY_INLINE void Add(const uint8_t* HWY_RESTRICT w, const int8_t* HWY_RESTRICT x,
   hn::Vec<decltype(kI8)> turns[4];
   I16 offset = hn::Zero(kI16);  // weights enter as w + 8
   HWY_UNROLL(4) for (size_t t = 0; t < 4; ++t) {
-    int64_t eight;
-    memcpy(&eight, x + t * 8, sizeof(eight));
-    turns[t] = hn::BitCast(kI8, hn::Set(hn::FixedTag<int64_t, 4>(), eight));
+    turns[t] = EightOf(x + t * 8);
     offset = hn::Sub(offset, hn::SatWidenMulPairwiseAdd(kI16, hn::Set(kU8, 8), turns[t]));
   }
   const U8 low = hn::Set(kU8, 0x0f), flip = hn::Set(kU8, 0x88);
@@ -126,7 +143,130 @@ HWY_INLINE void Multiply(const GemmTile& tile, const uint8_t* block, size_t coun
   Finish(w, hn::Set(kFloats, tile.params->scale), count, sums, y);
 }
 
+#if FOVEA_GEMM_EIGHTS_I8
+
+// ---- int8
+//
+// A block is eight columns: an int32 of each (minus the sum of its weights), then for every 8 of k eight weights of
+// each column, with zeros at the end, then eight scales and eight biases.
+//
+// Bytes are multiplied as |x| (w ^ s), where s is -1 if x is negative and 0 if not: that is x w, less |x| if x is
+// negative. Two such products fit 16 bits because w is at least -127. What is missing is the same for all columns.
+
+using I32 = hn::Vec<decltype(kI32)>;
+constexpr size_t kTurn = 8;          // of k
+constexpr size_t kRowsAtOnce = 128;  // whose negative elements are summed before
+
+// The sum of |x| over negative elements of a row, whole turns of it.
+HWY_INLINE int32_t SumBelow(const int8_t* x, size_t k) {
+  const auto sums_of = [](auto d, const int8_t* from) HWY_ATTR {
+    const auto v = hn::LoadU(d, from);
+    return hn::SumsOf8(hn::BitCast(hn::RebindToUnsigned<decltype(d)>(), hn::And(hn::Abs(v), hn::BroadcastSignBit(v))));
+  };
+  const hn::FixedTag<uint64_t, 4> four;
+  auto sum = hn::Zero(four);
+  size_t i = 0;
+  for (; i + 32 <= k; i += 32) sum = hn::Add(sum, sums_of(kI8, x + i));
+  uint64_t all = hn::ReduceSum(four, sum);
+  for (; i < k; i += kTurn) all += hn::GetLane(sums_of(hn::FixedTag<int8_t, kTurn>(), x + i));
+  return static_cast<int32_t>(all);
+}
+
+// Without this gcc moves sums from register to register and to memory in every turn, and takes 1.1 to 1.2 times as long.
+HWY_INLINE void StaysInRegister([[maybe_unused]] I32& sum) {
+#if HWY_COMPILER_GCC_ACTUAL
+  __asm__("" : "+x"(sum.raw));
+#endif
+}
+
+// kRows rows of kBlocks blocks of columns, of which `count` are wanted.
+template <size_t kRows, size_t kBlocks>
+HWY_INLINE void MultiplyBytes(const GemmTile& tile, size_t row, const uint8_t* HWY_RESTRICT block, size_t block_bytes,
+                              const int32_t* below, size_t count, float* y) {
+  constexpr size_t kHalves = 2 * kBlocks;
+  const size_t k = tile.k;
+  const int8_t* HWY_RESTRICT x = static_cast<const int8_t*>(tile.x) + row * k;
+  const uint8_t* w = block + kColumns * sizeof(int32_t);
+  const auto ones = hn::Set(kI16, 1);
+  I32 sums[kRows][kHalves];
+  HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(4) for (size_t half = 0; half < kHalves; ++half) sums[r][half] = hn::Zero(kI32);
+  }
+  for (size_t i = 0; i < k; i += kTurn, w += kColumns * kTurn) {
+    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+      const auto vx = EightOf(x + r * k + i);
+      const U8 size = hn::BitCast(kU8, hn::Abs(vx));
+      const auto sign = hn::BroadcastSignBit(vx);
+      HWY_UNROLL(4) for (size_t half = 0; half < kHalves; ++half) {
+        const auto vw = hn::BitCast(kI8, hn::Load(kU8, w + half / 2 * block_bytes + half % 2 * 32));
+        const I16 pairs = hn::SatWidenMulPairwiseAdd(kI16, size, hn::Xor(vw, sign));
+        sums[r][half] = hn::Add(sums[r][half], hn::WidenMulPairwiseAdd(kI32, pairs, ones));
+        StaysInRegister(sums[r][half]);
+      }
+    }
+  }
+  HWY_UNROLL(2) for (size_t b = 0; b < kBlocks; ++b) {
+    const uint8_t* first = block + b * block_bytes;
+    const uint8_t* last = w + b * block_bytes;
+    const I32 minus_sums = hn::BitCast(kI32, hn::Load(kU8, first));
+    const Floats scales = hn::BitCast(kFloats, hn::Load(kU8, last));
+    const Floats biases = hn::BitCast(kFloats, hn::Load(kU8, last + kColumns * sizeof(float)));
+    const size_t wanted = count - b * kColumns;
+    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+      const QuantParams& params = tile.params[row + r];
+      // Columns 0 to 3 and 4 to 7, two lanes each.
+      const I32 low = hn::Add(sums[r][2 * b], hn::Shuffle2301(sums[r][2 * b]));
+      const I32 high = hn::Add(sums[r][2 * b + 1], hn::Shuffle2301(sums[r][2 * b + 1]));
+      const I32 columns = hn::ConcatEven(kI32, high, low);
+      const I32 rest = hn::MulAdd(minus_sums, hn::Set(kI32, params.zero_point), hn::Set(kI32, below[r]));
+      const Floats exact = hn::ConvertTo(kFloats, hn::Add(columns, rest));
+      const Floats v = hn::MulAdd(hn::Mul(exact, hn::Set(kFloats, params.scale)), scales, biases);
+      float* to = y + (row + r) * tile.y_stride + b * kColumns;
+      if (wanted >= kColumns) {
+        hn::StoreU(v, kFloats, to);
+      } else {
+        hn::StoreN(v, kFloats, to, wanted);
+      }
+    }
+  }
+}
+
+// `rows` rows from `row` on.
+template <size_t kBlocks>
+HWY_INLINE void MultiplyRows(const GemmTile& tile, size_t row, size_t rows, const uint8_t* block, size_t block_bytes,
+                             const int32_t* below, size_t count, float* y) {
+  size_t r = 0;
+  for (; r + 2 <= rows; r += 2) MultiplyBytes<2, kBlocks>(tile, row + r, block, block_bytes, below + r, count, y);
+  if (r < rows) MultiplyBytes<1, kBlocks>(tile, row + r, block, block_bytes, below + r, count, y);
+}
+
+#endif  // FOVEA_GEMM_EIGHTS_I8
+
 }  // namespace eights
+
+#if FOVEA_GEMM_EIGHTS_I8
+void GemmI8Eights(const GemmTile& tile) {
+  using eights::kColumns;
+  const size_t turns = (tile.k + eights::kTurn - 1) / eights::kTurn;
+  const size_t block_bytes = kColumns * (turns * eights::kTurn + sizeof(int32_t) + 2 * sizeof(float));
+  int32_t below[eights::kRowsAtOnce];
+  for (size_t row = 0; row < tile.rows; row += eights::kRowsAtOnce) {
+    const size_t rows = HWY_MIN(eights::kRowsAtOnce, tile.rows - row);
+    for (size_t r = 0; r < rows; ++r) {
+      below[r] = eights::SumBelow(static_cast<const int8_t*>(tile.x) + (row + r) * tile.k, tile.k);
+    }
+    const auto* block = static_cast<const uint8_t*>(tile.weights);
+    for (size_t c = 0; c < tile.columns; c += 2 * kColumns, block += 2 * block_bytes) {
+      const size_t count = tile.columns - c;
+      if (count > kColumns) {
+        eights::MultiplyRows<2>(tile, row, rows, block, block_bytes, below, count, tile.y + c);
+      } else {
+        eights::MultiplyRows<1>(tile, row, rows, block, block_bytes, below, count, tile.y + c);
+      }
+    }
+  }
+}
+#endif
 
 void GemmI4Eights(const GemmTile& tile) {
   const size_t block_bytes = 2 * eights::kColumns * sizeof(float) + tile.k / eights::kDepth * eights::kStepBytes;

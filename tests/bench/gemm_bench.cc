@@ -54,7 +54,7 @@ void RunBare(benchmark::State& state, GemmShape shape, size_t rows) {
     state.SkipWithError("cannot make the operator");
     return;
   }
-  pthreadpool pool = {rows, shape.n, shape.n, nullptr};
+  pthreadpool pool = {rows, 0, shape.n, shape.n, nullptr};
   std::vector<float> y(rows * shape.n);
   for (size_t i = 0; i < kGemmExtraParams; ++i) problem.input.params[rows + i] = problem.input.params[rows - 1];
   for (auto _ : state) {

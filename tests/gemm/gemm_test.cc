@@ -81,7 +81,18 @@ class GemmTest : public ::testing::TestWithParam<DType> {
       ExpectClose(problem, expected, y, what);
       ExpectSameBitsInParts(problem, gemm, activation, y, what);
       ExpectSameBitsInColumns(problem, gemm, activation, y, what);
+      if (candidate.backend == XnnpackGemm()) ExpectXnnpacksBits(problem, activation, y, what);
     }
+  }
+
+  // Where kernels of ours take XNNPACK's place.
+  static void ExpectXnnpacksBits(const GemmProblem& problem, Activation activation, const std::vector<float>& y,
+                                 const std::string& what) {
+    Kernels kernels = GetKernels();
+    kernels.gemm.i8_eights = kernels.gemm.i4_eights = nullptr;
+    const ReadyGemm gemm(*XnnpackGemm(), kernels, problem.weights);
+    const auto expected = RunGuarded(gemm, problem.input, problem.weights.shape.n, activation);
+    ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * 4), 0) << what << ": XNNPACK's kernel says otherwise";
   }
 
   void ExpectSameBitsInParts(GemmProblem& problem, const ReadyGemm& gemm, Activation activation,
