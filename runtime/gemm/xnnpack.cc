@@ -42,8 +42,9 @@ struct XnnpackOperator {
   xnn_operator_t op;
   DType type;
   size_t least_rows;
-  void (*own)(const GemmTile&);  // in place of XNNPACK's kernel, with the same bits; or null
-  size_t own_rows;               // the most that it takes
+  // In place of XNNPACK's kernels, with the same bits; or null.
+  void (*one_row)(const GemmTile&);
+  void (*more_rows)(const GemmTile&);
   const ActivationKernels* activations;
   const void* packed;  // of the layer being run
   void (*activation)(const float*, size_t, float*);
@@ -191,10 +192,11 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   op->provider = {op, AlwaysFound, ReserveNothing, InsertNothing, Finalized, PackedAddress, DeleteNothing};
   op->type = shape.type;
   op->least_rows = LeastRows(shape.type);
-  if (XnnpackPacksByEights(shape.type)) {
-    const bool i4 = shape.type == DType::kI4;
-    op->own = i4 ? kernels.gemm.i4_eights : kernels.gemm.i8_eights;
-    op->own_rows = i4 ? 1 : SIZE_MAX;
+  if (XnnpackPacksForAvx2(shape)) {
+    const GemmKernels& gemm = kernels.gemm;
+    if (shape.type == DType::kI8) op->one_row = op->more_rows = gemm.packed_i8;
+    if (shape.type == DType::kF32) op->more_rows = gemm.packed_f32;
+    if (shape.type == DType::kI4) op->one_row = gemm.packed_i4;
   }
   op->activations = &kernels.activation;
   const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->object, &op->op);
@@ -202,10 +204,12 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot make this operator", xnn_status_success, status);
 }
 
-// Bytes of a column where weights are packed by eights.
-size_t EightsColumnBytes(const GemmShape& shape) {
+// Bytes of a column as our kernels find it.
+size_t OwnColumnBytes(const GemmShape& shape) {
+  const size_t k = shape.k;
+  if (shape.type == DType::kF32) return (k + 1) * sizeof(float);
   if (shape.type == DType::kI8) return RoundUp(shape.k, 8) + sizeof(int32_t) + 2 * sizeof(float);
-  return shape.k / kI4Block * (kI4Block / 2 + sizeof(uint16_t)) + 2 * sizeof(float);
+  return k / kI4Block * (kI4Block / 2 + sizeof(uint16_t)) + 2 * sizeof(float);
 }
 
 // Equal tiles of so many columns within the byte limit.
@@ -216,20 +220,20 @@ size_t TileColumns(const GemmShape& shape, uint32_t columns) {
 }
 
 // By a kernel of ours, in tiles of columns whose results are still in cache when they are activated.
-void RunOwn(XnnpackOperator* op, const GemmWeights& weights, const void* packed, const GemmInput& input) {
+void RunOwn(void (*own)(const GemmTile&), XnnpackOperator* op, const GemmWeights& weights, const GemmInput& input) {
   const pthreadpool& pool = op->pool;
   GemmTile tile = {};
   tile.rows = input.rows;
   tile.k = weights.shape.k;
-  tile.x = input.quantized;
+  tile.x = GemmTakesQuantized(weights.shape.type) ? static_cast<const void*>(input.quantized) : input.x;
   tile.params = input.params;
   tile.y_stride = op->n;
-  const size_t column_bytes = EightsColumnBytes(weights.shape);
+  const size_t column_bytes = OwnColumnBytes(weights.shape);
   for (size_t c = pool.column_begin; c < pool.column_end; c += kGemmTileColumns) {
     tile.columns = std::min(kGemmTileColumns, pool.column_end - c);
-    tile.weights = static_cast<const uint8_t*>(packed) + c * column_bytes;
+    tile.weights = static_cast<const uint8_t*>(op->packed) + c * column_bytes;
     tile.y = op->y + c;
-    op->own(tile);
+    own(tile);
     if (pool.finished != nullptr) pool.finished(&op->pool, 0, c, input.rows, tile.columns);
   }
 }
@@ -245,8 +249,8 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   op->activation = op->activations->apply[static_cast<uint32_t>(output.activation)];
   op->pool = {input.rows, output.begin, output.end, TileColumns(shape, output.end - output.begin),
               output.activation == Activation::kNone ? nullptr : ActivateTile};
-  if (op->own != nullptr && input.rows <= op->own_rows) {
-    RunOwn(op, weights, packed, input);
+  if (const auto own = input.rows == 1 ? op->one_row : op->more_rows; own != nullptr) {
+    RunOwn(own, op, weights, input);
     return kOk;
   }
   // A kernel of more rows than are left reads the parameters of rows that are not there and computes the last row

@@ -104,15 +104,23 @@ xnn_status MakeXnnpackOperator(const GemmShape& shape, xnn_weights_cache_provide
   return Create({shape, nullptr, ones, nullptr}, shape.type == DType::kI4 ? 1 : shape.n, provider, object, op);
 }
 
-bool XnnpackPacksByEights(DType type) {
+bool XnnpackPacksForAvx2(const GemmShape& shape) {
 #if defined(__x86_64__) || defined(__i386__)
-  const xnn_gemm_config* config = nullptr;
-  // AVX-VNNI, which multiplies four bytes at a time, has the same layout as AVX2.
-  if (type == DType::kI8 && !cpuinfo_has_x86_avxvnni()) config = xnn_init_qd8_f32_qc8w_gemm_config();
-  if (type == DType::kI4) config = xnn_init_qd8_f32_qb4w_gemm_config();
-  return config != nullptr && config->nr == 8 && config->log2_kr == 3 && config->log2_sr == 0;
+  const auto has_blocks = [](const xnn_gemm_config* config, size_t columns, size_t log2_depth) {
+    return config != nullptr && config->nr == columns && config->log2_kr == log2_depth && config->log2_sr == 0;
+  };
+  switch (shape.type) {
+    case DType::kF32:  // there are other kernels for fewer columns
+      return shape.n >= 16 && has_blocks(xnn_init_f32_gemm_config(), 16, 0);
+    case DType::kI8:  // AVX-VNNI has this layout, too, and multiplies four bytes at a time
+      return !cpuinfo_has_x86_avxvnni() && has_blocks(xnn_init_qd8_f32_qc8w_gemm_config(), 8, 3);
+    case DType::kI4:
+      return has_blocks(xnn_init_qd8_f32_qb4w_gemm_config(), 8, 3);
+    default:
+      return false;
+  }
 #else
-  (void)type;
+  (void)shape;
   return false;
 #endif
 }

@@ -28,8 +28,8 @@ xnn_status PackWithXnnpack(const GemmWeights& weights, void* packed, size_t size
 xnn_status MakeXnnpackOperator(const GemmShape& shape, xnn_weights_cache_provider* provider, XnnpackObject* object,
                                xnn_operator_t* op);
 
-// Whether weights of a type are packed by eights (runtime/kernels/gemm_eights-inl.h) for XNNPACK's kernels of AVX2.
-bool XnnpackPacksByEights(DType type);
+// Whether XNNPACK packs such weights as it does for AVX2, for which runtime/kernels/gemm_packed*-inl.h are made.
+bool XnnpackPacksForAvx2(const GemmShape& shape);
 
 // Points the operator at its next input and runs it. `rows` only chooses between the kernels for one and for more.
 xnn_status RunXnnpackOperator(xnn_operator_t op, DType type, size_t rows, const GemmInput& input, float* y,

@@ -11,7 +11,9 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "runtime/kernels/gemm-inl.h"
-#include "runtime/kernels/gemm_eights-inl.h"
+#include "runtime/kernels/gemm_packed_f32-inl.h"
+#include "runtime/kernels/gemm_packed_i4-inl.h"
+#include "runtime/kernels/gemm_packed_i8-inl.h"
 #include "runtime/kernels/gemm_plain-inl.h"
 #include "runtime/kernels/kernels.h"
 
@@ -357,15 +359,16 @@ void GemmI4(const GemmTile& tile) {
 #endif  // FOVEA_GEMM_PLAIN
 
 using GemmFunction = void (*)(const GemmTile&);
-#if FOVEA_GEMM_EIGHTS_I8
-constexpr GemmFunction kI8Eights = kWeightsI8 ? GemmI8Eights : nullptr;
+#if FOVEA_GEMM_PACKED
+constexpr GemmFunction kPackedF32 = kWeightsF32 ? GemmPackedF32 : nullptr;
+constexpr GemmFunction kPackedI8 = kWeightsI8 ? GemmPackedI8 : nullptr;
 #else
-constexpr GemmFunction kI8Eights = nullptr;
+constexpr GemmFunction kPackedF32 = nullptr, kPackedI8 = nullptr;
 #endif
-#if FOVEA_GEMM_EIGHTS
-constexpr GemmFunction kI4Eights = kWeightsI4 ? GemmI4Eights : nullptr;
+#if FOVEA_GEMM_PACKED_I4
+constexpr GemmFunction kPackedI4 = kWeightsI4 ? GemmPackedI4 : nullptr;
 #else
-constexpr GemmFunction kI4Eights = nullptr;
+constexpr GemmFunction kPackedI4 = nullptr;
 #endif
 
 constexpr GemmKernels MakeGemmKernels() {
@@ -373,8 +376,9 @@ constexpr GemmKernels MakeGemmKernels() {
           kWeightsF16 ? GemmF16 : nullptr,
           kWeightsI8 ? GemmI8 : nullptr,
           kWeightsI4 ? GemmI4 : nullptr,
-          kI8Eights,
-          kI4Eights};
+          kPackedF32,
+          kPackedI8,
+          kPackedI4};
 }
 
 }  // namespace

@@ -34,10 +34,11 @@ struct GemmKernels {
   void (*f16)(const GemmTile&);
   void (*i8)(const GemmTile&);
   void (*i4)(const GemmTile&);
-  // Any number of columns, weights, scales and biases packed by eights (gemm_eights-inl.h): `weights` is the block of
-  // the first column. int4 takes one row, and k must be a multiple of 64. Null where there is none.
-  void (*i8_eights)(const GemmTile&);
-  void (*i4_eights)(const GemmTile&);
+  // The same for weights that are packed with scales and biases (gemm_packed*-inl.h), any number of columns: `weights`
+  // is the block of the first column. int4 takes one row, and k must be a multiple of 64. Null where there is none.
+  void (*packed_f32)(const GemmTile&);
+  void (*packed_i8)(const GemmTile&);
+  void (*packed_i4)(const GemmTile&);
 };
 
 GemmKernels GetGemmKernels();

@@ -1,0 +1,75 @@
+// What kernels for packed weights share. They multiply weights that lie as XNNPACK packs them for AVX2, and take the
+// place of its kernels there, with their very bits.
+#if defined(FOVEA_RUNTIME_KERNELS_GEMM_PACKED_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_INL_H_
+#undef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_INL_H_
+#else
+#define FOVEA_RUNTIME_KERNELS_GEMM_PACKED_INL_H_
+#endif
+
+#include <string.h>
+
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+#include "runtime/kernels/gemm.h"
+
+// f32 and int8 weights are packed so where AVX2 is all there is, int4 weights also with AVX-512 but no VNNI.
+#undef FOVEA_GEMM_PACKED
+#undef FOVEA_GEMM_PACKED_I4
+#if defined(FOVEA_WITH_XNNPACK) && HWY_ARCH_X86 && HWY_TARGET == HWY_AVX2
+#define FOVEA_GEMM_PACKED 1
+#else
+#define FOVEA_GEMM_PACKED 0
+#endif
+#if defined(FOVEA_WITH_XNNPACK) && HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+#define FOVEA_GEMM_PACKED_I4 1
+#else
+#define FOVEA_GEMM_PACKED_I4 0
+#endif
+
+#if FOVEA_GEMM_PACKED_I4
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+namespace packed {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr hn::FixedTag<uint8_t, 32> kU8;
+constexpr hn::FixedTag<int8_t, 32> kI8;
+constexpr hn::FixedTag<int16_t, 16> kI16;
+constexpr hn::FixedTag<int32_t, 8> kI32;
+constexpr hn::FixedTag<float, 8> kFloats;
+using U8 = hn::Vec<decltype(kU8)>;
+using I16 = hn::Vec<decltype(kI16)>;
+using I32 = hn::Vec<decltype(kI32)>;
+using Floats = hn::Vec<decltype(kFloats)>;
+
+// Eight elements of x in every 64 bits.
+HWY_INLINE hn::Vec<decltype(kI8)> EightOf(const int8_t* x) {
+  int64_t eight;
+  memcpy(&eight, x, sizeof(eight));
+  return hn::BitCast(kI8, hn::Set(hn::FixedTag<int64_t, 4>(), eight));
+}
+
+// Several passes go over a block of weights, each with its rows. Each asks for every so many lines of the block after
+// it, which so comes from memory while this one is multiplied.
+class Fetch {
+ public:
+  Fetch(size_t pass, size_t passes) : until_(pass), passes_(passes) {}
+  HWY_INLINE bool Next() {
+    const bool due = until_ == 0;
+    until_ = (due ? passes_ : until_) - 1;
+    return due;
+  }
+
+ private:
+  size_t until_, passes_;
+};
+
+}  // namespace packed
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+#endif
+
+#endif  // toggle

@@ -1,0 +1,80 @@
+// f32 rows times packed f32 weights. More rows at once than XNNPACK's kernels have, and the weights that come next are
+// fetched.
+//
+// A block is sixteen columns: a bias of each, then for each of k a weight of each.
+#if defined(FOVEA_RUNTIME_KERNELS_GEMM_PACKED_F32_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_F32_INL_H_
+#undef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_F32_INL_H_
+#else
+#define FOVEA_RUNTIME_KERNELS_GEMM_PACKED_F32_INL_H_
+#endif
+
+#include "runtime/kernels/gemm_packed-inl.h"
+
+#if FOVEA_GEMM_PACKED
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+namespace packed {
+namespace f32 {
+
+constexpr size_t kColumns = 16;
+
+// kRows rows of a block of columns, of which `count` are wanted.
+template <size_t kRows>
+HWY_INLINE void Multiply(const GemmTile& tile, size_t row, const float* HWY_RESTRICT block, size_t count, Fetch fetch,
+                         float* y) {
+  const size_t k = tile.k, block_floats = kColumns * (k + 1);
+  const float* HWY_RESTRICT x = static_cast<const float*>(tile.x) + row * k;
+  Floats sums[kRows][2];
+  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(2) for (size_t half = 0; half < 2; ++half) sums[r][half] = hn::Load(kFloats, block + half * 8);
+  }
+  const float* w = block + kColumns;
+  for (size_t i = 0; i < k; ++i, w += kColumns) {
+    if (fetch.Next()) hwy::Prefetch(w + block_floats);
+    const Floats low = hn::Load(kFloats, w), high = hn::Load(kFloats, w + 8);
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+      const Floats element = hn::Set(kFloats, x[r * k + i]);
+      sums[r][0] = hn::MulAdd(element, low, sums[r][0]);
+      sums[r][1] = hn::MulAdd(element, high, sums[r][1]);
+    }
+  }
+  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+    float* to = y + (row + r) * tile.y_stride;
+    if (count == kColumns) {
+      hn::StoreU(sums[r][0], kFloats, to);
+      hn::StoreU(sums[r][1], kFloats, to + 8);
+    } else {
+      hn::StoreN(sums[r][0], kFloats, to, HWY_MIN(count, size_t{8}));
+      if (count > 8) hn::StoreN(sums[r][1], kFloats, to + 8, count - 8);
+    }
+  }
+}
+
+}  // namespace f32
+}  // namespace packed
+
+void GemmPackedF32(const GemmTile& tile) {
+  namespace f32 = packed::f32;
+  constexpr size_t kMost = 6;
+  const size_t passes = (tile.rows + kMost - 1) / kMost;
+  const auto* block = static_cast<const float*>(tile.weights);
+  for (size_t c = 0; c < tile.columns; c += f32::kColumns, block += f32::kColumns * (tile.k + 1)) {
+    const size_t count = HWY_MIN(f32::kColumns, tile.columns - c);
+    float* y = tile.y + c;
+    size_t row = 0, pass = 0;
+    const auto fetch = [&] { return packed::Fetch(pass++, passes); };
+    for (; row + kMost <= tile.rows; row += kMost) f32::Multiply<kMost>(tile, row, block, count, fetch(), y);
+    for (; row + 4 <= tile.rows; row += 4) f32::Multiply<4>(tile, row, block, count, fetch(), y);
+    for (; row + 2 <= tile.rows; row += 2) f32::Multiply<2>(tile, row, block, count, fetch(), y);
+    for (; row < tile.rows; ++row) f32::Multiply<1>(tile, row, block, count, fetch(), y);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+#endif
+
+#endif  // toggle
