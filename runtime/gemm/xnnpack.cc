@@ -42,7 +42,7 @@ struct XnnpackOperator {
   xnn_operator_t op;
   DType type;
   size_t least_rows;
-  // In place of XNNPACK's kernels, with the same bits; or null.
+  // In place of XNNPACK's kernels; or null. If one of them is, both kinds give the same bits.
   void (*one_row)(const GemmTile&);
   void (*more_rows)(const GemmTile&);
   const ActivationKernels* activations;
@@ -194,9 +194,9 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   op->least_rows = LeastRows(shape.type);
   if (XnnpackPacksForAvx2(shape)) {
     const GemmKernels& gemm = kernels.gemm;
+    if (shape.type == DType::kF32) op->more_rows = gemm.packed_f32;  // one row is read no faster
     if (shape.type == DType::kI8) op->one_row = op->more_rows = gemm.packed_i8;
-    if (shape.type == DType::kF32) op->more_rows = gemm.packed_f32;
-    if (shape.type == DType::kI4) op->one_row = gemm.packed_i4;
+    if (shape.type == DType::kI4) op->one_row = op->more_rows = gemm.packed_i4;
   }
   op->activations = &kernels.activation;
   const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->object, &op->op);

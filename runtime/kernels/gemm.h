@@ -35,7 +35,7 @@ struct GemmKernels {
   void (*i8)(const GemmTile&);
   void (*i4)(const GemmTile&);
   // The same for weights that are packed with scales and biases (gemm_packed*-inl.h), any number of columns: `weights`
-  // is the block of the first column. int4 takes one row, and k must be a multiple of 64. Null where there is none.
+  // is the block of the first column, and k of int4 a multiple of 64. Null where there is none.
   void (*packed_f32)(const GemmTile&);
   void (*packed_i8)(const GemmTile&);
   void (*packed_i4)(const GemmTile&);

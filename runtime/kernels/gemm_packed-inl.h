@@ -1,5 +1,5 @@
 // What kernels for packed weights share. They multiply weights that lie as XNNPACK packs them for AVX2, and take the
-// place of its kernels there, with their very bits.
+// place of its kernels there; f32 and int8 have the very bits of those.
 #if defined(FOVEA_RUNTIME_KERNELS_GEMM_PACKED_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_INL_H_

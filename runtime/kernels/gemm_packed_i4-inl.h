@@ -1,4 +1,5 @@
-// One int8 row times packed int4 weights. XNNPACK's kernels go by 16-bit products and take twice the instructions.
+// int8 rows times packed int4 weights. XNNPACK's kernels go by 16-bit products and take up to three times as long.
+// Integers are added up over a block of 32 and two lanes, scaled sums are f32: bits are not those of XNNPACK's kernels.
 //
 // A block is eight columns: a float of each (the sum of its scaled weights), then for every 32 of k four turns' worth
 // of weights and a bf16 scale of each column, then eight biases. A byte holds w of element i in its low and of element
@@ -21,86 +22,82 @@ namespace i4 {
 
 constexpr size_t kColumns = 8, kDepth = 32;
 constexpr size_t kWeightBytes = kColumns * kDepth / 2, kStepBytes = kWeightBytes + kColumns * sizeof(uint16_t);
-constexpr size_t kAhead = 1024;  // bytes that are asked for before they are read: weights are read once, from memory
 
-// Which bytes of four (of eight) columns' values each half of a vector gets in all its lanes, or in its first one.
+// Where the scale of a column, a bf16, goes: into both lanes of four columns.
 // clang-format off
-#define FOVEA_FOUR(a, b) 0x80, 0x80, a, b, 0x80, 0x80, a, b, 0x80, 0x80, a, b, 0x80, 0x80, a, b
-alignas(32) constexpr uint8_t kScaleBytes[4][32] = {
-    {FOVEA_FOUR(0, 1), FOVEA_FOUR(4, 5)},   {FOVEA_FOUR(2, 3), FOVEA_FOUR(6, 7)},
-    {FOVEA_FOUR(8, 9), FOVEA_FOUR(12, 13)}, {FOVEA_FOUR(10, 11), FOVEA_FOUR(14, 15)}};
-#undef FOVEA_FOUR
-#define FOVEA_FIRST(a) a, a + 1, a + 2, a + 3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80
-alignas(32) constexpr uint8_t kFirstBytes[2][32] = {
-    {FOVEA_FIRST(0), FOVEA_FIRST(8)}, {FOVEA_FIRST(4), FOVEA_FIRST(12)}};
-#undef FOVEA_FIRST
+#define FOVEA_TWICE(a) 0x80, 0x80, a, a + 1, 0x80, 0x80, a, a + 1
+alignas(32) constexpr uint8_t kScaleBytes[2][32] = {
+    {FOVEA_TWICE(0), FOVEA_TWICE(2), FOVEA_TWICE(4), FOVEA_TWICE(6)},
+    {FOVEA_TWICE(8), FOVEA_TWICE(10), FOVEA_TWICE(12), FOVEA_TWICE(14)}};
+#undef FOVEA_TWICE
 // clang-format on
 
-// Four lanes of each column: of columns 0 and 2, 1 and 3, 4 and 6, 5 and 7.
-struct Sums {
-  Floats of[4];
-};
-
-HWY_INLINE void Begin(const uint8_t* block, Floats zero_point, Sums& sums) {
-  HWY_UNROLL(4) for (size_t i = 0; i < 4; ++i) {
-    const U8 four = hn::LoadDup128(kU8, block + i / 2 * 16);
-    const U8 first = hn::TableLookupBytesOr0(four, hn::Load(kU8, kFirstBytes[i % 2]));
-    sums.of[i] = hn::Mul(hn::BitCast(kFloats, first), zero_point);
-  }
-}
-
-// 32 of k. Products of a byte and half a byte, four pairs of them, stay within 16 bits: at most 15360.
-HWY_INLINE void Add(const uint8_t* HWY_RESTRICT w, const int8_t* HWY_RESTRICT x, Sums& sums) {
-  HWY_UNROLL(3) for (size_t line = 0; line < 3; ++line) hwy::Prefetch(w + kAhead + line * 64);
-  hn::Vec<decltype(kI8)> turns[4];
-  I16 offset = hn::Zero(kI16);  // weights enter as w + 8
-  HWY_UNROLL(4) for (size_t t = 0; t < 4; ++t) {
-    turns[t] = EightOf(x + t * 8);
-    offset = hn::Sub(offset, hn::SatWidenMulPairwiseAdd(kI16, hn::Set(kU8, 8), turns[t]));
+// 32 of k for kRows rows, k apart, and eight columns: columns 0 to 3 and 4 to 7, two lanes each. Products of a byte and
+// half a byte, four pairs of them, stay within 16 bits: at most 15360.
+template <size_t kRows>
+HWY_INLINE void Add(const uint8_t* HWY_RESTRICT w, const int8_t* HWY_RESTRICT x, size_t k, Floats (&sums)[kRows][2]) {
+  I16 offsets[kRows];  // weights enter as w + 8
+  HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+    I16 eights = hn::Zero(kI16);
+    HWY_UNROLL(4) for (size_t t = 0; t < 4; ++t) {
+      eights = hn::Add(eights, hn::SatWidenMulPairwiseAdd(kI16, hn::Set(kU8, 8), EightOf(x + r * k + t * 8)));
+    }
+    offsets[r] = eights;
   }
   const U8 low = hn::Set(kU8, 0x0f), flip = hn::Set(kU8, 0x88);
   const U8 scales = hn::LoadDup128(kU8, w + kWeightBytes);
   HWY_UNROLL(2) for (size_t four = 0; four < 2; ++four) {
-    I16 acc = offset;
-    HWY_UNROLL(2) for (size_t turn = 0; turn < 2; ++turn) {
-      const U8 bytes = hn::Xor(hn::LoadU(kU8, w + turn * 64 + four * 32), flip);
+    U8 turns[4];
+    HWY_UNROLL(2) for (size_t t = 0; t < 4; t += 2) {
+      const U8 bytes = hn::Xor(hn::LoadU(kU8, w + t * 32 + four * 32), flip);
       const U8 high = hn::BitCast(kU8, hn::ShiftRight<4>(hn::BitCast(hn::FixedTag<uint16_t, 16>(), bytes)));
-      acc = hn::Add(acc, hn::SatWidenMulPairwiseAdd(kI16, hn::And(bytes, low), turns[turn * 2]));
-      acc = hn::Add(acc, hn::SatWidenMulPairwiseAdd(kI16, hn::And(high, low), turns[turn * 2 + 1]));
+      turns[t] = hn::And(bytes, low);
+      turns[t + 1] = hn::And(high, low);
     }
-    // Sixteen times the sums, as scales are a sixteenth.
-    const I16 none = hn::Zero(kI16);
-    const auto even = hn::ShiftRight<12>(hn::BitCast(kI32, hn::InterleaveLower(kI16, none, acc)));
-    const auto odd = hn::ShiftRight<12>(hn::BitCast(kI32, hn::InterleaveUpper(kI16, none, acc)));
-    const auto scale = [&](size_t i) HWY_ATTR {
-      return hn::BitCast(kFloats, hn::TableLookupBytesOr0(scales, hn::Load(kU8, kScaleBytes[i])));
-    };
-    sums.of[four * 2] = hn::MulAdd(hn::ConvertTo(kFloats, even), scale(four * 2), sums.of[four * 2]);
-    sums.of[four * 2 + 1] = hn::MulAdd(hn::ConvertTo(kFloats, odd), scale(four * 2 + 1), sums.of[four * 2 + 1]);
+    const Floats scale = hn::BitCast(kFloats, hn::TableLookupBytesOr0(scales, hn::Load(kU8, kScaleBytes[four])));
+    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+      const auto product = [&](size_t t) HWY_ATTR {
+        return hn::SatWidenMulPairwiseAdd(kI16, turns[t], EightOf(x + r * k + t * 8));
+      };
+      const I16 pairs = hn::Add(hn::Add(product(0), product(1)), hn::Add(product(2), product(3)));
+      // Sixteen times the sums, as scales are a sixteenth.
+      const auto exact = hn::WidenMulPairwiseAdd(kI32, hn::Sub(pairs, offsets[r]), hn::Set(kI16, 16));
+      sums[r][four] = hn::MulAdd(hn::ConvertTo(kFloats, exact), scale, sums[r][four]);
+    }
   }
 }
 
-HWY_INLINE void Finish(const uint8_t* bias, Floats scale, size_t count, Sums& sums, float* y) {
-  HWY_UNROLL(4) for (Floats& sum : sums.of) {
-    sum = hn::Add(sum, hn::Shuffle2301(sum));
-    sum = hn::Add(sum, hn::Shuffle1032(sum));
+// kRows rows of a block of columns, of which `count` are wanted.
+template <size_t kRows>
+HWY_INLINE void Multiply(const GemmTile& tile, size_t row, const uint8_t* block, size_t block_bytes, size_t count,
+                         Fetch fetch, float* y) {
+  const size_t k = tile.k;
+  const hn::FixedTag<uint64_t, 4> kWide;
+  Floats sums[kRows][2];
+  HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+    const Floats zero_point = hn::Set(kFloats, static_cast<float>(tile.params[row + r].zero_point));
+    HWY_UNROLL(2) for (size_t four = 0; four < 2; ++four) {
+      const auto of_columns =
+          hn::BitCast(hn::FixedTag<uint32_t, 4>(), hn::LoadU(hn::FixedTag<uint8_t, 16>(), block + four * 16));
+      sums[r][four] = hn::Mul(hn::BitCast(kFloats, hn::PromoteTo(kWide, of_columns)), zero_point);
+    }
   }
-  constexpr hn::FixedTag<double, 4> kPairs;
-  const auto low = hn::BitCast(kPairs, hn::InterleaveLower(kFloats, sums.of[0], sums.of[1]));
-  const auto high = hn::BitCast(kPairs, hn::InterleaveLower(kFloats, sums.of[2], sums.of[3]));
-  const Floats all = hn::BitCast(kFloats, hn::ConcatEven(kPairs, high, low));
-  const Floats biases = hn::BitCast(kFloats, hn::LoadU(kU8, bias));
-  hn::StoreN(hn::MulAdd(all, scale, biases), kFloats, y, count);
-}
-
-// A block of columns, of which `count` are wanted.
-HWY_INLINE void Multiply(const GemmTile& tile, const uint8_t* block, size_t count, float* y) {
-  Sums sums;
-  Begin(block, hn::Set(kFloats, static_cast<float>(tile.params->zero_point)), sums);
   const uint8_t* w = block + kColumns * sizeof(float);
-  const int8_t* x = static_cast<const int8_t*>(tile.x);
-  for (const int8_t* const end = x + tile.k; x != end; x += kDepth, w += kStepBytes) Add(w, x, sums);
-  Finish(w, hn::Set(kFloats, tile.params->scale), count, sums, y);
+  const int8_t* x = static_cast<const int8_t*>(tile.x) + row * k;
+  for (const int8_t* const end = x + k; x != end; x += kDepth, w += kStepBytes) {
+    if (fetch.Next()) {
+      HWY_UNROLL(3) for (size_t line = 0; line < 3; ++line) hwy::Prefetch(w + block_bytes + line * 64);
+    }
+    Add<kRows>(w, x, k, sums);
+  }
+  const Floats biases = hn::BitCast(kFloats, hn::LoadU(kU8, w));
+  HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+    const Floats low = hn::Add(sums[r][0], hn::Shuffle2301(sums[r][0]));
+    const Floats high = hn::Add(sums[r][1], hn::Shuffle2301(sums[r][1]));
+    const Floats v =
+        hn::MulAdd(hn::ConcatEven(kFloats, high, low), hn::Set(kFloats, tile.params[row + r].scale), biases);
+    hn::StoreN(v, kFloats, y + (row + r) * tile.y_stride, count);
+  }
 }
 
 }  // namespace i4
@@ -108,10 +105,19 @@ HWY_INLINE void Multiply(const GemmTile& tile, const uint8_t* block, size_t coun
 
 void GemmPackedI4(const GemmTile& tile) {
   namespace i4 = packed::i4;
+  constexpr size_t kMost = 4;
   const size_t block_bytes = 2 * i4::kColumns * sizeof(float) + tile.k / i4::kDepth * i4::kStepBytes;
+  const size_t passes = (tile.rows + kMost - 1) / kMost;
   const auto* block = static_cast<const uint8_t*>(tile.weights);
   for (size_t c = 0; c < tile.columns; c += i4::kColumns, block += block_bytes) {
-    i4::Multiply(tile, block, HWY_MIN(i4::kColumns, tile.columns - c), tile.y + c);
+    const size_t count = HWY_MIN(i4::kColumns, tile.columns - c);
+    float* y = tile.y + c;
+    size_t row = 0, pass = 0;
+    const auto fetch = [&] { return packed::Fetch(pass++, passes); };
+    for (; row + kMost <= tile.rows; row += kMost)
+      i4::Multiply<kMost>(tile, row, block, block_bytes, count, fetch(), y);
+    for (; row + 2 <= tile.rows; row += 2) i4::Multiply<2>(tile, row, block, block_bytes, count, fetch(), y);
+    for (; row < tile.rows; ++row) i4::Multiply<1>(tile, row, block, block_bytes, count, fetch(), y);
   }
 }
 

@@ -81,15 +81,17 @@ class GemmTest : public ::testing::TestWithParam<DType> {
       ExpectClose(problem, expected, y, what);
       ExpectSameBitsInParts(problem, gemm, activation, y, what);
       ExpectSameBitsInColumns(problem, gemm, activation, y, what);
-      if (candidate.backend == XnnpackGemm()) ExpectXnnpacksBits(problem, activation, y, what);
+      if (candidate.backend == XnnpackGemm() && shape.type != DType::kI4) {
+        ExpectXnnpacksBits(problem, activation, y, what);
+      }
     }
   }
 
-  // Where kernels of ours take XNNPACK's place.
+  // Where kernels of ours take XNNPACK's place. Those for int4 add f32 in another order.
   static void ExpectXnnpacksBits(const GemmProblem& problem, Activation activation, const std::vector<float>& y,
                                  const std::string& what) {
     Kernels kernels = GetKernels();
-    kernels.gemm.packed_f32 = kernels.gemm.packed_i8 = kernels.gemm.packed_i4 = nullptr;
+    kernels.gemm.packed_f32 = kernels.gemm.packed_i8 = nullptr;
     const ReadyGemm gemm(*XnnpackGemm(), kernels, problem.weights);
     const auto expected = RunGuarded(gemm, problem.input, problem.weights.shape.n, activation);
     ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * 4), 0) << what << ": XNNPACK's kernel says otherwise";
