@@ -6,13 +6,18 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 struct qemu_plugin_tb;
+struct qemu_plugin_insn;
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb* block);
+struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb* block, size_t index);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn* instruction);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn* instruction);
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*callback)(uint64_t id, struct qemu_plugin_tb* block));
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb* block, void (*callback)(unsigned cpu, void* data),
                                           int flags, void* data);
@@ -23,14 +28,32 @@ const int qemu_plugin_version = 1;
 
 static uint64_t* counter;
 
-static void executed(unsigned cpu, void* instructions) {
+/* QEMU 7.2 ends a block of x86 before an instruction that goes over the end of a page, but lists its bytes up to there
+ * in that block, and the instruction again as the next block. Counted twice, it would make counts depend on where code
+ * happens to lie. */
+struct block {
+  size_t instructions;
+  uint64_t first, cut_off; /* addresses; of a last one that ends with its page, which may go on, or 0 */
+};
+static uint64_t cut_off;
+
+static void executed(unsigned cpu, void* data) {
   (void)cpu;
-  *counter += (uintptr_t)instructions;
+  const struct block* block = data;
+  *counter += block->instructions - (block->first == cut_off);
+  cut_off = block->cut_off;
 }
 
-static void translated(uint64_t id, struct qemu_plugin_tb* block) {
+static void translated(uint64_t id, struct qemu_plugin_tb* translation) {
   (void)id;
-  qemu_plugin_register_vcpu_tb_exec_cb(block, executed, 0, (void*)(uintptr_t)qemu_plugin_tb_n_insns(block));
+  struct block* block = malloc(sizeof(*block)); /* kept for as long as the translation may run: to the end */
+  if (block == NULL) abort();
+  const size_t listed = block->instructions = qemu_plugin_tb_n_insns(translation);
+  const struct qemu_plugin_insn* last = qemu_plugin_tb_get_insn(translation, listed - 1);
+  const uint64_t address = qemu_plugin_insn_vaddr(last);
+  block->first = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(translation, 0));
+  block->cut_off = listed > 1 && (address + qemu_plugin_insn_size(last)) % 4096 == 0 ? address : 0;
+  qemu_plugin_register_vcpu_tb_exec_cb(translation, executed, 0, block);
 }
 
 int qemu_plugin_install(uint64_t id, const void* info, int argc, char** argv) {
