@@ -161,6 +161,10 @@ TEST_P(GemmTest, EveryRowCount) {
   for (size_t m = 1; m <= 45; ++m) Check({GetParam(), 37, 192}, m, m % 2 == 0, Activation::kNone);
 }
 
+TEST_P(GemmTest, EveryColumnCount) {
+  for (uint32_t n = 1; n <= 70; ++n) Check({GetParam(), n, 64}, 1 + n % 7, n % 2 == 0, Activation::kNone);
+}
+
 class IntegerGemmTest : public GemmTest {};
 
 // The first row is also multiplied alone.
