@@ -247,12 +247,12 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   op->y = output.y;
   op->n = shape.n;
   op->activation = op->activations->apply[static_cast<uint32_t>(output.activation)];
-  op->pool = {input.rows, output.begin, output.end, TileColumns(shape, output.end - output.begin),
-              output.activation == Activation::kNone ? nullptr : ActivateTile};
+  op->pool = {input.rows, output.begin, output.end, 0, output.activation == Activation::kNone ? nullptr : ActivateTile};
   if (const auto own = input.rows == 1 ? op->one_row : op->more_rows; own != nullptr) {
     RunOwn(own, op, weights, input);
     return kOk;
   }
+  op->pool.tile_columns = TileColumns(shape, output.end - output.begin);
   // A kernel of more rows than are left reads the parameters of rows that are not there and computes the last row
   // again: with its own parameters, or (int4 kernels of 14 rows) with whatever stands there.
   if (GemmTakesQuantized(shape.type)) {

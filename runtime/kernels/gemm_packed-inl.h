@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include <type_traits>
+
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "runtime/kernels/gemm.h"
@@ -65,6 +67,18 @@ class Fetch {
  private:
   size_t until_, passes_;
 };
+
+// Calls block(height, row, fetch) with heights that cover `rows`: the first as often as it fits, then the others.
+template <size_t kMost, size_t... kLess, class Block>
+HWY_INLINE void ForRows(size_t rows, const Block& block) {
+  const size_t passes = (rows + kMost - 1) / kMost;
+  size_t row = 0, pass = 0;
+  const auto cover = [&](auto height) HWY_ATTR {
+    for (; row + height() <= rows; row += height()) block(height, row, Fetch(pass++, passes));
+  };
+  cover(std::integral_constant<size_t, kMost>());
+  (cover(std::integral_constant<size_t, kLess>()), ...);
+}
 
 }  // namespace packed
 }  // namespace HWY_NAMESPACE

@@ -57,18 +57,12 @@ HWY_INLINE void Multiply(const GemmTile& tile, size_t row, const float* HWY_REST
 
 void GemmPackedF32(const GemmTile& tile) {
   namespace f32 = packed::f32;
-  constexpr size_t kMost = 6;
-  const size_t passes = (tile.rows + kMost - 1) / kMost;
   const auto* block = static_cast<const float*>(tile.weights);
   for (size_t c = 0; c < tile.columns; c += f32::kColumns, block += f32::kColumns * (tile.k + 1)) {
     const size_t count = HWY_MIN(f32::kColumns, tile.columns - c);
-    float* y = tile.y + c;
-    size_t row = 0, pass = 0;
-    const auto fetch = [&] { return packed::Fetch(pass++, passes); };
-    for (; row + kMost <= tile.rows; row += kMost) f32::Multiply<kMost>(tile, row, block, count, fetch(), y);
-    for (; row + 4 <= tile.rows; row += 4) f32::Multiply<4>(tile, row, block, count, fetch(), y);
-    for (; row + 2 <= tile.rows; row += 2) f32::Multiply<2>(tile, row, block, count, fetch(), y);
-    for (; row < tile.rows; ++row) f32::Multiply<1>(tile, row, block, count, fetch(), y);
+    packed::ForRows<6, 4, 2, 1>(tile.rows, [&](auto height, size_t row, packed::Fetch fetch) HWY_ATTR {
+      f32::Multiply<height()>(tile, row, block, count, fetch, tile.y + c);
+    });
   }
 }
 

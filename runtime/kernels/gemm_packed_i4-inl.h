@@ -105,19 +105,13 @@ HWY_INLINE void Multiply(const GemmTile& tile, size_t row, const uint8_t* block,
 
 void GemmPackedI4(const GemmTile& tile) {
   namespace i4 = packed::i4;
-  constexpr size_t kMost = 4;
   const size_t block_bytes = 2 * i4::kColumns * sizeof(float) + tile.k / i4::kDepth * i4::kStepBytes;
-  const size_t passes = (tile.rows + kMost - 1) / kMost;
   const auto* block = static_cast<const uint8_t*>(tile.weights);
   for (size_t c = 0; c < tile.columns; c += i4::kColumns, block += block_bytes) {
     const size_t count = HWY_MIN(i4::kColumns, tile.columns - c);
-    float* y = tile.y + c;
-    size_t row = 0, pass = 0;
-    const auto fetch = [&] { return packed::Fetch(pass++, passes); };
-    for (; row + kMost <= tile.rows; row += kMost)
-      i4::Multiply<kMost>(tile, row, block, block_bytes, count, fetch(), y);
-    for (; row + 2 <= tile.rows; row += 2) i4::Multiply<2>(tile, row, block, block_bytes, count, fetch(), y);
-    for (; row < tile.rows; ++row) i4::Multiply<1>(tile, row, block, block_bytes, count, fetch(), y);
+    packed::ForRows<4, 2, 1>(tile.rows, [&](auto height, size_t row, packed::Fetch fetch) HWY_ATTR {
+      i4::Multiply<height()>(tile, row, block, block_bytes, count, fetch, tile.y + c);
+    });
   }
 }
 

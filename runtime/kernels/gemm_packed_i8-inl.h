@@ -106,14 +106,9 @@ HWY_INLINE void MultiplyBytes(const GemmTile& tile, size_t row, const uint8_t* H
 template <size_t kBlocks>
 HWY_INLINE void MultiplyRows(const GemmTile& tile, size_t row, size_t rows, const uint8_t* block, size_t block_bytes,
                              const int32_t* below, size_t count, float* y) {
-  size_t r = 0;
-  const size_t passes = (rows + 1) / 2;
-  for (; r + 2 <= rows; r += 2) {
-    MultiplyBytes<2, kBlocks>(tile, row + r, block, block_bytes, below + r, count, Fetch(r / 2, passes), y);
-  }
-  if (r < rows) {
-    MultiplyBytes<1, kBlocks>(tile, row + r, block, block_bytes, below + r, count, Fetch(r / 2, passes), y);
-  }
+  ForRows<2, 1>(rows, [&](auto height, size_t r, Fetch fetch) HWY_ATTR {
+    MultiplyBytes<height(), kBlocks>(tile, row + r, block, block_bytes, below + r, count, fetch, y);
+  });
 }
 
 }  // namespace i8
