@@ -210,6 +210,8 @@ struct OpDef {
   uint64_t placed_bytes;
   void (*place)(const Op&, uint32_t tile_rows, void* memory);
   SegmentLimit (*segment_limit)(const Op&);
+  // How many rows of its input's space are chosen at most, in all and of a segment, by one that chooses.
+  SpaceLimits (*most_chosen)(const Op&, const SpaceLimits& input);
   IdLimit (*id_limit)(const Op&, uint32_t i);  // of input i; a limit of 0: none
 
   constexpr OpDef Inputs(uint32_t least, uint32_t most) const {
@@ -295,6 +297,8 @@ struct OpDef {
   constexpr OpDef Places(uint64_t size) const;
   template <auto kSegmentLimit>
   constexpr OpDef LimitsSegments() const;
+  template <auto kMostChosen>
+  constexpr OpDef ChoosesAtMost() const;
   template <auto kIdLimit>
   constexpr OpDef LimitsIds() const;
 };
@@ -335,6 +339,12 @@ template <auto kSegmentLimit>
 constexpr OpDef OpDef::LimitsSegments() const {
   OpDef def = *this;
   def.segment_limit = OfOp<kSegmentLimit>::Call;
+  return def;
+}
+template <auto kMostChosen>
+constexpr OpDef OpDef::ChoosesAtMost() const {
+  OpDef def = *this;
+  def.chooses = true, def.most_chosen = OfOp<kMostChosen>::Call;
   return def;
 }
 template <auto kIdLimit>

@@ -94,6 +94,18 @@ uint32_t MostOf(const SelectOp& op, uint32_t rows) {
   return std::min(op.most, static_cast<float>(whole) < share ? whole + 1 : whole);
 }
 
+// Segments that share a number of rows have as large a part of all as they have of each, but for a row that each may
+// round up to, and for what f32 rounds.
+SpaceLimits MostChosen(const SelectOp& op, const SpaceLimits& input) {
+  SpaceLimits chosen = input;
+  chosen.max_segment_rows = MostOf(op, input.max_segment_rows);
+  if (op.share == 1.0f) return chosen;
+  const auto share = static_cast<uint32_t>(op.share * static_cast<float>(input.max_rows));
+  const uint64_t most = uint64_t{share} + input.max_rows / (1u << 22) + 1 + input.max_segments;
+  if (most < input.max_rows) chosen.max_rows = static_cast<uint32_t>(most);
+  return chosen;
+}
+
 // Writes the chosen rows of [begin, end) to `out`, those at the front first, and returns how many they are.
 uint32_t ChooseBest(const SelectOp& op, const Ranks& ranks, uint32_t begin, uint32_t end, int32_t* out) {
   uint32_t most = MostOf(op, end - begin), count = 0, eligible = 0;
@@ -153,6 +165,6 @@ extern const OpDef kSelectOp = DefineOp<Lower, Run>()
                                    .ReadsWhole(0)
                                    .Makes(DType::kI32)
                                    .CountsIn(Unit::kAll)
-                                   .Chooses();
+                                   .ChoosesAtMost<MostChosen>();
 
 }  // namespace fovea

@@ -60,8 +60,8 @@ uint64_t MostRows(const Strides& strides, const SpaceState& source) {
 }
 
 // The most rows that a space can have which follows from others, and the longest segment. No overflow: limits of spaces
-// are below 2^31, `extra` is at most 2^20.
-uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, SpaceState* space) {
+// are below 2^31, `extra` is at most 2^20. `chooser`: the operation that chooses the rows, of a selected space.
+uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, const Op* chooser, SpaceState* space) {
   const uint64_t segments = space->max_segments, extra = record.extra;
   if (record.kind == SpaceKind::kFixed) {
     space->max_segment_rows = record.extra;
@@ -79,10 +79,24 @@ uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, Space
     default: {  // at most `extra` of each segment, or all rows of as many segments as can be chosen
       const bool all = extra == 0 || extra > source.max_segment_rows;
       space->max_segment_rows = all ? source.max_segment_rows : record.extra;
+      SpaceLimits chosen = source;
+      if (chooser != nullptr && chooser->def->most_chosen != nullptr) {
+        chosen = chooser->def->most_chosen(*chooser, source);
+        if (chosen.max_segment_rows < space->max_segment_rows) space->max_segment_rows = chosen.max_segment_rows;
+      }
       const uint64_t most = segments * space->max_segment_rows;
-      return most < rows ? most : rows;
+      return most < chosen.max_rows ? most : chosen.max_rows;
     }
   }
+}
+
+// The operation of the program that chooses the rows of `space`; null for other spaces.
+const Op* ChooserOf(const Model& model, const ProgramRecord& program, uint32_t space) {
+  for (uint32_t i = 0; i < program.operation_count; ++i) {
+    const Op& op = model.Operation(program, i);
+    if (op.def->chooses && op.output.space == space) return &op;
+  }
+  return nullptr;
 }
 
 // `allowed`: rows of a segment that the model has positions for.
@@ -148,7 +162,7 @@ Status ResolveLimits(const Model& model, const ProgramRecord& program, const fov
       continue;
     }
     if (record.kind != SpaceKind::kInput) {
-      const uint64_t rows = FollowLimits(record, spaces, &space);
+      const uint64_t rows = FollowLimits(record, spaces, ChooserOf(model, program, i), &space);
       if (rows > INT32_MAX) return reporter.Fail(FOVEA_E_OPTION, "too many rows", INT32_MAX, rows);
       space.max_rows = static_cast<uint32_t>(rows);
       continue;

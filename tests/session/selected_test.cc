@@ -1,4 +1,6 @@
 // Spaces that follow from rows which a run selects: the tokens of chosen sentences, with an encoder of their own.
+#include <math.h>
+
 #include <algorithm>
 
 #include "tests/session/guarded_session.h"
@@ -252,6 +254,59 @@ TEST(Selected, LimitsAreExact) {
           EXPECT_EQ(info.value_bytes, bytes(chosen) + bytes(below)) << most << " of " << of_sentences;
         }
       }
+    }
+  }
+}
+
+// Memory is for the part of each segment that a selection takes, and that fits however rows are divided into segments.
+TEST(Selected, AShareBoundsWhatASessionReserves) {
+  const uint32_t all = 97;
+  std::vector<Lengths> divisions = {{all}, {all - 1, 1}, {0, all, 0}, {33, 31, 33}};
+  for (const uint32_t length : {1u, 2u, 3u, 4u, 10u, 11u}) {
+    divisions.emplace_back(all / length, length);
+    divisions.back().push_back(all % length);
+  }
+  for (const float share : {0.99f, 0.5f, 0.34f, 0.1f, 1e-6f}) {
+    const auto most = [&](uint32_t rows) { return static_cast<uint32_t>(ceilf(share * static_cast<float>(rows))); };
+    ModelBuilder b;
+    const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), best = b.SelectedSpace("best", tokens);
+    const uint32_t x = b.Input("x", tokens, 1);
+    const uint32_t rows = b.Op(OpCode::kSelect, {x}, {}, best, 1, {{Attribute::kKind, 2}, {Attribute::kShare, share}});
+    const uint32_t taken = b.Op(OpCode::kGather, {x, rows}, {}, best, 1);
+    for (const uint32_t value : {rows, taken}) b.SetOutput(value);
+    const TestModel model(b.Blob());
+    for (const Lengths& lengths : divisions) {
+      const auto segments = static_cast<uint32_t>(lengths.size());
+      const std::vector<fovea_limit> limits = {{texts, segments, 0}, {tokens, all, 0}};
+      const GuardedSession guarded(model, Options(limits));
+      fovea_session* const session = guarded.get();
+      ASSERT_NE(session, nullptr);
+      fovea_session_info info = {};
+      info.struct_size = sizeof(info);
+      ASSERT_EQ(fovea_session_get_info(session, &info), FOVEA_OK);
+      const uint32_t room = std::min({all, segments * most(all), most(all) + segments + 1});
+      const auto bytes = [](uint64_t count) { return (count * 4 + 128 + 63) / 64 * 64; };
+      EXPECT_LE(info.value_bytes, 2 * bytes(room)) << share << " of " << segments;
+
+      fovea_error error = {};
+      ASSERT_EQ(fovea_session_set_segments(session, tokens, lengths.data(), segments, &error), FOVEA_OK) << error.text;
+      fovea_view numbers, indices, values;
+      fovea_session_input(session, x, &numbers, &error);
+      for (uint32_t i = 0; i < all; ++i) static_cast<float*>(numbers.data)[i] = static_cast<float>(i * 37 % all);
+      ASSERT_EQ(fovea_session_run(session, &error), FOVEA_OK) << error.text;
+      uint32_t chosen = 0;
+      for (const uint32_t length : lengths) chosen += most(length);
+      ASSERT_EQ(fovea_session_output(session, rows, &indices, &error), FOVEA_OK) << error.text;
+      ASSERT_EQ(fovea_session_output(session, taken, &values, &error), FOVEA_OK) << error.text;
+      EXPECT_EQ(indices.rows, chosen);
+      EXPECT_EQ(values.rows, chosen);
+      // Neither lies over the other.
+      for (uint32_t i = 0; i < chosen; ++i) {
+        const uint32_t row = static_cast<const uint32_t*>(indices.data)[i];
+        ASSERT_LT(row, all);
+        ASSERT_EQ(static_cast<const float*>(values.data)[i], static_cast<float>(row * 37 % all));
+      }
+      guarded.ExpectCanaries();
     }
   }
 }
