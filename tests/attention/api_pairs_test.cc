@@ -1,13 +1,14 @@
 // What depends on each pair, and how rows lie: bias and mask of pairs, scores that are kept, where queries start, views
 // with a place for each segment.
 #include "tests/attention/api_problem.h"
+#include "tests/support/distance.h"
 
 namespace fovea {
 namespace {
 
 double Worst(const std::vector<float>& found, const std::vector<double>& expected) {
   double worst = 0.0;
-  for (size_t i = 0; i < found.size(); ++i) worst = std::max(worst, std::abs(found[i] - expected[i]));
+  for (size_t i = 0; i < found.size(); ++i) worst = std::max(worst, test::Distance(found[i], expected[i]));
   return worst;
 }
 

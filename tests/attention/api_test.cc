@@ -4,6 +4,7 @@
 
 #include "tests/attention/api_problem.h"
 #include "tests/session/runners.h"
+#include "tests/support/distance.h"
 #include "tests/support/fewer_cases.h"
 #include "tests/support/heap_trap.h"
 
@@ -86,7 +87,7 @@ Result CheckApi(const Case& c) {
     double worst = 0.0;
     for (size_t i = 0; i < out.size(); ++i) {
       EXPECT_TRUE(std::isfinite(out[i]));
-      worst = std::max(worst, std::abs(out[i] - expected.out[i]));
+      worst = std::max(worst, test::Distance(out[i], expected.out[i]));
     }
     EXPECT_LE(worst, c.tolerance);
     if (layout != Layout::kDense) {
@@ -100,7 +101,7 @@ Result CheckApi(const Case& c) {
     EXPECT_TRUE(SameBits(a.Output(), first.out)) << "weights changed the output";
     worst = 0.0;
     for (size_t i = 0; i < first.weights.size(); ++i) {
-      worst = std::max(worst, std::abs(first.weights[i] - expected.weights[i]));
+      worst = std::max(worst, test::Distance(first.weights[i], expected.weights[i]));
     }
     EXPECT_LE(worst, c.tolerance);
   }

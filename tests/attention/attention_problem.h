@@ -16,6 +16,7 @@
 #include "hwy/targets.h"
 #include "runtime/attention/attention.h"
 #include "runtime/attention/tap.h"
+#include "tests/support/distance.h"
 #include "tests/support/fewer_cases.h"
 #include "tests/support/reference_attention.h"
 #include "tools/base/half.h"
@@ -412,7 +413,7 @@ inline void Check(const Case& c) {
     double worst = 0.0;
     for (size_t i = 0; i < out.size(); ++i) {
       ASSERT_TRUE(std::isfinite(out[i])) << i;
-      worst = std::max(worst, std::abs(out[i] - expected.out[i]));
+      worst = std::max(worst, test::Distance(out[i], expected.out[i]));
     }
     EXPECT_LE(worst, c.out_tolerance > 0.0 ? c.out_tolerance : c.tolerance);
 
@@ -427,7 +428,7 @@ inline void Check(const Case& c) {
           const size_t at = (size_t{row} * spec.heads + head) * problem.stride();
           double sum = 0.0, expected_sum = 0.0;
           for (uint32_t key = 0; key < keys; ++key) {
-            worst = std::max(worst, std::abs(weights[at + key] - expected.weights[at + key]));
+            worst = std::max(worst, test::Distance(weights[at + key], expected.weights[at + key]));
             if (expected.weights[at + key] == 0.0) {
               EXPECT_EQ(weights[at + key], 0.0f);
             }

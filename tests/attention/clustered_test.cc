@@ -41,7 +41,7 @@ TEST(Clustered, HeadsGroupsAndScratchDoNotChangeBits) {
       const std::vector<float> whole = problem.Run(GetKernels(), {problem.rows()});
       const ReferenceAttention expected = RunReferenceAttention(problem.Call(), problem.rows(), problem.stride());
       double worst = 0.0;
-      for (size_t i = 0; i < whole.size(); ++i) worst = std::max(worst, std::abs(whole[i] - expected.out[i]));
+      for (size_t i = 0; i < whole.size(); ++i) worst = std::max(worst, test::Distance(whole[i], expected.out[i]));
       EXPECT_LE(worst, kTolerance);
       for (const uint32_t tile_rows : {1u, 50u, 257u, 700u, 5000u}) {
         EXPECT_TRUE(SameBits(RunByHead(problem, tile_rows), whole)) << tile_rows;

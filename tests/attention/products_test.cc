@@ -105,7 +105,7 @@ TEST(Products, NearF32) {
     ForEachTarget([&](const Kernels& kernels) {
       const std::vector<float> a = problem.Run(kernels, {problem.rows()}), b = f32.Run(kernels, {f32.rows()});
       double worst = 0.0;
-      for (size_t i = 0; i < a.size(); ++i) worst = std::max<double>(worst, std::abs(a[i] - b[i]));
+      for (size_t i = 0; i < a.size(); ++i) worst = std::max(worst, test::Distance(a[i], b[i]));
       EXPECT_LE(worst, 0.01);
       EXPECT_EQ(worst > 0.0, kernels.attention.has[static_cast<uint32_t>(products)]);
     });

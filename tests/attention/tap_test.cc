@@ -61,7 +61,7 @@ void CheckTaps(const Case& c) {
           double worst = 0.0;
           for (size_t i = 0; i < found.size(); ++i) {
             if (found[i] == kCanary) continue;
-            worst = std::max(worst, std::abs(found[i] - expected[i]));
+            worst = std::max(worst, test::Distance(found[i], expected[i]));
             if (expected[i] == 0.0) {
               EXPECT_EQ(found[i], 0.0f);
             }

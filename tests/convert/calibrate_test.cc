@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tests/support/distance.h"
 #include "tests/support/random_floats.h"
 #include "tests/support/second_reader.h"
 #include "tools/convert/constants.h"
@@ -89,7 +90,7 @@ void ExpectCorrected(Kind kind, DType type, double of_middle, double tolerance) 
       shift += (static_cast<double>(weight[r * kWidth + i]) - stored[r * kWidth + i]) * middle[i] * of_middle;
     }
     EXPECT_NEAR(corrected[r] - bias[r], shift, tolerance) << r;
-    largest = std::max(largest, fabs(static_cast<double>(corrected[r]) - bias[r]));
+    largest = std::max(largest, test::Distance(corrected[r], bias[r]));
   }
   EXPECT_GT(largest, 8 * tolerance);  // so that the comparison means something
   ASSERT_EQ(built.report.calibrated.size(), 1u);

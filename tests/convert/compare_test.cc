@@ -2,6 +2,7 @@
 #include "tools/convert/compare.h"
 
 #include <gtest/gtest.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "tools/base/mapped_file.h"
 #include "tools/common/memory.h"
 #include "tools/convert/convert.h"
+#include "tools/convert/loaded_blob.h"
 
 namespace fovea::tools {
 namespace {
@@ -80,6 +82,33 @@ TEST(CompareDepth, ChoosesTheSamples) {
     samples.push_back(report.sample_lengths.size());
   }
   EXPECT_EQ(samples, (std::vector<size_t>{0, 4, 17}));
+}
+
+TEST(CompareRows, NumbersThatAreNoneAreFarFromAll) {
+  ConvertOptions options;
+  options.input = test::InSource("tests/data/hf/bert");
+  ConvertReport report;
+  const LoadedBlob blob(BuildBlob(Describe(options), options, report), "bert");
+  const ProgramOutputs exact = OutputsBy(blob.model, 1);
+  const Reference reference(blob.model, exact, 0, options);
+  const auto compared = [&](float number) {
+    return reference.Compare([&](uint32_t program, const Batch& batch) {
+      std::vector<Matrix> outputs = exact(program, batch);
+      if (number != 0) outputs[0].values[1] = number;
+      return outputs;
+    })[0];
+  };
+  const OutputReport same = compared(0);
+  EXPECT_EQ(same.lowest_cosine, 1);
+  EXPECT_EQ(same.mean_cosine, 1);
+  EXPECT_EQ(same.max_abs_difference, 0);
+  for (const float number : {NAN, INFINITY}) {
+    const OutputReport other = compared(number);
+    EXPECT_EQ(other.lowest_cosine, 0) << number;
+    EXPECT_LT(other.mean_cosine, 1) << number;
+    EXPECT_GT(other.mean_cosine, 0) << number;
+    EXPECT_EQ(other.max_abs_difference, INFINITY) << number;
+  }
 }
 
 // A blob is compared in stages, from its file, or as a whole, from memory. The models have tensors that are equal.

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "tests/convert/reference_run.h"
+#include "tests/support/distance.h"
 #include "tests/support/paths.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
@@ -39,7 +40,7 @@ void ExpectClose(const std::vector<double>& found, const StoredTensor& stored, d
   double largest = 0, worst = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
     largest = std::max(largest, std::fabs(static_cast<double>(expected[i])));
-    worst = std::max(worst, std::fabs(found[i] - expected[i]));
+    worst = std::max(worst, test::Distance(found[i], expected[i]));
   }
   EXPECT_LE(worst, relative * largest + absolute) << name << ", largest " << largest;
 }

@@ -110,7 +110,7 @@ class Funnel : public ::testing::Test {
     for (size_t i = 0; i < found.size(); ++i) {
       const double value = expected[i / expected[0].size()][i % expected[0].size()];
       largest = std::max(largest, std::fabs(value));
-      worst = std::max(worst, std::fabs(found[i] - value));
+      worst = std::max(worst, Distance(found[i], value));
     }
     EXPECT_LE(worst, 1e-4 * largest + 1e-5) << what << ", largest " << largest;
   }
@@ -208,7 +208,7 @@ TEST_F(Funnel, WholeGroupsDoNotMeetTheirPadding) {
     const Rows alone = reference.States(text, types).back(), padded = reference.States(text, types, 17).back();
     double worst = 0;
     for (size_t i = 0; i < length; ++i) {
-      for (size_t c = 0; c < alone[i].size(); ++c) worst = std::max(worst, std::fabs(alone[i][c] - padded[i][c]));
+      for (size_t c = 0; c < alone[i].size(); ++c) worst = std::max(worst, Distance(alone[i][c], padded[i][c]));
     }
     EXPECT_EQ(worst < 1e-9, length == 9) << worst;
   }

@@ -82,11 +82,11 @@ TEST_F(LuongDates, EveryStringProbabilityAndAlignment) {
       }
       for (uint32_t i = 0; i < kTokens; ++i) {
         const double reference = probabilities[(text * kSteps + s) * kTokens + i];
-        worst_probability = std::max(worst_probability, std::fabs(found.Row(text)[i] - reference));
+        worst_probability = std::max(worst_probability, Distance(found.Row(text)[i], reference));
       }
       for (uint32_t k = 0; k < kKeys; ++k) {
         const double reference = alignments[(text * kSteps + s) * kKeys + k];
-        worst_alignment = std::max(worst_alignment, std::fabs(weights.data[text * weights.stride + k] - reference));
+        worst_alignment = std::max(worst_alignment, Distance(weights.data[text * weights.stride + k], reference));
       }
     }
   }

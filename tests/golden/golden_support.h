@@ -4,16 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "tests/support/distance.h"
 #include "tests/support/heap_trap.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
+#include "tools/common/closeness.h"
 #include "tools/common/model.h"
 #include "tools/common/padded.h"
 #include "tools/common/session.h"
@@ -22,6 +24,8 @@
 #include "tools/safetensors/safetensors.h"
 
 namespace fovea::test {
+
+using tools::Cosine;
 
 // A blob in memory and its model.
 struct Converted {
@@ -53,21 +57,8 @@ struct Converted {
 
 inline double LargestDifference(const float* found, const std::vector<float>& expected) {
   double largest = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const double difference = std::fabs(static_cast<double>(found[i]) - expected[i]);
-    if (!(difference <= largest)) largest = difference;  // NaN counts
-  }
+  for (size_t i = 0; i < expected.size(); ++i) largest = std::max(largest, Distance(found[i], expected[i]));
   return largest;
-}
-
-inline double Cosine(const float* a, const float* b, size_t count) {
-  double ab = 0, aa = 0, bb = 0;
-  for (size_t i = 0; i < count; ++i) {
-    ab += double{a[i]} * b[i];
-    aa += double{a[i]} * a[i];
-    bb += double{b[i]} * b[i];
-  }
-  return ab / std::sqrt(aa * bb);
 }
 
 // A run over this batch never asks for heap memory.

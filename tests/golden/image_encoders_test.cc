@@ -89,8 +89,7 @@ class ImageEncoder : public ::testing::Test {
     for (size_t r = 0; r < found.size(); ++r) {
       ASSERT_EQ(found[r].size(), expected[r].size()) << name;
       for (size_t c = 0; c < found[r].size(); ++c) {
-        const double difference = std::fabs(found[r][c] - expected[r][c]);
-        if (!(difference <= largest)) largest = difference;
+        largest = std::max(largest, Distance(found[r][c], expected[r][c]));
         most = std::max(most, std::fabs(expected[r][c]));
       }
     }

@@ -216,7 +216,7 @@ TEST(NomicBert, IsThePlainReference) {
     double largest = 0, worst = 0;
     for (size_t i = 0; i < found.size(); ++i) {
       largest = std::max(largest, std::fabs(expected[i / kWidth][i % kWidth]));
-      worst = std::max(worst, std::fabs(found[i] - expected[i / kWidth][i % kWidth]));
+      worst = std::max(worst, Distance(found[i], expected[i / kWidth][i % kWidth]));
     }
     EXPECT_LE(worst, 1e-4 * largest + 1e-5) << setting.activation << " " << setting.fraction;
   }

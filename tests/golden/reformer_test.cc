@@ -194,9 +194,9 @@ TEST_P(Reformer, DiffersInPaddingByWholeChunksOnly) {
   for (size_t row = 0; row < ids.size(); ++row) {
     for (size_t i = 0; i < found.width; ++i) {
       const double padded = padded_to_80[row][i], alone = padded_to_48[row][i];
-      library = std::max(library, std::fabs(padded - logits[(80 + row) * found.width + i]));
-      runtime = std::max(runtime, std::fabs(alone - found.values[row * found.width + i]));
-      both_ways = std::max(both_ways, std::fabs(padded - alone));
+      library = std::max(library, Distance(logits[(80 + row) * found.width + i], padded));
+      runtime = std::max(runtime, Distance(found.values[row * found.width + i], alone));
+      both_ways = std::max(both_ways, Distance(padded, alone));
     }
   }
   EXPECT_LE(library, 7e-4);  // 1e-4 of the largest magnitude
@@ -288,7 +288,7 @@ TEST_P(Reformer, ChunksOfPadding) {
       for (size_t row = 0; row < length; ++row) {
         for (size_t i = 0; i < found.width; ++i) {
           largest = std::max(largest, std::fabs(expected[row][i]));
-          difference = std::max(difference, std::fabs(expected[row][i] - found.values[row * found.width + i]));
+          difference = std::max(difference, Distance(found.values[row * found.width + i], expected[row][i]));
         }
       }
       EXPECT_LE(difference, 1e-4 * largest)

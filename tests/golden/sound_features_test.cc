@@ -94,7 +94,7 @@ double Difference(const std::vector<float>& found, const Rows& expected, size_t 
   for (size_t r = 0; r < expected.size(); ++r) {
     for (size_t c = 0; c < expected[r].size(); ++c) {
       const size_t at = (first_row + r) * expected[r].size() + c;
-      largest = std::max(largest, at < found.size() ? std::fabs(found[at] - expected[r][c]) : 1e9);
+      largest = std::max(largest, at < found.size() ? Distance(found[at], expected[r][c]) : 1e9);
     }
   }
   return largest;

@@ -8,6 +8,7 @@
 
 #include "runtime/api/handles.h"
 #include "tests/session/runners.h"
+#include "tests/support/distance.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/reference_attention.h"
 
@@ -287,7 +288,7 @@ class TapCase {
       double worst = 0;
       for (size_t i = 0; i < found.lines.size(); ++i) {
         for (size_t key = 0; key < found.lines[i].size(); ++key) {
-          worst = std::max(worst, std::fabs(double{found.lines[i][key]} - expected.lines[i][key]));
+          worst = std::max(worst, Distance(found.lines[i][key], expected.lines[i][key]));
           if (expected.lines[i][key] == 0.0f) {
             EXPECT_EQ(found.lines[i][key], 0.0f) << i << " " << key;
           }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "tools/common/closeness.h"
 #include "tools/common/percentile.h"
 #include "tools/common/turns.h"
 #include "tools/eval/agreement.h"
@@ -108,6 +109,25 @@ TEST(Metrics, PercentilesAndAgreement) {
   agreement.Add({1, 2, {1, 1}}, {1, 3, {1, 1, 1}});
   EXPECT_TRUE(agreement.Told().is_null());
   EXPECT_TRUE(tools::Agreement(false).Told().is_null());
+}
+
+TEST(Closeness, OfRowsWithAndWithoutDirection) {
+  const auto cosine = [](const std::vector<float>& a, const std::vector<float>& b) {
+    return tools::Cosine(a.data(), b.data(), a.size());
+  };
+  EXPECT_NEAR(cosine({3, 4}, {4, 3}), 0.96, 1e-12);
+  EXPECT_NEAR(cosine({1, 2}, {-2, -4}), -1, 1e-12);
+  EXPECT_NEAR(cosine({1e30f, 0}, {3e38f, 3e38f}), std::sqrt(0.5), 1e-6);
+  EXPECT_EQ(cosine({0, 0}, {0, 0}), 1);
+  EXPECT_EQ(cosine({0, 0}, {1, 0}), 0);
+  EXPECT_EQ(cosine({-INFINITY, 1}, {-INFINITY, 1}), 1);
+  EXPECT_EQ(cosine({-INFINITY, 1}, {-INFINITY, 2}), 0);
+  EXPECT_EQ(cosine({1, NAN}, {1, 2}), 0);
+  EXPECT_EQ(cosine({1, NAN}, {1, NAN}), 0);
+  EXPECT_EQ(tools::Difference(2, 0.5), 1.5);
+  EXPECT_EQ(tools::Difference(-INFINITY, -INFINITY), 0);
+  EXPECT_EQ(tools::Difference(INFINITY, 1), INFINITY);
+  EXPECT_EQ(tools::Difference(1, NAN), INFINITY);
 }
 
 TEST(Turns, ChangeWhoIsFirstAndTellTheRatio) {

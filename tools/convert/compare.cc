@@ -7,6 +7,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/common/batch.h"
+#include "tools/common/closeness.h"
 #include "tools/common/error.h"
 #include "tools/common/model.h"
 #include "tools/common/session.h"
@@ -51,16 +52,6 @@ Batch MadeUpBatch(const Model& model, uint32_t program, Comparison depth) {
   return SyntheticBatch(model, program, lengths);
 }
 
-double Cosine(const float* a, const float* b, size_t width) {
-  double ab = 0, aa = 0, bb = 0;
-  for (size_t i = 0; i < width; ++i) {
-    ab += static_cast<double>(a[i]) * b[i];
-    aa += static_cast<double>(a[i]) * a[i];
-    bb += static_cast<double>(b[i]) * b[i];
-  }
-  return aa == 0 || bb == 0 ? (aa == bb ? 1 : 0) : ab / sqrt(aa * bb);
-}
-
 void CompareRows(const Matrix& exact, const Matrix& stored, OutputReport& report) {
   if (stored.rows != exact.rows) {  // the two select different rows
     report.lowest_cosine = report.mean_cosine = 0;
@@ -78,8 +69,7 @@ void CompareRows(const Matrix& exact, const Matrix& stored, OutputReport& report
   if (rows != 0) report.mean_cosine = sum / static_cast<double>(rows);
   for (size_t i = 0; i < exact.values.size(); ++i) {
     report.max_abs = std::max(report.max_abs, static_cast<double>(fabsf(exact.values[i])));
-    report.max_abs_difference =
-        std::max(report.max_abs_difference, fabs(static_cast<double>(exact.values[i]) - stored.values[i]));
+    report.max_abs_difference = std::max(report.max_abs_difference, Difference(exact.values[i], stored.values[i]));
   }
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/common/closeness.h"
 #include "tools/common/percentile.h"
-#include "tools/eval/metrics.h"
 
 namespace fovea::tools {
 

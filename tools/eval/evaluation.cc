@@ -1,11 +1,10 @@
 #include "tools/eval/evaluation.h"
 
-#include <math.h>
-
 #include <algorithm>
 #include <filesystem>
 
 #include "tools/base/fail.h"
+#include "tools/common/closeness.h"
 #include "tools/common/interrupt.h"
 #include "tools/common/turns.h"
 #include "tools/eval/agreement.h"
@@ -53,7 +52,7 @@ OrderedJson AgreementOf(Measure measure, const std::vector<double>& a, const std
     told["same_class"] = a.empty() ? 0 : static_cast<double>(same) / static_cast<double>(a.size());
   } else if (measure == Measure::kScores) {
     double largest = 0;
-    for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, fabs(a[i] - b[i]));
+    for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, Difference(a[i], b[i]));
     told["pearson"] = Pearson(a, b);
     told["spearman"] = Spearman(a, b);
     told["largest_difference"] = largest;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tools/base/fail.h"
+#include "tools/common/closeness.h"
 
 namespace fovea::tools {
 namespace {

@@ -45,14 +45,6 @@ double Spearman(const std::vector<double>& a, const std::vector<double>& b) {
   return Pearson(AverageRanks(a), AverageRanks(b));
 }
 
-double Cosine(const float* a, const float* b, size_t count) {
-  double ab = 0, aa = 0, bb = 0;
-  for (size_t i = 0; i < count; ++i) {
-    ab += double{a[i]} * b[i], aa += double{a[i]} * a[i], bb += double{b[i]} * b[i];
-  }
-  return aa == 0 || bb == 0 ? 0 : ab / (sqrt(aa) * sqrt(bb));
-}
-
 uint64_t Confusion::Count() const { return std::accumulate(counts_.begin(), counts_.end(), uint64_t{0}); }
 
 double Confusion::Accuracy() const {

@@ -16,9 +16,6 @@ double Spearman(const std::vector<double>& a, const std::vector<double>& b);
 // From 1 on; equal numbers have the mean of their ranks.
 std::vector<double> AverageRanks(const std::vector<double>& numbers);
 
-// 0 where one of them is nothing but zeros.
-double Cosine(const float* a, const float* b, size_t count);
-
 // How often each class was expected, and which was said then.
 class Confusion {
  public:
