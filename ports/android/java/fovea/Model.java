@@ -25,14 +25,16 @@ public final class Model implements AutoCloseable {
   }
 
   private long handle;
+  private final Object blob; // what native code reads in place, if anything, stays as long as the model
 
-  private Model(long handle) {
+  private Model(long handle, Object blob) {
     this.handle = handle;
+    this.blob = blob;
   }
 
   /** Maps a file. {@code threads}: that its runs use, the calling one included. */
   public static Model open(String path, int threads) {
-    return new Model(openFile(zeroEnded(path), threads));
+    return new Model(openFile(zeroEnded(path), threads), null);
   }
 
   /**
@@ -40,12 +42,12 @@ public final class Model implements AutoCloseable {
    * they are and must not change; others are copied.
    */
   public static Model of(ByteBuffer blob, int threads) {
-    if (blob.isDirect()) return new Model(openBuffer(blob, threads));
+    if (blob.isDirect()) return new Model(openBuffer(blob, threads), blob);
     ByteBuffer direct = ByteBuffer.allocateDirect(blob.capacity());
     ByteBuffer all = blob.duplicate();
     all.clear();
     direct.put(all);
-    return new Model(openBuffer(direct, threads));
+    return new Model(openBuffer(direct, threads), direct);
   }
 
   /** The value of a metadata key, or null. */
