@@ -23,16 +23,23 @@ compiler must optimise (`-O1` or more): it leaves out what is not listed.
     c++ -std=c++17 -O2 -I. -Iinclude {defines} {flags} -c sources/*.cc
     cc -Iinclude your_program.c *.o -Wl,--gc-sections -lm
 
-`-DHWY_COMPILE_ONLY_STATIC` compiles the kernels for the vectors of the compiler's target (`-march=..`, `-mcpu=..`);
-`-DHWY_COMPILE_ONLY_SCALAR` in its place without any, for processors that have none. With `-Os` give
-`sources/kernels_attention.cc` and `sources/kernels_gemm.cc` `-O2`: time goes there; `-DFOVEA_SMALL` makes half as much
-code of attention, which is slower for some numbers of rows. Other compilers than gcc and clang are not known to work.
+`-DHWY_COMPILE_ONLY_STATIC` compiles the kernels for the vectors of the compiler's target (`-march=..`, `-mcpu=..`): NEON
+on Arm, where there is SVE, too, and none on RISC-V; `-DHWY_COMPILE_ONLY_SCALAR` in its place takes none anywhere. With
+`-Os` give `sources/kernels_attention.cc` and `sources/kernels_gemm.cc` `-O2`: time goes there; `-DFOVEA_SMALL` makes
+half as much code of attention, which is slower for some numbers of rows. Other compilers than gcc and clang are not
+known to work.
 
 {profile}
 `include/fovea/` is the interface, and its comments are the manual. Licences stand in `LICENSES/`.
 """
 FLAGS = ("-fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off -fno-math-errno "
          "-ffunction-sections -fdata-sections")
+# Kernels need vectors whose size the compiler knows.
+FIXED_SIZES = """\
+#ifndef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#endif
+"""
 WITH_PROFILE = """\
 `fovea_profile.h` lists what the library includes. A model that needs more is refused with FOVEA_E_BUILD;
 `fovea inspect MODEL --also MODEL.. --needs` says what models need.
@@ -89,7 +96,7 @@ def main():
     for file in files:
         place = file.relative_to(source)
         name = "_".join(place.parts[1:])
-        (output / "sources" / name).write_text(f'#include "{place.as_posix()}"\n', encoding="utf-8")
+        (output / "sources" / name).write_text(f'{FIXED_SIZES}#include "{place.as_posix()}"\n', encoding="utf-8")
     licences = output / "LICENSES"
     licences.mkdir(parents=True)
     for name in ("LICENSE", "LICENSE-BSD3"):

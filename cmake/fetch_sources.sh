@@ -35,6 +35,7 @@ pin() {  # pin NAME: sets suite, version, tarball, strip, sha
   suite=$2 version=$3 tarball=$4 strip=$5 sha=$6
 }
 
+command -v sha256sum >/dev/null || sha256sum() { shasum -a 256; }  # a Mac has the other one
 matches() { [ -f "$1" ] && [ "$(sha256sum <"$1" | cut -d' ' -f1)" = "$sha" ]; }
 
 fetch() {  # fetch PACKAGE=VERSION...: downloads the upstream tarballs into $work

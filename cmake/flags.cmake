@@ -8,6 +8,9 @@ if(FOVEA_FIRMWARE OR EMSCRIPTEN)
   set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(ANDROID_ABI STREQUAL armeabi-v7a)
+  add_compile_options(-mfpu=neon-vfpv4)  # Highway's NEON; the NDK's default lacks the fused multiply-add
+endif()
 
 # Everything that is ours: library, tools and tests.
 add_library(fovea_flags INTERFACE)
@@ -60,7 +63,13 @@ target_compile_definitions(fovea_runtime_flags INTERFACE $<$<CONFIG:MinSizeRel>:
 # Highway: which SIMD targets kernels are compiled for. Tests see the same.
 add_library(fovea_highway INTERFACE)
 # HWY_NEON is HWY_NEON_WITHOUT_AES and encryption, which no kernel needs.
+# Kernels keep arrays of vectors in registers, which a compiler refuses where it does not know their length: SVE, RVV.
 set(never HWY_SSSE3 HWY_NEON HWY_SVE HWY_SVE2 HWY_SVE_256 HWY_SVE2_128)
+set(riscv_without_vectors OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv")
+  list(APPEND never HWY_RVV)
+  set(riscv_without_vectors ON)  # XNNPACK's have not been run either
+endif()
 # Only products of int8 have more in AVX3_DL than in AVX3, and only those of attention in bf16 and, on Arm, int8 have
 # more in the others. (Highway leaves the one for Arm out if the compiler is older than gcc 13.2 or clang 17.)
 set(products HWY_AVX3_DL HWY_AVX3_ZEN4 HWY_AVX3_SPR HWY_NEON_BF16)
@@ -92,10 +101,6 @@ endif()
 list(JOIN products "|" products)
 target_compile_definitions(fovea_highway INTERFACE HWY_STATIC_DEFINE HWY_WANT_AVX3_DL
   "HWY_DISABLED_TARGETS=(${usually}|${products})")
-set(riscv_without_vectors OFF)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  set(riscv_without_vectors ON)  # gcc before 14 lacks what Highway and XNNPACK need there
-endif()
 set(FOVEA_VECTORS ${FOVEA_SIMD})  # as they are compiled
 # A module of WebAssembly runs with its vectors or not at all.
 if(FOVEA_VECTORS STREQUAL dispatch AND (riscv_without_vectors OR EMSCRIPTEN))

@@ -57,6 +57,8 @@ for what in $named; do
       done
       build aarch64-clang
       check aarch64-clang
+      build aarch64-dotprod
+      check aarch64-dotprod
       ;;
     aarch64-whole)
       build aarch64-linux

@@ -10,14 +10,21 @@
 
 static void* of_handle(jlong handle) { return (void*)(intptr_t)handle; }
 
+static jbyteArray bytes_of(JNIEnv* env, const char* text, uint64_t size) {
+  jbyteArray bytes = (*env)->NewByteArray(env, (jsize)size);
+  if (bytes != NULL) (*env)->SetByteArrayRegion(env, bytes, 0, (jsize)size, (const jbyte*)text);
+  return bytes;
+}
+
+/* The text goes to Java as bytes: NewStringUTF wants another UTF-8 than the library's, and whole characters. */
 static void throw_error(JNIEnv* env, const char* doing, const fovea_error* error) {
   char line[300];
   const char* name = fovea_status_name(error->status);
   snprintf(line, sizeof(line), "%s: %s (%s)", doing, error->text == NULL ? name : error->text, name);
   jclass class = (*env)->FindClass(env, "fovea/FoveaException");
   if (class == NULL) return; /* An exception is on its way. */
-  jmethodID make = (*env)->GetMethodID(env, class, "<init>", "(Ljava/lang/String;I)V");
-  jstring text = (*env)->NewStringUTF(env, line);
+  jmethodID make = (*env)->GetMethodID(env, class, "<init>", "([BI)V");
+  jbyteArray text = bytes_of(env, line, strlen(line));
   if (make == NULL || text == NULL) return;
   jobject thrown = (*env)->NewObject(env, class, make, text, (jint)error->status);
   if (thrown != NULL) (*env)->Throw(env, thrown);
@@ -26,12 +33,6 @@ static void throw_error(JNIEnv* env, const char* doing, const fovea_error* error
 static void throw_text(JNIEnv* env, const char* doing, const char* text, fovea_status status) {
   const fovea_error error = {.status = status, .text = text};
   throw_error(env, doing, &error);
-}
-
-static jbyteArray bytes_of(JNIEnv* env, const char* text, uint64_t size) {
-  jbyteArray bytes = (*env)->NewByteArray(env, (jsize)size);
-  if (bytes != NULL) (*env)->SetByteArrayRegion(env, bytes, 0, (jsize)size, (const jbyte*)text);
-  return bytes;
 }
 
 /* ---- Opening and closing ---- */

@@ -8,7 +8,7 @@ void board_start(uint32_t* stack_pointer) {
   for (uint32_t* to = board_data; to < board_data_end; ++to) *to = *from++;
   for (uint32_t* to = board_bss; to < board_bss_end; ++to) *to = 0;
   for (volatile uint32_t* to = board_stack; to < stack_pointer; ++to) *to = BOARD_UNUSED;
-  board_exit(main());
+  board_exit(main(0, NULL));
 }
 
 size_t board_static_size(void) {

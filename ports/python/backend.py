@@ -1,6 +1,7 @@
 """Builds the package for pip, which calls build_wheel: Python files, and the shared libraries.
 
-The libraries are those of the folder that FOVEA_LIBRARY_DIR names (a build folder of fovea), or are built with CMake.
+The libraries are those of the folder that FOVEA_LIBRARY_DIR names (a build folder of fovea; from the repository, if it is
+relative, because pip works elsewhere), or are built with CMake.
 """
 import base64
 import hashlib
@@ -32,7 +33,7 @@ def _version():
 def _built():
     given = os.environ.get("FOVEA_LIBRARY_DIR")
     if given:
-        return pathlib.Path(given)
+        return ROOT / given
     build = ROOT / "build" / "python"
     subprocess.run(["cmake", "-S", ROOT, "-B", build, "-DFOVEA_BUILD_TOOLS=OFF", "-DFOVEA_BUILD_TESTS=OFF",
                     "-DFOVEA_PORT=posix"], check=True)

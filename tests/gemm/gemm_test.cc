@@ -1,6 +1,7 @@
 // Every backend, type of weights and SIMD target against plain double loops.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "hwy/highway.h"
@@ -21,15 +22,23 @@ struct Candidate {
   Kernels kernels;
 };
 
+// XNNPACK alone where it takes this processor for a lesser one (x86_level.cc).
 std::vector<Candidate> Candidates() {
-  std::vector<Candidate> all;
+  std::vector<Candidate> highway, xnnpack;
   for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
-    all.push_back({std::string("highway ") + hwy::TargetName(target), &HighwayGemm(), GetKernels()});
+    highway.push_back({std::string("highway ") + hwy::TargetName(target), &HighwayGemm(), GetKernels()});
   }
   hwy::SetSupportedTargetsForTest(0);
-  if (XnnpackGemm() != nullptr) all.push_back({"xnnpack", XnnpackGemm(), GetKernels()});
-  return all;
+  if (XnnpackGemm() == nullptr) return highway;
+  xnnpack.push_back({"xnnpack", XnnpackGemm(), GetKernels()});
+  for (const Candidate& other : highway) {  // a lesser processor has kernels that stand in for XNNPACK's
+    if (other.kernels.gemm.packed_i8 == nullptr || GetKernels().gemm.packed_i8 != nullptr) continue;
+    xnnpack.push_back({"xnnpack with kernels of " + other.name, XnnpackGemm(), other.kernels});
+  }
+  if (std::getenv("FOVEA_X86_LEVEL") != nullptr) return xnnpack;
+  highway.push_back(xnnpack[0]);
+  return highway;
 }
 
 // y with guards around it.

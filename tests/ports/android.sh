@@ -18,6 +18,10 @@ mkdir -p "$work"
 JAVA_HOME=$home "$cmake" -S "$root/ports/android" -B "$work/native" -G Ninja -DCMAKE_C_COMPILER="$cc" \
   -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
 "$cmake" --build "$work/native" --target fovea_jni >"$work/log" || { cat "$work/log"; exit 1; }
+# What Gradle configures: fovea itself below this project.
+JAVA_HOME=$home "$cmake" -S "$root/ports/android" -B "$work/whole" -G Ninja -DCMAKE_C_COMPILER="$cc" \
+  -DCMAKE_DISABLE_FIND_PACKAGE_fovea=ON -DFOVEA_CACHE_DIR="$root/build/deps" -DCMAKE_BUILD_TYPE=Release >/dev/null
+ninja -C "$work/whole" -n fovea_jni | grep -q libfovea_jni
 "$home/bin/javac" -Xlint:all,-try,-options -Werror --release 8 -d "$work/classes" \
   "$root"/ports/android/java/fovea/*.java "$here/android/Check.java"
 

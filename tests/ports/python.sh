@@ -16,6 +16,8 @@ PYTHONPATH=$package "$python" -W error -m unittest discover -s "$here/python" -p
 if ! "$python" -m pip --version >/dev/null 2>&1; then echo "SKIPPED: no pip (python3-pip)"; exit 77; fi
 target=$build/tests/ports/pip
 rm -rf "$target"
+root=$(cd "$here/../.." && pwd)
+FOVEA_LIBRARY_DIR=${build#"$root"/}  # relative to the repository, as its README has it
 "$python" -m pip install --quiet --no-index --no-deps --no-cache-dir --target "$target" "$package"
 unset FOVEA_LIBRARY_DIR
 cd "$target"

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 
@@ -26,6 +27,12 @@ public final class Check {
       return;
     }
     throw new AssertionError("not refused: " + words);
+  }
+
+  private static Model openMapped(String path) throws Exception {
+    try (FileChannel file = FileChannel.open(Paths.get(path), StandardOpenOption.READ)) {
+      return Model.of(file.map(FileChannel.MapMode.READ_ONLY, 0, file.size()), 1);
+    }
   }
 
   private static void showClasses(String path, String text) throws Exception {
@@ -61,10 +68,19 @@ public final class Check {
         }
       }
     }
+    try (Model model = openMapped(path)) {  // whose buffer nobody else has
+      System.gc();
+      ByteBuffer.allocateDirect(raw.length);
+      System.gc();
+      Thread.sleep(200);
+      check(model.classify(text).toString().equals(expected.toString()), "classes of a buffer that only the model has");
+    }
     raw[raw.length / 2] ^= 1;
     refused("FOVEA_E_CHECKSUM", FoveaException.class, () -> Model.of(ByteBuffer.wrap(raw), 1));
     refused("FOVEA_E_", FoveaException.class, () -> Model.of(ByteBuffer.allocate(0), 1));
     refused("/none.fovea: ", FoveaException.class, () -> Model.open("/none.fovea", 1));
+    String smiles = String.join("", Collections.nCopies(100, "\ud83d\ude00"));
+    refused("/none-\ud83d\ude00", FoveaException.class, () -> Model.open("/none-" + smiles, 1));
     refused("threads", FoveaException.class, () -> Model.open(path, 1000));
   }
 

@@ -1,5 +1,7 @@
 package fovea;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 /** What the library refuses, in its own words. */
 public final class FoveaException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -7,8 +9,9 @@ public final class FoveaException extends RuntimeException {
   /** The library's code, see fovea/status.h; {@code status & 0xff} is its class. */
   public final int status;
 
-  FoveaException(String text, int status) {
-    super(text);
+  /** Called by native code, whose text may end within a character. */
+  FoveaException(byte[] text, int status) {
+    super(new String(text, UTF_8));
     this.status = status;
   }
 }
