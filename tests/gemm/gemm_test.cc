@@ -32,11 +32,14 @@ std::vector<Candidate> Candidates() {
   hwy::SetSupportedTargetsForTest(0);
   if (XnnpackGemm() == nullptr) return highway;
   xnnpack.push_back({"xnnpack", XnnpackGemm(), GetKernels()});
-  for (const Candidate& other : highway) {  // a lesser processor has kernels that stand in for XNNPACK's
-    if (other.kernels.gemm.packed_i8 == nullptr || GetKernels().gemm.packed_i8 != nullptr) continue;
-    xnnpack.push_back({"xnnpack with kernels of " + other.name, XnnpackGemm(), other.kernels});
+  const char* level = std::getenv("FOVEA_X86_LEVEL");
+  if (level != nullptr) {
+    for (const Candidate& other : highway) {  // kernels that stand in for XNNPACK's there
+      if (std::string(level) != "avx2" || other.kernels.gemm.packed_i8 == nullptr) continue;
+      xnnpack.push_back({"xnnpack with kernels of " + other.name, XnnpackGemm(), other.kernels});
+    }
+    return xnnpack;
   }
-  if (std::getenv("FOVEA_X86_LEVEL") != nullptr) return xnnpack;
   highway.push_back(xnnpack[0]);
   return highway;
 }
