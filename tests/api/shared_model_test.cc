@@ -5,6 +5,7 @@
 
 #include "tests/api/api_fixture.h"
 #include "tests/model/every_operation.h"
+#include "tests/support/fewer_cases.h"
 
 namespace fovea::test {
 namespace {
@@ -131,6 +132,18 @@ TEST(Packed, UsedInPlaceWhereItFits) {
     EXPECT_EQ(Info(several).uses_packed, 1u);
     EXPECT_EQ(RunEncoder(several, e, 3), expected);
   }
+}
+
+// BERT-base in int8: what the model itself takes is its plan, however large its weights are.
+TEST(Packed, LeavesLittleMemory) {
+  const uint32_t width = FewerCases() ? 96 : 768;
+  ModelBuilder b;
+  BuildTinyEncoder(b, DType::kI8, 12, width, 12, 4 * width);
+  const TestModel plain(b.Blob());
+  b.content().packed = PackedOf(plain);
+  if (b.content().packed.empty()) GTEST_SKIP() << "this machine packs nothing";
+  EXPECT_LT(TestModel(b.Blob()).memory.size(), 100u << 10);
+  EXPECT_GT(plain.memory.size(), uint64_t{12} * 12 * width * width);
 }
 
 // Whoever packs for a machine, a model there uses it in place, with the same bits; on other machines it is as if
