@@ -21,7 +21,7 @@ JAVA_HOME=$home "$cmake" -S "$root/ports/android" -B "$work/native" -G Ninja -DC
 # What Gradle configures: fovea itself below this project.
 JAVA_HOME=$home "$cmake" -S "$root/ports/android" -B "$work/whole" -G Ninja -DCMAKE_C_COMPILER="$cc" \
   -DCMAKE_DISABLE_FIND_PACKAGE_fovea=ON -DFOVEA_CACHE_DIR="$root/build/deps" -DCMAKE_BUILD_TYPE=Release >/dev/null
-ninja -C "$work/whole" -n fovea_jni | grep -q libfovea_jni
+ninja -C "$work/whole" -t query libfovea_jni.so >/dev/null
 "$home/bin/javac" -Xlint:all,-try,-options -Werror --release 8 -d "$work/classes" \
   "$root"/ports/android/java/fovea/*.java "$here/android/Check.java"
 
