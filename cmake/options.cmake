@@ -42,7 +42,9 @@ endif()
 
 # Headers of libraries that tools and tests include everywhere are compiled once for each program where a preset says
 # so. Elsewhere they are not: then a file that does not include what it uses is found.
-option(CMAKE_DISABLE_PRECOMPILE_HEADERS "Compile headers with each source" ON)
+if(PROJECT_IS_TOP_LEVEL)
+  option(CMAKE_DISABLE_PRECOMPILE_HEADERS "Compile headers with each source" ON)
+endif()
 function(fovea_precompile target)
   set(headers)
   foreach(header IN LISTS ARGN)
