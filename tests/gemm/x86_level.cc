@@ -14,7 +14,7 @@
 namespace fovea::testing {
 namespace {
 
-enum Word { kLeaf1C, kLeaf7B, kLeaf7C, kLeaf7D, kLeaf7Sub1A, kLeaf7Sub1D, kWords };
+enum Word { kLeaf1C, kLeaf7B, kLeaf7C, kLeaf7D, kLeaf7Sub1A, kLeaf7Sub1D };
 
 struct Bits {
   Word word;
