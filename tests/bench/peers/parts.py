@@ -225,8 +225,8 @@ MEASURED = {
     "processor": "A Processor", "instructions": ["avx2"],
     "versions": {"onnx": "ONNX Runtime 1", "llama": "llama.cpp 2"},
     "times": [{"group": group, "model": "6 x 384", "weights": "int8", "threads": threads, "rows": rows,
-               "before": before, "turns": 9,
-               "fovea": "fovea 0", "peer": "P", "variant": "way", "own_ms": {"median": 2.0}, "peer_ms": {"median": 150.4},
+               "before": before, "turns": 9, "fovea": "fovea 0", "peer": "P", "variant": "way",
+               "own_ms": {"median": 2.0}, "peer_ms": {"median": 150.4},
                "ratio": {"median": threads + 0.25, "low": 1, "high": 9}}
               for group, rows, before in (("encoders", 16, None), ("decoders", 1, 128)) for threads in (1, 2)],
     "models": [{"group": "encoders", "model": "6 x 384", "weights": "int8", "threads": 1,

@@ -121,8 +121,8 @@ class Bench:
 
     def measured(self):
         """With what the file has besides."""
-        new = {"processor": processor(CPU.read_text()), "instructions": instructions(), "versions": self.versions, "times": self.times,
-               "models": self.models}
+        new = {"processor": processor(CPU.read_text()), "instructions": instructions(),
+               "versions": self.versions, "times": self.times, "models": self.models}
         return table.joined(json.loads(self.file.read_text()), new) if self.file and self.file.exists() else new
 
     # ---- kinds of models ----
