@@ -61,6 +61,10 @@ static fovea_status write_input(fovea_session* session, uint32_t value, const fo
     for (size_t i = 0; i < count; ++i) ((float*)view.data)[i] = (float)next_number(state) / 0x40000000 - 1;
     return FOVEA_OK;
   }
+  if (view.type != FOVEA_TYPE_I32) {
+    for (size_t i = 0; i < (size_t)view.rows * view.row_bytes; ++i) ((char*)view.data)[i] = 0;
+    return FOVEA_OK;
+  }
   int32_t* ids = view.data;
   for (size_t i = 0; i < count; ++i) ids[i] = info->id_limit == 0 ? 0 : (int32_t)(next_number(state) % info->id_limit);
   if (info->id_limit != 0) return FOVEA_OK;

@@ -14,7 +14,8 @@ extern "C" {
 uint32_t fovea_inputs_rows(const fovea_model* model, uint32_t program, uint32_t space, uint32_t rows);
 
 /* Binds such a text and writes the inputs: ids and numbers between -1 and 1 of a fixed sequence, marks (ids without a
- * limit) on the first row of each segment. *bound: the rows of all spaces together, as `fovea bench` counts them. */
+ * limit) on the first row of each segment; zeros where numbers are of another type than f32, as those that another
+ * program stores. *bound: the rows of all spaces together, as `fovea bench` counts them. */
 fovea_status fovea_inputs_write(fovea_session* session, const fovea_model* model, uint32_t program, uint32_t rows,
                                 uint64_t* bound, fovea_error* error);
 

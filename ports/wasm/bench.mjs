@@ -6,21 +6,23 @@ import { parseArgs } from "node:util";
 import { FoveaError } from "./fovea.mjs";
 import { measure } from "./measure.mjs";
 
-const USAGE = "usage: bench.mjs BLOB [--rows N] [--seconds S] [--program NAME]";
+const USAGE = "usage: bench.mjs BLOB [--rows N] [--workers N] [--seconds S] [--program NAME]";
 
 async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { rows: { type: "string" }, seconds: { type: "string" }, program: { type: "string" } },
+    options: {
+      rows: { type: "string" }, workers: { type: "string" }, seconds: { type: "string" }, program: { type: "string" },
+    },
   });
   if (positionals.length !== 1) throw new FoveaError(USAGE);
   const [name] = positionals;
+  const number = (option) => (values[option] === undefined ? undefined : Number(values[option]));
   const begin = performance.now();
   const blob = await readFile(name);
   const result = await measure(blob, {
     name, program: values.program, mapSeconds: (performance.now() - begin) / 1e3,
-    rows: values.rows === undefined ? undefined : Number(values.rows),
-    seconds: values.seconds === undefined ? undefined : Number(values.seconds),
+    rows: number("rows"), workers: number("workers"), seconds: number("seconds"),
     system: `Node ${process.version} on ${os.type()}`, processor: os.cpus()[0]?.model ?? "",
     hardwareThreads: os.cpus().length || 1,
   });

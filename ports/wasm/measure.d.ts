@@ -43,7 +43,9 @@ export interface MeasureOptions {
   system?: string;
   processor?: string;
   hardwareThreads?: number;
+  /** Those of Model.open. */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
+  workers?: number;
 }
 
 /** Runs a program of the model with inputs that mean nothing. */

@@ -57,10 +57,10 @@ function jsonOf(session, fields, runs) {
 }
 
 export async function measure(blob, { name = "", program, rows, seconds = 2, mapSeconds = 0, system, processor = "",
-  hardwareThreads, wasm } = {}) {
+  hardwareThreads, wasm, workers } = {}) {
   if (!(seconds >= 0 && seconds <= 3600)) refuse(`seconds is ${seconds}: 0 to 3600 are needed`, C.FOVEA_E_OPTION);
   const begin = performance.now();
-  const model = await Model.open(blob, { wasm });
+  const model = await Model.open(blob, { wasm, workers });
   const opened = performance.now();
   try {
     const about = model.program(program), length = rowsOf(about, rows);

@@ -1,4 +1,4 @@
-// Matrices in the library's memory as numbers of JavaScript.
+// Matrices in the library's memory from and to numbers of JavaScript.
 import { constants as C } from "./declarations.mjs";
 
 function halfToFloat(half) {
@@ -6,6 +6,20 @@ function halfToFloat(half) {
   if (exponent === 0) return sign * fraction * 2 ** -24;
   if (exponent === 31) return fraction ? NaN : sign * Infinity;
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+/** To the nearest, of two as near ones to the even. */
+function floatToHalf(number) {
+  const sign = number < 0 || Object.is(number, -0) ? 0x8000 : 0, size = Math.abs(number);
+  if (Number.isNaN(number)) return 0x7e00;
+  if (size >= 65520) return sign | 0x7c00;
+  const exponent = Math.max(-14, Math.floor(Math.log2(size)));
+  return sign | (nearest(size * 2 ** (10 - exponent)) + 1024 * (exponent + 14));
+}
+
+function nearest(number) {
+  const below = Math.floor(number), rest = number - below;
+  return rest > 0.5 || (rest === 0.5 && below % 2 !== 0) ? below + 1 : below;
 }
 
 /** Reads one row of a type into `out`. */
@@ -28,6 +42,40 @@ const READERS = {
     }
   },
 };
+
+/** Writes one row of a type. */
+const WRITERS = {
+  [C.FOVEA_TYPE_F16]: (view, at, row) => row.forEach((x, i) => view.setUint16(at + 2 * i, floatToHalf(x), true)),
+  [C.FOVEA_TYPE_BF16]: (view, at, row) => {
+    const bits = new Uint32Array(row.buffer, row.byteOffset, row.length);
+    row.forEach((x, i) => view.setUint16(at + 2 * i, (Number.isNaN(x) ? 0x7fc00000 :
+      bits[i] + 0x7fff + ((bits[i] >> 16) & 1)) >>> 16, true));
+  },
+  [C.FOVEA_TYPE_I8]: (view, at, row, rowBytes) => {
+    const parts = Math.floor((rowBytes - row.length) / 4), size = row.length / parts;
+    for (let part = 0; part < parts; ++part) {
+      const own = row.subarray(part * size, (part + 1) * size);
+      const scale = Math.fround(own.reduce((most, x) => Math.max(most, Math.abs(x)), 0) / 127);
+      view.setFloat32(at + 4 * part, scale, true);
+      own.forEach((x, i) => {
+        const integer = scale > 0 ? nearest(Math.fround(x / scale)) : 0;
+        view.setInt8(at + 4 * parts + part * size + i, Math.max(-127, Math.min(127, integer)));
+      });
+    }
+  },
+};
+
+/** Writes such rows, numbers one after the other, as the view's type has them. */
+export function writeRows(library, { data, type, rows, width, row_bytes: rowBytes }, numbers) {
+  if (type === C.FOVEA_TYPE_I32 || type === C.FOVEA_TYPE_F32) {  // dense, as all inputs are
+    new (type === C.FOVEA_TYPE_I32 ? Int32Array : Float32Array)(library.memory.buffer, data, rows * width).set(numbers);
+    return;
+  }
+  const all = Float32Array.from(numbers);
+  for (let row = 0; row < rows; ++row) {
+    WRITERS[type](library.view, data + row * rowBytes, all.subarray(row * width, (row + 1) * width), rowBytes);
+  }
+}
 
 /** A copy of a fovea_view's rows, one after the other: Int32Array of whole numbers, Float32Array of all others. */
 export function rowsOf(library, { data, type, rows, width, row_bytes: rowBytes }) {

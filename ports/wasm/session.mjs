@@ -1,7 +1,7 @@
 // Sessions: a program of a model in memory of its own.
 import { constants as C } from "./declarations.mjs";
 import { Blocks, refuse } from "./library.mjs";
-import { rowsOf } from "./rows.mjs";
+import { rowsOf, writeRows } from "./rows.mjs";
 
 const FORMS = { dense: C.FOVEA_TAP_DENSE, sparse: C.FOVEA_TAP_SPARSE };
 const ROWS = { all: C.FOVEA_TAP_ROWS_ALL, first: C.FOVEA_TAP_ROWS_STRIDE, last: C.FOVEA_TAP_ROWS_LAST };
@@ -153,8 +153,7 @@ export class Session {
           refuse(`input '${name}' has ${view.rows} rows of ${view.width}, ${rows.length} numbers are given`,
             C.FOVEA_E_ROWS);
         }
-        const Type = value.type === "i32" ? Int32Array : Float32Array;
-        new Type(this.library.memory.buffer, view.data, rows.length).set(rows);
+        writeRows(this.library, view, rows);
       },
     });
   }

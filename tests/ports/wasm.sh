@@ -22,6 +22,7 @@ convert package-section-hierarchical/graph.json documents
 convert package-writer package-writer
 convert package-writer writer-encoder --task encoder
 convert date-normaliser/graph.json dates --weights int8
+for type in f32 f16 bf16 int8; do convert date-normaliser/graph.json "dates-$type" --keys "$type"; done
 
 cp "$here"/wasm/*.mjs "$work/program"
 if command -v npm >/dev/null; then

@@ -2,6 +2,7 @@
 // (ports/inputs.h) beside the command's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -19,9 +20,9 @@ using tools::Batch;
 using tools::Model;
 using tools::Session;
 
-std::string Converted(const std::string& directory, const std::string& name) {
-  const std::string blob = Temporary(name + ".measured.fovea");
-  const CommandResult made = Fovea({"convert", directory, "-o", blob, "--compare", "none"});
+std::string Converted(const std::string& directory, const std::string& name, const std::string& keys = "f32") {
+  const std::string blob = Temporary(name + "." + keys + ".measured.fovea");
+  const CommandResult made = Fovea({"convert", directory, "-o", blob, "--compare", "none", "--keys", keys});
   EXPECT_EQ(made.status, 0) << made.err;
   return blob;
 }
@@ -104,12 +105,31 @@ TEST(Measurement, AnyTextIsJsonAndACutOneEndsWithAZero) {
   }
 }
 
+// Bytes of the scratch, in which nothing but inputs matters before a run.
+std::vector<uint8_t*> OutsideInputs(const Model& model, const Session& session) {
+  auto* const scratch = static_cast<uint8_t*>(session.sizes().scratch);
+  std::vector<bool> inside(session.sizes().scratch_size);
+  for (const uint32_t value : tools::InputsOf(model, session.request().program)) {
+    fovea_view view = {};
+    EXPECT_EQ(fovea_session_input(session.get(), value, &view, nullptr), FOVEA_OK);
+    auto* const data = static_cast<uint8_t*>(view.data);
+    if (data < scratch || data >= scratch + inside.size()) continue;  // carried
+    std::fill_n(inside.begin() + (data - scratch), size_t{view.rows} * view.row_bytes, true);
+  }
+  std::vector<uint8_t*> outside;
+  for (size_t i = 0; i < inside.size(); ++i) {
+    if (!inside[i]) outside.push_back(scratch + i);
+  }
+  return outside;
+}
+
 TEST(Measurement, InputsBindTheRowsThatTheCommandBinds) {
   std::vector<std::string> blobs = {TinyBlob("sequence")};
   for (const char* name : {"gru-seq2seq", "hierarchy-three-levels", "query-three-hops", "task-concat"}) {
     blobs.push_back(Converted(InSource("tools/convert/examples/") + name + "/graph.json", name));
   }
-  for (const char* name : {"vit", "longformer", "t5"}) blobs.push_back(Converted(InData("hf/") + name, name));
+  for (const char* name : {"vit", "longformer"}) blobs.push_back(Converted(InData("hf/") + name, name));
+  for (const char* keys : {"f32", "f16", "bf16", "int8"}) blobs.push_back(Converted(InData("hf/t5"), "t5", keys));
   for (const std::string& blob : blobs) {
     const Model model(blob, Model::Options());
     for (uint32_t program = 0; program < model.Info().program_count; ++program) {
@@ -121,11 +141,14 @@ TEST(Measurement, InputsBindTheRowsThatTheCommandBinds) {
       tools::SessionRequest request;
       request.program = program;
       Session session = tools::SessionFor(model, batch, request);
+      const std::vector<uint8_t*> outside = OutsideInputs(model, session);
+      for (uint8_t* byte : outside) *byte = 0xa5;
       uint64_t bound = 0;
       fovea_error error = {};
       ASSERT_EQ(fovea_inputs_write(session.get(), model.get(), program, rows, &bound, &error), FOVEA_OK)
           << blob << ": " << error.text;
       EXPECT_EQ(bound, batch.Rows()) << blob << ", program " << program;
+      for (const uint8_t* byte : outside) ASSERT_EQ(*byte, 0xa5) << blob << ", program " << program;
       for (uint32_t space = 0; space < model.Info().space_count; ++space) {
         const auto segments = batch.spaces.find(space);
         const uint32_t told = fovea_inputs_rows(model.get(), program, space, rows);

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "fovea/model.h"
+#include "tests/support/paths.h"
 #include "tests/support/second_reader.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
@@ -61,6 +63,44 @@ TEST(Pack, ForThisMachineInPlace) {
   for (size_t i = 0; i < before.sections.size(); ++i) {
     EXPECT_EQ(after.sections[i].kind, before.sections[i].kind);
     EXPECT_EQ(after.sections[i].size, before.sections[i].size);
+  }
+}
+
+// With --pack the blob is made in memory, otherwise in the file.
+TEST(Pack, WhatALinkLeadsToIsReplacedAsConvertDoes) {
+  const std::string folder = Temporary("links");
+  std::filesystem::create_directories(folder + "/real");
+  const auto link = [&](const std::string& to, const std::string& name) {
+    std::filesystem::create_symlink(to, folder + "/" + name);
+    return folder + "/" + name;
+  };
+  const std::string blob = CopyOf(TinyBlob("sequence"), "links/real/packed.fovea");
+  const std::string packed = link(link("real/packed.fovea", "one"), "two");
+  std::vector<std::vector<std::string>> commands = {{"pack", packed}};
+  if (!LibraryPacks()) commands.clear();
+  for (const bool pack : {false, true}) {
+    const std::string name = pack ? "converted_packed" : "converted";  // nothing yet
+    commands.push_back({"convert", InData("hf/bert"), "-o", link("real/" + name, name), "--compare", "none"});
+    if (pack) commands.back().insert(commands.back().end(), {"--pack", "host"});
+  }
+  for (const std::vector<std::string>& command : commands) {
+    const std::string& path = command[0] == "pack" ? command[1] : command[3];
+    const CommandResult result = Fovea(command);
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_TRUE(std::filesystem::is_symlink(path)) << path;
+    EXPECT_EQ(Fovea({"verify", path}).status, 0) << path;
+  }
+  EXPECT_EQ(UsesPacked(blob), LibraryPacks());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder + "/real"), {}), 3);
+  // A file that may be somebody's, or the work of another process.
+  for (const std::vector<std::string>& command : commands) {
+    const std::string& path = command[0] == "pack" ? command[1] : command[3];
+    const std::string beside = std::filesystem::canonical(path).string() + ".part";
+    tools::WriteFile(beside, "own", 3);
+    const CommandResult result = Fovea(command);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.err.find(beside), std::string::npos) << result.err;
+    EXPECT_EQ(tools::ReadFile(beside), "own");
   }
 }
 

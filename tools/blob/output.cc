@@ -1,6 +1,7 @@
 // Where the bytes of a blob go while it is made.
 #include "tools/blob/output.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <algorithm>
@@ -8,8 +9,20 @@
 #include <system_error>
 
 #include "tools/base/fail.h"
+#include "tools/base/mapped_file.h"
 
 namespace fovea::tools {
+namespace {
+
+std::string Followed(std::filesystem::path path) {
+  std::error_code error;
+  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, error); ++links) {
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  }
+  return path.string();
+}
+
+}  // namespace
 
 void BlobBytes::Write(uint64_t at, const void* data, uint64_t size) {
   const auto* begin = static_cast<const uint8_t*>(data);
@@ -25,8 +38,11 @@ void BlobBytes::Read(uint64_t at, void* data, uint64_t size) {
   if (size != 0) memcpy(data, bytes.data() + at, size);
 }
 
-BlobFile::BlobFile(const std::string& path) : path_(path), partial_(path + ".part") {
-  file_ = fopen(partial_.c_str(), "w+b");
+BlobFile::BlobFile(const std::string& path) : path_(Followed(path)), partial_(path_ + ".part") {
+  file_ = fopen(partial_.c_str(), "w+bx");
+  if (file_ == nullptr && errno == EEXIST) {
+    Fail("{}: is there already, and would be overwritten; remove it if nothing is writing it", partial_);
+  }
   if (file_ == nullptr) FailToWrite();
 }
 
@@ -77,6 +93,19 @@ void BlobFile::Keep() {
     remove(partial_.c_str());
     FailToWrite();
   }
+}
+
+bool IsReplaceable(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_type type = std::filesystem::status(path, error).type();
+  return type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular;
+}
+
+void WriteBlobFile(const std::string& path, const std::vector<uint8_t>& blob) {
+  if (!IsReplaceable(path)) return WriteFile(path, blob.data(), blob.size());
+  BlobFile file(path);
+  file.Write(0, blob.data(), blob.size());
+  file.Keep();
 }
 
 }  // namespace fovea::tools

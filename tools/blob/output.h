@@ -35,7 +35,8 @@ class BlobBytes : public BlobOutput {
   std::vector<uint8_t> bytes;
 };
 
-// In a file beside the wanted one, which it replaces at the end; until then that one stays as it is.
+// In a file beside the wanted one, which it replaces at the end; until then that one stays as it is. A link stays one:
+// what it leads to is replaced.
 class BlobFile : public BlobOutput {
  public:
   explicit BlobFile(const std::string& path);
@@ -54,6 +55,11 @@ class BlobFile : public BlobOutput {
   std::string path_, partial_;
   std::FILE* file_ = nullptr;
 };
+
+// A file, a link to one, or nothing yet; not a pipe or a device.
+bool IsReplaceable(const std::string& path);
+// Whole or not at all where that can be: `path` may be the file that the bytes were read from.
+void WriteBlobFile(const std::string& path, const std::vector<uint8_t>& blob);
 
 }  // namespace fovea::tools
 

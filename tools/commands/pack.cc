@@ -1,11 +1,11 @@
 // fovea pack: gives a blob packed weights, so that a model of it holds none in memory.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/blob/output.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/packed.h"
@@ -19,20 +19,6 @@ struct Arguments {
   std::vector<std::string> targets;
   bool json = false;
 };
-
-// Whole or not at all: `path` may be the file that the bytes were read from.
-void Replace(const std::string& path, const std::vector<uint8_t>& bytes) {
-  const std::string beside = path + ".new";
-  std::error_code error;
-  try {
-    WriteFile(beside, bytes.data(), bytes.size());
-  } catch (...) {
-    std::filesystem::remove(beside, error);
-    throw;
-  }
-  std::filesystem::rename(beside, path, error);
-  if (error) Fail("{}: cannot replace it by {}: {}", path, beside, error.message());
-}
 
 void Run(const Arguments& arguments, Console* console) {
   const std::string output = arguments.output.empty() ? arguments.path : arguments.output;
@@ -51,7 +37,7 @@ void Run(const Arguments& arguments, Console* console) {
     sections.push_back(
         {{"targets", TargetsOf(model, section.layout)}, {"layout", section.layout}, {"bytes", section.bytes.size()}});
   }
-  Replace(output, blob);
+  WriteBlobFile(output, blob);
   if (arguments.json) {
     PrintJson(console->out, {{"blob", output}, {"bytes", blob.size()}, {"packed", sections}});
     return;

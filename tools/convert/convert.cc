@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "tools/base/fail.h"
-#include "tools/base/mapped_file.h"
 #include "tools/base/workers.h"
+#include "tools/blob/output.h"
 #include "tools/common/packed.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/attention_types.h"
@@ -165,12 +165,6 @@ class Conversion {
   std::vector<uint32_t> places_;  // of tensors, in the written blob
 };
 
-// A file that can be put in place of another one when it is done.
-bool IsReplaceable(const std::string& path) {
-  const std::filesystem::file_status status = std::filesystem::symlink_status(path);
-  return !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-}
-
 }  // namespace
 
 Description Describe(const ConvertOptions& options) {
@@ -228,7 +222,7 @@ ConvertReport Convert(const ConvertOptions& options, const Progress& progress) {
   const bool streams = !options.output.empty() && IsReplaceable(options.output);
   if (!streams || options.pattern.any() || !options.pack.empty()) {
     const std::vector<uint8_t> blob = BuildBlob(description, options, report, progress);
-    if (!options.output.empty()) WriteFile(options.output, blob.data(), blob.size());
+    if (!options.output.empty()) WriteBlobFile(options.output, blob);
     return report;
   }
   Conversion conversion(description, options, report, progress);

@@ -14,6 +14,7 @@ _FORMS = {"dense": _c.FOVEA_TAP_DENSE, "sparse": _c.FOVEA_TAP_SPARSE}
 _REDUCES = {None: _c.FOVEA_REDUCE_NONE, "mean": _c.FOVEA_REDUCE_MEAN, "max": _c.FOVEA_REDUCE_MAX}
 _KEPT = {"weights": _c.FOVEA_KEEP_WEIGHTS, "scores": _c.FOVEA_KEEP_SCORES}
 _TYPES = {name: number for number, name in TYPE_NAMES.items()}
+_COPIED = (_c.FOVEA_TYPE_BF16, _c.FOVEA_TYPE_I8)  # numpy has no views of them
 
 
 def _choice(given: Any, choices: Mapping, what: str) -> int:
@@ -78,6 +79,21 @@ def _dequantised(raw: np.ndarray, width: int) -> np.ndarray:
     scales = np.ascontiguousarray(raw[:, :4 * parts]).view(np.float32)
     integers = raw[:, 4 * parts:4 * parts + width].view(np.int8).astype(np.float32)
     return integers * np.repeat(scales, -(-width // parts), axis=1)[:, :width]
+
+
+def _quantised(rows: np.ndarray, parts: int) -> np.ndarray:
+    """The other way round: the largest number of a part becomes 127."""
+    split = rows.reshape(len(rows), parts, rows.shape[1] // parts)
+    scales = np.abs(split).max(axis=2) / np.float32(127)
+    integers = np.clip(np.rint(split / np.where(scales > 0, scales, np.float32(1))[:, :, None]), -127, 127)
+    return np.hstack([scales.view(np.uint8), integers.reshape(rows.shape).astype(np.int8).view(np.uint8)])
+
+
+def _bf16(rows: np.ndarray) -> np.ndarray:
+    """To the nearest, of two as near ones to the even."""
+    bits = rows.view(np.uint32)
+    nearest = np.where(np.isnan(rows), np.uint32(0x7fc00000), bits + np.uint32(0x7fff) + (bits >> 16 & 1))
+    return (nearest >> 16).astype(np.uint16).view(np.uint8)
 
 
 class Session(Handle):
@@ -168,27 +184,43 @@ class Session(Handle):
              doing=f"segments of '{space}'")
 
     def _array(self, view: Any) -> np.ndarray:
-        if view.type in (_c.FOVEA_TYPE_I8, _c.FOVEA_TYPE_BF16):
-            raw = self._blocks.array(view.data, np.uint8, (view.rows, view.row_bytes))
-            if view.type == _c.FOVEA_TYPE_I8:
-                return _dequantised(raw, view.width)
-            halves = np.ascontiguousarray(raw[:, :2 * view.width]).view(np.uint16)
-            return (halves.astype(np.uint32) << 16).view(np.float32)
-        return self._blocks.array(view.data, DTYPES[view.type], (view.rows, view.width), view.row_bytes)
+        if view.type not in _COPIED:
+            return self._blocks.array(view.data, DTYPES[view.type], (view.rows, view.width), view.row_bytes)
+        raw = self._raw(view)
+        if view.type == _c.FOVEA_TYPE_I8:
+            return _dequantised(raw, view.width)
+        halves = np.ascontiguousarray(raw[:, :2 * view.width]).view(np.uint16)
+        return (halves.astype(np.uint32) << 16).view(np.float32)
 
-    def input(self, name: str) -> np.ndarray:
-        """Where to write an input of the next run, [rows, width]. Valid until segments are set again."""
+    def _raw(self, view: Any) -> np.ndarray:
+        return self._blocks.array(view.data, np.uint8, (view.rows, view.row_bytes))
+
+    def _input(self, name: str) -> Any:
         view = _c.fovea_view()
         call("fovea_session_input", self.address, self.value(name).index, ctypes.byref(view), doing=f"input '{name}'")
+        return view
+
+    def input(self, name: str) -> np.ndarray:
+        """Where to write an input of the next run, [rows, width]. Valid until segments are set again. numpy has no
+        numbers like those of bf16 and i8: `write` converts."""
+        view = self._input(name)
+        if view.type in _COPIED:
+            raise Error(f"input '{name}' is {TYPE_NAMES[view.type]}, which is no type of numpy's: write() converts",
+                        _c.FOVEA_E_OPTION)
         return self._array(view)
 
     def write(self, name: str, rows: Any) -> None:
         """Writes an input: whole numbers for ids, numbers else; [rows, width], or [rows] of width 1."""
-        target, array = self.input(name), checked_rows(self.value(name), rows)
-        if array.shape != target.shape:
-            raise Error(f"input '{name}': shape {array.shape}, expected {target.shape}", _c.FOVEA_E_ROWS,
-                        target.shape[0], array.shape[0])
-        target[...] = array
+        view, array = self._input(name), checked_rows(self.value(name), rows)
+        if array.shape != (view.rows, view.width):
+            raise Error(f"input '{name}': shape {array.shape}, expected {(view.rows, view.width)}", _c.FOVEA_E_ROWS,
+                        view.rows, array.shape[0])
+        if view.type not in _COPIED:
+            self._array(view)[...] = array
+            return
+        stored = (_bf16(array) if view.type == _c.FOVEA_TYPE_BF16 else
+                  _quantised(array, (view.row_bytes - view.width) // 4))
+        self._raw(view)[:, :stored.shape[1]] = stored
 
     def link(self, input: str, source: "Session", output: str) -> None:
         """Makes an input what an output of another session's last run is."""

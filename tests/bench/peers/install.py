@@ -48,3 +48,15 @@ def fovea(build):
     """The command and the program that takes turns."""
     run("cmake", "--build", build, "--target", "fovea_peer", "fovea_command", "-j2")
     return build / "fovea", build / "tests" / "bench" / "fovea_peer"
+
+
+def fovea_version(command, root):
+    """What the command says, and the commit where `root` is a clone."""
+    def said(*call):
+        try:
+            return subprocess.run(call, capture_output=True, text=True, check=True).stdout.strip()
+        except (OSError, subprocess.CalledProcessError):
+            return ""
+    version = " ".join(said(command, "--version").split()[:2])
+    commit = said("git", "-C", root, "describe", "--always", "--dirty")
+    return f"{version} ({commit})" if commit else version

@@ -13,8 +13,10 @@ import unittest
 import numpy as np
 
 import gguf_file
+import install
 import models
 import onnx_encoder
+import peers
 import reference
 import table
 import turns
@@ -223,8 +225,8 @@ MEASURED = {
     "processor": "A Processor", "instructions": ["avx2"],
     "versions": {"onnx": "ONNX Runtime 1", "llama": "llama.cpp 2"},
     "times": [{"group": group, "model": "6 x 384", "weights": "int8", "threads": threads, "rows": rows,
-               "before": before, "turns": 9,
-               "peer": "P", "variant": "way", "own_ms": {"median": 2.0}, "peer_ms": {"median": 150.4},
+               "before": before, "turns": 9, "fovea": "fovea 0", "peer": "P", "variant": "way",
+               "own_ms": {"median": 2.0}, "peer_ms": {"median": 150.4},
                "ratio": {"median": threads + 0.25, "low": 1, "high": 9}}
               for group, rows, before in (("encoders", 16, None), ("decoders", 1, 128)) for threads in (1, 2)],
     "models": [{"group": "encoders", "model": "6 x 384", "weights": "int8", "threads": 1,
@@ -237,7 +239,7 @@ class Tables(unittest.TestCase):
         lines = table.summary(MEASURED).splitlines()
         self.assertIn("| encoder 6 x 384, int8 | 16 tokens | P | 1.25 | 2.25 |", lines)
         self.assertIn("| decoder 6 x 384, int8 | a token after 128 | P | 1.25 | 2.25 |", lines)
-        self.assertIn("A Processor (avx2); ONNX Runtime 1; llama.cpp 2", lines[1])
+        self.assertIn("A Processor (avx2); fovea 0; ONNX Runtime 1; llama.cpp 2", lines[1])
         details = table.details(MEASURED)
         self.assertIn("| encoder 6 x 384, int8 | 16 tokens | 2 | 2 | 150 | 2.25 (1.00 to 9.00) | 9 | way |", details)
         self.assertIn("| encoder 6 x 384, int8 | 1 / 4 | 2 / 5 | 3 / 6 | 1.0e-02 / 2.0e-02 |", details)
@@ -260,16 +262,39 @@ class Tables(unittest.TestCase):
 
     def test_a_new_measurement_replaces_those_of_its_models(self):
         decoders = [time for time in MEASURED["times"] if time["group"] == "decoders"]
-        new = {**MEASURED, "times": [{**decoders[0], "turns": 1}], "models": [], "versions": {"llama": "llama.cpp 3"}}
+        new = {**MEASURED, "times": [{**decoders[0], "turns": 1, "fovea": "fovea 1"}], "models": [],
+               "versions": {"llama": "llama.cpp 3"}}
         found = table.joined(MEASURED, new)
         self.assertEqual([(time["group"], time["threads"], time["turns"]) for time in found["times"]],
                          [("encoders", 1, 9), ("encoders", 2, 9), ("decoders", 1, 1), ("decoders", 2, 9)])
         self.assertEqual((found["models"], found["versions"]["llama"]), (MEASURED["models"], "llama.cpp 3"))
+        self.assertIn("; fovea 0; fovea 1; ONNX", table.summary(found))
         with self.assertRaises(SystemExit):
             table.joined({**MEASURED, "processor": "another"}, new)
 
     def test_the_sample_is_what_json_can_hold(self):
         self.assertEqual(table.details(json.loads(json.dumps(MEASURED))), table.details(MEASURED))
+
+
+class Machine(unittest.TestCase):
+    def test_processors_of_one_name_are_told_apart(self):
+        amd = "processor\t: 0\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC\npower management:\n"
+        self.assertEqual(peers.processor(amd + "\n" + amd.replace("26", "25")), "AMD EPYC, family 26, model 2")
+        arm = "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd0b\n"
+        self.assertRegex(peers.processor(arm), "^\\w+, implementer 0x41, part 0xd0b$")
+        self.assertTrue(peers.processor(""))
+
+    def test_the_version_is_the_commands_and_of_a_commit_where_there_is_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            version = install.fovea_version(os.environ["FOVEA_COMMAND"], folder)
+            self.assertRegex(version, r"^fovea \d+\.\d+\.\d+$")
+            git = ["git", "-C", folder, "-c", "user.name=x", "-c", "user.email=x"]
+            if shutil.which("git") is None:
+                return
+            subprocess.run([*git, "init", "-q"], check=True)
+            subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+            self.assertRegex(install.fovea_version(os.environ["FOVEA_COMMAND"], folder),
+                             f"^{version} \\([0-9a-f]{{7,}}\\)$")
 
 
 if __name__ == "__main__":

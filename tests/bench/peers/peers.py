@@ -12,6 +12,7 @@ import argparse
 import json
 import pathlib
 import platform
+import re
 import sys
 
 import numpy as np
@@ -26,6 +27,7 @@ import turns
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
+CPU = pathlib.Path("/proc/cpuinfo")
 ENCODERS = {"4 x 256": (4, 256, 4, 1024), "6 x 384": (6, 384, 12, 1536),
             "12 x 768": (12, 768, 12, 3072)}  # layers, width, heads, inner width
 DECODERS = {"6 x 384": (6, 384, 6, 2, 1024), "12 x 768": (12, 768, 12, 4, 2048)}
@@ -54,6 +56,7 @@ class Bench:
         self.folder = build / "peers"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.command, self.own = install.fovea(build)
+        self.version = install.fovea_version(self.command, ROOT)
         self.versions, self.times, self.models = {}, [], []
 
     # ---- models ----
@@ -102,7 +105,7 @@ class Bench:
 
     def time(self, about, own, peers, measure):
         peer = turns.fastest(peers, measure)
-        self.times.append({**about, **turns.compare(own, peer, measure, self.seconds)})
+        self.times.append({**about, "fovea": self.version, **turns.compare(own, peer, measure, self.seconds)})
         row = self.times[-1]
         print(f"  {about}: {row['own_ms']['median']:.2f} ms, {row['peer']} {row['variant']} "
               f"{row['peer_ms']['median']:.2f} ms, {row['ratio']['median']:.2f} times", flush=True)
@@ -118,8 +121,8 @@ class Bench:
 
     def measured(self):
         """With what the file has besides."""
-        new = {"processor": processor(), "instructions": instructions(), "versions": self.versions, "times": self.times,
-               "models": self.models}
+        new = {"processor": processor(CPU.read_text()), "instructions": instructions(),
+               "versions": self.versions, "times": self.times, "models": self.models}
         return table.joined(json.loads(self.file.read_text()), new) if self.file and self.file.exists() else new
 
     # ---- kinds of models ----
@@ -196,16 +199,17 @@ def one_by_one(program):
     return program.milliseconds(f"tokens {NEW}")
 
 
-def processor():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(": ", 1)[1]
-    return platform.machine()
+def processor(about):
+    """Which one, of what /proc/cpuinfo says; names alone may be those of several generations."""
+    said = dict(re.findall(r"^(.*?)\s*: (.*)$", about.partition("\n\n")[0], re.MULTILINE))
+    numbers = {"family": "cpu family", "model": "model", "implementer": "CPU implementer", "part": "CPU part"}
+    return ", ".join([said.get("model name", platform.machine()),
+                      *(f"{word} {said[key]}" for word, key in numbers.items() if key in said)])
 
 
 def instructions():
     """Those that matter to matrix products, as the system calls them."""
-    words = set(pathlib.Path("/proc/cpuinfo").read_text().split())
+    words = set(CPU.read_text().split())
     return [name for name in ("avx2", "avx512f", "avx_vnni", "avx512_vnni", "amx_int8", "asimd", "asimddp", "i8mm")
             if name in words]
 

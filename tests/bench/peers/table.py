@@ -32,7 +32,8 @@ def grid(heading, rows):
 
 def intro(measured):
     vectors = ", ".join(measured["instructions"])
-    return f"{measured['processor']} ({vectors}); {'; '.join(measured['versions'].values())}"
+    own = dict.fromkeys(time["fovea"] for time in measured["times"] if "fovea" in time)  # several of a file that grew
+    return f"{measured['processor']} ({vectors}); {'; '.join([*own, *measured['versions'].values()])}"
 
 
 def summary(measured):

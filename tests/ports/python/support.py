@@ -25,13 +25,13 @@ def command(*arguments, of_json=True):
 
 
 @functools.lru_cache(None)
-def blob(name):
+def blob(name, *options):
     """Of a model in tools/train, converted once."""
-    path = FOLDER / f"{name}.fovea"
+    path = FOLDER / f"{name}{''.join(options)}.fovea"
     source = ROOT / "tools" / "train" / name
     if (source / "graph.json").exists():
         source = source / "graph.json"
-    command("convert", source, "-o", path, "--compare", "none", of_json=False)
+    command("convert", source, "-o", path, "--compare", "none", *options, of_json=False)
     return str(path)
 
 

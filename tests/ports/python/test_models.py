@@ -173,6 +173,36 @@ class Tensors(unittest.TestCase):
             first.close()  # its memory stays as long as it is read
             np.testing.assert_array_equal(second.run().output("logits"), whole)
 
+    def test_inputs_of_shorter_numbers(self):
+        inputs = ("annotations", "keys")
+
+        def session(model, program, linked=()):
+            made = model.session(program, rows=9, linked=linked)
+            made.set_segments("characters", [9])
+            return made
+
+        def encode(model):
+            encoder = session(model, "encode")
+            encoder.write("input_ids", [7, 3, 12, 30, 5, 9, 21, 2, 14])
+            return encoder.run()
+
+        with fovea.Model(blob("date-normaliser")) as model:
+            exact = encode(model)
+        for keys in ("f16", "bf16", "int8"):
+            with fovea.Model(blob("date-normaliser", "--keys", keys)) as model:
+                encoder, linked, written = encode(model), session(model, "decode", inputs), session(model, "decode")
+                for name in inputs:
+                    linked.link(name, encoder, name)
+                    written.write(name, exact.output(name))  # what the encoder has before it is stored
+                scores = [one.run().output("scores") for one in (linked, written)]
+                self.assertGreater(np.ptp(scores[0]), 0.1)
+                np.testing.assert_array_equal(scores[0], scores[1], keys)
+                if keys == "f16":
+                    written.input("keys")[:] = 0
+                else:
+                    with self.assertRaisesRegex(fovea.Error, r"write\(\) converts"):
+                        written.input("keys")
+
 
 class Generation(unittest.TestCase):
     PROMPTS = ["Package: vim\nSection: editors\n", "Package: libpng\n", "P"]

@@ -16,15 +16,18 @@ const program = new URL("./node_modules/fovea/bench.mjs", import.meta.url).pathn
 const fieldsOf = (measured, before = "") => Object.entries(measured).flatMap(([name, value]) =>
   [before + name, ...(typeof value === "object" ? fieldsOf(value, `${before}${name}.`) : [])]);
 
-const host = (blob, { backend, rows, tile_rows, program: name }) => JSON.parse(execFileSync(command, ["bench", blob,
-  "--backend", backend, "--rows", rows, "--tile-rows", tile_rows, "--program", name, "--seconds", "0", "--json"]));
+const host = (blob, { backend, rows, tile_rows, program: name, workers = 1 }) => JSON.parse(execFileSync(command,
+  ["bench", blob, "--backend", backend, "--rows", rows, "--tile-rows", tile_rows, "--program", name,
+    "--workers", workers, "--seconds", "0", "--json"]));
 
-// A blob, its program and rows of the text; every blob is a model of another kind.
-for (const [name, entry, rows] of [["package-section", undefined, 64], ["package-section", "encode", 7],
-  ["documents", undefined, 12], ["writer-encoder", undefined, 33], ["dates", "encode", 16]]) {
-  test(`${name}, ${rows} rows: fields, work and bytes are the command's`, async () => {
+// A blob, its program, rows of the text and workers; every blob is a model of another kind.
+for (const [name, entry, rows, workers] of [["package-section", undefined, 64], ["package-section", "encode", 7],
+  ["package-section", "encode", 64, 2], ["documents", undefined, 12], ["writer-encoder", undefined, 33],
+  ["dates", "encode", 16]]) {
+  test(`${name}, ${rows} rows, ${workers ?? 1} workers: fields, work and bytes are the command's`, async () => {
     const blob = `${blobs}/${name}.fovea`;
-    const here = await measure(readFileSync(blob), { name: blob, program: entry, rows, seconds: 0 });
+    const here = await measure(readFileSync(blob), { name: blob, program: entry, rows, workers, seconds: 0 });
+    assert.equal(here.workers, workers ?? 1);
     const there = host(blob, { ...here, rows });
     assert.deepEqual(fieldsOf(here), fieldsOf(there));
     for (const field of ["model", "program", "rows", "texts", "workers", "tile_rows", "backend", "gop_per_run"]) {
@@ -49,9 +52,11 @@ test("the program prints what stands in one table with the command's", () => {
   try {
     const blob = `${blobs}/package-section.fovea`;
     const [node, native, bars] = ["node.json", "host.json", "bars.svg"].map((name) => join(folder, name));
-    writeFileSync(node, execFileSync(process.execPath, [program, blob, "--rows", "16", "--seconds", "0.01"]));
+    writeFileSync(node, execFileSync(process.execPath, [program, blob, "--rows", "16", "--workers", "2", "--seconds",
+      "0.01"]));
     const { backend } = JSON.parse(readFileSync(node, "utf-8"));
-    writeFileSync(native, JSON.stringify(host(blob, { backend, rows: 16, tile_rows: 16, program: "encode" })));
+    writeFileSync(native, JSON.stringify(host(blob, { backend, rows: 16, tile_rows: 16, program: "encode",
+      workers: 2 })));
     const table = execFileSync("python3", [`${source}/tools/bench/machines.py`, "--svg", bars, `wasm=${node}`, native],
       { encoding: "utf-8" });
     assert.equal(table.match(/^###/gm).length, 1, table);
@@ -67,7 +72,7 @@ test("what cannot be measured is refused in one line", async () => {
   const blob = `${blobs}/package-section.fovea`;
   for (const [given, said] of [[[], /usage/], [[blob, blob], /usage/], [[`${blobs}/none`], /none/],
     [[blob, "--rows", "9999"], /128 at most/], [[blob, "--rows", "2.5"], /whole/], [[blob, "--seconds=-1"], /seconds/],
-    [[blob, "--fast"], /--fast/], [[blob, "--program", "decode"], /decode/], [[program], /FOVEA_E_MAGIC/]]) {
+    [[blob, "--workers", "0"], /workers is 0/], [[blob, "--fast"], /--fast/], [[blob, "--program", "decode"], /decode/], [[program], /FOVEA_E_MAGIC/]]) {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...given], { encoding: "utf-8" });
     assert.equal(status, 2, stderr);
     assert.equal(stdout, "");

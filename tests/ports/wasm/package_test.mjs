@@ -190,6 +190,31 @@ test("a session runs again and again in the same memory", () => {
   refuses(() => session.run(), "FOVEA_E_HANDLE", /session is closed/);
 });
 
+test("an input of shorter numbers becomes what the program would have stored that it comes from", async () => {
+  const open = (type) => Model.open(readFileSync(`${blobs}/dates-${type}.fovea`));
+  const session = (model, program, linked = []) => {
+    const made = model.session({ program, rows: 9, linked });
+    made.setSegments("characters", [9]);
+    return made;
+  };
+  const encode = (model) => {
+    const encoder = session(model, "encode");
+    encoder.write("input_ids", [7, 3, 12, 30, 5, 9, 21, 2, 14]);
+    return encoder.run();
+  };
+  const inputs = ["annotations", "keys"];
+  const exact = encode(await open("f32"));
+  for (const type of ["f16", "bf16", "int8"]) {
+    const model = await open(type), encoder = encode(model);
+    const linked = session(model, "decode", inputs), written = session(model, "decode");
+    inputs.forEach((name) => linked.link(name, encoder, name));
+    inputs.forEach((name) => written.write(name, exact.output(name).data));
+    const scores = [linked, written].map((one) => one.run().output("scores").data);
+    assert.deepEqual(scores[1], scores[0], type);
+    assert.ok(scores[0].some((score) => score !== scores[0][0]));
+  }
+});
+
 test("what is wrong is refused with the library's text", async () => {
   const blob = readFileSync(`${blobs}/package-section.fovea`);
   const changed = Uint8Array.from(blob);
