@@ -2,8 +2,8 @@
 
   instructions.py LIMITS PLUGIN PROGRAM BLOB QEMU ARGUMENT.. [--update]
 
-PROGRAM is count.c, PLUGIN plugin.c. The same program takes the same instructions on every machine, so 3 % more is the
-program's doing; two runs must have equal counts. Exit status 77: QEMU is not there, or takes no such plugin.
+PROGRAM is count.c, PLUGIN plugin.c. The same program takes the same instructions on every machine, so 3 % more or less
+is the program's doing; two runs must have equal counts. Exit status 77: QEMU is not there, or takes no such plugin.
 """
 import os
 import shutil
@@ -45,7 +45,7 @@ def main():
         different = {name: (number, second[name]) for name, number in first.items() if number != second[name]}
         print(f"two runs differ: {different}")
         return 1
-    return stated.check(first, limits, TOLERANCE, "instructions", "--update" in sys.argv)
+    return stated.check(first, limits, TOLERANCE, "instructions", "update_instructions", "--update" in sys.argv)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,8 @@ test("what cannot be measured is refused in one line", async () => {
   const blob = `${blobs}/package-section.fovea`;
   for (const [given, said] of [[[], /usage/], [[blob, blob], /usage/], [[`${blobs}/none`], /none/],
     [[blob, "--rows", "9999"], /128 at most/], [[blob, "--rows", "2.5"], /whole/], [[blob, "--seconds=-1"], /seconds/],
-    [[blob, "--workers", "0"], /workers is 0/], [[blob, "--fast"], /--fast/], [[blob, "--program", "decode"], /decode/], [[program], /FOVEA_E_MAGIC/]]) {
+    [[blob, "--workers", "0"], /workers is 0/], [[blob, "--fast"], /--fast/],
+    [[blob, "--program", "decode"], /decode/], [[program], /FOVEA_E_MAGIC/]]) {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...given], { encoding: "utf-8" });
     assert.equal(status, 2, stderr);
     assert.equal(stdout, "");
