@@ -38,10 +38,11 @@ void BlobBytes::Read(uint64_t at, void* data, uint64_t size) {
   if (size != 0) memcpy(data, bytes.data() + at, size);
 }
 
-BlobFile::BlobFile(const std::string& path) : path_(Followed(path)), partial_(path_ + ".part") {
-  file_ = fopen(partial_.c_str(), "w+bx");
-  if (file_ == nullptr && errno == EEXIST) {
-    Fail("{}: is there already, and would be overwritten; remove it if nothing is writing it", partial_);
+BlobFile::BlobFile(const std::string& path) : path_(Followed(path)) {
+  errno = EEXIST;  // a file of such a name may be somebody's, or another conversion's
+  for (int i = 0; file_ == nullptr && errno == EEXIST && i < 100; ++i) {
+    partial_ = path_ + ".part" + (i == 0 ? "" : std::to_string(i));
+    file_ = fopen(partial_.c_str(), "w+bx");
   }
   if (file_ == nullptr) FailToWrite();
 }

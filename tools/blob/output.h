@@ -35,8 +35,8 @@ class BlobBytes : public BlobOutput {
   std::vector<uint8_t> bytes;
 };
 
-// In a file beside the wanted one, which it replaces at the end; until then that one stays as it is. A link stays one:
-// what it leads to is replaced.
+// In a new file beside the wanted one, which it replaces at the end; until then that one stays as it is. A link stays
+// one: what it leads to is replaced.
 class BlobFile : public BlobOutput {
  public:
   explicit BlobFile(const std::string& path);
