@@ -1,7 +1,7 @@
 """Builds the package for pip, which calls build_wheel: Python files, and the shared libraries.
 
-The libraries are those of the folder that FOVEA_LIBRARY_DIR names (a build folder of fovea; from the repository, if it is
-relative, because pip works elsewhere), or are built with CMake.
+The libraries are those of the folder that FOVEA_LIBRARY_DIR names (a build folder of fovea; from the repository, if
+it is relative, because pip works elsewhere), or are built with CMake.
 """
 import base64
 import hashlib
