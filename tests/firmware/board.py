@@ -2,7 +2,13 @@
 import subprocess
 import sys
 
-LONGEST = 256  # bytes that a sample takes
+LONGEST = 255  # bytes that every sample takes
+
+
+def longest(text, filler):
+    """The text, with so much of `filler` before it that both have LONGEST bytes."""
+    room = LONGEST - len(text.encode())
+    return (filler * room)[-room:] + text
 
 
 def output(qemu, image, line):

@@ -27,6 +27,7 @@ def main():
         texts = [line.rstrip("\n").split("\t")[1] for line in lines]
     texts = [text for text in texts if len(text.encode()) < board.LONGEST]
     texts = texts[:: len(texts) // TEXTS][:TEXTS]
+    texts.insert(0, board.longest(texts[0], "library "))
     expected = host_classes(host, blob, "--text", texts, "--max-length", max_tokens)
     return board.compare(qemu, image, texts, expected, "class", stack_limit)
 

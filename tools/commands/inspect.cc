@@ -23,6 +23,7 @@ struct Arguments {
   ModelArguments model;
   ShapeArguments shape;
   bool header = false;
+  uint64_t longest_text = 0;
   bool generation = false;
   uint32_t max_tokens = 0;
   bool needs = false;
@@ -249,7 +250,8 @@ std::string GenerationHeader(const Model& model, const Arguments& arguments) {
   decode_request.tile_rows = shape.tile_rows;
   const Session decode(model, decode_request);
   sessions.push_back({"decode", &decode});
-  return StaticMemoryHeader(model, sessions, GeneratorBytes(model, {&decode, encode ? &*encode : nullptr}, request));
+  return StaticMemoryHeader(model, sessions, arguments.longest_text,
+                            GeneratorBytes(model, {&decode, encode ? &*encode : nullptr}, request));
 }
 
 void Inspect(const Arguments& arguments, Console* console) {
@@ -262,7 +264,7 @@ void Inspect(const Arguments& arguments, Console* console) {
   const Batch batch = arguments.shape.MakeBatch(model);
   Session session(model, arguments.shape.Request(model, batch));
   if (arguments.header) {
-    console->out << StaticMemoryHeader(model, {{"", &session}});
+    console->out << StaticMemoryHeader(model, {{"", &session}}, arguments.longest_text);
     return;
   }
   Bind(batch, &session);
@@ -287,6 +289,10 @@ void AddInspect(CLI::App* app, Console* console) {
   arguments->shape.AddTo(command);
   CLI::Option* header =
       command->add_flag("--header", arguments->header, "Print a C header with the memory as static arrays instead");
+  command
+      ->add_option("--text-bytes", arguments->longest_text,
+                   "With what the tokenizer needs for texts of so many bytes; default: none")
+      ->needs(header);
   CLI::Option* generation =
       command
           ->add_flag("--generation", arguments->generation,
@@ -300,7 +306,7 @@ void AddInspect(CLI::App* app, Console* console) {
   AddJson(command, &arguments->json);
   command->footer(
       "Examples:\n  fovea inspect model.fovea --rows 64 --batch 4 --workers 2\n"
-      "  fovea inspect model.fovea --backend highway --rows 32 --header > model_memory.h\n"
+      "  fovea inspect model.fovea --backend highway --rows 32 --header --text-bytes 256 > model_memory.h\n"
       "  fovea inspect model.fovea --needs > model.profile");
   command->callback([=] { Inspect(*arguments, console); });
 }

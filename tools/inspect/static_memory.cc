@@ -5,7 +5,9 @@
 
 #include <filesystem>
 
+#include "fovea/text.h"
 #include "fovea/version.h"
+#include "tools/common/error.h"
 
 namespace fovea::tools {
 namespace {
@@ -54,9 +56,17 @@ std::string Comment(const Model& model, const std::string& name, const std::vect
   return text + " * Include it in one source file; the blob itself must stand on a multiple of 64 bytes. */\n";
 }
 
+uint64_t TextBytes(const Model& model, uint64_t longest_text) {
+  uint64_t bytes = 0;
+  fovea_error error = {};
+  Check(fovea_text_workspace_size(model.get(), longest_text, &bytes, &error), error,
+        fmt::format("{}: texts of {} bytes", model.name(), longest_text));
+  return bytes;
+}
+
 }  // namespace
 
-std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSession>& sessions,
+std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSession>& sessions, uint64_t longest_text,
                                uint64_t generator_bytes) {
   const std::string name = Identifier(model.name()), upper = Upper(name);
   std::string text = Comment(model, name, sessions);
@@ -75,6 +85,10 @@ std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSessio
     blocks.emplace_back(part + "state", sizes.state_size);
     blocks.emplace_back(part + "scratch", sizes.scratch_size);
     text += OptionMacros(upper + "_" + Upper(part), *session);
+  }
+  if (longest_text != 0) {
+    blocks.emplace_back("text", TextBytes(model, longest_text));
+    text += fmt::format("#define {}_LONGEST_TEXT {}u\n", upper, longest_text);
   }
   if (generator_bytes != 0) blocks.emplace_back("generator", generator_bytes);
   for (const auto& [block, size] : blocks) {
