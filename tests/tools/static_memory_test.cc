@@ -117,6 +117,26 @@ TEST_F(GenerationHeader, HasWhatTextsNeed) {
   EXPECT_EQ(without.out.find("TEXT"), std::string::npos) << without.out;
 }
 
+TEST(TapMemory, IsOfTheWeightsThatDecide) {
+  const std::string blob = InSource("tools/train/package-section-hierarchical.fovea");
+  const CommandResult printed = Fovea({"inspect", blob, "--rows", "8", "--batch", "2", "--header", "--explain"});
+  ASSERT_EQ(printed.status, 0) << printed.err;
+  const Header header = Parse(printed.out);
+  const tools::Model model(blob, tools::Model::Options{});
+  const std::string name = "PACKAGE_SECTION_HIERARCHICAL";
+  tools::SessionRequest request;
+  request.limits = header.limits.at(name);
+  for (const char* step : {"word_attention", "sentence_attention"}) {
+    request.taps.push_back(tools::TapOf(*model.FindAttention(0, step)));
+    request.taps.back().reduce = FOVEA_REDUCE_MEAN;
+    const std::string tap = "{.struct_size = sizeof(fovea_tap), .step = " + std::to_string(request.taps.back().step);
+    EXPECT_NE(printed.out.find(tap + "u, .form = 0u, .rows = 0u, .stride = 0u, .reduce = 1u}"), std::string::npos)
+        << printed.out;
+  }
+  EXPECT_EQ(tools::SessionSizes(model, request).scratch_size, header.numbers.at(name + "_SCRATCH_BYTES"));
+  EXPECT_EQ(Fovea({"inspect", blob, "--header"}).out.find("TAPS"), std::string::npos);
+}
+
 TEST(TextMemory, NeedsATokenizer) {
   const std::string blob = testing::TempDir() + "no_text_" + std::to_string(getpid()) + ".fovea";
   ASSERT_EQ(Fovea({"convert", InSource("tools/convert/examples/relu-attention/graph.json"), "-o", blob}).status, 0);

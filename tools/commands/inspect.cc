@@ -15,6 +15,7 @@
 #include "tools/generate/generator.h"
 #include "tools/inspect/profile.h"
 #include "tools/inspect/static_memory.h"
+#include "tools/run/explanation.h"
 
 namespace fovea::tools {
 namespace {
@@ -26,6 +27,7 @@ struct Arguments {
   uint64_t longest_text = 0;
   bool generation = false;
   uint32_t max_tokens = 0;
+  bool explain = false;
   bool needs = false;
   std::vector<std::string> also;
   bool json = false;
@@ -224,7 +226,7 @@ void PrintNeeds(const Model& model, const Arguments& arguments, Console* console
     others.push_back(std::make_unique<Model>(other.Open()));
     models.push_back(others.back().get());
   }
-  console->out << ProfileFor(models);
+  console->out << ProfileFor(models, arguments.explain);
 }
 
 // Of what writes one text: --rows are tokens of what an encoder reads, or of the prompt.
@@ -262,7 +264,9 @@ void Inspect(const Arguments& arguments, Console* console) {
     return;
   }
   const Batch batch = arguments.shape.MakeBatch(model);
-  Session session(model, arguments.shape.Request(model, batch));
+  SessionRequest request = arguments.shape.Request(model, batch);
+  if (arguments.explain) request.taps = Explainer(model, request.program).taps();
+  Session session(model, request);
   if (arguments.header) {
     console->out << StaticMemoryHeader(model, {{"", &session}}, arguments.longest_text);
     return;
@@ -300,6 +304,10 @@ void AddInspect(CLI::App* app, Console* console) {
           ->needs(header);
   command->add_option("--max-tokens", arguments->max_tokens, "Most tokens of that text; default: as the model says")
       ->needs(generation);
+  command
+      ->add_flag("--explain", arguments->explain,
+                 "Of a session that keeps the weights of the words and sentences that decide, as 'fovea run' does")
+      ->excludes(generation);
   CLI::Option* needs =
       command->add_flag("--needs", arguments->needs, "Print what a build of the library must include instead");
   AddRepeated(command, "--also", &arguments->also, "A further blob that the same build must run")->needs(needs);

@@ -38,7 +38,14 @@ std::string OptionMacros(const std::string& prefix, const Session& session) {
     limits +=
         fmt::format("{}{{{}u, {}u, {}u}}", limits.empty() ? "" : ", ", limit.space, limit.rows, limit.segment_rows);
   }
-  return limits.empty() ? text : text + fmt::format("#define {}LIMITS {}\n", prefix, limits);
+  if (!limits.empty()) text += fmt::format("#define {}LIMITS {}\n", prefix, limits);
+  std::string taps;
+  for (const fovea_tap& tap : session.request().taps) {
+    taps += fmt::format(
+        "{}{{.struct_size = sizeof(fovea_tap), .step = {}u, .form = {}u, .rows = {}u, .stride = {}u, .reduce = {}u}}",
+        taps.empty() ? "" : ", \\\n  ", tap.step, tap.form, tap.rows, tap.stride, tap.reduce);
+  }
+  return taps.empty() ? text : text + fmt::format("#define {}TAPS \\\n  {}\n", prefix, taps);
 }
 
 std::string Comment(const Model& model, const std::string& name, const std::vector<NamedSession>& sessions) {
@@ -51,6 +58,10 @@ std::string Comment(const Model& model, const std::string& name, const std::vect
     for (const fovea_limit& limit : session->request().limits) {
       text += fmt::format(" *   space {} ({}): {} rows", limit.space, model.Space(limit.space).name, limit.rows);
       text += limit.segment_rows == 0 ? "\n" : fmt::format(", {} in a segment\n", limit.segment_rows);
+    }
+    const uint32_t program = session->request().program;
+    for (const fovea_tap& tap : session->request().taps) {
+      text += fmt::format(" *   tap on step {} ({})\n", tap.step, model.Step(program, tap.step).name);
     }
   }
   return text + " * Include it in one source file; the blob itself must stand on a multiple of 64 bytes. */\n";
