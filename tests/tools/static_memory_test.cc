@@ -11,6 +11,7 @@
 
 #include "tests/support/paths.h"
 #include "tests/support/run_command.h"
+#include "tests/tools/tiny_bert.h"
 #include "tools/common/session.h"
 #include "tools/generate/generator.h"
 
@@ -135,6 +136,12 @@ TEST(TapMemory, IsOfTheWeightsThatDecide) {
   }
   EXPECT_EQ(tools::SessionSizes(model, request).scratch_size, header.numbers.at(name + "_SCRATCH_BYTES"));
   EXPECT_EQ(Fovea({"inspect", blob, "--header"}).out.find("TAPS"), std::string::npos);
+}
+
+TEST(TapMemory, NeedsMetadata) {
+  const CommandResult refused = Fovea({"inspect", TinyBlob("sequence"), "--header", "--explain"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("no metadata explain.<space>"), std::string::npos) << refused.err;
 }
 
 TEST(TextMemory, NeedsATokenizer) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "runtime/blob/names.h"
+#include "tools/base/fail.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/packed.h"
@@ -265,7 +266,10 @@ void Inspect(const Arguments& arguments, Console* console) {
   }
   const Batch batch = arguments.shape.MakeBatch(model);
   SessionRequest request = arguments.shape.Request(model, batch);
-  if (arguments.explain) request.taps = Explainer(model, request.program).taps();
+  if (arguments.explain) {
+    request.taps = Explainer(model, request.program).taps();
+    if (request.taps.empty()) Fail("{}: no metadata explain.<space> names what decides", model.name());
+  }
   Session session(model, request);
   if (arguments.header) {
     console->out << StaticMemoryHeader(model, {{"", &session}}, arguments.longest_text);
