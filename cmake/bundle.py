@@ -17,17 +17,18 @@ AGAIN = re.compile(r'^\s*#\s*define\s+HWY_TARGET_INCLUDE\s+"([^"]+)"', re.MULTIL
 README = """# fovea, as sources
 
 The library without a build system: compile every file of `sources/` with the flags below and link the objects, with a
-linker that drops what is not referred to. No other library is needed but the C library's `libm`. With a profile the
-compiler must optimise (`-O1` or more): it leaves out what is not listed.
+linker that drops what is not referred to. No other library is needed but the C library's `libm`; of a hosted C++
+standard library the headers alone, which Highway includes (`<vector>`). With a profile the compiler must optimise
+(`-O1` or more): it leaves out what is not listed.
 
     c++ -std=c++17 -O2 -I. -Iinclude {defines} {flags} -c sources/*.cc
     cc -Iinclude your_program.c *.o -Wl,--gc-sections -lm
 
-`-DHWY_COMPILE_ONLY_STATIC` compiles the kernels for the vectors of the compiler's target (`-march=..`, `-mcpu=..`): NEON
-on Arm, where there is SVE, too, and none on RISC-V; `-DHWY_COMPILE_ONLY_SCALAR` in its place takes none anywhere. With
-`-Os` give `sources/kernels_attention.cc` and `sources/kernels_gemm.cc` `-O2`: time goes there; `-DFOVEA_SMALL` makes
-half as much code of attention, which is slower for some numbers of rows. Other compilers than gcc and clang are not
-known to work.
+`-DHWY_COMPILE_ONLY_STATIC` compiles the kernels for the vectors of the compiler's target (`-march=..`, `-mcpu=..`):
+NEON on Arm, where there is SVE, too, and none on RISC-V; `-DHWY_COMPILE_ONLY_SCALAR` in its place takes none anywhere.
+With `-Os` give `sources/kernels_attention.cc` and `sources/kernels_gemm.cc` `-O2`: time goes there; `-DFOVEA_SMALL`
+makes half as much code of attention, which is slower for some numbers of rows. Other compilers than gcc and clang are
+not known to work.
 
 {profile}
 `include/fovea/` is the interface, and its comments are the manual. Licences stand in `LICENSES/`.

@@ -1,6 +1,8 @@
 /* What one measurement says, as JSON. */
 #include "ports/bench.h"
 
+#include <string.h>
+
 #include "fovea/version.h"
 
 uint64_t fovea_bench_rank(uint64_t count, uint32_t percent) {
@@ -169,6 +171,39 @@ static void speed(Json* json, const fovea_bench* bench, double flops) {
   end(json);
 }
 
+static const char* operation_of(const fovea_model* model, uint32_t program, uint32_t step) {
+  fovea_step_info info = {.struct_size = sizeof(info)};
+  return fovea_program_step(model, program, step, &info) == FOVEA_OK ? info.op : "";
+}
+
+static uint64_t ticks_of(const fovea_session* session, uint32_t step) {
+  uint64_t ticks = 0;
+  return fovea_session_step_ticks(session, step, &ticks) == FOVEA_OK ? ticks : 0;
+}
+
+/* Steps of each kind, in the order of their first ones. */
+static void operations(Json* json, const fovea_bench* bench, const fovea_model* model, const fovea_session* session,
+                       uint32_t count) {
+  begin(json, "operations");
+  for (uint32_t first = 0; first < count; ++first) {
+    const char* op = operation_of(model, bench->program, first);
+    uint64_t ticks = 0, steps = 0;
+    uint32_t earlier = 0;
+    while (strcmp(operation_of(model, bench->program, earlier), op) != 0) ++earlier;
+    if (earlier < first) continue;
+    for (uint32_t step = first; step < count; ++step) {
+      if (strcmp(operation_of(model, bench->program, step), op) != 0) continue;
+      ticks += ticks_of(session, step);
+      ++steps;
+    }
+    begin(json, op);
+    number(json, "steps", steps);
+    decimal(json, "microseconds", 1e6 * (double)(ticks / (bench->run_count + 1)) / (double)bench->ticks_per_second);
+    end(json);
+  }
+  end(json);
+}
+
 uint64_t fovea_bench_json(const fovea_bench* bench, const fovea_model* model, const fovea_session* session, char* text,
                           uint64_t capacity) {
   fovea_model_info about = {.struct_size = sizeof(about)};
@@ -176,11 +211,13 @@ uint64_t fovea_bench_json(const fovea_bench* bench, const fovea_model* model, co
   fovea_session_info place = {.struct_size = sizeof(place)};
   Json json = {text, 0, capacity, 1};
   double flops = 0;
+  uint64_t ticks = 0;
   fovea_model_get_info(model, &about);
   fovea_model_program(model, bench->program, &program);
   fovea_session_get_info(session, &place);
   for (uint32_t step = 0; step < program.step_count; ++step) {
     flops += fovea_bench_step_flops(model, session, bench->program, step);
+    ticks += ticks_of(session, step);
   }
   sort(bench->run_ticks, bench->run_count);
 
@@ -203,6 +240,7 @@ uint64_t fovea_bench_json(const fovea_bench* bench, const fovea_model* model, co
   number(&json, "scratch", bench->scratch_bytes);
   number(&json, "peak_resident", bench->peak_bytes);
   end(&json);
+  if (ticks > 0) operations(&json, bench, model, session, program.step_count);
   end(&json);
   if (capacity > 0) text[json.size < capacity ? json.size : capacity - 1] = '\0';
   return json.size;

@@ -50,7 +50,8 @@ uint64_t fovea_bench_rank(uint64_t count, uint32_t percent);
 double fovea_bench_step_flops(const fovea_model* model, const fovea_session* session, uint32_t program, uint32_t step);
 
 /* Writes it as JSON, a zero at the end, and returns its bytes without that zero: if they are not below `capacity`, the
- * text is cut. Sorts run_ticks. */
+ * text is cut. With a session that has the measurement's clock (fovea_session_options.clock) it ends in "operations":
+ * steps of one kind together, with the mean of all runs, the one that came first included. Sorts run_ticks. */
 uint64_t fovea_bench_json(const fovea_bench* bench, const fovea_model* model, const fovea_session* session, char* text,
                           uint64_t capacity);
 

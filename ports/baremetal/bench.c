@@ -1,7 +1,7 @@
-/* Measures a model in flash in memory that was counted beforehand, and says what `fovea bench --json` says. The build
- * makes model_memory.h (`fovea inspect --header`) and model.S; BENCH_MODEL is the blob's name, BENCH_ROWS the rows of
- * the text that is run. The command line may say "counts=" and what the board's ticks count here: in an emulator they
- * are no cycles. */
+/* Measures a model in flash in memory that was counted beforehand, and says what `fovea bench --json` says, with what
+ * each kind of step took. The build makes model_memory.h (`fovea inspect --header`) and model.S; BENCH_MODEL is the
+ * blob's name, BENCH_ROWS the rows of the text that is run. The command line may say "counts=" and what the board's
+ * ticks count here: in an emulator they are no cycles. */
 #include "ports/bench.h"
 
 #include <fovea/model.h>
@@ -13,13 +13,13 @@
 #include "ports/inputs.h"
 
 static uint64_t run_ticks[FOVEA_BENCH_RUNS];
-static char line[256], text[2048];
+static char line[256], text[4096];
 
 static int Load(fovea_model** model, fovea_session** session, fovea_bench* bench, fovea_error* error) {
   const uint64_t begin = board_ticks();
   if (sample_model(model_model, sizeof(model_model), model, error) != 0) return 1;
   bench->model_ticks = board_ticks() - begin;
-  if (one_session(*model, session, error) != 0) return 1;
+  if (one_session(*model, board_ticks, session, error) != 0) return 1;
   bench->session_ticks = board_ticks() - begin - bench->model_ticks;
   return 0;
 }

@@ -45,9 +45,11 @@ const char board_counter[] = "SysTick", board_counts[] = "cycles";
 
 uint64_t board_ticks_per_second(void) { return (uintptr_t)board_hertz; }
 
+/* Where nothing is left a new period begins, of which QEMU may not tell at once. */
 uint64_t board_ticks(void) {
   for (;;) {
     const uint32_t before = periods, left = SYST_CVR;
-    if (periods == before && (ICSR & (1u << 26)) == 0) return (uint64_t)before * SYST_PERIOD + (SYST_PERIOD - 1 - left);
+    if (left == 0 || periods != before || (ICSR & (1u << 26)) != 0) continue;
+    return (uint64_t)before * SYST_PERIOD + (SYST_PERIOD - 1 - left);
   }
 }

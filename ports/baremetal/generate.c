@@ -10,11 +10,9 @@
 #include "model_memory.h"
 #include "sample.h"
 
-#define MAX_TEXT 256
 #define MAX_LINKED 8
 
-static FOVEA_ALIGN64 uint8_t text_workspace[TEXT_WORKSPACE];
-static char text[MAX_TEXT + sizeof(TEXT_END)], written[MAX_TEXT * 4];
+static char text[MODEL_LONGEST_TEXT + 1], written[1024];
 static int32_t ids[MAX_TOKENS], types[MAX_TOKENS], made_ids[MAX_NEW];
 
 #ifdef MODEL_ENCODE_PROGRAM
@@ -93,7 +91,7 @@ int main(void) {
   fovea_model* model;
   fovea_session *encode, *decode;
   fovea_generator* generator;
-  if (!board_command_line(text, MAX_TEXT)) {
+  if (!board_command_line(text, sizeof(text) + 1 - sizeof(TEXT_END))) {
     board_write("no text, or too long\n");
     return 2;
   }
@@ -109,8 +107,8 @@ int main(void) {
   const uint64_t made = board_ticks();
   fovea_text_tokens tokens = {.struct_size = sizeof(tokens), .capacity = MAX_TOKENS, .ids = ids, .types = types};
   const fovea_text_encode_options cut = {.struct_size = sizeof(cut), .max_length = MAX_TOKENS};
-  if (fovea_text_encode(model, text, strlen(text), NULL, 0, &cut, text_workspace, sizeof(text_workspace), &tokens,
-                        &error) != FOVEA_OK) {
+  if (fovea_text_encode(model, text, strlen(text), NULL, 0, &cut, model_text, sizeof(model_text), &tokens, &error) !=
+      FOVEA_OK) {
     return sample_failed("text", &error);
   }
   if (Begin(encode, generator, &tokens, &error) != 0 || Write(model, generator, &error) != 0) return 1;

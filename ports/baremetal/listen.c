@@ -94,7 +94,7 @@ int main(void) {
   }
   const uint64_t begin = board_ticks();
   if (sample_model(model_model, sizeof(model_model), &model, &error) != 0) return 1;
-  if (one_session(model, &session, &error) != 0) return 1;
+  if (one_session(model, NULL, &session, &error) != 0) return 1;
   const uint64_t made = board_ticks();
   if (Listen(model, session, &error) != 0) return 1;
   return one_answer(model, session, made - begin, board_ticks() - made, &error);

@@ -5,20 +5,28 @@
 #include "model_memory.h"
 #include "sample.h"
 
-/* The session of the model in flash. 1: it failed, and that was said. */
-static inline int one_session(const fovea_model* model, fovea_session** session, fovea_error* error) {
+/* The session of the model in flash; `clock` may be NULL. 1: it failed, and that was said. */
+static inline int one_session(const fovea_model* model, uint64_t (*clock)(void), fovea_session** session,
+                              fovea_error* error) {
   static const fovea_limit limits[] = {MODEL_LIMITS};
-  const fovea_session_options options = SAMPLE_OPTIONS(MODEL, limits);
+  fovea_session_options options = SAMPLE_OPTIONS(MODEL, limits);
+  options.clock = clock;
+#ifdef MODEL_TAPS
+  static const fovea_tap taps[] = {MODEL_TAPS};
+  options.taps = taps;
+  options.tap_count = sizeof(taps) / sizeof(taps[0]);
+#endif
   const fovea_session_memory memory = SAMPLE_MEMORY(MODEL, model);
   return fovea_session_init(model, &options, &memory, session, error) == FOVEA_OK ? 0 : sample_failed("session", error);
 }
 
-/* Says the class that has the highest logit, bytes, and the ticks of both parts; 0 or, if there are no logits, 1. */
+/* Says the class that has the highest logit, all logits, bytes, and the ticks of both parts. 1: there are no logits. */
 static inline int one_answer(const fovea_model* model, const fovea_session* session, uint64_t init_ticks,
                              uint64_t run_ticks, fovea_error* error) {
   fovea_view logits;
   if (fovea_session_find_output(session, "logits", &logits, error) != FOVEA_OK) return sample_failed("logits", error);
   sample_class(model, &logits);
+  sample_scores(&logits);
   sample_number("model_bytes", MODEL_MODEL_BYTES);
   sample_number("fixed_bytes", MODEL_FIXED_BYTES);
   sample_number("state_bytes", MODEL_STATE_BYTES);

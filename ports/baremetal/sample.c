@@ -1,6 +1,8 @@
 /* What samples have in common. */
 #include "sample.h"
 
+#include <string.h>
+
 #include "board.h"
 
 extern const unsigned char model_blob[], model_blob_end[];
@@ -28,6 +30,19 @@ void sample_class(const fovea_model* model, const fovea_view* scores) {
   }
   board_write("class ");
   board_write(fovea_model_label(model, best));
+  board_write("\n");
+}
+
+void sample_scores(const fovea_view* scores) {
+  const float* all = scores->data;
+  board_write("scores");
+  for (uint32_t i = 0; i < scores->width; ++i) {
+    char digits[] = " 00000000";
+    uint32_t bits;
+    memcpy(&bits, &all[i], sizeof(bits));
+    for (int digit = 8; digit > 0; --digit, bits >>= 4) digits[digit] = "0123456789abcdef"[bits & 15];
+    board_write(digits);
+  }
   board_write("\n");
 }
 

@@ -25,6 +25,8 @@ int sample_model(void* memory, uint64_t size, fovea_model** model, fovea_error* 
 void sample_number(const char* name, uint64_t number);
 /* "class" and the label of the highest of the first row's scores. */
 void sample_class(const fovea_model* model, const fovea_view* scores);
+/* "scores" and the bits of each of the first row's scores as a hexadecimal number. */
+void sample_scores(const fovea_view* scores);
 /* Says what went wrong; 1. */
 int sample_failed(const char* what, const fovea_error* error);
 /* The ticks of both parts and the bytes that only a run shows. */

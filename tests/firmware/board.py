@@ -1,8 +1,15 @@
 """Runs a sample's image in QEMU."""
+import struct
 import subprocess
 import sys
 
-LONGEST = 256  # bytes that a sample takes
+LONGEST = 255  # bytes that every sample takes
+
+
+def longest(text, filler):
+    """The text, with so much of `filler` before it that both have LONGEST bytes."""
+    room = LONGEST - len(text.encode())
+    return (filler * room)[-room:] + text
 
 
 def output(qemu, image, line):
@@ -27,17 +34,33 @@ def run(qemu, image, text):
     return answer
 
 
-def compare(qemu, image, texts, expected, name, stack_limit):
-    """Whether the sample says under `name` what is expected of each text, within its stack: the exit status."""
-    failures = 0
-    for text, wanted in zip(texts, expected, strict=True):
+def scores(said):
+    """The numbers of a line of scores."""
+    return [struct.unpack(">f", bytes.fromhex(word))[0] for word in said["scores"].split()]
+
+
+def unlike(expected, name):
+    """The complaint for `compare` that what a sample says under `name` is not what is expected of that text."""
+    def complaint(i, said):
+        wanted, answer = expected[i], said.get(name)
+        return None if answer == wanted else f"host says {wanted!r}, firmware {answer!r}"
+    return complaint
+
+
+def compare(qemu, image, texts, complaint, stack_limit):
+    """Runs the sample with each text, which must keep within its stack: the exit status. `complaint` is called with the
+    text's number and what the sample said: None or what is wrong with that."""
+    failures = most = 0
+    for i, text in enumerate(texts):
         said = run(qemu, image, text)
-        if said.get(name) != wanted:
-            print(f"{text}\n  host says {wanted!r}, firmware {said.get(name)!r}")
+        wrong = complaint(i, said)
+        if wrong is not None:
+            print(f"{text}\n  {wrong}")
             failures += 1
+        most = max(most, int(said["stack_bytes"]))
         if int(said["stack_bytes"]) > int(stack_limit):
             print(f"{text}\n  {said['stack_bytes']} bytes of stack, more than {stack_limit}")
             failures += 1
     print(" ".join(f"{key}={value}" for key, value in said.items()))
-    print(f"{len(texts)} texts, {failures} failures")
+    print(f"{len(texts)} texts, {failures} failures, at most {most} bytes of stack")
     return failures != 0

@@ -24,17 +24,19 @@ find ../bundle/sources -name '*.cc' -print0 |
   xargs -0 -n 8 -P "$(nproc)" "$cxx" $flags $named -Wall -Wextra -Wno-psabi -Wno-maybe-uninitialized -Werror -c
 board=$source/ports/baremetal
 # shellcheck disable=SC2086
-"$cc" $flags -std=c99 -Os -ffunction-sections -fno-tree-loop-distribute-patterns -I"$work/bundle/include" -I"$source" \
-  -I"$model" $defines $link -nostartfiles -L"$board" -T"$script" -Wl,--gc-sections -Wl,-z,noexecstack -o ../classify.elf \
+"$cc" $flags -std=c99 -Os -ffunction-sections -fno-tree-loop-distribute-patterns \
+  -I"$work/bundle/include" -I"$source" -I"$model" $defines \
+  $link -nostartfiles -L"$board" -T"$script" -Wl,--gc-sections -Wl,-z,noexecstack -o ../classify.elf \
   "$board/classify.c" "$board/sample.c" "$board/console.c" "$board/memory.c" "$board/semihosting.c" "$startup" \
   "$model/model.S" ./*.o -lm $libraries
 cd ..
 
 text="A library to read compressed audio files. It supports FLAC and Ogg Vorbis."
-say() {
+say() {  # semihosting writes to the standard error
   image=$1
   shift
-  "$@" -display none -monitor none -serial none -semihosting-config "enable=on,target=native,arg=$text" -kernel "$image"
+  "$@" -display none -monitor none -serial none -semihosting-config "enable=on,target=native,arg=$text" \
+    -kernel "$image" 2>&1
 }
 say "$expected" "$@" >whole.txt
 say classify.elf "$@" >bundled.txt

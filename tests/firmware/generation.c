@@ -45,6 +45,7 @@ static void Allow(void* context, uint32_t text, uint32_t step, uint32_t tokens, 
 }
 
 int main(void) {
+  (void)model_text; /* no text is encoded here */
   static const fovea_limit limits[] = {MODEL_DECODE_LIMITS};
   fovea_error error = {0};
   fovea_model* model;

@@ -25,6 +25,9 @@ def fields(measured, prefix=""):
 
 def failures(here, there):
     """What is wrong with what firmware (`here`) said, beside what the host (`there`) said."""
+    here, there = dict(here), dict(there)
+    operations, there_operations = here.pop("operations"), there.pop("operations")
+    del there["steps"]
     if list(fields(here)) != list(fields(there)):
         yield f"fields {list(fields(here))}, on the host {list(fields(there))}"
         return
@@ -45,6 +48,13 @@ def failures(here, there):
     # Only instructions are counted here, so every run takes as many, but for the counter's own interrupts.
     if here["runs"] != 5 or latency[-1] > 1.001 * latency[0]:
         yield f"{here['runs']} runs of {latency[0]} to {latency[-1]} ms"
+    steps = {name: operation["steps"] for name, operation in operations.items()}
+    expected = {name: operation["steps"] for name, operation in there_operations.items()}
+    if steps != expected:
+        yield f"steps {steps}, on the host {expected}"
+    together = sum(operation["microseconds"] for operation in operations.values()) / 1e3
+    if not 0.97 * latency[0] < together <= latency[-1]:
+        yield f"operations of {together} ms in runs of {latency[0]} ms"
     if here["clock"]["counts"] != "instructions, a nanosecond each" or here["clock"]["ticks_per_second"] < 1000000:
         yield f"clock {here['clock']}"
 
@@ -58,7 +68,7 @@ def main():
         copy = folder / here["model"]
         shutil.copy(blob, copy)
         there = subprocess.run([host, "bench", copy, "--backend", "highway", "--rows", str(here["rows"]), "--tile-rows",
-                                str(here["tile_rows"]), "--seconds", "0", "--json"],
+                                str(here["tile_rows"]), "--seconds", "0", "--steps", "--json"],
                                check=True, capture_output=True, text=True).stdout
         wrong = list(failures(here, json.loads(there)))
         if wrong:

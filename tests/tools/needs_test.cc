@@ -50,6 +50,12 @@ TEST(Needs, OfTheClassifierOfDocuments) {
   }
 }
 
+TEST(Needs, WhatDecidesIsReadFromTaps) {
+  std::set<std::string> lines = Lines({"inspect", Documents(), "--needs", "--explain"});
+  EXPECT_EQ(lines.erase("part taps"), 1u);
+  EXPECT_EQ(lines, Lines({"inspect", Documents(), "--needs"}));
+}
+
 TEST(Needs, WhatWritesATextNeedsTheGenerator) {
   const std::string blob = Temporary("needs_dates.fovea");
   ASSERT_EQ(

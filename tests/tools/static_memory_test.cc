@@ -1,5 +1,5 @@
-// The header that `fovea inspect --generation --header` prints: sessions made with its programs, tiles and limits need
-// exactly its bytes.
+// The header that `fovea inspect --header` prints: sessions made with its programs, tiles and limits, the generator of
+// --generation and texts of --text-bytes need exactly its bytes.
 #include <gtest/gtest.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -11,6 +11,7 @@
 
 #include "tests/support/paths.h"
 #include "tests/support/run_command.h"
+#include "tests/tools/tiny_bert.h"
 #include "tools/common/session.h"
 #include "tools/generate/generator.h"
 
@@ -105,6 +106,51 @@ TEST_F(GenerationHeader, OfADecoderThatGoesOnWithTexts) {
   EXPECT_EQ(header_.limits.at("DECODE").back().segment_rows, 64u);  // the prompt and what follows
   const tools::Session decode = Check("DECODE", {});
   CheckGenerator(decode, nullptr, 40);
+}
+
+TEST_F(GenerationHeader, HasWhatTextsNeed) {
+  Make("tools/train/package-writer", {"--rows", "24", "--max-tokens", "40", "--text-bytes", "1000"});
+  EXPECT_EQ(header_.numbers.at("LONGEST_TEXT"), 1000u);
+  uint64_t needed = 0;
+  ASSERT_EQ(fovea_text_workspace_size(model_->get(), 1000, &needed, nullptr), FOVEA_OK);
+  EXPECT_EQ(header_.numbers.at("TEXT_BYTES"), needed);
+  const CommandResult without = Fovea({"inspect", blob_, "--rows", "24", "--header"});
+  EXPECT_EQ(without.out.find("TEXT"), std::string::npos) << without.out;
+}
+
+TEST(TapMemory, IsOfTheWeightsThatDecide) {
+  const std::string blob = InSource("tools/train/package-section-hierarchical.fovea");
+  const CommandResult printed = Fovea({"inspect", blob, "--rows", "8", "--batch", "2", "--header", "--explain"});
+  ASSERT_EQ(printed.status, 0) << printed.err;
+  const Header header = Parse(printed.out);
+  const tools::Model model(blob, tools::Model::Options{});
+  const std::string name = "PACKAGE_SECTION_HIERARCHICAL";
+  tools::SessionRequest request;
+  request.limits = header.limits.at(name);
+  for (const char* step : {"word_attention", "sentence_attention"}) {
+    request.taps.push_back(tools::TapOf(*model.FindAttention(0, step)));
+    request.taps.back().reduce = FOVEA_REDUCE_MEAN;
+    const std::string tap = "{.struct_size = sizeof(fovea_tap), .step = " + std::to_string(request.taps.back().step);
+    EXPECT_NE(printed.out.find(tap + "u, .form = 0u, .rows = 0u, .stride = 0u, .reduce = 1u}"), std::string::npos)
+        << printed.out;
+  }
+  EXPECT_EQ(tools::SessionSizes(model, request).scratch_size, header.numbers.at(name + "_SCRATCH_BYTES"));
+  EXPECT_EQ(Fovea({"inspect", blob, "--header"}).out.find("TAPS"), std::string::npos);
+}
+
+TEST(TapMemory, NeedsMetadata) {
+  const CommandResult refused = Fovea({"inspect", TinyBlob("sequence"), "--header", "--explain"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("no metadata explain.<space>"), std::string::npos) << refused.err;
+}
+
+TEST(TextMemory, NeedsATokenizer) {
+  const std::string blob = testing::TempDir() + "no_text_" + std::to_string(getpid()) + ".fovea";
+  ASSERT_EQ(Fovea({"convert", InSource("tools/convert/examples/relu-attention/graph.json"), "-o", blob}).status, 0);
+  const CommandResult refused = Fovea({"inspect", blob, "--header", "--text-bytes", "100"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("texts of 100 bytes"), std::string::npos) << refused.err;
+  remove(blob.c_str());
 }
 
 TEST_F(GenerationHeader, RefusesWhatWritesNothing) {

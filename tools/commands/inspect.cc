@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "runtime/blob/names.h"
+#include "tools/base/fail.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/packed.h"
@@ -15,6 +16,7 @@
 #include "tools/generate/generator.h"
 #include "tools/inspect/profile.h"
 #include "tools/inspect/static_memory.h"
+#include "tools/run/explanation.h"
 
 namespace fovea::tools {
 namespace {
@@ -23,8 +25,10 @@ struct Arguments {
   ModelArguments model;
   ShapeArguments shape;
   bool header = false;
+  uint64_t longest_text = 0;
   bool generation = false;
   uint32_t max_tokens = 0;
+  bool explain = false;
   bool needs = false;
   std::vector<std::string> also;
   bool json = false;
@@ -223,7 +227,7 @@ void PrintNeeds(const Model& model, const Arguments& arguments, Console* console
     others.push_back(std::make_unique<Model>(other.Open()));
     models.push_back(others.back().get());
   }
-  console->out << ProfileFor(models);
+  console->out << ProfileFor(models, arguments.explain);
 }
 
 // Of what writes one text: --rows are tokens of what an encoder reads, or of the prompt.
@@ -249,7 +253,8 @@ std::string GenerationHeader(const Model& model, const Arguments& arguments) {
   decode_request.tile_rows = shape.tile_rows;
   const Session decode(model, decode_request);
   sessions.push_back({"decode", &decode});
-  return StaticMemoryHeader(model, sessions, GeneratorBytes(model, {&decode, encode ? &*encode : nullptr}, request));
+  return StaticMemoryHeader(model, sessions, arguments.longest_text,
+                            GeneratorBytes(model, {&decode, encode ? &*encode : nullptr}, request));
 }
 
 void Inspect(const Arguments& arguments, Console* console) {
@@ -260,9 +265,14 @@ void Inspect(const Arguments& arguments, Console* console) {
     return;
   }
   const Batch batch = arguments.shape.MakeBatch(model);
-  Session session(model, arguments.shape.Request(model, batch));
+  SessionRequest request = arguments.shape.Request(model, batch);
+  if (arguments.explain) {
+    request.taps = Explainer(model, request.program).taps();
+    if (request.taps.empty()) Fail("{}: no metadata explain.<space> names what decides", model.name());
+  }
+  Session session(model, request);
   if (arguments.header) {
-    console->out << StaticMemoryHeader(model, {{"", &session}});
+    console->out << StaticMemoryHeader(model, {{"", &session}}, arguments.longest_text);
     return;
   }
   Bind(batch, &session);
@@ -287,6 +297,10 @@ void AddInspect(CLI::App* app, Console* console) {
   arguments->shape.AddTo(command);
   CLI::Option* header =
       command->add_flag("--header", arguments->header, "Print a C header with the memory as static arrays instead");
+  command
+      ->add_option("--text-bytes", arguments->longest_text,
+                   "With what the tokenizer needs for texts of so many bytes; default: none")
+      ->needs(header);
   CLI::Option* generation =
       command
           ->add_flag("--generation", arguments->generation,
@@ -294,13 +308,17 @@ void AddInspect(CLI::App* app, Console* console) {
           ->needs(header);
   command->add_option("--max-tokens", arguments->max_tokens, "Most tokens of that text; default: as the model says")
       ->needs(generation);
+  command
+      ->add_flag("--explain", arguments->explain,
+                 "Of a session that keeps the weights of the words and sentences that decide, as 'fovea run' does")
+      ->excludes(generation);
   CLI::Option* needs =
       command->add_flag("--needs", arguments->needs, "Print what a build of the library must include instead");
   AddRepeated(command, "--also", &arguments->also, "A further blob that the same build must run")->needs(needs);
   AddJson(command, &arguments->json);
   command->footer(
       "Examples:\n  fovea inspect model.fovea --rows 64 --batch 4 --workers 2\n"
-      "  fovea inspect model.fovea --backend highway --rows 32 --header > model_memory.h\n"
+      "  fovea inspect model.fovea --backend highway --rows 32 --header --text-bytes 256 > model_memory.h\n"
       "  fovea inspect model.fovea --needs > model.profile");
   command->callback([=] { Inspect(*arguments, console); });
 }

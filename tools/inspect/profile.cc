@@ -26,8 +26,9 @@ void Add(void* context, const char* kind, const char* name, uint32_t count) {
 
 }  // namespace
 
-std::string ProfileFor(const std::vector<const Model*>& models) {
+std::string ProfileFor(const std::vector<const Model*>& models, bool taps) {
   Needs needs;
+  if (taps) needs.lines.push_back("part taps");
   std::string text = "# What the library needs for";
   for (const Model* model : models) {
     text += " " + model->name();
@@ -44,8 +45,8 @@ std::string ProfileFor(const std::vector<const Model*>& models) {
       "# One worker of a session at a time; without the line up to 64.\n"
       "limit workers 1\n"
       "# What no model asks for: texts and numbers of errors, attention weights.\n"
-      "#part errors\n"
-      "#part taps\n";
+      "#part errors\n";
+  if (!taps) text += "#part taps\n";
   if (std::find(needs.lines.begin(), needs.lines.end(), "part generation") != needs.lines.end()) {
     text +=
         "# Texts written other than by the best token each time.\n"

@@ -9,8 +9,9 @@
 
 namespace fovea::tools {
 
-// A text for CMake's FOVEA_PROFILE: what any of the models needs, and what no model asks for as comments.
-std::string ProfileFor(const std::vector<const Model*>& models);
+// A text for CMake's FOVEA_PROFILE: what any of the models needs, and what no model asks for as comments. `taps`: the
+// program that uses the library asks for attention weights.
+std::string ProfileFor(const std::vector<const Model*>& models, bool taps);
 
 }  // namespace fovea::tools
 

@@ -5,7 +5,9 @@
 
 #include <filesystem>
 
+#include "fovea/text.h"
 #include "fovea/version.h"
+#include "tools/common/error.h"
 
 namespace fovea::tools {
 namespace {
@@ -36,7 +38,14 @@ std::string OptionMacros(const std::string& prefix, const Session& session) {
     limits +=
         fmt::format("{}{{{}u, {}u, {}u}}", limits.empty() ? "" : ", ", limit.space, limit.rows, limit.segment_rows);
   }
-  return limits.empty() ? text : text + fmt::format("#define {}LIMITS {}\n", prefix, limits);
+  if (!limits.empty()) text += fmt::format("#define {}LIMITS {}\n", prefix, limits);
+  std::string taps;
+  for (const fovea_tap& tap : session.request().taps) {
+    taps += fmt::format(
+        "{}{{.struct_size = sizeof(fovea_tap), .step = {}u, .form = {}u, .rows = {}u, .stride = {}u, .reduce = {}u}}",
+        taps.empty() ? "" : ", \\\n  ", tap.step, tap.form, tap.rows, tap.stride, tap.reduce);
+  }
+  return taps.empty() ? text : text + fmt::format("#define {}TAPS \\\n  {}\n", prefix, taps);
 }
 
 std::string Comment(const Model& model, const std::string& name, const std::vector<NamedSession>& sessions) {
@@ -50,13 +59,25 @@ std::string Comment(const Model& model, const std::string& name, const std::vect
       text += fmt::format(" *   space {} ({}): {} rows", limit.space, model.Space(limit.space).name, limit.rows);
       text += limit.segment_rows == 0 ? "\n" : fmt::format(", {} in a segment\n", limit.segment_rows);
     }
+    const uint32_t program = session->request().program;
+    for (const fovea_tap& tap : session->request().taps) {
+      text += fmt::format(" *   tap on step {} ({})\n", tap.step, model.Step(program, tap.step).name);
+    }
   }
   return text + " * Include it in one source file; the blob itself must stand on a multiple of 64 bytes. */\n";
 }
 
+uint64_t TextBytes(const Model& model, uint64_t longest_text) {
+  uint64_t bytes = 0;
+  fovea_error error = {};
+  Check(fovea_text_workspace_size(model.get(), longest_text, &bytes, &error), error,
+        fmt::format("{}: texts of {} bytes", model.name(), longest_text));
+  return bytes;
+}
+
 }  // namespace
 
-std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSession>& sessions,
+std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSession>& sessions, uint64_t longest_text,
                                uint64_t generator_bytes) {
   const std::string name = Identifier(model.name()), upper = Upper(name);
   std::string text = Comment(model, name, sessions);
@@ -75,6 +96,10 @@ std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSessio
     blocks.emplace_back(part + "state", sizes.state_size);
     blocks.emplace_back(part + "scratch", sizes.scratch_size);
     text += OptionMacros(upper + "_" + Upper(part), *session);
+  }
+  if (longest_text != 0) {
+    blocks.emplace_back("text", TextBytes(model, longest_text));
+    text += fmt::format("#define {}_LONGEST_TEXT {}u\n", upper, longest_text);
   }
   if (generator_bytes != 0) blocks.emplace_back("generator", generator_bytes);
   for (const auto& [block, size] : blocks) {

@@ -15,9 +15,9 @@ struct NamedSession {
   const Session* session;
 };
 
-// For the sessions' limits. `generator_bytes` 0: there is none. The sizes hold for this library version and machines
-// with pointers of the same size.
-std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSession>& sessions,
+// For the sessions' limits. `longest_text`: the most bytes of a text that is encoded; 0: none is. `generator_bytes` 0:
+// there is none. The sizes hold for this library version and machines with pointers of the same size.
+std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSession>& sessions, uint64_t longest_text,
                                uint64_t generator_bytes = 0);
 
 }  // namespace fovea::tools
