@@ -29,6 +29,7 @@ static int Run(fovea_session* session, const fovea_model* model, fovea_bench* be
     return sample_failed("inputs", error);
   }
   for (uint32_t i = 0; i <= FOVEA_BENCH_RUNS; ++i) {
+    if (fovea_session_reset(session, error) != FOVEA_OK) return sample_failed("reset", error);
     const uint64_t begin = board_ticks();
     if (fovea_session_run(session, error) != FOVEA_OK) return sample_failed("run", error);
     if (i > 0) run_ticks[i - 1] = board_ticks() - begin;

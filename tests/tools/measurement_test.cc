@@ -105,6 +105,18 @@ TEST(Measurement, AnyTextIsJsonAndACutOneEndsWithAZero) {
   }
 }
 
+// What a program keeps of its texts is gone before the next run, or they would get longer than the session allows.
+TEST(Measurement, EachRunIsTheFirstOfItsTexts) {
+  const std::string blob = Converted(InData("hf/t5"), "t5", "f16");
+  const CommandResult one =
+      Fovea({"bench", blob, "--program", "decode", "--rows", "4", "--seconds", "0", "--steps", "--json"});
+  ASSERT_EQ(one.status, 0) << one.err;
+  EXPECT_GE(json::parse(one.out)["runs"], FOVEA_BENCH_RUNS);
+  const CommandResult two =
+      Fovea({"bench", blob, "--program", "decode", "--rows", "4", "--seconds", "0", "--compare", blob});
+  EXPECT_EQ(two.status, 0) << two.err;
+}
+
 // Bytes of the scratch, in which nothing but inputs matters before a run.
 std::vector<uint8_t*> OutsideInputs(const Model& model, const Session& session) {
   auto* const scratch = static_cast<uint8_t*>(session.sizes().scratch);

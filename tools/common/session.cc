@@ -109,6 +109,11 @@ void Session::ClearInput(uint32_t value) {
   if (view.rows != 0) memset(view.data, 0, size_t{view.rows} * view.row_bytes);
 }
 
+void Session::Reset() {
+  fovea_error error = {};
+  Check(fovea_session_reset(session_, &error), error, "reset");
+}
+
 void Session::Run() {
   fovea_error error = {};
   const fovea_status status = fovea_session_run(session_, &error);

@@ -70,6 +70,8 @@ class Session {
   void SetInput(uint32_t value, const std::vector<int32_t>& ids);
   // All zeros.
   void ClearInput(uint32_t value);
+  // Carried inputs are zeros and kept texts empty again.
+  void Reset();
   void Run();
   // Row indices become numbers.
   Matrix Output(uint32_t value) const;
