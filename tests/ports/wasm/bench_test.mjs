@@ -23,7 +23,7 @@ const host = (blob, { backend, rows, tile_rows, program: name, workers = 1 }) =>
 // A blob, its program, rows of the text and workers; every blob is a model of another kind.
 for (const [name, entry, rows, workers] of [["package-section", undefined, 64], ["package-section", "encode", 7],
   ["package-section", "encode", 64, 2], ["documents", undefined, 12], ["writer-encoder", undefined, 33],
-  ["dates", "encode", 16]]) {
+  ["dates", "encode", 16], ["package-writer", "decode", 8]]) {
   test(`${name}, ${rows} rows, ${workers ?? 1} workers: fields, work and bytes are the command's`, async () => {
     const blob = `${blobs}/${name}.fovea`;
     const here = await measure(readFileSync(blob), { name: blob, program: entry, rows, workers, seconds: 0 });
