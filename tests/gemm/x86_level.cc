@@ -14,24 +14,24 @@
 namespace fovea::testing {
 namespace {
 
-enum Word { kLeaf1C, kLeaf7B, kLeaf7C, kLeaf7D, kLeaf7Sub1A, kLeaf7Sub1D };
-
+// Of what CPUID says: which leaf and which of its four words.
 struct Bits {
-  Word word;
+  uint32_t leaf, subleaf;
+  int word;
   uint32_t mask;
 };
 constexpr uint32_t Bit(int n) { return uint32_t{1} << n; }
-constexpr Bits kSse4 = {kLeaf1C, Bit(9) | Bit(19)};  // with SSSE3
-constexpr Bits kAvx = {kLeaf1C, Bit(28)};
-constexpr Bits kFma = {kLeaf1C, Bit(12) | Bit(29)};  // with F16C
-constexpr Bits kAvx2 = {kLeaf7B, Bit(5)};
-constexpr Bits kAvxVnni = {kLeaf7Sub1A, Bit(4)};
-constexpr Bits kAvxVnniInt8 = {kLeaf7Sub1D, Bit(4)};
-constexpr Bits kAvx512 = {kLeaf7B, Bit(16) | Bit(17) | Bit(30) | Bit(31)};  // F, DQ, BW, VL
-constexpr Bits kVnni = {kLeaf7C, Bit(11)};
-constexpr Bits kGfni = {kLeaf7C, Bit(1) | Bit(8)};  // with VBMI
-constexpr Bits kFp16 = {kLeaf7D, Bit(23)};
-constexpr Bits kAmx = {kLeaf7D, Bit(24) | Bit(25)};
+constexpr Bits kSse4 = {1, 0, 2, Bit(9) | Bit(19)};  // with SSSE3
+constexpr Bits kAvx = {1, 0, 2, Bit(28)};
+constexpr Bits kFma = {1, 0, 2, Bit(12) | Bit(29)};  // with F16C
+constexpr Bits kAvx2 = {7, 0, 1, Bit(5)};
+constexpr Bits kAvxVnni = {7, 1, 0, Bit(4)};
+constexpr Bits kAvxVnniInt8 = {7, 1, 3, Bit(4)};
+constexpr Bits kAvx512 = {7, 0, 1, Bit(16) | Bit(17) | Bit(30) | Bit(31)};  // F, DQ, BW, VL
+constexpr Bits kVnni = {7, 0, 2, Bit(11)};
+constexpr Bits kGfni = {7, 0, 2, Bit(1) | Bit(8)};  // with VBMI
+constexpr Bits kFp16 = {7, 0, 3, Bit(23)};
+constexpr Bits kAmx = {7, 0, 3, Bit(24) | Bit(25)};
 
 // What a processor has at each level that it has not at the one before, and what this one may have beyond it.
 struct Level {
@@ -59,28 +59,21 @@ const Level* ChosenLevel() {
   return nullptr;
 }
 
-uint32_t Machine(Word word) {
-  uint32_t a, b, c, d;
-  if (word == kLeaf1C) {
-    __cpuid_count(1, 0, a, b, c, d);
-    return c;
-  }
-  if (__get_cpuid_max(0, nullptr) < 7) return 0;
-  __cpuid_count(7, (word == kLeaf7Sub1A || word == kLeaf7Sub1D) ? 1 : 0, a, b, c, d);
-  return word == kLeaf7Sub1A ? a : word == kLeaf7B ? b : word == kLeaf7C ? c : d;
+bool MachineHas(const Bits& bits) {
+  if (bits.mask == 0) return true;
+  if (__get_cpuid_max(0, nullptr) < bits.leaf) return false;
+  uint32_t words[4];
+  __cpuid_count(bits.leaf, bits.subleaf, words[0], words[1], words[2], words[3]);
+  return (words[bits.word] & bits.mask) == bits.mask;
 }
 
 void AnswerOfLevel(uint32_t leaf, uint32_t subleaf, uint32_t& a, uint32_t& b, uint32_t& c, uint32_t& d) {
   __cpuid_count(leaf, subleaf, a, b, c, d);
   const Level* level = ChosenLevel();
   if (level == nullptr) return;
+  uint32_t* const words[] = {&a, &b, &c, &d};
   for (const Bits& bits : level->without) {
-    if (leaf == 1 && bits.word == kLeaf1C) c &= ~bits.mask;
-    if (leaf == 7 && subleaf == 0 && bits.word == kLeaf7B) b &= ~bits.mask;
-    if (leaf == 7 && subleaf == 0 && bits.word == kLeaf7C) c &= ~bits.mask;
-    if (leaf == 7 && subleaf == 0 && bits.word == kLeaf7D) d &= ~bits.mask;
-    if (leaf == 7 && subleaf == 1 && bits.word == kLeaf7Sub1A) a &= ~bits.mask;
-    if (leaf == 7 && subleaf == 1 && bits.word == kLeaf7Sub1D) d &= ~bits.mask;
+    if (bits.leaf == leaf && bits.subleaf == subleaf) *words[bits.word] &= ~bits.mask;
   }
 }
 
@@ -100,7 +93,7 @@ TEST(XnnpackX86Level, IsKnownToThisProcessor) {
   if (name == nullptr) return;
   const Level* level = ChosenLevel();
   ASSERT_NE(level, nullptr) << "FOVEA_X86_LEVEL is " << name;
-  if ((Machine(level->needs.word) & level->needs.mask) != level->needs.mask) {
+  if (!MachineHas(level->needs)) {
     std::printf("NOT TESTED: XNNPACK's kernels, for want of a processor with %s\n", name);
     GTEST_SKIP();
   }

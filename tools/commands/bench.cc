@@ -49,7 +49,6 @@ void BenchGeneration(const Arguments& arguments, Console* console) {
 // nanoseconds of each, outside of what is measured; also, with 0, after the run that is not counted. Each is the first
 // of its texts: a program that keeps what they have read would go on with them.
 void Measure(Session* session, double seconds, const std::function<void(uint64_t)>& after_run) {
-  session->Reset();
   session->Run();
   after_run(0);
   const uint64_t begin = NanosecondClock();
