@@ -209,9 +209,10 @@ HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
   const auto multiply = [&](auto step, size_t first, size_t last) HWY_ATTR {
     const float* weights = scores + first;
     for (size_t n = 0; n < vectors; n += kColumns) {
-      Columns<kM, true, decltype(step)>([=](size_t r, size_t i) HWY_ATTR { return weights[r * kScoreStride + i]; },
-                                        NoFactors(), tile.packed_values + first * width + n * kLanes, width,
-                                        last - first, out + n * kLanes, width, HWY_MIN(vectors - n, kColumns), shrink);
+      Columns<kM, Into::kShrunk, decltype(step)>(
+          [=](size_t r, size_t i) HWY_ATTR { return weights[r * kScoreStride + i]; }, NoFactors(),
+          tile.packed_values + first * width + n * kLanes, width, last - first, out + n * kLanes, width,
+          HWY_MIN(vectors - n, kColumns), shrink);
     }
   };
   const auto multiply_pairs = [&](auto step) HWY_ATTR { multiply(step, begin / 2, (end + 1) / 2); };

@@ -37,10 +37,16 @@ struct NoFactors {
   HWY_INLINE float operator()(size_t /*r*/, size_t /*i*/) const { return 0.0f; }
 };
 
-// c[r][0 .. kN vectors) = (kAccumulate ? c * shrink[r] : 0) + sum over i of step(a[r][i], b[i][..]); with `finish` that
-// is added to c, and c multiplied with finish[..]. The sum runs in order of i for each element by itself, so it has the
-// same bits in every shape.
-template <size_t kM, size_t kN, bool kAccumulate, class Step, class Rows, class Factors>
+// Destination of the sums over i of step(a[r][i], b[i][..]): c, [kM][kN vectors].
+enum class Into {
+  kSet,     // c = sum
+  kShrunk,  // c = c * shrink[r] + sum, started from c
+  kFinish,  // c = (c + sum) * finish[..]
+};
+
+// The sum runs in order of i for each element by itself, so it has the same bits in every shape. No lambda refers to
+// `sums`: clang would keep them in memory.
+template <size_t kM, size_t kN, Into kInto, class Step, class Rows, class Factors>
 HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RESTRICT b, size_t b_stride, size_t depth,
                         float* HWY_RESTRICT c, size_t c_stride, const float* HWY_RESTRICT shrink,
                         const float* HWY_RESTRICT finish) {
@@ -50,8 +56,8 @@ HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RE
   for (size_t r = 0; r < kM; ++r) {
     HWY_UNROLL(4)
     for (size_t n = 0; n < kN; ++n) {
-      sums[r][n] =
-          kAccumulate ? hn::Mul(hn::Load(d, c + r * c_stride + n * kLanes), hn::Set(d, shrink[r])) : hn::Zero(d);
+      sums[r][n] = kInto == Into::kShrunk ? hn::Mul(hn::Load(d, c + r * c_stride + n * kLanes), hn::Set(d, shrink[r]))
+                                          : hn::Zero(d);
     }
   }
   for (size_t i = 0; i < depth; ++i, b += b_stride) {
@@ -65,38 +71,32 @@ HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RE
       for (size_t n = 0; n < kN; ++n) sums[r][n] = Step()(element, columns[n], factor, sums[r][n]);
     }
   }
-  const auto store = [&](auto become) HWY_ATTR {
-    HWY_UNROLL(12)
-    for (size_t r = 0; r < kM; ++r) {
-      HWY_UNROLL(4)
-      for (size_t n = 0; n < kN; ++n) {
-        float* to = c + r * c_stride + n * kLanes;
-        hn::Store(become(sums[r][n], to, n * kLanes), d, to);
-      }
+  HWY_UNROLL(12)
+  for (size_t r = 0; r < kM; ++r) {
+    HWY_UNROLL(4)
+    for (size_t n = 0; n < kN; ++n) {
+      float* to = c + r * c_stride + n * kLanes;
+      V sum = sums[r][n];
+      if (kInto == Into::kFinish) sum = hn::Mul(hn::Add(hn::Load(d, to), sum), hn::Load(d, finish + n * kLanes));
+      hn::Store(sum, d, to);
     }
-  };
-  if (kAccumulate || finish == nullptr) {
-    store([](V sum, const float*, size_t) HWY_ATTR { return sum; });
-  } else {
-    store([=](V sum, const float* to, size_t column)
-              HWY_ATTR { return hn::Mul(hn::Add(hn::Load(D(), to), sum), hn::Load(D(), finish + column)); });
   }
 }
 
 // The same for `vectors` <= kColumns vectors of columns.
-template <size_t kM, bool kAccumulate, class Step, class Rows, class Factors>
+template <size_t kM, Into kInto, class Step, class Rows, class Factors>
 HWY_INLINE void Columns(const Rows a, const Factors factors, const float* b, size_t b_stride, size_t depth, float* c,
                         size_t c_stride, size_t vectors, const float* shrink, const float* finish = nullptr) {
   if (kColumns == 4 && vectors == 4) {
-    Product<kM, kColumns, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
+    Product<kM, kColumns, kInto, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
     return;
   }
   if (vectors >= 2) {
-    Product<kM, 2, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
+    Product<kM, 2, kInto, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
     b += 2 * kLanes, c += 2 * kLanes, vectors -= 2;
-    if (finish != nullptr) finish += 2 * kLanes;
+    if (kInto == Into::kFinish) finish += 2 * kLanes;
   }
-  if (vectors == 1) Product<kM, 1, kAccumulate, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
+  if (vectors == 1) Product<kM, 1, kInto, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
 }
 
 // ---- On top of the product
@@ -348,8 +348,8 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
     const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to), vectors = (panel_end - key) / kLanes;
     const float* keys = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
     const auto multiply = [&](auto step, const auto factors) HWY_ATTR {
-      Columns<kM, false, decltype(step)>(element, factors, keys, kPanel, depth, scores + key, kScoreStride, vectors,
-                                         nullptr);
+      Columns<kM, Into::kSet, decltype(step)>(element, factors, keys, kPanel, depth, scores + key, kScoreStride,
+                                              vectors, nullptr);
     };
     if (WithKeyStep(tile, [&](auto step) HWY_ATTR { multiply(step, NoFactors()); })) {
     } else if (kAttendsScoreDistance && tile.score == Score::kDistance) {
@@ -358,11 +358,11 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
       multiply(AdditiveStep(), [&v](size_t r, size_t i) HWY_ATTR { return v[r][i]; });
     } else {
       const size_t half = FirstHalf(depth);
-      Columns<kM, false, DotStep>(element, NoFactors(), keys, kPanel, half, scores + key, kScoreStride, vectors,
-                                  nullptr);
+      Columns<kM, Into::kSet, DotStep>(element, NoFactors(), keys, kPanel, half, scores + key, kScoreStride, vectors,
+                                       nullptr);
       const auto after = [&a, half](size_t r, size_t i) HWY_ATTR { return a[r][half + i]; };
-      Columns<kM, false, DotStep>(after, NoFactors(), keys + half * kPanel, kPanel, depth - half, scores + key,
-                                  kScoreStride, vectors, nullptr, tile.key_factors + key);
+      Columns<kM, Into::kFinish, DotStep>(after, NoFactors(), keys + half * kPanel, kPanel, depth - half, scores + key,
+                                          kScoreStride, vectors, nullptr, tile.key_factors + key);
     }
     key = panel_end;
   }
