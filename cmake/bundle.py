@@ -27,19 +27,21 @@ standard library the headers alone, which Highway includes (`<vector>`). With a 
 `-DHWY_COMPILE_ONLY_STATIC` compiles the kernels for the vectors of the compiler's target (`-march=..`, `-mcpu=..`):
 NEON on Arm, where there is SVE, too, and none on RISC-V; `-DHWY_COMPILE_ONLY_SCALAR` in its place takes none anywhere.
 With `-Os` give `sources/kernels_attention.cc` and `sources/kernels_gemm.cc` `-O2`: time goes there; `-DFOVEA_SMALL`
-makes half as much code of attention, which is slower for some numbers of rows. Other compilers than gcc and clang are
-not known to work.
+makes half as much code of attention, which is slower for some numbers of rows. `-ffast-math`, `-Ofast`, their parts and
+x87 registers are refused when the sources are compiled, as they would change results; without `-ffp-contract=off` the
+last bits of results may differ. Other compilers than gcc and clang are not known to work.
 
 {profile}
 `include/fovea/` is the interface, and its comments are the manual. Licences stand in `LICENSES/`.
 """
 FLAGS = ("-fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off -fno-math-errno "
          "-ffunction-sections -fdata-sections")
-# Kernels need vectors whose size the compiler knows.
-FIXED_SIZES = """\
+# Kernels need vectors whose size the compiler knows, and arithmetic as written.
+PREFIX = """\
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #endif
+#include "runtime/base/floating_point.h"
 """
 WITH_PROFILE = """\
 `fovea_profile.h` lists what the library includes. A model that needs more is refused with FOVEA_E_BUILD;
@@ -97,7 +99,7 @@ def main():
     for file in files:
         place = file.relative_to(source)
         name = "_".join(place.parts[1:])
-        (output / "sources" / name).write_text(f'{FIXED_SIZES}#include "{place.as_posix()}"\n', encoding="utf-8")
+        (output / "sources" / name).write_text(f'{PREFIX}#include "{place.as_posix()}"\n', encoding="utf-8")
     licences = output / "LICENSES"
     licences.mkdir(parents=True)
     for name in ("LICENSE", "LICENSE-BSD3"):

@@ -12,6 +12,26 @@ if(ANDROID_ABI STREQUAL armeabi-v7a)
   add_compile_options(-mfpu=neon-vfpv4)  # Highway's NEON; the NDK's default lacks the fused multiply-add
 endif()
 
+# Arithmetic as it is written, whatever a parent project or the environment adds to the flags (-Ofast, -ffast-math and
+# its parts, x87 registers): these come later on the command line and switch it off again. XNNPACK gets the same.
+# Other build systems meet runtime/base/floating_point.h.
+include(CheckCXXCompilerFlag)
+set(FOVEA_EXACT_ARITHMETIC -fno-fast-math -fno-unsafe-math-optimizations -fno-associative-math -fno-reciprocal-math
+  -fno-finite-math-only -fsigned-zeros -fno-rounding-math)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  list(APPEND FOVEA_EXACT_ARITHMETIC -ftrapping-math -fno-single-precision-constant)
+endif()
+if(NOT EMSCRIPTEN)
+  check_cxx_compiler_flag("-msse2 -mfpmath=sse" FOVEA_HAS_X86_MATH)
+endif()
+if(FOVEA_HAS_X86_MATH)
+  list(APPEND FOVEA_EXACT_ARITHMETIC -msse2 -mfpmath=sse $<$<CXX_COMPILER_ID:GNU>:-mno-recip>)
+endif()
+check_cxx_compiler_flag(-Wno-overriding-option FOVEA_HAS_OVERRIDING_OPTION)  # clang's word on them
+if(FOVEA_HAS_OVERRIDING_OPTION)
+  list(APPEND FOVEA_EXACT_ARITHMETIC -Wno-overriding-option)
+endif()
+
 # Everything that is ours: library, tools and tests.
 add_library(fovea_flags INTERFACE)
 target_include_directories(fovea_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
@@ -22,7 +42,7 @@ target_compile_options(fovea_flags INTERFACE
   -Werror=return-type -Werror=vla -Werror=implicit-fallthrough
   $<$<CONFIG:Release>:-O2>
   # a * b + c rounds the same way in every loop, target and compiler: a fused one is written as such.
-  -ffp-contract=off -fno-math-errno)
+  ${FOVEA_EXACT_ARITHMETIC} -ffp-contract=off -fno-math-errno)
 set(instrumented 0)
 if(NOT FOVEA_SANITIZE STREQUAL none)
   # A program with this property has the objects of host-release, and a compiler cache has them; what it links has not.

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "fovea/status.h"
+#include "runtime/base/floating_point.h"
 #include "runtime/base/profile.h"
 
 namespace fovea {

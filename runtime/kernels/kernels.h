@@ -2,6 +2,7 @@
 #ifndef FOVEA_RUNTIME_KERNELS_KERNELS_H_
 #define FOVEA_RUNTIME_KERNELS_KERNELS_H_
 
+#include "runtime/base/floating_point.h"
 #include "runtime/base/profile.h"
 #include "runtime/kernels/kernel_list.inc"
 

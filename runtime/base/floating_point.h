@@ -1,0 +1,33 @@
+// The floating-point arithmetic that the library is written for: IEEE 754 single precision as written, without values
+// that are assumed away. A build with another one is refused here, as it would compute other numbers and say nothing.
+// fovea's own CMake build switches these modes off for its objects whatever a program around it chooses; this file is
+// for sources that are compiled otherwise. It comes before any header that has arithmetic in it.
+#ifndef FOVEA_RUNTIME_BASE_FLOATING_POINT_H_
+#define FOVEA_RUNTIME_BASE_FLOATING_POINT_H_
+
+// Kernels hide keys by -infinity, pass NaN through, and round by adding a large number and taking it away again.
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(_M_FP_FAST)
+#error "fovea needs exact floating-point arithmetic: compile it without -ffast-math, -Ofast, their parts and /fp:fast"
+#endif
+
+// Intermediate results with more digits than float: x87 registers.
+#if defined(__FLT_EVAL_METHOD__) && (__FLT_EVAL_METHOD__ == 2 || __FLT_EVAL_METHOD__ < 0) && \
+    (defined(__i386__) || defined(__x86_64__))
+#error "fovea needs floats rounded at each step, which x87 registers are not: compile it with -msse2 -mfpmath=sse"
+#endif
+
+// clang says nothing about parts of -ffast-math that are given by name; these switch them off for what follows.
+#if defined(__clang__)
+#pragma float_control(precise, on)
+#pragma clang fp contract(off)
+#endif
+
+namespace fovea {
+
+static_assert(0.1 != static_cast<double>(0.1f),
+              "fovea needs double constants: compile without -fsingle-precision-constant");
+
+}  // namespace fovea
+
+#endif  // FOVEA_RUNTIME_BASE_FLOATING_POINT_H_
