@@ -386,7 +386,8 @@ FOVEA_API fovea_status fovea_attention_pairs(const fovea_attention_options* opti
  *   FOVEA_E_LENGTH       a segment is longer than its table of coordinates or its row of pair_bias (byte: which)
  *   FOVEA_E_CAPACITY     the stride of what is kept is less than `expected`
  *   FOVEA_E_ID           a global key, an order or a rank is out of place (byte: its index)
- * After a failure nothing has been written. */
+ *   FOVEA_E_RUNNER       the runner does not do what fovea/runner.h asks; rows of out may have been written
+ * After any other failure nothing has been written. */
 FOVEA_API fovea_status fovea_attention_run(const fovea_attention_options* options, const fovea_attention_rows* q,
                                            const fovea_attention_rows* k, const fovea_attention_rows* v,
                                            const fovea_attention_out* out, void* scratch, uint64_t scratch_size,

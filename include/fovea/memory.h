@@ -14,7 +14,8 @@ extern "C" {
 #endif
 
 /* Returns `size` bytes (never 0) with an alignment of 64, or NULL if it has none: then the call that asked fails
- * with FOVEA_E_TOO_SMALL. The memory stays the caller's: to be freed, by the caller, when the handle made in it is no
+ * with FOVEA_E_TOO_SMALL; other alignments are refused with FOVEA_E_MISALIGNED, blocks of one session that overlap with
+ * FOVEA_E_OPTION. The memory stays the caller's: to be freed, by the caller, when the handle made in it is no
  * longer used, and also when the call failed. `context` is the one beside the function. */
 typedef void* (*fovea_memory)(void* context, uint64_t size);
 

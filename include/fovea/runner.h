@@ -10,6 +10,12 @@
  * wait for each other at the barrier: with few rows a call of the runner costs more than the work in between.
  *
  * Results have the same bits for any number of workers, in any order, with or without barrier.
+ *
+ * Each call of a runner is checked: if it returns before every index has been called and has returned, or calls an
+ * index twice or one out of range, the run ends with FOVEA_E_RUNNER, and likewise where a barrier lets a task pass
+ * before all have come. Such a run leaves the session's state as it was; a second call of an index, and one after the
+ * runner has returned, does nothing. A runner that loses a task beside a barrier that waits for it hangs in that
+ * barrier: only the caller can limit how long it waits.
  */
 #ifndef FOVEA_RUNNER_H_
 #define FOVEA_RUNNER_H_
@@ -20,7 +26,7 @@
 extern "C" {
 #endif
 
-/* Called by the runner with `task_context` as given and each index 0 .. workers-1 exactly once. Does not fail. */
+/* Called by the runner with `task_context` as given and each index 0 to workers - 1 exactly once. Does not fail. */
 typedef void (*fovea_task)(void* task_context, uint32_t worker);
 
 /* The caller's function. `context` is the one beside it in the options. Must not return before every call of `task` has

@@ -74,8 +74,8 @@ FOVEA_API fovea_status fovea_session_size(const fovea_model* model, const fovea_
                                           fovea_session_memory* sizes, fovea_error* error);
 
 /* Places a session. FOVEA_E_TOO_SMALL (section: 0 fixed, 1 state, 2 scratch; expected: the exact need),
- * FOVEA_E_MISALIGNED and what fovea_session_size returns; then *session is NULL. The handle points into the fixed
- * block. */
+ * FOVEA_E_MISALIGNED, FOVEA_E_OPTION if blocks overlap, and what fovea_session_size returns; then *session is NULL. The
+ * handle points into the fixed block. */
 FOVEA_API fovea_status fovea_session_init(const fovea_model* model, const fovea_session_options* options,
                                           const fovea_session_memory* memory, fovea_session** session,
                                           fovea_error* error);
@@ -95,9 +95,9 @@ FOVEA_API fovea_status fovea_session_make(const fovea_model* model, const fovea_
  * Says how the rows of an input space fall into segments: `lengths[i]` rows for row i of its parent, which thereby gets
  * `count` rows (and must get the same from every child). A space without parent takes one length. Empty segments are
  * allowed; pooling one gives zeros. Until called again the segments stay. A call that fails changes nothing:
- * FOVEA_E_ROWS, FOVEA_E_SEGMENTS; FOVEA_E_LENGTH, where byte is the index of the length that is too long, or `count` if
- * the parent's one segment of `count` rows, which follows from the call, is (expected: the longest that is possible,
- * found: what it would be). */
+ * FOVEA_E_ORDER while a run is in progress (see fovea_session_begin); FOVEA_E_ROWS, FOVEA_E_SEGMENTS; FOVEA_E_LENGTH,
+ * where byte is the index of the length that is too long, or `count` if the parent's one segment of `count` rows, which
+ * follows from the call, is (expected: the longest that is possible, found: what it would be). */
 FOVEA_API fovea_status fovea_session_set_segments(fovea_session* session, uint32_t space, const uint32_t* lengths,
                                                   uint32_t count, fovea_error* error);
 
@@ -114,7 +114,7 @@ typedef struct fovea_view {
 
 /* Where to write an input of the next run: as many rows as its space now has, dense. Valid until set_segments is called
  * again. Content stays from run to run. FOVEA_E_INDEX if the value is no input or a linked one, FOVEA_E_ORDER before
- * set_segments.
+ * set_segments and while a run is in progress.
  *
  * A carried input (fovea_value_info.carried_by) is what the last finished run wrote to the output that carries it: the
  * same memory, so that the view of such an input moves with each run, and writing it changes what that output's view
@@ -128,7 +128,8 @@ FOVEA_API fovea_status fovea_session_input(fovea_session* session, uint32_t valu
  * model, of the same width and type. An input that options.linked names is read where it lies, without a copy, in this
  * and all later runs, so
  *   - `from` must live, and its scratch be its own, as long as this session runs;
- *   - while this session runs (begin to the last advance) `from` must neither run nor get other segments;
+ *   - while this session runs (begin to the last advance) `from` must neither run nor get other segments: if it has,
+ *     fovea_session_advance returns FOVEA_E_ORDER and the run is over;
  *   - when `from` has run again the new rows are read. If it got other segments in between, link again.
  * A carried input takes a copy as its first value: nothing is linked afterwards, and names are not needed.
  * The input's space takes over the segments of the output's (and, being the same space, those of the spaces it lies in
@@ -158,22 +159,32 @@ FOVEA_API fovea_status fovea_session_save(const fovea_session* session, void* me
 FOVEA_API fovea_status fovea_session_restore(fovea_session* session, const void* memory, uint64_t size,
                                              fovea_error* error);
 
-/* Runs the whole program. FOVEA_E_ORDER if an input space has no segments, FOVEA_E_SEGMENTS if spaces disagree,
- * FOVEA_E_ID if an id is out of range (tensor: the value, byte: its index), FOVEA_E_ROWS if more rows of a segment
- * qualify than a selected space takes (step: which operation), FOVEA_E_CANCELLED. After a failure outputs are
- * unspecified and the session is ready for another run. */
+/* Runs the whole program. FOVEA_E_ORDER if an input space has no segments or a run is in progress, FOVEA_E_SEGMENTS if
+ * spaces disagree, FOVEA_E_ID if an id is out of range (tensor: the value, byte: its index), FOVEA_E_ROWS if more rows
+ * of a segment qualify than a selected space takes (step: which operation), FOVEA_E_RUNNER if the caller's runner or
+ * barrier does not do what fovea/runner.h asks, FOVEA_E_CANCELLED. After a failure outputs are unspecified, carried
+ * values and cached texts are as they were, and the session is ready for another run. */
 FOVEA_API fovea_status fovea_session_run(fovea_session* session, fovea_error* error);
 
 /* The same in pieces, for hosts that must do other work in between: begin checks the inputs, advance runs up to
- * `phases` phases and sets *left to the number still to do. advance returns FOVEA_E_ORDER without begin. Inputs must
- * not change until *left is 0. */
+ * `phases` phases and sets *left to the number still to do. advance returns FOVEA_E_ORDER without begin.
+ *
+ * A run is in progress from begin until *left is 0 or advance fails. Until then inputs must not change, and calls that
+ * would change what the run depends on return FOVEA_E_ORDER and change nothing: begin and run, set_segments, input,
+ * link, reset, save and restore, fovea_text_bind, fovea_cache_.., fovea_generate_start and fovea_generate_next. To
+ * give up a run: fovea_session_cancel, then advance. */
 FOVEA_API fovea_status fovea_session_begin(fovea_session* session, fovea_error* error);
 FOVEA_API fovea_status fovea_session_advance(fovea_session* session, uint32_t phases, uint32_t* left,
                                              fovea_error* error);
 
-/* Makes the run in progress (in another thread or an interrupt) return FOVEA_E_CANCELLED at its next tile; without
- * effect when none is. */
+/* Cancels the run in progress at its next tile, or the next run if there is none: a request that comes just before the
+ * run, or between two steps of a generation, is not lost. It stays until fovea_session_advance, fovea_session_run or
+ * fovea_generate_next has returned FOVEA_E_CANCELLED for it, or until it is cleared. Any thread, interrupts. */
 FOVEA_API void fovea_session_cancel(fovea_session* session);
+
+/* Clears a request to cancel that no run has obeyed. Call it between runs where a request may have come too late: after
+ * the work that it was meant for, before other work. */
+FOVEA_API void fovea_session_clear_cancel(fovea_session* session);
 
 /* An output, or a kept value, of the last run. Valid until the next run. FOVEA_E_INDEX for others, FOVEA_E_ORDER before
  * a run. */

@@ -53,11 +53,14 @@ enum {
 
   /* Details of FOVEA_E_ARGUMENT. */
   FOVEA_E_NULL = FOVEA_E_ARGUMENT | (1 << 8),        /* A required pointer is NULL. */
-  FOVEA_E_STRUCT_SIZE = FOVEA_E_ARGUMENT | (2 << 8), /* struct_size too small, or an unknown field is not zero. */
+  FOVEA_E_STRUCT_SIZE = FOVEA_E_ARGUMENT | (2 << 8), /* struct_size is not set (see fovea/types.h), or an unknown field
+                                                        is not zero. */
   FOVEA_E_NAME = FOVEA_E_ARGUMENT | (3 << 8),        /* No program, value, space or layer of that name. */
   FOVEA_E_INDEX = FOVEA_E_ARGUMENT | (4 << 8),       /* An index is out of range. */
   FOVEA_E_HANDLE = FOVEA_E_ARGUMENT | (5 << 8),      /* An invalid handle: NULL, or not one of this kind. */
   FOVEA_E_OPTION = FOVEA_E_ARGUMENT | (6 << 8),      /* An option's value is out of range. */
+  FOVEA_E_RUNNER = FOVEA_E_ARGUMENT | (7 << 8),      /* A runner did not call every task once, or a barrier did not
+                                                        wait: see fovea/runner.h. */
 
   /* Details of FOVEA_E_BLOB. */
   FOVEA_E_MAGIC = FOVEA_E_BLOB | (1 << 8),     /* Not a fovea blob. */

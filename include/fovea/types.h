@@ -4,9 +4,16 @@
  * a later version: set it to sizeof of the struct, whatever version the program was compiled with; fields that the
  * caller's version lacks count as zero (options) or are left out (results), and a field that this library does not know
  * must be zero (FOVEA_E_STRUCT_SIZE). Those that do not begin so never change.
+ *
+ * A struct on the stack that is not set to zero has any number as its struct_size. Before anything else is read or
+ * written, a struct_size is refused (FOVEA_E_STRUCT_SIZE) that is smaller than a size_t, not a multiple of one, or
+ * above FOVEA_STRUCT_SIZE_MAX.
  */
 #ifndef FOVEA_TYPES_H_
 #define FOVEA_TYPES_H_
+
+/* No struct with a struct_size will ever have more bytes. */
+#define FOVEA_STRUCT_SIZE_MAX 1024
 
 enum {
   FOVEA_TYPE_F32 = 0,

@@ -371,10 +371,9 @@ fovea_status fovea_attention_run(const fovea_attention_options* options, const f
   Status status = ReadRequest(options, &request, reporter);
   if (status.ok()) status = ReadViews(&request, q, k, v, out, &queries, reporter);
   if (status.ok()) status = CheckScratch(request, scratch, scratch_size, reporter);
-  if (status.ok() && queries > 0) {
-    RunAttentionOnWorkers(GetKernels(), request.call, queries, request.workers, scratch);
-  }
-  return status.code;
+  if (!status.ok() || queries == 0) return status.code;
+  if (RunAttentionOnWorkers(GetKernels(), request.call, queries, request.workers, scratch)) return FOVEA_OK;
+  return reporter.Fail(FOVEA_E_RUNNER, kRunnerFault, request.workers.count).code;
 }
 
 }  // extern "C"

@@ -131,12 +131,9 @@ fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forc
                                  fovea_error* error) {
   Reporter reporter(error);
   if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
-  if (generated != nullptr && generated->struct_size < sizeof(size_t)) {
-    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size is not set", sizeof(*generated), generated->struct_size)
-        .code;
-  }
   Generator& g = generator->generator;
-  const Status status = StepGenerator(g, forced, reporter);
+  Status status = generated == nullptr ? kOk : CheckStructSize(*generated, reporter);
+  if (status.ok()) status = StepGenerator(g, forced, reporter);
   if (!status.ok() || generated == nullptr) return status.code;
   fovea_generated values{};
   values.texts = g.texts;

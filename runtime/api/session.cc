@@ -63,6 +63,21 @@ Status CheckBlock(uint32_t block, const void* memory, uint64_t needed, uint64_t 
   return CheckAligned(memory, reporter);
 }
 
+// A function of the caller may give the same memory twice. All three fit the address space.
+Status CheckApart(const fovea_session_memory& needed, const fovea_session_memory& memory, Reporter& reporter) {
+  const uint64_t sizes[] = {needed.fixed_size, needed.state_size, needed.scratch_size};
+  const void* const blocks[] = {memory.fixed, memory.state, memory.scratch};
+  for (uint32_t i = 0; i < 3; ++i) {
+    for (uint32_t k = 0; k < i; ++k) {
+      const auto a = reinterpret_cast<uintptr_t>(blocks[i]), b = reinterpret_cast<uintptr_t>(blocks[k]);
+      if (sizes[i] == 0 || sizes[k] == 0 || (a < b ? b - a >= sizes[i] : a - b >= sizes[k])) continue;
+      reporter.section = i;
+      return reporter.Fail(FOVEA_E_OPTION, "two blocks of session memory overlap");
+    }
+  }
+  return kOk;
+}
+
 Arena MakeArena(void* memory, uint64_t size, uint64_t needed) {
   // A block that needs nothing may be NULL, which an arena would take for counting: nothing will be taken from it.
   return needed == 0 ? Arena() : Arena(memory, static_cast<size_t>(size));
@@ -73,6 +88,7 @@ Status InitIn(const fovea_model* model, const fovea_session_options* options, co
   FOVEA_TRY(CheckBlock(0, memory.fixed, needed.fixed_size, memory.fixed_size, reporter));
   FOVEA_TRY(CheckBlock(1, memory.state, needed.state_size, memory.state_size, reporter));
   FOVEA_TRY(CheckBlock(2, memory.scratch, needed.scratch_size, memory.scratch_size, reporter));
+  FOVEA_TRY(CheckApart(needed, memory, reporter));
   reporter.section = FOVEA_NOWHERE;
   SessionArenas arenas{MakeArena(memory.fixed, memory.fixed_size, needed.fixed_size),
                        MakeArena(memory.state, memory.state_size, needed.state_size),
@@ -131,6 +147,7 @@ Status InputView(const Session& session, uint32_t value, fovea_view* view, Repor
   if (session.links[value].linked) {
     return reporter.Fail(FOVEA_E_INDEX, "the input is linked: another session writes it", 0, value);
   }
+  FOVEA_TRY(CheckIdle(session, reporter));
   if (!session.spaces[session.value(value).space].bound) {
     return reporter.Fail(FOVEA_E_ORDER, "the input's space has no segments yet", 0, session.value(value).space);
   }
@@ -257,7 +274,11 @@ fovea_status fovea_session_run(fovea_session* session, fovea_error* error) {
 }
 
 void fovea_session_cancel(fovea_session* session) {
-  if (IsLive(session)) session->session->cancelled.store(true, std::memory_order_relaxed);
+  if (IsLive(session)) session->session->stop.fetch_or(kCancelAsked, std::memory_order_relaxed);
+}
+
+void fovea_session_clear_cancel(fovea_session* session) {
+  if (IsLive(session)) session->session->stop.fetch_and(~uint32_t{kCancelAsked}, std::memory_order_relaxed);
 }
 
 fovea_status fovea_session_output(const fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error) {

@@ -67,9 +67,8 @@ fovea_status fovea_stop_next(fovea_stop* stop, const char* bytes, uint64_t size,
   Reporter reporter(error);
   if (!IsStop(stop)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of stop strings").code;
   if (bytes == nullptr && size != 0) return reporter.Fail(FOVEA_E_NULL, "bytes is NULL").code;
-  if (stopped != nullptr && stopped->struct_size < sizeof(size_t)) {
-    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size is not set", sizeof(*stopped), stopped->struct_size).code;
-  }
+  const Status sized = stopped == nullptr ? kOk : CheckStructSize(*stopped, reporter);
+  if (!sized.ok()) return sized.code;
   text::StopStrings& strings = stop->strings;
   strings.Read(reinterpret_cast<const uint8_t*>(bytes), size);
   if (stopped == nullptr) return FOVEA_OK;

@@ -20,9 +20,7 @@ Status FindTokenizer(const fovea_model* model, Reporter& reporter, const Tokeniz
 
 Status CheckTokens(const fovea_text_tokens* tokens, Reporter& reporter) {
   if (tokens == nullptr) return reporter.Fail(FOVEA_E_NULL, "tokens is NULL");
-  if (tokens->struct_size >= sizeof(*tokens)) return kOk;
-  return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the tokens is too small", sizeof(*tokens),
-                       tokens->struct_size);
+  return CheckStructSize(*tokens, reporter, sizeof(*tokens));
 }
 
 Status ReadEncodeOptions(const Tokenizer& tokenizer, const fovea_text_encode_options& o, uint32_t flags,
@@ -53,9 +51,7 @@ Status GetInfo(const fovea_model* model, fovea_text_info* info, Reporter& report
   const Tokenizer* t = nullptr;
   FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if (info == nullptr) return reporter.Fail(FOVEA_E_NULL, "info is NULL");
-  if (info->struct_size < sizeof(size_t)) {
-    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size is not set", sizeof(*info), info->struct_size);
-  }
+  FOVEA_TRY(CheckStructSize(*info, reporter));
   fovea_text_info filled = {};
   filled.kind = t->header.model;
   filled.vocabulary = t->header.vocabulary;
@@ -126,10 +122,7 @@ Status DecodeNext(const fovea_model* model, fovea_text_stream* stream, const int
       written == nullptr) {
     return reporter.Fail(FOVEA_E_NULL, "the stream, the ids, the output or written are NULL");
   }
-  if (stream->struct_size < sizeof(*stream)) {
-    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size of the stream is too small", sizeof(*stream),
-                         stream->struct_size);
-  }
+  FOVEA_TRY(CheckStructSize(*stream, reporter, sizeof(*stream)));
   if ((stream->flags & ~uint32_t{FOVEA_TEXT_KEEP_SPECIAL}) != 0) {
     return reporter.Fail(FOVEA_E_OPTION, "an unknown flag of decoding");
   }

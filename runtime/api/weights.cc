@@ -75,11 +75,9 @@ fovea_status fovea_session_weights(const fovea_session* session, uint32_t tap, f
   Reporter reporter(error);
   if (IsLive(session) && weights == nullptr) return reporter.Fail(FOVEA_E_NULL, "weights is NULL").code;
   const Tap* found = nullptr;
-  const Status status = FindTap(session, tap, reporter, &found);
-  if (!status.ok()) return status.code;
-  const fovea_status written = WriteStruct(WeightsOf(*session->session, *found), weights);
-  if (written == FOVEA_OK) return FOVEA_OK;
-  return reporter.Fail(written, "struct_size is not set", sizeof(*weights), weights->struct_size).code;
+  Status status = FindTap(session, tap, reporter, &found);
+  if (status.ok()) status = CheckStructSize(*weights, reporter);
+  return status.ok() ? WriteStruct(WeightsOf(*session->session, *found), weights) : status.code;
 }
 
 fovea_status fovea_session_sparse(const fovea_session* session, uint32_t tap, const fovea_sparse* arrays,

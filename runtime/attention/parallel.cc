@@ -1,6 +1,6 @@
 #include "runtime/attention/parallel.h"
 
-#include "runtime/parallel/tiles.h"
+#include "runtime/parallel/workers.h"
 
 namespace fovea {
 namespace {
@@ -74,7 +74,7 @@ uint64_t AttentionWorkerBytes(const AttentionSpec& spec, const WeightSink* kept,
   return arena.needed();
 }
 
-void RunAttentionOnWorkers(const Kernels& kernels, const AttentionCall& call, uint32_t queries,
+bool RunAttentionOnWorkers(const Kernels& kernels, const AttentionCall& call, uint32_t queries,
                            const AttentionWorkers& workers, void* scratch) {
   const AttentionSpec& spec = *call.spec;
   Job job = {kernels,
@@ -90,7 +90,8 @@ void RunAttentionOnWorkers(const Kernels& kernels, const AttentionCall& call, ui
   } else {
     job.tiles.Reset(queries, workers.count, workers.tile_rows);
   }
-  RunWorkers(workers.runner, workers.context, workers.count, RunTiles, &job);
+  WorkerCalls calls;
+  return calls.Run(workers.runner, workers.context, workers.count, RunTiles, &job);
 }
 
 }  // namespace fovea

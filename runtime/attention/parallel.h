@@ -20,8 +20,9 @@ struct AttentionWorkers {
 uint64_t AttentionWorkerBytes(const AttentionSpec&, const WeightSink* kept, const AttentionWorkers&);
 
 // All `queries` rows of a call that says everything but rows, heads, layout and scratch. Of call.weights the staged
-// rows are each worker's own. `scratch` has AttentionWorkerBytes for every worker.
-void RunAttentionOnWorkers(const Kernels&, const AttentionCall&, uint32_t queries, const AttentionWorkers&,
+// rows are each worker's own. `scratch` has AttentionWorkerBytes for every worker. False if the runner did not call
+// each worker once.
+bool RunAttentionOnWorkers(const Kernels&, const AttentionCall&, uint32_t queries, const AttentionWorkers&,
                            void* scratch);
 
 }  // namespace fovea

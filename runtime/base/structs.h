@@ -6,9 +6,26 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "fovea/types.h"
 #include "runtime/base/status.h"
 
 namespace fovea {
+
+inline constexpr char kStructSizeFault[] = "struct_size is not set: set the struct to zero, struct_size to its sizeof";
+
+// Whether a struct of some version can have this size. Before anything is read or written by it: in a struct that the
+// caller did not initialise it is any number.
+constexpr bool IsStructSize(size_t size) {
+  return size >= sizeof(size_t) && size <= FOVEA_STRUCT_SIZE_MAX && size % alignof(size_t) == 0;
+}
+
+// The same of a struct in which the library reads and writes fields up to that size.
+template <typename T>
+Status CheckStructSize(const T& given, Reporter& reporter, size_t least = sizeof(size_t)) {
+  static_assert(sizeof(T) <= FOVEA_STRUCT_SIZE_MAX, "");
+  if (IsStructSize(given.struct_size) && given.struct_size >= least) return kOk;
+  return reporter.Fail(FOVEA_E_STRUCT_SIZE, kStructSizeFault, sizeof(T), given.struct_size);
+}
 
 // Whether fields that this version does not know are zero. *at: the first byte that is not.
 template <typename T>
@@ -27,7 +44,7 @@ Status ReadStruct(const T* given, T* options, Reporter& reporter) {
   options->struct_size = sizeof(T);
   if (given == nullptr) return kOk;
   const size_t size = given->struct_size;
-  if (size < sizeof(size_t)) return reporter.Fail(FOVEA_E_STRUCT_SIZE, "struct_size is not set", sizeof(T), size);
+  FOVEA_TRY(CheckStructSize(*given, reporter));
   size_t at;
   if (!TailIsZero(given, &at)) {
     return reporter.Fail(FOVEA_E_STRUCT_SIZE, "an option is newer than this library", sizeof(T), size, at);
@@ -42,7 +59,7 @@ template <typename T>
 fovea_status WriteStruct(T values, T* out) {
   if (out == nullptr) return FOVEA_E_NULL;
   const size_t size = out->struct_size;
-  if (size < sizeof(size_t)) return FOVEA_E_STRUCT_SIZE;
+  if (!IsStructSize(size)) return FOVEA_E_STRUCT_SIZE;
   values.struct_size = size;
   memset(static_cast<void*>(out), 0, size);
   memcpy(static_cast<void*>(out), &values, size < sizeof(T) ? size : sizeof(T));
@@ -63,7 +80,9 @@ template <typename T>
 Status CheckStructs(const T* first, uint32_t count, const char* null, const char* wrong, Reporter& reporter) {
   if (first == nullptr && count != 0) return reporter.Fail(FOVEA_E_NULL, null);
   for (uint32_t i = 0; i < count; ++i) {
-    const size_t size = Structs<T>{first}[i].struct_size;
+    const T& given = Structs<T>{first}[i];
+    const size_t size = given.struct_size;
+    FOVEA_TRY(CheckStructSize(given, reporter));
     if (size < sizeof(T) || size % alignof(T) != 0 || size != first->struct_size) {
       return reporter.Fail(FOVEA_E_STRUCT_SIZE, wrong, sizeof(T), size, i);
     }

@@ -38,7 +38,7 @@ uint64_t ColumnBytes(const GemmShape& shape) {
 
 struct XnnpackOperator {
   pthreadpool pool;  // first: `finished` finds the operator by it
-  xnn_weights_cache_provider provider;
+  fovea_xnnpack_provider provider;
   xnn_operator_t op;
   DType type;
   size_t least_rows;
@@ -189,7 +189,9 @@ uint64_t OperatorBytes(const GemmShape&) { return sizeof(XnnpackOperator); }
 Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storage, Reporter& reporter) {
   if (!Supports(shape)) return reporter.Fail(FOVEA_E_UNSUPPORTED, "no GEMM for this type or width of weights");
   auto* op = new (storage) XnnpackOperator();
-  op->provider = {op, AlwaysFound, ReserveNothing, InsertNothing, Finalized, PackedAddress, DeleteNothing};
+  op->provider = {{op, AlwaysFound, ReserveNothing, InsertNothing, Finalized, PackedAddress, DeleteNothing},
+                  &op->object,
+                  sizeof(op->object)};
   op->type = shape.type;
   op->least_rows = LeastRows(shape.type);
   if (XnnpackPacksForAvx2(shape)) {
@@ -199,7 +201,7 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
     if (shape.type == DType::kI4) op->one_row = op->more_rows = gemm.packed_i4;
   }
   op->activations = &kernels.activation;
-  const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->object, &op->op);
+  const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->op);
   if (status == xnn_status_success) return kOk;
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot make this operator", xnn_status_success, status);
 }

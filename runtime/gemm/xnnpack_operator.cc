@@ -8,39 +8,19 @@
 #include "runtime/gemm/xnnpack_cpuinfo/cpuinfo.h"
 #include "runtime/kernels/gemm.h"
 
-// A plain thread-local pointer, reached without the allocation that a dynamically loaded library's could cost.
-#if defined(__ELF__)
-#define FOVEA_STATIC_TLS __attribute__((tls_model("initial-exec")))
-#else
-#define FOVEA_STATIC_TLS
-#endif
-
 namespace fovea {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// XNNPACK has one allocator per process, while every model has memory of its own: the create calls below say through
-// this pointer where the one object they need goes. It is null at all other times.
-FOVEA_STATIC_TLS thread_local XnnpackObject* current_object = nullptr;
-
-class ObjectScope {
- public:
-  explicit ObjectScope(XnnpackObject* object) { current_object = object; }
-  ~ObjectScope() { current_object = nullptr; }
-};
-
-void* TakeObject(void*, size_t, size_t size) {
-  XnnpackObject* object = current_object;
-  current_object = nullptr;
-  return size <= sizeof(XnnpackObject) ? object : nullptr;
-}
+// The one object that a create call needs comes with its provider (cmake/xnnpack/operator_memory.h).
 void* RefuseAllocate(void*, size_t) { return nullptr; }
 void* RefuseReallocate(void*, void*, size_t) { return nullptr; }
+void* RefuseAligned(void*, size_t, size_t) { return nullptr; }
 void ForgetPointer(void*, void*) {}
 
 constexpr xnn_allocator kAllocator = {nullptr,       RefuseAllocate, RefuseReallocate,
-                                      ForgetPointer, TakeObject,     ForgetPointer};
+                                      ForgetPointer, RefuseAligned,  ForgetPointer};
 
 struct Destination {
   void* packed;
@@ -60,9 +40,8 @@ void* PackedAddress(void* context, size_t) { return static_cast<Destination*>(co
 xnn_status DeleteNothing(void*) { return xnn_status_success; }
 
 // `columns` of the weights; the operator's rows of y are `n` apart.
-xnn_status Create(const GemmWeights& weights, size_t columns, xnn_weights_cache_provider* provider,
-                  XnnpackObject* object, xnn_operator_t* op) {
-  const ObjectScope scope(object);
+xnn_status Create(const GemmWeights& weights, size_t columns, fovea_xnnpack_provider* with_object, xnn_operator_t* op) {
+  xnn_weights_cache_provider* provider = &with_object->functions;
   const size_t n = weights.shape.n, k = weights.shape.k;
   switch (weights.shape.type) {
     case DType::kF32:
@@ -87,21 +66,20 @@ bool InitializeXnnpack() { return xnn_initialize(&kAllocator) == xnn_status_succ
 
 xnn_status PackWithXnnpack(const GemmWeights& weights, void* packed, size_t size, XnnpackObject* object, size_t* used) {
   Destination destination = {packed, size, 0};
-  xnn_weights_cache_provider provider = {&destination, NeverFound,    Reserve,      Inserted,
-                                         Finalized,    PackedAddress, DeleteNothing};
+  fovea_xnnpack_provider provider = {
+      {&destination, NeverFound, Reserve, Inserted, Finalized, PackedAddress, DeleteNothing}, object, sizeof(*object)};
   xnn_operator_t op = nullptr;
-  const xnn_status status = Create(weights, weights.shape.n, &provider, object, &op);
+  const xnn_status status = Create(weights, weights.shape.n, &provider, &op);
   *used = destination.used;
   return status;
 }
 
-xnn_status MakeXnnpackOperator(const GemmShape& shape, xnn_weights_cache_provider* provider, XnnpackObject* object,
-                               xnn_operator_t* op) {
+xnn_status MakeXnnpackOperator(const GemmShape& shape, fovea_xnnpack_provider* provider, xnn_operator_t* op) {
   // Weights that the provider has are not read. Only int4 scales are: those of one column will do, because the count of
   // columns chooses no int4 kernel (an f32 one it does).
   uint16_t ones[kGemmIntegerDepth / kI4Block];
   for (uint16_t& one : ones) one = 0x3f80;
-  return Create({shape, nullptr, ones, nullptr}, shape.type == DType::kI4 ? 1 : shape.n, provider, object, op);
+  return Create({shape, nullptr, ones, nullptr}, shape.type == DType::kI4 ? 1 : shape.n, provider, op);
 }
 
 bool XnnpackPacksForAvx2(const GemmShape& shape) {

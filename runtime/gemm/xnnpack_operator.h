@@ -7,6 +7,7 @@
 #include <xnnpack.h>
 
 #include "runtime/gemm/gemm.h"
+#include "runtime/gemm/xnnpack_provider.h"
 
 namespace fovea {
 
@@ -16,17 +17,16 @@ struct alignas(64) XnnpackObject {
   uint8_t bytes[kXnnpackObjectBytes];
 };
 
-// Initialises XNNPACK with an allocator that only ever gives out an XnnpackObject. Cheap after the first time.
+// Initialises XNNPACK with an allocator that refuses everything. Cheap after the first time.
 bool InitializeXnnpack();
 
 // Packs all of `weights` and leaves the operator, which is of no further use, in `object`. `*used` becomes the bytes
 // that XNNPACK wrote; more than `size` are refused.
 xnn_status PackWithXnnpack(const GemmWeights& weights, void* packed, size_t size, XnnpackObject* object, size_t* used);
 
-// Makes an operator in `object` that gets its packed weights from `provider`. The operator depends on the type and k,
-// and writes rows n apart; how many columns it computes is up to the pool.
-xnn_status MakeXnnpackOperator(const GemmShape& shape, xnn_weights_cache_provider* provider, XnnpackObject* object,
-                               xnn_operator_t* op);
+// Makes an operator in the provider's object that gets its packed weights from the provider. The operator depends on
+// the type and k, and writes rows n apart; how many columns it computes is up to the pool.
+xnn_status MakeXnnpackOperator(const GemmShape& shape, fovea_xnnpack_provider* provider, xnn_operator_t* op);
 
 // Whether XNNPACK packs such weights as it does for AVX2, for which runtime/kernels/gemm_packed*-inl.h are made.
 bool XnnpackPacksForAvx2(const GemmShape& shape);

@@ -93,6 +93,7 @@ Status TakePrompts(Generator& g, const int32_t* tokens, const uint32_t* lengths,
 
 Status Feed(Generator& g, Reporter& reporter) {
   Session& decode = *g.decode;
+  FOVEA_TRY(CheckIdle(decode, reporter));
   if (!g.keeps_texts()) {
     if (g.texts != 0) memcpy(decode.values[g.token], g.last, g.rows() * sizeof(int32_t));
     return RunDecoder(decode, reporter);

@@ -166,6 +166,8 @@ Status PlaceGenerator(const fovea_generate_options& options, Session* decode, co
 }
 
 Status StartGenerator(Generator& g, Reporter& reporter) {
+  FOVEA_TRY(CheckIdle(*g.decode, reporter));
+  if (g.has_draft()) FOVEA_TRY(CheckIdle(*g.speculation.draft->decode, reporter));
   g.started = false;
   FOVEA_TRY(ForgetCarried(*g.decode, reporter));
   for (uint32_t i = 0; i < g.link_count; ++i) {

@@ -79,8 +79,9 @@ Status Write(const Generator& g, uint32_t text, uint32_t count, float sum, const
   values.sum = sum;
   values.score = count == 0 ? 0 : g.beams.ScoreOf(sum, count);
   values.tokens = g.beams.Trace(text, count, last);
-  const fovea_status status = WriteStruct(values, out);
-  return status == FOVEA_OK ? kOk : reporter.Fail(status, "a hypothesis is NULL or its struct_size is not set");
+  if (out == nullptr) return reporter.Fail(FOVEA_E_NULL, "hypothesis is NULL");
+  FOVEA_TRY(CheckStructSize(*out, reporter));
+  return WriteStruct(values, out);
 }
 
 Status CheckSearch(const Generator& g, Reporter& reporter) {

@@ -85,7 +85,7 @@ Status RunLayerTogether(const Op& op, const OpRun& run, uint32_t i, const float*
   const uint32_t begin = units * team.worker / team.workers * step,
                  end = units * (team.worker + 1) / team.workers * step;
   const Status status = RunLayer(op, run, i, x, rows, value, {y, begin < n ? begin : n, end < n ? end : n});
-  if (team.workers > 1) team.barrier(team.barrier_context, team.workers);
+  if (team.workers > 1 && !team.meeting->Meet(team.met)) return FOVEA_E_RUNNER;
   return status;
 }
 

@@ -9,7 +9,6 @@
 #include <new>
 #include <type_traits>
 
-#include "fovea/runner.h"
 #include "runtime/attention/attention.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/dtype.h"
@@ -18,6 +17,7 @@
 #include "runtime/gemm/gemm.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/ops/view.h"
+#include "runtime/parallel/workers.h"
 
 namespace fovea {
 
@@ -121,9 +121,9 @@ struct QuantizedTile {
 // Workers that do one operation together, product by product: all call the operation for the same tile.
 struct Team {
   uint32_t worker = 0, workers = 1;
-  fovea_barrier barrier = nullptr;
-  void* barrier_context = nullptr;
-  void* scratch[2] = {};  // of the first two workers, as large as their own
+  Meeting* meeting = nullptr;
+  uint32_t* met = nullptr;  // for Meeting::Meet
+  void* scratch[2] = {};    // of the first two workers, as large as their own
 };
 
 // One tile of an operation, rows [row_begin, row_end) or as many segments. Inputs that it reads row by row and the

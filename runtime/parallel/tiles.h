@@ -6,7 +6,6 @@
 
 #include <atomic>
 
-#include "fovea/runner.h"
 #include "runtime/base/checked.h"
 #include "runtime/base/profile.h"
 
@@ -59,15 +58,6 @@ class HeadTiles {
 
   uint32_t heads_, shares_;
 };
-
-// Calls task(task_context, w) for each worker, by the runner if there is one and several workers.
-inline void RunWorkers(fovea_runner runner, void* context, uint32_t workers, fovea_task task, void* task_context) {
-  if (runner != nullptr && workers > 1) {
-    runner(context, workers, task, task_context);
-  } else {
-    for (uint32_t w = 0; w < workers; ++w) task(task_context, w);
-  }
-}
 
 }  // namespace fovea
 

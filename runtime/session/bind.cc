@@ -89,6 +89,7 @@ Status CheckSegments(const Session& session, uint32_t space, const SegmentLength
 }
 
 Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter) {
+  FOVEA_TRY(CheckIdle(session, reporter));
   // All is checked before anything is changed: a failed call leaves the old segments.
   FOVEA_TRY(CheckSegments(session, space, lengths, reporter));
   const SpaceRecord& record = session.model->blob.spaces[space];
@@ -108,7 +109,8 @@ Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengt
   FindStarts(session);
   BindFollowers(session, 0, false);
   ForgetSelected(session);
-  session.running = session.finished = false;
+  session.finished = false;
+  ++session.changes;
   return kOk;
 }
 

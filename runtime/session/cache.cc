@@ -10,11 +10,6 @@
 namespace fovea {
 namespace {
 
-// Worker threads do not run: runs and changes of texts take turns.
-Status CheckIdle(const Session& session, Reporter& reporter) {
-  return session.running ? reporter.Fail(FOVEA_E_ORDER, "a run is in progress") : kOk;
-}
-
 // Pages that one text has at most: all of its rows', or those that a window still sees while a run adds rows.
 uint32_t MostPages(const Cache& cache, const SpaceState& space, uint32_t window, uint32_t new_rows) {
   const uint32_t all = PagesOf(space.max_segment_rows);

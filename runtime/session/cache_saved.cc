@@ -69,7 +69,7 @@ uint64_t RowsSize(const Cache& cache, uint32_t rows, FirstOf first_of) {
 }
 
 Status CheckSaved(const Session& session, uint32_t text, Reporter& reporter) {
-  if (session.running) return reporter.Fail(FOVEA_E_ORDER, "a run is in progress");
+  FOVEA_TRY(CheckIdle(session, reporter));
   return CheckText(session, text, reporter);
 }
 

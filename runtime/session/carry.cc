@@ -41,8 +41,8 @@ SavedHeader HeaderOf(const Session& session) {
   return header;
 }
 
-Status CheckIdle(const Session& session, Reporter& reporter) {
-  if (session.running) return reporter.Fail(FOVEA_E_ORDER, "a run is in progress");
+Status CheckIdleAndBound(const Session& session, Reporter& reporter) {
+  FOVEA_TRY(CheckIdle(session, reporter));
   for (uint32_t i = 0; i < session.carried_count; ++i) {
     const uint32_t space = session.value(session.carried[i].input).space;
     if (!session.spaces[space].bound) return reporter.Fail(FOVEA_E_ORDER, "a space has no segments yet", 0, space);
@@ -104,13 +104,13 @@ uint8_t* FinishedRows(const Session& session, uint32_t value) {
 }
 
 Status SavedSize(const Session& session, uint64_t* size, Reporter& reporter) {
-  FOVEA_TRY(CheckIdle(session, reporter));
+  FOVEA_TRY(CheckIdleAndBound(session, reporter));
   *size = HeaderOf(session).size;
   return kOk;
 }
 
 Status SaveCarried(const Session& session, void* memory, uint64_t size, Reporter& reporter) {
-  FOVEA_TRY(CheckIdle(session, reporter));
+  FOVEA_TRY(CheckIdleAndBound(session, reporter));
   const SavedHeader header = HeaderOf(session);
   if (size < header.size) return reporter.Fail(FOVEA_E_TOO_SMALL, "memory for a state is too small", header.size, size);
   uint8_t* to = static_cast<uint8_t*>(memory);
@@ -131,7 +131,7 @@ Status SaveCarried(const Session& session, void* memory, uint64_t size, Reporter
 }
 
 Status RestoreCarried(Session& session, const void* memory, uint64_t size, Reporter& reporter) {
-  FOVEA_TRY(CheckIdle(session, reporter));
+  FOVEA_TRY(CheckIdleAndBound(session, reporter));
   const SavedHeader own = HeaderOf(session);
   SavedHeader saved = {};
   if (size < sizeof(saved)) return reporter.Fail(FOVEA_E_STATE, "this is no saved state", sizeof(saved), size);
@@ -167,7 +167,7 @@ Status RestoreCarried(Session& session, const void* memory, uint64_t size, Repor
 }
 
 Status ForgetCarried(Session& session, Reporter& reporter) {
-  if (session.running) return reporter.Fail(FOVEA_E_ORDER, "a run is in progress");
+  FOVEA_TRY(CheckIdle(session, reporter));
   ClearCarried(session, kBlobNone);
   if (session.carried_count != 0) session.finished = false;
   return kOk;

@@ -64,7 +64,7 @@ Status LinkInput(Session& session, uint32_t input, const Session& from, uint32_t
   if (carried == nullptr && !session.links[input].linked) {
     return reporter.Fail(FOVEA_E_OPTION, "the input is neither carried nor named in options.linked", 0, input);
   }
-  if (session.running) return reporter.Fail(FOVEA_E_ORDER, "a run is in progress");
+  FOVEA_TRY(CheckIdle(session, reporter));
   if (!from.finished) return reporter.Fail(FOVEA_E_ORDER, "the session to be linked has no finished run");
   FOVEA_TRY(TakeSegments(session, own.space, from, other.space, reporter));
   reporter.tensor = FOVEA_NOWHERE;
@@ -82,7 +82,7 @@ Status LinkInput(Session& session, uint32_t input, const Session& from, uint32_t
 Status FollowLinks(Session& session, Reporter& reporter) {
   const uint32_t inputs = session.program().value_count - session.program().operation_count;
   for (uint32_t v = 0; v < inputs; ++v) {
-    const Link& link = session.links[v];
+    Link& link = session.links[v];
     if (!link.linked) continue;
     reporter.tensor = v;
     if (link.from == nullptr) return reporter.Fail(FOVEA_E_ORDER, "an input is not linked yet", 0, v);
@@ -95,8 +95,20 @@ Status FollowLinks(Session& session, Reporter& reporter) {
                            session.space_rows[space].rows, link.from->space_rows[from_space].rows);
     }
     session.values[v] = FinishedRows(*link.from, link.output);
+    link.changes = link.from->changes;
   }
   reporter.tensor = FOVEA_NOWHERE;
+  return kOk;
+}
+
+Status CheckLinks(const Session& session, Reporter& reporter) {
+  const uint32_t inputs = session.program().value_count - session.program().operation_count;
+  for (uint32_t v = 0; v < inputs; ++v) {
+    const Link& link = session.links[v];
+    if (!link.linked || (link.from->finished && link.from->changes == link.changes)) continue;
+    reporter.tensor = v;
+    return reporter.Fail(FOVEA_E_ORDER, "the session that an input is linked to has run since this run began", 0, v);
+  }
   return kOk;
 }
 

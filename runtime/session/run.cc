@@ -21,7 +21,21 @@ struct Part {
   uint32_t begin, end;  // rows, segments, or the number of a tile by heads
   uint32_t sharers;     // of a phase with few rows; else 0
   bool together;        // segments that all workers take together
+  uint32_t* met;        // the worker's count for Session::meeting
 };
+
+// Whether what is left of the run is passed over.
+bool Stops(Session& session) {
+  if (session.stop.load(std::memory_order_relaxed) == 0) return false;
+  session.stop.fetch_or(kStopping, std::memory_order_relaxed);
+  return true;
+}
+
+void Fail(Session& session, fovea_status status, uint32_t step) {
+  session.failed_step.store(step, std::memory_order_relaxed);
+  session.failure.store(status, std::memory_order_relaxed);
+  session.stop.fetch_or(kStopping, std::memory_order_relaxed);
+}
 
 // One worker takes the heads of a row that a tap makes one of, in their order: then there is one tile.
 bool HeadsMeet(const Session& session, const Step& step) {
@@ -72,7 +86,7 @@ bool SetShare(const Session& session, const Step& step, const Part& part, OpRun*
   return begin < end;
 }
 
-Status RunStep(const Session& session, const Step& step, const Part& part) {
+Status RunStep(Session& session, const Step& step, const Part& part) {
   const Op& op = *step.op;
   Worker& worker = session.workers[part.worker];
   OpRun run{};
@@ -94,8 +108,8 @@ Status RunStep(const Session& session, const Step& step, const Part& part) {
   if (part.together) {
     run.team = {part.worker,
                 session.worker_count,
-                session.barrier,
-                session.runner_context,
+                &session.meeting,
+                part.met,
                 {session.workers[0].scratch, session.workers[1].scratch}};
   }
   if (!kHasTaps || step.tap == kBlobNone) return op.def->run(op, run);
@@ -108,16 +122,14 @@ Status RunStep(const Session& session, const Step& step, const Part& part) {
 // together go on with each other.
 bool RunSteps(Session& session, uint32_t first_step, uint32_t end_step, const Part& part) {
   uint64_t* ticks = session.workers[part.worker].ticks;
-  if (session.cancelled.load(std::memory_order_relaxed) && !part.together) return false;
+  if (Stops(session) && !part.together) return false;
   for (uint32_t i = first_step; i < end_step; ++i) {
     const Step& step = session.steps[i];
     const uint64_t start = session.clock == nullptr ? 0 : session.clock();
     const Status status = RunStep(session, step, part);
     if (session.clock != nullptr) ticks[step.operation] += session.clock() - start;
     if (!status.ok()) {
-      session.failed_step.store(step.operation, std::memory_order_relaxed);
-      session.failure.store(status.code, std::memory_order_relaxed);
-      session.cancelled.store(true, std::memory_order_relaxed);
+      Fail(session, status.code, step.operation);
       return false;
     }
   }
@@ -131,18 +143,18 @@ void RunTiles(Session& session, uint32_t worker, const PhasePlan& phase, PhaseRu
     for (uint32_t begin, end; run.tiles[list].Take(&begin, &end);) {
       session.workers[worker].quantized.value = kBlobNone;
       const uint32_t first = phase.first_step + list;
-      if (!RunSteps(session, first, first + steps, {worker, begin, end, 0, false})) return;
+      if (!RunSteps(session, first, first + steps, {worker, begin, end, 0, false, nullptr})) return;
     }
   }
 }
 
 // One step after the other; a worker that is ahead must not begin the next one in memory that others still read.
-void RunTogether(Session& session, uint32_t worker, const PhasePlan& phase) {
+void RunTogether(Session& session, uint32_t worker, const PhasePlan& phase, uint32_t* met) {
   const uint32_t segments = session.space_rows[phase.space].segments.count;
   for (uint32_t i = 0; i < phase.step_count; ++i) {
-    if (i > 0) session.barrier(session.runner_context, session.worker_count);
+    if (i > 0 && !session.meeting.Meet(met)) return Fail(session, FOVEA_E_RUNNER, FOVEA_NOWHERE);
     session.workers[worker].quantized.value = kBlobNone;
-    RunSteps(session, phase.first_step + i, phase.first_step + i + 1, {worker, 0, segments, 0, true});
+    RunSteps(session, phase.first_step + i, phase.first_step + i + 1, {worker, 0, segments, 0, true, met});
   }
 }
 
@@ -160,7 +172,7 @@ bool AreTogether(const Session& session, const PhasePlan& phase, uint32_t tiles)
 void RunWhole(Session& session, const PhasePlan& phase) {
   session.workers[0].quantized.value = kBlobNone;
   const uint32_t rows = session.space_rows[phase.space].rows;
-  if (!RunSteps(session, phase.first_step, phase.first_step + 1, {0, 0, rows, 0, false})) return;
+  if (!RunSteps(session, phase.first_step, phase.first_step + 1, {0, 0, rows, 0, false, nullptr})) return;
   const Op& op = *session.steps[phase.first_step].op;
   if (op.def->chooses) BindSelected(session, op.output.space);
 }
@@ -175,13 +187,13 @@ bool AreFew(const Session& session, const PhasePlan& phase, uint32_t rows) {
 void PreparePhase(Session& session, uint32_t number) {
   const PhasePlan& phase = session.plan->phases[number];
   PhaseRun& run = session.phase_runs[number % 2];
-  // A run that has been cancelled may not know the rows: it passes over the phase.
-  const bool cancelled = session.cancelled.load(std::memory_order_relaxed);
-  const uint32_t rows = cancelled ? 0 : session.space_rows[phase.space].rows, workers = session.worker_count;
+  // A run that stops may not know the rows: it passes over the phase.
+  const bool stopping = (session.stop.load(std::memory_order_relaxed) & kStopping) != 0;
+  const uint32_t rows = stopping ? 0 : session.space_rows[phase.space].rows, workers = session.worker_count;
   run.workers = 1;
   run.few = run.together = false;
   if (phase.unit == Unit::kAll) return;
-  for (uint32_t i = 0; i < phase.step_count && session.tap_count > 0 && !cancelled; ++i) {
+  for (uint32_t i = 0; i < phase.step_count && session.tap_count > 0 && !stopping; ++i) {
     const uint32_t tap = session.steps[phase.first_step + i].tap;
     if (tap != kBlobNone) ChooseTapRows(session, &session.taps[tap]);
   }
@@ -222,15 +234,16 @@ RunPlace After(const Session& session, RunPlace place) {
 }
 
 // All that one worker does before it has to wait for others. The first one makes the next phase ready.
-void RunFrom(Session& session, uint32_t worker, RunPlace place) {
+void RunFrom(Session& session, uint32_t worker, RunPlace place, uint32_t* met) {
   const PhasePlan& phase = session.plan->phases[place.phase];
   PhaseRun& run = session.phase_runs[place.phase % 2];
   const RunPlace after = After(session, place);
   if (run.few) {
     if (place.step == phase.first_step) session.workers[worker].quantized.value = kBlobNone;
-    RunSteps(session, place.step, after.step, {worker, 0, session.space_rows[phase.space].rows, run.workers, false});
+    const uint32_t rows = session.space_rows[phase.space].rows;
+    RunSteps(session, place.step, after.step, {worker, 0, rows, run.workers, false, nullptr});
   } else if (run.together) {
-    RunTogether(session, worker, phase);
+    RunTogether(session, worker, phase, met);
   } else if (phase.unit != Unit::kAll) {
     RunTiles(session, worker, phase, run);
   } else if (worker == 0) {
@@ -260,21 +273,22 @@ struct RunCall {
 };
 
 void RunWorker(void* context, uint32_t worker) {
-  const RunCall& call = *static_cast<RunCall*>(context);
+  const RunCall call = *static_cast<RunCall*>(context);
   Session& session = call.session;
   RunPlace place = session.next;
+  uint32_t met = 0;
   for (;;) {
     const RunPlace after = After(session, place);
-    RunFrom(session, worker, place);
+    RunFrom(session, worker, place, &met);
     if (!call.meets || after.phase == call.end_phase) return;
-    session.barrier(session.runner_context, session.worker_count);
+    if (!session.meeting.Meet(&met)) return Fail(session, FOVEA_E_RUNNER, FOVEA_NOWHERE);
     place = after;
   }
 }
 
 // The first worker goes on alone as long as there is nothing for others.
 void RunPhases(Session& session, uint32_t end_phase) {
-  while (session.next.phase < end_phase && !session.cancelled.load(std::memory_order_relaxed)) {
+  while (session.next.phase < end_phase && !Stops(session)) {
     const uint32_t workers = WorkersAt(session, session.next);
     RunCall call = {session, end_phase, workers > 1 && session.barrier != nullptr};
     // What is the first worker's alone may be the beginning of a phase that others join later.
@@ -282,41 +296,42 @@ void RunPhases(Session& session, uint32_t end_phase) {
     const PhasePlan& last = session.plan->phases[end_phase - 1];
     const RunPlace after =
         call.meets ? RunPlace{end_phase, last.first_step + last.step_count} : After(session, session.next);
-    RunWorkers(session.runner, session.runner_context, call.meets ? session.worker_count : workers, RunWorker, &call);
+    session.meeting.Begin(session.barrier, session.runner_context, session.worker_count);
+    if (!session.calls.Run(session.runner, session.runner_context, call.meets ? session.worker_count : workers,
+                           RunWorker, &call)) {
+      return Fail(session, FOVEA_E_RUNNER, FOVEA_NOWHERE);
+    }
     session.next = after;
   }
 }
 
-}  // namespace
-
-Status BeginRun(Session& session, Reporter& reporter) {
-  session.running = session.finished = false;
-  ForgetSelected(session);
-  FOVEA_TRY(FollowLinks(session, reporter));
-  FOVEA_TRY(CheckBound(session, reporter));
-  FOVEA_TRY(BeginAppending(session, reporter));
-  BindCached(session);
-  session.next = {0, 0};
-  session.cancelled.store(false, std::memory_order_relaxed);
-  session.failure.store(FOVEA_OK, std::memory_order_relaxed);
-  session.running = true;
-  if (session.plan->phase_count > 0) PreparePhase(session, 0);
-  return kOk;
+// A run that stops before its end. kStopping stays until the next one, for tasks that a runner did not wait for.
+Status EndEarly(Session& session, Reporter& reporter) {
+  session.running = false;
+  const fovea_status failure = session.failure.load(std::memory_order_relaxed);
+  if (failure == FOVEA_OK) {
+    session.stop.fetch_and(~uint32_t{kCancelAsked}, std::memory_order_relaxed);
+    return reporter.Fail(FOVEA_E_CANCELLED, "the run was cancelled");
+  }
+  if (failure == FOVEA_E_RUNNER) {
+    return reporter.Fail(failure, session.meeting.broken() ? kBarrierFault : kRunnerFault, session.worker_count);
+  }
+  reporter.step = session.failed_step.load(std::memory_order_relaxed);
+  return reporter.Fail(failure, FOVEA_STATUS_CLASS(failure) == FOVEA_E_LIMIT
+                                    ? "more rows qualify than the selected space takes of a segment"
+                                    : "a backend refused an operation");
 }
 
-Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& reporter) {
-  if (!session.running) return reporter.Fail(FOVEA_E_ORDER, "no run has begun");
+// Phases up to `phases` further ones, of which `*left` are left then.
+Status Advance(Session& session, uint32_t phases, uint32_t* left, Reporter& reporter) {
+  const Status linked = CheckLinks(session, reporter);
+  if (!linked.ok()) {
+    session.running = false;
+    return linked;
+  }
   const uint32_t count = session.plan->phase_count;
   RunPhases(session, phases < count - session.next.phase ? session.next.phase + phases : count);
-  if (session.cancelled.load(std::memory_order_relaxed)) {
-    session.running = false;
-    const fovea_status failure = session.failure.load(std::memory_order_relaxed);
-    if (failure == FOVEA_OK) return reporter.Fail(FOVEA_E_CANCELLED, "the run was cancelled");
-    reporter.step = session.failed_step.load(std::memory_order_relaxed);
-    return reporter.Fail(failure, FOVEA_STATUS_CLASS(failure) == FOVEA_E_LIMIT
-                                      ? "more rows qualify than the selected space takes of a segment"
-                                      : "a backend refused an operation");
-  }
+  if (Stops(session)) return EndEarly(session, reporter);
   *left = count - session.next.phase;
   if (*left == 0) {
     session.running = false;
@@ -325,6 +340,39 @@ Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& r
     CommitAppended(session);
   }
   return kOk;
+}
+
+}  // namespace
+
+Status CheckIdle(const Session& session, Reporter& reporter) {
+  if (!session.running) return kOk;
+  return reporter.Fail(FOVEA_E_ORDER, "a run is in progress: advance it to its end, or cancel it and advance");
+}
+
+Status BeginRun(Session& session, Reporter& reporter) {
+  FOVEA_TRY(CheckIdle(session, reporter));
+  session.finished = false;
+  ++session.changes;
+  ForgetSelected(session);
+  FOVEA_TRY(FollowLinks(session, reporter));
+  FOVEA_TRY(CheckBound(session, reporter));
+  FOVEA_TRY(BeginAppending(session, reporter));
+  BindCached(session);
+  session.next = {0, 0};
+  session.stop.fetch_and(kCancelAsked, std::memory_order_relaxed);
+  session.failure.store(FOVEA_OK, std::memory_order_relaxed);
+  session.running = true;
+  if (session.plan->phase_count > 0) PreparePhase(session, 0);
+  return kOk;
+}
+
+Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& reporter) {
+  if (!session.running) return reporter.Fail(FOVEA_E_ORDER, "no run has begun");
+  if (session.advancing) return reporter.Fail(FOVEA_E_ORDER, "the run is being advanced by another call");
+  session.advancing = true;
+  const Status status = Advance(session, phases, left, reporter);
+  session.advancing = false;
+  return status;
 }
 
 }  // namespace fovea

@@ -8,7 +8,7 @@
 #include "runtime/attention/tap.h"
 #include "runtime/base/arena.h"
 #include "runtime/ops/attention.h"
-#include "runtime/parallel/tiles.h"
+#include "runtime/parallel/workers.h"
 #include "runtime/plan/plan.h"
 #include "runtime/session/cache.h"
 
@@ -84,6 +84,7 @@ struct Link {
   bool linked = false;  // named in options.linked: has no memory here
   const Session* from = nullptr;
   uint32_t output = 0;
+  uint32_t changes = 0;  // of `from` when the run in progress began
 };
 
 // How a phase is run in this run.
@@ -98,6 +99,12 @@ struct PhaseRun {
 struct RunPlace {
   uint32_t phase;
   uint32_t step;  // position in running order
+};
+
+// Why a run ends before its end: bits of Session::stop.
+enum : uint32_t {
+  kCancelAsked = 1,  // by the caller, for the run in progress or the next one
+  kStopping = 2,     // a worker has seen it, or a step failed: what is left is passed over
 };
 
 struct Session {
@@ -126,9 +133,13 @@ struct Session {
   // The run in progress.
   RunPlace next{};
   bool running = false, finished = false;
+  bool advancing = false;  // the caller's functions may call the library
+  uint32_t changes = 0;    // runs and segments so far, for sessions that are linked to this one
   // Of the phase at hand and the next, which take turns: one is made ready before the other ends.
   PhaseRun phase_runs[2];
-  std::atomic<bool> cancelled{false};
+  WorkerCalls calls;
+  Meeting meeting;
+  std::atomic<uint32_t> stop{0};
   std::atomic<int32_t> failure{FOVEA_OK};
   std::atomic<uint32_t> failed_step{0};
 
@@ -202,6 +213,8 @@ bool IsReadable(const Session& session, uint32_t value);
 Status LinkInput(Session& session, uint32_t input, const Session& from, uint32_t output, Reporter& reporter);
 // Linked inputs lie where the other sessions have them.
 Status FollowLinks(Session& session, Reporter& reporter);
+// The other sessions have neither run nor got other segments since.
+Status CheckLinks(const Session& session, Reporter& reporter);
 
 // bind.cc
 // Rows of `count` segments, wherever they are written.
@@ -222,6 +235,8 @@ void BindSelected(Session& session, uint32_t space);
 void BindCached(Session& session);
 
 // run.cc
+// For calls that would change what a run depends on.
+Status CheckIdle(const Session& session, Reporter& reporter);
 Status BeginRun(Session& session, Reporter& reporter);
 Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& reporter);
 

@@ -41,6 +41,10 @@ bool Interrupt::Happened() { return happened; }
 
 void Interrupt::Again() {
   happened = false;
+  // A session that did not run when it happened would stop the next time.
+  for (const std::atomic<fovea_session*>& session : watched) {
+    if (session != nullptr) fovea_session_clear_cancel(session);
+  }
   const struct sigaction action = Once();
   sigaction(SIGINT, &action, nullptr);
 }

@@ -5,6 +5,7 @@ from ctypes import (Structure, c_char_p, c_double, c_float, c_int32, c_size_t, c
 FOVEA_UNBOUNDED = 4294967295
 FOVEA_NONE = 4294967295
 FOVEA_NOWHERE = 4294967295
+FOVEA_STRUCT_SIZE_MAX = 1024
 FOVEA_VERSION_MAJOR = 0
 FOVEA_VERSION_MINOR = 1
 FOVEA_VERSION_PATCH = 0
@@ -56,6 +57,7 @@ FOVEA_E_NAME = 769
 FOVEA_E_INDEX = 1025
 FOVEA_E_HANDLE = 1281
 FOVEA_E_OPTION = 1537
+FOVEA_E_RUNNER = 1793
 FOVEA_E_MAGIC = 259
 FOVEA_E_TRUNCATED = 515
 FOVEA_E_CHECKSUM = 771
@@ -455,6 +457,7 @@ FUNCTIONS = {
     "fovea_session_begin": (c_int32, [c_void_p, c_void_p]),
     "fovea_session_advance": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_session_cancel": (None, [c_void_p]),
+    "fovea_session_clear_cancel": (None, [c_void_p]),
     "fovea_session_output": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_session_find_output": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "fovea_session_segments": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),

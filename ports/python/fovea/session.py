@@ -244,9 +244,15 @@ class Session(Handle):
         return self
 
     def cancel(self) -> None:
-        """From another thread: the run in progress raises an Error of status FOVEA_E_CANCELLED."""
+        """From another thread: the run in progress, or the next one if there is none, raises an Error of status
+        FOVEA_E_CANCELLED."""
         from ._library import library
         library.fovea_session_cancel(self.address)
+
+    def clear_cancel(self) -> None:
+        """Between runs: takes back a cancel that no run has obeyed because it came after the one it was meant for."""
+        from ._library import library
+        library.fovea_session_clear_cancel(self.address)
 
     def reset(self) -> None:
         """Makes carried inputs zeros and kept texts empty."""

@@ -153,7 +153,7 @@ class Lifetimes(Misuse):
         session.close()
         for function, arguments in ((session.run, ()), (session.output, ("logits",)), (session.input, ("input_ids",)),
                                     (session.set_segments, ("tokens", [1])), (session.cancel, ()),
-                                    (session.weights, ())):
+                                    (session.clear_cancel, ()), (session.weights, ())):
             self.refused(status.FOVEA_E_ARGUMENT, "this session is closed", function, *arguments)
         np.testing.assert_array_equal(logits, kept)  # still there
         self.model.close()
@@ -244,6 +244,13 @@ class Lifetimes(Misuse):
             finally:
                 timer.join()
         self.assertEqual(caught.status, status.FOVEA_E_CANCELLED)
+        session.run()
+        session.cancel()  # before the run
+        with self.assertRaises(fovea.Error) as refused:
+            session.run()
+        self.assertEqual(refused.exception.status, status.FOVEA_E_CANCELLED)
+        session.cancel()  # after it
+        session.clear_cancel()
         session.run()
 
 
