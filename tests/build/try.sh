@@ -10,8 +10,9 @@ made=$build/tests/build/try.made
 mkdir -p "${made%/*}"
 ninja -C "$build" -t commands "$target" | tr ' ' '\n' >"$made"  # files as words
 
-# Files of the build folder that are installed, but those that the configuration wrote, and what the Python package takes.
-installed=$(find "$build" -name cmake_install.cmake -not -path '*/tests/*' -exec sed -n "s|.*\"$build/\([^\";]*\)\".*|\1|p" {} +)
+# Files of the build folder that are installed, but those that the configuration wrote, and what pip takes.
+in_quotes="s|.*\"$build/\([^\";]*\)\".*|\1|p"
+installed=$(find "$build" -name cmake_install.cmake -not -path '*/tests/*' -exec sed -n "$in_quotes" {} +)
 missing=0 count=0
 for file in $installed ports/libfovea_port.so runtime/libfovea.so; do
   case $file in *.cmake | *.pc | *'$'*) continue ;; esac

@@ -6,9 +6,9 @@
 
 namespace fovea::tools {
 
-// Whether the model continues with the rows that step `step` (select or expand) chooses, and without the others. It does
-// not where the others are read again, as beside the global rows of Longformer, nor where a row is taken as the result
-// of a text, as the last token in CLIP.
+// Whether the model continues with the rows that step `step` (select or expand) chooses, and without the others: not if
+// the others are read again, as beside the global rows of Longformer, nor if a row is taken as the result of a text, as
+// the last token in CLIP.
 bool DropsRows(const Model& model, uint32_t program, uint32_t step);
 
 }  // namespace fovea::tools
