@@ -20,6 +20,13 @@ install(FILES ${PROJECT_BINARY_DIR}/fovea.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 if(TARGET fovea_command)
   install(TARGETS fovea_command)
 endif()
+# All that an installation, and pip with FOVEA_LIBRARY_DIR, takes from a build folder: for builds of no more than that.
+add_custom_target(installed DEPENDS ${FOVEA_LIBRARIES})
+foreach(part IN ITEMS fovea_command fovea_port_shared)
+  if(TARGET ${part})
+    add_dependencies(installed ${part})
+  endif()
+endforeach()
 
 set(licences HIGHWAY/LICENSE-BSD3)
 if(FOVEA_XNNPACK)

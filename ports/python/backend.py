@@ -49,7 +49,8 @@ def _libraries():
         files = [folder / sub / f"lib{name}.{suffix}" for sub in ("", "runtime", "ports", "lib")]
         existing = [file for file in files if file.exists()]
         if not existing:
-            sys.exit(f"{folder}: no lib{name}.{suffix}")
+            sys.exit(f"{folder}: no lib{name}.{suffix}; FOVEA_LIBRARY_DIR names a build folder with the libraries: "
+                     f"'cmake --build {folder} --target installed' builds them")
         found[f"fovea/lib/lib{name}.{suffix}"] = existing[0].read_bytes()
     return found
 

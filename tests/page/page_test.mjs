@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Browser, chromiumFor } from "../support/browser.mjs";
-import { FIXTURES, pageOf } from "./fixtures.mjs";
+import { FIXTURES, long, pageOf } from "./fixtures.mjs";
 import { keysOf, lineOf, receivedOf, rolloutOf, segment, weightsOf } from "./plain.mjs";
 
 const [template, folder, ...made] = process.argv.slice(2);
@@ -298,6 +298,59 @@ async function testDocument(path, json) {
   await done(page);
 }
 
+/** A document that begins before the first sentence of the record and continues after the last: a limit cut it. */
+function cutDocument() {
+  const json = FIXTURES.hierarchy(), before = "Front matter. ";
+  json.texts[0] = `${before}${json.texts[0]} One sentence too many. And another.`;
+  const moved = (place) => place && [place[0], place[1] + before.length, place[2] + before.length];
+  for (const space of json.spaces) space.places = space.places?.map(moved);
+  json.spaces[0].places = [[0, 0, json.texts[0].length]];
+  return json;
+}
+
+async function testUnread(path, json) {
+  const page = await opened(path, "#view=document");
+  const flows = await page.evaluate(`[...document.querySelectorAll("#view .tokens")].map((node) =>
+    [Number(node.querySelector("[data-row]").dataset.row), node.textContent.trim()])`);
+  assert.ok(flows.length >= 4);
+  for (const [row, text] of flows) {
+    const sentence = json.spaces[3].offsets.findLastIndex((offset) => offset <= row);
+    const [, begin, end] = json.spaces[2].places[sentence];
+    assert.equal(text, json.texts[0].slice(begin, end), "the words of a sentence and no others");
+  }
+  const unread = '[...document.querySelectorAll("#view .unread")].map((node) => node.textContent)';
+  assert.deepEqual(await page.evaluate(unread),
+    ["Not read by the model: Front matter. … One sentence too many. And another."]);
+  await done(page);
+  const flat = FIXTURES.decoder(), more = " and what was cut off";
+  flat.texts[0] += more;
+  writeFileSync(path, pageOf(readFileSync(template, "utf8"), flat));
+  const text = await opened(path, "#view=text");
+  assert.deepEqual(await text.evaluate(unread), [more]);
+  await done(text);
+}
+
+/** Numbers beside a map are whole, however long they are. */
+async function testAxes(path, rows) {
+  for (const width of [1280, 380]) {
+    const page = await opened(path, "", width);
+    await page.evaluate(`(() => {
+      const write = CanvasRenderingContext2D.prototype.fillText;
+      globalThis.written = [];
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+        written.push(text);
+        write.call(this, text, ...rest);
+      };
+      ${inView(".map")}.focus();
+    })()`);
+    await page.press("0", "0");
+    const written = await page.evaluate("written");
+    assert.ok(written.length >= 8 && written.filter((text) => Number(text) >= 1000).length >= 2, String(written));
+    for (const text of written) assert.ok(/^\d+$/.test(text) && Number(text) < rows, `${width} px: ${text}`);
+    await done(page);
+  }
+}
+
 async function testAlignment(path, json) {
   const page = await opened(path), cross = json.steps.at(-1), weights = weightsOf(json, cross);
   assert.equal(page.tabs[0], "alignment");
@@ -501,6 +554,16 @@ try {
   await run("heads", () => testHeads(path("bert"), records.bert));
   await run("lines", () => testLines(path("bert"), records.bert));
   await run("document", () => testDocument(path("hierarchy"), records.hierarchy));
+  await run("text that was not read", () => {
+    const cut = cutDocument();
+    writeFileSync(path("cut"), pageOf(page, cut));
+    return testUnread(path("cut"), cut);
+  });
+  for (const form of ["sparse", "pattern"]) await run(`axes: ${form}`, () => testAxes(path(form), 4096));
+  await run("axes: 200000 rows", () => {
+    writeFileSync(path("200000"), pageOf(page, long("pattern", 200000, 256, 1)));
+    return testAxes(path("200000"), 200000);
+  });
   await run("alignment", () => testAlignment(path("date"), records.date));
   await run("picture", () => testPicture(path("picture"), records.picture));
   await run("some rows, half precision", async () => {

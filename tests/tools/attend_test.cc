@@ -388,6 +388,44 @@ TEST(Attend, WindowsWithGlobalRows) {
   }
 }
 
+// How many rows of each space were dropped.
+std::map<std::string, size_t> Dropped(const json& record) {
+  std::map<std::string, size_t> dropped;
+  for (const json& space : record["spaces"]) {
+    if (!space.contains("chosen")) continue;
+    const std::vector<int> chosen = space["chosen"];
+    dropped[space["name"]] = static_cast<size_t>(std::count(chosen.begin(), chosen.end(), 0));
+  }
+  return dropped;
+}
+
+// Global rows, and the token that stands for a text, are chosen beside the rest, which the model reads, too.
+TEST(Attend, ChoosingIsNotDropping) {
+  for (const std::string name : {"longformer", "longformer-seqcls", "led", "big_bird", "clip-text", "layoutlmv3"}) {
+    const json record =
+        RecordOf({Converted(InData("hf/" + name), name), "--input", GoldenInput(name, "b"), "--program", "encode"});
+    EXPECT_TRUE(Dropped(record).empty()) << name << ": " << json(Dropped(record));
+  }
+}
+
+TEST(Attend, DroppedRowsAreMarked) {
+  const std::string folder = InSource("tools/convert/examples/");
+  for (const std::string name : {"relevance-best", "coarse-encoder", "query-selected-rows", "query-hops-of-rows"}) {
+    const std::string blob = Converted(folder + name + "/graph.json", name);
+    const std::map<std::string, size_t> dropped =
+        Dropped(RecordOf({blob, "--input", folder + name + "/golden.safetensors", "--case", "a"}));
+    EXPECT_FALSE(dropped.empty()) << name;
+    for (const auto& [space, rows] : dropped) EXPECT_GT(rows, 0u) << name << ", " << space;
+  }
+  const std::string pruned = Temporary("pruned.fovea");
+  const CommandResult convert =
+      Fovea({"convert", InData("hf/bert"), "-o", pruned, "--select", "0.5@1", "--compare", "none"});
+  ASSERT_EQ(convert.status, 0) << convert.err;
+  const json record = RecordOf({pruned, "--input", GoldenInput("bert", "b")});
+  ASSERT_EQ(Dropped(record).size(), 1u);
+  EXPECT_GT(Dropped(record)["tokens"], 0u);
+}
+
 // The golden Mistral with a window of 256 rows to the left.
 std::string WindowModel() {
   const std::string folder = Temporary("mistral-256");

@@ -2,25 +2,53 @@
 #include <fovea/attention.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int main(void) {
-  float queries[6][4] = {{0}}, keys[6][4] = {{0}}, values[6][1] = {{1}, {2}, {3}, {4}, {5}, {6}}, outputs[6][1];
-  fovea_attention_pattern pattern = {
-      .struct_size = sizeof(pattern), .window = FOVEA_WINDOW_SIDES, .left = 2, .right = 0};
-  fovea_attention_options options = {.struct_size = sizeof(options), .d_k = 4, .d_v = 1, .pattern = &pattern};
-  fovea_attention_rows q = {.data = queries, .rows = 6}, k = {.data = keys, .rows = 6}, v = {.data = values, .rows = 6};
-  fovea_attention_out out = {.data = &outputs[0][0], .rows = 6};
-
+  static const float queries[6][4] = {{0}}, keys[6][4] = {{0}}, values[6][1] = {{1}, {2}, {3}, {4}, {5}, {6}};
+  float outputs[6][1];
+  fovea_attention_pattern pattern;
+  fovea_attention_options options;
+  fovea_attention_rows q, k, v;
+  fovea_attention_out out;
+  fovea_error error;
   uint64_t size;
-  fovea_error error = {0};
-  if (fovea_attention_scratch(&options, &size, &error) != FOVEA_OK) return fprintf(stderr, "%s\n", error.text), 1;
-  char* memory = malloc((size_t)size + 63); /* On a multiple of 64 bytes, once; then as many runs as wanted. */
-  if (memory == NULL) return 1;
-  void* scratch = memory + (64 - (uintptr_t)memory % 64) % 64;
-  if (fovea_attention_run(&options, &q, &k, &v, &out, scratch, size, &error) != FOVEA_OK) {
-    return fprintf(stderr, "%s\n", error.text), 1;
+  char* memory;
+  char* scratch;
+  int i;
+
+  memset(&pattern, 0, sizeof(pattern)); /* Zero means the default everywhere. */
+  pattern.struct_size = sizeof(pattern);
+  pattern.window = FOVEA_WINDOW_SIDES;
+  pattern.left = 2;
+  memset(&options, 0, sizeof(options));
+  options.struct_size = sizeof(options);
+  options.d_k = 4;
+  options.d_v = 1;
+  options.pattern = &pattern;
+  memset(&q, 0, sizeof(q));
+  q.data = queries;
+  q.rows = 6;
+  k = v = q;
+  k.data = keys;
+  v.data = values;
+  memset(&out, 0, sizeof(out));
+  out.data = &outputs[0][0];
+  out.rows = 6;
+
+  if (fovea_attention_scratch(&options, &size, &error) != FOVEA_OK) {
+    fprintf(stderr, "%s\n", error.text);
+    return 1;
   }
-  for (int i = 0; i < 6; ++i) printf("%.2f ", outputs[i][0]); /* 1.00 1.50 2.00 3.00 4.00 5.00 */
+  memory = (char*)malloc((size_t)size + 63); /* On a multiple of 64 bytes, once; then as many runs as wanted. */
+  if (memory == NULL) return 1;
+  scratch = memory + (64 - (uintptr_t)memory % 64) % 64;
+  if (fovea_attention_run(&options, &q, &k, &v, &out, scratch, size, &error) != FOVEA_OK) {
+    fprintf(stderr, "%s\n", error.text);
+    free(memory);
+    return 1;
+  }
+  for (i = 0; i < 6; ++i) printf("%.2f ", outputs[i][0]); /* 1.00 1.50 2.00 3.00 4.00 5.00 */
   free(memory);
   return 0;
 }

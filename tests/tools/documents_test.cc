@@ -233,8 +233,8 @@ TEST(CommandDocuments, OtherCommandsReadThemToo) {
 #ifdef FOVEA_REUSE_EXAMPLE
 TEST(CommandDocuments, ReuseExampleRuns) {
   const std::string second = "The cats like soup. A cat.\nin the harbour! Soup?";
-  const std::string command = "env ASAN_OPTIONS=detect_leaks=0 " + std::string(FOVEA_REUSE_EXAMPLE) + " " + Blob() +
-                              " '" + kText + "' '" + second + "' 2>&1";
+  const std::string command =
+      std::string(FOVEA_REUSE_EXAMPLE) + " " + Blob() + " '" + kText + "' '" + second + "' 2>&1";
   FILE* program = popen(command.c_str(), "r");
   ASSERT_NE(program, nullptr);
   std::string lines[2];

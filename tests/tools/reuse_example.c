@@ -5,9 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRY(call) \
-  if ((call) != FOVEA_OK) return fprintf(stderr, "%s: %s\n", #call, error.text), 1
-enum { TOKENS = 4096, SENTENCES = 256 };
+#define TRY(call)                                     \
+  do {                                                \
+    if ((call) != FOVEA_OK) {                         \
+      fprintf(stderr, "%s: %s\n", #call, error.text); \
+      return 1;                                       \
+    }                                                 \
+  } while (0)
+enum { TOKENS = 4096, SENTENCES = 256, BLOCKS = 32 };
 
 /* A document and the finished row of each of its sentences. */
 typedef struct {
@@ -18,10 +23,16 @@ typedef struct {
   fovea_text_sentences sentences;
 } document;
 
+static void* blocks[BLOCKS]; /* To be freed at the end. */
+static int block_count;
+
 static void* get(void* context, uint64_t size) { /* Memory on a multiple of 64 bytes. */
-  char* memory = size < SIZE_MAX - 63 ? malloc((size_t)size + 63) : NULL;
+  char* memory = NULL;
   (void)context;
-  return memory == NULL ? NULL : memory + (64 - (uintptr_t)memory % 64) % 64;
+  if (size < SIZE_MAX - 63 && block_count < BLOCKS) memory = (char*)malloc((size_t)size + 63);
+  if (memory == NULL) return NULL;
+  blocks[block_count++] = memory;
+  return memory + (64 - (uintptr_t)memory % 64) % 64;
 }
 
 /* The row of an equal sentence, or NULL. */
@@ -33,27 +44,40 @@ static const float* find(const document* d, const int32_t* ids, uint32_t length,
   return NULL;
 }
 
-int main(int argc, char** argv) {
+/* The bytes of a file, or NULL. */
+static void* read_file(const char* path, uint64_t* size) {
+  FILE* file = fopen(path, "rb");
+  void* bytes = NULL;
+  long end = -1;
+  if (file == NULL) return NULL;
+  if (fseek(file, 0, SEEK_END) == 0) end = ftell(file);
+  if (end >= 0 && fseek(file, 0, SEEK_SET) == 0) bytes = get(NULL, *size = (uint64_t)end);
+  if (bytes != NULL && fread(bytes, 1, (size_t)*size, file) != *size) bytes = NULL;
+  fclose(file);
+  return bytes;
+}
+
+static int classify_both(const void* blob, uint64_t size, char** texts) {
   fovea_error error;
-  FILE* file = argc == 4 ? fopen(argv[1], "rb") : NULL;
-  if (file == NULL || fseek(file, 0, SEEK_END) != 0) return fprintf(stderr, "usage: reuse BLOB TEXT TEXT\n"), 2;
-  uint64_t size = (uint64_t)ftell(file);
-  void* blob = get(NULL, size);
-  if (blob == NULL || fseek(file, 0, SEEK_SET) != 0 || fread(blob, 1, size, file) != size) return perror(argv[1]), 1;
   fovea_model* model;
   TRY(fovea_model_make(blob, size, NULL, get, NULL, &model, &error));
 
   /* Two parts of one model: tokens to rows of sentences, rows of sentences to a class. Their weights are the same
    * memory. */
   fovea_session *lower, *upper;
-  fovea_session_options options = {.struct_size = sizeof(options), .rows = TOKENS};
+  fovea_session_options options;
+  memset(&options, 0, sizeof(options));
+  options.struct_size = sizeof(options);
+  options.rows = TOKENS;
   TRY(fovea_model_find_program(model, "encode_sentences", &options.program));
   TRY(fovea_session_make(model, &options, get, NULL, &lower, &error));
   options.rows = SENTENCES;
   TRY(fovea_model_find_program(model, "encode_document", &options.program));
   TRY(fovea_session_make(model, &options, get, NULL, &upper, &error));
   uint32_t rows, space;
-  fovea_value_info info = {.struct_size = sizeof(info)};
+  fovea_value_info info;
+  memset(&info, 0, sizeof(info));
+  info.struct_size = sizeof(info);
   TRY(fovea_program_find_value(model, options.program, "sentence_rows", &rows));
   TRY(fovea_program_value(model, options.program, rows, &info));
   space = info.space;
@@ -61,20 +85,24 @@ int main(int argc, char** argv) {
   static document documents[2];
   for (int i = 0; i < 2; ++i) {
     document* d = &documents[i];
-    uint64_t length = strlen(argv[2 + i]), room;
-    d->tokens = (fovea_text_tokens){.struct_size = sizeof(d->tokens), .capacity = TOKENS, .ids = d->ids};
-    d->sentences =
-        (fovea_text_sentences){.struct_size = sizeof(d->sentences), .capacity = SENTENCES, .lengths = d->lengths};
+    uint64_t length = strlen(texts[i]), room;
+    d->tokens.struct_size = sizeof(d->tokens);
+    d->tokens.capacity = TOKENS;
+    d->tokens.ids = d->ids;
+    d->sentences.struct_size = sizeof(d->sentences);
+    d->sentences.capacity = SENTENCES;
+    d->sentences.lengths = d->lengths;
     TRY(fovea_text_workspace_size(model, length, &room, &error));
-    TRY(fovea_text_encode_document(model, argv[2 + i], length, NULL, get(NULL, room), room, &d->tokens, &d->sentences,
+    TRY(fovea_text_encode_document(model, texts[i], length, NULL, get(NULL, room), room, &d->tokens, &d->sentences,
                                    &error));
-    d->rows = get(NULL, (d->sentences.count + 1) * info.width * sizeof(float));
+    d->rows = (float*)get(NULL, (d->sentences.count + 1) * info.width * sizeof(float));
     if (d->rows == NULL) return 1;
 
     fovea_view view;
     uint32_t encoded = 0;
     fovea_text_tokens tokens = d->tokens; /* of one sentence at a time */
-    fovea_text_sentences sentence = {.struct_size = sizeof(sentence), .capacity = 1, .count = 1};
+    fovea_text_sentences sentence = d->sentences;
+    sentence.capacity = sentence.count = 1;
     for (uint64_t k = 0; k < d->sentences.count; ++k, tokens.ids += tokens.count) {
       tokens.count = d->lengths[k];
       sentence.lengths = &d->lengths[k];
@@ -83,7 +111,7 @@ int main(int argc, char** argv) {
         TRY(fovea_text_bind_documents(lower, &tokens, &sentence, 1, &error));
         TRY(fovea_session_run(lower, &error));
         TRY(fovea_session_find_output(lower, "sentence_rows", &view, &error));
-        known = view.data;
+        known = (const float*)view.data;
         ++encoded;
       }
       memcpy(d->rows + k * info.width, known, info.width * sizeof(float));
@@ -95,9 +123,27 @@ int main(int argc, char** argv) {
     memcpy(view.data, d->rows, (size_t)count * info.width * sizeof(float));
     TRY(fovea_session_run(upper, &error));
     TRY(fovea_session_find_output(upper, "logits", &view, &error));
-    const float* scores = view.data;
+    const float* scores = (const float*)view.data;
     for (uint32_t c = 1; c < view.width; ++c) best = scores[c] > scores[best] ? c : best;
     printf("%s, %u of %u sentences encoded\n", fovea_model_label(model, best), encoded, count);
   }
   return 0;
+}
+
+int main(int argc, char** argv) {
+  uint64_t size = 0;
+  const void* blob;
+  int status = 1;
+  if (argc != 4) {
+    fprintf(stderr, "usage: %s BLOB TEXT TEXT\n", argv[0]);
+    return 2;
+  }
+  blob = read_file(argv[1], &size);
+  if (blob == NULL) {
+    perror(argv[1]);
+  } else {
+    status = classify_both(blob, size, argv + 2);
+  }
+  while (block_count > 0) free(blocks[--block_count]);
+  return status;
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "runtime/blob/strides.h"
+#include "tools/attend/dropped_rows.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
 
@@ -94,9 +95,9 @@ Rows::Rows(const Model& model, uint32_t program) : model_(model), program_(progr
     const fovea_step_info info = model.Step(program, step);
     if (strcmp(info.op, "select") != 0 && strcmp(info.op, "expand") != 0) continue;
     const fovea_value_info value = model.Value(program, info.output);
-    if (indices_.emplace(value.space, info.output).second && value.role == FOVEA_ROLE_INTERNAL) {
-      keep_.push_back(info.output);
-    }
+    if (!indices_.emplace(value.space, info.output).second) continue;
+    if (value.role == FOVEA_ROLE_INTERNAL) keep_.push_back(info.output);
+    if (DropsRows(model, program, step)) dropping_.insert(value.space);
   }
 }
 
@@ -288,7 +289,7 @@ uint32_t Rows::AddSpace(const Session& session, uint32_t space, int variant, Att
   const auto index = static_cast<uint32_t>(record->spaces.size() - 1);
   added_[{space, variant}] = index;
   const SpaceRecord stored = model_.SpaceRecordOf(space);
-  if (stored.kind == SpaceKind::kSelected && indices_.count(space) != 0) {
+  if (dropping_.count(space) != 0) {
     const uint32_t source = AddSpace(session, stored.source, -1, record);
     MarkChosen(session, space, source, record);
   }

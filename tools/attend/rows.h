@@ -4,6 +4,7 @@
 #define FOVEA_TOOLS_ATTEND_ROWS_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,7 @@ class Rows {
   uint32_t program_;
   std::map<uint32_t, RowMeaning> given_, derived_;
   std::map<uint32_t, uint32_t> indices_;  // of selected spaces: the value that says which rows they have
+  std::set<uint32_t> dropping_;           // selected spaces without whose rows' others the model continues
   std::vector<uint32_t> keep_;
   std::vector<SoundRows> sounds_;
   std::optional<PictureRows> pictures_;

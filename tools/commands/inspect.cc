@@ -121,6 +121,7 @@ OrderedJson Plan(const Model& model, const Session& session) {
   return {{"limits", limits},
           {"workers", info.workers},
           {"tile_rows", info.tile_rows},
+          {"backend", Text(model.Info().backend)},
           {"bytes",
            {{"model", model.memory_bytes()},
             {"fixed", sizes.fixed_size},
@@ -198,8 +199,8 @@ void PrintProgram(std::ostream& out, const OrderedJson& program) {
 }
 
 void PrintPlan(std::ostream& out, const OrderedJson& plan) {
-  out << fmt::format("\nPlan: {} workers, tiles of {} rows; at most", plan["workers"].get<uint32_t>(),
-                     plan["tile_rows"].get<uint32_t>());
+  out << fmt::format("\nPlan: {} workers, tiles of {} rows, products by {}; at most", plan["workers"].get<uint32_t>(),
+                     plan["tile_rows"].get<uint32_t>(), Of(plan, "backend"));
   const char* separator = " ";
   for (const OrderedJson& limit : plan["limits"]) {
     out << separator << fmt::format("{} rows of {}", Grouped(limit["rows"].get<uint32_t>()), Of(limit, "space"));
@@ -257,9 +258,20 @@ std::string GenerationHeader(const Model& model, const Arguments& arguments) {
                             GeneratorBytes(model, {&decode, encode ? &*encode : nullptr}, request));
 }
 
+// A header is mostly for firmware, whose sizes are others.
+void NameBackend(const Model& model, const Arguments& arguments, Console* console) {
+  if (!arguments.header || arguments.model.backend != FOVEA_BACKEND_DEFAULT) return;
+  if (Text(model.Info().backend) == "highway") return;
+  console->err << fmt::format(
+      "note: these bytes are for a library with {0}; firmware has none: --backend highway prints what it needs, "
+      "--backend {0} these without this note\n",
+      Text(model.Info().backend));
+}
+
 void Inspect(const Arguments& arguments, Console* console) {
   const Model model = arguments.model.Open();
   if (arguments.needs) return PrintNeeds(model, arguments, console);
+  NameBackend(model, arguments, console);
   if (arguments.generation) {
     console->out << GenerationHeader(model, arguments);
     return;

@@ -49,8 +49,10 @@ std::string OptionMacros(const std::string& prefix, const Session& session) {
 }
 
 std::string Comment(const Model& model, const std::string& name, const std::vector<NamedSession>& sessions) {
-  std::string text = fmt::format("/* Memory for {}: made by 'fovea inspect --header', fovea {}, pointers of {} bits.\n",
-                                 name, fovea_version(), 8 * sizeof(void*));
+  std::string text = fmt::format(
+      "/* Memory for {}: made by 'fovea inspect --header', fovea {}, pointers of {} bits.\n"
+      " * For a library whose matrix products are {}'s.\n",
+      name, fovea_version(), 8 * sizeof(void*), model.Info().backend);
   for (const auto& [session_name, session] : sessions) {
     text += fmt::format(" * {}: workers {}, tiles of {} rows. Most rows bound at a time:\n",
                         session_name.empty() ? "session" : session_name, session->request().workers,

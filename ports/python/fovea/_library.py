@@ -1,9 +1,11 @@
 """The shared libraries, calls that raise, and memory."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
-from typing import Any, Optional
+import threading
+from typing import Any, Iterable, Iterator, List, Optional
 
 import numpy as np
 
@@ -83,9 +85,25 @@ def look(function: str, *arguments: Any, doing: str = "") -> None:
         raise Error(f"{doing or function}: {name}", status)
 
 
+_WHOLE = (ctypes.c_int32, ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64)
+
+
+def fitting(number: Any, ctype: type, what: str) -> Any:
+    """The number, if a C integer of this type can hold it: ctypes would cut it to its low bits."""
+    try:
+        if ctype not in _WHOLE or number is None or ctype(number).value == number:
+            return number
+    except TypeError:
+        raise Error(f"{what}: a whole number is needed, not {number!r}", _c.FOVEA_E_OPTION) from None
+    bits = 8 * ctypes.sizeof(ctype)
+    raise Error(f"{what}: {number} does not fit into {bits} bits{'' if ctype is ctypes.c_int32 else ' without a sign'}",
+                _c.FOVEA_E_OPTION)
+
+
 def sized(struct: type, **fields: Any) -> Any:
     """A struct with its struct_size and these fields."""
-    made = struct(**fields)
+    types = dict(struct._fields_)
+    made = struct(**{name: fitting(value, types[name], name) for name, value in fields.items()})
     made.struct_size = ctypes.sizeof(struct)
     return made
 
@@ -148,17 +166,33 @@ class Blocks:
         raise Error("the library's memory is not where it was expected", _c.FOVEA_E_INTERNAL)
 
 
-class Handle:
-    """Something that can be closed, and says so when it is used afterwards."""
+class Address(int):
+    """Where the library has something, and the memory that this needs: a call that is given one keeps the memory, also
+    if another thread closes the handle meanwhile."""
 
-    _address: Optional[int] = None
+    memory: List[Any]
+
+    @staticmethod
+    def of(handle: Optional[int], memory: Iterable[Any]) -> "Address":
+        made = Address(handle or 0)
+        made.memory = list(memory)
+        return made
+
+
+class Handle:
+    """Something that can be closed, and says so when it is used afterwards. It belongs to its process: a copy of its
+    Python object would name the same memory of the library a second time."""
+
+    _address: Optional[Address] = None
     _called = "this is"
+    _instead = "make another one"
 
     @property
-    def address(self) -> int:
-        if self._address is None:
+    def address(self) -> Address:
+        address = self._address
+        if address is None:
             raise Error(f"{self._called} closed", _c.FOVEA_E_HANDLE)
-        return self._address
+        return address
 
     @property
     def closed(self) -> bool:
@@ -175,27 +209,57 @@ class Handle:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
+    def __getstate__(self) -> Any:
+        raise TypeError(f"{type(self).__name__} objects cannot be copied or pickled: {self._instead}")
+
 
 class Threads(Handle):
-    """Threads that sessions run on, from the port that is built beside the library. Sessions may share them if they do
-    not run at the same time."""
+    """Threads that sessions run on, from the port that is built beside the library. Sessions may share them: of two
+    that run at the same time the second one waits."""
 
     _called = "these threads are"
+    _instead = "threads belong to their process; make Threads there"
 
     def __init__(self, count: int):
         if port is None:
             raise Error("libfovea_port is not there: sessions have one worker", _c.FOVEA_E_BUILD)
         if not 1 <= count <= 64:
             raise Error(f"{count} workers: 1 to 64 are possible", _c.FOVEA_E_OPTION)
-        self._address = port.fovea_port_start(count)
-        if self._address is None:
+        self._turn = threading.RLock()
+        self._process, self._getpid, self._stop = os.getpid(), os.getpid, port.fovea_port_stop
+        started = port.fovea_port_start(count)
+        if started is None:
             raise Error(f"{count} threads cannot be had", _c.FOVEA_E_MEMORY)
+        self._address = Address.of(started, [])
         self.count: int = port.fovea_port_count(self._address)
 
+    @property
+    def address(self) -> Address:
+        address = super().address
+        if self._process != self._getpid():
+            raise Error("these threads are those of the process that forked this one, and do not run here: make "
+                        "Threads and sessions after the fork", _c.FOVEA_E_HANDLE)
+        return address
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """While one session runs on them."""
+        self.address
+        with self._turn:
+            self.address  # they may have been closed in the meantime
+            yield
+
     def close(self) -> None:
-        if self._address is not None:
-            port.fovea_port_stop(self._address)
-        self._address = None
+        """Ends them; waits for a run that uses them."""
+        if self._address is None:
+            return
+        if self._process != self._getpid():  # a forked process has none to wait for
+            self._address = None
+            return
+        with self._turn:
+            address, self._address = self._address, None
+            if address is not None:
+                self._stop(address)
 
     def __del__(self) -> None:
         self.close()

@@ -52,6 +52,13 @@ class Result(Mapping):
         self.session = session
         self._names = list(names)
 
+    def __copy__(self) -> "Result":
+        return type(self)(self.session, self._names)
+
+    def __getstate__(self) -> Any:
+        raise TypeError("Result objects cannot be pickled or copied deeply, since they show a session's memory: "
+                        "copy or pickle dict(result), which has the arrays")
+
     def __getitem__(self, name: str) -> Union[np.ndarray, Ragged]:
         value = self.session.value(name)
         rows = self.session.output(name)

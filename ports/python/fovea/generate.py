@@ -1,5 +1,6 @@
 """Texts out of a decoder, a step at a time."""
 
+import contextlib
 import ctypes
 import dataclasses
 from typing import Any, Iterator, List, Optional, Sequence, Union
@@ -7,7 +8,7 @@ from typing import Any, Iterator, List, Optional, Sequence, Union
 import numpy as np
 
 from . import _c
-from ._library import Blocks, Error, Handle, Threads, call, sized, written_text
+from ._library import Address, Blocks, Error, Handle, Threads, call, sized, written_text
 from .model import Model, Program
 from .predict import encode_for, run_texts
 from .session import Session
@@ -78,6 +79,7 @@ class Generator(Handle):
     """
 
     _called = "this generator is"
+    _instead = "copy or pickle the model and generate with that; `tokens` and `texts` are plain lists"
 
     def __init__(self, decode: Session, encode: Optional[Session] = None, *, sampling: Sampling = Sampling(),
                  prompts: Optional[Sequence[Sequence[int]]] = None, max_tokens: int = 0,
@@ -103,7 +105,7 @@ class Generator(Handle):
         handle = ctypes.c_void_p()
         call("fovea_generate_init", ctypes.byref(options), self._blocks.make(needed.value), needed.value,
              ctypes.byref(handle), doing="generate")
-        self._address = handle.value
+        self._address = Address.of(handle.value, [self._blocks])
         call("fovea_generate_start", self._address, doing="generate")
         if prompts is not None:
             self._set_prompts(prompts)
@@ -135,16 +137,18 @@ class Generator(Handle):
     def next(self, forced: Optional[Sequence[int]] = None) -> Generated:
         """One step for all texts; StopIteration when all have ended. `forced`: for each text a token to take, -1: none.
         """
-        address, held = self.address, [session.ready() for session in self._sessions if session is not None]
+        address = self.address
         if self._left == 0:
             raise StopIteration
         taken = None if forced is None else _ids(forced)
         if taken is not None and len(taken) != len(self.tokens):
             raise Error(f"{len(taken)} forced tokens for {len(self.tokens)} texts", _c.FOVEA_E_LENGTH)
         made = sized(_c.fovea_generated)
-        call("fovea_generate_next", address, None if taken is None else taken.ctypes.data, ctypes.byref(made),
-             doing="generate")
-        del held
+        with contextlib.ExitStack() as used:
+            for session in filter(None, self._sessions):
+                used.enter_context(session.running())
+            call("fovea_generate_next", address, None if taken is None else taken.ctypes.data, ctypes.byref(made),
+                 doing="generate")
         self._left = made.left
 
         def array(at: Optional[int], dtype: Any, *shape: int) -> Optional[np.ndarray]:

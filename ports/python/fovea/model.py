@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, List, Optional, Union
 import numpy as np
 
 from . import _c
-from ._library import Blocks, Error, Handle, aligned, call, library, look, sized, text_of
+from ._library import Address, Blocks, Error, Handle, aligned, call, library, look, sized, text_of
 
 #: How numpy sees elements of each type; those that it has none for as integers of their size.
 DTYPES = {_c.FOVEA_TYPE_F32: np.float32, _c.FOVEA_TYPE_F16: np.float16, _c.FOVEA_TYPE_I8: np.int8,
@@ -19,6 +19,9 @@ TYPE_NAMES = {_c.FOVEA_TYPE_F32: "f32", _c.FOVEA_TYPE_F16: "f16", _c.FOVEA_TYPE_
 ROLES = {_c.FOVEA_ROLE_INTERNAL: "internal", _c.FOVEA_ROLE_INPUT: "input", _c.FOVEA_ROLE_OUTPUT: "output"}
 BACKENDS = {"default": _c.FOVEA_BACKEND_DEFAULT, "highway": _c.FOVEA_BACKEND_HIGHWAY,
             "xnnpack": _c.FOVEA_BACKEND_XNNPACK}
+
+
+_HEADER_BYTES = 64  # of a blob: with its size and checksum
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,8 +122,10 @@ def _blob(source: Any) -> np.ndarray:
 class Model(Handle):
     """A model of a blob, ready to run.
 
-    `source` is a path, whose file is mapped and must not change, or an object with the bytes. `verify=False` leaves the
-    checksum out; the structure is always checked. Any number of sessions and threads may use one model.
+    `source` is a path, whose file is mapped, or an object with the bytes, which is used in place where its alignment is
+    64; neither may change. `verify=False` leaves the checksum out; the structure is always checked. Any number of
+    sessions and threads may use one model. A copy, and what pickle makes in another process, is a model of its own,
+    opened again: by the path, or by bytes that are copied with it.
 
         with fovea.Model("model.fovea") as model:
             print(model.classify(["a text"]))
@@ -130,6 +135,9 @@ class Model(Handle):
 
     def __init__(self, source: Union[str, os.PathLike, bytes, bytearray, memoryview, np.ndarray], *,
                  backend: str = "default", verify: bool = True):
+        self._open(source, backend, verify)
+
+    def _open(self, source: Any, backend: str, verify: bool) -> None:
         if backend not in BACKENDS:
             raise Error(f"backend '{backend}': there are {', '.join(BACKENDS)}", _c.FOVEA_E_OPTION)
         self.name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "the blob"
@@ -143,11 +151,32 @@ class Model(Handle):
         handle = ctypes.c_void_p()
         call("fovea_model_init", at, size, ctypes.byref(options), self._memory.ctypes.data, needed.value,
              ctypes.byref(handle), doing=self.name)
-        self._address = handle.value
+        self._address = Address.of(handle.value, [self.blob, self._memory])
+        path = os.path.abspath(source) if isinstance(source, (str, os.PathLike)) else None
+        self._opened = {"source": path, "backend": backend, "verify": verify}
 
     def close(self) -> None:
         super().close()
         self._memory, self.blob = None, Blocks()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        """How to open it again, and what a program has added to it."""
+        self.address
+        blob, own = self.blob.blocks[0], ("_address", "_memory", "_opened", "blob")
+        found = {name: value for name, value in vars(self).items() if name not in own and
+                 not isinstance(getattr(type(self), name, None), functools.cached_property)}
+        opened = dict(self._opened)
+        if opened["source"] is None:
+            opened["source"] = blob.tobytes()
+        return {"opened": opened, "header": blob[:_HEADER_BYTES].tobytes(), "found": found}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self._open(**state["opened"])
+        if self.blob.blocks[0][:_HEADER_BYTES].tobytes() != state["header"]:
+            self.close()
+            raise Error(f"{state['opened']['source']}: the file is another model than when this one was copied or "
+                        "pickled; open it by its path", _c.FOVEA_E_ARGUMENT)
+        vars(self).update(state["found"])
 
     def __repr__(self) -> str:
         return f"<fovea.Model {self.name}{', closed' if self.closed else ''}>"

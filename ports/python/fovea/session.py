@@ -1,13 +1,16 @@
 """Sessions: a program of a model in memory of its own, with what it keeps from run to run."""
 
+import contextlib
 import ctypes
 import dataclasses
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+import functools
+import threading
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _c
-from ._library import Blocks, Error, Handle, Threads, call, look, port, sized
+from ._library import Address, Blocks, Error, Handle, Threads, call, fitting, library, port, sized
 from .model import DTYPES, TYPE_NAMES, Model, Program, Step, Value
 
 _FORMS = {"dense": _c.FOVEA_TAP_DENSE, "sparse": _c.FOVEA_TAP_SPARSE}
@@ -96,6 +99,15 @@ def _bf16(rows: np.ndarray) -> np.ndarray:
     return (nearest >> 16).astype(np.uint16).view(np.uint8)
 
 
+def _alone(method: Callable) -> Callable:
+    """A method that holds the session for its thread."""
+    @functools.wraps(method)
+    def guarded(self: "Session", *arguments: Any, **options: Any) -> Any:
+        with self.alone():
+            return method(self, *arguments, **options)
+    return guarded
+
+
 class Session(Handle):
     """A program with memory for so many rows.
 
@@ -103,9 +115,12 @@ class Session(Handle):
     are not named. `workers` is a number or Threads. `keep` names values that can be read besides the outputs, `taps`
     the attention to keep, `linked` inputs that `link` will give. Arrays of `input`, `output` and `weights` are views of
     the session's memory: they show what the latest run wrote, and stay valid memory when the session is closed.
+
+    One thread at a time uses a session; a call that comes during another thread's is refused.
     """
 
     _called = "this session is"
+    _instead = "copy or pickle its model and make a session of that; save() and restore() carry a session's state"
 
     def __init__(self, model: Model, program: Optional[str] = None, *,
                  limits: Mapping[str, Union[int, Tuple[int, int]]] = {}, rows: int = 0,
@@ -118,10 +133,11 @@ class Session(Handle):
         self._threads, count = _threads_of(workers)
         self.workers: Union[int, Threads] = self._threads or 1  # for another session that runs at other times
         self.limits = dict(limits)
+        self._turn = threading.RLock()
         self._keep_alive: List[Any] = [model.blob, model._memory]
         options = sized(_c.fovea_session_options, program=self.program.index, workers=count, tile_rows=tile_rows,
                         rows=rows, cached_texts=cached_texts)
-        bounds = [(limit, 0) if isinstance(limit, (int, np.integer)) else limit for limit in limits.values()]
+        bounds = [_bound(space, limit) for space, limit in limits.items()]
         arrays = [  # read during the calls below only
             ("limit", (_c.fovea_limit * len(bounds))(*((model.space(space).index, *bound)
                                                        for space, bound in zip(limits, bounds)))),
@@ -155,7 +171,7 @@ class Session(Handle):
         handle = ctypes.c_void_p()
         call("fovea_session_init", self.model.address, ctypes.byref(options), ctypes.byref(memory),
              ctypes.byref(handle), doing="session")
-        self._address = handle.value
+        self._address = Address.of(handle.value, [self._blocks, self._threads, self._keep_alive])
 
     def close(self) -> None:
         super().close()
@@ -163,16 +179,36 @@ class Session(Handle):
 
     def ready(self) -> List[Any]:
         """What must live as long as the library uses this session; an Error if that, or its threads, is closed."""
-        self.address
-        if self._threads is not None:
-            self._threads.address
-        return [self._blocks, self._threads, *self._keep_alive]
+        address, threads = self.address, self._threads
+        if threads is not None:
+            threads.address
+        return [address]
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """While this thread uses the session; an Error if another thread does."""
+        if not self._turn.acquire(blocking=False):
+            raise Error("another thread uses this session: give each thread a session of its own", _c.FOVEA_E_ORDER)
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """While it runs, on its threads: these, and its memory, last as long."""
+        with self.alone():
+            held, threads = self.ready(), self._threads
+            with threads.turn() if threads is not None else contextlib.nullcontext():
+                yield
+            del held
 
     def value(self, name: str) -> Value:
         return self.model.value(self.program, name)
 
     # ---- Before a run ----
 
+    @_alone
     def set_segments(self, space: str, lengths: Any) -> None:
         """How the rows of an input space fall into segments."""
         array = np.asarray(lengths)
@@ -200,6 +236,7 @@ class Session(Handle):
         call("fovea_session_input", self.address, self.value(name).index, ctypes.byref(view), doing=f"input '{name}'")
         return view
 
+    @_alone
     def input(self, name: str) -> np.ndarray:
         """Where to write an input of the next run, [rows, width]. Valid until segments are set again. numpy has no
         numbers like those of bf16 and i8: `write` converts."""
@@ -209,6 +246,7 @@ class Session(Handle):
                         _c.FOVEA_E_OPTION)
         return self._array(view)
 
+    @_alone
     def write(self, name: str, rows: Any) -> None:
         """Writes an input: whole numbers for ids, numbers else; [rows, width], or [rows] of width 1."""
         view, array = self._input(name), checked_rows(self.value(name), rows)
@@ -222,42 +260,42 @@ class Session(Handle):
                   _quantised(array, (view.row_bytes - view.width) // 4))
         self._raw(view)[:, :stored.shape[1]] = stored
 
+    @_alone
     def link(self, input: str, source: "Session", output: str) -> None:
         """Makes an input what an output of another session's last run is."""
         call("fovea_session_link", self.address, self.value(input).index, source.address, source.value(output).index,
              doing=f"input '{input}'")
-        self._keep_alive.extend(source.ready())
+        self._keep_alive.extend(source.ready())  # which this session's address holds
 
     def run(self) -> "Session":
         """Runs the whole program. Inputs that were never written are zeros."""
-        held = self.ready()  # also if it is closed meanwhile
         try:
-            call("fovea_session_run", self.address, doing=f"program '{self.program.name}'")
+            with self.running():
+                call("fovea_session_run", self.address, doing=f"program '{self.program.name}'")
         except Error as error:
             if error.status == _c.FOVEA_E_ID and error.tensor < len(self.program.values):
                 value = list(self.program.values.values())[error.tensor]
                 raise Error(f"input '{value.name}': entry {error.byte} is {ctypes.c_int32(error.found).value}, ids of "
                             f"the model are below {value.id_limit}", *_fields(error)) from None
             raise
-        finally:
-            del held
         return self
 
     def cancel(self) -> None:
         """From another thread: the run in progress, or the next one if there is none, raises an Error of status
         FOVEA_E_CANCELLED."""
-        from ._library import library
         library.fovea_session_cancel(self.address)
 
+    @_alone
     def clear_cancel(self) -> None:
         """Between runs: takes back a cancel that no run has obeyed because it came after the one it was meant for."""
-        from ._library import library
         library.fovea_session_clear_cancel(self.address)
 
+    @_alone
     def reset(self) -> None:
         """Makes carried inputs zeros and kept texts empty."""
         call("fovea_session_reset", self.address)
 
+    @_alone
     def save(self) -> bytes:
         """Carried inputs as bytes."""
         size = ctypes.c_uint64()
@@ -266,12 +304,14 @@ class Session(Handle):
         call("fovea_session_save", self.address, saved.ctypes.data, size.value)
         return saved.tobytes()
 
+    @_alone
     def restore(self, saved: bytes) -> None:
         raw = np.frombuffer(bytes(saved) + b"\0", np.uint8)  # of nothing an address is needed, too
         call("fovea_session_restore", self.address, raw.ctypes.data, len(saved), doing="restore")
 
     # ---- After a run ----
 
+    @_alone
     def output(self, name: str) -> np.ndarray:
         """An output or kept value of the last run, [rows, width]: a view of f32, i32 and f16; others as f32 copies."""
         view = _c.fovea_view()
@@ -279,6 +319,7 @@ class Session(Handle):
              doing=f"output '{name}'")
         return self._array(view)
 
+    @_alone
     def offsets(self, space: str) -> np.ndarray:
         """Where the segments of a space begin, and the last one ends."""
         at, count = ctypes.c_void_p(), ctypes.c_uint32()
@@ -286,6 +327,7 @@ class Session(Handle):
              ctypes.byref(count), doing=f"segments of '{space}'")
         return self._blocks.array(at.value, np.uint32, (count.value + 1,)).copy()
 
+    @_alone
     def weights(self, tap: Union[int, str] = 0) -> Weights:
         """What a tap kept: by its position, or the name it was given."""
         if isinstance(tap, str):
@@ -293,6 +335,7 @@ class Session(Handle):
             if tap not in names:
                 raise Error(f"no tap of '{tap}'; there are: {', '.join(names)}", _c.FOVEA_E_NAME)
             tap = names.index(tap)
+        fitting(tap, ctypes.c_uint32, "tap")
         info = sized(_c.fovea_weights)
         call("fovea_session_weights", self.address, tap, ctypes.byref(info), doing=f"tap {tap}")
         spaces = list(self.model.spaces)
@@ -316,6 +359,17 @@ def _fields(error: Error) -> tuple:
 def _indices(numbers: Iterable[int]) -> Any:
     listed = list(numbers)
     return (ctypes.c_uint32 * len(listed))(*listed)
+
+
+def _bound(space: str, limit: Any) -> Tuple[int, int]:
+    """The most rows of a run, and of a segment."""
+    what = f"limit of '{space}'"
+    try:
+        rows, longest = (limit, 0) if np.ndim(limit) == 0 else limit
+    except ValueError:
+        raise Error(f"{what}: a number of rows is needed, or (rows, rows of the longest segment)",
+                    _c.FOVEA_E_OPTION) from None
+    return fitting(rows, ctypes.c_uint32, what), fitting(longest, ctypes.c_uint32, what)
 
 
 def _threads_of(workers: Union[int, Threads]) -> Tuple[Optional[Threads], int]:

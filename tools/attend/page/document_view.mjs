@@ -44,8 +44,26 @@ class DocumentView {
     });
     this.tree.replaceChildren(...roots.map((row) => made("section", {},
       made("h3", {}, shortText(visible(top.wholeName(row)), 90)),
-      this.#children(top, row, 1))));
+      this.#children(top, row, 1), this.#unread(top, row))));
     this.#shade();
+  }
+
+  // The text of an outermost row that no row below it has, such as sentences after the most that a model takes.
+  #unread(top, row) {
+    const place = top.place(row), { space } = this.levels[0];
+    if (!place) return null;
+    const parts = [];
+    let at = place[1];
+    for (let [below, end] = space.segment(row); below < end; ++below) {
+      const inner = space.place(below);
+      if (!inner || inner[0] !== place[0]) continue;
+      parts.push(top.texts[place[0]].slice(at, inner[1]));
+      at = Math.max(at, inner[2]);
+    }
+    if (at === place[1]) return null;
+    const text = [...parts, top.texts[place[0]].slice(at, place[2])].map((part) => part.trim())
+      .filter(Boolean).join(" … ");
+    return text ? made("p", { className: "unread" }, `Not read by the model: ${text}`) : null;
   }
 
   #key() {

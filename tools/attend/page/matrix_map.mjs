@@ -36,13 +36,16 @@ export class MatrixMap {
     if (!width || !this.source) return false;
     const context = this.canvas.getContext("2d"), { rows, keys, rowName, keyName } = this.source;
     context.font = `${LABEL_SIZE}px system-ui, sans-serif`;
-    const longest = (count, name) => {
+    const { rowNumber, keyNumber } = this.source, wide = (text) => context.measureText(text).width;
+    const longest = (count, name, number) => {
       let most = 24;
-      for (let i = 0; i < Math.min(count, 400); ++i) most = Math.max(most, context.measureText(visible(name(i))).width);
-      return Math.ceil(Math.min(most, width < 500 ? 72 : 120)) + 10;
+      for (let i = 0; i < Math.min(count, 400); ++i) most = Math.max(most, wide(visible(name(i))));
+      // Names are cut where they are long, numbers never; one that is chosen is bold, and so wider.
+      const digits = String(number(Math.max(0, count - 1))).length * wide("0") * 1.1;
+      return Math.ceil(Math.max(Math.min(most, width < 500 ? 72 : 120), digits)) + 10;
     };
-    this.left = longest(rows, rowName);
-    this.top = longest(keys, keyName);
+    this.left = longest(rows, rowName, rowNumber);
+    this.top = longest(keys, keyName, keyNumber);
     const room = width - this.left - 2, tall = Math.max(220, Math.min(innerHeight * this.height, room));
     this.least = Math.min(MOST_CELL, room / keys, tall / rows);
     const plot = [Math.min(room, keys * this.least), Math.min(tall, rows * this.least)];

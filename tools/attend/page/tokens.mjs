@@ -3,6 +3,11 @@ import { made, moved, visible, weightText } from "./elements.mjs";
 
 let lists = 0;
 
+/** Text between words. Where it is more than space, no row has it: the model was not given it. */
+export function gap(text) {
+  return /\S/.test(text) ? made("span", { className: "unread", title: "Not read by the model" }, text) : text;
+}
+
 /** A list box of the rows [begin, end) of a space. The arrow keys choose, Escape lets go. */
 export class Tokens {
   constructor({ label, space, begin, end, onchoose, onleave = () => {}, tooltip = null, plain = false, name = null }) {
@@ -39,29 +44,44 @@ export class Tokens {
       this.#token(this.begin + i, this.name(this.begin + i), "apart"));
   }
 
-  // The text goes on between the words; a row that stands nowhere in it, or where another stood, has its label.
+  // The text continues between the words; a row that is nowhere in it, or where another was, has its label. Text
+  // outside these rows' segment belongs to others: the segment ends where the row of the parent does.
   #inText() {
     const { space, begin, end } = this, nodes = [];
     let number = null, at = 0;
-    const rest = () => number !== null && at < space.texts[number].length && nodes.push(space.texts[number].slice(at));
+    const upTo = (to) => {
+      if (number !== null && to > at) nodes.push(gap(space.texts[number].slice(at, to)));
+    };
     for (let row = begin; row < end; ++row) {
       const place = space.place(row);
       if (place && place[0] !== number) {
-        rest();
-        if (number !== null) nodes.push(made("br"));
+        if (number !== null) {
+          upTo(space.texts[number].length);
+          nodes.push(made("br"));
+        }
         number = place[0];
-        at = this.#standsIn(number, begin - 1, -1) ? place[1] : 0;  // other segments show what is before this one
+        at = Math.min(place[1], this.#edges(row, number)?.[1] ??
+          (this.#standsIn(number, begin - 1, -1) ? place[1] : 0));  // other segments show what is before this one
       }
       if (!place || place[1] < at || place[2] <= place[1]) {
         nodes.push(" ", this.#token(row, space.rowName(row), place ? "inside" : "apart"), " ");
         continue;
       }
-      if (place[1] > at) nodes.push(space.texts[number].slice(at, place[1]));
+      upTo(place[1]);
       nodes.push(this.#token(row, space.texts[number].slice(place[1], place[2]), "word"));
       at = place[2];
     }
-    if (number !== null && !this.#standsIn(number, end, 1)) rest();
+    if (number !== null) {
+      upTo(this.#edges(end - 1, number)?.[2] ??
+        (this.#standsIn(number, end, 1) ? at : space.texts[number].length));
+    }
     return nodes;
+  }
+
+  // Where the row's segment is in the text, if the record knows.
+  #edges(row, text) {
+    const place = this.space.parent?.place(this.space.segmentOf(row));
+    return place?.[0] === text ? place : null;
   }
 
   #standsIn(text, row, direction) {

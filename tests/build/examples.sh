@@ -1,0 +1,12 @@
+#!/bin/sh
+# The programs that README.md shows or names compile as C99 and as C++, without a warning.   examples.sh SOURCE_DIR CC CXX
+set -eu
+source=$1 cc=$2 cxx=$3
+warnings="-Werror -Wall -Wextra -pedantic -Wshadow -Wconversion"
+for example in readme attention reuse; do
+  file=$source/tests/tools/${example}_example.c
+  for language in "$cc -x c -std=c99" "$cc -x c -std=c11" "$cxx -x c++ -std=c++11" "$cxx -x c++ -std=c++17"; do
+    # shellcheck disable=SC2086
+    $language $warnings -I"$source/include" -fsyntax-only "$file" || { echo "$file: $language"; exit 1; }
+  done
+done

@@ -1,0 +1,24 @@
+#!/bin/sh
+# What tools/try.sh builds is enough for `cmake --install` and for pip: they need no file that its target does not make.
+#   try.sh SOURCE_DIR BUILD_DIR
+set -eu
+source=$1 build=$2
+if [ ! -f "$build/build.ninja" ]; then echo "SKIPPED: a build folder of another generator than Ninja"; exit 77; fi
+target=$(sed -n 's/.*cmake --build .* --target \([a-z_]*\);.*/\1/p' "$source/tools/try.sh")
+[ -n "$target" ] || { echo "tools/try.sh names no target"; exit 1; }
+made=$build/tests/build/try.made
+mkdir -p "${made%/*}"
+ninja -C "$build" -t commands "$target" | tr ' ' '\n' >"$made"  # files as words
+
+# Files of the build folder that are installed, but those that the configuration wrote, and what pip takes.
+in_quotes="s|.*\"$build/\([^\";]*\)\".*|\1|p"
+installed=$(find "$build" -name cmake_install.cmake -not -path '*/tests/*' -exec sed -n "$in_quotes" {} +)
+missing=0 count=0
+for file in $installed ports/libfovea_port.so runtime/libfovea.so; do
+  case $file in *.cmake | *.pc | *'$'*) continue ;; esac
+  [ ! -d "$build/$file" ] || continue
+  count=$((count + 1))
+  grep -qx "$file" "$made" || { echo "$file is installed, and not made by target $target"; missing=1; }
+done
+[ "$count" -gt 4 ] || { echo "only $count files are installed"; exit 1; }
+exit $missing

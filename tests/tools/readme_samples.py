@@ -1,0 +1,112 @@
+"""What README.md shows of the command is what the command prints, and the options that READMEs name exist.
+
+  readme_samples.py FOVEA_COMMAND SOURCE_DIR FOLDER
+
+A sample is a fenced block with lines "$ COMMAND": what follows is its output, where ".." is a line for any number of
+them. Numbers with a point may be 0.01 from those shown: vectors of other lengths add in another order.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+COMMAND, SOURCE, FOLDER = (pathlib.Path(path).resolve() for path in sys.argv[1:])
+MODEL = "package-section-hierarchical.fovea"
+TOLERANCE = 0.01
+# What READMEs call `fovea CONVERT`: words in capitals stand for something else.
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
+SUBCOMMAND = re.compile(r"\bfovea ([a-z]+)\b((?:[^|;`]|\\\n)*)")
+complaints = []
+
+
+def samples(readme):
+    """Commands with the lines that are shown after each."""
+    for block in re.findall(r"^```\n(\$ .*?)^```$", readme, re.DOTALL | re.MULTILINE):
+        lines = block.splitlines()
+        while lines:
+            command = lines.pop(0)[2:]
+            while command.endswith("\\"):
+                command = command[:-1] + lines.pop(0)
+            shown = []
+            while lines and not lines[0].startswith("$ "):
+                shown.append(lines.pop(0).rstrip())
+            while shown and not shown[-1]:
+                shown.pop()
+            yield command, shown
+
+
+def alike(shown, found):
+    """Whether a line is the one shown, numbers with a point within the tolerance."""
+    one, other = shown.split(), found.split()
+    return len(one) == len(other) and all(
+        a == b or re.fullmatch(r"\d+\.\d+", a) and re.fullmatch(r"\d+\.\d+", b) and abs(float(a) - float(b)) <= TOLERANCE
+        for a, b in zip(one, other))
+
+
+def matches(shown, found):
+    if not shown:
+        return not found
+    if shown[0] == "..":
+        return any(matches(shown[1:], found[skipped:]) for skipped in range(len(found) + 1))
+    return bool(found) and alike(shown[0], found[0]) and matches(shown[1:], found[1:])
+
+
+def check_samples():
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    (FOLDER / "bin").mkdir(parents=True)
+    (FOLDER / "bin" / "fovea").symlink_to(COMMAND)
+    (FOLDER / "tools").symlink_to(SOURCE / "tools")
+    (FOLDER / MODEL).symlink_to(SOURCE / "tools" / "train" / MODEL)
+    count = 0
+    for command, shown in samples((SOURCE / "README.md").read_text(encoding="utf-8")):
+        count += 1
+        done = subprocess.run(["sh", "-c", f'PATH="$PWD/bin:$PATH"; {command}'], cwd=FOLDER, capture_output=True,
+                              text=True)
+        found = [line.rstrip() for line in done.stdout.rstrip().splitlines()]
+        if done.returncode != 0:
+            complaints.append(f"README.md: '{command}' ends with {done.returncode}: {done.stderr}")
+        elif shown and not matches(shown, found):
+            complaints.append(f"README.md shows of '{command}'\n" + "\n".join(shown) + "\nit prints\n" +
+                              "\n".join(found))
+    if count < 5:
+        complaints.append(f"README.md has {count} samples")
+
+
+def helps():
+    """The help of every command."""
+    listed = subprocess.run([COMMAND, "--help"], check=True, capture_output=True, text=True).stdout
+    names = re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
+    return {name: subprocess.run([COMMAND, name, "--help"], check=True, capture_output=True, text=True).stdout
+            for name in names}
+
+
+def check_options():
+    known = helps()
+    count = 0
+    for readme in sorted(SOURCE.rglob("README.md")):
+        if "build" in readme.relative_to(SOURCE).parts[:1]:
+            continue
+        name, text = readme.relative_to(SOURCE), readme.read_text(encoding="utf-8")
+        spans = re.findall(r"^```.*?^```$", text, re.DOTALL | re.MULTILINE)
+        text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+        rows = [line for line in text.splitlines() if re.match(r"\| `fovea [a-z]+ ", line)]
+        spans += [re.sub(r"\s+", " ", span) for span in re.findall(r"`([^`]+)`", text)]
+        found = [match for span in spans for match in SUBCOMMAND.findall(span)]
+        found += [(re.match(r"\| `fovea ([a-z]+)", row)[1], row) for row in rows]
+        for command, rest in found:
+            if command not in known:
+                continue
+            for option in OPTION.findall(rest):
+                count += 1
+                if not re.search(re.escape(option) + r"(?![\w-])", known[command]):
+                    complaints.append(f"{name}: 'fovea {command}' has no {option}")
+    if count < 50:
+        complaints.append(f"only {count} options are named")
+    return count
+
+
+check_samples()
+options = check_options()
+print("\n".join(complaints) or f"{options} options are those of the command")
+sys.exit(bool(complaints))
