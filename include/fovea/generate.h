@@ -42,6 +42,9 @@
  * fovea_generate_options, fovea_sampling, fovea_beams, fovea_generated and fovea_hypothesis may grow and begin with
  * struct_size.
  *
+ * A step is cancelled by fovea_session_cancel of the decode session (or the draft's), during the step or before it.
+ * Made again, it continues where it stopped.
+ *
  * After each step taps and outputs of the decode session can be read as after any run: an alignment is the tap of its
  * attention. One generator, with its sessions, is used by one thread at a time. Nothing is allocated.
  */

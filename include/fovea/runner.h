@@ -13,9 +13,9 @@
  *
  * Each call of a runner is checked: if it returns before every index has been called and has returned, or calls an
  * index twice or one out of range, the run ends with FOVEA_E_RUNNER, and likewise where a barrier lets a task pass
- * before all have come. Such a run leaves the session's state as it was; a second call of an index, and one after the
- * runner has returned, does nothing. A runner that loses a task beside a barrier that waits for it hangs in that
- * barrier: only the caller can limit how long it waits.
+ * before all have come. Such a run leaves the session's state as it was. A second call of an index does nothing, nor
+ * does one that comes to a session after the runner has returned; fovea_attention_run must not get such calls. A runner
+ * that loses a task beside a barrier that waits for it hangs in that barrier: only the caller can limit that wait.
  */
 #ifndef FOVEA_RUNNER_H_
 #define FOVEA_RUNNER_H_

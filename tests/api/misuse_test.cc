@@ -435,6 +435,49 @@ TEST(Misuse, MisalignedBlobsAndMemory) {
   }
 }
 
+// A function of the caller that gives no memory, or memory that cannot be used.
+TEST(Misuse, MemoryByAFunction) {
+  enum class Fault { kNone, kNull, kMisaligned, kSame, kOverlap };
+  struct Giver {
+    AlignedBytes bytes{1 << 22};
+    Fault fault = Fault::kNone;
+    uint64_t used = 0;
+    static void* Give(void* context, uint64_t size) {
+      Giver& self = *static_cast<Giver*>(context);
+      if (self.fault == Fault::kNull) return nullptr;
+      if (self.fault == Fault::kMisaligned) return self.bytes.data() + 8;
+      if (self.fault == Fault::kSame) return self.bytes.data();
+      uint8_t* given = self.bytes.data() + self.used;
+      self.used += (size + 63) / 64 * 64 - (self.fault == Fault::kOverlap ? 64 : 0);
+      return given;
+    }
+  };
+  const AlignedBytes& blob = Everything().blob;
+  const std::vector<fovea_limit> limits = {{Encoder().encoder.tokens, 20, 0}};
+  const fovea_session_options options = Options(limits);
+  for (const Fault fault : {Fault::kNull, Fault::kMisaligned, Fault::kSame, Fault::kOverlap, Fault::kNone}) {
+    Giver giver;
+    giver.fault = fault;
+    const bool overlaps = fault == Fault::kSame || fault == Fault::kOverlap;
+    const fovea_status refused = fault == Fault::kNone         ? FOVEA_OK
+                                 : fault == Fault::kNull       ? FOVEA_E_TOO_SMALL
+                                 : fault == Fault::kMisaligned ? FOVEA_E_MISALIGNED
+                                                               : FOVEA_E_OPTION;
+    fovea_session* session = nullptr;
+    fovea_error error = {};
+    EXPECT_EQ(fovea_session_make(Encoder().model.model, &options, Giver::Give, &giver, &session, &error), refused);
+    EXPECT_EQ(session != nullptr, fault == Fault::kNone);
+    if (overlaps) {
+      EXPECT_EQ(error.section, 2u);  // the scratch block, there is no state
+      continue;
+    }
+    fovea_model* model = nullptr;
+    giver.used = 0;
+    EXPECT_EQ(fovea_model_make(blob.data(), blob.size(), nullptr, Giver::Give, &giver, &model, &error), refused);
+    EXPECT_EQ(model != nullptr, fault == Fault::kNone);
+  }
+}
+
 TEST(Misuse, Options) {
   const AlignedBytes& blob = Everything().blob;
   uint64_t needed = 0;

@@ -41,15 +41,14 @@ bool Interrupt::Happened() { return happened; }
 
 void Interrupt::Again() {
   happened = false;
-  // A session that did not run when it happened would stop the next time.
-  for (const std::atomic<fovea_session*>& session : watched) {
-    if (session != nullptr) fovea_session_clear_cancel(session);
-  }
   const struct sigaction action = Once();
   sigaction(SIGINT, &action, nullptr);
 }
 
 void Interrupt::Watch(fovea_session* decode, fovea_session* draft) {
+  // A request that came between two runs of an earlier generation. One that comes before they are watched Happened.
+  fovea_session_clear_cancel(decode);
+  fovea_session_clear_cancel(draft);
   watched[0] = decode;
   watched[1] = draft;
 }
