@@ -1,5 +1,5 @@
 #!/bin/sh
-# The programs that README.md shows or names compile as C99 and as C++, without a warning.   examples.sh SOURCE_DIR CC CXX
+# The programs that README.md shows or names compile as C99 and C++, without a warning.   examples.sh SOURCE_DIR CC CXX
 set -eu
 source=$1 cc=$2 cxx=$3
 warnings="-Werror -Wall -Wextra -pedantic -Wshadow -Wconversion"

@@ -14,7 +14,6 @@ import sys
 COMMAND, SOURCE, FOLDER = (pathlib.Path(path).resolve() for path in sys.argv[1:])
 MODEL = "package-section-hierarchical.fovea"
 TOLERANCE = 0.01
-# What READMEs call `fovea CONVERT`: words in capitals stand for something else.
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 SUBCOMMAND = re.compile(r"\bfovea ([a-z]+)\b((?:[^|;`]|\\\n)*)")
 complaints = []
@@ -38,10 +37,11 @@ def samples(readme):
 
 def alike(shown, found):
     """Whether a line is the one shown, numbers with a point within the tolerance."""
+    def near(a, b):
+        return all(re.fullmatch(r"\d+\.\d+", word) for word in (a, b)) and abs(float(a) - float(b)) <= TOLERANCE
+
     one, other = shown.split(), found.split()
-    return len(one) == len(other) and all(
-        a == b or re.fullmatch(r"\d+\.\d+", a) and re.fullmatch(r"\d+\.\d+", b) and abs(float(a) - float(b)) <= TOLERANCE
-        for a, b in zip(one, other))
+    return len(one) == len(other) and all(a == b or near(a, b) for a, b in zip(one, other))
 
 
 def matches(shown, found):

@@ -144,6 +144,21 @@ TEST(TapMemory, NeedsMetadata) {
   EXPECT_NE(refused.err.find("no metadata explain.<space>"), std::string::npos) << refused.err;
 }
 
+// Sizes of a host's backend are not firmware's, and the command says so where nothing was asked for.
+TEST(BackendMemory, IsNamed) {
+  const std::string& blob = TinyBlob("sequence");
+  const CommandResult usual = Fovea({"inspect", blob, "--header"});
+  const CommandResult highway = Fovea({"inspect", blob, "--header", "--backend", "highway"});
+  ASSERT_EQ(usual.status, 0) << usual.err;
+  ASSERT_EQ(highway.status, 0) << highway.err;
+  EXPECT_NE(highway.out.find("products are highway's"), std::string::npos) << highway.out;
+  EXPECT_EQ(highway.err, "");
+  if (usual.out == highway.out) GTEST_SKIP() << "no other backend in this build";
+  EXPECT_NE(usual.out.find("products are xnnpack's"), std::string::npos) << usual.out;
+  EXPECT_NE(usual.err.find("firmware has none: --backend highway"), std::string::npos) << usual.err;
+  EXPECT_EQ(Fovea({"inspect", blob, "--header", "--backend", "xnnpack"}).err, "");
+}
+
 TEST(TextMemory, NeedsATokenizer) {
   const std::string blob = testing::TempDir() + "no_text_" + std::to_string(getpid()) + ".fovea";
   ASSERT_EQ(Fovea({"convert", InSource("tools/convert/examples/relu-attention/graph.json"), "-o", blob}).status, 0);

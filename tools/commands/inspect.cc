@@ -199,8 +199,8 @@ void PrintProgram(std::ostream& out, const OrderedJson& program) {
 }
 
 void PrintPlan(std::ostream& out, const OrderedJson& plan) {
-  out << fmt::format("\nPlan: {} workers, tiles of {} rows, products by {}; at most", plan["workers"].get<uint32_t>(),
-                     plan["tile_rows"].get<uint32_t>(), Of(plan, "backend"));
+  out << fmt::format("\nPlan for {}: {} workers, tiles of {} rows; at most", Of(plan, "backend"),
+                     plan["workers"].get<uint32_t>(), plan["tile_rows"].get<uint32_t>());
   const char* separator = " ";
   for (const OrderedJson& limit : plan["limits"]) {
     out << separator << fmt::format("{} rows of {}", Grouped(limit["rows"].get<uint32_t>()), Of(limit, "space"));
