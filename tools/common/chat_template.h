@@ -1,6 +1,6 @@
-// The prompt that a model's own chat template writes. Of the template language (Jinja, as transformers sets it up: blocks
-// are trimmed) the part that templates of plain chats use is evaluated: loops over messages, conditions, variables,
-// strings put together. What else is met while a prompt is written is refused by name: no prompt is guessed.
+// The prompt that a model's own chat template writes. Of the template language (Jinja, as transformers sets it up:
+// blocks are trimmed) the part that templates of plain chats use is evaluated: loops over messages, conditions, strings
+// put together. What else is met while a prompt is written is refused by name: no prompt is guessed.
 #ifndef FOVEA_TOOLS_COMMON_CHAT_TEMPLATE_H_
 #define FOVEA_TOOLS_COMMON_CHAT_TEMPLATE_H_
 

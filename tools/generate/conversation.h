@@ -18,7 +18,7 @@ class Conversation {
   Conversation(const Model& model, const ChatFormat& format, const std::string& system,
                const GenerationRequest& request);
 
-  // What the assistant answers, as far as it got before an interrupt; request.show gets it as it comes. A chat that gets
+  // What the assistant answers, as far as it got before an interrupt; request.show gets it as it comes. A chat that is
   // longer than its context loses its oldest turns.
   Generation Ask(const std::string& user);
   // Turns that the last question left out, and the tokens of the context.
