@@ -85,8 +85,8 @@ export class Generation {
         this.#read(encoder, program, token, encodings, most);
       } else {
         const { length } = encodings[0];
-        this.context = Math.min(trainedFor(model, token.space), length + most);
-        const limits = keptLimits(model, token.space, length, this.context);
+        const context = Math.min(trainedFor(model, token.space), length + most);
+        const limits = keptLimits(model, token.space, length, context);
         this.#keep(new Session(model, { program: program.name, limits }));
       }
       this.#make(sampling, encoder ? null : encodings[0].ids);

@@ -104,7 +104,7 @@ export class Tokenizer {
           continue;
         }
         const count = tokens.get("count"), found = sentences.get("count");
-        return warned(new Encoding(text, bytes, {
+        const encoding = new Encoding(text, bytes, {
           ids: library.numbers(Int32Array, ids, count),
           types: library.numbers(Int32Array, types, count),
           special: library.numbers(Uint8Array, special, count),
@@ -113,7 +113,8 @@ export class Tokenizer {
           sentences: document ? library.numbers(Uint32Array, lengths, found) : null,
           sentenceRanges: document ? library.numbers(Uint32Array, spans, 2 * found) : null,
           droppedSentences: document ? sentences.get("dropped") : 0,
-        }));
+        });
+        return warned(encoding);
       }
     });
   }

@@ -97,9 +97,10 @@ std::vector<int32_t> Conversation::Said() {
     }
     messages_.pop_back();
     left_out_ = 0;
-    Fail("the chat has {} tokens with its last message alone, there is room for {} with an answer: give a shorter "
-         "message, or a larger --context",
-         tokens.size(), context);
+    Fail(
+        "the chat has {} tokens with its last message alone, there is room for {} with an answer: give a shorter "
+        "message, or a larger --context",
+        tokens.size(), context);
   }
 }
 

@@ -12,21 +12,16 @@ namespace {
 // Texts that continue others, without a limit of tokens.
 constexpr uint64_t kUsualContext = 2048;
 
-// Leaves out the oldest tokens of the text, none of the tokenizer's own.
+// Leaves out the oldest tokens of the text, none of the tokenizer's own, which are in front and at the end.
 void KeepEnd(size_t most, Tokens* tokens) {
-  const auto drop = [&](size_t at, auto* list) { list->erase(list->begin() + static_cast<ptrdiff_t>(at)); };
-  for (size_t at = 0; tokens->ids.size() > most && at < tokens->ids.size();) {
-    if (tokens->special[at] != 0) {
-      ++at;
-      continue;
-    }
-    drop(at, &tokens->ids);
-    drop(at, &tokens->types);
-    drop(at, &tokens->special);
-    drop(at, &tokens->begin);
-    drop(at, &tokens->end);
-    ++tokens->dropped;
-  }
+  const size_t count = tokens->ids.size(), excess = count - std::min(count, most);
+  const auto text = std::find(tokens->special.begin(), tokens->special.end(), 0);
+  const auto after = std::find_if(text, tokens->special.end(), [](uint8_t special) { return special != 0; });
+  const auto first = text - tokens->special.begin();
+  const auto drop = std::min(static_cast<ptrdiff_t>(excess), after - text);
+  const auto erase = [&](auto* list) { list->erase(list->begin() + first, list->begin() + first + drop); };
+  erase(&tokens->ids), erase(&tokens->types), erase(&tokens->begin), erase(&tokens->end), erase(&tokens->special);
+  tokens->dropped += static_cast<uint64_t>(drop);
 }
 
 // What a text keeps free for its continuation: as many tokens as may be written, and half of it where that is open.
