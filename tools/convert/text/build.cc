@@ -91,6 +91,9 @@ bool ReadDirectory(const path& model_dir, TextModel* model) {
   }
   const uint32_t length = ConfiguredLength(config);
   if (length != 0) model->max_length = length;
+  const std::string side = config["truncation_side"].Text("");
+  if (side == "left") model->flags |= text::kCutLeft;
+  if (side == "right") model->flags &= ~uint32_t{text::kCutLeft};
   return true;
 }
 
