@@ -107,6 +107,8 @@ export interface Encoding {
   readonly spans: [number, number][];
   /** Tokens that the text has uncut, without special ones. */
   readonly uncut: number;
+  /** Tokens of the text that are left out; a line on the console reports them. */
+  readonly dropped: number;
   /** Of a document: tokens of each sentence, and how many sentences were left out at the end. */
   readonly sentences: Uint32Array | null;
   readonly droppedSentences: number;
@@ -119,7 +121,9 @@ export interface Tokenizer {
   readonly maxLength: number;
   readonly padId: number;
   readonly maskId: number;
-  encode(text: string, options?: { maxLength?: number; document?: boolean; wrapped?: boolean }): Encoding;
+  /** `whole`: nothing is cut. */
+  encode(text: string, options?: { maxLength?: number; document?: boolean; wrapped?: boolean; whole?: boolean }):
+    Encoding;
   decode(ids: ArrayLike<number>, options?: { keepSpecial?: boolean }): string;
 }
 

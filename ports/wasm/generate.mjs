@@ -20,6 +20,26 @@ function keptLimits(model, space, rows, context) {
   return limits;
 }
 
+/** The most tokens of a text with its prompt. */
+function trainedFor(model, space) {
+  const bounds = [space.maxSegmentRows ?? 0, model.tokenizer?.maxLength ?? 0].filter((bound) => bound !== 0);
+  return bounds.length ? Math.min(...bounds) : 2 ** 31 - 1;
+}
+
+/** A whole prompt; one that does not fit is refused. */
+function promptOf(model, space, text) {
+  const tokenizer = model.tokenizer ?? refuse("the model has no tokenizer", C.FOVEA_E_SECTION);
+  const encoding = tokenizer.encode(text, { whole: true }), most = trainedFor(model, space);
+  if (encoding.length === 0) {
+    refuse("a prompt is empty, and the tokenizer puts no token in front of a text", C.FOVEA_E_LENGTH);
+  }
+  if (encoding.length > most) {
+    refuse(`a prompt has ${encoding.length} tokens, texts have ${most} at most: give a shorter one, or maxLength to ` +
+      "keep its beginning only", C.FOVEA_E_LENGTH);
+  }
+  return encoding;
+}
+
 function linkedInputs(model, program) {
   const library = model.open();
   return library.within((blocks) => {
@@ -59,16 +79,18 @@ export class Generation {
       const token = model.value(program, metadata["generate.token"] ?? "input_ids");
       const usual = Number(metadata["generate.max_tokens"] ?? metadata["generate.most"] ?? 0);
       const most = (this.max = maxTokens || usual || USUAL_NEW_TOKENS);
-      const encodings = encodingsOf(model, encoder ?? program, [text], { maxLength });
+      const encodings = encoder || maxLength ? encodingsOf(model, encoder ?? program, [text], { maxLength })
+                                             : [promptOf(model, token.space, text)];
       if (encoder) {
         this.#read(encoder, program, token, encodings, most);
       } else {
         const { length } = encodings[0];
-        const limits = keptLimits(model, token.space, length, length + most);
+        const context = Math.min(trainedFor(model, token.space), length + most);
+        const limits = keptLimits(model, token.space, length, context);
         this.#keep(new Session(model, { program: program.name, limits }));
       }
       this.#make(sampling, encoder ? null : encodings[0].ids);
-      this.stream = model.tokenizer?.stream();
+      this.stream = model.tokenizer?.stream(encoder ? [] : encodings[0].ids);
       const stops = metadata["generate.stop_ids"] ?? metadata["generate.end"] ?? "";
       this.stops = new Set(stops.split(" ").filter(Boolean).map(Number));
       this.text = "";
@@ -130,6 +152,9 @@ export class Generation {
     if (this.stream && this.ended) text += this.stream.end();
     this.tokens.push(token);
     this.text += text;
+    if (this.ended && !this.stops.has(token) && this.tokens.length < this.max) {
+      console.warn(`fovea: the text ends for lack of room after ${this.tokens.length} tokens`);
+    }
     return { done: false, value: { token, text, score, ended: this.ended } };
   }
 

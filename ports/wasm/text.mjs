@@ -20,6 +20,15 @@ function placesOf(text, bytes) {
   return places;
 }
 
+/** A line on the console where a text is longer than the model reads. */
+function warned(encoding) {
+  const { dropped, droppedSentences } = encoding;
+  if (dropped === 0 && droppedSentences === 0) return encoding;
+  const sentences = droppedSentences === 0 ? "" : `${droppedSentences} sentences and `;
+  console.warn(`fovea: a text is longer than the model reads; left out: ${sentences}${dropped} tokens`);
+  return encoding;
+}
+
 /** The tokens of a text. Ranges are kept in bytes; `span` has them in the string. */
 export class Encoding {
   constructor(text, bytes, fields) {
@@ -30,6 +39,11 @@ export class Encoding {
 
   get length() {
     return this.ids.length;
+  }
+
+  /** Tokens of the text that are left out. */
+  get dropped() {
+    return Math.max(0, this.uncut - this.special.reduce((kept, own) => kept + (own ? 0 : 1), 0));
   }
 
   /** [begin, end) of the string, of bytes [begin, end) of the text: the characters that they are part of. */
@@ -57,8 +71,8 @@ export class Tokenizer {
     this.maskId = info.mask_id;
   }
 
-  /** Ids of a text; `maxLength`: cut to so many tokens, 0: to what the model takes. */
-  encode(text, { maxLength = 0, document = false, wrapped = false } = {}) {
+  /** Ids of a text; `maxLength`: cut to so many tokens, 0: to what the model takes; `whole`: nothing is cut. */
+  encode(text, { maxLength = 0, document = false, wrapped = false, whole = false } = {}) {
     if (typeof text !== "string") refuse(`a text is needed, not ${text === null ? "null" : typeof text}`);
     const library = this.model.open(), handle = this.model.handle;
     const bytes = encoder.encode(text);
@@ -68,7 +82,8 @@ export class Tokenizer {
       const needed = library.number("fovea_text_workspace_size", handle, size);
       const workspace = blocks.make(needed);
       const options = blocks.struct("fovea_text_encode_options",
-        { max_length: maxLength, flags: wrapped ? constants.FOVEA_TEXT_WRAPPED : 0 }).address;
+        { max_length: maxLength, flags: (wrapped ? constants.FOVEA_TEXT_WRAPPED : 0) |
+          (whole ? constants.FOVEA_TEXT_UNLIMITED : 0) }).address;
       const lengths = document ? blocks.make(4 * size) : 0, spans = document ? blocks.make(8 * size) : 0;
       const sentences = blocks.struct("fovea_text_sentences",
         { capacity: document ? size : 0, lengths, ranges: spans });
@@ -89,7 +104,7 @@ export class Tokenizer {
           continue;
         }
         const count = tokens.get("count"), found = sentences.get("count");
-        return new Encoding(text, bytes, {
+        const encoding = new Encoding(text, bytes, {
           ids: library.numbers(Int32Array, ids, count),
           types: library.numbers(Int32Array, types, count),
           special: library.numbers(Uint8Array, special, count),
@@ -99,6 +114,7 @@ export class Tokenizer {
           sentenceRanges: document ? library.numbers(Uint32Array, spans, 2 * found) : null,
           droppedSentences: document ? sentences.get("dropped") : 0,
         });
+        return warned(encoding);
       }
     });
   }
@@ -115,27 +131,56 @@ export class Tokenizer {
     });
   }
 
-  /** A text that is decoded as its tokens come. */
-  stream() {
-    return new TextStream(this.model);
+  /** A text that is decoded as its tokens come. `after`: the tokens that it continues, of which nothing is shown. */
+  stream(after = []) {
+    return new TextStream(this.model, this.vocabulary).follow(after);
   }
 }
 
 class TextStream {
-  constructor(model) {
+  constructor(model, vocabulary) {
     this.model = model;
+    this.vocabulary = vocabulary;
+    this.rest = "";
     this.blocks = new Blocks(model.open());
     this.state = this.blocks.struct("fovea_text_stream").address;
     this.id = this.blocks.make(4);
   }
 
+  /** The space before the first word stays; what the decoder still holds back of `tokens` is not shown either. */
+  follow(tokens) {
+    if (tokens.length === 0) return this;
+    const ended = new TextStream(this.model, this.vocabulary);
+    let rest = "";
+    try {
+      for (const token of tokens) {
+        this.add(token);
+        ended.add(token);
+      }
+      rest = ended.end();
+    } finally {
+      ended.close();
+    }
+    this.rest = rest;
+    return this;
+  }
+
   add(token) {
+    if (token < 0 || token >= this.vocabulary) return "";  // tables are often larger than vocabularies
     this.model.open().view.setInt32(this.id, token, true);
-    return written(this.model.library, 256, "fovea_text_decode_next", this.model.handle, this.state, this.id, 1);
+    return this.#withoutRest(
+      written(this.model.library, 256, "fovea_text_decode_next", this.model.handle, this.state, this.id, 1));
   }
 
   end() {
-    return written(this.model.open(), 256, "fovea_text_decode_end", this.model.handle, this.state);
+    return this.#withoutRest(written(this.model.open(), 256, "fovea_text_decode_end", this.model.handle, this.state));
+  }
+
+  #withoutRest(text) {
+    if (this.rest === "" || text === "") return text;
+    const { rest } = this;
+    this.rest = "";
+    return text.startsWith(rest) ? text.slice(rest.length) : text;
   }
 
   close() {

@@ -30,7 +30,7 @@ Status ReadEncodeOptions(const Tokenizer& tokenizer, const fovea_text_encode_opt
     return reporter.Fail(FOVEA_E_OPTION, "an option of the encoding is out of range");
   }
   options->special_tokens = (o.flags & FOVEA_TEXT_PLAIN) == 0;
-  options->from_left = (o.flags & FOVEA_TEXT_CUT_LEFT) != 0;
+  options->from_left = (o.flags & FOVEA_TEXT_CUT_LEFT) != 0 || (tokenizer.header.model_flags & text::kCutLeft) != 0;
   options->truncation = static_cast<text::Truncation>(o.truncation);
   options->stride = o.stride;
   options->window = o.window;

@@ -100,6 +100,7 @@ enum : uint32_t {
   kCharacters = 32,   // kBpe: pieces are made of characters; one without a piece becomes bytes (kByteIds) or unknown
   kFuseUnknown = 64,  // kBpe: a run of unknown characters is one token
   kTiesByLeft = 128,  // kBpe: of merges of equal rank the one with the smaller left id comes first, then the place
+  kCutLeft = 256,     // a text that is too long loses its beginning
 };
 
 // Header::decoder_flags

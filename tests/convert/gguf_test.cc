@@ -379,17 +379,16 @@ std::string MetadataOf(const GgufWriter& writer, const std::string& key) {
 TEST(GgufMetadata, TokensThatEndTextsAndTheChatTemplate) {
   GgufWriter writer = Llama();
   EXPECT_EQ(MetadataOf(writer, "generate.stop_ids"), "2");
-  EXPECT_EQ(MetadataOf(writer, "chat"), "none");
+  EXPECT_EQ(MetadataOf(writer, "chat_template"), "none");
   writer.Number("tokenizer.ggml.eot_token_id", 7);
   writer.Number("tokenizer.ggml.eom_token_id", 2);
-  writer.Text(
-      "tokenizer.chat_template",
-      "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + "
-      "'<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}");
+  const std::string chat = "{% for m in messages %}{{'<|im_start|>' + m['role'] + eos_token}}{% endfor %}";
+  writer.Text("tokenizer.chat_template", chat);
   EXPECT_EQ(MetadataOf(writer, "generate.stop_ids"), "2 7");
   EXPECT_EQ(MetadataOf(writer, "generate.start"), "1");
   EXPECT_EQ(MetadataOf(writer, "pad_token_id"), "0");
-  EXPECT_EQ(MetadataOf(writer, "chat"), "chatml");
+  EXPECT_EQ(MetadataOf(writer, "chat_template"), chat);
+  EXPECT_EQ(MetadataOf(writer, "chat_special_tokens"), "tokenizer");
 }
 
 TEST(GgufMetadata, WhatIsNotKnownIsRefusedByName) {

@@ -71,22 +71,53 @@ TEST(Chat, EveryTemplateHasAllMessages) {
   }
 }
 
-TEST(Chat, Recognizes) {
-  const auto name = [](const std::string& jinja) { return RecognizeChatTemplate(jinja).value_or(""); };
-  EXPECT_EQ(name("{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>'}}"), "chatml");
-  EXPECT_EQ(name("{{'<|im_start|>system\\nYou are a helpful assistant.<|im_end|>'}}"), "qwen2");
-  EXPECT_EQ(name("{{'<|im_start|>system\\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.'}}"),
-            "qwen2.5");
-  EXPECT_EQ(name("'<|start_header_id|>' + message['role'] + '<|end_header_id|>'"), "llama3");
-  EXPECT_EQ(name("'[INST] ' + '<<SYS>>\\n' + content + ' [/INST]'"), "llama2");
-  EXPECT_EQ(name("'[INST] ' + message['content'] + ' [/INST]'"), "mistral");
-  EXPECT_EQ(name("\"[INST] \" + message[\"content\"] + \"[/INST]\""), "mistral-v3");
-  EXPECT_EQ(name("\"[INST]\" + message[\"content\"] + \"[/INST]\""), "mistral-tekken");
-  EXPECT_EQ(name("'<start_of_turn>' + role + '\\n'"), "gemma");
-  EXPECT_EQ(name("'<|user|>\\n' + message['content'] + '<|end|>\\n<|assistant|>\\n'"), "phi3");
-  EXPECT_EQ(name("'<|user|>\\n' + message['content'] + eos_token + '<|assistant|>'"), "zephyr");
-  EXPECT_EQ(name("{{ messages[0].content }}"), "");
-  EXPECT_EQ(name(""), "");
+std::string Rendered(const std::string& source, const std::vector<ChatMessage>& messages, bool answers = true) {
+  try {
+    return ChatTemplate{source, "<s>", "</s>"}.Render(messages, answers);
+  } catch (const Failure& failure) {
+    return std::string("refused: ") + failure.what();
+  }
+}
+
+// What Jinja makes of the same, with trim_blocks and lstrip_blocks.
+TEST(Chat, OwnTemplates) {
+  EXPECT_EQ(Rendered("{% for m in messages %}{{ '<|' + m['role'] + '|>' + m['content'] + '<|end|>' }}{% endfor %}"
+                     "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% else %}{{ eos_token }}{% endif %}",
+                     {{"user", " hi"}}),
+            "<|user|> hi<|end|><|assistant|>");
+  const std::string lines =
+      "{% for message in messages %}\n{% if message['role'] == 'user' %}\n{{ '<|user|>\n' + message['content'] + "
+      "eos_token }}\n{% elif message['role'] == 'system' %}\n{{ '<|system|>\n' + message['content'] + eos_token }}\n"
+      "{% else %}\n{{ '<|assistant|>\n'  + message['content'] + eos_token }}\n{% endif %}\n"
+      "  {% if loop.last and add_generation_prompt %}\n{{ '<|assistant|>' }}\n{% endif %}\n{% endfor %}\n";
+  EXPECT_EQ(
+      Rendered(lines, kTalk),
+      "<|system|>\nBe brief.</s>\n<|user|>\n Hi </s>\n<|assistant|>\nHello</s>\n<|user|>\nBye</s>\n<|assistant|>\n");
+  const std::string system =
+      "{%- if messages[0]['role'] != \"system\" and not tools %}\n    {{- 'S\\n' }}\n{%- endif %}\n"
+      "{% for m in messages -%}\n  {{ m.role ~ ':' + m.content | trim }};\n{%- endfor %}{# not written #}";
+  EXPECT_EQ(Rendered(system, kQuestion), "S\n\nuser:Hi;");
+  EXPECT_EQ(Rendered(system, kTalk), "\nsystem:Be brief.;user:Hi;assistant:Hello;user:Bye;");
+  EXPECT_EQ(Rendered("{{ messages[-1].content.strip() }}", {{"user", "\xc2\xa0\t a\xe3\x80\x80"}}), "a");
+  EXPECT_EQ(Rendered("a\r\n{% if true %}\r\nb{% endif %}", kQuestion), "a\nb");
+  EXPECT_EQ(Rendered("{{ '}}' 'b' }}{% if not (1 == 2 or none == none) %}x{% endif %}", kQuestion), "}}b");
+}
+
+TEST(Chat, OwnTemplatesThatNeedMoreAreRefused) {
+  for (const char* source :
+       {"{% set x = 1 %}", "{% macro a() %}{% endmacro %}", "{{ 'a' if true else 'b' }}", "{{ messages | length }}",
+        "{{ strftime_now('%d') }}", "{{ unknown }}", "{% for m in messages[1:] %}{% endfor %}", "{% if 1 %}",
+        "{% endif %}", "{{ 1 }}", "{{ messages[9].content }}", "{{ '\\x41' }}", "{{ 'a",
+        "{% for m in messages %}{% if 1 %}{% endfor %}", "{% if '1' == 1 %}{% endif %}",
+        "{{ raise_exception('no') }}"}) {
+    EXPECT_EQ(Rendered(source, kQuestion).rfind("refused: the model's chat template ", 0), 0u) << source;
+  }
+  std::string deep;
+  for (int i = 0; i < 10000; ++i) deep += "(";
+  EXPECT_EQ(Rendered("{{ " + deep + " }}", kQuestion).rfind("refused: ", 0), 0u);
+  deep.clear();
+  for (int i = 0; i < 10000; ++i) deep += "{% if 1 %}";
+  EXPECT_EQ(Rendered(deep, kQuestion).rfind("refused: ", 0), 0u);
 }
 
 TEST(Chat, RefusesByName) {

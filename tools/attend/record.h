@@ -101,6 +101,7 @@ struct AttentionRecord {
   std::vector<RecordSpace> spaces;
   std::vector<RecordStep> steps;
   std::optional<RecordGeneration> generation;
+  std::vector<std::string> notes;    // what was left out of the texts
   std::vector<std::string> explain;  // steps that decide each level, the outermost first
   uint64_t tap_bytes = 0, session_bytes = 0;
 

@@ -136,6 +136,7 @@ OrderedJson RecordJson(const AttentionRecord& record) {
         {"first", generation.first.size() == 1 ? OrderedJson(generation.first[0]) : OrderedJson(generation.first)},
         {"shift", generation.shift ? 1 : 0}};
   }
+  if (!record.notes.empty()) json["notes"] = record.notes;
   if (!record.explain.empty()) json["explain"] = record.explain;
   if (record.session_bytes != 0) {
     json["memory"] = {{"tap_bytes", record.tap_bytes}, {"session_bytes", record.session_bytes}};

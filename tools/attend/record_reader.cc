@@ -175,6 +175,7 @@ AttentionRecord RecordFromJson(const JsonView& json) {
   for (size_t i = 0; i < count("sounds"); ++i) record.sounds.push_back(SoundFrom(json["sounds"].At(i)));
   for (size_t i = 0; i < count("spaces"); ++i) record.spaces.push_back(SpaceFrom(json["spaces"].At(i), record));
   if (!json["generation"].IsNull()) record.generation = GenerationFrom(json["generation"], record);
+  record.notes = Strings(json["notes"], count("notes"));
   record.explain = Strings(json["explain"], count("explain"));
   return record;
 }

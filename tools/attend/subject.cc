@@ -7,6 +7,7 @@
 #include "tools/attend/shown_picture.h"
 #include "tools/attend/steps.h"
 #include "tools/base/fail.h"
+#include "tools/common/cuts.h"
 #include "tools/common/golden_cases.h"
 #include "tools/common/padded.h"
 #include "tools/image/png.h"
@@ -50,6 +51,11 @@ void NameIds(const Model& model, const Batch& batch, Subject* subject) {
 
 }  // namespace
 
+void NoteCuts(const std::vector<Tokens>& texts, AttentionRecord* record) {
+  const Cuts cuts(texts);
+  if (cuts.any()) record->notes.push_back(cuts.Line());
+}
+
 Subject TextSubject(const Model& model, const AttendRequest& request) {
   Subject subject(model, model.FindProgram(request.program));
   const Tokenizer tokenizer(model);
@@ -57,6 +63,7 @@ Subject TextSubject(const Model& model, const AttendRequest& request) {
   for (const std::string& text : request.texts) {
     tokens.push_back(EncodeFor(model, tokenizer, subject.program, text, request.max_length, request.wrapped));
   }
+  NoteCuts(tokens, &subject.record);
   subject.batch = BatchFromTokens(model, subject.program, tokens);
   subject.record.texts = request.texts;
   subject.rows.SetTexts(TokenSpace(model, subject.program), request.texts, tokens);
@@ -67,6 +74,7 @@ Subject PairSubject(const Model& model, const AttendRequest& request) {
   Subject subject(model, model.FindProgram(request.program));
   const Tokens tokens =
       EncodePairFor(model, Tokenizer(model), subject.program, request.pair[0], request.pair[1], request.max_length);
+  NoteCuts({tokens}, &subject.record);
   subject.batch = BatchFromTokens(model, subject.program, {tokens});
   subject.record.texts = request.pair;
   subject.rows.SetTexts(TokenSpace(model, subject.program), request.pair, {tokens});

@@ -20,6 +20,9 @@ struct Subject {
   AttentionRecord record;  // texts, pictures and sounds so far
 };
 
+// The record tells of texts that are longer than the model reads.
+void NoteCuts(const std::vector<Tokens>& texts, AttentionRecord* record);
+
 // Of a program that reads the one thing that is given.
 Subject TextSubject(const Model& model, const AttendRequest& request);
 Subject PairSubject(const Model& model, const AttendRequest& request);

@@ -8,6 +8,7 @@
 #include "tools/base/fail.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/defaults.h"
+#include "tools/generate/room.h"
 #include "tools/generate/sound_chunks.h"
 
 namespace fovea::tools {
@@ -198,6 +199,7 @@ AttentionRecord ScoreWritten(const Model& model, const AttendRequest& request, c
     AddIds(model, value, source.tokens, &subject);
     subject.rows.SetTexts(model.Value(subject.program, value).space, request.sources, source.tokens);
     subject.record.texts = request.sources;
+    NoteCuts(source.tokens, &subject.record);
   } else if (!request.sounds.empty()) {
     const std::optional<SoundInput> input = FindSoundInput(model, subject.program);
     if (!input) Fail("{}: program score takes no sound", model.name());
@@ -216,11 +218,10 @@ AttentionRecord ScoreWritten(const Model& model, const AttendRequest& request, c
 
 AttentionRecord Continue(const Model& model, const AttendRequest& request, bool only_bytes) {
   if (!model.HasProgram("score")) Fail("{}: has no program score, which reads finished texts", model.name());
-  const Tokenizer tokenizer(model);
   std::vector<Tokens> prompts;
   std::vector<std::vector<int32_t>> ids;
   for (const std::string& prompt : request.prompts) {
-    prompts.push_back(tokenizer.Encode(prompt, 0));
+    prompts.push_back(PromptTokens(model, prompt, request.generation));
     ids.push_back(prompts.back().ids);
   }
   const std::vector<Generation> made = Generate(model, ids, request.generation);
@@ -229,6 +230,7 @@ AttentionRecord Continue(const Model& model, const AttendRequest& request, bool 
     targets.push_back(TargetOf(model, prompts[i], request.prompts[i], made[i].tokens));
   }
   Subject subject(model, model.FindProgram("score"));
+  NoteCuts(prompts, &subject.record);
   AddTargets(model, "input_ids", targets, &subject);
   return RunScore(model, request, targets, "input_ids", only_bytes, std::move(subject));
 }
@@ -328,6 +330,7 @@ AttentionRecord FollowSteps(const Model& model, const AttendRequest& request, Ge
   if (!request.sources.empty()) {
     const uint32_t ids = InputNamed(model, SourceProgram(model), "input_ids");
     subject.rows.SetTexts(model.Value(SourceProgram(model), ids).space, request.sources, source.tokens);
+    NoteCuts(source.tokens, &record);
   }
   generation.taps = plan.taps;
   generation.after_step = [&](const Session& session, const fovea_generated& step) {

@@ -73,6 +73,7 @@ OrderedJson MeasureGeneration(const Model& model, const GenerationShape& shape, 
     request.beams->length_penalty = 1;
   }
   const std::vector<uint32_t> lengths(shape.texts, shape.prompt_tokens);
+  request.context = shape.prompt_tokens + shape.new_tokens;  // beyond what the model was trained for, too
   const SessionRequest session_request = ContinueRequest(model, lengths, request);
   const Session decode(model, session_request);
   Generator generator(model, {&decode}, request, shape.texts);

@@ -91,6 +91,7 @@ AttentionRecord RecordOf(const Arguments& arguments, Console* console) {
 void Run(const Arguments& arguments, Console* console) {
   if (arguments.bytes && !arguments.from.empty()) Fail("--bytes is about a run, not about --from");
   const AttentionRecord record = RecordOf(arguments, console);
+  for (const std::string& note : record.notes) console->err << "fovea: " << note << "\n";
   if (arguments.bytes) {
     console->out << record.tap_bytes << "\n";
     return;
@@ -199,6 +200,7 @@ void AddAttend(CLI::App* app, Console* console) {
   AddInputs(command, arguments.get());
   AddChoices(command, arguments.get());
   arguments->generation.AddSearch(command);
+  arguments->generation.AddRoom(command);
   arguments->generation.AddSampling(command);
   AddOutputs(command, arguments.get());
   command->footer(

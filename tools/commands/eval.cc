@@ -95,6 +95,11 @@ void Eval(const Arguments& arguments, Console* console) {
   OrderedJson told =
       arguments.perplexity.empty() ? Evaluate(models, RequestOf(arguments), show) : OfDecoders(arguments, models, show);
   progress.Clear();
+  for (const OrderedJson& model : told["models"]) {
+    if (!model.contains("cut")) continue;
+    console->err << fmt::format("fovea: {}: {}\n", Printable(model["blob"].get<std::string>()),
+                                model["cut"]["note"].get<std::string>());
+  }
   if (told.contains("time")) told["machine"] = ThisMachine();
   if (!arguments.html.empty()) {
     const std::string page = ReportPage(told);

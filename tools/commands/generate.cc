@@ -10,9 +10,11 @@
 
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
+#include "tools/common/cuts.h"
 #include "tools/common/interrupt.h"
 #include "tools/generate/conversation.h"
 #include "tools/generate/hypotheses.h"
+#include "tools/generate/room.h"
 #include "tools/generate/target_tokens.h"
 
 namespace fovea::tools {
@@ -89,9 +91,10 @@ void Interrupted(Console* console) {
 struct Inputs {
   std::vector<std::vector<int32_t>> ids;
   std::vector<std::string> names, texts;  // no text where ids are given
+  std::vector<uint64_t> dropped;          // tokens of each text that are not read
 };
 
-Inputs InputsOf(const Arguments& arguments, const Model& model) {
+Inputs InputsOf(const Arguments& arguments, const Model& model, const GenerationRequest& request, Console* console) {
   Inputs inputs;
   const auto add = [&](std::vector<int32_t> ids, const std::string& name, const std::string& text) {
     inputs.ids.push_back(std::move(ids));
@@ -104,7 +107,18 @@ Inputs InputsOf(const Arguments& arguments, const Model& model) {
   if (arguments.text.Given()) {
     for (std::string& text : arguments.text.All()) texts.push_back(std::move(text));
   }
-  for (const std::string& text : texts) add(Tokenizer(model).Encode(text, 0).ids, text, text);
+  const bool continues = ContinuesTexts(model);
+  Cuts cuts;
+  for (const std::string& text : texts) {
+    const Tokens tokens =
+        continues ? PromptTokens(model, text, request) : EncodeFor(model, Tokenizer(model), SourceProgram(model), text);
+    cuts.Add(tokens);
+    inputs.dropped.resize(inputs.ids.size());
+    inputs.dropped.push_back(tokens.dropped);
+    add(tokens.ids, text, text);
+  }
+  inputs.dropped.resize(inputs.ids.size());
+  Report(cuts, console->err);
   if (inputs.ids.empty()) Fail("give --prompt, --text, --file or --ids");
   return inputs;
 }
@@ -119,6 +133,7 @@ OrderedJson JsonOf(const Model& model, const Generation& generation, const std::
                        {"scores", generation.scores},
                        {"pieces", rows}};
   if (!generation.hypotheses.empty()) entry["hypotheses"] = HypothesesJson(generation);
+  if (generation.full) entry["ended_for_lack_of_room"] = true;
   if (!generation.logprobs.empty()) entry["logprobs"] = generation.logprobs;
   for (const auto& step : generation.top) {
     OrderedJson likely = OrderedJson::array();
@@ -136,8 +151,8 @@ OrderedJson JsonOf(const Model& model, const Generation& generation, const std::
 
 // All texts in one batch, each beside what came of it.
 void RunBatch(const Arguments& arguments, const Model& model, Console* console) {
-  const Inputs inputs = InputsOf(arguments, model);
   const Request request(arguments, model);
+  const Inputs inputs = InputsOf(arguments, model, request.request, console);
   const bool has_text = model.Info().has_text != 0;
   const std::vector<Generation> generations = Generate(model, inputs.ids, request.request);
   OrderedJson list = OrderedJson::array();
@@ -149,6 +164,7 @@ void RunBatch(const Arguments& arguments, const Model& model, Console* console) 
     for (const int32_t token : generation.tokens) rows.push_back(GeneratedPiece(model, token));
     if (arguments.json) {
       list.push_back(JsonOf(model, generation, inputs.names[i], columns, rows));
+      if (inputs.dropped[i] != 0) list.back()["dropped_tokens"] = inputs.dropped[i];
       continue;
     }
     console->out << Printable(inputs.names[i]) << " -> " << Printable(generation.text) << "\n";
@@ -160,6 +176,7 @@ void RunBatch(const Arguments& arguments, const Model& model, Console* console) 
     console->out << Logprobs(model, generation, rows);
     if (!generation.alignment.empty()) console->out << Picture(generation, columns, rows);
   }
+  ReportRoom(model, request.request, generations, console->err);
   if (arguments.json) PrintJson(console->out, list);
 }
 
@@ -167,11 +184,13 @@ void RunBatch(const Arguments& arguments, const Model& model, Console* console) 
 void RunPrompts(const Arguments& arguments, const Model& model, Console* console) {
   Request request(arguments, model);
   request.request.show = [&](size_t, const std::string& part) { console->out << part << std::flush; };
-  const Inputs inputs = InputsOf(arguments, model);
+  const Inputs inputs = InputsOf(arguments, model, request.request, console);
+  std::vector<Generation> generations;
   for (size_t i = 0; i < inputs.ids.size() && !Interrupt::Happened(); ++i) {
     request.request.number = i;
     if (!arguments.hide_prompt) console->out << inputs.names[i] << std::flush;
-    const Generation generation = Generate(model, {inputs.ids[i]}, request.request)[0];
+    generations.push_back(Generate(model, {inputs.ids[i]}, request.request)[0]);
+    const Generation& generation = generations.back();
     for (const Hypothesis& hypothesis : generation.hypotheses) {
       console->out << (&hypothesis == &generation.hypotheses[0] ? "" : "\n") << hypothesis.text;
     }
@@ -180,6 +199,7 @@ void RunPrompts(const Arguments& arguments, const Model& model, Console* console
     for (const int32_t token : generation.tokens) rows.push_back(GeneratedPiece(model, token));
     console->out << Logprobs(model, generation, rows) << std::flush;
   }
+  ReportRoom(model, request.request, generations, console->err);
 }
 
 // Turns are the prompts, or lines of standard input until it ends. Ctrl-C ends an answer, and where none is being
@@ -191,10 +211,20 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
   }
   Request request(arguments, model);
   request.request.show = [&](size_t, const std::string& part) { console->out << part << std::flush; };
-  Conversation chat(model, ChatTemplateOf(model, arguments.chat_template), arguments.system, request.request);
+  Conversation chat(model, ChatFormat(model, arguments.chat_template), arguments.system, request.request);
   const auto ask = [&](const std::string& user) {
-    chat.Ask(user);
+    const Generation answer = chat.Ask(user);
     console->out << std::endl;
+    if (chat.turns_left_out() != 0) {
+      console->err << fmt::format(
+          "fovea: the chat is longer than its context of {} tokens; left out: its {} oldest "
+          "turn{}\n",
+          chat.context(), chat.turns_left_out(), chat.turns_left_out() == 1 ? "" : "s");
+    }
+    if (answer.full) {
+      console->err << fmt::format("fovea: the answer ends for lack of room: the context has {} tokens\n",
+                                  chat.context());
+    }
   };
   for (size_t i = 0; i < arguments.prompts.size() && !Interrupt::Happened(); ++i) {
     ask(PromptText(arguments.prompts[i]));
@@ -216,11 +246,15 @@ void Run(const Arguments& arguments, Console* console) {
   if (arguments.chat) {
     RunChat(arguments, model, interrupt, console);
   } else if (arguments.generation.Scores()) {
-    const Inputs inputs = InputsOf(arguments, model);
     if (!arguments.draft.empty()) Fail("--score goes without --draft");
     const GenerationRequest request = Request(arguments, model).request;
-    const OrderedJson list =
+    const Inputs inputs = InputsOf(arguments, model, request, console);
+    OrderedJson list =
         arguments.generation.Score(model, inputs.ids, inputs.texts, inputs.names, request, arguments.json, console);
+    const size_t each = inputs.ids.empty() ? 1 : std::max<size_t>(1, list.size() / inputs.ids.size());
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (inputs.dropped[i / each] != 0) list[i]["dropped_tokens"] = inputs.dropped[i / each];
+    }
     if (arguments.json) PrintJson(console->out, list);
   } else if (arguments.json || arguments.prompts.empty()) {
     RunBatch(arguments, model, console);
@@ -249,8 +283,7 @@ void AddGenerate(CLI::App* app, Console* console) {
   command->add_option("--system", arguments->system, "What a chat is told first")->type_name("TEXT");
   command->add_option("--target-prefix", arguments->target_prefix, "How the texts that are written begin")
       ->type_name("TEXT");
-  command->add_option("--context", request->context,
-                      "Of a decoder that goes on with texts: most tokens of a text with its prompt");
+  arguments->generation.AddRoom(command);
   AddRepeated(command, "--stop", &request->stop_strings, "A string that ends a text, and is not written")
       ->type_name("STRING");
   command->add_flag("--ignore-stop", arguments->ignore_stop, "Go on after tokens that end a text");

@@ -35,6 +35,15 @@ void GenerationArguments::AddSearch(CLI::App* command) {
   AddWorkers(command, &request.workers);
 }
 
+void GenerationArguments::AddRoom(CLI::App* command) {
+  command->add_option("--context", request.context,
+                      "For a decoder without an encoder: most tokens of a text with its prompt; default: what the "
+                      "model was\ntrained for");
+  command->add_flag("--keep-end", request.keep_end,
+                    "Of a prompt that does not fit, keep the end that leaves room for --max-tokens, or else half of "
+                    "the context");
+}
+
 void GenerationArguments::AddSampling(CLI::App* command) {
   fovea_sampling* const sampling = &request.sampling;
   command
@@ -117,7 +126,9 @@ GenerationRequest GenerationArguments::RequestFor(const Model& model, const std:
     CheckTokens(model, option, given, tokens);
     made.rules.forbid.push_back(std::move(tokens));
   };
-  for (const std::string& text : suppressed) forbid("--suppress", text, TargetTokens(model, text, request.separator));
+  for (const std::string& text : suppressed) {
+    for (const auto& tokens : TargetForms(model, text, request.separator)) forbid("--suppress", text, tokens);
+  }
   for (const std::string& ids : suppressed_ids) forbid("--suppress-ids", ids, ReadIds("--suppress-ids", ids));
   return made;
 }
@@ -139,7 +150,9 @@ OrderedJson GenerationArguments::Score(const Model& model, const std::vector<std
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
     for (const std::string& text : scored) {
-      add(i, text, ContinuationTokens(model, texts[i], inputs[i], text, request.separator), "--score");
+      std::vector<int32_t> tokens = ContinuationTokens(model, texts[i], text, request.separator);
+      if (tokens.empty() && !text.empty()) Fail("--score '{}': has no tokens after '{}'", text, Shortened(names[i]));
+      add(i, text, std::move(tokens), "--score");
     }
     for (const std::string& ids : scored_ids) add(i, ids, ReadIds("--score-ids", ids), "--score-ids");
   }

@@ -22,6 +22,8 @@ struct GenerationArguments {
 
   // How long texts get and how they are searched for.
   void AddSearch(CLI::App* command);
+  // How much a decoder without an encoder keeps of a text.
+  void AddRoom(CLI::App* command);
   // How tokens are drawn, and what is told of them.
   void AddSampling(CLI::App* command);
   // Texts whose likelihood is asked for.

@@ -6,6 +6,7 @@
 
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
+#include "tools/common/cuts.h"
 #include "tools/common/engine.h"
 #include "tools/common/padded.h"
 #include "tools/common/pictures.h"
@@ -101,6 +102,7 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
   TextRunOptions options = {arguments.workers, arguments.max_length, arguments.wrapped};
   if (arguments.explain != 0) options.taps = explainer.taps();
   const TextRun run = RunTexts(model, tokenizer, program, arguments.text.All(), options);
+  Report(Cuts(run.tokens), console->err);
   OrderedJson predictions = Predict(model, tokenizer, *run.session, run.texts, run.tokens, arguments.prediction);
   if (arguments.explain != 0) {
     const std::vector<OrderedJson> reasons = explainer.Explain(tokenizer, *run.session, run.texts, run.tokens);

@@ -7,6 +7,7 @@
 
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
+#include "tools/common/cuts.h"
 #include "tools/common/print.h"
 #include "tools/similarity/embeddings.h"
 
@@ -23,13 +24,21 @@ struct Arguments {
   bool json = false;
 };
 
+Cuts CutsOf(const Directions& texts) {
+  Cuts cuts;
+  for (const uint64_t dropped : texts.dropped) cuts.Add(dropped);
+  return cuts;
+}
+
 // All with all, of one kind.
 void PrintMatrix(const Directions& all, const std::vector<std::string>& names, const char* what, bool json,
                  Console* console) {
   const std::vector<std::vector<double>> cosines = Cosines(all, all);
-  if (json)
-    return PrintJson(console->out,
-                     {{"source", all.source}, {what, names}, {all.sparse ? "dot_products" : "cosines", cosines}});
+  if (json) {
+    OrderedJson found = {{"source", all.source}, {what, names}, {all.sparse ? "dot_products" : "cosines", cosines}};
+    if (CutsOf(all).any()) found["dropped_tokens"] = all.dropped;
+    return PrintJson(console->out, found);
+  }
   console->out << fmt::format("{} of {}\n      ", all.sparse ? "Dot product" : "Cosine", all.source);
   for (size_t j = 0; j < names.size(); ++j) console->out << fmt::format("{:>8}", j + 1);
   console->out << "\n";
@@ -41,7 +50,7 @@ void PrintMatrix(const Directions& all, const std::vector<std::string>& names, c
 }
 
 // The texts of each picture, the likeliest first.
-void PrintMatches(const Arguments& arguments, const std::vector<std::string>& texts,
+void PrintMatches(const Arguments& arguments, const std::vector<std::string>& texts, const Directions& said,
                   const std::vector<std::vector<double>>& cosines, const std::optional<Matching>& matching,
                   Console* console) {
   OrderedJson entries = OrderedJson::array();
@@ -54,6 +63,7 @@ void PrintMatches(const Arguments& arguments, const std::vector<std::string>& te
     OrderedJson matches = OrderedJson::array();
     for (const size_t j : order) {
       OrderedJson match = {{"text", texts[j]}, {"cosine", cosines[i][j]}};
+      if (said.dropped[j] != 0) match["dropped_tokens"] = said.dropped[j];
       if (matching) {
         match["logit"] = matching->Logit(cosines[i][j]);
         match["probability"] = shares[j];
@@ -93,13 +103,14 @@ void Similarity(const Arguments& arguments, Console* console) {
   if (!texts.empty()) {
     const std::string program = pictures.empty() ? arguments.program : "";
     said = DirectionsOfTexts(model, program, texts, arguments.prompts, arguments.embedding);
+    Report(CutsOf(said), console->err);
   }
   if (!pictures.empty()) shown = DirectionsOfPictures(of_pictures, arguments.program, pictures, arguments.embedding);
   if (pictures.empty()) return PrintMatrix(said, texts, "texts", arguments.json, console);
   if (texts.empty()) return PrintMatrix(shown, pictures, "images", arguments.json, console);
   std::optional<Matching> matching = MatchingOf(model);
   if (!matching) matching = MatchingOf(of_pictures);
-  PrintMatches(arguments, texts, Cosines(shown, said), matching, console);
+  PrintMatches(arguments, texts, said, Cosines(shown, said), matching, console);
 }
 
 }  // namespace

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "tools/blob/blob.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/common/chat.h"
+#include "tools/common/cuts.h"
 #include "tools/common/print.h"
 #include "tools/common/text.h"
 #include "tools/convert/text/build.h"
@@ -51,7 +53,7 @@ struct Opened {
     BlobContent content;
     content.text = BuildTextSection(arguments.path);
     if (content.text.empty()) Fail("{}: has no tokenizer", arguments.path);
-    if (const auto chat = ChatTemplateIn(arguments.path)) content.metadata.emplace_back("chat", *chat);
+    for (auto& entry : ChatMetadataIn(arguments.path)) content.metadata.push_back(std::move(entry));
     AddLeastProgram(&content);
     const std::vector<uint8_t> bytes = WriteBlob(content);
     memory = Allocate(bytes.size());
@@ -67,11 +69,17 @@ void Tokenize(const Arguments& arguments, Console* console) {
   const Model& model = *opened.model;
   const Tokenizer tokenizer(model);
   if (!arguments.text.Given()) Fail("give --text or --file");
+  if (!arguments.chat.empty() && arguments.max_length != 0) {
+    Fail("--max-length is about texts; a prompt of a chat is not cut, and --chat cannot be combined with it");
+  }
+  std::optional<ChatFormat> chat;
+  if (!arguments.chat.empty()) chat.emplace(model, arguments.chat);
   OrderedJson list = OrderedJson::array();
+  Cuts cuts;
   for (const std::string& given : arguments.text.All()) {
-    const std::string text =
-        arguments.chat.empty() ? given : ChatPrompt(ChatTemplateOf(model, arguments.chat), {{"user", given}});
-    const Tokens tokens = tokenizer.Encode(text, arguments.max_length);
+    const std::string text = chat ? chat->Prompt({{"user", given}}) : given;
+    const Tokens tokens = chat ? chat->TokensOf(text) : tokenizer.Encode(text, arguments.max_length);
+    cuts.Add(tokens);
     OrderedJson entry = {{"text", text}, {"ids", tokens.ids}, {"types", tokens.types}};
     OrderedJson pieces = OrderedJson::array(), ranges = OrderedJson::array();
     for (size_t i = 0; i < tokens.ids.size(); ++i) {
@@ -92,6 +100,7 @@ void Tokenize(const Arguments& arguments, Console* console) {
     }
     if (tokens.dropped != 0) console->out << fmt::format("  ({} more tokens were cut off)\n", tokens.dropped);
   }
+  Report(cuts, console->err);
   if (arguments.json) PrintJson(console->out, list);
 }
 

@@ -12,6 +12,7 @@
 #include "tools/common/interrupt.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/hypotheses.h"
+#include "tools/generate/room.h"
 #include "tools/generate/target_tokens.h"
 #include "tools/generate/translation.h"
 
@@ -52,6 +53,7 @@ class Translator {
   void Translate(const std::vector<std::string>& lines) {
     std::vector<std::vector<int32_t>> sources;
     std::vector<std::string> read;  // those lines that are not empty
+    std::vector<uint64_t> dropped;
     for (size_t i = 0; i < lines.size(); ++i) {
       ++line_;
       if (lines[i].empty()) continue;  // nothing is nothing in any language
@@ -62,6 +64,7 @@ class Translator {
       }
       sources.push_back(tokens.ids);
       read.push_back(lines[i]);
+      dropped.push_back(tokens.dropped);
     }
     if (arguments_.generation.Scores()) {
       if (sources.empty()) return;
@@ -73,7 +76,13 @@ class Translator {
     std::vector<Generation> made;
     if (!sources.empty()) made = Generate(model_, sources, request_);
     if (Interrupt::Happened()) return;  // no half lines
-    for (size_t i = 0, next = 0; i < lines.size(); ++i) Write(lines[i], lines[i].empty() ? Generation() : made[next++]);
+    ReportRoom(model_, request_, made, console_->err);
+    for (size_t i = 0, next = 0; i < lines.size(); ++i) {
+      Write(lines[i], lines[i].empty() ? Generation() : made[next]);
+      if (lines[i].empty()) continue;
+      if (arguments_.json && dropped[next] != 0) list_.back()["dropped_tokens"] = dropped[next];
+      ++next;
+    }
     console_->out << std::flush;
   }
 
@@ -94,6 +103,7 @@ class Translator {
     }
     OrderedJson entry = {{"input", line}, {"text", generation.text}, {"tokens", generation.tokens}};
     if (!generation.hypotheses.empty()) entry["hypotheses"] = HypothesesJson(generation);
+    if (generation.full) entry["ended_for_lack_of_room"] = true;
     list_.push_back(entry);
   }
 

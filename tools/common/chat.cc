@@ -68,12 +68,6 @@ const Template& Find(const std::string& name) {
   return *found;
 }
 
-std::string Stripped(const std::string& text) {
-  const char* const kSpaces = " \t\n\r\f\v";
-  const size_t begin = text.find_first_not_of(kSpaces);
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
-}
-
 class Writer {
  public:
   explicit Writer(const Template& t) : t_(t) {}
@@ -89,7 +83,7 @@ class Writer {
 
  private:
   void Add(const ChatMessage& message, bool first, bool last) {
-    const std::string text = t_.strips ? Stripped(message.text) : message.text;
+    const std::string text = t_.strips ? StripWhiteSpace(message.text) : message.text;
     if (message.role == "system") {
       if (!first) Fail("the chat template \"{}\" has the system speak first", t_.name);
       if (last) Fail("a chat in which nobody but the system speaks");
@@ -133,50 +127,63 @@ std::vector<std::string> ChatTemplates() {
   return names;
 }
 
-std::optional<std::string> RecognizeChatTemplate(const std::string& jinja) {
-  // What the text of a template has that no other has, tried in this order.
-  struct Sign {
-    std::vector<const char*> all;
-    const char* name;
-  };
-  static const Sign kSigns[] = {
-      {{"<|im_start|>", "<|im_sep|>"}, "phi4"},
-      {{"<|im_start|>", "You are Qwen, created by Alibaba Cloud."}, "qwen2.5"},
-      {{"<|im_start|>", "You are a helpful assistant"}, "qwen2"},
-      {{"<|im_start|>", "named SmolLM"}, "smollm2"},
-      {{"<|im_start|>"}, "chatml"},
-      {{"<|start_header_id|>"}, "llama3"},
-      {{"<|start_of_role|>"}, "granite"},
-      {{"<start_of_turn>"}, "gemma"},
-      {{"<|START_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>"}, "command-r"},
-      {{"<｜Assistant｜>"}, "deepseek"},
-      {{"[INST]", "<<SYS>>"}, "llama2"},
-      {{"\"[INST]\""}, "mistral-tekken"},
-      {{"[INST] ", "\"[/INST]\""}, "mistral-v3"},
-      {{"[INST]"}, "mistral"},
-      {{"<|assistant|>", "<|end|>"}, "phi3"},
-      {{"<|assistant|>", "<|endoftext|>"}, "olmo2"},
-      {{"<|assistant|>", "</s>"}, "zephyr"},
-      {{"<|assistant|>", "eos_token"}, "zephyr"},
-      {{"USER: ", "ASSISTANT:"}, "vicuna"},
-  };
-  for (const Sign& sign : kSigns) {
-    const bool all = std::all_of(sign.all.begin(), sign.all.end(),
-                                 [&](const char* part) { return jinja.find(part) != std::string::npos; });
-    if (all) return sign.name;
-  }
-  return std::nullopt;
-}
-
-std::string ChatTemplateOf(const Model& model, const std::string& asked) {
-  if (asked != "auto") return asked;
-  const char* const own = model.Metadata("chat");
-  if (own == nullptr) Fail("{}: has no chat template that is known; give its name", model.name());
-  return own;
-}
-
 std::string ChatPrompt(const std::string& name, const std::vector<ChatMessage>& messages) {
   return Writer(Find(name)).Write(messages);
+}
+
+ChatFormat::ChatFormat(const Model& model, const std::string& asked) : model_(model) {
+  const auto metadata = [&](const char* key) {
+    const char* value = model.Metadata(key);
+    return std::string(value == nullptr ? "" : value);
+  };
+  name_ = asked;
+  if (asked != "auto") {
+    Find(name_);
+    return;
+  }
+  name_ = metadata("chat");
+  own_ = {metadata("chat_template"), metadata("chat_bos"), metadata("chat_eos")};
+  if (!own_.source.empty()) {
+    name_.clear();
+    tokenizer_begins_ = metadata("chat_special_tokens") == "tokenizer";
+  } else if (name_.empty()) {
+    std::string names;
+    for (const std::string& known : ChatTemplates()) names += (names.empty() ? "" : ", ") + known;
+    Fail("{}: has no chat template; --chat-template NAME takes one of {}, or --prompt a text with the model's marks",
+         model.name(), names);
+  }
+}
+
+std::string ChatFormat::Prompt(const std::vector<ChatMessage>& messages) const {
+  return name_.empty() ? own_.Render(messages, true) : ChatPrompt(name_, messages);
+}
+
+Tokens ChatFormat::TokensOf(const std::string& prompt) const {
+  Tokens tokens = Tokenizer(model_).EncodeWhole(prompt);
+  const auto drop = [&](size_t at) {
+    const auto erase = [&](auto* list) { list->erase(list->begin() + static_cast<ptrdiff_t>(at)); };
+    erase(&tokens.ids), erase(&tokens.types), erase(&tokens.special), erase(&tokens.begin), erase(&tokens.end);
+  };
+  while (!tokens.ids.empty() && tokens.special.back() != 0) drop(tokens.ids.size() - 1);
+  const auto begins = [&] { return tokens.ids.size() > 1 && tokens.special[0] != 0; };
+  while (begins() && (!tokenizer_begins_ || tokens.ids[0] == tokens.ids[1])) drop(0);
+  return tokens;
+}
+
+std::string ChatFormat::End() const {
+  std::string end;
+  if (name_.empty()) {
+    // What the template writes after an answer.
+    const std::string answer = "fovea-answer";
+    const std::string whole = own_.Render({{"user", "a"}, {"assistant", answer}}, false);
+    const size_t at = whole.rfind(answer);
+    if (at != std::string::npos) end = whole.substr(at + answer.size());
+  } else {
+    end = Find(name_).assistant_end;
+  }
+  end = StripWhiteSpace(end);
+  const size_t close = end.find('>');
+  return close == std::string::npos ? end : end.substr(0, close + 1);
 }
 
 }  // namespace fovea::tools

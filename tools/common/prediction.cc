@@ -259,6 +259,7 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
   for (size_t i = 0; i < texts.size(); ++i) {
     OrderedJson entry = {{"text", texts[i]}, {"tokens", tokens[i].ids.size()}};
     if (tokens[i].dropped != 0) entry["dropped_tokens"] = tokens[i].dropped;
+    if (tokens[i].dropped_sentences != 0) entry["dropped_sentences"] = tokens[i].dropped_sentences;
     switch (said.task()) {
       case Task::kTags:
         if (options.tokens) {

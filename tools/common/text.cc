@@ -75,7 +75,8 @@ Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
     tokens.end.push_back(ranges[2 * i + 1]);
     kept += tokens.special[i] == 0;
   }
-  tokens.dropped = arrays.text_tokens[0] - std::min(kept, arrays.text_tokens[0]);
+  const uint64_t uncut = arrays.text_tokens[0] + arrays.text_tokens[1];
+  tokens.dropped = uncut - std::min(kept, uncut);
   return tokens;
 }
 

@@ -19,7 +19,7 @@ struct Tokens {
   std::vector<uint8_t> special;      // put there by the tokenizer, not by the text
   std::vector<uint32_t> begin, end;  // bytes of the text
   std::vector<uint8_t> second;       // of a pair: 1 where begin and end count bytes of the second text
-  uint64_t dropped = 0;              // tokens of the text that the limit cut off
+  uint64_t dropped = 0;              // tokens of the text, or of both of a pair, that the limit cut off
 
   // Of a document: its sentences, with the tokens of each.
   struct Sentence {

@@ -175,7 +175,7 @@ Description Describe(const ConvertOptions& options) {
     reading.image_sizes = options.image_sizes;
     reading.family = options.family;
     Description description = DescribeDirectory(options.input, reading);
-    if (const auto chat = ChatTemplateIn(options.input)) description.SetMetadata("chat", *chat);
+    for (const auto& [key, value] : ChatMetadataIn(options.input)) description.SetMetadata(key, value);
     return description;
   }
   if (!options.image_sizes.empty()) Fail("a size of images can be chosen for a model directory only");

@@ -118,7 +118,11 @@ OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRe
   OrderedJson told = {{"file", samples.file}, {"samples", done}};
   if (done < total) told["interrupted"] = true;
   told["models"] = AboutBlobs(models);
-  for (size_t i = 0; i < models.size() && done != 0; ++i) told["models"][i].update(contenders[i].judge->Told());
+  for (size_t i = 0; i < models.size() && done != 0; ++i) {
+    told["models"][i].update(contenders[i].judge->Told());
+    const Cuts& cuts = contenders[i].runner->cuts();
+    if (cuts.any()) told["models"][i]["cut"] = cuts.Json();
+  }
   if (models.size() == 1 || done == 0) return told;
   told["agreement"] = AgreementOf(request.measure, contenders[0].judge->said(), contenders[1].judge->said());
   told["agreement"]["outputs"] = outputs.Told();

@@ -88,7 +88,10 @@ void SampleRunner::PrepareTexts(const std::vector<Item>& items) {
       return EncodePairFor(model_, *tokenizer_, program, parts[0], parts[1], options_.max_length);
     }));
   }
-  for (Job& job : jobs_) job.batch = BatchFromTokens(model_, program, job.tokens);
+  for (Job& job : jobs_) {
+    for (const Tokens& tokens : job.tokens) cuts_.Add(tokens);
+    job.batch = BatchFromTokens(model_, program, job.tokens);
+  }
 }
 
 void SampleRunner::PreparePictures(const std::vector<Item>& items) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/common/batch.h"
+#include "tools/common/cuts.h"
 #include "tools/common/prediction.h"
 #include "tools/common/text.h"
 
@@ -44,6 +45,8 @@ class SampleRunner {
   double Run();
   // What the task's output says of each item: one row, or one for each token that is not special.
   const std::vector<Matrix>& results() const { return results_; }
+  // Of all texts so far.
+  const Cuts& cuts() const { return cuts_; }
 
  private:
   // Items that one run reads.
@@ -68,6 +71,7 @@ class SampleRunner {
   std::vector<Job> jobs_;
   std::map<uint32_t, std::unique_ptr<Session>> sessions_;  // by program
   std::vector<Matrix> results_;
+  Cuts cuts_;
 };
 
 }  // namespace fovea::tools

@@ -3,14 +3,16 @@
 #include <algorithm>
 
 #include "fovea/cache.h"
+#include "fovea/text.h"
 #include "tools/common/error.h"
 #include "tools/generate/decoder_session.h"
+#include "tools/generate/room.h"
 
 namespace fovea::tools {
 namespace {
 
 // Tokens of a chat of which nobody says how long it gets, where the model can have as many.
-constexpr uint32_t kUsualContext = 4096;
+constexpr uint64_t kUsualContext = 4096;
 
 uint32_t RowsOf(const Session& session) {
   uint32_t rows = 0;
@@ -28,19 +30,29 @@ bool Rewind(const Session& session, size_t rows) {
   return true;
 }
 
-GenerationRequest RequestOf(const GenerationRequest& given) {
+GenerationRequest RequestOf(const Model& model, const ChatFormat& format, const GenerationRequest& given) {
   GenerationRequest request = given;
+  if (!ContinuesTexts(model)) Fail("{}: reads with an encoder; a chat needs a decoder that goes on", model.name());
   if (request.beams) Fail("a chat has no beams");
-  if (request.context == 0) request.context = kUsualContext;
+  if (request.context == 0) request.context = static_cast<uint32_t>(std::min(kUsualContext, TrainedContext(model)));
+  request.context = static_cast<uint32_t>(ContextOf(model, request, 0));
+  // The mark after an answer ends it, whether or not the model's files name it as such.
+  const std::string mark = request.stops ? format.End() : "";
+  int32_t id = 0;
+  const auto size = static_cast<uint32_t>(mark.size());
+  if (fovea_text_find(model.get(), mark.data(), size, &id, nullptr) == FOVEA_OK) {
+    request.ends.push_back(id);
+  } else if (!mark.empty()) {
+    request.stop_strings.push_back(mark);
+  }
   return request;
 }
 
 }  // namespace
 
-Conversation::Conversation(const Model& model, const std::string& chat_template, const std::string& system,
+Conversation::Conversation(const Model& model, const ChatFormat& format, const std::string& system,
                            const GenerationRequest& request)
-    : model_(model), template_(chat_template), request_(RequestOf(request)) {
-  if (!ContinuesTexts(model)) Fail("{}: reads with an encoder; a chat needs a decoder that goes on", model.name());
+    : model_(model), format_(format), request_(RequestOf(model, format, request)) {
   if (!system.empty()) messages_.push_back({"system", system});
   // As many new tokens in a run as prompts may have.
   const uint32_t most = MaxTokens(model, DecodeProgram(model));
@@ -62,17 +74,39 @@ size_t Conversation::Keep(const std::vector<int32_t>& tokens) {
   return 0;
 }
 
+std::vector<int32_t> Conversation::Said() {
+  const uint64_t wanted = MaxTokens(model_, request_), context = request_.context;
+  const uint64_t answer = wanted == 0 ? context / 4 : std::min(wanted, context / 2);
+  const auto first = messages_.begin() + (messages_[0].role == "system" ? 1 : 0);
+  left_out_ = 0;
+  for (;;) {
+    std::vector<ChatMessage> recent(messages_.begin(), first);
+    recent.insert(recent.end(), first + static_cast<ptrdiff_t>(2 * left_out_), messages_.end());
+    std::vector<int32_t> tokens = format_.TokensOf(format_.Prompt(recent)).ids;
+    if (tokens.size() + answer <= context) {
+      messages_ = std::move(recent);
+      return tokens;
+    }
+    if (first + static_cast<ptrdiff_t>(2 * left_out_) + 1 < messages_.end()) {
+      ++left_out_;
+      continue;
+    }
+    if (tokens.size() < context) {
+      messages_ = std::move(recent);
+      return tokens;
+    }
+    messages_.pop_back();
+    left_out_ = 0;
+    Fail(
+        "the chat has {} tokens with its last message alone, there is room for {} with an answer: give a shorter "
+        "message, or a larger --context",
+        tokens.size(), context);
+  }
+}
+
 Generation Conversation::Ask(const std::string& user) {
   messages_.push_back({"user", user});
-  const Tokens said = Tokenizer(model_).Encode(ChatPrompt(template_, messages_), 0);
-  const std::vector<int32_t>& tokens = said.ids;
-  fovea_cache_info info = Sized<fovea_cache_info>();
-  Check(fovea_cache_get_info(decode_->get(), &info), "chat");
-  if (said.dropped != 0 || tokens.size() > info.max_rows) {
-    messages_.pop_back();
-    Fail("the chat has {} tokens by now, there is room for {}; --context may give more", tokens.size() + said.dropped,
-         std::min<uint64_t>(info.max_rows, tokens.size()));
-  }
+  const std::vector<int32_t> tokens = Said();
   const size_t kept = Keep(tokens);
   const std::vector<int32_t> fresh(tokens.begin() + static_cast<ptrdiff_t>(kept), tokens.end());
   std::vector<Generation> answers(1);

@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "tools/generate/generator.h"
+#include "tools/generate/room.h"
 
 namespace fovea::tools {
 namespace {
 
 // New tokens that a run takes in at most: what more would gain is little, and memory grows with them.
 constexpr size_t kMostNewTokens = 512;
-// Of texts that go on with others, of which nobody says how long they get.
-constexpr uint64_t kUsualContext = 2048;
 
 // The space of the decoder's new tokens.
 uint32_t TokenSpaceOf(const Model& model, uint32_t program) {
@@ -81,12 +80,8 @@ SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& 
   size_t all = 0, longest = 0;
   for (const size_t prompt : prompts) all += prompt, longest = std::max(longest, prompt);
   const size_t width = request.beams ? request.beams->width : 1, rows = prompts.size() * width;
-  const uint64_t most = model.Space(TokenSpaceOf(model, decode.program)).max_segment_rows;
-  const uint64_t wanted = MaxTokens(model, request);
-  uint64_t context = request.context;
-  if (context == 0) context = wanted == 0 ? std::max<uint64_t>(kUsualContext, longest + 1) : longest + wanted;
-  context = std::min(context, most);
-  if (longest > context) Fail("a prompt has {} tokens, texts have {} at most", longest, context);
+  const uint64_t context = ContextOf(model, request, longest);
+  CheckPrompt(longest, context);
   if (request.draft != nullptr) {
     decode.rewind_rows = request.draft_tokens + 1;  // those that are guessed and the one before
     all = std::max(all, prompts.size() * decode.rewind_rows);

@@ -5,6 +5,7 @@
 #include "tools/common/error.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/generator.h"
+#include "tools/generate/room.h"
 
 namespace fovea::tools {
 namespace {
@@ -31,7 +32,8 @@ class Writer {
 
   // Until all texts have ended, or an interrupt.
   void Run() {
-    if (request_.stops) stop_ids_ = DefaultsOf(model_).stop_ids;
+    stop_ids_ = StopIds(model_, request_);
+    max_tokens_ = MaxTokens(model_, request_);
     request_.beams ? Search() : Write();
   }
 
@@ -46,6 +48,7 @@ class Writer {
       if (request_.show && !part.empty()) request_.show(i, part);
     };
     for (size_t i = 0; i < generations_.size(); ++i) {
+      if (request_.continues) streams[i].Follow(generations_[i].input);
       for (const int32_t token : request_.prefix) show(i, streams[i].Add(token));
     }
     for (size_t left = generations_.size(); left > 0;) {
@@ -59,6 +62,8 @@ class Writer {
         AddToken(*step, i);
         if (!EndsText(*step, i)) show(i, streams[i].Add(step->tokens[i]));
         if (step->ended[i] == 0 && !streams[i].stopped()) ++left;
+        const bool ended = step->ended[i] != 0 && !streams[i].stopped();
+        generations_[i].full = ended && EndsForLackOfRoom(generations_[i].tokens);
       }
     }
     for (size_t i = 0; i < generations_.size(); ++i) show(i, streams[i].End());
@@ -72,21 +77,28 @@ class Writer {
     for (uint32_t i = 0; i < generations_.size(); ++i) {
       Generation& generation = generations_[i];
       for (uint32_t rank = 0; rank < request_.hypotheses; ++rank) {
-        if (const auto found = generator_.Found(i, rank)) generation.hypotheses.push_back(TextOf(*found));
+        if (const auto found = generator_.Found(i, rank)) generation.hypotheses.push_back(TextOf(i, *found));
       }
       // Interrupted before anything was found.
-      if (generation.hypotheses.empty()) generation.hypotheses.push_back(TextOf(generator_.InTheMaking(i)));
+      if (generation.hypotheses.empty()) generation.hypotheses.push_back(TextOf(i, generator_.InTheMaking(i)));
       generation.tokens = generation.hypotheses[0].tokens;
       generation.text = generation.hypotheses[0].text;
+      generation.full = !generation.tokens.empty() && EndsForLackOfRoom(generation.tokens);
     }
   }
 
   bool IsStop(int32_t token) const { return std::find(stop_ids_.begin(), stop_ids_.end(), token) != stop_ids_.end(); }
   bool EndsText(const fovea_generated& step, uint32_t i) const { return step.ended[i] != 0 && IsStop(step.tokens[i]); }
 
-  Hypothesis TextOf(const fovea_hypothesis& found) const {
+  bool EndsForLackOfRoom(const std::vector<int32_t>& tokens) const {
+    const bool most = max_tokens_ != 0 && tokens.size() >= max_tokens_;
+    return !most && !IsStop(tokens.back());
+  }
+
+  Hypothesis TextOf(size_t text, const fovea_hypothesis& found) const {
     Hypothesis hypothesis = {{found.tokens, found.tokens + found.count}, "", found.score, found.sum};
     TextStream stream(model_, {}, request_.separator);
+    if (request_.continues) stream.Follow(generations_[text].input);
     for (const int32_t token : request_.prefix) hypothesis.text += stream.Add(token);
     for (size_t i = 0; i < hypothesis.tokens.size(); ++i) {
       const bool last = i + 1 == hypothesis.tokens.size();
@@ -133,6 +145,7 @@ class Writer {
   Generator& generator_;
   std::vector<Generation>& generations_;
   std::vector<int32_t> stop_ids_;
+  uint32_t max_tokens_ = 0;
 };
 
 }  // namespace
@@ -247,7 +260,9 @@ void DecodeRequested(const Model& model, const Session& encode, const Generation
   for (Generation& generation : generations) DropFirst(first.size(), &generation);
 }
 
-void Continue(const Model& model, const GenerationRequest& request, std::vector<Generation>& generations) {
+void Continue(const Model& model, const GenerationRequest& given, std::vector<Generation>& generations) {
+  GenerationRequest request = given;
+  request.continues = true;
   if (request.alignments) Fail("{}: there is no encoder whose tokens could be aligned", model.name());
   std::vector<std::vector<int32_t>> prompts;
   std::vector<uint32_t> lengths;
@@ -257,12 +272,22 @@ void Continue(const Model& model, const GenerationRequest& request, std::vector<
     lengths.push_back(static_cast<uint32_t>(prompts.back().size()));
   }
   const SessionRequest decode_request = ContinueRequest(model, lengths, request);
+  const uint32_t longest = *std::max_element(lengths.begin(), lengths.end());
+  const uint64_t room = ContextOf(model, request, longest) - longest + 1;  // the last token needs none
+  const bool narrow = request.beams && MaxTokens(model, request) > room;
+  if (narrow) request.max_tokens = static_cast<uint32_t>(room);
   const Session decode(model, decode_request);
   std::optional<Session> draft;
   if (request.draft != nullptr) {
     draft.emplace(*request.draft, DraftRequest(*request.draft, model, decode_request, prompts.size()));
   }
   Run(model, request, {&decode, nullptr, draft ? &*draft : nullptr}, prompts, generations);
+  const std::vector<int32_t> ends = StopIds(model, request);
+  for (Generation& generation : generations) {
+    const std::vector<int32_t>& made = generation.tokens;
+    const bool ended = made.empty() || std::find(ends.begin(), ends.end(), made.back()) != ends.end();
+    if (narrow && made.size() >= room && !ended) generation.full = true;
+  }
 }
 
 // With what a search needs.

@@ -28,13 +28,16 @@ struct ScoredText {
 struct GenerationRequest {
   uint32_t workers = 1;
   // Of a decoder that keeps texts: the most tokens of a text with its prompt; 0: as many as it needs, if there is a
-  // limit of tokens, else 2048 or as many as the model has positions for. And how rows are kept, see SessionRequest.
+  // limit of tokens, else 2048, and never more than the model was trained for. And how rows are kept, see
+  // SessionRequest.
   uint32_t context = 0;
+  bool keep_end = false;  // prompts that do not fit lose their beginning; else they are refused
   std::optional<uint32_t> cache_type;
   uint32_t max_tokens = 0;  // of a text; 0: as the model says
   bool alignments = false;  // of the decoder's attention (metadata "generate.alignment", else its first one)
   fovea_sampling sampling = Sized<fovea_sampling>();
-  bool stops = true;  // at the tokens that the model says end a text
+  bool stops = true;               // at the tokens that the model says end a text
+  std::vector<int32_t> ends = {};  // further tokens that do
   std::vector<std::string> stop_strings = {};
   TokenRules rules = {};
 
@@ -46,6 +49,7 @@ struct GenerationRequest {
   std::vector<std::vector<int32_t>> forced = {};  // of each text, the first tokens that are written; none: all chosen
 
   std::optional<std::string> separator = {};  // see TextStream
+  bool continues = false;  // texts go on with their prompts: the first space of what is written is a part of them
 
   const Model* draft = nullptr;  // guesses ahead
   uint32_t draft_tokens = 3;     // with the one before them four rows, which kernels for few rows multiply at once
@@ -75,6 +79,7 @@ struct Generation {
   std::vector<std::vector<std::pair<int32_t, float>>> top;  // of each step the likeliest tokens and theirs
   std::string text;                                         // of prefix and tokens, without that one
   std::vector<std::vector<float>> alignment;                // [tokens][input], the mean of all heads
+  bool full = false;                                        // ended by neither a token nor max_tokens: no room was left
   std::vector<Hypothesis> hypotheses;                       // of a beam search, the best first, which `tokens` is
 };
 

@@ -1,5 +1,7 @@
 #include "tools/generate/generator.h"
 
+#include <algorithm>
+
 #include "tools/common/error.h"
 #include "tools/common/interrupt.h"
 
@@ -19,11 +21,20 @@ uint32_t MaxTokens(const Model& model, const GenerationRequest& request) {
   return request.max_tokens != 0 ? request.max_tokens : DefaultsOf(model).max_tokens;
 }
 
+std::vector<int32_t> StopIds(const Model& model, const GenerationRequest& request) {
+  std::vector<int32_t> ids = request.stops ? DefaultsOf(model).stop_ids : std::vector<int32_t>();
+  for (const int32_t id : request.ends) {
+    if (request.stops && std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+  }
+  return ids;
+}
+
 namespace {
 
-// With what the sampling is besides; both must live as long as the result.
+// With the sampling and the tokens that end texts; all must live as long as the result.
 fovea_generate_options OptionsOf(const Model& model, const GeneratorSessions& sessions,
-                                 const GenerationRequest& request, const fovea_sampling* sampling) {
+                                 const GenerationRequest& request, const fovea_sampling* sampling,
+                                 const std::vector<int32_t>& stop_ids) {
   static constexpr int32_t kNone = 0;  // of no tokens
   fovea_generate_options options = Sized<fovea_generate_options>();
   options.encode = sessions.encode == nullptr ? nullptr : sessions.encode->get();
@@ -34,7 +45,9 @@ fovea_generate_options OptionsOf(const Model& model, const GeneratorSessions& se
   options.sampling = sampling;
   options.beams = request.beams ? &*request.beams : nullptr;
   options.start = request.start ? &*request.start : nullptr;
-  if (!request.stops) options.stop_ids = &kNone;
+  if (request.stops && request.ends.empty()) return options;  // as the metadata says
+  options.stop_ids = stop_ids.empty() ? &kNone : stop_ids.data();
+  options.stop_id_count = static_cast<uint32_t>(stop_ids.size());
   return options;
 }
 
@@ -48,13 +61,15 @@ uint64_t BytesOf(const Model& model, const fovea_generate_options& options) {
 }  // namespace
 
 uint64_t GeneratorBytes(const Model& model, const GeneratorSessions& sessions, const GenerationRequest& request) {
-  return BytesOf(model, OptionsOf(model, sessions, request, &request.sampling));
+  const std::vector<int32_t> stop_ids = StopIds(model, request);
+  return BytesOf(model, OptionsOf(model, sessions, request, &request.sampling, stop_ids));
 }
 
 Generator::Generator(const Model& model, const GeneratorSessions& sessions, const GenerationRequest& request,
                      size_t texts)
     : request_(request),
       defaults_(DefaultsOf(model)),
+      stop_ids_(StopIds(model, request)),
       sessions_(sessions),
       max_tokens_(MaxTokens(model, request)),
       forced_(texts),
@@ -64,7 +79,7 @@ Generator::Generator(const Model& model, const GeneratorSessions& sessions, cons
   sampling.allow_context = this;
   if (!request.rules.none()) sampling.allow = Allow;
   if (request.allow_scored) sampling.allow_scored = AllowScored;
-  const fovea_generate_options options = OptionsOf(model, sessions, request_, &sampling);
+  const fovea_generate_options options = OptionsOf(model, sessions, request_, &sampling, stop_ids_);
   const uint64_t size = BytesOf(model, options);
   fovea_error error = {};
   memory_ = Allocate(size);
@@ -167,7 +182,8 @@ std::vector<int32_t> Generator::TextOf(uint32_t row) const {
 void Generator::Allow(void* generator, uint32_t row, uint32_t step, uint32_t tokens, uint32_t* words) {
   const Generator& g = *static_cast<const Generator*>(generator);
   const uint32_t beams = g.request_.beams ? g.request_.beams->width : 1;
-  ApplyRules(g.request_.rules, g.defaults_.stop_ids, {g.sources_[row / beams], g.TextOf(row), step}, tokens, words);
+  ApplyRules(g.request_.rules, g.request_.ends.empty() ? g.defaults_.stop_ids : g.stop_ids_,
+             {g.sources_[row / beams], g.TextOf(row), step}, tokens, words);
 }
 
 void Generator::AllowScored(void* generator, uint32_t row, uint32_t step, uint32_t tokens, const float* scores,

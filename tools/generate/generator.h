@@ -24,6 +24,9 @@ struct GeneratorSessions {
 // The most tokens of a text; 0: any number.
 uint32_t MaxTokens(const Model& model, const GenerationRequest& request);
 
+// Tokens that end texts: the model's and the request's.
+std::vector<int32_t> StopIds(const Model& model, const GenerationRequest& request);
+
 // The memory that a generator takes.
 uint64_t GeneratorBytes(const Model& model, const GeneratorSessions& sessions, const GenerationRequest& request);
 
@@ -60,6 +63,7 @@ class Generator {
 
   const GenerationRequest request_;
   const GenerationDefaults defaults_;
+  const std::vector<int32_t> stop_ids_;
   const GeneratorSessions sessions_;
   Memory memory_;
   fovea_generator* generator_ = nullptr;

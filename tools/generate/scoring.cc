@@ -39,10 +39,11 @@ std::vector<Likelihood> ScoreTexts(const Model& model, const std::vector<std::ve
   return all;
 }
 
-std::vector<int32_t> ContinuationTokens(const Model& model, const std::string& input, const std::vector<int32_t>& ids,
-                                        const std::string& text, const std::optional<std::string>& separator) {
+std::vector<int32_t> ContinuationTokens(const Model& model, const std::string& input, const std::string& text,
+                                        const std::optional<std::string>& separator) {
   if (ContinuesTexts(model) && model.Info().has_text != 0 && model.Metadata("label.0") == nullptr) {
-    const std::vector<int32_t> both = Tokenizer(model).Encode(input + text, 0).ids;
+    const Tokenizer tokenizer(model);
+    const std::vector<int32_t> ids = tokenizer.EncodeWhole(input).ids, both = tokenizer.EncodeWhole(input + text).ids;
     const bool goes_on = both.size() >= ids.size() && std::equal(ids.begin(), ids.end(), both.begin());
     if (goes_on) return {both.begin() + static_cast<ptrdiff_t>(ids.size()), both.end()};
   }

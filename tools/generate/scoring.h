@@ -23,10 +23,10 @@ std::vector<Likelihood> ScoreTexts(const Model& model, const std::vector<std::ve
                                    const std::vector<std::vector<int32_t>>& continuations,
                                    const GenerationRequest& request);
 
-// The tokens of a text that goes on with `input`, whose tokens are `ids`: where a decoder goes on with texts, those
-// that both together have more, as a tokenizer may take a text apart in another way where it stands alone.
-std::vector<int32_t> ContinuationTokens(const Model& model, const std::string& input, const std::vector<int32_t>& ids,
-                                        const std::string& text, const std::optional<std::string>& separator = {});
+// The tokens of a text that follows `input`: where a decoder continues texts, those that both together have more, as a
+// tokenizer may split a text in another way where it stands alone. Nothing is cut.
+std::vector<int32_t> ContinuationTokens(const Model& model, const std::string& input, const std::string& text,
+                                        const std::optional<std::string>& separator = {});
 
 OrderedJson LikelihoodJson(const Model& model, const Likelihood& likelihood);
 

@@ -80,4 +80,16 @@ std::vector<int32_t> TargetTokens(const Model& model, const std::string& text,
   return between.empty() ? ByLabels(model, text) : SeparateLabels(model, text, between);
 }
 
+std::set<std::vector<int32_t>> TargetForms(const Model& model, const std::string& text,
+                                           const std::optional<std::string>& separator) {
+  std::set<std::vector<int32_t>> forms = {TargetTokens(model, text, separator)};
+  if (model.Metadata("label.0") != nullptr) return forms;
+  for (const char* before : {"a", ".", "\n"}) {
+    const std::vector<int32_t> first = ByTokenizer(model, before), both = ByTokenizer(model, before + text);
+    const bool apart = both.size() > first.size() && std::equal(first.begin(), first.end(), both.begin());
+    if (apart) forms.emplace(both.begin() + static_cast<ptrdiff_t>(first.size()), both.end());
+  }
+  return forms;
+}
+
 }  // namespace fovea::tools

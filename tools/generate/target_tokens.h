@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ namespace fovea::tools {
 // without special tokens around it. `separator`: in place of the model's own.
 std::vector<int32_t> TargetTokens(const Model& model, const std::string& text,
                                   const std::optional<std::string>& separator = {});
+
+// All ways in which the tokens of a text may follow: where it stands alone, and within a text. A tokenizer that begins
+// texts with a space splits "word" and " word" within a text in other ways than alone.
+std::set<std::vector<int32_t>> TargetForms(const Model& model, const std::string& text,
+                                           const std::optional<std::string>& separator = {});
 
 }  // namespace fovea::tools
 

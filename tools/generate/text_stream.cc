@@ -94,7 +94,24 @@ std::string TextStream::Show(const std::string& bytes) {
   return part;
 }
 
-std::string TextStream::Add(int32_t token) { return Show(BytesOf(token)); }
+void TextStream::Follow(const std::vector<int32_t>& tokens) {
+  if (pieces_) return;
+  for (const int32_t token : tokens) BytesOf(token);
+  fovea_text_stream ended = stream_;
+  rest_ = Written([&](char* output, uint64_t capacity, uint64_t* written, fovea_error* error) {
+    return fovea_text_decode_end(model_.get(), &ended, output, capacity, written, error);
+  });
+}
+
+// Without what the decoder held back of the tokens that the text continues.
+std::string TextStream::WithoutRest(std::string bytes) {
+  if (rest_.empty() || bytes.empty()) return bytes;
+  if (bytes.compare(0, rest_.size(), rest_) == 0) bytes.erase(0, rest_.size());
+  rest_.clear();
+  return bytes;
+}
+
+std::string TextStream::Add(int32_t token) { return Show(WithoutRest(BytesOf(token))); }
 
 std::string TextStream::End() {
   std::string last;
@@ -103,7 +120,7 @@ std::string TextStream::End() {
       return fovea_text_decode_end(model_.get(), &stream_, output, capacity, written, error);
     });
   }
-  last = Show(last);
+  last = Show(WithoutRest(last));
   return stopped_ ? last : last + held_;
 }
 

@@ -29,6 +29,8 @@ class TextStream {
   // between tokens that are labels or ids; else as the model says (Separator).
   TextStream(const Model& model, const std::vector<std::string>& stops, std::optional<std::string> separator = {});
 
+  // The text continues one of these tokens, of which nothing is shown: the space before its first word stays.
+  void Follow(const std::vector<int32_t>& tokens);
   // What may be shown after another token.
   std::string Add(int32_t token);
   // The rest, when no token comes any more.
@@ -37,6 +39,7 @@ class TextStream {
 
  private:
   std::string BytesOf(int32_t token);
+  std::string WithoutRest(std::string bytes);
   std::string Show(const std::string& bytes);
 
   const Model& model_;
@@ -47,6 +50,7 @@ class TextStream {
   fovea_text_stream stream_ = Sized<fovea_text_stream>();
   Memory memory_;
   fovea_stop* stop_ = nullptr;
+  std::string rest_;    // of what the text continues, which the decoder holds back
   std::string held_;    // may be the beginning of a stop string
   uint64_t shown_ = 0;  // bytes of the text
   bool stopped_ = false;

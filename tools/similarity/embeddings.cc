@@ -68,6 +68,8 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
   Directions made = {{}, embeddings.source, sparse};
   const size_t each = prompts.empty() ? 1 : prompts.size();
   for (uint32_t i = 0; i < filled.size(); ++i) {
+    if (i % each == 0) made.dropped.push_back(0);
+    made.dropped.back() += run.tokens[i].dropped;
     const std::vector<double> direction = sparse ? RowOf(embeddings.rows, i) : Direction(embeddings.rows, i);
     if (i % each == 0) made.rows.emplace_back(direction.size());
     for (size_t j = 0; j < direction.size(); ++j) made.rows.back()[j] += direction[j] / static_cast<double>(each);

@@ -18,6 +18,7 @@ struct Directions {
   std::vector<std::vector<double>> rows;
   std::string source;
   bool sparse = false;
+  std::vector<uint64_t> dropped = {};  // tokens of each text that the model did not read
 };
 
 struct EmbeddingOptions {

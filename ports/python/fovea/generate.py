@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import dataclasses
+import warnings
 from typing import Any, Iterator, List, Optional, Sequence, Union
 
 import numpy as np
@@ -12,7 +13,7 @@ from ._library import Address, Blocks, Error, Handle, Threads, call, sized, writ
 from .model import Model, Program
 from .predict import encode_for, run_texts
 from .session import Session
-from .text import Encoding, _ids
+from .text import CutWarning, Encoding, _ids
 
 _USUAL_NEW_TOKENS = 512  # of texts of which nobody says how long they get
 _PROMPT_ROWS = 512  # that a run takes in at a time
@@ -54,16 +55,28 @@ class Generated:
 
 
 class _Stream:
-    """A text that is decoded as its tokens come."""
+    """A text that is decoded as its tokens come. `after`: the tokens that it continues, of which nothing is shown; the
+    space before its first word stays."""
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, after: Sequence[int] = ()):
         self._model = model
         self._state = sized(_c.fovea_text_stream)
+        self._vocabulary, self._rest = model.tokenizer.vocabulary, ""
+        for token in after:
+            self.add(int(token))
+        held = type(self._state).from_buffer_copy(self._state)  # what the decoder holds back belongs to `after`
+        self._rest = written_text(256, "fovea_text_decode_end", model.address, ctypes.byref(held)) if len(after) else ""
 
     def _write(self, function: str, *ids: Any) -> str:
-        return written_text(256, function, self._model.address, ctypes.byref(self._state), *ids)
+        text = written_text(256, function, self._model.address, ctypes.byref(self._state), *ids)
+        if not self._rest or not text:
+            return text
+        rest, self._rest = self._rest, ""
+        return text[len(rest):] if text.startswith(rest) else text
 
     def add(self, token: int) -> str:
+        if not 0 <= token < self._vocabulary:
+            return ""  # tables are often larger than vocabularies
         id = ctypes.c_int32(token)
         return self._write("fovea_text_decode_next", ctypes.byref(id), 1)
 
@@ -115,7 +128,9 @@ class Generator(Handle):
         self.tokens: List[List[int]] = [[] for _ in range(count)]
         self.texts: List[str] = [""] * count
         has_text = self._model.info["has_text"]
-        self._streams = [_Stream(self._model) if has_text else None for _ in range(count)]
+        after = prompts if prompts is not None else [()] * count
+        self._streams = [_Stream(self._model, after[i]) if has_text else None for i in range(count)]
+        self._most = max_tokens or _listed_most(self._model)
 
     def _set_prompts(self, prompts: Sequence[Sequence[int]]) -> None:
         rows = [_ids(prompt) for prompt in prompts]
@@ -171,6 +186,9 @@ class Generator(Handle):
                     part += stream.add(token)
                 if stream is not None and last:
                     part += stream.end()
+                if last and token not in self._stop_ids and (not self._most or len(self.tokens[i]) < self._most):
+                    warnings.warn(f"text {i} ends for lack of room after {len(self.tokens[i])} tokens", CutWarning,
+                                  stacklevel=4)
             self.texts[i] += part
             parts.append(part)
         return parts
@@ -195,9 +213,12 @@ def _decode_program(model: Model) -> Program:
     return model.program(model.metadata.get("generate.decode", "decode"))
 
 
+def _listed_most(model: Model) -> int:
+    return int(model.metadata.get("generate.max_tokens", model.metadata.get("generate.most", "0")) or 0)
+
+
 def _most_new(model: Model, max_tokens: int) -> int:
-    most = max_tokens or int(model.metadata.get("generate.max_tokens", model.metadata.get("generate.most", "0")) or 0)
-    return most or _USUAL_NEW_TOKENS
+    return max_tokens or _listed_most(model) or _USUAL_NEW_TOKENS
 
 
 def _kept_limits(model: Model, space: str, texts: int, new_tokens: int, context: int) -> dict:
@@ -211,6 +232,12 @@ def _kept_limits(model: Model, space: str, texts: int, new_tokens: int, context:
         if other.is_cached:
             limits[name] = (texts * context, context)
     return limits
+
+
+def _trained(model: Model, space: str) -> int:
+    """The most tokens of a text with its prompt: what the model was trained for."""
+    bounds = [model.spaces[space].max_segment_rows, model.tokenizer.max_length if model.info["has_text"] else 0]
+    return min((bound for bound in bounds if bound), default=2**31 - 1)
 
 
 def _linked(model: Model, program: Program) -> List[str]:
@@ -282,9 +309,17 @@ def _continue(model: Model, program: Program, texts: Any, rules: Sampling, max_t
               stop_ids: Optional[Sequence[int]], workers: Union[int, Threads]) -> Generation:
     if isinstance(texts, (str, bytes)):
         texts = [texts]
-    prompts = [model.tokenizer.encode(text).ids if isinstance(text, (str, bytes)) else _ids(text) for text in texts]
+    prompts = [model.tokenizer.encode(text, whole=True).ids if isinstance(text, (str, bytes)) else _ids(text)
+               for text in texts]
     longest = max(len(prompt) for prompt in prompts)
     space = model.value(program, model.metadata.get("generate.token", "input_ids")).space
-    limits = _kept_limits(model, space, len(prompts), sum(map(len, prompts)), longest + _most_new(model, max_tokens))
+    trained = _trained(model, space)
+    if any(len(prompt) == 0 for prompt in prompts):
+        raise Error("a prompt is empty, and the tokenizer puts no token in front of a text", _c.FOVEA_E_LENGTH)
+    if longest > trained:
+        raise Error(f"a prompt has {longest} tokens, texts have {trained} at most: give a shorter one",
+                    _c.FOVEA_E_LENGTH)
+    context = min(trained, longest + _most_new(model, max_tokens))
+    limits = _kept_limits(model, space, len(prompts), sum(map(len, prompts)), context)
     decode = Session(model, program.name, limits=limits, workers=workers)
     return Generation(decode, sampling=rules, prompts=prompts, max_tokens=max_tokens, stop_ids=stop_ids)

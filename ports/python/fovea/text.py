@@ -2,6 +2,7 @@
 
 import ctypes
 import dataclasses
+import warnings
 from typing import Any, Callable, Iterable, List, Optional, Sequence
 
 import numpy as np
@@ -11,6 +12,10 @@ from ._library import Error, aligned, call, sized, written_text
 from .model import Model
 
 KINDS = {_c.FOVEA_TEXT_WORD_PIECE: "word_piece", _c.FOVEA_TEXT_UNIGRAM: "unigram", _c.FOVEA_TEXT_BYTE_PAIR: "byte_pair"}
+
+
+class CutWarning(UserWarning):
+    """A text, a document or a written text is longer than there is room for."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +28,7 @@ class Encoding:
     ranges: np.ndarray  #: [tokens, 2] u32: bytes of the text
     dropped: int  #: Tokens that the limit cut off.
     sentences: Optional[np.ndarray] = None  #: Of a document: tokens of each sentence.
+    dropped_sentences: int = 0  #: Of a document: sentences after these, which are left out.
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -73,19 +79,20 @@ class Tokenizer:
         dropped = sum(tokens.text_tokens) - int(np.count_nonzero(~special))
         return Encoding(ids, types, special, ranges, max(0, dropped), sentences)
 
-    def encode(self, text: str, second: Optional[str] = None, *, max_length: int = 0, plain: bool = False) -> Encoding:
+    def encode(self, text: str, second: Optional[str] = None, *, max_length: int = 0, plain: bool = False,
+               whole: bool = False) -> Encoding:
         """Ids of a text, or of a pair. `max_length`: cut to so many tokens, 0: to what the model takes; `plain`:
-        without special tokens."""
+        without special tokens; `whole`: of any length, nothing is cut. A text that is cut is a CutWarning."""
         first, other = _bytes(text), None if second is None else _bytes(second)
         options = sized(_c.fovea_text_encode_options, max_length=_count(max_length),
-                        flags=_c.FOVEA_TEXT_PLAIN if plain else 0)
+                        flags=(_c.FOVEA_TEXT_PLAIN if plain else 0) | (_c.FOVEA_TEXT_UNLIMITED if whole else 0))
 
         def fill(workspace: int, size: int, tokens: Any) -> None:
             call("fovea_text_encode", self._model.address, first, len(first), other, len(other or b""),
                  ctypes.byref(options), workspace, size, ctypes.byref(tokens), doing="text")
 
-        return self._collect(max(first, other or b"", key=len),
-                             len(first) + len(other or b"") + self._special + 8, fill)
+        return _warned(self._collect(max(first, other or b"", key=len),
+                                     len(first) + len(other or b"") + self._special + 8, fill))
 
     def encode_document(self, text: str, *, max_length: int = 0, wrapped: bool = False) -> Encoding:
         """The same sentence by sentence. `wrapped`: lines are broken where they are full; else each ends a sentence."""
@@ -100,7 +107,8 @@ class Tokenizer:
                  workspace, size, ctypes.byref(tokens), ctypes.byref(sentences), doing="document")
             return lengths[:sentences.count]
 
-        return self._collect(document, len(document) + self._special + 8, fill)
+        encoding = self._collect(document, len(document) + self._special + 8, fill)
+        return _warned(dataclasses.replace(encoding, dropped_sentences=int(sentences.dropped)))
 
     def decode(self, ids: Iterable[int], *, keep_special: bool = False) -> str:
         """The text of ids; what is no whole character is U+FFFD."""
@@ -121,6 +129,14 @@ class Tokenizer:
         raw, id = _bytes(piece), ctypes.c_int32()
         call("fovea_text_find", self._model.address, raw, len(raw), ctypes.byref(id), doing=f"'{piece}'")
         return id.value
+
+
+def _warned(encoding: Encoding) -> Encoding:
+    if encoding.dropped or encoding.dropped_sentences:
+        sentences = f"{encoding.dropped_sentences} sentences and " if encoding.dropped_sentences else ""
+        warnings.warn(f"a text is longer than the model reads; left out: {sentences}{encoding.dropped} tokens",
+                      CutWarning, stacklevel=3)
+    return encoding
 
 
 def _count(number: Any) -> int:

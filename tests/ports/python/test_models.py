@@ -1,6 +1,7 @@
 """Models through ports/python give what the command gives."""
 import pathlib
 import unittest
+import warnings
 
 import numpy as np
 
@@ -80,6 +81,21 @@ class Texts(unittest.TestCase):
                     self.assertEqual(encoding.ids.tolist(), told["ids"])
                     self.assertEqual(encoding.ranges.tolist(), told["ranges"])
                     self.assertEqual(model.tokenizer.decode(encoding.ids), told["decoded"])
+
+    def test_cut_texts_are_warned_of(self):
+        with fovea.Model(blob("package-section")) as model:
+            tokenizer = model.tokenizer
+            with self.assertWarnsRegex(fovea.CutWarning, r"left out: \d+ tokens"):
+                cut = tokenizer.encode("word " * 5000)
+            whole = tokenizer.encode("word " * 5000, whole=True)
+            self.assertEqual(cut.dropped, len(whole) - len(cut))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                self.assertEqual(tokenizer.encode(TEXTS[0]).dropped, 0)
+        with fovea.Model(blob("package-section-hierarchical")) as model:
+            with self.assertWarnsRegex(fovea.CutWarning, "sentences and"):
+                cut = model.tokenizer.encode_document("A sentence. " * 100000)
+            self.assertGreater(cut.dropped_sentences, 0)
 
     def test_tokens(self):
         with fovea.Model(blob("package-section")) as model:
@@ -228,6 +244,15 @@ class Generation(unittest.TestCase):
             options = dict(max_tokens=20, temperature=0.9, top_k=40)
             self.assertEqual(model.generate(self.PROMPTS, seed=7, **options).finish(), [e["text"] for e in told])
             self.assertNotEqual(model.generate(self.PROMPTS, seed=8, **options).finish(), [e["text"] for e in told])
+
+    def test_prompts_that_do_not_fit(self):
+        with fovea.Model(blob("package-writer")) as model:
+            most = model.tokenizer.max_length or min(
+                space.max_segment_rows for space in model.spaces.values() if space.max_segment_rows)
+            self.assertRaisesRegex(fovea.Error, "texts have .* at most", model.generate, "word " * 2 * most)
+            ids = [5] * most
+            with self.assertWarnsRegex(fovea.CutWarning, "lack of room"):
+                model.generate([ids], max_tokens=8, stop_ids=[]).finish()
 
     def test_steps(self):
         with fovea.Model(blob("package-writer")) as model:

@@ -58,7 +58,7 @@ class AttentionPage {
   }
 
   #header() {
-    const { title, model, steps, memory } = this.record,
+    const { title, model, steps, memory, notes } = this.record,
       layers = new Set(steps.map(({ part, layer }) => `${part} ${layer}`)).size;
     const types = [...new Set(steps.map(({ type }) => type))],
       spaces = [...new Set(steps.flatMap(({ queries, keys }) => [queries, keys]))];
@@ -72,7 +72,8 @@ class AttentionPage {
     const said = [model.name, model.architecture, model.task].filter(Boolean).join(" · ");
     return made("header", {}, made("div", {}, made("h1", {}, title || model.name || "Attention"),
       made("p", { className: "soft" }, said),
-      made("p", { className: "soft facts", id: "facts" }, facts.join(" · "))), this.theme);
+      made("p", { className: "soft facts", id: "facts" }, facts.join(" · ")),
+      ...notes.map((note) => made("p", { className: "soft note" }, note))), this.theme);
   }
 
   #colours() {

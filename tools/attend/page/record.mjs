@@ -232,6 +232,7 @@ export class Record {
     this.generation = json.generation ?? null;
     this.memory = json.memory ?? null;
     this.explain = json.explain ?? [];
+    this.notes = json.notes ?? [];
   }
 
   /** The steps of a part, as the layers are. */

@@ -2,7 +2,6 @@
 #include "tools/convert/gguf/describe.h"
 
 #include "tools/base/fail.h"
-#include "tools/common/chat.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/gguf/parts.h"
 
@@ -14,6 +13,20 @@ void RefuseOtherFiles(const GgufMetadata& metadata) {
   if (type != "model") Fail("{}: general.type {} is not supported, model is", metadata.path(), type);
   const uint32_t parts = metadata.Get("split.count").Number({}, 1);
   if (parts > 1) Fail("{}: split.count: one of {} files; join them first", metadata.path(), parts);
+}
+
+// The metadata that tools/common/chat.h reads.
+void SetChat(const GgufMetadata& metadata, Description* description) {
+  const std::string source = metadata.Get("tokenizer.chat_template").Bytes("");
+  if (source.empty()) return;
+  description->SetMetadata("chat_template", source);
+  description->SetMetadata("chat_special_tokens", "tokenizer");
+  const JsonView tokens = metadata.Get("tokenizer.ggml.tokens");
+  for (const auto& [key, name] : {std::pair{"chat_bos", "bos"}, {"chat_eos", "eos"}}) {
+    const Json& id = metadata.Get(fmt::format("tokenizer.ggml.{}_token_id", name)).json();
+    if (!id.is_number_unsigned() || tokens.IsNull() || id.get<uint64_t>() >= tokens.List().size()) continue;
+    description->SetMetadata(key, tokens.At(id.get<size_t>()).Bytes());
+  }
 }
 
 Description Describe(std::shared_ptr<const GgufReader> file, const std::string& task) {
@@ -41,8 +54,7 @@ Description Describe(std::shared_ptr<const GgufReader> file, const std::string& 
   } catch (const Failure& failure) {
     description.warnings.push_back(fmt::format("the blob takes token ids only: {}", failure.what()));
   }
-  const auto chat = RecognizeChatTemplate(metadata.Get("tokenizer.chat_template").Bytes(""));
-  if (chat) description.SetMetadata("chat", *chat);
+  SetChat(metadata, &description);
   for (const std::string& key : metadata.Unread()) {
     description.warnings.push_back(
         fmt::format("{}: {} is not known and was left out of account", metadata.path(), key));

@@ -3,7 +3,6 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/chat.h"
 #include "tools/convert/text/readers.h"
 
 namespace fovea::tools {
@@ -92,6 +91,9 @@ bool ReadDirectory(const path& model_dir, TextModel* model) {
   }
   const uint32_t length = ConfiguredLength(config);
   if (length != 0) model->max_length = length;
+  const std::string side = config["truncation_side"].Text("");
+  if (side == "left") model->flags |= text::kCutLeft;
+  if (side == "right") model->flags &= ~uint32_t{text::kCutLeft};
   return true;
 }
 
@@ -114,14 +116,18 @@ bool HasTokenizer(const path& model_dir) {
   return !SentencePieceFile(model_dir).empty();
 }
 
-std::optional<std::string> ChatTemplateIn(const path& model_dir) {
-  if (std::filesystem::exists(model_dir / "chat_template.jinja")) {
-    return RecognizeChatTemplate(ReadFile(model_dir / "chat_template.jinja"));
+std::vector<std::pair<std::string, std::string>> ChatMetadataIn(const path& model_dir) {
+  const path file = model_dir / "tokenizer_config.json", jinja = model_dir / "chat_template.jinja";
+  const Json json = std::filesystem::exists(file) ? ReadJson(file) : Json::object();
+  const JsonView config(json, file.string());
+  const std::string source = std::filesystem::exists(jinja) ? ReadFile(jinja) : ConfiguredTemplate(config);
+  if (source.empty()) return {};
+  std::vector<std::pair<std::string, std::string>> entries = {{"chat_template", source}};
+  for (const auto& [key, token] : {std::pair{"chat_bos", "bos_token"}, {"chat_eos", "eos_token"}}) {
+    const std::string text = SpecialToken(config, token, "");
+    if (!text.empty()) entries.emplace_back(key, text);
   }
-  const path file = model_dir / "tokenizer_config.json";
-  if (!std::filesystem::exists(file)) return std::nullopt;
-  const Json json = ReadJson(file);
-  return RecognizeChatTemplate(ConfiguredTemplate({json, file.string()}));
+  return entries;
 }
 
 std::vector<uint8_t> BuildTextSection(const path& model_dir, const Json& description, uint32_t max_length) {

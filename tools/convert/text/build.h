@@ -26,9 +26,9 @@ std::vector<uint8_t> BuildTextSection(TextModel model, uint32_t max_length);
 // Whether a directory has a tokenizer's files that are found without a description.
 bool HasTokenizer(const std::filesystem::path& model_dir);
 
-// The chat template of a directory (chat_template.jinja, else tokenizer_config.json), by the name that
-// tools/common/chat.h has for it; nothing if it has none, or one that is not known.
-std::optional<std::string> ChatTemplateIn(const std::filesystem::path& model_dir);
+// The chat template of a directory (chat_template.jinja, else tokenizer_config.json) as the metadata that
+// tools/common/chat.h reads; nothing if it has none.
+std::vector<std::pair<std::string, std::string>> ChatMetadataIn(const std::filesystem::path& model_dir);
 
 }  // namespace fovea::tools
 

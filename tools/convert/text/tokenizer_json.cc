@@ -41,6 +41,7 @@ class Reader {
     }
     const JsonView truncation = file_["truncation"];
     if (!truncation.IsNull()) model_.max_length = truncation["max_length"].Number({}, 0);
+    if (!truncation.IsNull() && truncation["direction"].Text("Right") == "Left") model_.flags |= text::kCutLeft;
     return std::move(model_);
   }
 

@@ -1,0 +1,102 @@
+#include "tools/generate/room.h"
+
+#include <algorithm>
+
+#include "tools/base/fail.h"
+#include "tools/generate/decoder_session.h"
+#include "tools/generate/generator.h"
+
+namespace fovea::tools {
+namespace {
+
+// Texts that continue others, without a limit of tokens.
+constexpr uint64_t kUsualContext = 2048;
+
+// Leaves out the oldest tokens of the text, none of the tokenizer's own, which are in front and at the end.
+void KeepEnd(size_t most, Tokens* tokens) {
+  const size_t count = tokens->ids.size(), excess = count - std::min(count, most);
+  const auto text = std::find(tokens->special.begin(), tokens->special.end(), 0);
+  const auto after = std::find_if(text, tokens->special.end(), [](uint8_t special) { return special != 0; });
+  const auto first = text - tokens->special.begin();
+  const auto drop = std::min(static_cast<ptrdiff_t>(excess), after - text);
+  const auto erase = [&](auto* list) { list->erase(list->begin() + first, list->begin() + first + drop); };
+  erase(&tokens->ids), erase(&tokens->types), erase(&tokens->begin), erase(&tokens->end), erase(&tokens->special);
+  tokens->dropped += static_cast<uint64_t>(drop);
+}
+
+// What a text keeps free for its continuation: as many tokens as may be written, and half of it where that is open.
+uint64_t Continuation(const Model& model, const GenerationRequest& request, uint64_t context) {
+  const uint64_t wanted = MaxTokens(model, request);
+  return wanted == 0 ? context / 2 : std::min(wanted, context - 1);
+}
+
+}  // namespace
+
+uint64_t TrainedContext(const Model& model) { return MaxTokens(model, DecodeProgram(model)); }
+
+uint64_t ContextOf(const Model& model, const GenerationRequest& request, size_t longest) {
+  const uint32_t program = DecodeProgram(model);
+  const uint64_t positions = model.Space(TokenSpace(model, program)).max_segment_rows;
+  if (request.context > positions) {
+    Fail("{}: a context of {} tokens is asked for, and the model has {} positions; give at most these", model.name(),
+         request.context, positions);
+  }
+  if (request.context != 0) return request.context;
+  const uint64_t wanted = MaxTokens(model, request);
+  return std::min(TrainedContext(model),
+                  wanted == 0 ? std::max<uint64_t>(kUsualContext, longest + 1) : longest + wanted);
+}
+
+void CheckPrompt(size_t tokens, uint64_t context) {
+  if (tokens <= context) return;
+  Fail(
+      "a prompt has {} tokens, texts have {} at most: give a shorter one, --keep-end to leave out its beginning, or a "
+      "larger --context",
+      tokens, context);
+}
+
+Tokens PromptTokens(const Model& model, const std::string& text, const GenerationRequest& request) {
+  Tokens tokens = Tokenizer(model).EncodeWhole(text);
+  if (tokens.ids.empty()) {
+    Fail("a prompt is empty{}, and the tokenizer puts no token in front of a text: give a text to continue",
+         text.empty() ? "" : " (no token is left of it)");
+  }
+  const uint64_t context = ContextOf(model, request, tokens.ids.size());
+  if (!request.keep_end) CheckPrompt(tokens.ids.size(), context);
+  if (!request.keep_end || tokens.ids.size() + Continuation(model, request, context) <= context) return tokens;
+  KeepEnd(context - Continuation(model, request, context), &tokens);
+  return tokens;
+}
+
+void ReportRoom(const Model& model, const GenerationRequest& request, const std::vector<Generation>& texts,
+                std::ostream& err) {
+  size_t full = 0, longest = 0;
+  uint64_t beyond = 0;
+  for (const Generation& text : texts) {
+    full += text.full ? 1 : 0;
+    longest = std::max(longest, text.input.size() + request.prefix.size());
+    beyond = std::max<uint64_t>(beyond, text.input.size() + request.prefix.size() + text.tokens.size());
+  }
+  const uint64_t trained = ContinuesTexts(model) ? TrainedContext(model) : UINT32_MAX;
+  if (full != 0 && !ContinuesTexts(model)) {
+    err << fmt::format(
+        "fovea: {} of {} texts end for lack of room, not by a token that ends them; --max-tokens gives "
+        "more\n",
+        full, texts.size());
+  } else if (full != 0) {
+    const uint64_t context = ContextOf(model, request, longest);
+    const std::string why = request.context != 0 ? "--context allows"
+                            : context >= trained ? "the model was trained for"
+                                                 : "are kept by default; --context N allows more";
+    err << fmt::format("fovea: {} of {} texts end for lack of room: {} tokens with the prompt are what {}\n", full,
+                       texts.size(), context, why);
+  }
+  if (beyond > trained + 1) {
+    err << fmt::format(
+        "fovea: texts have up to {} tokens with the prompt, and the model was trained for {}: what is "
+        "beyond may make no sense\n",
+        beyond, trained);
+  }
+}
+
+}  // namespace fovea::tools
