@@ -44,6 +44,8 @@ class SampleRunner {
   double Run();
   // What the task's output says of each item: one row, or one for each token that is not special.
   const std::vector<Matrix>& results() const { return results_; }
+  // What was assumed about the files of all items so far, and what was left out of them.
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   // Items that one run reads.
@@ -68,6 +70,7 @@ class SampleRunner {
   std::vector<Job> jobs_;
   std::map<uint32_t, std::unique_ptr<Session>> sessions_;  // by program
   std::vector<Matrix> results_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace fovea::tools
