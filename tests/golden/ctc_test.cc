@@ -263,6 +263,21 @@ TEST_F(Ctc, SamplesOfTheModelsInput) {
   EXPECT_EQ(given["words"].size(), expected["words"].size());
 }
 
+// A file without a type means the model's own kind, and later versions of the original library write it into another.
+TEST_F(Ctc, WhereTheProcessorIsWritten) {
+  const std::string wav = Wav("clip.wav", Clip(5000, 1));
+  const std::map<std::string, json> vocabulary = {{"vocab.json", Letters()}};
+  const json expected = Texts(Blob(vocabulary), {"--wav", wav});
+  json processor = json::parse(kSamples);
+  processor.erase("feature_extractor_type");
+  EXPECT_EQ(Texts(Blob(vocabulary, processor.dump()), {"--wav", wav}), expected);
+  std::map<std::string, json> files = vocabulary;
+  files["processor_config.json"] = {{"processor_class", "Wav2Vec2Processor"}, {"feature_extractor", processor}};
+  EXPECT_EQ(Texts(Blob(files, ""), {"--wav", wav}), expected);
+  processor["sampling_rate"] = 8000;
+  EXPECT_EQ(Texts(Blob(files, processor.dump()), {"--wav", wav}), expected) << "that one counts first";
+}
+
 // ---- the tokenizer's files ----
 
 TEST_F(Ctc, VocabulariesOfAllKinds) {

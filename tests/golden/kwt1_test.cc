@@ -7,6 +7,8 @@
 #include "tools/common/prediction.h"
 #include "tools/common/sound.h"
 #include "tools/convert/graph_json.h"
+#include "tools/sound/resample.h"
+#include "tools/sound/wav.h"
 
 namespace fovea::test {
 namespace {

@@ -41,7 +41,7 @@ class PlainListener {
     for (size_t seek = 0; seek < sound.size();) {
       const size_t length = std::min(kSecond, sound.size() - seek);
       if (seek > 0 && length < 160) break;
-      const std::vector<float> window = Part(sound, seek, seek + length);
+      const Features window = WindowOf(sound, seek);
       Tokens prompt;
       if (!before.empty()) {
         prompt = {kPrevious};
@@ -84,7 +84,10 @@ class PlainListener {
         const auto is_text = [](int32_t t) { return t < kTimes.stop; };
         if (segment.begin == segment.end || std::none_of(segment.tokens.begin(), segment.tokens.end(), is_text))
           continue;
+        // Times of the silence after the sound are its end.
+        const double all = static_cast<double>(sound.size()) / 16000;
         segments.push_back(segment);
+        segments.back().begin = std::min(segment.begin, all), segments.back().end = std::min(segment.end, all);
         if (previous_) before.insert(before.end(), segment.tokens.begin(), segment.tokens.end());
       }
     }
@@ -94,7 +97,7 @@ class PlainListener {
   size_t windows = 0, heard_again = 0;
 
  private:
-  Tokens Write(const std::vector<float>& window, const Tokens& prompt, double* log_probability) const {
+  Tokens Write(const Features& window, const Tokens& prompt, double* log_probability) const {
     Tokens text, all = prompt;
     for (bool ended = false; !ended && text.size() < 24 && all.size() <= 48;) {
       std::vector<double> logits = teacher_.LogProbabilities(window, all).back();
@@ -155,10 +158,17 @@ class LongSpeech : public SpeechFiles {
   }
 };
 
+// Loud for two windows, then so quiet that the loud part sets the floor of its features.
+std::vector<float> QuietAfterLoud() {
+  std::vector<float> sound = Clip(57000, 4);
+  for (size_t i = 2 * kSecond; i < sound.size(); ++i) sound[i] *= 1e-3f;
+  return sound;
+}
+
 TEST_F(LongSpeech, IsWhatThePlainLoopSays) {
   const std::string blob = Blob(Model(kWhisper));
   const Teacher teacher(Model(""));
-  const std::vector<std::vector<float>> sounds = {Clip(53711, 1), Clip(9000, 2), Clip(40000, 3)};
+  const std::vector<std::vector<float>> sounds = {Clip(53711, 1), Clip(9000, 2), Clip(40000, 3), QuietAfterLoud()};
   std::vector<std::string> all;
   for (size_t i = 0; i < sounds.size(); ++i) {
     all.insert(all.end(), {"--wav", Wav(std::to_string(i) + ".wav", sounds[i])});
@@ -190,6 +200,46 @@ TEST_F(LongSpeech, IsWhatThePlainLoopSays) {
   EXPECT_GT(windows, heard_again + 8);
 }
 
+// Rows of the encoder's input for any place of a sound, from its first row to those of the silence after it.
+TEST_F(LongSpeech, FeaturesOfTheWholeSound) {
+  const Converted heard(Model(kWhisper), DType::kF32);
+  const tools::MelWindows windows(heard.model, kSecond, 1);
+  const tools::Sound sound = {16000, QuietAfterLoud()};
+  const size_t frames = kSecond / kHop, rows = sound.samples.size() / kHop + frames;
+  const Rows expected = WhisperLogs(sound.samples, rows * kHop, kHop, kFilters);
+  for (const size_t first : {size_t{0}, size_t{1}, frames - 1, frames, 2 * frames + 6, rows - 2 * frames}) {
+    const std::vector<float> found = windows.Rows(sound, first, frames);
+    ASSERT_EQ(found.size(), frames * kFilters);
+    for (size_t i = 0; i < found.size(); ++i) {
+      const double wanted = expected[first + i / kFilters][i % kFilters];
+      EXPECT_NEAR(found[i] / std::log(10.0), wanted, 2e-3) << first << " + " << i / kFilters;
+    }
+  }
+}
+
+// Blobs of converters that did not cut the encoder in two hear each window by itself, and the command tells.
+TEST_F(LongSpeech, OlderBlobs) {
+  const std::string directory = Model(kWhisper);
+  const tools::ConvertOptions options = Converted::OptionsOf(directory, DType::kF32, "", "");
+  tools::Description description = tools::Describe(options);
+  std::vector<tools::Program>& programs = description.programs;
+  const auto part = [](const tools::Program& program) { return !program.of.empty(); };
+  programs.erase(std::remove_if(programs.begin(), programs.end(), part), programs.end());
+  tools::ConvertReport report;
+  const std::vector<uint8_t> bytes = tools::BuildBlob(description, options, report);
+  tools::WriteFile(At("old.fovea"), bytes.data(), bytes.size());
+  const std::vector<std::string> arguments = {"--language", "de",    "--no-speech-threshold",
+                                              "none",       "--wav", Wav("sound.wav", Clip(40000, 3))};
+  std::vector<std::string> old = {"transcribe", At("old.fovea"), "--json"};
+  old.insert(old.end(), arguments.begin(), arguments.end());
+  const CommandResult told = Fovea(old);
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_PRED2(Has, told.err, "converted by an older fovea: features of a window are made of that window alone");
+  EXPECT_GT(json::parse(told.out)[0]["segments"].size(), 0u);
+  old[1] = Blob(directory);
+  EXPECT_EQ(Fovea(old).err, "");
+}
+
 TEST_F(LongSpeech, TheModelFindsTheLanguage) {
   const std::string blob = Blob(Model(kWhisper));
   const Teacher teacher(Model(""));
@@ -201,9 +251,7 @@ TEST_F(LongSpeech, TheModelFindsTheLanguage) {
   }
   const json found = Heard(blob, arguments);
   for (size_t i = 0; i < sounds.size(); ++i) {
-    std::vector<float> first = sounds[i];
-    first.resize(std::min(first.size(), kSecond));
-    const int32_t language = teacher.Best(first, {kStart}, {kZh, kDe});
+    const int32_t language = teacher.Best(WindowOf(sounds[i], 0), {kStart}, {kZh, kDe});
     EXPECT_EQ(found[i]["language"], language == kZh ? "zh" : "de");
     PlainListener plain(teacher, {language, kTranscribe}, true);
     Expect(found[i], plain.Listen(sounds[i]));
@@ -248,7 +296,9 @@ TEST_F(LongSpeech, BeamsAndTemperatures) {
       const Tokens tokens = segment["tokens"];
       EXPECT_GE(tokens.front(), kTimes.first);
       EXPECT_GE(double{segment["begin"]}, last);
-      EXPECT_GT(double{segment["end"]}, double{segment["begin"]});
+      EXPECT_LE(double{segment["end"]}, 2.5);
+      const bool after = double{segment["begin"]} == 2.5;  // a text of the silence after the sound
+      EXPECT_EQ(double{segment["end"]} > double{segment["begin"]}, !after);
       last = segment["end"];
       for (size_t i = 1; i + 1 < tokens.size(); ++i) EXPECT_LT(tokens[i], kTimes.stop);
       temperatures.insert(double{segment["temperature"]});
@@ -283,7 +333,8 @@ TEST_F(LongSpeech, Words) {
   request.sampling = tools::Sized<fovea_sampling>();
   tools::ModelListener listener(heard.model, input, format, {"zh", ""}, request);
   const std::vector<std::vector<float>> clips = {Clip(16000, 1), Clip(9100, 2)};  // 40 frames and 22
-  listener.Hear({{16000, clips[0]}, {16000, clips[1]}}, {0, 1});
+  const std::vector<tools::Sound> sounds = {{16000, clips[0]}, {16000, clips[1]}};
+  listener.Hear({{&sounds[0], 0, {0, clips[0].size()}}, {&sounds[1], 1, {0, clips[1].size()}}});
   std::vector<fovea_tap> taps;
   for (const auto& [layer, heads] : std::vector<std::pair<std::string, uint64_t>>{{"0", 2}, {"1", 9}}) {
     const tools::Model& model = teacher.model();
@@ -296,7 +347,7 @@ TEST_F(LongSpeech, Words) {
     Tokens all = {kStart, kZh, kTranscribe, kTimes.none};
     all.insert(all.end(), text.begin(), text.end());
     all.push_back(kTimes.stop);
-    const tools::Session session = teacher.Run(clips[clip], all, taps);
+    const tools::Session session = teacher.Run(WindowOf(clips[clip], 0), all, taps);
     tools::HeadWeights weights = {3, all.size(), frames, {}};
     for (uint32_t tap = 0; tap < taps.size(); ++tap) {
       const fovea_weights found = session.Weights(tap);

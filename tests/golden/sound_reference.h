@@ -46,14 +46,14 @@ inline std::vector<double> Powers(const std::vector<double>& frame, size_t size)
 
 inline double Slaney(double mel) { return mel < 15 ? mel / 0.015 : 1000 * std::pow(6.4, (mel - 15) / 27); }
 
-// As WhisperFeatureExtractor, of 16 kHz, frames of 400 every `hop`, so many filters up to 8 kHz.
-inline Rows Whisper(std::vector<float> clip, size_t samples, size_t hop, size_t filters) {
+// Decimal logarithms as WhisperFeatureExtractor takes them, of 16 kHz, frames of 400 every `hop`, so many filters up to
+// 8 kHz.
+inline Rows WhisperLogs(std::vector<float> clip, size_t samples, size_t hop, size_t filters) {
   clip.resize(samples);
   std::vector<double> padded(clip.begin(), clip.end());
   for (size_t i = 1; i <= 200; ++i) padded.insert(padded.begin(), clip[i]);
   for (size_t i = 1; i <= 200; ++i) padded.push_back(clip[samples - 1 - i]);
   Rows rows;
-  double largest = -1e9;
   const double top = 15 + 27 * std::log(8.0) / std::log(6.4);
   for (size_t t = 0; t < samples / hop; ++t) {
     std::vector<double> frame;
@@ -73,13 +73,32 @@ inline Rows Whisper(std::vector<float> clip, size_t samples, size_t hop, size_t 
         sum += std::max(0.0, side) * 2 / (right - left) * powers[k];
       }
       rows.back().push_back(std::log10(std::max(sum, 1e-10)));
-      largest = std::max(largest, rows.back().back());
     }
   }
-  for (std::vector<double>& row : rows) {
+  return rows;
+}
+
+// Logarithms to features: no number is more than 8 below the largest.
+inline Rows WhisperFeatures(Rows logs) {
+  double largest = -1e9;
+  for (const std::vector<double>& row : logs) largest = std::max(largest, *std::max_element(row.begin(), row.end()));
+  for (std::vector<double>& row : logs) {
     for (double& x : row) x = (std::max(x, largest - 8) + 4) / 4;
   }
-  return rows;
+  return logs;
+}
+
+// Of a clip by itself.
+inline Rows Whisper(const std::vector<float>& clip, size_t samples, size_t hop, size_t filters) {
+  return WhisperFeatures(WhisperLogs(clip, samples, hop, filters));
+}
+
+// Of a window of a sound, which its authors cut from the features of the whole, followed by a window of silence.
+inline Rows WhisperWindow(const std::vector<float>& sound, size_t begin, size_t window, size_t hop, size_t filters) {
+  const size_t samples = (sound.size() + hop - 1) / hop * hop + window;
+  const Rows all = WhisperFeatures(WhisperLogs(sound, samples, hop, filters));
+  const auto first = all.begin() + static_cast<ptrdiff_t>(begin / hop);
+  return {first, first + static_cast<ptrdiff_t>(window / hop)};
 }
 
 // Kaldi's filter banks, of whole frames of samples times `scale`.

@@ -26,13 +26,21 @@ inline std::vector<float> Part(const std::vector<float>& clip, size_t begin, siz
 }
 
 // Channels first, as the encoder is given them that has no front for samples.
-inline std::vector<float> FeaturesOf(const std::vector<float>& clip) {
-  const Rows rows = Whisper(clip, kSecond, kHop, kFilters);
+struct Features {
+  std::vector<float> numbers;
+};
+inline Features ChannelsFirst(const Rows& rows) {
   std::vector<float> numbers;
   for (size_t c = 0; c < kFilters; ++c) {
     for (const std::vector<double>& row : rows) numbers.push_back(static_cast<float>(row[c]));
   }
-  return numbers;
+  return {numbers};
+}
+inline Features FeaturesOf(const std::vector<float>& clip) {
+  return ChannelsFirst(Whisper(clip, kSecond, kHop, kFilters));
+}
+inline Features WindowOf(const std::vector<float>& sound, size_t begin) {
+  return ChannelsFirst(WhisperWindow(sound, begin, kSecond, kHop, kFilters));
 }
 
 // A model that is given features and the tokens of a text.
@@ -45,9 +53,13 @@ class Teacher {
   // A run over a clip and tokens.
   tools::Session Run(const std::vector<float>& clip, const std::vector<int32_t>& tokens,
                      const std::vector<fovea_tap>& taps = {}) const {
-    tools::SafetensorsWriter writer;
     if (clip != clip_) clip_ = clip, features_ = FeaturesOf(clip);
-    writer.AddFloats("input_features", {1, kFilters, kSecond / kHop}, features_.data());
+    return Run(features_, tokens, taps);
+  }
+  tools::Session Run(const Features& features, const std::vector<int32_t>& tokens,
+                     const std::vector<fovea_tap>& taps = {}) const {
+    tools::SafetensorsWriter writer;
+    writer.AddFloats("input_features", {1, kFilters, kSecond / kHop}, features.numbers.data());
     const std::vector<int64_t> ids(tokens.begin(), tokens.end());
     writer.AddIntegers("decoder_input_ids", {1, ids.size()}, ids.data());
     const std::string bytes = writer.Bytes();
@@ -64,8 +76,9 @@ class Teacher {
   }
 
   // Of the token after each of these.
-  Rows LogProbabilities(const std::vector<float>& clip, const std::vector<int32_t>& tokens) const {
-    const tools::Session session = Run(clip, tokens);
+  template <typename ClipOrFeatures>
+  Rows LogProbabilities(const ClipOrFeatures& heard, const std::vector<int32_t>& tokens) const {
+    const tools::Session session = Run(heard, tokens);
     const tools::Model& model = converted_.model;
     const tools::Matrix logits = session.Output(*model.FindValue(session.request().program, "logits"));
     Rows rows;
@@ -90,9 +103,9 @@ class Teacher {
   }
 
   // The best first token of these.
-  int32_t Best(const std::vector<float>& clip, const std::vector<int32_t>& prompt,
-               const std::vector<int32_t>& of) const {
-    const std::vector<double> last = LogProbabilities(clip, prompt).back();
+  template <typename ClipOrFeatures>
+  int32_t Best(const ClipOrFeatures& heard, const std::vector<int32_t>& prompt, const std::vector<int32_t>& of) const {
+    const std::vector<double> last = LogProbabilities(heard, prompt).back();
     const auto worse = [&](int32_t a, int32_t b) {
       return last[static_cast<size_t>(a)] < last[static_cast<size_t>(b)];
     };
@@ -101,7 +114,8 @@ class Teacher {
 
  private:
   const Converted converted_;
-  mutable std::vector<float> clip_, features_;  // of the last run
+  mutable std::vector<float> clip_;  // of the last run
+  mutable Features features_;
 };
 
 class SpeechFiles : public ::testing::Test {
@@ -141,7 +155,7 @@ class SpeechFiles : public ::testing::Test {
     tools::SafetensorsWriter writer;
     std::vector<float> numbers;
     for (const std::vector<float>& clip : clips) {
-      const std::vector<float> features = FeaturesOf(clip);
+      const std::vector<float> features = FeaturesOf(clip).numbers;
       numbers.insert(numbers.end(), features.begin(), features.end());
     }
     writer.AddFloats("input_features", {clips.size(), kFilters, kSecond / kHop}, numbers.data());

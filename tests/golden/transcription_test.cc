@@ -278,6 +278,37 @@ TEST_F(Transcription, OfAnEncoderOfSamples) {
   EXPECT_EQ(scores(127), shortest);
 }
 
+// Texts have at most 6.5 tokens for each second of their clip, as Moonshine's authors bound them, unless the user gives
+// a bound.
+TEST_F(Transcription, TokensOfASecond) {
+  const std::string blob =
+      Blob(Directory("moonshine", R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor", "do_normalize": false})"));
+  const std::vector<std::vector<float>> clips = {Clip(16000, 3), Clip(10000, 4), Clip(2000, 5)};
+  std::vector<std::string> arguments = {"transcribe", blob, "--json"};
+  for (size_t i = 0; i < clips.size(); ++i) {
+    arguments.insert(arguments.end(), {"--wav", Wav(std::to_string(i) + ".wav", clips[i])});
+  }
+  const CommandResult bounded = Fovea(arguments);
+  ASSERT_EQ(bounded.status, 0) << bounded.err;
+  arguments.insert(arguments.end(), {"--max-tokens", "40"});
+  const json found = json::parse(bounded.out), longer = FoveaJson(arguments);
+  size_t cut = 0;
+  for (size_t i = 0; i < clips.size(); ++i) {
+    const size_t most = std::max<size_t>(1, clips[i].size() * 13 / 32000);
+    Tokens tokens = found[i]["clips"][0]["tokens"], all = longer[i]["clips"][0]["tokens"];
+    if (tokens.back() == 2) tokens.pop_back();
+    if (all.back() == 2) all.pop_back();
+    const bool shortened = all.size() > most;
+    cut += shortened;
+    if (shortened) all.resize(most);
+    EXPECT_EQ(tokens, all) << i;
+    EXPECT_EQ(found[i].contains("notes"), shortened) << i;
+    EXPECT_EQ(Has(bounded.err, "ends at " + std::to_string(most) + " tokens"), shortened) << bounded.err;
+    EXPECT_FALSE(longer[i].contains("notes")) << i;
+  }
+  EXPECT_GT(cut, 0u);
+}
+
 TEST_F(Transcription, OfSpeechToText) {
   const auto directory = [&](const std::string& norm) {
     return Directory("speech_to_text", R"({"feature_extractor_type": "Speech2TextFeatureExtractor", "num_mel_bins": 13,

@@ -120,6 +120,43 @@ TEST_P(TwoTowers, OlderNamesOfTheirConfigurationsCount) {
 INSTANTIATE_TEST_SUITE_P(All, TwoTowers, ::testing::Values("clip", "siglip"),
                          [](const auto& family) { return std::string(family.param); });
 
+// SigLIP 2: its texts end in the padding of Gemma's tokenizer, though its configuration has the default of another.
+TEST(SiglipText, PaddingIsTheTokenizers) {
+  const std::string published = InData("hf/siglip-text");
+  const auto directory = std::filesystem::path(::testing::TempDir()) / ("siglip-text-" + std::to_string(getpid()));
+  std::filesystem::create_directories(directory);
+  for (const char* file : {"model.safetensors", "config.json"}) {
+    std::filesystem::copy_file(published + "/" + file, directory / file,
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  const auto padding = [&] {
+    return std::string(Converted(directory.string(), DType::kF32).model.Metadata("pad_token_id"));
+  };
+  const std::string configured = padding();
+  EXPECT_EQ(configured, "1") << "no tokenizer";
+  const Json words = {{"<pad>", 0}, {"<eos>", 1}, {"<unk>", 2}, {"a", 3}, {"b", 4}};
+  const auto special = [](int id, const char* content) {
+    return Json{{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
+                {"rstrip", false}, {"normalized", false}, {"special", true}};
+  };
+  const Json tokenizer = {
+      {"version", "1.0"},
+      {"added_tokens", {special(0, "<pad>"), special(1, "<eos>"), special(2, "<unk>")}},
+      {"normalizer", nullptr},
+      {"pre_tokenizer", nullptr},
+      {"post_processor", nullptr},
+      {"decoder", nullptr},
+      {"model", {{"type", "BPE"}, {"vocab", words}, {"merges", Json::array()}, {"unk_token", "<unk>"}}}};
+  const auto write = [&](const char* name, const Json& json) {
+    const std::string text = json.dump();
+    tools::WriteFile((directory / name).string(), text.data(), text.size());
+  };
+  write("tokenizer.json", tokenizer);
+  write("tokenizer_config.json", {{"tokenizer_class", "GemmaTokenizer"}, {"pad_token", "<pad>"}});
+  EXPECT_EQ(padding(), "0");
+  std::filesystem::remove_all(directory);
+}
+
 // The golden configuration has the old id 2, with which the largest id ends a text; the true id of that token does,
 // too.
 TEST(ClipText, EndsWhereTheFirstEndIs) {

@@ -43,20 +43,20 @@ class Fake : public WindowListener {
   std::map<size_t, std::vector<Asked>> asked;             // by sound
   size_t stop_after = SIZE_MAX;                           // calls of Write
 
-  void Hear(const std::vector<Sound>& windows, const std::vector<size_t>& sounds) override {
-    windows_ = windows, sounds_ = sounds;
-  }
+  void Hear(const std::vector<SoundWindow>& windows) override { windows_ = windows; }
   std::vector<HeardWindow> Write(const std::vector<WindowTask>& tasks, float temperature) override {
     EXPECT_EQ(tasks.size(), windows_.size());
     if (stop_after-- == 0) return {};
     std::vector<HeardWindow> heard(tasks.size());
     for (size_t i = 0; i < tasks.size(); ++i) {
       if (!tasks[i].wanted) continue;
-      const auto begin = static_cast<uint64_t>(windows_[i].samples[0]);
-      asked[sounds_[i]].push_back({begin, windows_[i].samples.size(), tasks[i].previous, temperature});
-      Script& script = scripts[{sounds_[i], begin}];
+      const SoundWindow& window = windows_[i];
+      const uint64_t begin = window.part.begin;
+      EXPECT_EQ(window.sound->samples.at(begin), static_cast<float>(begin));
+      asked[window.number].push_back({begin, window.part.length, tasks[i].previous, temperature});
+      Script& script = scripts[{window.number, begin}];
       if (script.attempts.empty()) {
-        ADD_FAILURE() << "sound " << sounds_[i] << " at " << begin << " is not expected";
+        ADD_FAILURE() << "sound " << window.number << " at " << begin << " is not expected";
         return {};
       }
       heard[i] = script.attempts.front();
@@ -74,8 +74,7 @@ class Fake : public WindowListener {
     return text;
   }
   std::vector<TimedWord> Words(size_t window, const Ids& tokens) override {
-    const auto begin = static_cast<uint64_t>(windows_[window].samples[0]);
-    std::vector<TimedWord> words = scripts[{sounds_[window], begin}].words;
+    std::vector<TimedWord> words = scripts[{windows_[window].number, windows_[window].part.begin}].words;
     Ids all;
     for (const TimedWord& word : words) all.insert(all.end(), word.tokens.begin(), word.tokens.end());
     EXPECT_EQ(all, tokens);
@@ -83,8 +82,7 @@ class Fake : public WindowListener {
   }
 
  private:
-  std::vector<Sound> windows_;
-  std::vector<size_t> sounds_;
+  std::vector<SoundWindow> windows_;
 };
 
 Sound Counting(uint64_t samples) {
@@ -130,6 +128,30 @@ TEST(LongSpeech, GoesOnWhereItHasFinished) {
   EXPECT_EQ(fake.asked[0], (std::vector<Asked>{{0, 60, {}, 0}, {30, 60, all, 0}, {90, 40, told, 0}}));
 }
 
+// A model may write times of the silence after a sound: its segments and words end with the sound all the same, and
+// none is lost.
+TEST(LongSpeech, TimesWithinTheSound) {
+  Fake fake;
+  fake.scripts[{0, 0}].attempts = {Good({At(0), 1, At(10), At(10), 2, At(25)})};
+  fake.scripts[{1, 0}].attempts = {Good({At(22), 1, At(23), At(23), 2, At(25)})};
+  const std::vector<LongSpeech> all = ListenToAll({Counting(41), Counting(40)}, Options(), &fake);
+  ExpectSpans(all[0], {{0, 0.2}, {0.2, 0.41}});
+  ExpectSpans(all[1], {{0.4, 0.4}, {0.4, 0.4}});
+  EXPECT_EQ(all[1].segments[0].text, "b");
+
+  LongSpeechOptions options = Options();
+  options.words = true;
+  Fake words;
+  words.scripts[{0, 0}].attempts = {Good({At(0), 1, 2, At(25)})};
+  words.scripts[{0, 0}].words = {{"b", {1}, 0.1, 0.3}, {"c", {2}, 0.3, 0.5}};
+  const LongSpeech timed = ListenToAll({Counting(41)}, options, &words)[0];
+  ASSERT_EQ(timed.segments.size(), 1u);
+  ASSERT_EQ(timed.segments[0].words.size(), 2u);
+  EXPECT_NEAR(timed.segments[0].end, 0.41, 1e-9);
+  EXPECT_NEAR(timed.segments[0].words[1].end, 0.41, 1e-9);
+  EXPECT_NEAR(timed.segments[0].words[1].begin, 0.3, 1e-9);
+}
+
 TEST(LongSpeech, SeveralSoundsAndShortRests) {
   Fake fake;
   fake.scripts[{0, 0}].attempts = {Good({At(0), 1, At(9), At(9), 2})};
@@ -150,7 +172,7 @@ TEST(LongSpeech, SeveralSoundsAndShortRests) {
   ASSERT_EQ(all.size(), 3u);
   ExpectSpans(all[0], {{0, 0.18}, {0.18, 0.28}});
   ExpectSpans(all[1], {{0, 0.18}});
-  ExpectSpans(all[2], {{0, 0.6}, {0.6, 0.62}});
+  ExpectSpans(all[2], {{0, 0.6}, {0.6, 0.61}});  // the model writes 0.62, the sound ends before
   EXPECT_EQ(fake.asked[1].size(), 1u);
   EXPECT_EQ(fake.asked[1][0].length, 40u);
   options.window = 600, options.step = 20;

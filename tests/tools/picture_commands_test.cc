@@ -231,11 +231,39 @@ TEST_F(PictureCommands, WhatIsWrongIsOneLine) {
                 "twice");
 }
 
+// A file without a type means the processor of the model's own type, and later versions of the original library write
+// it into processor_config.json, which counts where there are both.
+TEST_F(PictureCommands, WhereTheProcessorIsWritten) {
+  const auto embedding = [&] {
+    const std::string blob = Convert();
+    EXPECT_EQ(warnings_, "");
+    return FoveaJson({"run", blob, "--image", Shown("rgb.png"), "--json"})[0];
+  };
+  const json expected = embedding();
+  json processor = Processor();
+  processor.erase("image_processor_type");
+  Write("preprocessor_config.json", processor);
+  EXPECT_EQ(embedding(), expected);
+  std::filesystem::remove(Path("preprocessor_config.json"));
+  Write("processor_config.json", {{"processor_class", "CLIPProcessor"}, {"image_processor", Processor()}});
+  EXPECT_EQ(embedding(), expected);
+  processor["image_mean"] = {0.1, 0.1, 0.1};
+  Write("preprocessor_config.json", processor);
+  EXPECT_EQ(embedding(), expected);
+  Write("processor_config.json", {{"processor_class", "CLIPProcessor"}});
+  EXPECT_NE(embedding(), expected);
+  // Another kind of model whose processor is not known.
+  Write("preprocessor_config.json", {{"image_processor_type", ""}, {"size", 24}});
+  Write("processor_config.json", {{"image_processor", {{"image_processor_type", "DonutImageProcessor"}}}});
+  Convert();
+  EXPECT_NE(warnings_.find("image_processor: image_processor_type DonutImageProcessor"), std::string::npos)
+      << warnings_;
+}
+
 // What cannot be read of a processor is warned about, with file and key; such a blob takes numbers.
 TEST_F(PictureCommands, ProcessorsThatAreNotKnown) {
   const std::pair<json, const char*> cases[] = {
       {{{"image_processor_type", "DonutImageProcessor"}}, "DonutImageProcessor"},
-      {{{"image_processor_type", nullptr}}, "image_processor_type"},
       {{{"do_align_axis", true}}, "do_align_axis"},
       {{{"size", {{"height", 28}, {"shortest_edge", nullptr}}}}, "width"},
       {{{"size", {{"shortest_edge", 0}}}}, "shortest_edge"},

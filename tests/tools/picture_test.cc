@@ -62,6 +62,71 @@ TEST(Pictures, TurnedAsExifSays) {
   EXPECT_EQ(turned.height, 37u);
 }
 
+// A segment of Exif that has the orientation as a number of `bytes` bytes, in either order.
+std::string Exif(uint32_t orientation, uint32_t bytes, bool big) {
+  std::string tiff = big ? "MM" : "II";
+  const auto put = [&](uint32_t number, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      tiff += static_cast<char>(number >> 8 * (big ? count - 1 - i : i) & 255);
+    }
+  };
+  put(42, 2), put(8, 4), put(1, 2);
+  put(0x0112, 2), put(bytes == 2 ? 3 : 4, 2), put(1, 4);
+  put(orientation, bytes);
+  if (bytes == 2) put(0, 2);
+  put(0, 4);
+  const size_t length = tiff.size() + 8;
+  return std::string("\xff\xe1") + static_cast<char>(length >> 8) + static_cast<char>(length & 255) +
+         std::string("Exif\0\0", 6) + tiff;
+}
+
+// As a short number or a long one; of two segments the first counts, as in Pillow.
+TEST(Pictures, OrientationInEveryForm) {
+  const std::string plain = ReadFile(InData("images/baseline.jpg"));
+  const auto with = [&](const std::string& segments) {
+    const std::string bytes = plain.substr(0, 2) + segments + plain.substr(2);
+    return ParsePicture(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  };
+  const Picture upright = with(""), turned = with(Exif(6, 2, false));
+  EXPECT_NE(upright.pixels, turned.pixels);
+  for (const uint32_t bytes : {2u, 4u}) {
+    for (const bool big : {false, true}) {
+      EXPECT_EQ(with(Exif(6, bytes, big)).pixels, turned.pixels) << bytes << big;
+      EXPECT_EQ(with(Exif(1, bytes, big)).pixels, upright.pixels) << bytes << big;
+      EXPECT_EQ(with(Exif(6, bytes, big) + Exif(1, 2, false)).pixels, turned.pixels) << bytes << big;
+      EXPECT_EQ(with(Exif(1, 2, false) + Exif(6, bytes, big)).pixels, upright.pixels) << bytes << big;
+    }
+  }
+}
+
+// Of an animation the first picture, as in Pillow.
+TEST(Pictures, AnimatedPng) {
+  const std::string plain = ReadFile(InData("images/rgb.png"));
+  const auto chunk = [](std::string type, const std::string& content) {
+    type += content;
+    uint32_t crc = ~0u;
+    for (const char c : type) {
+      crc ^= static_cast<uint8_t>(c);
+      for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (0xedb88320 & (0 - (crc & 1)));
+    }
+    std::string bytes;
+    const auto put = [&](uint32_t number) {
+      for (int i = 3; i >= 0; --i) bytes += static_cast<char>(number >> 8 * i & 255);
+    };
+    put(static_cast<uint32_t>(content.size()));
+    bytes += type;
+    put(~crc);
+    return bytes;
+  };
+  const size_t head = 33, end = plain.size() - 12;
+  const std::string animated = plain.substr(0, head) + chunk("acTL", std::string("\0\0\0\2\0\0\0\0", 8)) +
+                               chunk("fcTL", std::string(26, '\0')) + plain.substr(head, end - head) +
+                               chunk("fcTL", std::string(26, '\0')) + chunk("fdAT", "nothing that is read") +
+                               plain.substr(end);
+  EXPECT_EQ(ParsePicture(reinterpret_cast<const uint8_t*>(animated.data()), animated.size()).pixels,
+            Read("rgb.png").pixels);
+}
+
 std::string Refusal(const std::string& bytes) {
   try {
     ParsePicture(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
@@ -73,7 +138,14 @@ std::string Refusal(const std::string& bytes) {
 
 TEST(Pictures, BrokenFilesFail) {
   EXPECT_NE(Refusal("").find("neither PNG nor JPEG"), std::string::npos);
-  EXPECT_NE(Refusal("GIF89a..").find("neither PNG nor JPEG"), std::string::npos);
+  EXPECT_NE(Refusal("a text").find("neither PNG nor JPEG"), std::string::npos);
+  const std::pair<const char*, const char*> kinds[] = {{"GIF89a..", "GIF"},          {"BM......", "BMP"},
+                                                       {"RIFF....WEBPVP8 ", "WebP"}, {"II*.....", "TIFF"},
+                                                       {"....ftypavif", "AVIF"},     {"....ftypheic", "HEIC"}};
+  for (const auto& [begin, kind] : kinds) {
+    EXPECT_EQ(Refusal(begin).find(kind), 0u) << Refusal(begin);
+    EXPECT_NE(Refusal(begin).find("neither PNG nor JPEG; convert it"), std::string::npos) << Refusal(begin);
+  }
   for (const char* name : {"rgb.png", "palette.png", "baseline.jpg", "progressive.jpg", "orientation_6.jpg"}) {
     const std::string whole = ReadFile(InData("images/") + name);
     EXPECT_EQ(Refusal(whole), "") << name;

@@ -83,7 +83,8 @@ struct RecordImage {
 struct RecordSound {
   double seconds = 0;
   uint32_t rate = 0;
-  std::vector<float> peaks;  // pairs, the lowest and highest sample of equal parts
+  std::vector<float> peaks;             // pairs, the lowest and highest sample of equal parts
+  std::vector<std::string> notes = {};  // what was assumed about its file, and what was left out
 };
 
 struct RecordGeneration {

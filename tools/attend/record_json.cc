@@ -123,6 +123,7 @@ OrderedJson RecordJson(const AttentionRecord& record) {
   OrderedJson& sounds = json["sounds"] = OrderedJson::array();
   for (const RecordSound& sound : record.sounds) {
     sounds.push_back({{"seconds", sound.seconds}, {"rate", sound.rate}, {"peaks", Base64Of(sound.peaks)}});
+    if (!sound.notes.empty()) sounds.back()["notes"] = sound.notes;
   }
   OrderedJson& spaces = json["spaces"] = OrderedJson::array();
   for (const RecordSpace& space : record.spaces) spaces.push_back(SpaceJson(space));

@@ -109,7 +109,7 @@ Subject TensorSubject(const Model& model, const AttendRequest& request) {
 void AddSounds(const Model& model, const SoundInput& input, const std::vector<Sound>& sounds, Subject* subject) {
   (void)model;
   for (const Sound& sound : sounds) {
-    RecordSound shown = {sound.seconds(), sound.rate, {}};
+    RecordSound shown = {sound.seconds(), sound.rate, {}, sound.notes};
     const size_t parts = std::min(kPeaks, sound.samples.size());
     for (size_t i = 0; i < parts; ++i) {
       const auto at = [&](size_t part) {
@@ -128,7 +128,7 @@ Subject SoundSubject(const Model& model, const AttendRequest& request) {
   const std::optional<SoundInput> input = FindSoundInput(model, subject.program);
   if (!input) Fail("{}: program '{}' takes no sound", model.name(), model.Program(subject.program).name);
   std::vector<Sound> sounds;
-  for (const std::string& file : request.sounds) sounds.push_back(ReadSound(file, input->rate));
+  for (const std::string& file : request.sounds) sounds.push_back(ReadClip(file, *input));
   subject.batch = BatchFromSounds(model, *input, subject.program, sounds);
   AddSounds(model, *input, sounds, &subject);
   return subject;

@@ -13,6 +13,7 @@
 #include "tools/base/mapped_file.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
+#include "tools/common/notes.h"
 
 namespace fovea::tools {
 namespace {
@@ -92,6 +93,12 @@ void Run(const Arguments& arguments, Console* console) {
   if (arguments.bytes && !arguments.from.empty()) Fail("--bytes is about a run, not about --from");
   const AttentionRecord record = RecordOf(arguments, console);
   for (const std::string& note : record.notes) console->err << "fovea: " << note << "\n";
+  const std::vector<std::string>& sounds = arguments.request.sounds;
+  for (size_t i = 0; i < record.sounds.size(); ++i) {
+    // Long ones are cut into several.
+    const bool whole = record.sounds.size() == sounds.size();
+    PrintNotes(console->err, whole ? sounds[i] : fmt::format("sound {}", i + 1), record.sounds[i].notes);
+  }
   if (arguments.bytes) {
     console->out << record.tap_bytes << "\n";
     return;

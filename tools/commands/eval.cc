@@ -71,6 +71,15 @@ EvaluationRequest RequestOf(const Arguments& arguments) {
   return request;
 }
 
+// The first ones in full; many files may have the same.
+void PrintNotesOfMany(const OrderedJson& told, std::ostream& err) {
+  constexpr size_t kInFull = 3;
+  if (!told.contains("notes")) return;
+  const auto notes = told["notes"].get<std::vector<std::string>>();
+  for (size_t i = 0; i < notes.size() && i < kInFull; ++i) err << "fovea: " << Printable(notes[i]) << "\n";
+  if (notes.size() > kInFull) err << fmt::format("fovea: and {} such notes more (--json)\n", notes.size() - kInFull);
+}
+
 void Eval(const Arguments& arguments, Console* console) {
   const bool classes = !arguments.labels.empty() || !arguments.pictures.empty() || !arguments.sounds.empty();
   if (!classes && arguments.pairs.empty() && arguments.perplexity.empty() && arguments.texts.empty()) {
@@ -100,6 +109,7 @@ void Eval(const Arguments& arguments, Console* console) {
     console->err << fmt::format("fovea: {}: {}\n", Printable(model["blob"].get<std::string>()),
                                 model["cut"]["note"].get<std::string>());
   }
+  PrintNotesOfMany(told, console->err);
   if (told.contains("time")) told["machine"] = ThisMachine();
   if (!arguments.html.empty()) {
     const std::string page = ReportPage(told);

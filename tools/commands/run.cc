@@ -8,6 +8,7 @@
 #include "tools/commands/commands.h"
 #include "tools/common/cuts.h"
 #include "tools/common/engine.h"
+#include "tools/common/notes.h"
 #include "tools/common/padded.h"
 #include "tools/common/pictures.h"
 #include "tools/common/prediction.h"
@@ -122,7 +123,7 @@ void RunSounds(const Arguments& arguments, Console* console) {
   const std::optional<SoundInput> input = FindSoundInput(model, program);
   if (!input) Fail("{}: program '{}' takes no sound", model.name(), model.Program(program).name);
   std::vector<Sound> sounds;
-  for (const std::string& file : arguments.sounds) sounds.push_back(ReadSound(file, input->rate));
+  for (const std::string& file : arguments.sounds) sounds.push_back(ReadClip(file, *input));
   SessionRequest request;
   request.program = program;
   request.workers = arguments.workers;
@@ -131,6 +132,8 @@ void RunSounds(const Arguments& arguments, Console* console) {
   std::vector<OrderedJson> predictions;
   for (size_t i = 0; i < sounds.size(); ++i) {
     predictions.push_back({{"file", arguments.sounds[i]}, {"seconds", sounds[i].seconds()}});
+    if (!sounds[i].notes.empty()) predictions.back()["notes"] = sounds[i].notes;
+    PrintNotes(console->err, arguments.sounds[i], sounds[i].notes);
   }
   PredictWholes(model, session, arguments.prediction, predictions);
   if (arguments.json) return PrintJson(console->out, predictions);
@@ -168,7 +171,8 @@ void AddRun(CLI::App* app, Console* console) {
       command->add_option("--input", arguments->input, "Safetensors file with the inputs instead")->type_name("FILE");
   input->excludes("--text")->excludes("--document")->excludes("--file");
   CLI::Option* sounds =
-      AddRepeated(command, "--wav", &arguments->sounds, "Sound file instead, RIFF WAVE")->type_name("FILE");
+      AddRepeated(command, "--wav", &arguments->sounds, "Sound file instead, RIFF WAVE; -: standard input")
+          ->type_name("FILE");
   sounds->excludes(input)->excludes("--text")->excludes("--document")->excludes("--file");
   CLI::Option* pictures =
       AddRepeated(command, "--image", &arguments->pictures, "Picture instead, PNG or JPEG")->type_name("FILE");

@@ -8,8 +8,10 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
 #include "tools/common/interrupt.h"
+#include "tools/common/notes.h"
 #include "tools/generate/ctc_transcription.h"
 #include "tools/generate/defaults.h"
+#include "tools/sound/wav.h"
 #include "tools/transcribe/clips.h"
 #include "tools/transcribe/long_files.h"
 
@@ -90,6 +92,7 @@ Transcript TranscriptOf(const CtcSource& source) {
   transcript.json["text"] = transcript.text;
   transcript.json["words"] = list(source.text.words);
   transcript.json["tokens"] = list(source.text.tokens);
+  transcript.notes = source.notes;
   return transcript;
 }
 
@@ -105,7 +108,7 @@ SoundInput CheckSounds(const Model& model, uint32_t program, const std::vector<s
     Fail("{}: reads features, no sound: give --input, or convert it with its preprocessor_config.json", model.name());
   }
   for (const std::string& path : paths) {
-    if (ReadWav(path).samples.empty()) Fail("{}: has no samples", path);
+    if (path != "-") ReadWav(path);  // standard input cannot be read twice
   }
   return *input;
 }
@@ -147,14 +150,14 @@ class Command {
     CtcOptions options = arguments_.frames;
     options.batch_size = std::max(arguments_.batch_size, 1u);
     options.workers = arguments_.generation.request.workers;
-    CtcTranscription worker(model_, options, [&](const CtcSource& source) { writer_.Write(TranscriptOf(source)); });
+    CtcTranscription worker(model_, options, [&](const CtcSource& source) { Done(TranscriptOf(source)); });
     if (features()) return worker.AddFeatures(arguments_.features);
     TakeFiles(arguments_.sounds, CheckSounds(model_, model_.FindProgram(""), arguments_.sounds), &worker);
   }
 
   void Write() {
     const GenerationRequest request = arguments_.generation.RequestFor(model_);
-    const auto done = [&](const Transcript& transcript) { writer_.Write(transcript); };
+    const auto done = [&](const Transcript& transcript) { Done(transcript); };
     const auto found = [&](const std::string& name, const std::string& language) {
       if (arguments_.format != TranscriptFormat::kJson) {
         console_->err << fmt::format("fovea: {}: language {}\n", name, language);
@@ -178,6 +181,11 @@ class Command {
       LongSpeechOptions options = arguments_.listening;
       options.words = arguments_.times == Times::kWord;
       options.previous = arguments_.previous.value_or(model_.Metadata("transcribe.previous") != nullptr);
+      if (!MelWindows::Fits(model_)) {
+        PrintNotes(console_->err, model_.name(),
+                   {"converted by an older fovea: features of a window are made of that window alone, and quiet ones "
+                    "after loud ones are not as in the original; convert it again"});
+      }
       LongFiles worker(model_, *format, arguments_.task, request, options, batch_size, done, found);
       return TakeFiles(arguments_.sounds, *input, &worker);
     }
@@ -185,11 +193,18 @@ class Command {
     Refuse(command_, kOfTimes, format ? "--cut clips" : "a model that writes no times");
     ClipOptions options = {arguments_.task, arguments_.previous.value_or(false), batch_size};
     options.chunk = arguments_.frames.chunk, options.strides = arguments_.frames.strides;
+    options.bounded = arguments_.generation.request.max_tokens == 0;
     // Whisper's windows are as long as they are: clips of it follow one another.
     if (format && options.strides.empty()) options.strides = {0};
     ClipTranscription worker(model_, options, request, done, found);
     if (features()) return worker.AddFeatures(arguments_.features);
     TakeFiles(arguments_.sounds, *input, &worker);
+  }
+
+  void Done(Transcript transcript) {
+    PrintNotes(console_->err, transcript.name, transcript.notes);
+    if (!transcript.notes.empty()) transcript.json["notes"] = transcript.notes;
+    writer_.Write(transcript);
   }
 
   const Arguments& arguments_;
@@ -260,7 +275,8 @@ void AddTranscribe(CLI::App* app, Console* console) {
   CLI::App* command = app->add_subcommand("transcribe", "Write down what is said in sound files");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
-  CLI::Option* sounds = AddRepeated(command, "--wav", &arguments->sounds, "Sound file, RIFF WAVE")->type_name("FILE");
+  CLI::Option* sounds =
+      AddRepeated(command, "--wav", &arguments->sounds, "Sound file, RIFF WAVE; -: standard input")->type_name("FILE");
   command->add_option("--input", arguments->features, "Safetensors file with what the encoder reads instead")
       ->type_name("FILE")
       ->excludes(sounds);

@@ -6,6 +6,9 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
+#include "tools/base/json.h"
+#include "tools/sound/resample.h"
+#include "tools/sound/wav.h"
 
 namespace fovea::tools {
 
@@ -14,7 +17,12 @@ std::optional<SoundInput> FindSoundInput(const Model& model, uint32_t program) {
     const fovea_value_info info = model.Value(program, value);
     const char* rate = model.Metadata(fmt::format("sampling_rate.{}", info.name));
     if (rate == nullptr || info.type != FOVEA_TYPE_F32 || info.width != 1) continue;
-    return SoundInput{value, static_cast<uint32_t>(strtoul(rate, nullptr, 10))};
+    SoundInput input = {value, static_cast<uint32_t>(strtoul(rate, nullptr, 10))};
+    const std::string key = fmt::format("clip_length.{}", info.name);
+    if (const char* clip = model.Metadata(key)) {
+      input.clip = static_cast<uint64_t>(WholeNumberIn(clip, "metadata " + key, {1, UINT32_MAX}));
+    }
+    return input;
   }
   return std::nullopt;
 }
@@ -23,6 +31,22 @@ Sound ReadSound(const std::string& path, uint32_t rate) {
   const Sound sound = ReadWav(path);
   if (sound.samples.size() > UINT32_MAX / 2) Fail("{}: {:.0f} seconds are too long", path, sound.seconds());
   return Resample(sound, rate);
+}
+
+Sound ReadClip(const std::string& path, const SoundInput& input) {
+  Sound sound = ReadSound(path, input.rate);
+  const double all = sound.seconds(), read = static_cast<double>(input.clip) / input.rate;
+  if (input.clip == 0 || sound.samples.size() == input.clip) return sound;
+  if (sound.samples.size() > input.clip) {
+    sound.notes.push_back(
+        fmt::format("the first {:.3f} of {:.3f} s are read, as long as the model's clips are; the "
+                    "rest is left out",
+                    read, all));
+  } else {
+    sound.notes.push_back(
+        fmt::format("{:.3f} s are followed by silence, as the model's clips have {:.3f} s", all, read));
+  }
+  return sound;
 }
 
 size_t ClipCount(const Batch& batch) {

@@ -76,10 +76,11 @@ class Conversion {
   Conversion(const Description& description, const ConvertOptions& options, ConvertReport& report,
              const Progress& progress)
       : report_(report), progress_(progress), model_(Resolve(description)), types_(TypesFor(model_, options.weights)) {
-    report.metadata = description.metadata;
     report.warnings = description.warnings;
     report.unused = LeftOut(description);
     model_.content.text = TextSection(description, report);
+    TakePadding(model_.content.text, model_.content.metadata);
+    report.metadata = model_.content.metadata;
     CheckVocabulary(model_.content.text, description, report.warnings);
     report.text_bytes = model_.content.text.size();
     report.workers = workers_.count();
@@ -89,7 +90,12 @@ class Conversion {
                          options.products != DType::kF32 || options.pattern.any();
     compares_ = options.compare != Comparison::kNone && changed;
     const bool calibrates = integers && options.calibrate;
-    if (mixes || calibrates || compares_) exact_.emplace(model_, workers_);
+    if (mixes || calibrates || compares_) {
+      exact_.emplace(model_, workers_);
+      for (std::string& note : NotesOnSamples(exact_->outline(), options.samples)) {
+        report.warnings.push_back(std::move(note));
+      }
+    }
     if (compares_) {
       references_ = MakeReferences(exact_->outline(), OutputsBy(exact_->staged()), options, report, progress);
     }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tools/base/fail.h"
+#include "tools/convert/clip_lengths.h"
 #include "tools/convert/generation_rules.h"
 #include "tools/convert/operation_rules.h"
 #include "tools/convert/part.h"
@@ -37,6 +38,7 @@ class Resolver {
       operations_ += result_.content.programs.back().operations.size();
       if (operations_ > kMaxOperations) Fail("{}: more than {} operations together", place, kMaxOperations);
     }
+    AddClipLengths(&result_.content);
     CheckGeneration(result_.content);
     for (const auto& entry : description_.metadata) {
       if (entry.first.compare(0, 8, "explain.") != 0) continue;

@@ -70,7 +70,7 @@ std::optional<Batch> OfSounds(const Model& model, uint32_t program, const std::v
   if (!input || InputsOf(model, program).size() != 1) return std::nullopt;
   std::vector<Sound> sounds;
   for (size_t i = 0, tokens = 0; i < files.size() && tokens < most; ++i) {
-    sounds.push_back(ReadSound(files[i], input->rate));
+    sounds.push_back(ReadSound(files[i], input->rate));  // NotesOnSamples has the notes
     tokens += sounds.back().samples.size() * kTokensPerSecond / input->rate;
   }
   return BatchFromSounds(model, *input, program, sounds);
@@ -107,6 +107,18 @@ std::optional<Batch> GivenSamples(const Model& model, uint32_t program, const Sa
   if (!sources.pictures.empty()) return OfPictures(model, program, sources.pictures, most);
   if (!sources.tensors.empty()) return OfTensors(model, program, sources.tensors);
   return std::nullopt;
+}
+
+std::vector<std::string> NotesOnSamples(const Model& model, const SampleSources& sources) {
+  std::vector<std::string> notes;
+  for (uint32_t program = 0; program < model.Info().program_count && notes.empty(); ++program) {
+    const std::optional<SoundInput> input = FindSoundInput(model, program);
+    if (!input || InputsOf(model, program).size() != 1) continue;
+    for (const std::string& file : sources.sounds) {
+      for (const std::string& note : ReadClip(file, *input).notes) notes.push_back(fmt::format("{}: {}", file, note));
+    }
+  }
+  return notes;
 }
 
 }  // namespace fovea::tools

@@ -46,4 +46,18 @@ void CheckVocabulary(const std::vector<uint8_t>& text, const Description& descri
                   header.vocabulary - 1, rows));
 }
 
+void TakePadding(const std::vector<uint8_t>& text, std::vector<std::pair<std::string, std::string>>& metadata) {
+  text::Header header = {};
+  if (text.size() < sizeof(header)) return;
+  memcpy(&header, text.data(), sizeof(header));
+  const auto fills = [](const std::pair<std::string, std::string>& entry) {
+    const std::string& key = entry.first;
+    return key == "pad_to" || (key.size() > 7 && key.compare(key.size() - 7, 7, ":pad_to") == 0);
+  };
+  if (header.pad_id == text::kNoId || std::none_of(metadata.begin(), metadata.end(), fills)) return;
+  for (auto& [key, value] : metadata) {
+    if (key == "pad_token_id") value = std::to_string(header.pad_id);
+  }
+}
+
 }  // namespace fovea::tools

@@ -17,6 +17,10 @@ namespace fovea::tools {
 void CheckVocabulary(const std::vector<uint8_t>& text, const Description& description,
                      std::vector<std::string>& warnings);
 
+// Texts that are filled up to a fixed length (metadata "pad_to") end in the tokenizer's padding, as the original
+// processor has it: it becomes metadata "pad_token_id", where config.json may have another.
+void TakePadding(const std::vector<uint8_t>& text, std::vector<std::pair<std::string, std::string>>& metadata);
+
 }  // namespace fovea::tools
 
 #endif  // FOVEA_TOOLS_CONVERT_VOCABULARY_CHECK_H_

@@ -117,6 +117,7 @@ OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRe
 
   OrderedJson told = {{"file", samples.file}, {"samples", done}};
   if (done < total) told["interrupted"] = true;
+  if (!contenders[0].runner->notes().empty()) told["notes"] = contenders[0].runner->notes();
   told["models"] = AboutBlobs(models);
   for (size_t i = 0; i < models.size() && done != 0; ++i) {
     told["models"][i].update(contenders[i].judge->Told());

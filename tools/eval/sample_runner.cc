@@ -118,7 +118,10 @@ void SampleRunner::PrepareSounds(const std::vector<Item>& items) {
   std::vector<Sound> sounds;
   for (size_t i = 0; i < items.size(); ++i) {
     job.items.push_back(i);
-    sounds.push_back(At(items[i], [&] { return ReadSound(items[i].parts[0], input.rate); }));
+    sounds.push_back(At(items[i], [&] { return ReadClip(items[i].parts[0], input); }));
+    for (const std::string& note : sounds.back().notes) {
+      notes_.push_back(fmt::format("{}: {}: {}", items[i].place, items[i].parts[0], note));
+    }
   }
   job.batch = BatchFromSounds(model_, input, job.program, sounds);
   jobs_.push_back(std::move(job));

@@ -47,6 +47,8 @@ class SampleRunner {
   const std::vector<Matrix>& results() const { return results_; }
   // Of all texts so far.
   const Cuts& cuts() const { return cuts_; }
+  // What was assumed about the files of all items so far, and what was left out of them.
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   // Items that one run reads.
@@ -72,6 +74,7 @@ class SampleRunner {
   std::map<uint32_t, std::unique_ptr<Session>> sessions_;  // by program
   std::vector<Matrix> results_;
   Cuts cuts_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace fovea::tools

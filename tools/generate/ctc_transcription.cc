@@ -30,7 +30,7 @@ void CtcTranscription::AddFile(const std::string& path, const SoundInput& input)
   const uint64_t frame = std::max<uint64_t>(frame_, 1);
   const std::vector<SoundChunk> chunks =
       ChunksOf(sound.samples.size(), ChunksOfSeconds(options_.chunk, options_.strides, input.rate, frame));
-  sources_.push_back({path, sound.seconds(), static_cast<double>(frame_) / input.rate, chunks.size()});
+  sources_.push_back({path, sound.seconds(), static_cast<double>(frame_) / input.rate, chunks.size(), sound.notes});
   for (const SoundChunk& chunk : chunks) {
     pieces_.push_back({sources_.size() - 1, chunk});
     sounds_.push_back(PartOf(sound, chunk.begin, chunk.length));
@@ -75,7 +75,7 @@ void CtcTranscription::Run(const Batch& batch) {
   sounds_.clear();
   for (; written_ < sources_.size() && sources_[written_].missing == 0; ++written_) {
     Source& source = sources_[written_];
-    done_({source.name, source.seconds, source.frame_seconds, decoder_.Text(source.frames)});
+    done_({source.name, source.seconds, source.frame_seconds, decoder_.Text(source.frames), source.notes});
     source.frames = {};
   }
 }

@@ -22,6 +22,7 @@ struct CtcSource {
   double seconds = 0;        // 0: nobody knows
   double frame_seconds = 0;  // from one frame to the next; 0: nobody knows
   CtcText text;
+  std::vector<std::string> notes = {};  // on its file
 };
 
 class CtcTranscription {
@@ -40,6 +41,7 @@ class CtcTranscription {
     std::string name;
     double seconds, frame_seconds;
     size_t missing;  // chunks
+    std::vector<std::string> notes = {};
     std::vector<CtcFrame> frames = {};
   };
   struct Piece {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tools/generate/compression.h"
-#include "tools/generate/sound_chunks.h"
 #include "tools/generate/word_times.h"
 
 namespace fovea::tools {
@@ -17,6 +16,14 @@ struct Attempt {
   float temperature = 0;
   double compression_ratio = 0;
 };
+
+// The model may write times of the silence that follows a sound in its last window.
+void KeepWithin(double seconds, SpokenSegment* segment) {
+  segment->begin = std::min(segment->begin, seconds), segment->end = std::min(segment->end, seconds);
+  for (TimedWord& word : segment->words) {
+    word.begin = std::min(word.begin, seconds), word.end = std::min(word.end, seconds);
+  }
+}
 
 class LongListener {
  public:
@@ -59,16 +66,14 @@ class LongListener {
   // False if all sounds are done.
   bool HearNext() {
     heard_.clear();
-    std::vector<Sound> windows;
-    std::vector<size_t> numbers;
+    std::vector<SoundWindow> windows;
     for (Source& source : sources_) {
       const SpeechWindow window = WindowOf(source);
       if (window.length == 0) continue;
-      windows.push_back(PartOf(source.sound, window.begin, window.length));
+      windows.push_back({&source.sound, source.number, window});
       heard_.push_back(&source);
-      numbers.push_back(source.number);
     }
-    if (!windows.empty()) listener_.Hear(windows, numbers);
+    if (!windows.empty()) listener_.Hear(windows);
     return !windows.empty();
   }
 
@@ -124,10 +129,12 @@ class LongListener {
       segments.push_back(std::move(spoken));
     }
     if (options_.words) AddWords(window, cut, heard, number, source, &segments);
+    const double all = source->sound.seconds();
     for (SpokenSegment& segment : segments) {
       const bool empty = segment.text.find_first_not_of(" \t\n") == std::string::npos;
       if (empty || segment.begin == segment.end) continue;
       source->previous.insert(source->previous.end(), segment.tokens.begin(), segment.tokens.end());
+      KeepWithin(all, &segment);
       source->made.segments.push_back(std::move(segment));
     }
     if (!options_.previous || attempt.temperature > kToldUpTo) source->previous.clear();

@@ -9,7 +9,7 @@
 
 #include "tools/generate/speech_segments.h"
 #include "tools/generate/spoken.h"
-#include "tools/sound/wav.h"
+#include "tools/sound/sound.h"
 
 namespace fovea::tools {
 
@@ -27,11 +27,18 @@ struct WindowTask {
   bool wanted = true;             // false: the result is not looked at
 };
 
+// A window of one of several sounds.
+struct SoundWindow {
+  const Sound* sound = nullptr;
+  size_t number = 0;  // of the sound
+  SpeechWindow part = {};
+};
+
 class WindowListener {
  public:
   virtual ~WindowListener() = default;
-  // Hears a window of each of several sounds, the numbers `sounds`. These are asked about until the next call.
-  virtual void Hear(const std::vector<Sound>& windows, const std::vector<size_t>& sounds) = 0;
+  // Hears a window of each of several sounds. These are asked about until the next call.
+  virtual void Hear(const std::vector<SoundWindow>& windows) = 0;
   // Writes their texts at a temperature. Nothing if it was interrupted.
   virtual std::vector<HeardWindow> Write(const std::vector<WindowTask>& tasks, float temperature) = 0;
   // The text of tokens, without times.

@@ -11,6 +11,7 @@
 #include "tools/generate/alignment_heads.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/defaults.h"
+#include "tools/generate/sound_chunks.h"
 
 namespace fovea::tools {
 namespace {
@@ -25,12 +26,6 @@ uint32_t TokenCount(const Model& model) {
   const uint32_t program = DecodeProgram(model);
   const auto scores = model.FindValue(program, MetadataOr(model, "generate.scores", ""));
   return scores ? model.Value(program, *scores).width : 0;
-}
-
-// Only this token may follow.
-void AllowOnly(int32_t token, uint32_t tokens, uint32_t* bits) {
-  std::fill_n(bits, (tokens + 31) / 32, 0);
-  bits[token / 32] |= 1u << (token % 32);
 }
 
 }  // namespace
@@ -56,19 +51,33 @@ std::optional<TimeFormat> FindTimeFormat(const Model& model, const SoundInput& i
 
 ModelListener::ModelListener(const Model& model, const SoundInput& input, const TimeFormat& format,
                              const SpeechTask& task, const GenerationRequest& request)
-    : model_(model), input_(input), format_(format), task_(task), request_(request), prompts_(model, task, true) {}
+    : model_(model), input_(input), format_(format), task_(task), request_(request), prompts_(model, task, true) {
+  if (MelWindows::Fits(model)) mels_.emplace(model, format.window, request.workers);
+}
 
-void ModelListener::Hear(const std::vector<Sound>& windows, const std::vector<size_t>& sounds) {
+Session ModelListener::EncodeWindows(const std::vector<SoundWindow>& windows) {
+  if (mels_) return mels_->Encode(windows);
+  std::vector<Sound> alone;
+  for (const SoundWindow& window : windows) {
+    alone.push_back(PartOf(*window.sound, window.part.begin, window.part.length));
+  }
+  return Encode(model_, BatchFromSounds(model_, input_, EncoderProgram(model_), alone), request_.workers);
+}
+
+void ModelListener::Hear(const std::vector<SoundWindow>& windows) {
   encode_.reset();  // before there is another one
-  encode_.emplace(Encode(model_, BatchFromSounds(model_, input_, EncoderProgram(model_), windows), request_.workers));
-  sounds_ = sounds;
+  encode_.emplace(EncodeWindows(windows));
+  sounds_.clear();
   lengths_.clear();
   no_speech_.clear();
-  for (const Sound& window : windows) lengths_.push_back(window.samples.size());
+  for (const SoundWindow& window : windows) {
+    sounds_.push_back(window.number);
+    lengths_.push_back(window.part.length);
+  }
   const auto lacks = [&](size_t sound) { return languages_.count(sound) == 0; };
-  if (!prompts_.needs_language() || std::none_of(sounds.begin(), sounds.end(), lacks)) return;
+  if (!prompts_.needs_language() || std::none_of(sounds_.begin(), sounds_.end(), lacks)) return;
   const std::vector<std::string> found = prompts_.FindLanguages(*encode_, windows.size(), request_);
-  for (size_t i = 0; i < found.size(); ++i) languages_.emplace(sounds[i], found[i]);
+  for (size_t i = 0; i < found.size(); ++i) languages_.emplace(sounds_[i], found[i]);
 }
 
 const std::string& ModelListener::LanguageOf(size_t sound) const {

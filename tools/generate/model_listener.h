@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/generate/long_speech.h"
+#include "tools/generate/mel_windows.h"
 #include "tools/generate/transcription.h"
 
 namespace fovea::tools {
@@ -26,7 +27,7 @@ class ModelListener : public WindowListener {
   ModelListener(const Model& model, const SoundInput& input, const TimeFormat& format, const SpeechTask& task,
                 const GenerationRequest& request);
 
-  void Hear(const std::vector<Sound>& windows, const std::vector<size_t>& sounds) override;
+  void Hear(const std::vector<SoundWindow>& windows) override;
   std::vector<HeardWindow> Write(const std::vector<WindowTask>& tasks, float temperature) override;
   std::string TextOf(const std::vector<int32_t>& tokens) const override;
   std::vector<TimedWord> Words(size_t window, const std::vector<int32_t>& tokens) override;
@@ -35,6 +36,8 @@ class ModelListener : public WindowListener {
   const std::string& LanguageOf(size_t sound) const;
 
  private:
+  // A session of the encoder that has read them.
+  Session EncodeWindows(const std::vector<SoundWindow>& windows);
   // What each window was found to say before any language and task: the probability that nobody speaks.
   std::vector<double> NoSpeech(const std::vector<WindowTask>& tasks) const;
   GenerationRequest RequestAt(float temperature) const;
@@ -45,6 +48,7 @@ class ModelListener : public WindowListener {
   const SpeechTask task_;
   const GenerationRequest request_;
   const SpeechPrompts prompts_;
+  std::optional<MelWindows> mels_;  // none: features of a window are made of that window alone
   std::optional<Session> encode_;
   std::vector<size_t> sounds_;     // of the windows that are heard
   std::vector<uint64_t> lengths_;  // of these windows, in samples

@@ -63,6 +63,7 @@ std::vector<Sound> CutSound(const Sound& sound, const ChunkLengths& lengths) {
     if (!parts.empty() && (chunk.length - chunk.left) * 100 < sound.rate) break;
     parts.push_back(PartOf(sound, chunk.begin, chunk.length));
   }
+  if (!parts.empty()) parts.front().notes = sound.notes;
   return parts;
 }
 

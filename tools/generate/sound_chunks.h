@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/sound/wav.h"
+#include "tools/sound/sound.h"
 
 namespace fovea::tools {
 

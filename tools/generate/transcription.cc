@@ -1,6 +1,7 @@
 #include "tools/generate/transcription.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include <algorithm>
 
@@ -119,6 +120,19 @@ std::vector<int32_t> SpeechPrompts::Prompt(const std::string& language, const st
   std::vector<int32_t> prompt = Before(previous);
   Append(told, &prompt);
   return prompt;
+}
+
+void AllowOnly(int32_t token, uint32_t tokens, uint32_t* bits) {
+  std::fill_n(bits, (tokens + 31) / 32, 0);
+  bits[token / 32] |= 1u << (token % 32);
+}
+
+std::optional<size_t> MostTokens(const Model& model, double seconds) {
+  const char* const rate = model.Metadata("transcribe.tokens_per_second");
+  if (rate == nullptr) return std::nullopt;
+  const double most = strtod(rate, nullptr) * seconds;
+  if (!(most >= 0)) Fail("{} is {}", MetadataName(model, "transcribe.tokens_per_second"), rate);
+  return static_cast<size_t>(std::min(std::max(most, 1.0), 1e9));
 }
 
 uint64_t LongestClip(const Model& model, const SoundInput& input) {

@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_GENERATE_TRANSCRIPTION_H_
 #define FOVEA_TOOLS_GENERATE_TRANSCRIPTION_H_
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,13 @@ class SpeechPrompts {
   std::vector<std::pair<std::string, int32_t>> languages_;
   std::vector<int32_t> language_, rest_;  // tokens of a language that is given, and those after it
 };
+
+// Only this token may follow: clears the bits of the others.
+void AllowOnly(int32_t token, uint32_t tokens, uint32_t* bits);
+
+// The most tokens of a text about `seconds` of sound, by metadata transcribe.tokens_per_second; nothing where there is
+// no such bound.
+std::optional<size_t> MostTokens(const Model& model, double seconds);
 
 // The samples of the longest clip that the input takes, as metadata clip_length.<input> says or its space.
 uint64_t LongestClip(const Model& model, const SoundInput& input);

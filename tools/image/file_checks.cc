@@ -25,7 +25,7 @@ uint32_t Crc(const uint8_t* data, uint64_t size) {
 
 // Of a TIFF structure; what makes no sense there says nothing.
 uint32_t Orientation(const uint8_t* tiff, uint64_t size) {
-  constexpr uint32_t kTag = 0x0112;
+  constexpr uint32_t kTag = 0x0112, kShort = 3;
   if (size < 8) return kUpright;
   const bool little = tiff[0] == 'I';
   const auto number = [&](uint64_t at, int bytes) {
@@ -41,7 +41,7 @@ uint32_t Orientation(const uint8_t* tiff, uint64_t size) {
     const uint64_t at = directory + 2 + 12 * i;
     if (at + 12 > size) return kUpright;
     if (number(at, 2) != kTag) continue;
-    const uint32_t value = number(at + 8, 2);
+    const uint32_t value = number(at + 8, number(at + 2, 2) == kShort ? 2 : 4);
     return value >= 1 && value <= 8 ? value : kUpright;
   }
   return kUpright;
@@ -71,7 +71,6 @@ uint32_t CheckPng(const uint8_t* data, uint64_t size) {
     if (length > size - at - 12) Fail("the file ends within the picture");
     const uint8_t* type = data + at + 4;
     if (Crc(type, uint64_t{length} + 4) != Big(type + 4 + length, 4)) Fail("a checksum is wrong");
-    if (memcmp(type, "acTL", 4) == 0) Fail("an animation is not read");
     if (memcmp(type, "eXIf", 4) == 0) orientation = Orientation(type + 4, length);
     if (memcmp(type, "IEND", 4) == 0) return orientation;
     at += uint64_t{length} + 12;
@@ -82,7 +81,7 @@ uint32_t CheckJpeg(const uint8_t* data, uint64_t size) {
   enum : uint8_t { kFirstFrame = 0xc0, kLastFrame = 0xcf, kTables = 0xc4, kExtension = 0xc8, kArithmetic = 0xcc };
   enum : uint8_t { kEnd = 0xd9, kScan = 0xda, kExif = 0xe1, kAdobe = 0xee };
   uint32_t orientation = kUpright, components = 0;
-  bool scanned = false, adobe = false;
+  bool scanned = false, adobe = false, exif = false;
   uint64_t at = 2;
   // Markers, and between them what a scan has, in which 0xff stands before 0 or a restart.
   while (true) {
@@ -111,7 +110,8 @@ uint32_t CheckJpeg(const uint8_t* data, uint64_t size) {
     if (marker == kTables) CheckHuffmanTables(segment, bytes);
     if (marker == kScan) scanned = true;
     if (marker == kAdobe && bytes >= 12 && memcmp(segment, "Adobe", 5) == 0) adobe = true;
-    if (marker == kExif && bytes > 6 && memcmp(segment, "Exif\0", 6) == 0) {
+    if (marker == kExif && !exif && bytes > 6 && memcmp(segment, "Exif\0", 6) == 0) {
+      exif = true;  // the first one counts, as in Pillow
       orientation = Orientation(segment + 6, bytes - 6);
     }
     at += length;

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "tools/base/fail.h"
-#include "tools/base/mapped_file.h"
+#include "tools/base/input_file.h"
 #include "tools/image/file_checks.h"
 
 namespace fovea::tools {
@@ -36,13 +36,32 @@ Picture Upright(const Picture& picture, uint32_t from) {
   return turned;
 }
 
+[[noreturn]] void FailWithKind(const uint8_t* data, uint64_t size) {
+  if (size == 0) Fail("it is empty, neither PNG nor JPEG");
+  const auto has = [&](uint64_t at, const char* text) {
+    return size >= at + strlen(text) && memcmp(data + at, text, strlen(text)) == 0;
+  };
+  const char* const kind = has(0, "RIFF") && has(8, "WEBP")           ? "WebP"
+                           : has(0, "GIF8")                           ? "GIF"
+                           : has(0, "BM")                             ? "BMP"
+                           : has(0, "II*") || has(0, "MM")            ? "TIFF"
+                           : has(4, "ftypavif") || has(4, "ftypavis") ? "AVIF"
+                           : has(4, "ftyp")                           ? "HEIC or MP4"
+                           : has(0, "\xff\x0a") || has(4, "JXL ")     ? "JPEG XL"
+                           : has(4, "jP  ")                           ? "JPEG 2000"
+                           : has(0, "<svg") || has(0, "<?xml")        ? "SVG or XML"
+                                                                      : nullptr;
+  if (kind == nullptr) Fail("neither PNG nor JPEG");
+  Fail("{}, neither PNG nor JPEG; convert it to one of these first", kind);
+}
+
 }  // namespace
 
 Picture ParsePicture(const uint8_t* data, uint64_t size) {
   constexpr uint8_t kPng[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   const bool png = size >= sizeof(kPng) && memcmp(data, kPng, sizeof(kPng)) == 0;
   const bool jpeg = size >= 2 && data[0] == 0xff && data[1] == 0xd8;
-  if (!png && !jpeg) Fail("neither PNG nor JPEG");
+  if (!png && !jpeg) FailWithKind(data, size);
   if (size > INT32_MAX) Fail("{} bytes are too many", size);
   const uint32_t orientation = png ? CheckPng(data, size) : CheckJpeg(data, size);
   int width = 0, height = 0, channels = 0;
@@ -60,7 +79,7 @@ Picture ParsePicture(const uint8_t* data, uint64_t size) {
 }
 
 Picture ReadPicture(const std::string& path) {
-  const MappedFile file(path);
+  const InputFile file(path);
   try {
     return ParsePicture(file.data(), file.size());
   } catch (const Failure& failure) {

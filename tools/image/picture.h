@@ -14,7 +14,8 @@ struct Picture {
   std::vector<uint8_t> pixels;  // row by row, the channels of a pixel beside each other
 };
 
-// PNG of every kind and JPEG, baseline or progressive, turned as its Exif orientation says. Grey becomes three equal
+// PNG of every kind (of an animation its first picture) and JPEG, baseline or progressive, turned as its Exif
+// orientation says. "-" is standard input. Grey becomes three equal
 // channels, a palette its colours; transparency is left out and of 16 bits the upper 8 are kept. CMYK of JPEG becomes
 // RGB where Adobe's marker says how it is meant. Fails with the file and what is wrong.
 Picture ReadPicture(const std::string& path);

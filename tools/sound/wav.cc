@@ -1,158 +1,193 @@
-// Sound files: RIFF WAVE.
+// Sound files: RIFF WAVE; RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088) where sizes have 64 bits.
 #include "tools/sound/wav.h"
 
-#include <math.h>
+#include <fmt/format.h>
 #include <string.h>
 
-#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "tools/base/fail.h"
-#include "tools/base/mapped_file.h"
+#include "tools/base/input_file.h"
+#include "tools/sound/sample_format.h"
 
 namespace fovea::tools {
 namespace {
 
-enum : uint32_t { kPcm = 1, kFloat = 3, kExtensible = 0xfffe };
-constexpr uint32_t kUnknownSize = 0xffffffff;  // of what was written as it came
-constexpr uint32_t kMaxRate = 1000000, kMaxChannels = 256;
+constexpr uint64_t kChunkHead = 8, kFileHead = 12;
+constexpr uint64_t kIn64Bits = 0xffffffff;  // as a size: "ds64" has it
+// Writers to pipes give the largest sizes that there are, or almost: sox 0x7ffff000, arecord 0x7fffffff or 0x80000000,
+// ffmpeg 0xffffffff.
+constexpr uint64_t kLeastUnknown = 0x7ffff000;
 
-uint32_t Number(const uint8_t* at, int bytes) {
-  uint32_t number = 0;
-  for (int i = bytes; i-- > 0;) number = number << 8 | at[i];
-  return number;
+bool Begins(const uint8_t* at, const char* with) { return memcmp(at, with, strlen(with)) == 0; }
+
+// What a file is that is no WAVE file, by its first 12 bytes.
+const char* OtherKind(const uint8_t* data) {
+  if (Begins(data, "RIFX")) return "RIFX, RIFF WAVE with its bytes in the other order";
+  if (Begins(data, "RIFF")) return "RIFF, but not of WAVE";
+  if (Begins(data, "riff")) return "Wave64";
+  if (Begins(data, "fLaC")) return "FLAC";
+  if (Begins(data, "OggS")) return "Ogg";
+  if (Begins(data, "FORM")) return "AIFF";
+  if (Begins(data, ".snd")) return "AU";
+  if (Begins(data, "caff")) return "CAF";
+  if (Begins(data + 4, "ftyp")) return "MP4 or M4A";
+  if (Begins(data, "\x1a\x45\xdf\xa3")) return "Matroska or WebM";
+  if (Begins(data, "ID3") || (data[0] == 0xff && (data[1] & 0xe0) == 0xe0)) return "MP3 or AAC";
+  return nullptr;
 }
 
-struct Format {
-  uint32_t kind = 0, channels = 0, rate = 0, bits = 0;
-  uint32_t bytes() const { return bits / 8; }
+class Reader {
+ public:
+  Reader(const uint8_t* data, uint64_t size) : data_(data), size_(size) {}
+
+  Sound Read() {
+    CheckKind();
+    for (uint64_t at = kFileHead; at + kChunkHead <= size_;) at = ReadChunk(at);
+    if (pieces_.empty()) Fail("it has no samples");
+    if (pieces_.size() > 1) Note(fmt::format("its {} data chunks are read as one sound", pieces_.size()));
+    for (const auto& [samples, bytes] : pieces_) Append(samples, bytes);
+    return std::move(sound_);
+  }
+
+ private:
+  void CheckKind() {
+    if (size_ == 0) Fail("it is empty");
+    const char* const other = size_ < kFileHead ? nullptr : OtherKind(data_);
+    large_ = size_ >= kFileHead && (Begins(data_, "RF64") || Begins(data_, "BW64"));
+    if (size_ >= kFileHead && (large_ || Begins(data_, "RIFF")) && Begins(data_ + 8, "WAVE")) return;
+    if (other != nullptr) Fail("it is no RIFF WAVE file but {}; convert it, with sox or ffmpeg for example", other);
+    Fail("it is no RIFF WAVE file");
+  }
+
+  void Note(std::string note) { sound_.notes.push_back(std::move(note)); }
+
+  // Returns where the next one begins.
+  uint64_t ReadChunk(uint64_t at) {
+    const uint8_t *const head = data_ + at, *const content = head + kChunkHead;
+    const uint64_t left = size_ - at - kChunkHead;
+    uint64_t bytes = SizeOf(head);
+    if (Begins(head, "data")) {
+      if (!format_) Fail("its samples come before their format");
+      bytes = SamplesIn(content, bytes, left);
+      pieces_.emplace_back(content, bytes);
+    } else if (bytes > left) {
+      if (pieces_.empty()) Fail("it ends within chunk {}: {} bytes of {}", Id(head), left, bytes);
+      Note(fmt::format("its last {} bytes are no chunk and are left out", kChunkHead + left));
+      return size_;
+    } else if (Begins(head, "fmt ") && pieces_.empty()) {
+      format_ = ReadSampleFormat(content, bytes);
+    } else if (Begins(head, "ds64")) {
+      ReadSizes(content, bytes);
+    } else if (Begins(head, "LIST") && bytes >= 4 && Begins(content, "wavl")) {
+      Fail("its samples are in a list of pieces (wavl), which is not read; convert it");
+    }
+    const uint64_t next = at + kChunkHead + bytes;
+    return next + (bytes % 2 == 1 && !IsPlain(next) ? 1 : 0);
+  }
+
+  static std::string Id(const uint8_t* at) { return {reinterpret_cast<const char*>(at), 4}; }
+
+  uint64_t SizeOf(const uint8_t* head) const {
+    const uint64_t bytes = LittleEndian(head + 4, 4);
+    if (!large_ || bytes != kIn64Bits) return bytes;
+    const auto found = sizes_.find(Id(head));
+    return found == sizes_.end() ? bytes : found->second;
+  }
+
+  // Chunk "ds64": of the file, of its samples, their number, and a table of other chunks.
+  void ReadSizes(const uint8_t* content, uint64_t bytes) {
+    constexpr uint64_t kEntries = 28, kEntry = 12;
+    if (bytes < kEntries - 4) Fail("chunk ds64 has {} bytes, at least {} are needed", bytes, kEntries - 4);
+    sizes_["data"] = LittleEndian(content + 8, 8);
+    for (uint64_t at = kEntries; at + kEntry <= bytes; at += kEntry) {
+      sizes_.emplace(Id(content + at), LittleEndian(content + at + 4, 8));
+    }
+  }
+
+  // Some writers leave out the byte that makes a chunk's size even.
+  bool IsPlain(uint64_t at) const {
+    if (at + kChunkHead > size_) return false;
+    return Begins(data_ + at, "data") || Begins(data_ + at, "fmt ") || Begins(data_ + at, "LIST") ||
+           Begins(data_ + at, "fact");
+  }
+
+  // Whether there is nothing but whole chunks from here on.
+  bool AreChunks(const uint8_t* from, uint64_t left) const {
+    while (left >= kChunkHead) {
+      for (int i = 0; i < 4; ++i) {
+        if (from[i] < ' ' || from[i] > '~') return false;
+      }
+      const uint64_t bytes = LittleEndian(from + 4, 4), whole = kChunkHead + bytes + bytes % 2;
+      if (bytes > left - kChunkHead) return false;
+      if (whole >= left) return true;
+      from += whole, left -= whole;
+    }
+    return left == 0;
+  }
+
+  // Bytes of samples, where the file states `bytes` and `left` follow.
+  uint64_t SamplesIn(const uint8_t* content, uint64_t bytes, uint64_t left) {
+    if (bytes == 0 && !AreChunks(content, left)) {
+      Note("it gives its samples the size 0, as a recorder that was cut off leaves it: all that follows is read");
+      return left;
+    }
+    const uint64_t frame = format_->frame(), rest = bytes % frame;
+    if (bytes <= left) {
+      if (rest != 0) Note(fmt::format("its last {} bytes are no whole sample and are left out", rest));
+      return bytes;
+    }
+    if (bytes < kLeastUnknown || sizes_.count("data") != 0) {
+      const auto seconds = [&](uint64_t of) {
+        return static_cast<double>(of / frame) / static_cast<double>(format_->rate);
+      };
+      Note(fmt::format("the file ends early: {:.2f} of {:.2f} s are there", seconds(left), seconds(bytes)));
+    }
+    return left;
+  }
+
+  void Append(const uint8_t* samples, uint64_t bytes) {
+    SampleFormat format = *format_;
+    const std::string found = FindBits(samples, bytes, &format);
+    if (!found.empty()) Note(found);
+    const uint64_t frame = format.frame();
+    sound_.rate = format.rate;
+    sound_.samples.reserve(sound_.samples.size() + bytes / frame);
+    for (uint64_t at = 0; at + frame <= bytes; at += frame) {
+      double sum = 0;
+      for (uint64_t c = 0; c < format.channels; ++c) sum += SampleAt(format, samples + at + c * format.bytes);
+      const auto sample = static_cast<float>(sum / format.channels);
+      if (!std::isfinite(sample)) Fail("sample {} is no number", sound_.samples.size());
+      sound_.samples.push_back(sample);
+    }
+  }
+
+  const uint8_t* const data_;
+  const uint64_t size_;
+  bool large_ = false;
+  std::optional<SampleFormat> format_;
+  std::map<std::string, uint64_t> sizes_;                    // by "ds64"
+  std::vector<std::pair<const uint8_t*, uint64_t>> pieces_;  // of samples
+  Sound sound_;
 };
-
-Format ReadFormat(const uint8_t* chunk, uint64_t size) {
-  if (size < 16) Fail("the format chunk has {} bytes", size);
-  Format format = {Number(chunk, 2), Number(chunk + 2, 2), Number(chunk + 4, 4), Number(chunk + 14, 2)};
-  if (format.kind == kExtensible && size >= 40) format.kind = Number(chunk + 24, 2);
-  const bool pcm =
-      format.kind == kPcm && (format.bits == 8 || format.bits == 16 || format.bits == 24 || format.bits == 32);
-  if (!pcm && !(format.kind == kFloat && (format.bits == 32 || format.bits == 64))) {
-    Fail("samples of format {} with {} bits are not read; PCM of 8, 16, 24 or 32 bits is, and floats", format.kind,
-         format.bits);
-  }
-  if (format.channels == 0 || format.channels > kMaxChannels) Fail("{} channels", format.channels);
-  if (format.rate == 0 || format.rate > kMaxRate) Fail("{} samples in a second", format.rate);
-  return format;
-}
-
-double Sample(const Format& format, const uint8_t* at) {
-  if (format.kind == kFloat) {
-    float narrow;
-    double wide;
-    memcpy(&narrow, at, sizeof(narrow));
-    if (format.bits == 32) return narrow;
-    memcpy(&wide, at, sizeof(wide));
-    return wide;
-  }
-  if (format.bits == 8) return (at[0] - 128) / 128.0;
-  // To the upper bits of 32, where the sign is.
-  const uint32_t upper = Number(at, static_cast<int>(format.bytes())) << (32 - format.bits);
-  return static_cast<int32_t>(upper) / 2147483648.0;
-}
-
-Sound ReadSamples(const Format& format, const uint8_t* data, uint64_t size) {
-  const uint64_t frame = uint64_t{format.channels} * format.bytes();
-  Sound sound;
-  sound.rate = format.rate;
-  sound.samples.reserve(size / frame);
-  for (uint64_t at = 0; at + frame <= size; at += frame) {
-    double sum = 0;
-    for (uint32_t c = 0; c < format.channels; ++c) sum += Sample(format, data + at + c * uint64_t{format.bytes()});
-    const auto sample = static_cast<float>(sum / format.channels);
-    if (!std::isfinite(sample)) Fail("sample {} is no number", sound.samples.size());
-    sound.samples.push_back(sample);
-  }
-  return sound;
-}
-
-constexpr double kPi = 3.14159265358979323846;
-constexpr double kCrossings = 32, kBeta = 9;
-
-// Of the first kind, order zero.
-double Bessel(double x) {
-  double sum = 1, term = 1;
-  for (int i = 1; term > sum * 1e-17; ++i) {
-    term *= x / (2 * i) * (x / (2 * i));
-    sum += term;
-  }
-  return sum;
-}
-
-// A sinc under Kaiser's window, x in crossings.
-double LowPass(double x) {
-  if (fabs(x) >= kCrossings) return 0;
-  const double place = x / kCrossings, sinc = x == 0 ? 1 : sin(kPi * x) / (kPi * x);
-  return sinc * Bessel(kBeta * sqrt(1 - place * place)) / Bessel(kBeta);
-}
-
-uint32_t Gcd(uint32_t a, uint32_t b) { return b == 0 ? a : Gcd(b, a % b); }
 
 }  // namespace
 
-Sound ParseWav(const uint8_t* data, uint64_t size) {
-  if (size < 12 || memcmp(data, "RIFF", 4) != 0 || memcmp(data + 8, "WAVE", 4) != 0) Fail("it is no RIFF WAVE file");
-  Format format;
-  for (uint64_t at = 12; at + 8 <= size;) {
-    const uint8_t* chunk = data + at;
-    uint64_t bytes = Number(chunk + 4, 4);
-    const uint64_t left = size - at - 8;
-    const bool samples = memcmp(chunk, "data", 4) == 0;
-    if (samples && bytes == kUnknownSize) bytes = left;
-    if (bytes > left) Fail("it ends within a chunk: {} bytes of {}", left, bytes);
-    if (memcmp(chunk, "fmt ", 4) == 0) format = ReadFormat(chunk + 8, bytes);
-    if (samples && format.rate == 0) Fail("samples come before their format");
-    if (samples) return ReadSamples(format, chunk + 8, bytes);
-    at += 8 + bytes + bytes % 2;
-  }
-  Fail("it has no samples");
-}
+Sound ParseWav(const uint8_t* data, uint64_t size) { return Reader(data, size).Read(); }
 
 Sound ReadWav(const std::string& path) {
-  const MappedFile file(path);
+  const InputFile file(path);
   try {
-    return ParseWav(file.data(), file.size());
+    Sound sound = ParseWav(file.data(), file.size());
+    if (sound.samples.empty()) Fail("has no samples");
+    return sound;
   } catch (const Failure& failure) {
     Fail("{}: {}", path, failure.what());
   }
-}
-
-Sound Resample(const Sound& sound, uint32_t rate) {
-  if (rate == 0 || rate > kMaxRate) Fail("{} samples in a second", rate);
-  if (rate == sound.rate) return sound;
-  // Sample i lies at i * down / up; a table for each of its places between two samples.
-  const uint32_t common = Gcd(rate, sound.rate), up = rate / common, down = sound.rate / common;
-  const double cutoff = std::min(1.0, static_cast<double>(up) / down);
-  const auto half = static_cast<int64_t>(ceil(kCrossings / cutoff));
-  const auto taps = static_cast<size_t>(2 * half + 1);
-  std::vector<std::vector<float>> tables(up);
-  const uint64_t count = (sound.samples.size() * up + down - 1) / down;
-  Sound result;
-  result.rate = rate;
-  result.samples.reserve(count);
-  for (uint64_t i = 0; i < count; ++i) {
-    const auto place = static_cast<int64_t>(i * down / up);
-    const uint64_t phase = i * down % up;
-    std::vector<float>& table = tables[phase];
-    for (size_t k = table.size(); k < taps; ++k) {
-      const double distance = static_cast<double>(phase) / up + static_cast<double>(half) - static_cast<double>(k);
-      table.push_back(static_cast<float>(cutoff * LowPass(distance * cutoff)));
-    }
-    double sum = 0;
-    for (size_t k = 0; k < taps; ++k) {
-      const int64_t from = place - half + static_cast<int64_t>(k);
-      if (from < 0 || from >= static_cast<int64_t>(sound.samples.size())) continue;
-      sum += static_cast<double>(table[k]) * sound.samples[static_cast<size_t>(from)];
-    }
-    result.samples.push_back(static_cast<float>(sum));
-  }
-  return result;
 }
 
 }  // namespace fovea::tools

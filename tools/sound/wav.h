@@ -1,27 +1,21 @@
-// Sound files: RIFF WAVE, read as one channel of samples from -1 to 1.
+// Sound files: RIFF WAVE, also RF64 and BW64.
 #ifndef FOVEA_TOOLS_SOUND_WAV_H_
 #define FOVEA_TOOLS_SOUND_WAV_H_
 
 #include <stdint.h>
 
 #include <string>
-#include <vector>
+
+#include "tools/sound/sound.h"
 
 namespace fovea::tools {
 
-struct Sound {
-  uint32_t rate = 0;  // samples in a second
-  std::vector<float> samples;
-  double seconds() const { return static_cast<double>(samples.size()) / rate; }
-};
-
-// PCM of 8, 16, 24 or 32 bits, or floats of 32 or 64; several channels become their mean. Fails with the file and what
-// is wrong.
+// PCM of up to 32 bits, floats of 32 or 64, A-law and mu-law; several channels become their mean. Sizes that the writer
+// did not know (pipes) or had not written yet (recorders that were cut off) mean all that follows; of a file that ends
+// early what is there is read: notes tell of both. Fails with the file and what is wrong; ReadWav also where
+// there are no samples. "-" is standard input.
 Sound ReadWav(const std::string& path);
 Sound ParseWav(const uint8_t* data, uint64_t size);
-
-// The same sound at another rate: a low pass at the lower one of both, by a windowed sinc of 32 crossings to each side.
-Sound Resample(const Sound& sound, uint32_t rate);
 
 }  // namespace fovea::tools
 

@@ -35,7 +35,8 @@ void ClipTranscription::AddFile(const std::string& path, const SoundInput& input
   const Sound sound = ReadSound(path, input.rate);
   const ChunkLengths lengths = LengthsOf(input.rate, LongestClip(model_, input));
   std::vector<Sound> clips = CutSound(sound, lengths);
-  sources_.push_back({path, sound.seconds(), clips.size(), lengths.left + lengths.right > 0 && clips.size() > 1});
+  sources_.push_back(
+      {path, sound.seconds(), clips.size(), lengths.left + lengths.right > 0 && clips.size() > 1, sound.notes});
   for (Sound& clip : clips) {
     clips_.push_back(std::move(clip));
     owners_.push_back(sources_.size() - 1);
@@ -70,9 +71,17 @@ void ClipTranscription::Transcribe(const Batch& batch) {
     const Source& source = sources_[owner];
     prompts.push_back(prompts_.Prompt(source.language, options_.previous ? TokensOf(source) : std::vector<int32_t>()));
   }
-  std::vector<Generation> made = Generate(model_, encode, prompts, request_);
+  const std::vector<std::optional<size_t>> most = MostTokensOfClips();
+  std::vector<Generation> made = Generate(model_, encode, prompts, RequestFor(most));
   if (Interrupt::Happened()) return;
-  for (size_t i = 0; i < made.size(); ++i) sources_[owners_[i]].made.push_back(std::move(made[i]));
+  for (size_t i = 0; i < made.size(); ++i) {
+    Source& source = sources_[owners_[i]];
+    if (most[i] && made[i].tokens.size() > *most[i]) {
+      source.notes.push_back(
+          fmt::format("a text ends at {} tokens, the most for {:.2f} s of sound", *most[i], clips_[i].seconds()));
+    }
+    source.made.push_back(std::move(made[i]));
+  }
   for (; written_ < sources_.size() && sources_[written_].made.size() == sources_[written_].clips; ++written_) {
     Source& source = sources_[written_];
     if (!source.language.empty()) found_(source.name, source.language);
@@ -80,6 +89,23 @@ void ClipTranscription::Transcribe(const Batch& batch) {
     source.made.clear();
     source.made.shrink_to_fit();
   }
+}
+
+std::vector<std::optional<size_t>> ClipTranscription::MostTokensOfClips() const {
+  std::vector<std::optional<size_t>> most(owners_.size());
+  if (!options_.bounded) return most;
+  for (size_t i = 0; i < clips_.size(); ++i) most[i] = MostTokens(model_, clips_[i].seconds());
+  return most;
+}
+
+GenerationRequest ClipTranscription::RequestFor(const std::vector<std::optional<size_t>>& most) const {
+  GenerationRequest request = request_;
+  const bool bounded = std::any_of(most.begin(), most.end(), [](const auto& one) { return one.has_value(); });
+  if (!bounded || stop_ids_.empty()) return request;
+  request.allow_scored = [&most, stop = stop_ids_[0]](const ScoredText& text, uint32_t tokens, uint32_t* bits) {
+    if (most[text.text] && text.count >= *most[text.text]) AllowOnly(stop, tokens, bits);
+  };
+  return request;
 }
 
 void ClipTranscription::FindLanguages(const Session& encode) {
@@ -110,6 +136,7 @@ std::vector<int32_t> ClipTranscription::TokensOf(const Source& source) const {
 Transcript ClipTranscription::TranscriptOf(const Source& source) const {
   Transcript transcript;
   transcript.name = source.name;
+  transcript.notes = source.notes;
   OrderedJson parts = OrderedJson::array();
   for (const Generation& clip : source.made) {
     const std::string text = LineOf(clip.text);

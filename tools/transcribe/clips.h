@@ -3,6 +3,7 @@
 #define FOVEA_TOOLS_TRANSCRIBE_CLIPS_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ClipOptions {
   // and right; none: a sixth of a clip. 0: as long as the model takes.
   double chunk = 30;
   std::vector<double> strides = {};
+  bool bounded = true;  // by MostTokens of each clip; false: by the request alone
 };
 
 // Clips in, transcripts out, a batch at a time.
@@ -43,7 +45,8 @@ class ClipTranscription {
     std::string name;
     double seconds = 0;  // 0: nobody knows
     size_t clips = 0;
-    bool overlaps = false;      // the clips do
+    bool overlaps = false;  // the clips do
+    std::vector<std::string> notes = {};
     std::string language = "";  // one that was found
     std::vector<Generation> made = {};
   };
@@ -51,6 +54,9 @@ class ClipTranscription {
   void Transcribe(const Batch& batch);
   // A source has the language of its first clip.
   void FindLanguages(const Session& encode);
+  // Of the clips of this batch, where a model's texts are bounded by the length of the sound.
+  std::vector<std::optional<size_t>> MostTokensOfClips() const;
+  GenerationRequest RequestFor(const std::vector<std::optional<size_t>>& most) const;
   ChunkLengths LengthsOf(uint32_t rate, uint64_t longest) const;
   // What was written of a clip, without the token that ended it.
   std::vector<int32_t> TokensOf(const Generation& clip) const;

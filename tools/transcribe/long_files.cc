@@ -57,7 +57,10 @@ void LongFiles::EndBatch(const SoundInput& input) {
     if (!all[i].finished) continue;
     const std::string& language = listener.LanguageOf(i);
     if (!language.empty()) found_(names_[i], language);
-    done_(TranscriptOf(names_[i], sounds_[i].seconds(), language.empty() ? task_.language : language, all[i]));
+    Transcript made =
+        TranscriptOf(names_[i], sounds_[i].seconds(), language.empty() ? task_.language : language, all[i]);
+    made.notes = sounds_[i].notes;
+    done_(made);
   }
   names_.clear();
   sounds_.clear();

@@ -26,6 +26,7 @@ struct Transcript {
   std::string text;              // one line
   std::vector<TimedLine> lines;  // where times are wanted
   OrderedJson json;
+  std::vector<std::string> notes = {};  // on its file, for the user
 };
 
 class TranscriptWriter {

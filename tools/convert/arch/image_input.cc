@@ -2,11 +2,11 @@
 #include "tools/convert/arch/image_input.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <numeric>
 
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
+#include "tools/convert/arch/processor_file.h"
 
 namespace fovea::tools {
 namespace {
@@ -38,10 +38,10 @@ Grid Extent(const Config& config, const std::string& key, uint32_t absent = 0) {
 
 // Of images as a model is used, where its shapes do not depend on that.
 Grid UsualExtent(const Checkpoint& checkpoint) {
-  const auto path = std::filesystem::path(checkpoint.directory) / "preprocessor_config.json";
+  const std::optional<ProcessorFile> found = FindProcessor(checkpoint.directory, "image_processor");
   const Json& configured = checkpoint.config.Get("image_size");
-  if (std::filesystem::exists(path)) {
-    const Config preparation(path.string());
+  if (found) {
+    const Config preparation = found->config();
     const Json& size = preparation.Get("size");
     if (size.is_object() && size.contains("height") && size.contains("width")) {
       const Config sides(preparation, "size");

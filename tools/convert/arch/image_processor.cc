@@ -2,7 +2,7 @@
 #include "tools/convert/arch/image_processor.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <optional>
 #include <set>
 
 #include "tools/base/fail.h"
@@ -43,9 +43,7 @@ const Processor kProcessors[] = {
 };
 
 // CLIPImageProcessor, CLIPImageProcessorFast and the older CLIPFeatureExtractor are one.
-const Processor& ProcessorOf(const JsonView& config) {
-  std::string type = config["image_processor_type"].Text("");
-  if (type.empty()) type = config["feature_extractor_type"].Text("");
+const Processor& ProcessorOf(const std::string& type, const JsonView& config) {
   if (type.empty()) Fail("{}: no image_processor_type", config.name());
   std::string name = type;
   for (const std::string end : {"Fast", "ImageProcessor", "FeatureExtractor"}) {
@@ -123,10 +121,9 @@ void ReadConvNextShare(const JsonView& config, Preparation& made) {
 
 }  // namespace
 
-Preparation ReadImageProcessor(const std::string& path) {
-  const Json json = ReadJson(path);
-  const JsonView config(json, path);
-  const Processor& processor = ProcessorOf(config);
+Preparation ReadImageProcessor(const ProcessorFile& file, const std::string& model_type) {
+  const JsonView config(file.json, file.name);
+  const Processor& processor = ProcessorOf(ImageProcessorType(file, model_type), config);
   const std::string name = processor.name;
   Preparation made;
   if (config["do_resize"].Flag(true)) {
@@ -143,7 +140,7 @@ Preparation ReadImageProcessor(const std::string& path) {
   const bool crops = config["do_center_crop"].Flag(!processor.crop.none());
   if (crops && name != "ConvNext") {
     made.crop = config["crop_size"].IsNull() ? processor.crop : Both(config["crop_size"]);
-    if (made.crop.none()) Fail("{}: crop_size is missing", path);
+    if (made.crop.none()) Fail("{}: crop_size is missing", file.name);
   }
   if (config["do_pad"].Flag(name == "Sam")) {
     made.pad = config["pad_size"].IsNull() ? Extent{1024, 1024} : Both(config["pad_size"]);
@@ -157,18 +154,20 @@ Preparation ReadImageProcessor(const std::string& path) {
   // Pictures get the channels that the model takes; labels are of no concern.
   const std::set<std::string> known = {"do_resize",    "do_center_crop", "do_pad",           "do_rescale",
                                        "do_normalize", "do_convert_rgb", "do_reduce_labels", "do_flip_channel_order"};
-  for (const auto& [key, value] : json.items()) {
+  for (const auto& [key, value] : file.json.items()) {
     const bool does = key.rfind("do_", 0) == 0 || key == "rescale_offset";
-    if (does && known.count(key) == 0 && value == true) Fail("{}: {} is not supported", path, key);
+    if (does && known.count(key) == 0 && value == true) Fail("{}: {} is not supported", file.name, key);
   }
   return made;
 }
 
-void DescribeImageProcessor(const std::string& directory, Description& description) {
-  const std::filesystem::path path = std::filesystem::path(directory) / "preprocessor_config.json";
-  if (!std::filesystem::exists(path)) return;
+void DescribeImageProcessor(const std::string& directory, const std::string& model_type, Description& description) {
   try {
-    for (const auto& [key, value] : ToMetadata(ReadImageProcessor(path.string()))) description.SetMetadata(key, value);
+    const std::optional<ProcessorFile> file = FindProcessor(directory, "image_processor");
+    if (!file) return;
+    for (const auto& [key, value] : ToMetadata(ReadImageProcessor(*file, model_type))) {
+      description.SetMetadata(key, value);
+    }
   } catch (const Failure& failure) {
     description.warnings.push_back(fmt::format("the blob takes pixel values only: {}", failure.what()));
   }

@@ -5,16 +5,17 @@
 
 #include <string>
 
+#include "tools/convert/arch/processor_file.h"
 #include "tools/convert/description.h"
 #include "tools/image/preparation.h"
 
 namespace fovea::tools {
 
 // Fails with file and key where the processor is not known or does something that is not supported.
-Preparation ReadImageProcessor(const std::string& path);
+Preparation ReadImageProcessor(const ProcessorFile& file, const std::string& model_type);
 
 // The directory's, as metadata. A model is of use without: what cannot be read is warned about.
-void DescribeImageProcessor(const std::string& directory, Description& description);
+void DescribeImageProcessor(const std::string& directory, const std::string& model_type, Description& description);
 
 }  // namespace fovea::tools
 

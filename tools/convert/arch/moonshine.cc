@@ -89,6 +89,8 @@ void DescribeMoonshine(const Checkpoint& checkpoint, Description& description) {
     decoder.task_heads.language.out = "proj_out";
     decoder.task_heads.language_table = decoder.table;
     description.must_use.push_back("model.decoder.");
+    // As its authors bound texts, which may repeat themselves without an end.
+    description.SetMetadata("transcribe.tokens_per_second", "6.5");
     description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings", 512)));
   }
   RefuseBiases(checkpoint, weights, "attention_bias", false, {"q_proj", "k_proj", "v_proj"});

@@ -3,17 +3,14 @@
 
 #include <math.h>
 
-#include <filesystem>
-
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
+#include "tools/convert/arch/processor_file.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/sound_constants.h"
 
 namespace fovea::tools {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr WholeRange kFrame = {2, kMaxTransform}, kCount = {1, kMaxRecords};
 
@@ -50,11 +47,13 @@ SoundFeatures OfWhisper(const Config& config, Description& description) {
   frames.each = static_cast<uint32_t>(samples / hop);
   const Json spectrum = {{"hop", hop}, {"before", size / 2}, {"reflect", true}, {"power", true}};
   // Decimal logarithms: at most 8 below the largest, then (x + 4) / 4.
-  const double ten = log(10);
+  const double ten = log(10), range = 8 * ten;
+  description.SetMetadata("log_mel.edge", std::to_string((size / 2 + hop - 1) / hop));
+  description.SetMetadata("log_mel.range", fmt::format("{}", range));
   return {
       {{"clips"}, {"samples", "clips"}, frames}, mel.filters, {}, [=](ProgramBuilder& builder, const std::string& out) {
-        LogMel(builder, spectrum, 1e-10, "sound.logs");
-        builder.Op("dynamic_range", {"sound.logs"}, {}, "sound.bounded", {{"range", 8 * ten}});
+        LogMel(builder, spectrum, 1e-10, kLogMel);
+        builder.Op("dynamic_range", {"sound.logs"}, {}, "sound.bounded", {{"range", range}});
         return builder.Op("scale", {"sound.bounded"}, {}, out, {{"scale", 1 / (4 * ten)}, {"shift", 1.0}});
       }};
 }
@@ -189,23 +188,24 @@ SoundFeatures OfWav2Vec2(const Config& config, Description& description) {
           }};
 }
 
-SoundFeatures FeaturesOf(const Config& config, Description& description) {
-  const std::string type = config.Text("feature_extractor_type");
+SoundFeatures FeaturesOf(const std::string& type, const Config& config, Description& description) {
   if (type == "WhisperFeatureExtractor") return OfWhisper(config, description);
   if (type == "Speech2TextFeatureExtractor") return OfSpeechToText(config, description.weights);
   if (type == "SeamlessM4TFeatureExtractor") return OfSeamless(config, description.weights);
   if (type == "ASTFeatureExtractor") return OfAst(config, description.weights);
   if (type == "Wav2Vec2FeatureExtractor") return OfWav2Vec2(config, description);
+  if (type.empty()) Fail("{} is missing; add it", config.View("feature_extractor_type").name());
   Fail("feature_extractor_type {} is not supported", type);
 }
 
 }  // namespace
 
 std::optional<SoundFeatures> ReadSoundFeatures(const Checkpoint& checkpoint, Description& description) {
-  const std::string path = (fs::path(checkpoint.directory) / "preprocessor_config.json").string();
-  if (!fs::exists(path)) return std::nullopt;
-  const Config config(path);
-  SoundFeatures features = FeaturesOf(config, description);
+  const std::optional<ProcessorFile> file = FindProcessor(checkpoint.directory, "feature_extractor");
+  if (!file) return std::nullopt;
+  const Config config = file->config();
+  SoundFeatures features =
+      FeaturesOf(SoundProcessorType(*file, checkpoint.config.Text("model_type", "")), config, description);
   features.samples = {"samples", "samples", false, 1};
   description.SetMetadata("sampling_rate.samples", std::to_string(Rate(config)));
   return features;

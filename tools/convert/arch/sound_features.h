@@ -11,6 +11,9 @@
 
 namespace fovea::tools {
 
+// The value that program "log_mel" makes, of Whisper's features.
+constexpr char kLogMel[] = "sound.logs";
+
 struct SoundFeatures {
   // "clips", below it "samples", and after them the space of the features: "frames", or none where a row is a sample.
   std::vector<Space> spaces;
@@ -20,7 +23,8 @@ struct SoundFeatures {
   std::function<std::string(ProgramBuilder&, const std::string& out)> rows;
 };
 
-// By preprocessor_config.json; nothing where a directory has none. Adds the constants that are needed, and metadata.
+// By preprocessor_config.json (FindProcessor); nothing where a directory has none. Adds the constants that are needed,
+// and metadata.
 // WhisperFeatureExtractor: the clip is cut or followed by silence to chunk_length seconds. Speech2TextFeatureExtractor:
 // any length; features of a clip have mean 0 and variance 1. SeamlessM4TFeatureExtractor: the same, `stride` frames
 // beside each other. ASTFeatureExtractor: `max_length` frames. Wav2Vec2FeatureExtractor: samples, perhaps with mean 0

@@ -161,7 +161,9 @@ Description DescribeModel(const Config& config, const std::string& directory, co
     }
     AddVariant(describe(*architecture, task, image_sizes[i]), image_sizes[i], description);
   }
-  DescribeImageProcessor(directory, description);
+  // Where texts are written about pictures, they are prepared for the model that reads them.
+  const bool whole = config.Get("encoder").is_null();
+  DescribeImageProcessor(directory, whole ? model_type : Config(config, "encoder").Text("model_type", ""), description);
   return description;
 }
 

@@ -3,6 +3,7 @@
 #include "tools/convert/arch/bart_family.h"
 #include "tools/convert/arch/convolution.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
+#include "tools/convert/arch/sound_features.h"
 #include "tools/convert/arch/sound_front.h"
 #include "tools/convert/arch/transcription.h"
 
@@ -32,6 +33,16 @@ void SetTimeStep(const Config& config, Description& description) {
   if (samples % positions == 0) {
     description.SetMetadata("transcribe.samples_per_time", std::to_string(samples / positions));
   }
+}
+
+// A window of a long sound has features of the whole sound: the programs before and after these are looked at together.
+void AddHalves(Description& description) {
+  if (description.metadata_index.count("log_mel.range") == 0) return;
+  Program logs, rest;
+  logs.name = "log_mel", logs.of = "encode", logs.to = {kLogMel};
+  rest.name = "encode_log_mel", rest.of = "encode", rest.from = {kLogMel};
+  description.programs.push_back(std::move(logs));
+  description.programs.push_back(std::move(rest));
 }
 
 }  // namespace
@@ -67,6 +78,7 @@ void DescribeWhisper(const Checkpoint& checkpoint, Description& description) {
   }
   SetPositions(decoder, description);
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
+  if (checkpoint.task == Task::kSequenceToSequence) AddHalves(description);
 }
 
 }  // namespace fovea::tools

@@ -1,0 +1,21 @@
+// A sound: one channel of samples from -1 to 1.
+#ifndef FOVEA_TOOLS_SOUND_SOUND_H_
+#define FOVEA_TOOLS_SOUND_SOUND_H_
+
+#include <stdint.h>
+
+#include <string>
+#include <vector>
+
+namespace fovea::tools {
+
+struct Sound {
+  uint32_t rate = 0;  // samples in a second
+  std::vector<float> samples;
+  std::vector<std::string> notes = {};  // what its file lacked, and what was assumed; for the user to read
+  double seconds() const { return static_cast<double>(samples.size()) / rate; }
+};
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_SOUND_SOUND_H_
