@@ -84,6 +84,37 @@ TEST(CompareDepth, ChoosesTheSamples) {
   EXPECT_EQ(samples, (std::vector<size_t>{0, 4, 17}));
 }
 
+// One channel that is far larger than the rest decides a plain cosine, not one of channels at one scale.
+TEST(CompareRows, OneLargeChannelDoesNotHideTheRest) {
+  ConvertOptions options;
+  options.input = test::InSource("tests/data/hf/bert");
+  ConvertReport report;
+  const LoadedBlob blob(BuildBlob(Describe(options), options, report), "bert");
+  const ProgramOutputs run = OutputsBy(blob.model, 1);
+  const auto changed = [&](float error) -> ProgramOutputs {
+    return [&run, error](uint32_t program, const Batch& batch) {
+      std::vector<Matrix> outputs = run(program, batch);
+      for (Matrix& output : outputs) {
+        for (size_t i = 0; i < output.values.size(); ++i) {
+          float& value = output.values[i];
+          const bool massive = i % output.width == 3;
+          value = massive ? 3000 : value * (i % 2 == 0 ? 1 + error : 1 - error);
+        }
+      }
+      return outputs;
+    };
+  };
+  const Reference reference(blob.model, changed(0), 0, options);
+  for (const OutputReport& output : reference.Compare(changed(0.8f))) {
+    EXPECT_GT(output.lowest_cosine, 0.999) << output.name;
+    EXPECT_LT(output.lowest_scaled_cosine, 0.9) << output.name;
+    EXPECT_LT(output.mean_scaled_cosine, 0.9) << output.name;
+  }
+  for (const OutputReport& output : reference.Compare(changed(0))) {
+    EXPECT_NEAR(output.lowest_scaled_cosine, 1, 1e-9) << output.name;
+  }
+}
+
 TEST(CompareRows, NumbersThatAreNoneAreFarFromAll) {
   ConvertOptions options;
   options.input = test::InSource("tests/data/hf/bert");

@@ -25,7 +25,8 @@ Made Converted(const std::string& folder, const std::string& weights, const std:
   arguments.insert(arguments.end(), samples.begin(), samples.end());
   const CommandResult made = Fovea(arguments);
   EXPECT_EQ(made.status, 0) << made.err;
-  EXPECT_EQ(made.err.find("warning"), std::string::npos) << made.err;
+  // Golden directories have no tokenizer, and nothing else is to be said of them.
+  EXPECT_EQ(made.err.find("warning"), made.err.find("warning: the blob takes token ids only")) << made.err;
   return {tools::ReadFile(blob), json::parse(made.out)};
 }
 

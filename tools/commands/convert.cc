@@ -41,6 +41,17 @@ struct Arguments {
   bool json = false;
 };
 
+std::vector<std::string> WarningsOf(const ConvertReport& report) {
+  std::vector<std::string> warnings = report.warnings;
+  if (!report.without_text.empty()) {
+    const auto told = [](const std::string& warning) { return warning.find("token ids only") != std::string::npos; };
+    if (std::none_of(warnings.begin(), warnings.end(), told)) {
+      warnings.push_back(fmt::format("the blob takes token ids only: {}", report.without_text));
+    }
+  }
+  return warnings;
+}
+
 OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
   OrderedJson tensors = OrderedJson::array(), outputs = OrderedJson::array(), calibrated = OrderedJson::array();
   for (const TensorReport& t : report.tensors) {
@@ -58,6 +69,8 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
                        {"name", o.name},
                        {"lowest_cosine", o.lowest_cosine},
                        {"mean_cosine", o.mean_cosine},
+                       {"lowest_scaled_cosine", o.lowest_scaled_cosine},
+                       {"mean_scaled_cosine", o.mean_scaled_cosine},
                        {"max_abs_difference", o.max_abs_difference},
                        {"max_abs", o.max_abs}});
   }
@@ -100,7 +113,7 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
           {"calibrated", calibrated},
           {"mix", mix},
           {"unused", report.unused},
-          {"warnings", report.warnings}};
+          {"warnings", WarningsOf(report)}};
 }
 
 void PrintTensors(std::ostream& out, const ConvertReport& report, bool all) {
@@ -172,8 +185,9 @@ void Print(std::ostream& out, const ConvertReport& report, const ConvertOptions&
   if (!report.outputs.empty()) {
     out << fmt::format("\nAgainst f32 weights, {} samples\n", report.sample_lengths.size());
     for (const OutputReport& o : report.outputs) {
-      out << fmt::format("  {:<24} lowest cosine {:.6f}  largest difference {:.3g} of {:.3g}\n", Printable(o.name),
-                         o.lowest_cosine, o.max_abs_difference, o.max_abs);
+      out << fmt::format("  {:<24} lowest cosine {:.6f}, {:.6f} with channels at one scale  ", Printable(o.name),
+                         o.lowest_cosine, o.lowest_scaled_cosine)
+          << fmt::format("largest difference {:.3g} of {:.3g}\n", o.max_abs_difference, o.max_abs);
     }
   }
   if (!report.lengths.empty()) {
@@ -240,7 +254,8 @@ void Run(const Arguments& arguments, Console* console) {
   const ConvertReport report = Convert(options, [&](const std::string& stage, const std::string& name, size_t done,
                                                     size_t total) { line.Show(stage, name, done, total); });
   line.Clear();
-  for (const std::string& warning : report.warnings) console->err << "fovea: warning: " << Printable(warning) << "\n";
+  for (const std::string& warning : WarningsOf(report))
+    console->err << "fovea: warning: " << Printable(warning) << "\n";
   if (!arguments.plot.empty()) {
     const std::string svg = DrawMix(*report.mix);
     WriteFile(arguments.plot, svg.data(), svg.size());

@@ -45,13 +45,17 @@ void AddLeastProgram(BlobContent* content) {
 
 // A blob, or one of a directory's tokenizer files and nothing else.
 struct Opened {
-  explicit Opened(const ModelArguments& arguments) {
+  Opened(const ModelArguments& arguments, Console* console) {
     if (!std::filesystem::is_directory(arguments.path)) {
       model = std::make_unique<Model>(arguments.Open());
       return;
     }
     BlobContent content;
-    content.text = BuildTextSection(arguments.path);
+    TextOptions options;
+    std::vector<std::string> warnings;
+    options.warnings = &warnings;
+    content.text = BuildTextSection(arguments.path, {}, options);
+    for (const std::string& warning : warnings) console->err << "fovea: warning: " << Printable(warning) << "\n";
     if (content.text.empty()) Fail("{}: has no tokenizer", arguments.path);
     for (auto& entry : ChatMetadataIn(arguments.path)) content.metadata.push_back(std::move(entry));
     AddLeastProgram(&content);
@@ -65,7 +69,7 @@ struct Opened {
 };
 
 void Tokenize(const Arguments& arguments, Console* console) {
-  const Opened opened(arguments.model);
+  const Opened opened(arguments.model, console);
   const Model& model = *opened.model;
   const Tokenizer tokenizer(model);
   if (!arguments.text.Given()) Fail("give --text or --file");

@@ -131,11 +131,31 @@ OrderedJson MaskedWords(const Tokenizer& tokenizer, const Matrix& logits, uint32
   return masks;
 }
 
+// A model that writes: the scores of its next tokens are no classes, and what its encoder makes for the decoder is no
+// embedding.
+void RefuseWriters(const Model& model) {
+  const char* task = model.Metadata("task");
+  const std::string name = task == nullptr ? "" : task;
+  if (name == "causal-lm") {
+    Fail(
+        "{}: it is a language model (task causal-lm), which writes texts: see fovea generate; fovea convert --task "
+        "embedding makes a model of its hidden states",
+        model.name());
+  }
+  if (name == "seq2seq-lm") {
+    Fail(
+        "{}: it writes texts from what its encoder reads (task seq2seq-lm): see fovea generate, translate and "
+        "transcribe; fovea convert --task encoder makes a model of its encoder alone",
+        model.name());
+  }
+}
+
 // What a program says in each row of an output: of a whole text, sound or picture, or of one of its tokens.
 class Said {
  public:
   Said(const Model& model, const Session& session, const PredictionOptions& options)
       : model_(model), task_(TaskOf(model, session.request().program)) {
+    RefuseWriters(model);
     if (options.sparse && task_ != Task::kMaskedWords) Fail("{}: guesses no words to give weights to", model.name());
     if (options.dimensions != 0 && task_ != Task::kEmbedding) Fail("{}: makes no embeddings to cut", model.name());
     if (task_ == Task::kEmbedding) {
@@ -225,6 +245,14 @@ Matrix Cut(const Matrix& whole, uint32_t dimensions) {
 }  // namespace
 
 Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions) {
+  RefuseWriters(model);
+  if (TaskOf(model, session.request().program) != Task::kEmbedding) {
+    Fail(
+        "{}: its output 'logits' is scores, of classes or words, and no embedding; fovea convert --task embedding "
+        "makes a "
+        "model without that head",
+        model.name());
+  }
   Embeddings embeddings = WholeEmbeddings(model, session);
   if (dimensions == 0) return embeddings;
   if (dimensions > embeddings.rows.width) {

@@ -52,9 +52,40 @@ Batch MadeUpBatch(const Model& model, uint32_t program, Comparison depth) {
   return SyntheticBatch(model, program, lengths);
 }
 
+// One over the root mean square of each channel; 0 where there is nothing.
+std::vector<double> ScalesOf(const Matrix& exact) {
+  std::vector<double> scales(exact.width);
+  for (uint32_t row = 0; row < exact.rows; ++row) {
+    for (uint32_t i = 0; i < exact.width; ++i) {
+      const double value = exact.Row(row)[i];
+      scales[i] += value * value;
+    }
+  }
+  for (double& scale : scales) scale = scale == 0 ? 0 : sqrt(exact.rows / scale);
+  return scales;
+}
+
+std::vector<float> Scaled(const float* row, const std::vector<double>& scales) {
+  std::vector<float> scaled(scales.size());
+  for (size_t i = 0; i < scales.size(); ++i) scaled[i] = static_cast<float>(row[i] * scales[i]);
+  return scaled;
+}
+
+void CompareScaled(const Matrix& exact, const Matrix& stored, OutputReport& report) {
+  const std::vector<double> scales = ScalesOf(exact);
+  double sum = 0;
+  for (uint32_t row = 0; row < exact.rows; ++row) {
+    const std::vector<float> a = Scaled(exact.Row(row), scales), b = Scaled(stored.Row(row), scales);
+    const double cosine = Cosine(a.data(), b.data(), a.size());
+    report.lowest_scaled_cosine = std::min(report.lowest_scaled_cosine, cosine);
+    sum += cosine;
+  }
+  if (exact.rows != 0) report.mean_scaled_cosine = sum / exact.rows;
+}
+
 void CompareRows(const Matrix& exact, const Matrix& stored, OutputReport& report) {
   if (stored.rows != exact.rows) {  // the two select different rows
-    report.lowest_cosine = report.mean_cosine = 0;
+    report.lowest_cosine = report.mean_cosine = report.lowest_scaled_cosine = report.mean_scaled_cosine = 0;
     return;
   }
   // Single numbers have no direction but all together.
@@ -67,6 +98,12 @@ void CompareRows(const Matrix& exact, const Matrix& stored, OutputReport& report
     sum += cosine;
   }
   if (rows != 0) report.mean_cosine = sum / static_cast<double>(rows);
+  if (exact.width == 1) {
+    report.lowest_scaled_cosine = report.lowest_cosine;
+    report.mean_scaled_cosine = report.mean_cosine;
+  } else {
+    CompareScaled(exact, stored, report);
+  }
   for (size_t i = 0; i < exact.values.size(); ++i) {
     report.max_abs = std::max(report.max_abs, static_cast<double>(fabsf(exact.values[i])));
     report.max_abs_difference = std::max(report.max_abs_difference, Difference(exact.values[i], stored.values[i]));

@@ -43,17 +43,35 @@ uint32_t TextLimit(const Description& description) {
   return limit == UINT32_MAX ? 0 : static_cast<uint32_t>(limit);
 }
 
+// Of a published model: a description without a tokenizer wants none.
+bool TakesTokens(const Description& description) {
+  if (description.metadata_index.count("architecture") == 0) return false;
+  const auto reads = [](const Program& program) {
+    return std::any_of(program.inputs.begin(), program.inputs.end(), [](const Input& input) {
+      return input.ids && (input.name == "input_ids" || input.name == "decoder_input_ids");
+    });
+  };
+  return std::any_of(description.programs.begin(), description.programs.end(), reads);
+}
+
 // A model is of use without the text section, so a directory's tokenizer that cannot be read is no failure; one that a
 // description asks for is.
 std::vector<uint8_t> TextSection(const Description& description, ConvertReport& report) {
-  const uint32_t limit = TextLimit(description);
+  TextOptions options(TextLimit(description));
+  options.warnings = &report.warnings;
   try {
-    if (description.single_file) {
-      return description.text == nullptr ? std::vector<uint8_t>() : BuildTextSection(*description.text, limit);
+    if (description.single_file && description.text == nullptr) {
+      if (TakesTokens(description)) report.without_text = "the file has no tokenizer that is read";
+      return {};
     }
-    return BuildTextSection(description.directory, description.tokenizer, limit);
+    if (description.single_file) return BuildTextSection(*description.text, options);
+    std::vector<uint8_t> text = BuildTextSection(description.directory, description.tokenizer, options);
+    if (text.empty() && TakesTokens(description)) {
+      report.without_text = "the directory has no tokenizer's files (tokenizer.json, vocab.txt, ..)";
+    }
+    return text;
   } catch (const Failure& failure) {
-    if (!description.tokenizer.is_null()) throw;
+    if (!description.tokenizer.is_null() && !IsDirectoryTokenizer(description.tokenizer)) throw;
     report.warnings.push_back(fmt::format("the blob takes token ids only: {}", failure.what()));
     return {};
   }

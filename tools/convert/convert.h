@@ -77,6 +77,10 @@ struct OutputReport {
   std::string name;
   double lowest_cosine = 1;  // of a row
   double mean_cosine = 1;    // of all rows
+  // The same with each channel (a number of every row) divided by its root mean square over all rows of the f32 model:
+  // a channel that is far larger than the rest decides a plain cosine alone and hides what the rest lost.
+  double lowest_scaled_cosine = 1;
+  double mean_scaled_cosine = 1;
   double max_abs_difference = 0;
   double max_abs = 0;  // of the f32 model
 };
@@ -104,6 +108,8 @@ struct ConvertReport {
   uint64_t blob_bytes = 0;
   std::vector<std::string> unused;  // stored tensors that the blob does not need
   std::vector<std::string> warnings;
+  // Why a model of texts takes token ids only though nothing is wrong with its files: there are none for the tokenizer.
+  std::string without_text;
 };
 
 // Called as work goes on: what is done ("quantize", "compare", ..), on what, and how far it is.

@@ -1,8 +1,10 @@
 // What a decoder has after its last layer.
 #include "tools/convert/arch/decoder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 
 #include "tools/base/fail.h"
 
@@ -116,6 +118,51 @@ JsonView GenerationConfig::View(const std::string& key) const {
   return whole.IsNull() && part.json().is_object() ? part[key.c_str()] : whole;
 }
 
+namespace {
+
+struct UsualValue {
+  const char* key;
+  double value;
+};
+// What changes texts, and the value with which it does not. Encoder-decoders follow the second list, of search.
+constexpr UsualValue kNeverFollowed[] = {{"repetition_penalty", 1}, {"encoder_repetition_penalty", 1},
+                                         {"diversity_penalty", 0},  {"num_beam_groups", 1},
+                                         {"penalty_alpha", 0},      {"typical_p", 1},
+                                         {"epsilon_cutoff", 0},     {"eta_cutoff", 0},
+                                         {"guidance_scale", 1},     {"min_p", 0},
+                                         {"min_new_tokens", 0}};
+constexpr UsualValue kSearch[] = {
+    {"max_new_tokens", 0}, {"min_length", 0},           {"num_beams", 1},
+    {"length_penalty", 1}, {"no_repeat_ngram_size", 0}, {"encoder_no_repeat_ngram_size", 0}};
+
+// Generation is greedy unless the caller asks for more.
+void WarnOfSettings(const GenerationConfig& config, bool searches, Description& description) {
+  std::string named;
+  const auto name = [&](const char* key) {
+    named += fmt::format("{}{} {}", named.empty() ? "" : ", ", key, Shown(config.View(key).json()));
+  };
+  const auto check = [&](const UsualValue& usual) {
+    const Json& value = config.View(usual.key).json();
+    if (value.is_number() && value.get<double>() != usual.value) name(usual.key);
+  };
+  for (const UsualValue& usual : kNeverFollowed) check(usual);
+  if (!searches) std::for_each(std::begin(kSearch), std::end(kSearch), check);
+  const Json& samples = config.View("do_sample").json();
+  if (samples.is_boolean() && samples.get<bool>()) {
+    for (const char* key : {"do_sample", "temperature", "top_k", "top_p"}) {
+      if (!config.View(key).IsNull()) name(key);
+    }
+  }
+  for (const char* key : {"sequence_bias", "exponential_decay_length_penalty"}) {
+    if (!config.View(key).IsNull()) name(key);
+  }
+  if (named.empty()) return;
+  description.warnings.push_back(fmt::format(
+      "how the model's authors generate is not followed: {}; fovea generate has options for most of it", named));
+}
+
+}  // namespace
+
 void DescribeGeneration(const Checkpoint& checkpoint, Description& description) {
   const bool translates = checkpoint.task == Task::kSequenceToSequence;
   description.SetMetadata("task", translates ? "seq2seq-lm" : "causal-lm");
@@ -128,6 +175,7 @@ void DescribeGeneration(const Checkpoint& checkpoint, Description& description) 
     settings.SetTokens("start", "bos_token_id");
   settings.SetSuppressed();
   settings.SetTokens("begin_suppress_ids", "begin_suppress_tokens");
+  WarnOfSettings(config, translates, description);
   if (!translates) return;  // texts are gone on with in the caller's way
   settings.SetTokens("first_id", "forced_bos_token_id");
   settings.SetTokens("last_id", "forced_eos_token_id");

@@ -168,7 +168,16 @@ std::string ProgramBuilder::Scores(const std::string& in, const Heads& heads, co
   // A row is narrower than its scores.
   if (heads.score_scale != 1) value = Op("scale", {value}, {}, prefix + "head.scaled", {{"scale", heads.score_scale}});
   const std::string own = heads.language.out + ".weight";
-  const bool tied = checkpoint_.config.Flag("tie_word_embeddings", heads.tied) || !weights_.Has(own);
+  // Some heads have no name for a matrix of their own.
+  const bool tied = checkpoint_.config.Flag("tie_word_embeddings", heads.tied) || heads.language.out.empty();
+  if (!tied && !weights_.Has(own)) {
+    // The original library makes it up at random, with a warning.
+    Fail(
+        "no tensor {}: tie_word_embeddings is false, so scores of tokens have a matrix of their own, and it is not"
+        " stored; add it, or set tie_word_embeddings to true in config.json if it is the table of embeddings ({}), or"
+        " convert without the head (--task {})",
+        own, heads.language_table, checkpoint_.task == Task::kSequenceToSequence ? "encoder" : "embedding");
+  }
   std::vector<std::string> tensors = {tied ? heads.language_table : own};
   for (const std::string& bias : {heads.language_bias, heads.language.out + ".bias"}) {
     if (tensors.size() == 1 && weights_.Has(bias)) tensors.push_back(bias);
@@ -190,6 +199,14 @@ std::string ProgramBuilder::BeforeOut(std::string value, const Head& head, const
 void ProgramBuilder::Labels(const std::string& classifier) {
   const Json& labels = checkpoint_.config.Get("id2label");
   const uint32_t count = weights_.Get(classifier + ".weight").rows;
+  // The original library refuses a classifier of another size than config.json says.
+  const Json& number = checkpoint_.config.Get("num_labels");
+  const bool listed = labels.is_object() && !labels.empty();
+  const uint64_t expected = listed ? labels.size() : number.is_null() ? count : checkpoint_.config.Number("num_labels");
+  if (expected != count) {
+    Fail("tensor {}.weight has {} rows, but config.json: {} has {} classes; make both the same", classifier, count,
+         listed ? "id2label" : "num_labels", expected);
+  }
   for (uint32_t i = 0; i < count; ++i) {
     const Json label = labels.is_object() ? labels.value(std::to_string(i), Json()) : Json();
     description_.SetMetadata(fmt::format("label.{}", i),

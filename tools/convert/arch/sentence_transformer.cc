@@ -48,6 +48,40 @@ Operation Dense(const std::string& directory, Weights& weights, const std::strin
   return {"linear", {in}, tensors, out, {{"activation", known}}};
 }
 
+// The first of these names that is there, as sentence_transformers.models.Transformer.load looks for them.
+constexpr const char* kLimits[] = {"sentence_bert_config.json",       "sentence_roberta_config.json",
+                                   "sentence_distilbert_config.json", "sentence_camembert_config.json",
+                                   "sentence_albert_config.json",     "sentence_xlm-roberta_config.json",
+                                   "sentence_xlnet_config.json"};
+
+void ReadLimits(const std::string& directory, Description& description) {
+  for (const char* name : kLimits) {
+    const fs::path file = fs::path(directory) / name;
+    if (!fs::exists(file)) continue;
+    const Config limits(file.string());
+    // In place of what the tokenizer's own files say.
+    description.tokenizer = {{"type", "directory"}, {"lower_case", limits.Flag("do_lower_case", false)}};
+    const uint32_t most = limits.Number("max_seq_length", 0);
+    if (most != 0) description.tokenizer["max_length"] = most;
+    return;
+  }
+}
+
+void WarnOfPrompts(const std::string& directory, Description& description) {
+  const fs::path file = fs::path(directory) / "config_sentence_transformers.json";
+  if (!fs::exists(file)) return;
+  const Json json = ReadJson(file.string());
+  const JsonView config(json, file.string());
+  const std::string name = config["default_prompt_name"].Text("");
+  if (name.empty()) return;
+  const std::string prompt = config["prompts"].IsNull() ? "" : config["prompts"][name.c_str()].Text("");
+  if (prompt.empty()) return;
+  description.warnings.push_back(
+      fmt::format("config_sentence_transformers.json: default_prompt_name {} is not followed: put \"{}\" in front of "
+                  "each text",
+                  name, prompt));
+}
+
 }  // namespace
 
 Description DescribeSentenceTransformer(const std::string& directory, const std::string& family) {
@@ -70,10 +104,8 @@ Description DescribeSentenceTransformer(const std::string& directory, const std:
       reading.backbone = true;
       description = DescribeTransformer(where, reading);
       description.SetMetadata("task", "embedding");
-      const fs::path limits = fs::path(where) / "sentence_bert_config.json";
-      if (fs::exists(limits)) {
-        description.max_length = Config(limits.string()).Number("max_seq_length", 0);
-      }
+      ReadLimits(where, description);
+      WarnOfPrompts(directory, description);
       value = description.programs[0].operations.back().out;
       continue;
     }

@@ -3,7 +3,10 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/convert/text/published_tokens.h"
 #include "tools/convert/text/readers.h"
+#include "tools/convert/text/template_by_config.h"
+#include "tools/convert/text/tokenizer_class.h"
 
 namespace fovea::tools {
 namespace {
@@ -44,44 +47,109 @@ path SentencePieceFile(const path& model_dir) {
   return {};
 }
 
+// A directory's files beside each other, and what they are read by.
+struct Directory {
+  explicit Directory(const path& folder)
+      : model_dir(folder),
+        json(std::filesystem::exists(folder / kConfig) ? ReadJson(folder / kConfig) : Json::object()),
+        type(TokenizerClassOf(folder, {json, (folder / kConfig).string()})) {
+    if (!json.is_object()) Fail("{} must be an object", (folder / kConfig).string());
+    if (!type.name.empty()) json["tokenizer_class"] = type.name;
+  }
+
+  bool Has(const char* name) const { return std::filesystem::exists(model_dir / name); }
+  std::string Where(const char* name) const { return (model_dir / name).string(); }
+  JsonView config() const { return {json, Where(kConfig)}; }
+  // Why there is no reader: the class, and what names it.
+  std::string Named() const {
+    return type.name.empty() ? "no file names the tokenizer's class"
+                             : fmt::format("class {} ({})", type.name, type.where);
+  }
+
+  static constexpr char kConfig[] = "tokenizer_config.json";
+  path model_dir;
+  Json json;
+  TokenizerClass type;
+};
+
+// Pieces of a SentencePiece model with their ids in vocab.json.
+TextModel ReadPiecesWithIds(const Directory& files, const char* pieces, const PublishedTokens& tokens) {
+  const Json vocabulary = ReadJson(files.model_dir / "vocab.json");
+  return ReadPiecesByVocabulary(files.type.name, ReadPieces(ReadFile(files.model_dir / pieces)),
+                                {vocabulary, files.Where("vocab.json")}, tokens, files.config());
+}
+
+TextModel ReadOneSentencePiece(const Directory& files, const path& found, const PublishedTokens& tokens) {
+  const std::string file = found.filename().string();
+  if (files.type.name.empty()) {
+    Fail(
+        "{} alone does not say which tokens are around texts, and {}: add tokenizer.json, or tokenizer_config.json "
+        "with "
+        "tokenizer_class",
+        file, files.Named());
+  }
+  if (files.Has("vocab.json")) {
+    // Its ids are not the model file's.
+    if (files.type.name == "Speech2TextTokenizer") return ReadPiecesWithIds(files, file.c_str(), tokens);
+    Fail("{} with vocab.json, {}, is not supported: add tokenizer.json", file, files.Named());
+  }
+  TextModel model =
+      ReadSentencePieceOfClass(files.type.name, ReadPieces(ReadFile(found)), tokens, files.config(), file);
+  FollowAddedEnds(files.type.name, files.config(), tokens, &model, nullptr);
+  return model;
+}
+
 // What there is in place of tokenizer.json; false if nothing.
-bool ReadOlderFiles(const path& model_dir, const JsonView& config, TextModel* model) {
-  if (std::filesystem::exists(model_dir / "vocab.txt")) {
-    *model = ReadVocabTxt(ReadFile(model_dir / "vocab.txt"), config);
+bool ReadOlderFiles(const Directory& files, const PublishedTokens& tokens, TextModel* model) {
+  if (files.type.name == "ByT5Tokenizer") {
+    *model = ReadByteTokens(tokens, files.config());
     return true;
   }
-  if (std::filesystem::exists(model_dir / "vocab.json") && std::filesystem::exists(model_dir / "merges.txt")) {
-    const Json vocabulary = ReadJson(model_dir / "vocab.json");
-    *model =
-        ReadMergesTxt({vocabulary, (model_dir / "vocab.json").string()}, ReadFile(model_dir / "merges.txt"), config);
+  if (files.Has("vocab.txt")) {
+    *model = ReadVocabTxt(ReadFile(files.model_dir / "vocab.txt"), files.config());
+    tokens.AddTo({}, model);
     return true;
   }
-  if (std::filesystem::exists(model_dir / "vocab.json")) {
-    const Json vocabulary = ReadJson(model_dir / "vocab.json");
+  if (files.Has("vocab.json") && files.Has("merges.txt")) {
+    const Json vocabulary = ReadJson(files.model_dir / "vocab.json");
+    *model = ReadMergesTxt({vocabulary, files.Where("vocab.json")}, ReadFile(files.model_dir / "merges.txt"), tokens,
+                           files.config());
+    return true;
+  }
+  if (files.Has("source.spm") || files.Has("target.spm")) {
+    if (files.type.name != "MarianTokenizer" || !files.Has("source.spm") || !files.Has("vocab.json")) {
+      Fail(
+          "source.spm and target.spm, {}: only MarianTokenizer with source.spm and vocab.json is supported; add "
+          "tokenizer.json",
+          files.Named());
+    }
+    if (files.Has("target_vocab.json")) Fail("target_vocab.json beside vocab.json is not supported");
+    *model = ReadPiecesWithIds(files, "source.spm", tokens);
+    return true;
+  }
+  if (files.Has("vocab.json")) {
+    const Json vocabulary = ReadJson(files.model_dir / "vocab.json");
     if (vocabulary.is_array() && !vocabulary.empty() && vocabulary[0].contains("piece")) {
-      *model = ReadListedPieces({vocabulary, (model_dir / "vocab.json").string()});
+      *model = ReadListedPieces({vocabulary, files.Where("vocab.json")});
       return true;
     }
   }
-  const path found = SentencePieceFile(model_dir);
+  const path found = SentencePieceFile(files.model_dir);
   if (found.empty()) return false;
-  const std::string type = config["tokenizer_class"].Text("");
-  if (!type.empty()) {
-    Fail("tokenizer class \"{}\" with {} alone is not supported: add tokenizer.json", type, found.filename().string());
-  }
-  // Some of DeBERTa's directories name no class, though their texts begin and end with tokens of their own.
-  if (found.filename() == "spm.model") Fail("spm.model alone is not supported: add tokenizer.json");
-  *model = ReadSentencePiece(ReadFile(found));
+  *model = ReadOneSentencePiece(files, found, tokens);
   return true;
 }
 
-bool ReadDirectory(const path& model_dir, TextModel* model) {
-  const std::string file = (model_dir / "tokenizer_config.json").string();
-  const Json json = std::filesystem::exists(file) ? ReadJson(file) : Json::object();
-  const JsonView config(json, file);
-  if (std::filesystem::exists(model_dir / "tokenizer.json")) {
+bool ReadDirectory(const path& model_dir, const TextOptions& options, TextModel* model) {
+  const Directory files(model_dir);
+  const JsonView config = files.config();
+  const PublishedTokens tokens(model_dir, config);
+  if (files.Has("tokenizer.json")) {
     *model = ReadTokenizerFile(model_dir / "tokenizer.json");
-  } else if (!ReadOlderFiles(model_dir, config, model)) {
+    // Where model_type alone leads to the class, and no key asks for anything, the file is what there is.
+    const bool asked = !config["add_bos_token"].IsNull() || !config["add_eos_token"].IsNull();
+    FollowAddedEnds(files.type.named || asked ? files.type.name : "", config, tokens, model, options.warnings);
+  } else if (!ReadOlderFiles(files, tokens, model)) {
     return false;
   }
   // A model may have a mask token of another name than the usual ones.
@@ -130,20 +198,30 @@ std::vector<std::pair<std::string, std::string>> ChatMetadataIn(const path& mode
   return entries;
 }
 
-std::vector<uint8_t> BuildTextSection(const path& model_dir, const Json& description, uint32_t max_length) {
-  TextModel model;
-  if (description.is_null()) {
-    if (!ReadDirectory(model_dir, &model)) return {};
-  } else {
-    const JsonView view(description, "tokenizer");
-    model = ReadFileOfType(model_dir / view["file"].Text(), view["type"].Text(), view);
-    model.max_length = view["max_length"].Number({}, model.max_length);
-  }
-  return BuildTextSection(std::move(model), max_length);
+bool IsDirectoryTokenizer(const Json& description) {
+  return description.is_object() && description.value("type", Json()) == "directory";
 }
 
-std::vector<uint8_t> BuildTextSection(TextModel model, uint32_t max_length) {
-  if (max_length != 0 && (model.max_length == 0 || max_length < model.max_length)) model.max_length = max_length;
+std::vector<uint8_t> BuildTextSection(const path& model_dir, const Json& description, const TextOptions& options) {
+  TextModel model;
+  const JsonView view(description, "tokenizer");
+  if (description.is_null() || IsDirectoryTokenizer(description)) {
+    if (!ReadDirectory(model_dir, options, &model)) return {};
+  } else {
+    model = ReadFileOfType(model_dir / view["file"].Text(), view["type"].Text(), view);
+  }
+  if (!description.is_null()) {
+    model.max_length = view["max_length"].Number({}, model.max_length);
+    if (IsDirectoryTokenizer(description) && view["lower_case"].Flag(false)) {
+      model.normalizer.insert(model.normalizer.begin(), LowerCaseStep());
+    }
+  }
+  return BuildTextSection(std::move(model), options);
+}
+
+std::vector<uint8_t> BuildTextSection(TextModel model, const TextOptions& options) {
+  const uint32_t most = options.max_length;
+  if (most != 0 && (model.max_length == 0 || most < model.max_length)) model.max_length = most;
   return WriteTextSection(model);
 }
 

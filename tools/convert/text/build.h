@@ -13,15 +13,24 @@
 
 namespace fovea::tools {
 
+struct TextOptions {
+  TextOptions(uint32_t most = 0) : max_length(most) {}  // NOLINT: a number alone is the limit
+
+  uint32_t max_length = 0;  // tokens that the model takes, 0 when unknown; the least of it and what files say is stored
+  std::vector<std::string>* warnings = nullptr;  // where to say what is read in another way than the files ask for
+};
+
 // `description`: the "tokenizer" object of a model description, as README.md explains it, or null: then the directory's
-// own files decide (tokenizer.json, else vocab.txt, else vocab.json with merges.txt, else a SentencePiece *.model);
-// without any of them the result is empty. `max_length`: tokens that the model takes, 0 when unknown; the smaller of it
-// and what the tokenizer's files say is stored. Throws Failure with the name of whatever is not supported.
+// own files decide, by the class that it names (README.md); without any of them the result is empty. Throws Failure
+// with the name of what is not supported.
 std::vector<uint8_t> BuildTextSection(const std::filesystem::path& model_dir, const Json& description = {},
-                                      uint32_t max_length = 0);
+                                      const TextOptions& options = {});
 
 // The same of a tokenizer that was read before.
-std::vector<uint8_t> BuildTextSection(TextModel model, uint32_t max_length);
+std::vector<uint8_t> BuildTextSection(TextModel model, const TextOptions& options);
+
+// A "tokenizer" object that means the directory's own files, with what other files say about texts.
+bool IsDirectoryTokenizer(const Json& description);
 
 // Whether a directory has a tokenizer's files that are found without a description.
 bool HasTokenizer(const std::filesystem::path& model_dir);

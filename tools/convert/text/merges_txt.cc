@@ -1,66 +1,127 @@
-// Reader of vocab.json with merges.txt: byte-level byte-pair encoding of GPT-2, RoBERTa and CLIP, brought into the form
-// of tokenizer.json.
+// Reader of vocab.json with merges.txt: byte-level byte-pair encoding of the classes of GPT-2, RoBERTa, CLIP, Qwen 2
+// and Whisper, brought into the form of tokenizer.json as convert_slow_tokenizer.py does it.
+#include <algorithm>
+#include <iterator>
+
 #include "tools/base/fail.h"
 #include "tools/convert/text/readers.h"
 
 namespace fovea::tools {
+namespace {
 
-TextModel ReadMergesTxt(const JsonView& file_of_pieces, const std::string& lines, const JsonView& config) {
-  const Json& vocabulary = file_of_pieces.Object();
-  const std::string type = config["tokenizer_class"].Text("GPT2Tokenizer");
-  const bool roberta = type.rfind("Roberta", 0) == 0;
-  const bool clip = type.rfind("CLIP", 0) == 0;
-  if (!roberta && !clip && type.rfind("GPT2", 0) != 0) {
+enum class Kind { kGpt2, kRoberta, kClip, kQwen2, kWhisper };
+struct Class {
+  const char* name;
+  Kind kind;
+};
+constexpr Class kClasses[] = {
+    {"GPT2Tokenizer", Kind::kGpt2},    {"CodeGenTokenizer", Kind::kGpt2}, {"RobertaTokenizer", Kind::kRoberta},
+    {"BartTokenizer", Kind::kRoberta}, {"LEDTokenizer", Kind::kRoberta},  {"LongformerTokenizer", Kind::kRoberta},
+    {"CLIPTokenizer", Kind::kClip},    {"Qwen2Tokenizer", Kind::kQwen2},  {"WhisperTokenizer", Kind::kWhisper},
+};
+
+constexpr char kEnd[] = "<|endoftext|>", kStart[] = "<|startoftext|>";
+constexpr char kClipWords[] = "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
+constexpr char kQwen2Words[] =
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|"
+    "\\s+(?!\\S)|\\s+";
+
+Kind KindOf(const JsonView& config) {
+  std::string type = config["tokenizer_class"].Text("GPT2Tokenizer");
+  if (type.size() > 4 && type.compare(type.size() - 4, 4, "Fast") == 0) type.resize(type.size() - 4);
+  const auto named = [&](const Class& entry) { return type == entry.name; };
+  const auto found = std::find_if(std::begin(kClasses), std::end(kClasses), named);
+  if (found == std::end(kClasses)) {
     Fail("tokenizer class \"{}\" with vocab.json and merges.txt alone is not supported: add tokenizer.json", type);
   }
+  return found->kind;
+}
+
+std::vector<DefaultToken> NamesOf(Kind kind) {
+  switch (kind) {
+    case Kind::kRoberta:
+      return {{"bos_token", "<s>"},
+              {"eos_token", "</s>"},
+              {"unk_token", "<unk>"},
+              {"sep_token", "</s>"},
+              {"pad_token", "<pad>"},
+              {"cls_token", "<s>"},
+              {"mask_token", "<mask>", text::kAddedLstrip}};
+    case Kind::kClip:
+      return {{"bos_token", kStart}, {"eos_token", kEnd}, {"unk_token", kEnd}, {"pad_token", kEnd}};
+    case Kind::kQwen2:
+      return {{"eos_token", kEnd}, {"unk_token", kEnd}, {"pad_token", kEnd}};
+    default:
+      return {{"bos_token", kEnd}, {"eos_token", kEnd}, {"unk_token", kEnd}};
+  }
+}
+
+Json Split(const char* words, const char* behavior, bool invert) {
+  return {{"type", "Split"}, {"pattern", {{"Regex", words}}}, {"behavior", behavior}, {"invert", invert}};
+}
+
+Json FileOf(Kind kind, const Json& vocabulary, const std::string& lines, const JsonView& config) {
   Json merges = Json::array();
   for (const std::string& line : LinesOf(lines, "merges.txt")) {
     if (!line.empty() && line.rfind("#version", 0) != 0) merges.push_back(line);
   }
   const bool prefix = config["add_prefix_space"].Flag(false);
-  const Json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", roberta}};
+  const Json byte_level = {
+      {"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", kind == Kind::kRoberta}};
   Json file = {{"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merges}}},
-               {"added_tokens", Json::array()},
                {"pre_tokenizer", byte_level},
                {"post_processor", byte_level},
                {"decoder", {{"type", "ByteLevel"}}}};
-  const auto add = [&](const char* content, bool lstrip) {
-    if (!vocabulary.contains(content)) Fail("the vocabulary has no token \"{}\"", content);
-    file["added_tokens"].push_back({{"id", vocabulary[content]},
-                                    {"content", content},
-                                    {"lstrip", lstrip},
-                                    {"special", true},
-                                    {"normalized", false}});
-  };
-  if (clip) {
-    // Words in lower case, each with a mark at its end, between a token that starts a text and one that ends it.
-    const char *start = "<|startoftext|>", *end = "<|endoftext|>";
-    add(start, false);
-    add(end, false);
-    file["model"].update({{"end_of_word_suffix", "</w>"}, {"unk_token", end}});
+  if (kind == Kind::kClip) {
+    // Words in lower case, each with a mark at its end.
+    file["model"].update({{"end_of_word_suffix", "</w>"}, {"unk_token", kEnd}});
     const Json one_space = {{"type", "Replace"}, {"pattern", {{"Regex", "\\s+"}}}, {"content", " "}};
     file["normalizer"] = {{"type", "Sequence"},
                           {"normalizers", {{{"type", "NFC"}}, one_space, {{"type", "Lowercase"}}}}};
-    const char* words = "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
-    const Json split = {{"type", "Split"}, {"pattern", {{"Regex", words}}}, {"behavior", "Removed"}, {"invert", true}};
-    file["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {split, byte_level}}};
-    file["post_processor"] = {{"type", "RobertaProcessing"},
-                              {"cls", {start, vocabulary[start]}},
-                              {"sep", {end, vocabulary[end]}},
-                              {"trim_offsets", false},
-                              {"add_prefix_space", false}};
-  } else if (roberta) {
-    for (const char* content : {"<s>", "<pad>", "</s>", "<unk>"}) add(content, false);
-    add("<mask>", true);
-    file["post_processor"] = {{"type", "RobertaProcessing"},
-                              {"cls", {"<s>", vocabulary["<s>"]}},
-                              {"sep", {"</s>", vocabulary["</s>"]}},
-                              {"trim_offsets", true},
-                              {"add_prefix_space", prefix}};
-  } else {
-    add("<|endoftext|>", false);
+    file["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {Split(kClipWords, "Removed", true), byte_level}}};
+  } else if (kind == Kind::kQwen2) {
+    Json bytes = byte_level;
+    bytes["use_regex"] = false;
+    file["normalizer"] = {{"type", "NFC"}};
+    file["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {Split(kQwen2Words, "Isolated", false), bytes}}};
+    file["post_processor"] = bytes;
   }
-  return ReadTokenizerJson({file, file_of_pieces.name() + ", merges.txt"});
+  return file;
+}
+
+// Whisper's texts begin with what it is told, which WhisperTokenizer.prefix_tokens has from its configuration.
+std::string WhisperPrefix(const JsonView& config) {
+  std::string prefix = "<|startoftranscript|> ";
+  for (const char* key : {"language", "task"}) {
+    const std::string value = config[key].Text("");
+    if (!value.empty()) prefix += "<|" + value + "|> ";
+  }
+  return prefix + (config["predict_timestamps"].Flag(false) ? "" : "<|notimestamps|> ");
+}
+
+}  // namespace
+
+TextModel ReadMergesTxt(const JsonView& file_of_pieces, const std::string& lines, const PublishedTokens& tokens,
+                        const JsonView& config) {
+  const Kind kind = KindOf(config);
+  const Json file = FileOf(kind, file_of_pieces.Object(), lines, config);
+  TextModel model = ReadTokenizerJson({file, file_of_pieces.name() + ", merges.txt"});
+  const std::vector<DefaultToken> names = NamesOf(kind);
+  tokens.AddTo(names, &model);
+  const auto named = [&](const char* key, const char* otherwise) { return tokens.Named(key, otherwise); };
+  if (kind == Kind::kRoberta || kind == Kind::kClip) {
+    const bool roberta = kind == Kind::kRoberta;
+    const std::string open = roberta ? named("cls_token", "<s>") : named("bos_token", kStart),
+                      close = roberta ? named("sep_token", "</s>") : named("eos_token", kEnd);
+    SetTemplate(open + " $A " + close, open + " $A " + close + " " + close + " $B " + close, &model);
+  } else if (kind == Kind::kWhisper) {
+    const std::string open = WhisperPrefix(config), close = named("eos_token", kEnd);
+    SetTemplate(open + "$A " + close, open + "$A $B:1 " + close + ":1", &model);
+  } else if (kind == Kind::kGpt2 && config["add_bos_token"].Flag(false)) {
+    const std::string open = named("bos_token", kEnd);
+    SetTemplate(open + " $A", open + " $A $B:1", &model);
+  }
+  return model;
 }
 
 }  // namespace fovea::tools

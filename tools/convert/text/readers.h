@@ -7,20 +7,37 @@
 
 #include "tools/base/json.h"
 #include "tools/convert/text/model.h"
+#include "tools/convert/text/published_tokens.h"
+#include "tools/convert/text/sentence_pieces.h"
 
 namespace fovea::tools {
 
 // tokenizer.json of Hugging Face tokenizers.
 TextModel ReadTokenizerJson(const JsonView& file);
 
-// vocab.txt: one piece a line. `config`: tokenizer_config.json or an empty object.
+// vocab.txt: one piece a line. `config`: tokenizer_config.json or an empty object, with the class of
+// TokenizerClassOf where there is one.
 TextModel ReadVocabTxt(const std::string& lines, const JsonView& config);
 
 // vocab.json and merges.txt: byte-level byte-pair encoding. `config` as above.
-TextModel ReadMergesTxt(const JsonView& vocabulary, const std::string& lines, const JsonView& config);
+TextModel ReadMergesTxt(const JsonView& vocabulary, const std::string& lines, const PublishedTokens& tokens,
+                        const JsonView& config);
 
 // A SentencePiece model file, with SentencePiece's own ids and rules.
 TextModel ReadSentencePiece(const std::string& bytes);
+SentencePieces ReadPieces(const std::string& bytes);
+
+// The same as a class of the original library reads it. `config` as above; `file` is for messages.
+TextModel ReadSentencePieceOfClass(const std::string& type, const SentencePieces& read, const PublishedTokens& tokens,
+                                   const JsonView& config, const std::string& file);
+
+// A SentencePiece model file that finds pieces, and vocab.json with their ids: Marian and speech_to_text. Decoding is
+// by vocab.json alone.
+TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& read, const JsonView& vocabulary,
+                                 const PublishedTokens& tokens, const JsonView& config);
+
+// ByT5: no file, an id for each byte.
+TextModel ReadByteTokens(const PublishedTokens& tokens, const JsonView& config);
 
 // Objects with piece, score and type in a JSON array.
 TextModel ReadListedPieces(const JsonView& file);

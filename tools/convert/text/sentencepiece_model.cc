@@ -125,6 +125,8 @@ class Reader {
 
 }  // namespace
 
-TextModel ReadSentencePiece(const std::string& bytes) { return BuildSentencePieces(Reader().Run(bytes)); }
+SentencePieces ReadPieces(const std::string& bytes) { return Reader().Run(bytes); }
+
+TextModel ReadSentencePiece(const std::string& bytes) { return BuildSentencePieces(ReadPieces(bytes)); }
 
 }  // namespace fovea::tools

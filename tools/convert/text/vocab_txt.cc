@@ -43,6 +43,12 @@ uint32_t AddSpecial(const std::string& token, const std::string& usual, bool nee
   return id;
 }
 
+// With or without "Fast" at its end.
+bool IsClass(const std::string& type, std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return type == name || type == name + "Fast"; });
+}
+
 }  // namespace
 
 TextModel ReadVocabTxt(const std::string& lines, const JsonView& config) {
@@ -50,9 +56,9 @@ TextModel ReadVocabTxt(const std::string& lines, const JsonView& config) {
   model.kind = text::ModelKind::kWordPiece;
   for (std::string& piece : LinesOf(lines, "vocab.txt")) model.tokens.push_back({std::move(piece), 0, 0, true});
   const std::string type = config["tokenizer_class"].Text("BertTokenizer");
-  const bool mpnet = type.rfind("MPNet", 0) == 0;
-  const bool bert = type.rfind("Bert", 0) == 0 || type.rfind("DistilBert", 0) == 0 || type.rfind("Electra", 0) == 0 ||
-                    type.rfind("MobileBert", 0) == 0;
+  const bool mpnet = IsClass(type, {"MPNetTokenizer"});
+  const bool bert = IsClass(type, {"BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MobileBertTokenizer",
+                                   "SqueezeBertTokenizer", "LayoutLMTokenizer", "ConvBertTokenizer"});
   if (!mpnet && !bert) Fail("tokenizer class \"{}\" with vocab.txt alone is not supported: add tokenizer.json", type);
   const auto add = [&](const char* key, const char* usual, bool needed, uint32_t flags = 0) {
     return AddSpecial(SpecialToken(config, key, usual), usual, needed, flags, key, &model);

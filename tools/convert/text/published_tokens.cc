@@ -1,0 +1,200 @@
+// The tokens that a directory names, or adds to its vocabulary, beside the vocabulary's own file.
+#include "tools/convert/text/published_tokens.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "tools/base/fail.h"
+#include "tools/convert/text/readers.h"
+#include "tools/convert/text/tokenizer_json.h"
+
+namespace fovea::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+// SPECIAL_TOKENS_ATTRIBUTES of the original library, in its order.
+constexpr const char* kKeys[] = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                 "pad_token", "cls_token", "mask_token"};
+
+uint32_t FlagsOf(const JsonView& token) {
+  return (token["lstrip"].Flag(false) ? text::kAddedLstrip : 0u) |
+         (token["rstrip"].Flag(false) ? text::kAddedRstrip : 0u) |
+         (token["single_word"].Flag(false) ? text::kAddedSingleWord : 0u);
+}
+
+// The token of this text, among the added ones first.
+uint32_t IdOfText(const std::string& content, const TextModel& model) {
+  for (const AddedToken& added : model.added) {
+    if (added.content == content) return added.id;
+  }
+  const auto same = [&](const TextToken& token) { return token.piece == content; };
+  const auto found = std::find_if(model.tokens.begin(), model.tokens.end(), same);
+  return found == model.tokens.end() ? text::kNoId : static_cast<uint32_t>(found - model.tokens.begin());
+}
+
+std::vector<text::TemplateItem> ItemsOf(const std::string& written, const TextModel& model) {
+  std::vector<text::TemplateItem> items;
+  std::istringstream words(written);
+  for (std::string word; words >> word;) {
+    uint32_t type = 0;
+    const size_t size = word.size();
+    if (size > 2 && word[size - 2] == ':' && word[size - 1] >= '0' && word[size - 1] <= '9') {
+      type = static_cast<uint32_t>(word[size - 1] - '0');
+      word.resize(size - 2);
+    }
+    if (word == "$A" || word == "$B") {
+      items.push_back({word == "$A" ? 1u : 2u, 0, type});
+      continue;
+    }
+    const uint32_t id = IdOfText(word, model);
+    if (id == text::kNoId) Fail("the vocabulary has no token \"{}\", which texts are to begin or end with", word);
+    items.push_back({0, id, type});
+  }
+  return items;
+}
+
+}  // namespace
+
+PublishedTokens::PublishedTokens(const fs::path& model_dir, const JsonView& config) : config_(config) {
+  const auto read = [&](const char* name, Json* json) {
+    if (fs::exists(model_dir / name)) *json = ReadJson(model_dir / name);
+    if (!json->is_object()) Fail("{} must be an object", (model_dir / name).string());
+  };
+  read("special_tokens_map.json", &map_);
+  read("added_tokens.json", &added_);
+}
+
+JsonView PublishedTokens::Get(const char* key) const {
+  return config_.json().contains(key) ? config_[key] : JsonView(map_, "special_tokens_map.json")[key];
+}
+
+PublishedTokens::Token PublishedTokens::Special(const JsonView& value) {
+  Token special;
+  special.whole = value.json().is_object();
+  special.token.content = special.whole ? value["content"].Bytes() : value.Bytes();
+  special.token.flags = text::kAddedSpecial | (special.whole ? FlagsOf(value) : 0u);
+  special.token.normalized = special.whole && value["normalized"].Flag(false);
+  return special;
+}
+
+std::optional<PublishedTokens::Token> PublishedTokens::Find(const char* key) const {
+  const JsonView value = Get(key);
+  if (value.IsNull()) return std::nullopt;
+  return Special(value);
+}
+
+std::vector<PublishedTokens::Token> PublishedTokens::More() const {
+  std::vector<Token> tokens;
+  const JsonView list = Get("additional_special_tokens");
+  if (!list.IsNull()) ForEach(list, [&](const JsonView& value) { tokens.push_back(Special(value)); });
+  return tokens;
+}
+
+std::string PublishedTokens::Named(const char* key, const std::string& otherwise) const {
+  if (const auto found = Find(key)) return found->token.content;
+  return config_.json().contains(key) || map_.contains(key) ? "" : otherwise;
+}
+
+std::vector<PublishedTokens::Token> PublishedTokens::Listed() const {
+  std::map<uint32_t, Token> by_id;
+  const JsonView list = config_["added_tokens_decoder"];
+  if (!list.IsNull()) {
+    for (const auto& [id, value] : list.Object().items()) {
+      const JsonView token = list[id.c_str()];
+      Token listed;
+      listed.has_id = listed.whole = true;
+      listed.token.content = token["content"].Bytes();
+      listed.token.id = static_cast<uint32_t>(WholeNumberIn(id, list.name() + ": an id"));
+      listed.token.flags = FlagsOf(token) | (token["special"].Flag(false) ? text::kAddedSpecial : 0u);
+      listed.token.normalized = token["normalized"].Flag(true);
+      by_id[listed.token.id] = std::move(listed);
+    }
+  } else {
+    // Special are those that have a name as well.
+    std::vector<std::string> named;
+    for (const char* key : kKeys) named.push_back(Named(key));
+    for (const Token& token : More()) named.push_back(token.token.content);
+    const JsonView file(added_, "added_tokens.json");
+    for (const auto& [content, id] : added_.items()) {
+      Token listed;
+      listed.has_id = true;
+      listed.token.content = content;
+      listed.token.id = static_cast<uint32_t>(WholeNumber(id, file.name() + ": the id of " + content));
+      const bool special = std::count(named.begin(), named.end(), content) != 0;
+      listed.token.flags = special ? text::kAddedSpecial : 0u;
+      listed.token.normalized = !special;
+      by_id[listed.token.id] = std::move(listed);
+    }
+  }
+  std::vector<Token> tokens;
+  for (auto& [id, token] : by_id) tokens.push_back(std::move(token));
+  return tokens;
+}
+
+void PublishedTokens::Add(Token token, TextModel* model) {
+  AddedToken& made = token.token;
+  const uint32_t known = IdOfText(made.content, *model);
+  if (token.has_id && known != text::kNoId && known != made.id) {
+    Fail("added token \"{}\" is to have id {}, but the vocabulary has it as {}", made.content, made.id, known);
+  }
+  if (known != text::kNoId) {
+    made.id = known;
+  } else if (!token.has_id) {
+    made.id = static_cast<uint32_t>(model->tokens.size());
+  } else {
+    const WholeRange range = RangeOfIds(model->tokens.size());
+    if (made.id > range.most) Fail("added token \"{}\" has id {}, beyond {}", made.content, made.id, range.most);
+  }
+  TextToken& place = model->At(made.id);
+  if (known == text::kNoId) {
+    if (!place.piece.empty()) Fail("added token \"{}\" has the id of \"{}\"", made.content, place.piece);
+    place.piece = made.content;
+  }
+  if ((made.flags & text::kAddedSpecial) != 0) place.flags |= text::kTokenSpecial;
+  for (AddedToken& added : model->added) {
+    if (added.content != made.content) continue;
+    if (token.whole) added = made;
+    added.flags |= made.flags & text::kAddedSpecial;
+    return;
+  }
+  model->added.push_back(made);
+}
+
+void PublishedTokens::AddListedTo(TextModel* model) const {
+  for (Token& token : Listed()) Add(std::move(token), model);
+}
+
+void PublishedTokens::AddTo(const std::vector<DefaultToken>& defaults, TextModel* model) const {
+  AddListedTo(model);
+  const auto named = [&](const char* key) -> std::optional<Token> {
+    if (auto found = Find(key)) return found;
+    if (config_.json().contains(key) || map_.contains(key)) return std::nullopt;
+    for (const DefaultToken& usual : defaults) {
+      if (std::string(usual.key) != key) continue;
+      Token token;
+      token.token.content = usual.content;
+      token.token.flags = text::kAddedSpecial | usual.flags;
+      token.whole = usual.flags != 0;
+      return token;
+    }
+    return std::nullopt;
+  };
+  for (const char* key : kKeys) {
+    if (auto token = named(key)) {
+      const std::string content = token->token.content;
+      Add(*std::move(token), model);
+      if (key == std::string("pad_token")) model->pad_id = IdOfText(content, *model);
+      if (key == std::string("mask_token")) model->mask_id = IdOfText(content, *model);
+    }
+  }
+  for (Token& token : More()) Add(std::move(token), model);
+}
+
+void SetTemplate(const std::string& single, const std::string& pair, TextModel* model) {
+  model->single = ItemsOf(single, *model);
+  model->pair = ItemsOf(pair, *model);
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,62 @@
+// The tokens that a directory names, or adds to its vocabulary, beside the vocabulary's own file.
+#ifndef FOVEA_TOOLS_CONVERT_TEXT_PUBLISHED_TOKENS_H_
+#define FOVEA_TOOLS_CONVERT_TEXT_PUBLISHED_TOKENS_H_
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/base/json.h"
+#include "tools/convert/text/model.h"
+
+namespace fovea::tools {
+
+// What a class calls a token if the directory has no other name for it.
+struct DefaultToken {
+  const char* key;  // "bos_token"
+  const char* content;
+  uint32_t flags = 0;  // text::kAddedLstrip, ...
+};
+
+// tokenizer_config.json (its special tokens and added_tokens_decoder), else special_tokens_map.json and
+// added_tokens.json, as PreTrainedTokenizerBase._from_pretrained reads them.
+class PublishedTokens {
+ public:
+  // `config`: tokenizer_config.json or an empty object; it stays.
+  PublishedTokens(const std::filesystem::path& model_dir, const JsonView& config);
+
+  // Content of a special token; empty if it is null, or named nowhere and `otherwise` is empty.
+  std::string Named(const char* key, const std::string& otherwise = "") const;
+
+  // Adds what the model does not have yet: listed tokens by their ids, then named ones, which get the next ids unless
+  // the vocabulary has them. Fails where an id is another token's.
+  void AddTo(const std::vector<DefaultToken>& defaults, TextModel* model) const;
+  // The listed tokens only.
+  void AddListedTo(TextModel* model) const;
+
+ private:
+  struct Token {
+    AddedToken token;
+    bool has_id = false;
+    bool whole = false;  // with flags, not a name alone
+  };
+  JsonView Get(const char* key) const;
+  static Token Special(const JsonView& value);
+  std::optional<Token> Find(const char* key) const;
+  std::vector<Token> More() const;  // additional_special_tokens
+  std::vector<Token> Listed() const;
+  static void Add(Token token, TextModel* model);
+
+  const JsonView config_;
+  Json map_ = Json::object(), added_ = Json::object();
+};
+
+// Sets what is around texts, in the notation of the tokenizers library without its shortcuts: "<s> $A </s>",
+// "<s> $A </s> $B:1 </s>:1". Tokens are found by their text, $A and $B are the texts, a number after a colon is the
+// token type.
+void SetTemplate(const std::string& single, const std::string& pair, TextModel* model);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_TEXT_PUBLISHED_TOKENS_H_

@@ -1,0 +1,371 @@
+// SentencePiece model files as the classes of the original library read them: each moves ids, cleans texts and puts
+// tokens around them in its own way. Brought into the form of tokenizer.json, as convert_slow_tokenizer.py does it.
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "tools/base/fail.h"
+#include "tools/convert/text/published_tokens.h"
+#include "tools/convert/text/readers.h"
+#include "tools/convert/text/sentence_pieces.h"
+#include "tools/convert/text/unicode.h"
+
+namespace fovea::tools {
+namespace {
+
+constexpr const char* kSpace = "\xe2\x96\x81";  // U+2581
+
+enum class Ids { kOwn, kExtra, kFairseq, kCamembert, kPegasus, kLlama, kGemma };
+enum class Cleaning { kPlain, kAlbert, kRembert, kDeberta, kLlama, kGemma };
+
+struct Rule {
+  const char* name;
+  Ids ids;
+  Cleaning cleaning;
+  const char* single;  // as SetTemplate takes it
+  const char* pair;
+  std::vector<DefaultToken> tokens;
+};
+
+constexpr char kBert[] = "[CLS] $A [SEP]", kBertPair[] = "[CLS] $A [SEP] $B:1 [SEP]:1";
+constexpr char kRoberta[] = "<s> $A </s>", kRobertaPair[] = "<s> $A </s> </s> $B </s>";
+
+std::vector<DefaultToken> Bracketed(const char* bos, const char* eos) {
+  return {{"bos_token", bos},
+          {"eos_token", eos},
+          {"unk_token", "<unk>"},
+          {"sep_token", "[SEP]"},
+          {"pad_token", "<pad>"},
+          {"cls_token", "[CLS]"},
+          {"mask_token", "[MASK]", text::kAddedLstrip}};
+}
+
+std::vector<DefaultToken> Angled() {
+  return {{"bos_token", "<s>"},
+          {"eos_token", "</s>"},
+          {"unk_token", "<unk>"},
+          {"sep_token", "</s>"},
+          {"pad_token", "<pad>"},
+          {"cls_token", "<s>"},
+          {"mask_token", "<mask>", text::kAddedLstrip}};
+}
+
+const std::vector<Rule>& Rules() {
+  static const std::vector<DefaultToken> kT5 = {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}};
+  static const std::vector<DefaultToken> kDeberta = {
+      {"bos_token", "[CLS]"}, {"eos_token", "[SEP]"}, {"unk_token", "[UNK]"},  {"sep_token", "[SEP]"},
+      {"pad_token", "[PAD]"}, {"cls_token", "[CLS]"}, {"mask_token", "[MASK]"}};
+  static const std::vector<Rule> kRules = {
+      {"AlbertTokenizer", Ids::kOwn, Cleaning::kAlbert, kBert, kBertPair, Bracketed("[CLS]", "[SEP]")},
+      {"BigBirdTokenizer", Ids::kOwn, Cleaning::kPlain, kBert, kBertPair, Bracketed("<s>", "</s>")},
+      {"CamembertTokenizer", Ids::kCamembert, Cleaning::kPlain, kRoberta, kRobertaPair, Angled()},
+      {"DebertaV2Tokenizer", Ids::kOwn, Cleaning::kDeberta, kBert, kBertPair, kDeberta},
+      {"GemmaTokenizer",
+       Ids::kGemma,
+       Cleaning::kGemma,
+       "$A",
+       "$A $B:1",
+       {{"bos_token", "<bos>"}, {"eos_token", "<eos>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}}},
+      {"LlamaTokenizer",
+       Ids::kLlama,
+       Cleaning::kLlama,
+       "$A",
+       "$A $B:1",
+       {{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"unk_token", "<unk>"}}},
+      {"MT5Tokenizer", Ids::kExtra, Cleaning::kPlain, "$A </s>", "$A </s> $B </s>", kT5},
+      {"PegasusTokenizer",
+       Ids::kPegasus,
+       Cleaning::kPlain,
+       "$A </s>",
+       "$A $B </s>",
+       {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}, {"mask_token", "<mask_2>"}}},
+      {"ReformerTokenizer",
+       Ids::kOwn,
+       Cleaning::kPlain,
+       "$A",
+       "$A $B:1",
+       {{"eos_token", "</s>"}, {"unk_token", "<unk>"}}},
+      {"RemBertTokenizer", Ids::kOwn, Cleaning::kRembert, kBert, kBertPair, Bracketed("[CLS]", "[SEP]")},
+      {"T5Tokenizer", Ids::kExtra, Cleaning::kPlain, "$A </s>", "$A </s> $B </s>", kT5},
+      {"XLMRobertaTokenizer", Ids::kFairseq, Cleaning::kPlain, kRoberta, kRobertaPair, Angled()},
+  };
+  return kRules;
+}
+
+std::string Base64(const std::string& bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const size_t count = std::min<size_t>(3, bytes.size() - i);
+    uint32_t bits = 0;
+    for (size_t k = 0; k < 3; ++k) bits = bits << 8 | (k < count ? static_cast<uint8_t>(bytes[i + k]) : 0u);
+    for (size_t k = 0; k < 4; ++k) text += k <= count ? kDigits[bits >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+Json Replace(const char* what, const char* with) {
+  return {{"type", "Replace"}, {"pattern", {{"String", what}}}, {"content", with}};
+}
+Json ReplaceRuns(const char* with) {
+  return {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", with}};
+}
+Json Sequence(const char* of, Json parts) { return {{"type", "Sequence"}, {of, std::move(parts)}}; }
+
+class Builder {
+ public:
+  Builder(const Rule& rule, const SentencePieces& read, const PublishedTokens& tokens, const JsonView& config,
+          std::string file)
+      : rule_(rule), read_(read), tokens_(tokens), config_(config), file_(std::move(file)) {}
+
+  TextModel Run() {
+    SetVocabulary();
+    for (const SentencePiece& piece : read_.pieces) {
+      const bool control = piece.type == SentencePiece::kControl;
+      if (!control && piece.type != SentencePiece::kUserDefined) continue;
+      const auto found = ids_.find(piece.piece);
+      if (found == ids_.end()) continue;
+      added_.push_back({{"id", found->second}, {"content", piece.piece}, {"special", control}, {"normalized", false}});
+    }
+    const Json json = {{"model", Model()},
+                       {"added_tokens", added_},
+                       {"normalizer", Normalizer()},
+                       {"pre_tokenizer", PreTokenizer()},
+                       {"decoder", Decoder()}};
+    TextModel model = ReadTokenizerJson({json, file_});
+    tokens_.AddTo(rule_.tokens, &model);
+    SetTemplate(rule_.single, rule_.pair, &model);
+    return model;
+  }
+
+ private:
+  bool bytes() const { return rule_.ids == Ids::kLlama || rule_.ids == Ids::kGemma; }
+  bool legacy() const { return config_["legacy"].Flag(true); }
+  bool prefix() const { return config_["add_prefix_space"].Flag(true); }
+
+  void Add(const std::string& piece, double score) {
+    ids_.emplace(piece, static_cast<uint32_t>(vocabulary_.size()));
+    vocabulary_.emplace_back(piece, score);
+  }
+  void AddSpecial(const std::string& piece) {
+    Add(piece, 0);
+    added_.push_back({{"id", ids_[piece]}, {"content", piece}, {"special", true}, {"normalized", false}});
+  }
+  void AddPieces(size_t first) {
+    if (read_.pieces.size() < first) Fail("{}: has {} pieces only", file_, read_.pieces.size());
+    for (size_t i = first; i < read_.pieces.size(); ++i) Add(NameOf(read_.pieces[i]), ScoreOf(read_.pieces[i]));
+  }
+  // Gemma has a tab as a piece, not as a byte.
+  std::string NameOf(const SentencePiece& piece) const {
+    return rule_.ids == Ids::kGemma && piece.piece == "<0x09>" ? "\t" : piece.piece;
+  }
+  // Albert never takes a piece that ends in a digit and a comma.
+  double ScoreOf(const SentencePiece& piece) const {
+    const std::string& text = piece.piece;
+    const bool comma = rule_.cleaning == Cleaning::kAlbert && text.size() > 1 && text.back() == ',' &&
+                       text[text.size() - 2] >= '0' && text[text.size() - 2] <= '9';
+    return piece.score - (comma ? 100 : 0);
+  }
+
+  void SetVocabulary() {
+    const auto is_unknown = [](const SentencePiece& piece) { return piece.type == SentencePiece::kUnknown; };
+    const auto found = std::find_if(read_.pieces.begin(), read_.pieces.end(), is_unknown);
+    if (found == read_.pieces.end()) Fail("{}: the SentencePiece model has no unknown token", file_);
+    unknown_ = static_cast<uint32_t>(found - read_.pieces.begin());
+    switch (rule_.ids) {
+      case Ids::kOwn:
+        return AddPieces(0);
+      case Ids::kExtra: {
+        AddPieces(0);
+        // T5's last id is <extra_id_0>.
+        for (uint32_t i = config_["extra_ids"].Number({0, 10000}, 100); i > 0; --i) {
+          AddSpecial(fmt::format("<extra_id_{}>", i - 1));
+        }
+        return;
+      }
+      case Ids::kFairseq:
+        for (const char* piece : {"<s>", "<pad>", "</s>", "<unk>"}) Add(piece, 0);
+        unknown_ = 3;
+        AddPieces(3);
+        return Add("<mask>", 0);
+      case Ids::kCamembert:
+        for (const char* piece : {"<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>"}) Add(piece, 0);
+        Add("<unk>NOTUSED", -100);
+        unknown_ = 3;
+        AddPieces(1);
+        return Add("<mask>", 0);
+      case Ids::kPegasus:
+        return SetPegasus();
+      case Ids::kLlama:
+        return SetNamed({{"unk_token", "<unk>"}, {"bos_token", "<s>"}, {"eos_token", "</s>"}}, 0);
+      case Ids::kGemma:
+        return SetNamed({{"pad_token", "<pad>"}, {"eos_token", "<eos>"}, {"bos_token", "<bos>"}}, 3);
+    }
+  }
+
+  void SetNamed(const std::vector<DefaultToken>& first, uint32_t unknown) {
+    for (const DefaultToken& token : first) Add(tokens_.Named(token.key, token.content), 0);
+    unknown_ = unknown;
+    AddPieces(first.size());
+  }
+
+  // Ids are `offset` above those of the file; its first two pieces are the padding and the end.
+  void SetPegasus() {
+    const uint32_t offset = config_["offset"].Number({0, 10000}, 103);
+    AddSpecial(tokens_.Named("pad_token", "<pad>"));
+    AddSpecial(tokens_.Named("eos_token", "</s>"));
+    const std::string sentence = tokens_.Named("mask_token_sent", "<mask_1>");
+    if (!sentence.empty()) AddSpecial(sentence);
+    if (offset > 0) AddSpecial(tokens_.Named("mask_token", "<mask_2>"));
+    for (uint32_t i = 2; i < offset; ++i) {
+      const std::string piece = fmt::format("<unk_{}>", i);
+      Add(piece, -100);
+      added_.push_back({{"id", ids_[piece]}, {"content", piece}, {"special", true}, {"normalized", false}});
+    }
+    unknown_ += offset;
+    AddPieces(2);
+  }
+
+  Json Model() const {
+    if (!read_.byte_pairs) {
+      Json list = Json::array();
+      for (const auto& [piece, score] : vocabulary_) list.push_back({piece, score});
+      return {{"type", "Unigram"}, {"unk_id", unknown_}, {"vocab", list}, {"byte_fallback", bytes()}};
+    }
+    Json list = Json::object();
+    for (const auto& [piece, id] : ids_) list[piece] = id;
+    return {{"type", "BPE"},
+            {"vocab", list},
+            {"merges", Merges()},
+            {"fuse_unk", true},
+            {"byte_fallback", bytes()},
+            {"unk_token", vocabulary_.at(unknown_).first}};
+  }
+
+  // All pairs of pieces that are a piece together, that of the best score first (generate_merges).
+  Json Merges() const {
+    struct Merge {
+      double score;
+      uint32_t left, right, place;
+    };
+    std::vector<Merge> merges;
+    for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
+      const auto& [piece, score] = vocabulary_[id];
+      for (size_t at = 1; at < piece.size(); ++at) {
+        if ((static_cast<uint8_t>(piece[at]) & 0xc0) == 0x80) continue;  // within a character
+        const auto left = ids_.find(piece.substr(0, at));
+        if (left == ids_.end()) continue;
+        const auto right = ids_.find(piece.substr(at));
+        if (right != ids_.end()) merges.push_back({score, left->second, right->second, id});
+      }
+    }
+    std::sort(merges.begin(), merges.end(), [](const Merge& a, const Merge& b) {
+      return std::tie(b.score, a.place, a.left, a.right) < std::tie(a.score, b.place, b.left, b.right);
+    });
+    Json list = Json::array();
+    for (const Merge& merge : merges) {
+      list.push_back({vocabulary_[merge.left].first, vocabulary_[merge.right].first});
+    }
+    return list;
+  }
+
+  Json Normalizer() const {
+    Json parts = Json::array();
+    const auto charsmap = [&] {
+      if (!read_.charsmap.empty()) {
+        parts.push_back({{"type", "Precompiled"}, {"precompiled_charsmap", Base64(read_.charsmap)}});
+      }
+    };
+    const bool lower = config_["do_lower_case"].Flag(rule_.cleaning == Cleaning::kAlbert);
+    switch (rule_.cleaning) {
+      case Cleaning::kPlain:
+        charsmap();
+        parts.push_back({{"type", "Strip"}, {"strip_left", false}, {"strip_right", true}});
+        parts.push_back(ReplaceRuns(kSpace));
+        break;
+      case Cleaning::kAlbert:
+      case Cleaning::kRembert: {
+        const bool albert = rule_.cleaning == Cleaning::kAlbert;
+        parts = {Replace("``", "\""), Replace("''", "\"")};
+        if (!albert) parts.push_back(ReplaceRuns(" "));
+        if (!config_["keep_accents"].Flag(!albert)) {
+          parts.push_back({{"type", "NFKD"}});
+          parts.push_back({{"type", "StripAccents"}});
+        }
+        if (lower) parts.push_back({{"type", "Lowercase"}});
+        charsmap();
+        if (albert) parts.push_back(ReplaceRuns(" "));
+        break;
+      }
+      case Cleaning::kDeberta:
+        if (lower) parts.push_back({{"type", "Lowercase"}});
+        parts.push_back({{"type", "Strip"}});
+        charsmap();
+        parts.push_back(ReplaceRuns(" "));
+        break;
+      case Cleaning::kLlama:
+        if (!legacy()) return nullptr;
+        if (prefix()) parts.push_back({{"type", "Prepend"}, {"prepend", kSpace}});
+        parts.push_back(Replace(" ", kSpace));
+        break;
+      case Cleaning::kGemma:
+        return Replace(" ", kSpace);
+    }
+    return Sequence("normalizers", parts);
+  }
+
+  Json Metaspace() const {
+    const char* scheme = !prefix() ? "never" : legacy() ? "always" : "first";
+    return {{"type", "Metaspace"},
+            {"replacement", kSpace},
+            {"prepend_scheme", scheme},
+            {"split", rule_.cleaning != Cleaning::kLlama}};
+  }
+
+  Json PreTokenizer() const {
+    if (rule_.cleaning == Cleaning::kLlama) return legacy() ? Json() : Metaspace();
+    if (rule_.cleaning == Cleaning::kGemma) {
+      return {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "MergedWithPrevious"}, {"invert", false}};
+    }
+    Json parts = Json::array();
+    if (rule_.ids == Ids::kPegasus) parts.push_back({{"type", "WhitespaceSplit"}});
+    if (rule_.cleaning == Cleaning::kDeberta && config_["split_by_punct"].Flag(false)) {
+      parts.push_back({{"type", "Punctuation"}, {"behavior", "Isolated"}});
+    }
+    parts.push_back(Metaspace());
+    return Sequence("pretokenizers", parts);
+  }
+
+  Json Decoder() const {
+    if (!bytes()) return Metaspace();
+    Json parts = {Replace(kSpace, " "), {{"type", "ByteFallback"}}, {{"type", "Fuse"}}};
+    if (rule_.cleaning == Cleaning::kLlama && prefix()) {
+      parts.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+    }
+    return Sequence("decoders", parts);
+  }
+
+  const Rule& rule_;
+  const SentencePieces& read_;
+  const PublishedTokens& tokens_;
+  const JsonView config_;
+  const std::string file_;
+  std::vector<std::pair<std::string, double>> vocabulary_;  // by id, with scores
+  std::unordered_map<std::string, uint32_t> ids_;
+  Json added_ = Json::array();
+  uint32_t unknown_ = 0;
+};
+
+}  // namespace
+
+TextModel ReadSentencePieceOfClass(const std::string& type, const SentencePieces& read, const PublishedTokens& tokens,
+                                   const JsonView& config, const std::string& file) {
+  std::string known;
+  for (const Rule& rule : Rules()) {
+    if (type == rule.name) return Builder(rule, read, tokens, config, file).Run();
+    known += (known.empty() ? "" : ", ") + std::string(rule.name);
+  }
+  Fail("tokenizer class \"{}\" with {} alone is not supported (these are: {}): add tokenizer.json", type, file, known);
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,69 @@
+// Whether texts begin and end with tokens, where tokenizer_config.json has a say in it beside tokenizer.json.
+#include "tools/convert/text/template_by_config.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+bool BuildsAnew(const std::string& type) {
+  constexpr const char* kClasses[] = {"LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "CohereTokenizer"};
+  return std::any_of(std::begin(kClasses), std::end(kClasses), [&](const char* name) { return type == name; });
+}
+
+// The ids around a single text, with the text as -1.
+std::vector<int64_t> Around(const std::vector<text::TemplateItem>& items) {
+  if (items.empty()) return {-1};
+  std::vector<int64_t> ids;
+  for (const text::TemplateItem& item : items) ids.push_back(item.kind == 0 ? int64_t{item.id} : -1);
+  return ids;
+}
+
+void Build(bool begins, bool ends, const PublishedTokens& tokens, const std::string& type, TextModel* model) {
+  // The class's own names, where the directory has none.
+  const bool gemma = type == "GemmaTokenizer", llama = type == "LlamaTokenizer" || type == "CodeLlamaTokenizer";
+  const std::string bos = tokens.Named("bos_token", gemma   ? "<bos>"
+                                                    : llama ? "<s>"
+                                                            : ""),
+                    eos = tokens.Named("eos_token", gemma   ? "<eos>"
+                                                    : llama ? "</s>"
+                                                            : "");
+  if (begins && bos.empty()) Fail("tokenizer_config.json: add_bos_token is true, but there is no bos_token");
+  if (ends && eos.empty()) Fail("tokenizer_config.json: add_eos_token is true, but there is no eos_token");
+  const auto one = [&](const char* text, const char* type_id) {
+    return (begins ? bos + type_id + " " : "") + text + type_id + (ends ? " " + eos + type_id : "");
+  };
+  SetTemplate(one("$A", ":0"), one("$A", ":0") + " " + one("$B", ":1"), model);
+}
+
+}  // namespace
+
+void FollowAddedEnds(const std::string& type, const JsonView& config, const PublishedTokens& tokens, TextModel* model,
+                     std::vector<std::string>* warnings) {
+  const bool asked = !config["add_bos_token"].IsNull() || !config["add_eos_token"].IsNull();
+  const bool fifth = !config["backend"].IsNull() || type == "TokenizersBackend";
+  const bool ends = config["add_eos_token"].Flag(false);
+  if (fifth) {
+    if (asked) Build(config["add_bos_token"].Flag(false), ends, tokens, type, model);
+    return;
+  }
+  if (BuildsAnew(type)) return Build(config["add_bos_token"].Flag(true), ends, tokens, type, model);
+  if (!asked || warnings == nullptr) return;
+  // Version 5 would follow the keys.
+  TextModel other = *model;
+  try {
+    Build(config["add_bos_token"].Flag(false), ends, tokens, type, &other);
+  } catch (const Failure&) {
+    return;
+  }
+  if (Around(other.single) == Around(model->single)) return;
+  warnings->push_back(fmt::format(
+      "tokenizer_config.json: add_bos_token and add_eos_token ask for other tokens around texts than tokenizer.json "
+      "has; class {} keeps those of tokenizer.json, as transformers 4 does, where version 5 follows the keys",
+      type.empty() ? "PreTrainedTokenizerFast" : type));
+}
+
+}  // namespace fovea::tools

@@ -1,0 +1,106 @@
+// Which tokenizer class of the original library a directory asks for.
+#include "tools/convert/text/tokenizer_class.h"
+
+#include <map>
+
+#include "tools/base/affixes.h"
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+namespace {
+
+std::string WithoutFast(const std::string& name) {
+  constexpr char kFast[] = "Fast";
+  return EndsWith(name, kFast) ? name.substr(0, name.size() - (sizeof(kFast) - 1)) : name;
+}
+
+// TOKENIZER_MAPPING_NAMES of the original library, for the types that are converted here. A type whose published
+// directories always name a class, or have tokenizer.json, is left out where the class has no reader.
+const std::map<std::string, std::string>& ClassesByType() {
+  static const std::map<std::string, std::string> kClasses = {
+      {"albert", "AlbertTokenizer"},
+      {"bart", "BartTokenizer"},
+      {"bert", "BertTokenizer"},
+      {"big_bird", "BigBirdTokenizer"},
+      {"blenderbot-small", "BlenderbotSmallTokenizer"},
+      {"bloom", "BloomTokenizer"},
+      {"camembert", "CamembertTokenizer"},
+      {"clip", "CLIPTokenizer"},
+      {"clip_text_model", "CLIPTokenizer"},
+      {"cohere", "CohereTokenizer"},
+      {"cohere2", "CohereTokenizer"},
+      {"deberta", "DebertaTokenizer"},
+      {"deberta-v2", "DebertaV2Tokenizer"},
+      {"distilbert", "DistilBertTokenizer"},
+      {"electra", "ElectraTokenizer"},
+      {"esm", "EsmTokenizer"},
+      {"funnel", "FunnelTokenizer"},
+      {"gemma", "GemmaTokenizer"},
+      {"gemma2", "GemmaTokenizer"},
+      {"gemma3_text", "GemmaTokenizer"},
+      {"gpt2", "GPT2Tokenizer"},
+      {"gpt_bigcode", "GPT2Tokenizer"},
+      {"gpt_neo", "GPT2Tokenizer"},
+      {"gpt_neox", "GPTNeoXTokenizer"},
+      {"gptj", "GPT2Tokenizer"},
+      {"granite", "GPT2Tokenizer"},
+      {"granitemoe", "GPT2Tokenizer"},
+      {"layoutlm", "LayoutLMTokenizer"},
+      {"layoutlmv3", "LayoutLMv3Tokenizer"},
+      {"led", "LEDTokenizer"},
+      {"llama", "LlamaTokenizer"},
+      {"longformer", "LongformerTokenizer"},
+      {"longt5", "T5Tokenizer"},
+      {"m2m_100", "M2M100Tokenizer"},
+      {"marian", "MarianTokenizer"},
+      {"mbart", "MBartTokenizer"},
+      {"mistral", "LlamaTokenizer"},
+      {"mixtral", "LlamaTokenizer"},
+      {"mobilebert", "MobileBertTokenizer"},
+      {"mpnet", "MPNetTokenizer"},
+      {"nomic_bert", "BertTokenizer"},
+      {"olmo2", "GPT2Tokenizer"},
+      {"olmo3", "GPT2Tokenizer"},
+      {"olmoe", "GPTNeoXTokenizer"},
+      {"opt", "GPT2Tokenizer"},
+      {"pegasus", "PegasusTokenizer"},
+      {"phi", "CodeGenTokenizer"},
+      {"phi3", "LlamaTokenizer"},
+      {"qwen2", "Qwen2Tokenizer"},
+      {"qwen2_moe", "Qwen2Tokenizer"},
+      {"qwen3", "Qwen2Tokenizer"},
+      {"qwen3_moe", "Qwen2Tokenizer"},
+      {"reformer", "ReformerTokenizer"},
+      {"rembert", "RemBertTokenizer"},
+      {"roberta", "RobertaTokenizer"},
+      {"roformer", "RoFormerTokenizer"},
+      {"siglip", "SiglipTokenizer"},
+      {"siglip_text_model", "SiglipTokenizer"},
+      {"speech_to_text", "Speech2TextTokenizer"},
+      {"squeezebert", "SqueezeBertTokenizer"},
+      {"starcoder2", "GPT2Tokenizer"},
+      {"t5", "T5Tokenizer"},
+      {"whisper", "WhisperTokenizer"},
+      {"xlm-roberta", "XLMRobertaTokenizer"},
+  };
+  return kClasses;
+}
+
+}  // namespace
+
+TokenizerClass TokenizerClassOf(const std::filesystem::path& model_dir, const JsonView& config) {
+  const std::string named = config["tokenizer_class"].Text("");
+  if (!named.empty()) return {WithoutFast(named), "tokenizer_config.json", true};
+  const std::filesystem::path file = model_dir / "config.json";
+  if (!std::filesystem::exists(file)) return {};
+  const Json json = ReadJson(file);
+  const JsonView model(json, file.string());
+  const std::string own = model["tokenizer_class"].Text("");
+  if (!own.empty()) return {WithoutFast(own), "config.json", true};
+  const std::string type = model["model_type"].Text("");
+  const auto found = ClassesByType().find(type);
+  if (found == ClassesByType().end()) return {};
+  return {found->second, fmt::format("config.json: model_type {}", type), false};
+}
+
+}  // namespace fovea::tools
