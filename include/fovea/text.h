@@ -56,7 +56,7 @@ FOVEA_API fovea_status fovea_text_workspace_size(const fovea_model* model, uint6
 /* Flags of fovea_text_encode_options. */
 enum {
   FOVEA_TEXT_PLAIN = 1,     /* The tokens of the text alone, no special tokens around it. */
-  FOVEA_TEXT_CUT_LEFT = 2,  /* Too long texts lose their beginning instead of their end. */
+  FOVEA_TEXT_CUT_LEFT = 2,  /* Too long texts lose their beginning, not their end. Some tokenizers always cut so. */
   FOVEA_TEXT_UNLIMITED = 4, /* Do not cut at the model's max_length; max_length must be 0. */
   FOVEA_TEXT_WRAPPED = 8    /* fovea_text_encode_document: lines are broken anywhere, see fovea_text_sentence. */
 };
