@@ -1,12 +1,12 @@
 #!/bin/sh
 # Joins objects and archives into one object that holds what its exported functions reach, with all other names local.
-#   join_objects.sh CC "FLAGS" NM OBJCOPY OUTPUT INPUT...      FLAGS: the machine that CC compiles for
+#   MACHINE="FLAGS" join_objects.sh CC NM OBJCOPY OUTPUT INPUT...      FLAGS: the machine that CC compiles for
 set -eu
-cc=$1 flags=$2 nm=$3 objcopy=$4 output=$5
-shift 5
+cc=$1 nm=$2 objcopy=$3 output=$4
+shift 4
 # Without its groups: a program that has the same inline function would have the linker drop ours.
 # shellcheck disable=SC2086
-"$cc" $flags -r -nostdlib -Wl,--gc-sections,--gc-keep-exported,--force-group-allocation -o "$output" "$@"
+"$cc" $MACHINE -r -nostdlib -Wl,--gc-sections,--gc-keep-exported,--force-group-allocation -o "$output" "$@"
 "$objcopy" --localize-hidden "$output"
 
 # Names that only discarded sections referred to are still listed as undefined: drop them, lest they pull in libraries.
