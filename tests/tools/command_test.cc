@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/support/paths.h"
+#include "tests/tools/golden_folder.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
 #include "tools/common/text.h"
@@ -360,6 +361,18 @@ TEST(Command, Similarity) {
 TEST(Command, OnlyEmbeddingsAreCompared) {
   ExpectRefused({"similarity", TinyBlob("sequence"), "--text", "a cat", "--text", "soup"}, "--task embedding");
   ExpectRefused({"similarity", TinyBlob("token"), "--text", "a cat", "--text", "soup"}, "--task embedding");
+}
+
+// The message names the commands that write, before anything is read or run.
+TEST(Command, ModelsThatWriteAreNotRunForClasses) {
+  const std::string writer = Temporary("writer.fovea"), speech = Temporary("speech.fovea");
+  ASSERT_EQ(Fovea({"convert", InSource("tools/train/package-writer"), "-o", writer, "--compare", "none"}).status, 0);
+  ExpectRefused({"run", writer, "--text", "a library"}, "see fovea generate");
+  const std::string folder = GoldenFolder("whisper", R"({"feature_extractor_type": "WhisperFeatureExtractor"})");
+  ASSERT_EQ(Fovea({"convert", folder, "-o", speech, "--compare", "none"}).status, 0);
+  const uint8_t nothing = 0;
+  tools::WriteFile(Temporary("nothing.wav"), &nothing, 1);
+  ExpectRefused({"run", speech, "--wav", Temporary("nothing.wav")}, "transcribe");
 }
 
 TEST(Command, Tokenize) {

@@ -97,6 +97,7 @@ void RunTensors(const Arguments& arguments, Console* console) {
 void RunTextsCommand(const Arguments& arguments, Console* console) {
   CheckTensorOptions(arguments);
   const Model model = arguments.model.Open();
+  RefuseWriters(model);
   const Tokenizer tokenizer(model);
   const uint32_t program = FindTextProgram(model, arguments.program);
   const Explainer explainer(model, program);
@@ -119,6 +120,7 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
 void RunSounds(const Arguments& arguments, Console* console) {
   CheckTensorOptions(arguments);
   const Model model = arguments.model.Open();
+  RefuseWriters(model);
   const uint32_t program = model.FindProgram(arguments.program);
   const std::optional<SoundInput> input = FindSoundInput(model, program);
   if (!input) Fail("{}: program '{}' takes no sound", model.name(), model.Program(program).name);
@@ -143,6 +145,7 @@ void RunSounds(const Arguments& arguments, Console* console) {
 void RunPictureFiles(const Arguments& arguments, Console* console) {
   CheckTensorOptions(arguments);
   const Model model = arguments.model.Open();
+  RefuseWriters(model);
   const std::vector<Picture> pictures = ReadPictures(arguments.pictures);
   std::vector<OrderedJson> predictions(pictures.size());
   for (const PictureRun& run : RunPictures(model, arguments.program, pictures, arguments.workers)) {

@@ -131,25 +131,6 @@ OrderedJson MaskedWords(const Tokenizer& tokenizer, const Matrix& logits, uint32
   return masks;
 }
 
-// A model that writes: the scores of its next tokens are no classes, and what its encoder makes for the decoder is no
-// embedding.
-void RefuseWriters(const Model& model) {
-  const char* task = model.Metadata("task");
-  const std::string name = task == nullptr ? "" : task;
-  if (name == "causal-lm") {
-    Fail(
-        "{}: it is a language model (task causal-lm), which writes texts: see fovea generate; fovea convert --task "
-        "embedding makes a model of its hidden states",
-        model.name());
-  }
-  if (name == "seq2seq-lm") {
-    Fail(
-        "{}: it writes texts from what its encoder reads (task seq2seq-lm): see fovea generate, translate and "
-        "transcribe; fovea convert --task encoder makes a model of its encoder alone",
-        model.name());
-  }
-}
-
 // What a program says in each row of an output: of a whole text, sound or picture, or of one of its tokens.
 class Said {
  public:
@@ -190,6 +171,23 @@ class Said {
 };
 
 }  // namespace
+
+void RefuseWriters(const Model& model) {
+  const char* task = model.Metadata("task");
+  const std::string name = task == nullptr ? "" : task;
+  if (name == "causal-lm") {
+    Fail(
+        "{}: it is a language model (task causal-lm), which writes texts: see fovea generate; fovea convert --task "
+        "embedding makes a model of its hidden states",
+        model.name());
+  }
+  if (name == "seq2seq-lm") {
+    Fail(
+        "{}: it writes texts from what its encoder reads (task seq2seq-lm): see fovea generate, translate and "
+        "transcribe; fovea convert --task encoder makes a model of its encoder alone",
+        model.name());
+  }
+}
 
 Task TaskOf(const Model& model, uint32_t program) {
   const char* task = model.Metadata("task");

@@ -46,6 +46,10 @@ std::string ClassName(const Model& model, uint32_t index);
 // Whether classes are alternatives of which one is right: not numbers of a regression, and not each by itself.
 bool ChoosesOneClass(const Model& model, uint32_t classes);
 
+// Fails for a model that writes texts: scores of next tokens are no classes, and the values that its encoder passes to
+// the decoder are no embedding. Predict and PredictWholes call it; earlier, it spares a run.
+void RefuseWriters(const Model& model);
+
 // One entry per text, as --json prints it.
 OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,
                     const std::vector<std::string>& texts, const std::vector<Tokens>& tokens,
