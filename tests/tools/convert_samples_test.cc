@@ -87,6 +87,17 @@ TEST(ConvertSamples, Pictures) {
   EXPECT_GT(with.report["outputs"][0]["mean_cosine"], 0.99);
 }
 
+// A sample that the model does not read whole.
+TEST(ConvertSamples, CutTextsAreNamed) {
+  TinyBlob("base");
+  std::string text = "soup";
+  for (int i = 0; i < 100; ++i) text += " soup";
+  const CommandResult made = Fovea({"convert", Temporary("bert-base"), "-o", Temporary("cut.fovea"), "--weights",
+                                    "int8", "--sample-text", "a cat", "--sample-text", text});
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_NE(made.err.find("1 of 2 texts is longer than the model reads"), std::string::npos) << made.err;
+}
+
 // What a mix is said to keep is what another run of the blob finds; a plot shows it.
 TEST(ConvertSamples, TypesAreMixed) {
   TinyBlob("base");
@@ -102,7 +113,9 @@ TEST(ConvertSamples, TypesAreMixed) {
   const json& mix = made.report["mix"];
   EXPECT_EQ(mix["keep"], 0.99999);
   double least = 1;
-  for (const json& output : made.report["outputs"]) least = std::min(least, output["mean_cosine"].get<double>());
+  for (const json& output : made.report["outputs"]) {
+    least = std::min({least, output["mean_cosine"].get<double>(), output["mean_scaled_cosine"].get<double>()});
+  }
   EXPECT_GE(least, 0.99999);
   const auto kept = [&](const json& point) { return point["bytes"] == made.report["bytes"]["weights"]; };
   const auto point = std::find_if(mix["curve"].begin(), mix["curve"].end(), kept);

@@ -306,7 +306,7 @@ void AddWeights(CLI::App* command, Arguments* arguments) {
   CLI::Option* keep =
       command->add_option("--keep", arguments->keep,
                           "With --weights auto: the mean cosine of outputs with those of f32 weights, of\n"
-                          "each output, on the samples");
+                          "each output, on the samples, with channels as they are and at one scale");
   keep->check(CLI::Range(0.0, 1.0))->capture_default_str();
   CLI::Option* plot =
       command->add_option("--plot", arguments->plot, "With --weights auto: draw what mixes of types lose");

@@ -98,7 +98,7 @@ class Mixer {
     }
   }
 
-  // 1 less the least mean cosine of an output. `mix` has an index of versions_, or kExact, for each tensor.
+  // 1 less the least mean cosine of an output, with its channels as they are or at one scale. `mix` has an index of versions_, or kExact, for each tensor.
   double LossOf(const std::vector<size_t>& mix) {
     BlobMemory blob;
     const std::vector<DType> f32 = TypesFor(model_, DType::kF32);
@@ -116,7 +116,7 @@ class Mixer {
     double least = 1;
     for (const Reference& reference : references_) {
       for (const OutputReport& output : reference.Compare(OutputsBy(loaded.model, workers_.count())))
-        least = std::min(least, output.mean_cosine);
+        least = std::min({least, output.mean_cosine, output.mean_scaled_cosine});
     }
     return 1 - least;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
+#include "tools/common/cuts.h"
 #include "tools/common/padded.h"
 #include "tools/common/pictures.h"
 #include "tools/common/sound.h"
@@ -112,6 +113,13 @@ std::optional<Batch> GivenSamples(const Model& model, uint32_t program, const Sa
 std::vector<std::string> NotesOnSamples(const Model& model, const SampleSources& sources) {
   std::vector<std::string> notes;
   for (uint32_t program = 0; program < model.Info().program_count && notes.empty(); ++program) {
+    if (!sources.texts.empty() && TakesTokens(model, program)) {
+      const Tokenizer tokenizer(model);
+      Cuts cuts;
+      for (const std::string& line : sources.texts) cuts.Add(EncodeFor(model, tokenizer, program, line));
+      if (cuts.any()) notes.push_back("samples: " + cuts.Line());
+      return notes;
+    }
     const std::optional<SoundInput> input = FindSoundInput(model, program);
     if (!input || InputsOf(model, program).size() != 1) continue;
     for (const std::string& file : sources.sounds) {

@@ -30,7 +30,8 @@ struct SampleSources {
 std::optional<Batch> GivenSamples(const Model& model, uint32_t program, const SampleSources& sources,
                                   size_t most = SIZE_MAX);
 
-// What of the sounds is left out or made up where programs read clips of one length; for the user.
+// Parts of the texts and sounds that are left out or made up because programs read less or clips of one length; for the
+// user.
 std::vector<std::string> NotesOnSamples(const Model& model, const SampleSources& sources);
 
 }  // namespace fovea::tools
