@@ -70,14 +70,14 @@ TEST(TextCalls, Info) {
     fovea_text_info info;
     uint64_t more;
   } newer = {Sized<fovea_text_info>(), 7};
-  newer.info.struct_size = offsetof(fovea_text_info, vocabulary);
-  newer.info.vocabulary = 99;
+  newer.info.struct_size = offsetof(fovea_text_info, max_length);
+  newer.info.max_length = 99;
   Expect(get(&newer.info), FOVEA_OK);
   EXPECT_EQ(newer.info.kind, uint32_t{FOVEA_TEXT_WORD_PIECE});
-  EXPECT_EQ(newer.info.vocabulary, 99u);
+  EXPECT_EQ(newer.info.max_length, 99u);
   newer.info.struct_size = sizeof(newer);
   Expect(get(&newer.info), FOVEA_OK);
-  EXPECT_EQ(newer.info.vocabulary, 28u);
+  EXPECT_EQ(newer.info.max_length, info.max_length);
   EXPECT_EQ(newer.more, 0u);
 }
 

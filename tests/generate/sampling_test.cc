@@ -425,7 +425,7 @@ TEST(Sampling, WrongOptionsAndCalls) {
   };
   EXPECT_EQ(size([](fovea_sampling*) {}), FOVEA_OK);
   EXPECT_EQ(size([](fovea_sampling* s) { s->struct_size = 0; }), FOVEA_E_STRUCT_SIZE);
-  EXPECT_EQ(size([](fovea_sampling* s) { s->struct_size = 12; }), FOVEA_OK);
+  EXPECT_EQ(size([](fovea_sampling* s) { s->struct_size = 16; }), FOVEA_OK);
   for (const float bad : {-0.1f, NAN, INFINITY}) {
     EXPECT_EQ(size([&](fovea_sampling* s) { s->temperature = bad; }), FOVEA_E_OPTION) << bad;
     EXPECT_EQ(size([&](fovea_sampling* s) { s->top_p = bad; }), FOVEA_E_OPTION) << bad;

@@ -152,7 +152,8 @@ TEST(SiglipText, PaddingIsTheTokenizers) {
     tools::WriteFile((directory / name).string(), text.data(), text.size());
   };
   write("tokenizer.json", tokenizer);
-  write("tokenizer_config.json", {{"tokenizer_class", "GemmaTokenizer"}, {"pad_token", "<pad>"}});
+  write("tokenizer_config.json",
+        {{"tokenizer_class", "GemmaTokenizer"}, {"pad_token", "<pad>"}, {"add_bos_token", false}});
   EXPECT_EQ(padding(), "0");
   std::filesystem::remove_all(directory);
 }

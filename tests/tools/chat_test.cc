@@ -96,8 +96,8 @@ TEST(Chat, OwnTemplates) {
   const std::string system =
       "{%- if messages[0]['role'] != \"system\" and not tools %}\n    {{- 'S\\n' }}\n{%- endif %}\n"
       "{% for m in messages -%}\n  {{ m.role ~ ':' + m.content | trim }};\n{%- endfor %}{# not written #}";
-  EXPECT_EQ(Rendered(system, kQuestion), "S\n\nuser:Hi;");
-  EXPECT_EQ(Rendered(system, kTalk), "\nsystem:Be brief.;user:Hi;assistant:Hello;user:Bye;");
+  EXPECT_EQ(Rendered(system, kQuestion), "S\nuser:Hi;");
+  EXPECT_EQ(Rendered(system, kTalk), "system:Be brief.;user:Hi;assistant:Hello;user:Bye;");
   EXPECT_EQ(Rendered("{{ messages[-1].content.strip() }}", {{"user", "\xc2\xa0\t a\xe3\x80\x80"}}), "a");
   EXPECT_EQ(Rendered("a\r\n{% if true %}\r\nb{% endif %}", kQuestion), "a\nb");
   EXPECT_EQ(Rendered("{{ '}}' 'b' }}{% if not (1 == 2 or none == none) %}x{% endif %}", kQuestion), "}}b");

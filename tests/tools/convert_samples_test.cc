@@ -95,7 +95,7 @@ TEST(ConvertSamples, CutTextsAreNamed) {
   const CommandResult made = Fovea({"convert", Temporary("bert-base"), "-o", Temporary("cut.fovea"), "--weights",
                                     "int8", "--sample-text", "a cat", "--sample-text", text});
   ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_NE(made.err.find("1 of 2 texts is longer than the model reads"), std::string::npos) << made.err;
+  EXPECT_NE(made.err.find("1 of 2 texts are longer than the model reads"), std::string::npos) << made.err;
 }
 
 // What a mix is said to keep is what another run of the blob finds; a plot shows it.

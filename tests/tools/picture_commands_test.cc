@@ -236,7 +236,7 @@ TEST_F(PictureCommands, WhatIsWrongIsOneLine) {
 TEST_F(PictureCommands, WhereTheProcessorIsWritten) {
   const auto embedding = [&] {
     const std::string blob = Convert();
-    EXPECT_EQ(warnings_, "");
+    EXPECT_EQ(warnings_.find("processor"), std::string::npos) << warnings_;  // it has no tokenizer, which is named
     return FoveaJson({"run", blob, "--image", Shown("rgb.png"), "--json"})[0];
   };
   const json expected = embedding();

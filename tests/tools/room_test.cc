@@ -201,7 +201,7 @@ TEST(Room, CutsAreOneLine) {
   tools::Cuts one;
   one.Add(5);
   EXPECT_EQ(one.Line(), "the text is longer than the model reads; left out: 5 tokens");
-  EXPECT_EQ(one.Json(), (json{{"texts", 1}, {"tokens", 5}, {"note", one.Line()}}));
+  EXPECT_EQ(one.Json(), (tools::OrderedJson{{"texts", 1}, {"tokens", 5}, {"note", one.Line()}}));
 }
 
 }  // namespace

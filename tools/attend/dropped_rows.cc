@@ -39,11 +39,12 @@ bool DropsRows(const Model& model, uint32_t program, uint32_t step) {
   for (uint32_t later = step + 1; later < model.Program(program).step_count; ++later) {
     const fovea_step_info info = model.Step(program, later);
     if (!Mixes(info, record.extra == 1)) continue;
-    const bool attention = strcmp(info.op, "attention") == 0;
+    const bool attention = strcmp(info.op, "attention") == 0, pool = strcmp(info.op, "pool") == 0;
     for (uint32_t input = 0; input < (attention ? kAttended : 1); ++input) {
       const uint32_t space = model.Value(program, model.StepInput(program, later, input)).space;
       const bool looks = attention && input == 0;  // a row that looks at chosen ones is not looked at
-      if (!looks && IsOf(model, space, record.source)) return false;
+      // A pool at the end may read all rows, the others as they were when the selection was made.
+      if (!looks && !pool && IsOf(model, space, record.source)) return false;
       continues = continues || IsOfSelected(model, space, selected);
     }
   }

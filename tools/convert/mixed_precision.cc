@@ -98,7 +98,8 @@ class Mixer {
     }
   }
 
-  // 1 less the least mean cosine of an output, with its channels as they are or at one scale. `mix` has an index of versions_, or kExact, for each tensor.
+  // 1 less the least mean cosine of an output, with its channels as they are or at one scale. `mix` has an index of
+  // versions_, or kExact, for each tensor.
   double LossOf(const std::vector<size_t>& mix) {
     BlobMemory blob;
     const std::vector<DType> f32 = TypesFor(model_, DType::kF32);

@@ -11,9 +11,9 @@
 
 namespace fovea::tools {
 
-// Likeness: the least mean cosine of an output with its rows, with its channels as they are or at one scale, so that one
-// large channel does not hide what the others lose. For each weight it is measured what storing it as int4 or int8, and
-// all others as f32, costs. From all weights in their shortest type on, those then take a longer one that
+// Likeness: the least mean cosine of an output with its rows, with channels as they are or at one scale, so that one
+// large channel does not hide the loss of the others. For each weight it is measured what storing it as int4 or int8,
+// and all others as f32, costs. From all weights in their shortest type on, those then take a longer one that
 // gain most by each byte; the first such mix is taken that, measured as a whole, is good enough.
 // Fails where f16 is not good enough. `calibrated` gets what was.
 EncodedTensors ChooseMix(const Resolved& model, const ExactModel& exact, const ConvertOptions& options,

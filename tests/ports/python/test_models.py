@@ -103,7 +103,8 @@ class Texts(unittest.TestCase):
             encoding = tokenizer.encode(TEXTS[0])
             self.assertEqual(tokenizer.decode(encoding.ids), TEXTS[0])
             self.assertEqual([tokenizer.find(tokenizer.piece(i)) for i in encoding.ids], encoding.ids.tolist())
-            cut = tokenizer.encode(TEXTS[0], max_length=4)
+            with self.assertWarns(fovea.CutWarning):
+                cut = tokenizer.encode(TEXTS[0], max_length=4)
             self.assertEqual((len(cut), cut.dropped), (4, len(encoding) - 4))
             plain = tokenizer.encode(TEXTS[0], plain=True)
             np.testing.assert_array_equal(plain.ids, encoding.ids[~encoding.special])
