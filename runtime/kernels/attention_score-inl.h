@@ -44,8 +44,7 @@ enum class Into {
   kFinish,  // c = (c + sum) * finish[..]
 };
 
-// The sum runs in order of i for each element by itself, so it has the same bits in every shape. No lambda refers to
-// `sums`: clang would keep them in memory.
+// The sum runs in order of i for each element by itself, so it has the same bits in every shape.
 template <size_t kM, size_t kN, Into kInto, class Step, class Rows, class Factors>
 HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RESTRICT b, size_t b_stride, size_t depth,
                         float* HWY_RESTRICT c, size_t c_stride, const float* HWY_RESTRICT shrink,
@@ -71,15 +70,22 @@ HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RE
       for (size_t n = 0; n < kN; ++n) sums[r][n] = Step()(element, columns[n], factor, sums[r][n]);
     }
   }
-  HWY_UNROLL(12)
-  for (size_t r = 0; r < kM; ++r) {
-    HWY_UNROLL(4)
-    for (size_t n = 0; n < kN; ++n) {
-      float* to = c + r * c_stride + n * kLanes;
-      V sum = sums[r][n];
-      if (kInto == Into::kFinish) sum = hn::Mul(hn::Add(hn::Load(d, to), sum), hn::Load(d, finish + n * kLanes));
-      hn::Store(sum, d, to);
+  // Not inlined, it would keep sums in memory under clang; written out here, gcc keeps some of them there.
+  const auto store = [&](auto become) HWY_ATTR __attribute__((always_inline)) {
+    HWY_UNROLL(12)
+    for (size_t r = 0; r < kM; ++r) {
+      HWY_UNROLL(4)
+      for (size_t n = 0; n < kN; ++n) {
+        float* to = c + r * c_stride + n * kLanes;
+        hn::Store(become(sums[r][n], to, n * kLanes), d, to);
+      }
     }
+  };
+  if (kInto != Into::kFinish) {
+    store([](V sum, const float*, size_t) HWY_ATTR { return sum; });
+  } else {
+    store([=](V sum, const float* to, size_t column)
+              HWY_ATTR { return hn::Mul(hn::Add(hn::Load(D(), to), sum), hn::Load(D(), finish + column)); });
   }
 }
 
