@@ -12,7 +12,7 @@ if(ANDROID_ABI STREQUAL armeabi-v7a)
   add_compile_options(-mfpu=neon-vfpv4)  # Highway's NEON; the NDK's default lacks the fused multiply-add
 endif()
 
-# Arithmetic as it is written, whatever a parent project or the environment adds to the flags (-Ofast, -ffast-math and
+# Arithmetic as it is written, regardless of what a parent project or the environment adds (-Ofast, -ffast-math and
 # its parts, x87 registers): these come later on the command line and switch it off again. XNNPACK gets the same.
 # Other build systems meet runtime/base/floating_point.h.
 include(CheckCXXCompilerFlag)

@@ -42,7 +42,7 @@ static uint32_t FindSamples(intptr_t file, uint32_t rate) {
   return 0;
 }
 
-/* What the file has of `count` samples, and zeros after them. A longer file is cut, which is reported. */
+/* Reads up to `count` samples of the file and fills the rest with zeros. A longer file is cut, which is reported. */
 static int ReadSamples(float* samples, uint32_t count) {
   uint8_t bytes[512];
   const intptr_t file = board_open(path);

@@ -1,6 +1,6 @@
 // The floating-point arithmetic that the library is written for: IEEE 754 single precision as written, without values
-// that are assumed away. A build with another one is refused here, as it would compute other numbers and say nothing.
-// fovea's own CMake build switches these modes off for its objects whatever a program around it chooses; this file is
+// that are assumed away. A build with another one is refused here, as it would compute other numbers without an error.
+// fovea's own CMake build switches these modes off for its objects regardless of the host's flags; this file is
 // for sources that are compiled otherwise. It comes before any header that has arithmetic in it.
 #ifndef FOVEA_RUNTIME_BASE_FLOATING_POINT_H_
 #define FOVEA_RUNTIME_BASE_FLOATING_POINT_H_
@@ -17,7 +17,7 @@
 #error "fovea needs floats rounded at each step, which x87 registers are not: compile it with -msse2 -mfpmath=sse"
 #endif
 
-// clang says nothing about parts of -ffast-math that are given by name; these switch them off for what follows.
+// clang defines no macro for single parts of -ffast-math; these pragmas switch them off for the rest of the file.
 #if defined(__clang__)
 #pragma float_control(precise, on)
 #pragma clang fp contract(off)

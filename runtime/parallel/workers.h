@@ -34,7 +34,7 @@ class WorkerCalls {
     wrong_.store(false, std::memory_order_relaxed);
     workers_.store(workers, std::memory_order_release);
     runner(context, workers, Come, this);
-    // What comes later finds no worker of its number.
+    // A task that arrives later finds no worker of its number.
     workers_.store(0, std::memory_order_relaxed);
     return finished_.load(std::memory_order_acquire) == workers && !wrong_.load(std::memory_order_relaxed);
   }

@@ -520,7 +520,7 @@ TEST(Misuse, CallsOutOfOrder) {
   const uint32_t lengths[] = {20};
   EXPECT_REFUSED(fovea_session_advance(live, 1, &left, &error), FOVEA_E_ORDER);
   EXPECT_REFUSED(fovea_session_output(live, e.encoder.classes, &view, &error), FOVEA_E_ORDER);
-  // What is cancelled before it runs does not run.
+  // A run that is cancelled before it begins does not run.
   fovea_session_cancel(live);
   EXPECT_REFUSED(fovea_session_run(live, &error), FOVEA_E_CANCELLED);
   ASSERT_EQ(fovea_session_run(live, nullptr), FOVEA_OK);

@@ -45,7 +45,7 @@ class Edge {
 };
 #endif
 
-// What may be there by chance: small numbers, parts of pointers and of texts, ends of ranges.
+// Values that may be there by chance: small numbers, parts of pointers and of texts, ends of ranges.
 const size_t kNeverSizes[] = {0,
                               1,
                               sizeof(size_t) - 1,

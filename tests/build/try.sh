@@ -1,5 +1,5 @@
 #!/bin/sh
-# What tools/try.sh builds is enough for `cmake --install` and for pip: they need no file that its target does not make.
+# The targets that tools/try.sh builds are enough for `cmake --install` and for pip.
 #   try.sh SOURCE_DIR BUILD_DIR
 set -eu
 source=$1 build=$2

@@ -88,12 +88,12 @@ inline Rows WhisperFeatures(Rows logs) {
   return logs;
 }
 
-// Of a clip by itself.
+// Features of a clip by itself.
 inline Rows Whisper(const std::vector<float>& clip, size_t samples, size_t hop, size_t filters) {
   return WhisperFeatures(WhisperLogs(clip, samples, hop, filters));
 }
 
-// Of a window of a sound, which its authors cut from the features of the whole, followed by a window of silence.
+// Features of a window of a sound, cut from the features of the whole sound and a window of silence after it.
 inline Rows WhisperWindow(const std::vector<float>& sound, size_t begin, size_t window, size_t hop, size_t filters) {
   const size_t samples = (sound.size() + hop - 1) / hop * hop + window;
   const Rows all = WhisperFeatures(WhisperLogs(sound, samples, hop, filters));

@@ -196,7 +196,7 @@ TEST_F(TokenizerFiles, WhatNamesTheClass) {
   EXPECT_NE(Refusal().find("vocab.json"), std::string::npos) << Refusal();
 }
 
-// What convert_slow_tokenizer.py makes of the golden tokenizers' model files.
+// Results of convert_slow_tokenizer.py for the golden tokenizers' model files.
 TEST_F(TokenizerFiles, AsTheirTokenizerJson) {
   struct Case {
     const char *folder, *file;

@@ -399,7 +399,7 @@ std::map<std::string, size_t> Dropped(const json& record) {
   return dropped;
 }
 
-// Global rows, and the token that stands for a text, are chosen beside the rest, which the model reads, too.
+// Global rows, and the token that represents a text, are chosen beside the rest, which the model also reads.
 TEST(Attend, ChoosingIsNotDropping) {
   const std::map<std::string, std::string> cases = {
       {"longformer", "b"}, {"longformer-seqcls", "b"}, {"led", "greedy_b"}, {"big_bird", "eval_b"}, {"clip-text", "b"}};

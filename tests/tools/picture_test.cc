@@ -99,7 +99,7 @@ TEST(Pictures, OrientationInEveryForm) {
   }
 }
 
-// Of an animation the first picture, as in Pillow.
+// The first picture of an animation, as in Pillow.
 TEST(Pictures, AnimatedPng) {
   const std::string plain = ReadFile(InData("images/rgb.png"));
   const auto chunk = [](std::string type, const std::string& content) {

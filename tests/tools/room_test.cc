@@ -181,7 +181,7 @@ TEST(Room, ChatsAreWrittenByTheModelsTemplate) {
   EXPECT_EQ(chat.status, 0) << chat.err;
   EXPECT_NE(chat.err.find("left out: its 1 oldest turn\n"), std::string::npos) << chat.err;
   EXPECT_EQ(Generate({"--chat", "--prompt", Repeated(150)}, blob).status, 2);
-  // What is not evaluated is refused, not guessed.
+  // Statements that are not evaluated are refused, not guessed.
   const std::string other = Decoder("other", {{"chat_template", "{% set x = namespace(a='<|im_start|>') %}"}});
   const CommandResult refused = Generate({"--chat", "--prompt", "a"}, other);
   EXPECT_EQ(refused.status, 2);
