@@ -2,6 +2,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tests/session/prompted_generator.h"
 #include "tests/support/cached_decoder.h"
 #include "tests/support/fewer_cases.h"
 
@@ -113,26 +114,15 @@ TEST(Cancel, BetweenStepsOfAGeneration) {
     fovea_session_options options = Options(limits);
     options.program = 1;
     const TestSession session(decoder.model, options);
-    fovea_generate_options of_generator = Sized<fovea_generate_options>();
-    of_generator.decode = session.session;
-    of_generator.max_tokens = 6;
-    uint64_t needed = 0;
-    EXPECT_EQ(fovea_generate_size(&of_generator, &needed, nullptr), FOVEA_OK);
-    const AlignedBytes memory(needed);
-    fovea_generator* generator = nullptr;
-    EXPECT_EQ(fovea_generate_init(&of_generator, memory.data(), needed, &generator, nullptr), FOVEA_OK);
-    const std::vector<int32_t> prompt = RandomIds(12, 50, 9);
-    const uint32_t length = 12;
-    EXPECT_EQ(fovea_generate_start(generator, nullptr), FOVEA_OK);
-    EXPECT_EQ(fovea_generate_prompts(generator, prompt.data(), &length, 1, 0, nullptr), FOVEA_OK);
+    PromptedGenerator generator(session.session, 6);
     std::vector<int32_t> made;
     fovea_generated step = Sized<fovea_generated>();
     for (uint32_t i = 0; i < 6; ++i) {
       if (i == cancel_before) {
         fovea_session_cancel(session.session);
-        EXPECT_EQ(fovea_generate_next(generator, nullptr, &step, nullptr), FOVEA_E_CANCELLED) << i;
+        EXPECT_EQ(generator.Next(&step), FOVEA_E_CANCELLED) << i;
       }
-      EXPECT_EQ(fovea_generate_next(generator, nullptr, &step, nullptr), FOVEA_OK) << i;
+      EXPECT_EQ(generator.Next(&step), FOVEA_OK) << i;
       made.push_back(step.tokens[0]);
     }
     return made;

@@ -2,6 +2,7 @@
 // stays as it was.
 #include "fovea/attention.h"
 #include "tests/session/kept_texts.h"
+#include "tests/session/prompted_generator.h"
 #include "tests/session/runners.h"
 #include "tests/support/tiny_decoder.h"
 
@@ -162,23 +163,12 @@ TEST(RunnerFaults, GenerationStopsAndGoesOn) {
     options.program = 1;
     runner.Join(&options);
     const TestSession session(Decoder().model, options);
-    fovea_generate_options of_generator = Sized<fovea_generate_options>();
-    of_generator.decode = session.session;
-    of_generator.max_tokens = 5;
-    uint64_t needed = 0;
-    EXPECT_EQ(fovea_generate_size(&of_generator, &needed, nullptr), FOVEA_OK);
-    const AlignedBytes memory(needed);
-    fovea_generator* generator = nullptr;
-    EXPECT_EQ(fovea_generate_init(&of_generator, memory.data(), needed, &generator, nullptr), FOVEA_OK);
-    const std::vector<int32_t> prompt = RandomIds(12, 50, 9);
-    const uint32_t length = 12;
-    EXPECT_EQ(fovea_generate_start(generator, nullptr), FOVEA_OK);
-    EXPECT_EQ(fovea_generate_prompts(generator, prompt.data(), &length, 1, 0, nullptr), FOVEA_OK);
+    PromptedGenerator generator(session.session, 5);
     std::vector<int32_t> made;
     uint32_t failed = 0;
     fovea_generated step = Sized<fovea_generated>();
     for (step.left = 1; step.left > 0;) {
-      const fovea_status status = fovea_generate_next(generator, nullptr, &step, nullptr);
+      const fovea_status status = generator.Next(&step);
       if (status == FOVEA_OK) made.push_back(step.tokens[0]);
       if (status == FOVEA_OK) continue;
       EXPECT_EQ(status, FOVEA_E_RUNNER);
