@@ -158,7 +158,7 @@ Status ReadSpec(const Given& given, AttentionSpec* spec, Reporter& reporter) {
     return reporter.Fail(FOVEA_E_NULL, "starts and FOVEA_ORIGIN_STARTS need each other", positions.origin, 0);
   }
   FOVEA_TRY(CheckFeatures(FeaturesOf(*spec), reporter));
-  return CheckAttentionSpec(*spec, FOVEA_E_OPTION, reporter);
+  return CheckAttentionSpec(*spec, false, FOVEA_E_OPTION, reporter);
 }
 
 Status ReadWorkers(const fovea_attention_options& options, uint32_t rounds, AttentionWorkers* workers,

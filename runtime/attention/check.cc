@@ -22,8 +22,8 @@ bool Fits(CheckedSize entries) { return (entries * CheckedSize(4)).ok(); }
 
 class SpecCheck {
  public:
-  SpecCheck(const AttentionSpec& spec, fovea_status code, Reporter& reporter)
-      : spec_(spec), pattern_(spec.pattern), code_(code), reporter_(reporter) {}
+  SpecCheck(const AttentionSpec& spec, bool shapes_only, fovea_status code, Reporter& reporter)
+      : spec_(spec), pattern_(spec.pattern), shapes_only_(shapes_only), code_(code), reporter_(reporter) {}
 
   Status Run() const {
     FOVEA_TRY(Shape());
@@ -72,6 +72,7 @@ class SpecCheck {
   }
 
   Status HeadWindows() const {
+    if (shapes_only_) return kOk;
     for (uint32_t head = 0; pattern_.head_windows != nullptr && head < spec_.heads; ++head) {
       const int32_t dilation = pattern_.head_windows[3 * size_t{head} + 2];
       if (dilation >= 1 && dilation <= static_cast<int32_t>(kMostDilation)) continue;
@@ -93,7 +94,7 @@ class SpecCheck {
     // How often a block is named is a factor of softmax weights; other weights have no place for it.
     if (spec_.weighting.kind == Activation::kNone && !spec_.score.has_self_score) return kOk;
     const size_t columns = pattern_.layout_columns;
-    if (columns < 2) return kOk;
+    if (columns < 2 || shapes_only_) return kOk;
     const uint64_t comparisons = uint64_t{pattern_.layout_heads} * pattern_.layout_rows * columns;
     if (comparisons > kMostComparisons / columns) {
       return Fail("layout is too large where weights are no plain softmax", kMostComparisons / columns, comparisons);
@@ -147,7 +148,7 @@ class SpecCheck {
     if (!Fits(CheckedSize(spec_.positions.axes) * spec_.heads * relative.bucket_count * spec_.d_k)) {
       return Fail("relative scores are too large", SIZE_MAX, relative.bucket_count);
     }
-    for (uint32_t i = 0; i <= 2 * spec_.score.max_distance; ++i) {
+    for (uint32_t i = 0; i <= 2 * spec_.score.max_distance && !shapes_only_; ++i) {
       const auto bucket = static_cast<uint32_t>(relative.buckets[i]);
       if (bucket < relative.bucket_count) continue;
       return reporter_.Fail(FOVEA_E_ID, "a bucket is outside its table", relative.bucket_count, bucket, i);
@@ -157,6 +158,7 @@ class SpecCheck {
 
   const AttentionSpec& spec_;
   const Pattern& pattern_;
+  const bool shapes_only_;
   const fovea_status code_;
   Reporter& reporter_;
 };
@@ -244,8 +246,8 @@ Status CheckLengths(const AttentionCall& call, Reporter& reporter) {
 
 bool Weighs(Activation activation) { return activation <= Activation::kSigmoid && activation != Activation::kTanh; }
 
-Status CheckAttentionSpec(const AttentionSpec& spec, fovea_status code, Reporter& reporter) {
-  return SpecCheck(spec, code, reporter).Run();
+Status CheckAttentionSpec(const AttentionSpec& spec, bool shapes_only, fovea_status code, Reporter& reporter) {
+  return SpecCheck(spec, shapes_only, code, reporter).Run();
 }
 
 Status CheckAttentionCall(const AttentionCall& call, const AttentionRows& rows, Reporter& reporter) {

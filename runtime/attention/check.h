@@ -9,7 +9,7 @@ namespace fovea {
 
 // Numbers and tables of a spec whose features this build has (features.h), and what goes with what (rules.h). `code`
 // is the status of numbers that are out of range; entries of tables: FOVEA_E_ID.
-Status CheckAttentionSpec(const AttentionSpec& spec, fovea_status code, Reporter& reporter);
+Status CheckAttentionSpec(const AttentionSpec& spec, bool shapes_only, fovea_status code, Reporter& reporter);
 
 // Whether it may take the place of a softmax.
 bool Weighs(Activation);

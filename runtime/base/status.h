@@ -29,6 +29,14 @@ class Reporter {
   uint32_t step = FOVEA_NOWHERE;
   uint32_t tensor = FOVEA_NOWHERE;
 
+  // The same with a fault of the space that an operation's output is in, of which the converter tries several.
+  __attribute__((always_inline)) Status FailSpace(const char* text, uint64_t expected = 0, uint64_t found = 0) {
+    of_output_space = true;
+    return Fail(FOVEA_E_SHAPE, text, expected, found);
+  }
+
+  bool of_output_space = false;  // FailSpace was called
+
   // `text` must be a string literal. Inline, so that a build without errors' details holds no code for them.
   __attribute__((always_inline)) Status Fail(fovea_status code, [[maybe_unused]] const char* text,
                                              [[maybe_unused]] uint64_t expected = 0,

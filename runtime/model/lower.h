@@ -3,15 +3,9 @@
 #define FOVEA_RUNTIME_MODEL_LOWER_H_
 
 #include "runtime/base/arena.h"
-#include "runtime/ops/op.h"
+#include "runtime/ops/record.h"
 
 namespace fovea {
-
-// Where an operation goes while there is no memory for it.
-struct alignas(kAlignment) OpRoom {
-  static constexpr size_t kBytesPerInput = 32;
-  uint8_t bytes[kMaxOpBytes + kMaxInputs * (kBytesPerInput + sizeof(OpValue))];
-};
 
 // Checks the operations of a program one after the other and lowers them.
 class Lowerer {

@@ -92,7 +92,7 @@ struct Needs {
   void AddCell(const OpView& view) {
     const uint32_t kind = view.U32(Attribute::kCell, 0);
     cells |= BitOf(kind);
-    peepholes = peepholes || view.HasTensor(2);
+    peepholes = peepholes || view.Has(CellTensor::kPeepholes);
     // Gates have functions of their own.
     if (kind == static_cast<uint32_t>(CellKind::kRnn)) {
       activations |= BitOf(view.U32(Attribute::kActivation, static_cast<uint32_t>(Activation::kTanh)));

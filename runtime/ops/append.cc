@@ -8,20 +8,17 @@ namespace {
 
 Status Lower(const OpView& view, Reporter& reporter, AppendOp* op) {
   FOVEA_TRY(CheckF32(view, 0, reporter));
-  FOVEA_TRY(CheckWidth(view, 0, reporter));
+  op->output.width = op->inputs[0].width;
   const SpaceRecord& space = view.OutputSpace();
   if (space.kind != SpaceKind::kCached || space.source != op->inputs[0].space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "rows are appended to a cached space of theirs", op->inputs[0].space,
-                         view.Output().space);
+    return reporter.FailSpace("rows are appended to a cached space of theirs", op->inputs[0].space,
+                              view.Output().space);
   }
   const DType type = view.Choice(Attribute::kType, DType::kF32);
   if (type != DType::kF32 && type != DType::kF16 && type != DType::kBf16 && type != DType::kI8) {
     return reporter.Fail(FOVEA_E_OP, "rows are kept as f32, f16, bf16 or int8", 0, static_cast<uint32_t>(type));
   }
-  if (op->output.type != type) {
-    return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type", static_cast<uint32_t>(type),
-                         static_cast<uint32_t>(op->output.type));
-  }
+  op->output.type = type;
   if (view.Output().role != ValueRole::kInternal) {
     return reporter.Fail(FOVEA_E_RECORD, "what is kept from run to run is no output", 0,
                          static_cast<uint32_t>(view.Output().role));
@@ -54,7 +51,10 @@ constexpr Attribute kAttributes[] = {Attribute::kType, Attribute::kHeads};
 
 const AppendOp* AsAppend(const Op& op) { return op.def->appends ? static_cast<const AppendOp*>(&op) : nullptr; }
 
-extern const OpDef kAppendOp =
-    DefineOp<Lower, Run>().Inputs(1, 1).Attributes(kAttributes).Casts().Appends().Shares(Share::kFirst);
+extern const OpDef kAppendOp = DefineOp<OpCode::kAppend, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.appends = true;
+  def.share = Share::kFirst;
+});
 
 }  // namespace fovea

@@ -14,14 +14,10 @@ struct ArrangeOp : Op {
 
 Status Lower(const OpView& view, Reporter& reporter, ArrangeOp* op) {
   FOVEA_TRY(CheckF32(view, 0, reporter));
-  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "arrange has no table");
   FOVEA_TRY(LowerRowTable(view, 0, reporter, &op->table));
   op->weights = view.Floats(1);
   FOVEA_TRY(CheckFloats(view, 1, op->table.to, op->table.columns, reporter));
-  const uint64_t width = uint64_t{op->weights == nullptr ? op->table.columns : 1} * op->inputs[0].width;
-  if (width == op->output.width) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as the input's rows beside each other, or as their sum",
-                       width, op->output.width);
+  return MakeWidth(uint64_t{op->weights == nullptr ? op->table.columns : 1} * op->inputs[0].width, reporter, op);
 }
 
 // In the order of the table.
@@ -66,6 +62,9 @@ double Flops(const ArrangeOp& op) { return op.weights == nullptr ? 0 : 2.0 * op.
 
 }  // namespace
 
-extern const OpDef kArrangeOp = DefineOp<Lower, Run>().Inputs(1, 1).Tensors(1, 2).ReadsWhole(0).Flops<Flops>();
+extern const OpDef kArrangeOp = DefineOp<OpCode::kArrange, Lower, Run>([](OpDef& def) {
+  def.whole = {0, kAnyNumber};
+  def.flops_per_row = OfOp<Flops>::Call;
+});
 
 }  // namespace fovea

@@ -11,39 +11,37 @@
 namespace fovea {
 namespace {
 
-// Tensors of the operation.
-enum : uint32_t {
-  kDistanceBias,
-  kCoordinates,
-  kHeadWindows,
-  kLayout,
-  kAdditive,
-  kRelativeKeys,
-  kRelativeQueries,
-  kBuckets,
-  kSlopes,
-  kSinks,
-  kSummaryBias,
-};
-static_assert(kSummaryBias + 1 == kAttentionTensors, "");
+using In = AttentionInput;
+using T = AttentionTensor;
 
 constexpr uint32_t kMostAxes = 16;
 
 // Buckets of one operation: they are read to the end when it is checked.
 constexpr uint32_t kMostBuckets = 1u << 14;
 
-// The inputs after q, k and v stand in this order. Returns how many inputs there are in all.
-uint32_t FindExtraInputs(const OpView& view, AttentionOp* op) {
-  uint32_t count = 3;
-  if (view.Flag(Attribute::kKeyBias)) op->key_bias = count++;
-  if (view.Flag(Attribute::kGlobalKeys)) op->global_keys = count++;
-  if (view.U32(Attribute::kRounds, 0) != 0) op->clusters = count++;
-  if (view.Choice(Attribute::kCenters, Centers::kNone) != Centers::kNone) op->centers = count++;
-  op->pair_bias_heads = view.U32(Attribute::kPairBias, 0);
-  if (op->pair_bias_heads != 0) op->pair_bias = count++;
-  if (view.Flag(Attribute::kSummaries)) op->summaries = count, count += 2;
-  if (view.Flag(Attribute::kRowCoordinates)) op->coordinates = count++;
-  return count;
+// Places of the optional inputs. Some come with an attribute.
+Status FindInputs(const OpView& view, Reporter& reporter, AttentionOp* op) {
+  op->key_bias = view.PlaceOf(In::kKeyBias);
+  op->global_keys = view.PlaceOf(In::kGlobalKeys);
+  op->clusters = view.PlaceOf(In::kClusters);
+  op->centers = view.PlaceOf(In::kCenters);
+  op->pair_bias = view.PlaceOf(In::kPairBias);
+  op->pair_bias_heads = view.U32(Attribute::kPairBias, view.Has(In::kPairBias) ? 1 : 0);
+  op->summaries = view.PlaceOf(In::kSummaryKeys);
+  op->coordinates = view.PlaceOf(In::kRowCoordinates);
+  if (view.Has(In::kClusters) != (view.U32(Attribute::kRounds, 0) != 0)) {
+    return reporter.Fail(FOVEA_E_RECORD, "input clusters and attribute rounds need each other");
+  }
+  if (view.Has(In::kCenters) != (view.Choice(Attribute::kCenters, Centers::kNone) != Centers::kNone)) {
+    return reporter.Fail(FOVEA_E_RECORD, "input centers and attribute centers need each other");
+  }
+  if (view.Has(In::kPairBias) != (op->pair_bias_heads != 0)) {
+    return reporter.Fail(FOVEA_E_RECORD, "attribute pair_bias needs input pair_bias");
+  }
+  if (view.Has(In::kSummaryKeys) != view.Has(In::kSummaryValues)) {
+    return reporter.Fail(FOVEA_E_RECORD, "inputs summary_keys and summary_values need each other");
+  }
+  return kOk;
 }
 
 // In rounds of sorted keys, or in chunks of keys as they stand.
@@ -52,10 +50,8 @@ bool Clustered(const OpView& op) { return op.U32(Attribute::kRounds, 0) > 0 || o
 // Within the bounds that CheckAttentionSpec has for the field.
 uint32_t AxesOf(const OpView& op) { return std::min(std::max(op.U32(Attribute::kAxes, 1), uint32_t{1}), kMostAxes); }
 
-const int32_t* Integers(const OpView& op, uint32_t i) { return op.HasTensor(i) ? op.Indices(i) : nullptr; }
-
-Status CheckIntegers(const OpView& op, uint32_t i, uint32_t rows, uint32_t width, Reporter& reporter) {
-  if (!op.HasTensor(i)) return kOk;
+Status CheckIntegers(const OpView& op, T i, uint32_t rows, uint32_t width, Reporter& reporter) {
+  if (!op.Has(i)) return kOk;
   const TensorRecord& tensor = op.Tensor(i);
   reporter.tensor = op.TensorIndex(i);
   if (DType(tensor.type) != DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "tensor must be i32", 4, tensor.type);
@@ -105,54 +101,54 @@ Status ReadFields(const OpView& op, Reporter& reporter, AttentionSpec* spec) {
 // Types and shapes of tensors, as they become parts of the spec, and a number that would mean a default there. The
 // others are CheckAttentionSpec's.
 Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& reporter) {
-  FOVEA_TRY(CheckIntegers(op, kHeadWindows, heads, 3, reporter));
-  if (op.HasTensor(kHeadWindows) && op.Choice(Attribute::kPattern, PatternKind::kFull) != PatternKind::kWindow) {
+  FOVEA_TRY(CheckIntegers(op, T::kHeadWindows, heads, 3, reporter));
+  if (op.Has(T::kHeadWindows) && op.Choice(Attribute::kPattern, PatternKind::kFull) != PatternKind::kWindow) {
     return reporter.Fail(FOVEA_E_SHAPE, "windows by head go with the window pattern",
                          static_cast<uint32_t>(PatternKind::kWindow));
   }
-  FOVEA_TRY(CheckIntegers(op, kLayout, 0, 0, reporter));
-  if (op.HasTensor(kLayout) && op.Flag(Attribute::kLayoutByHead) && op.Tensor(kLayout).rows % heads != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "layout has the wrong shape", heads, op.Tensor(kLayout).rows);
+  FOVEA_TRY(CheckIntegers(op, T::kLayout, 0, 0, reporter));
+  if (op.Has(T::kLayout) && op.Flag(Attribute::kLayoutByHead) && op.Tensor(T::kLayout).rows % heads != 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "layout has the wrong shape", heads, op.Tensor(T::kLayout).rows);
   }
-  FOVEA_TRY(CheckFloats(op, kAdditive, heads, d_k, reporter));
-  FOVEA_TRY(CheckFloats(op, kSlopes, 1, heads, reporter));
-  FOVEA_TRY(CheckFloats(op, kSinks, 1, heads, reporter));
+  FOVEA_TRY(CheckFloats(op, T::kAdditive, heads, d_k, reporter));
+  FOVEA_TRY(CheckFloats(op, T::kSlopes, 1, heads, reporter));
+  FOVEA_TRY(CheckFloats(op, T::kSinks, 1, heads, reporter));
   const uint32_t tables = AxesOf(op) * heads;
   uint32_t width = 0;
-  if (op.HasTensor(kDistanceBias)) {
-    width = op.Tensor(kDistanceBias).width;
+  if (op.Has(T::kDistanceBias)) {
+    width = op.Tensor(T::kDistanceBias).width;
     if (width % 2 == 0) return reporter.Fail(FOVEA_E_SHAPE, "distance bias must have an odd width", 1, width);
-    FOVEA_TRY(CheckFloats(op, kDistanceBias, tables, width, reporter));
+    FOVEA_TRY(CheckFloats(op, T::kDistanceBias, tables, width, reporter));
   }
-  const bool relative = op.HasTensor(kRelativeKeys) || op.HasTensor(kRelativeQueries);
-  if (relative != op.HasTensor(kBuckets)) {
+  const bool relative = op.Has(T::kRelativeKeys) || op.Has(T::kRelativeQueries);
+  if (relative != op.Has(T::kBuckets)) {
     return reporter.Fail(FOVEA_E_SHAPE, "relative scores and buckets need each other");
   }
   if (relative) {
-    FOVEA_TRY(CheckIntegers(op, kBuckets, 1, width, reporter));
-    if (op.Tensor(kBuckets).width % 2 == 0 || op.Tensor(kBuckets).width > kMostBuckets) {
+    FOVEA_TRY(CheckIntegers(op, T::kBuckets, 1, width, reporter));
+    if (op.Tensor(T::kBuckets).width % 2 == 0 || op.Tensor(T::kBuckets).width > kMostBuckets) {
       return reporter.Fail(FOVEA_E_SHAPE, "table of buckets must have an odd width", kMostBuckets,
-                           op.Tensor(kBuckets).width);
+                           op.Tensor(T::kBuckets).width);
     }
-    const uint32_t rows = op.Tensor(op.HasTensor(kRelativeKeys) ? kRelativeKeys : kRelativeQueries).rows;
+    const uint32_t rows = op.Tensor(op.Has(T::kRelativeKeys) ? T::kRelativeKeys : T::kRelativeQueries).rows;
     if (rows % tables != 0) return reporter.Fail(FOVEA_E_SHAPE, "relative rows are not shared by heads", tables, rows);
-    for (const uint32_t i : {kRelativeKeys, kRelativeQueries}) {
+    for (const T i : {T::kRelativeKeys, T::kRelativeQueries}) {
       FOVEA_TRY(CheckFloats(op, i, rows, d_k, reporter, true));
-      if (op.HasTensor(i)) FOVEA_TRY(CheckWeights(DType(op.Tensor(i).type), reporter));
+      if (op.Has(i)) FOVEA_TRY(CheckWeights(DType(op.Tensor(i).type), reporter));
     }
   }
-  return CheckIntegers(op, kCoordinates, 0, 0, reporter);
+  return CheckIntegers(op, T::kCoordinates, 0, 0, reporter);
 }
 
 // Keys and values that stand for groups of the others: in a space that is made of theirs by strides, which leave out
 // what makes no whole group. Every query sees them, so nothing hides one.
 Status LowerSummaries(const OpView& view, Reporter& reporter, AttentionOp* op) {
-  const bool biased = view.HasTensor(kSummaryBias);
+  const bool biased = view.Has(T::kSummaryBias);
   if (op->summaries == kBlobNone) {
     return biased ? reporter.Fail(FOVEA_E_SHAPE, "a bias of summaries needs summaries") : kOk;
   }
   const OpValue &keys = op->inputs[op->summaries], &values = op->inputs[op->summaries + 1];
-  const SpaceRecord& space = view.InputSpace(op->summaries);
+  const SpaceRecord& space = view.InputSpace(In::kSummaryKeys);
   if (space.kind != SpaceKind::kStrided || space.source != op->keys().space || space.first != 0 ||
       space.extra != uint32_t{space.last} + 1 || op->queries().space != op->keys().space ||
       values.space != keys.space) {
@@ -172,10 +168,10 @@ Status LowerSummaries(const OpView& view, Reporter& reporter, AttentionOp* op) {
   SummaryPart& part = op->spec.summaries;
   part.group = space.extra;
   if (!biased) return kOk;
-  const uint32_t width = view.Tensor(kSummaryBias).width;
+  const uint32_t width = view.Tensor(T::kSummaryBias).width;
   if (width % 2 == 0) return reporter.Fail(FOVEA_E_SHAPE, "distance bias must have an odd width", 1, width);
-  FOVEA_TRY(CheckFloats(view, kSummaryBias, op->heads, width, reporter));
-  part.bias = view.Floats(kSummaryBias);
+  FOVEA_TRY(CheckFloats(view, T::kSummaryBias, op->heads, width, reporter));
+  part.bias = view.Floats(T::kSummaryBias);
   part.max_distance = width / 2;
   return kOk;
 }
@@ -183,27 +179,27 @@ Status LowerSummaries(const OpView& view, Reporter& reporter, AttentionOp* op) {
 Status CheckExtraInputs(const OpView& op, const AttentionOp& extra, uint32_t heads, Reporter& reporter) {
   const uint32_t keys = op.Input(1).space;
   if (extra.key_bias != kBlobNone) {
-    const ValueRecord& bias = op.Input(extra.key_bias);
+    const ValueRecord& bias = op.Input(In::kKeyBias);
     if (DType(bias.type) != DType::kF32 || bias.space != keys || (bias.width != 1 && bias.width != heads)) {
       return reporter.Fail(FOVEA_E_SHAPE, "bias of keys needs one number, or one a head, for each key", heads,
                            bias.width);
     }
   }
   if (extra.centers != kBlobNone) {
-    const ValueRecord& centers = op.Input(extra.centers);
+    const ValueRecord& centers = op.Input(In::kCenters);
     if (DType(centers.type) != DType::kF32 || centers.space != op.Input(0).space || centers.width != 1) {
       return reporter.Fail(FOVEA_E_SHAPE, "centers are one number for each query", 1, centers.width);
     }
   }
   if (extra.global_keys != kBlobNone) {
-    FOVEA_TRY(CheckSelection(op, extra.global_keys, keys, reporter));
-    if (op.InputSpace(extra.global_keys).parent != op.InputSpace(1).parent) {
+    FOVEA_TRY(CheckSelection(op, In::kGlobalKeys, keys, reporter));
+    if (op.InputSpace(In::kGlobalKeys).parent != op.InputSpace(1).parent) {
       return reporter.Fail(FOVEA_E_SHAPE, "global keys must be in the segments of the keys", op.InputSpace(1).parent,
-                           op.InputSpace(extra.global_keys).parent);
+                           op.InputSpace(In::kGlobalKeys).parent);
     }
   }
   if (extra.pair_bias != kBlobNone) {
-    const ValueRecord& pairs = op.Input(extra.pair_bias);
+    const ValueRecord& pairs = op.Input(In::kPairBias);
     const uint32_t of = extra.pair_bias_heads;
     if (DType(pairs.type) != DType::kF32 || pairs.space != op.Input(0).space || (of != 1 && of != heads) ||
         pairs.width % of != 0 || pairs.width / of < CertainRows(*op.blob, op.InputSpace(1))) {
@@ -212,25 +208,26 @@ Status CheckExtraInputs(const OpView& op, const AttentionOp& extra, uint32_t hea
     }
   }
   if (extra.clusters != kBlobNone) {
-    const OperationRecord* sorted_by = op.Maker(extra.clusters);
+    const OperationRecord* sorted_by = op.Maker(In::kClusters);
     const uint64_t columns = uint64_t{heads} * op.U32(Attribute::kRounds, 0);
-    if (sorted_by == nullptr || OpCode(sorted_by->code) != OpCode::kSort || op.Input(extra.clusters).space != keys ||
-        op.Input(extra.clusters).width != 2 * columns) {
+    if (sorted_by == nullptr || OpCode(sorted_by->code) != OpCode::kSort || op.Input(In::kClusters).space != keys ||
+        op.Input(In::kClusters).width != 2 * columns) {
       return reporter.Fail(FOVEA_E_SHAPE, "clustered keys need their sorting, a column for each head and round",
-                           2 * columns, op.Input(extra.clusters).width);
+                           2 * columns, op.Input(In::kClusters).width);
     }
   }
-  if (op.HasTensor(kCoordinates)) {
+  if (op.Has(T::kCoordinates)) {
     const SpaceRecord& space = op.InputSpace(1);
-    if (op.Input(0).space != keys || space.kind != SpaceKind::kFixed || space.extra > op.Tensor(kCoordinates).width) {
+    if (op.Input(0).space != keys || space.kind != SpaceKind::kFixed ||
+        space.extra > op.Tensor(T::kCoordinates).width) {
       return reporter.Fail(FOVEA_E_SHAPE, "coordinates need one space of segments with a fixed number of rows",
-                           op.Tensor(kCoordinates).width, space.extra);
+                           op.Tensor(T::kCoordinates).width, space.extra);
     }
-    const uint32_t axes = AxesOf(op), rows = op.Tensor(kCoordinates).rows;
+    const uint32_t axes = AxesOf(op), rows = op.Tensor(T::kCoordinates).rows;
     if (rows % axes != 0) return reporter.Fail(FOVEA_E_SHAPE, "coordinates need a row for each axis", axes, rows);
   }
   if (extra.coordinates != kBlobNone) {
-    const ValueRecord& coordinates = op.Input(extra.coordinates);
+    const ValueRecord& coordinates = op.Input(In::kRowCoordinates);
     const uint32_t axes = AxesOf(op);
     if (DType(coordinates.type) != DType::kF32 || coordinates.space != keys || op.Input(0).space != keys ||
         coordinates.width != axes) {
@@ -288,14 +285,14 @@ void LowerPattern(const OpView& op, uint32_t heads, Pattern* pattern) {
   if (kind == PatternKind::kWindow) {
     pattern->left = op.U32(Attribute::kLeft, kUnbounded);
     pattern->right = op.U32(Attribute::kRight, kUnbounded);
-    pattern->head_windows = Integers(op, kHeadWindows);
+    pattern->head_windows = op.Indices(T::kHeadWindows);
   }
-  pattern->global_keys = op.Flag(Attribute::kGlobalKeys);
-  pattern->layout = Integers(op, kLayout);
+  pattern->global_keys = op.Has(In::kGlobalKeys);
+  pattern->layout = op.Indices(T::kLayout);
   if (pattern->layout != nullptr) {
     pattern->layout_heads = op.Flag(Attribute::kLayoutByHead) ? heads : 1;
-    pattern->layout_rows = op.Tensor(kLayout).rows / pattern->layout_heads;
-    pattern->layout_columns = op.Tensor(kLayout).width;
+    pattern->layout_rows = op.Tensor(T::kLayout).rows / pattern->layout_heads;
+    pattern->layout_columns = op.Tensor(T::kLayout).width;
   }
   // Chunks of keys as they stand are one round.
   if (pattern->chunk > 0 && pattern->rounds == 0) pattern->rounds = 1;
@@ -304,23 +301,23 @@ void LowerPattern(const OpView& op, uint32_t heads, Pattern* pattern) {
 void LowerScore(const OpView& op, const AttentionSpec& spec, ScorePart* score) {
   const float usual = score->kind == Score::kDot ? 1.0f / sqrtf(static_cast<float>(spec.d_k)) : 1.0f;
   score->scale = op.F32(Attribute::kScale, usual);
-  score->additive = op.Floats(kAdditive);
-  score->slopes = op.Floats(kSlopes);
+  score->additive = op.Floats(T::kAdditive);
+  score->slopes = op.Floats(T::kSlopes);
   score->has_self_score = op.Has(Attribute::kSelfScore);
-  score->distance_bias = op.Floats(kDistanceBias);
-  score->max_distance = op.HasTensor(kDistanceBias) ? op.Tensor(kDistanceBias).width / 2 : 0;
-  if (!op.HasTensor(kBuckets)) return;
-  score->max_distance = op.Tensor(kBuckets).width / 2;
+  score->distance_bias = op.Floats(T::kDistanceBias);
+  score->max_distance = op.Has(T::kDistanceBias) ? op.Tensor(T::kDistanceBias).width / 2 : 0;
+  if (!op.Has(T::kBuckets)) return;
+  score->max_distance = op.Tensor(T::kBuckets).width / 2;
   RelativeScores& relative = score->relative;
-  relative.buckets = Integers(op, kBuckets);
-  const auto table = [&](uint32_t i, const void** rows, DType* type) {
-    if (!op.HasTensor(i)) return;
+  relative.buckets = op.Indices(T::kBuckets);
+  const auto table = [&](T i, const void** rows, DType* type) {
+    if (!op.Has(i)) return;
     *rows = op.blob->TensorRows(op.TensorIndex(i));
     *type = DType(op.Tensor(i).type);
     relative.bucket_count = op.Tensor(i).rows / (AxesOf(op) * spec.heads);
   };
-  table(kRelativeKeys, &relative.keys, &relative.keys_type);
-  table(kRelativeQueries, &relative.queries, &relative.queries_type);
+  table(T::kRelativeKeys, &relative.keys, &relative.keys_type);
+  table(T::kRelativeQueries, &relative.queries, &relative.queries_type);
 }
 
 // Keys that are kept in pages: what reads a key anywhere, or the last ones, does not go with them; nor does what looks
@@ -329,7 +326,7 @@ Status CheckCached(const OpView& op, const AttentionSpec& spec, Reporter& report
   const SpaceRecord& space = op.InputSpace(1);
   if (space.kind != SpaceKind::kCached) return kOk;
   const Pattern& pattern = spec.pattern;
-  if (pattern.rounds > 0 || pattern.global_last > 0 || pattern.global_keys || op.Has(Attribute::kKeyBias)) {
+  if (pattern.rounds > 0 || pattern.global_last > 0 || pattern.global_keys || op.Has(In::kKeyBias)) {
     return reporter.Fail(FOVEA_E_OP, "clusters, last rows, global keys and biases of keys do not go with cached keys");
   }
   if (space.extra == 0) return kOk;
@@ -344,12 +341,12 @@ Status CheckCached(const OpView& op, const AttentionSpec& spec, Reporter& report
 void LowerSpec(const OpView& op, AttentionSpec* spec) {
   LowerPattern(op, spec->heads, &spec->pattern);
   LowerScore(op, *spec, &spec->score);
-  spec->weighting.sinks = op.Floats(kSinks);
-  spec->positions.row_coordinates = op.Flag(Attribute::kRowCoordinates);
-  if (!op.HasTensor(kCoordinates)) return;
-  spec->positions.coordinates = Integers(op, kCoordinates);
-  spec->positions.coordinate_sets = op.Tensor(kCoordinates).rows / AxesOf(op);
-  spec->positions.coordinate_positions = op.Tensor(kCoordinates).width;
+  spec->weighting.sinks = op.Floats(T::kSinks);
+  spec->positions.row_coordinates = op.Has(In::kRowCoordinates);
+  if (!op.Has(T::kCoordinates)) return;
+  spec->positions.coordinates = op.Indices(T::kCoordinates);
+  spec->positions.coordinate_sets = op.Tensor(T::kCoordinates).rows / AxesOf(op);
+  spec->positions.coordinate_positions = op.Tensor(T::kCoordinates).width;
 }
 
 // Spaces, heads and widths of queries, keys and values.
@@ -387,13 +384,9 @@ Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
 Status Lower(const OpView& view, Reporter& reporter, AttentionOp* op) {
   FOVEA_TRY(LowerAttention(view, reporter, op));
   if (op->output.space != op->queries().space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be in the space of the queries", op->queries().space,
-                         op->output.space);
+    return reporter.FailSpace("output must be in the space of the queries", op->queries().space, op->output.space);
   }
-  if (op->output.width != uint64_t{op->heads} * op->spec.d_v) {
-    return reporter.Fail(FOVEA_E_SHAPE, "values and output have widths that do not fit", op->output.width,
-                         op->inputs[2].width);
-  }
+  FOVEA_TRY(MakeWidth(uint64_t{op->heads} * op->spec.d_v, reporter, op));
   // A tile of neighbouring rows would see nearly all chunks of sorted keys.
   if (op->clusters != kBlobNone) op->unit = Unit::kHeads;
   return kOk;
@@ -475,10 +468,7 @@ AttentionFeatures FeaturesOf(const AttentionOp& op) {
 Status LowerAttention(const OpView& view, Reporter& reporter, AttentionOp* op) {
   FOVEA_TRY(LowerShapes(view, reporter, op));
   FOVEA_TRY(ReadFields(view, reporter, &op->spec));
-  const uint32_t inputs = FindExtraInputs(view, op);
-  if (op->input_count != inputs) {
-    return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", inputs, op->input_count);
-  }
+  FOVEA_TRY(FindInputs(view, reporter, op));
   LowerSpec(view, &op->spec);
   FOVEA_TRY(CheckFeatures(FeaturesOf(*op), reporter));
   if constexpr (!kAttendsPlainly) {
@@ -487,7 +477,35 @@ Status LowerAttention(const OpView& view, Reporter& reporter, AttentionOp* op) {
     FOVEA_TRY(LowerSummaries(view, reporter, op));
   }
   FOVEA_TRY(CheckCached(view, op->spec, reporter));
-  return CheckAttentionSpec(op->spec, FOVEA_E_SHAPE, reporter);
+  return CheckAttentionSpec(op->spec, view.shapes_only, FOVEA_E_SHAPE, reporter);
+}
+
+// A record that has numbers and all inputs up to the last has more of them than its attributes announce, since key_bias
+// is the first.
+Status FormerAttentionInputs(const OpView& view, Reporter& reporter, uint32_t* inputs, uint32_t* count) {
+  const uint32_t given = view.record->input_count;
+  uint32_t next = 3;
+  bool by_flag = false, numbered = false;
+  for (uint32_t i = 0; i < kAttentionInputs; ++i) inputs[i] = i < 3 ? view.InputIndex(i) : kBlobNone;
+  const auto take = [&](In input, bool announced) {
+    if (announced) inputs[static_cast<uint32_t>(input)] = view.InputIndex(next++);
+  };
+  const auto flag = [&](In input, Attribute key) {
+    by_flag = by_flag || view.Flag(key);
+    take(input, view.Flag(key));
+  };
+  flag(In::kKeyBias, Attribute::kKeyBias);
+  flag(In::kGlobalKeys, Attribute::kGlobalKeys);
+  take(In::kClusters, view.U32(Attribute::kRounds, 0) != 0);
+  take(In::kCenters, view.Choice(Attribute::kCenters, Centers::kNone) != Centers::kNone);
+  take(In::kPairBias, view.U32(Attribute::kPairBias, 0) != 0);
+  flag(In::kSummaryKeys, Attribute::kSummaries);
+  flag(In::kSummaryValues, Attribute::kSummaries);
+  flag(In::kRowCoordinates, Attribute::kRowCoordinates);
+  for (uint32_t i = 3; i < given; ++i) numbered = numbered || view.InputIndex(i) == kBlobNone;
+  *count = next == given && !numbered ? kAttentionInputs : 0;
+  if (!by_flag || *count != 0) return kOk;
+  return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", next, given);
 }
 
 void SetAttentionCall(const AttentionOp& op, const OpRun& run, Segments (&above)[kMaxSpaceDepth], AttentionCall* call) {
@@ -524,16 +542,17 @@ const AttentionOp* AsAttention(const Op& op) {
   return op.def == FindOp(static_cast<uint32_t>(OpCode::kAttention)) ? static_cast<const AttentionOp*>(&op) : nullptr;
 }
 
-extern const OpDef kAttentionOp = DefineOp<Lower, Run>()
-                                      .Inputs(3, kAttentionInputs)
-                                      .Tensors(0, kAttentionTensors)
-                                      .Attributes(kAttentionAttributes)
-                                      .ReadsWhole(1)
-                                      .ReadsCached(1, 3)
-                                      .Shares(Share::kHeads)
-                                      .Scratch<Scratch>()
-                                      .Places<PlaceAttention>(sizeof(AttentionLayout))
-                                      .LimitsSegments<KeyLimit>()
-                                      .Flops<Flops>();
+extern const OpDef kAttentionOp = DefineOp<OpCode::kAttention, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttentionAttributes;
+  def.former_inputs = FormerAttentionInputs;
+  def.whole = {1, kAnyNumber};
+  def.cached = {1, 3};
+  def.share = Share::kHeads;
+  def.scratch = OfOp<Scratch>::Call;
+  def.placed_bytes = sizeof(AttentionLayout);
+  def.place = OfOp<PlaceAttention>::Call;
+  def.segment_limit = OfOp<KeyLimit>::Call;
+  def.flops_per_row = OfOp<Flops>::Call;
+});
 
 }  // namespace fovea

@@ -12,7 +12,7 @@ namespace fovea {
 struct AttentionOp : Op {
   AttentionSpec spec{};
   DType key_type = DType::kF32;
-  // Inputs after q, k and v, kBlobNone where there is none.
+  // Places of the inputs after q, k and v in `inputs`, kBlobNone where there is none.
   uint32_t key_bias = kBlobNone, global_keys = kBlobNone, clusters = kBlobNone, centers = kBlobNone;
   uint32_t pair_bias = kBlobNone;
   uint32_t summaries = kBlobNone;  // their keys; values come next
@@ -46,8 +46,10 @@ void PlaceAttention(const AttentionOp&, uint32_t tile_rows, void* memory);
 // A segment has no more keys than a bias of pairs has entries for.
 SegmentLimit KeyLimit(const AttentionOp&);
 
-inline constexpr uint32_t kAttentionInputs = 11;  // with all that attributes ask for
-inline constexpr uint32_t kAttentionTensors = 11;
+inline constexpr uint32_t kAttentionInputs = kOperandsOf<OpCode::kAttention>.max_inputs;
+static_assert(kAttentionInputs <= kMaxFormerInputs, "");
+// OpDef::former_inputs
+Status FormerAttentionInputs(const OpView&, Reporter&, uint32_t* inputs, uint32_t* count);
 
 #define FOVEA_NUMBER(part, field, Name, least, most) Attribute::k##Name,
 #define FOVEA_REAL(part, field, Name) Attribute::k##Name,

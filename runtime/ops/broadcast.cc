@@ -17,18 +17,18 @@ struct BroadcastOp : Op {
 };
 
 Status Lower(const OpView& view, Reporter& reporter, BroadcastOp* op) {
+  op->output.width = op->inputs[0].width;
   for (uint32_t i = 0; i < op->input_count; ++i) {
     FOVEA_TRY(CheckF32(view, i, reporter));
     FOVEA_TRY(CheckWidth(view, i, reporter));
   }
   if (view.OutputSpace().parent != op->inputs[0].space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be a child of the first input's", op->inputs[0].space,
-                         view.OutputSpace().parent);
+    return reporter.FailSpace("output's space must be a child of the first input's", op->inputs[0].space,
+                              view.OutputSpace().parent);
   }
   const bool has_x = op->input_count > 1;
   if (has_x && op->inputs[1].space != op->output.space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "second input and output must be in one space", op->output.space,
-                         op->inputs[1].space);
+    return reporter.FailSpace("second input and output must be in one space", op->output.space, op->inputs[1].space);
   }
   FOVEA_TRY(ReadChoice(view, Attribute::kRows, "unknown rows of a segment", reporter, &op->rows));
   FOVEA_TRY(ReadChoice(view, Attribute::kCombine, "unknown way to combine rows", reporter, &op->combine));
@@ -64,6 +64,9 @@ constexpr Attribute kAttributes[] = {Attribute::kRows, Attribute::kCombine};
 
 }  // namespace
 
-extern const OpDef kBroadcastOp = DefineOp<Lower, Run>().Inputs(1, 2).Attributes(kAttributes).ReadsWhole(0, 1);
+extern const OpDef kBroadcastOp = DefineOp<OpCode::kBroadcast, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.whole = {0, 1};
+});
 
 }  // namespace fovea

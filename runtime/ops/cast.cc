@@ -11,15 +11,12 @@ struct CastOp : Op {
 };
 
 Status Lower(const OpView& view, Reporter& reporter, CastOp* op) {
-  FOVEA_TRY(CheckElementwise(view, reporter));
+  FOVEA_TRY(LowerElementwise(view, reporter, op));
   const DType type = view.Choice(Attribute::kType, DType::kF32);
   if (type != DType::kF16 && type != DType::kBf16 && type != DType::kI8) {
     return reporter.Fail(FOVEA_E_OP, "a cast makes f16, bf16 or int8", 0, static_cast<uint32_t>(type));
   }
-  if (op->output.type != type) {
-    return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type", static_cast<uint32_t>(type),
-                         static_cast<uint32_t>(op->output.type));
-  }
+  op->output.type = type;
   return ReadHeads(view, reporter, &op->parts);
 }
 
@@ -56,6 +53,6 @@ void CastRows(const CastKernels& cast, const float* rows, size_t count, const St
   }
 }
 
-extern const OpDef kCastOp = DefineOp<Lower, Run>().Inputs(1, 1).Attributes(kAttributes).Casts();
+extern const OpDef kCastOp = DefineOp<OpCode::kCast, Lower, Run>([](OpDef& def) { def.attributes = kAttributes; });
 
 }  // namespace fovea

@@ -7,7 +7,9 @@ namespace fovea {
 
 namespace {
 
-constexpr uint32_t kPeepholes = 2;  // tensor
+// Both operations have the tensors of a cell.
+constexpr CellTensor kPeepholes = CellTensor::kPeepholes;
+static_assert(static_cast<uint32_t>(kPeepholes) == static_cast<uint32_t>(RecurrentTensor::kPeepholes), "");
 
 Status LowerActivation(const OpView& view, Reporter& reporter, CellSpec* cell) {
   if (cell->rnn()) {
@@ -34,17 +36,16 @@ Status LowerCell(const OpView& view, Reporter& reporter, CellOp* op) {
   cell.resets_first = gru && !view.Flag(Attribute::kResetAfter, true);
   FOVEA_TRY(LowerActivation(view, reporter, &cell));
   FOVEA_TRY(CheckF32(view, 0, reporter));
-  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "there is no weight");
   cell.width = view.Tensor(0).width;
   const uint32_t rows = op->inputs[0].width;
   const uint64_t gates = uint64_t{cell.gates()} * cell.width;
   if (gates != rows) return reporter.Fail(FOVEA_E_SHAPE, "input must be as wide as all gates", gates, rows);
-  if (view.HasTensor(kPeepholes) && !cell.lstm()) return reporter.Fail(FOVEA_E_RECORD, "only an lstm has peepholes");
-  if (view.HasTensor(kPeepholes) && !kHasPeepholes) {
+  if (view.Has(kPeepholes) && !cell.lstm()) return reporter.Fail(FOVEA_E_RECORD, "only an lstm has peepholes");
+  if (view.Has(kPeepholes) && !kHasPeepholes) {
     return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks peepholes");
   }
   FOVEA_TRY(CheckFloats(view, kPeepholes, 3, cell.width, reporter));
-  if (view.HasTensor(kPeepholes)) cell.peepholes = view.Floats(kPeepholes);
+  if (view.Has(kPeepholes)) cell.peepholes = view.Floats(kPeepholes);
   FOVEA_TRY(LowerLayer(view, rows, cell.width, reporter, op, op->parts));
   if (!cell.resets_first) return kOk;
   op->parts[0].end = rows / 3 * 2;
@@ -63,10 +64,11 @@ namespace {
 Status Lower(const OpView& view, Reporter& reporter, CellOp* op) {
   FOVEA_TRY(CheckRowLocal(view, reporter));
   FOVEA_TRY(LowerCell(view, reporter, op));
-  FOVEA_TRY(CheckWidth(view, 1, reporter));
   const uint32_t width = op->cell.state_width();
-  if (width == op->output.width) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as the state", width, op->output.width);
+  if (op->inputs[1].width != width) {
+    return reporter.Fail(FOVEA_E_SHAPE, "input must be as wide as the state", width, op->inputs[1].width);
+  }
+  return MakeWidth(width, reporter, op);
 }
 
 // The hidden states of an lstm lie between others of its input.
@@ -103,12 +105,11 @@ constexpr Attribute kAttributes[] = {Attribute::kCell, Attribute::kResetAfter, A
 
 }  // namespace
 
-extern const OpDef kCellOp = DefineOp<Lower, Run>()
-                                 .Inputs(2, 2)
-                                 .Tensors(1, 3)
-                                 .Attributes(kAttributes)
-                                 .Shares(Share::kFirst)
-                                 .Scratch<Scratch>()
-                                 .Flops<CellFlops>();
+extern const OpDef kCellOp = DefineOp<OpCode::kCell, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.share = Share::kFirst;
+  def.scratch = OfOp<Scratch>::Call;
+  def.flops_per_row = OfOp<CellFlops>::Call;
+});
 
 }  // namespace fovea

@@ -10,8 +10,7 @@ Status Lower(const OpView& view, Reporter& reporter, Op* op) {
   FOVEA_TRY(CheckRowLocal(view, reporter));
   uint64_t width = 0;
   for (uint32_t i = 0; i < op->input_count; ++i) width += op->inputs[i].width;
-  if (width == op->output.width) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as all inputs together", width, op->output.width);
+  return MakeWidth(width, reporter, op);
 }
 
 Status Run(const Op& op, const OpRun& run) {
@@ -29,6 +28,6 @@ Status Run(const Op& op, const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kConcatOp = DefineOp<Lower, Run>().Inputs(1, kMaxInputs);
+extern const OpDef kConcatOp = DefineOp<OpCode::kConcat, Lower, Run>();
 
 }  // namespace fovea

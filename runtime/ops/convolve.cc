@@ -25,8 +25,7 @@ struct ConvolveOp : Op {
 Status LowerCached(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   const SpaceRecord& space = view.InputSpace(0);
   if (op->output.space != space.source) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be the one whose rows are kept", space.source,
-                         op->output.space);
+    return reporter.FailSpace("output's space must be the one whose rows are kept", space.source, op->output.space);
   }
   if (op->before + 1 != op->taps) {
     return reporter.Fail(FOVEA_E_OP, "over cached rows nothing after a row is seen", op->taps - 1, op->before);
@@ -50,14 +49,13 @@ Status LowerTable(const OpView& view, Reporter& reporter, ConvolveOp* op) {
 
 Status Lower(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   op->cached = view.InputSpace(0).kind == SpaceKind::kCached;
-  FOVEA_TRY(CheckWidth(view, 0, reporter));
-  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "a convolution needs weights");
+  op->output.width = op->inputs[0].width;
   FOVEA_TRY(CheckFloats(view, 0, 0, op->output.width, reporter));
   FOVEA_TRY(CheckFloats(view, 1, 1, op->output.width, reporter));
   op->weights = view.Floats(0);
   op->bias = view.Floats(1);
   op->taps = view.Tensor(0).rows;
-  if (view.HasTensor(2)) return LowerTable(view, reporter, op);
+  if (view.Has(TensorNumber(2))) return LowerTable(view, reporter, op);
   const uint32_t after = view.U32(Attribute::kAfter, 0);
   if (after >= op->taps) {
     return reporter.Fail(FOVEA_E_OP, "weights do not reach the row itself", op->taps - 1, after);
@@ -65,7 +63,7 @@ Status Lower(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   op->before = op->taps - 1 - after;
   if (op->cached) return LowerCached(view, reporter, op);
   if (op->inputs[0].space != op->output.space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be the input's", op->inputs[0].space, op->output.space);
+    return reporter.FailSpace("output's space must be the input's", op->inputs[0].space, op->output.space);
   }
   return CheckF32(view, 0, reporter);
 }
@@ -174,13 +172,12 @@ constexpr Attribute kAttributes[] = {Attribute::kAfter};
 
 }  // namespace
 
-extern const OpDef kConvolveOp = DefineOp<Lower, Run>()
-                                     .Inputs(1, 1)
-                                     .Tensors(1, 3)
-                                     .Attributes(kAttributes)
-                                     .ReadsWhole(0)
-                                     .ReadsCached(0, 1)
-                                     .Scratch<Scratch>()
-                                     .Flops<Flops>();
+extern const OpDef kConvolveOp = DefineOp<OpCode::kConvolve, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.whole = {0, kAnyNumber};
+  def.cached = {0, 1};
+  def.scratch = OfOp<Scratch>::Call;
+  def.flops_per_row = OfOp<Flops>::Call;
+});
 
 }  // namespace fovea

@@ -9,7 +9,7 @@ struct DynamicRangeOp : Op {
 };
 
 Status Lower(const OpView& view, Reporter& reporter, DynamicRangeOp* op) {
-  FOVEA_TRY(CheckElementwise(view, reporter));
+  FOVEA_TRY(LowerElementwise(view, reporter, op));
   op->range = view.F32(Attribute::kRange, -1.0f);
   if (op->range >= 0.0f) return kOk;
   return reporter.Fail(FOVEA_E_SHAPE, "the range must be at least 0");
@@ -30,7 +30,10 @@ constexpr Attribute kAttributes[] = {Attribute::kRange};
 
 }  // namespace
 
-extern const OpDef kDynamicRangeOp =
-    DefineOp<Lower, Run>().Inputs(1, 1).Attributes(kAttributes).ReadsWhole(0).CountsIn(Unit::kSegments);
+extern const OpDef kDynamicRangeOp = DefineOp<OpCode::kDynamicRange, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.whole = {0, kAnyNumber};
+  def.unit = Unit::kSegments;
+});
 
 }  // namespace fovea

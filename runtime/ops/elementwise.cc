@@ -1,12 +1,14 @@
 // Operations element by element: add, activate, gate, scale.
 #include <math.h>
 
+#include <algorithm>
+
 #include "runtime/ops/op.h"
 
 namespace fovea {
 namespace {
 
-Status LowerAdd(const OpView& view, Reporter& reporter, Op*) { return CheckElementwise(view, reporter); }
+Status LowerAdd(const OpView& view, Reporter& reporter, Op* op) { return LowerElementwise(view, reporter, op); }
 
 Status RunAdd(const Op& op, const OpRun& run) {
   run.ForElements(op.output, [&](size_t first, size_t count) {
@@ -28,7 +30,7 @@ struct ActivateOp : Op {
 constexpr Attribute kActivateAttributes[] = {Attribute::kActivation, Attribute::kLimit, Attribute::kFloor};
 
 Status LowerActivate(const OpView& view, Reporter& reporter, ActivateOp* op) {
-  FOVEA_TRY(CheckElementwise(view, reporter));
+  FOVEA_TRY(LowerElementwise(view, reporter, op));
   FOVEA_TRY(ReadLimit(view, reporter, &op->limit));
   op->floor = view.F32(Attribute::kFloor, op->floor);
   return ReadChoice(view, Attribute::kActivation, "unknown activation", reporter, &op->activation);
@@ -63,11 +65,14 @@ constexpr Attribute kGateAttributes[] = {Attribute::kActivation, Attribute::kLim
 
 Status LowerGate(const OpView& view, Reporter& reporter, GateOp* op) {
   FOVEA_TRY(CheckRowLocal(view, reporter));
+  op->output.width = std::max(op->inputs[0].width, op->inputs[1].width);
   const auto narrow = [&](uint32_t i) { return op->inputs[i].width == 1 && op->output.width != 1; };
   op->narrow_a = narrow(0);
   op->narrow_b = narrow(1);
   for (uint32_t i = 0; i < 2; ++i) {
-    if (!narrow(i) || narrow(1 - i)) FOVEA_TRY(CheckWidth(view, i, reporter));
+    if (narrow(i) || op->inputs[i].width == op->output.width) continue;
+    return reporter.Fail(FOVEA_E_SHAPE, "inputs have different widths, and neither is 1", op->output.width,
+                         op->inputs[i].width);
   }
   FOVEA_TRY(ReadLimit(view, reporter, &op->limit));
   op->shift = view.F32(Attribute::kShift, op->shift);
@@ -140,7 +145,7 @@ constexpr Attribute kScaleAttributes[] = {Attribute::kScale, Attribute::kShift};
 Status LowerScale(const OpView& view, Reporter& reporter, ScaleOp* op) {
   op->scale = view.F32(Attribute::kScale, op->scale);
   op->shift = view.F32(Attribute::kShift, op->shift);
-  return CheckElementwise(view, reporter);
+  return LowerElementwise(view, reporter, op);
 }
 
 Status RunScale(const ScaleOp& op, const OpRun& run) {
@@ -157,12 +162,18 @@ Status RunScale(const ScaleOp& op, const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kAddOp = DefineOp<LowerAdd, RunAdd>().Inputs(2, 2).Shares(Share::kColumns);
-extern const OpDef kActivateOp =
-    DefineOp<LowerActivate, RunActivate>().Inputs(1, 1).Attributes(kActivateAttributes).Shares(Share::kColumns);
-extern const OpDef kGateOp =
-    DefineOp<LowerGate, RunGate>().Inputs(2, 2).Attributes(kGateAttributes).Shares(Share::kColumns);
-extern const OpDef kScaleOp =
-    DefineOp<LowerScale, RunScale>().Inputs(1, 1).Attributes(kScaleAttributes).Shares(Share::kColumns);
+extern const OpDef kAddOp = DefineOp<OpCode::kAdd, LowerAdd, RunAdd>([](OpDef& def) { def.share = Share::kColumns; });
+extern const OpDef kActivateOp = DefineOp<OpCode::kActivate, LowerActivate, RunActivate>([](OpDef& def) {
+  def.attributes = kActivateAttributes;
+  def.share = Share::kColumns;
+});
+extern const OpDef kGateOp = DefineOp<OpCode::kGate, LowerGate, RunGate>([](OpDef& def) {
+  def.attributes = kGateAttributes;
+  def.share = Share::kColumns;
+});
+extern const OpDef kScaleOp = DefineOp<OpCode::kScale, LowerScale, RunScale>([](OpDef& def) {
+  def.attributes = kScaleAttributes;
+  def.share = Share::kColumns;
+});
 
 }  // namespace fovea

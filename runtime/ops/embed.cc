@@ -25,13 +25,14 @@ Status LowerTable(const OpView& view, uint32_t i, Reporter& reporter, EmbedOp* o
   table.ids = IdsOf(view, i);
   if (table.ids == kBlobNone) return reporter.Fail(FOVEA_E_SHAPE, "embed reads ids, which a run checks first");
   FOVEA_TRY(CheckSpace(view, i, reporter));
-  if (!view.HasTensor(i)) return reporter.Fail(FOVEA_E_RECORD, "embed has no table");
+  if (!view.Has(TensorNumber(i))) return reporter.Fail(FOVEA_E_RECORD, "embed has no table");
   const TensorRecord& tensor = view.Tensor(i);
   table.type = DType(tensor.type);
   if (table.type == DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "table cannot be i32");
   FOVEA_TRY(CheckWeights(table.type, reporter));
+  if (i == 0) op->output.width = tensor.width;
   if (tensor.width != op->output.width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "table has the wrong width", op->output.width, tensor.width);
+    return reporter.Fail(FOVEA_E_SHAPE, "tables have different widths", op->output.width, tensor.width);
   }
   table.count = tensor.rows;
   table.rows = static_cast<const uint8_t*>(view.blob->TensorRows(view.TensorIndex(i)));
@@ -73,12 +74,11 @@ constexpr Attribute kAttributes[] = {Attribute::kScale};
 
 }  // namespace
 
-extern const OpDef kEmbedOp = DefineOp<Lower, Run>()
-                                  .Inputs(1, kMaxInputs)
-                                  .BytesPerInput(sizeof(Table))
-                                  .Tensors(1, kMaxTensors)
-                                  .Attributes(kAttributes)
-                                  .LimitsIds<Ids>()
-                                  .Flops<Flops>();
+extern const OpDef kEmbedOp = DefineOp<OpCode::kEmbed, Lower, Run>([](OpDef& def) {
+  def.bytes_per_input = sizeof(Table);
+  def.attributes = kAttributes;
+  def.id_limit = OfOp<Ids>::Call;
+  def.flops_per_row = OfOp<Flops>::Call;
+});
 
 }  // namespace fovea

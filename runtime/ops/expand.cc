@@ -11,12 +11,12 @@ struct ExpandOp : Op {
 
 Status Lower(const OpView& view, Reporter& reporter, ExpandOp* op) {
   FOVEA_TRY(CheckSelection(view, 0, view.InputSpace(0).source, reporter));
-  FOVEA_TRY(CheckWidth(view, 0, reporter));
+  op->output.width = op->inputs[0].width;
   // So its source is a child of the space that the indices were chosen from.
   const SpaceRecord& space = view.OutputSpace();
   if (space.kind != SpaceKind::kSelected || space.parent != op->inputs[0].space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be a selected child of the indices'", op->inputs[0].space,
-                         space.parent);
+    return reporter.FailSpace("output's space must be a selected child of the indices'", op->inputs[0].space,
+                              space.parent);
   }
   op->source = space.source;
   return kOk;
@@ -37,7 +37,11 @@ Status Run(const ExpandOp& op, const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kExpandOp =
-    DefineOp<Lower, Run>().Inputs(1, 1).ReadsWhole(0).Makes(DType::kI32).CountsIn(Unit::kAll).Chooses();
+extern const OpDef kExpandOp = DefineOp<OpCode::kExpand, Lower, Run>([](OpDef& def) {
+  def.whole = {0, kAnyNumber};
+  def.output = DType::kI32;
+  def.unit = Unit::kAll;
+  def.chooses = true;
+});
 
 }  // namespace fovea

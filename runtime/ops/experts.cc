@@ -33,24 +33,23 @@ Status CheckCounts(const OpView& view, Reporter& reporter, ExpertsOp* op) {
   if (op->chosen > kMaxChosen) {
     return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many experts for a row", kMaxChosen, op->chosen);
   }
-  const uint32_t parted = op->apart() ? op->output.width : op->inputs[0].width;
-  if (parted % op->chosen != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "chosen experts do not divide the width", parted, op->chosen);
+  const uint32_t rows = view.Tensor(0).rows, width = op->inputs[0].width;
+  if (rows % op->experts != 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "experts do not divide the weight's rows", op->experts, rows);
   }
-  op->read = op->apart() ? op->inputs[0].width : parted / op->chosen;
-  op->made = op->apart() ? parted / op->chosen : op->output.width;
-  return kOk;
+  if (!op->apart() && width % op->chosen != 0) {
+    return reporter.Fail(FOVEA_E_SHAPE, "chosen experts do not divide the input's width", op->chosen, width);
+  }
+  op->read = op->apart() ? width : width / op->chosen;
+  op->made = rows / op->experts;
+  return MakeWidth(uint64_t{op->made} * (op->apart() ? op->chosen : 1), reporter, op);
 }
 
 Status Lower(const OpView& view, Reporter& reporter, ExpertsOp* op) {
   FOVEA_TRY(CheckRowLocal(view, reporter));
   FOVEA_TRY(ReadChoice(view, Attribute::kKind, "unknown kind of experts", reporter, &op->kind));
   FOVEA_TRY(CheckCounts(view, reporter, op));
-  const uint64_t rows = uint64_t{op->experts} * op->made;
-  if (rows > UINT32_MAX) {
-    return reporter.Fail(FOVEA_E_SHAPE, "experts have more rows than a tensor", UINT32_MAX, rows);
-  }
-  FOVEA_TRY(LowerLayer(view, static_cast<uint32_t>(rows), op->read, reporter, op, &op->layer));
+  FOVEA_TRY(LowerLayer(view, view.Tensor(0).rows, op->read, reporter, op, &op->layer));
   op->layer.count = op->experts;
   op->integers = GemmTakesQuantized(DType(view.Tensor(0).type));
   return kOk;
@@ -220,12 +219,11 @@ constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kExperts, Attr
 
 }  // namespace
 
-extern const OpDef kExpertsOp = DefineOp<Lower, Run>()
-                                    .Inputs(2, 2)
-                                    .Tensors(1, 2)
-                                    .Attributes(kAttributes)
-                                    .Shares(Share::kProduct)
-                                    .Scratch<Scratch>()
-                                    .Flops<Flops>();
+extern const OpDef kExpertsOp = DefineOp<OpCode::kExperts, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.share = Share::kProduct;
+  def.scratch = OfOp<Scratch>::Call;
+  def.flops_per_row = OfOp<Flops>::Call;
+});
 
 }  // namespace fovea

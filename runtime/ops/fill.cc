@@ -11,8 +11,8 @@ struct FillOp : Op {
 };
 
 Status Lower(const OpView& view, Reporter& reporter, FillOp* op) {
-  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "fill has no row");
   op->row = view.Floats(0);
+  op->output.width = view.Tensor(0).width;
   return CheckFloats(view, 0, 1, op->output.width, reporter);
 }
 
@@ -24,6 +24,6 @@ Status Run(const FillOp& op, const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kFillOp = DefineOp<Lower, Run>().Tensors(1, 1);
+extern const OpDef kFillOp = DefineOp<OpCode::kFill, Lower, Run>();
 
 }  // namespace fovea

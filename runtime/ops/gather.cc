@@ -10,9 +10,10 @@ Status LowerGather(const OpView& view, Reporter& reporter, Op* op) {
   if (IdsOf(view, 0) == kBlobNone) FOVEA_TRY(CheckF32(view, 0, reporter));
   FOVEA_TRY(CheckSelection(view, 1, op->inputs[0].space, reporter));
   if (op->output.space != op->inputs[1].space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be in the indices' space", op->inputs[1].space, op->output.space);
+    return reporter.FailSpace("output must be in the indices' space", op->inputs[1].space, op->output.space);
   }
-  return CheckWidth(view, 0, reporter);
+  op->output.width = op->inputs[0].width;
+  return kOk;
 }
 
 Status RunGather(const Op& op, const OpRun& run) {
@@ -25,13 +26,15 @@ Status RunGather(const Op& op, const OpRun& run) {
 }
 
 Status LowerMerge(const OpView& view, Reporter& reporter, Op* op) {
+  op->output.width = op->inputs[0].width;
   for (uint32_t i = 0; i < 2; ++i) {
     FOVEA_TRY(CheckF32(view, i, reporter));
     FOVEA_TRY(CheckWidth(view, i, reporter));
   }
-  if (op->output.space != op->inputs[0].space || op->inputs[1].space != op->inputs[2].space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "rows to put in must be in the indices' space, the others in the output's",
-                         op->inputs[2].space, op->inputs[1].space);
+  FOVEA_TRY(CheckSpace(view, 0, reporter));
+  if (op->inputs[1].space != op->inputs[2].space) {
+    return reporter.Fail(FOVEA_E_SHAPE, "rows to put in must be in the indices' space", op->inputs[2].space,
+                         op->inputs[1].space);
   }
   return CheckSelection(view, 2, op->inputs[0].space, reporter);
 }
@@ -59,7 +62,12 @@ Status RunMerge(const Op& op, const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kGatherOp = DefineOp<LowerGather, RunGather>().Inputs(2, 2).ReadsWhole(0, 1).KeepsType();
-extern const OpDef kMergeOp = DefineOp<LowerMerge, RunMerge>().Inputs(3, 3).ReadsWhole(1);
+extern const OpDef kGatherOp = DefineOp<OpCode::kGather, LowerGather, RunGather>([](OpDef& def) {
+  def.whole = {0, 1};
+  def.keeps_type = true;
+});
+extern const OpDef kMergeOp = DefineOp<OpCode::kMerge, LowerMerge, RunMerge>([](OpDef& def) {
+  def.whole = {1, kAnyNumber};
+});
 
 }  // namespace fovea

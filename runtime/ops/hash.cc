@@ -30,14 +30,14 @@ Status Lower(const OpView& view, Reporter& reporter, HashOp* op) {
   const uint32_t more = op->more = view.U32(Attribute::kMoreBuckets, 0);
   FOVEA_TRY(ReadHeads(view, reporter, &op->parts));
   const uint64_t columns = uint64_t{op->parts} * op->rounds;
-  if (op->rounds == 0 || op->rounds > kMostRounds || op->output.width != columns) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output needs a column for each head and round", columns, op->output.width);
+  if (op->rounds == 0 || op->rounds > kMostRounds) {
+    return reporter.Fail(FOVEA_E_SHAPE, "number of rounds is out of range", kMostRounds, op->rounds);
   }
+  FOVEA_TRY(MakeWidth(columns, reporter, op));
   const uint64_t all = uint64_t{buckets} * (more == 0 ? 1 : more);
   if (buckets == 0 || buckets % 2 != 0 || more % 2 != 0 || all > kMostBuckets) {
     return reporter.Fail(FOVEA_E_SHAPE, "number of buckets is odd or out of range", kMostBuckets, all);
   }
-  if (!view.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "hash has no rotations");
   const uint64_t rows = columns * (buckets / 2 + more / 2);
   if (rows > INT32_MAX) return reporter.Fail(FOVEA_E_SHAPE, "too many rotations", INT32_MAX, rows);
   op->rotations = view.Floats(0);
@@ -110,12 +110,11 @@ constexpr Attribute kAttributes[] = {Attribute::kHeads, Attribute::kRounds, Attr
 
 }  // namespace
 
-extern const OpDef kHashOp = DefineOp<Lower, Run>()
-                                 .Inputs(1, 1)
-                                 .Tensors(1, 1)
-                                 .Attributes(kAttributes)
-                                 .Makes(DType::kI32)
-                                 .Scratch<Scratch>()
-                                 .Flops<Flops>();
+extern const OpDef kHashOp = DefineOp<OpCode::kHash, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.output = DType::kI32;
+  def.scratch = OfOp<Scratch>::Call;
+  def.flops_per_row = OfOp<Flops>::Call;
+});
 
 }  // namespace fovea

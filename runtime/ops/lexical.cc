@@ -31,10 +31,11 @@ Status Lower(const OpView& view, Reporter& reporter, LexicalOp* op) {
     }
   }
   if (view.InputSpace(0).parent != op->output.space || view.OutputSpace().parent != view.InputSpace(1).parent ||
-      op->output.width != 1) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output is a number for each segment of ids, beside the space of queries",
-                         view.InputSpace(0).parent, op->output.space);
+      view.InputSpace(0).parent == kBlobNone) {
+    return reporter.FailSpace("output is a number for each segment of ids, beside the space of queries",
+                              view.InputSpace(0).parent, op->output.space);
   }
+  op->output.width = 1;
   FOVEA_TRY(ReadChoice(view, Attribute::kKind, "unknown kind of score", reporter, &op->kind));
   if (op->kind != LexicalKind::kBm25 && (view.Has(Attribute::kK1) || view.Has(Attribute::kB))) {
     return reporter.Fail(FOVEA_E_RECORD, "only a score of kind bm25 has k1 and b");
@@ -42,7 +43,7 @@ Status Lower(const OpView& view, Reporter& reporter, LexicalOp* op) {
   op->k1 = view.F32(Attribute::kK1, op->k1);
   op->b = view.F32(Attribute::kB, op->b);
   if (!(op->k1 >= 0 && op->b >= 0 && op->b <= 1)) return reporter.Fail(FOVEA_E_SHAPE, "k1 or b is out of range");
-  if (!view.HasTensor(0)) return kOk;
+  if (!view.Has(TensorNumber(0))) return kOk;
   op->idf = view.Floats(0);
   op->idf_count = view.Tensor(0).width;
   return CheckFloats(view, 0, 1, op->idf_count, reporter);
@@ -204,13 +205,12 @@ constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kK1, Attribute
 
 }  // namespace
 
-extern const OpDef kLexicalOp = DefineOp<Lower, Run>()
-                                    .Inputs(2, 2)
-                                    .Tensors(0, 1)
-                                    .Attributes(kAttributes)
-                                    .ReadsWhole(0)
-                                    .CountsIn(Unit::kAll)
-                                    .ScratchOfSpaces<ScratchOfSpaces>()
-                                    .LimitsIds<Ids>();
+extern const OpDef kLexicalOp = DefineOp<OpCode::kLexical, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.whole = {0, kAnyNumber};
+  def.unit = Unit::kAll;
+  def.scratch_of_spaces = OfOp<ScratchOfSpaces>::Call;
+  def.id_limit = OfOp<Ids>::Call;
+});
 
 }  // namespace fovea

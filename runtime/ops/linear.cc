@@ -12,7 +12,9 @@ struct LinearOp : Op {
 Status Lower(const OpView& view, Reporter& reporter, LinearOp* op) {
   FOVEA_TRY(CheckRowLocal(view, reporter));
   FOVEA_TRY(ReadChoice(view, Attribute::kActivation, "unknown activation", reporter, &op->activation));
-  return LowerLayer(view, op->output.width, op->inputs[0].width, reporter, op, &op->layer);
+  const uint32_t made = view.Tensor(0).rows;
+  FOVEA_TRY(MakeWidth(made, reporter, op));
+  return LowerLayer(view, made, op->inputs[0].width, reporter, op, &op->layer);
 }
 
 Status Run(const LinearOp& op, const OpRun& run) {
@@ -26,7 +28,10 @@ constexpr Attribute kAttributes[] = {Attribute::kActivation};
 
 }  // namespace
 
-extern const OpDef kLinearOp =
-    DefineOp<Lower, Run>().Inputs(1, 1).Tensors(1, 2).Attributes(kAttributes).Shares(Share::kProduct).Flops<Flops>();
+extern const OpDef kLinearOp = DefineOp<OpCode::kLinear, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.share = Share::kProduct;
+  def.flops_per_row = OfOp<Flops>::Call;
+});
 
 }  // namespace fovea

@@ -14,14 +14,15 @@ struct NormOp : Op {
 };
 
 Status Lower(const OpView& view, Reporter& reporter, NormOp* op) {
-  FOVEA_TRY(CheckElementwise(view, reporter));
+  FOVEA_TRY(LowerElementwise(view, reporter, op));
   FOVEA_TRY(ReadChoice(view, Attribute::kKind, "unknown kind of norm", reporter, &op->kind));
-  if (op->kind == NormKind::kRms && view.HasTensor(1)) return reporter.Fail(FOVEA_E_RECORD, "rms norm has no bias");
+  if (op->kind == NormKind::kRms && view.Has(TensorNumber(1)))
+    return reporter.Fail(FOVEA_E_RECORD, "rms norm has no bias");
   if (op->kind == NormKind::kLayer && view.Has(Attribute::kWeightOffset)) {
     return reporter.Fail(FOVEA_E_RECORD, "layer norm has no weight offset");
   }
   FOVEA_TRY(ReadHeads(view, reporter, &op->parts));
-  if (view.HasTensor(0) && view.Tensor(0).rows == op->parts) op->weights = op->parts;
+  if (view.Has(TensorNumber(0)) && view.Tensor(0).rows == op->parts) op->weights = op->parts;
   for (uint32_t i = 0; i < 2; ++i) FOVEA_TRY(CheckFloats(view, i, op->weights, op->output.width / op->parts, reporter));
   op->epsilon = view.F32(Attribute::kEpsilon, op->epsilon);
   op->weight_offset = view.F32(Attribute::kWeightOffset, op->weight_offset);
@@ -55,6 +56,9 @@ constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kEpsilon, Attr
 
 }  // namespace
 
-extern const OpDef kNormOp = DefineOp<Lower, Run>().Inputs(1, 1).Tensors(0, 2).Attributes(kAttributes).Flops<Flops>();
+extern const OpDef kNormOp = DefineOp<OpCode::kNorm, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.flops_per_row = OfOp<Flops>::Call;
+});
 
 }  // namespace fovea

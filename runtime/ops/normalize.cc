@@ -13,7 +13,7 @@ struct NormalizeOp : Op {
 
 Status LowerNormalize(const OpView& view, Reporter& reporter, NormalizeOp* op) {
   FOVEA_TRY(CheckRowLocal(view, reporter));
-  FOVEA_TRY(CheckWidth(view, 0, reporter));
+  op->output.width = op->inputs[0].width;
   if (op->input_count > 1 && op->inputs[1].width != 1) {
     return reporter.Fail(FOVEA_E_SHAPE, "squares of lengths must be one number for each row", 1, op->inputs[1].width);
   }
@@ -42,7 +42,7 @@ struct SoftmaxOp : Op {
 
 Status LowerSoftmax(const OpView& view, Reporter& reporter, SoftmaxOp* op) {
   op->log = view.Flag(Attribute::kLog);
-  return CheckElementwise(view, reporter);
+  return LowerElementwise(view, reporter, op);
 }
 
 Status RunSoftmax(const SoftmaxOp& op, const OpRun& run) {
@@ -56,7 +56,9 @@ constexpr Attribute kSoftmaxAttributes[] = {Attribute::kLog};
 
 }  // namespace
 
-extern const OpDef kNormalizeOp = DefineOp<LowerNormalize, RunNormalize>().Inputs(1, 2).Attributes(kAttributes);
-extern const OpDef kSoftmaxOp = DefineOp<LowerSoftmax, RunSoftmax>().Inputs(1, 1).Attributes(kSoftmaxAttributes);
+extern const OpDef kNormalizeOp =
+    DefineOp<OpCode::kNormalize, LowerNormalize, RunNormalize>([](OpDef& def) { def.attributes = kAttributes; });
+extern const OpDef kSoftmaxOp =
+    DefineOp<OpCode::kSoftmax, LowerSoftmax, RunSoftmax>([](OpDef& def) { def.attributes = kSoftmaxAttributes; });
 
 }  // namespace fovea

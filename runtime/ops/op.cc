@@ -19,6 +19,19 @@ const OpDef* FindOp(uint32_t code) {
   return nullptr;
 }
 
+Status MakeWidth(uint64_t width, Reporter& reporter, Op* op) {
+  if (width == 0 || width > kMaxWidth) {
+    return reporter.Fail(FOVEA_E_SHAPE, "the result's width is out of range", kMaxWidth, width);
+  }
+  op->output.width = static_cast<uint32_t>(width);
+  return kOk;
+}
+
+Status LowerElementwise(const OpView& view, Reporter& reporter, Op* op) {
+  op->output.width = view.Input(0).width;
+  return CheckElementwise(view, reporter);
+}
+
 Status LowerLayer(const OpView& view, uint32_t rows, uint32_t width, Reporter& reporter, Op* op, OpLayer* layer) {
   FOVEA_TRY(CheckLayers(view, rows, width, reporter));
   *layer = {0, rows};
@@ -43,7 +56,7 @@ GemmWeights After(const GemmWeights& weights, uint64_t begin) {
 GemmWeights WeightsOf(const OpView& view, const OpLayer& layer) {
   const uint32_t tensor = view.TensorIndex(0);
   const GemmShape shape = {DType(view.Tensor(0).type), (layer.end - layer.begin) / layer.count, view.Tensor(0).width};
-  const float* bias = view.HasTensor(1) ? view.Floats(1) : nullptr;
+  const float* bias = view.Has(TensorNumber(1)) ? view.Floats(1) : nullptr;
   return After({shape, view.blob->TensorRows(tensor), view.blob->TensorScales(tensor), bias}, layer.begin);
 }
 

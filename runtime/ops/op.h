@@ -14,6 +14,7 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/status.h"
 #include "runtime/blob/blob.h"
+#include "runtime/blob/operands.h"
 #include "runtime/gemm/gemm.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/ops/view.h"
@@ -179,29 +180,47 @@ struct SegmentLimit {
 };
 
 inline constexpr uint32_t kAnyNumber = 0xffffffff;
+inline constexpr uint32_t kMaxFormerInputs = 11;  // that OpDef::former_inputs writes
+
+// A range of an operation's inputs, by number.
+struct InputRange {
+  uint32_t begin = 0, end = 0;
+  constexpr bool Has(uint32_t i) const { return i >= begin && i < end; }
+};
+
+struct AttributeList {
+  const Attribute* keys = nullptr;
+  uint32_t count = 0;
+
+  constexpr AttributeList() = default;
+  template <size_t N>
+  constexpr AttributeList(const Attribute (&list)[N]) : keys(list), count(N) {}  // NOLINT: implicit on purpose
+};
 
 struct OpDef {
-  uint32_t bytes, bytes_per_input;  // of its struct, and of what lies after it for each input
-  uint32_t min_inputs, max_inputs;
-  uint32_t min_tensors, max_tensors;  // tensors after the minimum may be absent
-  const Attribute* attributes;        // those it knows
-  uint32_t attribute_count;
-  uint32_t whole_begin, whole_end;  // inputs that it reads in rows other than the ones it writes
-  DType output;                     // element type of what it makes
+  uint32_t bytes, bytes_per_input;  // of its struct, and of what follows it for each input
+  OperandCounts operands;
+  AttributeList attributes;
+  InputRange whole;   // inputs that it reads in rows other than the ones it writes
+  InputRange cached;  // inputs that may be in a cached space
+  DType output;       // element type of the result, unless `lower` sets another one
   Unit unit;
-  bool casts;       // makes another type than `output`, as its attribute says
-  bool keeps_type;  // makes what its first input is made of, whatever `output` says
-  bool chooses;     // of unit kAll, and says which rows the output's space, a selected one, has in this run
-  bool appends;     // of unit kRows, of its input's space, and writes to a cached space, which no other operation does
-  uint32_t cached_begin, cached_end;  // inputs that may lie in a cached space
+  bool keeps_type;  // the result has the type of the first input
+  bool chooses;     // of unit kAll: it determines which rows the output's space, a selected one, has in this run
+  bool appends;     // of unit kRows, of its input's space: it writes to a cached space, which no other operation does
   Share share;
   bool together;  // can be done by a Team
 
-  // Puts its struct, which begins as `op`, at `memory` (64-aligned), or refuses what does not fit
-  // together; counts of operands and attributes, and what they refer to, are known to be right.
+  // Infers the result's width (and type, where `output` does not give it) from inputs, tensors and attributes, checks
+  // them and the result's space against each other, and fills the struct at `memory` (64-aligned), which begins as
+  // `op`. Counts of operands and attributes, and what they refer to, are known to be right. With OpView::shapes_only it
+  // reads no contents of tensors: the converter then takes from it what the operation makes.
   Status (*lower)(const OpView&, const Op& op, void* memory, Reporter&);
   Status (*run)(const Op&, const OpRun&);
   // The others may be null.
+  // For records that were written before inputs had numbers: attributes announced optional ones, in order. Writes the
+  // value of each input by number; *count is 0 if the record has numbers.
+  Status (*former_inputs)(const OpView&, Reporter&, uint32_t* inputs, uint32_t* count);
   double (*flops_per_row)(const Op&);  // one per element of the output
   // Bytes of scratch of one worker, for a tile; and those that grow with the spaces, by number.
   uint64_t (*scratch)(const Op&, uint32_t tile_rows);
@@ -213,94 +232,6 @@ struct OpDef {
   // How many rows of its input's space are chosen at most, in all and of a segment, by one that chooses.
   SpaceLimits (*most_chosen)(const Op&, const SpaceLimits& input);
   IdLimit (*id_limit)(const Op&, uint32_t i);  // of input i; a limit of 0: none
-
-  constexpr OpDef Inputs(uint32_t least, uint32_t most) const {
-    OpDef def = *this;
-    def.min_inputs = least, def.max_inputs = most;
-    return def;
-  }
-  constexpr OpDef Tensors(uint32_t least, uint32_t most) const {
-    OpDef def = *this;
-    def.min_tensors = least, def.max_tensors = most;
-    return def;
-  }
-  constexpr OpDef BytesPerInput(uint32_t size) const {
-    OpDef def = *this;
-    def.bytes_per_input = size;
-    return def;
-  }
-  template <size_t N>
-  constexpr OpDef Attributes(const Attribute (&keys)[N]) const {
-    OpDef def = *this;
-    def.attributes = keys, def.attribute_count = N;
-    return def;
-  }
-  // Inputs [begin, end).
-  constexpr OpDef ReadsWhole(uint32_t begin, uint32_t end = kAnyNumber) const {
-    OpDef def = *this;
-    def.whole_begin = begin, def.whole_end = end;
-    return def;
-  }
-  constexpr OpDef Makes(DType type) const {
-    OpDef def = *this;
-    def.output = type;
-    return def;
-  }
-  constexpr OpDef Casts() const {
-    OpDef def = *this;
-    def.casts = true;
-    return def;
-  }
-  constexpr OpDef KeepsType() const {
-    OpDef def = *this;
-    def.keeps_type = true;
-    return def;
-  }
-  constexpr OpDef CountsIn(Unit of_work) const {
-    OpDef def = *this;
-    def.unit = of_work;
-    return def;
-  }
-  constexpr OpDef Chooses() const {
-    OpDef def = *this;
-    def.chooses = true;
-    return def;
-  }
-  constexpr OpDef Appends() const {
-    OpDef def = *this;
-    def.appends = true;
-    return def;
-  }
-  // Inputs [begin, end).
-  constexpr OpDef ReadsCached(uint32_t begin, uint32_t end) const {
-    OpDef def = *this;
-    def.cached_begin = begin, def.cached_end = end;
-    return def;
-  }
-  constexpr OpDef Shares(Share way) const {
-    OpDef def = *this;
-    def.share = way;
-    return def;
-  }
-  constexpr OpDef RunsTogether() const {
-    OpDef def = *this;
-    def.together = true;
-    return def;
-  }
-  template <auto kFlops>
-  constexpr OpDef Flops() const;
-  template <auto kScratch>
-  constexpr OpDef Scratch() const;
-  template <auto kScratch>
-  constexpr OpDef ScratchOfSpaces() const;
-  template <auto kPlace>
-  constexpr OpDef Places(uint64_t size) const;
-  template <auto kSegmentLimit>
-  constexpr OpDef LimitsSegments() const;
-  template <auto kMostChosen>
-  constexpr OpDef ChoosesAtMost() const;
-  template <auto kIdLimit>
-  constexpr OpDef LimitsIds() const;
 };
 
 // A function of an operation's own struct as one of Op.
@@ -310,49 +241,6 @@ template <typename Result, typename T, typename... Args, Result (*kFunction)(con
 struct OfOp<kFunction> {
   static Result Call(const Op& op, Args... args) { return kFunction(static_cast<const T&>(op), args...); }
 };
-
-template <auto kFlops>
-constexpr OpDef OpDef::Flops() const {
-  OpDef def = *this;
-  def.flops_per_row = OfOp<kFlops>::Call;
-  return def;
-}
-template <auto kScratch>
-constexpr OpDef OpDef::Scratch() const {
-  OpDef def = *this;
-  def.scratch = OfOp<kScratch>::Call;
-  return def;
-}
-template <auto kScratch>
-constexpr OpDef OpDef::ScratchOfSpaces() const {
-  OpDef def = *this;
-  def.scratch_of_spaces = OfOp<kScratch>::Call;
-  return def;
-}
-template <auto kPlace>
-constexpr OpDef OpDef::Places(uint64_t size) const {
-  OpDef def = *this;
-  def.placed_bytes = size, def.place = OfOp<kPlace>::Call;
-  return def;
-}
-template <auto kSegmentLimit>
-constexpr OpDef OpDef::LimitsSegments() const {
-  OpDef def = *this;
-  def.segment_limit = OfOp<kSegmentLimit>::Call;
-  return def;
-}
-template <auto kMostChosen>
-constexpr OpDef OpDef::ChoosesAtMost() const {
-  OpDef def = *this;
-  def.chooses = true, def.most_chosen = OfOp<kMostChosen>::Call;
-  return def;
-}
-template <auto kIdLimit>
-constexpr OpDef OpDef::LimitsIds() const {
-  OpDef def = *this;
-  def.id_limit = OfOp<kIdLimit>::Call;
-  return def;
-}
 
 // No operation's struct is larger, so that one can be lowered without memory.
 inline constexpr size_t kMaxOpBytes = 512;
@@ -371,19 +259,30 @@ struct LowersTo<kLower> {
   }
 };
 
-// lower(view, reporter, T*), run(const T&, run): an operation without inputs, tensors or attributes, whose unit is a
-// row. What else it is follows by OpDef's own functions.
-template <auto kLower, auto kRun>
-constexpr OpDef DefineOp() {
+// lower(view, reporter, T*) and run(const T&, run) of an operation whose unit is a row. `fill` sets the other members,
+// its functions of T as OfOp<f>::Call.
+template <OpCode kCode, auto kLower, auto kRun, typename Fill>
+constexpr OpDef DefineOp(Fill fill) {
   OpDef def{};
   def.bytes = LowersTo<kLower>::kBytes;
+  def.operands = kOperandsOf<kCode>;
   def.lower = LowersTo<kLower>::Call;
   def.run = OfOp<kRun>::Call;
+  fill(def);
   return def;
+}
+template <OpCode kCode, auto kLower, auto kRun>
+constexpr OpDef DefineOp() {
+  return DefineOp<kCode, kLower, kRun>([](OpDef&) {});
 }
 
 // Null for an unknown code.
 const OpDef* FindOp(uint32_t code);
+
+// The result's width, if a value can have it.
+Status MakeWidth(uint64_t width, Reporter&, Op*);
+// CheckElementwise, and the result is as wide as the inputs.
+Status LowerElementwise(const OpView&, Reporter&, Op*);
 
 // ---- Linear layers ----
 

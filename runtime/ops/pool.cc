@@ -26,10 +26,10 @@ Status Lower(const OpView& view, Reporter& reporter, PoolOp* op) {
     return reporter.Fail(FOVEA_E_OP, "rows are left out of strided spaces only", 0, op->output.space);
   }
   if (view.InputSpace(0).parent != op->output.space && !op->strided) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be the parent of the input's, or made of it by strides",
-                         op->output.space, op->inputs[0].space);
+    return reporter.FailSpace("output's space must be the parent of the input's, or made of it by strides",
+                              op->output.space, op->inputs[0].space);
   }
-  FOVEA_TRY(CheckWidth(view, 0, reporter));
+  op->output.width = op->inputs[0].width;
   return ReadChoice(view, Attribute::kKind, "unknown kind of pooling", reporter, &op->kind);
 }
 
@@ -92,6 +92,9 @@ constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kRest};
 
 }  // namespace
 
-extern const OpDef kPoolOp = DefineOp<Lower, Run>().Inputs(1, 1).Attributes(kAttributes).ReadsWhole(0);
+extern const OpDef kPoolOp = DefineOp<OpCode::kPool, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.whole = {0, kAnyNumber};
+});
 
 }  // namespace fovea

@@ -11,9 +11,9 @@ struct PositionOp : Op {
 };
 
 Status Lower(const OpView& view, Reporter& reporter, PositionOp* op) {
-  FOVEA_TRY(CheckElementwise(view, reporter));
+  FOVEA_TRY(LowerElementwise(view, reporter, op));
   op->offset = view.U32(Attribute::kOffset, 0);
-  if (!view.HasTensor(0)) {
+  if (!view.Has(TensorNumber(0))) {
     op->positions = UINT32_MAX;
     return op->output.width == 1 ? kOk : reporter.Fail(FOVEA_E_SHAPE, "positions as numbers have the width 1");
   }
@@ -42,7 +42,9 @@ constexpr Attribute kAttributes[] = {Attribute::kOffset};
 
 }  // namespace
 
-extern const OpDef kPositionOp =
-    DefineOp<Lower, Run>().Inputs(1, 1).Tensors(0, 1).Attributes(kAttributes).LimitsSegments<MostRows>();
+extern const OpDef kPositionOp = DefineOp<OpCode::kPosition, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.segment_limit = OfOp<MostRows>::Call;
+});
 
 }  // namespace fovea

@@ -27,12 +27,12 @@ Status Lower(const OpView& view, Reporter& reporter, PrependOp* op) {
   const SpaceRecord& space = view.OutputSpace();
   FOVEA_TRY(CheckF32(view, 0, reporter));
   if (space.kind != SpaceKind::kExtended || space.source != op->inputs[0].space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must extend the input's", op->inputs[0].space, space.source);
+    return reporter.FailSpace("output's space must extend the input's", op->inputs[0].space, space.source);
   }
-  FOVEA_TRY(CheckWidth(view, 0, reporter));
+  op->output.width = op->inputs[0].width;
   op->rows = view.Floats(0);
   op->extra = space.extra;
-  if (view.HasTensor(0) == (op->input_count > 1)) {
+  if (view.Has(TensorNumber(0)) == (op->input_count > 1)) {
     return reporter.Fail(FOVEA_E_RECORD, "prepend has constant rows or those of an input", 1, op->input_count);
   }
   if (op->input_count > 1) return CheckRows(view, *op, reporter);
@@ -63,6 +63,6 @@ Status Run(const PrependOp& op, const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kPrependOp = DefineOp<Lower, Run>().Inputs(1, 2).Tensors(0, 1).ReadsWhole(0);
+extern const OpDef kPrependOp = DefineOp<OpCode::kPrepend, Lower, Run>([](OpDef& def) { def.whole = {0, kAnyNumber}; });
 
 }  // namespace fovea

@@ -14,10 +14,10 @@ struct ReceivedOp : AttentionOp {};
 
 Status Lower(const OpView& view, Reporter& reporter, ReceivedOp* op) {
   FOVEA_TRY(LowerAttention(view, reporter, op));
-  if (op->output.space != op->keys().space || op->output.width != op->heads) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be a number for each head, in the space of the keys", op->heads,
-                         op->output.width);
+  if (op->output.space != op->keys().space) {
+    return reporter.FailSpace("output must be in the space of the keys", op->keys().space, op->output.space);
   }
+  op->output.width = op->heads;
   // Heads that share keys are one tile. Nothing is made of values: the first column of the keys stands for them.
   op->unit = Unit::kHeads;
   op->heads = op->kv_heads;
@@ -116,15 +116,16 @@ double Flops(const ReceivedOp&) { return 0; }  // as attention
 
 }  // namespace
 
-extern const OpDef kReceivedOp = DefineOp<Lower, Run>()
-                                     .Inputs(3, kAttentionInputs)
-                                     .Tensors(0, kAttentionTensors)
-                                     .Attributes(kAttentionAttributes)
-                                     .ReadsWhole(0)
-                                     .Scratch<EngineBytes>()
-                                     .ScratchOfSpaces<ScratchOfSpaces>()
-                                     .Places<PlaceAttention>(sizeof(AttentionLayout))
-                                     .LimitsSegments<KeyLimit>()
-                                     .Flops<Flops>();
+extern const OpDef kReceivedOp = DefineOp<OpCode::kReceived, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttentionAttributes;
+  def.former_inputs = FormerAttentionInputs;
+  def.whole = {0, kAnyNumber};
+  def.scratch = OfOp<EngineBytes>::Call;
+  def.scratch_of_spaces = OfOp<ScratchOfSpaces>::Call;
+  def.placed_bytes = sizeof(AttentionLayout);
+  def.place = OfOp<PlaceAttention>::Call;
+  def.segment_limit = OfOp<KeyLimit>::Call;
+  def.flops_per_row = OfOp<Flops>::Call;
+});
 
 }  // namespace fovea

@@ -10,17 +10,15 @@
 namespace fovea {
 namespace {
 
-constexpr uint32_t kNoInput = 0;
-
 struct RecurrentOp : CellOp {
   bool reverse = false;
-  bool keeps_state = false;                      // a row of the output is the whole state
-  uint32_t initial = kNoInput, mask = kNoInput;  // inputs
+  bool keeps_state = false;                        // a row of the output is the whole state
+  uint32_t initial = kBlobNone, mask = kBlobNone;  // places in `inputs`, kBlobNone where absent
 };
 
 // The states that segments begin with.
 Status CheckInitial(const OpView& view, const RecurrentOp& op, Reporter& reporter) {
-  FOVEA_TRY(CheckF32(view, op.initial, reporter));
+  FOVEA_TRY(CheckF32(view, RecurrentInput::kState, reporter));
   const OpValue& state = op.inputs[op.initial];
   const uint32_t parent = view.InputSpace(0).parent;
   if (state.space != parent) {
@@ -44,20 +42,25 @@ Status Lower(const OpView& view, Reporter& reporter, RecurrentOp* op) {
   FOVEA_TRY(ReadChoice(view, Attribute::kOutput, "unknown part of the state", reporter, &output));
   op->keeps_state = output == CellOutput::kState;
   op->reverse = view.Flag(Attribute::kReverse);
-  uint32_t inputs = 1;
-  if (view.Flag(Attribute::kInitial)) op->initial = inputs++;
-  if (view.Flag(Attribute::kMasked)) op->mask = inputs++;
-  if (op->input_count != inputs) {
-    return reporter.Fail(FOVEA_E_RECORD, "attributes ask for another number of inputs", inputs, op->input_count);
-  }
+  op->initial = view.PlaceOf(RecurrentInput::kState);
+  op->mask = view.PlaceOf(RecurrentInput::kKeep);
   FOVEA_TRY(LowerCell(view, reporter, op));
   FOVEA_TRY(CheckSpace(view, 0, reporter));
-  const uint32_t width = op->keeps_state ? op->cell.state_width() : op->cell.width;
-  if (op->output.width != width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as what is kept of the state", width, op->output.width);
-  }
-  if (op->initial != kNoInput) FOVEA_TRY(CheckInitial(view, *op, reporter));
-  return op->mask != kNoInput ? CheckMask(*op, reporter) : kOk;
+  FOVEA_TRY(MakeWidth(op->keeps_state ? op->cell.state_width() : op->cell.width, reporter, op));
+  if (op->initial != kBlobNone) FOVEA_TRY(CheckInitial(view, *op, reporter));
+  return op->mask != kBlobNone ? CheckMask(*op, reporter) : kOk;
+}
+
+Status FormerInputs(const OpView& view, Reporter& reporter, uint32_t* inputs, uint32_t* count) {
+  const bool initial = view.Flag(Attribute::kInitial), masked = view.Flag(Attribute::kMasked);
+  if (!initial && !masked) return kOk;
+  const uint32_t last = initial && masked ? 2 : 1;
+  inputs[0] = view.InputIndex(0);
+  inputs[1] = initial ? view.InputIndex(1) : kBlobNone;
+  inputs[2] = masked ? view.InputIndex(last) : kBlobNone;
+  *count = 3;
+  if (view.record->input_count == last + 1) return kOk;
+  return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", last + 1, view.record->input_count);
 }
 
 struct Memory {
@@ -89,7 +92,7 @@ void BeginStates(const RecurrentOp& op, const OpRun& run, const Memory& memory) 
   for (size_t i = 0; i < run.rows(); ++i) {
     float* h = memory.h + i * cell.width;
     float* c = cell.lstm() ? memory.c + i * cell.width : nullptr;
-    if (op.initial != kNoInput) {
+    if (op.initial != kBlobNone) {
       const float* state = run.Input(op.initial) + size_t{memory.order[i]} * cell.state_width();
       memcpy(h, state, bytes);
       if (cell.lstm()) memcpy(c, state + cell.width, bytes);
@@ -104,7 +107,7 @@ void BeginStates(const RecurrentOp& op, const OpRun& run, const Memory& memory) 
 class Mask {
  public:
   Mask(const RecurrentOp& op, const OpRun& run) {
-    if (op.mask == kNoInput) return;
+    if (op.mask == kBlobNone) return;
     if (op.inputs[op.mask].type == DType::kI32) {
       indices_ = run.Indices(op.mask);
     } else {
@@ -172,14 +175,14 @@ constexpr Attribute kAttributes[] = {Attribute::kCell,    Attribute::kResetAfter
 
 }  // namespace
 
-extern const OpDef kRecurrentOp = DefineOp<Lower, Run>()
-                                      .Inputs(1, 3)
-                                      .Tensors(1, 3)
-                                      .Attributes(kAttributes)
-                                      .ReadsWhole(0)
-                                      .CountsIn(Unit::kSegments)
-                                      .RunsTogether()
-                                      .Scratch<Scratch>()
-                                      .Flops<CellFlops>();
+extern const OpDef kRecurrentOp = DefineOp<OpCode::kRecurrent, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.former_inputs = FormerInputs;
+  def.whole = {0, kAnyNumber};
+  def.unit = Unit::kSegments;
+  def.together = true;
+  def.scratch = OfOp<Scratch>::Call;
+  def.flops_per_row = OfOp<CellFlops>::Call;
+});
 
 }  // namespace fovea

@@ -10,9 +10,6 @@
 namespace fovea {
 namespace {
 
-// Tensors of the operation.
-enum : uint32_t { kTable, kFrequencies, kLongFrequencies, kTensors };
-
 struct RotateOp : Op {
   const float* table = nullptr;  // from the first position on
   const float *frequencies = nullptr, *long_frequencies = nullptr;
@@ -30,31 +27,33 @@ Status LowerTable(const OpView& view, Reporter& reporter, RotateOp* op) {
   for (const Attribute key : {Attribute::kScale, Attribute::kShortUpTo, Attribute::kStretch}) {
     if (view.Has(key)) return reporter.Fail(FOVEA_E_RECORD, "this attribute goes with frequencies");
   }
-  op->dims = view.Tensor(kTable).width;
+  op->dims = view.Tensor(RotateTensor::kTable).width;
   if (!op->ReadsPositions()) {
     FOVEA_TRY(CheckPositions(view, reporter, &op->positions));
-  } else if (op->offset >= view.Tensor(kTable).rows) {
-    return reporter.Fail(FOVEA_E_SHAPE, "position table ends before its offset", op->offset, view.Tensor(kTable).rows);
+  } else if (op->offset >= view.Tensor(RotateTensor::kTable).rows) {
+    return reporter.Fail(FOVEA_E_SHAPE, "position table ends before its offset", op->offset,
+                         view.Tensor(RotateTensor::kTable).rows);
   } else {
-    op->positions = view.Tensor(kTable).rows - op->offset;
+    op->positions = view.Tensor(RotateTensor::kTable).rows - op->offset;
   }
-  FOVEA_TRY(CheckFloats(view, kTable, 0, op->dims, reporter));
-  op->table = view.Floats(kTable) + size_t{op->offset} * op->dims;
+  FOVEA_TRY(CheckFloats(view, RotateTensor::kTable, 0, op->dims, reporter));
+  op->table = view.Floats(RotateTensor::kTable) + size_t{op->offset} * op->dims;
   return kOk;
 }
 
 Status LowerFrequencies(const OpView& view, Reporter& reporter, RotateOp* op) {
-  const uint32_t pairs = view.Tensor(kFrequencies).width;
+  const uint32_t pairs = view.Tensor(RotateTensor::kFrequencies).width;
   if (pairs > kMaxWidth / 2) return reporter.Fail(FOVEA_E_SHAPE, "too many frequencies", kMaxWidth / 2, pairs);
   op->dims = 2 * pairs;
-  for (const uint32_t i : {kFrequencies, kLongFrequencies}) FOVEA_TRY(CheckFloats(view, i, 1, pairs, reporter));
-  op->frequencies = view.Floats(kFrequencies);
-  op->long_frequencies = view.Floats(kLongFrequencies);
+  for (const RotateTensor i : {RotateTensor::kFrequencies, RotateTensor::kLongFrequencies})
+    FOVEA_TRY(CheckFloats(view, i, 1, pairs, reporter));
+  op->frequencies = view.Floats(RotateTensor::kFrequencies);
+  op->long_frequencies = view.Floats(RotateTensor::kLongFrequencies);
   op->factor = view.F32(Attribute::kScale, 1.0f);
   op->stretch = view.F32(Attribute::kStretch, 0.0f);
   op->short_up_to = view.U32(Attribute::kShortUpTo, UINT32_MAX);
-  const bool changes = view.HasTensor(kLongFrequencies) || view.Has(Attribute::kStretch);
-  if (changes != view.Has(Attribute::kShortUpTo) || (view.HasTensor(kLongFrequencies) && op->stretch != 0.0f)) {
+  const bool changes = view.Has(RotateTensor::kLongFrequencies) || view.Has(Attribute::kStretch);
+  if (changes != view.Has(Attribute::kShortUpTo) || (view.Has(RotateTensor::kLongFrequencies) && op->stretch != 0.0f)) {
     return reporter.Fail(FOVEA_E_RECORD,
                          "long texts have frequencies of their own or stretched ones, from a length on");
   }
@@ -79,7 +78,7 @@ Status LowerPositions(const OpView& view, Reporter& reporter, RotateOp* op) {
 
 Status Lower(const OpView& view, Reporter& reporter, RotateOp* op) {
   FOVEA_TRY(CheckF32(view, 0, reporter));
-  FOVEA_TRY(CheckWidth(view, 0, reporter));
+  op->output.width = op->inputs[0].width;
   FOVEA_TRY(CheckSpace(view, 0, reporter));
   if (op->input_count > 1) FOVEA_TRY(LowerPositions(view, reporter, op));
   op->parts = view.U32(Attribute::kHeads, 0);
@@ -88,10 +87,10 @@ Status Lower(const OpView& view, Reporter& reporter, RotateOp* op) {
   }
   op->interleaved = view.Flag(Attribute::kInterleaved);
   op->offset = view.U32(Attribute::kOffset, 0);
-  if (view.HasTensor(kTable) == view.HasTensor(kFrequencies)) {
+  if (view.Has(RotateTensor::kTable) == view.Has(RotateTensor::kFrequencies)) {
     return reporter.Fail(FOVEA_E_RECORD, "rotate has either a table or frequencies");
   }
-  FOVEA_TRY((view.HasTensor(kTable) ? LowerTable : LowerFrequencies)(view, reporter, op));
+  FOVEA_TRY((view.Has(RotateTensor::kTable) ? LowerTable : LowerFrequencies)(view, reporter, op));
   if (op->dims % 2 != 0 || op->dims > op->output.width / op->parts) {
     return reporter.Fail(FOVEA_E_SHAPE, "turned columns must be an even number and at most a head's size",
                          op->output.width / op->parts, op->dims);
@@ -164,13 +163,12 @@ constexpr Attribute kAttributes[] = {Attribute::kHeads, Attribute::kInterleaved,
 
 }  // namespace
 
-extern const OpDef kRotateOp = DefineOp<Lower, Run>()
-                                   .Inputs(1, 2)
-                                   .Tensors(0, kTensors)
-                                   .Attributes(kAttributes)
-                                   .Scratch<Scratch>()
-                                   .LimitsSegments<MostRows>()
-                                   .LimitsIds<Ids>()
-                                   .Flops<Flops>();
+extern const OpDef kRotateOp = DefineOp<OpCode::kRotate, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.scratch = OfOp<Scratch>::Call;
+  def.segment_limit = OfOp<MostRows>::Call;
+  def.id_limit = OfOp<Ids>::Call;
+  def.flops_per_row = OfOp<Flops>::Call;
+});
 
 }  // namespace fovea

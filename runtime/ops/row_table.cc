@@ -54,7 +54,7 @@ Status ForEachEarlier(const OpView& op, F f) {
     while (record-- > first) {
       const OpView earlier{&blob, record, blob.values.data + program.first_value};
       const uint32_t tensor = TableTensor(record->code);
-      if (tensor == kBlobNone || !earlier.HasTensor(tensor)) continue;
+      if (tensor == kBlobNone || !earlier.Has(TensorNumber(tensor))) continue;
       bool enough = false;
       FOVEA_TRY(f(earlier, earlier.Tensor(tensor), &enough));
       if (enough) return kOk;
@@ -65,7 +65,8 @@ Status ForEachEarlier(const OpView& op, F f) {
 
 // Every index is -1 or a row that a piece of the input has. Tables that overlap must be the same bytes. What an earlier
 // operation with this table was compared with needs no second look.
-Status CheckIndices(const OpView& op, uint32_t tensor, uint32_t rows, Reporter& reporter) {
+Status CheckIndices(const OpView& op, TensorNumber tensor, uint32_t rows, Reporter& reporter) {
+  if (op.shapes_only) return kOk;
   const TensorRecord& table = op.Tensor(tensor);
   bool known = false;
   uint32_t compared = 0;
@@ -95,16 +96,16 @@ Status CheckIndices(const OpView& op, uint32_t tensor, uint32_t rows, Reporter& 
 
 }  // namespace
 
-Status LowerRowTable(const OpView& view, uint32_t tensor, Reporter& reporter, RowTable* table) {
+Status LowerRowTable(const OpView& view, TensorNumber tensor, Reporter& reporter, RowTable* table) {
   if (!FindPiece(view, table)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "input and output must nest in one space, with fixed segments below it",
-                         view.Output().space, view.Input(0).space);
+    return reporter.FailSpace("input and output must nest in one space, with fixed segments below it",
+                              view.Output().space, view.Input(0).space);
   }
   reporter.tensor = view.TensorIndex(tensor);
   const TensorRecord& record = view.Tensor(tensor);
   if (DType(record.type) != DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "table must be i32", 4, record.type);
   if (record.rows != table->to) {
-    return reporter.Fail(FOVEA_E_SHAPE, "table must have a row for each row of the output", table->to, record.rows);
+    return reporter.FailSpace("table must have a row for each row of the output", table->to, record.rows);
   }
   FOVEA_TRY(CheckIndices(view, tensor, table->from, reporter));
   reporter.tensor = FOVEA_NOWHERE;

@@ -21,7 +21,7 @@ struct RowTable {
 
 // From tensor `tensor`, for the first input and the output. However many operations share a table it is read once for
 // each size of pieces at most.
-Status LowerRowTable(const OpView& view, uint32_t tensor, Reporter& reporter, RowTable* table);
+Status LowerRowTable(const OpView& view, TensorNumber tensor, Reporter& reporter, RowTable* table);
 
 }  // namespace fovea
 

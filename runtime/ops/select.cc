@@ -19,15 +19,16 @@ struct SelectOp : Op {
 
 Status Lower(const OpView& view, Reporter& reporter, SelectOp* op) {
   const OpValue& x = op->inputs[0];
-  if ((x.type != DType::kF32 && x.type != DType::kI32) || x.width != 1 || op->output.width != 1) {
-    return reporter.Fail(FOVEA_E_SHAPE, "select reads f32 or i32 of width 1 and makes indices of width 1");
+  if ((x.type != DType::kF32 && x.type != DType::kI32) || x.width != 1) {
+    return reporter.Fail(FOVEA_E_SHAPE, "select reads f32 or i32 of width 1", 1, x.width);
   }
+  op->output.width = 1;
   if (x.type == DType::kI32 && IdsOf(view, 0) == kBlobNone) {
     return reporter.Fail(FOVEA_E_SHAPE, "select does not read indices");
   }
   const SpaceRecord& space = view.OutputSpace();
   if (space.kind != SpaceKind::kSelected || space.source != x.space || space.parent != view.InputSpace(0).parent) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be selected from the input's", x.space, space.source);
+    return reporter.FailSpace("output's space must be selected from the input's", x.space, space.source);
   }
   FOVEA_TRY(ReadChoice(view, Attribute::kKind, "unknown kind of selection", reporter, &op->kind));
   if (op->kind != SelectKind::kThreshold && view.Has(Attribute::kThreshold)) {
@@ -159,12 +160,13 @@ constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kThreshold, At
 
 }  // namespace
 
-extern const OpDef kSelectOp = DefineOp<Lower, Run>()
-                                   .Inputs(1, 1)
-                                   .Attributes(kAttributes)
-                                   .ReadsWhole(0)
-                                   .Makes(DType::kI32)
-                                   .CountsIn(Unit::kAll)
-                                   .ChoosesAtMost<MostChosen>();
+extern const OpDef kSelectOp = DefineOp<OpCode::kSelect, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.whole = {0, kAnyNumber};
+  def.output = DType::kI32;
+  def.unit = Unit::kAll;
+  def.chooses = true;
+  def.most_chosen = OfOp<MostChosen>::Call;
+});
 
 }  // namespace fovea

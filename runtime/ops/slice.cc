@@ -15,9 +15,7 @@ Status Lower(const OpView& view, Reporter& reporter, SliceOp* op) {
   FOVEA_TRY(CheckRowLocal(view, reporter));
   op->begin = view.U32(Attribute::kBegin, 0);
   const uint32_t width = view.U32(Attribute::kWidth, 0);
-  if (width != op->output.width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as the slice", width, op->output.width);
-  }
+  FOVEA_TRY(MakeWidth(width, reporter, op));
   if (InBounds(op->begin, width, op->inputs[0].width)) return kOk;
   return reporter.Fail(FOVEA_E_SHAPE, "the slice ends after the input's columns", op->inputs[0].width,
                        uint64_t{op->begin} + width);
@@ -36,6 +34,6 @@ constexpr Attribute kAttributes[] = {Attribute::kBegin, Attribute::kWidth};
 
 }  // namespace
 
-extern const OpDef kSliceOp = DefineOp<Lower, Run>().Inputs(1, 1).Attributes(kAttributes);
+extern const OpDef kSliceOp = DefineOp<OpCode::kSlice, Lower, Run>([](OpDef& def) { def.attributes = kAttributes; });
 
 }  // namespace fovea

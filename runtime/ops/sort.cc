@@ -23,11 +23,8 @@ Status Lower(const OpView& view, Reporter& reporter, SortOp* op) {
   if (maker == nullptr || OpCode(maker->code) != OpCode::kHash) {
     return reporter.Fail(FOVEA_E_SHAPE, "sort reads the buckets that hash makes");
   }
-  const uint64_t width = uint64_t{2} * op->inputs[0].width;
-  if (op->inputs[0].space != op->output.space || op->output.width != width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be in the input's space and twice as wide", width,
-                         op->output.width);
-  }
+  FOVEA_TRY(CheckSpace(view, 0, reporter));
+  FOVEA_TRY(MakeWidth(uint64_t{2} * op->inputs[0].width, reporter, op));
   op->buckets = BucketsOf({view.blob, maker, view.values});
   return kOk;
 }
@@ -64,7 +61,11 @@ Status Run(const SortOp& op, const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kSortOp =
-    DefineOp<Lower, Run>().Inputs(1, 1).ReadsWhole(0).Makes(DType::kI32).CountsIn(Unit::kAll).Scratch<Scratch>();
+extern const OpDef kSortOp = DefineOp<OpCode::kSort, Lower, Run>([](OpDef& def) {
+  def.whole = {0, kAnyNumber};
+  def.output = DType::kI32;
+  def.unit = Unit::kAll;
+  def.scratch = OfOp<Scratch>::Call;
+});
 
 }  // namespace fovea

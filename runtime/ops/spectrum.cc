@@ -10,8 +10,6 @@
 namespace fovea {
 namespace {
 
-enum : uint32_t { kRoots, kWindow, kTensors };
-
 struct SpectrumOp : Op {
   Fourier fourier{};
   const float* window = nullptr;
@@ -28,8 +26,8 @@ Status LowerSpace(const OpView& view, Reporter& reporter, SpectrumOp* op) {
   op->fixed = space.kind == SpaceKind::kFixed && view.InputSpace(0).parent == space.parent && op->output.space != from;
   const bool strided = space.kind == SpaceKind::kStrided && space.source == from && space.first == 0;
   if (!op->fixed && !strided) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be made of the input's by strides, or fixed beside it",
-                         from, op->output.space);
+    return reporter.FailSpace("output's space must be made of the input's by strides, or fixed beside it", from,
+                              op->output.space);
   }
   op->hop = view.U32(Attribute::kHop, 0);
   if (op->hop == 0 || op->hop > kMaxRecords) {
@@ -37,8 +35,8 @@ Status LowerSpace(const OpView& view, Reporter& reporter, SpectrumOp* op) {
                          static_cast<uint64_t>(op->hop));
   }
   if (strided && op->hop != space.extra) {
-    return reporter.Fail(FOVEA_E_SHAPE, "frames must be as far apart as the space's strides", space.extra,
-                         static_cast<uint64_t>(op->hop));
+    return reporter.FailSpace("frames must be as far apart as the space's strides", space.extra,
+                              static_cast<uint64_t>(op->hop));
   }
   return kOk;
 }
@@ -49,24 +47,19 @@ Status Lower(const OpView& view, Reporter& reporter, SpectrumOp* op) {
     return reporter.Fail(FOVEA_E_SHAPE, "samples must be one number wide", 1, op->inputs[0].width);
   }
   FOVEA_TRY(LowerSpace(view, reporter, op));
-  if (!view.HasTensor(kRoots) || !view.HasTensor(kWindow)) {
-    return reporter.Fail(FOVEA_E_RECORD, "a spectrum needs roots and a window");
-  }
-  const uint32_t size = view.Tensor(kRoots).width;
+  const uint32_t size = view.Tensor(SpectrumTensor::kRoots).width;
   if (size > kMaxTransform) {
     return reporter.Fail(FOVEA_E_SHAPE, "the transform is too large", kMaxTransform, size);
   }
-  FOVEA_TRY(CheckFloats(view, kRoots, 2, size, reporter));
-  op->length = view.Tensor(kWindow).width;
-  FOVEA_TRY(CheckFloats(view, kWindow, 1, op->length, reporter));
+  FOVEA_TRY(CheckFloats(view, SpectrumTensor::kRoots, 2, size, reporter));
+  op->length = view.Tensor(SpectrumTensor::kWindow).width;
+  FOVEA_TRY(CheckFloats(view, SpectrumTensor::kWindow, 1, op->length, reporter));
   if (op->length > size) {
     return reporter.Fail(FOVEA_E_SHAPE, "frames must not be longer than the transform", size, op->length);
   }
-  if (op->output.width != size / 2 + 1) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as half the transform", size / 2 + 1, op->output.width);
-  }
-  op->fourier = PlanFourier(size, view.Floats(kRoots), view.Floats(kRoots) + size);
-  op->window = view.Floats(kWindow);
+  op->output.width = size / 2 + 1;
+  op->fourier = PlanFourier(size, view.Floats(SpectrumTensor::kRoots), view.Floats(SpectrumTensor::kRoots) + size);
+  op->window = view.Floats(SpectrumTensor::kWindow);
   op->before = view.U32(Attribute::kBefore, 0);
   op->preemphasis = view.F32(Attribute::kPreemphasis, 0.0f);
   op->reflect = view.Flag(Attribute::kReflect);
@@ -189,12 +182,11 @@ constexpr Attribute kAttributes[] = {Attribute::kHop,   Attribute::kBefore,     
 
 }  // namespace
 
-extern const OpDef kSpectrumOp = DefineOp<Lower, Run>()
-                                     .Inputs(1, 1)
-                                     .Tensors(kTensors, kTensors)
-                                     .Attributes(kAttributes)
-                                     .ReadsWhole(0)
-                                     .Scratch<Scratch>()
-                                     .Flops<Flops>();
+extern const OpDef kSpectrumOp = DefineOp<OpCode::kSpectrum, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.whole = {0, kAnyNumber};
+  def.scratch = OfOp<Scratch>::Call;
+  def.flops_per_row = OfOp<Flops>::Call;
+});
 
 }  // namespace fovea

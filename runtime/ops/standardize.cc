@@ -9,18 +9,17 @@
 namespace fovea {
 namespace {
 
-enum : uint32_t { kWeight, kBias, kTensors };
-
 struct StandardizeOp : Op {
   const float *weight = nullptr, *bias = nullptr;
   float epsilon = 0.0f;
 };
 
 Status Lower(const OpView& view, Reporter& reporter, StandardizeOp* op) {
-  FOVEA_TRY(CheckElementwise(view, reporter));
-  for (const uint32_t i : {kWeight, kBias}) FOVEA_TRY(CheckFloats(view, i, 1, op->output.width, reporter));
-  op->weight = view.Floats(kWeight);
-  op->bias = view.Floats(kBias);
+  FOVEA_TRY(LowerElementwise(view, reporter, op));
+  for (const StandardizeTensor i : {StandardizeTensor::kWeight, StandardizeTensor::kBias})
+    FOVEA_TRY(CheckFloats(view, i, 1, op->output.width, reporter));
+  op->weight = view.Floats(StandardizeTensor::kWeight);
+  op->bias = view.Floats(StandardizeTensor::kBias);
   op->epsilon = view.F32(Attribute::kEpsilon, 0.0f);
   return kOk;
 }
@@ -85,11 +84,10 @@ constexpr Attribute kAttributes[] = {Attribute::kEpsilon};
 
 }  // namespace
 
-extern const OpDef kStandardizeOp = DefineOp<Lower, Run>()
-                                        .Inputs(1, 1)
-                                        .Tensors(0, kTensors)
-                                        .Attributes(kAttributes)
-                                        .ReadsWhole(0)
-                                        .CountsIn(Unit::kSegments);
+extern const OpDef kStandardizeOp = DefineOp<OpCode::kStandardize, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.whole = {0, kAnyNumber};
+  def.unit = Unit::kSegments;
+});
 
 }  // namespace fovea

@@ -20,15 +20,12 @@ Status Lower(const OpView& view, Reporter& reporter, UnfoldOp* op) {
   const uint32_t from = op->inputs[0].space, to = op->output.space, width = op->inputs[0].width;
   op->strided = to != from;
   if (op->strided && (space.kind != SpaceKind::kStrided || space.source != from)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "output's space must be the input's, or made of it by strides", from, to);
+    return reporter.FailSpace("output's space must be the input's, or made of it by strides", from, to);
   }
   if (op->strided) op->strides = Strides(space);
   op->before = view.U32(Attribute::kBefore, 0);
   const uint64_t columns = uint64_t{op->before} + view.U32(Attribute::kAfter, 0) + 1;
-  if (columns * width != op->output.width) {  // at most 2^33 * 2^24
-    return reporter.Fail(FOVEA_E_SHAPE, "output must be as wide as a row with its neighbours", columns * width,
-                         op->output.width);
-  }
+  FOVEA_TRY(MakeWidth(columns * width, reporter, op));  // at most 2^33 * 2^24
   op->columns = static_cast<size_t>(columns);
   return kOk;
 }
@@ -61,6 +58,9 @@ constexpr Attribute kAttributes[] = {Attribute::kBefore, Attribute::kAfter};
 
 }  // namespace
 
-extern const OpDef kUnfoldOp = DefineOp<Lower, Run>().Inputs(1, 1).Attributes(kAttributes).ReadsWhole(0);
+extern const OpDef kUnfoldOp = DefineOp<OpCode::kUnfold, Lower, Run>([](OpDef& def) {
+  def.attributes = kAttributes;
+  def.whole = {0, kAnyNumber};
+});
 
 }  // namespace fovea

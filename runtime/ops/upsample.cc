@@ -35,11 +35,11 @@ Reach ReachOf(const OpView& op) {
 
 Status Lower(const OpView& view, Reporter& reporter, UpsampleOp* op) {
   FOVEA_TRY(CheckF32(view, 0, reporter));
-  FOVEA_TRY(CheckWidth(view, 0, reporter));
+  op->output.width = op->inputs[0].width;
   op->reach = ReachOf(view);
   if (op->reach.stride != 0) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "input's space must be made of the output's by strides with the same first rows",
-                       op->output.space, op->inputs[0].space);
+  return reporter.FailSpace("input's space must be made of the output's by strides with the same first rows",
+                            op->output.space, op->inputs[0].space);
 }
 
 Status Run(const UpsampleOp& op, const OpRun& run) {
@@ -66,6 +66,8 @@ Status Run(const UpsampleOp& op, const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kUpsampleOp = DefineOp<Lower, Run>().Inputs(1, 1).ReadsWhole(0);
+extern const OpDef kUpsampleOp = DefineOp<OpCode::kUpsample, Lower, Run>([](OpDef& def) {
+  def.whole = {0, kAnyNumber};
+});
 
 }  // namespace fovea

@@ -37,22 +37,26 @@ float OpView::F32(Attribute key, float otherwise) const {
   return value;
 }
 
-Status CheckF32(const OpView& op, uint32_t i, Reporter& reporter) {
+Status CheckF32(const OpView& op, InputNumber i, Reporter& reporter) {
   return DType(op.Input(i).type) == DType::kF32 ? kOk : reporter.Fail(FOVEA_E_SHAPE, "input must be f32");
 }
 
-Status CheckWidth(const OpView& op, uint32_t i, Reporter& reporter) {
-  if (op.Input(i).width == op.Output().width) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "input and output must have one width", op.Output().width, op.Input(i).width);
+Status CheckWidth(const OpView& op, InputNumber i, Reporter& reporter) {
+  if (op.Input(i).width == op.Input(0).width) return kOk;
+  return reporter.Fail(FOVEA_E_SHAPE, "inputs have different widths", op.Input(0).width, op.Input(i).width);
 }
 
-Status CheckSpace(const OpView& op, uint32_t i, Reporter& reporter) {
+Status CheckSpace(const OpView& op, InputNumber i, Reporter& reporter) {
   if (op.Input(i).space == op.Output().space) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "input and output must be in one space", op.Output().space, op.Input(i).space);
+  if (i.number == 0) {
+    return reporter.FailSpace("input and output must be in one space", op.Input(i).space, op.Output().space);
+  }
+  return reporter.Fail(FOVEA_E_SHAPE, "inputs must be in one space", op.Output().space, op.Input(i).space);
 }
 
 Status CheckRowLocal(const OpView& op, Reporter& reporter) {
-  for (uint32_t i = 0; i < op.record->input_count; ++i) {
+  for (uint32_t i = 0; i < op.InputCount(); ++i) {
+    if (!op.Has(InputNumber(i))) continue;
     FOVEA_TRY(CheckF32(op, i, reporter));
     FOVEA_TRY(CheckSpace(op, i, reporter));
   }
@@ -61,7 +65,7 @@ Status CheckRowLocal(const OpView& op, Reporter& reporter) {
 
 Status CheckElementwise(const OpView& op, Reporter& reporter) {
   FOVEA_TRY(CheckRowLocal(op, reporter));
-  for (uint32_t i = 0; i < op.record->input_count; ++i) FOVEA_TRY(CheckWidth(op, i, reporter));
+  for (uint32_t i = 1; i < op.InputCount(); ++i) FOVEA_TRY(CheckWidth(op, i, reporter));
   return kOk;
 }
 
@@ -76,8 +80,8 @@ Status CheckWeights(DType type, Reporter& reporter) {
   return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks weights of the type", 0, static_cast<uint32_t>(type));
 }
 
-Status CheckFloats(const OpView& op, uint32_t i, uint32_t rows, uint32_t width, Reporter& reporter, bool halves) {
-  if (!op.HasTensor(i)) return kOk;
+Status CheckFloats(const OpView& op, TensorNumber i, uint32_t rows, uint32_t width, Reporter& reporter, bool halves) {
+  if (!op.Has(i)) return kOk;
   reporter.tensor = op.TensorIndex(i);
   const TensorRecord& tensor = op.Tensor(i);
   const DType type = DType(tensor.type);
@@ -121,7 +125,7 @@ Status CheckPositions(const OpView& op, Reporter& reporter, uint32_t* count) {
   return kOk;
 }
 
-Status CheckSelection(const OpView& op, uint32_t i, uint32_t source, Reporter& reporter) {
+Status CheckSelection(const OpView& op, InputNumber i, uint32_t source, Reporter& reporter) {
   const OperationRecord* maker = op.Maker(i);
   if (maker == nullptr || !FindOp(maker->code)->chooses || op.InputSpace(i).source != source) {
     return reporter.Fail(FOVEA_E_SHAPE, "indices must be those that were chosen of the rows' space", source,
@@ -130,18 +134,17 @@ Status CheckSelection(const OpView& op, uint32_t i, uint32_t source, Reporter& r
   return kOk;
 }
 
-uint32_t IdsOf(const OpView& op, uint32_t i) {
-  for (OpView view = op; DType(view.Input(i).type) == DType::kI32; i = 0) {
+uint32_t IdsOf(const OpView& op, InputNumber i) {
+  for (OpView view = op; DType(view.Input(i).type) == DType::kI32; i = InputNumber(0)) {
     const OperationRecord* maker = view.Maker(i);
     if (maker == nullptr) return view.InputIndex(i);
     if (OpCode(maker->code) != OpCode::kGather) break;
-    view.record = maker;
+    view = {op.blob, maker, op.values};
   }
   return kBlobNone;
 }
 
 Status CheckLayers(const OpView& op, uint32_t rows, uint32_t width, Reporter& reporter) {
-  if (!op.HasTensor(0)) return reporter.Fail(FOVEA_E_RECORD, "there is no weight");
   const TensorRecord& weight = op.Tensor(0);
   if (DType(weight.type) == DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "weight cannot be i32");
   FOVEA_TRY(CheckWeights(DType(weight.type), reporter));

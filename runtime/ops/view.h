@@ -9,46 +9,67 @@
 #include "runtime/base/status.h"
 #include "runtime/blob/blob.h"
 #include "runtime/blob/included.h"
+#include "runtime/blob/operands.h"
 
 namespace fovea {
 
-// With what its operands refer to.
+// With what its operands refer to. An operand is named by its number in operand_list.inc, as <Operation>Input or
+// <Operation>Tensor; repeated operands are counted.
 struct OpView {
   const Blob* blob;
   const OperationRecord* record;
-  const ValueRecord* values;  // of the program
+  const ValueRecord* values;         // of the program
+  const uint32_t* inputs = nullptr;  // values by number of the input; null: as the record has them
+  uint32_t input_count = 0;          // of `inputs`
+  // Tensors have no contents: a model is being converted, and only shapes are inferred.
+  bool shapes_only = false;
 
-  uint32_t InputIndex(uint32_t i) const { return blob->operands[record->first_operand + i]; }
-  uint32_t TensorIndex(uint32_t i) const {
-    return i < record->tensor_count ? blob->operands[record->first_operand + record->input_count + i] : kBlobNone;
+  uint32_t InputCount() const { return inputs == nullptr ? record->input_count : input_count; }
+  // kBlobNone where an optional one is absent.
+  uint32_t InputIndex(InputNumber i) const {
+    if (i.number >= InputCount()) return kBlobNone;
+    return inputs == nullptr ? blob->operands[record->first_operand + i.number] : inputs[i.number];
   }
-  const ValueRecord& Input(uint32_t i) const { return values[InputIndex(i)]; }
+  uint32_t TensorIndex(TensorNumber i) const {
+    if (i.number >= record->tensor_count) return kBlobNone;
+    return blob->operands[record->first_operand + record->input_count + i.number];
+  }
+  bool Has(InputNumber i) const { return InputIndex(i) != kBlobNone; }
+  bool Has(TensorNumber i) const { return TensorIndex(i) != kBlobNone; }
+  bool Has(Attribute key) const { return Find(key) != nullptr; }
+  // The place of input i in Op::inputs, which has those that are present; kBlobNone: it is absent.
+  uint32_t PlaceOf(InputNumber i) const {
+    if (!Has(i)) return kBlobNone;
+    uint32_t place = 0;
+    for (uint32_t k = 0; k < i.number; ++k) place += Has(InputNumber(k)) ? 1 : 0;
+    return place;
+  }
+  const ValueRecord& Input(InputNumber i) const { return values[InputIndex(i)]; }
   const ValueRecord& Output() const { return values[record->output]; }
-  const SpaceRecord& InputSpace(uint32_t i) const { return blob->spaces[Input(i).space]; }
+  const SpaceRecord& InputSpace(InputNumber i) const { return blob->spaces[Input(i).space]; }
   const SpaceRecord& OutputSpace() const { return blob->spaces[Output().space]; }
   // The operation that makes input i, null for inputs of the program: operations write consecutive values.
-  const OperationRecord* Maker(uint32_t i) const {
+  const OperationRecord* Maker(InputNumber i) const {
     return IsInput(Input(i).role) ? nullptr : record - (record->output - InputIndex(i));
   }
   // Bytes from a row of input i, or of the output, to the next.
-  uint32_t InputRowBytes(uint32_t i) const {
+  uint32_t InputRowBytes(InputNumber i) const {
     return Maker(i) == nullptr ? fovea::InputRowBytes(Input(i)) : OpView{blob, Maker(i), values}.OutputRowBytes();
   }
   uint32_t OutputRowBytes() const;
   // Of int8 rows of input i, the parts that have a scale each.
-  uint32_t InputParts(uint32_t i) const {
+  uint32_t InputParts(InputNumber i) const {
     return Maker(i) == nullptr ? Input(i).detail : OpView{blob, Maker(i), values}.U32(Attribute::kHeads, 1);
   }
-  bool HasTensor(uint32_t i) const { return TensorIndex(i) != kBlobNone; }
-  const TensorRecord& Tensor(uint32_t i) const { return blob->tensors[TensorIndex(i)]; }
-  // Rows of an f32 tensor, or null where it is absent.
-  const float* Floats(uint32_t i) const {
-    return HasTensor(i) ? static_cast<const float*>(blob->TensorRows(TensorIndex(i))) : nullptr;
+  const TensorRecord& Tensor(TensorNumber i) const { return blob->tensors[TensorIndex(i)]; }
+  // Rows of an f32 tensor, or of an i32 tensor; null where it is absent.
+  const float* Floats(TensorNumber i) const {
+    return Has(i) ? static_cast<const float*>(blob->TensorRows(TensorIndex(i))) : nullptr;
   }
-  // Rows of an i32 tensor.
-  const int32_t* Indices(uint32_t i) const { return static_cast<const int32_t*>(blob->TensorRows(TensorIndex(i))); }
+  const int32_t* Indices(TensorNumber i) const {
+    return Has(i) ? static_cast<const int32_t*>(blob->TensorRows(TensorIndex(i))) : nullptr;
+  }
 
-  bool Has(Attribute key) const { return Find(key) != nullptr; }
   uint32_t U32(Attribute key, uint32_t otherwise) const;
   bool Flag(Attribute key, bool otherwise = false) const { return U32(key, otherwise ? 1 : 0) != 0; }
   template <typename Enum>
@@ -64,16 +85,16 @@ struct OpView {
 // ---- Pieces of shape rules ----
 
 // Input i is f32.
-Status CheckF32(const OpView&, uint32_t i, Reporter&);
-// Input i and the output have one width; are in one space.
-Status CheckWidth(const OpView&, uint32_t i, Reporter&);
-Status CheckSpace(const OpView&, uint32_t i, Reporter&);
+Status CheckF32(const OpView&, InputNumber i, Reporter&);
+// Input i is as wide as input 0; is in the output's space.
+Status CheckWidth(const OpView&, InputNumber i, Reporter&);
+Status CheckSpace(const OpView&, InputNumber i, Reporter&);
 // Inputs and output are f32 matrices in one space.
 Status CheckRowLocal(const OpView&, Reporter&);
 // The same, all of one width.
 Status CheckElementwise(const OpView&, Reporter&);
 // Tensor i, if present, is f32 [rows, width]; rows 0: any. `halves`: it may be f16.
-Status CheckFloats(const OpView&, uint32_t i, uint32_t rows, uint32_t width, Reporter&, bool halves = false);
+Status CheckFloats(const OpView&, TensorNumber i, uint32_t rows, uint32_t width, Reporter&, bool halves = false);
 // An attribute of type Enum holds a member, which becomes *choice. `unknown`: what is said otherwise.
 template <typename Enum>
 Status ReadChoice(const OpView& op, Attribute key, const char* unknown, Reporter& reporter, Enum* choice) {
@@ -98,10 +119,10 @@ Status CheckPositions(const OpView&, Reporter&, uint32_t* rows);
 uint32_t CertainRows(const Blob&, const SpaceRecord&);
 // Input i holds the row indices that `select` or `expand` chose of space `source`: ascending, each below the rows bound
 // there.
-Status CheckSelection(const OpView&, uint32_t i, uint32_t source, Reporter&);
+Status CheckSelection(const OpView&, InputNumber i, uint32_t source, Reporter&);
 // The input of the program whose ids input i holds, all of them or some that were gathered; kBlobNone: it holds no ids.
 // A run checks ids before it begins.
-uint32_t IdsOf(const OpView&, uint32_t i);
+uint32_t IdsOf(const OpView&, InputNumber i);
 
 }  // namespace fovea
 

@@ -27,7 +27,7 @@ NUMBERS = re.compile(r"runtime/blob/(numbers\.h|names\.h|included\.h|\w+_list\.i
 
 # The tools see the interface, the formats of what is in a blob and the lists of members, nothing that runs a model
 # (tools/README.md has the reasons).
-TOOLS_MAY_INCLUDE = ["runtime/blob", "runtime/text", "runtime/base"]
+TOOLS_MAY_INCLUDE = ["runtime/blob", "runtime/ops", "runtime/text", "runtime/base"]
 
 # Headers that need no heap and no operating system, and so may be used by the runtime.
 SYSTEM_HEADERS = set("""

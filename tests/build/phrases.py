@@ -5,7 +5,8 @@
   phrases.py SOURCE_DIR --list [PATH..] shows each line that has one, with the phrase
   phrases.py SOURCE_DIR --update        writes the counts found as the budget
 
-Prose is all of a .md file, comments, and text in quotes that has a space in it. Wording: runtime/README.md has the glossary.
+Prose is all of a .md file, comments, and text in quotes that has a space in it.
+The plain words are in the glossary of runtime/README.md.
 """
 import os
 import re
@@ -93,7 +94,8 @@ def folder(path):
 
 def main():
     root = sys.argv[1]
-    listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=False).stdout.split("\n")
+    git = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=False)
+    listed = git.stdout.split("\n")
     if not any(listed):
         print("no list of files: this is not a checkout, so phrases are not counted")
         return 77
@@ -123,10 +125,10 @@ def main():
     failed = False
     for name, count in sorted(counts.items()):
         if count > budget.get(name, 0):
-            print(f"{name}: {count} listed phrases, {budget.get(name, 0)} allowed; phrases.py . --list {name}/ shows them")
+            print(f"{name}: {count} listed phrases, {budget.get(name, 0)} allowed; --list {name}/ shows them")
             failed = True
         elif count < budget.get(name, 0):
-            print(f"{name}: {count} listed phrases, {budget[name]} allowed; phrases.py . --update lowers the budget")
+            print(f"{name}: {count} listed phrases, {budget[name]} allowed; --update lowers the budget")
             failed = True
     return 1 if failed else 0
 

@@ -48,7 +48,7 @@ TEST(Carried, StandsInTheBlob) {
   EXPECT_EQ(values[3].role, 2u);
   EXPECT_EQ(values[3].carried_by, 0u);
   const test::ReadOperation& attention = blob.programs[0].operations[2];
-  EXPECT_EQ(attention.inputs, (std::vector<uint32_t>{1, 2, 2, 0}));
+  EXPECT_EQ(attention.inputs, (std::vector<uint32_t>{1, 2, 2, kBlobNone, kBlobNone, kBlobNone, 0}));
   EXPECT_EQ(attention.attributes.at(49), 1u);
   EXPECT_EQ(attention.attributes.at(50), 1u);
 }
@@ -70,8 +70,8 @@ TEST(Carried, MistakesAreNamed) {
     p["inputs"].push_back({{"name", "w"}, {"space", "texts"}, {"type", "i32"}, {"carried", "near"}});
   });
   refused("t + 1 carries t", [](Json& p) { p["inputs"][1]["carried"] = "t + 1"; });
-  refused("h is not one number for each row of q", [](Json& p) { p["operations"][2]["in"][3] = "h"; });
-  refused("takes 4 inputs", [](Json& p) { p["operations"][2]["in"].erase(3); });
+  refused("centers are one number for each query", [](Json& p) { p["operations"][2]["in"][3] = "h"; });
+  refused("input centers and attribute centers need each other", [](Json& p) { p["operations"][2]["in"].erase(3); });
 }
 
 TEST(Characters, AreTokens) {

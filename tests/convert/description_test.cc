@@ -65,42 +65,42 @@ TEST(Description, QuantizesMatricesOnly) {
 }
 
 TEST(Description, MistakesAreNamedWithTheirPlace) {
-  ExpectRefused(
-      Small(),
-      {
-          {"/fovea", "2", "version"},
-          {"/surprise", "1", "surprise is not known"},
-          {"/spaces/1/parent", "\"texs\"", "space tokens: there is no space texs"},
-          {"/spaces/1/name", "\"texts\"", "used twice"},
-          {"/spaces/1/by", "-1", "by must be a whole number"},
-          {"/constants/0/reshape", "[3, 2]", "constant table"},
-          {"/constants/3/of", "\"tabel\"", "constant half: no tensor tabel"},
-          {"/constants/3/rows", "[2, 9]", "rows 2 to 9 of 4"},
-          {"/constants/2/colour", "1", "constant b: colour is not known"},
-          {"/programs/0/inputs/0/type", "\"i64\"", "type must be one of i32, f32, f16, bf16, int8"},
-          {"/programs/0/inputs/0/space", "\"words\"", "program encode, input ids: there is no space words"},
-          {"/programs/0/operations/0/op", "\"embedd\"",
-           "program encode, operation 0 (embedd -> x.0): there is no operation embedd"},
-          {"/programs/0/operations/0/in", "[]", "operation 0 (embed -> x.0): 0 inputs"},
-          {"/programs/0/operations/0/in", "[\"idz\"]", "there is no value idz"},
-          {"/programs/0/operations/0/tensors", "[\"tabel\"]", "no tensor tabel"},
-          {"/programs/0/operations/0/scale", "\"2\"", "scale must be a number"},
-          {"/programs/0/operations/0/heads", "2", "embed has no attribute heads"},
-          {"/programs/0/operations/1/repeat", "-1", "repeat must be"},
-          {"/programs/0/operations/1/operations/0/activation", "\"mish\"",
-           "operation 1 (linear -> x.1): activation must be one of"},
-          {"/programs/0/operations/1/operations/0/tensors", "[\"w\", \"w\"]", "tensor w is [2, 2], [1, 2] is needed"},
-          {"/programs/0/operations/1/operations/0/out", "\"x.1\"", "operation 2 (linear -> x.1)"},
-          {"/programs/0/operations/3/kind", "\"median\"",
-           "operation 4 (pool -> pooled): kind must be one of first, last"},
-          {"/programs/0/operations/3/in", "[\"ids\"]", "holds ids"},
-          {"/programs/0/operations/4/in", "[\"x.3\", \"x.2\"]", "2 inputs"},
-          {"/programs/0/operations/4/tensors", "[null]", "tensor 0 is missing"},
-          {"/programs/0/outputs", "[\"logit\"]", "program encode, output logit: there is no value"},
-          {"/programs/0/outputs", "[\"ids\"]", "output ids"},
-          {"/programs/0/outputs", "[]", "no outputs"},
-          {"/programs", "[]", "no program"},
-      });
+  ExpectRefused(Small(),
+                {
+                    {"/fovea", "2", "version"},
+                    {"/surprise", "1", "surprise is not known"},
+                    {"/spaces/1/parent", "\"texs\"", "space tokens: there is no space texs"},
+                    {"/spaces/1/name", "\"texts\"", "used twice"},
+                    {"/spaces/1/by", "-1", "by must be a whole number"},
+                    {"/constants/0/reshape", "[3, 2]", "constant table"},
+                    {"/constants/3/of", "\"tabel\"", "constant half: no tensor tabel"},
+                    {"/constants/3/rows", "[2, 9]", "rows 2 to 9 of 4"},
+                    {"/constants/2/colour", "1", "constant b: colour is not known"},
+                    {"/programs/0/inputs/0/type", "\"i64\"", "type must be one of i32, f32, f16, bf16, int8"},
+                    {"/programs/0/inputs/0/space", "\"words\"", "program encode, input ids: there is no space words"},
+                    {"/programs/0/operations/0/op", "\"embedd\"",
+                     "program encode, operation 0 (embedd -> x.0): there is no operation embedd"},
+                    {"/programs/0/operations/0/in", "[]", "operation 0 (embed -> x.0): too few inputs"},
+                    {"/programs/0/operations/0/in", "[\"idz\"]", "there is no value idz"},
+                    {"/programs/0/operations/0/tensors", "[\"tabel\"]", "no tensor tabel"},
+                    {"/programs/0/operations/0/scale", "\"2\"", "scale must be a number"},
+                    {"/programs/0/operations/0/heads", "2", "embed has no attribute heads"},
+                    {"/programs/0/operations/1/repeat", "-1", "repeat must be"},
+                    {"/programs/0/operations/1/operations/0/activation", "\"mish\"",
+                     "operation 1 (linear -> x.1): activation must be one of"},
+                    {"/programs/0/operations/1/operations/0/tensors", "[\"w\", \"w\"]",
+                     "tensor w: tensor has the wrong number of rows: expected 1, found 2"},
+                    {"/programs/0/operations/1/operations/0/out", "\"x.1\"", "operation 2 (linear -> x.1)"},
+                    {"/programs/0/operations/3/kind", "\"median\"",
+                     "operation 4 (pool -> pooled): kind must be one of first, last"},
+                    {"/programs/0/operations/3/in", "[\"ids\"]", "input must be f32 (ids i32 [tokens, 1])"},
+                    {"/programs/0/operations/4/in", "[\"x.3\", \"x.2\"]", "too many inputs: expected 1, found 2"},
+                    {"/programs/0/operations/4/tensors", "[null]", "a tensor is missing"},
+                    {"/programs/0/outputs", "[\"logit\"]", "program encode, output logit: there is no value"},
+                    {"/programs/0/outputs", "[\"ids\"]", "output ids"},
+                    {"/programs/0/outputs", "[]", "no outputs"},
+                    {"/programs", "[]", "no program"},
+                });
   EXPECT_THROW(ParseGraph("{", ".", "graph"), Failure);
 }
 
@@ -115,13 +115,14 @@ TEST(Description, AttentionMustFit) {
   };
   EXPECT_EQ(attention("{}"), "nothing was refused");
   EXPECT_EQ(attention(R"({"pattern": "window", "left": 3, "right": 0})"), "nothing was refused");
-  EXPECT_NE(attention(R"({"heads": 3})").find("not 3 heads"), std::string::npos);
-  EXPECT_NE(attention(R"({"kv_heads": 3})").find("cannot share"), std::string::npos);
+  EXPECT_NE(attention(R"({"heads": 3})").find("heads do not divide each other or the width"), std::string::npos);
+  EXPECT_NE(attention(R"({"kv_heads": 3})").find("heads do not divide each other or the width: expected 2, found 3"),
+            std::string::npos);
   EXPECT_NE(attention(R"({"centers": 1})").find("one of none, positions, fractions, not 1"), std::string::npos);
   EXPECT_NE(attention(R"({"causal": 1})").find("must be true or false, not 1"), std::string::npos);
-  EXPECT_NE(attention(R"({"left": 3})").find("no attribute left"), std::string::npos);
-  EXPECT_NE(attention(R"({"tensors": ["w"]})").find("odd number"), std::string::npos);
-  EXPECT_NE(attention(R"({"in": ["last", "last"]})").find("2 inputs"), std::string::npos);
+  EXPECT_NE(attention(R"({"left": 3})").find("sides of a window need the window pattern"), std::string::npos);
+  EXPECT_NE(attention(R"({"tensors": ["w"]})").find("distance bias must have an odd width"), std::string::npos);
+  EXPECT_NE(attention(R"({"in": ["last", "last"]})").find("too few inputs"), std::string::npos);
 }
 
 TEST(Description, HeadsOfNormsMustFit) {
@@ -135,9 +136,10 @@ TEST(Description, HeadsOfNormsMustFit) {
   };
   EXPECT_EQ(norm(R"({"tensors": ["b"]})"), "nothing was refused");
   EXPECT_EQ(norm(R"({"heads": 2})"), "nothing was refused");
-  EXPECT_NE(norm(R"({"heads": 2, "tensors": ["b"]})").find("[1, 1] is needed"), std::string::npos);
-  EXPECT_NE(norm(R"({"heads": 3})").find("not 3 heads"), std::string::npos);
-  EXPECT_NE(norm(R"({"heads": 0})").find("not 0 heads"), std::string::npos);
+  EXPECT_NE(norm(R"({"heads": 2, "tensors": ["b"]})").find("tensor b: tensor has the wrong width: expected 1, found 2"),
+            std::string::npos);
+  EXPECT_NE(norm(R"({"heads": 3})").find("heads do not divide the width: expected 2, found 3"), std::string::npos);
+  EXPECT_NE(norm(R"({"heads": 0})").find("heads do not divide the width"), std::string::npos);
 }
 
 TEST(Constants, Tables) {

@@ -71,7 +71,7 @@ TEST_F(Mixtures, SharesOfTheChosenOrOfAll) {
 TEST_F(Mixtures, CountsThatTheTensorsDoNotHave) {
   Copy("mixtral");
   ExpectRefused("no tensor model.layers.0.block_sparse_moe.experts.4.w1.weight", R"({"num_local_experts": 5})");
-  ExpectRefused("4 wide, which is not a score for each of 3 experts", R"({"num_local_experts": 3})");
+  ExpectRefused("there must be a score for each expert: expected 3, found 4", R"({"num_local_experts": 3})");
   ExpectRefused("num_experts_per_tok 5 of 4", R"({"num_experts_per_tok": 5})");
   ExpectRefused("num_experts_per_tok 0 of 4", R"({"num_experts_per_tok": 0})");
   Change("{}");
@@ -83,7 +83,7 @@ TEST_F(Mixtures, CountsThatTheTensorsDoNotHave) {
     auto& [shape, values] = tensors.at("model.layers.0.block_sparse_moe.experts.0.w2.weight");
     shape[0] -= 1, values.resize(shape[0] * shape[1]);
   });
-  ExpectRefused("which 4 experts cannot share", "{}");
+  ExpectRefused("experts do not divide the weight's rows: expected 4, found 127", "{}");
   ChangeWeights([](Tensors& tensors) {
     tensors["model.layers.0.block_sparse_moe.experts.0.w1.bias"] = {{40}, std::vector<float>(40)};
   });

@@ -141,22 +141,29 @@ TEST(Spaces, MistakesAreNamedWithTheirPlace) {
           {"/constants/0/indices", "[[0, 2], [1, -2]]", "constant table: -2 is no index"},
           {"/constants/0/indices", "[[0, 2], [1, 0.5]]", "constant table: 0.5 is no index"},
           {"/constants/0/indices", "[]", "constant table: 0 values"},
-          {"/constants/0/indices", "[[0, 2]]", "operation 0 (arrange -> column): 0 spaces beside pixels have 1 rows"},
-          {"/programs/0/inputs/0/space", "\"half\"", "space half has no fixed number of rows"},
-          {"/programs/0/operations/0/tensors", "[\"w\"]", "tensor w holds no indices"},
-          {"/programs/0/operations/1/tensors", "[\"table\"]", "tensor table holds indices"},
-          {"/programs/0/operations/2/in", "[\"column\"]", "column is 2 wide, 1 is needed"},
+          {"/constants/0/indices", "[[0, 2]]",
+           "operation 0 (arrange -> column): tensor table: table must have a row for each row of the output"},
+          {"/programs/0/inputs/0/space", "\"half\"",
+           "input and output must nest in one space, with fixed segments below it"},
+          {"/programs/0/operations/0/tensors", "[\"w\"]", "tensor w: table must be i32"},
+          {"/programs/0/operations/1/tensors", "[\"table\"]", "weight cannot be i32"},
+          {"/programs/0/operations/2/in", "[\"column\"]", "select reads f32 or i32 of width 1: expected 1, found 2"},
           {"/programs/0/operations/2/kind", "\"largest\"", "kind must be one of nonzero, threshold, best, first"},
           {"/programs/0/operations/2/kind", "\"threshold\"", "threshold is missing"},
-          {"/programs/0/operations/2/threshold", "1", "select has no attribute threshold"},
-          {"/programs/0/operations/2/in", "[\"x\"]", "0 spaces select from space pixels"},
-          {"/programs/0/operations/3/in", "[\"x\", \"rows\"]", "rows holds no rows selected from space pixels"},
-          {"/programs/0/operations/3/in", "[\"column\", \"sum\"]", "sum holds no rows selected from space columns"},
-          {"/programs/0/operations/4/in", "[\"rows\"]", "rows holds ids, which scale does not take there"},
-          {"/programs/0/operations/5/in", "[\"column\", \"sum\", \"rows\"]", "sum has rows of space columns"},
-          {"/programs/0/operations/6/space", "\"columns\"", "0 spaces are made of space pixels by strides"},
+          {"/programs/0/operations/2/threshold", "1", "only a selection of kind threshold has one"},
+          {"/programs/0/operations/2/in", "[\"x\"]", "output's space must be selected from the input's"},
+          {"/programs/0/operations/3/in", "[\"x\", \"rows\"]",
+           "indices must be those that were chosen of the rows' space"},
+          {"/programs/0/operations/3/in", "[\"column\", \"sum\"]",
+           "indices must be those that were chosen of the rows' space"},
+          {"/programs/0/operations/4/in", "[\"rows\"]", "input must be f32 (rows i32"},
+          {"/programs/0/operations/5/in", "[\"column\", \"sum\", \"rows\"]",
+           "inputs have different widths: expected 2, found 1"},
+          {"/programs/0/operations/6/space", "\"columns\"",
+           "output's space must be the input's, or made of it by strides"},
           {"/programs/0/operations/6/before", "-1", "before must be a whole number"},
-          {"/programs/0/operations/7/space", "\"bright\"", "0 spaces are made of space pixels by strides"},
+          {"/programs/0/operations/7/space", "\"bright\"",
+           "output's space must be the parent of the input's, or made of it by strides"},
       });
 }
 
@@ -177,9 +184,9 @@ TEST(Spaces, WindowsOfPictures) {
   EXPECT_EQ(spaces[values[1].space].name, "rows");
   EXPECT_EQ(spaces[values[2].space].name, "windows");
   program["operations"][0]["space"] = "columns";
-  EXPECT_NE(Refusal(json).find("0 spaces beside pixels have 4 rows"), std::string::npos) << Refusal(json);
+  EXPECT_NE(Refusal(json).find("table must have a row for each row of the output"), std::string::npos) << Refusal(json);
   program["operations"][0].erase("space");
-  EXPECT_NE(Refusal(json).find("2 spaces beside pixels have 4 rows"), std::string::npos) << Refusal(json);
+  EXPECT_NE(Refusal(json).find("spaces pixels, rows fit the result"), std::string::npos) << Refusal(json);
 }
 
 // Sentences of documents scored by their words against a question; the best one read again, with its words only.
@@ -264,26 +271,31 @@ TEST(Spaces, MistakesBelowSelectedRows) {
            "it selects questions and so has its parent, or one that was selected"},
           {"/spaces/7/each", "0", "space slots: it has parent best, whose rows a run selects"},
           {"/programs/0/inputs/1/space", "\"slots\"", "a run selects the rows of space slots"},
-          {"/programs/0/inputs/1/space", "\"words\"", "space words of the queries is not beside the parent of words"},
-          {"/programs/0/operations/0/in", "[\"ids\", \"ids\"]", "space words of the queries is not beside"},
+          {"/programs/0/inputs/1/space", "\"words\"",
+           "output is a number for each segment of ids, beside the space of queries"},
+          {"/programs/0/operations/0/in", "[\"ids\", \"ids\"]",
+           "output is a number for each segment of ids, beside the space of queries"},
           {"/programs/0/operations/0/kind", "\"cosine\"", "kind must be one of bm25, tfidf"},
-          {"/programs/0/operations/0/kind", "\"tfidf\"", "lexical has no attribute b"},
-          {"/programs/0/operations/0/tensors", "[\"table\"]", "tensor table is [4, 2], [1, 2] is needed"},
-          {"/programs/0/operations/1/space", "\"words of best\"", "0 spaces select from space sentences"},
-          {"/programs/0/operations/2/in", "[\"question\"]", "question holds no rows that were selected"},
-          {"/programs/0/operations/2/space", "\"best\"", "0 spaces select children of best"},
+          {"/programs/0/operations/0/kind", "\"tfidf\"", "only a score of kind bm25 has k1 and b"},
+          {"/programs/0/operations/0/tensors", "[\"table\"]",
+           "tensor table: tensor has the wrong number of rows: expected 1, found 4"},
+          {"/programs/0/operations/1/space", "\"words of best\"", "output's space must be selected from the input's"},
+          {"/programs/0/operations/2/in", "[\"question\"]",
+           "indices must be those that were chosen of the rows' space"},
+          {"/programs/0/operations/2/space", "\"best\"", "output's space must be a selected child of the indices'"},
           {"/programs/0/operations/3/in", "[\"question\", \"rows\"]",
-           "rows holds no rows selected from space questions"},
-          {"/programs/0/operations/4/in", "[\"rows\"]", "rows does not hold ids"},
-          {"/programs/0/operations/6/space", "\"nowhere\"", "0 spaces are there"},
-          {"/programs/0/operations/6/tensors", "[\"table\"]", "tensor table is [4, 2], [1, 2] is needed"},
+           "indices must be those that were chosen of the rows' space"},
+          {"/programs/0/operations/4/in", "[\"rows\"]", "embed reads ids, which a run checks first"},
+          {"/programs/0/operations/6/space", "\"nowhere\"", "there is no space nowhere"},
+          {"/programs/0/operations/6/tensors", "[\"table\"]",
+           "tensor table: tensor has the wrong number of rows: expected 1, found 4"},
           {"/programs/0/operations/7/rows", "\"middle\"", "rows must be one of all, first, last"},
           {"/programs/0/operations/7/combine", "\"multiply\"", "combine must be one of replace, add"},
           {"/programs/0/operations/7/in", "[\"x\", \"constant\"]",
-           "constant has rows of space best, which is no child of"},
-          {"/programs/0/operations/8/rows", "\"last\"", "broadcast has no attribute rows"},
-          {"/programs/0/operations/8/space", "\"documents\"", "0 spaces are children of best"},
-          {"/programs/0/operations/10/in", "[\"x\", \"most\"]", "x has rows of space words of best"},
+           "output's space must be a child of the first input's"},
+          {"/programs/0/operations/8/rows", "\"last\"", "without a second input all rows are replaced"},
+          {"/programs/0/operations/8/space", "\"documents\"", "output's space must be a child of the first input's"},
+          {"/programs/0/operations/10/in", "[\"x\", \"most\"]", "inputs must be in one space"},
       });
 }
 
@@ -324,18 +336,20 @@ TEST(Spaces, StridesWithEnds) {
   EXPECT_EQ(rows("back"), (std::vector<float>{1, 5, 5, 5, 5, 7, 7, 7, 7}));
   EXPECT_EQ(rows("half_back"), (std::vector<float>{1, 3, 3, 5, 5, 7, 7, 8, 8}));
 
-  ExpectRefused(json, {
-                          {"/spaces/2/first", "70000", "more than 65535 rows at the ends"},
-                          {"/spaces/2/last", "65536", "more than 65535 rows at the ends"},
-                          {"/spaces/1/first", "1", "it has no use for \"first\" and \"last\""},
-                          {"/spaces/0/last", "1", "it has no use for \"first\" and \"last\""},
-                          {"/programs/0/operations/3/space", "\"texts\"", "0 spaces become space quarter by strides"},
-                          {"/programs/0/operations/3/space", "\"\"", "2 spaces become space quarter by strides"},
-                          {"/spaces/3/first", "0", "0 spaces become space quarter by strides"},
-                          {"/programs/0/operations/4/in", "[\"x\"]", "0 spaces become space tokens by strides"},
-                          {"/programs/0/operations/4/kind", "\"max\"", "upsample has no attribute kind"},
-                          {"/programs/0/operations/2/apart", "-1", "apart must be a whole number"},
-                      });
+  ExpectRefused(
+      json,
+      {
+          {"/spaces/2/first", "70000", "more than 65535 rows at the ends"},
+          {"/spaces/2/last", "65536", "more than 65535 rows at the ends"},
+          {"/spaces/1/first", "1", "it has no use for \"first\" and \"last\""},
+          {"/spaces/0/last", "1", "it has no use for \"first\" and \"last\""},
+          {"/programs/0/operations/3/space", "\"texts\"", "input's space must be made of the output's by strides"},
+          {"/programs/0/operations/3/space", "\"\"", "spaces tokens, half fit the result"},
+          {"/spaces/3/first", "0", "input's space must be made of the output's by strides"},
+          {"/programs/0/operations/4/in", "[\"x\"]", "input's space must be made of the output's by strides"},
+          {"/programs/0/operations/4/kind", "\"max\"", "upsample has no attribute kind"},
+          {"/programs/0/operations/2/apart", "-1", "apart must be a whole number"},
+      });
 }
 
 TEST(Constants, TablesOfIndices) {

@@ -146,7 +146,8 @@ TEST(AttentionChecks, ScoresAreChecked) {
 
 TEST(AttentionChecks, InputsAreChecked) {
   const fovea_status record = FOVEA_E_RECORD;
-  Expect(record, "an input more", [](Program& p) { p.With(p.bias); });
+  Expect(FOVEA_OK, "an input by its number", [](Program& p) { p.With(p.bias); });
+  Expect(record, "an input more", [](Program& p) { p.Set(A::kRowCoordinates, 1).With(p.bias).With(p.bias); });
   Expect(record, "an input less", [](Program& p) { p.Set(A::kKeyBias, 1); });
   Expect(FOVEA_OK, "key_bias", [](Program& p) { p.Set(A::kKeyBias, 1).With(p.bias); });
   Expect(FOVEA_OK, "key_bias by head", [](Program& p) { p.Set(A::kKeyBias, 1).With(p.by_head); });
@@ -212,8 +213,7 @@ TEST(AttentionChecks, InputsAreChecked) {
   };
   Expect(FOVEA_OK, "clustered", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2)); });
   Expect(FOVEA_OK, "chunks as they stand", [](Program& p) { p.Set(A::kChunk, 3).Set(A::kChunksBefore, 64); });
-  Expect(record, "chunks as they stand, sorted",
-         [](Program& p) { p.Set(A::kChunk, 3).With(p.Sorted(p.q, p.tokens, 1)); });
+  ExpectShape("chunks as they stand, sorted", [](Program& p) { p.Set(A::kChunk, 3).With(p.Sorted(p.q, p.tokens, 1)); });
   Expect(record, "not sorted", [](Program& p) { p.Set(A::kRounds, 2).Set(A::kChunk, 3); });
   ExpectShape("no chunk", [](Program& p) { p.Set(A::kRounds, 2).With(p.Sorted(p.q, p.tokens, 2)); });
   ExpectShape("many rounds",

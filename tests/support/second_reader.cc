@@ -215,7 +215,9 @@ class Reader {
     Need(inputs + program.operations.size() == program.values.size(), "a value is made by no operation");
     for (size_t i = 0; i < program.operations.size(); ++i) {
       Need(program.operations[i].output == inputs + i, "an operation does not write the next value");
-      for (uint32_t input : program.operations[i].inputs) Need(input < inputs + i, "an operation reads ahead");
+      for (uint32_t input : program.operations[i].inputs) {
+        Need(input < inputs + i || input == 0xffffffffu, "an operation reads ahead");
+      }
     }
   }
 

@@ -55,10 +55,17 @@ struct BlobOperation {
   uint32_t code = 0;
   std::string name;  // may be empty
   uint32_t output = 0;
-  std::vector<uint32_t> inputs;
-  std::vector<uint32_t> tensors;  // kBlobNone where absent
+  std::vector<uint32_t> inputs, tensors;  // by their numbers in operand_list.inc, kBlobNone where absent
   std::vector<AttributeRecord> attributes;
 };
+
+// Calls f(input) for each input that is present; f may change it.
+template <typename Operation, typename F>
+void ForEachInput(Operation& operation, const F& f) {
+  for (auto& input : operation.inputs) {
+    if (input != kBlobNone) f(input);
+  }
+}
 
 struct BlobProgram {
   std::string name;

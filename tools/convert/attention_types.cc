@@ -8,7 +8,6 @@
 #include "runtime/blob/names.h"
 #include "tools/convert/blob_attributes.h"
 #include "tools/convert/generation_rules.h"
-#include "tools/convert/operation_rules.h"
 
 namespace fovea::tools {
 namespace {
@@ -23,7 +22,8 @@ std::vector<bool> OnlyKeys(const BlobProgram& program) {
   for (const BlobValue& value : program.values) fits.push_back(value.type == DType::kF32);
   for (const BlobOperation& operation : program.operations) {
     for (size_t i = 0; i < operation.inputs.size(); ++i) {
-      if (!IsAttention(operation) || (i != 1 && i != 2)) fits[operation.inputs[i]] = false;
+      if (operation.inputs[i] == kBlobNone || (IsAttention(operation) && (i == 1 || i == 2))) continue;
+      fits[operation.inputs[i]] = false;
     }
   }
   return fits;
@@ -53,9 +53,9 @@ class Caster {
     for (uint32_t v = 0; v < inputs; ++v) places_[v] = v;
     for (const BlobOperation& operation : program_.operations) {
       BlobOperation moved = operation;
-      for (uint32_t& input : moved.inputs) input = places_[input];
+      ForEachInput(moved, [&](uint32_t& input) { input = places_[input]; });
       // Summaries are of the type of keys and values, and made in other ways: those stay as they are.
-      const bool summaries = NumberOr(operation, Attribute::kSummaries, 0) != 0;
+      const bool summaries = HasInput(operation, AttentionInput::kSummaryKeys);
       const bool cast =
           IsAttention(operation) && !summaries && fits_[operation.inputs[1]] && fits_[operation.inputs[2]];
       for (size_t i = 1; cast && i <= 2; ++i) moved.inputs[i] = CastOf(operation.inputs[i], KeyHeads(operation));

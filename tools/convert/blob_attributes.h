@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "runtime/blob/operands.h"
 #include "tools/blob/blob.h"
 
 namespace fovea::tools {
@@ -20,6 +21,20 @@ inline void SetNumber(BlobOperation& operation, Attribute key, uint32_t bits) {
     if (attribute.key == static_cast<uint32_t>(key)) return static_cast<void>(attribute.bits = bits);
   }
   operation.attributes.push_back({static_cast<uint32_t>(key), bits});
+}
+
+// Operands by name; an operation may list fewer than there are.
+inline uint32_t InputOf(const BlobOperation& operation, InputNumber i) {
+  return i.number < operation.inputs.size() ? operation.inputs[i.number] : kBlobNone;
+}
+inline uint32_t TensorOf(const BlobOperation& operation, TensorNumber i) {
+  return i.number < operation.tensors.size() ? operation.tensors[i.number] : kBlobNone;
+}
+inline bool HasInput(const BlobOperation& operation, InputNumber i) { return InputOf(operation, i) != kBlobNone; }
+inline bool HasTensor(const BlobOperation& operation, TensorNumber i) { return TensorOf(operation, i) != kBlobNone; }
+inline void SetInput(BlobOperation& operation, InputNumber i, uint32_t value) {
+  if (operation.inputs.size() <= i.number) operation.inputs.resize(i.number + 1, kBlobNone);
+  operation.inputs[i.number] = value;
 }
 
 // Puts an operation and the value that it makes at the end of a program. Returns the value.

@@ -16,11 +16,10 @@ bool Has(const BlobContent& content, const std::string& key) {
 
 // Samples that the operation reads of each sound; 0: all there are.
 uint64_t ReadBy(const BlobOperation& operation, const BlobProgram& program, const BlobContent& content) {
-  constexpr size_t kWindow = 1;
   const BlobSpace& frames = content.spaces[program.values[operation.output].space];
   if (operation.code != static_cast<uint32_t>(OpCode::kSpectrum) || frames.kind != SpaceKind::kFixed) return 0;
   const uint64_t hop = NumberOr(operation, Attribute::kHop, 0), before = NumberOr(operation, Attribute::kBefore, 0);
-  const uint64_t end = (frames.extra - 1) * hop + content.tensors[operation.tensors[kWindow]].width;
+  const uint64_t end = (frames.extra - 1) * hop + content.tensors[TensorOf(operation, SpectrumTensor::kWindow)].width;
   return end > before ? end - before : 0;
 }
 

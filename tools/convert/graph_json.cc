@@ -11,6 +11,7 @@
 #include "tools/base/mapped_file.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/description_files.h"
+#include "tools/convert/operands.h"
 #include "tools/convert/sound_constants.h"
 
 namespace fovea::tools {
@@ -28,6 +29,7 @@ class Object {
   }
 
   bool Has(const std::string& key) const { return json_.contains(key); }
+  bool IsObject(const std::string& key) const { return Has(key) && json_[key].is_object(); }
   const Json& Get(const std::string& key) {
     asked_.push_back(key);
     const auto found = json_.find(key);
@@ -327,12 +329,25 @@ Constant ReadConstant(Object& object, Source& source) {
   return constant;
 }
 
+// A list in the order of the operands, or an object by their names.
+std::vector<std::string> ReadOperands(Object& object, const char* key, const std::vector<Operand>* operands) {
+  if (!object.IsObject(key)) return object.Texts(key);
+  if (operands == nullptr) Fail("{} names operands of an operation that there is not", key);
+  NamedOperands named;
+  for (const auto& [name, value] : object.Get(key).items()) {
+    if (!value.is_string()) Fail("{}.{} must be the name of one", key, name);
+    named.emplace_back(name, value.get<std::string>());
+  }
+  return InOrder(*operands, named);
+}
+
 Operation ReadOperation(const Json& json) {
   Object object(json, "an operation");
   Operation operation;
   operation.op = object.Text("op");
-  operation.in = object.Texts("in");
-  operation.tensors = object.Texts("tensors");
+  const std::optional<OpCode> code = OperationNamed(operation.op);
+  operation.in = ReadOperands(object, "in", code ? &InputsOf(*code) : nullptr);
+  operation.tensors = ReadOperands(object, "tensors", code ? &TensorsOf(*code) : nullptr);
   operation.out = object.Text("out");
   operation.name = object.Text("name", "");
   operation.space = object.Text("space", "");

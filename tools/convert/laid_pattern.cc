@@ -30,8 +30,11 @@ void NarrowTo(BlobOperation& attention, Attribute side, uint32_t rows) {
 void CheckPattern(const BlobOperation& attention, uint32_t layer) {
   const auto kind = static_cast<PatternKind>(NumberOr(attention, Attribute::kPattern, 0));
   if (kind != PatternKind::kFull && kind != PatternKind::kWindow) Fail("layer {} has a pattern of another kind", layer);
-  for (const Attribute key : {Attribute::kRounds, Attribute::kChunk, Attribute::kSummaries, Attribute::kCenters}) {
+  for (const Attribute key : {Attribute::kRounds, Attribute::kChunk, Attribute::kCenters}) {
     if (NumberOr(attention, key, 0) != 0) Fail("layer {} has {}, over which no other pattern fits", layer, NameOf(key));
+  }
+  if (HasInput(attention, AttentionInput::kSummaryKeys)) {
+    Fail("layer {} has summaries, over which no other pattern fits", layer);
   }
 }
 
@@ -56,7 +59,7 @@ void LayOver(const LaidPattern& pattern, BlobOperation& attention) {
 uint32_t NeededRows(const BlobProgram& program, uint32_t space) {
   uint32_t needed = 0;
   for (const BlobOperation& operation : program.operations) {
-    const auto is_kept = [&](uint32_t value) { return program.values[value].space == space; };
+    const auto is_kept = [&](uint32_t value) { return value != kBlobNone && program.values[value].space == space; };
     if (std::none_of(operation.inputs.begin(), operation.inputs.end(), is_kept)) continue;
     const uint32_t left = NumberOr(operation, Attribute::kLeft, kUnbounded);
     const bool global = NumberOr(operation, Attribute::kGlobalFirst, 0) != 0;

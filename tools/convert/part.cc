@@ -50,7 +50,7 @@ class Cutter {
       if (!needed_[output] || index_[output] != kLeftOut) continue;
       const bool is_output = std::count(to.begin(), to.end(), output) != 0;
       BlobOperation operation = whole_.operations[i];
-      for (uint32_t& input : operation.inputs) input = index_[input];
+      ForEachInput(operation, [&](uint32_t& input) { input = index_[input]; });
       operation.output = Add(output, is_output ? ValueRole::kOutput : ValueRole::kInternal, result);
       result.operations.push_back(std::move(operation));
     }
@@ -91,7 +91,7 @@ class Cutter {
     for (size_t i = whole_.operations.size(); i-- > 0;) {
       const BlobOperation& operation = whole_.operations[i];
       if (!needed_[operation.output] || std::count(from.begin(), from.end(), operation.output) != 0) continue;
-      for (const uint32_t input : operation.inputs) needed_[input] = true;
+      ForEachInput(operation, [&](uint32_t input) { needed_[input] = true; });
     }
   }
 

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "tools/base/fail.h"
+#include "tools/convert/attributes.h"
+#include "tools/convert/blob_attributes.h"
 #include "tools/convert/clip_lengths.h"
 #include "tools/convert/generation_rules.h"
-#include "tools/convert/operation_rules.h"
+#include "tools/convert/infer.h"
+#include "tools/convert/operands.h"
 #include "tools/convert/part.h"
 
 namespace fovea::tools {
@@ -139,7 +143,7 @@ class Resolver {
     BlobProgram record;
     record.name = program.name;
     values_.clear();
-    ids_.clear();
+    Inference inference(result_.content, record);
     const std::string place = "program " + program.name;
     const auto carried = [](const Input& input) { return !input.carried.empty(); };
     steps_ = program.steps || std::any_of(program.inputs.begin(), program.inputs.end(), carried);
@@ -149,7 +153,6 @@ class Resolver {
         if (width == 0 || width > kMaxWidth) Fail("a width of {} is out of range", width);
         if (IsSelected(result_.content.spaces, FindSpace(input.space)))
           Fail("a run selects the rows of space {}", input.space);
-        ids_.push_back(input.ids);
         CheckStored(input);
         const DType type = input.ids ? DType::kI32 : input.type;
         AddValue(record, {input.name, FindSpace(input.space), width, type, ValueRole::kInput, 0, input.heads});
@@ -159,7 +162,7 @@ class Resolver {
     for (size_t i = 0; i < program.operations.size(); ++i) {
       const Operation& operation = program.operations[i];
       At(fmt::format("{}, operation {} ({} -> {})", place, i, operation.op, operation.out),
-         [&] { AddOperation(record, operation); });
+         [&] { AddOperation(record, operation, inference); });
     }
     if (program.outputs.empty()) Fail("{}: there are no outputs", place);
     for (const std::string& output : program.outputs) {
@@ -226,40 +229,43 @@ class Resolver {
     Fail("there is no attention step {}", step);
   }
 
-  void AddOperation(BlobProgram& program, const Operation& operation) {
-    OperationCall call = {&operation, &result_.content.spaces, {}, {}, {}};
+  void AddOperation(BlobProgram& program, const Operation& operation, Inference& inference) {
+    const std::optional<OpCode> code = OperationNamed(operation.op);
+    if (!code) Fail("there is no operation {}", operation.op);
     BlobOperation record;
+    record.code = static_cast<uint32_t>(*code);
     record.name = operation.name;
     if (operation.in.size() > kMaxInputs || operation.tensors.size() > kMaxTensors) Fail("too many inputs or tensors");
-    for (const std::string& name : operation.in) {
-      record.inputs.push_back(FindValue(name));
-      call.inputs.push_back(program.values[record.inputs.back()]);
-      call.ids.push_back(ids_[record.inputs.back()]);
-    }
+    for (const std::string& name : operation.in) record.inputs.push_back(name.empty() ? kBlobNone : FindValue(name));
     for (const std::string& name : operation.tensors) {
       record.tensors.push_back(name.empty() ? kBlobNone : FindTensor(name));
     }
-    for (uint32_t tensor : record.tensors) {
-      call.tensors.push_back(tensor == kBlobNone ? nullptr : &result_.content.tensors[tensor]);
-    }
-    const OperationResult made = CheckOperation(call);
-    record.code = made.code;
-    record.attributes = made.attributes;
+    record.attributes = ReadAttributes(*code, operation.attributes);
+    BlobValue made = inference.Infer(record, operation.space);
+    const std::vector<Operand>& tensors = TensorsOf(*code);
     for (size_t i = 0; i < record.tensors.size(); ++i) {
-      const bool weight = made.matrices == Matrices::kWeights && i == 0;
-      const bool matrix = made.matrices == Matrices::kTables || weight;
       if (record.tensors[i] == kBlobNone) continue;
-      const bool half = (weight && !steps_ && IsWholeInput(made.space)) || ((made.halves >> i) & 1) != 0;
-      const Shortest used = !(half || matrix) ? Shortest::kF32 : half ? Shortest::kF16 : Shortest::kAny;
       Shortest& shortest = result_.shortest[record.tensors[i]];
-      shortest = std::min({shortest, used, result_.constants[record.tensors[i]].shortest});
+      const Storage storage = tensors[std::min(i, tensors.size() - 1)].storage;  // the last one may be repeated
+      shortest = std::min({shortest, ShortestFor(storage, made.space), result_.constants[record.tensors[i]].shortest});
     }
-    for (size_t i = 0; i < record.inputs.size(); ++i) {
-      if (((made.decides >> i) & 1) != 0) KeepExact(program, record.inputs[i]);
-    }
-    ids_.push_back(made.ids);
-    record.output = AddValue(program, {operation.out, made.space, made.width, made.type, ValueRole::kInternal});
+    if (*code == OpCode::kExperts) KeepExact(program, InputOf(record, ExpertsInput::kScores));
+    made.name = operation.out;
+    record.output = AddValue(program, std::move(made));
     program.operations.push_back(std::move(record));
+  }
+
+  Shortest ShortestFor(Storage storage, uint32_t made_space) const {
+    switch (storage) {
+      case Storage::kWeight:
+        return !steps_ && IsWholeInput(made_space) ? Shortest::kF16 : Shortest::kAny;
+      case Storage::kTable:
+        return Shortest::kAny;
+      case Storage::kHalf:
+        return Shortest::kF16;
+      default:
+        return Shortest::kF32;
+    }
   }
 
   // The weight of the linear layer that makes the value, if one does.
@@ -310,7 +316,6 @@ class Resolver {
   size_t operations_ = 0;  // of all programs
   std::map<std::string, uint32_t> tensors_;
   std::map<std::string, uint32_t> values_;  // of the program in work
-  std::vector<bool> ids_;                   // which of them hold ids
   bool steps_ = false;                      // the program runs in every step of a text
 };
 

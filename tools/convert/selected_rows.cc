@@ -32,10 +32,6 @@ bool GoesWithAnyRows(const BlobOperation& operation, const std::vector<BlobTenso
   return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
 }
 
-bool HasTensor(const BlobOperation& operation, size_t i) {
-  return i < operation.tensors.size() && operation.tensors[i] != kBlobNone;
-}
-
 // Where a program is cut: rows are taken out before operation `begin` and put back before operation `end`.
 struct Cut {
   uint32_t space;
@@ -168,7 +164,7 @@ class Selector {
       const bool between = i >= cut_.begin && i < cut_.end;
       if (between) Follow(operation, value);
       const uint32_t before = operation.output;
-      for (uint32_t& input : operation.inputs) input = between ? InLayers(input) : places_.at(input);
+      ForEachInput(operation, [&](uint32_t& input) { input = between ? InLayers(input) : places_.at(input); });
       if (between && value.space == chosen_) AddPositions(operation);
       places_[before] = Add(std::move(operation), value);
     }
@@ -216,7 +212,7 @@ class Selector {
     const uint32_t heads = NumberOr(received, Attribute::kHeads, 1);
     received.code = static_cast<uint32_t>(OpCode::kReceived);
     received.name.clear();
-    for (uint32_t& input : received.inputs) input = places_.at(input);
+    ForEachInput(received, [&](uint32_t& input) { input = places_.at(input); });
     const uint32_t by_head = Add(std::move(received), {Name("received"), cut_.space, heads});
     const BlobValue number = {"", cut_.space, 1};
     const uint32_t of_all = Make(OpCode::kLinear, "received.heads", {by_head},
@@ -245,7 +241,9 @@ class Selector {
 
   // Results in the layers are of the rows that are left.
   void Follow(const BlobOperation& operation, BlobValue& value) const {
-    const auto is_of_rows = [&](uint32_t input) { return program_.values[input].space == cut_.space; };
+    const auto is_of_rows = [&](uint32_t input) {
+      return input != kBlobNone && program_.values[input].space == cut_.space;
+    };
     const bool reads = std::any_of(operation.inputs.begin(), operation.inputs.end(), is_of_rows);
     if (value.space != cut_.space && !reads) return;
     if (value.space != cut_.space || !GoesWithAnyRows(operation, content_.tensors)) {
@@ -263,26 +261,29 @@ class Selector {
       if (NumberOr(operation, Attribute::kShortUpTo, 0) != 0) {
         Fail("rotary positions change with the length of a text, and rows that are left are fewer");
       }
-      if (operation.inputs.size() == 1) operation.inputs.push_back(Positions());
+      if (!HasInput(operation, RotateInput::kPositions)) SetInput(operation, RotateInput::kPositions, Positions());
     }
     if (CodeOf(operation) != OpCode::kAttention) return;
     if (IsCausal(operation)) {
       Fail("attention is causal: later rows would decide which ones are left");
     }
-    for (const Attribute key : {Attribute::kPairBias, Attribute::kGlobalKeys, Attribute::kSummaries,
-                                Attribute::kCenters, Attribute::kApart, Attribute::kChunk}) {
-      if (NumberOr(operation, key, 0) != 0) Fail("attention with {} goes by where rows stand", NameOf(key));
-    }
-    // Tensors of attention, see op_list.inc.
-    enum { kDistanceBias = 0, kCoordinates = 1, kLayout = 3, kBuckets = 7, kSlopes = 8 };
-    if (HasTensor(operation, kCoordinates) || HasTensor(operation, kLayout)) {
-      Fail("attention with {} goes by where rows stand", HasTensor(operation, kLayout) ? "a layout" : "coordinates");
-    }
-    const bool by_distance =
-        HasTensor(operation, kDistanceBias) || HasTensor(operation, kBuckets) || HasTensor(operation, kSlopes);
-    if (!by_distance || NumberOr(operation, Attribute::kRowCoordinates, 0) != 0) return;
-    SetNumber(operation, Attribute::kRowCoordinates, 1);
-    operation.inputs.push_back(Positions());
+    using In = AttentionInput;
+    using Tensor = AttentionTensor;
+    const auto refuse = [&](bool has, const char* what) {
+      if (has) Fail("attention with {} depends on positions that a selection of rows changes", what);
+    };
+    refuse(HasInput(operation, In::kPairBias), "pair_bias");
+    refuse(HasInput(operation, In::kGlobalKeys), "global_keys");
+    refuse(HasInput(operation, In::kSummaryKeys), "summaries");
+    refuse(HasInput(operation, In::kCenters), "centers");
+    refuse(NumberOr(operation, Attribute::kApart, 0) != 0, "apart");
+    refuse(NumberOr(operation, Attribute::kChunk, 0) != 0, "chunk");
+    refuse(HasTensor(operation, Tensor::kLayout), "a layout");
+    refuse(HasTensor(operation, Tensor::kCoordinates), "coordinates");
+    const bool by_distance = HasTensor(operation, Tensor::kDistanceBias) || HasTensor(operation, Tensor::kBuckets) ||
+                             HasTensor(operation, Tensor::kSlopes);
+    if (!by_distance || HasInput(operation, In::kRowCoordinates)) return;
+    SetInput(operation, In::kRowCoordinates, Positions());
   }
 
   // Of the rows that are left, as numbers.

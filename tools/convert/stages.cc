@@ -48,7 +48,7 @@ class StageCutter {
     const size_t count = program_.operations.size();
     std::vector<size_t> last(program_.values.size());
     for (size_t i = 0; i < count; ++i) {
-      for (const uint32_t input : program_.operations[i].inputs) last[input] = i;
+      ForEachInput(program_.operations[i], [&](uint32_t input) { last[input] = i; });
     }
     std::vector<uint64_t> changes(count + 1), crossing;
     for (size_t i = 0; i < count; ++i) {
@@ -113,8 +113,7 @@ class StageCutter {
       if (MakerOf(value) < begin && CanBeGiven(value)) {
         given.insert(value);
       } else if (made.insert(value).second) {
-        const std::vector<uint32_t>& reads = program_.operations[MakerOf(value)].inputs;
-        left.insert(left.end(), reads.begin(), reads.end());
+        ForEachInput(program_.operations[MakerOf(value)], [&](uint32_t input) { left.push_back(input); });
       }
     }
     stage.given.assign(given.begin(), given.end());
@@ -124,7 +123,7 @@ class StageCutter {
     for (const uint32_t value : given) AddInput(value, stage);
     for (const uint32_t value : made) {
       BlobOperation operation = program_.operations[MakerOf(value)];
-      for (uint32_t& input : operation.inputs) input = stage.values.at(input);
+      ForEachInput(operation, [&](uint32_t& input) { input = stage.values.at(input); });
       BlobValue result = program_.values[value];
       const bool is_wanted = std::binary_search(stage.made.begin(), stage.made.end(), value);
       result.role = is_wanted ? ValueRole::kOutput : ValueRole::kInternal;
