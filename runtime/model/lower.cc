@@ -1,4 +1,4 @@
-// Records of an operation -> its lowered form.
+// Lowering: decodes the records of an operation into a plain struct.
 #include "runtime/model/lower.h"
 
 #include "runtime/base/checked.h"
@@ -27,11 +27,11 @@ Status CheckOperands(const Blob& blob, const ProgramRecord& program, const Opera
   for (uint32_t i = 0; i < operation.tensor_count; ++i) {
     const uint32_t tensor = blob.operands[operation.first_operand + operation.input_count + i];
     if (tensor != kBlobNone && tensor >= blob.tensors.count) {
-      return reporter.Fail(FOVEA_E_RECORD, "no such tensor", blob.tensors.count, tensor);
+      return reporter.Fail(FOVEA_E_RECORD, "an operation's tensor does not exist", blob.tensors.count, tensor);
     }
   }
   if (operation.output >= program.value_count) {
-    return reporter.Fail(FOVEA_E_RECORD, "no such value", program.value_count, operation.output);
+    return reporter.Fail(FOVEA_E_RECORD, "an operation's output does not exist", program.value_count, operation.output);
   }
   return kOk;
 }
@@ -52,19 +52,19 @@ Status CheckAttributes(const Blob& blob, const OperationRecord& operation, const
   for (uint32_t i = 0; i < operation.attribute_count; ++i) {
     const auto [key, bits] = blob.attributes[operation.first_attribute + i];
     if (!Knows(def, Attribute(key))) {
-      return reporter.Fail(FOVEA_E_OP, "operation does not know this attribute", def.attribute_count, key);
+      return reporter.Fail(FOVEA_E_OP, "the operation does not have this attribute", def.attribute_count, key);
     }
     const AttributeType type = TypeOf(Attribute(key));
     const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
     if (type == AttributeType::kF32 && !finite) {
-      return reporter.Fail(FOVEA_E_RECORD, "attribute is not finite", 0, key);
+      return reporter.Fail(FOVEA_E_RECORD, "an attribute is not a finite number", 0, key);
     }
-    if (type == AttributeType::kFlag && bits > 1) return reporter.Fail(FOVEA_E_OP, "a flag is 0 or 1", 1, bits);
+    if (type == AttributeType::kFlag && bits > 1) return reporter.Fail(FOVEA_E_OP, "a flag must be 0 or 1", 1, bits);
   }
   return kOk;
 }
 
-// The order of values (see ProgramRecord) is what guarantees that each is computed once and before it is used.
+// The order of values (see ProgramRecord) guarantees that each is computed once and before it is used.
 Status CheckOrder(const Blob& blob, const ProgramRecord& program, uint32_t inputs, uint32_t i, Reporter& reporter) {
   const OperationRecord& operation = blob.operations[program.first_operation + i];
   if (operation.output != inputs + i) {
@@ -79,17 +79,16 @@ Status CheckOrder(const Blob& blob, const ProgramRecord& program, uint32_t input
   return kOk;
 }
 
-// What is kept from run to run is written by `append` and read by those who find rows in pages.
+// Rows kept from run to run (the KV cache) are written by `append` and read only by operations that handle pages.
 Status CheckCached(const OpView& view, const OpDef& def, Reporter& reporter) {
   const auto cached = [](const SpaceRecord& space) { return space.kind == SpaceKind::kCached; };
   if (cached(view.OutputSpace()) != def.appends) {
-    return reporter.Fail(FOVEA_E_SHAPE, "cached spaces have what is appended to them, and nothing else", def.appends,
-                         view.Output().space);
+    return reporter.Fail(FOVEA_E_SHAPE, "only append writes to a cached space", def.appends, view.Output().space);
   }
   for (uint32_t i = 0; i < view.record->input_count; ++i) {
     const bool may = i >= def.cached_begin && i < def.cached_end;
     if (may || !cached(view.InputSpace(i))) continue;
-    return reporter.Fail(FOVEA_E_SHAPE, "the operation does not read cached rows", 0, view.Input(i).space);
+    return reporter.Fail(FOVEA_E_SHAPE, "the operation cannot read cached rows", 0, view.Input(i).space);
   }
   return kOk;
 }
@@ -105,12 +104,12 @@ OpValue OutputOf(const OpView& view) {
   return {view.record->output, value.space, value.width, view.OutputRowBytes(), DType(value.type), false};
 }
 
-// Its struct with what lies after it for each input, then the inputs.
+// Offset of the inputs in an operation's memory: after its struct and its extra bytes per input.
 size_t InputsAt(const OpDef& def, uint32_t inputs) {
   return static_cast<size_t>(RoundUp(def.bytes + size_t{inputs} * def.bytes_per_input, alignof(OpValue)));
 }
 
-// Of an operation that this build does not have.
+// Reports an operation that is unknown or that this build does not include.
 Status FailWithout(uint32_t code, Reporter& reporter) {
   switch (static_cast<OpCode>(code)) {
 #define FOVEA_OP(number, name, Name)        \
@@ -125,17 +124,18 @@ Status FailWithout(uint32_t code, Reporter& reporter) {
 
 }  // namespace
 
-// Exactly one operation chooses the rows of a selected space, and it comes before all others there and in the spaces
-// that follow from it.
+// Exactly one operation chooses the rows of a selected space, before any other operation in this space and in the
+// spaces derived from it.
 Status Lowerer::CheckSelected(const OpView& op, const OpDef& def, Reporter& reporter) {
   const uint64_t bit = op.OutputSpace().kind == SpaceKind::kSelected ? uint64_t{1} << op.Output().space : 0;
   if (bit != 0 && def.chooses != ((selected_ & bit) == 0)) {
-    return reporter.Fail(FOVEA_E_RECORD, "the first operation of a selected space, and no other, must choose its rows",
-                         0, op.Output().space);
+    return reporter.Fail(FOVEA_E_RECORD,
+                         "the first operation of a selected space, and only this one, must choose its rows", 0,
+                         op.Output().space);
   }
   selected_ |= bit;
   if ((selections_[op.Output().space] & ~selected_) != 0) {
-    return reporter.Fail(FOVEA_E_RECORD, "the space follows from rows that no operation has chosen yet", 0,
+    return reporter.Fail(FOVEA_E_RECORD, "the output's space depends on rows that no operation has chosen yet", 0,
                          op.Output().space);
   }
   return kOk;
@@ -147,15 +147,16 @@ Status Lowerer::Lower(uint32_t i, Arena& arena, OpRoom* room, Reporter& reporter
   const OpDef* def = FindOp(record.code);
   if (def == nullptr) return FailWithout(record.code, reporter);
   if (record.name != kBlobNone && !blob_.HasString(record.name)) {
-    return reporter.Fail(FOVEA_E_RECORD, "operation refers to no string", blob_.strings.size, record.name);
+    return reporter.Fail(FOVEA_E_RECORD, "an operation's name is outside the strings section", blob_.strings.size,
+                         record.name);
   }
   FOVEA_TRY(CheckOperands(blob_, program_, record, *def, reporter));
   FOVEA_TRY(CheckAttributes(blob_, record, *def, reporter));
   FOVEA_TRY(CheckOrder(blob_, program_, inputs_, i, reporter));
   const DType made = def->keeps_type ? DType(view.Input(0).type) : def->output;
   if (DType(view.Output().type) != made && !def->casts) {
-    return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type", static_cast<uint32_t>(made),
-                         view.Output().type);
+    return reporter.Fail(FOVEA_E_SHAPE, "the output's type is not the type that the operation makes",
+                         static_cast<uint32_t>(made), view.Output().type);
   }
   FOVEA_TRY(CheckSelected(view, *def, reporter));
   FOVEA_TRY(CheckCached(view, *def, reporter));
