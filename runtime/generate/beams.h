@@ -49,8 +49,8 @@ class Beams {
     Insert(best_, &best_count_, next);
     if (!is_stop(next.token)) Insert(going_, &going_count_, next);
   }
-  // Moves finished candidates to the hypotheses and lets the best remaining candidates continue. Returns whether the text's search
-  // has ended. `step`: from 0; `is_last`: no beam continues.
+  // Moves finished candidates to the hypotheses and lets the best remaining candidates continue. Returns whether the
+  // text's search has ended. `step`: from 0; `is_last`: no beam continues.
   template <typename IsStop>
   bool Take(uint32_t text, uint32_t step, bool is_last, const IsStop& is_stop) {
     for (uint32_t i = 0; i < best_count_; ++i) {
