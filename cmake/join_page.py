@@ -57,7 +57,7 @@ def joined_script(folder):
     for name, text, _ in modules:
         for declared in names_of(folder / name, text):
             if declared in owners:
-                sys.exit(f"{folder / name}: '{declared}' is also declared in {owners[declared]}")
+                sys.exit(f"{folder / name}: '{declared}' is declared in {owners[declared]} as well")
             owners[declared] = name
     return '(() => {\n"use strict";\n' + "\n".join(rest for _, _, rest in modules) + "})();\n"
 
