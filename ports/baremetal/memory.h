@@ -8,7 +8,7 @@
 extern uint32_t board_data_load[], board_data[], board_data_end[], board_bss[], board_bss_end[];
 extern uint32_t board_stack[], board_stack_top[];
 
-/* A number, not an address: ticks per second, if the processor cannot tell. */
+/* A number, not an address: ticks per second, if the processor cannot report it. */
 extern const char board_hertz[];
 
 /* A word that programs are unlikely to push. */

@@ -99,7 +99,7 @@ class Cutter {
   uint64_t work_ = 0;
   bool ok_ = true;
   // A search that reaches this state between these positions finds no further match. So searches that would all run to
-  // the same end, such as those for spaces before a line's end, do it once.
+  // the same end, such as searches for spaces before a line's end, do it once.
   struct {
     uint32_t state = 0, from = 0, to = 0;
   } lost_;

@@ -92,9 +92,9 @@ struct Header {
 
 // Header::model_flags
 enum : uint32_t {
-  kScores64 = 1,       // kScores holds f64
-  kAccumulateF32 = 2,  // path scores are rounded to f32 at every node (SentencePiece)
-  kPreferLater = 4,    // of equal paths the one with the later last piece wins, and a score of exactly 0 always loses
+  kScores64 = 1,          // kScores holds f64
+  kAccumulateF32 = 2,     // path scores are rounded to f32 at every node (SentencePiece)
+  kPreferLater = 4,       // the path with the later last piece wins ties, and a score of exactly 0 always loses
   kUnknownOnlyAlone = 8,  // an unknown character is a candidate only where no piece matches
   kIgnoreMerges = 16,     // kBpe: a word that is a piece is not split
   kCharacters = 32,       // kBpe: pieces consist of characters; one without a piece becomes bytes (kByteIds) or unknown

@@ -133,7 +133,7 @@ class Splitter {
   // One or more terminators, each with the closers after it.
   struct Stop {
     uint64_t first, last, end;  // first and last terminator, and the end after them
-    uint32_t code;              // of the last terminator
+    uint32_t code;              // the last terminator's
     bool alone;                 // one terminator, no closers
   };
 

@@ -39,7 +39,7 @@ class StopStrings {
   uint32_t count_ = 0;
   uint32_t found_ = UINT32_MAX;
   uint64_t end_ = 0;
-  uint32_t char_bytes_ = 0, char_size_ = 0;  // of an incomplete character
+  uint32_t char_bytes_ = 0, char_size_ = 0;  // current incomplete character
 };
 
 }  // namespace fovea::text

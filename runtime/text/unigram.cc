@@ -28,7 +28,7 @@ class Lattice {
       size = before;
       end = begin;
     }
-    uint32_t unknown_begin = 0;  // of a run of unknown characters, which is one token
+    uint32_t unknown_begin = 0;  // begin of a run of unknown characters, which is one token
     bool in_unknown = false;
     for (uint32_t at = 0; at < word_.size;) {
       const uint32_t end = std::min(at + std::max<uint32_t>(back_[at] & ~kUnknown, 1), word_.size);

@@ -16,7 +16,7 @@ class Ragged:
     """A ragged batch: rows divided into segments, without padding. `ragged[i]` is a view of segment i."""
 
     values: np.ndarray  #: [rows, width], or [rows]
-    offsets: np.ndarray  #: [segments + 1] where each begins, and the last one ends
+    offsets: np.ndarray  #: [segments + 1] begin of each segment, and the end of the last
 
     @staticmethod
     def of(segments: Sequence[np.ndarray]) -> "Ragged":

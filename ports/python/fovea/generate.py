@@ -46,9 +46,9 @@ class Generated:
 
     step: int
     tokens: np.ndarray
-    scores: np.ndarray  #: Of the tokens, as the decoder wrote them.
+    scores: np.ndarray  #: The tokens' scores (logits), unchanged.
     ended: np.ndarray  #: bool
-    parts: List[str]  #: What each text gained that is certain, in whole characters.
+    parts: List[str]  #: The text that the step adds to each text, in whole characters.
     logprobs: Optional[np.ndarray]
     top_tokens: Optional[np.ndarray]  #: [texts, top_logprobs]
     top_logprobs: Optional[np.ndarray]

@@ -30,11 +30,11 @@ class Space:
 
     index: int
     name: str
-    parent: Optional[str]  #: Its rows are the segments of this one; None: all rows are one segment.
+    parent: Optional[str]  #: The space whose rows are this one's segments; None: all rows are one segment.
     is_input: bool  #: The caller gives the lengths of its segments.
     max_segment_rows: Optional[int]  #: None: any number.
-    is_cached: bool  #: Its rows are kept from run to run.
-    window: int  #: So many past rows of a kept text are seen; 0: all.
+    is_cached: bool  #: Its rows are kept from run to run (KV cache).
+    window: int  #: Sliding window: past rows of a cached text that a query sees; 0: all.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,10 +45,10 @@ class Value:
     name: str
     space: str
     width: int
-    type: str  #: "f32", "i32", ..
+    type: str  #: "f32", "i32", ...
     role: str  #: "input", "output" or "internal"
-    id_limit: int  #: Ids must be below this; 0: these are no ids.
-    carried_by: Optional[str]  #: The output whose rows of one run are this input's of the next.
+    id_limit: int  #: Ids must be below this; 0: the values are not ids.
+    carried_by: Optional[str]  #: The output whose rows become this input's rows in the next run.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Step:
     index: int
     name: str
     op: str
-    heads: int  #: Of attention; 0 else.
+    heads: int  #: For attention; else 0.
     phase: int
 
 

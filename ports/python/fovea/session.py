@@ -32,9 +32,9 @@ class Tap:
 
     step: str
     form: str = "dense"  #: "dense" or "sparse"
-    reduce: Optional[str] = None  #: heads as one: "mean" or "max"
-    heads: Sequence[int] = ()  #: Which; none: all.
-    last_rows: bool = False  #: Of the last row of each segment only.
+    reduce: Optional[str] = None  #: Reduces all heads to one: "mean" or "max"
+    heads: Sequence[int] = ()  #: Which heads; default: all.
+    last_rows: bool = False  #: Only the last row of each segment.
     what: str = "weights"  #: "weights" or "scores"
 
     def struct(self, step: Step) -> Any:
@@ -52,13 +52,13 @@ class Weights:
 
     query_rows: np.ndarray  #: [rows] Rows of the query space.
     heads: int
-    query_offsets: np.ndarray  #: Where segments of queries and of keys begin.
+    query_offsets: np.ndarray  #: Offsets of the segments of queries and of keys.
     key_offsets: np.ndarray
     #: Dense: [rows, heads, longest segment], a view; undefined past a segment's keys.
     data: Optional[np.ndarray]
-    offsets: Optional[np.ndarray] = None  #: Sparse, lines one after the other: [rows * heads + 1] where each begins,
-    keys: Optional[np.ndarray] = None  #: .. the keys, counted through all segments, and
-    values: Optional[np.ndarray] = None  #: .. their weights.
+    offsets: Optional[np.ndarray] = None  #: Sparse, line by line: [rows * heads + 1] begin of each line,
+    keys: Optional[np.ndarray] = None  #: ... its keys, counted through all segments, and
+    values: Optional[np.ndarray] = None  #: ... their weights.
 
     def segment(self, index: int) -> np.ndarray:
         """[heads, queries, keys] of one segment."""

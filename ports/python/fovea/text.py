@@ -24,11 +24,11 @@ class Encoding:
 
     ids: np.ndarray  #: [tokens] i32
     types: np.ndarray  #: [tokens] i32, for models that read pairs of texts
-    special: np.ndarray  #: [tokens] bool: put there by the tokenizer
-    ranges: np.ndarray  #: [tokens, 2] u32: bytes of the text
-    dropped: int  #: Tokens that the limit cut off.
-    sentences: Optional[np.ndarray] = None  #: Of a document: tokens of each sentence.
-    dropped_sentences: int = 0  #: Of a document: sentences after these, which are left out.
+    special: np.ndarray  #: [tokens] bool: added by the tokenizer
+    ranges: np.ndarray  #: [tokens, 2] u32: begin and end of the bytes in the text
+    dropped: int  #: Tokens removed by truncation.
+    sentences: Optional[np.ndarray] = None  #: For a document: tokens of each sentence.
+    dropped_sentences: int = 0  #: For a document: sentences at the end that are left out.
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -51,8 +51,8 @@ class Tokenizer:
         call("fovea_text_get_info", model.address, ctypes.byref(info), doing=model.name)
         self.kind = KINDS[info.kind]
         self.vocabulary: int = info.vocabulary
-        self.max_length: int = info.max_length  #: 0: the blob states no limit.
-        self.unknown_id: int = info.unknown_id  #: These three are -1 where there is none.
+        self.max_length: int = info.max_length  #: 0: the blob specifies no limit.
+        self.unknown_id: int = info.unknown_id  #: The three ids are -1 if there is no such token.
         self.pad_id: int = info.pad_id
         self.mask_id: int = info.mask_id
         self._special = info.pair_special
