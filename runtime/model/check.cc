@@ -175,9 +175,8 @@ Status CheckType(const ValueRecord& value, Reporter& reporter) {
   if (value.role != ValueRole::kInput) return kOk;
   const bool scaled = type == DType::kI8;
   if (scaled ? value.detail == 0 || value.width % value.detail != 0 : value.detail != 0) {
-    return reporter.Fail(
-        FOVEA_E_SHAPE, "the number of parts of an input's rows must divide the width of int8 and be 0 for other types",
-        value.width, value.detail);
+    return reporter.Fail(FOVEA_E_SHAPE, "an input's detail must divide the width for int8, and be 0 for other types",
+                         value.width, value.detail);
   }
   return kOk;
 }
