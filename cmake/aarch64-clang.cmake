@@ -1,4 +1,4 @@
-# Toolchain: clang with the libraries of Debian's cross compiler. It is new enough for every Arm target of the kernels.
+# Toolchain: clang with the libraries of Debian's cross compiler. It supports every Arm target of the kernels.
 include(${CMAKE_CURRENT_LIST_DIR}/aarch64-linux.cmake)
 set(CMAKE_C_COMPILER clang-19)
 set(CMAKE_CXX_COMPILER clang++-19)

@@ -1,4 +1,4 @@
-# Toolchain: that of Android's NDK, which ANDROID_NDK_HOME (or ANDROID_NDK_ROOT) names. The presets say for which ABI.
+# Toolchain: Android's NDK in ANDROID_NDK_HOME (or ANDROID_NDK_ROOT). The presets choose the ABI.
 if(NOT FOVEA_ANDROID_NDK)
   foreach(variable IN ITEMS ANDROID_NDK_HOME ANDROID_NDK_ROOT)
     if(NOT FOVEA_ANDROID_NDK AND NOT "$ENV{${variable}}" STREQUAL "")
@@ -10,11 +10,11 @@ if(NOT FOVEA_ANDROID_NDK)
   message(FATAL_ERROR
     "Android's NDK is needed: set ANDROID_NDK_HOME to its folder, such as ~/Android/Sdk/ndk/27.2.12479018")
 endif()
-# Kept, for the configurations that follow from another shell, and for the checks of this one.
+# Cached for later configurations from another shell, and for the checks of this one.
 set(FOVEA_ANDROID_NDK "${FOVEA_ANDROID_NDK}" CACHE PATH "Android's NDK")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES FOVEA_ANDROID_NDK)
 set(ndk_toolchain "${FOVEA_ANDROID_NDK}/build/cmake/android.toolchain.cmake")
 if(NOT EXISTS "${ndk_toolchain}")
-  message(FATAL_ERROR "${FOVEA_ANDROID_NDK} is no NDK of Android: it has no build/cmake/android.toolchain.cmake")
+  message(FATAL_ERROR "${FOVEA_ANDROID_NDK} is not Android's NDK: it has no build/cmake/android.toolchain.cmake")
 endif()
 include("${ndk_toolchain}")

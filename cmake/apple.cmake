@@ -1,5 +1,5 @@
-# Toolchain: Xcode's, by CMake's own support. The presets say for which system; elsewhere CMake would say something else
-# that is missing, or build for the machine at hand.
+# Toolchain: Xcode, with CMake's built-in support. The presets choose the system. On other machines CMake would report
+# some other missing part, or build for the current machine.
 if(NOT CMAKE_HOST_SYSTEM_NAME STREQUAL Darwin)
   message(FATAL_ERROR "Builds for Apple's systems need a Mac with Xcode; this is ${CMAKE_HOST_SYSTEM_NAME}")
 endif()

@@ -1,5 +1,5 @@
 # attention_page(OUT_VAR): sets the path of a source that holds the page of `fovea attend`, joined from
-# tools/attend/page (tools/attend/page_template.h). The page itself lies beside it, for the tests.
+# tools/attend/page (tools/attend/page_template.h). The page itself is written next to it, for the tests.
 function(attention_page out)
   set(folder ${PROJECT_SOURCE_DIR}/tools/attend/page)
   set(join ${PROJECT_SOURCE_DIR}/cmake/join_page.py)

@@ -1,9 +1,9 @@
-"""Collects the sources of the library, or of what a profile leaves of it, for builds that have no CMake.
+"""Collects the sources of the library, all or only a profile's, for builds without CMake.
 
   bundle.py SOURCE_DIR HIGHWAY_DIR OUTPUT_DIR [PROFILE]
 
-OUTPUT_DIR gets sources/, include/, runtime/, hwy/, licences and a README with the one command that compiles them; what
-was there before is removed.
+OUTPUT_DIR gets sources/, include/, runtime/, hwy/, licences and a README with the command that compiles them; the
+folder is removed first.
 """
 import pathlib
 import re
@@ -11,32 +11,32 @@ import shutil
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]((?:runtime|fovea|hwy)/[^">]+)[">]', re.MULTILINE)
-# A file that Highway includes once for each target names itself.
+# A file that Highway includes once per target names itself.
 AGAIN = re.compile(r'^\s*#\s*define\s+HWY_TARGET_INCLUDE\s+"([^"]+)"', re.MULTILINE)
 
 README = """# fovea, as sources
 
 The library without a build system: compile every file of `sources/` with the flags below and link the objects, with a
-linker that drops what is not referred to. No other library is needed but the C library's `libm`; of a hosted C++
-standard library the headers alone, which Highway includes (`<vector>`). With a profile the compiler must optimise
-(`-O1` or more): it leaves out what is not listed.
+linker that drops unreferenced sections. The only library needed is the C library's `libm`; of a hosted C++ standard
+library only headers are needed, which Highway includes (`<vector>`). With a profile the compiler must optimise
+(`-O1` or more), because this removes the code that is not listed.
 
     c++ -std=c++17 -O2 -I. -Iinclude {defines} {flags} -c sources/*.cc
     cc -Iinclude your_program.c *.o -Wl,--gc-sections -lm
 
-`-DHWY_COMPILE_ONLY_STATIC` compiles the kernels for the vectors of the compiler's target (`-march=..`, `-mcpu=..`):
-NEON on Arm, where there is SVE, too, and none on RISC-V; `-DHWY_COMPILE_ONLY_SCALAR` in its place takes none anywhere.
-With `-Os` give `sources/kernels_attention.cc` and `sources/kernels_gemm.cc` `-O2`: time goes there; `-DFOVEA_SMALL`
-makes half as much code of attention, which is slower for some numbers of rows. `-ffast-math`, `-Ofast`, their parts and
-x87 registers are refused when the sources are compiled, as they would change results; without `-ffp-contract=off` the
-last bits of results may differ. Other compilers than gcc and clang are not known to work.
+`-DHWY_COMPILE_ONLY_STATIC` compiles the kernels for the SIMD level of the compiler's target (`-march=...`,
+`-mcpu=...`): NEON on Arm, even with SVE, and none on RISC-V; `-DHWY_COMPILE_ONLY_SCALAR` instead uses no SIMD. With
+`-Os`, compile `sources/kernels_attention.cc` and `sources/kernels_gemm.cc` with `-O2`: most time is spent there;
+`-DFOVEA_SMALL` halves the code of attention, which is then slower for some numbers of rows. `-ffast-math`, `-Ofast`,
+their parts and x87 registers are refused when the sources are compiled, because they change results; without
+`-ffp-contract=off` the last bits of results may differ. Only gcc and clang are known to work.
 
 {profile}
-`include/fovea/` is the interface, and its comments are the manual. Licences stand in `LICENSES/`.
+`include/fovea/` is the interface, and its comments are the manual. Licences are in `LICENSES/`.
 """
 FLAGS = ("-fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off -fno-math-errno "
          "-ffunction-sections -fdata-sections")
-# Kernels need vectors whose size the compiler knows, and arithmetic as written.
+# Kernels need vectors of a size known at compile time, and arithmetic without value-changing optimisations.
 PREFIX = """\
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
@@ -45,7 +45,7 @@ PREFIX = """\
 """
 WITH_PROFILE = """\
 `fovea_profile.h` lists what the library includes. A model that needs more is refused with FOVEA_E_BUILD;
-`fovea inspect MODEL --also MODEL.. --needs` says what models need.
+`fovea inspect MODEL --also MODEL... --needs` lists what models need.
 """
 
 
@@ -55,13 +55,13 @@ def profile_lines(path):
 
 
 def left_out_operations(runtime, lines):
-    """Files of operations of which the profile lists none."""
+    """Files of operations that the profile does not list."""
     numbers = re.findall(r"^FOVEA_OP\(\d+, (\w+), (\w+)\)", (runtime / "blob/op_list.inc").read_text(), re.MULTILINE)
     listed = {name for name, _ in numbers if f"operation {name}" in lines}
     for file in sorted((runtime / "ops").glob("*.cc")):
         text = file.read_text(encoding="utf-8")
         own = {name for name, title in numbers if re.search(rf"const OpDef k{title}Op =", text)}
-        shared = re.search(r"^const \w+\* As\w+\(const Op", text, re.MULTILINE)  # asked for whatever a model has
+        shared = re.search(r"^const \w+\* As\w+\(const Op", text, re.MULTILINE)  # needed by every model
         if own and not own & listed and not shared:
             yield file.name
 
@@ -94,7 +94,7 @@ def main():
     for place, file in wanted.items():
         (output / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, output / place)
-    # Names of files repeat in folders, names of objects must not.
+    # File names repeat in folders, object names must not.
     (output / "sources").mkdir()
     for file in files:
         place = file.relative_to(source)

@@ -1,5 +1,5 @@
-# Toolchain: Debian's compiler for Arm microcontrollers; Cortex-M55 with Helium. Its assembler takes a conditional
-# "vcvt ne" for another instruction, so none is made.
+# Toolchain: Debian's compiler for Arm microcontrollers; Cortex-M55 with Helium. Its assembler mistakes a conditional
+# "vcvt ne" for another instruction, so if-conversion is off.
 set(triple arm-none-eabi)
 set(cpu "-mcpu=cortex-m55 -mfloat-abi=hard -mthumb -fno-if-conversion2")
 include(${CMAKE_CURRENT_LIST_DIR}/bare_metal.cmake)

@@ -1,4 +1,4 @@
-# What toolchain files of Debian's cross compilers have in common: `triple` is set before. Programs run under QEMU.
+# Shared by the toolchain files for Debian's cross compilers: `triple` is set before. Programs run under QEMU.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_C_COMPILER ${triple}-gcc)
 set(CMAKE_CXX_COMPILER ${triple}-g++)

@@ -2,9 +2,9 @@
 # Puts pinned upstream sources into a cache folder and prints one line "name=folder" for each.
 #   fetch_sources.sh CACHE_DIR NAME...        names: xnnpack highway pthreadpool fxdiv utf8proc zlib
 #
-# A tarball already in CACHE_DIR/tarballs whose SHA-256 matches is used as it is, so an offline machine only needs the
-# files put there. Otherwise apt fetches it from the Debian mirror this machine is set up with, as an ordinary user and
-# without touching the system's own package lists. Several runs may share one cache folder at the same time.
+# Uses a tarball in CACHE_DIR/tarballs if its SHA-256 matches, so an offline machine only needs the files there.
+# Otherwise apt fetches it from the Debian mirror that the machine is configured with, as an ordinary user and without
+# touching the system's package lists. Several runs may share one cache folder at the same time.
 set -eu
 
 # name, Debian suite and source version, tarball, leading folders to strip, SHA-256
@@ -35,7 +35,7 @@ pin() {  # pin NAME: sets suite, version, tarball, strip, sha
   suite=$2 version=$3 tarball=$4 strip=$5 sha=$6
 }
 
-command -v sha256sum >/dev/null || sha256sum() { shasum -a 256; }  # a Mac has the other one
+command -v sha256sum >/dev/null || sha256sum() { shasum -a 256; }  # macOS has shasum
 matches() { [ -f "$1" ] && [ "$(sha256sum <"$1" | cut -d' ' -f1)" = "$sha" ]; }
 
 fetch() {  # fetch PACKAGE=VERSION...: downloads the upstream tarballs into $work

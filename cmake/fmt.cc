@@ -1,4 +1,4 @@
-// The one place where fmt itself is compiled: every other file only calls it.
+// Compiles fmt once: every other file only calls it.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

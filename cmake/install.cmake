@@ -1,5 +1,5 @@
-# Installation: the libraries with find_package(fovea) and pkg-config, the headers, the command, and the licences of
-# what the libraries contain.
+# Installs the libraries with find_package(fovea) and pkg-config, the headers, the command, and the licences of the
+# libraries' parts.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fovea)
@@ -20,7 +20,7 @@ install(FILES ${PROJECT_BINARY_DIR}/fovea.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 if(TARGET fovea_command)
   install(TARGETS fovea_command)
 endif()
-# All that an installation, and pip with FOVEA_LIBRARY_DIR, takes from a build folder: for builds of no more than that.
+# Everything that an installation, or pip with FOVEA_LIBRARY_DIR, takes from a build folder, for builds of just that.
 add_custom_target(installed DEPENDS ${FOVEA_LIBRARIES})
 foreach(part IN ITEMS fovea_command fovea_port_shared)
   if(TARGET ${part})

@@ -3,7 +3,7 @@
   join_page.py SOURCE_DIR HTML [CC]
 
 SOURCE_DIR has page.html, page.css and ES modules, of which page.mjs is the first. Modules become one script, each after
-what it imports; so their top-level names must differ. HTML is complete but for the marker @RECORD@.
+the modules that it imports; so their top-level names must differ. HTML is complete except for the marker @RECORD@.
 """
 import base64
 import hashlib
@@ -33,7 +33,7 @@ def modules_of(folder, name, done):
     """The modules that `name` needs, itself last: [(name, text)]."""
     if name in done:
         if done[name] is None:
-            sys.exit(f"{folder / name}: imports itself by way of others")
+            sys.exit(f"{folder / name}: imports itself through other modules")
         return []
     done[name] = None
     file = folder / name
@@ -57,7 +57,7 @@ def joined_script(folder):
     for name, text, _ in modules:
         for declared in names_of(folder / name, text):
             if declared in owners:
-                sys.exit(f"{folder / name}: '{declared}' is declared in {owners[declared]}, too")
+                sys.exit(f"{folder / name}: '{declared}' is declared in {owners[declared]} as well")
             owners[declared] = name
     return '(() => {\n"use strict";\n' + "\n".join(rest for _, _, rest in modules) + "})();\n"
 
@@ -73,7 +73,7 @@ def page_of(folder):
         if end in text.lower() or "<!--" in text or RECORD in text:
             sys.exit(f"{folder}: the {what} has {end}, <!-- or {RECORD} in it")
     page = (folder / "page.html").read_text(encoding="utf-8")
-    # The hashes allow this script and this style alone, whatever a record says.
+    # The hashes allow only this script and this style, for any record.
     for marker, text in (("@SCRIPT_HASH@", hash_of(script)), ("@STYLE_HASH@", hash_of(style)), ("@STYLE@", style),
                          ("@SCRIPT@", script), (RECORD, RECORD)):
         if page.count(marker) != 1:

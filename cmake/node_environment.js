@@ -1,2 +1,2 @@
-// Programs in Node see the environment, as any other program does; those that never ask for it have no ENV.
+// Gives programs in Node the environment, as on other systems; programs that never read it have no ENV.
 Module['preRun'] = (Module['preRun'] || []).concat(() => typeof ENV === 'undefined' || Object.assign(ENV, process.env));

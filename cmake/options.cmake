@@ -1,4 +1,4 @@
-# Every option of the build, and every combination that cannot work.
+# Every option of the build, and every combination that is refused.
 set(FOVEA_FIRMWARE OFF)  # a processor without an operating system
 if(CMAKE_SYSTEM_NAME STREQUAL Generic)
   set(FOVEA_FIRMWARE ON)
@@ -15,7 +15,7 @@ if(FOVEA_FIRMWARE)
   set(simd scalar)
   set(tools OFF)
   if(NOT FOVEA_HOST_COMMAND)
-    set(tests OFF)  # which run samples that it makes
+    set(tests OFF)  # they run samples that the command makes
   endif()
 endif()
 option(FOVEA_XNNPACK "Multiply matrices with XNNPACK where it runs (OFF: Highway kernels only)" ${on_xnnpack})
@@ -33,7 +33,7 @@ set(FOVEA_PROFILE "" CACHE FILEPATH "A list of what the library includes (empty:
 option(BUILD_SHARED_LIBS "Make fovea::fovea the shared library" OFF)
 set(FOVEA_SANITIZE none CACHE STRING "Instrument fovea's own code: none, address (with undefined), thread or fuzzer")
 set_property(CACHE FOVEA_SANITIZE PROPERTY STRINGS none address thread fuzzer)
-option(FOVEA_SANITIZE_TESTS "Instrument what tests themselves compile, too" ON)
+option(FOVEA_SANITIZE_TESTS "Also instrument the code that tests compile themselves" ON)
 
 set(FOVEA_CACHE_DIR ${PROJECT_SOURCE_DIR}/build/deps CACHE PATH "Where pinned sources are kept, for all build folders")
 foreach(name IN ITEMS XNNPACK HIGHWAY PTHREADPOOL FXDIV UTF8PROC ZLIB)
@@ -44,8 +44,8 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
 
-# Headers of libraries that tools and tests include everywhere are compiled once for each program where a preset says
-# so. Elsewhere they are not: then a file that does not include what it uses is found.
+# If a preset enables it, headers of libraries that tools and tests include everywhere are precompiled once per program.
+# Otherwise they are not, which finds files that do not include the headers they use.
 if(PROJECT_IS_TOP_LEVEL)
   option(CMAKE_DISABLE_PRECOMPILE_HEADERS "Compile headers with each source" ON)
 endif()
@@ -68,7 +68,7 @@ foreach(language IN ITEMS C CXX)
   endif()
 endforeach()
 
-# What does not go together.
+# Combinations that are refused.
 if(FOVEA_FIRMWARE AND (BUILD_SHARED_LIBS OR FOVEA_BUILD_TOOLS OR FOVEA_SIMD STREQUAL dispatch))
   message(FATAL_ERROR "Firmware has no shared library, no tools and one processor: "
     "set BUILD_SHARED_LIBS and FOVEA_BUILD_TOOLS OFF, FOVEA_SIMD to scalar, emu128 or baseline")

@@ -1,7 +1,7 @@
-# What the library leaves out: FOVEA_PROFILE names a list as `fovea inspect --needs` prints it, and the compiler reads
-# it as a header. Lines that begin with '#' are comments. What a line may say is checked in runtime/model/needs.cc.
+# Profiles: FOVEA_PROFILE names a list as `fovea inspect --needs` prints it, and the compiler reads it as a header.
+# Lines that begin with '#' are comments. runtime/model/needs.cc checks the lines.
 
-# Makes FOLDER/fovea_profile.h of such a list.
+# Makes FOLDER/fovea_profile.h from such a list.
 function(fovea_profile_header profile folder)
   file(STRINGS ${profile} lines REGEX "^[^#]")
   set(text)
@@ -10,7 +10,7 @@ function(fovea_profile_header profile folder)
   endif()
   foreach(line IN LISTS lines)
     if(NOT line MATCHES "^[a-z]+ [a-z0-9_]+( [0-9]+)?$")
-      message(FATAL_ERROR "${profile}: '${line}' is no line of a profile")
+      message(FATAL_ERROR "${profile}: '${line}' is not a line of a profile")
     endif()
     string(APPEND text " \\\n  \"${line}\\n\"")
   endforeach()

@@ -1,4 +1,4 @@
-# Where the sources of dependencies are: sets FOVEA_<NAME>_DIR for each that this build needs.
+# Finds the sources of dependencies: sets FOVEA_<NAME>_DIR for each one that this build needs.
 
 # fovea_sources(NAME...): the user's FOVEA_<NAME>_SOURCE_DIR, or else the pinned source.
 function(fovea_sources)

@@ -1,5 +1,5 @@
-// The one place where stb_image and its writer are compiled: PNG and JPEG from memory, with a bound on their sizes, and
-// PNG into memory.
+// Compiles stb_image and its writer once: PNG and JPEG from memory, with a bound on their sizes, and PNG into
+// memory.
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_PNG

@@ -1,4 +1,4 @@
-# What was configured, in one place.
+# Prints the configuration.
 if(FOVEA_XNNPACK)
   set(gemm "XNNPACK and Highway")
 else()

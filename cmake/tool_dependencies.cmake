@@ -1,6 +1,6 @@
-# Libraries of the tools, never of the library itself. Four are headers, the same for every target, so a cross build
-# takes the build machine's. Two are built from their pinned source: utf8proc, so that every machine has the same
-# Unicode data, and of zlib what compresses.
+# Libraries of the tools, never of the library itself. Four are header-only and the same for every target, so a cross
+# build uses the build machine's. Two are built from pinned source: utf8proc, so that every machine has the same Unicode
+# data, and the compression part of zlib.
 find_package(Threads REQUIRED)
 add_library(fovea_tool_dependencies INTERFACE)
 
@@ -15,12 +15,12 @@ foreach(header IN ITEMS nlohmann/json.hpp CLI/CLI.hpp fmt/format.h stb/stb_image
 endforeach()
 target_include_directories(fovea_tool_dependencies SYSTEM INTERFACE ${header_folder})
 
-# From its headers, for every target alike, but in one file instead of each that formats something.
+# Built from its headers, in one file instead of in each file that formats text.
 add_library(fovea_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cc)
 target_include_directories(fovea_fmt SYSTEM PUBLIC ${header_folder})
 target_link_libraries(fovea_fmt PRIVATE fovea_flags)
 
-# The same of pictures, which come from anywhere: whole files are checked before (tools/image), sanitizers see inside.
+# stb_image likewise. Images may be hostile: whole files are checked before (tools/image), and sanitizers instrument it.
 add_library(fovea_stb_image STATIC ${PROJECT_SOURCE_DIR}/cmake/stb_image.cc)
 target_include_directories(fovea_stb_image SYSTEM PUBLIC ${header_folder})
 target_link_libraries(fovea_stb_image PRIVATE fovea_flags)

@@ -1,4 +1,4 @@
-/* What one measurement says, as JSON. */
+/* Writes the results of a measurement as JSON. */
 #include "ports/bench.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ double fovea_bench_step_flops(const fovea_model* model, const fovea_session* ses
   return flops;
 }
 
-/* A heap: as fast for any order, and nothing is called. */
+/* Heap sort: equally fast for any order, and without calls. */
 static void sort(uint64_t* numbers, uint64_t count) {
   for (uint64_t heap = count / 2, end = count; end > 1;) {
     uint64_t moved;
@@ -49,11 +49,11 @@ static void sort(uint64_t* numbers, uint64_t count) {
   }
 }
 
-/* Text in the making. */
+/* Text being written. */
 typedef struct Json {
   char* text;
   uint64_t size, capacity;
-  int first; /* of the members of an object */
+  int first; /* no member of the object is written yet */
 } Json;
 
 static void add(Json* json, char c) {
@@ -117,7 +117,7 @@ static void number(Json* json, const char* key, uint64_t value) {
   add_number(json, value);
 }
 
-/* Nine digits after the point: nanoseconds of seconds, operations of GOP. Nothing here is negative. */
+/* Nine digits after the point: nanoseconds of seconds, operations of GOP. Never negative here. */
 static void decimal(Json* json, const char* key, double value) {
   const uint64_t whole = value < 1e18 ? (uint64_t)value : (uint64_t)1000000000000000000;
   uint64_t part = (uint64_t)((value - (double)whole) * 1e9 + 0.5);
@@ -181,7 +181,7 @@ static uint64_t ticks_of(const fovea_session* session, uint32_t step) {
   return fovea_session_step_ticks(session, step, &ticks) == FOVEA_OK ? ticks : 0;
 }
 
-/* Steps of each kind, in the order of their first ones. */
+/* Times of operations by kind, in the order of first occurrence. */
 static void operations(Json* json, const fovea_bench* bench, const fovea_model* model, const fovea_session* session,
                        uint32_t count) {
   begin(json, "operations");

@@ -1,6 +1,6 @@
-/* Checks a port by what programs ask of it: that the runner calls every worker once and the barrier holds until all are
- * there; then it runs the first program of a blob with one worker, and on the port's threads with and without barrier,
- * and compares outputs bit by bit.
+/* Checks that a port does what programs need: that the runner calls every worker once and the barrier holds until all
+ * workers have arrived. Then it runs the first program of a blob with one worker, and on the port's threads with and
+ * without barrier, and compares outputs bit by bit.
  *
  *   port_check BLOB [THREADS: 1 to 9]
  */
@@ -11,7 +11,7 @@
 #include "ports/port.h"
 
 #define TEXT_ROWS 64u
-#define TILE_ROWS 8u /* So that there are tiles to share. */
+#define TILE_ROWS 8u /* Small, so that there are tiles to share. */
 #define MOST_SPACES 64u
 #define MOST_WORKERS 64u
 #define ROUNDS 50u
@@ -34,15 +34,15 @@ static int fail(const char* what, const char* why) {
   return 1;
 }
 
-/* Memory of the port, whose alignment is looked at. */
+/* Memory of the port, with a check of its alignment. */
 static void* get_memory(void* context, uint64_t size) {
   void* memory = fovea_port_memory(context, size);
   if ((uintptr_t)memory % 64 == 0) return memory;
-  fail("memory", "no alignment of 64 bytes");
+  fail("memory", "not aligned to 64 bytes");
   return NULL;
 }
 
-/* Of the spaces that the first program's inputs are in; rows of texts that are kept get `rows` of the options. */
+/* Limits for the spaces of the first program's inputs; spaces of cached texts get `rows` of the options. */
 static uint32_t make_limits(const fovea_model* model, fovea_limit* limits) {
   fovea_model_info about = {.struct_size = sizeof(about)};
   uint32_t count = 0;
@@ -54,7 +54,7 @@ static uint32_t make_limits(const fovea_model* model, fovea_limit* limits) {
   return count;
 }
 
-/* A sum over the bits of all outputs that tells them apart (FNV-1a). */
+/* A hash of the bits of all outputs (FNV-1a). */
 static uint64_t sum_outputs(const fovea_model* model, uint32_t values, const fovea_session* session) {
   uint64_t sum = 14695981039346656037u;
   for (uint32_t value = 0; value < values; ++value) {
@@ -71,7 +71,7 @@ static uint64_t sum_outputs(const fovea_model* model, uint32_t values, const fov
   return sum;
 }
 
-/* A session on `workers` of the port's threads (NULL: on the caller's), one run of it, and what came out. */
+/* Runs a session once on `workers` of the port's threads (NULL: on the caller's), and hashes its outputs. */
 static fovea_status run(const fovea_model* model, fovea_port_threads* threads, uint32_t workers, int barrier,
                         uint64_t* sum, fovea_error* error) {
   fovea_limit limits[MOST_SPACES];
@@ -107,12 +107,12 @@ static fovea_status run(const fovea_model* model, fovea_port_threads* threads, u
   return status;
 }
 
-/* What tasks of the runner do here: each counts its calls, and meets the others at the barrier. */
+/* State of the tasks: each counts its calls, and waits for the other tasks at the barrier. */
 struct meeting {
   void* threads; /* NULL: no barrier. */
   uint32_t workers;
   uint32_t calls[MOST_WORKERS];
-  uint32_t at[MOST_WORKERS]; /* The round that each is in; plain memory, which the barrier orders. */
+  uint32_t at[MOST_WORKERS]; /* The round of each; plain memory, which the barrier orders. */
   uint32_t early[MOST_WORKERS];
 };
 
@@ -133,26 +133,26 @@ static int check_runner(fovea_port_threads* threads, uint32_t workers, int barri
   fovea_port_run(threads, workers, meet, &meeting);
   for (uint32_t worker = 0; worker < MOST_WORKERS; ++worker) {
     if (meeting.calls[worker] != (worker < workers)) return fail("runner", "not every worker was called once");
-    if (meeting.early[worker] != 0) return fail("barrier", "it let a worker through before all were there");
+    if (meeting.early[worker] != 0) return fail("barrier", "it let a worker through before all had arrived");
   }
   return 0;
 }
 
-/* Runs on threads give what the run without them gave. */
+/* Checks that runs on threads give the same outputs as the run without. */
 static int check_threads(const fovea_model* model, uint32_t wanted, uint64_t expected) {
   fovea_error error;
   uint64_t sum = 0;
   fovea_port_threads* threads = fovea_port_start(wanted);
-  if (threads == NULL) return fail("threads", "there are none");
+  if (threads == NULL) return fail("threads", "none could be started");
   const uint32_t count = fovea_port_count(threads);
-  if (count < 1 || count > wanted) return fail("threads", "not as many as were asked for");
+  if (count < 1 || count > wanted) return fail("threads", "their number is not the requested one");
   say_number(count);
   say(" threads\n");
   for (int barrier = 0; barrier < 2; ++barrier) {
-    const uint32_t workers = barrier ? count : count + 1; /* Without it, more workers than threads. */
+    const uint32_t workers = barrier ? count : count + 1; /* Without barrier, more workers than threads. */
     if (check_runner(threads, workers, barrier) != 0) return 1;
     if (run(model, threads, workers, barrier, &sum, &error) != FOVEA_OK) return fail("run", error.text);
-    if (sum != expected) return fail("run", "on threads other outputs than without");
+    if (sum != expected) return fail("run", "on threads the outputs differ");
   }
   fovea_port_stop(threads);
   return 0;
@@ -175,7 +175,7 @@ int main(int argc, char** argv) {
   if (run(model, NULL, 1, 0, &sum, &error) != FOVEA_OK) return fail("run", error.text);
   if (check_threads(model, threads, sum) != 0) return 1;
   const uint64_t took = fovea_port_ticks() - start;
-  if (took == 0 || took > UINT64_MAX / 2) return fail("clock", "does not grow");
+  if (took == 0 || took > UINT64_MAX / 2) return fail("clock", "does not advance");
   fovea_port_free(memory);
   fovea_port_close(&blob);
   say("the port works; ");

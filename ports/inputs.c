@@ -1,4 +1,4 @@
-/* Inputs that mean nothing: one text of so many rows. */
+/* Placeholder inputs: one text of a given number of rows. */
 #include "ports/inputs.h"
 
 static int is_input(const fovea_model* model, uint32_t program, uint32_t value, fovea_value_info* info) {
@@ -11,8 +11,8 @@ static uint32_t value_count(const fovea_model* model, uint32_t program) {
   return fovea_model_program(model, program, &info) == FOVEA_OK ? info.value_count : 0;
 }
 
-/* How a space lies to the space of an input. */
-enum { APART, SAME, AROUND, FOLLOWS /* around, but the space in between says how many rows it has */ };
+/* How a space is related to the space of an input. */
+enum { APART, SAME, AROUND, FOLLOWS /* around, but the space in between determines its rows */ };
 
 static int relation(const fovea_model* model, uint32_t space, uint32_t input_space) {
   int told = 0;

@@ -1,4 +1,4 @@
-// The threads of a port as an object of C++: started when it is made, ended with it.
+// The threads of a port as a C++ object: started by its constructor, ended by its destructor.
 #ifndef FOVEA_PORTS_THREAD_RUNNER_H_
 #define FOVEA_PORTS_THREAD_RUNNER_H_
 
@@ -9,7 +9,7 @@
 
 namespace fovea::ports {
 
-// Give `&ThreadRunner::Run` and the object as runner and runner_context of the session options, and
+// Set `&ThreadRunner::Run` and the object as runner and runner_context of the session options, and
 // `&ThreadRunner::Barrier` as barrier if the session has no more workers than there are threads.
 class ThreadRunner {
  public:

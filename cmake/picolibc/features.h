@@ -1,4 +1,4 @@
-/* What the C++ headers of a compiler for Linux ask of that system's library, when picolibc stands in its place. */
+/* Macros that the C++ headers of a compiler for Linux expect of the system's library, which picolibc replaces. */
 #ifndef FOVEA_CMAKE_PICOLIBC_FEATURES_H_
 #define FOVEA_CMAKE_PICOLIBC_FEATURES_H_
 

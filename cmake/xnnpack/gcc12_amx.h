@@ -1,5 +1,5 @@
-// Included before XNNPACK's AMX kernels with gcc 12, whose _tile_loadd does not tell the compiler that it reads memory:
-// stores to the buffer that it loads from would be dropped.
+// Included before XNNPACK's AMX kernels with gcc 12, whose _tile_loadd does not declare that it reads memory: stores to
+// the buffer that it loads from would be dropped.
 #include <immintrin.h>
 #ifdef __AMX_TILE__
 #undef _tile_loadd

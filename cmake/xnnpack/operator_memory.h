@@ -1,6 +1,6 @@
-/* Included before XNNPACK's fully-connected-nc.c. XNNPACK has one allocator per process, while every model has memory
- * of its own: the one object that a create call allocates is placed where the call's weights provider says, so that no
- * thread has to be told by another way. */
+/* Included before XNNPACK's fully-connected-nc.c. XNNPACK has one allocator per process, but every model has separate
+ * memory: the one object that a create call allocates is placed in memory of the call's weights provider. So no
+ * thread-local variable is needed. */
 #include <string.h>
 
 #include "../../runtime/gemm/xnnpack_provider.h"

@@ -16,13 +16,13 @@ static jbyteArray bytes_of(JNIEnv* env, const char* text, uint64_t size) {
   return bytes;
 }
 
-/* The text goes to Java as bytes: NewStringUTF wants another UTF-8 than the library's, and whole characters. */
+/* The text is passed to Java as bytes: NewStringUTF expects modified UTF-8 and whole characters. */
 static void throw_error(JNIEnv* env, const char* doing, const fovea_error* error) {
   char line[300];
   const char* name = fovea_status_name(error->status);
   snprintf(line, sizeof(line), "%s: %s (%s)", doing, error->text == NULL ? name : error->text, name);
   jclass class = (*env)->FindClass(env, "fovea/FoveaException");
-  if (class == NULL) return; /* An exception is on its way. */
+  if (class == NULL) return; /* An exception is pending. */
   jmethodID make = (*env)->GetMethodID(env, class, "<init>", "([BI)V");
   jbyteArray text = bytes_of(env, line, strlen(line));
   if (make == NULL || text == NULL) return;
@@ -87,7 +87,7 @@ NATIVE(void, closeModel)(JNIEnv* env, jclass class, jlong handle) {
   free(of_handle(handle));
 }
 
-/* ---- Looking inside ---- */
+/* ---- Metadata ---- */
 
 NATIVE(jbyteArray, metadata)(JNIEnv* env, jclass class, jlong handle, jbyteArray key) {
   (void)class;
@@ -168,7 +168,7 @@ NATIVE(jlong, startText)
   (void)class;
   fovea_error error = {0};
   fovea_sampling sampling = {.struct_size = sizeof(sampling), .temperature = temperature, .seed = (uint64_t)seed};
-  if (max_tokens < 1) return throw_text(env, "generate", "at least one token is needed", FOVEA_E_OPTION), 0;
+  if (max_tokens < 1) return throw_text(env, "generate", "max_tokens must be at least 1", FOVEA_E_OPTION), 0;
   struct text* text = calloc(1, sizeof(*text));
   if (text == NULL) return throw_text(env, "generate", "no memory", FOVEA_E_TOO_SMALL), 0;
   const jsize size = (*env)->GetArrayLength(env, prompt);
@@ -185,7 +185,7 @@ NATIVE(jlong, startText)
   return 0;
 }
 
-/* What a token adds to the text, and at its end what was held back; NULL with an exception on its way. */
+/* The text of a token, and at the end the text that was held back; NULL with a pending exception. */
 static jbyteArray part_of(JNIEnv* env, struct text* text, int32_t token) {
   const fovea_model* model = text->model->model;
   char part[8192]; /* The format limits a piece to 4096 bytes. */

@@ -1,4 +1,4 @@
-/* A model in memory of the port, with a session that grows. */
+/* A model in memory of the port, with a session that grows on demand. */
 #include "model.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ fovea_status model_open(const void* blob, uint64_t size, uint32_t threads, struc
   status = fovea_model_init(blob, size, NULL, model->memory, needed, &model->model, error);
   if (status == FOVEA_OK && threads > 1) {
     model->threads = threads <= 64 ? fovea_port_start(threads) : NULL;
-    if (model->threads == NULL) status = fail(error, FOVEA_E_OPTION, "so many threads cannot be had");
+    if (model->threads == NULL) status = fail(error, FOVEA_E_OPTION, "cannot start this many threads");
   }
   return status;
 }
@@ -82,7 +82,7 @@ void tokens_free(struct tokens* tokens) {
   memset(tokens, 0, sizeof(*tokens));
 }
 
-/* Arrays for so many tokens, ids and types, in one block. */
+/* Allocates arrays of ids and types for `capacity` tokens, in one block. */
 static int tokens_make(struct tokens* tokens, uint64_t capacity) {
   tokens_free(tokens);
   tokens->block = fovea_port_memory(NULL, 2 * capacity * sizeof(int32_t));
@@ -116,7 +116,7 @@ fovea_status tokens_of(const struct model* model, const char* text, uint64_t siz
 
 /* ---- Classes ---- */
 
-/* A session for so many tokens of one text; it stays for the next one. */
+/* Makes a session for `tokens` tokens of one text; it is reused for the next text. */
 static fovea_status grow(struct model* model, uint32_t tokens, fovea_error* error) {
   fovea_session_options options = {.struct_size = sizeof(options)};
   if (model->classify.session != NULL && tokens <= model->classify_tokens) return FOVEA_OK;
@@ -139,7 +139,7 @@ fovea_status model_logits(struct model* model, const char* text, uint64_t size, 
   if (status == FOVEA_OK) status = fovea_session_run(model->classify.session, error);
   if (status == FOVEA_OK) status = fovea_session_find_output(model->classify.session, "logits", logits, error);
   if (status == FOVEA_OK && (logits->rows != 1 || logits->type != FOVEA_TYPE_F32)) {
-    status = fail(error, FOVEA_E_NAME, "the model says nothing of a text as a whole");
+    status = fail(error, FOVEA_E_NAME, "the model has no output for a text as a whole");
   }
   tokens_free(&tokens);
   return status;
@@ -152,7 +152,7 @@ static const char* metadata_or(const struct model* model, const char* key, const
   return value == NULL ? absent : value;
 }
 
-/* The decoder's session: prompts are taken in by up to 512 tokens at a time. */
+/* The decoder's session: prefill reads up to 512 tokens of a prompt at a time. */
 static fovea_status place_decoder(const struct model* model, uint32_t prompt, uint32_t max_tokens,
                                   struct placed* placed, fovea_error* error) {
   fovea_session_options options = {.struct_size = sizeof(options)};
@@ -166,7 +166,7 @@ static fovea_status place_decoder(const struct model* model, uint32_t prompt, ui
     return fail(error, FOVEA_E_NAME, "the model has no decoder");
   }
   if (fovea_model_find_program(model->model, metadata_or(model, "generate.encode", "encode"), &encoder) == FOVEA_OK) {
-    return fail(error, FOVEA_E_NAME, "the model has an encoder: it does not go on with texts");
+    return fail(error, FOVEA_E_NAME, "the model has an encoder, so it cannot continue texts");
   }
   fovea_program_value(model->model, options.program, value, &token);
   fovea_model_space(model->model, token.space, &space);
@@ -191,7 +191,7 @@ static fovea_status start(struct text* text, uint32_t max_tokens, const fovea_sa
   status = fovea_generate_init(&options, text->memory, needed, &text->generator, error);
   if (status == FOVEA_OK) status = fovea_generate_start(text->generator, error);
   if (status != FOVEA_OK) return status;
-  text->prompt_length = (uint32_t)text->prompt.tokens.count; /* Stays where it is until the first step. */
+  text->prompt_length = (uint32_t)text->prompt.tokens.count; /* Not moved before the first step. */
   return fovea_generate_prompts(text->generator, text->prompt.tokens.ids, &text->prompt_length, 1, 0, error);
 }
 
@@ -209,7 +209,7 @@ fovea_status text_start(struct model* model, const char* prompt, uint64_t size, 
   return status;
 }
 
-/* Whether metadata names the token among those that end texts. */
+/* Whether metadata lists the token among the stop ids. */
 static uint32_t is_stop(const struct model* model, int32_t token) {
   const char* ids = metadata_or(model, "generate.stop_ids", metadata_or(model, "generate.end", ""));
   char* end;

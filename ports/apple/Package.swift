@@ -1,5 +1,5 @@
 // swift-tools-version:5.7
-// fovea's C interface as a Swift package: `import CFovea`. xcframework.sh makes what it is of.
+// fovea's C interface as a Swift package: `import CFovea`. xcframework.sh makes its binary target.
 import PackageDescription
 
 let package = Package(

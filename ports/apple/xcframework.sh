@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes CFovea.xcframework beside Package.swift: fovea and its port for iPhones, their simulator and Macs. Needs Xcode
-# and CMake. Pinned sources come from build/deps, as cmake/README.md says.
+# Makes CFovea.xcframework next to Package.swift: fovea and its port for iPhones, their simulator and Macs. Needs Xcode
+# and CMake. Pinned sources come from build/deps, see cmake/README.md.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..

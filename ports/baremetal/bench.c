@@ -1,7 +1,7 @@
-/* Measures a model in flash in memory that was counted beforehand, and says what `fovea bench --json` says, with what
- * each kind of step took. The build makes model_memory.h (`fovea inspect --header`) and model.S; BENCH_MODEL is the
- * blob's name, BENCH_ROWS the rows of the text that is run. The command line may say "counts=" and what the board's
- * ticks count here: in an emulator they are no cycles. */
+/* Measures a model in flash with statically allocated memory, and prints the JSON of `fovea bench --json`, with
+ * times by kind of operation. The build makes model_memory.h (`fovea inspect --header`) and model.S; BENCH_MODEL is
+ * the blob's name, BENCH_ROWS the rows of the text. "counts=" on the command line names the unit of the board's
+ * ticks: in an emulator they are not cycles. */
 #include "ports/bench.h"
 
 #include <fovea/model.h>

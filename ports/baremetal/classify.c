@@ -1,5 +1,5 @@
-/* Says which class the text on the command line is of, with a model in flash and memory that was counted beforehand.
- * The build makes model_memory.h (`fovea inspect --header`) and model.S. */
+/* Prints the class of the text on the command line, with a model in flash and statically allocated memory. The build
+ * makes model_memory.h (`fovea inspect --header`) and model.S. */
 #include <fovea/model.h>
 #include <fovea/session.h>
 #include <fovea/text.h>

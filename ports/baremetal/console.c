@@ -1,4 +1,4 @@
-/* Numbers for board_write. */
+/* Writes numbers with board_write. */
 #include "board.h"
 
 void board_write_number(uint64_t number) {

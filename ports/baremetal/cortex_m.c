@@ -22,11 +22,11 @@ static void Fault(void) {
 }
 
 void board_reset(void) {
-  CPACR |= 0xfu << 20; /* floating point and vectors on */
+  CPACR |= 0xfu << 20; /* enables floating point and MVE (Helium) */
   __asm__ volatile("dsb\n isb" ::: "memory");
   SYST_RVR = SYST_PERIOD - 1;
   SYST_CVR = 0;
-  SYST_CSR = 7; /* on, with its interrupt, at the processor's clock */
+  SYST_CSR = 7; /* enables it, with its interrupt, at the processor's clock */
   uint32_t* stack_pointer;
   __asm__ volatile("mov %0, sp" : "=r"(stack_pointer));
   board_start(stack_pointer);
@@ -45,7 +45,7 @@ const char board_counter[] = "SysTick", board_counts[] = "cycles";
 
 uint64_t board_ticks_per_second(void) { return (uintptr_t)board_hertz; }
 
-/* Where nothing is left a new period begins, of which QEMU may not tell at once. */
+/* When the count reaches 0, a new period begins; QEMU may report that with a delay. */
 uint64_t board_ticks(void) {
   for (;;) {
     const uint32_t before = periods, left = SYST_CVR;

@@ -1,7 +1,7 @@
-/* Says which class the text on the command line is of and which words decided: their weight in their sentence times
- * that of the sentence in the text. Both are kept by the taps of model_memory.h (`fovea inspect --header --explain`),
- * which the build makes, and model.S; sentences after the first MAX_SENTENCES are left out, as are tokens of one after
- * MAX_LENGTH. */
+/* Prints the class of the text on the command line and the words that decided: a word's attention weight in its
+ * sentence times the sentence's weight in the text. Taps in model_memory.h (`fovea inspect --header --explain`)
+ * record both; the build makes it and model.S. Sentences after the first MAX_SENTENCES and tokens after the first
+ * MAX_LENGTH of a sentence are left out. */
 #include <fovea/model.h>
 #include <fovea/session.h>
 #include <fovea/text.h>
@@ -14,7 +14,7 @@
 #define TOP_WORDS 3
 
 typedef struct Word {
-  uint32_t begin, end; /* bytes of the text */
+  uint32_t begin, end; /* offsets in the text */
   float share;
 } Word;
 
@@ -26,7 +26,7 @@ static fovea_text_tokens tokens = {
     .struct_size = sizeof(tokens), .capacity = MAX_TOKENS, .ids = ids, .special = special, .ranges = ranges};
 static fovea_text_sentences sentences = {
     .struct_size = sizeof(sentences), .capacity = MAX_SENTENCES, .lengths = lengths};
-static Word top[TOP_WORDS]; /* the greatest first */
+static Word top[TOP_WORDS]; /* largest first */
 
 static int Classify(const fovea_model* model, fovea_session* session, fovea_error* error) {
   const fovea_text_encode_options cut = {
@@ -55,7 +55,7 @@ static int IsWordByte(uint8_t byte) {
   return byte >= 0x80 || (letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9') || byte == '_';
 }
 
-/* Are a token that ends and one that begins there parts of one word? Not in scripts without spaces. */
+/* Whether a token that ends and one that begins there belong to one word. Not in scripts without spaces. */
 static int Touch(uint32_t end, uint32_t begin) {
   if (end != begin || begin == 0) return 0;
   const uint8_t right = (uint8_t)text[begin];

@@ -1,6 +1,6 @@
-/* Writes what follows the text on the command line, or what an encoder and its decoder make of it, with a model in
- * flash and memory that was counted beforehand. The build makes model_memory.h (`fovea inspect --generation --header`)
- * and model.S; MAX_TOKENS are those that are read, MAX_NEW those that are written, TEXT_END ends what is read. */
+/* Continues the text on the command line, or prints the output of an encoder and its decoder, with a model in flash
+ * and statically allocated memory. The build makes model_memory.h (`fovea inspect --generation --header`) and
+ * model.S. MAX_TOKENS limits the tokens read, MAX_NEW the tokens generated; TEXT_END ends the text that is read. */
 #include <fovea/generate.h>
 #include <fovea/model.h>
 #include <fovea/text.h>
@@ -54,7 +54,7 @@ static int MakeDecoder(const fovea_model* model, fovea_session** decode, fovea_e
   return fovea_session_init(model, &options, &memory, decode, error) == FOVEA_OK ? 0 : sample_failed("decoder", error);
 }
 
-/* Reads the text and begins to write. */
+/* Reads the text and starts generation. */
 static int Begin(fovea_session* encode, fovea_generator* generator, const fovea_text_tokens* tokens,
                  fovea_error* error) {
 #ifdef MODEL_ENCODE_PROGRAM

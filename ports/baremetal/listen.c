@@ -1,6 +1,6 @@
-/* Says which word is spoken in the WAV file (16 bits, one channel, the model's sampling rate) that the command line
- * names, with a model in flash and memory that was counted beforehand. A product writes what its microphone heard into
- * the input instead. The build makes model_memory.h (`fovea inspect --header`) and model.S. */
+/* Prints the word spoken in a WAV file (16 bits, one channel, the model's sampling rate) named on the command line,
+ * with a model in flash and statically allocated memory. A product writes its microphone's samples to the input
+ * instead. The build makes model_memory.h (`fovea inspect --header`) and model.S. */
 #include <fovea/model.h>
 #include <fovea/session.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static char path[256];
 
-/* Sizes from here on are those of writers to pipes, which did not know them. */
+/* Programs that write to pipes store a size from here on, because they do not know it. */
 static const uint32_t kUnknownSize = 0x7ffff000;
 
 static uint32_t NumberAt(const uint8_t* bytes, int count) {
@@ -21,7 +21,7 @@ static uint32_t NumberAt(const uint8_t* bytes, int count) {
 
 static int IsRead(intptr_t file, void* bytes, size_t size) { return board_read(file, bytes, size) == size; }
 
-/* Samples that stand in the file from here on; 0: it is no such file. */
+/* The number of samples from the current position of the file; 0: not such a file. */
 static uint32_t FindSamples(intptr_t file, uint32_t rate) {
   uint8_t bytes[16];
   int known = 0;
@@ -42,7 +42,7 @@ static uint32_t FindSamples(intptr_t file, uint32_t rate) {
   return 0;
 }
 
-/* Reads up to `count` samples of the file and fills the rest with zeros. A longer file is cut, which is reported. */
+/* Reads up to `count` samples of the file and pads with zeros. A longer file is truncated with a message. */
 static int ReadSamples(float* samples, uint32_t count) {
   uint8_t bytes[512];
   const intptr_t file = board_open(path);
@@ -64,7 +64,7 @@ static int ReadSamples(float* samples, uint32_t count) {
   return found != 0 && i > 0;
 }
 
-/* The samples are the model's first input; its space holds one clip. */
+/* The model's first input is the samples; its space holds one clip. */
 static int Listen(const fovea_model* model, fovea_session* session, fovea_error* error) {
   fovea_value_info input = {.struct_size = sizeof(input)};
   const uint32_t count = CLIP_SAMPLES, one = 1;
@@ -72,7 +72,7 @@ static int Listen(const fovea_model* model, fovea_session* session, fovea_error*
   fovea_view samples;
   if (fovea_program_value(model, MODEL_PROGRAM, 0, &input) != FOVEA_OK ||
       fovea_model_space(model, input.space, &space) != FOVEA_OK) {
-    board_write("the model has no samples as its first input\n");
+    board_write("the model's first input is not audio samples\n");
     return 1;
   }
   if (fovea_session_set_segments(session, space.parent, &one, 1, error) != FOVEA_OK ||
@@ -81,7 +81,7 @@ static int Listen(const fovea_model* model, fovea_session* session, fovea_error*
     return sample_failed("samples", error);
   }
   if (!ReadSamples(samples.data, count)) {
-    board_write("no WAV file of 16 bits, one channel and the model's rate\n");
+    board_write("not a WAV file of 16 bits, one channel and the model's rate\n");
     return 1;
   }
   const uint64_t begin = board_ticks();

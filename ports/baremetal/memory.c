@@ -1,4 +1,4 @@
-/* Fills memory as a C program expects it, marks the stack, and measures it. */
+/* Initialises memory as a C program expects it, fills the stack with a pattern, and measures its use. */
 #include "memory.h"
 
 #include "board.h"

@@ -1,11 +1,11 @@
-/* What samples that run one session have in common. Included once, since model_memory.h is the arrays themselves. */
+/* Shared by samples that run one session. Included once per program, because model_memory.h defines the arrays. */
 #ifndef FOVEA_PORTS_BAREMETAL_ONE_SESSION_H_
 #define FOVEA_PORTS_BAREMETAL_ONE_SESSION_H_
 
 #include "model_memory.h"
 #include "sample.h"
 
-/* The session of the model in flash; `clock` may be NULL. 1: it failed, and that was said. */
+/* Makes the session of the model in flash; `clock` may be NULL. Returns 1 after a failure, which it has printed. */
 static inline int one_session(const fovea_model* model, uint64_t (*clock)(void), fovea_session** session,
                               fovea_error* error) {
   static const fovea_limit limits[] = {MODEL_LIMITS};
@@ -20,7 +20,7 @@ static inline int one_session(const fovea_model* model, uint64_t (*clock)(void),
   return fovea_session_init(model, &options, &memory, session, error) == FOVEA_OK ? 0 : sample_failed("session", error);
 }
 
-/* Says the class that has the highest logit, all logits, bytes, and the ticks of both parts. 1: there are no logits. */
+/* Prints the class with the highest logit, all logits, bytes, and the ticks of both parts. Returns 1 without logits. */
 static inline int one_answer(const fovea_model* model, const fovea_session* session, uint64_t init_ticks,
                              uint64_t run_ticks, fovea_error* error) {
   fovea_view logits;

@@ -1,5 +1,5 @@
 /* port.h without an operating system: memory is one static array, the blob is linked in (model.S), there are no
- * threads, ticks are the board's, and text goes where board_write puts it.
+ * threads, ticks come from the board, and text is written with board_write.
  */
 #include "ports/port.h"
 
@@ -11,7 +11,7 @@
 #define PORT_MEMORY_BYTES (400u << 10)
 #endif
 
-/* Blocks lie one after the other, each after 64 bytes that hold its size; the last one is given back first. */
+/* Blocks are consecutive, each after 64 bytes that hold its size; only the last one can be freed. */
 static unsigned char memory_array[PORT_MEMORY_BYTES] __attribute__((aligned(64)));
 static size_t memory_used;
 
@@ -26,7 +26,7 @@ void* fovea_port_memory(void* context, uint64_t size) {
   return block + 64;
 }
 
-/* A block that is not the last one stays taken. */
+/* A block that is not the last one is not reused. */
 void fovea_port_free(void* memory) {
   size_t needed;
   if (memory == NULL) return;
@@ -37,7 +37,7 @@ void fovea_port_free(void* memory) {
 
 extern const unsigned char model_blob[], model_blob_end[];
 
-/* There is one blob, whatever its name. */
+/* There is one blob; the name is ignored. */
 const char* fovea_port_open(const char* name, fovea_port_file* file) {
   (void)name;
   file->data = model_blob;
@@ -46,7 +46,7 @@ const char* fovea_port_open(const char* name, fovea_port_file* file) {
 }
 void fovea_port_close(fovea_port_file* file) { memset(file, 0, sizeof(*file)); }
 
-/* One worker after the other, and nobody to wait for. */
+/* One worker after the other, without waiting. */
 struct fovea_port_threads {
   uint32_t count;
 };
@@ -70,7 +70,7 @@ void fovea_port_barrier(void* threads, uint32_t workers) {
 uint64_t fovea_port_ticks(void) { return board_ticks(); }
 uint64_t fovea_port_ticks_per_second(void) { return board_ticks_per_second(); }
 
-/* board_write wants a zero at the end. */
+/* board_write expects a NUL-terminated string. */
 void fovea_port_write(const char* text, uint64_t size) {
   char part[65];
   while (size > 0) {

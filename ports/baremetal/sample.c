@@ -1,4 +1,4 @@
-/* What samples have in common. */
+/* Shared by all samples. */
 #include "sample.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What samples have in common: their model and its memory as model_memory.h has it, and what they say. */
+/* Shared by all samples: their model with its memory from model_memory.h, and their output. */
 #ifndef FOVEA_PORTS_BAREMETAL_SAMPLE_H_
 #define FOVEA_PORTS_BAREMETAL_SAMPLE_H_
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory and options of a session, by the beginnings of its names in model_memory.h: MODEL_DECODE, model_decode. */
+/* Memory and options of a session, by the prefix of its names in model_memory.h: MODEL_DECODE, model_decode. */
 #define SAMPLE_MEMORY(NAME, name)                                                                                    \
   {                                                                                                                  \
     .struct_size = sizeof(fovea_session_memory), .fixed_size = NAME##_FIXED_BYTES, .state_size = NAME##_STATE_BYTES, \
@@ -18,18 +18,18 @@
     .limits = limit_array, .limit_count = sizeof(limit_array) / sizeof((limit_array)[0])                    \
   }
 
-/* The model in flash. 1: it failed, and that was said. */
+/* Makes the model in flash. Returns 1 after a failure, which it has printed. */
 int sample_model(void* memory, uint64_t size, fovea_model** model, fovea_error* error);
 
-/* "name number" and the end of the line. */
+/* Prints "name number" and a line end. */
 void sample_number(const char* name, uint64_t number);
-/* "class" and the label of the highest of the first row's scores. */
+/* Prints "class" and the label with the highest score of the first row. */
 void sample_class(const fovea_model* model, const fovea_view* scores);
-/* "scores" and the bits of each of the first row's scores as a hexadecimal number. */
+/* Prints "scores" and the bits of each score of the first row as a hexadecimal number. */
 void sample_scores(const fovea_view* scores);
-/* Says what went wrong; 1. */
+/* Prints the fault; returns 1. */
 int sample_failed(const char* what, const fovea_error* error);
-/* The ticks of both parts and the bytes that only a run shows. */
+/* Prints the ticks of both parts and the bytes that are known only after a run. */
 void sample_report(uint64_t init_ticks, uint64_t run_ticks);
 
 #endif

@@ -1,4 +1,4 @@
-/* Semihosting: the program stops at an instruction that a debugger or QEMU knows, with a request in its registers. */
+/* Semihosting: the program stops at an instruction that a debugger or QEMU handles, with a request in its registers. */
 #include <string.h>
 
 #include "board.h"

@@ -1,5 +1,5 @@
-/* A fovea_runner and fovea_barrier on POSIX threads. Threads sleep until the runner is called and again after it; at
- * the barrier they spin for a while, since the others are usually there within microseconds, and then sleep. */
+/* A fovea_runner and fovea_barrier on POSIX threads. Threads sleep before and after a call of the runner; at the
+ * barrier they spin for a while, since the other threads usually arrive within microseconds, and then sleep. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -7,8 +7,8 @@
 
 #include "ports/port.h"
 
-/* How long a thread spins at the barrier, in ticks of the port's clock. One that waits longer waits for one that is not
- * running. */
+/* How long a thread spins at the barrier, in ticks of the port's clock. If it waits longer, the thread it waits for
+ * is probably not running. */
 #define SPIN_NANOSECONDS 50000u
 /* Sessions have at most 64 workers. */
 #define MOST_THREADS 1024u
@@ -30,10 +30,10 @@ struct fovea_port_threads {
   pthread_mutex_t mutex;
   pthread_cond_t begin, end, pass;
   struct job job;
-  uint64_t round;   /* Grows with every job, so that a helper takes each once. */
+  uint64_t round;   /* Incremented by every job, so that a helper takes each once. */
   uint32_t working; /* Helpers that have not finished this round. */
   bool stop;
-  /* Of the barrier: who is there, how often it was passed, who has stopped spinning. */
+  /* The barrier: threads that have arrived, times it was passed, threads that stopped spinning. */
   atomic_uint arrived, passed, sleepers;
   struct helper helpers[]; /* count - 1 */
 };
@@ -148,7 +148,7 @@ void fovea_port_barrier(void* threads, uint32_t workers) {
   const uint32_t round = atomic_load_explicit(&self->passed, memory_order_acquire);
   if (atomic_fetch_add_explicit(&self->arrived, 1, memory_order_acq_rel) + 1 == workers) {
     atomic_store_explicit(&self->arrived, 0, memory_order_relaxed);
-    /* Whoever counts itself among the sleepers later sees that the barrier has been passed. */
+    /* A thread that counts itself among the sleepers later will see that the barrier has been passed. */
     atomic_store(&self->passed, round + 1);
     if (atomic_load(&self->sleepers) == 0) return;
     pthread_mutex_lock(&self->mutex);

@@ -1,7 +1,7 @@
-"""Builds the package for pip, which calls build_wheel: Python files, and the shared libraries.
+"""Builds the package for pip, which calls build_wheel: Python files and the shared libraries.
 
-The libraries are those of the folder that FOVEA_LIBRARY_DIR names, or are built with CMake. That is a build folder of
-fovea; a relative one is the repository's, because pip works elsewhere.
+The libraries come from the build folder in FOVEA_LIBRARY_DIR, or are built with CMake. A relative folder is resolved
+against the repository, because pip runs elsewhere.
 """
 import base64
 import hashlib
@@ -56,7 +56,7 @@ def _libraries():
 
 
 def _record(files, own):
-    """The list of all files, itself without a sum."""
+    """The list of all files; its own entry has no hash."""
     lines = []
     for name, data in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
@@ -75,7 +75,7 @@ def _tag():
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    """Without this pip would build everything twice."""
+    """Without this function pip would build everything twice."""
     for path, data in _information(_version(), _tag()).items():
         file = pathlib.Path(metadata_directory) / path
         file.parent.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
-"""Writes fovea/_c.py, what ctypes must know of the C interface: constants, structs, functions.
+"""Writes fovea/_c.py, the declarations of the C interface for ctypes: constants, structs, functions.
 
   declarations.py [--check]
-With --check it only says whether the file is what the headers make of it.
+With --check it only reports whether the file agrees with the headers.
 """
 import pathlib
 import re
@@ -26,7 +26,7 @@ CALLBACKS = {
 
 
 def ctype(declared, structs):
-    """What stands for a C type. Every pointer is an address but to text of the library, which ends with a zero."""
+    """The ctypes name of a C type. Pointers are addresses, except NUL-terminated strings of the library."""
     words = declared.replace("*", " * ").split()
     plain = [word for word in words if word not in ("const", "struct")]
     if plain == ["char", "*"] and words[0] == "const":
@@ -59,7 +59,7 @@ def constants_of(text):
     for body in ENUM.findall(text):
         for entry in filter(None, (" ".join(e.split()) for e in body.split(","))):
             name, value = entry.split(" = ")
-            known[name] = eval(value, {"__builtins__": {}}, known)  # sums of numbers and names before it
+            known[name] = eval(value, {"__builtins__": {}}, known)  # sums of numbers and earlier names
     return known
 
 
@@ -77,7 +77,7 @@ def wrapped(opening, items, closing):
 
 
 def interface():
-    """What the headers say, without comments."""
+    """The text of the headers, without comments."""
     return "\n".join(COMMENT.sub("", header.read_text(encoding="utf-8")) for header in HEADERS)
 
 
@@ -100,7 +100,7 @@ def declarations():
             if declared[0] != "void":
                 kinds.append(ctype(declared[1], structs))
         functions.append(wrapped(f'    "{name}": ({ctype(result, structs)}, [', kinds, "]),"))
-    parts.append("\n# What each function returns and takes.\nFUNCTIONS = {\n" +
+    parts.append("\n# The result and the parameters of each function.\nFUNCTIONS = {\n" +
                  "\n".join(functions) + "\n}")
     return "\n\n".join(parts) + "\n"
 
@@ -109,7 +109,7 @@ def main():
     text = declarations()
     if sys.argv[1:] == ["--check"]:
         changed = TARGET.read_text(encoding="utf-8") != text
-        return changed and f"{TARGET} is not what the headers say: run declarations.py"
+        return changed and f"{TARGET} differs from the headers: run declarations.py"
     TARGET.write_text(text, encoding="utf-8")
 
 

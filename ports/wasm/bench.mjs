@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What a model takes in Node, as JSON on standard output: fovea-bench for WebAssembly.
+// Measures a model in Node and prints JSON on standard output: fovea-bench for WebAssembly.
 import { readFile } from "node:fs/promises";
 import os from "node:os";
 import { parseArgs } from "node:util";
@@ -30,7 +30,7 @@ async function main() {
 }
 
 main().catch((error) => {
-  // What a user can mend is one line: an argument, a file, a blob.
+  // Errors that a user can fix are one line: an argument, a file, a blob.
   const known = error instanceof FoveaError || error.syscall !== undefined || /PARSE_ARGS/.test(error.code);
   console.error(known ? `fovea: ${error.message.split("\n")[0]}` : error);
   process.exitCode = 2;

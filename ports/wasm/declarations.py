@@ -1,8 +1,8 @@
-"""What the module must know of the C interface, from the headers: constants, structs, functions.
+"""Generates the C interface's declarations for JavaScript from the headers: constants, structs, functions.
 
   declarations.py OUT_DIR MODULE...
-Writes OUT_DIR/declarations.mjs for the JavaScript files MODULE.., OUT_DIR/layout.c, which lets the compiler check every
-size and offset in it, and OUT_DIR/exports.txt, the functions that these files call.
+Writes OUT_DIR/declarations.mjs for the JavaScript files MODULE..., OUT_DIR/layout.c, with which the compiler checks
+every size and offset in it, and OUT_DIR/exports.txt, the functions that these files call.
 """
 import pathlib
 import re
@@ -14,9 +14,9 @@ sys.dont_write_bytecode = True
 from declarations import (  # noqa: E402
     COMMENT, FIELD, FUNCTION, HEADERS, STRUCT, constants_of, ctype, fields_of, interface, wrapped)
 
-# Of what the module contains beside the library and the port.
+# Headers of the module's parts besides the library and the port.
 LINKED = ["ports/bench.h", "ports/inputs.h"]
-# WebAssembly of 32 bits: every number lies at a multiple of its size, addresses and sizes have 4 bytes.
+# 32-bit WebAssembly: every number is at a multiple of its size, addresses and sizes have 4 bytes.
 SIZES = {"c_uint8": 1, "c_int32": 4, "c_uint32": 4, "c_float": 4, "c_size_t": 4, "c_void_p": 4, "c_char_p": 4,
          "c_int": 4, "c_uint64": 8, "c_double": 8}
 LETTERS = {"c_uint64": "l", "c_float": "f", "c_double": "d", "None": "-"}
@@ -28,7 +28,7 @@ def rounded(offset, to):
 
 
 def layout_of(body, known):
-    """Fields as (name, offset, type, count), and the size and alignment of all. `known`: those of other structs."""
+    """Fields as (name, offset, type, count), and the struct's size and alignment. `known`: sizes of other structs."""
     fields, end, alignment = [], 0, 1
     for name, kind in fields_of(body, known):
         kind, _, count = kind.partition(" * ")
@@ -40,7 +40,7 @@ def layout_of(body, known):
 
 
 def signature(result, parameters, structs):
-    """A letter for the result and each parameter; what they mean stands in the file that is written."""
+    """A letter for the result and each parameter; the generated file explains them."""
     letters = []
     parameters = [FIELD.match(" ".join(p.split()))[1] for p in parameters.split(",") if p.strip() != "void"]
     for declared in [result] + parameters:
@@ -61,7 +61,7 @@ def main():
 
     script = ["// The C interface as WebAssembly sees it. Written by declarations.py from the headers.",
               wrapped("export const constants = {", [f"{name}: {value}" for name, value in constants.items()], "};"),
-              "// Size, and of each field offset, type and number of elements.\nexport const structs = {"]
+              "// Size, and offset, type and number of elements of each field.\nexport const structs = {"]
     checks = ['/* Sizes and offsets that JavaScript reads and writes. Written by declarations.py. */',
               *(f'#include "fovea/{header.name}"' for header in HEADERS[:-1]),
               *(f'#include "{header}"' for header in ["ports/port.h"] + LINKED)]

@@ -1,7 +1,7 @@
-// Which sentences and words decided: weights of the attention that the model's metadata names for its levels, beside
-// the places of the text they stand for.
+// Which sentences and words decided: attention weights of the levels that the model's metadata names, with the
+// positions in the text that they belong to.
 
-/** Taps of a program's levels: the tokens and, of documents, the sentences. */
+/** Taps of a program's levels: the tokens and, for documents, the sentences. */
 export function levelsOf(model, program, tokens, sentences) {
   const taps = [];
   const add = (space) => {
@@ -15,19 +15,19 @@ export function levelsOf(model, program, tokens, sentences) {
   return { taps, tokens: add(tokens), sentences: add(sentences) };
 }
 
-/** The weights that a level's rows have in their segments, row by row of the whole space; null where there are none. */
+/** The weights of a level's rows in their segments, row by row of the whole space; null if there are none. */
 function weightsOf(session, { space, tap }) {
   if (tap === null) return null;
   const weights = session.weights(tap);
   const offsets = session.offsets(space.name), keys = weights.keyOffsets;
-  if (offsets.length !== keys.length) return null;  // the step is none of this level's
+  if (offsets.length !== keys.length) return null;  // the operation does not belong to this level
   const all = new Float64Array(offsets[offsets.length - 1]);
   let tapped = 0;
   for (let segment = 0; segment + 1 < offsets.length; ++segment) {
     const length = offsets[segment + 1] - offsets[segment];
-    const front = keys[segment + 1] - keys[segment] - length;  // rows in front, where the keys' space extends this one
+    const front = keys[segment + 1] - keys[segment] - length;  // rows in front, if the keys' space extends this one
     if (front < 0) return null;
-    // The tapped rows are one for each segment, or the first row of each that is not empty.
+    // The tapped rows are one per segment, or the first row of each segment that is not empty.
     const query = weights.querySpace === weights.keySpace ? keys[segment] : segment;
     if (tapped < weights.queryRows.length && weights.queryRows[tapped] === query) {
       const row = tapped * weights.heads * weights.stride + front;
@@ -40,10 +40,10 @@ function weightsOf(session, { space, tap }) {
 
 const isSpace = (byte) => byte === 32 || (byte >= 9 && byte <= 13);
 const isWordByte = (byte) => byte >= 0x80 || /[A-Za-z0-9_]/.test(String.fromCharCode(byte));
-/** The first byte of a character of scripts that are written without spaces. */
+/** Whether a byte starts a character of a script that is written without spaces. */
 const isIdeograph = (byte) => byte >= 0xe3 && byte <= 0xe9;
 
-/** Do two tokens that touch belong to one word? */
+/** Whether two adjacent tokens belong to one word. */
 function touches(bytes, end, begin) {
   return end === begin && begin > 0 && begin < bytes.length && isWordByte(bytes[begin - 1]) &&
     isWordByte(bytes[begin]) && !isIdeograph(bytes[begin]);
@@ -54,7 +54,7 @@ function piece(encoding, from, to, fields) {
   return { text: encoding.text.slice(begin, end), begin, end, ...fields };
 }
 
-/** Words of `count` tokens from token `first`, whose weights begin at `at`; `share`: that of what they stand in. */
+/** Words of `count` tokens from token `first`, whose weights begin at `at`; `share`: the weight of their sentence. */
 function wordsOf(encoding, first, count, weights, at, share) {
   const { bytes, ranges, special } = encoding;
   const words = [];

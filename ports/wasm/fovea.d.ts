@@ -1,22 +1,22 @@
 /**
- * Models of fovea in JavaScript. Text in, numbers out; everything but `Model.open` answers at once, in the thread that
- * calls it and in the model's workers. Whatever is refused is a FoveaError with the library's text.
+ * Models of fovea in JavaScript. Text in, numbers out. Everything except `Model.open` is synchronous, in the calling
+ * thread and in the model's workers. Every error is a FoveaError with the library's message.
  */
 
-/** Numbers of include/fovea/*.h by their names: statuses, types, .. */
+/** Numbers of include/fovea/*.h by their names: statuses, types, ... */
 export const constants: Readonly<Record<string, number>>;
 
 export class FoveaError extends Error {
-  /** `constants.FOVEA_E_..`, and that name. */
+  /** `constants.FOVEA_E_...`, and its name. */
   readonly status: number;
   readonly statusName: string;
-  /** Those of fovea_error (include/fovea/status.h); 0 where they say nothing. */
+  /** Fields of fovea_error (include/fovea/status.h); 0 if unused. */
   readonly expected: number;
   readonly found: number;
   readonly byte: number;
 }
 
-/** What the rows of a value are. Segment i of a space is row i of its parent. */
+/** What the rows of a value are (a ragged batch dimension). Segment i of a space is row i of its parent. */
 export interface Space {
   readonly index: number;
   readonly name: string;
@@ -34,7 +34,7 @@ export interface Value {
   readonly width: number;
   readonly type: "f32" | "f16" | "i8" | "i4" | "i32" | "bf16" | "u8";
   readonly role: "internal" | "input" | "output";
-  /** Ids must be below this; 0: these are no ids. */
+  /** Ids must be below this; 0: the values are not ids. */
   readonly idLimit: number;
   readonly carriedBy: number | null;
 }
@@ -43,7 +43,7 @@ export interface Step {
   readonly index: number;
   readonly name: string;
   readonly op: string;
-  /** Of attention; else 0. */
+  /** For attention; else 0. */
   readonly heads: number;
 }
 
@@ -54,7 +54,7 @@ export interface Program {
   readonly steps: readonly Step[];
 }
 
-/** Rows one after the other. Where they fall into texts, row offsets[i] is the first of text i. */
+/** Consecutive rows. If they are divided into texts, row offsets[i] is the first of text i. */
 export interface Matrix {
   readonly rows: number;
   readonly width: number;
@@ -62,21 +62,21 @@ export interface Matrix {
   readonly offsets: Uint32Array | null;
 }
 
-/** Attention weights to keep: the name of a step, or more about it. */
+/** A tap, a request for an attention map: the name of an operation, or more options. */
 export interface Tap {
   step: string;
-  /** "sparse": the keys alone that a row sees. */
+  /** "sparse": only the keys that a row sees. */
   form?: "dense" | "sparse";
-  /** Query rows of each segment. */
+  /** Query rows in each segment. */
   rows?: "all" | "first" | "last";
-  /** Heads as one. */
+  /** Reduces all heads to one. */
   reduce?: "none" | "mean" | "max";
-  /** Which heads; none: all. */
+  /** Which heads; default: all. */
   heads?: number[];
   what?: "weights" | "scores";
 }
 
-/** What a tap kept. A line is a query row and head: line r * heads + h. */
+/** An attention map recorded by a tap. A line is a query row and head: line r * heads + h. */
 export interface Weights {
   readonly heads: number;
   readonly queryRows: Uint32Array;
@@ -84,14 +84,14 @@ export interface Weights {
   readonly keySpace: Space;
   readonly queryOffsets: Uint32Array;
   readonly keyOffsets: Uint32Array;
-  /** Dense: `stride` numbers for each line, of which those past the segment's keys mean nothing. */
+  /** Dense: `stride` numbers per line; numbers past the segment's keys are undefined. */
   readonly stride: number;
   readonly data: Float32Array | null;
-  /** Sparse: entries offsets[l] .. offsets[l + 1] - 1 are of line l; keys are counted through all segments. */
+  /** Sparse: entries offsets[l] to offsets[l + 1] - 1 belong to line l; keys are counted through all segments. */
   readonly offsets: Float64Array | null;
   readonly keys: Uint32Array | null;
   readonly values: Float32Array | null;
-  /** [heads][queries], each with a number for each key of the segment; either form. */
+  /** [heads][queries], each with a number for each key of the segment; for either form. */
   segment(index: number): Float32Array[][];
 }
 
@@ -101,15 +101,15 @@ export interface Encoding {
   readonly length: number;
   readonly ids: Int32Array;
   readonly types: Int32Array;
-  /** 1: put there by the tokenizer. */
+  /** 1: added by the tokenizer. */
   readonly special: Uint8Array;
-  /** [begin, end) of the string for each token; [0, 0] for special ones. */
+  /** [begin, end) in the string for each token; [0, 0] for special ones. */
   readonly spans: [number, number][];
-  /** Tokens that the text has uncut, without special ones. */
+  /** Tokens of the whole text, without special ones. */
   readonly uncut: number;
   /** Tokens of the text that are left out; a line on the console reports them. */
   readonly dropped: number;
-  /** Of a document: tokens of each sentence, and how many sentences were left out at the end. */
+  /** For a document: tokens of each sentence, and how many sentences were left out at the end. */
   readonly sentences: Uint32Array | null;
   readonly droppedSentences: number;
 }
@@ -117,41 +117,41 @@ export interface Encoding {
 export interface Tokenizer {
   readonly kind: "word_piece" | "unigram" | "byte_pair";
   readonly vocabulary: number;
-  /** 0: the blob states no limit. */
+  /** 0: the blob specifies no limit. */
   readonly maxLength: number;
   readonly padId: number;
   readonly maskId: number;
-  /** `whole`: nothing is cut. */
+  /** `whole`: no truncation. */
   encode(text: string, options?: { maxLength?: number; document?: boolean; wrapped?: boolean; whole?: boolean }):
     Encoding;
   decode(ids: ArrayLike<number>, options?: { keepSpecial?: boolean }): string;
 }
 
 export interface TextOptions {
-  /** A program by its name; the first one otherwise. */
+  /** A program by its name; default: the first. */
   program?: string;
-  /** Most tokens of a text (of a document: of a sentence); 0: what the model takes. */
+  /** Most tokens of a text (in a document: of a sentence); 0: the model's limit. */
   maxLength?: number;
-  /** Of documents: lines are broken where they are full, and do not end sentences. */
+  /** For documents: line ends are line wraps and do not end sentences. */
   wrapped?: boolean;
 }
 
 export interface RunOptions extends TextOptions {
-  /** Values to give besides the outputs, such as "hidden_states.1". */
+  /** Values to return besides the outputs, such as "hidden_states.1". */
   keep?: string[];
-  /** Attention to keep. */
+  /** Attention maps to record. */
   taps?: (string | Tap)[];
 }
 
 export interface RunResult {
   readonly encodings: Encoding[];
   readonly outputs: Record<string, Matrix>;
-  /** By the names of the taps' steps. */
+  /** By the names of the tapped operations. */
   readonly weights: Record<string, Weights>;
 }
 
 export interface ClassifyOptions extends TextOptions {
-  /** So many classes; all otherwise. */
+  /** The number of classes; default: all. */
   top?: number;
 }
 
@@ -163,12 +163,12 @@ export interface Class {
   readonly index: number;
 }
 
-/** Places count as JavaScript counts: text === string.slice(begin, end). */
+/** Positions count as in JavaScript: text === string.slice(begin, end). */
 export interface Word {
   readonly text: string;
   readonly begin: number;
   readonly end: number;
-  /** Of the attention of its sentence (or text), and that times the sentence's share. */
+  /** Share of the attention in its sentence (or text), and this times the sentence's share. */
   readonly weight: number;
   readonly share: number;
 }
@@ -177,12 +177,13 @@ export interface Sentence {
   readonly text: string;
   readonly begin: number;
   readonly end: number;
-  /** Of the attention of the document. */
+  /** Share of the document's attention. */
   readonly share: number;
   readonly words: Word[] | null;
 }
 
-/** `sentences` of models that read documents, `words` of others; null where the model does not say what decides. */
+/** `sentences` for models that read documents, `words` for other models; null if the model does not name the
+ * attention. */
 export interface Explanation {
   readonly classes: Class[];
   readonly sentences: Sentence[] | null;
@@ -191,11 +192,11 @@ export interface Explanation {
 }
 
 export interface GenerateOptions {
-  /** Most new tokens; 0: as the model says, or 512. */
+  /** Most new tokens; 0: the model's limit, or 512. */
   maxTokens?: number;
-  /** Most tokens of the text that is read; 0: what the model takes. */
+  /** Most tokens of the text that is read; 0: the model's limit. */
   maxLength?: number;
-  /** How tokens are drawn, as include/fovea/generate.h says; without them the best one is taken. */
+  /** Options of sampling, see include/fovea/generate.h; the default is greedy search. */
   temperature?: number;
   topK?: number;
   topP?: number;
@@ -207,18 +208,18 @@ export interface GenerateOptions {
 
 export interface GeneratedToken {
   readonly token: number;
-  /** What the text gained that is certain, in whole characters. */
+  /** The text that the step adds, in whole characters. */
   readonly text: string;
   readonly score: number;
   readonly ended: boolean;
 }
 
-/** Memory is given back at its end: when the text has ended, and when a loop over it is left. */
+/** Frees its memory at its end: when the text has ended, and when a loop over it is left. */
 export interface Generation extends IterableIterator<GeneratedToken> {
-  /** So far. */
+  /** The text so far. */
   readonly text: string;
   readonly tokens: number[];
-  /** Makes all steps that are left. */
+  /** Runs all remaining steps. */
   finish(): string;
   close(): void;
 }
@@ -235,11 +236,11 @@ export interface SessionOptions {
   cachedTexts?: number;
 }
 
-/** A program in memory of its own, for inputs that are no texts and for runs in the same memory. */
+/** A program with separate memory, for inputs that are not texts and for repeated runs in the same memory. */
 export interface Session {
   readonly memoryBytes: number;
   setSegments(space: string, lengths: ArrayLike<number>): void;
-  /** Rows one after the other. */
+  /** Writes consecutive rows. */
   write(input: string, rows: ArrayLike<number>): void;
   link(input: string, from: Session, output: string): void;
   run(): this;
@@ -253,10 +254,10 @@ export interface Session {
 export class Model {
   private constructor();
   /**
-   * Checks a blob and makes a model of it. `wasm`: the module's address, its bytes or the module, where it does not lie
-   * beside this file; `verify: false` leaves the checksum out, the structure is always checked.
+   * Checks a blob and makes a model of it. `wasm`: the module's address, its bytes or the module, if it is not next to
+   * this file; `verify: false` skips the checksum, the structure is always checked.
    *
-   * `workers` (1 to 64): threads that share runs, the caller's included; the others are workers of JavaScript, started
+   * `workers` (1 to 64): threads that share runs, the caller's included; the other ones are JavaScript workers, started
    * here. Where memory cannot be shared, in pages that are not cross-origin isolated, there is one. Any number computes
    * the same bits.
    */
@@ -264,22 +265,22 @@ export class Model {
     blob: ArrayBuffer | ArrayBufferView,
     options?: { wasm?: string | URL | BufferSource | WebAssembly.Module; verify?: boolean; workers?: number },
   ): Promise<Model>;
-  /** Gives all memory of the model back, and of its sessions; ends its workers, which otherwise stay. */
+  /** Frees all memory of the model and of its sessions; ends its workers, which otherwise remain. */
   close(): void;
   /** Threads that share runs. */
   readonly workers: number;
   readonly closed: boolean;
-  /** Bytes: of the module's memory now, and of these the blob and the model's own. */
+  /** Bytes: the module's memory now, and the parts used by the blob and the model's tables. */
   readonly memory: { total: number; blob: number; model: number };
-  /** Of the library. */
+  /** The library's version. */
   readonly version: string;
-  /** What multiplies matrices: "highway", or "xnnpack" where it has kernels for the weights. */
+  /** The GEMM backend: "highway", or "xnnpack" where it has kernels for the weights. */
   readonly backend: "highway" | "xnnpack";
   readonly metadata: Record<string, string>;
   readonly labels: string[];
   readonly spaces: readonly Space[];
   readonly programs: readonly Program[];
-  /** null: the blob has none. */
+  /** null: the blob has no tokenizer. */
   readonly tokenizer: Tokenizer | null;
 
   /** For each text its classes, the most probable first. */
@@ -293,7 +294,7 @@ export class Model {
   embed(texts: string[], options?: TextOptions & { normalise?: boolean }): Float32Array[];
   /** Outputs, hidden states and attention weights of a batch; nothing is padded. */
   run(texts: string | string[], options?: RunOptions): RunResult;
-  /** A text that goes on, or what a decoder writes for what an encoder reads. */
+  /** Continues a text, or generates one from the text that an encoder reads. */
   generate(text: string, options?: GenerateOptions): Generation;
   session(options?: SessionOptions): Session;
 }

@@ -1,17 +1,17 @@
-// A text out of a decoder, a token at a time.
+// Generates a text with a decoder, one token at a time.
 import { constants as C } from "./declarations.mjs";
 import { Blocks, refuse } from "./library.mjs";
 import { encodingsOf, ran } from "./predict.mjs";
 import { Session } from "./session.mjs";
 
-const USUAL_NEW_TOKENS = 512;  // of texts of which nobody says how long they get
-const PROMPT_ROWS = 512;  // that a run takes in at a time
+const USUAL_NEW_TOKENS = 512;  // if neither the caller nor the model limits them
+const PROMPT_ROWS = 512;  // prefill: most rows of a prompt per run
 const SAMPLING = {
   temperature: "temperature", topK: "top_k", topP: "top_p", minP: "min_p", repetitionPenalty: "repetition_penalty",
   presencePenalty: "presence_penalty", seed: "seed",
 };
 
-/** Limits of a decoder that keeps texts, of `context` tokens at most, `rows` of which are new in a run at most. */
+/** Limits of a decoder with a KV cache: `context` tokens per text, `rows` new ones per run. */
 function keptLimits(model, space, rows, context) {
   const longest = Math.min(context, space.maxSegmentRows ?? context);
   const limits = { [space.name]: Math.max(1, Math.min(rows, PROMPT_ROWS)) };
@@ -26,12 +26,12 @@ function trainedFor(model, space) {
   return bounds.length ? Math.min(...bounds) : 2 ** 31 - 1;
 }
 
-/** A whole prompt; one that does not fit is refused. */
+/** A whole prompt; a prompt that is too long is refused. */
 function promptOf(model, space, text) {
   const tokenizer = model.tokenizer ?? refuse("the model has no tokenizer", C.FOVEA_E_SECTION);
   const encoding = tokenizer.encode(text, { whole: true }), most = trainedFor(model, space);
   if (encoding.length === 0) {
-    refuse("a prompt is empty, and the tokenizer puts no token in front of a text", C.FOVEA_E_LENGTH);
+    refuse("a prompt is empty, and the tokenizer adds no token before a text", C.FOVEA_E_LENGTH);
   }
   if (encoding.length > most) {
     refuse(`a prompt has ${encoding.length} tokens, texts have ${most} at most: give a shorter one, or maxLength to ` +
@@ -50,11 +50,11 @@ function linkedInputs(model, program) {
   });
 }
 
-/** Limits of a decoder that reads what an encoder made of one text. */
+/** Limits of a decoder that reads an encoder's output for one text. */
 function linkedLimits(model, program, encode, read, linked, token, context) {
   const cached = new Set(model.spaces.filter((space) => space.isCached).map((space) => space.name));
   const limits = Object.fromEntries(Object.entries(read).filter(([name]) => !cached.has(name)));
-  for (const name of linked) {  // what an encoder makes of rows that follow from others is read in a space of its own
+  for (const name of linked) {  // outputs of the encoder in derived spaces are read in separate spaces
     const { space } = model.value(program, name);
     const output = model.metadata[`generate.link.${name}`];
     if (space.name in limits || !space.isInput || output === undefined) continue;
@@ -130,7 +130,7 @@ export class Generation {
     library.call("fovea_generate_init", options.address, memory, size, handle);
     this.generator = library.view.getUint32(handle, true);
     library.call("fovea_generate_start", this.generator);
-    if (prompt !== null) {  // both arrays are read by the first step
+    if (prompt !== null) {  // both arrays must live until the first step has read them
       const lengths = blocks.copy(Uint32Array.of(prompt.length));
       library.call("fovea_generate_prompts", this.generator, blocks.copy(prompt), lengths, 1, 0);
     }
@@ -158,7 +158,7 @@ export class Generation {
     return { done: false, value: { token, text, score, ended: this.ended } };
   }
 
-  /** Ends the iteration and gives all memory back. */
+  /** Ends the iteration and frees all memory. */
   return() {
     this.close();
     return { done: true, value: undefined };
@@ -168,7 +168,7 @@ export class Generation {
     return this;
   }
 
-  /** Makes all steps that are left. The text. */
+  /** Runs all remaining steps. Returns the text. */
   finish() {
     for (const _ of this);
     return this.text;

@@ -1,11 +1,11 @@
-// Instances of the WebAssembly module, in the thread that has a model and in workers beside it.
+// Instances of the WebAssembly module, in the thread that owns a model and in its workers.
 
 export const inNode = typeof process === "object" && typeof process.versions?.node === "string";
 
-/** Whether a module is the one for several threads: its memory is given to it. */
+/** Whether a module is the one for several threads: it imports its memory. */
 export const sharesMemory = (module) => WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
 
-/** Of the machine the module needs nothing; views of memory are made anew when it has grown. */
+/** The module imports nothing from the machine; views of memory are renewed when it has grown. */
 export function instanceOf(module, memory) {
   const imports = {};
   for (const { module: from, name, kind } of WebAssembly.Module.imports(module)) {

@@ -6,7 +6,7 @@ import { Threads, canShare, sharedMemory } from "./threads.mjs";
 const STATUSES = Object.entries(constants).filter(([name]) => name.startsWith("FOVEA_E_"));
 const NAMES = new Map(STATUSES.map(([name, status]) => [status, name]));
 
-/** What the library, or this package before it, refuses. */
+/** An error of the library, or of this package. */
 export class FoveaError extends Error {
   constructor(text, status = constants.FOVEA_E_ARGUMENT, fields = {}) {
     super(text);
@@ -19,18 +19,18 @@ export class FoveaError extends Error {
   }
 }
 
-/** Refuses, as the library does, what only JavaScript sees. */
+/** Reports an error that only JavaScript can see, in the library's form. */
 export function refuse(text, status = constants.FOVEA_E_ARGUMENT) {
   throw new FoveaError(`${text} (${NAMES.get(status)})`, status);
 }
 
-/** How DataView calls a type, and its bytes. */
+/** The name of a type in DataView methods, and its bytes. */
 const TYPES = {
   u8: ["Uint8", 1], i32: ["Int32", 4], u32: ["Uint32", 4], u64: ["BigUint64", 8], f32: ["Float32", 4],
   f64: ["Float64", 8],
 };
 
-/** A struct in the library's memory: fields are read and written by their names, elements of arrays by an index. */
+/** A struct in the library's memory: fields are read and written by name, elements of arrays by index. */
 class Struct {
   constructor(library, name, address) {
     this.library = library;
@@ -44,7 +44,7 @@ class Struct {
     return typeof value === "bigint" ? Number(value) : value;
   }
 
-  /** The same; numbers of 64 bits as a bigint. */
+  /** The same; 64-bit numbers as bigint. */
   exact(name, index = 0) {
     const [offset, type] = this.layout.fields[name];
     const [kind, bytes] = TYPES[type];
@@ -62,14 +62,14 @@ class Struct {
   }
 }
 
-/** Blocks of the library's memory that are given back together. */
+/** Blocks of the library's memory that are freed together. */
 export class Blocks {
   constructor(library) {
     this.library = library;
     this.addresses = [];
   }
 
-  /** `size` bytes with an alignment of 64; the address 0 if there are none to hold. */
+  /** `size` bytes with an alignment of 64; address 0 if size is 0. */
   make(size) {
     if (size === 0) return 0;
     const address = this.library.call("fovea_port_memory", 0, size);
@@ -85,7 +85,7 @@ export class Blocks {
     return address;
   }
 
-  /** `count` structs one after the other; `set` gets each with its index. */
+  /** `count` consecutive structs; `set` is called for each with its index. */
   structs(name, count, set) {
     const size = structs[name].size;
     const address = this.make(size * count);
@@ -96,7 +96,7 @@ export class Blocks {
     return address;
   }
 
-  /** One, of zeros but for these fields. */
+  /** One struct, zeros except these fields. */
   struct(name, fields = {}) {
     let made;
     this.structs(name, 1, (struct) => {
@@ -114,9 +114,9 @@ export class Blocks {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** One instance: its memory grows with what it holds, and is gone when nobody refers to it any more. */
+/** One instance: its memory grows as needed, and is freed when nothing refers to the instance any more. */
 export class Library {
-  /** Of the module at `source` (see `compiled`), with `workers` threads where memory can be shared. */
+  /** Makes one of the module at `source` (see `compiled`), with `workers` threads where memory can be shared. */
   static async make(source, workers) {
     const library = new Library();
     const module = await compiled(source, workers > 1 && canShare());
@@ -161,17 +161,17 @@ export class Library {
   }
 
   text(address, size) {
-    return decoder.decode(this.bytes(address, size).slice());  // decoders do not take memory that is shared
+    return decoder.decode(this.bytes(address, size).slice());  // decoders refuse shared memory
   }
 
-  /** Text that ends with a zero; null for the address 0. */
+  /** A NUL-terminated string; null for address 0. */
   string(address) {
     if (address === 0) return null;
     const end = new Uint8Array(this.memory.buffer).indexOf(0, address);
     return this.text(address, end - address);
   }
 
-  /** Calls a function. Error records are added here, and what they say is thrown. */
+  /** Calls a function. Adds the error record, and throws its error. */
   call(name, ...given) {
     const [result, ...parameters] = functions[name];
     const args = parameters.map((letter, i) =>
@@ -180,7 +180,7 @@ export class Library {
     try {
       got = this.exports[name](...args);
     } catch (error) {
-      this.close();  // a trap in one thread: the others would wait for it
+      this.close();  // a trap in one thread: otherwise the other threads would wait for it
       throw error;
     }
     if (result === "u") return got >>> 0;
@@ -198,7 +198,7 @@ export class Library {
     throw new FoveaError(`${text}${expected || found ? exact : ""} (${called})`, status, { expected, found, byte });
   }
 
-  /** What `use` makes with blocks that are given back afterwards. */
+  /** Calls `use` with blocks that are freed afterwards; returns its result. */
   within(use) {
     const blocks = new Blocks(this);
     try {
@@ -208,7 +208,7 @@ export class Library {
     }
   }
 
-  /** The number that a function writes to where its last parameter (but the error record) points. */
+  /** The number that a function writes through its last parameter before the error record. */
   number(name, ...given) {
     return this.within((blocks) => {
       const at = blocks.make(8);
@@ -218,7 +218,7 @@ export class Library {
     });
   }
 
-  /** Fields of the struct that a function of these arguments fills. */
+  /** Fields of the struct that a function fills for these arguments. */
   info(name, struct, ...given) {
     return this.within((blocks) => {
       const made = blocks.struct(struct);
@@ -230,7 +230,7 @@ export class Library {
 
 const usual = {};
 
-/** The compiled module: `source` is its address, its bytes or itself; without one it lies beside this file. */
+/** The compiled module: `source` is its address, its bytes or the module; by default it is next to this file. */
 export function compiled(source, threads) {
   if (source !== undefined) return compiledFrom(source);
   const name = threads ? "fovea-threads.wasm" : "fovea.wasm";
@@ -247,5 +247,5 @@ async function compiledFrom(source) {
   }
   const response = await fetch(url);
   if (!response.ok) refuse(`${url}: ${response.status} ${response.statusText}`);
-  return WebAssembly.compile(await response.arrayBuffer());  // whatever type the server says it has
+  return WebAssembly.compile(await response.arrayBuffer());  // accepts any content type
 }

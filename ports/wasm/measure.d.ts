@@ -6,11 +6,11 @@ export interface Latencies {
   p99: number;
 }
 
-/** What `fovea bench --json` prints, too; tools/bench/machines.py makes tables of it. */
+/** The object that `fovea bench --json` also prints; tools/bench/machines.py makes tables of it. */
 export interface Measurement {
   model: string;
   program: string;
-  /** Of all input spaces together. */
+  /** In all input spaces together. */
   rows: number;
   texts: number;
   workers: number;
@@ -24,29 +24,29 @@ export interface Measurement {
   rows_per_second: number;
   gop_per_run: number;
   gops: number;
-  /** `map`: what the caller says; `model`: Model.open, the module's compilation included when it is the first. */
+  /** `map`: given by the caller; `model`: Model.open, including the module's compilation if it is the first. */
   load_ms: { map: number; model: number; session: number };
   /** `peak_resident`: the module's memory. */
   bytes: { blob: number; model: number; fixed: number; state: number; scratch: number; peak_resident: number };
 }
 
 export interface MeasureOptions {
-  /** The blob's, for tables. */
+  /** The blob's name, for tables. */
   name?: string;
   program?: string;
-  /** Of one text; 128, or what the model has positions for. */
+  /** Rows of one text; default: 128, or the most that the model has positions for. */
   rows?: number;
-  /** How long; 2. Five runs at least. */
+  /** Duration, default 2. At least five runs. */
   seconds?: number;
-  /** How long it took to get the blob. */
+  /** Time that it took to load the blob. */
   mapSeconds?: number;
   system?: string;
   processor?: string;
   hardwareThreads?: number;
-  /** Those of Model.open. */
+  /** As for Model.open. */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
   workers?: number;
 }
 
-/** Runs a program of the model with inputs that mean nothing. */
+/** Runs a program of the model with placeholder inputs. */
 export function measure(blob: ArrayBuffer | ArrayBufferView, options?: MeasureOptions): Promise<Measurement>;

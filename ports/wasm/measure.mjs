@@ -1,4 +1,4 @@
-// What a model takes here, as `fovea bench --json` says it of a machine: the same fields, by the same code.
+// Measures a model here as `fovea bench --json` does on a machine: the same fields, from the same code.
 import { constants as C } from "./declarations.mjs";
 import { Blocks, refuse } from "./library.mjs";
 import { Model } from "./model.mjs";
@@ -27,8 +27,8 @@ function sessionFor(model, program, rows) {
 }
 
 /**
- * Nanoseconds of each run, after one that is not counted: so many as every measurement has, and for `seconds`. Each is
- * the first of its text.
+ * Nanoseconds of each run, after one that is not counted: at least the fixed number of runs, and for `seconds`. Each
+ * run is the first of its text.
  */
 function runsOf(session, seconds) {
   const runs = [], reset = () => session.library.call("fovea_session_reset", session.handle);
@@ -44,7 +44,7 @@ function runsOf(session, seconds) {
   return BigUint64Array.from(runs);
 }
 
-/** What `fields` say, which are those of fovea_bench; texts are copied. */
+/** The measurement as JSON. `fields` are fields of fovea_bench; texts are copied. */
 function jsonOf(session, fields, runs) {
   const { model, library } = session;
   return library.within((blocks) => {
@@ -62,7 +62,7 @@ function jsonOf(session, fields, runs) {
 
 export async function measure(blob, { name = "", program, rows, seconds = 2, mapSeconds = 0, system, processor = "",
   hardwareThreads, wasm, workers } = {}) {
-  if (!(seconds >= 0 && seconds <= 3600)) refuse(`seconds is ${seconds}: 0 to 3600 are needed`, C.FOVEA_E_OPTION);
+  if (!(seconds >= 0 && seconds <= 3600)) refuse(`seconds is ${seconds}: it must be from 0 to 3600`, C.FOVEA_E_OPTION);
   const begin = performance.now();
   const model = await Model.open(blob, { wasm, workers });
   const opened = performance.now();

@@ -1,4 +1,4 @@
-// A blob's model, and what is in it.
+// A blob's model, and its contents.
 import { constants } from "./declarations.mjs";
 import { Blocks, Library, refuse } from "./library.mjs";
 import { classify, embed, explain, run } from "./predict.mjs";
@@ -12,7 +12,7 @@ const ROLES = ["internal", "input", "output"];
 const orNull = (number) => (number === constants.FOVEA_NONE ? null : number);
 
 export class Model {
-  /** Checks a blob and makes a model of it. The bytes are copied into memory that the model has for itself. */
+  /** Checks a blob and makes a model of it. The bytes are copied into the model's separate memory. */
   static async open(blob, { wasm, verify = true, workers = 1 } = {}) {
     const bytes = blob instanceof ArrayBuffer ? new Uint8Array(blob) : blob;
     if (!ArrayBuffer.isView(bytes)) refuse("a model is made of an ArrayBuffer or a typed array");
@@ -46,7 +46,7 @@ export class Model {
     return model;
   }
 
-  /** Gives all memory back: that of sessions, too; ends its workers. The model cannot be used afterwards. */
+  /** Frees all memory, including that of sessions; ends its workers. The model cannot be used afterwards. */
   close() {
     this.library?.close();
     this.library = this.blocks = this.handle = null;
@@ -56,17 +56,17 @@ export class Model {
     return this.library === null;
   }
 
-  /** Threads that runs are shared by: 1 where memory cannot be shared. */
+  /** Threads that share runs: 1 where memory cannot be shared. */
   get workers() {
     return this.open().threads?.count ?? 1;
   }
 
-  /** Bytes of memory that the module has now, and of these the blob and the model's tables. */
+  /** Bytes of the module's memory now, and the parts used by the blob and the model's tables. */
   get memory() {
     return { total: this.open().memory.buffer.byteLength, blob: this.blobBytes, model: this.modelBytes };
   }
 
-  /** The library, if the model is not closed. */
+  /** The library; refuses if the model is closed. */
   open() {
     if (this.library === null) refuse("this model is closed", constants.FOVEA_E_HANDLE);
     return this.library;
@@ -124,7 +124,7 @@ export class Model {
     return this.metadata[`label.${index}`] ?? `class ${index}`;
   }
 
-  /** A program by its name; without one the first. */
+  /** A program by its name; default: the first. */
   program(name) {
     const found = name === undefined ? this.programs[0] : this.programs.find((program) => program.name === name);
     return found ?? refuse(`no program '${name}'; there are: ${this.programs.map((p) => p.name).join(", ")}`,
@@ -141,7 +141,7 @@ export class Model {
       list.find((one) => one.name === this.metadata[`alias.${name}`]);
   }
 
-  /** A value or an attention step of a program, by its own name or by what metadata `alias.NAME` says. */
+  /** A value or an attention operation of a program, by its name or by the name in metadata `alias.NAME`. */
   value(program, name) {
     return this.#named(program.values, name) ??
       refuse(`program '${program.name}' has no value '${name}'`, constants.FOVEA_E_NAME);
@@ -153,7 +153,7 @@ export class Model {
       steps.map((step) => step.name).join(", "), constants.FOVEA_E_NAME);
   }
 
-  /** Values that are input `index` of a step. */
+  /** Values that are input `index` of an operation. */
   stepInput(program, step, index) {
     const value = this.open().number("fovea_program_step_input", this.handle, program.index, step.index, index);
     return program.values[value];

@@ -1,4 +1,4 @@
-// What a model says about texts: outputs, embeddings, classes.
+// Predictions for texts: outputs, embeddings, classes.
 import { constants as C } from "./declarations.mjs";
 import { explanationOf, levelsOf } from "./explain.mjs";
 import { refuse } from "./library.mjs";
@@ -11,7 +11,7 @@ function idInput(program) {
     refuse(`program '${program.name}' does not take token ids`, C.FOVEA_E_NAME);
 }
 
-/** Where the sentences of documents are rows, if tokens nest in such; else null. */
+/** The space whose rows are the sentences of documents, if tokens nest in one; else null. */
 function sentenceSpace(model, space) {
   const parent = space.parent === null ? null : model.spaces[space.parent];
   return parent !== null && parent.isInput && parent.parent !== null ? parent : null;
@@ -19,7 +19,7 @@ function sentenceSpace(model, space) {
 
 const tokenizerOf = (model) => model.tokenizer ?? refuse("the model has no tokenizer", C.FOVEA_E_SECTION);
 
-/** Texts as a program reads them: at once, or sentence by sentence. */
+/** Encodings of texts in the form that a program reads: at once, or sentence by sentence. */
 export function encodingsOf(model, program, texts, { maxLength = 0, wrapped = false } = {}) {
   const tokenizer = tokenizerOf(model), space = idInput(program).space;
   const bounds = [maxLength, space.maxSegmentRows ?? 0, tokenizer.maxLength].filter((bound) => bound !== 0);
@@ -28,7 +28,7 @@ export function encodingsOf(model, program, texts, { maxLength = 0, wrapped = fa
   return texts.map((text) => tokenizer.encode(text, options));
 }
 
-/** Tokens one after the other; with padding after them where all texts have one length. */
+/** Concatenates tokens; pads if all texts have one length. */
 function joined(arrays, length, filler) {
   const lengths = arrays.map((array) => length ?? array.length);
   const all = new Int32Array(lengths.reduce((sum, n) => sum + n, 0)).fill(filler);
@@ -40,7 +40,7 @@ function joined(arrays, length, filler) {
   return all;
 }
 
-/** How encodings fall into segments of each input space. */
+/** The lengths of segments in each input space. */
 function segmentsOf(model, space, encodings) {
   const segments = new Map();
   const sentences = sentenceSpace(model, space);
@@ -49,7 +49,7 @@ function segmentsOf(model, space, encodings) {
     segments.set(space, encodings.flatMap((encoding) => [...encoding.sentences]));
   } else if (space.isInput) {
     segments.set(space, encodings.map((encoding) => encoding.length));
-  } else {  // the model knows the lengths, and is told how many texts there are
+  } else {  // the model knows the lengths, and needs the number of texts
     const parent = model.spaces[space.parent];
     if (!parent?.isInput || parent.parent !== null) refuse(`space '${space.name}' takes no texts`, C.FOVEA_E_NAME);
     segments.set(parent, [encodings.length]);
@@ -57,7 +57,7 @@ function segmentsOf(model, space, encodings) {
   return segments;
 }
 
-/** Limits that hold these segments and no more. */
+/** Limits that fit exactly these segments. */
 function limitsOf(model, segments) {
   const limits = new Map();
   for (const [space, lengths] of segments) {
@@ -74,7 +74,7 @@ function limitsOf(model, segments) {
   return Object.fromEntries(limits);
 }
 
-/** A session that has run over encodings; its limits beside it. */
+/** A session that has run over encodings, with its limits. */
 export function ran(model, program, encodings, options = {}) {
   const ids = idInput(program), space = ids.space;
   const fixed = space.isInput ? null : space.maxSegmentRows;
@@ -111,7 +111,7 @@ export function ran(model, program, encodings, options = {}) {
   return { session, limits };
 }
 
-/** Calls `use` with a list of texts; its results, or the only one if a single text is given. */
+/** Calls `use` with a list of texts; returns its results, or the only one if a single text is given. */
 function each(texts, use) {
   if (!Array.isArray(texts)) return use([texts])[0];
   if (texts.length === 0) refuse("a text or a list of texts is needed");
@@ -138,7 +138,7 @@ export function run(model, texts, { program: name, keep = [], taps = [], ...opti
   }
 }
 
-/** For each text its embedding: the model's own, or else the mean of its last hidden states. */
+/** For each text its embedding: the model's, or else the mean of its last hidden states. */
 export function embed(model, texts, { normalise = false, ...options } = {}) {
   return each(texts, (list) => {
     const { outputs } = run(model, list, options);
@@ -173,11 +173,11 @@ function classesOf(model, logits, top) {
 
 function classesFrom(model, session, top) {
   const { rows, width, data, offsets } = session.output("logits");
-  if (offsets !== null) refuse("the program says nothing of a text as a whole", C.FOVEA_E_NAME);
+  if (offsets !== null) refuse("the program has no output for a text as a whole", C.FOVEA_E_NAME);
   return Array.from({ length: rows }, (_, i) => classesOf(model, data.subarray(i * width, (i + 1) * width), top));
 }
 
-/** For each text its classes, the most probable first, and with `taps` what `use` makes of the session. */
+/** For each text its classes, the most probable first, and with `taps` the result of `use` for the session. */
 function classified(model, texts, { program: name, top, ...options }, taps, use) {
   model.open();
   const program = model.program(name);

@@ -1,4 +1,4 @@
-// Matrices in the library's memory from and to numbers of JavaScript.
+// Converts matrices in the library's memory from and to JavaScript numbers.
 import { constants as C } from "./declarations.mjs";
 
 function halfToFloat(half) {
@@ -8,7 +8,7 @@ function halfToFloat(half) {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** To the nearest, of two as near ones to the even. */
+/** Rounds to nearest, ties to even. */
 function floatToHalf(number) {
   const sign = number < 0 || Object.is(number, -0) ? 0x8000 : 0, size = Math.abs(number);
   if (Number.isNaN(number)) return 0x7e00;
@@ -65,7 +65,7 @@ const WRITERS = {
   },
 };
 
-/** Writes such rows, numbers one after the other, as the view's type has them. */
+/** Writes consecutive rows, converted to the view's type. */
 export function writeRows(library, { data, type, rows, width, row_bytes: rowBytes }, numbers) {
   if (type === C.FOVEA_TYPE_I32 || type === C.FOVEA_TYPE_F32) {  // dense, as all inputs are
     new (type === C.FOVEA_TYPE_I32 ? Int32Array : Float32Array)(library.memory.buffer, data, rows * width).set(numbers);
@@ -77,7 +77,7 @@ export function writeRows(library, { data, type, rows, width, row_bytes: rowByte
   }
 }
 
-/** A copy of a fovea_view's rows, one after the other: Int32Array of whole numbers, Float32Array of all others. */
+/** A copy of a fovea_view's consecutive rows: Int32Array for integers, Float32Array for all other types. */
 export function rowsOf(library, { data, type, rows, width, row_bytes: rowBytes }) {
   if (rowBytes === 4 * width && (type === C.FOVEA_TYPE_F32 || type === C.FOVEA_TYPE_I32)) {
     return library.numbers(type === C.FOVEA_TYPE_I32 ? Int32Array : Float32Array, data, rows * width);

@@ -1,4 +1,4 @@
-// Sessions: a program of a model in memory of its own.
+// Sessions: a program of a model with separate memory.
 import { constants as C } from "./declarations.mjs";
 import { Blocks, refuse } from "./library.mjs";
 import { rowsOf, writeRows } from "./rows.mjs";
@@ -11,13 +11,13 @@ const KEPT = { weights: C.FOVEA_KEEP_WEIGHTS, scores: C.FOVEA_KEEP_SCORES };
 const choice = (given, choices, what, usual) => choices[given ?? usual] ??
   refuse(`${what} '${given}': one of ${Object.keys(choices).join(", ")} is needed`, C.FOVEA_E_OPTION);
 
-/** What a tap kept in the last run. */
+/** The attention map that a tap recorded in the last run. */
 export class Weights {
   constructor(fields) {
     Object.assign(this, fields);
   }
 
-  /** The keys' weights of one segment: [heads][queries], each a Float32Array. */
+  /** The attention map of one segment: [heads][queries], each a Float32Array. */
   segment(index) {
     const first = this.keyOffsets[index], keys = this.keyOffsets[index + 1] - first;
     const own = this.queryOffsets.length === this.keyOffsets.length;
@@ -81,7 +81,7 @@ export class Session {
         this.memoryBytes += size;
         this.sizes[block] = size;
         const address = this.blocks.make(size);
-        library.bytes(address, size).fill(0);  // so that inputs which are never written are zeros
+        library.bytes(address, size).fill(0);  // inputs that are never written are zeros
         memory.set(block, address);
       }
       const handle = blocks.make(4);
@@ -107,13 +107,13 @@ export class Session {
     for (const [name, value] of Object.entries(fields)) struct.set(name, value);
   }
 
-  /** Gives its memory back. */
+  /** Frees its memory. */
   close() {
     if (!this.model.closed) this.blocks.free();
     this.handle = null;
   }
 
-  /** The library, if neither model nor session is closed. */
+  /** The library; refuses if the model or the session is closed. */
   open() {
     const library = this.model.open();
     if (this.handle === null) refuse("this session is closed", C.FOVEA_E_HANDLE);
@@ -124,7 +124,7 @@ export class Session {
     return this.model.value(this.program, name);
   }
 
-  /** How the rows of an input space fall into segments. */
+  /** Sets the lengths of the segments of an input space. */
   setSegments(space, lengths) {
     const library = this.open();
     library.within((blocks) => {
@@ -143,7 +143,7 @@ export class Session {
     });
   }
 
-  /** Writes an input: its rows one after the other. */
+  /** Writes an input as consecutive rows. */
   write(name, rows) {
     const value = this.value(name);
     this.#view("fovea_session_input", {
@@ -158,7 +158,7 @@ export class Session {
     });
   }
 
-  /** Makes an input what an output of another session's last run is. */
+  /** Links an input to an output of another session's last run. */
   link(input, from, output) {
     this.open().call("fovea_session_link", this.handle, this.value(input).index, from.handle, from.value(output).index);
   }
@@ -181,7 +181,7 @@ export class Session {
     });
   }
 
-  /** Where the segments of a space begin, and the last one ends. */
+  /** The offsets of a space's segments, and the end of the last one. */
   offsets(space) {
     const library = this.open();
     return library.within((blocks) => {
@@ -192,7 +192,7 @@ export class Session {
     });
   }
 
-  /** What a tap kept: by its position, or the name it was given. */
+  /** The attention map of a tap, by its index or name. */
   weights(tap = 0) {
     const library = this.open();
     const index = typeof tap === "number" ? tap : this.taps.findIndex((known) => known.step === tap);

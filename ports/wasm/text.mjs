@@ -5,7 +5,7 @@ import { Blocks, refuse } from "./library.mjs";
 const encoder = new TextEncoder();
 const KINDS = ["", "word_piece", "unigram", "byte_pair"];
 
-/** Where each byte of a text lies in its string, as JavaScript counts; bytes within a character where it begins. */
+/** For each byte of a text its position in the string (UTF-16 units); within a character, the character's begin. */
 function placesOf(text, bytes) {
   const places = new Uint32Array(bytes + 1);
   let byte = 0, place = 0;
@@ -20,7 +20,7 @@ function placesOf(text, bytes) {
   return places;
 }
 
-/** A line on the console where a text is longer than the model reads. */
+/** Warns on the console if a text is longer than the model reads. */
 function warned(encoding) {
   const { dropped, droppedSentences } = encoding;
   if (dropped === 0 && droppedSentences === 0) return encoding;
@@ -29,7 +29,7 @@ function warned(encoding) {
   return encoding;
 }
 
-/** The tokens of a text. Ranges are kept in bytes; `span` has them in the string. */
+/** The tokens of a text. Ranges are stored in bytes; `span` converts them to the string. */
 export class Encoding {
   constructor(text, bytes, fields) {
     this.text = text;
@@ -46,14 +46,14 @@ export class Encoding {
     return Math.max(0, this.uncut - this.special.reduce((kept, own) => kept + (own ? 0 : 1), 0));
   }
 
-  /** [begin, end) of the string, of bytes [begin, end) of the text: the characters that they are part of. */
+  /** [begin, end) in the string for bytes [begin, end) of the text: the characters that contain them. */
   span(begin, end) {
     this.places ??= placesOf(this.text, this.bytes.length);
     while (end < this.bytes.length && (this.bytes[end] & 0xc0) === 0x80) ++end;
     return [this.places[begin], this.places[end]];
   }
 
-  /** [begin, end) of the string for each token; [0, 0) of those that the tokenizer put there. */
+  /** [begin, end) in the string for each token; [0, 0) for tokens added by the tokenizer. */
   get spans() {
     const { special, ranges } = this;
     return Array.from(special, (own, i) => (own ? [0, 0] : this.span(ranges[2 * i], ranges[2 * i + 1])));
@@ -71,7 +71,7 @@ export class Tokenizer {
     this.maskId = info.mask_id;
   }
 
-  /** Ids of a text; `maxLength`: cut to so many tokens, 0: to what the model takes; `whole`: nothing is cut. */
+  /** Ids of a text; `maxLength`: truncated to this many tokens, 0: to the model's limit; `whole`: no truncation. */
   encode(text, { maxLength = 0, document = false, wrapped = false, whole = false } = {}) {
     if (typeof text !== "string") refuse(`a text is needed, not ${text === null ? "null" : typeof text}`);
     const library = this.model.open(), handle = this.model.handle;
@@ -131,7 +131,7 @@ export class Tokenizer {
     });
   }
 
-  /** A text that is decoded as its tokens come. `after`: the tokens that it continues, of which nothing is shown. */
+  /** A text that is decoded incrementally. `after`: the tokens that it continues, which are not shown. */
   stream(after = []) {
     return new TextStream(this.model, this.vocabulary).follow(after);
   }
@@ -147,7 +147,7 @@ class TextStream {
     this.id = this.blocks.make(4);
   }
 
-  /** The space before the first word stays; what the decoder still holds back of `tokens` is not shown either. */
+  /** The space before the first word is kept; text of `tokens` that the decoder holds back is not shown either. */
   follow(tokens) {
     if (tokens.length === 0) return this;
     const ended = new TextStream(this.model, this.vocabulary);
@@ -188,7 +188,7 @@ class TextStream {
   }
 }
 
-/** What a function writes whose last parameters are a buffer, its size and how much of it is text. */
+/** The output of a function whose last parameters are a buffer, its size and the number of bytes written. */
 function written(library, capacity, name, ...given) {
   return library.within((blocks) => {
     const size = blocks.make(8);

@@ -1,12 +1,13 @@
-/* Between runs threads sleep. Where they wait for each other within a run they spin for a while, since the others are
- * usually there within microseconds, and then sleep; a page's own thread, which must not, goes on spinning. */
+/* Between runs threads sleep. When they wait for each other within a run they spin for a while, since the other
+ * threads usually arrive within microseconds, and then sleep; a page's main thread must not sleep and continues to
+ * spin. */
 #include "ports/wasm/threads.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Looks at memory before a thread sleeps: some tens of microseconds. */
+/* How often memory is checked before a thread sleeps: some tens of microseconds. */
 #define SPINS 10000u
 
 struct threads {
@@ -18,8 +19,8 @@ struct threads {
   void* context;
   atomic_uint round;
   atomic_uint working;         /* Helpers that have not finished this round. */
-  atomic_uint arrived, passed; /* At the barrier, and how often it was. */
-  atomic_uint sleepers;        /* Threads that wait asleep for one of these words to change. */
+  atomic_uint arrived, passed; /* At the barrier: threads that have arrived, times it was passed. */
+  atomic_uint sleepers;        /* Threads that sleep until one of these words changes. */
   atomic_uint stopped;
 };
 
@@ -29,13 +30,13 @@ static void wake(struct threads* self, atomic_uint* word) {
   if (atomic_load(&self->sleepers) != 0) __builtin_wasm_memory_atomic_notify((int*)word, ~0u);
 }
 
-/* Waits until `word` is no longer `value`. False: there is nothing more to wait for. */
+/* Waits until `word` is no longer `value`. False: stopped, so waiting is pointless. */
 static bool wait_while(struct threads* self, atomic_uint* word, uint32_t value, uint32_t spins) {
   const bool sleeps = is_helper || self->caller_sleeps;
   for (uint32_t i = 0; atomic_load(word) == value; ++i) {
     if (atomic_load(&self->stopped) != 0) return false;
     if (!sleeps || i < spins) continue;
-    /* Whoever changes the word after this sees a sleeper; whoever did so before it is seen by the wait. */
+    /* A thread that changes the word after this sees a sleeper; the wait sees a change made before. */
     atomic_fetch_add(&self->sleepers, 1);
     __builtin_wasm_memory_atomic_wait32((int*)word, (int)value, -1);
     atomic_fetch_sub(&self->sleepers, 1);

@@ -1,14 +1,14 @@
-// Workers that share a library's memory and compute with the thread that calls it.
+// Workers that share a library's memory and compute together with the calling thread.
 import { inNode } from "./instance.mjs";
 
-const FIRST_PAGES = 16, MOST_PAGES = 65536;  // of 64 KiB, as the module says
+const FIRST_PAGES = 16, MOST_PAGES = 65536;  // pages of 64 KiB, as in the module
 const STACK = 256 * 1024;
 
-/** Whether threads can share memory here: in Node, and in pages that are isolated from others. */
+/** Whether threads can share memory here: in Node, and in cross-origin isolated pages. */
 export const canShare = () =>
   typeof SharedArrayBuffer === "function" && (globalThis.crossOriginIsolated ?? inNode);
 
-/** Memory that grows to 4 GiB, or to what the engine sets aside for it. */
+/** Memory that grows to 4 GiB, or to the limit that the engine reserves. */
 export function sharedMemory() {
   for (let maximum = MOST_PAGES; ; maximum /= 2) {
     try {
@@ -19,7 +19,7 @@ export function sharedMemory() {
   }
 }
 
-/** Not so in the thread of a page. */
+/** Whether this thread may sleep; false for the main thread of a page. */
 function maySleep() {
   try {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0);
@@ -30,7 +30,7 @@ function maySleep() {
 }
 
 async function started(Worker, data) {
-  // Options of Node for the program, such as --input-type, are none for this file.
+  // Node's options for the program, such as --input-type, must not apply to this file.
   const worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module", execArgv: [] });
   try {
     await new Promise((resolve, reject) => {
@@ -49,12 +49,12 @@ async function started(Worker, data) {
     worker.terminate();
     throw error;
   }
-  worker.unref?.();  // a program of Node that forgets a model ends nevertheless
+  worker.unref?.();  // a Node program that does not close a model still ends
   return worker;
 }
 
 export class Threads {
-  /** `count` of them, the caller's included. */
+  /** Starts `count` threads, the caller's included. */
   static async start(library, module, count) {
     const { exports, memory } = library;
     const self = new Threads();
@@ -78,12 +78,12 @@ export class Threads {
     return self;
   }
 
-  /** Has a session run on all of them: `options` is the address of its fovea_session_options. */
+  /** Makes a session run on all of them: `options` is the address of its fovea_session_options. */
   use(options) {
     this.exports.threads_use(this.address, options);
   }
 
-  /** Ends the workers. Runs that go on trap. */
+  /** Ends the workers. Runs in progress trap. */
   end() {
     this.exports.threads_stop(this.address);
     for (const worker of this.workers) worker.terminate();

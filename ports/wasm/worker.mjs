@@ -1,4 +1,4 @@
-// A thread of a model: an instance of its module, which waits for work until threads.mjs says that there is no more.
+// A thread of a model: an instance of its module, which waits for work until threads.mjs stops it.
 import { inNode, instanceOf } from "./instance.mjs";
 
 async function help(port, { module, memory, threads, index, stack, locals }) {

@@ -1,4 +1,5 @@
-// fovea/attention.h: the caller's options as a spec and a call, whose checks and work are runtime/attention's.
+// Implements fovea/attention.h: turns the caller's options into a spec and a call; runtime/attention checks and runs
+// them.
 #include "fovea/attention.h"
 
 #include <math.h>
@@ -23,15 +24,15 @@ static_assert(FOVEA_SCORE_ADDITIVE == static_cast<int>(Score::kAdditive) &&
                   FOVEA_CENTERS_FRACTIONS == static_cast<int>(Centers::kFractions) &&
                   FOVEA_ORIGIN_END == static_cast<int>(Origin::kEnd) &&
                   FOVEA_PAIRING_ROWS == static_cast<int>(Pairing::kParent) && FOVEA_UNBOUNDED == kUnbounded,
-              "the interface and the engine count alike");
+              "the interface and the engine must use equal numbers");
 
-// Chunks of the engine are full with as many rows.
+// Rows per tile for which the engine's chunks are full.
 constexpr uint32_t kDefaultTileRows = 256;
-// Clustered in several rounds all of them are packed anew for as many rows.
+// Clustered attention in several rounds packs all keys anew for each tile, so tiles are larger.
 constexpr uint32_t kDefaultRoundRows = 1u << 14;
 constexpr uint32_t kMostTileRows = 1u << 20;
 
-// The caller's structs, of any version.
+// The caller's structs, read from any version.
 struct Given {
   fovea_attention_options options;
   fovea_attention_pattern pattern;
@@ -41,7 +42,7 @@ struct Given {
   fovea_attention_kept kept;
 };
 
-// Options as a call: all but views and scratch.
+// The options as a call, without views and scratch.
 struct Request {
   Given given;
   AttentionSpec spec{};
@@ -49,7 +50,7 @@ struct Request {
   AttentionRows rows{};
   AttentionWorkers workers{};
   WeightSink kept{};
-  // Where one segment is meant.
+  // Defaults for a single segment.
   uint32_t one_query_segment[2] = {0, 0}, one_key_segment[2] = {0, 0}, one_list[2] = {0, 0};
 
   const WeightSink* sink() const { return given.kept.values != nullptr ? &kept : nullptr; }
@@ -67,13 +68,13 @@ Status ReadStructs(const fovea_attention_options* from, Given* given, Reporter& 
   return ReadStruct(given->options.kept, &given->kept, reporter);
 }
 
-// The plain fields of all parts.
+// Reads the plain fields of all parts.
 Status ReadFields(const Given& given, AttentionSpec* spec, Reporter& reporter) {
 #define FOVEA_NUMBER(part, field, Name, least, most) \
   spec->part.field = given.part.field == 0 ? (least) : given.part.field;
 #define FOVEA_REAL(part, field, Name) spec->part.field = given.part.field;
-#define FOVEA_FLAG(part, field, Name)                                                                       \
-  if (given.part.field > 1) return reporter.Fail(FOVEA_E_OPTION, #field " is 0 or 1", 1, given.part.field); \
+#define FOVEA_FLAG(part, field, Name)                                                                            \
+  if (given.part.field > 1) return reporter.Fail(FOVEA_E_OPTION, #field " must be 0 or 1", 1, given.part.field); \
   spec->part.field = given.part.field != 0;
 #define FOVEA_CHOICE(part, field, Name, Enum) spec->part.field = Enum(given.part.field);
 #include "runtime/blob/attention_fields.inc"
@@ -90,7 +91,8 @@ Status ReadPattern(const fovea_attention_pattern& given, uint32_t heads, Pattern
   }
   const bool sides = given.window == FOVEA_WINDOW_SIDES;
   if (!sides && (given.left != 0 || given.right != 0 || given.head_windows != nullptr)) {
-    return reporter.Fail(FOVEA_E_OPTION, "sides of a window need FOVEA_WINDOW_SIDES", FOVEA_WINDOW_SIDES, given.window);
+    return reporter.Fail(FOVEA_E_OPTION, "left and right of a window need FOVEA_WINDOW_SIDES", FOVEA_WINDOW_SIDES,
+                         given.window);
   }
   if (given.global_key_count > 0 && given.global_keys == nullptr) {
     return reporter.Fail(FOVEA_E_NULL, "global_keys is NULL", given.global_key_count, 0);
@@ -99,7 +101,7 @@ Status ReadPattern(const fovea_attention_pattern& given, uint32_t heads, Pattern
     return reporter.Fail(FOVEA_E_NULL, "layout is NULL", given.layout_rows, 0);
   }
   if ((given.center_values == nullptr) != (given.centers == FOVEA_CENTERS_NONE)) {
-    return reporter.Fail(FOVEA_E_NULL, "centers and their values need each other", given.centers, 0);
+    return reporter.Fail(FOVEA_E_NULL, "centers must be set if and only if their values are", given.centers, 0);
   }
   if ((given.order == nullptr) != (given.rank == nullptr) || (given.rounds > 1 && given.order == nullptr)) {
     return reporter.Fail(FOVEA_E_NULL, "a clustered pattern needs its order and rank");
@@ -124,7 +126,7 @@ Status ReadPattern(const fovea_attention_pattern& given, uint32_t heads, Pattern
 
 Status ReadScore(const fovea_attention_score& given, uint32_t d_k, ScorePart* score, Reporter& reporter) {
   if (given.has_self_score > 1) {
-    return reporter.Fail(FOVEA_E_OPTION, "has_self_score is 0 or 1", 1, given.has_self_score);
+    return reporter.Fail(FOVEA_E_OPTION, "has_self_score must be 0 or 1", 1, given.has_self_score);
   }
   const float usual = score->kind == Score::kDot && d_k > 0 ? 1.0f / sqrtf(static_cast<float>(d_k)) : 1.0f;
   score->scale = given.scale != 0.0f ? given.scale : usual;
@@ -155,7 +157,8 @@ Status ReadSpec(const Given& given, AttentionSpec* spec, Reporter& reporter) {
   spec->positions.coordinate_sets = Or(positions.coordinate_sets, 1);
   spec->positions.coordinate_positions = positions.coordinate_positions;
   if ((positions.starts != nullptr) != (spec->positions.origin == Origin::kStarts)) {
-    return reporter.Fail(FOVEA_E_NULL, "starts and FOVEA_ORIGIN_STARTS need each other", positions.origin, 0);
+    return reporter.Fail(FOVEA_E_NULL, "starts must be set if and only if origin is FOVEA_ORIGIN_STARTS",
+                         positions.origin, 0);
   }
   FOVEA_TRY(CheckFeatures(FeaturesOf(*spec), reporter));
   return CheckAttentionSpec(*spec, false, FOVEA_E_OPTION, reporter);
@@ -176,10 +179,11 @@ Status ReadWorkers(const fovea_attention_options& options, uint32_t rounds, Atte
 
 Status ReadKept(const fovea_attention_kept& given, uint32_t heads, WeightSink* sink, Reporter& reporter) {
   if (given.what > FOVEA_KEEP_SCORES) {
-    return reporter.Fail(FOVEA_E_OPTION, "neither weights nor scores", FOVEA_KEEP_SCORES, given.what);
+    return reporter.Fail(FOVEA_E_OPTION, "the attention map must be of weights or scores", FOVEA_KEEP_SCORES,
+                         given.what);
   }
   if ((given.keys == nullptr) != (given.counts == nullptr) || (given.keys != nullptr && given.values == nullptr)) {
-    return reporter.Fail(FOVEA_E_NULL, "what is kept sparse needs values, keys and counts");
+    return reporter.Fail(FOVEA_E_NULL, "a sparse attention map needs values, keys and counts");
   }
   sink->scores = given.what == FOVEA_KEEP_SCORES;
   sink->heads = heads;
@@ -191,7 +195,7 @@ Status ReadKept(const fovea_attention_kept& given, uint32_t heads, WeightSink* s
   return kOk;
 }
 
-// Reads the caller's options and checks all that does not depend on rows.
+// Reads the caller's options and checks everything that does not depend on rows.
 Status ReadRequest(const fovea_attention_options* from, Request* request, Reporter& reporter) {
   FOVEA_TRY(ReadStructs(from, &request->given, reporter));
   FOVEA_TRY(ReadSpec(request->given, &request->spec, reporter));
@@ -201,7 +205,7 @@ Status ReadRequest(const fovea_attention_options* from, Request* request, Report
   return ReadWorkers(request->given.options, request->spec.pattern.rounds, &request->workers, reporter);
 }
 
-// A multiple of 64.
+// Rounded up to a multiple of 64.
 Status ScratchBytes(const Request& request, uint64_t* bytes, Reporter& reporter) {
   const CheckedSize all =
       CheckedSize(AttentionWorkerBytes(request.spec, request.sink(), request.workers)) * request.workers.count;
@@ -214,13 +218,13 @@ Status ReadSegments(const uint32_t* offsets, uint32_t count, uint32_t rows, uint
                     Reporter& reporter) {
   *segments = {offsets, count};
   if (offsets != nullptr) return kOk;
-  if (count > 1) return reporter.Fail(FOVEA_E_NULL, "several segments need their offsets", count, 0);
+  if (count > 1) return reporter.Fail(FOVEA_E_NULL, "several segments need offsets", count, 0);
   one[1] = rows;
   *segments = {one, 1};
   return kOk;
 }
 
-// `q` and `keys`: rows of their views.
+// `q` and `keys`: numbers of rows of their views.
 Status ReadAllSegments(Request* request, uint32_t q, uint32_t keys, Reporter& reporter) {
   const fovea_attention_options& options = request->given.options;
   AttentionCall& call = request->call;
@@ -232,7 +236,7 @@ Status ReadAllSegments(Request* request, uint32_t q, uint32_t keys, Reporter& re
   } else if (options.query_offsets != nullptr) {
     return reporter.Fail(FOVEA_E_OPTION, "FOVEA_PAIRING_ROWS has no query_offsets");
   } else if (call.q.segment_stride != 0 || call.out.segment_stride != 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "FOVEA_PAIRING_ROWS has no segment_stride of queries");
+    return reporter.Fail(FOVEA_E_OPTION, "FOVEA_PAIRING_ROWS has no segment_stride for queries");
   }
   const fovea_attention_pattern& pattern = request->given.pattern;
   if (pattern.global_key_count == 0) return kOk;
@@ -241,7 +245,7 @@ Status ReadAllSegments(Request* request, uint32_t q, uint32_t keys, Reporter& re
                       &call.global_key_segments, reporter);
 }
 
-// Rows that segments may have in all: those of the view, or as many as they say where each has a place of `rows` rows.
+// The number of rows that segments may have in all: the view's rows; with a segment_stride up to `rows` per segment.
 Status CheckSegmentPlaces(const HeadRows& view, uint32_t rows, const Segments& segments, uint32_t* all,
                           Reporter& reporter) {
   *all = rows;
@@ -249,7 +253,8 @@ Status CheckSegmentPlaces(const HeadRows& view, uint32_t rows, const Segments& s
   for (uint32_t s = 0; s < segments.count; ++s) {
     const uint32_t begin = segments.offsets[s], end = segments.offsets[s + 1];
     if (end >= begin && end - begin <= rows) continue;
-    return reporter.Fail(FOVEA_E_SEGMENTS, "a segment passes the rows of its place", rows, end - begin, s + 1);
+    return reporter.Fail(FOVEA_E_SEGMENTS, "a segment has more rows than the view has per segment", rows, end - begin,
+                         s + 1);
   }
   *all = INT32_MAX;
   return kOk;
@@ -261,10 +266,10 @@ Status ReadClusters(Request* request, uint32_t keys, Reporter& reporter) {
   clusters = {pattern.order, pattern.rank, pattern.cluster_stride};
   if (clusters.stride == 0) clusters.stride = size_t{request->spec.heads} * pattern.rounds;
   if ((CheckedSize(clusters.stride) * keys * sizeof(int32_t)).ok()) return kOk;
-  return reporter.Fail(FOVEA_E_OPTION, "orders leave the address space", SIZE_MAX, clusters.stride);
+  return reporter.Fail(FOVEA_E_OPTION, "the orders exceed the address space", SIZE_MAX, clusters.stride);
 }
 
-// The views, and what is read by their rows.
+// Reads the views and everything whose size depends on their rows.
 Status ReadViews(Request* request, const fovea_attention_rows* q, const fovea_attention_rows* k,
                  const fovea_attention_rows* v, const fovea_attention_out* out, uint32_t* queries, Reporter& reporter) {
   const AttentionSpec& spec = request->spec;
@@ -278,11 +283,12 @@ Status ReadViews(Request* request, const fovea_attention_rows* q, const fovea_at
   if (k->type != v->type) return reporter.Fail(FOVEA_E_OPTION, "keys and values differ in type", k->type, v->type);
   if (k->rows != v->rows) return reporter.Fail(FOVEA_E_ROWS, "keys and values differ in rows", k->rows, v->rows);
   if ((k->segment_stride == 0) != (v->segment_stride == 0)) {
-    return reporter.Fail(FOVEA_E_OPTION, "keys and values lie by segment, or neither", k->segment_stride, 0);
+    return reporter.Fail(FOVEA_E_OPTION, "keys and values must both have a segment_stride, or neither",
+                         k->segment_stride, 0);
   }
   call.key_type = DType(k->type);
   if (LacksRows(call.key_type)) {
-    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks rows of the type", 0, k->type);
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks rows of this type", 0, k->type);
   }
   FOVEA_TRY(ReadAllSegments(request, q->rows, k->rows, reporter));
   request->rows.global_keys = request->given.pattern.global_key_count;
@@ -305,7 +311,8 @@ Status ReadViews(Request* request, const fovea_attention_rows* q, const fovea_at
   FOVEA_TRY(ReadCenters(request->given.pattern, *queries, &call, reporter));
   request->kept.row_count = *queries;
   const CheckedSize kept = CheckedSize(*queries) * spec.heads * request->kept.stride * sizeof(float);
-  if (!kept.ok()) return reporter.Fail(FOVEA_E_OPTION, "what is kept leaves the address space", SIZE_MAX, *queries);
+  if (!kept.ok())
+    return reporter.Fail(FOVEA_E_OPTION, "the attention map exceeds the address space", SIZE_MAX, *queries);
   FOVEA_TRY(CheckAttentionCall(call, request->rows, reporter));
   uint32_t out_rows = out->rows;
   const HeadRows placed = {call.out.data, call.out.row_stride, call.out.head_stride, call.out.segment_stride};

@@ -7,7 +7,7 @@
 namespace fovea {
 namespace {
 
-// Vectors somewhere in the caller's memory: so many rows, heads and segments of them.
+// Vectors in the caller's memory: the given number of rows, heads and segments, at strides.
 struct Place {
   const void* data;
   uint64_t rows, heads, segments, width;
@@ -15,7 +15,7 @@ struct Place {
   size_t row_stride, head_stride, segment_stride;
 };
 
-// Strides become what 0 stands for. With one head nothing reads its stride.
+// Replaces strides of 0 by their defaults. With one head its stride is never read.
 Status FillStrides(Place* place, Reporter& reporter) {
   const CheckedSize vector = CheckedSize(place->width) * place->element;
   if (place->head_stride == 0 || place->heads == 1) place->head_stride = static_cast<size_t>(vector.value());
@@ -25,7 +25,7 @@ Status FillStrides(Place* place, Reporter& reporter) {
     place->row_stride = static_cast<size_t>(dense.value());
   }
   if (vector.ok() && dense.ok()) return kOk;
-  return reporter.Fail(FOVEA_E_OPTION, "a view leaves the address space", SIZE_MAX, place->rows);
+  return reporter.Fail(FOVEA_E_OPTION, "a view exceeds the address space", SIZE_MAX, place->rows);
 }
 
 Status CheckPlace(const Place& place, Reporter& reporter) {
@@ -42,11 +42,11 @@ Status CheckPlace(const Place& place, Reporter& reporter) {
                           CheckedSize(place.rows - 1) * place.row_stride +
                           CheckedSize(place.heads - 1) * place.head_stride + CheckedSize(place.width) * place.element;
   if (end.ok()) return kOk;
-  return reporter.Fail(FOVEA_E_OPTION, "a view leaves the address space", SIZE_MAX, place.rows);
+  return reporter.Fail(FOVEA_E_OPTION, "a view exceeds the address space", SIZE_MAX, place.rows);
 }
 
-// Whether vectors overlap: from the shortest stride on, each must pass all that lies within the ones before. The place
-// is in the address space.
+// Whether vectors overlap: in ascending order, each stride must exceed the extent of all dimensions with shorter
+// strides. The place is in the address space.
 bool Overlaps(const Place& place) {
   struct Axis {
     size_t stride;
@@ -92,7 +92,7 @@ Status ReadRows(const fovea_attention_rows* given, const ViewShape& shape, HeadR
   if (given == nullptr) return reporter.Fail(FOVEA_E_NULL, "a view is NULL");
   const size_t element = KeyBytes(given->type);
   if (element == 0 || (scales == nullptr && given->type != FOVEA_TYPE_F32)) {
-    return reporter.Fail(FOVEA_E_OPTION, "a view has a type that does not fit", FOVEA_TYPE_F32, given->type);
+    return reporter.Fail(FOVEA_E_OPTION, "a view has a type that is not allowed here", FOVEA_TYPE_F32, given->type);
   }
   FOVEA_TRY(CheckRows(given->rows, reporter));
   Place place = {given->data, given->rows,       shape.heads,        shape.segments,       shape.width,
@@ -113,7 +113,8 @@ Status ReadRows(const fovea_attention_rows* given, const ViewShape& shape, HeadR
     FOVEA_TRY(FillStrides(&place, reporter));
     FOVEA_TRY(CheckPlace(place, reporter));
     if ((place.segment_stride == 0) != (given->segment_stride == 0)) {
-      return reporter.Fail(FOVEA_E_OPTION, "scales lie by segment where their elements do", given->segment_stride, 0);
+      return reporter.Fail(FOVEA_E_OPTION, "scales must have a segment_stride if and only if their elements do",
+                           given->segment_stride, 0);
     }
     *scales = {given->scales, place.row_stride, place.head_stride, place.segment_stride};
   }
@@ -129,7 +130,7 @@ Status ReadOut(const fovea_attention_out* given, const ViewShape& shape, HeadMat
                  sizeof(float), given->row_stride, given->head_stride, given->segment_stride};
   FOVEA_TRY(FillStrides(&place, reporter));
   FOVEA_TRY(CheckPlace(place, reporter));
-  // Workers write them at the same time.
+  // Workers write the rows concurrently.
   if (Overlaps(place)) {
     return reporter.Fail(FOVEA_E_OPTION, "rows of out overlap", place.width * sizeof(float), place.row_stride);
   }
@@ -142,7 +143,7 @@ Status ReadKeyBias(const fovea_attention_score& given, uint32_t rows, const View
                    Reporter& reporter) {
   const uint32_t heads = given.key_bias_heads == 0 ? 1 : given.key_bias_heads;
   if (heads != 1 && heads != shape.heads) {
-    return reporter.Fail(FOVEA_E_OPTION, "key_bias is one for all heads or one for each", shape.heads, heads);
+    return reporter.Fail(FOVEA_E_OPTION, "key_bias must be one for all heads or one per head", shape.heads, heads);
   }
   if (given.key_bias == nullptr) return kOk;
   Place place = {given.key_bias,
@@ -164,7 +165,7 @@ Status ReadPairBias(const fovea_attention_pairs_bias& given, uint32_t rows, cons
                     Reporter& reporter) {
   if (given.data == nullptr) return kOk;
   if (given.type != FOVEA_TYPE_F32 && given.type != FOVEA_TYPE_U8) {
-    return reporter.Fail(FOVEA_E_OPTION, "pair_bias is f32 or u8", FOVEA_TYPE_F32, given.type);
+    return reporter.Fail(FOVEA_E_OPTION, "pair_bias must be f32 or u8", FOVEA_TYPE_F32, given.type);
   }
   const bool by_row = given.segment_stride == FOVEA_BY_ROW;
   const Place place = {given.data,

@@ -1,5 +1,5 @@
-// Arrays of the caller of fovea/attention.h: strides that 0 stands for, and whether an array stays in the address
-// space.
+// Reads the array arguments of fovea/attention.h: replaces strides of 0 by their defaults and checks that an array
+// stays in the address space.
 #ifndef FOVEA_RUNTIME_API_ATTENTION_VIEWS_H_
 #define FOVEA_RUNTIME_API_ATTENTION_VIEWS_H_
 
@@ -9,17 +9,17 @@
 
 namespace fovea {
 
-// How many segments there are, and whether rows of a view may lie by segment.
+// The number of segments, and whether a view may have a segment_stride.
 struct ViewShape {
-  uint32_t tensor;  // for errors
+  uint32_t tensor;  // for the error record
   uint32_t heads, width, segments;
 };
 
-// f32 only where `scales` is null.
+// If `scales` is null, only f32 is allowed.
 Status ReadRows(const fovea_attention_rows* given, const ViewShape& shape, HeadRows* rows, HeadRows* scales,
                 Reporter& reporter);
 Status ReadOut(const fovea_attention_out* given, const ViewShape& shape, HeadMatrix<void>* out, Reporter& reporter);
-// `rows`: of the key space, or of one segment's place.
+// `rows`: rows of the key space, or per segment if the view has a segment_stride.
 Status ReadKeyBias(const fovea_attention_score& given, uint32_t rows, const ViewShape& shape, HeadRows* bias,
                    Reporter& reporter);
 Status ReadPairBias(const fovea_attention_pairs_bias& given, uint32_t rows, const ViewShape& shape, PairBias* bias,

@@ -1,4 +1,4 @@
-// fovea/cache.h.
+// Implements fovea/cache.h.
 #include "fovea/cache.h"
 
 #include "runtime/api/handles.h"
@@ -7,7 +7,7 @@
 namespace fovea {
 namespace {
 
-// What the functions of this file have in common.
+// Checks the handle and an argument of a function of this file, then calls f.
 template <typename F>
 fovea_status WithSession(const fovea_session* handle, const void* needed, const char* needed_text, fovea_error* error,
                          F f) {

@@ -1,4 +1,4 @@
-// fovea/generate.h.
+// Implements fovea/generate.h.
 #include "runtime/generate/generate.h"
 
 #include "runtime/api/handles.h"
@@ -17,7 +17,7 @@ bool IsGenerator(const fovea_generator* handle) {
   return kHasGeneration && handle != nullptr && handle->mark == fovea_generator::kMark;
 }
 
-// The one path of size and init.
+// Shared by size and init, so that both compute the same.
 Status Place(const fovea_generate_options* given, Arena& arena, Reporter& reporter, fovea_generator** handle) {
   if (!kHasGeneration) return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks generation");
   if (given == nullptr) return reporter.Fail(FOVEA_E_NULL, "options is NULL");
@@ -73,7 +73,7 @@ fovea_status fovea_generate_linked(const fovea_model* model, uint32_t decode_pro
   }
   const Blob& blob = model->model.blob;
   if (decode_program >= blob.programs.count) {
-    return reporter.Fail(FOVEA_E_INDEX, "no such program", blob.programs.count, decode_program).code;
+    return reporter.Fail(FOVEA_E_INDEX, "the program does not exist", blob.programs.count, decode_program).code;
   }
   const ProgramRecord& program = blob.programs[decode_program];
   uint32_t found = 0;
@@ -109,28 +109,28 @@ fovea_status fovea_generate_init(const fovea_generate_options* options, void* me
 
 fovea_status fovea_generate_start(fovea_generator* generator, fovea_error* error) {
   Reporter reporter(error);
-  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid generator handle").code;
   return StartGenerator(generator->generator, reporter).code;
 }
 
 fovea_status fovea_generate_prompts(fovea_generator* generator, const int32_t* tokens, const uint32_t* lengths,
                                     uint32_t count, uint32_t keep, fovea_error* error) {
   Reporter reporter(error);
-  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid generator handle").code;
   return TakePrompts(generator->generator, tokens, lengths, count, keep != 0, reporter).code;
 }
 
 fovea_status fovea_generate_sequences(fovea_generator* generator, const uint64_t* numbers, uint32_t count,
                                       fovea_error* error) {
   Reporter reporter(error);
-  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid generator handle").code;
   return NumberTexts(generator->generator, numbers, count, reporter).code;
 }
 
 fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced, fovea_generated* generated,
                                  fovea_error* error) {
   Reporter reporter(error);
-  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid generator handle").code;
   Generator& g = generator->generator;
   Status status = generated == nullptr ? kOk : CheckStructSize(*generated, reporter);
   if (status.ok()) status = StepGenerator(g, forced, reporter);
@@ -151,14 +151,14 @@ fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forc
 fovea_status fovea_generate_hypothesis(fovea_generator* generator, uint32_t text, uint32_t rank,
                                        fovea_hypothesis* hypothesis, fovea_error* error) {
   Reporter reporter(error);
-  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid generator handle").code;
   return ReadHypothesis(generator->generator, text, rank, hypothesis, reporter).code;
 }
 
 fovea_status fovea_generate_beam(fovea_generator* generator, uint32_t beam, fovea_hypothesis* hypothesis,
                                  fovea_error* error) {
   Reporter reporter(error);
-  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of a generator").code;
+  if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid generator handle").code;
   return ReadBeam(generator->generator, beam, hypothesis, reporter).code;
 }
 

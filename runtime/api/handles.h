@@ -1,4 +1,4 @@
-// What the opaque handles of the C interface are, and how its growing structs are read and written.
+// The opaque handles of the C interface, and helpers to read and write its growing structs.
 #ifndef FOVEA_RUNTIME_API_HANDLES_H_
 #define FOVEA_RUNTIME_API_HANDLES_H_
 
@@ -9,7 +9,7 @@
 #include "runtime/plan/plan.h"
 #include "runtime/session/session.h"
 
-// Marks memory as holding a live handle, so that a stale or wrong pointer is likely to be refused.
+// The magic number marks a live handle, so that a stale or wrong pointer is likely to be refused.
 struct fovea_model {
   static constexpr uint32_t kMark = 0x4d766f66;
   uint32_t mark = 0;
@@ -28,7 +28,7 @@ namespace fovea {
 inline bool IsLive(const fovea_model* handle) { return handle != nullptr && handle->mark == fovea_model::kMark; }
 inline bool IsLive(const fovea_session* handle) { return handle != nullptr && handle->mark == fovea_session::kMark; }
 
-// Null when the model has no text data (or `handle` is no model).
+// Null if the model has no text data (or `handle` is no model).
 inline const Tokenizer* TokenizerOf(const fovea_model* handle) {
   return IsLive(handle) && handle->model.has_text ? &handle->model.tokenizer : nullptr;
 }

@@ -1,4 +1,4 @@
-// fovea/model.h: looking inside a model.
+// Implements the part of fovea/model.h that inspects a model.
 #include "runtime/api/handles.h"
 #include "runtime/blob/names.h"
 #include "runtime/model/find.h"
@@ -13,7 +13,7 @@ const ProgramPlan* FindPlan(const fovea_model* model, uint32_t program) {
   return program < model->model.blob.programs.count ? &model->plans[program] : nullptr;
 }
 
-// Of the program that has this step.
+// The plan of the program that has this operation, or null.
 const ProgramPlan* FindStep(const fovea_model* model, uint32_t program, uint32_t step) {
   const ProgramPlan* plan = FindPlan(model, program);
   return plan != nullptr && step < plan->record->operation_count ? plan : nullptr;

@@ -1,4 +1,4 @@
-// fovea/model.h: verifying, sizing and placing a model.
+// Implements the part of fovea/model.h that verifies, sizes and places a model.
 #include "fovea/model.h"
 
 #include "runtime/api/handles.h"
@@ -11,13 +11,13 @@ Status ChooseBackend(uint32_t wanted, Reporter& reporter, const GemmBackend** ba
   if (wanted > FOVEA_BACKEND_XNNPACK)
     return reporter.Fail(FOVEA_E_OPTION, "unknown backend", FOVEA_BACKEND_XNNPACK, wanted);
   if (wanted == FOVEA_BACKEND_XNNPACK && xnnpack == nullptr) {
-    return reporter.Fail(FOVEA_E_BUILD, "this library has no XNNPACK");
+    return reporter.Fail(FOVEA_E_BUILD, "this library is built without XNNPACK");
   }
   *backend = xnnpack != nullptr ? xnnpack : &HighwayGemm();
   return kOk;
 }
 
-// The one path of size and init.
+// Shared by size and init, so that both compute the same.
 Status Place(const void* bytes, uint64_t size, const fovea_model_options* given, Arena& arena, Reporter& reporter,
              fovea_model** handle) {
   fovea_model_options options;
@@ -25,7 +25,7 @@ Status Place(const void* bytes, uint64_t size, const fovea_model_options* given,
   const GemmBackend* backend = nullptr;
   FOVEA_TRY(ChooseBackend(options.backend, reporter, &backend));
   Blob blob;
-  // The checksum is read once, when the model is made.
+  // The checksum is computed once, when the model is made.
   FOVEA_TRY(OpenBlob(bytes, size, options.skip_checksum != 0 || arena.counting(), reporter, &blob));
   fovea_model counted;
   *handle = arena.Take<fovea_model>(1);
@@ -70,7 +70,7 @@ Status InitIn(const void* bytes, uint64_t size, const fovea_model_options* optio
   return kOk;
 }
 
-// Sizes first: memory that is too small stays as it is.
+// Computes the size first: memory that is too small stays unchanged.
 Status Init(const void* bytes, uint64_t size, const fovea_model_options* options, void* memory, uint64_t memory_size,
             fovea_model** model, Reporter& reporter) {
   uint64_t needed = 0;
@@ -84,7 +84,8 @@ Status Make(const void* bytes, uint64_t size, const fovea_model_options* options
   uint64_t needed = 0;
   FOVEA_TRY(Size(bytes, size, options, &needed, reporter));
   void* block = memory(context, needed);
-  if (block == nullptr) return reporter.Fail(FOVEA_E_TOO_SMALL, "there is no memory for the model", needed);
+  if (block == nullptr)
+    return reporter.Fail(FOVEA_E_TOO_SMALL, "the memory function returned no memory for the model", needed);
   return InitIn(bytes, size, options, block, needed, needed, model, reporter);
 }
 

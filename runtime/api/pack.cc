@@ -1,12 +1,12 @@
-// fovea/model.h: packed sections, for this machine and for others.
+// Implements the part of fovea/model.h that makes packed sections, for this machine or for a named target.
 #include "runtime/api/handles.h"
 
 namespace fovea {
 namespace {
 
-// Who packs: the model's own backend, whose packed weights are there already, or that of another machine.
+// Selects the weights: those packed in the model for its own backend, or packed now for another machine.
 struct Packer {
-  const GemmTarget* target;  // null: the model's own
+  const GemmTarget* target;  // null: the model's backend
 
   uint64_t Bytes(const Linear& linear) const {
     if (target == nullptr) return linear.packed == nullptr ? 0 : linear.packed_bytes();
@@ -15,7 +15,7 @@ struct Packer {
     return XnnpackTargetSupports(*target, shape) ? Linear::PackedBytes(backend, shape, linear.count) : 0;
   }
 
-  // `out` is zero before.
+  // `out` is zeroed before the call.
   Status Pack(const Linear& linear, uint8_t* out, Reporter& reporter) const {
     if (target == nullptr) {
       memcpy(out, linear.packed, static_cast<size_t>(linear.packed_bytes()));
@@ -32,16 +32,17 @@ struct Packer {
 Status FindPacker(const char* name, Reporter& reporter, Packer* packer) {
   *packer = {nullptr};
   if (name == nullptr) return kOk;
-  if (XnnpackGemm() == nullptr) return reporter.Fail(FOVEA_E_BUILD, "this library has no XNNPACK to pack for");
+  if (XnnpackGemm() == nullptr)
+    return reporter.Fail(FOVEA_E_BUILD, "this library is built without XNNPACK, so it cannot pack for it");
   packer->target = XnnpackTarget(name);
-  return packer->target != nullptr ? kOk : reporter.Fail(FOVEA_E_NAME, "there is no such machine to pack for");
+  return packer->target != nullptr ? kOk : reporter.Fail(FOVEA_E_NAME, "the machine to pack for is unknown");
 }
 
 uint64_t TableBytes(const Model& model) {
   return RoundUp(uint64_t{model.linear_count} * sizeof(PackedRecord), kBlobAlignment);
 }
 
-// 0 if nothing is packed.
+// 0 if nothing can be packed.
 uint64_t SectionBytes(const Model& model, const Packer& packer) {
   uint64_t layers = 0;
   for (uint32_t i = 0; i < model.linear_count; ++i) layers += RoundUp(packer.Bytes(model.linears[i]), kBlobAlignment);
@@ -67,7 +68,8 @@ Status Pack(const fovea_model* model, const char* target, void* out, uint64_t si
   Packer packer;
   FOVEA_TRY(FindPacker(target, reporter, &packer));
   const uint64_t needed = SectionBytes(model->model, packer);
-  if (size < needed) return reporter.Fail(FOVEA_E_TOO_SMALL, "packed section needs more room", needed, size);
+  if (size < needed)
+    return reporter.Fail(FOVEA_E_TOO_SMALL, "the memory for the packed section is too small", needed, size);
   if (needed == 0) return kOk;
   if (out == nullptr) return reporter.Fail(FOVEA_E_NULL, "out is NULL");
   FOVEA_TRY(CheckAligned(out, reporter));

@@ -1,4 +1,4 @@
-// fovea/session.h.
+// Implements fovea/session.h.
 #include "runtime/api/handles.h"
 #include "runtime/attention/count.h"
 #include "runtime/model/find.h"
@@ -6,7 +6,7 @@
 namespace fovea {
 namespace {
 
-// options.rows as limits: `limits` has room for kMaxSpaces.
+// Converts options.rows to limits; `limits` has room for kMaxSpaces.
 void SpellOutLimits(const Blob& blob, fovea_session_options* options, fovea_limit* limits) {
   const uint32_t rows = options->rows < UINT32_MAX ? static_cast<uint32_t>(options->rows) : UINT32_MAX;
   uint32_t count = 0;
@@ -23,7 +23,7 @@ void SpellOutLimits(const Blob& blob, fovea_session_options* options, fovea_limi
   options->limit_count = count;
 }
 
-// The one path of size and init. The handle lies at the start of the fixed block.
+// Shared by size and init, so that both compute the same. The handle is at the start of the fixed block.
 Status Place(const fovea_model* model, const fovea_session_options* given, SessionArenas& arenas, Reporter& reporter,
              fovea_session** handle) {
   if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "invalid model handle");
@@ -63,7 +63,7 @@ Status CheckBlock(uint32_t block, const void* memory, uint64_t needed, uint64_t 
   return CheckAligned(memory, reporter);
 }
 
-// A function of the caller may give the same memory twice. All three fit the address space.
+// Refuses overlapping blocks: the caller's memory function may return the same memory twice. All fit the address space.
 Status CheckApart(const fovea_session_memory& needed, const fovea_session_memory& memory, Reporter& reporter) {
   const uint64_t sizes[] = {needed.fixed_size, needed.state_size, needed.scratch_size};
   const void* const blocks[] = {memory.fixed, memory.state, memory.scratch};
@@ -79,7 +79,7 @@ Status CheckApart(const fovea_session_memory& needed, const fovea_session_memory
 }
 
 Arena MakeArena(void* memory, uint64_t size, uint64_t needed) {
-  // A block that needs nothing may be NULL, which an arena would take for counting: nothing will be taken from it.
+  // A block of size 0 may be NULL, which an arena takes for counting; nothing is taken from it.
   return needed == 0 ? Arena() : Arena(memory, static_cast<size_t>(size));
 }
 
@@ -124,7 +124,8 @@ Status Make(const fovea_model* model, const fovea_session_options* options, fove
     *blocks[i] = memory(context, sizes[i]);
     if (*blocks[i] != nullptr) continue;
     reporter.section = i;
-    return reporter.Fail(FOVEA_E_TOO_SMALL, "there is no memory for a block of the session", sizes[i]);
+    return reporter.Fail(FOVEA_E_TOO_SMALL, "the memory function returned no memory for a block of the session",
+                         sizes[i]);
   }
   return InitIn(model, options, needed, needed, session, reporter);
 }
@@ -142,14 +143,16 @@ Status CheckSession(const fovea_session* handle, Reporter& reporter) {
 Status InputView(const Session& session, uint32_t value, fovea_view* view, Reporter& reporter) {
   if (view == nullptr) return reporter.Fail(FOVEA_E_NULL, "view is NULL");
   if (value >= session.program().value_count || !IsInput(session.value(value).role)) {
-    return reporter.Fail(FOVEA_E_INDEX, "the program has no such input", session.program().value_count, value);
+    return reporter.Fail(FOVEA_E_INDEX, "the input does not exist in the program", session.program().value_count,
+                         value);
   }
   if (session.links[value].linked) {
     return reporter.Fail(FOVEA_E_INDEX, "the input is linked: another session writes it", 0, value);
   }
   FOVEA_TRY(CheckIdle(session, reporter));
   if (!session.spaces[session.value(value).space].bound) {
-    return reporter.Fail(FOVEA_E_ORDER, "the input's space has no segments yet", 0, session.value(value).space);
+    return reporter.Fail(FOVEA_E_ORDER, "the input's space has no segments yet: bind its segments first", 0,
+                         session.value(value).space);
   }
   *view = ViewOf(session, value, session.values[value]);
   return kOk;
@@ -158,7 +161,8 @@ Status InputView(const Session& session, uint32_t value, fovea_view* view, Repor
 Status OutputView(const Session& session, uint32_t value, fovea_view* view, Reporter& reporter) {
   if (view == nullptr) return reporter.Fail(FOVEA_E_NULL, "view is NULL");
   if (!IsReadable(session, value)) {
-    return reporter.Fail(FOVEA_E_INDEX, "the value is no output and not kept", session.program().value_count, value);
+    return reporter.Fail(FOVEA_E_INDEX, "the value is neither an output nor kept", session.program().value_count,
+                         value);
   }
   if (!session.finished) return reporter.Fail(FOVEA_E_ORDER, "no run has finished since the segments were set");
   *view = ViewOf(session, value, FinishedRows(session, value));
@@ -307,7 +311,7 @@ fovea_status fovea_session_segments(const fovea_session* session, uint32_t space
   const Session& s = *session->session;
   const uint32_t spaces = s.model->blob.spaces.count;
   if (space >= spaces || !s.spaces[space].used) {
-    return reporter.Fail(FOVEA_E_INDEX, "the program has no such space", spaces, space).code;
+    return reporter.Fail(FOVEA_E_INDEX, "the space does not exist in the program", spaces, space).code;
   }
   if (!s.spaces[space].bound) return reporter.Fail(FOVEA_E_ORDER, "the space has no segments yet", 0, space).code;
   *offsets = s.space_rows[space].segments.offsets;
@@ -344,7 +348,7 @@ fovea_status fovea_session_step_pairs(const fovea_session* session, uint32_t ste
     }
     const auto segments = [&](uint32_t i) { return s.space_rows[op->inputs[i].space].segments; };
     const Segments keys = segments(1);
-    // Spaces beside each other are bound one by one, and only a run compares them.
+    // Paired spaces are bound one by one, and only a run compares them.
     if (spec.pairing == Pairing::kPaired && op->levels == 0 && segments(0).count != keys.count) return FOVEA_E_SEGMENTS;
     if (listed != kBlobNone && segments(listed).count != keys.count) return FOVEA_E_SEGMENTS;
     const bool of_parent = spec.pairing == Pairing::kParent;

@@ -1,4 +1,4 @@
-// fovea/status.h and fovea/version.h.
+// Implements fovea/status.h and fovea/version.h.
 #include "fovea/status.h"
 
 #include "fovea/version.h"
@@ -63,7 +63,7 @@ const char* fovea_version(void) {
 }
 
 const char* fovea_simd_target(void) {
-#if HWY_TARGETS == HWY_STATIC_TARGET  // nothing is chosen, and what would look at the processor is not built
+#if HWY_TARGETS == HWY_STATIC_TARGET  // one target: no dispatch, so no code that detects the processor
   return hwy::TargetName(HWY_STATIC_TARGET);
 #else
   const int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;

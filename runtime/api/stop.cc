@@ -1,4 +1,4 @@
-// fovea/stop.h.
+// Implements fovea/stop.h.
 #include "fovea/stop.h"
 
 #include "runtime/api/handles.h"
@@ -43,7 +43,8 @@ fovea_status fovea_stop_init(const char* const* strings, const uint32_t* sizes, 
   const fovea_status status = fovea_stop_size(strings, sizes, count, &needed, error);
   if (status != FOVEA_OK) return status;
   if (memory == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL").code;
-  if (size < needed) return reporter.Fail(FOVEA_E_TOO_SMALL, "memory for stop strings is too small", needed, size).code;
+  if (size < needed)
+    return reporter.Fail(FOVEA_E_TOO_SMALL, "the memory for stop strings is too small", needed, size).code;
   const Status aligned = CheckAligned(memory, reporter);
   if (!aligned.ok()) return aligned.code;
   Arena arena(memory, static_cast<size_t>(needed));
@@ -65,7 +66,7 @@ fovea_status fovea_stop_start(fovea_stop* stop) {
 fovea_status fovea_stop_next(fovea_stop* stop, const char* bytes, uint64_t size, fovea_stopped* stopped,
                              fovea_error* error) {
   Reporter reporter(error);
-  if (!IsStop(stop)) return reporter.Fail(FOVEA_E_HANDLE, "invalid handle of stop strings").code;
+  if (!IsStop(stop)) return reporter.Fail(FOVEA_E_HANDLE, "invalid stop strings handle").code;
   if (bytes == nullptr && size != 0) return reporter.Fail(FOVEA_E_NULL, "bytes is NULL").code;
   const Status sized = stopped == nullptr ? kOk : CheckStructSize(*stopped, reporter);
   if (!sized.ok()) return sized.code;

@@ -1,4 +1,4 @@
-// fovea/tap.h: what taps kept, as the bytes of a safetensors file.
+// Implements the part of fovea/tap.h that writes recorded attention maps as a safetensors file.
 #include <string.h>
 
 #include "runtime/api/handles.h"
@@ -7,9 +7,9 @@
 namespace fovea {
 namespace {
 
-constexpr uint64_t kAligned = 8;  // of the memory, for offsets of 8 bytes
+constexpr uint64_t kAligned = 8;  // alignment of the memory, for offsets of 8 bytes
 
-// Text that is written, or with null only counted.
+// Writes text, or only counts it if its memory is null.
 class Text {
  public:
   explicit Text(char* at) : at_(at) {}
@@ -29,7 +29,7 @@ class Text {
     while ((number /= 10) != 0);
     while (count > 0) Put(digits[--count]);
   }
-  // Inside of a JSON string.
+  // Writes text escaped for a JSON string.
   void Escaped(const char* text) {
     constexpr char kDigits[] = "0123456789abcdef";
     for (; *text != '\0'; ++text) {
@@ -52,7 +52,7 @@ class Text {
 
 enum class Part { kLineOffsets, kKeys, kWeights, kQueryRows, kSpaceOffsets };
 
-// A tensor of the file, or with `is` false none. `of`: a tap, or a space.
+// A tensor of the file; absent if `is` is false. `of`: a tap or a space.
 struct Entry {
   bool is;
   Part part;
@@ -77,7 +77,7 @@ class File {
     return size;
   }
 
-  // `to` has Size() bytes.
+  // `to` has room for Size() bytes.
   void Write(uint8_t* to) const {
     const uint64_t header = HeaderSize();
     memcpy(to, &header, 8);
@@ -106,7 +106,7 @@ class File {
   const char* SpaceName(uint32_t space) const { return blob().String(blob().spaces[space].name); }
   const Segments& SegmentsOf(uint32_t space) const { return s_.space_rows[space].segments; }
 
-  // A later step of the same name has its tap's number behind it.
+  // If an earlier operation has the same name, the tap's number is appended.
   void PutStep(uint32_t tap, Text& text) const {
     text.Escaped(StepName(tap));
     for (uint32_t i = 0; i < tap; ++i) {
@@ -131,7 +131,7 @@ class File {
     return longest;
   }
 
-  // Whether a tapped step's rows or keys lie in the space, or in one below it.
+  // Whether the rows or keys of a tapped operation are in the space, or in a descendant of it.
   bool Needs(uint32_t space) const {
     for (uint32_t tap = 0; tap < s_.tap_count; ++tap) {
       for (uint32_t side = 0; side < 2; ++side) {
@@ -144,8 +144,8 @@ class File {
     return false;
   }
 
-  // Offsets of lines come first, so that all numbers stand where they may: one place for each tap, then three for each
-  // tap, then one for each space.
+  // Offsets of lines come first, so that every number is aligned: one entry per tap, then three per tap, then one per
+  // space.
   uint32_t entries() const { return 4 * s_.tap_count + blob().spaces.count; }
   uint32_t FirstOf(uint32_t tap) const { return s_.tap_count + 3 * tap; }
   Entry EntryAt(uint32_t i) const {
@@ -264,7 +264,7 @@ class File {
     }
   }
 
-  // Offsets, and keys and weights where they will stand: they are written with the offsets.
+  // Writes the offsets, and in the same pass the keys and weights to their final places.
   void WriteSparseTap(uint32_t i, const Entry& entry, uint8_t* at) const {
     fovea_sparse arrays = {};
     arrays.layout = FOVEA_SPARSE_CSR;
@@ -276,7 +276,7 @@ class File {
     WriteSparse(s_, s_.taps[entry.of], arrays);
   }
 
-  // What lies after the keys of a line are zeros.
+  // The columns after the keys of a line are zeros.
   void WriteDense(const Entry& entry, uint8_t* at) const {
     const WeightSink& sink = s_.taps[entry.of].sink;
     const uint64_t longest = entry.shape[2];
@@ -295,7 +295,7 @@ class File {
 
 Status Check(const fovea_session* handle, const void* out, Reporter& reporter) {
   if (!IsLive(handle)) return reporter.Fail(FOVEA_E_HANDLE, "invalid session handle");
-  if constexpr (!kHasTaps) return reporter.Fail(FOVEA_E_BUILD, "this build leaves out taps");
+  if constexpr (!kHasTaps) return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks taps");
   if (out == nullptr) return reporter.Fail(FOVEA_E_NULL, "an argument is NULL");
   if (!handle->session->finished) {
     return reporter.Fail(FOVEA_E_ORDER, "no run has finished since the segments were set");

@@ -1,4 +1,4 @@
-// The calls of fovea/text.h: arguments in, internal functions of runtime/text, results out.
+// Implements fovea/text.h: checks arguments, calls runtime/text, fills results.
 #include "fovea/text.h"
 
 #include <string.h>
@@ -106,7 +106,7 @@ Status Decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint
     return reporter.Fail(FOVEA_E_NULL, "the ids, the output or written are NULL");
   }
   if ((flags & ~uint32_t{FOVEA_TEXT_KEEP_SPECIAL | FOVEA_TEXT_CLEAN_UP}) != 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "an unknown flag of decoding");
+    return reporter.Fail(FOVEA_E_OPTION, "an unknown flag for decoding");
   }
   text::DecodeOptions options;
   options.skip_special = (flags & FOVEA_TEXT_KEEP_SPECIAL) == 0;
@@ -124,10 +124,10 @@ Status DecodeNext(const fovea_model* model, fovea_text_stream* stream, const int
   }
   FOVEA_TRY(CheckStructSize(*stream, reporter, sizeof(*stream)));
   if ((stream->flags & ~uint32_t{FOVEA_TEXT_KEEP_SPECIAL}) != 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "an unknown flag of decoding");
+    return reporter.Fail(FOVEA_E_OPTION, "an unknown flag for decoding");
   }
   text::DecodeState state;
-  static_assert(sizeof(state) <= sizeof(stream->state), "the stream holds the state");
+  static_assert(sizeof(state) <= sizeof(stream->state), "the stream must have room for the state");
   memcpy(&state, stream->state, sizeof(state));
   const bool skip_special = (stream->flags & FOVEA_TEXT_KEEP_SPECIAL) == 0;
   FOVEA_TRY(text::DecodeNext(*t, ids, count, skip_special, last, &state, reporter, reinterpret_cast<uint8_t*>(output),
@@ -162,7 +162,7 @@ Status FindPiece(const fovea_model* model, const char* piece, uint32_t size, int
     *id = static_cast<int32_t>(i);
     return kOk;
   }
-  return reporter.Fail(FOVEA_E_NAME, "the vocabulary has no such piece");
+  return reporter.Fail(FOVEA_E_NAME, "the piece is not in the vocabulary");
 }
 
 }  // namespace

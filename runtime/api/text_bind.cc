@@ -1,4 +1,4 @@
-// Encoded texts and documents as inputs of a session.
+// Binds encoded texts and documents as inputs of a session.
 #include "runtime/api/handles.h"
 #include "runtime/api/text_calls.h"
 #include "runtime/model/find.h"
@@ -10,7 +10,7 @@ using Texts = Structs<fovea_text_tokens>;
 using Sentences = Structs<fovea_text_sentences>;
 
 Status CheckTexts(const fovea_text_tokens* tokens, uint32_t count, Reporter& reporter) {
-  FOVEA_TRY(CheckStructs(tokens, count, "tokens is NULL", "struct_size of the tokens is not right", reporter));
+  FOVEA_TRY(CheckStructs(tokens, count, "tokens is NULL", "struct_size of the tokens is wrong", reporter));
   for (uint32_t i = 0; i < count; ++i) {
     const fovea_text_tokens& text = Texts{tokens}[i];
     if (text.count > text.capacity) {
@@ -23,7 +23,7 @@ Status CheckTexts(const fovea_text_tokens* tokens, uint32_t count, Reporter& rep
 
 Status CheckSentences(const fovea_text_tokens* tokens, const fovea_text_sentences* sentences, uint32_t count,
                       Reporter& reporter, uint64_t* total) {
-  FOVEA_TRY(CheckStructs(sentences, count, "sentences is NULL", "struct_size of the sentences is not right", reporter));
+  FOVEA_TRY(CheckStructs(sentences, count, "sentences is NULL", "struct_size of the sentences is wrong", reporter));
   *total = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const fovea_text_sentences& list = Sentences{sentences}[i];
@@ -37,20 +37,20 @@ Status CheckSentences(const fovea_text_tokens* tokens, const fovea_text_sentence
     uint64_t rows = 0;
     for (uint64_t k = 0; k < list.count; ++k) rows += list.lengths[k];
     if (rows != Texts{tokens}[i].count) {
-      return reporter.Fail(FOVEA_E_SEGMENTS, "a document's sentences are not its tokens", Texts{tokens}[i].count, rows,
-                           i);
+      return reporter.Fail(FOVEA_E_SEGMENTS, "the lengths of a document's sentences must add up to its tokens",
+                           Texts{tokens}[i].count, rows, i);
     }
     *total += list.count;
   }
   return *total <= INT32_MAX ? kOk : reporter.Fail(FOVEA_E_ROWS, "too many sentences", INT32_MAX, *total);
 }
 
-// Where the tokens go.
+// The inputs that tokens are written to.
 struct Target {
   uint32_t ids, types, space;
 };
 
-// An input that holds ids, or kBlobNone.
+// The input of this name that holds ids, or kBlobNone.
 uint32_t FindIds(const Session& session, const char* name) {
   const uint32_t value = FindValue(*session.model, session.program(), name);
   if (value == kBlobNone || !IsInput(session.value(value).role) || session.links[value].linked) return kBlobNone;
@@ -62,7 +62,7 @@ Status FindTarget(const Session& session, Reporter& reporter, Target* target) {
   if (target->ids == kBlobNone) return reporter.Fail(FOVEA_E_NAME, "the program has no input input_ids");
   target->space = session.value(target->ids).space;
   if (target->types != kBlobNone && session.value(target->types).space != target->space) {
-    return reporter.Fail(FOVEA_E_NAME, "token_type_ids has another space than input_ids");
+    return reporter.Fail(FOVEA_E_NAME, "token_type_ids and input_ids must be in the same space");
   }
   return kOk;
 }
@@ -94,7 +94,7 @@ Status Bind(Session& session, const fovea_text_tokens* tokens, uint32_t count, R
   return kOk;
 }
 
-// Sentence after sentence through all documents, which are asked for in ascending order.
+// Iterates over the sentences of all documents, in ascending order.
 struct Walk {
   static uint64_t At(const void* from, uint32_t i) {
     const Walk& walk = *static_cast<const Walk*>(from);
@@ -105,7 +105,7 @@ struct Walk {
     return walk.sentences[walk.document].lengths[i - walk.first];
   }
   Sentences sentences;
-  mutable uint32_t document = 0, first = 0;  // and that document's first sentence
+  mutable uint32_t document = 0, first = 0;  // current document, and its first sentence
 };
 
 Status BindDocuments(Session& session, const fovea_text_tokens* tokens, const fovea_text_sentences* sentences,
@@ -118,7 +118,7 @@ Status BindDocuments(Session& session, const fovea_text_tokens* tokens, const fo
   const Blob& blob = session.model->blob;
   const uint32_t parent = blob.spaces[target.space].parent;
   if (parent == kBlobNone || blob.spaces[parent].parent == kBlobNone) {
-    return reporter.Fail(FOVEA_E_NAME, "input_ids are not tokens of sentences of documents");
+    return reporter.Fail(FOVEA_E_NAME, "the spaces of input_ids must be tokens of sentences of documents");
   }
   const Walk walk{{sentences}};
   const SegmentLengths lengths{Walk::At, &walk, static_cast<uint32_t>(total)};

@@ -1,4 +1,4 @@
-// What calls that encode texts have in common; text.cc.
+// Shared by the calls that encode texts; implemented in text.cc.
 #ifndef FOVEA_RUNTIME_API_TEXT_CALLS_H_
 #define FOVEA_RUNTIME_API_TEXT_CALLS_H_
 
@@ -11,7 +11,7 @@ namespace fovea {
 
 Status FindTokenizer(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer);
 Status CheckTokens(const fovea_text_tokens* tokens, Reporter& reporter);
-// `flags`: those that the call knows.
+// `flags`: the flags that the call accepts.
 Status ReadEncodeOptions(const Tokenizer& tokenizer, const fovea_text_encode_options& given, uint32_t flags,
                          Reporter& reporter, text::EncodeOptions* options);
 

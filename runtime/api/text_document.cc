@@ -1,4 +1,4 @@
-// Documents: taken apart into sentences, encoded.
+// Splits documents into sentences and encodes them.
 #include "runtime/api/handles.h"
 #include "runtime/api/text_calls.h"
 #include "runtime/model/find.h"
@@ -8,7 +8,7 @@
 namespace fovea {
 namespace {
 
-// The most sentences of a document; UINT32_MAX: any number.
+// The most sentences of a document; UINT32_MAX: unlimited.
 uint32_t MostSentences(const Model& model) {
   const Blob& blob = model.blob;
   for (uint32_t p = 0; p < blob.programs.count; ++p) {
@@ -21,7 +21,7 @@ uint32_t MostSentences(const Model& model) {
   return UINT32_MAX;
 }
 
-// The part of the caller's arrays after `used` entries.
+// The rest of the caller's arrays, after `used` entries.
 text::TokenArrays After(const fovea_text_tokens& tokens, uint64_t used, uint64_t origin) {
   text::TokenArrays arrays;
   arrays.origin = static_cast<uint32_t>(origin);
@@ -49,14 +49,14 @@ Status CheckCall(const fovea_model* model, text::TextInput text, const fovea_tex
     return reporter.Fail(FOVEA_E_NULL, "the text or the workspace is NULL");
   }
   FOVEA_TRY(CheckTokens(tokens, reporter));
-  FOVEA_TRY(CheckStructs(sentences, 1, "sentences is NULL", "struct_size of the sentences is not right", reporter));
+  FOVEA_TRY(CheckStructs(sentences, 1, "sentences is NULL", "struct_size of the sentences is wrong", reporter));
   if (sentences->lengths == nullptr && sentences->capacity != 0) {
-    return reporter.Fail(FOVEA_E_NULL, "the sentences have no lengths");
+    return reporter.Fail(FOVEA_E_NULL, "the array of sentences' lengths is NULL");
   }
   fovea_text_encode_options given;
   FOVEA_TRY(ReadStruct(from, &given, reporter));
   if (given.stride != 0 || given.window != 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "sentences of a document make no windows");
+    return reporter.Fail(FOVEA_E_OPTION, "a document's sentences cannot be split into windows");
   }
   constexpr uint32_t kFlags = FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED | FOVEA_TEXT_WRAPPED;
   FOVEA_TRY(ReadEncodeOptions(**tokenizer, given, kFlags, reporter, &options->encode));
@@ -85,7 +85,7 @@ Status EncodeDocument(const fovea_model* model, text::TextInput text, const fove
     }
     text::TokenArrays arrays = After(*tokens, count, range.begin);
     text::EncodeResult result;
-    fovea_error error;  // too many tokens are reported when all are counted
+    fovea_error error;  // too many tokens are reported after counting all of them
     Reporter inner(&error);
     const Status status = text::Encode(*tokenizer, {text.bytes + range.begin, range.end - range.begin}, nullptr,
                                        options.encode, workspace, workspace_size, inner, &arrays, &result);

@@ -1,4 +1,4 @@
-// fovea/tap.h.
+// Implements fovea/tap.h.
 #include "runtime/api/handles.h"
 
 namespace fovea {
@@ -7,7 +7,7 @@ namespace {
 Status FindTap(const fovea_session* handle, uint32_t tap, Reporter& reporter, const Tap** found) {
   if (!IsLive(handle)) return reporter.Fail(FOVEA_E_HANDLE, "invalid session handle");
   const Session& s = *handle->session;
-  if (tap >= s.tap_count) return reporter.Fail(FOVEA_E_INDEX, "no such tap", s.tap_count, tap);
+  if (tap >= s.tap_count) return reporter.Fail(FOVEA_E_INDEX, "the tap does not exist", s.tap_count, tap);
   if (!s.finished) return reporter.Fail(FOVEA_E_ORDER, "no run has finished since the segments were set");
   *found = &s.taps[tap];
   return kOk;
@@ -39,10 +39,11 @@ Status CheckArrays(const fovea_weights& weights, const fovea_sparse& arrays, Rep
   const bool has_offsets = arrays.layout != FOVEA_SPARSE_COO, has_lines = arrays.layout != FOVEA_SPARSE_CSR,
              has_keys = arrays.layout != FOVEA_SPARSE_CSC;
   if (has_offsets && arrays.offset_capacity < offsets) {
-    return reporter.Fail(FOVEA_E_CAPACITY, "too few offsets fit", offsets, arrays.offset_capacity);
+    return reporter.Fail(FOVEA_E_CAPACITY, "the array of offsets is too small", offsets, arrays.offset_capacity);
   }
   if (arrays.entry_capacity < weights.entries) {
-    return reporter.Fail(FOVEA_E_CAPACITY, "too few entries fit", weights.entries, arrays.entry_capacity);
+    return reporter.Fail(FOVEA_E_CAPACITY, "the arrays of entries are too small", weights.entries,
+                         arrays.entry_capacity);
   }
   const bool entries_missing =
       arrays.values == nullptr || (has_lines && arrays.lines == nullptr) || (has_keys && arrays.keys == nullptr);

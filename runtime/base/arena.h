@@ -28,9 +28,9 @@ class Arena {
   Arena(void* memory, size_t size) : memory_(static_cast<uint8_t*>(memory)), size_(size) {}
 
   bool counting() const { return memory_ == nullptr; }
-  // True when everything taken so far was really there.
+  // True if the block was large enough for everything taken so far.
   bool ok() const { return used_.ok() && (counting() || used_.value() <= size_); }
-  // Bytes that this sequence of takes needs, whatever the block's size. UINT64_MAX after an overflow.
+  // Bytes that the takes so far need, regardless of the block's size. UINT64_MAX after an overflow.
   uint64_t needed() const { return used_.value(); }
 
   // `count` bytes on a multiple of 64; nullptr when counting or exhausted. The rest of the last 64 bytes is padding.

@@ -7,7 +7,7 @@
 
 namespace fovea {
 
-// A size that remembers whether any step of its computation overflowed.
+// A size that remembers whether an operation of its computation overflowed.
 class CheckedSize {
  public:
   constexpr CheckedSize(uint64_t value = 0) : value_(value) {}  // NOLINT: implicit on purpose
@@ -35,7 +35,7 @@ class CheckedSize {
 constexpr uint64_t RoundUp(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 constexpr uint64_t DivideUp(uint64_t value, uint64_t divisor) { return (value + divisor - 1) / divisor; }
 
-// True when [offset, offset + size) lies in [0, total).
+// True if [offset, offset + size) is inside [0, total).
 constexpr bool InBounds(uint64_t offset, uint64_t size, uint64_t total) {
   return offset <= total && size <= total - offset;
 }

@@ -1,4 +1,4 @@
-// How many bytes tensors and values of an element type take.
+// Sizes in bytes of tensors and values, by element type.
 #ifndef FOVEA_RUNTIME_BASE_DTYPE_H_
 #define FOVEA_RUNTIME_BASE_DTYPE_H_
 
@@ -10,11 +10,11 @@
 
 namespace fovea {
 
-inline constexpr uint32_t kTensorTypeCount = 5;  // of constants
+inline constexpr uint32_t kTensorTypeCount = 5;  // tensor types: every DType before bf16
 inline constexpr uint32_t kI4Block = 32;
 
-// What this build reads: weights of linear layers and embedding tables, and values that are stored in other types than
-// f32.
+// Types that this build reads: weights of linear layers and embedding tables, and values that are stored in a type
+// other than f32.
 inline constexpr bool kWeightsF32 = Includes("weights", "f32"), kWeightsF16 = Includes("weights", "f16"),
                       kWeightsI8 = Includes("weights", "int8"), kWeightsI4 = Includes("weights", "int4");
 inline constexpr bool kRowsF16 = Includes("rows", "f16"), kRowsBf16 = Includes("rows", "bf16"),
@@ -56,8 +56,8 @@ constexpr uint64_t ScaleBytes(DType type, uint64_t rows, uint64_t width) {
   }
 }
 
-// Bytes from a row of a value to the next. Rows of int8 values begin with their scales, one for each of `heads` equal
-// parts, so they are whole floats long.
+// Bytes from one row of a value to the next. A row of int8 begins with its f32 scales, one for each of `heads` equal
+// parts, and its length is rounded up to whole floats.
 constexpr uint64_t ValueRowBytes(DType type, uint64_t width, uint64_t heads) {
   return type == DType::kI8 ? RoundUp(sizeof(float) * heads + width, sizeof(float)) : RowBytes(type, width);
 }

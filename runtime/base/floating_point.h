@@ -1,11 +1,11 @@
-// The floating-point arithmetic that the library is written for: IEEE 754 single precision as written, without values
-// that are assumed away. A build with another one is refused here, as it would compute other numbers without an error.
-// fovea's own CMake build switches these modes off for its objects regardless of the host's flags; this file is
-// for sources that are compiled otherwise. It comes before any header that has arithmetic in it.
+// The floating-point arithmetic that the library requires: IEEE 754 single precision without value-changing compiler
+// optimisations. A build with another arithmetic is refused here, since it would silently compute different numbers.
+// fovea's own CMake build switches these modes off for its objects regardless of the host's flags; this file is for
+// sources that are compiled otherwise. Include it before any header that has arithmetic in it.
 #ifndef FOVEA_RUNTIME_BASE_FLOATING_POINT_H_
 #define FOVEA_RUNTIME_BASE_FLOATING_POINT_H_
 
-// Kernels hide keys by -infinity, pass NaN through, and round by adding a large number and taking it away again.
+// Kernels mask keys with -infinity, pass NaN through, and round by adding and subtracting a large number.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(_M_FP_FAST)
 #error "fovea needs exact floating-point arithmetic: compile it without -ffast-math, -Ofast, their parts and /fp:fast"

@@ -1,4 +1,4 @@
-// What Highway calls when an impossible case is reached: stops at once, without printing or calling abort.
+// Called by Highway when an impossible case is reached: traps at once, without printing or calling abort.
 #include "hwy/base.h"
 
 namespace hwy {

@@ -1,9 +1,9 @@
-// What a build holds. A profile is a list of lines "KIND NAME" and "limit NAME COUNT", as `fovea inspect --needs`
-// prints it for the blobs that a device runs; the compiler leaves out what is not listed. A build that finds a header
-// fovea_profile.h, which defines FOVEA_PROFILE as these lines, has that profile; any other holds everything.
+// The parts that a build includes. A profile is a list of lines "KIND NAME" and "limit NAME COUNT", as `fovea inspect
+// --needs` prints it for the blobs of a device; the compiler leaves out everything else. A build that finds a header
+// fovea_profile.h, which defines FOVEA_PROFILE as these lines, uses that profile; any other includes everything.
 //
-// Code asks where it would refer to something: `if constexpr (Includes("pattern", "window"))`, or in a table. README.md
-// has the kinds and their names.
+// Code asks at the place that would refer to a part: `if constexpr (Includes("pattern", "window"))`, or in a table.
+// README.md lists the kinds and their names.
 #ifndef FOVEA_RUNTIME_BASE_PROFILE_H_
 #define FOVEA_RUNTIME_BASE_PROFILE_H_
 
@@ -25,7 +25,7 @@ inline constexpr bool kHasProfile = false;
 inline constexpr const char* kProfile = "";
 #endif
 
-// What stands after a word that `text` begins with, and the space after it; null: it begins otherwise.
+// If `text` begins with `word` and a space: the rest of it. Else null.
 constexpr const char* AfterWord(const char* text, const char* word) {
   for (; *word != 0; ++word, ++text) {
     if (*text != *word) return nullptr;
@@ -33,7 +33,7 @@ constexpr const char* AfterWord(const char* text, const char* word) {
   return *text == ' ' ? text + 1 : *text == '\n' || *text == 0 ? text : nullptr;
 }
 
-// What stands after "kind name" in a line that begins so; null: it does not.
+// If the line begins with "kind name": the rest of it. Else null.
 constexpr const char* AfterLine(const char* line, const char* kind, const char* name) {
   const char* rest = AfterWord(line, kind);
   return rest == nullptr ? nullptr : AfterWord(rest, name);
@@ -44,7 +44,7 @@ constexpr const char* NextLine(const char* line) {
   return *line == 0 ? line : line + 1;
 }
 
-// AfterLine of the first line that begins so; null: none does.
+// The rest of the first such line of the profile, see AfterLine; null if there is none.
 constexpr const char* FindInProfile(const char* kind, const char* name) {
   for (const char* line = kProfile; *line != 0; line = NextLine(line)) {
     if (const char* rest = AfterLine(line, kind, name)) return rest;
@@ -56,7 +56,7 @@ constexpr bool Includes(const char* kind, const char* name) {
   return !kHasProfile || FindInProfile(kind, name) != nullptr;
 }
 
-// A limit of the format, or the smaller one that the profile sets.
+// The limit that the profile sets, else `otherwise`, the format's.
 constexpr uint32_t LimitOf(const char* name, uint32_t otherwise) {
   const char* digit = FindInProfile("limit", name);
   if (digit == nullptr) return otherwise;
@@ -67,12 +67,12 @@ constexpr uint32_t LimitOf(const char* name, uint32_t otherwise) {
   return limit < otherwise ? limit : otherwise;
 }
 
-// Parts that no blob asks for.
-inline constexpr bool kHasErrors = Includes("part", "errors");  // their texts and numbers; else codes and places only
-inline constexpr bool kHasTaps = Includes("part", "taps");      // attention weights of a session
+// Parts that no blob needs and a program chooses.
+inline constexpr bool kHasErrors = Includes("part", "errors");  // messages and numbers; without: status and place only
+inline constexpr bool kHasTaps = Includes("part", "taps");      // attention maps of a session
 inline constexpr bool kKeepsWeights = kHasTaps || Includes("operation", "received");
-inline constexpr bool kHasGeneration = Includes("part", "generation");  // the generator, by the best token each time
-inline constexpr bool kHasSampling = Includes("generate", "sampling");  // what else fovea_sampling asks for
+inline constexpr bool kHasGeneration = Includes("part", "generation");  // the generator, greedy search
+inline constexpr bool kHasSampling = Includes("generate", "sampling");  // the rest of fovea_sampling
 inline constexpr bool kHasBeams = Includes("generate", "beams");
 inline constexpr bool kHasDrafts = Includes("generate", "drafts");
 

@@ -1,4 +1,4 @@
-// Sorts two arrays at once.
+// Sorts an array of keys together with an array of values.
 #ifndef FOVEA_RUNTIME_BASE_SORT_BY_KEY_H_
 #define FOVEA_RUNTIME_BASE_SORT_BY_KEY_H_
 
@@ -9,7 +9,7 @@
 
 namespace fovea {
 
-// A heap over [0, count) with the largest key on top: the entry at `root` goes down to its place.
+// Restores a max-heap over [0, count) by key: sifts the entry at `root` down.
 inline void SiftDown(uint32_t* keys, float* values, uint32_t root, uint32_t count) {
   for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
     if (child + 1 < count && keys[child] < keys[child + 1]) ++child;
@@ -19,7 +19,7 @@ inline void SiftDown(uint32_t* keys, float* values, uint32_t root, uint32_t coun
   }
 }
 
-// Entries of a key and a value by key, in place. What comes in order takes one look.
+// Heap sort by key, in place; input that is already sorted costs one pass.
 inline void SortByKey(uint32_t* keys, float* values, uint32_t count) {
   if (std::is_sorted(keys, keys + count)) return;
   for (uint32_t i = count / 2; i-- > 0;) SiftDown(keys, values, i, count);

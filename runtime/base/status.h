@@ -19,8 +19,8 @@ struct [[nodiscard]] Status {
 
 inline constexpr Status kOk{};
 
-// Collects where the work stands (section, step, tensor), so that a failure deep inside names its place.
-// `record` may be null. Cheap to construct; passed by reference down the call chain.
+// Tracks the current section, step and tensor, so that an error raised deep in the code reports its place. `record` may
+// be null. Cheap to construct; passed by reference down the call chain.
 class Reporter {
  public:
   explicit Reporter(fovea_error* record) : record_(record) {}
@@ -37,7 +37,7 @@ class Reporter {
 
   bool of_output_space = false;  // FailSpace was called
 
-  // `text` must be a string literal. Inline, so that a build without errors' details holds no code for them.
+  // `text` must be a string literal. Inline, so that a build without error messages contains no code for them.
   __attribute__((always_inline)) Status Fail(fovea_status code, [[maybe_unused]] const char* text,
                                              [[maybe_unused]] uint64_t expected = 0,
                                              [[maybe_unused]] uint64_t found = 0, [[maybe_unused]] uint64_t byte = 0) {

@@ -1,4 +1,4 @@
-// The growing structs of the C interface: structs of callers of any version, read and filled.
+// Structs of the C interface that grow with versions: reads and fills a caller's struct of any version.
 #ifndef FOVEA_RUNTIME_BASE_STRUCTS_H_
 #define FOVEA_RUNTIME_BASE_STRUCTS_H_
 
@@ -13,13 +13,13 @@ namespace fovea {
 
 inline constexpr char kStructSizeFault[] = "struct_size is not set: set the struct to zero, struct_size to its sizeof";
 
-// Whether a struct of some version can have this size. Before anything is read or written by it: in a struct that the
-// caller did not initialise it is any number.
+// Whether a struct of some version can have this size. Call it before reading or writing the struct: if the caller did
+// not initialise it, struct_size is any number.
 constexpr bool IsStructSize(size_t size) {
   return size >= sizeof(size_t) && size <= FOVEA_STRUCT_SIZE_MAX && size % alignof(size_t) == 0;
 }
 
-// The same of a struct in which the library reads and writes fields up to that size.
+// The same for a struct in which the library reads and writes fields up to that size.
 template <typename T>
 Status CheckStructSize(const T& given, Reporter& reporter, size_t least = sizeof(size_t)) {
   static_assert(sizeof(T) <= FOVEA_STRUCT_SIZE_MAX, "");
@@ -27,7 +27,7 @@ Status CheckStructSize(const T& given, Reporter& reporter, size_t least = sizeof
   return reporter.Fail(FOVEA_E_STRUCT_SIZE, kStructSizeFault, sizeof(T), given.struct_size);
 }
 
-// Whether fields that this version does not know are zero. *at: the first byte that is not.
+// Whether the fields unknown to this version are zero. *at: offset of the first byte that is not.
 template <typename T>
 bool TailIsZero(const T* given, size_t* at) {
   const uint8_t* bytes = reinterpret_cast<const uint8_t*>(given);
@@ -37,7 +37,7 @@ bool TailIsZero(const T* given, size_t* at) {
   return true;
 }
 
-// Reads a caller's struct of any version: absent fields are zero, fields from the future must be.
+// Reads a caller's struct of any version: fields that it lacks become zero, newer fields must be zero.
 template <typename T>
 Status ReadStruct(const T* given, T* options, Reporter& reporter) {
   *options = T();
@@ -47,14 +47,14 @@ Status ReadStruct(const T* given, T* options, Reporter& reporter) {
   FOVEA_TRY(CheckStructSize(*given, reporter));
   size_t at;
   if (!TailIsZero(given, &at)) {
-    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "an option is newer than this library", sizeof(T), size, at);
+    return reporter.Fail(FOVEA_E_STRUCT_SIZE, "an option is newer than this library: zero it", sizeof(T), size, at);
   }
   memcpy(static_cast<void*>(options), given, size < sizeof(T) ? size : sizeof(T));
   options->struct_size = sizeof(T);
   return kOk;
 }
 
-// Fills a caller's struct of any version: as many fields as it has; those from the future are zero.
+// Fills a caller's struct of any version: the fields that it has; newer ones become zero.
 template <typename T>
 fovea_status WriteStruct(T values, T* out) {
   if (out == nullptr) return FOVEA_E_NULL;
@@ -66,7 +66,7 @@ fovea_status WriteStruct(T values, T* out) {
   return FOVEA_OK;
 }
 
-// An array of the caller's structs, whose size is that of the caller's version.
+// An array of the caller's structs; the element size is that of the caller's version.
 template <typename T>
 struct Structs {
   const T& operator[](uint32_t i) const {
@@ -75,7 +75,7 @@ struct Structs {
   const T* first;
 };
 
-// All have the size of the first, which is at least that of this version.
+// All elements have the size of the first, which is at least this version's.
 template <typename T>
 Status CheckStructs(const T* first, uint32_t count, const char* null, const char* wrong, Reporter& reporter) {
   if (first == nullptr && count != 0) return reporter.Fail(FOVEA_E_NULL, null);

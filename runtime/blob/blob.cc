@@ -57,12 +57,12 @@ Status ClaimSection(SectionKind kind, ByteRange section, Reporter& reporter, Blo
     case SectionKind::kPacked:
       return kOk;  // checked when its layout fits
   }
-  return kOk;  // a kind from the future
+  return kOk;  // a kind of a newer version
 }
 
 Status OpenSections(Reporter& reporter, Blob* blob) {
-  uint32_t seen = 0;  // bit per kind
-  // Each section begins at or after the end of the one before: no overlaps, found in one pass.
+  uint32_t seen = 0;  // one bit per kind
+  // Each section begins at or after the end of the previous one, so one pass finds any overlap.
   uint64_t free_from = sizeof(BlobHeader) + uint64_t{blob->sections.count} * sizeof(SectionRecord);
   for (uint32_t i = 0; i < blob->sections.count; ++i) {
     reporter.section = i;
@@ -97,11 +97,12 @@ Status OpenBlob(const void* bytes, uint64_t size, bool skip_checksum, Reporter& 
   *blob = Blob();
   if (bytes == nullptr) return reporter.Fail(FOVEA_E_NULL, "blob is NULL");
   if (reinterpret_cast<uintptr_t>(bytes) % kBlobAlignment != 0) {
-    return reporter.Fail(FOVEA_E_MISALIGNED, "blob must start on a multiple of 64 bytes", kBlobAlignment,
-                         reinterpret_cast<uintptr_t>(bytes) % kBlobAlignment);
+    return reporter.Fail(FOVEA_E_MISALIGNED,
+                         "the blob must start on a multiple of 64 bytes: align the memory that holds it",
+                         kBlobAlignment, reinterpret_cast<uintptr_t>(bytes) % kBlobAlignment);
   }
   if (size < sizeof(BlobHeader))
-    return reporter.Fail(FOVEA_E_TRUNCATED, "no room for a header", sizeof(BlobHeader), size);
+    return reporter.Fail(FOVEA_E_TRUNCATED, "the blob is truncated: too short for a header", sizeof(BlobHeader), size);
   BlobHeader header;
   memcpy(&header, bytes, sizeof(header));
   if (memcmp(header.magic, kBlobMagic, sizeof(kBlobMagic)) != 0)
@@ -117,7 +118,8 @@ Status OpenBlob(const void* bytes, uint64_t size, bool skip_checksum, Reporter& 
     return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many sections", kMaxSections, header.section_count);
   }
   if (!InBounds(sizeof(BlobHeader), uint64_t{header.section_count} * sizeof(SectionRecord), header.size)) {
-    return reporter.Fail(FOVEA_E_TRUNCATED, "no room for the section table", header.section_count, header.size);
+    return reporter.Fail(FOVEA_E_TRUNCATED, "the blob is truncated: too short for its section table",
+                         header.section_count, header.size);
   }
   const uint8_t* base = static_cast<const uint8_t*>(bytes);
   blob->bytes = {base, header.size};

@@ -1,4 +1,4 @@
-// A blob whose sections are known to lie inside it: typed arrays of records, read in place.
+// A blob whose sections are known to be inside it: typed arrays of records, read in place.
 #ifndef FOVEA_RUNTIME_BLOB_BLOB_H_
 #define FOVEA_RUNTIME_BLOB_BLOB_H_
 
@@ -51,12 +51,12 @@ struct Blob {
   }
 };
 
-// Bytes from a row of a program's input to the next.
+// Bytes from one row of a program's input to the next.
 inline uint32_t InputRowBytes(const ValueRecord& input) {
   return static_cast<uint32_t>(ValueRowBytes(DType(input.type), input.width, input.detail));
 }
 
-// Checks header, section table and (unless skipped) checksum; records themselves are checked by runtime/model.
+// Checks header, section table and (unless skipped) checksum; runtime/model checks the records.
 Status OpenBlob(const void* bytes, uint64_t size, bool skip_checksum, Reporter& reporter, Blob* blob);
 
 }  // namespace fovea

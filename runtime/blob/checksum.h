@@ -25,8 +25,8 @@ T Read(const uint8_t* from) {
   return value;
 }
 
-// The state after no bytes, then after whole stripes, and the hash of those and the bytes after them, `size` in all.
-// Inside one function: the lanes stay in registers, and firmware is no larger for it.
+// Three parts of the hash: the initial state, its update by whole stripes, and the final hash with the remaining bytes,
+// `size` in all. They run in one function so that the lanes stay in registers; firmware is no larger for it.
 constexpr size_t kStripe = 32;
 struct Lanes {
   uint64_t at[4] = {kPrime1 + kPrime2, kPrime2, 0, 0 - kPrime1};  // seed 0

@@ -1,6 +1,6 @@
-// The blob format, version 1: the records that stand in a blob, byte for byte. README.md beside this file is the
-// specification in prose; the numbers in them are in numbers.h. Shared with the blob writer in tools/. Little-endian;
-// all offsets and sizes are in bytes.
+// The blob format, version 1: the records of a blob, byte for byte. README.md in this folder is the specification in
+// prose; enumerations are in numbers.h. The blob writer in tools/ includes this file. Little-endian; all offsets and
+// sizes are in bytes.
 #ifndef FOVEA_RUNTIME_BLOB_FORMAT_H_
 #define FOVEA_RUNTIME_BLOB_FORMAT_H_
 
@@ -13,31 +13,31 @@ namespace fovea {
 
 inline constexpr uint8_t kBlobMagic[8] = {'F', 'O', 'V', 'E', 'A', 'B', 'L', 'B'};
 inline constexpr uint32_t kBlobVersion = 1;
-inline constexpr uint32_t kBlobAlignment = 64;     // of the blob in memory and of each section in it
-inline constexpr uint32_t kBlobNone = 0xffffffff;  // "no such thing" where an index or string may be absent
+inline constexpr uint32_t kBlobAlignment = 64;     // for the blob in memory and for each section in it
+inline constexpr uint32_t kBlobNone = 0xffffffff;  // marks an absent index or string
 
-// Stated limits: a validator need not look further, and 32-bit arithmetic on counts cannot overflow. A profile can set
-// those by name lower, which makes tables on the stack and in sessions smaller.
+// Limits of the format: they bound the time of validation, and 32-bit arithmetic on counts cannot overflow. A profile
+// can lower those read with LimitOf, which makes tables on the stack and in sessions smaller.
 inline constexpr uint32_t kMaxSections = 64;
-inline constexpr uint32_t kMaxRecords = 1u << 20;     // of any one kind
-inline constexpr uint32_t kMaxOperations = 1u << 14;  // of all programs; planning compares operations with each other
+inline constexpr uint32_t kMaxRecords = 1u << 20;                  // per kind
+inline constexpr uint32_t kMaxOperations = 1u << 14;               // in all programs; planning is quadratic in it
 inline constexpr uint32_t kMaxLinears = LimitOf("linears", 4096);  // distinct pairs of weight and bias
 inline constexpr uint32_t kMaxSpaces = LimitOf("spaces", 64);
 inline constexpr uint32_t kMaxSpaceDepth = 8;
 inline constexpr uint32_t kMaxPrograms = 64;
-inline constexpr uint32_t kMaxInputs = LimitOf("inputs", 32);  // of one operation
-inline constexpr uint32_t kMaxTensors = 32;                    // of one operation
-inline constexpr uint32_t kMaxCarried = 256;                   // values of one program
+inline constexpr uint32_t kMaxInputs = LimitOf("inputs", 32);  // per operation
+inline constexpr uint32_t kMaxTensors = 32;                    // per operation
+inline constexpr uint32_t kMaxCarried = 256;                   // values per program
 inline constexpr uint32_t kMaxAttributes = 32;
 inline constexpr uint32_t kMaxWidth = 1u << 24;
-inline constexpr uint32_t kMaxTransform = 1u << 14;  // numbers of a discrete Fourier transform
+inline constexpr uint32_t kMaxTransform = 1u << 14;  // size of a discrete Fourier transform
 
 struct BlobHeader {
   uint8_t magic[8];
   uint32_t version;
   uint32_t section_count;
-  uint64_t size;      // of the whole blob
-  uint64_t checksum;  // XXH64, seed 0, of the bytes after the header
+  uint64_t size;      // whole blob
+  uint64_t checksum;  // XXH64, seed 0, over the bytes after the header
   uint8_t reserved[32];
 };
 static_assert(sizeof(BlobHeader) == 64, "");
@@ -48,7 +48,7 @@ struct SectionRecord {
   uint32_t reserved;
   uint64_t offset;
   uint64_t size;
-  uint64_t layout;  // kPacked: where a backend puts what on the machines that the bytes are for; else 0
+  uint64_t layout;  // kPacked: identifies the byte layout of a backend on one kind of machine; else 0
 };
 static_assert(sizeof(SectionRecord) == 32, "");
 
@@ -68,10 +68,10 @@ struct SpaceRecord {
   uint32_t source;  // if SpaceHasSource(kind): a space with the same parent, or (selected) a child of the space that
                     // the parent was selected from; earlier in the table; else kBlobNone
   uint32_t extra;   // see SpaceKind; 0 for kInput
-  uint16_t first;   // kStrided: rows at the front of a segment that stay as they are; else 0
-  uint16_t last;    // kStrided: rows at its end that are left out; else 0
+  uint16_t first;   // kStrided: rows at the front of a segment that are not merged; else 0
+  uint16_t last;    // kStrided: rows at the end of a segment that are left out; else 0
 
-  // The space whose segments or rows this one's segments follow from, known as soon as those are.
+  // The space from whose segments or rows this space's segments are derived.
   uint32_t Follows() const { return kind == SpaceKind::kInput ? kBlobNone : SpaceHasSource(kind) ? source : parent; }
 };
 static_assert(sizeof(SpaceRecord) == 24, "");
@@ -86,7 +86,7 @@ struct TensorRecord {
 };
 static_assert(sizeof(TensorRecord) == 32, "");
 
-// Programs, in order, share out the values and operations: each begins where the one before it ends.
+// Programs partition the values and operations in order: each begins where the previous one ends.
 struct ProgramRecord {
   uint32_t name;  // string
   uint32_t first_value, value_count;
@@ -96,21 +96,21 @@ struct ProgramRecord {
 
 constexpr bool IsInput(ValueRole role) { return role == ValueRole::kInput || role == ValueRole::kCarried; }
 struct ValueRecord {
-  uint32_t name;  // string; looking a name up finds the first
+  uint32_t name;  // string; a look-up by name finds the first
   uint32_t space;
   uint32_t width;
   uint32_t type;  // DType: f32; i32: ids (inputs) and row indices (made by `select`); f16, bf16, int8: made by `cast`
   ValueRole role;
-  // What the role needs. kCarried: the output of the same program, space, width and type that carries it, and no other.
-  // kInput of int8: into how many equal parts a row falls that have a scale each. Else 0.
+  // Depends on the role. kCarried: the output of the same program, space, width and type that carries this value, and
+  // no other value. kInput of int8: the number of equal parts of a row, each with a scale. Else 0.
   uint32_t detail;
 };
 
-// Values stand in the order in which they come into being: the inputs, then the output of each operation in turn. So
-// operation i of a program with n inputs writes value n + i and reads only values before it.
+// Values are numbered in the order of computation: the inputs, then the output of each operation in turn. So operation
+// i of a program with n inputs writes value n + i and reads only values before it.
 struct OperationRecord {
   uint32_t code;           // OpCode
-  uint32_t name;           // string, or kBlobNone; names a step for taps and tables
+  uint32_t name;           // string, or kBlobNone; names the operation for taps and tables
   uint32_t output;         // value of the same program
   uint32_t first_operand;  // in the operands section: input values (of the same program), then tensors (or kBlobNone)
   uint32_t input_count;
@@ -125,9 +125,9 @@ struct AttributeRecord {
   uint32_t bits;  // a number, or the bits of an f32
 };
 
-// A packed section starts with one of these per packed linear layer, in the order of the model's linear layers.
+// A packed section starts with one record per linear layer, in the order of the model's linear layers.
 struct PackedRecord {
-  uint64_t offset;  // in the section, multiple of 64; with size 0: not packed
+  uint64_t offset;  // in the section, multiple of 64; size 0: not packed
   uint64_t size;
 };
 

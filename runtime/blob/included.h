@@ -1,4 +1,4 @@
-// Which members of the format's enumerations a build has: those that its profile lists (runtime/base/profile.h).
+// The members of the format's enumerations that a build includes, as its profile lists them (runtime/base/profile.h).
 #ifndef FOVEA_RUNTIME_BLOB_INCLUDED_H_
 #define FOVEA_RUNTIME_BLOB_INCLUDED_H_
 
@@ -7,9 +7,9 @@
 
 namespace fovea {
 
-// The lines of a profile that list members of an enumeration, and what is said of a member that is not listed.
+// The profile's lines that list members of an enumeration, and the message for a member that is not listed.
 struct ProfileLine {
-  const char *kind, *lacks;  // kind is null: a build has all members
+  const char *kind, *lacks;  // kind null: a build has all members
 };
 template <typename Enum>
 inline constexpr ProfileLine kProfileLine = {nullptr, ""};
@@ -23,7 +23,7 @@ template <>
 inline constexpr ProfileLine kProfileLine<PoolKind> = {"pool", "this build's profile lacks the kind of pooling"};
 template <>
 inline constexpr ProfileLine kProfileLine<CellKind> = {"cell", "this build's profile lacks the kind of cell"};
-inline constexpr bool kHasPeepholes = Includes("cell", "peepholes");  // of an lstm
+inline constexpr bool kHasPeepholes = Includes("cell", "peepholes");  // an LSTM's
 
 template <typename Enum>
 constexpr uint64_t IncludedMembers() {
@@ -36,10 +36,10 @@ constexpr uint64_t IncludedMembers() {
   return included;
 }
 
-// Bit per number, so that asking needs no names.
+// One bit per number, so that a test needs no names.
 template <typename Enum>
 inline constexpr uint64_t kIncluded = IncludedMembers<Enum>();
-// No function is no code.
+// Without a function an operation has no code.
 template <>
 inline constexpr uint64_t kIncluded<Activation> = IncludedMembers<Activation>() | 1;
 

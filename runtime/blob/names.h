@@ -1,4 +1,4 @@
-// The names that belong to the numbers of a blob. Apart from the numbers, so that a build may do without them.
+// Names of the numbers of a blob. In a separate file, so that a build can leave them out.
 #ifndef FOVEA_RUNTIME_BLOB_NAMES_H_
 #define FOVEA_RUNTIME_BLOB_NAMES_H_
 
@@ -14,7 +14,7 @@ struct Named {
   const char* name;
 };
 
-// NamesOf<Enum>::list: every member with its name, in the order of enum_list.inc. OpCode and Attribute have one, too.
+// NamesOf<Enum>::list: every member with its name, in the order of enum_list.inc; also for OpCode and Attribute.
 template <typename Enum>
 struct NamesOf;
 
@@ -46,7 +46,7 @@ FOVEA_ENUM_END(Attribute)
 #undef FOVEA_ENUM
 #undef FOVEA_ENUM_END
 
-// "unknown" where the number is no member.
+// "unknown" if the number is no member.
 template <typename Enum>
 const char* NameOf(Enum number) {
   for (const Named<Enum>& member : NamesOf<Enum>::list) {

@@ -1,4 +1,4 @@
-// The numbers that a blob may hold, from the lists beside this file. Every folder may include it: it needs nothing.
+// Enumerations of the numbers in a blob, made from the lists in this folder. Every folder may include it.
 #ifndef FOVEA_RUNTIME_BLOB_NUMBERS_H_
 #define FOVEA_RUNTIME_BLOB_NUMBERS_H_
 
@@ -16,7 +16,7 @@ namespace fovea {
 #undef FOVEA_ENUM
 #undef FOVEA_ENUM_END
 
-// k<Enum>Count: how many members an enumeration has; CountOf says it of the type of its argument.
+// k<Enum>Count: the number of members of an enumeration; CountOf returns it for the type of its argument.
 #define FOVEA_ENUM_BEGIN(Enum)      \
   constexpr uint32_t CountOf(Enum); \
   inline constexpr uint32_t k##Enum##Count = 0
@@ -29,7 +29,7 @@ namespace fovea {
 #undef FOVEA_ENUM
 #undef FOVEA_ENUM_END
 
-// Whether a number that was read is a member.
+// Whether a number read from a blob is a member.
 #define FOVEA_ENUM_BEGIN(Enum)      \
   constexpr bool IsMember(Enum e) { \
     switch (static_cast<uint32_t>(e)) {
@@ -55,7 +55,7 @@ enum class AttributeType : uint32_t {
   kU32,
   kF32,
   kFlag,  // 0 or 1
-  kEnum,  // of enum_list.inc
+  kEnum,  // a member of an enumeration in enum_list.inc
 };
 enum class Attribute : uint32_t {
 #define FOVEA_ATTRIBUTE(number, name, Name, type) k##Name = number,
@@ -63,7 +63,7 @@ enum class Attribute : uint32_t {
 #undef FOVEA_ATTRIBUTE
 };
 
-// Of a number that may be unknown: then kU32.
+// The type of an attribute's value; kU32 for an unknown key.
 constexpr AttributeType TypeOf(Attribute key) {
   switch (key) {
 #define FOVEA_ATTRIBUTE(number, name, Name, type) \

@@ -1,6 +1,6 @@
-// How the rows of a strided space and of its source belong together. A segment of n rows: the first `first` stay rows
-// of their own, of the others every `stride` become one, the last `last` of them left out (but never the first of
-// them).
+// Maps rows of a strided space to rows of its source. In a segment of n source rows the first `first` rows map one to
+// one; then every `stride` rows become one. The last `last` rows are left out, but never the row that follows the first
+// ones.
 #ifndef FOVEA_RUNTIME_BLOB_STRIDES_H_
 #define FOVEA_RUNTIME_BLOB_STRIDES_H_
 
@@ -17,11 +17,11 @@ struct Strides {
 
   // Rows of the source's segment of n rows that are not left out.
   uint64_t Used(uint64_t n) const { return n > first + 1 ? (n - first - 1 > last ? n - last : first + 1) : n; }
-  // Rows that such a segment becomes.
+  // Rows of the strided segment for n source rows.
   uint64_t Rows(uint64_t n) const { return n <= first ? n : first + DivideUp(Used(n) - first, stride); }
-  // The longest segment of the source that becomes at most so many rows.
+  // The longest segment of the source that becomes at most `rows` rows.
   uint64_t Longest(uint64_t rows) const { return rows <= first ? rows : first + (rows - first) * stride + last; }
-  // The first row of the source's segment that row i stands for; it stands for all up to that of the next one.
+  // The first source row of row i; the group ends where that of row i + 1 begins.
   uint64_t Source(uint64_t i) const { return i <= first ? i : first + (i - first) * stride; }
 };
 

@@ -1,4 +1,4 @@
-// Which optional backends this build has.
+// The optional GEMM backends that this build includes.
 #include "runtime/gemm/gemm.h"
 
 namespace fovea {

@@ -1,9 +1,9 @@
-// The GEMM contract: y = act(x W^T + b) for weights W [n, k] as a blob stores them, and what a backend supplies.
+// The GEMM contract: y = act(x W^T + b) for weights W [n, k] as a blob stores them, and the functions of a backend.
 //
-// A linear layer's weights are set up once per model (pack), an operator once per worker and distinct shape
-// (make_operator); run then allocates nothing, keeps nothing and may be called by different workers at the same time as
-// long as each uses its own operator. Row r of y depends on row r of x alone: same bits whatever rows come with it, and
-// whatever columns, so that workers may share rows or columns.
+// A linear layer's weights are packed once per model (pack), an operator is made once per worker and distinct shape
+// (make_operator). After that, run allocates nothing and keeps no state; workers may call it concurrently if each uses
+// its own operator. Row r of y depends on row r of x alone: its bits are the same regardless of the other rows and of
+// the range of columns, so workers may split rows or columns.
 #ifndef FOVEA_RUNTIME_GEMM_GEMM_H_
 #define FOVEA_RUNTIME_GEMM_GEMM_H_
 
@@ -16,16 +16,16 @@
 
 namespace fovea {
 
-// What an operator is made for. Layers of equal shape share one operator per worker.
+// The shape of an operator. Layers of equal shape share one operator per worker.
 struct GemmShape {
   DType type;
   uint32_t n;  // output width
   uint32_t k;  // input width
 };
 
-// One layer's constants, in the blob. Rows are dense (RowBytes), scales as runtime/base/dtype.h says. int8 weights lie
-// in -127..127 (a -128 is safe, but older Arm kernels may compute a wrong sum with it), int4 scales are normal and
-// positive.
+// One layer's constants, in the blob. Rows are dense (RowBytes), scales are laid out as in runtime/base/dtype.h. int8
+// weights are in -127..127 (a -128 is safe, but older Arm kernels may compute a wrong sum with it); int4 scales are
+// normal and positive.
 struct GemmWeights {
   GemmShape shape;
   const void* rows;
@@ -33,9 +33,9 @@ struct GemmWeights {
   const float* bias;   // [n], or null
 };
 
-// Readable bytes that must follow every x, quantized x and y given to run; they are never interpreted.
+// Readable bytes that must follow every x, quantized x and y passed to run; their values do not matter.
 inline constexpr size_t kGemmSlack = 128;
-// Entries that must follow the `rows` quantization parameters; run may write them.
+// Entries that must follow the `rows` quantization parameters; run may overwrite them.
 inline constexpr size_t kGemmExtraParams = 15;
 
 // Integer weights multiply activations that were quantized per row (see runtime/kernels/quantize.h).
@@ -48,7 +48,7 @@ struct GemmInput {
   QuantParams* params;      // [rows + kGemmExtraParams], with quantized
 };
 
-// What is wanted of y: columns [begin, end) of all rows. The others are not touched.
+// The part of y to compute: columns [begin, end) of all rows. Other columns are not touched.
 struct GemmOutput {
   float* y;             // [rows, n]
   uint32_t begin, end;  // multiples of the backend's column_step; `end` may be n
@@ -57,45 +57,45 @@ struct GemmOutput {
 
 struct GemmBackend {
   const char* name;
-  uint32_t column_step;  // where ranges of columns may begin: the widest block of columns that stays together
+  uint32_t column_step;  // ranges of columns begin at multiples: the widest block that is not split
 
   bool (*supports)(const GemmShape&);
 
-  // Bytes of packed weights, the same on every CPU (padded by constants). 0: weights are used in place from the blob.
+  // Bytes of packed weights, equal on every CPU (padded by constants). 0: weights are used in place from the blob.
   uint64_t (*packed_bytes)(const GemmShape&);
-  // Fills `packed` (64-aligned). Set-up time only.
+  // Fills `packed` (64-aligned). Called at set-up time only.
   Status (*pack)(const GemmWeights&, void* packed, Reporter&);
-  // Whether what pack would write for these weights stays inside packed_bytes: for weights that a blob has packed.
+  // Checks that pack would stay inside packed_bytes for these weights. Called for weights that a blob has packed.
   Status (*check_layout)(const GemmWeights&, Reporter&);
-  // Identifies where pack puts what on this machine: equal ones mean that packed weights may be exchanged. Never 0.
+  // Identifies the layout that pack writes on this machine: packed weights fit where the number is equal. Never 0.
   uint64_t (*packed_layout)();
 
-  // Bytes of an operator, the same on every CPU.
+  // Bytes of an operator, equal on every CPU.
   uint64_t (*operator_bytes)(const GemmShape&);
-  // Makes an operator in `storage` (64-aligned). It owns nothing and is simply forgotten; it points to the kernels.
+  // Makes an operator in `storage` (64-aligned). It points to the kernels, owns nothing and needs no destruction.
   Status (*make_operator)(const GemmShape&, const Kernels&, void* storage, Reporter&);
 
-  // Fills the extra entries after the rows' parameters. `packed` is what pack wrote for these weights (null when
+  // Fills the extra entries after the rows' parameters. `packed` is the output of pack for these weights (null if
   // packed_bytes is 0).
   Status (*run)(void* storage, const GemmWeights&, const void* packed, const GemmInput&, const GemmOutput&);
 };
 
-// Weights in place, every type, every target.
+// Supports every type and target; reads weights in place.
 const GemmBackend& HighwayGemm();
-// Null when the library was built without XNNPACK or this CPU cannot run it.
+// Null if the library was built without XNNPACK or this CPU cannot run it.
 const GemmBackend* XnnpackGemm();
 
-// A kind of machine for which the XNNPACK backend packs weights on any machine, as many bytes as on any other.
+// A kind of machine for which the XNNPACK backend can pack weights on any machine. The sizes are the same.
 struct GemmTarget;
-// Null from their count on, and without XNNPACK.
+// Null if `index` is not below the number of targets, and without XNNPACK.
 const char* XnnpackTargetName(uint32_t index);
-// Null: there is none of this name.
+// Null if no target has this name.
 const GemmTarget* XnnpackTarget(const char* name);
-// What packed_layout says on such a machine.
+// The packed_layout of such a machine.
 uint64_t XnnpackTargetLayout(const GemmTarget& target);
-// What supports says there.
+// The result of supports on such a machine.
 bool XnnpackTargetSupports(const GemmTarget& target, const GemmShape& shape);
-// What pack writes there; `packed` is zero before. What lies in columns that fill up a block may differ.
+// Writes the output of pack on such a machine, except in padding columns; `packed` is zeroed before the call.
 Status XnnpackPackFor(const GemmTarget& target, const GemmWeights& weights, void* packed, Reporter& reporter);
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-// The Highway backend: weights stay in the blob, every type and target.
+// The Highway backend: reads weights in place from the blob; supports every type and target.
 #include <algorithm>
 #include <new>
 
@@ -8,13 +8,13 @@
 namespace fovea {
 namespace {
 
-// An operator remembers the functions for its type of weights.
+// An operator stores the kernel functions for its type of weights.
 struct HighwayOperator {
   void (*tile)(const GemmTile&);
   const ActivationKernels* activations;
 };
 
-// Bytes of weights in a tile: they stay in L1 or the near end of L2 while all rows pass over them.
+// Bytes of weights in a tile, which stay in L1 or the fast part of L2 while all rows pass over them.
 constexpr size_t kTileBytes = 32 * 1024;
 constexpr uint32_t kLeastColumns = 16;
 
@@ -40,7 +40,8 @@ uint64_t PackedLayout() { return 1; }
 uint64_t OperatorBytes(const GemmShape&) { return sizeof(HighwayOperator); }
 
 Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storage, Reporter& reporter) {
-  if (!Supports(shape)) return reporter.Fail(FOVEA_E_UNSUPPORTED, "no GEMM for this type or width of weights");
+  if (!Supports(shape))
+    return reporter.Fail(FOVEA_E_UNSUPPORTED, "no GEMM kernel supports this type or width of weights");
   const GemmKernels& gemm = kernels.gemm;
   auto tile = gemm.f32;
   if (shape.type == DType::kF16) tile = gemm.f16;

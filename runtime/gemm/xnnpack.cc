@@ -1,7 +1,7 @@
 // The XNNPACK backend: f32 weights, and int8 and int4 weights with quantized activations.
 //
-// An operator is made per shape, not per layer: XNNPACK asks its weights provider for the packed weights' address
-// before every run, and the operator's storage, which is that provider, answers with the layer of the moment.
+// An operator is made per shape, not per layer: before every run XNNPACK asks its weights provider for the packed
+// weights' address. The operator's storage is that provider and returns the address of the current layer.
 #include <algorithm>
 #include <new>
 
@@ -15,13 +15,13 @@
 namespace fovea {
 namespace {
 
-// The widest microkernel's columns, to which packed weights are padded; also a tile's least width, and where ranges of
-// columns begin: there every microkernel's block begins, whatever its width.
+// Columns of the widest microkernel, to which packed weights are padded. Also the least width of a tile and the step of
+// column ranges: a block of every microkernel begins at these multiples.
 constexpr uint32_t kColumns = 64;
-// Bytes of packed weights that a tile of columns may have, so that it stays in L2 while all rows pass over it.
+// The most bytes of packed weights in a tile of columns, so that it stays in L2 while all rows pass over it.
 constexpr uint64_t kTileBytes = 384 * 1024;
 
-// The most bytes any microkernel's layout needs per column.
+// The most bytes per column in any microkernel's layout.
 uint64_t ColumnBytes(const GemmShape& shape) {
   constexpr uint64_t kBias = 4, kScale = 4, kRowSum = 4;
   switch (shape.type) {
@@ -37,19 +37,19 @@ uint64_t ColumnBytes(const GemmShape& shape) {
 }
 
 struct XnnpackOperator {
-  pthreadpool pool;  // first: `finished` finds the operator by it
+  pthreadpool pool;  // first member: `finished` casts it to the operator
   fovea_xnnpack_provider provider;
   xnn_operator_t op;
   DType type;
   size_t least_rows;
-  // In place of XNNPACK's kernels; or null. If one of them is, both kinds give the same bits.
+  // Our kernels, used instead of XNNPACK's; or null. If one of them is set, both give the same bits.
   void (*one_row)(const GemmTile&);
   void (*more_rows)(const GemmTile&);
   const ActivationKernels* activations;
-  const void* packed;  // of the layer being run
+  const void* packed;  // the current layer's
   void (*activation)(const float*, size_t, float*);
   float* y;
-  size_t n;  // from a row of y to the next
+  size_t n;  // stride of y in columns
   XnnpackObject object;
 };
 
@@ -68,14 +68,14 @@ void ActivateTile(pthreadpool* pool, size_t row, size_t column, size_t rows, siz
   for (size_t r = row; r < row + rows; ++r) op->activation(op->y + r * n + column, columns, op->y + r * n + column);
 }
 
-// XNNPACK multiplies int4 weights in WebAssembly without vectors.
+// In WebAssembly, XNNPACK multiplies int4 weights without SIMD.
 #if defined(__wasm__)
 constexpr bool kTakesI4 = false;
 #else
 constexpr bool kTakesI4 = true;
 #endif
 
-// On a machine that takes int4 weights or does not.
+// Whether a machine supports a shape; `takes_i4`: whether it supports int4 weights.
 bool SupportsOn(bool takes_i4, const GemmShape& shape) {
   if (shape.n == 0 || shape.k == 0) return false;
   switch (shape.type) {
@@ -83,7 +83,7 @@ bool SupportsOn(bool takes_i4, const GemmShape& shape) {
       return true;
     case DType::kI8:
       return shape.k <= kGemmIntegerDepth;
-    // With an odd count of blocks the kernels for SSE and AVX, four columns wide, load from misaligned addresses.
+    // With an odd number of blocks the four-column kernels for SSE and AVX load from misaligned addresses.
     case DType::kI4:
       return takes_i4 && shape.k <= kGemmIntegerDepth && shape.k % (2 * kI4Block) == 0;
     default:
@@ -97,7 +97,8 @@ uint64_t PackedBytes(const GemmShape& shape) { return RoundUp(shape.n, kColumns)
 
 Status Refuse(const GemmWeights& weights, xnn_status status, size_t used, Reporter& reporter) {
   const uint64_t size = PackedBytes(weights.shape);
-  if (used > size) return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK packs into more bytes than planned", used, size);
+  if (used > size)
+    return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK needs more bytes for packed weights than planned", used, size);
   if (status == xnn_status_invalid_parameter) {
     return reporter.Fail(FOVEA_E_BLOB, "a scale of int4 weights is not a positive normal number");
   }
@@ -111,7 +112,7 @@ Status Pack(const GemmWeights& weights, void* packed, Reporter& reporter) {
   return status == xnn_status_success ? kOk : Refuse(weights, status, used, reporter);
 }
 
-// XNNPACK says how much room it wants before it packs, and then gets none.
+// XNNPACK reports the size it needs before it packs; the call then refuses the memory.
 Status CheckLayout(const GemmWeights& weights, Reporter& reporter) {
   XnnpackObject object;
   size_t used = 0;
@@ -120,13 +121,13 @@ Status CheckLayout(const GemmWeights& weights, Reporter& reporter) {
   return Refuse(weights, status, used, reporter);
 }
 
-// Packs small matrices of each type and hashes the result: where every weight, sum, scale and bias went shows in it,
-// and nothing else of the machine or of the library's build. Its columns fill all blocks, because what stands in those
-// that fill up a block is any packing function's own; its k does not, because what stands there is multiplied.
+// Packs small matrices of each type and hashes the result: it depends on where every weight, sum, scale and bias is
+// stored, but not on anything else of the machine or the build. n fills all blocks, because packing functions may leave
+// anything in padding columns; k does not, because its padding is multiplied and therefore defined.
 template <class Pack>
 uint64_t LayoutOf(bool takes_i4, const Pack& pack) {
   constexpr uint32_t kN = kColumns, kK = 37, kI4K = 4 * kI4Block;
-  // Of f32 also one of few columns, for which there are other microkernels.
+  // f32 also with few columns, which use other microkernels.
   constexpr GemmShape kShapes[] = {
       {DType::kF32, kN, kK}, {DType::kF32, 2, kK}, {DType::kI8, kN, kK}, {DType::kI4, kN, kI4K}};
   union {
@@ -169,9 +170,9 @@ uint64_t PackedLayout() {
   });
 }
 
-// The fewest rows that kernels are chosen for, so that a row's bits do not depend on how many come with it: on Arm
-// those for one row add f32 in another order, and round int8 in another way where there are dot products but no matrix
-// products.
+// The fewest rows for which kernels are chosen, so that a row's bits do not depend on the number of rows: on Arm the
+// kernels for one row add f32 in another order, and round int8 differently on processors with dot products but without
+// matrix products (i8mm).
 size_t LeastRows(DType type) {
 #if defined(__x86_64__) || defined(__i386__) || defined(__wasm__)
   (void)type;
@@ -187,7 +188,8 @@ size_t LeastRows(DType type) {
 uint64_t OperatorBytes(const GemmShape&) { return sizeof(XnnpackOperator); }
 
 Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storage, Reporter& reporter) {
-  if (!Supports(shape)) return reporter.Fail(FOVEA_E_UNSUPPORTED, "no GEMM for this type or width of weights");
+  if (!Supports(shape))
+    return reporter.Fail(FOVEA_E_UNSUPPORTED, "no GEMM kernel supports this type or width of weights");
   auto* op = new (storage) XnnpackOperator();
   op->provider = {{op, AlwaysFound, ReserveNothing, InsertNothing, Finalized, PackedAddress, DeleteNothing},
                   &op->object,
@@ -196,7 +198,7 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   op->least_rows = LeastRows(shape.type);
   if (XnnpackPacksForAvx2(shape)) {
     const GemmKernels& gemm = kernels.gemm;
-    if (shape.type == DType::kF32) op->more_rows = gemm.packed_f32;  // one row is read no faster
+    if (shape.type == DType::kF32) op->more_rows = gemm.packed_f32;  // no faster for one row
     if (shape.type == DType::kI8) op->one_row = op->more_rows = gemm.packed_i8;
     if (shape.type == DType::kI4) op->one_row = op->more_rows = gemm.packed_i4;
   }
@@ -206,7 +208,7 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot make this operator", xnn_status_success, status);
 }
 
-// Bytes of a column as our kernels find it.
+// Bytes per column in our kernels' layout.
 size_t OwnColumnBytes(const GemmShape& shape) {
   const size_t k = shape.k;
   if (shape.type == DType::kF32) return (k + 1) * sizeof(float);
@@ -214,14 +216,14 @@ size_t OwnColumnBytes(const GemmShape& shape) {
   return k / kI4Block * (kI4Block / 2 + sizeof(uint16_t)) + 2 * sizeof(float);
 }
 
-// Equal tiles of so many columns within the byte limit.
+// The width of equal tiles of `columns` columns within the byte limit.
 size_t TileColumns(const GemmShape& shape, uint32_t columns) {
   const uint64_t fitting = std::max<uint64_t>(kTileBytes / ColumnBytes(shape) / kColumns * kColumns, kColumns);
   const uint64_t tiles = DivideUp(columns, fitting);
   return static_cast<size_t>(RoundUp(DivideUp(columns, tiles), kColumns));
 }
 
-// By a kernel of ours, in tiles of columns whose results are still in cache when they are activated.
+// Runs one of our kernels in tiles of columns, whose results are still in cache for the activation.
 void RunOwn(void (*own)(const GemmTile&), XnnpackOperator* op, const GemmWeights& weights, const GemmInput& input) {
   const pthreadpool& pool = op->pool;
   GemmTile tile = {};
@@ -255,8 +257,8 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
     return kOk;
   }
   op->pool.tile_columns = TileColumns(shape, output.end - output.begin);
-  // A kernel of more rows than are left reads the parameters of rows that are not there and computes the last row
-  // again: with its own parameters, or (int4 kernels of 14 rows) with whatever stands there.
+  // A kernel for more rows than are left reads the parameters of missing rows and computes the last row again, with its
+  // own parameters or (int4 kernels for 14 rows) with the next ones. So the last row's are repeated.
   if (GemmTakesQuantized(shape.type)) {
     for (size_t i = 0; i < kGemmExtraParams; ++i) input.params[input.rows + i] = input.params[input.rows - 1];
   }

@@ -1,4 +1,4 @@
-// Answers XNNPACK's questions about the CPU, each straight from the machine. It asks once per process.
+// Answers XNNPACK's questions about the CPU directly from the machine. XNNPACK asks once per process.
 #include <cpuinfo.h>
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -103,7 +103,7 @@ bool cpuinfo_has_arm_neon_fp16_arith(void) { return FOVEA_ARM_HAS(Hwcap, 10, "FE
 bool cpuinfo_has_arm_neon_dot(void) { return FOVEA_ARM_HAS(Hwcap, 20, "FEAT_DotProd"); }
 bool cpuinfo_has_arm_neon_bf16(void) { return FOVEA_ARM_HAS(Hwcap2, 14, "FEAT_BF16"); }
 bool cpuinfo_has_arm_i8mm(void) { return FOVEA_ARM_HAS(Hwcap2, 13, "FEAT_I8MM"); }
-// XNNPACK has kernels for these only together with a library that this build leaves out.
+// XNNPACK has kernels for these only with a library that this build leaves out.
 bool cpuinfo_has_arm_sve(void) { return false; }
 bool cpuinfo_has_arm_sve2(void) { return false; }
 bool cpuinfo_has_arm_sme(void) { return false; }

@@ -1,4 +1,4 @@
-// XNNPACK's fully-connected operators in memory that the caller gives.
+// Makes XNNPACK's fully-connected operators in memory that the caller supplies.
 #include "runtime/gemm/xnnpack_operator.h"
 
 #include <xnnpack/config.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// The one object that a create call needs comes with its provider (cmake/xnnpack/operator_memory.h).
+// Refuses: the one object of a create call comes from its provider (cmake/xnnpack/operator_memory.h).
 void* RefuseAllocate(void*, size_t) { return nullptr; }
 void* RefuseReallocate(void*, void*, size_t) { return nullptr; }
 void* RefuseAligned(void*, size_t, size_t) { return nullptr; }
@@ -39,7 +39,7 @@ bool Finalized(void*) { return true; }
 void* PackedAddress(void* context, size_t) { return static_cast<Destination*>(context)->packed; }
 xnn_status DeleteNothing(void*) { return xnn_status_success; }
 
-// `columns` of the weights; the operator's rows of y are `n` apart.
+// `columns` of the weights are used; consecutive rows of the operator's y are `n` apart.
 xnn_status Create(const GemmWeights& weights, size_t columns, fovea_xnnpack_provider* with_object, xnn_operator_t* op) {
   xnn_weights_cache_provider* provider = &with_object->functions;
   const size_t n = weights.shape.n, k = weights.shape.k;
@@ -75,8 +75,8 @@ xnn_status PackWithXnnpack(const GemmWeights& weights, void* packed, size_t size
 }
 
 xnn_status MakeXnnpackOperator(const GemmShape& shape, fovea_xnnpack_provider* provider, xnn_operator_t* op) {
-  // Weights that the provider has are not read. Only int4 scales are: those of one column will do, because the count of
-  // columns chooses no int4 kernel (an f32 one it does).
+  // XNNPACK does not read weights that the provider has. It reads only int4 scales; one column of them suffices,
+  // because the number of columns does not influence the choice of an int4 kernel (for f32 it does).
   uint16_t ones[kGemmIntegerDepth / kI4Block];
   for (uint16_t& one : ones) one = 0x3f80;
   return Create({shape, nullptr, ones, nullptr}, shape.type == DType::kI4 ? 1 : shape.n, provider, op);
@@ -88,9 +88,9 @@ bool XnnpackPacksForAvx2(const GemmShape& shape) {
     return config != nullptr && config->nr == columns && config->log2_kr == log2_depth && config->log2_sr == 0;
   };
   switch (shape.type) {
-    case DType::kF32:  // there are other kernels for fewer columns
+    case DType::kF32:  // fewer columns use other kernels
       return shape.n >= 16 && has_blocks(xnn_init_f32_gemm_config(), 16, 0);
-    case DType::kI8:  // AVX-VNNI has this layout, too, and multiplies four bytes at a time
+    case DType::kI8:  // AVX-VNNI has this layout as well and multiplies four bytes at a time
       return !cpuinfo_has_x86_avxvnni() && has_blocks(xnn_init_qd8_f32_qc8w_gemm_config(), 8, 3);
     case DType::kI4:
       return has_blocks(xnn_init_qd8_f32_qb4w_gemm_config(), 8, 3);

@@ -1,4 +1,4 @@
-// XNNPACK's fully-connected operators in memory that the caller gives. Only files named *xnnpack* include this.
+// XNNPACK's fully-connected operators in memory that the caller supplies. Only files named *xnnpack* include this.
 #ifndef FOVEA_RUNTIME_GEMM_XNNPACK_OPERATOR_H_
 #define FOVEA_RUNTIME_GEMM_XNNPACK_OPERATOR_H_
 
@@ -20,18 +20,18 @@ struct alignas(64) XnnpackObject {
 // Initialises XNNPACK with an allocator that refuses everything. Cheap after the first time.
 bool InitializeXnnpack();
 
-// Packs all of `weights` and leaves the operator, which is of no further use, in `object`. `*used` becomes the bytes
-// that XNNPACK wrote; more than `size` are refused.
+// Packs all of `weights` and leaves the operator, which is not needed afterwards, in `object`. `*used` becomes the
+// number of bytes that XNNPACK wrote; more than `size` is refused.
 xnn_status PackWithXnnpack(const GemmWeights& weights, void* packed, size_t size, XnnpackObject* object, size_t* used);
 
-// Makes an operator in the provider's object that gets its packed weights from the provider. The operator depends on
-// the type and k, and writes rows n apart; how many columns it computes is up to the pool.
+// Makes an operator in the provider's object; the provider returns its packed weights. The operator depends on the type
+// and k, and writes rows n apart; the pool decides which columns it computes.
 xnn_status MakeXnnpackOperator(const GemmShape& shape, fovea_xnnpack_provider* provider, xnn_operator_t* op);
 
-// Whether XNNPACK packs such weights as it does for AVX2, for which runtime/kernels/gemm_packed*-inl.h are made.
+// Whether XNNPACK packs these weights as for AVX2, the layout that runtime/kernels/gemm_packed*-inl.h read.
 bool XnnpackPacksForAvx2(const GemmShape& shape);
 
-// Points the operator at its next input and runs it. `rows` only chooses between the kernels for one and for more.
+// Points the operator at its next input and runs it. `rows` only selects the kernel for one row or for several.
 xnn_status RunXnnpackOperator(xnn_operator_t op, DType type, size_t rows, const GemmInput& input, float* y,
                               pthreadpool_t pool);
 

@@ -8,7 +8,7 @@ namespace {
 
 size_t Least(size_t a, size_t b) { return a < b ? a : b; }
 
-// A matrix product's rows are i and its columns j: a tile of columns stays in cache while all rows pass.
+// Rows of a matrix product are i and its columns j: a tile of columns stays in cache while all rows pass.
 template <class Task>
 void RunTiles(pthreadpool* pool, size_t range_i, size_t range_j, size_t tile_i, size_t tile_j, const Task& task) {
   size_t first_j = 0;

@@ -1,8 +1,8 @@
 // Loops of operators that the runtime never makes. XNNPACK refers to them, so they must exist; nothing calls them.
-// They have their types because WebAssembly's linker compares those of a call and of what is called.
+// Their signatures are exact because WebAssembly's linker compares the types of a call and its function.
 #include <pthreadpool.h>
 
-// After the task and its context: sizes, or two numbers of cores and sizes. Then come the flags.
+// Parameters after the task and its context: sizes, or two core counts and sizes. The flags follow.
 #define SIZE size_t
 #define CORES uint32_t, uint32_t
 #define NEVER_CALLED(loop, task, ...)                                                                            \

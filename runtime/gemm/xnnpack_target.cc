@@ -1,4 +1,4 @@
-// Packing for other machines: XNNPACK's plain packing functions, which take the numbers of any microkernel.
+// Packs for other machines with XNNPACK's plain packing functions, which take the parameters of any microkernel.
 #include "runtime/gemm/xnnpack_target.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 namespace fovea {
 namespace {
 
-// What src/configs/gemm-config.c of XNNPACK chooses on these machines, as xnnpack_cpuinfo.cc answers it.
+// The microkernels that XNNPACK's src/configs/gemm-config.c chooses on these machines, given xnnpack_cpuinfo.cc.
 constexpr GemmTarget kTargets[] = {
     {"arm-neon", {8, 1, 1}, {2, 1, 1}, {8, 2, 4}, {16, 1, 1}},
     {"aarch64-dotprod", {8, 1, 1}, {2, 1, 1}, {16, 4, 1}, {16, 4, 1}},
@@ -22,17 +22,17 @@ constexpr GemmTarget kTargets[] = {
     {"wasm", {8, 1, 1}, {2, 4, 1}, {4, 2, 4}, {}},
 };
 
-// Rows' zero points are known at run time only: sums of weights are packed as for a zero point of 1.
+// Zero points of rows are known only at run time: sums of weights are packed for a zero point of 1.
 constexpr int8_t kZeroPoint = 1;
 constexpr uint8_t kI4ZeroPoint = 8;
 
 struct Layout {
   XnnpackBlock block;
   size_t n, k;
-  size_t stride;  // bytes of a column
+  size_t stride;  // bytes per column
 
   size_t BlockStride() const { return block.columns * stride; }
-  // Whole blocks of columns.
+  // Bytes of whole blocks of columns.
   size_t Bytes() const { return static_cast<size_t>(DivideUp(n, block.columns)) * BlockStride(); }
   size_t Depth() const { return static_cast<size_t>(RoundUp(k, uint32_t{block.depth} * block.turns)); }
   void* Row(void* packed, size_t bytes_of_column) const {
@@ -40,14 +40,14 @@ struct Layout {
   }
 };
 
-// One f32 for each column, after so many bytes of each column of a block.
+// Writes one f32 per column, after the given number of bytes per column of a block.
 void PackFloats(const Layout& layout, size_t after, const float* values, void* packed) {
   if (values == nullptr) return;
   xnn_init_qs8_qc8w_scale_fp32_params(layout.n, layout.block.columns, layout.block.columns, layout.BlockStride(),
                                       layout.BlockStride(), 0, values, layout.Row(packed, after));
 }
 
-// A block: biases, weights.
+// Layout of a block: biases, weights.
 void PackF32(const Layout& layout, const GemmWeights& weights, void* packed) {
   const XnnpackBlock& block = layout.block;
   xnn_pack_f32_gemm_goi_w(1, layout.n, layout.k, block.columns, block.depth, block.turns,
@@ -55,7 +55,7 @@ void PackF32(const Layout& layout, const GemmWeights& weights, void* packed) {
                           0, nullptr);
 }
 
-// A block: sums of weights, weights, scales, biases.
+// Layout of a block: sums of weights, weights, scales, biases.
 void PackI8(const Layout& layout, const GemmWeights& weights, void* packed) {
   const XnnpackBlock& block = layout.block;
   const xnn_qs8_packing_params params = {kZeroPoint};
@@ -67,7 +67,7 @@ void PackI8(const Layout& layout, const GemmWeights& weights, void* packed) {
   PackFloats(layout, scales + sizeof(float), weights.bias, packed);
 }
 
-// A block: sums of weights, then for each 32 of k weights and scales, then biases.
+// Layout of a block: sums of weights, then weights and scales for each 32 of k, then biases.
 void PackI4(const Layout& layout, const GemmWeights& weights, void* packed) {
   const XnnpackBlock& block = layout.block;
   const xnn_qs8_qc4w_packing_params params = {kZeroPoint, kI4ZeroPoint};
@@ -82,7 +82,7 @@ void PackI4(const Layout& layout, const GemmWeights& weights, void* packed) {
   PackFloats(layout, layout.stride - sizeof(float), weights.bias, packed);
 }
 
-// Positive and normal, as bits of a bf16.
+// Whether all scales are positive and normal; checked in the bits of a bf16.
 bool ScalesAreUsable(const GemmWeights& weights) {
   const auto* scales = static_cast<const uint16_t*>(weights.scales);
   const size_t count = size_t{weights.shape.n} * (weights.shape.k / kI4Block);

@@ -1,4 +1,4 @@
-// Machines for which any machine packs weights as XNNPACK packs them there.
+// Target machines for which any machine can pack weights in the layout that XNNPACK uses there.
 #ifndef FOVEA_RUNTIME_GEMM_XNNPACK_TARGET_H_
 #define FOVEA_RUNTIME_GEMM_XNNPACK_TARGET_H_
 
@@ -10,20 +10,20 @@
 
 namespace fovea {
 
-// What a microkernel's layout follows from: columns of a block, elements of k that stay together, and how many of such
-// groups are dealt out in turn from column to column. XNNPACK calls them nr, kr and sr.
+// Parameters of a microkernel's layout: columns per block, consecutive elements of k per column, and the number of such
+// groups that rotate over columns. XNNPACK calls them nr, kr and sr.
 struct XnnpackBlock {
   uint8_t columns, depth, turns;
 };
 
 struct GemmTarget {
   const char* name;
-  XnnpackBlock f32, narrow_f32;  // narrow: of fewer columns than a block of f32 has
-  XnnpackBlock i8, i4;           // no columns: the backend does not take such weights there
+  XnnpackBlock f32, narrow_f32;  // narrow: for fewer columns than an f32 block has
+  XnnpackBlock i8, i4;           // no columns: the backend does not support these weights there
 };
 
-// Writes what PackWithXnnpack writes on that machine, but for the columns that fill up the last block: these stay zero.
-// `packed` is zero before. `*used` becomes the bytes that are needed; more than `size` are refused.
+// Writes the bytes that PackWithXnnpack writes on that machine, except padding columns of the last block, which stay
+// zero. `packed` is zeroed before the call. `*used` becomes the number of bytes needed; more than `size` is refused.
 xnn_status PackForXnnpackTarget(const GemmTarget& target, const GemmWeights& weights, void* packed, size_t size,
                                 size_t* used);
 

@@ -6,18 +6,18 @@ namespace fovea {
 
 Status CheckBeams(const fovea_beams& beams, const fovea_sampling& sampling, uint32_t max_tokens, Reporter& reporter) {
   if (beams.width == 0 || beams.width > kMaxBeams) {
-    return reporter.Fail(FOVEA_E_OPTION, "a text has 1 to 256 beams", kMaxBeams, beams.width);
+    return reporter.Fail(FOVEA_E_OPTION, "beams.width must be from 1 to 256", kMaxBeams, beams.width);
   }
   if (beams.stop > FOVEA_BEAMS_STOP_NEVER) {
-    return reporter.Fail(FOVEA_E_OPTION, "no such way to end a beam search", FOVEA_BEAMS_STOP_NEVER, beams.stop);
+    return reporter.Fail(FOVEA_E_OPTION, "beams.stop is unknown", FOVEA_BEAMS_STOP_NEVER, beams.stop);
   }
-  if (!isfinite(beams.length_penalty)) return reporter.Fail(FOVEA_E_OPTION, "length_penalty is a number");
-  if (max_tokens == 0) return reporter.Fail(FOVEA_E_OPTION, "beams need max_tokens");
+  if (!isfinite(beams.length_penalty)) return reporter.Fail(FOVEA_E_OPTION, "length_penalty must be finite");
+  if (max_tokens == 0) return reporter.Fail(FOVEA_E_OPTION, "beam search needs max_tokens");
   if (sampling.temperature != 0 || sampling.top_k != 0 || sampling.top_p != 0 || sampling.min_p != 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "of beams no token is drawn: temperature, top_k, top_p and min_p must be 0");
+    return reporter.Fail(FOVEA_E_OPTION, "beam search cannot sample: temperature, top_k, top_p and min_p must be 0");
   }
   if (sampling.logprobs != 0 || sampling.top_logprobs != 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "of beams no log-probabilities of tokens are told");
+    return reporter.Fail(FOVEA_E_OPTION, "beam search cannot report log-probabilities of tokens");
   }
   return kOk;
 }
@@ -48,7 +48,7 @@ float Beams::ScoreOf(float sum, uint32_t count) const {
   return sum / static_cast<float>(pow(count, options_.length_penalty));
 }
 
-// The list stays in order; who came first stands before its equals.
+// Keeps the list sorted; of equal sums the one inserted first precedes.
 void Beams::Insert(Next* list, uint32_t* count, const Next& next) const {
   if (!(next.sum > Least(list, *count))) return;
   if (*count < options_.width) ++*count;
@@ -73,7 +73,7 @@ bool Beams::GoOn(uint32_t text, uint32_t step) {
   const size_t first = size_t{text} * width;
   Step* const steps = steps_ + size_t{step} * max_rows_ + first;
   for (uint32_t i = 0; i < width; ++i) {
-    // Where there are fewer beams the others stay with the best one's text.
+    // If fewer beams continue, the remaining rows continue the best beam's text with a sum of -infinity.
     running_[first + i] = i < going_count_ ? going_[i] : Next{-HUGE_VALF, 0, 0};
     if (i >= going_count_ && going_count_ != 0) running_[first + i].from = going_[0].from;
     steps[i] = {running_[first + i].from, running_[first + i].token};

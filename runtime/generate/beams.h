@@ -1,4 +1,4 @@
-// Beam search as Hugging Face's generation defines it: texts in the making, and what has been found.
+// Beam search as Hugging Face's generation defines it: live beams (unfinished sequences) and finished hypotheses.
 #ifndef FOVEA_RUNTIME_GENERATE_BEAMS_H_
 #define FOVEA_RUNTIME_GENERATE_BEAMS_H_
 
@@ -14,42 +14,43 @@ inline constexpr uint32_t kMaxBeams = 256;
 
 Status CheckBeams(const fovea_beams& beams, const fovea_sampling& sampling, uint32_t max_tokens, Reporter& reporter);
 
-// The search of all texts, in the memory of one generator. It knows sums of log-probabilities and tokens; scores are
-// offered to it, and it says which text in the making goes on as which.
+// Searches for all texts, in the memory of one generator. It handles only tokens and sums of log-probabilities: the
+// caller offers candidates, and the search decides which live beams continue with which tokens.
 class Beams {
  public:
-  // A text in the making with one more token.
+  // A live beam extended by one token.
   struct Next {
-    float sum;      // -infinity: there is none
-    uint32_t from;  // number of the beam among its text's
+    float sum;      // log-probability; -infinity: unused
+    uint32_t from;  // the beam it extends, among its text's beams
     int32_t token;
   };
   struct Found {
     float score, sum;
     Next last;
-    uint32_t count;  // tokens
+    uint32_t count;  // number of tokens
   };
 
   // Null when counting.
   void Place(const fovea_beams& beams, uint32_t max_texts, uint32_t max_tokens, Arena& arena);
   const fovea_beams& options() const { return options_; }
 
-  // Each text has one beam, without a token.
+  // Gives each text one beam without tokens.
   void Begin(uint32_t texts);
 
-  // A step of a text: Clear, Offer for each beam with a sum, Take.
+  // A step of a text consists of Clear, then Offer for each candidate of each beam, then Take.
   void Clear() { best_count_ = going_count_ = 0; }
-  // Whether a token with this sum, or a better one, would go on.
+  // Whether a candidate with this sum, or a better one, would continue.
   bool CouldTake(float sum) const { return sum > Least(going_, going_count_); }
-  // One more token of a beam. `is_stop(token)`: it cannot go on. Of equal sums the first one offered is better.
+  // Offers a beam extended by one token. `is_stop(token)`: it ends there. Of equal sums the first one offered is
+  // better.
   template <typename IsStop>
   void Offer(const Next& next, const IsStop& is_stop) {
     if (!CouldTake(next.sum)) return;
     Insert(best_, &best_count_, next);
     if (!is_stop(next.token)) Insert(going_, &going_count_, next);
   }
-  // Which of them are found, and which go on. Returns whether the text's search has ended. `step`: from 0; `is_last`:
-  // none goes on.
+  // Moves finished candidates to the hypotheses and lets the best remaining candidates continue. Returns whether the
+  // text's search has ended. `step`: from 0; `is_last`: no beam continues.
   template <typename IsStop>
   bool Take(uint32_t text, uint32_t step, bool is_last, const IsStop& is_stop) {
     for (uint32_t i = 0; i < best_count_; ++i) {
@@ -62,7 +63,7 @@ class Beams {
   bool IsAlive(uint32_t row) const { return running_[row].sum > -HUGE_VALF; }
   const Found* FindFound(uint32_t text, uint32_t rank) const;
   uint32_t found_count(uint32_t text) const { return found_counts_[text]; }
-  // The tokens that end with this one, the last of `count`, in memory for one text.
+  // The `count` tokens of the beam that ends with this one, in memory for one text.
   const int32_t* Trace(uint32_t text, uint32_t count, const Next& last) const;
   float ScoreOf(float sum, uint32_t count) const;
   uint32_t* order() const { return order_; }
@@ -82,14 +83,14 @@ class Beams {
 
   fovea_beams options_{};
   uint32_t max_rows_ = 0, max_tokens_ = 0;
-  Next* running_ = nullptr;  // [texts, width] the best first
-  Found* found_ = nullptr;   // [texts, width] the best first
+  Next* running_ = nullptr;  // [texts, width] live beams, best first
+  Found* found_ = nullptr;   // [texts, width] finished hypotheses, best first
   uint32_t* found_counts_ = nullptr;
-  Step* steps_ = nullptr;      // [max_tokens, texts, width] what each beam took, and from which
-  uint32_t* order_ = nullptr;  // [texts, width] for the caller: which row each goes on with
+  Step* steps_ = nullptr;      // [max_tokens, texts, width] each beam's token and the beam it extends
+  uint32_t* order_ = nullptr;  // [texts, width] for the caller: the row that each row continues
   int32_t* traced_ = nullptr;  // [max_tokens]
-  Next* best_ = nullptr;       // [width] of all that is offered,
-  Next* going_ = nullptr;      // [width] of what can go on
+  Next* best_ = nullptr;       // [width] the best candidates,
+  Next* going_ = nullptr;      // [width] and the best that can continue
   uint32_t best_count_ = 0, going_count_ = 0;
 };
 

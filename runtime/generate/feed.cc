@@ -1,4 +1,4 @@
-// What the decoder reads in a step: the last token of each text, or what texts begin with.
+// Feeds the decoder in a step: the last token of each text, or its prompt.
 #include <string.h>
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace fovea {
 namespace {
 
-// Tokens of a row of the texts' space that the decoder has not read yet. What a text begins with is read once: its
-// beams are made of it.
+// Number of tokens in a row of the texts' space that the decoder has not read yet. A prompt is read once, and the
+// text's beams are forked from it.
 uint32_t Waiting(const Generator& g, uint32_t row) {
   const uint32_t text = row / g.width;
   if (g.steps != 0) return g.ended[text] != 0 || (g.has_beams() && !g.beams.IsAlive(row)) ? 0 : 1;
@@ -17,8 +17,8 @@ uint32_t Waiting(const Generator& g, uint32_t row) {
   return (g.prompts == nullptr ? 1 : g.prompt_lengths[text]) - g.taken[text];
 }
 
-// How many tokens of each text the next run takes in: all if there is room. If not, all but the last one of each as far
-// as there is room, so that all scores are those of one run, the last. Returns whether it is that one.
+// Decides how many tokens of each text the next run reads: all if there is room. Otherwise as many as fit without the
+// last token of each text, so that all scores come from one run, the last. Returns whether the next run is the last.
 bool ShareRoom(const Generator& g) {
   const SpaceState& space = g.decode->spaces[g.token_space()];
   uint64_t all = 0;
@@ -37,7 +37,7 @@ bool ShareRoom(const Generator& g) {
   return false;
 }
 
-// Tokens of the run, one text after the other.
+// Writes the tokens of the run, one text after the other.
 void WriteTokens(const Generator& g) {
   int32_t* to = reinterpret_cast<int32_t*>(g.decode->values[g.token]);
   const int32_t* prompt = g.prompts;
@@ -60,14 +60,15 @@ Status RunDecoder(Session& decode, Reporter& reporter) {
 Status TakePrompts(Generator& g, const int32_t* tokens, const uint32_t* lengths, uint32_t count, bool keep,
                    Reporter& reporter) {
   Session& decode = *g.decode;
-  if (!g.started) return reporter.Fail(FOVEA_E_ORDER, "generation has not started");
-  if (g.steps != 0) return reporter.Fail(FOVEA_E_ORDER, "a step has been made already");
-  if (!g.keeps_texts()) return reporter.Fail(FOVEA_E_OPTION, "the decoder keeps no texts that could have a prompt");
+  if (!g.started) return reporter.Fail(FOVEA_E_ORDER, "generation has not started: call fovea_generate_start first");
+  if (g.steps != 0) return reporter.Fail(FOVEA_E_ORDER, "a prompt must be given before the first step");
+  if (!g.keeps_texts()) return reporter.Fail(FOVEA_E_OPTION, "the decoder has no KV cache, so it cannot read a prompt");
   if (g.link_count != 0 && count != g.texts) {
-    return reporter.Fail(FOVEA_E_LENGTH, "a prompt for each text of the encoder is needed", g.texts, count);
+    return reporter.Fail(FOVEA_E_LENGTH, "each text of the encoder needs a prompt", g.texts, count);
   }
   const uint32_t most = std::min(decode.spaces[g.token_space()].max_segments, decode.cache.texts) / g.width;
-  if (count > most) return reporter.Fail(FOVEA_E_SEGMENTS, "more texts than the session has", most, count);
+  if (count > most)
+    return reporter.Fail(FOVEA_E_SEGMENTS, "there are more prompts than the session has texts", most, count);
   if (count != 0 && (tokens == nullptr || lengths == nullptr)) {
     return reporter.Fail(FOVEA_E_NULL, "tokens or lengths is NULL");
   }
@@ -77,7 +78,7 @@ Status TakePrompts(Generator& g, const int32_t* tokens, const uint32_t* lengths,
     if (lengths[i] == 0) return reporter.Fail(FOVEA_E_LENGTH, "a prompt is empty", 1, 0, i);
     for (uint32_t k = 0; k < lengths[i]; ++k, ++at) {
       if (limit == 0 || static_cast<uint32_t>(tokens[at]) < limit) continue;
-      return reporter.Fail(FOVEA_E_ID, "a token of a prompt is outside its table", limit,
+      return reporter.Fail(FOVEA_E_ID, "a prompt's token is outside the embedding table", limit,
                            static_cast<uint32_t>(tokens[at]), at);
     }
   }
@@ -99,10 +100,10 @@ Status Feed(Generator& g, Reporter& reporter) {
     return RunDecoder(decode, reporter);
   }
   if (g.steps == 0 && g.prompts == nullptr && g.start < 0) {
-    return reporter.Fail(FOVEA_E_ORDER, "texts have neither a prompt nor a start token");
+    return reporter.Fail(FOVEA_E_ORDER, "the texts have neither a prompt nor a start token");
   }
   if (decode.spaces[g.token_space()].max_rows < g.rows()) {
-    return reporter.Fail(FOVEA_E_ROWS, "the session has no room for a token of each text",
+    return reporter.Fail(FOVEA_E_ROWS, "the session's limit is below one token per text",
                          decode.spaces[g.token_space()].max_rows, g.rows());
   }
   FOVEA_TRY(SelectTexts(decode, nullptr, g.rows(), reporter));

@@ -13,7 +13,7 @@ namespace {
 Status CheckForced(const Generator& g, int32_t token, uint32_t text, Reporter& reporter) {
   const uint32_t limit = g.token_count();
   if (token >= 0 && static_cast<uint32_t>(token) < limit) return kOk;
-  return reporter.Fail(FOVEA_E_ID, "a forced token is none of those that have scores", limit,
+  return reporter.Fail(FOVEA_E_ID, "a forced token is outside the vocabulary of the scores", limit,
                        static_cast<uint32_t>(token), text);
 }
 
@@ -45,31 +45,32 @@ Status PlaceSampling(const fovea_sampling& sampling, uint32_t max_texts, Arena& 
   return kOk;
 }
 
-// Whether the texts' space can have a row for each beam.
+// Checks that the texts' space has room for a row per beam.
 Status CheckRows(const Generator& g, uint32_t width, Reporter& reporter) {
   const Session& decode = *g.decode;
   if (g.link_count != 0 && !g.sets_rows) {
-    return reporter.Fail(FOVEA_E_OPTION, "the decoder's rows are the encoder's texts: there can be no beams",
+    return reporter.Fail(FOVEA_E_OPTION, "beam search is not possible: the decoder's rows are the encoder's texts",
                          g.space());
   }
   for (uint32_t i = 0; i < decode.carried_count; ++i) {
     const uint32_t input = decode.carried[i].input;
     if (decode.value(input).space == g.space()) continue;
     reporter.tensor = input;
-    return reporter.Fail(FOVEA_E_OPTION, "a carried input is not in the space of the texts: there can be no beams",
+    return reporter.Fail(FOVEA_E_OPTION, "beam search is not possible: a carried input is not in the texts' space",
                          g.space(), decode.value(input).space);
   }
   const uint32_t rows = decode.spaces[g.space()].max_rows;
   if (rows >= width) return kOk;
-  return reporter.Fail(FOVEA_E_OPTION, "the session has fewer texts than a text has beams", width, rows);
+  return reporter.Fail(FOVEA_E_OPTION, "the session has fewer texts than beams.width", width, rows);
 }
 
-// The texts' space gets `width` rows for each row of its parent.
+// Gives the texts' space `width` rows per row of its parent.
 Status SetRows(Generator& g, Reporter& reporter) {
   if (!g.sets_rows) return kOk;
   Session& decode = *g.decode;
   const uint32_t parent = decode.model->blob.spaces[g.space()].parent;
-  if (!decode.spaces[parent].bound) return reporter.Fail(FOVEA_E_ORDER, "the decoder has no texts yet");
+  if (!decode.spaces[parent].bound)
+    return reporter.Fail(FOVEA_E_ORDER, "the decoder has no texts yet: bind its segments first");
   const auto at = [](const void* width, uint32_t) -> uint64_t { return *static_cast<const uint32_t*>(width); };
   return SetSegments(decode, g.space(), {at, &g.width, decode.space_rows[parent].rows}, reporter);
 }
@@ -78,7 +79,7 @@ Status SetRows(Generator& g, Reporter& reporter) {
 
 const float* ScoresOf(const Generator& g, uint32_t row) {
   const Session& decode = *g.decode;
-  // What a text begins with was read by the first of its beams.
+  // Only the first beam of each text has read the prompt.
   if (g.steps == 0) row -= row % g.width;
   if (decode.value(g.scores).space != g.space()) row = decode.space_rows[g.token_space()].segments.offsets[row + 1] - 1;
   return reinterpret_cast<const float*>(FinishedRows(decode, g.scores)) + size_t{row} * g.token_count();
@@ -175,10 +176,11 @@ Status StartGenerator(Generator& g, Reporter& reporter) {
   }
   FOVEA_TRY(SetRows(g, reporter));
   const bool bound = g.decode->spaces[g.space()].bound;
-  if (!bound && !g.keeps_texts()) return reporter.Fail(FOVEA_E_ORDER, "the decoder has no texts yet");
+  if (!bound && !g.keeps_texts())
+    return reporter.Fail(FOVEA_E_ORDER, "the decoder has no texts yet: bind its segments first");
   const uint32_t rows = bound ? g.decode->space_rows[g.space()].rows : 0;
   if (rows % g.width != 0) {
-    return reporter.Fail(FOVEA_E_SEGMENTS, "each text needs a row for each of its beams", g.width, rows);
+    return reporter.Fail(FOVEA_E_SEGMENTS, "each text needs one row per beam", g.width, rows);
   }
   g.steps = 0;
   g.prompts = nullptr;
@@ -206,9 +208,9 @@ void MarkSeen(Generator& g, uint32_t text, int32_t token) {
 }
 
 Status NumberTexts(Generator& g, const uint64_t* numbers, uint32_t count, Reporter& reporter) {
-  if (!g.started) return reporter.Fail(FOVEA_E_ORDER, "generation has not started");
-  if (g.steps != 0) return reporter.Fail(FOVEA_E_ORDER, "a step has been made already");
-  if (count != g.texts) return reporter.Fail(FOVEA_E_LENGTH, "a number for each text is needed", g.texts, count);
+  if (!g.started) return reporter.Fail(FOVEA_E_ORDER, "generation has not started: call fovea_generate_start first");
+  if (g.steps != 0) return reporter.Fail(FOVEA_E_ORDER, "numbers must be given before the first step");
+  if (count != g.texts) return reporter.Fail(FOVEA_E_LENGTH, "each text needs a number", g.texts, count);
   if (numbers == nullptr && count != 0) return reporter.Fail(FOVEA_E_NULL, "numbers is NULL");
   std::copy_n(numbers, count, g.sequences);
   return kOk;
@@ -216,12 +218,12 @@ Status NumberTexts(Generator& g, const uint64_t* numbers, uint32_t count, Report
 
 Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
   Session& decode = *g.decode;
-  if (!g.started) return reporter.Fail(FOVEA_E_ORDER, "generation has not started");
+  if (!g.started) return reporter.Fail(FOVEA_E_ORDER, "generation has not started: call fovea_generate_start first");
   if (g.left == 0) {
     return reporter.Fail(FOVEA_E_ORDER, g.texts == 0 ? "the decoder has no texts yet" : "all texts have ended");
   }
   if (!g.keeps_texts() && decode.space_rows[g.space()].rows != g.rows()) {
-    return reporter.Fail(FOVEA_E_ORDER, "the decoder got other texts since the start", g.rows(),
+    return reporter.Fail(FOVEA_E_ORDER, "the decoder's texts were changed since the start", g.rows(),
                          decode.space_rows[g.space()].rows);
   }
   for (uint32_t i = 0; i < g.texts && forced != nullptr; ++i) {
@@ -229,7 +231,7 @@ Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
   }
   if (g.has_draft()) {
     if (forced == nullptr) return StepSpeculation(g, reporter);
-    return reporter.Fail(FOVEA_E_OPTION, "tokens that a draft guesses cannot be forced");
+    return reporter.Fail(FOVEA_E_OPTION, "tokens cannot be forced in speculative decoding");
   }
   AskAllowed(g);
   FOVEA_TRY(Feed(g, reporter));

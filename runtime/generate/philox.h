@@ -1,5 +1,5 @@
-// Random numbers by counter: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
-// A number depends on its counter and key alone, so a text draws the same ones whatever is in its batch.
+// Counter-based random numbers: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+// A number depends only on its counter and key, so a text samples the same tokens regardless of the rest of its batch.
 #ifndef FOVEA_RUNTIME_GENERATE_PHILOX_H_
 #define FOVEA_RUNTIME_GENERATE_PHILOX_H_
 
@@ -23,7 +23,7 @@ struct Philox {
       k0 += 0x9E3779B9, k1 += 0xBB67AE85;
     }
   }
-  // In [0, 1), of 53 bits.
+  // In [0, 1), with 53 bits.
   double Uniform() const { return static_cast<double>(uint64_t{words[0]} << 21 | words[1] >> 11) * 0x1p-53; }
 };
 

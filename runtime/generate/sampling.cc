@@ -13,13 +13,13 @@ namespace {
 
 constexpr float kHidden = -INFINITY;
 
-// NaN is no score, and infinity a number that others can be told from.
+// Hides NaN, and clamps infinity to the largest finite number.
 constexpr auto kNumber = [](float score) {
   const float number = score > kHidden ? score : kHidden;
   return number < FLT_MAX ? number : FLT_MAX;
 };
 
-// A heap of tokens whose first is the most likely, of equals the lowest.
+// A heap order of tokens: the most likely first, of equals the lowest.
 struct LessLikely {
   const float* weights;
   bool operator()(uint32_t a, uint32_t b) const { return weights[a] != weights[b] ? weights[a] < weights[b] : a > b; }
@@ -29,15 +29,15 @@ struct LessLikely {
 
 Status CheckSampling(const fovea_sampling& s, Reporter& reporter) {
   if (!isfinite(s.temperature) || s.temperature < 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "temperature is a number from 0 on");
+    return reporter.Fail(FOVEA_E_OPTION, "temperature must be finite and at least 0");
   }
   if (!(s.top_p >= 0 && s.top_p <= 1) || !(s.min_p >= 0 && s.min_p <= 1)) {
-    return reporter.Fail(FOVEA_E_OPTION, "top_p and min_p are 0 to 1");
+    return reporter.Fail(FOVEA_E_OPTION, "top_p and min_p must be from 0 to 1");
   }
   if (!isfinite(s.repetition_penalty) || s.repetition_penalty < 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "repetition_penalty is a number from 0 on");
+    return reporter.Fail(FOVEA_E_OPTION, "repetition_penalty must be finite and at least 0");
   }
-  if (!isfinite(s.presence_penalty)) return reporter.Fail(FOVEA_E_OPTION, "presence_penalty is a number");
+  if (!isfinite(s.presence_penalty)) return reporter.Fail(FOVEA_E_OPTION, "presence_penalty must be finite");
   if (s.top_logprobs > kMaxTopLogprobs) {
     return reporter.Fail(FOVEA_E_OPTION, "too many top log-probabilities", kMaxTopLogprobs, s.top_logprobs);
   }
@@ -56,7 +56,7 @@ void Sampler::Place(const fovea_sampling& sampling, const Kernels& kernels, uint
   if (filters() || options_.top_logprobs != 0) order_ = arena.Take<uint32_t>(tokens);
 }
 
-// Scores with penalties, hidden where a token is not allowed; numbers that are none are hidden, too.
+// Scores with penalties; tokens that are not allowed, and NaN, are hidden.
 void Sampler::Prepare(const Text& text) const {
   for (uint32_t i = 0; i < tokens_; ++i) {
     float score = text.scores[i];
@@ -75,7 +75,7 @@ uint32_t Sampler::Choose(const Text& text) const {
   const float highest = work_[best];
   if (highest == kHidden) return text.allowed == nullptr ? 0 : FirstBit(text.allowed);
   if (!draws() || highest == INFINITY) return best;
-  // The highest first, so that nothing overflows.
+  // The highest score is subtracted first, so that nothing overflows.
   const float temperature = options_.temperature;
   ChangeScores(work_, tokens_, work_, [=](float score) { return (score - highest) / temperature; });
   kernels_->softmax.softmax(work_, 1, tokens_, work_);
@@ -83,7 +83,7 @@ uint32_t Sampler::Choose(const Text& text) const {
   return filters() ? DrawOfLikely(number) : DrawOfAll(number);
 }
 
-// The highest score, the first of equals; NaN is no score.
+// The token with the highest score, of equals the first; NaN is skipped.
 uint32_t Sampler::BestOf(const float* scores) const {
   const float highest = HighestOf(scores, tokens_);
   return highest == kHidden ? 0 : static_cast<uint32_t>(std::find(scores, scores + tokens_, highest) - scores);
@@ -96,7 +96,7 @@ uint32_t Sampler::FirstBit(const uint32_t* words) const {
   return 0;
 }
 
-// In the order of the tokens.
+// Samples by scanning tokens in order.
 uint32_t Sampler::DrawOfAll(double number) const {
   double total = 0;
   for (uint32_t i = 0; i < tokens_; ++i) total += work_[i];
@@ -110,8 +110,8 @@ uint32_t Sampler::DrawOfAll(double number) const {
   return last;
 }
 
-// In the order of their weights, of which only as many are sorted as are looked at: top_k keeps those that are as
-// likely as the last of them, too; then come top_p, of what these sum up to, and min_p.
+// Samples in the order of weights; only the tokens that are looked at are sorted. top_k also keeps ties with its last
+// token; then top_p applies to the sum of the kept weights, then min_p.
 uint32_t Sampler::DrawOfLikely(double number) const {
   const LessLikely less{work_};
   uint32_t count = 0, sorted = 0;
@@ -120,7 +120,7 @@ uint32_t Sampler::DrawOfLikely(double number) const {
     if (work_[i] > 0) order_[count++] = i, all += work_[i];
   }
   std::make_heap(order_, order_ + count, less);
-  const auto likely = [&](uint32_t i) {  // 0: the likeliest
+  const auto likely = [&](uint32_t i) {  // 0: the most likely
     for (; sorted <= i; ++sorted) std::pop_heap(order_, order_ + count - sorted, less);
     return order_[count - 1 - i];
   };
@@ -150,14 +150,14 @@ float Sampler::LogSum(const float* scores, float* highest) const {
   *highest = HighestOf(work_, tokens_);
   if (*highest == kHidden) return 0;
   kernels_->softmax.softmax(work_, 1, tokens_, work_);
-  // The likeliest token's weight is 1 / sum.
+  // The weight of the most likely token is 1 / sum.
   return -logf(HighestOf(work_, tokens_));
 }
 
 const float* Sampler::LogProbabilities(const Text& text) const {
   float highest = 0;
   const float log_sum = LogSum(text.scores, &highest);
-  const float from = highest == kHidden ? 0 : highest;  // -infinity less it would be none
+  const float from = highest == kHidden ? 0 : highest;  // avoids -infinity minus -infinity
   ChangeScores(text.scores, tokens_, work_, [=](float score) { return kNumber(score) - from - log_sum; });
   if (text.seen != nullptr || text.allowed != nullptr) Prepare({work_, text.seen, text.allowed, 0, 0});
   return work_;
@@ -169,7 +169,7 @@ float Sampler::LogProbability(const float* scores, uint32_t token, int32_t* top_
   float highest = 0;
   const float log_sum = LogSum(scores, &highest);
   if (highest == kHidden) return kHidden;
-  if (wanted != 0) {  // by the scores themselves: weights far from the highest are all 0
+  if (wanted != 0) {  // compares scores, because weights far below the highest are all 0
     for (uint32_t i = 0; i < tokens_; ++i) work_[i] = kNumber(scores[i]), order_[i] = i;
     std::partial_sort(order_, order_ + wanted, order_ + tokens_,
                       [&](uint32_t a, uint32_t b) { return work_[a] != work_[b] ? work_[a] > work_[b] : a < b; });

@@ -1,4 +1,4 @@
-// Passes over the scores of all tokens, in lanes, which compilers make vectors of.
+// Passes over the scores of all tokens, written in lanes so that compilers vectorise them.
 #ifndef FOVEA_RUNTIME_GENERATE_SCORES_H_
 #define FOVEA_RUNTIME_GENERATE_SCORES_H_
 
@@ -20,7 +20,7 @@ inline void ChangeScores(const float* from, size_t count, float* to, const Chang
   for (size_t k = 0; k < count; ++k) to[k] = change(from[k]);
 }
 
-// The highest score; NaN is none, and of no scores it is -infinity.
+// The highest score, skipping NaN; -infinity if there is none.
 inline float HighestOf(const float* scores, size_t count) {
   const auto higher = [](float a, float b) { return a > b ? a : b; };  // b if a is NaN
   float highest[kScoreLanes];

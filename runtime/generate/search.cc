@@ -1,4 +1,4 @@
-// A step of beam search: the scores of a run are offered to the beams, and texts become what the best ones are.
+// A step of beam search: offers the scores of a run to the search, then reorders texts to the beams that continue.
 #include <string.h>
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace fovea {
 namespace {
 
-// Tokens that are passed over together if the best of them is not good enough.
+// Tokens per block; a block is skipped if its best token is not good enough.
 constexpr uint32_t kOffered = 64;
 
-// What may follow in the beams of a text.
+// Offers all candidates for the beams of a text.
 void OfferTokens(Generator& g, uint32_t text, int32_t forced) {
   Beams& beams = g.beams;
   const auto is_stop = [&](int32_t token) { return IsStop(g, token); };
@@ -38,7 +38,7 @@ void OfferTokens(Generator& g, uint32_t text, int32_t forced) {
   }
 }
 
-// Tokens that each beam has are those of the one it comes from, and its own.
+// Each beam has seen the tokens of the beam that it extends, and its new token.
 void PassOnSeen(Generator& g, uint32_t text) {
   if (g.seen == nullptr) return;
   const uint32_t words = TokenWords(g.token_count());
@@ -112,17 +112,17 @@ Status StepBeams(Generator& g, const int32_t* forced, Reporter& reporter) {
 Status ReadHypothesis(const Generator& g, uint32_t text, uint32_t rank, fovea_hypothesis* hypothesis,
                       Reporter& reporter) {
   FOVEA_TRY(CheckSearch(g, reporter));
-  if (text >= g.texts) return reporter.Fail(FOVEA_E_INDEX, "there is no such text", g.texts, text);
+  if (text >= g.texts) return reporter.Fail(FOVEA_E_INDEX, "the generator has no text of this number", g.texts, text);
   const Beams::Found* found = g.beams.FindFound(text, rank);
   if (found == nullptr) {
-    return reporter.Fail(FOVEA_E_INDEX, "fewer hypotheses have been found", g.beams.found_count(text), rank);
+    return reporter.Fail(FOVEA_E_INDEX, "the text has fewer hypotheses", g.beams.found_count(text), rank);
   }
   return Write(g, text, found->count, found->sum, found->last, hypothesis, reporter);
 }
 
 Status ReadBeam(const Generator& g, uint32_t row, fovea_hypothesis* hypothesis, Reporter& reporter) {
   FOVEA_TRY(CheckSearch(g, reporter));
-  if (row >= g.rows()) return reporter.Fail(FOVEA_E_INDEX, "there is no such text", g.rows(), row);
+  if (row >= g.rows()) return reporter.Fail(FOVEA_E_INDEX, "the generator has no beam of this number", g.rows(), row);
   const uint32_t text = row / g.width;
   const bool none = !g.beams.IsAlive(row) || g.ended[text] != 0;
   const Beams::Next& last = g.beams.running(row);

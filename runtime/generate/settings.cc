@@ -9,10 +9,10 @@
 namespace fovea {
 namespace {
 
-// What an option says, else an entry of the metadata.
+// A setting: the caller's option, else an entry of the metadata.
 struct Setting {
-  const char* text = nullptr;  // null: nobody says anything
-  uint32_t entry = kBlobNone;  // of the metadata
+  const char* text = nullptr;  // null: not set
+  uint32_t entry = kBlobNone;  // index in the metadata
 };
 
 class Reader {
@@ -36,13 +36,13 @@ class Reader {
     if (entry == kBlobNone) return {};
     return {blob_.String(blob_.metadata[entry].value), entry};
   }
-  // `old_key`: what older blobs say instead.
+  // `old_key`: the key in older blobs.
   Setting FindEither(const char* key, const char* old_key) const {
     const Setting setting = Find(nullptr, key);
     return setting.text != nullptr ? setting : Find(nullptr, old_key);
   }
 
-  // Names the entry of the metadata, or of an option `index`.
+  // Reports a fault at the entry of the metadata, or at `index` of an option.
   Status Fail(const Setting& setting, fovea_status code, const char* text, uint64_t expected = 0, uint64_t found = 0,
               uint64_t index = 0) {
     if (setting.entry == kBlobNone) return reporter_.Fail(code, text, expected, found, index);
@@ -56,7 +56,9 @@ class Reader {
     const Session& decode = *g_->decode;
     const Setting token = Find(options_.token, "generate.token"), scores = Find(options_.scores, "generate.scores");
     if (token.text == nullptr || scores.text == nullptr) {
-      return reporter_.Fail(FOVEA_E_NAME, "neither options nor metadata name the decoder's token and scores");
+      return reporter_.Fail(
+          FOVEA_E_NAME,
+          "neither options nor metadata name the decoder's token and scores: set options.token and scores");
     }
     g_->token = FindValue(*decode.model, decode.program(), token.text);
     if (g_->token == kBlobNone) return Fail(token, FOVEA_E_NAME, "the decoder has no value of the token's name");
@@ -65,24 +67,26 @@ class Reader {
     const ValueRecord &in = decode.value(g_->token), &out = decode.value(g_->scores);
     const bool input = in.role == ValueRole::kInput && !decode.links[g_->token].linked;
     if (!input || DType(in.type) != DType::kI32 || in.width != 1) {
-      return Fail(token, FOVEA_E_OPTION, "the token is no i32 input of width 1 that the caller writes", 1, in.width);
+      return Fail(token, FOVEA_E_OPTION, "the token must be an i32 input of width 1 that the caller writes", 1,
+                  in.width);
     }
-    // Of texts that are kept any number of new tokens are read.
+    // With a KV cache, a run reads any number of new tokens per text.
     if (!IsReadable(decode, g_->scores) || DType(out.type) != DType::kF32 ||
         (out.space != in.space && out.space != g_->space())) {
-      return Fail(scores, FOVEA_E_OPTION, "the scores are no f32 output in the token's space or that of its texts",
+      return Fail(scores, FOVEA_E_OPTION, "the scores must be an f32 output in the token's space or that of its texts",
                   in.space, out.space);
     }
     if (IdLimit() != 0 && out.width > IdLimit()) {
-      return Fail(scores, FOVEA_E_OPTION, "there are more scores than rows in the token's table", IdLimit(), out.width);
+      return Fail(scores, FOVEA_E_OPTION, "there are more scores than rows in the embedding table", IdLimit(),
+                  out.width);
     }
     return kOk;
   }
 
-  // Rows of the table that the token is looked up in; 0: none.
+  // Rows of the embedding table in which the token is looked up; 0: no table.
   uint32_t IdLimit() const { return g_->decode->model->id_limits[g_->decode->program().first_value + g_->token]; }
 
-  // Reads a number and the spaces around it; false if there is none below 2^31.
+  // Reads a number and the spaces around it; false if there is no number below 2^31.
   static bool ReadNumber(const char** text, int32_t* number) {
     const char* at = *text;
     while (*at == ' ') ++at;
@@ -104,16 +108,17 @@ class Reader {
     } else {
       start = Find(nullptr, "generate.start");
       if (start.text == nullptr && g_->keeps_texts()) {
-        g_->start = -1;  // texts begin with prompts
+        g_->start = -1;  // the texts begin with prompts
         return kOk;
       }
       if (start.text == nullptr) {
-        return reporter_.Fail(FOVEA_E_NAME, "neither options nor metadata have a first token");
+        return reporter_.Fail(FOVEA_E_NAME, "neither options nor metadata have a first token: set options.start");
       }
-      if (!ReadOnly(start.text, &g_->start)) return Fail(start, FOVEA_E_NAME, "generate.start is no token id");
+      if (!ReadOnly(start.text, &g_->start)) return Fail(start, FOVEA_E_NAME, "generate.start is not a token id");
     }
     if (g_->start >= 0 && (IdLimit() == 0 || static_cast<uint32_t>(g_->start) < IdLimit())) return kOk;
-    return Fail(start, FOVEA_E_ID, "the first token is outside its table", IdLimit(), static_cast<uint32_t>(g_->start));
+    return Fail(start, FOVEA_E_ID, "the first token is outside the embedding table", IdLimit(),
+                static_cast<uint32_t>(g_->start));
   }
 
   Status ReadStopIds() {
@@ -143,8 +148,8 @@ class Reader {
   Status CheckToken(const Setting& setting, int32_t id, uint64_t index) {
     const uint32_t tokens = g_->token_count();
     if (id >= 0 && static_cast<uint32_t>(id) < tokens) return kOk;
-    return Fail(setting, FOVEA_E_ID, "the token is none of those that have scores", tokens, static_cast<uint32_t>(id),
-                index);
+    return Fail(setting, FOVEA_E_ID, "the token is outside the vocabulary of the scores", tokens,
+                static_cast<uint32_t>(id), index);
   }
 
   // Calls f for each token of a list in the metadata.
@@ -153,7 +158,7 @@ class Reader {
     *count = 0;
     int32_t id = 0;
     for (const char* at = setting.text; *at != '\0'; ++*count) {
-      if (!ReadNumber(&at, &id)) return Fail(setting, FOVEA_E_NAME, "this is no list of token ids");
+      if (!ReadNumber(&at, &id)) return Fail(setting, FOVEA_E_NAME, "the metadata entry is not a list of token ids");
       FOVEA_TRY(CheckToken(setting, id, *count));
       f(id);
     }
@@ -184,13 +189,13 @@ class Reader {
     const Setting setting = FindEither("generate.max_tokens", "generate.most");
     int32_t number = 0;
     if (setting.text != nullptr && !ReadOnly(setting.text, &number)) {
-      return Fail(setting, FOVEA_E_NAME, "the number of tokens of a text is none");
+      return Fail(setting, FOVEA_E_NAME, "generate.max_tokens is not a number");
     }
     g_->max_tokens = static_cast<uint32_t>(number);
     return kOk;
   }
 
-  // Whether the rows of a space fall into those of another, or are them.
+  // Whether `space` is `other` or a descendant of it.
   bool LiesIn(uint32_t space, uint32_t other) const {
     while (space != kBlobNone && space != other) {
       const SpaceRecord& record = blob_.spaces[space];
@@ -203,7 +208,7 @@ class Reader {
     const Session& decode = *g_->decode;
     const auto each = [&](const auto& f) { return ForEachLink(blob_, decode.program(), reporter_, f); };
     const uint32_t texts = g_->space();
-    bool below = false;  // rows of the texts are those that the encoder has
+    bool below = false;  // whether the encoder sets the number of the texts' rows
     FOVEA_TRY(each([&](uint32_t input, uint32_t) -> Status {
       ++g_->link_count;
       below = below || LiesIn(decode.value(input).space, texts);
@@ -212,7 +217,8 @@ class Reader {
     g_->sets_rows = g_->link_count != 0 && !below && blob_.spaces[texts].kind == SpaceKind::kInput &&
                     blob_.spaces[texts].parent != kBlobNone;
     if (g_->link_count != 0 && g_->encode == nullptr) {
-      return reporter_.Fail(FOVEA_E_OPTION, "the decoder's inputs are linked and there is no encoder", g_->link_count);
+      return reporter_.Fail(FOVEA_E_OPTION, "the decoder has linked inputs, so it needs an encoder: set options.encode",
+                            g_->link_count);
     }
     g_->links = arena_.Take<GenerateLink>(g_->link_count);
     uint32_t count = 0;
@@ -222,7 +228,7 @@ class Reader {
       const uint32_t output = FindShortName(blob_, encode.first_value, encode.value_count, name);
       if (output == kBlobNone) {
         reporter_.tensor = input;
-        return Fail({name, entry}, FOVEA_E_NAME, "the encoder has no value that an input is linked to");
+        return Fail({name, entry}, FOVEA_E_NAME, "an input is linked to a value that the encoder lacks");
       }
       if (g_->links != nullptr) g_->links[count++] = {input, output};
       return kOk;

@@ -1,4 +1,4 @@
-// What a generator is told: by the caller's options, else by the blob's metadata.
+// The settings of a generator, from the caller's options, else from the blob's metadata.
 #ifndef FOVEA_RUNTIME_GENERATE_SETTINGS_H_
 #define FOVEA_RUNTIME_GENERATE_SETTINGS_H_
 
@@ -6,7 +6,7 @@
 
 namespace fovea {
 
-// What the metadata of a program may hold, so that no blob makes a generator slow.
+// Limits of a program's generation metadata, so that no blob makes a generator slow.
 inline constexpr uint32_t kMaxGenerateLinks = 256;
 inline constexpr uint32_t kMaxStopIds = 256;
 inline constexpr uint32_t kMaxLinkedName = 255;  // bytes
@@ -14,7 +14,7 @@ inline constexpr uint32_t kMaxLinkedName = 255;  // bytes
 // Finds values, tokens and limits in `options` and the metadata, and checks them.
 Status ReadSettings(const fovea_generate_options& options, Arena& arena, Reporter& reporter, Generator* generator);
 
-// What follows "generate.link." in the key of this entry, or null.
+// The part of this entry's key after "generate.link.", or null.
 const char* LinkedName(const Blob& blob, uint32_t entry);
 // The first of `count` values from `first` on with this name, or kBlobNone; also for names that are too long.
 uint32_t FindShortName(const Blob& blob, uint32_t first, uint32_t count, const char* name);

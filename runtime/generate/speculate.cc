@@ -7,16 +7,17 @@
 namespace fovea {
 namespace {
 
-// Texts can take back all that is guessed, and there is nothing else that they remember.
+// Checks that texts can be rewound over all draft tokens, and that the session has no other state.
 Status CheckRewinds(const Generator& g, uint32_t tokens, Reporter& reporter) {
   const Session& session = *g.decode;
-  if (!g.keeps_texts()) return reporter.Fail(FOVEA_E_OPTION, "speculation needs decoders that keep texts");
+  if (!g.keeps_texts()) return reporter.Fail(FOVEA_E_OPTION, "speculative decoding needs decoders with a KV cache");
   if (session.carried_count != 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "speculation needs decoders without carried inputs", 0, session.carried_count);
+    return reporter.Fail(FOVEA_E_OPTION, "speculative decoding needs decoders without carried inputs", 0,
+                         session.carried_count);
   }
   for (uint32_t i = 0; i < session.cache.space_count; ++i) {
     if (session.cache.spaces[i].window == 0 || session.cache.rewind_rows > tokens) continue;
-    return reporter.Fail(FOVEA_E_OPTION, "windows need rewind_rows above draft_tokens", tokens + 1,
+    return reporter.Fail(FOVEA_E_OPTION, "sliding windows need rewind_rows above draft_tokens", tokens + 1,
                          session.cache.rewind_rows);
   }
   return kOk;
@@ -26,11 +27,11 @@ Status CheckDraft(const Generator& g, const Generator& draft, uint32_t tokens, R
   FOVEA_TRY(CheckRewinds(g, tokens, reporter));
   FOVEA_TRY(CheckRewinds(draft, tokens, reporter));
   if (g.decode->value(g.scores).space != g.token_space()) {
-    return reporter.Fail(FOVEA_E_OPTION, "speculation needs scores in the space of the token", g.token_space(),
+    return reporter.Fail(FOVEA_E_OPTION, "speculative decoding needs scores in the space of the token", g.token_space(),
                          g.decode->value(g.scores).space);
   }
   if (draft.token_count() != g.token_count()) {
-    return reporter.Fail(FOVEA_E_OPTION, "the draft has another number of tokens", g.token_count(),
+    return reporter.Fail(FOVEA_E_OPTION, "the draft has another number of tokens in its vocabulary", g.token_count(),
                          draft.token_count());
   }
   const SpaceState &of_draft = draft.decode->spaces[draft.token_space()], &own = g.decode->spaces[g.space()];
@@ -38,11 +39,11 @@ Status CheckDraft(const Generator& g, const Generator& draft, uint32_t tokens, R
       of_draft.max_segment_rows >= 2) {
     return kOk;
   }
-  return reporter.Fail(FOVEA_E_OPTION, "the draft has no room for as many texts and two new tokens of each",
+  return reporter.Fail(FOVEA_E_OPTION, "the draft's limits are below this many texts with two new tokens each",
                        own.max_rows, of_draft.max_segments);
 }
 
-// How many tokens are guessed for a text of this round, of which there are `active`.
+// Number of draft tokens for a text in this round; `active`: number of texts in the round.
 uint32_t GuessCount(const Generator& g, uint32_t text, uint32_t active) {
   const Speculation& s = g.speculation;
   const SpaceState& space = g.decode->spaces[g.token_space()];
@@ -55,7 +56,7 @@ uint32_t GuessCount(const Generator& g, uint32_t text, uint32_t active) {
   return count;
 }
 
-// The draft guesses, one token of each text after the other.
+// Runs the draft model, one token per text at a time.
 Status Guess(Generator& g, Reporter& reporter) {
   const Speculation& s = g.speculation;
   Generator& draft = *s.draft;
@@ -68,7 +69,8 @@ Status Guess(Generator& g, Reporter& reporter) {
     FOVEA_TRY(k == 0 ? ReadTokens(draft, s.unread, 2, reporter) : ReadTokens(draft, s.guesses + k, stride, reporter));
     for (uint32_t i = 0; i < g.texts; ++i) {
       if (s.guess_counts[i] <= k) continue;
-      // By the random number of the step that the token would be chosen in: what is likely to both is drawn by both.
+      // Uses the random number of the step in which the token would be chosen, so that both models tend to choose the
+      // same.
       const Sampler::Text known = KnownOf(g, i, ScoresOf(draft, i), g.steps + k);
       s.guesses[size_t{i} * stride + k + 1] = static_cast<int32_t>(g.sampler.Choose(known));
     }
@@ -76,14 +78,14 @@ Status Guess(Generator& g, Reporter& reporter) {
   return kOk;
 }
 
-// The draft has what it had before the round.
+// Rewinds the draft to its state before the round.
 void ForgetGuesses(Generator& g) {
   const Speculation& s = g.speculation;
   Reporter unused(nullptr);
   for (uint32_t i = 0; i < g.texts; ++i) {
     if (s.guess_counts[i] == 0) continue;
     const Status status = RewindText(*s.draft->decode, i, s.draft_rows[i], unused);
-    (void)status;  // rows that were there before the round, which rewind_rows cover
+    (void)status;  // cannot fail: these rows existed before the round, and rewind_rows covers them
   }
 }
 
@@ -111,8 +113,8 @@ void Give(const Generator& g, uint32_t text, uint32_t at) {
   std::copy_n(s.top_logprobs + from * top, top, g.top_logprobs + text * top);
 }
 
-// Chooses the text's next tokens as long as they are those that were guessed, and one more. `rows`: what the decoder
-// had of it. Returns how many.
+// Chooses the text's next tokens while they equal the draft's, and one more. `rows`: the decoder's rows of the text
+// before the round. Returns the number of tokens.
 uint32_t Accept(Generator& g, uint32_t text, uint32_t rows) {
   const Speculation& s = g.speculation;
   const int32_t* guesses = s.guesses + size_t{text} * (s.tokens + 1);
@@ -128,14 +130,14 @@ uint32_t Accept(Generator& g, uint32_t text, uint32_t rows) {
   }
 }
 
-// Both sessions have what was accepted, the draft but for its last token or two.
+// Rewinds both sessions to the accepted tokens; the draft may lack the last one or two.
 Status TakeBack(Generator& g, uint32_t text, uint32_t rows, Reporter& reporter) {
   const Speculation& s = g.speculation;
   const uint32_t count = s.made_counts[text], guessed = s.guess_counts[text];
   const int32_t* made = s.made + size_t{text} * (s.tokens + 1);
   int32_t* const unread = s.unread + size_t{text} * 2;
   FOVEA_TRY(RewindText(*g.decode, text, rows + count, reporter));
-  if (guessed == 0) {  // the draft has no room any more
+  if (guessed == 0) {  // the draft has no room left
     if (s.unread_counts[text] < 2) unread[s.unread_counts[text]] = made[0];
     if (s.unread_counts[text] < 3) ++s.unread_counts[text];
     return kOk;
@@ -147,7 +149,7 @@ Status TakeBack(Generator& g, uint32_t text, uint32_t rows, Reporter& reporter) 
   return kOk;
 }
 
-// All texts whose tokens have been given get at least one more.
+// Gives every text whose tokens are used up at least one more.
 Status Round(Generator& g, uint32_t active, Reporter& reporter) {
   Speculation& s = g.speculation;
   const uint32_t stride = s.tokens + 1;
@@ -179,7 +181,7 @@ Status Round(Generator& g, uint32_t active, Reporter& reporter) {
   return kOk;
 }
 
-// What texts begin with, read by both, and their first tokens.
+// Prefill in both sessions, and the first token of each text.
 Status FirstRound(Generator& g, Reporter& reporter) {
   Speculation& s = g.speculation;
   Generator& draft = *s.draft;
@@ -206,10 +208,10 @@ Status PlaceSpeculation(const fovea_generate_options& options, uint32_t max_text
   Speculation& s = g->speculation;
   s.tokens = options.draft_tokens;
   if (s.tokens == 0 || s.tokens > kMaxDraftTokens) {
-    return reporter.Fail(FOVEA_E_OPTION, "a draft guesses 1 to 64 tokens", kMaxDraftTokens, s.tokens);
+    return reporter.Fail(FOVEA_E_OPTION, "draft_tokens must be from 1 to 64", kMaxDraftTokens, s.tokens);
   }
   if (g->has_beams() || g->sampler.restricts() || draft == g->decode) {
-    return reporter.Fail(FOVEA_E_OPTION, "a draft is another session, with neither beams nor allowed tokens");
+    return reporter.Fail(FOVEA_E_OPTION, "a draft must be another session and excludes beams and allowed tokens");
   }
   fovea_generate_options of_draft{};
   of_draft.struct_size = sizeof(of_draft);

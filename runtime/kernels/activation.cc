@@ -100,7 +100,7 @@ void Gate(const float* a, const float* b, size_t count, float* y) {
   });
 }
 
-// In the order of the enumeration. Null: this build leaves it out.
+// In the order of the enumeration. Null: this build does not include the activation.
 template <class... Acts>
 constexpr ActivationKernels TableOf() {
   static_assert(sizeof...(Acts) == kActivationCount, "an activation is missing");

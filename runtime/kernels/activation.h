@@ -9,8 +9,8 @@
 
 namespace fovea {
 
-// Indexed by Activation. y may be any of the inputs. NaN gives NaN, finite inputs and infinities never do (but infinity
-// times zero in a gate). Absolute error below 3e-7 * max(1, |x|).
+// Indexed by Activation. y may be any of the inputs. NaN gives NaN; finite inputs and infinities never do, except
+// infinity times zero in a gate. Absolute error below 3e-7 * max(1, |x|).
 struct ActivationKernels {
   // y = act(x)
   void (*apply[kActivationCount])(const float* x, size_t count, float* y);

@@ -20,14 +20,14 @@ namespace fovea {
 namespace HWY_NAMESPACE {
 namespace {
 
-// 2^x for x <= 0; exactly 1 for 0 and exactly 0 below -126.5 and for -infinity. NaN stays NaN: where a maximum drops
-// one of two operands it is the first.
+// 2^x for x <= 0; exactly 1 for 0 and exactly 0 below -126.5 and for -infinity. NaN stays NaN: a maximum that loses one
+// NaN operand loses the first.
 HWY_INLINE V Weight(V x) {
   const D d;
   return FastExp2(d, hn::Max(hn::Set(d, -127.0f), x));
 }
 
-// By what weights fade at `position`, a vector of numbers; 0 around a center that is NaN.
+// The factors by which weights fade at `position`, a vector of numbers; 0 around a center that is NaN.
 HWY_INLINE V FadeAt(const AttentionTile& tile, const AttentionRow& row, V position) {
   const D d;
   const V distance = hn::Sub(position, hn::Set(d, row.center));
@@ -35,7 +35,7 @@ HWY_INLINE V FadeAt(const AttentionTile& tile, const AttentionRow& row, V positi
   return hn::IfThenElseZero(hn::Eq(distance, distance), fade);
 }
 
-// Fades the weights [from, to) of the present block, whose keys are neighbours.
+// Fades the weights [from, to) of the current block, whose keys are consecutive.
 HWY_INLINE void Fade(const AttentionTile& tile, const AttentionRow& row, float* weights, size_t from, size_t to) {
   const D d;
   for (size_t i = from; i < to; i += kLanes) {
@@ -44,10 +44,10 @@ HWY_INLINE void Fade(const AttentionTile& tile, const AttentionRow& row, float* 
   }
 }
 
-// Finite whatever the maximum is: with no key so far any base gives the weights 0.
+// Finite for any maximum: before the first key any base gives weights of 0.
 HWY_INLINE float BaseOf(float max) { return max == kHidden ? 0.0f : max; }
 
-// Replaces the scores of kM rows by weights relative to the new maximum; shrink[r] is by what the former sums shrink.
+// Replaces the scores of kM rows by weights relative to the new maximum; shrink[r] is the factor for the old sums.
 template <size_t kM>
 HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t from, size_t to,
                         float* HWY_RESTRICT shrink) {
@@ -57,7 +57,7 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
   float bases[kM];
   for (size_t r = 0; r < kM; ++r) {
     const float* row_scores = scores + r * kScoreStride;
-    // NaN is passed over, or ends in the maximum, whatever stands before and after it.
+    // NaN is either skipped or becomes the maximum, regardless of the scores around it.
     V max = hn::Set(d, kHidden);
     for (size_t i = from; i < to; i += kLanes) max = hn::Max(hn::Load(d, row_scores + i), max);
     const float new_max = HWY_MAX(rows[r].max, LargestLane(d, max));
@@ -80,18 +80,18 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
   }
 }
 
-// The score of which the weight is the sum of the weights of both.
+// The score whose weight is the sum of both weights (log-sum-exp).
 HWY_INLINE float Joined(float a, float b) {
   const float most = HWY_MAX(a, b);
   return most == kHidden ? kHidden : most + log2f(exp2f(a - most) + exp2f(b - most));
 }
 
-// The score of a key that came before and comes again.
+// The score of a key that is visited again.
 HWY_INLINE float Repeated(const AttentionTile& tile, float before, float now) {
   return !tile.keeps_scores ? Joined(before, now) : before == kHidden ? now : before;
 }
 
-// Keeps scores, or weights that are final, for a tap.
+// Stores scores, or final weights, for a tap.
 HWY_INLINE void StoreForTap(const AttentionTile& tile, AttentionRow* row, const float* values) {
   const bool scores = tile.StoresScores();
   for (uint32_t i = row->begin; i < row->end; ++i) {
@@ -108,7 +108,7 @@ HWY_INLINE void StoreForTap(const AttentionTile& tile, AttentionRow* row, const 
   }
 }
 
-// Scores [from, to) of kM rows become their weights; shrink[r] is by what the former sums shrink.
+// Turns scores [from, to) of kM rows into weights; shrink[r] is the factor for the old sums.
 template <size_t kM>
 HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* scores, size_t from, size_t to,
                            float* HWY_RESTRICT shrink) {
@@ -138,7 +138,7 @@ HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* s
   if (!tile.keeps_scores) store_for_taps();
 }
 
-// sum += weight * value, [width]; sums are whole vectors.
+// sum += weight * value, [width]; sums are padded to whole vectors.
 HWY_INLINE void AddValue(float weight, const float* value, size_t width, float* sum) {
   const D d;
   const V factor = hn::Set(d, weight);
@@ -151,8 +151,8 @@ HWY_INLINE void AddValue(float weight, const float* value, size_t width, float* 
   }
 }
 
-// The weighted sum of one row over values [begin, end), value by value: the same order, but where a weight is 0 nothing
-// is added, whatever the value is.
+// The weighted sum of one row over values [begin, end), value by value: the same order, but values of weight 0 are
+// skipped, so that their NaN and infinity do not matter.
 HWY_NOINLINE void AddWeighed(const AttentionTile& tile, const float* weights, size_t begin, size_t end, float shrink,
                              float* sum) {
   const D d;
@@ -169,7 +169,7 @@ HWY_NOINLINE void AddWeighed(const AttentionTile& tile, const float* weights, si
   }
 }
 
-// Weights [from, end) of kM rows times the scales of their values; whole vectors of them. A weight of 0 stays 0.
+// Multiplies weights [from, end) of kM rows by the scales of their values, in whole vectors. A weight of 0 stays 0.
 template <size_t kM>
 HWY_INLINE void ScaleWeights(const AttentionTile& tile, float* weights, size_t from, size_t end) {
   const D d;
@@ -239,7 +239,7 @@ HWY_NOINLINE void ChooseGroup(const AttentionTile& tile, size_t first_row) {
   }
 }
 
-// f<kM>(tile, first row) for all rows, in groups.
+// Calls f<kM>(tile, first row) for all rows, in groups.
 template <class F>
 HWY_INLINE void ForGroups(const AttentionTile& tile, const F f) {
   size_t row = 0;
@@ -274,8 +274,8 @@ void Choose(const AttentionTile& tile) {
   if constexpr (kAttendsTopK) ForGroups(tile, ChooseRows());
 }
 
-// Scores become weights with the final maximum and sum.
-// Scores that were joined far from 0 are rounded coarsely (by 1 % at -1e5), but their weights are known to sum to 1.
+// Turns scores into weights with the final maximum and sum. Merged scores far from 0 are rounded coarsely (by 1 % at
+// -1e5), but their weights are known to sum to 1.
 void FinishWeights(const AttentionRow& row, size_t count, float inverse, bool joined) {
   const D d;
   const V max = hn::Set(d, BaseOf(row.max)), factor = hn::Set(d, inverse);
@@ -375,7 +375,7 @@ void FinishTopK(const AttentionTile& tile, const KeySource& source) {
   }
 }
 
-// Whether the sum of a row is NaN.
+// Whether the sum of any row is NaN.
 bool Spoilt(const AttentionTile& tile) {
   const D d;
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes), used = RoundUpTo(tile.d_v, kLanes);

@@ -1,4 +1,4 @@
-// Elements of keys and values, of whatever type they are stored in, as vectors of f32: along a row, and over rows.
+// Loads elements of keys and values of any stored type as vectors of f32: along a row, and across rows.
 #if defined(FOVEA_RUNTIME_KERNELS_ATTENTION_ELEMENTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_ATTENTION_ELEMENTS_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_ATTENTION_ELEMENTS_INL_H_
@@ -37,7 +37,7 @@ HWY_INLINE void WithElement(DType type, const F f) {
 
 // ---- Along a row
 
-// The next elements of a row; `lanes` says how many. Those of int8 are to be multiplied with the row's scale.
+// The next elements of a row, as many as `lanes`. Elements of int8 still need the row's scale.
 template <class DB, class Lanes>
 HWY_INLINE hn::Vec<DB> LoadElements(DB d, const float* from, Lanes lanes) {
   return lanes.Load(d, from);
@@ -56,15 +56,15 @@ constexpr bool kScaled = false;
 template <>
 inline constexpr bool kScaled<int8_t> = true;
 
-// What an element out of TransposeElements is to be multiplied with.
+// The factor for an element from TransposeElements.
 template <typename T>
 constexpr float kUnit = 1.0f;
 
 // ---- Over rows
 
-// Below, `rows` are those of kLanes keys, one for each lane.
+// Below, `rows` are the rows of kLanes keys, one per lane.
 
-// What is loaded of a row at once.
+// The number of elements that are loaded from a row at once.
 template <typename T>
 constexpr size_t kLoaded = 16 / sizeof(T);
 
@@ -85,7 +85,7 @@ HWY_INLINE void TransposeElements(DB d, const uint8_t* const* rows, size_t offse
 template <>
 inline constexpr float kUnit<int8_t> = 0x1p-24f;
 
-// Words of 32 bits of kLanes keys become elements: use(first + i, the i-th of each word).
+// Splits 32-bit words of kLanes keys into elements: use(first + i, the i-th element of each word).
 template <class DB, class Use>
 HWY_INLINE void ForElementsOf(DB /*d*/, float, hn::Vec<DB> words, size_t first, const Use use) {
   use(first, words);
@@ -108,7 +108,7 @@ HWY_INLINE void ForElementsOf(DB d, hwy::float16_t, hn::Vec<DB> words, size_t fi
 }
 template <class DB, class Use>
 HWY_INLINE void ForElementsOf(DB d, int8_t, hn::Vec<DB> words, size_t first, const Use use) {
-  // A byte stays at the top of its word, which no sign has to be extended into.
+  // Keeps a byte in the top of its word, so that no sign extension is needed.
   const hn::RebindToSigned<DB> bits;
   const auto bytes = hn::BitCast(bits, words), top = hn::Set(bits, static_cast<int32_t>(0xff000000u));
   use(first, hn::ConvertTo(d, hn::ShiftLeft<24>(bytes)));
@@ -117,7 +117,7 @@ HWY_INLINE void ForElementsOf(DB d, int8_t, hn::Vec<DB> words, size_t first, con
   use(first + 3, hn::ConvertTo(d, hn::And(bytes, top)));
 }
 
-// 16 bytes from `offset` on (or their first `count` elements) of keys lane, lane + 4, ...: a 128-bit block for each.
+// 16 bytes from `offset` on (or their first `count` elements) of keys lane, lane + 4, ...: one 128-bit block per key.
 template <bool kPart, typename T, class DB>
 HWY_INLINE hn::Vec<DB> LoadBlocks(DB d, const uint8_t* const* rows, size_t lane, size_t offset, size_t count) {
   if constexpr (hn::MaxLanes(DB()) == 4) {
@@ -132,7 +132,7 @@ HWY_INLINE hn::Vec<DB> LoadBlocks(DB d, const uint8_t* const* rows, size_t lane,
   }
 }
 
-// Elements [offset, offset + kLoaded), or the first `count` of them, of all keys: use(e, a vector over the keys).
+// Elements [offset, offset + kLoaded), or the first `count` of them, of all keys: use(e, vector over the keys).
 template <bool kPart, typename T, class DB, class Use>
 HWY_INLINE void TransposeElements(DB d, const uint8_t* const* rows, size_t offset, size_t count, const Use use) {
   using W = hn::Vec<DB>;

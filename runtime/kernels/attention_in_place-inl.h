@@ -1,5 +1,5 @@
-// Few rows over keys and values where they stand: a vector of keys is transposed in registers and multiplied at once,
-// values are read as they are stored. Sums run in the same order as over a packed block, so bits are the same.
+// Attention of few rows over keys and values in place: a vector of keys is transposed in registers and multiplied at
+// once, values are read in their stored type. Sums have the same order as with a packed block, so bits are the same.
 #if defined(FOVEA_RUNTIME_KERNELS_ATTENTION_IN_PLACE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_ATTENTION_IN_PLACE_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_ATTENTION_IN_PLACE_INL_H_
@@ -15,11 +15,11 @@ HWY_BEFORE_NAMESPACE();
 namespace fovea {
 namespace HWY_NAMESPACE {
 
-// Tiles of more rows read packed blocks, as all their groups share what packing costs. By time on x86; by instructions
-// on Arm, where f32 would be packed for 3 rows already; by code size without vectors.
+// Larger tiles use packed blocks, because all groups of rows share the cost of packing. Tuned by time on x86; by
+// instructions on Arm, where packing f32 pays from 3 rows on; by code size without SIMD.
 constexpr size_t kInPlaceRows = !kAttendsInPlace ? 0 : kGroup > 8 ? 8 : HWY_TARGET == HWY_SCALAR ? 1 : 4;
 
-// f(element, rows) where kM rows read keys and values in place; false: they do not.
+// Calls f(element, rows) and returns true if kM rows can read keys and values in place.
 template <size_t kM, class F>
 HWY_INLINE bool WithElementInPlace(const AttentionTile& tile, const F f) {
   if constexpr (kM <= kInPlaceRows) {
@@ -32,13 +32,13 @@ HWY_INLINE bool WithElementInPlace(const AttentionTile& tile, const F f) {
 
 constexpr size_t kScoreStride = kAttentionMaxBlock + kAttentionLanes;
 
-// Rows of one head lie apart, so no hardware sees the next ones coming: those so many keys ahead are fetched into L2,
-// a line at a time between other work.
+// Rows of one head are not contiguous, so hardware prefetchers do not follow them: rows this many keys ahead are
+// prefetched into L2, a line at a time between other work.
 constexpr size_t kFetchAhead = 64;
 HWY_INLINE void Fetch(const uint8_t* line) { __builtin_prefetch(line, 0, 2); }
 
-// Bytes from the rows of `count` keys, from `key` on, to those that are fetched meanwhile; 0: none are. In pages all of
-// them are as far from theirs, unless keys are apart: then what is fetched may be of no use.
+// Distance in bytes from the rows of `count` keys, from `key` on, to the rows to prefetch; 0: do not prefetch. With
+// pages the distance is the same for all of them, unless the keys have gaps: then a prefetch may be useless.
 HWY_INLINE size_t BytesAhead(const AttentionTile& tile, size_t key, size_t count, size_t stride) {
   if (key + count + kFetchAhead > tile.existing) return 0;
   const size_t position = tile.Position(static_cast<uint32_t>(key)), ahead = kFetchAhead * tile.step;
@@ -47,8 +47,8 @@ HWY_INLINE size_t BytesAhead(const AttentionTile& tile, size_t key, size_t count
 
 // ---- Keys
 
-// Products of kM rows with kN vectors of the keys [key, end), to scores [key, ..); lanes past the end repeat the last
-// key.
+// Products of kM rows with kN vectors of the keys [key, end), written to scores [key, ...); lanes past the end repeat
+// the last key.
 template <typename T, size_t kM, size_t kN, class DB>
 HWY_INLINE void MultiplyKeys(DB d, const AttentionTile& tile, const AttentionRow* rows, size_t key, size_t end,
                              float* HWY_RESTRICT scores) {
@@ -66,7 +66,7 @@ HWY_INLINE void MultiplyKeys(DB d, const AttentionTile& tile, const AttentionRow
     HWY_UNROLL(8)
     for (size_t r = 0; r < kM; ++r) first[r][n] = second[r][n] = hn::Zero(d);
   }
-  // Not inlined, they would keep sums in memory.
+  // Must be inlined: otherwise sums would be kept in memory.
   const auto add = [&](auto part, size_t j, size_t count, W(&sums)[kM][kN]) HWY_ATTR __attribute__((always_inline)) {
     HWY_UNROLL(4)
     for (size_t n = 0; n < kN; ++n) {
@@ -76,10 +76,10 @@ HWY_INLINE void MultiplyKeys(DB d, const AttentionTile& tile, const AttentionRow
       });
     }
   };
-  constexpr size_t kLoads = 64 / 16;  // of a line
+  constexpr size_t kLoads = 64 / 16;  // per line
   const auto add_whole = [&](size_t j, W(&sums)[kM][kN]) HWY_ATTR __attribute__((always_inline)) {
     if (ahead != 0) {
-      // The last byte of so many: where rows do not begin with a line, its first part belongs to the head before.
+      // Prefetch the last byte of the line: if rows are not aligned, its first part belongs to the previous head.
       const size_t from = j / kLoaded<T> % kLoads * kKeys / kLoads;
       const size_t byte = HWY_MIN(j * sizeof(T) / 64 * 64 + 64, tile.d_k * sizeof(T)) - 1;
       for (size_t i = from; i < from + HWY_MAX(kKeys / kLoads, 1); ++i) Fetch(keys[i] + ahead + byte);
@@ -107,8 +107,8 @@ HWY_INLINE void MultiplyKeys(DB d, const AttentionTile& tile, const AttentionRow
 template <typename T, size_t kM>
 HWY_NOINLINE void MultiplyKeysInPlace(const AttentionTile& tile, const AttentionRow* rows, size_t from, size_t end,
                                       float* scores) {
-  // Chains of multiply-adds side by side hide the latency of one. More keys might not stay in L1 between the steps in
-  // which a line of each is read: at some strides all of them share few places there.
+  // Several chains of multiply-adds hide the latency of one. More keys might not stay in L1 between the steps that each
+  // read a line: at some strides all lines map to few cache sets.
   constexpr size_t kN = HWY_MIN(HWY_MAX(16 / kLanes / kM, 1), 4);
   if constexpr (kM == 1 && kLanes > 4) {
     const hn::CappedTag<float, 4> narrow;
@@ -123,7 +123,7 @@ HWY_NOINLINE void MultiplyKeysInPlace(const AttentionTile& tile, const Attention
 
 // ---- Values
 
-// Values that are gone through column by column: few, so that they stay in L1 whatever their stride is.
+// Values are processed column by column, few at a time, so that they stay in L1 for any stride.
 struct ValueRows {
   static constexpr size_t kMost = 16;
 
@@ -135,7 +135,7 @@ struct ValueRows {
     const auto at = [&](size_t i) { return size_t{tile.Position(static_cast<uint32_t>(key + i))}; };
     count = HWY_MIN(kMost, end - key);
     if (tile.index == nullptr && tile.step == 1) {
-      count = HWY_MIN(count, kPageRows - at(0) % kPageRows);  // neighbours
+      count = HWY_MIN(count, kPageRows - at(0) % kPageRows);  // contiguous
       const uint8_t* row = source.v + source.Row(at(0)) * source.v_stride;
       for (size_t i = 0; i < count; ++i, row += source.v_stride) rows[i] = row;
     } else {
@@ -179,7 +179,7 @@ HWY_INLINE void AddColumns(const ValueRows& values, size_t column, Lanes lanes, 
   }
 }
 
-// The sums of kM rows shrink, then take in values [begin, end) of the block.
+// Scales the sums of kM rows by shrink, then adds values [begin, end) of the block.
 template <typename T, size_t kM>
 HWY_NOINLINE void MultiplyValuesInPlace(const AttentionTile& tile, const float* weights, size_t begin, size_t end,
                                         const float* shrink, float* out) {

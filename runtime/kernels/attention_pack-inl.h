@@ -1,4 +1,4 @@
-// Keys transposed and values aligned: one block as the attention kernel reads it.
+// Packs a block for the attention kernel: keys transposed, values aligned.
 #if defined(FOVEA_RUNTIME_KERNELS_ATTENTION_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_ATTENTION_PACK_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_ATTENTION_PACK_INL_H_
@@ -17,13 +17,13 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #ifdef FOVEA_SMALL
-constexpr bool kSmall = true;  // groups of one size, of four rows and of one: half the code, and the same bits
+constexpr bool kSmall = true;  // one group size of four rows, and one: half the code, the same bits
 #else
 constexpr bool kSmall = HWY_TARGET == HWY_SCALAR;
 #endif
 
-// Rows and columns (in vectors) of the matrix product: their sums and operands fill the register file. Keys are read
-// once for all rows of a group, so more rows are better than more columns where a load costs as little as on AVX-512.
+// Rows and columns (in vectors) of the matmul: their sums and operands fill the register file. Keys are loaded once for
+// all rows of a group, so more rows are better than more columns where a load is as cheap as on AVX-512.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 constexpr size_t kGroup = 12, kColumns = 2;
 #elif HWY_ARCH_ARM_A64
@@ -33,18 +33,18 @@ constexpr size_t kGroup = 4, kColumns = 2;
 #else
 constexpr size_t kGroup = 6, kColumns = 2;
 #endif
-static_assert(kGroup <= kAttentionGroup, "scratch is for this many rows");
+static_assert(kGroup <= kAttentionGroup, "scratch has room for this many rows");
 constexpr size_t kPanel = kColumns * kLanes;  // packed keys are stored as [panel][d_k][kPanel]
-static_assert(kAttentionKeyStep % kPanel == 0, "a block is whole panels");
+static_assert(kAttentionKeyStep % kPanel == 0, "a block must consist of whole panels");
 
 constexpr float kLog2E = 1.44269504f;
 
 HWY_INLINE size_t RoundUpTo(size_t n, size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-// By what scores are in other units than their natural ones: of log 2 where an exponential follows.
+// The unit of scores relative to their natural one: log 2 if an exponential follows.
 HWY_INLINE float ScoreUnit(const AttentionTile& tile) { return tile.weigh == nullptr ? kLog2E : 1.0f; }
 
-// What products with keys are multiplied with, besides the keys' own scales.
+// The factor of products with keys, besides the keys' own scales.
 HWY_INLINE float KeyScale(const AttentionTile& tile) {
   if (tile.score != Score::kDot) return 1.0f;
   return tile.cap > 0.0f ? tile.scale / tile.cap : tile.scale * ScoreUnit(tile);
@@ -54,11 +54,11 @@ HWY_INLINE float KeyScale(const AttentionTile& tile) {
 
 HWY_INLINE size_t ElementBytes(DType type) { return type == DType::kF32 ? 4 : type == DType::kI8 ? 1 : 2; }
 
-// A dot product is two sums, of the elements before this one and of the others, so that it is done in half the time
-// where nothing else goes on. Rows are read in whole vectors up to there.
+// A dot product is computed as two sums, of the elements before this one and from it on, which halves its latency where
+// no other work overlaps. The first part is read in whole vectors.
 HWY_INLINE size_t FirstHalf(size_t d_k) { return d_k / 32 * 16; }
 
-// A row of `width` elements as f32: where it stands, or widened into `to`.
+// A row of `width` elements as f32: in place, or widened into `to`.
 HWY_INLINE const float* Widened(DType type, const uint8_t* row, float scale, size_t width, float* to) {
   if (type == DType::kF32) return reinterpret_cast<const float*>(row);
   WithElement(type, [=](auto element) HWY_ATTR {
@@ -78,7 +78,7 @@ HWY_INLINE float ValueRowScale(const KeySource& source, size_t position) {
   return source.type == DType::kI8 ? source.v_scales[source.Row(position) * source.v_scale_stride] : 1.0f;
 }
 
-// The key at `position`, through row `lane` of the scratch for widened rows; likewise the value.
+// The key at `position`, through row `lane` of the scratch for widened rows.
 HWY_INLINE const float* KeyRow(const AttentionTile& tile, const KeySource& source, size_t position, size_t lane = 0) {
   return Widened(source.type, source.k + source.Row(position) * source.k_stride, KeyRowScale(source, position),
                  tile.d_k, tile.widened + lane * tile.d_k);
@@ -87,14 +87,14 @@ HWY_INLINE const float* ValueRow(const AttentionTile& tile, const KeySource& sou
   return Widened(source.type, source.v + source.Row(position) * source.v_stride, ValueRowScale(source, position),
                  tile.d_v, tile.widened + lane * tile.d_v);
 }
-// The value but for its scale, which its weight is multiplied with (`value_factors`).
+// The value without its scale, by which its weight is multiplied (`value_factors`).
 HWY_INLINE const float* PlainValueRow(const AttentionTile& tile, const KeySource& source, size_t position) {
   return Widened(source.type, source.v + source.Row(position) * source.v_stride, 1.0f, tile.d_v, tile.widened);
 }
 
 // ---- A block
 
-// A vector of keys, of those from `key` on that are before `end`; lanes past the end have the last key.
+// A vector of keys, from `key` on and before `end`; lanes past the end repeat the last key.
 template <size_t kCount>
 struct KeyVector {
   size_t rows[kCount];
@@ -113,7 +113,7 @@ struct KeyVector {
   void Find(const KeySource& source, const uint8_t** to) const {
     for (size_t lane = 0; lane < kCount; ++lane) to[lane] = source.k + rows[lane] * source.k_stride;
   }
-  // Of elements out of TransposeElements: the keys' own scales times `factor`.
+  // Factors for elements from TransposeElements: the keys' scales times `factor`.
   template <typename T, class DB>
   HWY_INLINE hn::Vec<DB> Factors(DB d, const KeySource& source, float factor) const {
     if (!kScaled<T>) return hn::Set(d, factor);
@@ -123,7 +123,7 @@ struct KeyVector {
   }
 };
 
-// All elements of kLanes keys, transposed; `finish` is what becomes of a vector of them.
+// Writes all elements of kLanes keys, transposed; `finish` transforms each vector.
 template <typename T, class Finish>
 HWY_INLINE void PackRows(const uint8_t* const* rows, size_t width, const Finish finish, float* to) {
   const D d;
@@ -133,8 +133,8 @@ HWY_INLINE void PackRows(const uint8_t* const* rows, size_t width, const Finish 
   if (j < width) TransposeElements<true, T>(d, rows, j, width - j, store);
 }
 
-// Keys [key, end) of at most kLanes; lanes past the end repeat the last key. What dot products with them are to be
-// multiplied with becomes their factors; of other scores the keys themselves are scaled.
+// Packs keys [key, end), at most kLanes; lanes past the end repeat the last key. For dot products their factors are
+// written separately; for other scores the keys themselves are scaled.
 HWY_INLINE void PackKeys(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, float* to) {
   const D d;
   const KeyVector<kLanes> keys(tile, source, key, end);
@@ -150,7 +150,7 @@ HWY_INLINE void PackKeys(const AttentionTile& tile, const KeySource& source, siz
   });
 }
 
-// The value as it is stored, in whole vectors.
+// Packs the value as stored, in whole vectors.
 HWY_INLINE void PackValue(const AttentionTile& tile, const KeySource& source, size_t key, float* to) {
   const D d;
   const size_t width = tile.d_v;

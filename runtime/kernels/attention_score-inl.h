@@ -1,4 +1,4 @@
-// Scores of a group of rows with the keys of a packed block: the matrix product, and what comes on top of it.
+// Scores of a group of rows with the keys of a packed block: the matmul, then scale, cap, biases and masks.
 #if defined(FOVEA_RUNTIME_KERNELS_ATTENTION_SCORE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_ATTENTION_SCORE_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_ATTENTION_SCORE_INL_H_
@@ -15,9 +15,9 @@ namespace HWY_NAMESPACE {
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
-// ---- The matrix product
+// ---- The matmul
 
-// How an element of a row and one of a key add to their sum.
+// How an element of a row and an element of a key are added to their sum.
 struct DotStep {
   HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const { return hn::MulAdd(row, key, sum); }
 };
@@ -37,14 +37,14 @@ struct NoFactors {
   HWY_INLINE float operator()(size_t /*r*/, size_t /*i*/) const { return 0.0f; }
 };
 
-// Destination of the sums over i of step(a[r][i], b[i][..]): c, [kM][kN vectors].
+// Destination of the sums over i of step(a[r][i], b[i][...]): c, [kM][kN vectors].
 enum class Into {
   kSet,     // c = sum
   kShrunk,  // c = c * shrink[r] + sum, started from c
-  kFinish,  // c = (c + sum) * finish[..]
+  kFinish,  // c = (c + sum) * finish[...]
 };
 
-// The sum runs in order of i for each element by itself, so it has the same bits in every shape.
+// Each element's sum runs in order of i, so it has the same bits for every shape.
 template <size_t kM, size_t kN, Into kInto, class Step, class Rows, class Factors>
 HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RESTRICT b, size_t b_stride, size_t depth,
                         float* HWY_RESTRICT c, size_t c_stride, const float* HWY_RESTRICT shrink,
@@ -70,7 +70,7 @@ HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RE
       for (size_t n = 0; n < kN; ++n) sums[r][n] = Step()(element, columns[n], factor, sums[r][n]);
     }
   }
-  // Not inlined, it would keep sums in memory under clang; written out here, gcc keeps some of them there.
+  // Must be inlined, or clang keeps sums in memory; if it is written out here instead, gcc keeps some of them there.
   const auto store = [&](auto become) HWY_ATTR __attribute__((always_inline)) {
     HWY_UNROLL(12)
     for (size_t r = 0; r < kM; ++r) {
@@ -105,7 +105,7 @@ HWY_INLINE void Columns(const Rows a, const Factors factors, const float* b, siz
   if (vectors == 1) Product<kM, 1, kInto, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
 }
 
-// ---- On top of the product
+// ---- After the matmul
 
 constexpr bool kAddsByKey =
     kAttendsLayout || kAttendsClustered || kAttendsKeyBias || kAttendsRelative || kAttendsSelfScore;
@@ -115,7 +115,7 @@ HWY_INLINE bool MayDiffer(Score score) {
 }
 HWY_INLINE bool Capped(const AttentionTile& tile) { return kAttendsCap && tile.cap > 0.0f; }
 
-// The product becomes a score in the tile's unit.
+// Converts the product to a score in the tile's unit.
 HWY_INLINE void FinishProduct(const AttentionTile& tile, float* scores, size_t from, size_t to) {
   const D d;
   const float unit = ScoreUnit(tile);
@@ -132,7 +132,7 @@ HWY_INLINE void FinishProduct(const AttentionTile& tile, float* scores, size_t f
   }
 }
 
-// key - query at place i of the block along an axis, clamped to max_distance.
+// key - query for entry i of the block along an axis, clamped to max_distance.
 HWY_INLINE int64_t Distance(const AttentionTile& tile, const AttentionRow& row, size_t i, size_t axis) {
   const int64_t at = tile.coordinates != nullptr ? tile.coordinates[axis * tile.block + i]
                                                  : int64_t{tile.Position(static_cast<uint32_t>(i))};
@@ -143,11 +143,11 @@ HWY_INLINE int64_t Distance(const AttentionTile& tile, const AttentionRow& row, 
 
 using Int = hn::Vec<hn::RebindToSigned<D>>;
 
-// The same of kLanes places from i on between coordinates, plus max_distance.
+// The same for kLanes entries from i on with coordinates, plus max_distance.
 HWY_INLINE Int Distances(const AttentionTile& tile, const AttentionRow& row, size_t i, size_t axis) {
   const hn::RebindToSigned<D> di;
   const int64_t own = tile.row_coordinates[row.place + axis], most = tile.max_distance;
-  // No difference within these bounds is larger than max_distance, so none overflows.
+  // Differences within these bounds are at most max_distance, so none overflows.
   const auto low = static_cast<int32_t>(HWY_MAX(own - most, int64_t{INT32_MIN}));
   const auto high = static_cast<int32_t>(HWY_MIN(own + most, int64_t{INT32_MAX}));
   const Int at = hn::LoadU(di, tile.coordinates + axis * tile.block + i);
@@ -156,7 +156,7 @@ HWY_INLINE Int Distances(const AttentionTile& tile, const AttentionRow& row, siz
                  hn::Set(di, static_cast<int32_t>(most)));
 }
 
-// The same between coordinates, for all axes.
+// Adds the biases of all axes with coordinates.
 HWY_INLINE void AddDistanceBiases(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from,
                                   size_t to) {
   const D d;
@@ -171,7 +171,7 @@ HWY_INLINE void AddDistanceBiases(const AttentionTile& tile, const AttentionRow&
   }
 }
 
-// Adds the bias of the keys [from, to) by their distance from the row's query. Places outside [begin, end) have no key.
+// Adds the bias of keys [from, to) by their distance from the row's query. Entries outside [begin, end) have no key.
 HWY_INLINE void AddDistanceBias(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from,
                                 size_t to) {
   if (kAttendsCoordinates && tile.coordinates != nullptr) return AddDistanceBiases(tile, row, scores, from, to);
@@ -196,7 +196,7 @@ HWY_INLINE void AddDistanceBias(const AttentionTile& tile, const AttentionRow& r
   }
 }
 
-// Adds what grows with the distance from the row's query to keys [from, to), however far.
+// Adds the linear bias of keys [from, to) at any distance (ALiBi).
 HWY_INLINE void AddSlope(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from, size_t to) {
   const D d;
   const V slope = hn::Set(d, row.slope * ScoreUnit(tile));
@@ -221,8 +221,8 @@ HWY_INLINE void AddSlope(const AttentionTile& tile, const AttentionRow& row, flo
   }
 }
 
-// Adds the relative parts of the scores of kLanes keys that follow each other, from place i on; buckets(axis) are those
-// of their distances. The same roundings as one by one.
+// Adds the relative scores of kLanes consecutive keys, from entry i on; buckets(axis) are the buckets of their
+// distances. Rounds as the scalar code does.
 template <class Buckets>
 HWY_INLINE void AddRelative(const AttentionTile& tile, const AttentionRow& row, size_t i, const Buckets buckets,
                             float* scores) {
@@ -242,8 +242,8 @@ HWY_INLINE void AddRelative(const AttentionTile& tile, const AttentionRow& row, 
   hn::StoreU(hn::Add(hn::LoadU(d, scores + i), hn::Mul(hn::Set(d, ScoreUnit(tile)), add)), d, scores + i);
 }
 
-// What depends on single keys: scalar but for the plainest relative scores, as none of it is on the path of plain
-// attention.
+// Adds everything that depends on single keys. Scalar except for the simplest relative scores, because plain attention
+// does not use it.
 HWY_INLINE void AddByKey(const AttentionTile& tile, const AttentionRow& row, float* scores) {
   const float unit = ScoreUnit(tile);
   const bool relative =
@@ -284,7 +284,7 @@ HWY_INLINE void AddByKey(const AttentionTile& tile, const AttentionRow& row, flo
   }
 }
 
-// Adds what each of the row's pairs has to its score.
+// Adds the pair bias of each key to its score.
 HWY_INLINE void AddPairBias(const AttentionTile& tile, const AttentionRow& row, float* scores) {
   const D d;
   const V unit = hn::Set(d, ScoreUnit(tile));
@@ -296,7 +296,7 @@ HWY_INLINE void AddPairBias(const AttentionTile& tile, const AttentionRow& row, 
   }
 }
 
-// Hides the keys that the row's mask hides.
+// Masks the keys that the row's mask hides.
 HWY_INLINE void HideMasked(const AttentionTile& tile, const AttentionRow& row, float* scores) {
   const D d;
   const hn::RebindToSigned<D> d32;
@@ -310,7 +310,7 @@ HWY_INLINE void HideMasked(const AttentionTile& tile, const AttentionRow& row, f
   }
 }
 
-// Hides the scores of [from, begin) and [end, to); from and to are multiples of kLanes. May write kLanes - 1 scores
+// Masks the scores of [from, begin) and [end, to); from and to are multiples of kLanes. May write kLanes - 1 scores
 // before `from` and after `to`, which hold nothing.
 HWY_INLINE void Hide(float* scores, size_t from, size_t begin, size_t end, size_t to) {
   const D d;
@@ -322,7 +322,7 @@ HWY_INLINE void Hide(float* scores, size_t from, size_t begin, size_t end, size_
   for (size_t i = end; i < to; i += kLanes) hn::StoreU(hidden, d, scores + i);
 }
 
-// The products of one row with keys [from, to) of the block become its scores.
+// Turns the products of one row with keys [from, to) of the block into its scores.
 HWY_INLINE void FinishScores(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from,
                              size_t to) {
   if (row.begin >= row.end) {
@@ -375,7 +375,7 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
 }
 
 // Scores of kM rows with the keys of the block that any of them sees, [*from, *to): whole vectors, -infinity where a
-// row does not see a key. Row r's score of key i is the r * kScoreStride + i th from what is returned; null: none sees
+// row does not see a key. The score of row r and key i is at r * kScoreStride + i in the result; null: no row sees any.
 // any.
 template <size_t kM>
 HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint32_t* begin, uint32_t* end) {
@@ -387,7 +387,7 @@ HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint
   }
   if (*begin >= *end) return nullptr;
   const size_t from = *begin / kLanes * kLanes, to = RoundUpTo(*end, kLanes);
-  // Between the rows of scores lie kAttentionLanes floats that may be overwritten.
+  // Between the rows of scores are kAttentionLanes floats that may be overwritten.
   float* scores = tile.scores + kAttentionLanes;
   const auto multiply = [&](auto element)
                             HWY_ATTR { MultiplyKeysInPlace<decltype(element), kM>(tile, rows, from, *end, scores); };

@@ -1,4 +1,4 @@
-// The top-k keys of a row: a list of about twice as many, cut to the best whenever it is full.
+// Selects the top-k keys of a row: a list of about 2 k keys, cut to the best k whenever it is full.
 #if defined(FOVEA_RUNTIME_KERNELS_ATTENTION_TOP_K_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_ATTENTION_TOP_K_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_ATTENTION_TOP_K_INL_H_
@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 using DU = hn::RebindToUnsigned<D>;
 using Keys = hn::Vec<DU>;
 
-// f(scores, keys) for the list, kLanes entries at a time; lanes past the end have hidden scores.
+// Calls f(scores, keys) for the list, kLanes entries at a time; lanes past the end have hidden scores.
 template <class F>
 HWY_INLINE void ForEntries(const TopKeys& top, const F f) {
   const D d;
@@ -36,7 +36,7 @@ HWY_INLINE size_t CountAbove(const TopKeys& top, float score) {
   return count;
 }
 
-// Of those with this score, the keys up to `key`.
+// Counts the keys with this score at positions up to `key`.
 HWY_INLINE size_t CountTies(const TopKeys& top, float score, uint32_t key) {
   const D d;
   const V tie = hn::Set(d, score);
@@ -48,8 +48,8 @@ HWY_INLINE size_t CountTies(const TopKeys& top, float score, uint32_t key) {
   return count;
 }
 
-// A score that no more than `keep` of the list exceed, by bisection: exactly so many, or it is the score of the next
-// ones. *above: how many do.
+// Finds by bisection a score that at most `keep` entries exceed: exactly `keep`, or it is the score of the next
+// entries. *above: the number that exceed it.
 HWY_INLINE float Threshold(const TopKeys& top, size_t* above) {
   V least = hn::Set(D(), FLT_MAX), most = hn::Set(D(), kHidden);
   ForEntries(top, [&](V scores, Keys) HWY_ATTR {
@@ -75,13 +75,13 @@ HWY_INLINE float Threshold(const TopKeys& top, size_t* above) {
   return high;
 }
 
-// Drops all but the `keep` best: higher scores first, then lower positions. Their order stays.
+// Drops all but the `keep` best: higher scores first, then lower positions. The list keeps its order.
 HWY_NOINLINE void KeepTop(TopKeys* top) {
   if (top->count <= top->keep) return;
   const D d;
   size_t above;
   const float threshold = Threshold(*top, &above);
-  // Of the keys with the very threshold those up to the position `last`.
+  // Among the keys whose score equals the threshold, keeps those up to the position `last`.
   const size_t ties = top->keep - above;
   uint32_t last = UINT32_MAX;
   if (ties == 0) {
@@ -110,14 +110,14 @@ HWY_NOINLINE void KeepTop(TopKeys* top) {
   top->least = threshold;
 }
 
-// Positions of keys [i, i + kLanes) of the block; of those past its end anything.
+// Positions of keys [i, i + kLanes) of the block; undefined past its end.
 HWY_INLINE Keys PositionsAt(const AttentionTile& tile, size_t i) {
   const DU d;
   if (tile.index != nullptr) return hn::LoadU(d, tile.index + i);
   return hn::Add(hn::Set(d, tile.first), hn::Mul(hn::Iota(d, static_cast<uint32_t>(i)), hn::Set(d, tile.step)));
 }
 
-// The scores of one row that reach its bar, as they come.
+// Appends the scores of one row that reach its bound, in order.
 HWY_INLINE void ChooseAmong(const AttentionTile& tile, const AttentionRow& row, const float* scores) {
   const D d;
   TopKeys& top = *row.top;

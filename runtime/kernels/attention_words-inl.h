@@ -1,5 +1,5 @@
-// Products in shorter types than f32: rows as words of two bf16 or four int8, of which one instruction multiplies all
-// elements and adds them to a 32-bit lane. Words travel as floats, whose bits nothing looks at.
+// Products in types shorter than f32: rows are words of two bf16 or four int8; one instruction multiplies all elements
+// of a word and adds them to a 32-bit lane. Words are passed as floats, whose value is never used.
 #if defined(FOVEA_RUNTIME_KERNELS_ATTENTION_WORDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_ATTENTION_WORDS_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_ATTENTION_WORDS_INL_H_
@@ -24,13 +24,13 @@ constexpr bool kHasI8 = kAttendsProducts && HWY_TARGET == HWY_NEON_BF16;
 constexpr bool kHasBf16 = kHasI8 && HWY_NATIVE_DOT_BF16;
 
 HWY_INLINE bool InWords(const AttentionTile& tile) { return kHasI8 && tile.products != Products::kF32; }
-// Elements of a word; an f32 is one by itself.
+// Elements per word; for f32 one.
 HWY_INLINE size_t PerWord(const AttentionTile& tile) {
   return !InWords(tile) ? 1 : tile.products == Products::kI8 ? 4 : 2;
 }
 HWY_INLINE size_t WordsOf(const AttentionTile& tile) { return (tile.d_k + PerWord(tile) - 1) / PerWord(tile); }
 
-#if HWY_TARGET == HWY_NEON_BF16 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)  // what kHasI8 may be true for
+#if HWY_TARGET == HWY_NEON_BF16 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)  // where kHasI8 may be true
 
 using DI = hn::RebindToSigned<D>;
 using DBytes = hn::Repartition<int8_t, D>;
@@ -46,7 +46,7 @@ HWY_INLINE hn::Vec<DI> DotBytes(hn::Vec<DBytes> query, V key, hn::Vec<DI> sum) {
 #endif
 }
 
-// ---- Steps of the matrix product
+// ---- Steps of the matmul
 
 struct I8Step {
   HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const {
@@ -64,7 +64,7 @@ struct Bf16Step {
   }
 };
 
-// f(step) where products of queries and keys (weights and values) are of words; false: they are not.
+// Calls f(step) and returns true if products of queries and keys (or weights and values) use words.
 template <class F>
 HWY_INLINE bool WithKeyStep(const AttentionTile& tile, const F f) {
   if (tile.products == Products::kF32) return false;
@@ -81,9 +81,9 @@ HWY_INLINE bool WithValueStep(const AttentionTile& tile, const F f) {
   return false;
 }
 
-// ---- Rows into words
+// ---- Converting rows to words
 
-// x [d_k] to `words`, zeros after it; elements are to be multiplied with *factor.
+// Converts x [d_k] to `words`, padded with zeros; *factor restores the scale of the elements.
 HWY_INLINE void NarrowRow(const AttentionTile& tile, const float* x, float* words, float* factor) {
   const size_t whole = tile.d_k / PerWord(tile);
   memset(words + whole, 0, (MostWords(tile.d_k) - whole) * sizeof(float));
@@ -115,7 +115,7 @@ inline void Narrow(const AttentionTile& tile) {
   }
 }
 
-// Keys [key, end) of at most kLanes; lanes past the end repeat the last key.
+// Packs keys [key, end), at most kLanes; lanes past the end repeat the last key.
 HWY_INLINE void PackKeyWords(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, float* to) {
   const size_t stride = MostWords(tile.d_k), last = HWY_MIN(end, key + kLanes) - 1 - key;
   const DType stored = tile.products == Products::kI8 ? DType::kI8 : DType::kBf16;
@@ -141,7 +141,7 @@ HWY_INLINE void PackKeyWords(const AttentionTile& tile, const KeySource& source,
   PackRows<float>(rows, WordsOf(tile), flipped, to);
 }
 
-// Values of keys `key`, which is even, and key + 1, or 0 for one past the end: a word for each element.
+// Packs the values of keys `key`, which is even, and key + 1 (zeros past the end): one word per element.
 HWY_INLINE void PackValuePair(const AttentionTile& tile, const KeySource& source, size_t key, size_t end, float* to) {
   const D d;
   const hn::RebindToUnsigned<D> bits;
@@ -158,7 +158,7 @@ HWY_INLINE void PackValuePair(const AttentionTile& tile, const KeySource& source
   }
 }
 
-// sum += weights * values, a pair of each; the value of a weight of 0 is left out, whatever it is.
+// sum += weights * values, a pair of each; a value of weight 0 is skipped, even if it is not finite.
 template <class Step>
 HWY_INLINE void AddValuePair(Step step, float weights, const float* values, size_t width, float* sum) {
   const D d;
@@ -174,9 +174,9 @@ HWY_INLINE void AddValuePair(Step step, float weights, const float* values, size
   }
 }
 
-// ---- Back
+// ---- Converting back
 
-// The product of one row with keys [from, to) of the block, in the unit of a score.
+// Converts the product of one row with keys [from, to) of the block to the unit of a score.
 HWY_INLINE void WidenProduct(const AttentionTile& tile, const AttentionRow& row, float* scores, size_t from,
                              size_t to) {
   const D d;
@@ -191,7 +191,7 @@ HWY_INLINE void WidenProduct(const AttentionTile& tile, const AttentionRow& row,
   }
 }
 
-// Weights [from, to) of the block as pairs, in place: that of keys i and i + 1 at i / 2.
+// Converts weights [from, to) of the block to pairs, in place: keys i and i + 1 are at i / 2.
 HWY_INLINE void NarrowWeights(float* weights, size_t from, size_t to) {
   const D d;
   const hn::Repartition<hwy::bfloat16_t, D> pairs;
@@ -211,7 +211,7 @@ template <class F>
 HWY_INLINE bool WithValueStep(const AttentionTile&, const F) {
   return false;
 }
-// Never called: `has` says so.
+// Never called, because `has` is false.
 inline void Narrow(const AttentionTile&) {}
 HWY_INLINE void PackKeyWords(const AttentionTile&, const KeySource&, size_t, size_t, float*) {}
 HWY_INLINE void PackValuePair(const AttentionTile&, const KeySource&, size_t, size_t, float*) {}
@@ -224,11 +224,11 @@ HWY_INLINE void NarrowWeights(float*, size_t, size_t) {}
 
 // ---- A block, in the products of the tile
 
-// Rows of one head lie apart, so no hardware sees the next ones coming: keys some vectors ahead, and the values that
-// belong to them. Past the block stand keys of the next one, or nothing, which a prefetch may name.
+// Rows of one head are not contiguous, so hardware prefetchers do not follow them: prefetches keys some vectors ahead,
+// and their values. Addresses past the block are of the next block or invalid, which a prefetch allows.
 HWY_INLINE void FetchAhead(const AttentionTile& tile, const KeySource& source, size_t key, size_t end) {
   constexpr size_t kAhead = 48;
-  if (HWY_TARGET == HWY_SCALAR) return;  // the loops would cost more than a small processor's memory
+  if (HWY_TARGET == HWY_SCALAR) return;  // costs more than a small processor's memory accesses
   const size_t element = ElementBytes(source.type), key_bytes = tile.d_k * element, value_bytes = tile.d_v * element;
   if (tile.index != nullptr && key + kAhead + kLanes > end) return;
   for (size_t i = key + kAhead; i < key + kAhead + kLanes; ++i) {
@@ -246,7 +246,7 @@ HWY_INLINE void FetchAhead(const AttentionTile& tile, const KeySource& source, s
 inline void Pack(const AttentionTile& tile, const KeySource& source, uint32_t begin, uint32_t end) {
   const bool words = InWords(tile);
   const size_t depth = WordsOf(tile);
-  // Whole vectors of keys: the first one may begin before `begin`, where there is a key too.
+  // Whole vectors of keys: the first one may begin before `begin`, where there is a key as well.
   for (size_t key = begin / kLanes * kLanes; key < end; key += kLanes) {
     float* to = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
     FetchAhead(tile, source, key, end);

@@ -1,4 +1,4 @@
-// f32 to f16, bf16 and int8.
+// Converts f32 to f16, bf16 and int8.
 #include "runtime/kernels/cast.h"
 
 #include "runtime/blob/included.h"
@@ -15,7 +15,7 @@ namespace fovea {
 namespace HWY_NAMESPACE {
 namespace {
 
-// NaN stays.
+// Clamps to -most..most; NaN stays.
 HWY_INLINE F32Vec Clamped(F32Vec x, float most) {
   const F32 d;
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Clamp(x, hn::Set(d, -most), hn::Set(d, most)));
@@ -30,7 +30,7 @@ void ToF16(const float* x, size_t count, uint16_t* y) {
   });
 }
 
-// In integers: what instructions for it do with the smallest numbers differs.
+// Done in integers, because instructions for it treat the smallest numbers differently.
 void ToBf16(const float* x, size_t count, uint16_t* y) {
   const F32 d;
   const hn::RebindToUnsigned<F32> d32;

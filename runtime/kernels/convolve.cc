@@ -1,4 +1,4 @@
-// Rows into one: strips of columns kept in a register while the rows go past.
+// Sums weighted rows: strips of columns are kept in a register while the rows stream past.
 #include "runtime/kernels/convolve.h"
 
 #include "runtime/blob/included.h"

@@ -1,4 +1,4 @@
-// Stored rows to f32.
+// Converts stored rows to f32.
 #include "runtime/kernels/dequantize.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ void FromI8(const void* row, const void* scales, size_t width, float factor, flo
   });
 }
 
-// A block's nibbles, low one first, minus 8.
+// Expands a block's nibbles, low one first, minus 8.
 HWY_INLINE void ExpandBlock(const uint8_t* bytes, float* values) {
   const hn::CappedTag<float, kI4Block / 2> d;
   const hn::Rebind<int32_t, decltype(d)> d32;
@@ -88,7 +88,7 @@ void FromI4(const void* row, const void* scales, size_t width, float factor, flo
     const size_t count = HWY_MIN(width - first, size_t{kI4Block});
     uint8_t last[kI4Block / 2] = {};
     const uint8_t* block = bytes + first / 2;
-    if (count < kI4Block) {  // the row may end with the buffer
+    if (count < kI4Block) {  // the buffer may end with the row
       memcpy(last, block, (count + 1) / 2);
       block = last;
     }

@@ -1,4 +1,4 @@
-// Stored rows (embedding tables) to f32.
+// Converts stored rows (embedding tables) to f32.
 #ifndef FOVEA_RUNTIME_KERNELS_DEQUANTIZE_H_
 #define FOVEA_RUNTIME_KERNELS_DEQUANTIZE_H_
 
@@ -12,7 +12,7 @@ namespace fovea {
 // elements; otherwise unused). Neither needs alignment beyond its element's. y: [width].
 using RowToF32 = void (*)(const void* row, const void* scales, size_t width, float factor, float* y);
 
-// Indexed by DType; kI32 is null: ids are not numbers. Values are bf16, too, which no tensor is.
+// Indexed by DType; kI32 is null, because ids are not numbers. Bf16 is included for values; tensors never have it.
 struct DequantizeKernels {
   RowToF32 set[kTensorTypeCount + 1];  // y = row * factor
   RowToF32 add[kTensorTypeCount + 1];  // y += row * factor

@@ -1,4 +1,4 @@
-// Arithmetic element by element.
+// Element-wise arithmetic.
 #include "runtime/kernels/elementwise.h"
 
 #include <math.h>

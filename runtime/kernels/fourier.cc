@@ -1,5 +1,5 @@
-// Transforms of mixed radix, in order without a permutation (Stockham): a frame is a lane, so that all steps are plain
-// vector arithmetic and no frame's bits depend on another.
+// Mixed-radix transforms in natural order (Stockham): each lane is a frame, so that all steps are plain vector
+// arithmetic and no frame's bits depend on another frame.
 #include "runtime/kernels/fourier.h"
 
 #include "runtime/blob/included.h"
@@ -22,18 +22,18 @@ using LanesVec = hn::Vec<Lanes>;
 struct Complex {
   LanesVec re, im;
 };
-constexpr size_t kComplex = 2 * kFourierLanes;  // numbers from one to the next
+constexpr size_t kComplex = 2 * kFourierLanes;  // floats per complex number of all lanes
 
 HWY_INLINE Complex Load(Lanes d, const float* at) { return {hn::LoadU(d, at), hn::LoadU(d, at + kFourierLanes)}; }
 
-// In x the transforms of `done` numbers each, k-th number of transform j at k * (all / done) + j; in y those of
-// `done * factor`: number k is the sum over r of e^(-2 pi i r k / (done * factor)) times number k % done of transform
-// j + r * rest.
+// One Stockham pass. x holds transforms of `done` numbers: number k of transform j at k * (all / done) + j. y gets
+// transforms of `done * factor`: number k is the sum over r of e^(-2 pi i r k / (done * factor)) times number k % done
+// of transform j + r * rest.
 void Pass(const Fourier& fourier, size_t done, size_t factor, const float* x, float* y) {
   const Lanes d;
   const size_t all = fourier.complex_size(), rest = all / (done * factor), size = fourier.size;
   for (size_t k = 0; k < done * factor; ++k) {
-    const size_t turn = k * rest * (size / all);  // of the circle's `size` parts
+    const size_t turn = k * rest * (size / all);  // in parts of the circle, of which there are `size`
     const float* from = x + (k % done) * (all / done) * kComplex;
     float* to = y + k * rest * kComplex;
     for (size_t at = 0; at < rest * kComplex; at += kComplex) {
@@ -55,8 +55,8 @@ void Pass(const Fourier& fourier, size_t done, size_t factor, const float* x, fl
   }
 }
 
-// Number k of the transform of real numbers, which stood in pairs as complex ones: those at even places are what is
-// symmetric in their transform z, those at odd places what is not.
+// Number k of the transform of real numbers that were stored in pairs as complex ones: the symmetric part of their
+// transform z comes from the numbers at even places, the antisymmetric part from the odd places.
 HWY_INLINE Complex OfPairs(Lanes d, const Fourier& fourier, const float* z, size_t k) {
   const size_t all = fourier.complex_size();
   const Complex a = Load(d, z + k % all * kComplex), b = Load(d, z + (all - k) % all * kComplex);

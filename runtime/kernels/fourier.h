@@ -1,4 +1,4 @@
-// Discrete Fourier transforms of several frames of real numbers at once, of any size.
+// Discrete Fourier transforms (DFT) of several frames of real numbers at once, of any size.
 #ifndef FOVEA_RUNTIME_KERNELS_FOURIER_H_
 #define FOVEA_RUNTIME_KERNELS_FOURIER_H_
 
@@ -7,23 +7,23 @@
 
 namespace fovea {
 
-// Frames lie beside each other, a lane each: number i of frame f is at [i * kFourierLanes + f].
+// Frames are interleaved, one per lane: number i of frame f is at [i * kFourierLanes + f].
 inline constexpr size_t kFourierLanes = 8;
 
-// Frames of an even size are half as many complex numbers, of an odd one as many, with imaginary parts of zero.
+// A frame of even size is half as many complex numbers; of odd size as many, with imaginary parts of zero.
 struct Fourier {
-  const float* cosines;  // of 2 pi i / size
+  const float* cosines;  // cosines of 2 pi i / size
   const float* sines;
   uint32_t size;
-  uint32_t count;        // of factors
-  uint32_t factors[14];  // of complex_size(), their product
+  uint32_t count;        // number of factors
+  uint32_t factors[14];  // their product is complex_size()
   uint32_t factor_sum;
 
   bool even() const { return size % 2 == 0; }
   size_t complex_size() const { return even() ? size / 2 : size; }
-  // Numbers in each of both buffers of a transform.
+  // Floats in each of the two buffers of a transform.
   size_t buffer() const { return 2 * complex_size() * kFourierLanes; }
-  // Where number i of a frame lies in the first one, to be multiplied by kFourierLanes.
+  // Index of number i of a frame in the first buffer, in units of kFourierLanes.
   size_t place(size_t i) const { return even() ? i : 2 * i; }
 };
 
@@ -32,7 +32,7 @@ Fourier PlanFourier(uint32_t size, const float* cosines, const float* sines);
 
 struct FourierKernels {
   // Magnitudes of the first `bins` <= size / 2 + 1 numbers of each frame's transform, or their squares. Frames are in
-  // `a`; the result, [bins, kFourierLanes], is in one of both buffers, whose contents are lost.
+  // `a`; the result, [bins, kFourierLanes], is in one of the two buffers, both of which are overwritten.
   const float* (*spectrum)(const Fourier& fourier, size_t bins, bool squares, float* a, float* b);
 };
 

@@ -1,4 +1,4 @@
-// Vector parts shared by the GEMM kernels: operands of an integer dot product, and sums of four vectors at once.
+// Shared by the vectorised GEMM kernels: operands of an integer dot product, and sums of four vectors at once.
 #if defined(FOVEA_RUNTIME_KERNELS_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_GEMM_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_GEMM_INL_H_
@@ -11,7 +11,7 @@
 
 #include "hwy/highway.h"
 
-// Targets without fixed-size vectors, or with too few operations, run plain loops.
+// Targets without fixed-size vectors, or with too few operations, use plain loops.
 #undef FOVEA_GEMM_PLAIN
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
 #define FOVEA_GEMM_PLAIN 1
@@ -27,7 +27,7 @@
 #define FOVEA_GEMM_QUAD 0
 #endif
 
-// The same with signed bytes on both sides, which Highway has no name for on Arm.
+// The same with signed bytes on both sides, which Highway does not expose on Arm.
 #undef FOVEA_GEMM_SDOT
 #if HWY_ARCH_ARM_A64 && (HWY_TARGET & HWY_ALL_NEON) && defined(__ARM_FEATURE_DOTPROD)
 #define FOVEA_GEMM_SDOT 1

@@ -1,4 +1,4 @@
-// GEMM kernels for f32, f16, int8 and int4 weights in place.
+// GEMM kernels for f32, f16, int8 and int4 weights that are read in place.
 //
 // Columns of y are rows of W, so both operands are read along k: a block of y is rows x 4 columns of dot products, each
 // one vector of partial sums that is folded at the end. The order of additions is the same for every block height.
@@ -31,7 +31,7 @@ void GemmI4(const GemmTile& tile) { PlainI4(tile); }
 
 #else
 
-// Calls block<R>(row) with heights R that cover the tile's rows: kMost as often as it fits, then 2 and 1.
+// Calls block<R>(row) with heights R that cover the tile's rows: kMost as often as possible, then 2 and 1.
 template <size_t kMost, class Block>
 HWY_INLINE void ForRowBlocks(size_t rows, const Block& block) {
   size_t row = 0;
@@ -48,14 +48,14 @@ HWY_INLINE void ForColumnBlocks(size_t columns, const Block& block) {
   for (size_t c = 0; c < columns; c += kBlockColumns) block(c, HWY_MIN(kBlockColumns, columns - c));
 }
 
-// The rows of W for columns c..c+3; past the last column it is repeated.
+// The rows of W for columns c to c+3; past the last column it is repeated.
 template <class T>
 HWY_INLINE void ColumnPointers(const T* weights, size_t stride, size_t c, size_t count, const T* (&w)[kBlockColumns]) {
   for (size_t j = 0; j < kBlockColumns; ++j) w[j] = weights + (c + HWY_MIN(j, count - 1)) * stride;
 }
 
-// The first pass over a tile reads it from memory, four rows of weights in turn, which the prefetchers of processors do
-// not follow. So with each line of a row comes the same one of the four rows after it.
+// The first pass over a tile reads it from memory, four rows of weights at a time, which hardware prefetchers do not
+// follow. So each line of a row also prefetches the same line of the row four rows later.
 constexpr size_t kLineBytes = 64;
 template <class T>
 HWY_INLINE void FetchNextColumns(const T* const (&w)[kBlockColumns], size_t stride, size_t i) {
@@ -132,7 +132,7 @@ void GemmF16(const GemmTile& tile) { FloatTile<hwy::float16_t>(tile); }
 
 // ---- int8: sum (x - zero) w = sum (x + kXOffset) w - (zero + kXOffset) sum w
 
-// Lane sums of kRows rows of x with columns c..c+3; with kOnes also those of a row of ones, the last: sums of weights.
+// Lane sums of kRows rows of x with columns c to c+3; with kOnes also of a last row of ones: the sums of weights.
 template <size_t kRows, bool kOnes>
 HWY_INLINE void I8Sums(const GemmTile& tile, const int8_t* HWY_RESTRICT x, size_t c, size_t count,
                        VI (&low)[kRows + kOnes][kBlockColumns]) {
@@ -163,7 +163,7 @@ HWY_INLINE void I8Sums(const GemmTile& tile, const int8_t* HWY_RESTRICT x, size_
   }
 }
 
-// Rows row.. of columns c..c+3 of y from their lane sums and the columns' sums of weights.
+// Computes kRows rows of columns c to c+3 of y from their lane sums and the columns' sums of weights.
 template <size_t kRows>
 HWY_INLINE void I8Finish(const GemmTile& tile, size_t row, size_t c, size_t count, const VI (*sum)[kBlockColumns],
                          hn::Vec<DI4> weight_sums) {
@@ -188,7 +188,7 @@ void GemmI8(const GemmTile& tile) {
     });
     return;
   }
-  int32_t weight_sums[kGemmTileColumns];  // this also brings the tile into cache
+  int32_t weight_sums[kGemmTileColumns];  // also loads the tile into cache
   ForColumnBlocks(tile.columns, [&](size_t c, size_t count) HWY_ATTR {
     VI sum[1][kBlockColumns];
     I8Sums<0, true>(tile, x, c, count, sum);
@@ -206,7 +206,7 @@ void GemmI8(const GemmTile& tile) {
 
 // ---- int4: y = x_scale (sum_b s_b sum_{k in b} x (q - 8) - zero sum_b s_b sum_{k in b} (q - 8)) + bias
 //
-// A group is a block of 32 elements, or two where a vector holds as many. Block sums are exact integers.
+// A group is a block of 32 elements, or two blocks if a vector holds as many. Block sums are exact integers.
 
 constexpr size_t kBlock = 32;
 constexpr size_t kGroup = HWY_MAX(kBlock, kStep);
@@ -260,7 +260,7 @@ HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t) {
 
 #endif
 
-// The bf16 scale of each 32-bit lane of a group with `elements` elements; zero for a second block that is not there.
+// The bf16 scale for each 32-bit lane of a group with `elements` elements; zero for a missing second block.
 HWY_INLINE VF GroupScales(const uint16_t* scales, size_t elements) {
   const hn::RebindToUnsigned<DF> du;
   if constexpr (kGroup == kBlock) {
@@ -274,7 +274,7 @@ HWY_INLINE VF GroupScales(const uint16_t* scales, size_t elements) {
   }
 }
 
-// Scaled lane sums of kRows rows of x with columns c..c+3, and with kOnes of a row of ones.
+// Scaled lane sums of kRows rows of x with columns c to c+3, and with kOnes of a row of ones.
 template <size_t kRows, bool kOnes>
 HWY_INLINE void I4Sums(const GemmTile& tile, const int8_t* HWY_RESTRICT x, size_t c, size_t count,
                        VF (&sum)[kRows + kOnes][kBlockColumns]) {

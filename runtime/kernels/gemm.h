@@ -1,4 +1,4 @@
-// Inner-product kernels for one tile of y = x W^T + b, with the weights W used as a blob stores them.
+// Matmul kernels for one tile of y = x W^T + b, with the weights W in the layout of a blob.
 #ifndef FOVEA_RUNTIME_KERNELS_GEMM_H_
 #define FOVEA_RUNTIME_KERNELS_GEMM_H_
 
@@ -8,11 +8,11 @@
 
 namespace fovea {
 
-// The most columns one call takes.
+// The most columns per call.
 inline constexpr size_t kGemmTileColumns = 128;
 // Readable bytes that must follow an int8 x.
 inline constexpr size_t kGemmTileSlack = 64;
-// The widest k for which integer sums cannot leave 32 bits.
+// The largest k for which integer sums stay within 32 bits.
 inline constexpr size_t kGemmIntegerDepth = 65536;
 
 struct GemmTile {
@@ -34,8 +34,8 @@ struct GemmKernels {
   void (*f16)(const GemmTile&);
   void (*i8)(const GemmTile&);
   void (*i4)(const GemmTile&);
-  // The same for weights that are packed with scales and biases (gemm_packed*-inl.h), any number of columns: `weights`
-  // is the block of the first column, and k of int4 a multiple of 64. Null where there is none.
+  // For weights packed with scales and biases (gemm_packed*-inl.h), any number of columns: `weights` is the block of
+  // the first column, and k of int4 is a multiple of 64. Null if this CPU has no such kernel.
   void (*packed_f32)(const GemmTile&);
   void (*packed_i8)(const GemmTile&);
   void (*packed_i4)(const GemmTile&);

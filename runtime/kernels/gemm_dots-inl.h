@@ -1,5 +1,5 @@
-// Exact dots of int8 rows for targets without Highway's vectors: what differs from processor to processor of the int8
-// product of gemm_plain-inl.h.
+// Exact dot products of int8 rows for targets without Highway's vectors: the processor-specific part of the int8 matmul
+// in gemm_plain-inl.h.
 #if defined(FOVEA_RUNTIME_KERNELS_GEMM_DOTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_GEMM_DOTS_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_GEMM_DOTS_INL_H_
@@ -28,9 +28,9 @@ struct I8Sums {
   int32_t of[2] = {0, 0};
 };
 
-// Two rows of k weights, to be multiplied with rows of x. What a processor has in its place has these two functions.
+// Two rows of k weights, to be multiplied by rows of x. Processor-specific versions have the same two functions.
 struct PlainColumns {
-  // Before the first row of x: what all rows share.
+  // Runs before the first row of x: computes what all rows share.
   HWY_INLINE PlainColumns(const int8_t* first, const int8_t* second, size_t depth) : w0(first), w1(second), k(depth) {
     int32_t a = 0, b = 0;
     for (size_t i = 0; i < k; ++i) {
@@ -40,7 +40,7 @@ struct PlainColumns {
     weights = {{a, b}};
   }
 
-  // Sums of (x - zero) w for kRows rows of x, 1 or 2, k apart, each with its zero.
+  // Sums of (x - zero) w for kRows rows of x (1 or 2), k apart, each with its zero.
   template <size_t kRows>
   HWY_INLINE void Dots(const int8_t* HWY_RESTRICT x, const int32_t (&zero)[kRows], I8Sums (&sums)[kRows]) const {
     int32_t a0 = 0, a1 = 0, b0 = 0, b1 = 0;
@@ -111,8 +111,8 @@ using I8Columns = MveColumns;
 
 #elif defined(__ARM_FEATURE_SIMD32)
 
-// Cortex-M with DSP instructions: four bytes of a word become two pairs of 16 bits, the even and the odd ones, and
-// SMLAD adds the two products of a pair. x enters as x - zero, which 16 bits hold and SXTAB16 makes for nothing.
+// Cortex-M with DSP instructions: the four bytes of a word become two pairs of 16 bits, even and odd bytes, and SMLAD
+// adds the two products of a pair. x enters as x - zero, which fits 16 bits and costs nothing with SXTAB16.
 struct DspColumns {
   HWY_INLINE DspColumns(const int8_t* first, const int8_t* second, size_t depth) : w0(first), w1(second), k(depth) {}
 
@@ -156,7 +156,7 @@ struct DspColumns {
   static HWY_INLINE int32_t PairOf(int32_t v) {
     return static_cast<int32_t>((v & 0xffff) | static_cast<uint32_t>(v) << 16);
   }
-  // The rotation is part of the instruction; compilers make two of the intrinsic with a rotated operand.
+  // The rotation is part of the instruction; compilers emit two instructions for the intrinsic with a rotated operand.
   static HWY_INLINE int32_t OddPair(int32_t word) {
     int32_t pair;
     __asm__("sxtb16 %0, %1, ror #8" : "=r"(pair) : "r"(word));

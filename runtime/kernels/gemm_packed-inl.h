@@ -1,5 +1,5 @@
-// What kernels for packed weights share. They multiply weights that lie as XNNPACK packs them for AVX2, and take the
-// place of its kernels there; f32 and int8 have the very bits of those.
+// Shared by kernels for packed weights. They multiply weights in the layout that XNNPACK packs for AVX2, and replace
+// its kernels there; f32 and int8 give the same bits.
 #if defined(FOVEA_RUNTIME_KERNELS_GEMM_PACKED_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_INL_H_
@@ -15,7 +15,7 @@
 #include "hwy/highway.h"
 #include "runtime/kernels/gemm.h"
 
-// f32 and int8 weights are packed so where AVX2 is all there is, int4 weights also with AVX-512 but no VNNI.
+// f32 and int8 weights have this layout on machines with AVX2 only, int4 weights also with AVX-512 without VNNI.
 #undef FOVEA_GEMM_PACKED
 #undef FOVEA_GEMM_PACKED_I4
 #if defined(FOVEA_WITH_XNNPACK) && HWY_ARCH_X86 && HWY_TARGET == HWY_AVX2
@@ -46,15 +46,15 @@ using I16 = hn::Vec<decltype(kI16)>;
 using I32 = hn::Vec<decltype(kI32)>;
 using Floats = hn::Vec<decltype(kFloats)>;
 
-// Eight elements of x in every 64 bits.
+// Eight elements of x, repeated in every 64 bits.
 HWY_INLINE hn::Vec<decltype(kI8)> EightOf(const int8_t* x) {
   int64_t eight;
   memcpy(&eight, x, sizeof(eight));
   return hn::BitCast(kI8, hn::Set(hn::FixedTag<int64_t, 4>(), eight));
 }
 
-// Several passes go over a block of weights, each with its rows. Each asks for every so many lines of the block after
-// it, which so comes from memory while this one is multiplied.
+// Several passes process a block of weights, each for its rows. Each pass prefetches every passes-th line of the next
+// block, which is thus loaded from memory while the current one is multiplied.
 class Fetch {
  public:
   Fetch(size_t pass, size_t passes) : until_(pass), passes_(passes) {}
@@ -68,7 +68,7 @@ class Fetch {
   size_t until_, passes_;
 };
 
-// Calls block(height, row, fetch) with heights that cover `rows`: the first as often as it fits, then the others.
+// Calls block(height, row, fetch) with heights that cover `rows`: the first as often as possible, then the rest.
 template <size_t kMost, size_t... kLess, class Block>
 HWY_INLINE void ForRows(size_t rows, const Block& block) {
   const size_t passes = (rows + kMost - 1) / kMost;

@@ -1,7 +1,7 @@
-// f32 rows times packed f32 weights. More rows at once than XNNPACK's kernels have, and the weights that come next are
-// fetched.
+// f32 rows times packed f32 weights. Processes more rows at once than XNNPACK's kernels and prefetches the next
+// weights.
 //
-// A block is sixteen columns: a bias of each, then for each of k a weight of each.
+// A block is sixteen columns: the bias of each, then for each of k a weight of each.
 #if defined(FOVEA_RUNTIME_KERNELS_GEMM_PACKED_F32_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_F32_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_F32_INL_H_
@@ -20,7 +20,7 @@ namespace f32 {
 
 constexpr size_t kColumns = 16;
 
-// kRows rows of a block of columns, of which `count` are wanted.
+// kRows rows of a block of columns, of which the first `count` are written.
 template <size_t kRows>
 HWY_INLINE void Multiply(const GemmTile& tile, size_t row, const float* HWY_RESTRICT block, size_t count, Fetch fetch,
                          float* y) {

@@ -1,9 +1,9 @@
-// int8 rows times packed int4 weights. XNNPACK's kernels go by 16-bit products and take up to three times as long.
-// Integers are added up over a block of 32 and two lanes, scaled sums are f32: bits are not those of XNNPACK's kernels.
+// int8 rows times packed int4 weights. XNNPACK's kernels use 16-bit products and take up to three times as long.
+// Integers are summed over a block of 32 in two lanes, scaled sums are f32: bits differ from XNNPACK's kernels.
 //
-// A block is eight columns: a float of each (the sum of its scaled weights), then for every 32 of k four turns' worth
-// of weights and a bf16 scale of each column, then eight biases. A byte holds w of element i in its low and of element
-// i + 8 in its high half, with signs; scales are a sixteenth.
+// A block is eight columns: a float per column (the sum of its scaled weights), then for every 32 of k four groups of
+// weights and a bf16 scale per column, then eight biases. A byte holds the weight of element i in its low half and of
+// element i + 8 in its high half, signed; scales are stored divided by 16.
 #if defined(FOVEA_RUNTIME_KERNELS_GEMM_PACKED_I4_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_I4_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_I4_INL_H_
@@ -23,7 +23,7 @@ namespace i4 {
 constexpr size_t kColumns = 8, kDepth = 32;
 constexpr size_t kWeightBytes = kColumns * kDepth / 2, kStepBytes = kWeightBytes + kColumns * sizeof(uint16_t);
 
-// Where the scale of a column, a bf16, goes: into both lanes of four columns.
+// Shuffle of the bf16 scale of a column into both lanes of four columns.
 // clang-format off
 #define FOVEA_TWICE(a) 0x80, 0x80, a, a + 1, 0x80, 0x80, a, a + 1
 alignas(32) constexpr uint8_t kScaleBytes[2][32] = {
@@ -32,8 +32,8 @@ alignas(32) constexpr uint8_t kScaleBytes[2][32] = {
 #undef FOVEA_TWICE
 // clang-format on
 
-// 32 of k for kRows rows, k apart, and eight columns: columns 0 to 3 and 4 to 7, two lanes each. Products of a byte and
-// half a byte, four pairs of them, stay within 16 bits: at most 15360.
+// 32 of k for kRows rows, k apart, and eight columns: columns 0 to 3 and 4 to 7, two lanes each. Sums of four pairs of
+// products of a byte and half a byte fit 16 bits: at most 15360.
 template <size_t kRows>
 HWY_INLINE void Add(const uint8_t* HWY_RESTRICT w, const int8_t* HWY_RESTRICT x, size_t k, Floats (&sums)[kRows][2]) {
   I16 offsets[kRows];  // weights enter as w + 8
@@ -60,14 +60,14 @@ HWY_INLINE void Add(const uint8_t* HWY_RESTRICT w, const int8_t* HWY_RESTRICT x,
         return hn::SatWidenMulPairwiseAdd(kI16, turns[t], EightOf(x + r * k + t * 8));
       };
       const I16 pairs = hn::Add(hn::Add(product(0), product(1)), hn::Add(product(2), product(3)));
-      // Sixteen times the sums, as scales are a sixteenth.
+      // Sixteen times the sums, because scales are divided by 16.
       const auto exact = hn::WidenMulPairwiseAdd(kI32, hn::Sub(pairs, offsets[r]), hn::Set(kI16, 16));
       sums[r][four] = hn::MulAdd(hn::ConvertTo(kFloats, exact), scale, sums[r][four]);
     }
   }
 }
 
-// kRows rows of a block of columns, of which `count` are wanted.
+// kRows rows of a block of columns, of which the first `count` are written.
 template <size_t kRows>
 HWY_INLINE void Multiply(const GemmTile& tile, size_t row, const uint8_t* block, size_t block_bytes, size_t count,
                          Fetch fetch, float* y) {

@@ -1,10 +1,10 @@
-// int8 rows times packed int8 weights. XNNPACK's kernels widen both to 16 bits before they multiply.
+// int8 rows times packed int8 weights. XNNPACK's kernels widen both to 16 bits before multiplying.
 //
-// A block is eight columns: an int32 of each (minus the sum of its weights), then for every 8 of k eight weights of
-// each column, with zeros at the end, then eight scales and eight biases.
+// A block is eight columns: an int32 per column (minus the sum of its weights), then for every 8 of k eight weights of
+// each column, padded with zeros, then eight scales and eight biases.
 //
-// Bytes are multiplied as |x| (w ^ s), where s is -1 if x is negative and 0 if not: that is x w, less |x| if x is
-// negative. Two such products fit 16 bits because w is at least -127. What is missing is the same for all columns.
+// Bytes are multiplied as |x| (w ^ s), where s is -1 if x is negative and 0 if not: that is x w, minus |x| if x is
+// negative. Two such products fit 16 bits because w is at least -127. The missing term is the same for all columns.
 #if defined(FOVEA_RUNTIME_KERNELS_GEMM_PACKED_I8_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_I8_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_GEMM_PACKED_I8_INL_H_
@@ -22,10 +22,10 @@ namespace packed {
 namespace i8 {
 
 constexpr size_t kColumns = 8;
-constexpr size_t kTurn = 8;          // of k
-constexpr size_t kRowsAtOnce = 128;  // whose negative elements are summed before
+constexpr size_t kTurn = 8;          // along k
+constexpr size_t kRowsAtOnce = 128;  // whose negative elements are summed beforehand
 
-// The sum of |x| over negative elements of a row, whole turns of it.
+// The sum of |x| over negative elements of a row, in whole turns.
 HWY_INLINE int32_t SumBelow(const int8_t* x, size_t k) {
   const auto sums_of = [](auto d, const int8_t* from) HWY_ATTR {
     const auto v = hn::LoadU(d, from);
@@ -40,14 +40,14 @@ HWY_INLINE int32_t SumBelow(const int8_t* x, size_t k) {
   return static_cast<int32_t>(all);
 }
 
-// Without this gcc moves sums between registers and to memory in every turn, and takes 1.1 to 1.2 times as long.
+// Without this, gcc moves sums between registers and memory in every turn, and takes 1.1 to 1.2 times as long.
 HWY_INLINE void StaysInRegister([[maybe_unused]] I32& sum) {
 #if HWY_COMPILER_GCC_ACTUAL
   __asm__("" : "+x"(sum.raw));
 #endif
 }
 
-// kRows rows of kBlocks blocks of columns, of which `count` are wanted.
+// kRows rows of kBlocks blocks of columns, of which the first `count` are written.
 template <size_t kRows, size_t kBlocks>
 HWY_INLINE void MultiplyBytes(const GemmTile& tile, size_t row, const uint8_t* HWY_RESTRICT block, size_t block_bytes,
                               const int32_t* below, size_t count, Fetch fetch, float* y) {
@@ -102,7 +102,7 @@ HWY_INLINE void MultiplyBytes(const GemmTile& tile, size_t row, const uint8_t* H
   }
 }
 
-// `rows` rows from `row` on.
+// `rows` rows, from `row` on.
 template <size_t kBlocks>
 HWY_INLINE void MultiplyRows(const GemmTile& tile, size_t row, size_t rows, const uint8_t* block, size_t block_bytes,
                              const int32_t* below, size_t count, float* y) {

@@ -46,7 +46,7 @@ HWY_INLINE void PlainFloat(const GemmTile& tile) {
   });
 }
 
-// Rows row.. of columns c.. of y, one column or two.
+// kRows rows of y, one column or two.
 template <size_t kRows>
 HWY_INLINE void PlainI8Block(const GemmTile& tile, const I8Columns& columns, size_t row, size_t c, size_t count) {
   const QuantParams* params = tile.params + row;

@@ -1,4 +1,4 @@
-// All kernels of this CPU in one table: GetKernels().norm.layer_norm(...).
+// All kernels for this CPU in one table: GetKernels().norm.layer_norm(...).
 #ifndef FOVEA_RUNTIME_KERNELS_KERNELS_H_
 #define FOVEA_RUNTIME_KERNELS_KERNELS_H_
 
@@ -6,8 +6,8 @@
 #include "runtime/base/profile.h"
 #include "runtime/kernels/kernel_list.inc"
 
-// A build with a profile for one CPU knows its kernels when it is compiled. They are constants then, which the same
-// expressions name, so that only those that something included refers to are linked.
+// A build with a profile and one SIMD target knows its kernels at compile time. The same expressions then name
+// constants, so that only kernels that included code refers to are linked.
 #if defined(FOVEA_PROFILE) && \
     (defined(HWY_COMPILE_ONLY_STATIC) || defined(HWY_COMPILE_ONLY_SCALAR) || defined(HWY_COMPILE_ONLY_EMU128))
 #define FOVEA_KERNELS_ARE_CONSTANT 1
@@ -26,7 +26,7 @@ struct Kernels {
 };
 inline Kernels GetKernels() { return {}; }
 
-// At the end of a kernel's file, once: its table, of Make<Name>Kernels().
+// Used once at the end of a kernel's file: exports its table, made by Make<Name>Kernels().
 #define FOVEA_EXPORT_KERNELS(Name, member) \
   const Name##Kernels Kernels::member = HWY_STATIC_DISPATCH(Make##Name##Kernels)();
 
@@ -38,7 +38,7 @@ struct Kernels {
 #undef FOVEA_KERNEL
 };
 
-// Looks at the CPU; call once when a model or session is made and keep the result.
+// Detects the CPU; call once when a model or session is made and keep the result.
 inline Kernels GetKernels() {
   return {
 #define FOVEA_KERNEL(Name, member) Get##Name##Kernels(),

@@ -1,4 +1,4 @@
-// Loops over contiguous ranges in whole vectors plus one part, shared by the kernels.
+// Loops over contiguous ranges in whole vectors plus a partial one, shared by the kernels.
 #if defined(FOVEA_RUNTIME_KERNELS_LOOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_LOOP_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_LOOP_INL_H_
@@ -18,7 +18,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using F32 = hn::ScalableTag<float>;
 using F32Vec = hn::Vec<F32>;
 
-// How a loop body touches memory: every lane of a vector, or only the first `count` at the end of a range.
+// How a loop body accesses memory: every lane of a vector, or only the first `count` at the end of a range.
 struct AllLanes {
   template <class D>
   HWY_INLINE hn::Vec<D> Load(D d, const hn::TFromD<D>* p) const {
@@ -28,7 +28,7 @@ struct AllLanes {
   HWY_INLINE void Store(hn::Vec<D> v, D d, hn::TFromD<D>* p) const {
     hn::StoreU(v, d, p);
   }
-  // v, with `other` in the lanes not touched.
+  // v, with `other` in the lanes that are not accessed.
   template <class D>
   HWY_INLINE hn::Vec<D> Or(D /*d*/, hn::Vec<D> /*other*/, hn::Vec<D> v) const {
     return v;
@@ -54,7 +54,7 @@ struct FirstLanes {
 };
 
 // The largest and the smallest lane. Highway's plain loops start from the largest finite numbers, which infinities
-// pass.
+// exceed.
 template <class D>
 HWY_INLINE hn::TFromD<D> LargestLane(D d, hn::Vec<D> v) {
 #if HWY_TARGET == HWY_EMU128
@@ -76,7 +76,7 @@ HWY_INLINE hn::TFromD<D> SmallestLane(D d, hn::Vec<D> v) {
 #endif
 }
 
-// body(index, lanes) over [0, count).
+// Calls body(index, lanes) over [0, count).
 template <class D, class Body>
 HWY_INLINE void ForVectors(D d, size_t count, Body body) {
   const size_t n = hn::Lanes(d);

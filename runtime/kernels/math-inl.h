@@ -41,7 +41,7 @@ HWY_INLINE V FastExp(D d, V x) {
   const V magic = hn::Set(d, kRoundMagic);
   const V rounded = hn::MulAdd(x, hn::Set(d, 1.44269504f), magic);
   const V n = hn::Sub(rounded, magic);
-  // ln 2 in two parts, the first of 9 bits so that n times it is exact without FMA too.
+  // ln 2 in two parts, the first of 9 bits so that n times it is exact without FMA as well.
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
   r = hn::MulAdd(n, hn::Set(d, 2.12194440e-4f), r);
   const V p =
@@ -91,7 +91,7 @@ HWY_INLINE V FastLogSigmoid(D d, V x) {
   return hn::NegMulAdd(s, p, hn::Min(x, hn::Zero(d)));
 }
 
-// Natural logarithm; relative error 3e-7. Of numbers below 2^-126 that of 2^-126.
+// Natural logarithm; relative error 3e-7. Numbers below 2^-126 count as 2^-126.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V FastLog(D d, V x) {
   const hn::RebindToSigned<D> di;
@@ -120,7 +120,7 @@ HWY_INLINE V HardSigmoid(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(y, hn::Zero(d)), hn::IfThenElse(hn::Gt(y, one), one, y));
 }
 
-// Sine and cosine of x; absolute error 8e-8 for |x| <= 2^20. Beyond that both are some number of magnitude up to 1.
+// Sine and cosine of x; absolute error 8e-8 for |x| <= 2^20. Beyond that the results are arbitrary, at most 1 in size.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void FastSinCos(D d, V x, V& sin, V& cos) {
   const hn::RebindToSigned<D> di;

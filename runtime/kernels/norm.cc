@@ -1,4 +1,4 @@
-// Normalisation of rows, three passes over a row that stays in L1.
+// Normalisation of rows, in three passes over a row that stays in L1.
 #include "runtime/kernels/norm.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Many rows into one: strips of columns kept in registers while the rows stream past.
+// Pools rows: strips of columns are kept in registers while the rows stream past.
 #include "runtime/kernels/pool.h"
 
 #include "runtime/blob/included.h"
@@ -14,7 +14,7 @@ namespace fovea {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Sums are taken over groups of this many rows, then over groups: the error of a long mean stays small.
+// Sums are taken over groups of this many rows, then over groups: this keeps the rounding error of a long mean small.
 constexpr size_t kGroup = 64;
 
 struct MeanOf {
@@ -27,7 +27,7 @@ struct MaxOf {
   static HWY_INLINE F32Vec Finish(F32Vec max, F32Vec /*inverse_count*/) { return max; }
 };
 
-// Joins one vector of columns over `count` > 0 rows.
+// Folds one vector of columns over `count` > 0 rows.
 template <class Of, class Lanes>
 HWY_INLINE void PoolStrip(Lanes lanes, const float* x, size_t count, size_t width, F32Vec inverse_count, float* y) {
   const F32 d;

@@ -1,4 +1,4 @@
-// Rows of activations to int8: a pass for the range, a pass to convert.
+// Quantizes rows of activations to int8: one pass for the range, one to convert.
 #include "runtime/kernels/quantize.h"
 
 #include <math.h>
@@ -19,17 +19,17 @@ HWY_INLINE QuantParams ParamsOfRange(float low, float high) {
   const float steps = low == high ? 1.0f : 255.0f / (high - low);
   const float scaled_low = low * steps;
   const float scaled_high = high * steps;
-  // Take the end of the range whose rounding error is the smaller one.
+  // Use the end of the range with the smaller rounding error.
   const bool from_low = (-128.0f + scaled_low) + (127.0f + scaled_high) > 0.0f;
   float zero_point = from_low ? -128.0f - scaled_low : 127.0f - scaled_high;
-  zero_point = zero_point > -128.0f ? zero_point : -128.0f;  // NaN ends here too
+  zero_point = zero_point > -128.0f ? zero_point : -128.0f;  // NaN also ends here
   zero_point = zero_point < 127.0f ? zero_point : 127.0f;
   return {static_cast<int32_t>(lrintf(zero_point)), 1.0f / steps};
 }
 
 #if HWY_TARGET == HWY_SCALAR
 
-// Highway's Min and Max look for NaN first, which takes longer than all the rest.
+// Does not use Highway's Min and Max: their NaN test takes longer than the rest.
 QuantParams ParamsOfRow(const float* x, size_t width) {
   float low = 0.0f, high = 0.0f;
   for (size_t i = 0; i < width; ++i) {
@@ -62,8 +62,8 @@ void ConvertRow(const float* x, size_t width, QuantParams params, int8_t* q) {
   const hn::Rebind<int32_t, F32> d32;
   const hn::Rebind<int8_t, F32> d8;
   const F32Vec steps = hn::Set(d, 1.0f / params.scale);
-  // Adding 3 * 2^22 rounds to the nearest integer and leaves it in the low bits. The product must be rounded first, as
-  // the convention has it: this file needs -ffp-contract=off.
+  // Adding 3 * 2^22 rounds to the nearest integer and leaves it in the low bits. The convention requires that the
+  // product is rounded first: this file needs -ffp-contract=off.
   const F32Vec magic = hn::Set(d, 12582912.0f);
   const auto bias = hn::Set(d32, 0x4B400000 - params.zero_point);
   ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {

@@ -1,4 +1,4 @@
-// Rows of activations to int8, each with its own range, for integer matrix products.
+// Quantizes rows of activations to int8, each with its own range, for integer matmuls.
 #ifndef FOVEA_RUNTIME_KERNELS_QUANTIZE_H_
 #define FOVEA_RUNTIME_KERNELS_QUANTIZE_H_
 
@@ -14,8 +14,8 @@ struct QuantParams {
 };
 
 struct QuantizeKernels {
-  // Row r of x [rows, width] to q [rows, width] and params[r]. The range is that of the row and zero; zero is exact.
-  // Bit for bit what XNNPACK's f32 -> qd8 conversion gives. Rows holding NaN or infinity give unspecified numbers.
+  // Row r of x [rows, width] to q [rows, width] and params[r]. The range contains the row and zero; zero is exact.
+  // Bit-identical to XNNPACK's f32 -> qd8 conversion. Rows holding NaN or infinity give unspecified numbers.
   void (*quantize_rows)(const float* x, size_t rows, size_t width, int8_t* q, QuantParams* params);
 };
 

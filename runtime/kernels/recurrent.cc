@@ -60,7 +60,7 @@ void GruUpdate(const float* x, const float* u, const float* n, size_t width, flo
   });
 }
 
-// What a gate sees: its sum, or with peepholes also a cell times its own.
+// Input of a gate: its sum, with peepholes plus the cell times a weight.
 struct NoPeepholes {
   template <class Lanes>
   HWY_INLINE F32Vec operator()(F32 /*d*/, Lanes /*lanes*/, size_t /*at*/, F32Vec /*cell*/, F32Vec sum) const {

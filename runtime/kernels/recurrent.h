@@ -7,19 +7,19 @@
 
 namespace fovea {
 
-// In every call x is the input's part of the gates and u the state's, biases included: parts of `width` beside each
-// other, for a GRU r, z, n, for an LSTM i, f, g, o. s is the activation of gates. Absolute error below
-// 1e-6 * (1 + |x_n| + |u_n|) for a GRU, 1e-6 * (1 + |c|) for an LSTM's h and c.
+// In every call x is the input part of the gates and u the state part, biases included: parts of `width`, concatenated:
+// r, z, n for a GRU and i, f, g, o for an LSTM. s is the activation of gates. Absolute error below 1e-6 * (1 + |x_n| +
+// |u_n|) for a GRU, 1e-6 * (1 + |c|) for an LSTM's h and c.
 struct CellKernels {
   // h = z h + (1 - z) tanh(x_n + r u_n), r = s(x_r + u_r), z = s(x_z + u_z)
   void (*gru)(const float* x, const float* u, size_t width, float* h);
-  // The same in two halves, for layers that reset before they multiply: y = r h (u: r and z only) ..
+  // The same in two halves, for layers that reset before the matmul: y = r h (u: r and z only) ...
   void (*gru_reset)(const float* x, const float* u, const float* h, size_t width, float* y);
-  // .. and h = z h + (1 - z) tanh(x_n + n), where n was made of y
+  // ... and h = z h + (1 - z) tanh(x_n + n), where n was computed from y
   void (*gru_update)(const float* x, const float* u, const float* n, size_t width, float* h);
   // c = s(f) c + s(i) tanh(g), h = s(o) tanh(c)
   void (*lstm)(const float* x, const float* u, size_t width, float* h, float* c);
-  // The same whose gates see the cell by peepholes p, of i, f and o: i and f the old one, o the new one.
+  // The same with peepholes p to i, f and o: i and f read the old cell state, o the new one.
   void (*lstm_peephole)(const float* x, const float* u, const float* p, size_t width, float* h, float* c);
 };
 

@@ -1,4 +1,4 @@
-// Rotary position embedding: (a, b) -> (a cos - b sin, b cos + a sin).
+// Rotary position embedding (RoPE): (a, b) -> (a cos - b sin, b cos + a sin).
 #include "runtime/kernels/rotary.h"
 
 #include <string.h>

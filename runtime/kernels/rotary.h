@@ -1,4 +1,4 @@
-// Rotary position embedding of one row of heads.
+// Rotary position embedding (RoPE) of one row of heads.
 #ifndef FOVEA_RUNTIME_KERNELS_ROTARY_H_
 #define FOVEA_RUNTIME_KERNELS_ROTARY_H_
 
@@ -12,8 +12,8 @@ struct RotaryKernels {
   // with `interleaved` elements 2p and 2p + 1.
   void (*rotate)(const float* x, size_t heads, size_t head_size, size_t rotary_dims, const float* cos, const float* sin,
                  bool interleaved, float* y);
-  // cos, sin: [pairs] = factor * those of position * frequencies[p], the product rounded to f32, as models are trained;
-  // absolute error 8e-8 for angles up to 2^20.
+  // cos, sin: [pairs] = factor * cosine and sine of position * frequencies[p], the product rounded to f32, as in
+  // training; absolute error 8e-8 for angles up to 2^20.
   void (*angles)(float position, const float* frequencies, size_t pairs, float factor, float* cos, float* sin);
   // y: [pairs] = frequencies[p] * e^(slope * p), slope <= 0; y may be frequencies.
   void (*decay)(const float* frequencies, size_t pairs, float slope, float* y);

@@ -17,7 +17,7 @@ namespace fovea {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The largest number of a row, 0 where all are -infinity.
+// The largest number of a row, 0 if all are -infinity.
 float Highest(const float* x, size_t width) {
   const F32 d;
   const F32Vec lowest = hn::Set(d, -INFINITY);

@@ -1,4 +1,4 @@
-// The checks that make a blob's records safe to follow.
+// Checks of a blob's records, after which every index and offset in them is valid.
 #include "runtime/base/checked.h"
 #include "runtime/base/dtype.h"
 #include "runtime/model/model.h"
@@ -10,14 +10,14 @@ Status CheckMetadata(const Blob& blob, Reporter& reporter) {
   for (uint32_t i = 0; i < blob.metadata.count; ++i) {
     const auto [key, value] = blob.metadata[i];
     if (!blob.HasString(key) || !blob.HasString(value)) {
-      return reporter.Fail(FOVEA_E_RECORD, "metadata refers to no string", blob.strings.size,
-                           blob.HasString(key) ? value : key);
+      return reporter.Fail(FOVEA_E_RECORD, "a metadata entry refers to a string outside the strings section",
+                           blob.strings.size, blob.HasString(key) ? value : key);
     }
   }
   return kOk;
 }
 
-// A space stands beside its source; a selected one may stand below rows that were selected from the source's parent.
+// A space and its source have the same parent, or a selected space's parent was selected from the source's parent.
 bool SourceFits(const Blob& blob, const SpaceRecord& space) {
   const uint32_t parent = blob.spaces[space.source].parent;
   if (parent == space.parent) return true;
@@ -29,14 +29,15 @@ Status CheckSpaceKind(const Blob& blob, uint32_t i, Reporter& reporter) {
   const SpaceRecord& space = blob.spaces[i];
   uint32_t least_extra = 1;
   if (space.kind != SpaceKind::kStrided && (space.first != 0 || space.last != 0)) {
-    return reporter.Fail(FOVEA_E_RECORD, "only strided spaces have rows of their own at the ends", 0,
+    return reporter.Fail(FOVEA_E_RECORD, "first and last of a space that is not strided must be 0", 0,
                          space.first != 0 ? space.first : space.last);
   }
   switch (space.kind) {
     case SpaceKind::kInput:
       return kOk;
     case SpaceKind::kFixed:
-      if (space.parent == kBlobNone) return reporter.Fail(FOVEA_E_RECORD, "a space of fixed segments has a parent", i);
+      if (space.parent == kBlobNone)
+        return reporter.Fail(FOVEA_E_RECORD, "a space of fixed segments needs a parent", i);
       break;
     case SpaceKind::kSelected:
     case SpaceKind::kCached:
@@ -51,10 +52,10 @@ Status CheckSpaceKind(const Blob& blob, uint32_t i, Reporter& reporter) {
       return reporter.Fail(FOVEA_E_OP, "unknown kind of space", kSpaceKindCount - 1, static_cast<uint32_t>(space.kind));
   }
   if (SpaceHasSource(space.kind) && (space.source >= i || !SourceFits(blob, space))) {
-    return reporter.Fail(FOVEA_E_RECORD, "a space's source must come before it and fit its parent", i, space.source);
+    return reporter.Fail(FOVEA_E_RECORD, "a space's source must precede it and fit its parent", i, space.source);
   }
   if (space.kind == SpaceKind::kCached && blob.spaces[space.source].kind != SpaceKind::kInput) {
-    return reporter.Fail(FOVEA_E_RECORD, "a cached space keeps the rows of an input space", i, space.source);
+    return reporter.Fail(FOVEA_E_RECORD, "a cached space's source must be an input space", i, space.source);
   }
   if (space.extra < least_extra || space.extra > kMaxRecords) {
     return reporter.Fail(FOVEA_E_RECORD, "a space's number of rows is out of range", kMaxRecords, space.extra);
@@ -70,15 +71,16 @@ Status CheckSpaces(const Blob& blob, Reporter& reporter) {
   for (uint32_t i = 0; i < blob.spaces.count; ++i) {
     const SpaceRecord& space = blob.spaces[i];
     if (!blob.HasString(space.name)) {
-      return reporter.Fail(FOVEA_E_RECORD, "space has no name", blob.strings.size, space.name);
+      return reporter.Fail(FOVEA_E_RECORD, "a space's name is outside the strings section", blob.strings.size,
+                           space.name);
     }
     if (space.parent != kBlobNone && space.parent >= i) {
-      return reporter.Fail(FOVEA_E_RECORD, "a space's parent must come before it", i, space.parent);
+      return reporter.Fail(FOVEA_E_RECORD, "a space's parent must precede it", i, space.parent);
     }
     const bool below = space.parent != kBlobNone && blob.spaces[space.parent].kind == SpaceKind::kCached;
     if (below ||
         (SpaceHasSource(space.kind) && space.source < i && blob.spaces[space.source].kind == SpaceKind::kCached)) {
-      return reporter.Fail(FOVEA_E_RECORD, "no space follows from a cached one", i,
+      return reporter.Fail(FOVEA_E_RECORD, "a cached space cannot be a parent or source", i,
                            below ? space.parent : space.source);
     }
     depth[i] = space.parent == kBlobNone ? 1 : depth[space.parent] + 1;
@@ -90,7 +92,7 @@ Status CheckSpaces(const Blob& blob, Reporter& reporter) {
   FindSelections(blob, selections);
   for (uint32_t i = 0; i < blob.spaces.count; ++i) {
     if (blob.spaces[i].kind == SpaceKind::kInput && selections[i] != 0) {
-      return reporter.Fail(FOVEA_E_RECORD, "a caller cannot say the segments of rows that a run selects", i,
+      return reporter.Fail(FOVEA_E_RECORD, "the parent of an input space must not be selected during a run", i,
                            blob.spaces[i].parent);
     }
   }
@@ -101,7 +103,8 @@ Status CheckTensors(const Blob& blob, Reporter& reporter) {
   for (uint32_t i = 0; i < blob.tensors.count; ++i) {
     reporter.tensor = i;
     const TensorRecord& t = blob.tensors[i];
-    if (!blob.HasString(t.name)) return reporter.Fail(FOVEA_E_RECORD, "tensor has no name", blob.strings.size, t.name);
+    if (!blob.HasString(t.name))
+      return reporter.Fail(FOVEA_E_RECORD, "a tensor's name is outside the strings section", blob.strings.size, t.name);
     if (t.type >= kTensorTypeCount) {
       return reporter.Fail(FOVEA_E_OP, "unknown element type", kTensorTypeCount - 1, t.type);
     }
@@ -115,21 +118,21 @@ Status CheckTensors(const Blob& blob, Reporter& reporter) {
     const CheckedSize rows = CheckedSize(t.rows) * CheckedSize(RowBytes(type, t.width));
     const CheckedSize scales = CheckedSize(ScaleBytes(type, t.rows, t.width));
     if (t.data % kBlobAlignment != 0 || !rows.ok() || !InBounds(t.data, rows.value(), blob.weights.size)) {
-      return reporter.Fail(FOVEA_E_RECORD, "tensor is misaligned or outside the weights", blob.weights.size,
+      return reporter.Fail(FOVEA_E_RECORD, "a tensor is misaligned or outside the weights section", blob.weights.size,
                            rows.value(), t.data);
     }
     if (scales.value() != 0 &&
         (t.scales % kBlobAlignment != 0 || !InBounds(t.scales, scales.value(), blob.weights.size))) {
-      return reporter.Fail(FOVEA_E_RECORD, "scales are misaligned or outside the weights", blob.weights.size,
-                           scales.value(), t.scales);
+      return reporter.Fail(FOVEA_E_RECORD, "a tensor's scales are misaligned or outside the weights section",
+                           blob.weights.size, scales.value(), t.scales);
     }
   }
   reporter.tensor = FOVEA_NOWHERE;
   return kOk;
 }
 
-// What carries a value is an output like it, and carries no other: the two change places after each run. An output that
-// carries says so to nobody, so pairs are compared; kMaxCarried bounds the time.
+// A carried value is carried by an output of equal shape, which carries no other value: the two swap memory after each
+// run. An output's record does not name the value that it carries, so pairs are compared; kMaxCarried bounds the time.
 Status CheckCarried(const Blob& blob, const ProgramRecord& program, uint32_t inputs, Reporter& reporter) {
   const ValueRecord* values = blob.values.data + program.first_value;
   uint32_t count = 0;
@@ -139,12 +142,12 @@ Status CheckCarried(const Blob& blob, const ProgramRecord& program, uint32_t inp
     reporter.tensor = i;
     if (++count > kMaxCarried) return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many carried values", kMaxCarried, count);
     if (value.detail >= program.value_count || values[value.detail].role != ValueRole::kOutput) {
-      return reporter.Fail(FOVEA_E_RECORD, "a value is carried by an output of its program", program.value_count,
+      return reporter.Fail(FOVEA_E_RECORD, "a carried value must name an output of its program", program.value_count,
                            value.detail);
     }
     const ValueRecord& by = values[value.detail];
     if (by.space != value.space || by.width != value.width || by.type != value.type) {
-      return reporter.Fail(FOVEA_E_SHAPE, "a carried value and the output that carries it differ", value.width,
+      return reporter.Fail(FOVEA_E_SHAPE, "a carried value and its output differ in space, width or type", value.width,
                            by.width);
     }
     for (uint32_t k = 0; k < i; ++k) {
@@ -156,22 +159,23 @@ Status CheckCarried(const Blob& blob, const ProgramRecord& program, uint32_t inp
   return kOk;
 }
 
-// f16, bf16 and int8 are what a cast makes, and inputs that another program made so.
+// f16, bf16 and int8 are types of outputs of `cast` and of inputs that another program's `cast` made.
 Status CheckType(const ValueRecord& value, Reporter& reporter) {
   const DType type = DType(value.type);
   const bool carried = value.role == ValueRole::kCarried;
   const bool cast = type == DType::kF16 || type == DType::kBf16 || type == DType::kI8;
   if (type != DType::kF32 && type != DType::kI32 && (carried || !cast)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "values are f32 or i32, or f16, bf16 or int8 where an operation stores them so",
-                         0, value.type);
+    return reporter.Fail(FOVEA_E_SHAPE,
+                         "a value's type must be f32 or i32, or f16, bf16 or int8 where an operation makes them", 0,
+                         value.type);
   }
   if (LacksRows(type)) {
-    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks rows of the type", 0, value.type);
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks rows of this type", 0, value.type);
   }
   if (value.role != ValueRole::kInput) return kOk;
   const bool scaled = type == DType::kI8;
   if (scaled ? value.detail == 0 || value.width % value.detail != 0 : value.detail != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "rows of int8 fall into equal parts with a scale each, others into none",
+    return reporter.Fail(FOVEA_E_SHAPE, "an input's detail must divide the width for int8, and be 0 for other types",
                          value.width, value.detail);
   }
   return kOk;
@@ -185,12 +189,13 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, const uint64_
     const ValueRecord& value = blob.values[program.first_value + i];
     reporter.tensor = i;
     if (!blob.HasString(value.name))
-      return reporter.Fail(FOVEA_E_RECORD, "value has no name", blob.strings.size, value.name);
+      return reporter.Fail(FOVEA_E_RECORD, "a value's name is outside the strings section", blob.strings.size,
+                           value.name);
     if (value.space >= blob.spaces.count) {
-      return reporter.Fail(FOVEA_E_RECORD, "no such space", blob.spaces.count, value.space);
+      return reporter.Fail(FOVEA_E_RECORD, "a value's space does not exist", blob.spaces.count, value.space);
     }
     if (value.width == 0 || value.width > kMaxWidth) {
-      return reporter.Fail(FOVEA_E_SHAPE, "value's width is out of range", kMaxWidth, value.width);
+      return reporter.Fail(FOVEA_E_SHAPE, "a value's width is out of range", kMaxWidth, value.width);
     }
     const bool is_input = IsInput(value.role);
     if (!is_input && value.role != ValueRole::kInternal && value.role != ValueRole::kOutput) {
@@ -202,14 +207,15 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, const uint64_
     FOVEA_TRY(CheckType(value, reporter));
     const SpaceRecord& space = blob.spaces[value.space];
     if (space.kind == SpaceKind::kCached) {
-      if (is_input) return reporter.Fail(FOVEA_E_SHAPE, "an input cannot have cached rows", 0, value.space);
+      if (is_input) return reporter.Fail(FOVEA_E_SHAPE, "an input must not be in a cached space", 0, value.space);
       if (cached_source == kBlobNone) cached_source = space.source;
       if (space.source != cached_source) {
-        return reporter.Fail(FOVEA_E_TOO_COMPLEX, "a program keeps the rows of one space", cached_source, space.source);
+        return reporter.Fail(FOVEA_E_TOO_COMPLEX, "cached spaces of a program must have one source", cached_source,
+                             space.source);
       }
     }
     if (is_input && selections[value.space] != 0) {
-      return reporter.Fail(FOVEA_E_SHAPE, "an input cannot have rows that a run selects", 0, value.space);
+      return reporter.Fail(FOVEA_E_SHAPE, "an input must not be in a selected space", 0, value.space);
     }
   }
   FOVEA_TRY(CheckCarried(blob, program, *inputs, reporter));
@@ -219,16 +225,17 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, const uint64_
 
 Status CheckProgram(const Blob& blob, const ProgramRecord& program, const uint64_t* selections, Reporter& reporter) {
   if (!blob.HasString(program.name))
-    return reporter.Fail(FOVEA_E_RECORD, "program has no name", blob.strings.size, program.name);
+    return reporter.Fail(FOVEA_E_RECORD, "a program's name is outside the strings section", blob.strings.size,
+                         program.name);
   if (!InBounds(program.first_value, program.value_count, blob.values.count) ||
       !InBounds(program.first_operation, program.operation_count, blob.operations.count)) {
-    return reporter.Fail(FOVEA_E_RECORD, "program's values or operations are out of range", blob.operations.count,
+    return reporter.Fail(FOVEA_E_RECORD, "a program's values or operations are out of range", blob.operations.count,
                          program.first_operation);
   }
   uint32_t inputs = 0;
   FOVEA_TRY(CheckValues(blob, program, selections, &inputs, reporter));
   if (program.value_count - inputs != program.operation_count) {
-    return reporter.Fail(FOVEA_E_RECORD, "every value that is no input needs one operation",
+    return reporter.Fail(FOVEA_E_RECORD, "a program needs one operation for each value that is not an input",
                          program.value_count - inputs, program.operation_count);
   }
   return kOk;
@@ -261,7 +268,7 @@ Status CheckRecords(const Blob& blob, Reporter& reporter) {
   for (uint32_t i = 0; i < blob.programs.count; ++i) {
     const ProgramRecord& program = blob.programs[i];
     if (program.first_value != values || program.first_operation != operations) {
-      return reporter.Fail(FOVEA_E_RECORD, "a program must begin where the one before it ends", operations,
+      return reporter.Fail(FOVEA_E_RECORD, "a program must begin where the previous one ends", operations,
                            program.first_operation);
     }
     values += program.value_count;
@@ -269,7 +276,7 @@ Status CheckRecords(const Blob& blob, Reporter& reporter) {
     FOVEA_TRY(CheckProgram(blob, program, selections, reporter));
   }
   if (values != blob.values.count || operations != blob.operations.count) {
-    return reporter.Fail(FOVEA_E_RECORD, "values or operations that belong to no program", operations,
+    return reporter.Fail(FOVEA_E_RECORD, "some values or operations belong to no program", operations,
                          blob.operations.count);
   }
   return kOk;

@@ -1,4 +1,4 @@
-// Values and metadata by their names.
+// Finds values and metadata by name.
 #ifndef FOVEA_RUNTIME_MODEL_FIND_H_
 #define FOVEA_RUNTIME_MODEL_FIND_H_
 
@@ -8,7 +8,7 @@
 
 namespace fovea {
 
-// Index among `count` values from `first` on, or kBlobNone.
+// Index among the `count` values from `first` on, or kBlobNone.
 inline uint32_t FindValue(const Blob& blob, uint32_t first, uint32_t count, const char* name) {
   for (uint32_t i = 0; i < count; ++i) {
     if (strcmp(blob.String(blob.values[first + i].name), name) == 0) return i;
@@ -29,7 +29,7 @@ inline uint32_t FindMetadataEntry(const Blob& blob, const char* key) {
   return kBlobNone;
 }
 
-// What the blob says under this key, or null.
+// The metadata value under this key, or null.
 inline const char* FindMetadata(const Blob& blob, const char* key) {
   const uint32_t entry = FindMetadataEntry(blob, key);
   return entry == kBlobNone ? nullptr : blob.String(blob.metadata[entry].value);

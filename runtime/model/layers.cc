@@ -5,8 +5,8 @@
 namespace fovea {
 namespace {
 
-// An operation's layers share out its weight. All that have several do so in one way, so the number of the part tells
-// layers of equal tensors apart: 0 all rows, 1 and 2 the first and the last.
+// The layers of an operation partition the rows of its weight. Operations with several layers all do it in the same
+// way, so the number of the part distinguishes layers of equal tensors: 0 all rows, 1 the first rows and 2 the last.
 uint32_t Part(uint32_t i, uint32_t layer_count) { return layer_count == 1 ? 0 : i + 1; }
 
 struct Key {
@@ -29,7 +29,7 @@ Key KeyOf(const Blob& blob, uint32_t use) {
 bool LayerTable::Number(uint32_t operation, uint32_t i, uint32_t layer_count, Op* const* ops, uint32_t* number) {
   const auto use = static_cast<Use>(operation << 2 | Part(i, layer_count));
   const Key key = KeyOf(blob_, use);
-  uint32_t low = 0, high = count_;  // the first use that does not come before this one
+  uint32_t low = 0, high = count_;  // the first use that does not precede this one
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
     if (KeyOf(blob_, uses_[middle]) < key) {

@@ -1,4 +1,4 @@
-// Records of an operation -> its lowered form.
+// Lowering: decodes the records of an operation into a plain struct.
 #include "runtime/model/lower.h"
 
 #include "runtime/base/checked.h"
@@ -20,11 +20,11 @@ Status CheckOperands(const Blob& blob, const ProgramRecord& program, const Opera
     if (tensor == kBlobNone && i < def.operands.min_tensors)
       return reporter.Fail(FOVEA_E_RECORD, "a tensor is missing", i);
     if (tensor != kBlobNone && tensor >= blob.tensors.count) {
-      return reporter.Fail(FOVEA_E_RECORD, "no such tensor", blob.tensors.count, tensor);
+      return reporter.Fail(FOVEA_E_RECORD, "an operation's tensor does not exist", blob.tensors.count, tensor);
     }
   }
   if (operation.output >= program.value_count) {
-    return reporter.Fail(FOVEA_E_RECORD, "no such value", program.value_count, operation.output);
+    return reporter.Fail(FOVEA_E_RECORD, "an operation's output does not exist", program.value_count, operation.output);
   }
   return kOk;
 }
@@ -37,7 +37,7 @@ Status CheckAttributeRange(const Blob& blob, const OperationRecord& operation, R
   return reporter.Fail(FOVEA_E_RECORD, "attributes are out of range", blob.attributes.count, operation.first_attribute);
 }
 
-// The order of values (see ProgramRecord) is what guarantees that each is computed once and before it is used.
+// The order of values (see ProgramRecord) guarantees that each is computed once and before it is used.
 Status CheckOrder(const Blob& blob, const ProgramRecord& program, const OpDef& def, uint32_t inputs, uint32_t i,
                   Reporter& reporter) {
   const OperationRecord& operation = blob.operations[program.first_operation + i];
@@ -59,14 +59,15 @@ Status CheckOrder(const Blob& blob, const ProgramRecord& program, const OpDef& d
 Status CheckOutput(const OpView& view, const OpValue& made, Reporter& reporter) {
   const ValueRecord& value = view.Output();
   if (DType(value.type) != made.type) {
-    return reporter.Fail(FOVEA_E_SHAPE, "the operation makes values of another type", static_cast<uint32_t>(made.type),
-                         value.type);
+    return reporter.Fail(FOVEA_E_SHAPE, "the output's type is not the type that the operation makes",
+                         static_cast<uint32_t>(made.type), value.type);
   }
   if (value.width == made.width) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "the operation makes rows of another width", made.width, value.width);
+  return reporter.Fail(FOVEA_E_SHAPE, "the output's width is not the width that the operation makes", made.width,
+                       value.width);
 }
 
-// Of an operation that this build does not have.
+// Reports an operation that is unknown or that this build does not include.
 Status FailWithout(uint32_t code, Reporter& reporter) {
   switch (static_cast<OpCode>(code)) {
 #define FOVEA_OP(number, name, Name)        \
@@ -81,17 +82,18 @@ Status FailWithout(uint32_t code, Reporter& reporter) {
 
 }  // namespace
 
-// Exactly one operation chooses the rows of a selected space, and it comes before all others there and in the spaces
-// that follow from it.
+// Exactly one operation chooses the rows of a selected space, before any other operation in this space and in the
+// spaces derived from it.
 Status Lowerer::CheckSelected(const OpView& op, const OpDef& def, Reporter& reporter) {
   const uint64_t bit = op.OutputSpace().kind == SpaceKind::kSelected ? uint64_t{1} << op.Output().space : 0;
   if (bit != 0 && def.chooses != ((selected_ & bit) == 0)) {
-    return reporter.Fail(FOVEA_E_RECORD, "the first operation of a selected space, and no other, must choose its rows",
-                         0, op.Output().space);
+    return reporter.Fail(FOVEA_E_RECORD,
+                         "the first operation of a selected space, and only this one, must choose its rows", 0,
+                         op.Output().space);
   }
   selected_ |= bit;
   if ((selections_[op.Output().space] & ~selected_) != 0) {
-    return reporter.Fail(FOVEA_E_RECORD, "the space follows from rows that no operation has chosen yet", 0,
+    return reporter.Fail(FOVEA_E_RECORD, "the output's space depends on rows that no operation has chosen yet", 0,
                          op.Output().space);
   }
   return kOk;
@@ -103,7 +105,8 @@ Status Lowerer::Lower(uint32_t i, Arena& arena, OpRoom* room, Reporter& reporter
   const OpDef* def = FindOp(record.code);
   if (def == nullptr) return FailWithout(record.code, reporter);
   if (record.name != kBlobNone && !blob_.HasString(record.name)) {
-    return reporter.Fail(FOVEA_E_RECORD, "operation refers to no string", blob_.strings.size, record.name);
+    return reporter.Fail(FOVEA_E_RECORD, "an operation's name is outside the strings section", blob_.strings.size,
+                         record.name);
   }
   FOVEA_TRY(CheckOperands(blob_, program_, record, *def, reporter));
   FOVEA_TRY(CheckAttributeRange(blob_, record, reporter));

@@ -14,11 +14,11 @@ const GemmBackend& Choose(const GemmShape& shape, const GemmBackend& preferred) 
   return preferred.supports(shape) ? preferred : HighwayGemm();
 }
 
-// What the linear layers of a blob take, found while its operations are lowered.
+// Counts the memory of a blob's linear layers while its operations are lowered.
 class LayerScan {
  public:
   LayerScan(const Blob& blob, const GemmBackend& preferred) : blob_(blob), preferred_(preferred), table_(blob) {
-    uint64_t layout = 0;  // computed where it is asked for
+    uint64_t layout = 0;  // computed when first needed
     for (uint32_t i = 0; i < blob.sections.count; ++i) {
       const SectionRecord& record = blob.sections[i];
       if (record.kind != SectionKind::kPacked) continue;
@@ -27,7 +27,7 @@ class LayerScan {
     }
   }
 
-  // Numbers the layers of an operation of the blob.
+  // Numbers the layers of one operation.
   Status Add(uint32_t operation, Op& op, Op* const* ops, const OpView& view, Reporter& reporter) {
     for (uint32_t i = 0; i < op.layer_count; ++i) {
       const uint32_t known = table_.count();
@@ -47,7 +47,7 @@ class LayerScan {
   uint32_t count() const { return table_.count(); }
   uint64_t packed_bytes() const { return packed_bytes_; }
   CheckedSize aligned_bytes() const { return aligned_bytes_; }
-  // The first packed section that `preferred` made on a machine like this one and whose table fits; else null.
+  // The first packed section that fits this machine's layout for `preferred` and whose table is right; else null.
   const uint8_t* packed_section() const {
     for (uint32_t i = 0; i < blob_.sections.count; ++i) {
       if ((fitting_ >> i & 1) != 0) return blob_.Section(i).data;
@@ -56,7 +56,7 @@ class LayerScan {
   }
 
  private:
-  // Of the packed sections those whose record of this layer is right.
+  // Drops the packed sections whose record of this layer is wrong.
   void KeepFitting(uint32_t layer, uint64_t bytes) {
     for (uint32_t i = 0; i < blob_.sections.count; ++i) {
       if ((fitting_ >> i & 1) == 0) continue;
@@ -74,13 +74,13 @@ class LayerScan {
   const Blob& blob_;
   const GemmBackend& preferred_;
   LayerTable table_;
-  uint64_t fitting_ = 0;  // bit per section
+  uint64_t fitting_ = 0;  // one bit per section
   static_assert(kMaxSections <= 64, "");
   uint64_t packed_bytes_ = 0;
   CheckedSize aligned_bytes_;
 };
 
-// All operations, one pass.
+// Lowers all operations in one pass.
 Status LowerOperations(Arena& arena, Reporter& reporter, Model* model, LayerScan* scan) {
   const Blob& blob = model->blob;
   uint64_t selections[kMaxSpaces];
@@ -126,7 +126,7 @@ void ForEachOperation(const Model& model, F f) {
   }
 }
 
-// Memory of the linear layers; where there is any, who they are and where their packed weights lie or will lie.
+// Allocates the linear layers; with memory, also fills in their weights and where their packed weights are or will be.
 void PlaceLinears(const LayerScan& scan, Arena& arena, Model* model) {
   model->linear_count = scan.count();
   model->linears = arena.Take<Linear>(scan.count());
@@ -159,8 +159,8 @@ void PlaceLinears(const LayerScan& scan, Arena& arena, Model* model) {
   });
 }
 
-// A bound on the segments of a space bounds those of the space they follow from, which stands before it. Tables are as
-// long as fixed segments are and as selected ones can be (CheckPositions).
+// Passes the bound on a space's segments on to the space that they derive from, which precedes it. Fixed and selected
+// spaces with `extra` have their own bound; position tables are at least as long (CheckPositions).
 void BoundSources(Model* model) {
   const Blob& blob = model->blob;
   for (uint32_t i = blob.spaces.count; i-- > 0;) {
@@ -177,7 +177,7 @@ void BoundSources(Model* model) {
   }
 }
 
-// A text is as long as its cached rows, and its positions are looked up in the source's tables.
+// A sequence is as long as its cached rows, and its positions are looked up in the source's tables.
 void BoundCached(Model* model) {
   const Blob& blob = model->blob;
   for (uint32_t i = 0; i < blob.spaces.count; ++i) {
@@ -193,7 +193,7 @@ void LimitIds(uint32_t value, uint32_t most, Model* model) {
   if (limit == 0 || most < limit) limit = most;
 }
 
-// How long segments may be where positions are looked up, how large ids may be.
+// Fills the tables of limits: lengths of segments whose positions are looked up, and sizes of ids.
 void FillTables(Model* model) {
   const Blob& blob = model->blob;
   memset(model->max_segment_rows, 0xff, blob.spaces.count * sizeof(uint32_t));
@@ -239,8 +239,8 @@ Status PackModel(Model& model, Reporter& reporter) {
   for (uint32_t i = 0; i < model.linear_count; ++i) {
     const Linear& linear = model.linears[i];
     if (linear.packed == nullptr) continue;
-    // Padding too: the same weights give the same bytes.
-    void* packed = const_cast<void*>(linear.packed);  // the model's own memory
+    // Padding is cleared as well, so that equal weights give equal bytes.
+    void* packed = const_cast<void*>(linear.packed);  // memory that the model owns
     if (model.packed_section == nullptr) memset(packed, 0, static_cast<size_t>(linear.packed_bytes()));
     for (uint32_t k = 0; k < linear.count; ++k) {
       const GemmWeights weights = linear.WeightsAt(k);

@@ -1,5 +1,5 @@
-// A checked blob with what running it needs once: tables that follow from it, and packed weights. Immutable after
-// PlaceModel.
+// A checked blob with everything that is computed once per model: derived tables and packed weights. Immutable after
+// PackModel.
 #ifndef FOVEA_RUNTIME_MODEL_MODEL_H_
 #define FOVEA_RUNTIME_MODEL_MODEL_H_
 
@@ -29,27 +29,27 @@ struct Model {
   GemmOp* gemm_ops;
   uint32_t gemm_op_count;
   Op** ops;                       // [operations of the blob], lowered
-  uint32_t* id_limits;            // [values], exclusive upper bound of ids; 0 for others
-  uint32_t* max_segment_rows;     // [spaces], what position tables allow; 0xffffffff: any
-  uint64_t packed_bytes;          // in the model's own memory
-  const uint8_t* packed_section;  // of the blob, where one fits this machine; else null
+  uint32_t* id_limits;            // [values], exclusive upper bound of ids; 0: the value has no ids
+  uint32_t* max_segment_rows;     // [spaces], limit of position tables; 0xffffffff: none
+  uint64_t packed_bytes;          // in memory that the model owns
+  const uint8_t* packed_section;  // in the blob, if one fits this machine; else null
   Tokenizer tokenizer;
   bool has_text;
 
   const Op& Operation(const ProgramRecord& program, uint32_t i) const { return *ops[program.first_operation + i]; }
 };
 
-// Records other than operations refer only to what exists. Uses no memory; linear in the records.
+// Checks that all records except operations refer only to existing things. No memory; linear in the records.
 Status CheckRecords(const Blob& blob, Reporter& reporter);
 
-// For each space of a checked table a bit for each selected space that it is, or that it follows from, which an
-// operation must have chosen before the space has rows. 0: its rows are known when a run begins.
+// For each space of a checked table one bit per selected space that it is or is derived from; an operation must choose
+// these rows before the space has rows. 0: its rows are known when a run begins.
 void FindSelections(const Blob& blob, uint64_t* selections);
 
 // Checks a blob and places its model in `arena`, in one pass over the operations. With a counting arena, or one that
-// runs out, only the size is meaningful afterwards. Linear layers that `backend` does not support go to HighwayGemm().
+// runs out, only the size is meaningful afterwards. Linear layers that `backend` does not support use HighwayGemm().
 Status PlaceModel(const Blob& blob, const GemmBackend& backend, Arena& arena, Reporter& reporter, Model* model);
-// Packs the weights of a model that has been placed, or checks those that the blob has packed.
+// Packs the weights of a placed model, or checks the layout of the weights that the blob has packed.
 Status PackModel(Model& model, Reporter& reporter);
 
 }  // namespace fovea

@@ -9,7 +9,7 @@
 namespace fovea {
 namespace {
 
-// ---- What a profile may say
+// ---- Lines that a profile may contain
 
 struct Line {
   const char *kind, *name;
@@ -60,7 +60,7 @@ constexpr bool IsKnown(const char* line) {
   return SaysMember<OpCode>(line) || SaysMember<Activation>(line) || SaysMember<NormKind>(line) ||
          SaysMember<PoolKind>(line) || SaysMember<CellKind>(line);
 }
-// Number of the first line that says nothing known, from 1 on; 0: there is none.
+// Number of the first unknown line, from 1 on; 0: all lines are known.
 constexpr uint32_t UnknownLine() {
   uint32_t number = 0;
   for (const char* line = kProfile; *line != 0; line = NextLine(line)) {
@@ -69,18 +69,19 @@ constexpr uint32_t UnknownLine() {
   }
   return 0;
 }
-static_assert(UnknownLine() == 0, "the profile has a line (its number without comments is below) that names nothing");
+static_assert(UnknownLine() == 0,
+              "the profile has an unknown line (its number, without comments, is below): see runtime/base/README.md");
 
-// ---- What a model needs
+// ---- Lines that a model needs
 
 uint64_t BitOf(uint32_t number) { return uint64_t{1} << number; }
 
 struct Needs {
   uint64_t operations = 0, activations = 0, norms = 0, pools = 0, cells = 0;
   bool peepholes = false;
-  uint64_t weights = 0, rows = 0;  // by DType
+  uint64_t weights = 0, rows = 0;  // one bit per DType
   AttentionFeatures attention = 0;
-  uint32_t inputs = 1;  // of an operation
+  uint32_t inputs = 1;  // per operation
 
   void AddAttention(const AttentionOp& op) {
     attention |= FeaturesOf(op);
@@ -93,7 +94,7 @@ struct Needs {
     const uint32_t kind = view.U32(Attribute::kCell, 0);
     cells |= BitOf(kind);
     peepholes = peepholes || view.Has(CellTensor::kPeepholes);
-    // Gates have functions of their own.
+    // The functions of gates belong to the cell.
     if (kind == static_cast<uint32_t>(CellKind::kRnn)) {
       activations |= BitOf(view.U32(Attribute::kActivation, static_cast<uint32_t>(Activation::kTanh)));
     }
@@ -109,7 +110,7 @@ struct Needs {
     }
     if (code == OpCode::kNorm) norms |= BitOf(view.U32(Attribute::kKind, 0));
     if (code == OpCode::kPool) pools |= BitOf(view.U32(Attribute::kKind, 0));
-    if (code == OpCode::kAppend) attention |= Bit(AttentionFeature::kInPlace);  // runs with few rows
+    if (code == OpCode::kAppend) attention |= Bit(AttentionFeature::kInPlace);  // for runs with few rows
     if (code == OpCode::kCell || code == OpCode::kRecurrent) {
       AddCell(view);
     } else {

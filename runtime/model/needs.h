@@ -1,4 +1,4 @@
-// What a build of the library must include to run a model: lines of a profile (runtime/base/profile.h).
+// Lists the parts of the library that a model needs, as lines of a profile (runtime/base/profile.h).
 #ifndef FOVEA_RUNTIME_MODEL_NEEDS_H_
 #define FOVEA_RUNTIME_MODEL_NEEDS_H_
 
@@ -6,7 +6,7 @@
 
 namespace fovea {
 
-// line(context, kind, name, count): "kind name", or with a count "limit name count". Each line comes once.
+// Calls line(context, kind, name, count): "kind name", or with a count "limit name count". Each line comes once.
 void ListNeeds(const Model& model, void (*line)(void* context, const char* kind, const char* name, uint32_t count),
                void* context);
 

@@ -13,16 +13,15 @@ bool Knows(const OpDef& def, Attribute key) {
   return false;
 }
 
-// What is kept from run to run is written by `append` and read by those who find rows in pages.
+// Rows kept from run to run (the KV cache) are written by `append` and read only by operations that handle pages.
 Status CheckCached(const OpView& view, const OpDef& def, Reporter& reporter) {
   const auto cached = [](const SpaceRecord& space) { return space.kind == SpaceKind::kCached; };
   if (cached(view.OutputSpace()) != def.appends) {
-    return reporter.FailSpace("cached spaces have what is appended to them, and nothing else", def.appends,
-                              view.Output().space);
+    return reporter.FailSpace("only append writes to a cached space", def.appends, view.Output().space);
   }
   for (uint32_t i = 0; i < view.InputCount(); ++i) {
     if (!view.Has(InputNumber(i)) || def.cached.Has(i) || !cached(view.InputSpace(i))) continue;
-    return reporter.Fail(FOVEA_E_SHAPE, "the operation does not read cached rows", 0, view.Input(i).space);
+    return reporter.Fail(FOVEA_E_SHAPE, "the operation cannot read cached rows", 0, view.Input(i).space);
   }
   return kOk;
 }
@@ -37,7 +36,7 @@ OpValue OutputOf(const OpView& view, DType type) {
   return {view.record->output, value.space, 0, view.OutputRowBytes(), type, false};
 }
 
-// Its struct with what lies after it for each input, then the inputs.
+// Offset of the inputs in an operation's memory: after its struct and its extra bytes per input.
 size_t InputsAt(const OpDef& def, uint32_t inputs) {
   return static_cast<size_t>(RoundUp(def.bytes + size_t{inputs} * def.bytes_per_input, alignof(OpValue)));
 }
@@ -63,14 +62,14 @@ Status CheckAttributes(const Blob& blob, const OperationRecord& operation, const
   for (uint32_t i = 0; i < operation.attribute_count; ++i) {
     const auto [key, bits] = blob.attributes[operation.first_attribute + i];
     if (!Knows(def, Attribute(key))) {
-      return reporter.Fail(FOVEA_E_OP, "operation does not know this attribute", def.attributes.count, key);
+      return reporter.Fail(FOVEA_E_OP, "the operation does not have this attribute", def.attributes.count, key);
     }
     const AttributeType type = TypeOf(Attribute(key));
     const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
     if (type == AttributeType::kF32 && !finite) {
-      return reporter.Fail(FOVEA_E_RECORD, "attribute is not finite", 0, key);
+      return reporter.Fail(FOVEA_E_RECORD, "an attribute is not a finite number", 0, key);
     }
-    if (type == AttributeType::kFlag && bits > 1) return reporter.Fail(FOVEA_E_OP, "a flag is 0 or 1", 1, bits);
+    if (type == AttributeType::kFlag && bits > 1) return reporter.Fail(FOVEA_E_OP, "a flag must be 0 or 1", 1, bits);
   }
   return kOk;
 }

@@ -1,4 +1,4 @@
-// Workers draw tiles of rows, or of segments, from one counter until none is left.
+// Workers take tiles of rows, or segments, from a shared counter until none is left.
 #ifndef FOVEA_RUNTIME_PARALLEL_TILES_H_
 #define FOVEA_RUNTIME_PARALLEL_TILES_H_
 
@@ -13,13 +13,13 @@ namespace fovea {
 
 inline constexpr uint32_t kMaxWorkers = LimitOf("workers", 64);
 inline constexpr uint32_t kMaxTileRows = 1024;
-// Tiles are cut at multiples of this, so that GEMM kernels see full row blocks.
+// Tiles are cut at multiples of this many rows, so that GEMM kernels see full row blocks.
 inline constexpr uint32_t kRowBlock = 16;
 
 class Tiles {
  public:
-  // Tiles of `most` rows, fewer where all workers would otherwise not have one, cut at multiples of `block`. Before the
-  // workers start.
+  // Sets tiles of `most` rows, smaller if some workers would otherwise get none, cut at multiples of `block`. Call it
+  // before the workers start.
   void Reset(uint32_t rows, uint32_t workers, uint32_t most, uint32_t block = kRowBlock) {
     const uint64_t share = RoundUp(DivideUp(rows, workers), block);
     rows_ = rows;
@@ -27,7 +27,7 @@ class Tiles {
     next_.store(0, std::memory_order_relaxed);
   }
   uint32_t count() const { return rows_ == 0 ? 0 : static_cast<uint32_t>(DivideUp(rows_, tile_)); }
-  // The next tile [*begin, *end), or false.
+  // Takes the next tile [*begin, *end); false if none is left.
   bool Take(uint32_t* begin, uint32_t* end) {
     const uint64_t at = uint64_t{next_.fetch_add(1, std::memory_order_relaxed)} * tile_;
     if (at >= rows_) return false;
@@ -38,11 +38,11 @@ class Tiles {
 
  private:
   uint32_t rows_ = 0, tile_ = 0;
-  std::atomic<uint32_t> next_{0};  // by tiles
+  std::atomic<uint32_t> next_{0};  // in tiles
 };
 
-// Rows of several heads that need nothing of each other: a tile is one head, of all rows or, where workers are more
-// than heads, of a share of them.
+// Work on several independent heads: a tile is one head with all its rows, or with a share of its rows where there are
+// more workers than heads.
 class HeadTiles {
  public:
   HeadTiles(uint32_t heads, uint32_t workers)

@@ -1,5 +1,5 @@
-// The caller's runner and barrier, and whether they do what fovea/runner.h asks of them: a task that is lost, or two
-// that do not wait for each other, would otherwise be wrong numbers without an error.
+// Calls the caller's runner and barrier and checks the contract of fovea/runner.h: a runner that drops a task, or a
+// barrier that does not wait, would otherwise give wrong numbers without an error.
 #ifndef FOVEA_RUNTIME_PARALLEL_WORKERS_H_
 #define FOVEA_RUNTIME_PARALLEL_WORKERS_H_
 
@@ -12,16 +12,16 @@
 
 namespace fovea {
 
-// Texts of FOVEA_E_RUNNER.
+// Messages of FOVEA_E_RUNNER.
 inline constexpr char kRunnerFault[] =
     "the runner did not call every worker's task exactly once and wait for it: see fovea/runner.h";
-inline constexpr char kBarrierFault[] = "the barrier let a worker pass before all had come: see fovea/runner.h";
+inline constexpr char kBarrierFault[] = "the barrier let a worker pass before all had arrived: see fovea/runner.h";
 
-// One call of a runner at a time. It costs a worker two atomic additions.
+// One call of a runner at a time. It costs each worker two atomic additions.
 class WorkerCalls {
  public:
-  // Calls task(task_context, w) for each worker, by the runner if there is one and several workers. Returns whether
-  // each was called once and had returned when the runner did.
+  // Calls task(task_context, w) for each worker, with the runner if there is one and several workers. Returns whether
+  // each was called exactly once and had returned before the runner did.
   bool Run(fovea_runner runner, void* context, uint32_t workers, fovea_task task, void* task_context) {
     if (kMaxWorkers == 1 || runner == nullptr || workers <= 1) {
       for (uint32_t w = 0; w < workers; ++w) task(task_context, w);
@@ -34,7 +34,7 @@ class WorkerCalls {
     wrong_.store(false, std::memory_order_relaxed);
     workers_.store(workers, std::memory_order_release);
     runner(context, workers, Come, this);
-    // A task that arrives later finds no worker of its number.
+    // A task that arrives late is ignored: its number is no longer below the count of workers.
     workers_.store(0, std::memory_order_relaxed);
     return finished_.load(std::memory_order_acquire) == workers && !wrong_.load(std::memory_order_relaxed);
   }
@@ -58,14 +58,14 @@ class WorkerCalls {
   fovea_task task_ = nullptr;
   void* task_context_ = nullptr;
   std::atomic<uint32_t> workers_{0}, finished_{0};
-  std::atomic<uint32_t> came_[(kMaxWorkers + 31) / 32] = {};  // a bit for each
+  std::atomic<uint32_t> came_[(kMaxWorkers + 31) / 32] = {};  // one bit per worker
   std::atomic<bool> wrong_{false};
 };
 
-// Workers that wait for each other at the caller's barrier.
+// A barrier for workers, made from the caller's barrier function, with a check.
 class Meeting {
  public:
-  // Before the workers start.
+  // Call it before the workers start.
   void Begin(fovea_barrier barrier, void* context, uint32_t workers) {
     barrier_ = barrier;
     context_ = context;
@@ -73,8 +73,8 @@ class Meeting {
     came_.store(0, std::memory_order_relaxed);
     broken_.store(false, std::memory_order_relaxed);
   }
-  // A worker's next meeting. `expected`: how often all workers together have come to its former ones, 0 before the
-  // first. False if the barrier lets it pass before all have come: then what others were to write may not be there.
+  // A worker's next barrier. `expected`: arrivals of all workers at its earlier barriers, 0 before the first. False if
+  // the caller's barrier returned before all workers arrived: their results may be missing.
   bool Meet(uint32_t* expected) {
     came_.fetch_add(1, std::memory_order_acq_rel);
     barrier_(context_, workers_);
@@ -89,7 +89,7 @@ class Meeting {
   fovea_barrier barrier_ = nullptr;
   void* context_ = nullptr;
   uint32_t workers_ = 0;
-  std::atomic<uint32_t> came_{0};  // to all meetings
+  std::atomic<uint32_t> came_{0};  // arrivals at all barriers so far
   std::atomic<bool> broken_{false};
 };
 

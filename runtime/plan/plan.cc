@@ -3,15 +3,15 @@
 namespace fovea {
 namespace {
 
-// A value's life in running order.
+// Lifetime of a value, in running order.
 struct Life {
-  uint32_t begin = 0;     // position of the step that computes it
+  uint32_t begin = 0;     // position of the operation that computes it
   uint32_t last_use = 0;  // position
   uint32_t last_phase = 0;
-  bool crosses = false;     // used in a later phase, or by rows of other tiles
-  bool read_whole = false;  // in last_phase other tiles may still read it
+  bool crosses = false;     // read in a later phase, or by rows of other tiles
+  bool read_whole = false;  // other tiles may still read it in last_phase
   bool output = false;
-  bool carries = false;  // has memory of its own: it is carried or appended to
+  bool carries = false;  // has separate memory: it is carried or appended to
 };
 
 class Planner {
@@ -53,8 +53,8 @@ class Planner {
   ValueRole Role(const Op& op) const { return model_.blob.values[plan_.record->first_value + op.output.index].role; }
   bool IsInput(uint32_t value) const { return value < inputs_; }
 
-  // How many barriers an operation needs before it. The rows of a selected space, and of what follows from it, are
-  // known after the phase that chooses them, so nothing there has a lower level.
+  // Finds each operation's level, the number of barriers before it. The rows of a selected space, and of spaces derived
+  // from it, are known after the phase that chooses them, so no operation there has a lower level.
   void FindLevels() {
     uint32_t rows_known_at[kMaxSpaces] = {};
     for (uint32_t i = 0; i < operations_; ++i) {
@@ -81,10 +81,10 @@ class Planner {
     }
   }
 
-  // An operation whose result is first wanted in a later phase moves there if its inputs are kept until then anyway:
-  // the queries of the next layer are then computed where they are used and need no memory of all rows.
+  // Moves an operation whose result is first read in a later phase into that phase, if its inputs are kept until then
+  // anyway: the queries of the next layer are then computed where they are used, and no matrix of all queries exists.
   void SinkCheapMemory() {
-    // While going backwards: the levels of the first use and the last use of each value by the operations seen so far.
+    // Walks backwards; for each value the levels of its first and last use by the operations visited so far.
     for (uint32_t v = 0; v < plan_.record->value_count; ++v) first_use_[v] = UINT32_MAX;
     for (uint32_t i = operations_; i-- > 0;) {
       const Op& op = Operation(i);
@@ -99,7 +99,7 @@ class Planner {
       for (uint32_t k = 0; k < op.input_count; ++k) {
         const uint32_t value = op.inputs[k].index;
         if (level_[i] > last_level_[value]) last_level_[value] = level_[i];
-        // Whoever reads all rows wants them where they are made.
+        // An operation that reads all rows needs them in the phase that makes them.
         const uint32_t used = op.inputs[k].whole && !IsInput(value) ? level_[value - inputs_] : level_[i];
         if (used < first_use_[value]) first_use_[value] = used;
       }
@@ -126,7 +126,7 @@ class Planner {
       plan_.phase_of[i] = phase - 1;
       ++plan_.phases[phase - 1].step_count;
     }
-    // Order phases by level; level_ has done its work and now maps old numbers to new ones.
+    // Orders phases by level; level_ is no longer needed for levels and now maps old phase numbers to new ones.
     for (uint32_t p = 0; p < plan_.phase_count; ++p) {
       uint32_t rank = 0;
       for (uint32_t other = 0; other < plan_.phase_count; ++other) {
@@ -136,7 +136,7 @@ class Planner {
       level_[p] = rank;
     }
     for (uint32_t i = 0; i < operations_; ++i) plan_.phase_of[i] = level_[plan_.phase_of[i]];
-    for (uint32_t p = 0; p < plan_.phase_count;) {  // apply the permutation in place
+    for (uint32_t p = 0; p < plan_.phase_count;) {  // applies the permutation in place
       const uint32_t to = level_[p];
       if (to == p) {
         ++p;
@@ -242,8 +242,8 @@ class Planner {
     return slot;
   }
 
-  // Who was last in a slot. Rows that only their own tile reads are free for a value with rows as long (which lie in
-  // the same places) as soon as the tile has read them; for others when the last reader's phase is over.
+  // The last value in a slot. If only its own tile reads a row, the row is free after that tile for a value with rows
+  // of equal length (at the same addresses); for other values the slot is free after the last reader's phase.
   struct Occupant {
     uint32_t row_bytes;
     uint32_t free_from;  // position in running order
@@ -255,7 +255,7 @@ class Planner {
   const uint32_t operations_, inputs_;
   uint32_t* level_;       // [operations]
   uint32_t* last_level_;  // [values]
-  uint32_t* first_use_;   // [values], a level
+  uint32_t* first_use_;   // [values], as a level
   Life* lives_;           // [values]
   Occupant* occupants_;   // [slots]
   PhaseSlots tiles_{};

@@ -1,8 +1,8 @@
-// A program cut into phases, and its values laid into slots: everything about running it that limits do not change.
+// A program cut into phases, with its values assigned to slots: the part of planning that does not depend on limits.
 //
-// A phase is a run of steps over one row space in which each tile of rows needs nothing of other tiles, so a worker
+// A phase is a run of operations over one row space in which a tile of rows depends on no other tile, so a worker
 // carries a tile through all of them; between phases there is a barrier. Values used only inside the phase that
-// computes them exist for one tile at a time. Operations whose unit of work is not a row have phases of their own.
+// computes them exist for one tile at a time. An operation whose unit of work is not a row forms a phase alone.
 #ifndef FOVEA_RUNTIME_PLAN_PLAN_H_
 #define FOVEA_RUNTIME_PLAN_PLAN_H_
 
@@ -16,35 +16,35 @@ namespace fovea {
 
 struct PhasePlan {
   uint32_t first_step, step_count;  // in ProgramPlan::steps
-  uint32_t space;                   // whose rows are tiled
-  uint32_t level;                   // barriers that must have passed before
-  Unit unit;                        // kSegments: steps that need nothing of each other; kAll and kHeads: one step
-  uint32_t most_shares;             // most workers that share a step where rows are few; below 2: none does
-  uint64_t weights;                 // of the linear layers that are shared then; kSegments: of each step at least
+  uint32_t space;                   // whose rows are cut into tiles
+  uint32_t level;                   // number of barriers before the phase
+  Unit unit;                        // kSegments: independent operations; kAll and kHeads: one operation
+  uint32_t most_shares;             // most workers that can share an operation when rows are few; below 2: none
+  uint64_t weights;                 // number of weights that are then shared; kSegments: per operation at least
 };
 
-// How workers do a step where the rows are few, so that all of them work on the same rows (stages.cc).
+// How a team of workers shares an operation when rows are few, so that all work on the same rows (stages.cc).
 struct StepShare {
   Share share;
-  bool begins_stage;  // workers wait for each other before it
-  bool first_only;    // kEach: only the first worker needs what it makes
-  uint32_t grain;     // kColumns, kProduct: columns of the output that stay together; kHeads: 1, in key/value heads
-  uint32_t units;     // grains to share
+  bool begins_stage;  // a barrier precedes it
+  bool first_only;    // kEach: only the first worker needs its output
+  uint32_t grain;     // kColumns, kProduct: columns of the output that are not split; kHeads: 1, in key/value heads
+  uint32_t units;     // number of grains
 };
-// Steps in a phase by segments, at most: each has its tiles.
+// The most operations in a phase of unit kSegments; each has its own counter of tiles.
 inline constexpr uint32_t kMaxSegmentSteps = 4;
 
-// Where a value lives. Inputs, and outputs that carry one, have memory of their own (slot kBlobNone).
+// Where a value is stored. Inputs, and outputs that carry one, have separate memory (slot kBlobNone).
 struct ValuePlan {
   bool tile;  // in the worker's tile slots, else in the session's slots
   uint32_t slot;
   uint32_t row_bytes;
-  // Where the rows are few: made by each worker, in its own slots (kBlobNone: others than the first have none), else in
-  // the slots that all share.
+  // The slot used when rows are few. If each worker makes the value: in its own slots (kBlobNone: only the first worker
+  // has one), else in the shared slots.
   uint32_t few_slot = kBlobNone;
 };
 
-// Memory for one value at a time: rows of the space times the longest row that ever lies here.
+// Memory for one value at a time: rows of the space times the longest row that is ever stored here.
 struct SlotPlan {
   uint32_t space;
   uint32_t row_bytes;
@@ -59,18 +59,18 @@ struct ProgramPlan {
   ValuePlan* values;
   SlotPlan* slots;
   uint32_t slot_count;
-  uint32_t* tile_slots;  // bytes of a row of each
+  uint32_t* tile_slots;  // bytes per row, by slot
   uint32_t tile_slot_count;
   StepShare* shares;                  // [operations]
-  PhaseSlots own_slots;               // where rows are few: of each worker
-  PhaseSlots shared_slots;            // where rows are few: of all
+  PhaseSlots own_slots;               // per worker, when rows are few
+  PhaseSlots shared_slots;            // shared by all workers, when rows are few
   bool* uses_gemm_op;                 // [Model::gemm_op_count]
-  uint32_t most_inputs, input_count;  // of an operation, of all
+  uint32_t most_inputs, input_count;  // per operation; in total
   uint32_t quantized_width;           // widest input of a linear layer with integer weights; 0: none
-  uint64_t tile_row_bytes;            // of all tile slots
+  uint64_t tile_row_bytes;            // sum of all tile slots
 };
 
-// Of a program with phases and slots: what workers share of its phases by rows. Takes its memory from the arena.
+// Plans how a team shares the row phases of a program that already has phases and slots. Takes memory from the arena.
 void PlanStages(const Model& model, Arena& arena, ProgramPlan* plan);
 
 // Plans every program. With a counting arena only sizes are meaningful.

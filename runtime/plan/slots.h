@@ -1,4 +1,4 @@
-// Slots: memory that several values lie in, one after the other.
+// Slots: memory that several values occupy one after the other.
 #ifndef FOVEA_RUNTIME_PLAN_SLOTS_H_
 #define FOVEA_RUNTIME_PLAN_SLOTS_H_
 
@@ -23,8 +23,8 @@ uint32_t BestFree(uint32_t count, uint32_t bytes, IsFree is_free, BytesOf bytes_
   return best;
 }
 
-// Slots of rows that exist within one phase at a time: bytes of a row of each, and when each is free again, counted in
-// whatever the caller counts. Each slot is as long as the longest row that ever lies there.
+// Slots of rows that exist within one phase at a time: bytes per row, and the time when each slot becomes free, in the
+// caller's unit of time. Each slot is as long as the longest row that it ever holds.
 struct PhaseSlots {
   uint32_t* bytes;
   uint32_t* free_from;

@@ -1,10 +1,10 @@
-// What workers share of a phase whose rows are few.
+// How a team of workers shares a phase whose rows are few.
 //
-// All of them then work on the same rows, and a phase falls into stages with a barrier between them. Within a stage
-// each worker needs only what an earlier stage finished, what it makes itself, or its own columns of what all make.
-// Products are shared by columns and attention by key/value heads, in memory of all; what is element by element goes
-// with the product before it; other operations are cheap and done by each worker in memory of its own rather than
-// waited for.
+// All workers then work on the same rows, and the phase is cut into stages with a barrier between them. Within a stage
+// a worker needs only results of earlier stages, its own results, or its own columns of a shared value. Matmuls are
+// shared by columns and attention by key/value heads, in shared memory; an element-wise operation follows the matmul
+// before it, by the same columns. Other operations are cheap: each worker repeats them in its own memory instead of
+// waiting.
 #include <initializer_list>
 
 #include "runtime/parallel/tiles.h"
@@ -44,10 +44,10 @@ class StagePlanner {
   }
 
  private:
-  // What a stage did with a slot of the session so far.
+  // Use of a session slot in the current stage.
   struct SlotUse {
-    uint32_t stage_begin;  // position where the stage begins
-    bool by_columns;       // each worker touched only its columns, as shared by `share`
+    uint32_t stage_begin;  // position of the stage's first operation
+    bool by_columns;       // each worker touched only its columns, split as in `share`
     StepShare share;
   };
 
@@ -55,7 +55,7 @@ class StagePlanner {
   StepShare& ShareAt(uint32_t position) { return plan_.shares[plan_.steps[position]]; }
   uint32_t OutputAt(uint32_t position) const { return inputs_ + plan_.steps[position]; }
 
-  // Calls f(position) for each step of the phase whose output the one at `position` reads.
+  // Calls f(position) for each operation of the phase whose output the operation at `position` reads.
   template <typename F>
   void ForEachMaker(uint32_t position, F f) const {
     const Op& op = OpAt(position);
@@ -66,7 +66,7 @@ class StagePlanner {
     }
   }
 
-  // Of a phase by segments: the fewest weights of a step that a team can do, 0 if one is none.
+  // The fewest weights of an operation in a phase of unit kSegments that a team can share, 0 if it cannot share one.
   uint64_t LeastWeights() const {
     uint64_t least = UINT64_MAX;
     for (uint32_t position = first_; position < end_; ++position) {
@@ -81,14 +81,15 @@ class StagePlanner {
     return least;
   }
 
-  // The step by itself. A product of few columns is cheap and a single key/value head cannot be shared.
+  // How this operation alone would be shared. A matmul of few columns is cheap; a single key/value head cannot be
+  // split.
   StepShare Wanted(uint32_t position) const {
     const Op& op = OpAt(position);
     StepShare wanted = {op.def->share, false, false, 1, 1};
     if (wanted.share == Share::kProduct) {
       const Linear& linear = *op.layers[0].linear;
       const uint32_t made = linear.weights.shape.n, step = linear.backend->column_step;
-      // Of several products beside each other each begins at a grain.
+      // With several concatenated matmuls, each begins at a grain.
       wanted.grain = made == op.output.width || made % step == 0 ? step : made;
       wanted.units = static_cast<uint32_t>(DivideUp(op.output.width, wanted.grain));
       if (wanted.units == 1) wanted.share = Share::kEach;
@@ -100,7 +101,7 @@ class StagePlanner {
     return wanted;
   }
 
-  // Columns made by workers in this stage, that `position` could go on with: the position that made them, or end_.
+  // Finds columns made in this stage that `position` could continue with: the position that made them, or end_.
   uint32_t ColumnsBefore(uint32_t position, uint32_t stage) {
     uint32_t found = end_;
     ForEachMaker(position, [&](uint32_t before) {
@@ -140,7 +141,7 @@ class StagePlanner {
     }
   }
 
-  // Whether the step must not begin before all workers have finished what they do in this stage.
+  // Whether a barrier must precede the operation because it depends on other workers' results of this stage.
   bool Waits(uint32_t position, const StepShare& share, uint32_t stage) {
     bool waits = false;
     ForEachMaker(position, [&](uint32_t before) {
@@ -157,13 +158,13 @@ class StagePlanner {
     if (before.share == Share::kFirst) return share.share == Share::kFirst;
     return KeepsToColumns(before, share);
   }
-  // The slot of the session that a value lies in, or null.
+  // The session slot that holds a value, or null.
   SlotUse* UseOf(uint32_t value) {
     const ValuePlan& plan = plan_.values[value];
     return plan.tile || plan.slot == kBlobNone ? nullptr : &uses_[plan.slot];
   }
-  // Whether a step that writes this value does so where other workers may still write another one or read one in an
-  // earlier step of the stage: where a slot changes its value in mid-phase.
+  // Whether writing this value would overwrite memory that other workers may still write or read in an earlier
+  // operation of the stage: this happens where a slot changes its value in mid-phase.
   bool Overwrites(uint32_t value, const StepShare& share) {
     const SlotUse* use = UseOf(value);
     if (use == nullptr || use->stage_begin != stage_begin_) return false;
@@ -176,7 +177,7 @@ class StagePlanner {
     const bool alike = use->share.grain == share.grain && use->share.units == share.units;
     use->by_columns = use->by_columns && by_columns && alike;
   }
-  // A product reads all columns, and writes its own.
+  // A matmul reads all columns and writes its own.
   void NoteUses(uint32_t position) {
     const StepShare& share = ShareAt(position);
     const bool reads = share.share == Share::kColumns, writes = reads || share.share == Share::kProduct;
@@ -185,7 +186,7 @@ class StagePlanner {
     for (uint32_t i = 0; i < op.input_count; ++i) NoteUse(op.inputs[i].index, share, reads);
   }
 
-  // Who reads a value last, and whether others than the first worker need it.
+  // Finds the last reader of each value, and whether any worker but the first needs it.
   void FindReaders() {
     for (uint32_t position = first_; position < end_; ++position) {
       last_reader_[position] = position;
@@ -199,7 +200,7 @@ class StagePlanner {
     }
   }
 
-  // Own slots are free when their worker has read them, shared ones when the stage of their last reader is over.
+  // A worker's own slot is free after the last read; a shared slot is free after the stage of its last reader.
   void AssignSlots() {
     plan_.own_slots.BeginPhase();
     plan_.shared_slots.BeginPhase();
@@ -220,11 +221,11 @@ class StagePlanner {
   const Model& model_;
   ProgramPlan& plan_;
   const uint32_t inputs_;
-  uint32_t first_ = 0, end_ = 0;  // positions of the phase's steps
+  uint32_t first_ = 0, end_ = 0;  // positions of the phase's operations
   uint32_t stage_begin_ = 0;      // position
-  uint32_t* stage_of_;            // [positions], in their phase
+  uint32_t* stage_of_;            // [positions], within their phase
   uint32_t* position_of_;         // [operations]
-  uint32_t* last_reader_;         // [positions], in their phase
+  uint32_t* last_reader_;         // [positions], within their phase
   SlotUse* uses_;                 // [slots]
 };
 

@@ -1,4 +1,4 @@
-// The caller's segments -> rows of every space.
+// Binds the caller's segments and derives the rows of every space from them.
 #include "runtime/base/checked.h"
 #include "runtime/blob/strides.h"
 #include "runtime/session/session.h"
@@ -14,7 +14,7 @@ void Bind(Session& session, uint32_t space, uint32_t count) {
   session.space_rows[space].rows = state.offsets[count];
 }
 
-// Binds a space that follows from a bound one.
+// Binds a space that is derived from a bound one.
 void BindFollower(Session& session, uint32_t space) {
   const SpaceRecord& record = session.model->blob.spaces[space];
   const SpaceRows& rows = session.space_rows[record.Follows()];
@@ -34,8 +34,8 @@ void BindFollower(Session& session, uint32_t space) {
   Bind(session, space, rows.segments.count);
 }
 
-// Spaces that follow from others stand after them. Those after a selection wait for the next run, or for it in the
-// run in progress.
+// Binds derived spaces, which come after the spaces that they derive from: if `selected`, the spaces that depend on a
+// selection made during the run, else all the rest.
 void BindFollowers(Session& session, uint32_t first, bool selected) {
   const Blob& blob = session.model->blob;
   for (uint32_t i = first; i < blob.spaces.count; ++i) {
@@ -46,7 +46,8 @@ void BindFollowers(Session& session, uint32_t first, bool selected) {
   }
 }
 
-// The parent's rows follow where the caller does not say how they fall into segments of their own.
+// Whether the parent's rows are derived from this call: the caller does not bind the parent, which has no parent
+// itself.
 bool ParentFollows(const Blob& blob, const SpaceRecord& record) {
   return record.parent != kBlobNone && blob.spaces[record.parent].parent == kBlobNone &&
          blob.spaces[record.parent].kind == SpaceKind::kInput;
@@ -57,14 +58,15 @@ bool ParentFollows(const Blob& blob, const SpaceRecord& record) {
 Status CheckSegments(const Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter) {
   const uint32_t count = lengths.count;
   const Blob& blob = session.model->blob;
-  if (space >= blob.spaces.count) return reporter.Fail(FOVEA_E_INDEX, "no such space", blob.spaces.count, space);
+  if (space >= blob.spaces.count)
+    return reporter.Fail(FOVEA_E_INDEX, "the space does not exist", blob.spaces.count, space);
   const SpaceState& state = session.spaces[space];
   const SpaceRecord& record = blob.spaces[space];
   if (record.kind != SpaceKind::kInput || !state.used) {
-    return reporter.Fail(FOVEA_E_INDEX, "the program takes no segments for this space", 0, space);
+    return reporter.Fail(FOVEA_E_INDEX, "the program has no input segments in this space", 0, space);
   }
   if (record.parent == kBlobNone && count != 1) {
-    return reporter.Fail(FOVEA_E_SEGMENTS, "a space without parent is one segment", 1, count);
+    return reporter.Fail(FOVEA_E_SEGMENTS, "a space without a parent has exactly one segment", 1, count);
   }
   if (count > state.max_segments) {
     return reporter.Fail(FOVEA_E_SEGMENTS, "more segments than the limit of the parent space", state.max_segments,
@@ -78,7 +80,7 @@ Status CheckSegments(const Session& session, uint32_t space, const SegmentLength
   for (uint32_t i = 0; i < count; ++i) {
     const uint64_t length = lengths.at(lengths.from, i);
     if (length > state.max_segment_rows) {
-      return reporter.Fail(FOVEA_E_LENGTH, "segment is longer than the session or the model allows",
+      return reporter.Fail(FOVEA_E_LENGTH, "a segment is longer than the session or the model allows",
                            state.max_segment_rows, length, i);
     }
     rows += length;
@@ -90,7 +92,7 @@ Status CheckSegments(const Session& session, uint32_t space, const SegmentLength
 
 Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter) {
   FOVEA_TRY(CheckIdle(session, reporter));
-  // All is checked before anything is changed: a failed call leaves the old segments.
+  // Everything is checked before anything is changed: a failed call leaves the old segments.
   FOVEA_TRY(CheckSegments(session, space, lengths, reporter));
   const SpaceRecord& record = session.model->blob.spaces[space];
   SpaceState& state = session.spaces[space];
@@ -136,10 +138,11 @@ Status CheckBound(Session& session, Reporter& reporter) {
   for (uint32_t i = 0; i < blob.spaces.count; ++i) {
     const SpaceState& state = session.spaces[i];
     if (!state.used || state.selected) continue;
-    if (!state.bound) return reporter.Fail(FOVEA_E_ORDER, "a space has no segments yet", 0, i);
+    if (!state.bound)
+      return reporter.Fail(FOVEA_E_ORDER, "a space has no segments yet: bind its segments before the run", 0, i);
     const uint32_t parent = blob.spaces[i].parent;
     if (parent != kBlobNone && session.space_rows[i].segments.count != session.space_rows[parent].rows) {
-      return reporter.Fail(FOVEA_E_SEGMENTS, "a space's segments are not as many as its parent's rows",
+      return reporter.Fail(FOVEA_E_SEGMENTS, "a space must have one segment per row of its parent",
                            session.space_rows[parent].rows, session.space_rows[i].segments.count);
     }
   }

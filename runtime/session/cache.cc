@@ -1,4 +1,4 @@
-// Pages: who has which, and how texts grow, shrink and share them.
+// The paged KV cache: which pages belong to which text (sequence), and how texts grow, shrink and share pages.
 #include "runtime/session/cache.h"
 
 #include <string.h>
@@ -10,14 +10,14 @@
 namespace fovea {
 namespace {
 
-// Pages that one text has at most: all of its rows', or those that a window still sees while a run adds rows.
+// The most pages of one text: all rows, or only rows that a sliding window still sees while a run adds rows.
 uint32_t MostPages(const Cache& cache, const SpaceState& space, uint32_t window, uint32_t new_rows) {
   const uint32_t all = PagesOf(space.max_segment_rows);
   if (window == 0) return all;
   return std::min(all, PagesOf(uint64_t{window} + cache.rewind_rows + new_rows) + 1);
 }
 
-// Pages of `texts` texts that have `rows` rows together, at most.
+// The most pages of `texts` texts that have `rows` rows together.
 uint64_t MostPagesOfRows(uint64_t rows, uint64_t texts) {
   return rows <= texts ? rows : texts + (rows - texts) / kPageRows;
 }
@@ -37,7 +37,7 @@ void PlaceSpace(Session& s, uint32_t new_rows, Arena& state, bool placing, Cache
   space->unused = state.Take<uint32_t>(space->page_count);
   space->unused_count = state.Take<uint32_t>(1);
   if (!placing) return;
-  // Pages are taken in order, so a text that grows alone has rows that are neighbours.
+  // Pages are given out in order, so the rows of a text that grows alone are contiguous.
   for (uint32_t i = 0; i < space->page_count; ++i) space->unused[i] = space->page_count - 1 - i;
   *space->unused_count = space->page_count;
   space->pages = {space->tables, cache.selected, space->table_size};
@@ -50,13 +50,13 @@ void Release(const CachedSpace& space, uint32_t text, uint32_t number) {
   page = 0;
 }
 
-// Whether a text that grows must not write to the page of its last row, because others have it too.
+// Whether a text must not write to the page of its last row because another text shares it.
 bool SharesLast(const Cache& cache, const CachedSpace& space, uint32_t text) {
   const uint32_t rows = cache.rows[text];
   return rows % kPageRows != 0 && space.uses[space.Page(text, rows / kPageRows)] > 1;
 }
 
-// Gives the text a page of its own in place of that.
+// Replaces this shared page by a copy of the text's own (copy on write).
 void CopyLast(const Cache& cache, uint32_t s, uint32_t text) {
   const CachedSpace& space = cache.spaces[s];
   const uint32_t rows = cache.rows[text] % kPageRows;
@@ -81,20 +81,20 @@ Status CheckLengths(const Session& session, Reporter& reporter) {
   const Cache& cache = session.cache;
   const uint32_t segments = session.space_rows[cache.source].segments.count;
   if (segments > cache.selected_count) {
-    return reporter.Fail(FOVEA_E_SEGMENTS, "fewer texts are selected than there are segments", cache.selected_count,
+    return reporter.Fail(FOVEA_E_SEGMENTS, "the input has more segments than texts are selected", cache.selected_count,
                          segments);
   }
   for (uint32_t i = 0; i < segments; ++i) {
     const uint64_t rows = uint64_t{cache.rows[cache.selected[i]]} + NewRows(session, i);
     if (rows > cache.max_rows) {
-      return reporter.Fail(FOVEA_E_LENGTH, "a text gets longer than the session or the model allows", cache.max_rows,
+      return reporter.Fail(FOVEA_E_LENGTH, "a text becomes longer than the session or the model allows", cache.max_rows,
                            rows, i);
     }
   }
   return kOk;
 }
 
-// Whether a space has pages for all new rows. A page that two of the texts share is copied once.
+// Whether a space has pages for all new rows. A page shared by two of the texts is copied once.
 Status CheckPages(const Session& session, const CachedSpace& space, Reporter& reporter) {
   const Cache& cache = session.cache;
   const uint32_t segments = session.space_rows[cache.source].segments.count;
@@ -105,7 +105,7 @@ Status CheckPages(const Session& session, const CachedSpace& space, Reporter& re
       if (NewRows(session, i) > 0 && rows % kPageRows != 0) f(space.uses[space.Page(text, rows / kPageRows)], i);
     }
   };
-  // Of those who share a page the last one may write to it; marks are kept where tables are copied.
+  // The last text that shares a page may write to it. The marks are kept in the scratch that is used to copy tables.
   each_shared([&](uint32_t& uses, uint32_t i) {
     cache.copy[i] = uses > 1 ? 1 : 0;
     uses -= cache.copy[i];
@@ -118,7 +118,7 @@ Status CheckPages(const Session& session, const CachedSpace& space, Reporter& re
     needed += end > space.end[text] ? end - space.end[text] : 0;
   }
   if (needed <= *space.unused_count) return kOk;
-  return reporter.Fail(FOVEA_E_ROWS, "texts have more rows than the limit of their cached space",
+  return reporter.Fail(FOVEA_E_ROWS, "the texts need more rows than the limit of their cached space",
                        uint64_t{*space.unused_count} * kPageRows, needed * kPageRows, space.space);
 }
 
@@ -239,14 +239,17 @@ void CommitAppended(Session& session) {
 Status SelectTexts(Session& session, const uint32_t* texts, uint32_t count, Reporter& reporter) {
   Cache& cache = session.cache;
   FOVEA_TRY(CheckIdle(session, reporter));
-  if (cache.source == kBlobNone) return reporter.Fail(FOVEA_E_INDEX, "the program keeps no texts");
+  if (cache.source == kBlobNone)
+    return reporter.Fail(FOVEA_E_INDEX, "the program has no cached space, so it keeps no texts");
   const uint32_t most = session.spaces[cache.source].max_segments;
-  if (count > most) return reporter.Fail(FOVEA_E_SEGMENTS, "more texts than the session has segments", most, count);
+  if (count > most)
+    return reporter.Fail(FOVEA_E_SEGMENTS, "more texts are selected than the session has segments", most, count);
   std::fill_n(cache.copy, cache.texts, 0u);
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t text = texts == nullptr ? i : texts[i];
-    if (text >= cache.texts) return reporter.Fail(FOVEA_E_INDEX, "there is no such text", cache.texts, text, i);
-    if (cache.copy[text]++ != 0) return reporter.Fail(FOVEA_E_OPTION, "a text is selected twice", 1, text, i);
+    if (text >= cache.texts)
+      return reporter.Fail(FOVEA_E_INDEX, "the session has no text of this number", cache.texts, text, i);
+    if (cache.copy[text]++ != 0) return reporter.Fail(FOVEA_E_OPTION, "a text must not be selected twice", 1, text, i);
   }
   for (uint32_t i = 0; i < count; ++i) cache.selected[i] = texts == nullptr ? i : texts[i];
   cache.selected_count = count;
@@ -256,7 +259,7 @@ Status SelectTexts(Session& session, const uint32_t* texts, uint32_t count, Repo
 
 Status CheckText(const Session& session, uint32_t text, Reporter& reporter) {
   if (text < session.cache.texts) return kOk;
-  return reporter.Fail(FOVEA_E_INDEX, "there is no such text", session.cache.texts, text);
+  return reporter.Fail(FOVEA_E_INDEX, "the session has no text of this number", session.cache.texts, text);
 }
 
 void TakePage(CachedSpace& space, uint32_t text) {
@@ -279,14 +282,15 @@ Status RewindText(Session& session, uint32_t text, uint32_t rows, Reporter& repo
   FOVEA_TRY(CheckIdle(session, reporter));
   FOVEA_TRY(CheckText(session, text, reporter));
   if (rows > cache.rows[text]) {
-    return reporter.Fail(FOVEA_E_LENGTH, "a text has fewer rows than it is to be rewound to", cache.rows[text], rows);
+    return reporter.Fail(FOVEA_E_LENGTH, "a text cannot be rewound to more rows than it has", cache.rows[text], rows);
   }
   if (rows == 0) {
     ReleaseText(cache, text);
     return kOk;
   }
   if (rows < cache.least[text]) {
-    return reporter.Fail(FOVEA_E_LENGTH, "rows that the window needs then are dropped", cache.least[text], rows);
+    return reporter.Fail(FOVEA_E_LENGTH, "the sliding window's rows at this length are dropped: raise rewind_rows",
+                         cache.least[text], rows);
   }
   cache.rows[text] = rows;
   for (uint32_t s = 0; s < cache.space_count; ++s) {
@@ -319,9 +323,11 @@ Status ForkText(Session& session, uint32_t from, uint32_t to, Reporter& reporter
 Status ReorderTexts(Session& session, const uint32_t* from, uint32_t count, Reporter& reporter) {
   Cache& cache = session.cache;
   FOVEA_TRY(CheckIdle(session, reporter));
-  if (count > cache.texts) return reporter.Fail(FOVEA_E_INDEX, "there are not so many texts", cache.texts, count);
+  if (count > cache.texts)
+    return reporter.Fail(FOVEA_E_INDEX, "the order has more texts than the session", cache.texts, count);
   for (uint32_t i = 0; i < count; ++i) {
-    if (from[i] >= cache.texts) return reporter.Fail(FOVEA_E_INDEX, "there is no such text", cache.texts, from[i], i);
+    if (from[i] >= cache.texts)
+      return reporter.Fail(FOVEA_E_INDEX, "the session has no text of this number", cache.texts, from[i], i);
   }
   uint32_t *const rows = cache.copy, *const least = rows + cache.texts, *const first = least + cache.texts;
   uint32_t* const tables = first + cache.texts;
@@ -331,7 +337,7 @@ Status ReorderTexts(Session& session, const uint32_t* from, uint32_t count, Repo
     memcpy(tables, space.tables, cache.texts * entries * sizeof(uint32_t));
     memcpy(first, space.first, cache.texts * sizeof(uint32_t));
     const auto copied = [&](uint32_t text, uint32_t page) { return tables[text * entries + (page & (entries - 1))]; };
-    // Pages are taken before others are given back: none is unused in between.
+    // References are added before old ones are released, so no page becomes unused in between.
     for (uint32_t i = 0; i < count; ++i) {
       for (uint32_t n = first[from[i]], end = PagesOf(cache.rows[from[i]]); n < end; ++n) {
         ++space.uses[copied(from[i], n)];

@@ -1,4 +1,4 @@
-// A text as bytes: a header, the first row of each cached space that is saved, what the values are, then their rows.
+// Saves a text: a header, the first saved row of each cached space, descriptions of the values, then their rows.
 #include <string.h>
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 namespace fovea {
 namespace {
 
-// All numbers are little-endian, as the rows are.
+// All numbers and rows are little-endian.
 struct SavedHeader {
   uint8_t magic[8];
-  uint64_t size;      // of all that is saved
-  uint64_t checksum;  // of the blob
+  uint64_t size;      // bytes in all
+  uint64_t checksum;  // the blob's
   uint32_t program, spaces, values;
-  uint32_t rows;   // of the text
-  uint32_t least;  // that it can be rewound to
+  uint32_t rows;   // the text's
+  uint32_t least;  // fewest rows to rewind to
   uint32_t zero;
 };
 constexpr uint8_t kMagic[8] = {'F', 'O', 'V', 'E', 'A', 'T', 'X', '1'};
@@ -23,7 +23,7 @@ struct SavedValue {
   uint32_t value, type, row_bytes, zero;
 };
 
-// The first row of a text that a space keeps, whatever pages it lies in.
+// The first row of a text that a space keeps, regardless of pages.
 uint32_t FirstRow(const Cache& cache, const CachedSpace& space, uint32_t rows) {
   const uint64_t kept = uint64_t{space.window} + cache.rewind_rows;
   return space.window == 0 || rows <= kept ? 0 : static_cast<uint32_t>(rows - kept);
@@ -46,7 +46,7 @@ uint64_t TablesSize(const SavedHeader& header) {
   return sizeof(header) + uint64_t{header.spaces} * sizeof(uint32_t) + uint64_t{header.values} * sizeof(SavedValue);
 }
 
-// Calls f(rows, bytes) for a value's rows of a text from row `first` on, as far as they are neighbours.
+// Calls f(rows, bytes) for each contiguous piece of a value's rows of a text, from row `first` on.
 template <typename F>
 void ForEachPiece(const Cache& cache, uint32_t v, uint32_t text, uint32_t first, F f) {
   const CachedValue& value = cache.values[v];
@@ -80,17 +80,18 @@ uint64_t SizeOf(const Session& session, uint32_t text) {
          RowsSize(cache, rows, [&](uint32_t s) { return FirstRow(cache, cache.spaces[s], rows); });
 }
 
-// The header fits this session, and its tables are there.
+// Checks that the header fits this session and that its tables are complete.
 Status CheckHeader(const SavedHeader& own, const SavedHeader& saved, uint64_t size, Reporter& reporter) {
   if (memcmp(saved.magic, kMagic, sizeof(kMagic)) != 0 || saved.zero != 0) {
-    return reporter.Fail(FOVEA_E_STATE, "this is no saved text");
+    return reporter.Fail(FOVEA_E_STATE, "the bytes are not a saved text");
   }
   if (saved.checksum != own.checksum || saved.program != own.program || saved.spaces != own.spaces ||
       saved.values != own.values) {
-    return reporter.Fail(FOVEA_E_STATE, "the text was saved by another program or model", own.checksum, saved.checksum);
+    return reporter.Fail(FOVEA_E_STATE, "the text was saved from another program or model", own.checksum,
+                         saved.checksum);
   }
   const uint64_t tables = TablesSize(own);
-  if (size < tables) return reporter.Fail(FOVEA_E_STATE, "a saved text is cut off", tables, size);
+  if (size < tables) return reporter.Fail(FOVEA_E_STATE, "the saved text is truncated", tables, size);
   return kOk;
 }
 
@@ -103,12 +104,13 @@ Status CheckValues(const Cache& cache, const uint8_t* from, Reporter& reporter) 
     const bool same = saved.value == own.value && saved.type == type && saved.row_bytes == own.row_bytes;
     if (same && saved.zero == 0) continue;
     reporter.tensor = own.value;
-    return reporter.Fail(FOVEA_E_STATE, "rows of the saved text are of another type", type, saved.type);
+    return reporter.Fail(FOVEA_E_STATE, "the saved text's rows have another type than this session's", type,
+                         saved.type);
   }
   return kOk;
 }
 
-// Which rows this session keeps of what was saved, and how far the text can be rewound then.
+// Finds the rows of the saved text that this session keeps, and how far the text can be rewound afterwards.
 Status CheckRows(const Cache& cache, const SavedHeader& saved, const uint32_t* saved_from, uint32_t* kept_from,
                  uint32_t* least, Reporter& reporter) {
   if (saved.rows > cache.max_rows) {
@@ -119,15 +121,15 @@ Status CheckRows(const Cache& cache, const SavedHeader& saved, const uint32_t* s
   for (uint32_t s = 0; s < cache.space_count; ++s) {
     const CachedSpace& space = cache.spaces[s];
     const uint32_t seen = space.window == 0 || saved.rows <= space.window ? 0 : saved.rows - space.window;
-    if (saved_from[s] > seen) return reporter.Fail(FOVEA_E_STATE, "a saved text lacks rows", seen, saved_from[s]);
+    if (saved_from[s] > seen) return reporter.Fail(FOVEA_E_STATE, "the saved text lacks rows", seen, saved_from[s]);
     kept_from[s] = std::max(saved_from[s], FirstRow(cache, space, saved.rows));
     if (kept_from[s] > 0) *least = std::max(*least, kept_from[s] + space.window);
   }
   if (*least <= saved.rows) return kOk;
-  return reporter.Fail(FOVEA_E_STATE, "a saved text cannot be rewound to more rows than it has", saved.rows, *least);
+  return reporter.Fail(FOVEA_E_STATE, "the saved text's rewind limit is above its number of rows", saved.rows, *least);
 }
 
-// Pages that no text has, or only the one that is replaced.
+// Checks that enough pages are unused, counting the pages that only the replaced text has.
 Status CheckUnused(const Cache& cache, uint32_t text, uint32_t rows, const uint32_t* kept_from, Reporter& reporter) {
   for (uint32_t s = 0; s < cache.space_count; ++s) {
     const CachedSpace& space = cache.spaces[s];
@@ -137,7 +139,7 @@ Status CheckUnused(const Cache& cache, uint32_t text, uint32_t rows, const uint3
     }
     const uint32_t needed = PagesOf(rows) - kept_from[s] / kPageRows;
     if (needed <= unused) continue;
-    return reporter.Fail(FOVEA_E_ROWS, "texts have more rows than the limit of their cached space",
+    return reporter.Fail(FOVEA_E_ROWS, "the texts need more rows than the limit of their cached space",
                          uint64_t{unused} * kPageRows, uint64_t{needed} * kPageRows, space.space);
   }
   return kOk;
@@ -156,7 +158,8 @@ Status SaveText(const Session& session, uint32_t text, void* memory, uint64_t si
   const Cache& cache = session.cache;
   SavedHeader header = HeaderOf(session, text);
   header.size = SizeOf(session, text);
-  if (size < header.size) return reporter.Fail(FOVEA_E_TOO_SMALL, "memory for a text is too small", header.size, size);
+  if (size < header.size)
+    return reporter.Fail(FOVEA_E_TOO_SMALL, "the memory for the saved text is too small", header.size, size);
   uint8_t* to = static_cast<uint8_t*>(memory);
   const auto put = [&to](const void* from, size_t bytes) {
     memcpy(to, from, bytes);
@@ -183,7 +186,7 @@ Status RestoreText(Session& session, uint32_t text, const void* memory, uint64_t
   FOVEA_TRY(CheckSaved(session, text, reporter));
   Cache& cache = session.cache;
   SavedHeader saved = {};
-  if (size < sizeof(saved)) return reporter.Fail(FOVEA_E_STATE, "this is no saved text", sizeof(saved), size);
+  if (size < sizeof(saved)) return reporter.Fail(FOVEA_E_STATE, "the bytes are not a saved text", sizeof(saved), size);
   memcpy(&saved, memory, sizeof(saved));
   FOVEA_TRY(CheckHeader(HeaderOf(session, text), saved, size, reporter));
   const uint8_t* from = static_cast<const uint8_t*>(memory) + sizeof(saved);
@@ -196,7 +199,7 @@ Status RestoreText(Session& session, uint32_t text, const void* memory, uint64_t
   FOVEA_TRY(CheckRows(cache, saved, saved_from, kept_from, &least, reporter));
   const uint64_t expected = TablesSize(saved) + RowsSize(cache, saved.rows, [&](uint32_t s) { return saved_from[s]; });
   if (saved.size != expected || size < expected) {
-    return reporter.Fail(FOVEA_E_STATE, "a saved text is cut off", expected, size < saved.size ? size : saved.size);
+    return reporter.Fail(FOVEA_E_STATE, "the saved text is truncated", expected, size < saved.size ? size : saved.size);
   }
   FOVEA_TRY(CheckUnused(cache, text, saved.rows, kept_from, reporter));
 

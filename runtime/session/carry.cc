@@ -1,5 +1,5 @@
-// Carried values: what a session remembers from run to run. Each has two places in the state block; a run reads one and
-// writes the other, and when it has finished they change roles. A run that fails or is cancelled leaves what it read.
+// Carried values (recurrent state): kept from run to run. Each has two buffers in the state block; a run reads one and
+// writes the other, and they swap after a finished run. A run that fails or is cancelled keeps the state it read.
 #include <string.h>
 
 #include "runtime/base/checked.h"
@@ -8,12 +8,12 @@
 namespace fovea {
 namespace {
 
-// What stands in front of saved rows. All numbers are little-endian, as the rows are: on the machines that fovea runs
-// on that is how they lie in memory.
+// The header before saved rows. All numbers and rows are little-endian, which is also their layout in memory on every
+// machine that fovea supports.
 struct SavedHeader {
   uint8_t magic[8];
-  uint64_t size;      // of all that is saved
-  uint64_t checksum;  // of the blob
+  uint64_t size;      // bytes in all
+  uint64_t checksum;  // the blob's
   uint32_t program, count;
 };
 constexpr uint8_t kSavedMagic[8] = {'F', 'O', 'V', 'E', 'A', 'S', 'T', '1'};
@@ -45,7 +45,8 @@ Status CheckIdleAndBound(const Session& session, Reporter& reporter) {
   FOVEA_TRY(CheckIdle(session, reporter));
   for (uint32_t i = 0; i < session.carried_count; ++i) {
     const uint32_t space = session.value(session.carried[i].input).space;
-    if (!session.spaces[space].bound) return reporter.Fail(FOVEA_E_ORDER, "a space has no segments yet", 0, space);
+    if (!session.spaces[space].bound)
+      return reporter.Fail(FOVEA_E_ORDER, "a space has no segments yet: bind its segments first", 0, space);
   }
   return kOk;
 }
@@ -112,7 +113,8 @@ Status SavedSize(const Session& session, uint64_t* size, Reporter& reporter) {
 Status SaveCarried(const Session& session, void* memory, uint64_t size, Reporter& reporter) {
   FOVEA_TRY(CheckIdleAndBound(session, reporter));
   const SavedHeader header = HeaderOf(session);
-  if (size < header.size) return reporter.Fail(FOVEA_E_TOO_SMALL, "memory for a state is too small", header.size, size);
+  if (size < header.size)
+    return reporter.Fail(FOVEA_E_TOO_SMALL, "the memory for the saved state is too small", header.size, size);
   uint8_t* to = static_cast<uint8_t*>(memory);
   const auto put = [&to](const void* from, uint64_t bytes) {
     if (bytes != 0) memcpy(to, from, static_cast<size_t>(bytes));
@@ -134,13 +136,13 @@ Status RestoreCarried(Session& session, const void* memory, uint64_t size, Repor
   FOVEA_TRY(CheckIdleAndBound(session, reporter));
   const SavedHeader own = HeaderOf(session);
   SavedHeader saved = {};
-  if (size < sizeof(saved)) return reporter.Fail(FOVEA_E_STATE, "this is no saved state", sizeof(saved), size);
+  if (size < sizeof(saved)) return reporter.Fail(FOVEA_E_STATE, "the bytes are not a saved state", sizeof(saved), size);
   memcpy(&saved, memory, sizeof(saved));
   if (memcmp(saved.magic, own.magic, sizeof(own.magic)) != 0) {
-    return reporter.Fail(FOVEA_E_STATE, "this is no saved state");
+    return reporter.Fail(FOVEA_E_STATE, "the bytes are not a saved state");
   }
   if (saved.checksum != own.checksum || saved.program != own.program || saved.count != own.count) {
-    return reporter.Fail(FOVEA_E_STATE, "the state was saved by another program or model", own.checksum,
+    return reporter.Fail(FOVEA_E_STATE, "the state was saved from another program or model", own.checksum,
                          saved.checksum);
   }
   const uint8_t* from = static_cast<const uint8_t*>(memory) + sizeof(saved);
@@ -155,7 +157,8 @@ Status RestoreCarried(Session& session, const void* memory, uint64_t size, Repor
     }
   }
   if (saved.size != own.size || size < own.size) {
-    return reporter.Fail(FOVEA_E_STATE, "a saved state is cut off", own.size, size < saved.size ? size : saved.size);
+    return reporter.Fail(FOVEA_E_STATE, "the saved state is truncated", own.size,
+                         size < saved.size ? size : saved.size);
   }
   for (uint32_t i = 0; i < own.count; ++i) {
     const uint64_t bytes = BoundRows(session, session.carried[i]) * RowBytesOf(session, session.carried[i]);

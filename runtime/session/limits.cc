@@ -1,4 +1,4 @@
-// What every space of a program can hold in a session, from the limits that are given for some.
+// Derives the limits of every space of a program from the limits that the caller gives for some.
 #include "runtime/base/checked.h"
 #include "runtime/blob/strides.h"
 #include "runtime/session/session.h"
@@ -24,17 +24,17 @@ void MarkUsed(const Blob& blob, const ProgramRecord& program, SpaceState* spaces
 
 }  // namespace
 
-// A segment's first such row takes offset + 1 rows, each other one `stride` more.
+// In each segment the first such row needs offset + 1 rows, each further one `stride` more.
 uint64_t MostStridedRows(const SpaceState& space, uint64_t stride, uint64_t offset) {
   const uint64_t rows = space.max_rows, segments = space.max_segments;
   if (space.max_segment_rows <= offset) return 0;
   const uint64_t in_segment = DivideUp(space.max_segment_rows - offset, stride);
-  if (offset < stride) {  // the first is the cheapest: as many segments as can have one
+  if (offset < stride) {  // the first needs fewest rows: use as many segments as can have one
     const uint64_t used = rows / (offset + 1) < segments ? rows / (offset + 1) : segments;
     const uint64_t most = used + (rows - used * (offset + 1)) / stride;
     return most < used * in_segment ? most : used * in_segment;
   }
-  // Else one full segment after the other.
+  // Otherwise fill one segment after the other.
   const uint64_t full = offset + 1 + (in_segment - 1) * stride;
   const uint64_t used = rows / full < segments ? rows / full : segments;
   const uint64_t left = rows - used * full;
@@ -44,13 +44,13 @@ uint64_t MostStridedRows(const SpaceState& space, uint64_t stride, uint64_t offs
 
 namespace {
 
-// The most rows of a strided space. Up to first + 1 rows a segment has a row for each of the source's; those that come
-// then are dearer, the first of them most: they are many where few segments are long.
+// The most rows of a strided space. In each segment the first `first` + 1 rows need one source row each; later rows
+// need more, the next one most. So the maximum has few long segments.
 uint64_t MostRows(const Strides& strides, const SpaceState& source) {
   const uint64_t rows = source.max_rows, segments = source.max_segments, longest = source.max_segment_rows;
   const uint64_t cheap = longest < strides.first + 1 ? longest : strides.first + 1;
   if (rows <= segments * cheap) return rows;
-  const uint64_t more = strides.Rows(longest) - cheap;  // of a full segment
+  const uint64_t more = strides.Rows(longest) - cheap;  // in a full segment
   if (more == 0) return segments * cheap;
   const uint64_t price = strides.Longest(cheap) - cheap + (more - 1) * strides.stride + 1;
   const uint64_t left = rows - segments * cheap, full = left / price;
@@ -59,8 +59,8 @@ uint64_t MostRows(const Strides& strides, const SpaceState& source) {
   return segments * cheap + full * more + (rest < more ? rest : more);
 }
 
-// The most rows that a space can have which follows from others, and the longest segment. No overflow: limits of spaces
-// are below 2^31, `extra` is at most 2^20. `chooser`: the operation that chooses the rows, of a selected space.
+// The most rows of a derived space, and its longest segment. No overflow: limits of spaces are below 2^31, `extra` is
+// at most 2^20. `chooser`: for a selected space, the operation that chooses its rows.
 uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, const Op* chooser, SpaceState* space) {
   const uint64_t segments = space->max_segments, extra = record.extra;
   if (record.kind == SpaceKind::kFixed) {
@@ -76,7 +76,7 @@ uint64_t FollowLimits(const SpaceRecord& record, const SpaceState* spaces, const
     case SpaceKind::kStrided:
       space->max_segment_rows = static_cast<uint32_t>(Strides(record).Rows(source.max_segment_rows));
       return MostRows(Strides(record), source);
-    default: {  // at most `extra` of each segment, or all rows of as many segments as can be chosen
+    default: {  // at most `extra` per segment, or all rows of as many segments as can be chosen
       const bool all = extra == 0 || extra > source.max_segment_rows;
       space->max_segment_rows = all ? source.max_segment_rows : record.extra;
       SpaceLimits chosen = source;
@@ -99,23 +99,24 @@ const Op* ChooserOf(const Model& model, const ProgramRecord& program, uint32_t s
   return nullptr;
 }
 
-// `allowed`: rows of a segment that the model has positions for.
+// `allowed`: rows per segment for which the model has positions.
 Status CheckLimit(uint32_t rows, uint32_t segment_rows, uint32_t allowed, Reporter& reporter) {
   if (rows == 0 || rows > INT32_MAX) {
-    return reporter.Fail(FOVEA_E_OPTION, "a limit must be 1 to 2^31 - 1 rows", INT32_MAX, rows);
+    return reporter.Fail(FOVEA_E_OPTION, "a limit must be from 1 to 2^31 - 1 rows", INT32_MAX, rows);
   }
   if (segment_rows <= allowed) return kOk;
-  return reporter.Fail(FOVEA_E_OPTION, "the model has no positions for segments this long", allowed, segment_rows);
+  return reporter.Fail(FOVEA_E_OPTION, "the model has no positions for segments of this length", allowed, segment_rows);
 }
 
-// A cached space: of how long a text can get, and of what all of them keep. The sum of lengths is bounded as rows are,
-// though texts may share some.
+// For a cached space, limits the length of one text and the rows kept of all texts. The sum of lengths is bounded like
+// rows, although texts may share pages.
 Status LimitCached(const Model& model, const fovea_session_options& options, uint32_t i, Reporter& reporter,
                    SpaceState* spaces) {
   const SpaceRecord& record = model.blob.spaces[i];
   SpaceState& space = spaces[i];
   const fovea_limit* limit = FindLimit(options, i);
-  if (limit == nullptr) return reporter.Fail(FOVEA_E_OPTION, "a space of the program has no limit", i);
+  if (limit == nullptr)
+    return reporter.Fail(FOVEA_E_OPTION, "a space of the program has no limit: give its number of rows", i);
   const uint32_t allowed = model.max_segment_rows[i], most = INT32_MAX / space.max_segments;
   FOVEA_TRY(CheckLimit(limit->rows, limit->segment_rows, allowed, reporter));
   space.cached_rows = limit->rows;
@@ -125,7 +126,7 @@ Status LimitCached(const Model& model, const fovea_session_options& options, uin
   return kOk;
 }
 
-// All cached spaces have the rows of the same texts.
+// All cached spaces hold rows of the same texts.
 Status LimitTexts(const Blob& blob, Reporter& reporter, SpaceState* spaces) {
   uint32_t most = UINT32_MAX;
   const auto each_cached = [&](auto f) {
@@ -169,7 +170,7 @@ Status ResolveLimits(const Model& model, const ProgramRecord& program, const fov
     }
     const fovea_limit* limit = FindLimit(options, i);
     if (limit == nullptr && record.parent != kBlobNone) {
-      return reporter.Fail(FOVEA_E_OPTION, "a space of the program has no limit", i);
+      return reporter.Fail(FOVEA_E_OPTION, "a space of the program has no limit: give its number of rows", i);
     }
     space.max_rows = limit == nullptr ? 1 : limit->rows;
     const uint32_t allowed = model.max_segment_rows[i];

@@ -1,4 +1,4 @@
-// Inputs that are another session's outputs: read where they lie, with that session's segments.
+// Inputs that are outputs of another session: read in place, with that session's segments.
 #include <string.h>
 
 #include "runtime/session/session.h"
@@ -12,8 +12,8 @@ bool SameSegments(const Session& a, uint32_t a_space, const Session& b, uint32_t
   return x.count == y.count && memcmp(x.offsets, y.offsets, (size_t{x.count} + 1) * sizeof(uint32_t)) == 0;
 }
 
-// Gives a space the segments of the other session's; in the same space those that it lies in or follows from, too.
-// Spaces refer to earlier ones, so this ends.
+// Gives a space the segments of another session's space; if both are the same space, also its parents and sources.
+// These come earlier in the table, so the recursion ends.
 Status TakeSegments(Session& session, uint32_t space, const Session& from, uint32_t from_space, Reporter& reporter) {
   if (SameSegments(session, space, from, from_space)) return kOk;
   const Blob& blob = session.model->blob;
@@ -21,7 +21,7 @@ Status TakeSegments(Session& session, uint32_t space, const Session& from, uint3
   const bool input = record.kind == SpaceKind::kInput;
   if (space == from_space) {
     const uint32_t above = SpaceHasSource(record.kind) ? record.source : record.parent;
-    // A parent without parent gets its rows from the call below.
+    // A parent without parent gets its rows from SetSegments below.
     if (!input || (above != kBlobNone && blob.spaces[above].parent != kBlobNone)) {
       FOVEA_TRY(TakeSegments(session, above, from, above, reporter));
     }
@@ -35,7 +35,7 @@ Status TakeSegments(Session& session, uint32_t space, const Session& from, uint3
     return SetSegments(session, space, {at, segments.offsets, segments.count}, reporter);
   }
   if (SameSegments(session, space, from, from_space)) return kOk;
-  return reporter.Fail(FOVEA_E_SEGMENTS, "the input's space follows from another and has other segments",
+  return reporter.Fail(FOVEA_E_SEGMENTS, "the input's space is derived and its segments differ from the output's",
                        session.space_rows[space].rows, from.space_rows[from_space].rows);
 }
 
@@ -51,21 +51,21 @@ Status LinkInput(Session& session, uint32_t input, const Session& from, uint32_t
   if (session.model != from.model || &session == &from) {
     return reporter.Fail(FOVEA_E_OPTION, "only different sessions of one model can be linked");
   }
-  if (input >= inputs) return reporter.Fail(FOVEA_E_INDEX, "the program has no such input", inputs, input);
+  if (input >= inputs) return reporter.Fail(FOVEA_E_INDEX, "the input does not exist in the program", inputs, input);
   if (!IsReadable(from, output)) {
-    return reporter.Fail(FOVEA_E_INDEX, "the value is no output and not kept", from.program().value_count, output);
+    return reporter.Fail(FOVEA_E_INDEX, "the value is neither an output nor kept", from.program().value_count, output);
   }
   const ValueRecord &own = session.value(input), &other = from.value(output);
   reporter.tensor = input;
   if (own.type != other.type || own.width != other.width) {
-    return reporter.Fail(FOVEA_E_OPTION, "input and output have other widths or types", own.width, other.width);
+    return reporter.Fail(FOVEA_E_OPTION, "input and output differ in width or type", own.width, other.width);
   }
   const Carried* carried = FindCarried(session, input);
   if (carried == nullptr && !session.links[input].linked) {
     return reporter.Fail(FOVEA_E_OPTION, "the input is neither carried nor named in options.linked", 0, input);
   }
   FOVEA_TRY(CheckIdle(session, reporter));
-  if (!from.finished) return reporter.Fail(FOVEA_E_ORDER, "the session to be linked has no finished run");
+  if (!from.finished) return reporter.Fail(FOVEA_E_ORDER, "the session to link to has no finished run: run it first");
   FOVEA_TRY(TakeSegments(session, own.space, from, other.space, reporter));
   reporter.tensor = FOVEA_NOWHERE;
   if (carried == nullptr) {
@@ -85,13 +85,14 @@ Status FollowLinks(Session& session, Reporter& reporter) {
     Link& link = session.links[v];
     if (!link.linked) continue;
     reporter.tensor = v;
-    if (link.from == nullptr) return reporter.Fail(FOVEA_E_ORDER, "an input is not linked yet", 0, v);
+    if (link.from == nullptr)
+      return reporter.Fail(FOVEA_E_ORDER, "an input is not linked yet: link it before the run", 0, v);
     if (!link.from->finished) {
       return reporter.Fail(FOVEA_E_ORDER, "the session that an input is linked to has no finished run", 0, v);
     }
     const uint32_t space = session.value(v).space, from_space = link.from->value(link.output).space;
     if (!SameSegments(session, space, *link.from, from_space)) {
-      return reporter.Fail(FOVEA_E_SEGMENTS, "a linked input has other segments than its space: link it again",
+      return reporter.Fail(FOVEA_E_SEGMENTS, "a linked input's segments differ from its space's: link it again",
                            session.space_rows[space].rows, link.from->space_rows[from_space].rows);
     }
     session.values[v] = FinishedRows(*link.from, link.output);

@@ -1,4 +1,4 @@
-// What may be asked of a session.
+// Checks the options of a session.
 #include "runtime/session/session.h"
 
 namespace fovea {
@@ -15,10 +15,10 @@ Status CheckCacheOptions(const fovea_session_options& options, Reporter& reporte
   }
   const uint32_t type = options.cache_type == nullptr ? uint32_t{FOVEA_TYPE_F32} : *options.cache_type;
   if (LacksRows(DType(type))) {
-    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks rows of the type", 0, type);
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks rows of this type", 0, type);
   }
   if (type == FOVEA_TYPE_F32 || type == FOVEA_TYPE_F16 || type == FOVEA_TYPE_BF16 || type == FOVEA_TYPE_I8) return kOk;
-  return reporter.Fail(FOVEA_E_OPTION, "rows are kept as f32, f16, bf16 or int8", FOVEA_TYPE_F32, type);
+  return reporter.Fail(FOVEA_E_OPTION, "cached rows must be f32, f16, bf16 or int8", FOVEA_TYPE_F32, type);
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ Status CheckCacheOptions(const fovea_session_options& options, Reporter& reporte
 Status CheckSessionOptions(const Model& model, const fovea_session_options& options, Reporter& reporter) {
   const Blob& blob = model.blob;
   if (options.program >= blob.programs.count) {
-    return reporter.Fail(FOVEA_E_INDEX, "no such program", blob.programs.count, options.program);
+    return reporter.Fail(FOVEA_E_INDEX, "the program does not exist", blob.programs.count, options.program);
   }
   if (options.workers > kMaxWorkers)
     return reporter.Fail(FOVEA_E_OPTION, "too many workers", kMaxWorkers, options.workers);
@@ -43,13 +43,13 @@ Status CheckSessionOptions(const Model& model, const fovea_session_options& opti
   for (uint32_t i = 0; i < options.limit_count; ++i) {
     const uint32_t space = options.limits[i].space;
     if (space >= blob.spaces.count)
-      return reporter.Fail(FOVEA_E_INDEX, "limit for no such space", blob.spaces.count, space);
+      return reporter.Fail(FOVEA_E_INDEX, "a limit is for a space that does not exist", blob.spaces.count, space);
     const SpaceKind kind = blob.spaces[space].kind;
     if (kind != SpaceKind::kInput && kind != SpaceKind::kCached) {
-      return reporter.Fail(FOVEA_E_OPTION, "limit for a space that follows from another", 0, space);
+      return reporter.Fail(FOVEA_E_OPTION, "a limit is for a derived space", 0, space);
     }
     for (uint32_t k = 0; k < i; ++k) {
-      if (options.limits[k].space == space) return reporter.Fail(FOVEA_E_OPTION, "two limits for one space", 1, space);
+      if (options.limits[k].space == space) return reporter.Fail(FOVEA_E_OPTION, "a space has two limits", 1, space);
     }
   }
   FOVEA_TRY(CheckCacheOptions(options, reporter));
@@ -57,26 +57,27 @@ Status CheckSessionOptions(const Model& model, const fovea_session_options& opti
   for (uint32_t i = 0; i < options.keep_count; ++i) {
     reporter.tensor = options.keep[i];
     if (options.keep[i] >= program.value_count) {
-      return reporter.Fail(FOVEA_E_INDEX, "no such value to keep", program.value_count, options.keep[i]);
+      return reporter.Fail(FOVEA_E_INDEX, "a value to keep does not exist", program.value_count, options.keep[i]);
     }
     if (blob.spaces[blob.values[program.first_value + options.keep[i]].space].kind == SpaceKind::kCached) {
-      return reporter.Fail(FOVEA_E_OPTION, "cached rows cannot be kept as a matrix", 0, options.keep[i]);
+      return reporter.Fail(FOVEA_E_OPTION, "a value of a cached space cannot be kept as a matrix", 0, options.keep[i]);
     }
     for (uint32_t k = 0; k < i; ++k) {
       if (options.keep[k] == options.keep[i])
-        return reporter.Fail(FOVEA_E_OPTION, "value is kept twice", 1, options.keep[i]);
+        return reporter.Fail(FOVEA_E_OPTION, "a value is kept twice", 1, options.keep[i]);
     }
   }
   const uint32_t inputs = program.value_count - program.operation_count;
   for (uint32_t i = 0; i < options.linked_count; ++i) {
     const uint32_t v = options.linked[i];
     reporter.tensor = v;
-    if (v >= inputs) return reporter.Fail(FOVEA_E_INDEX, "no such input to link", inputs, v);
+    if (v >= inputs) return reporter.Fail(FOVEA_E_INDEX, "an input to link does not exist", inputs, v);
     if (blob.values[program.first_value + v].role == ValueRole::kCarried) {
-      return reporter.Fail(FOVEA_E_OPTION, "a carried input is linked without being named", 0, v);
+      return reporter.Fail(FOVEA_E_OPTION, "a carried input must not be in options.linked: it can be linked anyway", 0,
+                           v);
     }
     for (uint32_t k = 0; k < i; ++k) {
-      if (options.linked[k] == v) return reporter.Fail(FOVEA_E_OPTION, "input is named twice to be linked", 1, v);
+      if (options.linked[k] == v) return reporter.Fail(FOVEA_E_OPTION, "an input is twice in options.linked", 1, v);
     }
   }
   reporter.tensor = FOVEA_NOWHERE;

@@ -1,4 +1,4 @@
-// Options -> limits -> memory. The same code counts bytes and places objects.
+// Turns options into limits and limits into memory. The same code counts bytes and places objects.
 #include <string.h>
 
 #include <initializer_list>
@@ -9,16 +9,16 @@
 namespace fovea {
 namespace {
 
-// Every tile streams all weights of its phase once. With int8 weights of k x n that is k * n / rows bytes for each row,
-// against at most 8 * n bytes for writing a wide middle out of the cache and back: around 100 rows both are alike for
-// usual k, whatever the cache. So tiles are large, and shrink only where memory would be out of proportion.
+// Every tile streams all weights of its phase once. With int8 weights of k x n that is k * n / rows bytes per row,
+// against at most 8 * n bytes for moving a wide middle out of the cache and back: for usual k the two are about equal
+// at 100 rows, for any cache size. So tiles are large, and shrink only where memory would be out of proportion.
 constexpr uint64_t kTileBytes = 4 << 20, kExpertTileBytes = 32 << 20;
 constexpr uint32_t kLeastTileRows = 16, kMostTileRows = 128;
-// The most rows that workers share by columns.
+// The most rows for which workers split columns instead of rows.
 constexpr uint32_t kFewRows = 64;
 
-// Whether rows take experts. Those of a tile share them out, so of few rows each expert has hardly one, and yet nearly
-// all weights are read for them.
+// Whether the program has experts (MoE). The rows of a tile are distributed over experts, so with few rows an expert
+// has hardly one row, yet nearly all weights are read.
 bool HasExperts(const Model& model, const ProgramRecord& program) {
   for (uint32_t i = 0; i < program.operation_count; ++i) {
     const Op& op = model.Operation(program, i);
@@ -27,8 +27,8 @@ bool HasExperts(const Model& model, const ProgramRecord& program) {
   return false;
 }
 
-// No more than the widest space that rows are made in can ever fill: small limits need small memory. Inputs are read
-// where they lie, however long they are.
+// Bounded by the largest space in which an operation makes rows: small limits need little memory. Inputs do not count,
+// since they are read in place.
 uint32_t ChooseTileRows(const Model& model, const ProgramRecord& program, const ProgramPlan& plan,
                         const SpaceState* spaces, uint32_t wanted) {
   uint64_t most = 1;
@@ -47,7 +47,7 @@ uint32_t ChooseTileRows(const Model& model, const ProgramRecord& program, const 
   return rows < most ? rows : static_cast<uint32_t>(most);
 }
 
-// A matrix of one space, with what kernels may read after it.
+// Bytes of a matrix, with the padding that kernels may read after it.
 CheckedSize MatrixBytes(uint32_t rows, uint32_t row_bytes) {
   return CheckedSize(rows) * CheckedSize(row_bytes) + CheckedSize(kGemmSlack);
 }
@@ -91,7 +91,7 @@ class Placer {
   }
 
  private:
-  // The state block may be empty, and then counts.
+  // The state block may be empty; its arena then only counts.
   bool placing() const {
     return !fixed_.counting() && !scratch_.counting() && fixed_.ok() && scratch_.ok() && arenas_.state.ok();
   }
@@ -103,7 +103,7 @@ class Placer {
     return false;
   }
 
-  // Begins as zeros.
+  // Carried values are zero at first.
   void PlaceCarried(Session& s, uint32_t inputs) {
     for (uint32_t v = 0; v < inputs; ++v) s.carried_count += s.value(v).role == ValueRole::kCarried ? 1 : 0;
     s.carried = fixed_.Take<Carried>(s.carried_count);
@@ -158,14 +158,14 @@ class Placer {
     for (uint32_t i = 0; i < options_.keep_count; ++i) {
       const uint32_t v = options_.keep[i];
       if (placing()) s.kept[v] = true;
-      if (s.value(v).role != ValueRole::kInternal) continue;  // has memory of its own anyway
+      if (s.value(v).role != ValueRole::kInternal) continue;  // has separate memory anyway
       void* memory = scratch_.TakeBytes(MatrixBytes(s.spaces[s.value(v).space].max_rows, plan_.values[v].row_bytes));
       if (placing()) s.values[v] = static_cast<uint8_t*>(memory);
     }
     s.info.keep_bytes = scratch_.needed() - before;
   }
 
-  // Lays slots of `rows` rows one after the other; returns where they end.
+  // Places slots of `rows` rows one after the other; returns the end.
   uint64_t LayOut(uint64_t begin, uint32_t rows, const uint32_t* row_bytes, uint32_t count, uint64_t* offsets) const {
     Arena layout;
     layout.TakeBytes(CheckedSize(begin));
@@ -191,7 +191,7 @@ class Placer {
     if (each > slot_bytes_[1]) slot_bytes_[1] = each;
   }
 
-  // Of a step's input or output.
+  // The location of an operation's input or output.
   Operand OperandOf(const Session& s, const Op& op, const OpValue& value) const {
     const ValuePlan& plan = plan_.values[value.index];
     const bool by_row = op.unit == Unit::kRows && !value.whole;
@@ -211,7 +211,7 @@ class Placer {
     return operand;
   }
 
-  // What each step reads and writes, and in what tiles.
+  // Resolves the operands and tiles of each operation.
   void PlaceSteps(Session& s) {
     const uint32_t count = plan_.record->operation_count;
     s.steps = fixed_.Take<Step>(count);
@@ -234,17 +234,17 @@ class Placer {
     }
   }
 
-  // The most rows of an operation's tile, or segments where those are what it counts in.
+  // The most rows of an operation's tile, or segments if its unit is a segment.
   static uint32_t TileUnits(const Session& s, const Op& op) {
     const auto least = [](uint32_t a, uint32_t b) { return a < b ? a : b; };
     if (op.unit != Unit::kSegments && op.unit != Unit::kHeads) return s.tile_rows;
     const SpaceState& space = s.spaces[op.inputs[0].space];
     if (op.unit == Unit::kSegments) return least(space.max_segments, s.tile_rows);
-    // By heads: of one segment after the other.
+    // Unit kHeads: one segment after the other.
     return least(space.max_segment_rows, HeadsOf(op, s.worker_count).MostRows(space.max_rows));
   }
 
-  // Operations that take everything at once are the first worker's.
+  // The first worker alone runs operations of unit kAll.
   uint64_t OperationScratch(const Session& s, bool first_worker) const {
     SpaceLimits limits[kMaxSpaces];
     for (uint32_t i = 0; i < kMaxSpaces; ++i) limits[i] = s.spaces[i];
@@ -304,11 +304,11 @@ class Placer {
   SessionArenas& arenas_;
   Arena& fixed_;
   Arena& scratch_;
-  // Of slots in a worker's memory.
+  // Offsets of slots in a worker's memory.
   struct {
     uint64_t *tile, *own, *shared;
   } offsets_{};
-  uint64_t slot_bytes_[2] = {};  // of the first worker, of another one
+  uint64_t slot_bytes_[2] = {};  // bytes of the first worker, of each other worker
 };
 
 }  // namespace

@@ -1,30 +1,30 @@
-// Phase by phase. Where rows are many workers take tiles of them and carry each through all steps of a phase; where
-// they are few all work on the same rows, stage by stage (runtime/plan/stages.cc). Other phases: tiles of segments or
-// heads for one step.
+// Runs phase by phase. With many rows, workers take tiles of rows and carry each tile through all operations of a
+// phase; with few rows, all workers process the same rows, stage by stage (runtime/plan/stages.cc). In other phases a
+// worker takes tiles of segments or heads of one operation.
 #include "runtime/session/session.h"
 
 namespace fovea {
 namespace {
 
-// Fewer rows than this for each worker are shared by columns: kernels hold up to 16 rows, and all weights would pass
-// through every worker for them.
+// With fewer rows per worker than this, workers split columns: kernels process up to 16 rows at once, and otherwise
+// every worker would stream all weights for them.
 constexpr uint32_t kLeastRowsEach = 32;
-// Multiplications in a phase below which workers cost more than they save: by some microseconds for each time they meet
-// at a barrier, by ten times that for each call of the runner.
+// Multiplications in a phase below which several workers cost more time than they save: a barrier costs a worker some
+// microseconds, a call of the runner ten times that.
 constexpr uint64_t kLeastWork = 1 << 18, kLeastWorkByRunner = 1 << 21;
-// The same for each row of a recurrent layer, where workers meet once or twice.
+// The same per row of a recurrent layer, where workers meet at one or two barriers.
 constexpr uint64_t kLeastRowWork = 1 << 17;
 
-// What of a step a worker does.
+// The part of an operation that a worker executes.
 struct Part {
   uint32_t worker;
-  uint32_t begin, end;  // rows, segments, or the number of a tile by heads
-  uint32_t sharers;     // of a phase with few rows; else 0
-  bool together;        // segments that all workers take together
+  uint32_t begin, end;  // rows, segments, or the number of a tile of heads
+  uint32_t sharers;     // workers of a phase with few rows; else 0
+  bool together;        // all workers process these segments together
   uint32_t* met;        // the worker's count for Session::meeting
 };
 
-// Whether what is left of the run is passed over.
+// Whether the rest of the run is skipped.
 bool Stops(Session& session) {
   if (session.stop.load(std::memory_order_relaxed) == 0) return false;
   session.stop.fetch_or(kStopping, std::memory_order_relaxed);
@@ -37,12 +37,12 @@ void Fail(Session& session, fovea_status status, uint32_t step) {
   session.stop.fetch_or(kStopping, std::memory_order_relaxed);
 }
 
-// One worker takes the heads of a row that a tap makes one of, in their order: then there is one tile.
+// If a tap reduces over heads, one worker takes all heads of a row in order, so there is one tile.
 bool HeadsMeet(const Session& session, const Step& step) {
   return kHasTaps && step.tap != kBlobNone && session.taps[step.tap].sink.reduce != Reduce::kNone;
 }
 
-// Which rows and heads the tile of this number is.
+// Sets the rows and heads of tile number `tile`.
 void SetHeads(const Session& session, const Step& step, uint32_t tile, OpRun* run) {
   const uint32_t rows = session.space_rows[step.op->output.space].rows;
   run->tile_rows = step.tile_units;
@@ -55,7 +55,7 @@ void SetHeads(const Session& session, const Step& step, uint32_t tile, OpRun* ru
   run->head_begin = tiles.Head(tile), run->head_end = run->head_begin + 1;
 }
 
-// Where the worker finds rows of a value, from the part's first one on.
+// Address of a value's rows for this worker, from the part's first row on.
 uint8_t* RowsOf(const Session& session, const Part& part, const Operand& operand) {
   if (part.sharers != 0 && operand.few != FewRows::kSession) {
     const bool shared = operand.few == FewRows::kShared;
@@ -68,7 +68,7 @@ uint8_t* RowsOf(const Session& session, const Part& part, const Operand& operand
   return rows + size_t{part.begin} * operand.row_bytes;
 }
 
-// The worker's share of a step that all do on the same rows; false if it has none.
+// Sets the worker's share of an operation when all workers process the same rows; false if it has none.
 bool SetShare(const Session& session, const Step& step, const Part& part, OpRun* run) {
   const StepShare& share = *step.share;
   if (part.worker >= part.sharers) return false;
@@ -118,8 +118,8 @@ Status RunStep(Session& session, const Step& step, const Part& part) {
   return op.def->run(op, run);
 }
 
-// A part of steps of the plan, one after the other. False if one failed or the run was cancelled; workers that are
-// together go on with each other.
+// Runs operations one after the other on a part. False if one failed or the run was cancelled; workers that act
+// together continue nevertheless, so that all reach the same barriers.
 bool RunSteps(Session& session, uint32_t first_step, uint32_t end_step, const Part& part) {
   uint64_t* ticks = session.workers[part.worker].ticks;
   if (Stops(session) && !part.together) return false;
@@ -148,7 +148,7 @@ void RunTiles(Session& session, uint32_t worker, const PhasePlan& phase, PhaseRu
   }
 }
 
-// One step after the other; a worker that is ahead must not begin the next one in memory that others still read.
+// Runs operation by operation with a barrier before each, so that no worker overwrites memory that is still read.
 void RunTogether(Session& session, uint32_t worker, const PhasePlan& phase, uint32_t* met) {
   const uint32_t segments = session.space_rows[phase.space].segments.count;
   for (uint32_t i = 0; i < phase.step_count; ++i) {
@@ -158,7 +158,7 @@ void RunTogether(Session& session, uint32_t worker, const PhasePlan& phase, uint
   }
 }
 
-// Whether workers do better together than with a tile of segments each, of which there are `tiles`.
+// Whether it is faster to process all segments together than to give `tiles` workers a tile of segments each.
 bool AreTogether(const Session& session, const PhasePlan& phase, uint32_t tiles) {
   const uint32_t segments = session.space_rows[phase.space].segments.count;
   if (kMaxWorkers == 1 || session.barrier == nullptr || tiles == 0 || tiles >= session.worker_count ||
@@ -168,7 +168,7 @@ bool AreTogether(const Session& session, const PhasePlan& phase, uint32_t tiles)
   return phase.weights * segments >= kLeastRowWork;
 }
 
-// Even without rows: a selected space then has none. One worker does it all.
+// Runs an operation of unit kAll, even without rows: a selected space then has none. One worker does it.
 void RunWhole(Session& session, const PhasePlan& phase) {
   session.workers[0].quantized.value = kBlobNone;
   const uint32_t rows = session.space_rows[phase.space].rows;
@@ -183,11 +183,11 @@ bool AreFew(const Session& session, const PhasePlan& phase, uint32_t rows) {
          rows < uint64_t{kLeastRowsEach} * session.worker_count && rows * phase.weights >= least;
 }
 
-// Before the phase begins, when all that it depends on is known.
+// Call it before the phase begins, when everything that it depends on is known.
 void PreparePhase(Session& session, uint32_t number) {
   const PhasePlan& phase = session.plan->phases[number];
   PhaseRun& run = session.phase_runs[number % 2];
-  // A run that stops may not know the rows: it passes over the phase.
+  // A run that stops may not know the rows: it skips the phase.
   const bool stopping = (session.stop.load(std::memory_order_relaxed) & kStopping) != 0;
   const uint32_t rows = stopping ? 0 : session.space_rows[phase.space].rows, workers = session.worker_count;
   run.workers = 1;
@@ -208,7 +208,7 @@ void PreparePhase(Session& session, uint32_t number) {
     run.tiles[0].Reset(tiles, workers, 1, 1);
   } else {
     const uint32_t segments = rows == 0 ? 0 : session.space_rows[phase.space].segments.count;
-    const auto each = static_cast<uint32_t>(DivideUp(workers, phase.step_count));  // workers for each step
+    const auto each = static_cast<uint32_t>(DivideUp(workers, phase.step_count));  // workers per operation
     for (uint32_t i = 0; i < phase.step_count; ++i) {
       run.tiles[i].Reset(segments, each, session.tile_rows, 1);
       tiles += run.tiles[i].count();
@@ -219,8 +219,8 @@ void PreparePhase(Session& session, uint32_t number) {
   if (tiles > 1) run.workers = tiles < workers ? tiles : workers;
 }
 
-// Where workers have to wait for each other next. Phases lie one after the other, so its step is in any case the end of
-// what comes before.
+// The next place where workers wait for each other. Phases are numbered in order, so its step is always the end of the
+// part before it.
 RunPlace After(const Session& session, RunPlace place) {
   const ProgramPlan& plan = *session.plan;
   const PhasePlan& phase = plan.phases[place.phase];
@@ -233,7 +233,7 @@ RunPlace After(const Session& session, RunPlace place) {
   return {place.phase + 1, end};
 }
 
-// All that one worker does before it has to wait for others. The first one makes the next phase ready.
+// Everything that one worker does up to the next barrier. The first worker prepares the next phase.
 void RunFrom(Session& session, uint32_t worker, RunPlace place, uint32_t* met) {
   const PhasePlan& phase = session.plan->phases[place.phase];
   PhaseRun& run = session.phase_runs[place.phase % 2];
@@ -254,7 +254,7 @@ void RunFrom(Session& session, uint32_t worker, RunPlace place, uint32_t* met) {
   }
 }
 
-// How many workers have something to do there.
+// Number of workers that have something to do at a place.
 uint32_t WorkersAt(const Session& session, RunPlace place) {
   const PhaseRun& run = session.phase_runs[place.phase % 2];
   if (!run.few) return run.workers;
@@ -265,7 +265,7 @@ uint32_t WorkersAt(const Session& session, RunPlace place) {
   return 1;
 }
 
-// What the runner calls: all up to the end with a barrier, one place without.
+// The task of a runner call: with a barrier everything up to the end, without one a single place.
 struct RunCall {
   Session& session;
   uint32_t end_phase;
@@ -286,12 +286,12 @@ void RunWorker(void* context, uint32_t worker) {
   }
 }
 
-// The first worker goes on alone as long as there is nothing for others.
+// The first worker continues alone as long as the other workers have nothing to do.
 void RunPhases(Session& session, uint32_t end_phase) {
   while (session.next.phase < end_phase && !Stops(session)) {
     const uint32_t workers = WorkersAt(session, session.next);
     RunCall call = {session, end_phase, workers > 1 && session.barrier != nullptr};
-    // What is the first worker's alone may be the beginning of a phase that others join later.
+    // A part that only the first worker runs may begin a phase that the other workers join later.
     for (uint32_t w = 1; w < session.worker_count && workers == 1; ++w) session.workers[w].quantized.value = kBlobNone;
     const PhasePlan& last = session.plan->phases[end_phase - 1];
     const RunPlace after =
@@ -305,7 +305,7 @@ void RunPhases(Session& session, uint32_t end_phase) {
   }
 }
 
-// A run that stops before its end. kStopping stays until the next one, for tasks that a runner did not wait for.
+// Ends a run that was stopped. kStopping remains set until the next run, for tasks that a runner did not wait for.
 Status EndEarly(Session& session, Reporter& reporter) {
   session.running = false;
   const fovea_status failure = session.failure.load(std::memory_order_relaxed);
@@ -322,7 +322,7 @@ Status EndEarly(Session& session, Reporter& reporter) {
                                     : "a backend refused an operation");
 }
 
-// Phases up to `phases` further ones, of which `*left` are left then.
+// Runs up to `phases` further phases; *left is how many remain after them.
 Status Advance(Session& session, uint32_t phases, uint32_t* left, Reporter& reporter) {
   const Status linked = CheckLinks(session, reporter);
   if (!linked.ok()) {
@@ -367,8 +367,8 @@ Status BeginRun(Session& session, Reporter& reporter) {
 }
 
 Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& reporter) {
-  if (!session.running) return reporter.Fail(FOVEA_E_ORDER, "no run has begun");
-  if (session.advancing) return reporter.Fail(FOVEA_E_ORDER, "the run is being advanced by another call");
+  if (!session.running) return reporter.Fail(FOVEA_E_ORDER, "no run has begun: begin one first");
+  if (session.advancing) return reporter.Fail(FOVEA_E_ORDER, "another call is advancing the run");
   session.advancing = true;
   const Status status = Advance(session, phases, left, reporter);
   session.advancing = false;

@@ -1,4 +1,4 @@
-// A plan in the caller's memory: limits resolved, every address known, ready to bind rows and run.
+// A plan in the caller's memory: limits resolved, all addresses known, ready to bind rows and run.
 #ifndef FOVEA_RUNTIME_SESSION_SESSION_H_
 #define FOVEA_RUNTIME_SESSION_SESSION_H_
 
@@ -14,49 +14,49 @@
 
 namespace fovea {
 
-// Limits of a space, and its rows as bound.
+// Limits of a space, and its currently bound rows.
 struct SpaceState : SpaceLimits {
   bool used = false;      // by the program
-  bool selected = false;  // a run selects its rows, or some that it follows from
+  bool selected = false;  // its rows, or rows that it derives from, are selected during a run
   bool bound = false;
-  uint32_t cached_rows = 0;     // of a cached space: of all texts
+  uint32_t cached_rows = 0;     // cached space: rows of all texts together
   uint32_t* offsets = nullptr;  // [max_segments + 1]
 };
 
-// Where a value of a phase with few rows lies, if workers share its steps.
+// Location of a value in a phase with few rows, if workers share its operations.
 enum class FewRows : uint32_t {
   kSession,      // in the session's memory
-  kShared,       // in the first worker's slots, for all
+  kShared,       // in the first worker's slots, for all workers
   kOwn,          // in each worker's slots
-  kOwnButFirst,  // the first one's: in the session's memory
+  kOwnButFirst,  // the first worker's: in the session's memory
 };
 
-// Where a step finds a value: in the session's memory, or in the worker's tile, which begins with the tile's first row.
+// Location of an operand: in the session's memory, or in the worker's tile, which begins with the tile's first row.
 struct Operand {
   uint32_t value;        // in Session::values, null there for values that exist per tile
-  uint32_t row_bytes;    // from the row that a tile begins with to the next; 0: all tiles begin at row 0
+  uint32_t row_bytes;    // stride between rows; 0: all tiles begin at row 0
   uint64_t tile_offset;  // from Worker::tile_slots
   FewRows few = FewRows::kSession;
   uint64_t few_offset = 0;  // from the slots that `few` names
 };
 
-// An operation as this session runs it: what limits and workers decide, resolved once.
+// An operation in this session: everything that depends on limits and workers, resolved once.
 struct Step {
   const Op* op;
   const Operand* inputs;  // [op->input_count]
   Operand output;
   const StepShare* share;
-  uint32_t operation;        // of the program
+  uint32_t operation;        // index in the program
   uint32_t tap = kBlobNone;  // in Session::taps
-  uint32_t tile_units;       // the most rows of its tile, or segments: what its scratch is for
-  uint32_t* offsets;         // if it chooses rows: those of its output's space
-  const void* placed;        // what OpDef::place made, or null
+  uint32_t tile_units;       // the most rows of its tile, or segments; sizes its scratch
+  uint32_t* offsets;         // if it chooses rows: the offsets of its output's space
+  const void* placed;        // made by OpDef::place, or null
 };
 
 struct Worker {
-  uint8_t* tile_slots;  // of a tile or, where rows are few, the worker's own; the first has those that all share, too
+  uint8_t* tile_slots;  // a tile's or, when rows are few, the worker's slots; the first worker also has the shared ones
   void* scratch;
-  const void** inputs;  // of the step in work
+  const void** inputs;  // the current operation's
   QuantizedTile quantized;
   void** gemm_ops;       // [Model::gemm_op_count], null where the program has none
   uint64_t* ticks;       // [operations], or null
@@ -64,47 +64,47 @@ struct Worker {
   uint32_t* staged_keys;
 };
 
-// Attention weights that are kept. The sink's rows (and starts) are those of the run in progress.
+// Recorded attention weights (an attention map). The sink's rows (and starts) belong to the current run.
 struct Tap {
   fovea_tap asked;
   WeightSink sink;       // without a worker's staged rows
   uint32_t* rows;        // [most rows] tapped query rows
   uint64_t* starts;      // sparse: [most rows + 1]
-  uint64_t most, inner;  // sparse: room for entries of a row on an edge of the pattern, and of another one
+  uint64_t most, inner;  // sparse: room for entries per row: at an edge of the pattern, and elsewhere
 };
 
-// An input that a run reads as the last run wrote an output, in the state block: they change places after each run.
+// An input that reads an output of the previous run. Both are in the state block and swap after each run.
 struct Carried {
   uint32_t input, output;
   uint8_t *read, *write;
 };
 
-// An input that lies in another session.
+// An input that is stored in another session.
 struct Link {
-  bool linked = false;  // named in options.linked: has no memory here
+  bool linked = false;  // named in options.linked: has no memory in this session
   const Session* from = nullptr;
   uint32_t output = 0;
-  uint32_t changes = 0;  // of `from` when the run in progress began
+  uint32_t changes = 0;  // that of `from` when the current run began
 };
 
-// How a phase is run in this run.
+// How a phase is executed in this run.
 struct PhaseRun {
-  Tiles tiles[kMaxSegmentSteps];  // by rows and heads: the first
-  uint32_t workers = 1;           // that have something to do
-  bool few = false;               // all work on all rows, stage by stage
-  bool together = false;          // by segments: all work on all of them, step by step
+  Tiles tiles[kMaxSegmentSteps];  // units kRows and kHeads use the first
+  uint32_t workers = 1;           // number that have something to do
+  bool few = false;               // all workers on all rows, stage by stage
+  bool together = false;          // unit kSegments: all workers on all segments, operation by operation
 };
 
-// Phases, and where rows are few their stages, are what workers do before they have to wait for each other.
+// A place in a run: the start of a phase or, when rows are few, of a stage. Workers wait for each other there.
 struct RunPlace {
   uint32_t phase;
   uint32_t step;  // position in running order
 };
 
-// Why a run ends before its end: bits of Session::stop.
+// Reasons to end a run early: bits of Session::stop.
 enum : uint32_t {
-  kCancelAsked = 1,  // by the caller, for the run in progress or the next one
-  kStopping = 2,     // a worker has seen it, or a step failed: what is left is passed over
+  kCancelAsked = 1,  // by the caller, for the current run or the next one
+  kStopping = 2,     // a worker has seen it, or an operation failed: the rest is skipped
 };
 
 struct Session {
@@ -117,10 +117,10 @@ struct Session {
   uint64_t (*clock)() = nullptr;
 
   SpaceState spaces[kMaxSpaces];
-  SpaceRows space_rows[kMaxSpaces];  // what operations see
+  SpaceRows space_rows[kMaxSpaces];  // as operations see them
   uint8_t** values = nullptr;        // [values] row 0; null for values that exist per tile
   Step* steps = nullptr;             // [operations], in the plan's order
-  uint32_t few_rows = 0;             // the most rows that workers can share
+  uint32_t few_rows = 0;             // the most rows for which workers split columns
   Tap* taps = nullptr;
   uint32_t tap_count = 0;
   bool* kept = nullptr;  // [values]
@@ -130,12 +130,12 @@ struct Session {
   Cache cache;
   Worker* workers = nullptr;
 
-  // The run in progress.
+  // The current run.
   RunPlace next{};
   bool running = false, finished = false;
   bool advancing = false;  // the caller's functions may call the library
-  uint32_t changes = 0;    // runs and segments so far, for sessions that are linked to this one
-  // Of the phase at hand and the next, which take turns: one is made ready before the other ends.
+  uint32_t changes = 0;    // count of runs and bindings, for sessions linked to this one
+  // State of the current and the next phase, alternately: the next is prepared before the current one ends.
   PhaseRun phase_runs[2];
   WorkerCalls calls;
   Meeting meeting;
@@ -157,15 +157,15 @@ struct SessionArenas {
 Status CheckSessionOptions(const Model& model, const fovea_session_options& options, Reporter& reporter);
 
 // limits.cc
-// Limits of all spaces of a program.
+// Computes the limits of all spaces of a program.
 Status ResolveLimits(const Model& model, const ProgramRecord& program, const fovea_session_options& options,
                      Reporter& reporter, SpaceState* spaces);
-// The most rows that offset, offset + stride, ... of each segment can be in all: exact.
+// The most rows at offset, offset + stride, ... of each segment, over all segments: exact.
 uint64_t MostStridedRows(const SpaceState& space, uint64_t stride, uint64_t offset);
 
 // place.cc
-// Sizing and placing are this one function. `options` has passed CheckSessionOptions; *session lies in arenas.fixed
-// when placing.
+// Computes sizes and places the session in one function. `options` has passed CheckSessionOptions; when placing,
+// *session is in arenas.fixed.
 Status PlaceSession(const Model& model, const ProgramPlan* plans, const fovea_session_options& options,
                     SessionArenas& arenas, Reporter& reporter, Session** session);
 
@@ -175,32 +175,32 @@ inline HeadTiles HeadsOf(const Op& op, uint32_t workers) { return {op.heads, wor
 // taps.cc
 Status CheckTaps(const Model& model, const fovea_session_options& options, Reporter& reporter);
 Status PlaceTaps(const fovea_session_options& options, Session& session, SessionArenas& arenas, Reporter& reporter);
-// Staged rows of one worker, enough for any tap.
+// Places one worker's staged rows, enough for any tap.
 void PlaceStaged(const Session& session, const fovea_session_options& options, Arena& scratch, Worker* worker);
-// Which rows of the bound segments are tapped.
+// Chooses the tapped rows of the bound segments.
 void ChooseTapRows(Session& session, Tap* tap);
-// Where a worker sends weights.
+// The sink for weights that a worker computes.
 WeightSink SinkOf(const Tap& tap, const Worker& worker);
 
 // sparse.cc
-// Rows and heads that a tap kept, each a line of a matrix over the key space, and how many entries they have.
+// Counts the entries that a sparse tap recorded. A line of its matrix over the key space is one row and head.
 uint64_t CountEntries(const Tap& tap);
 void WriteSparse(const Session& session, const Tap& tap, const fovea_sparse& arrays);
 
 // carry.cc
-// The one that the value is an input or output of, or null.
+// The carried value whose input or output this value is, or null.
 const Carried* FindCarried(const Session& session, uint32_t value);
-// Values lie where the next run reads and writes them.
+// Points the values to the buffers that the next run reads and writes.
 void UseCarried(Session& session);
-// Zeros, in one space or (kBlobNone) in all.
+// Sets carried values to zero, in one space or (kBlobNone) in all.
 void ClearCarried(Session& session, uint32_t space);
-// A run has finished.
+// Call it after a finished run: swaps the buffers.
 void PassOnCarried(Session& session);
-// Rows 0 to count - 1, all that are bound, become what rows from[0], from[1], .. were.
+// Moves row from[i] to row i, for all `count` bound rows.
 void ReorderCarried(Session& session, const uint32_t* from, uint32_t count);
-// Row 0 of an output or kept value of the last run (of a carried input: what it read).
+// Row 0 of an output or kept value of the last run; for a carried input, of the rows that the run read.
 uint8_t* FinishedRows(const Session& session, uint32_t value);
-// Carried inputs become zeros; so do, when a session is reset, all texts.
+// ForgetCarried sets carried inputs to zero; ResetSession also empties all texts.
 Status ForgetCarried(Session& session, Reporter& reporter);
 Status ResetSession(Session& session, Reporter& reporter);
 Status SavedSize(const Session& session, uint64_t* size, Reporter& reporter);
@@ -208,16 +208,16 @@ Status SaveCarried(const Session& session, void* memory, uint64_t size, Reporter
 Status RestoreCarried(Session& session, const void* memory, uint64_t size, Reporter& reporter);
 
 // link.cc
-// An output, or kept.
+// Whether the value is an output or kept.
 bool IsReadable(const Session& session, uint32_t value);
 Status LinkInput(Session& session, uint32_t input, const Session& from, uint32_t output, Reporter& reporter);
-// Linked inputs lie where the other sessions have them.
+// Points linked inputs to the memory of the other sessions.
 Status FollowLinks(Session& session, Reporter& reporter);
-// The other sessions have neither run nor got other segments since.
+// Checks that the other sessions have neither run nor been bound since.
 Status CheckLinks(const Session& session, Reporter& reporter);
 
 // bind.cc
-// Rows of `count` segments, wherever they are written.
+// Lengths of `count` segments, in any representation.
 struct SegmentLengths {
   uint64_t (*at)(const void* from, uint32_t i);
   const void* from;
@@ -225,17 +225,17 @@ struct SegmentLengths {
 };
 Status CheckSegments(const Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter);
 Status SetSegments(Session& session, uint32_t space, const SegmentLengths& lengths, Reporter& reporter);
-// Rows of all spaces agree and ids are in range.
+// Checks that rows of all spaces agree and ids are in range.
 Status CheckBound(Session& session, Reporter& reporter);
-// The rows of selected spaces, and of those that follow from them, are those of one run: unknown when it begins, bound
-// when an operation has filled the selected space's offsets.
+// Unbinds selected spaces and spaces derived from them. Their rows are known only within a run, after an operation has
+// filled the selected space's offsets.
 void ForgetSelected(Session& session);
 void BindSelected(Session& session, uint32_t space);
-// What cached spaces hold in the run that begins.
+// Binds cached spaces for the run that begins.
 void BindCached(Session& session);
 
 // run.cc
-// For calls that would change what a run depends on.
+// Refuses calls that would change the input of a run in progress.
 Status CheckIdle(const Session& session, Reporter& reporter);
 Status BeginRun(Session& session, Reporter& reporter);
 Status AdvanceRun(Session& session, uint32_t phases, uint32_t* left, Reporter& reporter);

@@ -1,10 +1,10 @@
-// A sparse tap in the caller's arrays: by line, entry by entry, or by key.
+// Writes a sparse tap to the caller's arrays: by line, entry by entry, or by key.
 #include "runtime/session/session.h"
 
 namespace fovea {
 namespace {
 
-// Calls f(line, key, value) for every entry, line by line, and then end(line).
+// Calls f(line, key, value) for every entry, line by line, and end(line) after each line.
 template <typename F, typename End>
 void ForEachEntry(const WeightSink& sink, const F& f, const End& end) {
   const uint32_t slots = sink.slots();
@@ -18,8 +18,8 @@ void ForEachEntry(const WeightSink& sink, const F& f, const End& end) {
   }
 }
 
-// Counting sort: the place of each key's next entry moves through its part of the arrays, and ends where the next
-// begins.
+// Counting sort: each key's position in the arrays advances with each entry and ends where the next key's entries
+// begin.
 void WriteByKey(const WeightSink& sink, uint32_t key_rows, const fovea_sparse& to) {
   for (uint64_t k = 0; k <= key_rows; ++k) to.offsets[k] = 0;
   ForEachEntry(

@@ -1,4 +1,4 @@
-// Taps: what may be asked for, its memory, and the rows of a run that it takes.
+// Taps (requests for attention maps): checks them, places their memory, and chooses the rows of a run.
 #include "runtime/base/checked.h"
 #include "runtime/base/structs.h"
 #include "runtime/session/session.h"
@@ -24,23 +24,23 @@ uint64_t MostRows(const fovea_tap& tap, const SpaceState& space) {
 
 struct TapRoom {
   uint64_t rows;            // tapped
-  uint64_t lines;           // of them, one for each slot
+  uint64_t lines;           // one line per row and slot
   CheckedSize values;       // numbers, or entries
   uint64_t most, inner;     // see Tap
-  uint64_t staged_entries;  // of a staged row
+  uint64_t staged_entries;  // per staged row
   uint32_t staged_rows;
 };
 
 uint64_t Least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-// The tapped step is an attention: CheckTaps saw to that.
+// The tapped operation is an attention, as CheckTaps has checked.
 const AttentionOp& StepOf(const Session& session, const fovea_tap& tap) {
   return *AsAttention(session.model->Operation(session.program(), tap.step));
 }
 
 uint32_t WantedHeads(const fovea_tap& tap, uint32_t heads) { return tap.heads == 0 ? heads : CountBits(tap.heads); }
 
-// Room for a sparse tap's entries.
+// Computes the room for a sparse tap's entries.
 void MeasureSparse(const Session& session, const fovea_tap& tap, const AttentionOp& op, TapRoom* room) {
   const AttentionSpec& spec = op.spec;
   const SpaceState &queries = session.spaces[op.queries().space], &keys = session.spaces[op.keys().space];
@@ -52,7 +52,7 @@ void MeasureSparse(const Session& session, const fovea_tap& tap, const Attention
   const auto entries = [&](bool global_row) {
     const uint64_t come = MostVisibleKeys(pattern, {spec.heads, keys.max_segment_rows, global_keys, global_row});
     room->staged_entries = come;
-    // Repeats become one, and where heads see different keys a reduced row has the keys of all.
+    // Repeated keys are merged; if heads see different keys, a reduced row has the keys of all heads.
     return Least((CheckedSize(come) * CheckedSize(reduces && heads_differ ? wanted : 1)).value(),
                  keys.max_segment_rows);
   };
@@ -60,7 +60,7 @@ void MeasureSparse(const Session& session, const fovea_tap& tap, const Attention
   room->most = entries(true);
   uint64_t global_rows = 0;
   if (room->most > room->inner) {
-    const bool own = op.queries().space == op.keys().space;  // else a query may lie after the last key
+    const bool own = op.queries().space == op.keys().space;  // else a query may be after the last key
     const uint64_t most_global = queries.max_segments * (uint64_t{pattern.global_first} + pattern.global_last);
     global_rows = own ? Least(most_global, room->rows) : room->rows;
   }
@@ -96,29 +96,28 @@ T* TakeRaw(Arena& arena, CheckedSize count) {
 Status CheckTaps(const Model& model, const fovea_session_options& options, Reporter& reporter) {
   if constexpr (!kHasTaps) {
     if (options.tap_count == 0) return kOk;
-    return reporter.Fail(FOVEA_E_BUILD, "this build leaves out taps", 0, options.tap_count);
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks taps", 0, options.tap_count);
   }
-  FOVEA_TRY(
-      CheckStructs(options.taps, options.tap_count, "taps is NULL", "struct_size of a tap is not right", reporter));
+  FOVEA_TRY(CheckStructs(options.taps, options.tap_count, "taps is NULL", "struct_size of a tap is wrong", reporter));
   const Structs<fovea_tap> taps{options.taps};
   const ProgramRecord& program = model.blob.programs[options.program];
   for (uint32_t i = 0; i < options.tap_count; ++i) {
     const fovea_tap& tap = taps[i];
     size_t at;
     if (!TailIsZero(&tap, &at)) {
-      return reporter.Fail(FOVEA_E_STRUCT_SIZE, "an option of a tap is newer than this library", sizeof(tap),
+      return reporter.Fail(FOVEA_E_STRUCT_SIZE, "an option of a tap is newer than this library: zero it", sizeof(tap),
                            tap.struct_size, at);
     }
     reporter.step = tap.step;
     if (tap.step >= program.operation_count) {
-      return reporter.Fail(FOVEA_E_INDEX, "no such step to tap", program.operation_count, tap.step);
+      return reporter.Fail(FOVEA_E_INDEX, "the operation to tap does not exist", program.operation_count, tap.step);
     }
     const AttentionOp* op = AsAttention(model.Operation(program, tap.step));
     if (op == nullptr) {
-      return reporter.Fail(FOVEA_E_OPTION, "only attention has weights to tap", 0, tap.step);
+      return reporter.Fail(FOVEA_E_OPTION, "only attention operations can be tapped", 0, tap.step);
     }
     for (uint32_t k = 0; k < i; ++k) {
-      if (taps[k].step == tap.step) return reporter.Fail(FOVEA_E_OPTION, "step is tapped twice", 1, tap.step);
+      if (taps[k].step == tap.step) return reporter.Fail(FOVEA_E_OPTION, "an operation is tapped twice", 1, tap.step);
     }
     if (tap.form > FOVEA_TAP_SPARSE) {
       return reporter.Fail(FOVEA_E_OPTION, "unknown form of a tap", FOVEA_TAP_SPARSE, tap.form);
@@ -130,19 +129,20 @@ Status CheckTaps(const Model& model, const fovea_session_options& options, Repor
       return reporter.Fail(FOVEA_E_OPTION, "unknown reduction of a tap", FOVEA_REDUCE_MAX, tap.reduce);
     }
     const bool strided = tap.rows == FOVEA_TAP_ROWS_STRIDE;
-    if (strided && tap.stride == 0) return reporter.Fail(FOVEA_E_OPTION, "stride of a tap is at least 1", 1, 0);
+    if (strided && tap.stride == 0)
+      return reporter.Fail(FOVEA_E_OPTION, "the stride of a tap must be at least 1", 1, 0);
     if (!strided && (tap.stride != 0 || tap.offset != 0)) {
-      return reporter.Fail(FOVEA_E_OPTION, "stride and offset go with FOVEA_TAP_ROWS_STRIDE", 0, tap.stride);
+      return reporter.Fail(FOVEA_E_OPTION, "stride and offset of a tap need FOVEA_TAP_ROWS_STRIDE", 0, tap.stride);
     }
     if (tap.what > FOVEA_KEEP_SCORES) {
-      return reporter.Fail(FOVEA_E_OPTION, "a tap keeps weights or scores", FOVEA_KEEP_SCORES, tap.what);
+      return reporter.Fail(FOVEA_E_OPTION, "a tap must record weights or scores", FOVEA_KEEP_SCORES, tap.what);
     }
     if (tap.what == FOVEA_KEEP_SCORES && tap.reduce != FOVEA_REDUCE_NONE) {
-      return reporter.Fail(FOVEA_E_OPTION, "scores of several heads are not reduced", FOVEA_REDUCE_NONE, tap.reduce);
+      return reporter.Fail(FOVEA_E_OPTION, "a tap of scores cannot reduce over heads", FOVEA_REDUCE_NONE, tap.reduce);
     }
     const uint32_t heads = op->spec.heads;
     if (tap.heads != 0 && (heads > 64 || (heads < 64 && tap.heads >> heads != 0))) {
-      return reporter.Fail(FOVEA_E_OPTION, "a tap wants heads that the step has not, or of more than 64", heads,
+      return reporter.Fail(FOVEA_E_OPTION, "a tap can select only heads that the operation has, of at most 64", heads,
                            tap.heads);
     }
   }

@@ -1,4 +1,4 @@
-// Added tokens ([MASK], <s>, ...): found in the text before, or after, normalization, and never taken apart.
+// Added tokens ([MASK], <s>, ...): found in the text before, or after, normalization, and never split.
 #ifndef FOVEA_RUNTIME_TEXT_ADDED_TOKENS_H_
 #define FOVEA_RUNTIME_TEXT_ADDED_TOKENS_H_
 
@@ -13,8 +13,8 @@ inline bool HasClass(const Tokenizer& tokenizer, const View& text, uint32_t at, 
   return (FindClass(tokenizer.classes, text.At(at).code) & bits) != 0;
 }
 
-// Cuts `text` at the tokens of `trie`: calls plain(begin, end) for the non-empty stretches between tokens and
-// token(id, begin, end) for each token with the spaces it takes along.
+// Cuts `text` at the tokens of `trie`: calls plain(begin, end) for the non-empty stretches between tokens and token(id,
+// begin, end) for each token with the spaces that it absorbs.
 template <typename Plain, typename Token>
 void SplitAtAdded(const Tokenizer& tokenizer, const Trie& trie, const View& text, const Plain& plain,
                   const Token& token) {
@@ -29,7 +29,7 @@ void SplitAtAdded(const Tokenizer& tokenizer, const Trie& trie, const View& text
     const Added& added = tokenizer.added[index];
     uint32_t begin = at, end = at + size;
     at = end;
-    if (end <= from) continue;  // within the spaces that the token before took
+    if (end <= from) continue;  // within the spaces that the previous token absorbed
     if ((added.flags & kAddedSingleWord) != 0) {
       const bool before = begin != 0 && HasClass(tokenizer, text, PreviousChar(text.bytes, begin), kClassWord);
       const bool after = end != text.size && HasClass(tokenizer, text, end, kClassWord);

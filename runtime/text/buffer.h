@@ -1,4 +1,4 @@
-// Text on its way through the tokenizer: bytes that remember which character of the caller's text they came from.
+// Text during tokenization: each byte keeps the character of the caller's text that it comes from.
 #ifndef FOVEA_RUNTIME_TEXT_BUFFER_H_
 #define FOVEA_RUNTIME_TEXT_BUFFER_H_
 
@@ -9,8 +9,8 @@
 
 namespace fovea::text {
 
-// A range of bytes. `origin[i]` is the byte of the caller's text where the character starts that byte i came from;
-// a null origin means that the bytes are the caller's text from `base` on.
+// A range of bytes. `origin[i]` is the offset in the caller's text of the character that byte i comes from. A null
+// origin means that the bytes are the caller's text from `base` on.
 struct View {
   const uint8_t* bytes = nullptr;
   const uint32_t* origin = nullptr;
@@ -28,7 +28,7 @@ struct View {
   }
 };
 
-// Grows at the end within fixed memory. Appending beyond its limit sets `overflow` and is otherwise ignored.
+// Appends at the end within fixed memory. Appending beyond its limit sets `overflow` and is otherwise ignored.
 struct Buffer {
   uint8_t* bytes = nullptr;
   uint32_t* origin = nullptr;

@@ -1,4 +1,4 @@
-// Byte-pair encoding. A tree of winners over the pairs of neighbours finds the next merge, so long words cost n log n.
+// Byte-pair encoding (BPE). A tournament tree over adjacent pairs finds the next merge, so long words cost n log n.
 #include <algorithm>
 
 #include "runtime/text/models.h"
@@ -6,7 +6,7 @@
 namespace fovea::text {
 namespace {
 
-// Walks on from `node` in the vocabulary. Its keys have 0xff, which no text holds, for the byte 0, which no trie holds.
+// Continues from `node` in the vocabulary. A byte 0, which no trie can hold, is 0xff in its keys, which no UTF-8 has.
 bool Walk(const Trie& trie, Bytes bytes, uint32_t* node) {
   for (uint32_t i = 0; i < bytes.size; ++i) {
     if (!trie.Step(bytes.data[i] == 0 ? 0xff : bytes.data[i], node)) return false;
@@ -14,7 +14,7 @@ bool Walk(const Trie& trie, Bytes bytes, uint32_t* node) {
   return true;
 }
 
-// The pieces of a word are known by the place of their first byte.
+// The pieces of a word, each identified by the offset of its first byte.
 class Pairs {
  public:
   Pairs(const Tokenizer& tokenizer, const View& word, const Scratch& scratch)
@@ -35,7 +35,7 @@ class Pairs {
     if (last_ != kNoId) next_[last_] = size_;
   }
 
-  // Joins until no pair has a merge. Then Id(i), Next(i) from First() on are the pieces.
+  // Merges until no pair has a merge. Then Id(i) and Next(i) from First() on are the pieces.
   void Run() {
     if (last_ == first_) return;
     for (uint32_t i = 0; i < size_; ++i) {
@@ -59,7 +59,7 @@ class Pairs {
   uint32_t Next(uint32_t i) const { return next_[i]; }
 
  private:
-  // `node`: where the vocabulary has it; 0, the root: it has no part in merges.
+  // `node`: its node in the vocabulary; 0, the root: it takes no part in merges.
   void Add(uint32_t at, uint32_t id, uint32_t node) {
     id_[at] = id;
     node_[at] = node;
@@ -79,7 +79,7 @@ class Pairs {
     unknown_ = true;
   }
 
-  // A byte or character before anything is joined.
+  // A byte or character before any merge.
   void AddFirst(const View& word, uint32_t at, uint32_t end) {
     const Bytes suffix = end == size_ ? Bytes{t_.suffix.data, t_.suffix.size} : Bytes();
     uint32_t node = 0, id = 0;
@@ -98,7 +98,7 @@ class Pairs {
     }
   }
 
-  // What the piece at i and the next one make. Returns the merge's rank, kNoId if there is none.
+  // The merge of the piece at i with the next piece. Returns its rank, kNoId if there is none.
   uint32_t Found(uint32_t i, uint32_t* id, uint32_t* node) const {
     const uint32_t right = next_[i];
     if (right >= size_ || node_[i] == 0 || node_[right] == 0) return kNoId;
@@ -139,7 +139,7 @@ class Pairs {
   const Tokenizer& t_;
   const uint32_t size_;
   uint32_t *const id_, *const node_, *const next_, *const previous_, *const rank_;
-  uint32_t* const winner_;  // 2 size_ entries
+  uint32_t* const winner_;  // tournament tree, 2 size_ entries
   uint32_t first_ = kNoId, last_ = kNoId;
   bool unknown_ = false;  // the last character was unknown
 };
@@ -147,7 +147,7 @@ class Pairs {
 }  // namespace
 
 void BytePair(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink) {
-  // Most words are pieces.
+  // Shortcut: most words are a single piece.
   uint32_t node = 0, whole = 0;
   if (word.size <= tokenizer.header.max_piece_bytes && Walk(tokenizer.vocabulary, {word.bytes, word.size}, &node) &&
       tokenizer.vocabulary.Value(node, &whole) && whole < tokenizer.size() &&

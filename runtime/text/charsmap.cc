@@ -1,4 +1,4 @@
-// Application of a precompiled character map.
+// Applies a precompiled character map.
 #include "runtime/text/charsmap.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint8_t kMark[3] = {0xe2, 0x96, 0x81};  // U+2581
 
-// The string that stands for `size` bytes of text; one that is longer than any may be is none.
+// The replacement string for `size` bytes of text; empty if it is longer than allowed.
 Bytes StringAt(const Tokenizer& tokenizer, uint32_t offset, uint32_t size, Buffer* out) {
   const Table<uint8_t>& strings = tokenizer.charsmap_strings;
   if (offset >= strings.size) return {};
@@ -24,9 +24,9 @@ Bytes StringAt(const Tokenizer& tokenizer, uint32_t offset, uint32_t size, Buffe
   return {strings.data + offset, end};
 }
 
-// Writes characters with a record of how many old characters each stands for: 1 more (+1: none of its own), 0: one,
-// -n: one and the n after it. A removal is charged to the character before it, so the last one is held back; a
-// removal with nothing before it is forgotten, which shifts the origins of what follows, as in the original.
+// Writes characters and keeps their origins. `change` is as in the original: 1: the new character has no old one, zero:
+// it replaces one, -n: it replaces one and the n after it. A removal is charged to the preceding character, which is
+// therefore held back; one at the very beginning is dropped, which shifts later origins, as in the original.
 class Transformer {
  public:
   Transformer(const View& in, Buffer* out) : in_(in), out_(out) {}
@@ -81,7 +81,7 @@ void Replace(const uint8_t* part, uint32_t part_size, Bytes with, Transformer* t
   if (new_count < old_count) to->Remove(old_count - new_count);
 }
 
-// The shortest key that `bytes` start with.
+// Finds the shortest key that `bytes` start with.
 bool ShortestKey(const Trie& trie, const uint8_t* bytes, uint32_t size, uint32_t* value) {
   uint32_t node = 0;
   for (uint32_t i = 0; i < size; ++i) {
@@ -126,7 +126,7 @@ void CharsmapSentencePiece(const Tokenizer& tokenizer, const Step& step, const V
   bool started = false;
   for (uint32_t at = 0; at < in.size && !out->overflow;) {
     uint32_t value = 0;
-    // Added tokens stay as they are.
+    // Added tokens are copied unchanged.
     const uint32_t kept =
         tokenizer.added_normalized.Longest(0, in.bytes + at, std::min(in.size - at, kMaxPieceBytes), &value);
     uint32_t size = tokenizer.charsmap.Longest(0, in.bytes + at, std::min(in.size - at, longest), &value);
@@ -140,7 +140,7 @@ void CharsmapSentencePiece(const Tokenizer& tokenizer, const Step& step, const V
     }
     const uint32_t origin = in.OriginOf(at);
     at += size;
-    // Spaces in front of the text vanish one by one, but only where the map yields exactly a space.
+    // Leading spaces are removed one by one, but only where the map yields exactly one space.
     if (!started && remove && with.size == 1 && with.data[0] == ' ') continue;
     if (!started && (step.flags & kSpmDummyPrefix) != 0) out->Append(mark.data, mark.size, origin);
     started = true;

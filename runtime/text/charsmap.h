@@ -1,4 +1,4 @@
-// Precompiled character maps of SentencePiece, as the two libraries that use them apply them.
+// Precompiled character maps of SentencePiece, applied as each of the two libraries that use them does.
 #ifndef FOVEA_RUNTIME_TEXT_CHARSMAP_H_
 #define FOVEA_RUNTIME_TEXT_CHARSMAP_H_
 
@@ -7,11 +7,11 @@
 
 namespace fovea::text {
 
-// As Hugging Face tokenizers: per grapheme cluster below six bytes (the shortest key in front replaces the whole
+// As Hugging Face tokenizers: per grapheme cluster below six bytes (its shortest matching prefix replaces the whole
 // cluster), else per character.
 void CharsmapByGrapheme(const Tokenizer& tokenizer, const Step& step, const View& in, Buffer* out);
 
-// As SentencePiece: the longest key at each place, with its rules for spaces.
+// As SentencePiece: the longest key at each position, with its rules for spaces.
 void CharsmapSentencePiece(const Tokenizer& tokenizer, const Step& step, const View& in, Buffer* out);
 
 }  // namespace fovea::text

@@ -1,5 +1,5 @@
-// Matches of a pattern in a text, one after the other. A pattern is a table of states that the converter made of a
-// regular expression: where it goes on after each class of characters, and in front of which a match ends.
+// Matches of a regular expression in a text, one after the other. The converter compiles the expression to a table of
+// states: the next state for each class of characters, and whether a match ends before that character.
 #ifndef FOVEA_RUNTIME_TEXT_CUTTER_H_
 #define FOVEA_RUNTIME_TEXT_CUTTER_H_
 
@@ -19,7 +19,7 @@ class Cutter {
         bytes_(static_cast<StepKind>(step.kind) == StepKind::kCut && (step.flags & kCutBytes) != 0),
         text_(text) {}
 
-  // A match, or what is between two of them. Parts follow each other from the beginning to the end of the text.
+  // A match, or the text between two matches. Parts follow each other from the beginning to the end of the text.
   struct Part {
     uint32_t end;
     bool match;
@@ -41,13 +41,13 @@ class Cutter {
     part->end = at_;
     return ok_;
   }
-  // False when the search was given up: no table of the converter takes so long.
+  // False if the search was aborted: no table made by the converter takes this long.
   bool ok() const { return ok_; }
 
  private:
-  static constexpr uint64_t kScans = 16;  // how often the characters of a text are looked at, on average
+  static constexpr uint64_t kScans = 16;  // limit of average visits per character
 
-  // The printable characters that stand for bytes in byte-level vocabularies.
+  // The printable characters that represent bytes in byte-level vocabularies.
   static uint32_t PrintedByte(uint32_t byte) {
     if (byte <= 0x20) return 0x100 + byte;
     if (byte >= 0x7f && byte <= 0xa0) return 0x100 + 0x21 + (byte - 0x7f);
@@ -63,7 +63,7 @@ class Cutter {
     return found < end_class_ ? found : 0;
   }
 
-  // The end of the match that begins at `begin`, or that itself: the first of the alternatives, as far as it goes.
+  // The end of the match that begins at `begin`, or `begin` if there is none. The first alternative wins.
   uint32_t Match(uint32_t begin) {
     uint32_t end = begin, state = 1, at = begin, since = begin;
     while (!(state == lost_.state && at >= lost_.from && at <= lost_.to)) {
@@ -98,8 +98,8 @@ class Cutter {
   uint32_t found_ = 0;  // the end of a match that begins at at_; 0: not searched yet
   uint64_t work_ = 0;
   bool ok_ = true;
-  // Whoever comes to this state between these places finds no match any more. So searches that would all run to the
-  // same end, as that for spaces in front of a line's end, do it once.
+  // A search that reaches this state between these positions finds no further match. So searches that would all run to
+  // the same end, such as searches for spaces before a line's end, do it once.
   struct {
     uint32_t state = 0, from = 0, to = 0;
   } lost_;

@@ -1,4 +1,4 @@
-// The caller's bytes that decoding fills.
+// Writes decoded text to the caller's bytes.
 #ifndef FOVEA_RUNTIME_TEXT_DECODE_WRITER_H_
 #define FOVEA_RUNTIME_TEXT_DECODE_WRITER_H_
 
@@ -27,8 +27,8 @@ class DecodeWriter {
     size_ += bytes.size;
   }
 
-  // Applies `rule` to what was written from `begin` on. No rule makes text longer. Only what fits is looked at: a text
-  // that does not fit is an error anyway.
+  // Applies `rule` to the text written from `begin` on. No rule makes text longer. Only the part that fits is
+  // processed: a text that does not fit is an error anyway.
   void Apply(const DecodeRule& rule, uint64_t begin) {
     const uint64_t from = strlen(rule.from), to = strlen(rule.to);
     uint64_t put = begin;
@@ -52,8 +52,8 @@ class DecodeWriter {
  private:
   uint8_t* const out_;
   const uint64_t capacity_;
-  uint64_t size_ = 0;     // of the whole text
-  uint64_t written_ = 0;  // of it, in out_
+  uint64_t size_ = 0;     // bytes of the whole text
+  uint64_t written_ = 0;  // bytes of it in out_
 };
 
 }  // namespace fovea::text

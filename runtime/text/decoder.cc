@@ -1,4 +1,4 @@
-// Decoding: one token after the other into the caller's bytes.
+// Decodes token ids into the caller's bytes, one after the other.
 #include "runtime/text/decoder.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 namespace fovea::text {
 namespace {
 
-// Spaces that tokenization put in. A word-piece decoder applies them token by token, in this order.
+// Removes spaces that tokenization inserted. A WordPiece decoder applies the rules token by token, in this order.
 constexpr DecodeRule kTokenRules[] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
                                       {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
                                       {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
-// The same without the rule that changes words, for whole texts.
+// The same rules for whole texts, without the one that changes words.
 constexpr DecodeRule kTextRules[] = {{" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
                                      {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
 
@@ -28,7 +28,7 @@ bool StartsWith(Bytes text, Bytes prefix) {
 }
 Bytes From(Bytes text, uint32_t at) { return {text.data + at, text.size - at}; }
 
-// The value of a hexadecimal digit; anything for other characters.
+// The value of a hexadecimal digit; undefined for other characters.
 uint8_t Digit(uint8_t c) { return static_cast<uint8_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10); }
 
 class Decoder {
@@ -96,7 +96,7 @@ class Decoder {
     EndBytes(false);
     if ((flags & kTokenControl) != 0) return;
     if ((flags & kTokenUnknown) != 0) return Write({kUnknown, sizeof(kUnknown)});
-    // The mark in front of the text goes.
+    // Drops the mark before the text.
     const bool drop = state_.written == 0 && state_.dropped == 0 && Drops() && StartsWith(piece, Literal(kMark));
     state_.dropped = drop && (t_.header.decoder_flags & kDecodeDropOnce) != 0 ? 1 : 0;
     PutReplaced(drop ? From(piece, 3) : piece, Literal(kMark), {&kSpace, 1});
@@ -118,7 +118,7 @@ class Decoder {
     PutReplaced(piece, pattern, content);
   }
 
-  // A mark in front of the text goes.
+  // Whether the mark before the text is dropped.
   bool Drops() const { return (t_.header.decoder_flags & kDecodeKeepPrefix) == 0; }
   // "<0xE4>"
   static uint8_t ByteOf(Bytes piece) {
@@ -139,8 +139,8 @@ class Decoder {
     Write(From(piece, begin));
   }
 
-  // Bytes that need not be UTF-8: what is not becomes U+FFFD, one for each longest beginning of a character
-  // (`together`), or for each byte.
+  // Appends a byte that may not be UTF-8: invalid bytes become U+FFFD, one per longest valid beginning of a character
+  // (`together`), or one per byte.
   void PutByte(uint8_t byte, bool together) {
     if (state_.pending_size != 0) {
       const uint8_t lead = state_.pending[0];
@@ -232,7 +232,7 @@ Status DecodeNext(const Tokenizer& tokenizer, const int32_t* ids, uint64_t count
                   DecodeState* state, Reporter& reporter, uint8_t* out, uint64_t capacity, uint64_t* size) {
   DecodeState next = *state;
   if (next.pending_size > 3 || next.held > tokenizer.size()) {
-    return reporter.Fail(FOVEA_E_OPTION, "the state is not one of decoding with this tokenizer");
+    return reporter.Fail(FOVEA_E_OPTION, "the state does not come from decoding with this tokenizer");
   }
   DecodeWriter writer(out, capacity);
   Decoder decoder(tokenizer, skip_special, &next, &writer);

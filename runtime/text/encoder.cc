@@ -1,4 +1,4 @@
-// Encoding. The texts are taken apart once when what is wanted is their beginning, else once more for the part wanted.
+// Encodes text. One pass suffices if the beginning of the text is wanted; any other part needs a second pass.
 #include "runtime/text/encoder.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Range {
   friend bool operator!=(const Range& a, const Range& b) { return a.first != b.first || a.last != b.last; }
 };
 
-// Normalizes a stretch between raw added tokens and cuts it at the normalized ones.
+// Normalizes a stretch between added tokens that are searched before, and cuts it at those searched after.
 bool EncodeStretch(const Tokenizer& tokenizer, const View& text, Scratch* scratch, Sink* sink) {
   View normalized;
   if (!Normalize(tokenizer, text, scratch->buffers, &normalized)) return false;
@@ -39,7 +39,7 @@ bool EncodeText(const Tokenizer& tokenizer, const View& text, Scratch* scratch, 
   return ok;
 }
 
-// Window `index` of `total` tokens, `room` at a time with `stride` shared; the number of windows in `*windows`.
+// Window `index` of `total` tokens: `room` tokens, `stride` of them shared; the number of windows in `*windows`.
 Range Window(uint64_t total, uint64_t room, const EncodeOptions& options, uint64_t* windows) {
   *windows = 1;
   if (total <= room) return {0, total};
@@ -52,14 +52,15 @@ Range Window(uint64_t total, uint64_t room, const EncodeOptions& options, uint64
   return {last > room ? last - room : 0, last};
 }
 
-// How many tokens of two texts stay.
+// Decides how many tokens of two texts remain after truncation.
 Status Share(const EncodeOptions& options, uint64_t room, uint64_t tokens[2], Reporter& reporter) {
   if (tokens[0] + tokens[1] <= room) return kOk;
   const uint64_t excess = tokens[0] + tokens[1] - room;
   if (options.truncation != Truncation::kLongestFirst) {
     uint64_t& cut = tokens[options.truncation == Truncation::kOnlyFirst ? 0 : 1];
     if (cut <= excess && room != 0) {
-      return reporter.Fail(FOVEA_E_LENGTH, "the text to be cut is too short for this max_length", excess + 1, cut);
+      return reporter.Fail(FOVEA_E_LENGTH, "the text that is truncated is too short for this max_length", excess + 1,
+                           cut);
     }
     cut = cut > excess ? cut - excess : 0;
     return kOk;
@@ -103,7 +104,7 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
     const uint64_t invalid = FirstInvalidByte(input.bytes, input.size);
     if (invalid != input.size) return reporter.Fail(FOVEA_E_UTF8, "the text is not valid UTF-8", 0, 0, invalid);
   }
-  // A tokenizer without a template has no special tokens.
+  // A tokenizer without a template adds no special tokens.
   const TemplateItem plain[2] = {{static_cast<uint32_t>(TemplateKind::kTextA), 0, 0},
                                  {static_cast<uint32_t>(TemplateKind::kTextB), 0, 1}};
   const Table<TemplateItem>& full = second == nullptr ? tokenizer.single : tokenizer.pair;
@@ -117,7 +118,7 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
   const uint64_t room = options.max_length - specials;
   if ((options.stride != 0 && options.stride >= room) || (second != nullptr && options.window != 0)) {
     return reporter.Fail(FOVEA_E_OPTION,
-                         "stride must be below max_length without special tokens, windows are for single texts");
+                         "stride must be below max_length without special tokens, and windows need a single text");
   }
 
   uint32_t trim = 0;
@@ -142,7 +143,7 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
       const View text{inputs[index].bytes, nullptr, 0, static_cast<uint32_t>(inputs[index].size)};
       Sink sink(text, ranges[index].first, ranges[index].last, item.type, trim, arrays);
       if (!EncodeText(tokenizer, text, &scratch, &sink)) {
-        return reporter.Fail(FOVEA_E_TEXT_DATA, "the text grew more, or took longer, than a section may make it");
+        return reporter.Fail(FOVEA_E_TEXT_DATA, "the text grew more, or took longer, than a text section may cause");
       }
       result->tokens[index] = sink.seen();
     }
@@ -165,10 +166,11 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
     if (same) break;
   }
   if (options.window >= result->windows) {
-    return reporter.Fail(FOVEA_E_INDEX, "there is no such window of the text", result->windows, options.window);
+    return reporter.Fail(FOVEA_E_INDEX, "the text has fewer windows", result->windows, options.window);
   }
   if (arrays->count > arrays->capacity) {
-    return reporter.Fail(FOVEA_E_CAPACITY, "more tokens than the arrays can hold", arrays->count, arrays->capacity);
+    return reporter.Fail(FOVEA_E_CAPACITY, "the text has more tokens than the arrays can hold", arrays->count,
+                         arrays->capacity);
   }
   return kOk;
 }

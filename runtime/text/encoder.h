@@ -1,4 +1,4 @@
-// Text to token ids: specials, template, truncation around normalizer, pre-tokenizer and model.
+// Text to token ids: special tokens, template and truncation around normalizer, pre-tokenizer and model.
 #ifndef FOVEA_RUNTIME_TEXT_ENCODER_H_
 #define FOVEA_RUNTIME_TEXT_ENCODER_H_
 
@@ -14,16 +14,16 @@ enum class Truncation : uint32_t { kLongestFirst = 0, kOnlyFirst = 1, kOnlySecon
 
 struct EncodeOptions {
   bool special_tokens = true;        // wrap the texts in the tokenizer's template
-  uint64_t max_length = UINT64_MAX;  // of the result, special tokens included
+  uint64_t max_length = UINT64_MAX;  // for the result, special tokens included
   Truncation truncation = Truncation::kLongestFirst;
-  bool from_left = false;  // cut at the beginning
+  bool from_left = false;  // truncate at the beginning
   uint64_t stride = 0;     // tokens that consecutive windows of a single text share
   uint64_t window = 0;     // which window of a single text
 };
 
 struct EncodeResult {
-  uint64_t windows = 1;     // that a single text makes with this max_length and stride
-  uint64_t tokens[2] = {};  // of each text before truncation, without special tokens
+  uint64_t windows = 1;     // number for a single text with this max_length and stride
+  uint64_t tokens[2] = {};  // per text before truncation, without special tokens
 };
 
 struct TextInput {
@@ -31,11 +31,11 @@ struct TextInput {
   uint64_t size = 0;
 };
 
-// Bytes of working memory for texts of up to `length` bytes each; UINT64_MAX when they are too long for any.
+// Bytes of scratch for texts of up to `length` bytes each; UINT64_MAX if they are too long for any.
 uint64_t WorkspaceSize(const Tokenizer& tokenizer, uint64_t length);
 
-// Encodes one text, or two when `second` is not null. Fills `arrays` and its count; a count above the capacity is
-// FOVEA_E_CAPACITY. `workspace` starts on a multiple of 64.
+// Encodes one text, or two if `second` is not null. Fills `arrays` and its count; a count above the capacity is
+// FOVEA_E_CAPACITY. `workspace` (scratch) starts on a multiple of 64.
 Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* second, const EncodeOptions& options,
               void* workspace, uint64_t workspace_size, Reporter& reporter, TokenArrays* arrays, EncodeResult* result);
 

@@ -1,4 +1,4 @@
-// Layout of a blob's text section: what README.md specifies, as structs. Everything is little-endian.
+// Layout of a blob's text section, as README.md specifies it. Everything is little-endian.
 #ifndef FOVEA_RUNTIME_TEXT_FORMAT_H_
 #define FOVEA_RUNTIME_TEXT_FORMAT_H_
 
@@ -18,19 +18,19 @@ inline constexpr uint32_t kMaxTemplate = 64;      // records in kTemplateSingle 
 inline constexpr uint32_t kMaxPieceBytes = 4096;  // longest piece
 inline constexpr uint32_t kMaxCharsmapKey = 255;  // longest key of a character map
 inline constexpr uint32_t kMaxExpansion = 64;     // normalized bytes per byte of text
-inline constexpr uint32_t kMaxCutClasses = 1024;  // of a kCut step
+inline constexpr uint32_t kMaxCutClasses = 1024;  // per kCut step
 
 enum class ModelKind : uint32_t { kWordPiece = 1, kUnigram = 2, kBpe = 3 };
-// Whether this build has it.
+// Whether this build includes the tokenizer.
 inline constexpr bool kHasWordPiece = Includes("tokenizer", "wordpiece"),
                       kHasUnigram = Includes("tokenizer", "unigram"), kHasBpe = Includes("tokenizer", "bpe");
 enum class DecoderKind : uint32_t {
-  kNone = 0,  // pieces one after the other
+  kNone = 0,  // pieces are concatenated
   kWordPiece = 1,
   kMetaspace = 2,
   kSentencePiece = 3,
   kByteLevel = 4,
-  kSteps = 5,  // those of kDecoderSteps
+  kSteps = 5,  // the steps in kDecoderSteps
 };
 
 enum TableIndex : uint32_t {
@@ -53,13 +53,13 @@ enum TableIndex : uint32_t {
   kAddedNormalizedTrie,  // u32 units: normalized content -> index in kAdded, searched after it
   kTemplateSingle,       // TemplateItem
   kTemplatePair,         // TemplateItem
-  kMerges,               // Merge: of all pieces that merges make, those of one piece sorted by `left`, for kBpe
-  kByteIds,              // u32[256]: id of the token that stands for each byte, where there are such tokens
+  kMerges,               // Merge: all merges, grouped by the piece they make, in a group sorted by `left`, for kBpe
+  kByteIds,              // u32[256]: id of the token for each byte, if there are such tokens
   kMergeOffsets,         // u32[vocabulary + 1]: piece id is made by kMerges[offset[id], offset[id + 1])
-  kSuffix,               // bytes: what the last character of a word ends with in the vocabulary, for kCharacters
+  kSuffix,               // bytes: end of a word's last character in the vocabulary, for kCharacters
   kDecoderSteps,         // Step, for DecoderKind::kSteps
-  kCutClasses,           // u32: code point << 11 | class; the first 128 are those of ASCII, then as in kClasses
-  kCutTransitions,       // u16: the tables of all kCut steps
+  kCutClasses,           // u32: code point << 11 | class; first 128 entries for ASCII, then as in kClasses
+  kCutTransitions,       // u16: tables of all kCut steps
   kTableCount
 };
 inline constexpr uint32_t kTableCountOfVersion1 = kMergeOffsets;
@@ -79,10 +79,10 @@ struct Header {
   uint32_t unknown_id;  // kNoId: none
   uint32_t max_piece_bytes;
   uint32_t max_word_chars;  // kWordPiece: longer words are unknown
-  uint32_t prefix_offset;   // kWordPiece, kCharacters: what a continuing piece starts with, in kPool
+  uint32_t prefix_offset;   // kWordPiece, kCharacters: in kPool, the prefix of a continuing piece
   uint32_t prefix_size;
   uint32_t max_length;  // tokens of a whole sequence with its special tokens; 0: no limit
-  uint32_t expansion;   // no step makes more than this many bytes of one byte of text
+  uint32_t expansion;   // limit of bytes that a step makes of one byte of text
   uint32_t decoder;     // DecoderKind
   uint32_t decoder_flags;
   uint32_t pad_id;       // kNoId: none
@@ -92,22 +92,22 @@ struct Header {
 
 // Header::model_flags
 enum : uint32_t {
-  kScores64 = 1,       // kScores holds f64
-  kAccumulateF32 = 2,  // path scores are rounded to f32 at every node (SentencePiece)
-  kPreferLater = 4,    // of equal paths the one with the later last piece wins, and a score of exactly 0 always loses
-  kUnknownOnlyAlone = 8,  // an unknown character is a candidate only where no piece at all matches
-  kIgnoreMerges = 16,     // kBpe: a word that is a piece is taken whole
-  kCharacters = 32,   // kBpe: pieces are made of characters; one without a piece becomes bytes (kByteIds) or unknown
-  kFuseUnknown = 64,  // kBpe: a run of unknown characters is one token
-  kTiesByLeft = 128,  // kBpe: of merges of equal rank the one with the smaller left id comes first, then the place
-  kCutLeft = 256,     // a text that is too long loses its beginning
+  kScores64 = 1,          // kScores holds f64
+  kAccumulateF32 = 2,     // path scores are rounded to f32 at every node (SentencePiece)
+  kPreferLater = 4,       // the path with the later last piece wins ties, and a score of exactly 0 always loses
+  kUnknownOnlyAlone = 8,  // an unknown character is a candidate only where no piece matches
+  kIgnoreMerges = 16,     // kBpe: a word that is a piece is not split
+  kCharacters = 32,       // kBpe: pieces consist of characters; one without a piece becomes bytes (kByteIds) or unknown
+  kFuseUnknown = 64,      // kBpe: a run of unknown characters is one token
+  kTiesByLeft = 128,      // kBpe: merges of equal rank are ordered by left id, then by position
+  kCutLeft = 256,         // truncation removes the beginning of a text
 };
 
 // Header::decoder_flags
 enum : uint32_t {
   kDecodeCleanup = 1,     // kWordPiece: remove spaces before punctuation and contractions
-  kDecodeKeepPrefix = 2,  // kMetaspace, kSentencePiece: do not drop the mark in front of the text
-  kDecodeDropOnce = 4,    // kSentencePiece: drop one mark, not all, in front of the text
+  kDecodeKeepPrefix = 2,  // kMetaspace, kSentencePiece: keep the mark before the text
+  kDecodeDropOnce = 4,    // kSentencePiece: drop one mark before the text, not all
 };
 
 // kTokenFlags
@@ -115,9 +115,9 @@ enum : uint8_t {
   kTokenSpecial = 1,  // left out when decoding without special tokens
   kTokenControl = 2,  // decodes to nothing (SentencePiece)
   kTokenUnknown = 4,
-  kTokenMask = 8,    // stands for a word to be guessed; the first one counts
+  kTokenMask = 8,    // the mask token, a placeholder for a word to predict; the first one counts
   kTokenByte = 16,   // "<0xE4>": decodes to that byte (kDecodeBytes, kSentencePiece)
-  kTokenWhole = 32,  // kBpe: merging the piece's own text gives nothing but the piece
+  kTokenWhole = 32,  // kBpe: merging the piece's own text gives exactly the piece
 };
 
 enum class StepKind : uint32_t {
@@ -136,29 +136,29 @@ enum : uint32_t { kOrderCompose = 1 };
 enum : uint32_t { kSpmRemoveExtraSpaces = 1, kSpmDummyPrefix = 2, kSpmEscapeSpaces = 4 };
 enum : uint32_t { kStripLeft = 1, kStripRight = 2 };
 enum : uint32_t {
-  kMetaspacePrependFirst = 1,   // mark in front of the text's first word only
-  kMetaspacePrependAlways = 2,  // mark in front of every word that does not start with one
-  kMetaspacePrependForce = 4,   // mark in front of every word
+  kMetaspacePrependFirst = 1,   // mark before the text's first word only
+  kMetaspacePrependAlways = 2,  // mark before every word that does not start with one
+  kMetaspacePrependForce = 4,   // mark before every word
   kMetaspaceSplit = 8,          // every mark starts a new word
 };
 enum : uint32_t {
-  kByteLevelPrefixSpace = 1,  // a space in front of every stretch that does not start with one
-  kByteLevelTrim = 2,         // ranges leave out the spaces at a token's ends
-  kByteLevelTrimPrefix = 4,   // but for one space in front of a text's first token
+  kByteLevelPrefixSpace = 1,  // a space before every stretch that does not start with one
+  kByteLevelTrim = 2,         // ranges exclude the spaces at a token's ends
+  kByteLevelTrimPrefix = 4,   // except one space before a text's first token
 };
-// What becomes of the matches of a kCut step; the other parts of the text are words.
+// How a kCut step treats matches; the other parts of the text are words.
 enum : uint32_t {
   kCutAlone = 0,         // each is a word
-  kCutRemoved = 1,       // they vanish
-  kCutWithPrevious = 2,  // each belongs to what comes before it, unless that is a match
-  kCutWithNext = 3,      // each belongs to what follows, unless that is a match
-  kCutTogether = 4,      // neighbouring ones are one word
+  kCutRemoved = 1,       // removed
+  kCutWithPrevious = 2,  // each belongs to the preceding part, unless that is a match
+  kCutWithNext = 3,      // each belongs to the following part, unless that is a match
+  kCutTogether = 4,      // adjacent matches are one word
   kCutKinds = 7,         // mask
-  kCutInverted = 8,      // matches and the other parts change places
-  kCutBytes = 16,        // the pattern reads bytes, as the characters that byte-level vocabularies print for them
+  kCutInverted = 8,      // swaps matches and other parts
+  kCutBytes = 16,        // the pattern reads bytes, as the characters that represent them in byte-level vocabularies
 };
-// kCutTransitions of a step: for each state, beginning with 1, and each class, the last one being the end of the text:
-// the next state, 0 for none, and this bit if a match ends in front of that character.
+// kCutTransitions of a step: for each state, from 1 on, and each class, the last one being the end of the text: the
+// next state, 0 for none, and this bit if a match ends before that character.
 inline constexpr uint32_t kCutMatch = 0x8000;
 struct Step {
   uint32_t kind;  // StepKind
@@ -166,7 +166,7 @@ struct Step {
   uint32_t a, b, c, d;
 };
 
-// `first + i` for i < count maps to: nothing, itself + delta, the same for even i only, or a string of kPool.
+// Maps `first + i` for i < count to: nothing, itself + delta, the same for even i only, or a string in kPool.
 struct MapRange {
   uint32_t range;  // first | (count - 1) << 21
   uint32_t value;  // MapKind << 30 | low 30 bits: signed delta, or offset << 6 | bytes
@@ -190,7 +190,7 @@ enum : uint32_t {
   kClassGraphemeShift = 6,  // four bits of Grapheme
 };
 
-// Grapheme cluster break property; syllables of Hangul (LV, LVT) follow from the code point.
+// Grapheme cluster break property; Hangul syllables (LV, LVT) are computed from the code point.
 enum class Grapheme : uint32_t {
   kOther = 0,
   kCr,
@@ -222,10 +222,10 @@ struct TemplateItem {
   uint32_t type;  // type id of the token or of the text's tokens
 };
 
-// One way to make a piece: of the piece `left` and the one that spells the rest.
+// One way to make a piece: from the piece `left` and the piece that spells the rest.
 struct Merge {
   uint32_t left;  // id; kNoId: any
-  uint32_t rank;  // lower ones come first
+  uint32_t rank;  // lower ranks merge first
 };
 
 }  // namespace fovea::text

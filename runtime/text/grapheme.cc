@@ -1,4 +1,4 @@
-// Grapheme cluster boundaries; the rule numbers are those of UAX 29.
+// Grapheme cluster boundaries; rule numbers are from UAX 29.
 #include "runtime/text/grapheme.h"
 
 namespace fovea::text {
@@ -22,7 +22,7 @@ uint32_t GraphemeSize(Table<uint32_t> classes, const View& text, uint32_t at) {
   uint32_t regionals = left == Grapheme::kRegional ? 1 : 0;
   while (end < text.size) {
     c = text.At(end);
-    // Plain ASCII never extends a cluster, except in CR LF.
+    // ASCII never extends a cluster, except in CR LF.
     const Grapheme right = PropertyOf(classes, c.code);
     bool together = false;
     if (left == Grapheme::kCr && right == Grapheme::kLf) {

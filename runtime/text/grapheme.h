@@ -1,5 +1,5 @@
-// Extended grapheme clusters (UAX 29), as far as clusters shorter than six bytes can show a difference: the Indic
-// conjunct rule, whose clusters are longer, is left out.
+// Extended grapheme clusters (UAX 29), restricted to clusters shorter than six bytes: the Indic conjunct rule, whose
+// clusters are longer, is left out.
 #ifndef FOVEA_RUNTIME_TEXT_GRAPHEME_H_
 #define FOVEA_RUNTIME_TEXT_GRAPHEME_H_
 

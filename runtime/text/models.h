@@ -1,4 +1,4 @@
-// The models that take one word apart into pieces.
+// The tokenization models, which split a word into pieces.
 #ifndef FOVEA_RUNTIME_TEXT_MODELS_H_
 #define FOVEA_RUNTIME_TEXT_MODELS_H_
 
@@ -9,13 +9,13 @@
 
 namespace fovea::text {
 
-// Greedy: the longest piece from the left, and so on with the continuation prefix; unknown as a whole otherwise.
+// Greedy: the longest piece from the left, then pieces with the continuation prefix; unknown as a whole if one fails.
 void WordPiece(const Tokenizer& tokenizer, const View& word, Sink* sink);
 
-// The path of pieces with the largest sum of scores.
+// The path of pieces with the highest sum of scores.
 void Unigram(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink);
 
-// Byte-pair encoding: bytes or characters, joined pair by pair in the order of the merges.
+// Byte-pair encoding: bytes or characters, merged pair by pair in the order of ranks.
 void BytePair(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink);
 
 inline void Pieces(const Tokenizer& tokenizer, const View& word, const Scratch& scratch, Sink* sink) {

@@ -1,4 +1,4 @@
-// The steps of normalization that work on single characters or plain strings.
+// Normalization steps that work on single characters or plain strings.
 #include "runtime/text/normalizer.h"
 
 #include <string.h>
@@ -124,7 +124,7 @@ void Prepend(const Tokenizer& tokenizer, const Step& step, const View& in, Buffe
 }  // namespace
 
 bool Normalize(const Tokenizer& tokenizer, const View& in, Buffer buffers[2], View* out, uint32_t* peak) {
-  // A stretch may not use what the memory has for the whole text: many short ones would make it all over and over.
+  // A per-stretch limit: otherwise many short stretches could each grow to the memory of the whole text.
   const uint64_t most = uint64_t{in.size} * tokenizer.header.expansion + kMaxPrefix;
   View text = in;
   uint32_t next = 0;

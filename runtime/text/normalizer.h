@@ -1,4 +1,4 @@
-// The normalizer of a tokenizer: a short list of steps, each from one buffer to the other.
+// The normalizer of a tokenizer: a short list of steps, each reading one buffer and writing the other.
 #ifndef FOVEA_RUNTIME_TEXT_NORMALIZER_H_
 #define FOVEA_RUNTIME_TEXT_NORMALIZER_H_
 
@@ -7,12 +7,12 @@
 
 namespace fovea::text {
 
-// Limits of what a step may be told, so that its work stays in proportion to the text.
-inline constexpr uint32_t kMaxPattern = 255;  // bytes of what kReplace looks for
-inline constexpr uint32_t kMaxPrefix = 64;    // bytes that steps put in front of a text or word
+// Limits of a step's parameters, so that its work stays proportional to the text.
+inline constexpr uint32_t kMaxPattern = 255;  // bytes of the pattern of kReplace
+inline constexpr uint32_t kMaxPrefix = 64;    // bytes that a step puts before a text or word
 
-// Runs all steps on `in`. `*out` lies in buffers[0] or buffers[1], or is `in` when there are no steps. Returns false
-// when a buffer was too small. `*peak`, when wanted, becomes the largest size of any step's result.
+// Runs all steps on `in`. `*out` is in buffers[0] or buffers[1], or is `in` if there are no steps. Returns false if a
+// buffer was too small. `*peak`, if not null, becomes the largest size of any step's result.
 bool Normalize(const Tokenizer& tokenizer, const View& in, Buffer buffers[2], View* out, uint32_t* peak = nullptr);
 
 }  // namespace fovea::text

@@ -1,4 +1,4 @@
-// Canonical ordering and composition. Marks that are out of order are sorted in the free part of the output.
+// Canonical ordering and composition. Marks that are out of order are sorted in the unused part of the output.
 #include "runtime/text/order.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ uint32_t Compose(Table<Composition> pairs, uint32_t first, uint32_t second) {
   return pairs[low].composed <= 0x10ffff ? pairs[low].composed : kNone;
 }
 
-// Takes in starters and the marks that follow them; writes what they become.
+// Reads starters and the marks that follow them; writes them ordered and, with kOrderCompose, composed.
 class Orderer {
  public:
   Orderer(const Tokenizer& tokenizer, const Step& step, Buffer* out)
@@ -48,7 +48,7 @@ class Orderer {
     starter_ = both != kNone ? both : code;
   }
 
-  // `marks`: characters of other classes than 0, in order or not.
+  // `marks`: characters of a combining class other than 0, in order or not.
   void PutMarks(const View& marks, bool in_order) {
     if (in_order) return PutOrdered(marks);
     if (Fits(marks.size)) PutOrdered(Sorted(marks));
@@ -65,9 +65,9 @@ class Orderer {
   }
   bool Fits(uint32_t size) { return out_->Fits(uint64_t{kMaxCharBytes} + size); }
 
-  // A counting sort into the free part of the output, with room for a starter in front: marks move down from there.
+  // Counting sort into the unused part of the output, after room for a starter: marks move down from there.
   View Sorted(const View& marks) {
-    uint32_t next[kClasses] = {};  // bytes of each class, then where its next mark goes
+    uint32_t next[kClasses] = {};  // bytes per class, then the position of its next mark
     for (uint32_t at = 0; at < marks.size; at += marks.At(at).size)
       next[ClassOf(marks.At(at).code)] += marks.At(at).size;
     uint32_t begin = 0;
@@ -84,7 +84,7 @@ class Orderer {
       for (uint32_t i = 0; i < c.size; ++i, ++place) bytes[place] = marks.bytes[at + i];
       at += c.size;
     }
-    // Places in the text keep their order: the first mark stands for the first one that was there.
+    // Positions in the text keep their order: the first mark gets the first origin.
     const View sorted{bytes, origins, 0, marks.size};
     for (uint32_t at = 0, from = 0; at < marks.size; from += marks.At(from).size) {
       const uint32_t origin = marks.OriginOf(from);
@@ -93,7 +93,7 @@ class Orderer {
     return sorted;
   }
 
-  // Returns what the starter becomes with the marks that it takes; calls f(at, size) for the others.
+  // Returns the starter composed with the marks that it absorbs; calls f(at, size) for the remaining marks.
   template <typename F>
   uint32_t Take(const View& marks, const F& f) const {
     uint32_t whole = starter_, last_class = 0;
@@ -112,7 +112,7 @@ class Orderer {
     return whole;
   }
 
-  // Once to find what the starter becomes, once more to write the marks that did not go into it.
+  // First pass: composes the starter. Second pass: writes the marks that were not absorbed.
   void PutOrdered(const View& marks) {
     uint32_t rest = 0;
     const uint32_t whole = Take(marks, [&](uint32_t, uint32_t) { ++rest; });
@@ -121,12 +121,12 @@ class Orderer {
       return;
     }
     if (whole != kNone) out_->AppendChar(whole, origin_);
-    // What the starter takes are the first places, so the others stand for the last ones.
+    // The starter absorbs the first origins, so the remaining marks get the last ones.
     uint32_t from = marks.size;
     for (; rest > 0; --rest) from = PreviousChar(marks.bytes, from);
     Take(marks, [&](uint32_t at, uint32_t size) {
       const uint32_t place = from;
-      from += marks.At(from).size;  // before the output moves over it
+      from += marks.At(from).size;  // before the output overwrites it
       out_->Append(marks.bytes + at, size, marks.OriginOf(place));
     });
     starter_ = kNone;

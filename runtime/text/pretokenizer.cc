@@ -1,4 +1,5 @@
-// Pre-tokenization: step i cuts what step i - 1 made and passes every part on to step i + 1, the last one to the model.
+// Pre-tokenization: step i cuts the parts made by step i - 1 and passes its parts to step i + 1, the last one to the
+// model.
 #include "runtime/text/pretokenizer.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ class PreTokenizer {
   PreTokenizer(const Tokenizer& tokenizer, Scratch* scratch, Sink* sink)
       : t_(tokenizer), scratch_(scratch), sink_(sink) {}
 
-  // Recursion ends after kMaxSteps levels.
+  // Recursion is at most kMaxSteps levels deep.
   bool Run(uint32_t index, const View& text) {
     if (text.size == 0) return true;
     if (index == t_.pre_tokenizer.size) {
@@ -32,7 +33,7 @@ class PreTokenizer {
   }
 
  private:
-  // Words between whitespace; a character of class `alone` is a word of its own.
+  // Words between whitespace; a character of class `alone` is a separate word.
   bool SplitWhitespace(uint32_t index, const View& text, uint32_t alone) {
     uint32_t begin = 0;
     for (uint32_t at = 0; at < text.size;) {
@@ -50,7 +51,7 @@ class PreTokenizer {
     return begin == text.size || Run(index + 1, text.Sub(begin, text.size));
   }
 
-  // Spaces become marks, and a mark may come in front.
+  // Replaces spaces by marks, and may put a mark before the word.
   bool Metaspace(uint32_t index, const Step& step, const View& text) {
     const Bytes mark = Slice(t_.pool, step.a, step.b);
     Buffer* const to = Other(text);
@@ -90,13 +91,13 @@ class PreTokenizer {
     return !to->overflow && Run(index + 1, to->view());
   }
 
-  // The parts that matches of a pattern and what is between them make.
+  // Splits the text at matches of a pattern.
   bool Cut(uint32_t index, const Step& step, const View& text) {
     const uint32_t kind = step.flags & kCutKinds;
     const bool inverted = (step.flags & kCutInverted) != 0;
     Cutter cutter(t_, step, text);
     Cutter::Part part;
-    uint32_t begin = 0, end = 0;  // of the word that is not finished yet
+    uint32_t begin = 0, end = 0;  // range of the unfinished word
     bool last = false;            // whether its last part is a match
     while (cutter.Next(&part)) {
       const bool match = part.match != inverted;
@@ -113,7 +114,7 @@ class PreTokenizer {
     return (kind == kCutRemoved && last) || Run(index + 1, text.Sub(begin, end));
   }
 
-  // The buffer that does not hold `text`.
+  // The buffer that `text` is not in.
   Buffer* Other(const View& text) const {
     return &scratch_->buffers[text.origin != nullptr && Holds(scratch_->buffers[0], text) ? 1 : 0];
   }

@@ -1,4 +1,4 @@
-// Cuts normalized text into words and hands each to the model.
+// Cuts normalized text into words and passes each to the model.
 #ifndef FOVEA_RUNTIME_TEXT_PRETOKENIZER_H_
 #define FOVEA_RUNTIME_TEXT_PRETOKENIZER_H_
 
@@ -9,8 +9,8 @@
 
 namespace fovea::text {
 
-// `text` may lie in one of the scratch buffers; the other one is used. Returns false when it was too small,
-// or a pattern's table took too long.
+// `text` may be in one of the scratch buffers; the other one is used. Returns false if it was too small, or if a
+// pattern's table took too long.
 bool PreTokenize(const Tokenizer& tokenizer, const View& text, Scratch* scratch, Sink* sink);
 
 }  // namespace fovea::text

@@ -1,4 +1,4 @@
-// Sizes of the working memory. A tokenizer without normalizer needs no buffer, one with a single step needs one.
+// Sizes of scratch. A tokenizer without normalizer needs no buffer, one with a single step needs one.
 #include "runtime/text/scratch.h"
 
 #include "runtime/text/normalizer.h"

@@ -1,4 +1,4 @@
-// Working memory of one encode call, all of it the caller's. Sizing and placing are the same code.
+// Scratch of one encode call, in the caller's memory. One function computes its size and places it.
 #ifndef FOVEA_RUNTIME_TEXT_SCRATCH_H_
 #define FOVEA_RUNTIME_TEXT_SCRATCH_H_
 
@@ -18,7 +18,7 @@ struct Scratch {
   uint16_t* back = nullptr;   // kUnigram: bytes of the best path's last piece up to each byte
   uint32_t* pairs = nullptr;  // kBpe: kPairEntries per byte
 
-  // For texts of up to `length` bytes. The arena keeps what it needs; false when that overflows.
+  // For texts of up to `length` bytes. The arena counts the bytes; false if that overflows.
   static bool Place(const Tokenizer& tokenizer, uint64_t length, Arena* arena, Scratch* out);
 };
 

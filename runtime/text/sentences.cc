@@ -13,9 +13,9 @@ struct Span {
   uint16_t first, last;
 };
 
-// Sorted lists of characters outside ASCII, those above U+FFFF left out.
+// Sorted lists of characters outside ASCII, up to U+FFFF.
 
-// Sentence_Terminal: what ends a sentence whatever follows.
+// Sentence_Terminal: ends a sentence regardless of the following text.
 constexpr Span kTerminals[] = {{0x589, 0x589},   {0x61d, 0x61f},   {0x6d4, 0x6d4},   {0x700, 0x702},   {0x7f9, 0x7f9},
                                {0x837, 0x837},   {0x839, 0x839},   {0x83d, 0x83e},   {0x964, 0x965},   {0x104a, 0x104b},
                                {0x1362, 0x1362}, {0x1367, 0x1368}, {0x166e, 0x166e}, {0x1735, 0x1736}, {0x17d4, 0x17d5},
@@ -27,7 +27,7 @@ constexpr Span kTerminals[] = {{0x589, 0x589},   {0x61d, 0x61f},   {0x6d4, 0x6d4
                                {0xaa5d, 0xaa5f}, {0xaaf0, 0xaaf1}, {0xabeb, 0xabeb}, {0xfe12, 0xfe12}, {0xfe15, 0xfe16},
                                {0xfe56, 0xfe57}, {0xff01, 0xff01}, {0xff1f, 0xff1f}, {0xff61, 0xff61}};
 
-// Quotation marks, which may be either end, and closing brackets.
+// Quotation marks, which may be opening or closing, and closing brackets.
 constexpr Span kClosers[] = {{0xab, 0xab},     {0xbb, 0xbb},     {0x2018, 0x201f}, {0x2039, 0x203a}, {0x2046, 0x2046},
                              {0x207e, 0x207e}, {0x208e, 0x208e}, {0x232a, 0x232a}, {0x275b, 0x2760}, {0x3009, 0x3009},
                              {0x300b, 0x300b}, {0x300d, 0x300d}, {0x300f, 0x300f}, {0x3011, 0x3011}, {0x3015, 0x3015},
@@ -35,7 +35,7 @@ constexpr Span kClosers[] = {{0xab, 0xab},     {0xbb, 0xbb},     {0x2018, 0x201f
                              {0xfe5a, 0xfe5a}, {0xfe5c, 0xfe5c}, {0xfe5e, 0xfe5e}, {0xff02, 0xff02}, {0xff07, 0xff07},
                              {0xff09, 0xff09}, {0xff3d, 0xff3d}, {0xff5d, 0xff5d}, {0xff60, 0xff60}, {0xff63, 0xff63}};
 
-// SContinue: a sentence goes on with these.
+// SContinue: a sentence continues with these.
 constexpr Span kContinuers[] = {
     {0x37e, 0x37e},   {0x55d, 0x55d},   {0x60c, 0x60d},   {0x7f8, 0x7f8},   {0x1802, 0x1802}, {0x1808, 0x1808},
     {0x2013, 0x2014}, {0x3001, 0x3001}, {0xfe10, 0xfe11}, {0xfe13, 0xfe14}, {0xfe31, 0xfe32}, {0xfe50, 0xfe51},
@@ -44,20 +44,20 @@ constexpr Span kContinuers[] = {
 constexpr Span kSpaces[] = {{0xa0, 0xa0},     {0x1680, 0x1680}, {0x2000, 0x200b}, {0x202f, 0x202f},
                             {0x205f, 0x205f}, {0x3000, 0x3000}, {0xfeff, 0xfeff}};
 
-// Neither letters nor marks: punctuation, symbols, pictures.
+// Neither letters nor marks: punctuation, symbols, pictographs.
 constexpr Span kNoLetters[] = {{0x80, 0xa9},     {0xab, 0xb4},     {0xb6, 0xb9},     {0xbb, 0xbf},     {0xd7, 0xd7},
                                {0xf7, 0xf7},     {0x660, 0x669},   {0x966, 0x96f},   {0x2000, 0x2bff}, {0x2e00, 0x2fff},
                                {0x3000, 0x3004}, {0x3007, 0x3020}, {0xfe10, 0xfe1f}, {0xfe30, 0xfe6f}, {0xff00, 0xff20},
                                {0xff3b, 0xff40}, {0xff5b, 0xff65}, {0xffe0, 0xffff}};
 
-// Small letters stand at odd numbers after their capitals, or at even ones.
+// Lowercase letters have odd code points after their capitals, or even ones.
 constexpr Span kOddSmall[] = {{0x100, 0x137}, {0x14a, 0x177}, {0x1de, 0x1ef}, {0x1f8, 0x21f},   {0x222, 0x233},
                               {0x460, 0x481}, {0x48a, 0x4bf}, {0x4d0, 0x52f}, {0x1e00, 0x1e95}, {0x1ea0, 0x1eff}};
 constexpr Span kEvenSmall[] = {{0x139, 0x148}, {0x179, 0x17e}, {0x4c1, 0x4ce}};
 constexpr Span kSmall[] = {{0xdf, 0xf6}, {0xf8, 0xff}, {0x3ac, 0x3ce}, {0x430, 0x45f}, {0x561, 0x587}};
 constexpr Span kCapital[] = {{0xc0, 0xd6}, {0xd8, 0xde}, {0x386, 0x3ab}, {0x400, 0x42f}, {0x531, 0x556}};
 
-// What a name or a number follows, as a rule.
+// Abbreviations that usually precede a name or a number.
 constexpr char kBeforeNames[][6] = {"Mr",  "Mrs",  "Ms",  "Mx",  "Dr",   "Prof", "St",  "Mt",  "Rev",
                                     "Hon", "Gen",  "Col", "Maj", "Capt", "Lt",   "Sgt", "Gov", "Sen",
                                     "Rep", "Pres", "Hr",  "Fr",  "Sra",  "Mme",  "vs",  "cf"};
@@ -93,7 +93,7 @@ bool IsLetter(uint32_t c) {
 bool IsLineEnd(uint32_t c) { return (c >= '\n' && c <= '\r') || c == 0x85 || c == 0x2028 || c == 0x2029; }
 bool IsSpace(uint32_t c) { return c < 0x80 ? c == ' ' || c == '\t' : In(kSpaces, c); }
 
-// A period and its relatives, which do not end a sentence wherever they stand.
+// A period or a similar character; these do not always end a sentence.
 bool IsPeriod(uint32_t c) { return c == '.' || c == 0x2024 || c == 0x2026 || c == 0xfe52 || c == 0xff0e; }
 bool IsTerminator(uint32_t c) { return IsPeriod(c) || (c < 0x80 ? c == '!' || c == '?' : In(kTerminals, c)); }
 bool IsCloser(uint32_t c) {
@@ -130,10 +130,10 @@ class Splitter {
   }
 
  private:
-  // Terminators with the closers after each of them.
+  // One or more terminators, each with the closers after it.
   struct Stop {
-    uint64_t first, last, end;  // first and last terminator, and after all
-    uint32_t code;              // of the last
+    uint64_t first, last, end;  // first and last terminator, and the end after them
+    uint32_t code;              // the last terminator's
     bool alone;                 // one terminator, no closers
   };
 
@@ -158,14 +158,14 @@ class Splitter {
     return stop;
   }
 
-  // After a line end, which may be two characters.
+  // The position after a line end, which may be two characters.
   uint64_t BehindLineEnd(uint64_t at) const {
     const Char c = At(at);
     at += c.size;
     return c.code == '\r' && at < size_ && text_[at] == '\n' ? at + 1 : at;
   }
 
-  // Does the line end at `at` end a sentence?
+  // Whether the line end at `at` ends a sentence.
   bool IsBreak(uint64_t at) const {
     const uint32_t code = At(at).code;
     if (!wrapped_ || code == '\v' || code == '\f' || code == 0x2029) return true;
@@ -204,7 +204,7 @@ class Splitter {
     return !LowerFollows(next) && !(stop.alone && IsAbbreviation(stop.last, begin, code));
   }
 
-  // Is the next letter a small one, before any other terminator or line end?
+  // Whether the next letter is lowercase, before any other terminator or line end.
   bool LowerFollows(uint64_t at) const {
     while (at < size_) {
       const Char c = At(at);
@@ -215,7 +215,7 @@ class Splitter {
     return false;
   }
 
-  // Is the word before the period at `at` an initial or one that a name (or number, if `next` is one) follows?
+  // Whether the word before the period at `at` is an initial, or an abbreviation before a name or the number `next`.
   bool IsAbbreviation(uint64_t at, uint64_t begin, uint32_t next) const {
     uint64_t word = at;
     uint32_t letters = 0, first = 0, before = ' ';

@@ -1,4 +1,4 @@
-// Where sentences of a text begin and end: Unicode's sentence boundaries (UAX 29), simplified; README.md has the rules.
+// Finds sentences in a text: Unicode's sentence boundaries (UAX 29), simplified; README.md has the rules.
 #ifndef FOVEA_RUNTIME_TEXT_SENTENCES_H_
 #define FOVEA_RUNTIME_TEXT_SENTENCES_H_
 
@@ -10,9 +10,9 @@ struct SentenceRange {
   uint64_t begin = 0, end = 0;  // bytes; neither starts nor ends with space
 };
 
-// The first sentence that starts at byte `from` or later; false if there is none. `wrapped`: a lone line end is a
-// space. Any bytes will do: those that are no UTF-8 are characters like others. A whole text takes time linear in its
-// size.
+// Finds the first sentence that starts at byte `from` or later; false if there is none. `wrapped`: a single line end is
+// a space. Accepts any bytes: invalid UTF-8 counts as ordinary characters. Going through a whole text takes time linear
+// in its size.
 bool NextSentence(const uint8_t* text, uint64_t size, uint64_t from, bool wrapped, SentenceRange* sentence);
 
 }  // namespace fovea::text

@@ -1,4 +1,4 @@
-// Where a model puts the tokens of a text: a window of them into the caller's arrays, all of them into a count.
+// Receives the tokens of a text: writes a window of them to the caller's arrays, and counts all of them.
 #ifndef FOVEA_RUNTIME_TEXT_SINK_H_
 #define FOVEA_RUNTIME_TEXT_SINK_H_
 
@@ -17,7 +17,7 @@ struct TokenArrays {
   uint32_t* ranges = nullptr;  // [begin, end) pairs
   uint64_t capacity = 0;
   uint64_t count = 0;
-  uint32_t origin = 0;  // added to ranges: where the text begins in the caller's
+  uint32_t origin = 0;  // added to ranges: offset of the text in the caller's text
 
   void Put(uint32_t id, uint32_t type, bool is_special, uint32_t begin, uint32_t end) {
     if (count < capacity) {
@@ -36,11 +36,11 @@ struct TokenArrays {
 
 class Sink {
  public:
-  // Tokens first to last - 1 of the text go to `arrays` with the given type id. `trim`: kByteLevelTrim*.
+  // Writes tokens first to last - 1 of the text to `arrays` with the given type id. `trim`: kByteLevelTrim*.
   Sink(View text, uint64_t first, uint64_t last, uint32_t type, uint32_t trim, TokenArrays* arrays)
       : text_(text), first_(first), last_(last), type_(type), trim_(trim), arrays_(arrays) {}
 
-  // A token made of the bytes [begin, end) of `word`, with begin < end.
+  // Adds a token made of the bytes [begin, end) of `word`, with begin < end.
   void Add(uint32_t id, const View& word, uint32_t begin, uint32_t end) {
     if (seen_ >= first_ && seen_ < last_) {
       uint32_t from = word.OriginOf(begin);
@@ -52,7 +52,7 @@ class Sink {
     ++seen_;
   }
 
-  // For models that find out late that a word cannot be taken apart.
+  // Lets models undo a word that turns out to be unknown.
   struct Mark {
     uint64_t seen, count;
   };
@@ -64,7 +64,7 @@ class Sink {
   uint64_t seen() const { return seen_; }
 
  private:
-  // Takes the spaces at a token's ends out of its range, as byte-level post-processors do: whatever the range was.
+  // Excludes the spaces at a token's ends from its range, as byte-level post-processors do, regardless of the range.
   void Trim(const View& word, uint32_t begin, uint32_t end, uint32_t* from, uint32_t* to) const {
     uint32_t leading = 0, trailing = 0;
     while (begin + leading < end && word.bytes[begin + leading] == ' ') ++leading;

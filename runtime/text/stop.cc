@@ -7,7 +7,7 @@
 namespace fovea::text {
 namespace {
 
-// Knuth, Morris and Pratt's table.
+// The failure table of Knuth, Morris and Pratt.
 void FillShorter(const uint8_t* bytes, uint32_t size, uint32_t* shorter) {
   shorter[0] = 0;
   for (uint32_t i = 1, matched = 0; i < size; ++i) {
@@ -55,7 +55,7 @@ void StopStrings::Match(String& string, uint8_t byte) {
   if (string.bytes[matched] == byte) ++matched;
 }
 
-// What is no UTF-8 is not held back.
+// Bytes that are not UTF-8 are not held back.
 void StopStrings::ReadCharByte(uint8_t byte) {
   const bool continues = (byte & 0xc0) == 0x80;
   if (continues && char_bytes_ != 0) {

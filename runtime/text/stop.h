@@ -1,4 +1,4 @@
-// Strings that end a text, looked for byte by byte: how far each has matched is all that is known of the text.
+// Stop strings, searched byte by byte; the only state is how far each string has matched.
 #ifndef FOVEA_RUNTIME_TEXT_STOP_H_
 #define FOVEA_RUNTIME_TEXT_STOP_H_
 
@@ -13,7 +13,7 @@ inline constexpr uint32_t kMaxStopStrings = 256;
 
 class StopStrings {
  public:
-  // Sizing and placing are this one function. `sizes` null: strings end with zeros.
+  // Computes the size and places the strings in one function. `sizes` null: strings are NUL-terminated.
   Status Place(const char* const* strings, const uint32_t* sizes, uint32_t count, Arena& arena, Reporter& reporter);
   void Start();
   void Read(const uint8_t* bytes, uint64_t size);
@@ -21,17 +21,17 @@ class StopStrings {
   bool stopped() const { return found_ != UINT32_MAX; }
   uint32_t found() const { return found_; }
   uint64_t end() const { return end_; }
-  // Bytes before the string that was found, or before what may become one or is a part of a character.
+  // Bytes that can be shown: before the string found, before a partial match and before an incomplete character.
   uint64_t safe() const;
 
  private:
   struct String {
     const uint8_t* bytes;
-    const uint32_t* shorter;  // of the first i + 1 bytes: the longest beginning that they end with, too
+    const uint32_t* shorter;  // [i]: length of the longest proper prefix that is a suffix of the first i + 1 bytes
     uint32_t size;
     uint32_t matched;
   };
-  // How far the string matches with one more byte.
+  // Updates how far the string matches with one more byte.
   static void Match(String& string, uint8_t byte);
   void ReadCharByte(uint8_t byte);
 
@@ -39,7 +39,7 @@ class StopStrings {
   uint32_t count_ = 0;
   uint32_t found_ = UINT32_MAX;
   uint64_t end_ = 0;
-  uint32_t char_bytes_ = 0, char_size_ = 0;  // of a character that is not complete
+  uint32_t char_bytes_ = 0, char_size_ = 0;  // current incomplete character
 };
 
 }  // namespace fovea::text

@@ -1,5 +1,5 @@
-// Read-only tables of a text section and the searches in them. A table's place and record size were checked when the
-// section was opened; what its records say is compared with a bound wherever it is used.
+// Read-only tables of a text section and searches in them. Position and record size of a table were checked when the
+// section was opened; indices in its records are compared with a bound wherever they are used.
 #ifndef FOVEA_RUNTIME_TEXT_TABLE_H_
 #define FOVEA_RUNTIME_TEXT_TABLE_H_
 
@@ -27,7 +27,7 @@ inline Bytes Slice(Table<uint8_t> pool, uint32_t offset, uint32_t size) {
   return {pool.data + offset, size};
 }
 
-// Low 11 bits of the last entry whose code point is not above `code`; 0 when there is none.
+// Low 11 bits of the last entry whose code point is at most `code`; 0 if there is none.
 inline uint32_t FindClass(Table<uint32_t> classes, uint32_t code) {
   uint32_t low = 0, high = classes.size;
   while (low < high) {
@@ -41,7 +41,7 @@ inline uint32_t FindClass(Table<uint32_t> classes, uint32_t code) {
   return low == 0 ? 0 : classes[low - 1] & 0x7ff;
 }
 
-// The record of `ranges` that holds `code`, or null.
+// The record of `ranges` that contains `code`, or null.
 inline const MapRange* FindRange(Table<MapRange> ranges, uint32_t code) {
   uint32_t low = 0, high = ranges.size;
   while (low < high) {
@@ -57,15 +57,15 @@ inline const MapRange* FindRange(Table<MapRange> ranges, uint32_t code) {
   return code - (found.range & 0x1fffff) <= found.range >> 21 ? &found : nullptr;
 }
 
-// A double-array trie in the layout of the Darts-clone library: SentencePiece publishes its character maps so, and
-// every other trie of the section has the same form. A step costs one comparison with the bound, so any bytes are safe.
+// A double-array trie in the layout of the Darts-clone library, in which SentencePiece publishes character maps; all
+// tries of the section have it. A step costs one comparison with the bound, so any bytes are safe.
 struct Trie {
   const uint32_t* units = nullptr;
   uint32_t count = 0;
 
   static uint32_t Offset(uint32_t unit) { return unit >> 10 << ((unit & (1u << 9)) >> 6); }
 
-  // From `*node` (0: root) along `byte`.
+  // Follows the edge `byte` from `*node` (0: root).
   bool Step(uint8_t byte, uint32_t* node) const {
     if (*node >= count) return false;
     const uint32_t next = *node ^ Offset(units[*node]) ^ byte;

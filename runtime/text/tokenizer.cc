@@ -1,5 +1,5 @@
-// Validation of a text section. After Open no read can leave the section, whatever its bytes: ids and offsets that are
-// used without a further comparison are all checked here.
+// Validates a text section. After Open no read can leave the section, for any content: all ids and offsets that are
+// used without a further comparison are checked here.
 #include "runtime/text/tokenizer.h"
 
 #include <stddef.h>
@@ -32,7 +32,7 @@ class Opener {
     Header& header = out_->header;
     memcpy(&header, bytes_, kHeaderOfVersion1);
     if (header.magic != text::kMagic) return Fail("the text section does not start with its magic number");
-    // Version 1 has fewer tables, and another byte-pair encoding.
+    // Version 1 has fewer tables, and a different byte-pair encoding.
     const bool older = header.version == 1 && header.model != static_cast<uint32_t>(text::ModelKind::kBpe);
     if (header.version != text::kVersion && !older) {
       return reporter_.Fail(FOVEA_E_VERSION, "unsupported version of the text section", text::kVersion, header.version);
@@ -41,7 +41,8 @@ class Opener {
       if (size_ < sizeof(Header)) return Fail("the text section is shorter than its header", sizeof(Header), size_);
       memcpy(&header, bytes_, sizeof(Header));
     }
-    if (header.size != size_) return Fail("the text section has another size than its header says", header.size, size_);
+    if (header.size != size_)
+      return Fail("the text section's size differs from the size in its header", header.size, size_);
     FOVEA_TRY(ReadHeader(vocabulary_limit));
     FOVEA_TRY(ReadTables());
     FOVEA_TRY(CheckPieces());
@@ -150,10 +151,11 @@ class Opener {
   Status CheckPieces() {
     Tokenizer& t = *out_;
     if (t.piece_offsets.size != t.header.vocabulary + 1) {
-      return Fail("not one offset per token and one for the end", t.header.vocabulary + 1, t.piece_offsets.size);
+      return Fail("the text section needs one offset per token and one for the end", t.header.vocabulary + 1,
+                  t.piece_offsets.size);
     }
     if (t.token_flags.size != t.header.vocabulary) {
-      return Fail("not one record of flags per token", t.header.vocabulary, t.token_flags.size);
+      return Fail("the text section needs one record of flags per token", t.header.vocabulary, t.token_flags.size);
     }
     if (t.piece_offsets[0] != 0) return Fail("the first piece does not start at 0");
     for (uint32_t i = 0; i < t.header.vocabulary; ++i) {
@@ -176,7 +178,7 @@ class Opener {
 
   Status CheckSteps(Table<Step> steps, StepKind first, StepKind last) {
     if (steps.size > text::kMaxSteps) return Fail("too many steps", text::kMaxSteps, steps.size);
-    uint32_t writing = 0;  // steps of the pre-tokenizer that write: several could each double the words
+    uint32_t writing = 0;  // pre-tokenizer steps that write: several could each double the words
     for (uint32_t i = 0; i < steps.size; ++i) {
       const Step& step = steps[i];
       if (step.kind < static_cast<uint32_t>(first) || step.kind > static_cast<uint32_t>(last)) {
@@ -188,7 +190,7 @@ class Opener {
       const bool writes =
           static_cast<StepKind>(step.kind) == StepKind::kMetaspace ||
           (static_cast<StepKind>(step.kind) == StepKind::kByteLevel && (step.flags & text::kByteLevelPrefixSpace) != 0);
-      if (writes && ++writing > 1) return FailAt(i, "more than one step puts marks or spaces in", 1, writing);
+      if (writes && ++writing > 1) return FailAt(i, "more than one step inserts marks or spaces", 1, writing);
     }
     return kOk;
   }
@@ -215,12 +217,12 @@ class Opener {
         if (step.a <= text::kMaxCharsmapKey) return kOk;
         return FailAt(i, "a character map's key is too long", text::kMaxCharsmapKey, step.a);
       case StepKind::kReplace:
-        if (step.b == 0) return FailAt(i, "an empty pattern", 1, 0);
+        if (step.b == 0) return FailAt(i, "a pattern is empty", 1, 0);
         if (step.b > text::kMaxPattern) return FailAt(i, "a pattern is too long", text::kMaxPattern, step.b);
         FOVEA_TRY(CheckString(step.a, step.b));
         return CheckString(step.c, step.d);
       case StepKind::kPrepend:
-        if (step.b > text::kMaxPrefix) return FailAt(i, "what comes in front is too long", text::kMaxPrefix, step.b);
+        if (step.b > text::kMaxPrefix) return FailAt(i, "a prefix is too long", text::kMaxPrefix, step.b);
         return CheckString(step.a, step.b);
       case StepKind::kMetaspace:
         if (step.b == 0 || step.b > 4) return FailAt(i, "a mark must be one character", 4, step.b);
@@ -229,17 +231,17 @@ class Opener {
         FOVEA_TRY(CheckString(step.d, step.flags));
         return CheckCut(i, step);
       case StepKind::kCut:
-        if ((step.flags & text::kCutKinds) > text::kCutTogether) return FailAt(i, "an unknown kind of cut");
+        if ((step.flags & text::kCutKinds) > text::kCutTogether) return FailAt(i, "unknown kind of cut");
         return CheckCut(i, step);
       case StepKind::kDecodeReplace:
-        if (step.b == 0) return FailAt(i, "an empty pattern", 1, 0);
+        if (step.b == 0) return FailAt(i, "a pattern is empty", 1, 0);
         if (step.b > text::kMaxPattern) return FailAt(i, "a pattern is too long", text::kMaxPattern, step.b);
         if (step.d > text::kMaxPattern) return FailAt(i, "a content is too long", text::kMaxPattern, step.d);
         FOVEA_TRY(CheckString(step.c, step.d));
         return CheckString(step.a, step.b);
       case StepKind::kDecodeStrip:
       case StepKind::kDecodeSuffix:
-        if (step.b == 0) return FailAt(i, "an empty pattern", 1, 0);
+        if (step.b == 0) return FailAt(i, "a pattern is empty", 1, 0);
         [[fallthrough]];
       case StepKind::kDecodeJoin:
         if (step.b > text::kMaxPattern) return FailAt(i, "a pattern is too long", text::kMaxPattern, step.b);
@@ -249,9 +251,9 @@ class Opener {
     }
   }
 
-  // Which states follow is compared where it is used.
+  // Next states are compared with a bound where they are used.
   Status CheckCut(uint32_t i, const Step& step) {
-    if (out_->cut_classes.size < 128) return FailAt(i, "a pattern without classes", 128, out_->cut_classes.size);
+    if (out_->cut_classes.size < 128) return FailAt(i, "a pattern has no classes", 128, out_->cut_classes.size);
     if (step.b < 2 || step.b >= text::kCutMatch || step.c == 0 || step.c > text::kMaxCutClasses) {
       return FailAt(i, "the size of a pattern's table is out of range", text::kMaxCutClasses, step.c);
     }
@@ -283,7 +285,7 @@ class Opener {
     if ((!text::kHasWordPiece && kind == text::ModelKind::kWordPiece) ||
         (!text::kHasUnigram && kind == text::ModelKind::kUnigram) ||
         (!text::kHasBpe && kind == text::ModelKind::kBpe)) {
-      return reporter_.Fail(FOVEA_E_BUILD, "this build's profile lacks the kind of tokenizer", 0, t.header.model);
+      return reporter_.Fail(FOVEA_E_BUILD, "this build's profile lacks this kind of tokenizer", 0, t.header.model);
     }
     switch (kind) {
       case text::ModelKind::kWordPiece:
@@ -299,7 +301,7 @@ class Opener {
       case text::ModelKind::kUnigram:
         if (t.header.unknown_id == text::kNoId) return Fail("unigram pieces need an unknown token");
         if (t.scores.size + t.scores64.size != t.header.vocabulary) {
-          return Fail("not one score per token", t.header.vocabulary, t.scores.size + t.scores64.size);
+          return Fail("unigram pieces need one score per token", t.header.vocabulary, t.scores.size + t.scores64.size);
         }
         return t.byte_ids.size == 0 ? kOk : CheckByteIds();
       case text::ModelKind::kBpe:
@@ -314,7 +316,7 @@ class Opener {
 
   Status CheckByteIds() {
     const Tokenizer& t = *out_;
-    if (t.byte_ids.size != 256) return Fail("not one id per byte", 256, t.byte_ids.size);
+    if (t.byte_ids.size != 256) return Fail("the table of byte ids needs 256 entries", 256, t.byte_ids.size);
     for (uint32_t i = 0; i < 256; ++i) {
       if (t.byte_ids[i] != text::kNoId && t.byte_ids[i] >= t.header.vocabulary) {
         return FailAt(i, "a byte's id is out of range", t.header.vocabulary, t.byte_ids[i]);
@@ -328,7 +330,7 @@ class Opener {
     FOVEA_TRY(CheckString(t.header.prefix_offset, t.header.prefix_size));
     t.prefix = text::Slice(t.pool, t.header.prefix_offset, t.header.prefix_size);
     if (t.merge_offsets.size != t.header.vocabulary + 1) {
-      return Fail("not one offset of merges per token and one for the end", t.header.vocabulary + 1,
+      return Fail("byte pairs need one offset of merges per token and one for the end", t.header.vocabulary + 1,
                   t.merge_offsets.size);
     }
     for (uint32_t i = 0; i < t.header.vocabulary; ++i) {

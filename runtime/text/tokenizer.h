@@ -35,13 +35,13 @@ struct Tokenizer {
   text::Table<uint32_t> cut_classes;
   text::Table<uint16_t> cut_transitions;
 
-  text::Bytes prefix;        // kWordPiece: of a continuing piece
+  text::Bytes prefix;        // kWordPiece: prefix of a continuing piece
   uint32_t prefix_node = 0;  // its node in `vocabulary`
   bool prefix_found = false;
   uint32_t mask_id = text::kNoId;  // the first token with kTokenMask
 
-  // Reads and checks a section. `bytes` starts on a multiple of 8 and must stay as long as `out` is used.
-  // `vocabulary_limit`: rows of the model's embedding table; 0 when unknown. Time is linear in `size`.
+  // Reads and checks a section. `bytes` starts on a multiple of 8 and must outlive `out`. `vocabulary_limit`: rows of
+  // the model's embedding table; 0 if unknown. Time is linear in `size`.
   static Status Open(const uint8_t* bytes, uint64_t size, uint32_t vocabulary_limit, Reporter& reporter,
                      Tokenizer* out);
 

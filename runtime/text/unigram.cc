@@ -1,5 +1,5 @@
-// Unigram: the best path through the lattice of pieces. Scores are kept only as far back as the longest piece reaches;
-// what remains per byte is the size of the last piece, from which the path is found again.
+// Unigram model: the best path through the lattice of pieces (Viterbi). Scores are kept only as far back as the longest
+// piece reaches; for each byte the size of its last piece remains, from which the path is recovered.
 #include <math.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace fovea::text {
 namespace {
 
-// Pieces end where `back` says; a piece that the vocabulary does not have is an unknown character.
+// A piece ends at each position of the path; a piece that is not in the vocabulary is an unknown character.
 constexpr uint16_t kUnknown = 0x8000;  // flag in `back`
 
 class Lattice {
@@ -19,7 +19,7 @@ class Lattice {
 
   void Run(Sink* sink) {
     Forward();
-    // Turn the chain of sizes around, so that `back_[begin]` holds the size of the piece that starts there.
+    // Reverses the chain of sizes, so that `back_[begin]` holds the size of the piece that starts there.
     uint16_t size = back_[word_.size];
     for (uint32_t end = word_.size; end > 0;) {
       const uint32_t begin = end - std::min<uint32_t>(std::max(size & ~kUnknown, 1), end);
@@ -28,7 +28,7 @@ class Lattice {
       size = before;
       end = begin;
     }
-    uint32_t unknown_begin = 0;  // of a run of unknown characters, which is one token
+    uint32_t unknown_begin = 0;  // begin of a run of unknown characters, which is one token
     bool in_unknown = false;
     for (uint32_t at = 0; at < word_.size;) {
       const uint32_t end = std::min(at + std::max<uint32_t>(back_[at] & ~kUnknown, 1), word_.size);
@@ -48,7 +48,7 @@ class Lattice {
   }
 
  private:
-  // A run of unknown characters: its bytes, where all of them are tokens.
+  // Adds a run of unknown characters: as bytes, if all of them are tokens, else as the unknown token.
   void AddUnknown(uint32_t begin, uint32_t end, Sink* sink) const {
     bool bytes = t_.byte_ids.size != 0;
     for (uint32_t i = begin; i < end && bytes; ++i) bytes = t_.byte_ids[word_.bytes[i]] != kNoId;
@@ -58,7 +58,7 @@ class Lattice {
 
   double& Best(uint32_t at) { return best_[at % ring_]; }
 
-  // Until a path reaches it, byte `at` is the end of an unknown character that no path comes from.
+  // Until a path reaches it, each byte up to `end` is the end of an unknown character without a path.
   void Reach(uint32_t end) {
     const bool later = (t_.header.model_flags & kPreferLater) != 0;
     while (reached_ < end) {

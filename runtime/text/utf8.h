@@ -1,4 +1,4 @@
-// UTF-8: strict validation of a caller's text, and tolerant reading of anything else.
+// UTF-8: strict validation of a caller's text, and tolerant reading of all other bytes.
 #ifndef FOVEA_RUNTIME_TEXT_UTF8_H_
 #define FOVEA_RUNTIME_TEXT_UTF8_H_
 
@@ -13,7 +13,7 @@ struct Char {
 
 inline constexpr uint32_t kReplacement = 0xfffd;
 
-// The character at `bytes`, of which `available` (at least 1) may be read. Malformed: U+FFFD of one byte.
+// The character at `bytes`, of which `available` (at least 1) may be read. If malformed: U+FFFD of one byte.
 inline Char ReadChar(const uint8_t* bytes, uint64_t available) {
   const uint32_t lead = bytes[0];
   if (lead < 0x80) return {lead, 1};
@@ -53,7 +53,7 @@ inline uint32_t WriteChar(uint32_t code, uint8_t out[4]) {
   return 4;
 }
 
-// Index of the first byte that is not part of valid UTF-8; `size` when all is.
+// Index of the first byte that is not part of valid UTF-8; `size` if all are valid.
 inline uint64_t FirstInvalidByte(const uint8_t* bytes, uint64_t size) {
   for (uint64_t i = 0; i < size;) {
     const Char c = ReadChar(bytes + i, size - i);

@@ -20,7 +20,7 @@ refused() {
 }
 refused android-arm64 "NDK is needed: set ANDROID_NDK_HOME to its folder"
 export ANDROID_NDK_HOME="$work/empty"
-refused android-arm64 "/empty is no NDK of Android: it has no build/cmake/android.toolchain.cmake"
+refused android-arm64 "/empty is not Android's NDK: it has no build/cmake/android.toolchain.cmake"
 rm -rf "$work/android-arm64"
 # What stands for an NDK says what it was given. A folder whose first configuration failed takes it, too.
 unset ANDROID_NDK_HOME

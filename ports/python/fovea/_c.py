@@ -396,7 +396,7 @@ class fovea_port_file(Structure):
     _fields_ = [("data", c_void_p), ("size", c_uint64)]
 
 
-# What each function returns and takes.
+# The result and the parameters of each function.
 FUNCTIONS = {
     "fovea_attention_scratch": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "fovea_attention_pairs": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),

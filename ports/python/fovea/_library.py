@@ -13,10 +13,10 @@ from . import _c
 
 
 class Error(Exception):
-    """What the library, or this package before it, refuses.
+    """An error of the library, or of this package.
 
-    `status` is the library's code (`fovea.status.FOVEA_E_..`), `name` its name. `expected`, `found`, `byte` and
-    `tensor` are those of fovea_error.
+    `status` is the library's code (`fovea.status.FOVEA_E_...`), `name` its name. `expected`, `found`, `byte` and
+    `tensor` are fields of fovea_error.
     """
 
     def __init__(self, text: str, status: int = _c.FOVEA_E_ARGUMENT, expected: int = 0, found: int = 0, byte: int = 0,
@@ -28,13 +28,13 @@ class Error(Exception):
 
     @property
     def kind(self) -> int:
-        """The class of the status: one of FOVEA_E_ARGUMENT .. FOVEA_E_INTERNAL."""
+        """The class of the status: one of FOVEA_E_ARGUMENT to FOVEA_E_INTERNAL."""
         return self.status & 0xff
 
 
 def _load(name: str, version: str) -> ctypes.CDLL:
-    """From the folder that FOVEA_LIBRARY_DIR names (a build folder, too), else this package's own, else the
-    system's."""
+    """Loads a library from the folder in FOVEA_LIBRARY_DIR (also a build folder), else from this package, else from the
+    system."""
     given = os.environ.get("FOVEA_LIBRARY_DIR")
     folders = [pathlib.Path(given) / sub for sub in ("", "runtime", "ports", "lib")] if given else []
     folders.append(pathlib.Path(__file__).parent / "lib")
@@ -60,12 +60,12 @@ if _versions[:2] != (_c.FOVEA_VERSION_MAJOR, _c.FOVEA_VERSION_MINOR):
                       f"{_c.FOVEA_VERSION_MAJOR}.{_c.FOVEA_VERSION_MINOR}")
 try:
     port: Optional[ctypes.CDLL] = _declared(_load("fovea_port", ""))
-except OSError:  # then there is one worker
+except OSError:  # without it there is one worker
     port = None
 
 
 def call(function: str, *arguments: Any, doing: str = "") -> None:
-    """Calls a function whose last parameter is an error record, and raises what it says."""
+    """Calls a function whose last parameter is an error record, and raises its error."""
     error = _c.fovea_error()
     status = getattr(library, function)(*arguments, ctypes.byref(error))
     if status == _c.FOVEA_OK:
@@ -89,7 +89,7 @@ _WHOLE = (ctypes.c_int32, ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64)
 
 
 def fitting(number: Any, ctype: type, what: str) -> Any:
-    """The number, if a C integer of this type can hold it: ctypes would cut it to its low bits."""
+    """The number, if it fits a C integer of this type: ctypes would truncate it to its low bits."""
     try:
         if ctype not in _WHOLE or number is None or ctype(number).value == number:
             return number
@@ -113,8 +113,8 @@ def text_of(raw: Optional[bytes]) -> str:
 
 
 def written_text(capacity: int, function: str, *arguments: Any, doing: str = "") -> str:
-    """What a function writes whose last parameters are a buffer, its size and how much of it is text. It is called
-    again if the text is longer than `capacity` bytes; what is no whole character is U+FFFD."""
+    """The output of a function whose last parameters are a buffer, its size and the number of bytes written. It is
+    called again if the text is longer than `capacity` bytes; incomplete characters become U+FFFD."""
     written, output = ctypes.c_uint64(), np.empty(capacity, np.uint8)
     for turn in range(2):
         try:
@@ -128,7 +128,7 @@ def written_text(capacity: int, function: str, *arguments: Any, doing: str = "")
 
 
 def aligned(size: int) -> np.ndarray:
-    """`size` zeros with an alignment of 64. Arrays that are views of it keep it alive."""
+    """`size` zero bytes with an alignment of 64. Arrays that are views of it keep it alive."""
     try:
         block = np.zeros(size + 63, np.uint8)
     except (MemoryError, ValueError):
@@ -138,13 +138,13 @@ def aligned(size: int) -> np.ndarray:
 
 
 class Blocks:
-    """Blocks that the library asks for, and arrays over what its pointers into them say."""
+    """Blocks that the library requests, and arrays that are views of them."""
 
     def __init__(self) -> None:
         self.blocks: list = []
 
     def add(self, block: np.ndarray) -> int:
-        """The address of a block that is from now on kept."""
+        """Keeps a block and returns its address."""
         self.blocks.append(block)
         return block.ctypes.data
 
@@ -167,8 +167,8 @@ class Blocks:
 
 
 class Address(int):
-    """Where the library has something, and the memory that this needs: a call that is given one keeps the memory, also
-    if another thread closes the handle meanwhile."""
+    """An address in the library, with the memory that it needs: a call that holds one keeps the memory alive, even if
+    another thread closes the handle meanwhile."""
 
     memory: List[Any]
 
@@ -180,8 +180,8 @@ class Address(int):
 
 
 class Handle:
-    """Something that can be closed, and says so when it is used afterwards. It belongs to its process: a copy of its
-    Python object would name the same memory of the library a second time."""
+    """An object that can be closed, and raises an Error when used afterwards. It cannot be copied or sent to another
+    process: a copy would refer to the same memory of the library."""
 
     _address: Optional[Address] = None
     _called = "this is"
@@ -199,7 +199,7 @@ class Handle:
         return self._address is None
 
     def close(self) -> None:
-        """Gives its memory back, but what arrays still show."""
+        """Frees its memory, except blocks that arrays still view."""
         self._address = None
 
     def __enter__(self):
@@ -214,22 +214,22 @@ class Handle:
 
 
 class Threads(Handle):
-    """Threads that sessions run on, from the port that is built beside the library. Sessions may share them: of two
-    that run at the same time the second one waits."""
+    """Threads for sessions, from the port that is built with the library. Sessions may share them: if two run at the
+    same time, the second one waits."""
 
     _called = "these threads are"
     _instead = "threads belong to their process; make Threads there"
 
     def __init__(self, count: int):
         if port is None:
-            raise Error("libfovea_port is not there: sessions have one worker", _c.FOVEA_E_BUILD)
+            raise Error("libfovea_port is missing: sessions have one worker", _c.FOVEA_E_BUILD)
         if not 1 <= count <= 64:
             raise Error(f"{count} workers: 1 to 64 are possible", _c.FOVEA_E_OPTION)
         self._turn = threading.RLock()
         self._process, self._getpid, self._stop = os.getpid(), os.getpid, port.fovea_port_stop
         started = port.fovea_port_start(count)
         if started is None:
-            raise Error(f"{count} threads cannot be had", _c.FOVEA_E_MEMORY)
+            raise Error(f"cannot start {count} threads", _c.FOVEA_E_MEMORY)
         self._address = Address.of(started, [])
         self.count: int = port.fovea_port_count(self._address)
 
@@ -237,13 +237,13 @@ class Threads(Handle):
     def address(self) -> Address:
         address = super().address
         if self._process != self._getpid():
-            raise Error("these threads are those of the process that forked this one, and do not run here: make "
+            raise Error("these threads belong to the process that forked this one, and do not run here: make "
                         "Threads and sessions after the fork", _c.FOVEA_E_HANDLE)
         return address
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
-        """While one session runs on them."""
+        """Holds them while one session runs on them."""
         self.address
         with self._turn:
             self.address  # they may have been closed in the meantime

@@ -13,10 +13,10 @@ from .session import Session, Tap, Weights, checked_rows
 
 @dataclasses.dataclass(frozen=True)
 class Ragged:
-    """Rows that fall into segments; nothing is padded. `ragged[i]` is a view of segment i."""
+    """A ragged batch: rows divided into segments, without padding. `ragged[i]` is a view of segment i."""
 
     values: np.ndarray  #: [rows, width], or [rows]
-    offsets: np.ndarray  #: [segments + 1] where each begins, and the last one ends
+    offsets: np.ndarray  #: [segments + 1] begin of each segment, and the end of the last
 
     @staticmethod
     def of(segments: Sequence[np.ndarray]) -> "Ragged":
@@ -45,8 +45,8 @@ def _offsets(lengths: Sequence[int]) -> np.ndarray:
 
 
 class Result(Mapping):
-    """What a run gave: outputs and kept values by their names, as a matrix where the rows are all texts, Ragged where
-    they fall into texts. Views of the memory of a session of its own, so they stay as they are."""
+    """Results of a run: outputs and kept values by name, as a matrix if the rows are texts, Ragged if they are divided
+    into texts. Views of the memory of a separate session, so they do not change."""
 
     def __init__(self, session: Session, names: Iterable[str]):
         self.session = session
@@ -56,7 +56,7 @@ class Result(Mapping):
         return type(self)(self.session, self._names)
 
     def __getstate__(self) -> Any:
-        raise TypeError("Result objects cannot be pickled or copied deeply, since they show a session's memory: "
+        raise TypeError("Result objects cannot be pickled or copied deeply, because they view a session's memory: "
                         "copy or pickle dict(result), which has the arrays")
 
     def __getitem__(self, name: str) -> Union[np.ndarray, Ragged]:
@@ -73,24 +73,24 @@ class Result(Mapping):
         return len(self._names)
 
     def weights(self, name: Union[int, str] = 0) -> Weights:
-        """What a tap kept."""
+        """The attention map that a tap recorded."""
         return self.session.weights(name)
 
 
 class Batch:
-    """Inputs of a program, and how they fall into segments."""
+    """Inputs of a program, and the lengths of their segments."""
 
     def __init__(self, model: Model, program: Program, inputs: Mapping[str, Any],
                  segments: Optional[Mapping[str, Sequence[int]]] = None):
         self.model, self.program = model, program
-        self.segments: Dict[str, List[int]] = {}  # of input spaces
+        self.segments: Dict[str, List[int]] = {}  # by input space
         self.rows: Dict[str, np.ndarray] = {}
         given = {space: list(lengths) for space, lengths in (segments or {}).items()}
         seen: Dict[str, List[int]] = {}
         for name, data in inputs.items():
             value = model.value(program, name)
             if value.role != "input":
-                raise Error(f"'{name}' is no input of program '{program.name}'; these are: "
+                raise Error(f"program '{program.name}' has no input '{name}'; its inputs are: "
                             f"{', '.join(program.inputs)}", _c.FOVEA_E_NAME)
             rows, lengths = self._ragged(value, data, given.get(value.space))
             if seen.setdefault(value.space, lengths) != lengths:
@@ -114,7 +114,7 @@ class Batch:
         return rows, [len(part) for part in parts]
 
     def _add_segments(self, space: str, lengths: List[int]) -> None:
-        """To the space or, where the model knows the lengths, by saying how many rows its parent has."""
+        """Sets lengths of the space or, if the model knows them, the number of rows of its parent."""
         info = self.model.space(space)
         if info.is_input:
             self.segments[space] = lengths
@@ -132,7 +132,7 @@ class Batch:
         self._add_segments(info.parent, rows)
 
     def _add_defaults(self, lengths: Mapping[str, List[int]]) -> None:
-        """Inputs that are not given: token types are 0, others as metadata default.NAME says."""
+        """Adds inputs that are not given: token types are 0, other inputs are the metadata's default.NAME."""
         for name, value in self.program.inputs.items():
             if name in self.rows or value.carried_by is not None:
                 continue
@@ -142,19 +142,19 @@ class Batch:
             self.rows[name] = np.full((sum(lengths[value.space]), value.width), int(default), np.int32)
 
     def limits(self) -> Dict[str, tuple]:
-        """That hold this batch and no more."""
+        """Limits that fit exactly this batch."""
         limits = {}
         for space, lengths in self.segments.items():
             longest = 0 if self.model.spaces[space].parent is None else max(lengths, default=1) or 1
             limits[space] = (max(1, sum(lengths)), longest)
-        for space, lengths in self.segments.items():  # parents that have no segments of their own
+        for space, lengths in self.segments.items():  # parents whose segments are not given
             parent = self.model.spaces[space].parent
             if parent is not None:
                 limits.setdefault(parent, (max(1, len(lengths)), 0))
         kept = (max((rows for rows, _ in limits.values()), default=1),
                 max((longest for _, longest in limits.values()), default=1) or 1)
         for space, info in self.model.spaces.items():
-            if info.is_cached:  # of texts that are kept a run has all there is
+            if info.is_cached:  # one run has all rows of a cached text
                 limits[space] = kept
         return limits
 
@@ -170,12 +170,12 @@ def run(model: Model, inputs: Mapping[str, Any], program: Optional[str] = None, 
         workers: Union[int, Threads] = 1, tile_rows: int = 0) -> Result:
     """Runs a program once.
 
-    `inputs`: for each input a list with an array for each text (or picture, ..), a Ragged, or one array where the space
-    has no parent or `segments` has its lengths; those of documents come with `segments={"sentences": [2, 3]}`
+    `inputs`: for each input a list with an array for each text (or image, ...), a Ragged, or one array if the space
+    has no parent or `segments` has its lengths; documents need `segments={"sentences": [2, 3]}`
     (sentences of each). `taps`: names of attention steps, or Taps.
     """
     if not isinstance(inputs, Mapping):
-        raise Error("inputs are a mapping of names to arrays")
+        raise Error("inputs must be a mapping of names to arrays")
     batch = Batch(model, model.program(program), inputs, segments)
     kept = [model.value(batch.program, name) for name in keep]
     session = Session(model, program, limits=batch.limits(), keep=[v.name for v in kept if v.role != "output"],

@@ -1,4 +1,4 @@
-"""Texts out of a decoder, a step at a time."""
+"""Generates texts with a decoder, step by step."""
 
 import contextlib
 import ctypes
@@ -15,13 +15,13 @@ from .predict import encode_for, run_texts
 from .session import Session
 from .text import CutWarning, Encoding, _ids
 
-_USUAL_NEW_TOKENS = 512  # of texts of which nobody says how long they get
-_PROMPT_ROWS = 512  # that a run takes in at a time
+_USUAL_NEW_TOKENS = 512  # if neither the caller nor the model limits them
+_PROMPT_ROWS = 512  # prefill: most rows of a prompt per run
 
 
 @dataclasses.dataclass(frozen=True)
 class Sampling:
-    """How tokens are chosen; as it is, the one with the highest score (greedy). include/fovea/generate.h says more."""
+    """How tokens are chosen; by default greedily, the highest score. See include/fovea/generate.h."""
 
     temperature: float = 0.0
     top_k: int = 0
@@ -46,17 +46,17 @@ class Generated:
 
     step: int
     tokens: np.ndarray
-    scores: np.ndarray  #: Of the tokens, as the decoder wrote them.
+    scores: np.ndarray  #: The tokens' scores (logits), unchanged.
     ended: np.ndarray  #: bool
-    parts: List[str]  #: What each text gained that is certain, in whole characters.
+    parts: List[str]  #: The text that the step adds to each text, in whole characters.
     logprobs: Optional[np.ndarray]
     top_tokens: Optional[np.ndarray]  #: [texts, top_logprobs]
     top_logprobs: Optional[np.ndarray]
 
 
 class _Stream:
-    """A text that is decoded as its tokens come. `after`: the tokens that it continues, of which nothing is shown; the
-    space before its first word stays."""
+    """A text that is decoded incrementally. `after`: the tokens that it continues, which are not shown; the space
+    before its first word is kept."""
 
     def __init__(self, model: Model, after: Sequence[int] = ()):
         self._model = model
@@ -85,10 +85,10 @@ class _Stream:
 
 
 class Generator(Handle):
-    """Pulls tokens out of a decoder's session. `encode`: the session of the encoder, which has run.
+    """Generates tokens with a decoder's session. `encode`: the session of the encoder, which has run.
 
-    `prompts`: what each text begins with, for decoders that keep texts. Iterating gives a Generated for each step;
-    `tokens` and `texts` are what there is so far.
+    `prompts`: the prompt of each text, for decoders with a KV cache. Iterating gives a Generated for each step;
+    `tokens` and `texts` are the result so far.
     """
 
     _called = "this generator is"
@@ -106,7 +106,7 @@ class Generator(Handle):
             options.encode = encode.address
         if stop_ids is not None:
             stops = _ids(stop_ids)
-            held = np.append(stops, np.int32(0))  # of no tokens an address is needed, too
+            held = np.append(stops, np.int32(0))  # an empty array also needs an address
             options.stop_ids, options.stop_id_count = held.ctypes.data, len(stops)
             self._stop_ids = set(stops.tolist())
         else:
@@ -194,14 +194,14 @@ class Generator(Handle):
         return parts
 
     def finish(self) -> List[str]:
-        """Makes all steps that are left. The texts."""
+        """Runs all remaining steps. Returns the texts."""
         for _ in self:
             pass
         return self.texts
 
 
 class Generation(Generator):
-    """A Generator with sessions of its own, which are closed with it. `model.generate` makes it."""
+    """A Generator with separate sessions, which are closed with it. `model.generate` makes it."""
 
     def close(self) -> None:
         for session in filter(None, self._sessions):
@@ -222,7 +222,7 @@ def _most_new(model: Model, max_tokens: int) -> int:
 
 
 def _kept_limits(model: Model, space: str, texts: int, new_tokens: int, context: int) -> dict:
-    """Of a decoder that keeps texts."""
+    """Limits of a decoder with a KV cache."""
     info = model.spaces[space]
     context = min(context, info.max_segment_rows or context)
     limits = {space: max(texts, min(new_tokens, max(_PROMPT_ROWS, texts)))}
@@ -241,7 +241,7 @@ def _trained(model: Model, space: str) -> int:
 
 
 def _linked(model: Model, program: Program) -> List[str]:
-    """Inputs of the decoder that the encoder gives."""
+    """Inputs of the decoder that are linked to the encoder."""
     inputs, count = (ctypes.c_uint32 * 256)(), ctypes.c_uint32()
     call("fovea_generate_linked", model.address, program.index, inputs, 256, ctypes.byref(count), doing="generate")
     names = list(program.values)
@@ -251,7 +251,7 @@ def _linked(model: Model, program: Program) -> List[str]:
 def _decode_limits(model: Model, program: Program, encode: Session, batch_limits: dict, linked: List[str], texts: int,
                    max_tokens: int) -> dict:
     limits = {space: limit for space, limit in batch_limits.items() if not model.spaces[space].is_cached}
-    for name in linked:  # what an encoder makes of rows that follow from others is read in a space of its own
+    for name in linked:  # outputs of the encoder in derived spaces are read in separate spaces
         space = program.values[name].space
         output = model.metadata.get(f"generate.link.{name}")
         if space in limits or not model.spaces[space].is_input or output is None:
@@ -260,7 +260,7 @@ def _decode_limits(model: Model, program: Program, encode: Session, batch_limits
         limits[space] = (max(1, int(lengths.sum())), max(1, int(lengths.max(initial=1))))
     token = model.value(program, model.metadata.get("generate.token", "input_ids"))
     if token.space in limits:
-        return limits  # the decoder keeps no texts
+        return limits  # the decoder has no KV cache
     return {**_kept_limits(model, token.space, texts, texts, 1 + _most_new(model, max_tokens)), **limits}
 
 
@@ -274,19 +274,19 @@ def _encodings(model: Model, program: Program, texts: Any) -> List[Encoding]:
 
 def generate(model: Model, texts: Any, *, max_tokens: int = 0, sampling: Optional[Sampling] = None,
              stop_ids: Optional[Sequence[int]] = None, workers: Union[int, Threads] = 1, **sampled: Any) -> Generation:
-    """Texts out of texts (or lists of ids): what a decoder writes for what the encoder reads or, without an encoder,
-    how the texts go on.
+    """Generates texts from texts (or lists of ids): a decoder's text for what the encoder reads or, without an encoder,
+    the continuations of the texts.
 
-    `max_tokens` and `stop_ids`: as the model says if not given. `temperature`, `top_k`, `seed` and so on are fields of
+    `max_tokens` and `stop_ids`: by default the model's. `temperature`, `top_k`, `seed` and so on are fields of
     Sampling. Iterate for the steps, or take `.finish()`:
 
         for step in model.generate("Once", temperature=0.8, seed=1):
             print(step.parts[0], end="", flush=True)
 
-    Beams, drafts, and first and last tokens that a model's metadata forces are with `fovea generate`.
+    Beam search, speculative decoding, and forced first and last tokens are available in `fovea generate`.
     """
     if sampling is not None and sampled:
-        raise Error("sampling or its fields are given, not both", _c.FOVEA_E_OPTION)
+        raise Error("give sampling or its fields, not both", _c.FOVEA_E_OPTION)
     try:
         rules = sampling or Sampling(**sampled)
     except TypeError as error:
@@ -315,7 +315,7 @@ def _continue(model: Model, program: Program, texts: Any, rules: Sampling, max_t
     space = model.value(program, model.metadata.get("generate.token", "input_ids")).space
     trained = _trained(model, space)
     if any(len(prompt) == 0 for prompt in prompts):
-        raise Error("a prompt is empty, and the tokenizer puts no token in front of a text", _c.FOVEA_E_LENGTH)
+        raise Error("a prompt is empty, and the tokenizer adds no token before a text", _c.FOVEA_E_LENGTH)
     if longest > trained:
         raise Error(f"a prompt has {longest} tokens, texts have {trained} at most: give a shorter one",
                     _c.FOVEA_E_LENGTH)

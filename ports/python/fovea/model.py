@@ -1,4 +1,4 @@
-"""A blob's model, and what is in it."""
+"""A blob's model, and its contents."""
 
 import ctypes
 import dataclasses
@@ -11,7 +11,7 @@ import numpy as np
 from . import _c
 from ._library import Address, Blocks, Error, Handle, aligned, call, library, look, sized, text_of
 
-#: How numpy sees elements of each type; those that it has none for as integers of their size.
+#: The numpy type of each element type; types that numpy lacks are integers of their size.
 DTYPES = {_c.FOVEA_TYPE_F32: np.float32, _c.FOVEA_TYPE_F16: np.float16, _c.FOVEA_TYPE_I8: np.int8,
           _c.FOVEA_TYPE_I32: np.int32, _c.FOVEA_TYPE_BF16: np.uint16}
 TYPE_NAMES = {_c.FOVEA_TYPE_F32: "f32", _c.FOVEA_TYPE_F16: "f16", _c.FOVEA_TYPE_I8: "i8", _c.FOVEA_TYPE_I4: "i4",
@@ -21,7 +21,7 @@ BACKENDS = {"default": _c.FOVEA_BACKEND_DEFAULT, "highway": _c.FOVEA_BACKEND_HIG
             "xnnpack": _c.FOVEA_BACKEND_XNNPACK}
 
 
-_HEADER_BYTES = 64  # of a blob: with its size and checksum
+_HEADER_BYTES = 64  # contains the blob's size and checksum
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,25 +30,25 @@ class Space:
 
     index: int
     name: str
-    parent: Optional[str]  #: Its rows are the segments of this one; None: all rows are one segment.
-    is_input: bool  #: The caller says how its rows fall into segments.
+    parent: Optional[str]  #: The space whose rows are this one's segments; None: all rows are one segment.
+    is_input: bool  #: The caller gives the lengths of its segments.
     max_segment_rows: Optional[int]  #: None: any number.
-    is_cached: bool  #: Its rows are kept from run to run.
-    window: int  #: So many past rows of a kept text are seen; 0: all.
+    is_cached: bool  #: Its rows are kept from run to run (KV cache).
+    window: int  #: Sliding window: past rows of a cached text that a query sees; 0: all.
 
 
 @dataclasses.dataclass(frozen=True)
 class Value:
-    """A matrix that a program reads, writes or computes on the way."""
+    """A matrix that a program reads, writes or computes as an intermediate value."""
 
     index: int
     name: str
     space: str
     width: int
-    type: str  #: "f32", "i32", ..
+    type: str  #: "f32", "i32", ...
     role: str  #: "input", "output" or "internal"
-    id_limit: int  #: Ids must be below this; 0: these are no ids.
-    carried_by: Optional[str]  #: The output whose rows of one run are this input's of the next.
+    id_limit: int  #: Ids must be below this; 0: the values are not ids.
+    carried_by: Optional[str]  #: The output whose rows become this input's rows in the next run.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Step:
     index: int
     name: str
     op: str
-    heads: int  #: Of attention; 0 else.
+    heads: int  #: For attention; else 0.
     phase: int
 
 
@@ -85,13 +85,13 @@ class Program:
 
     @property
     def attentions(self) -> Dict[str, Step]:
-        """Steps that can be tapped."""
+        """Operations that can be tapped."""
         return {name: step for name, step in self.steps.items() if step.op == "attention"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Tensor:
-    """A constant of the blob. `data` lies in the blob, without a copy; None for i4. Integers are times their scales."""
+    """A constant of the blob. `data` is a view of the blob, None for i4. Integers still need their scales."""
 
     name: str
     type: str
@@ -100,7 +100,7 @@ class Tensor:
 
 
 def _blob(source: Any) -> np.ndarray:
-    """The bytes of a blob with an alignment of 64: a file's mapped, others in place or copied if they lie elsewhere."""
+    """The bytes of a blob, aligned to 64: a file is mapped, bytes are used in place or copied if not aligned."""
     if isinstance(source, (str, os.PathLike)):
         if os.stat(source).st_size == 0:
             return aligned(0)
@@ -108,7 +108,7 @@ def _blob(source: Any) -> np.ndarray:
     try:
         view = memoryview(source)
     except TypeError:
-        raise Error("a model is made of a path or of bytes") from None
+        raise Error("a model needs a path or bytes") from None
     if view.nbytes == 0:
         return aligned(0)
     data = np.frombuffer(view if view.c_contiguous else view.tobytes(), np.uint8)
@@ -122,10 +122,10 @@ def _blob(source: Any) -> np.ndarray:
 class Model(Handle):
     """A model of a blob, ready to run.
 
-    `source` is a path, whose file is mapped, or an object with the bytes, which is used in place where its alignment is
-    64; neither may change. `verify=False` leaves the checksum out; the structure is always checked. Any number of
-    sessions and threads may use one model. A copy, and what pickle makes in another process, is a model of its own,
-    opened again: by the path, or by bytes that are copied with it.
+    `source` is a path, whose file is mapped, or an object with the bytes, which is used in place if its alignment is
+    64; neither may change. `verify=False` skips the checksum; the structure is always checked. Any number of sessions
+    and threads may use one model. A copy or an unpickled model is independent and opened again, by the path or with a
+    copy of the bytes.
 
         with fovea.Model("model.fovea") as model:
             print(model.classify(["a text"]))
@@ -160,7 +160,7 @@ class Model(Handle):
         self._memory, self.blob = None, Blocks()
 
     def __getstate__(self) -> Dict[str, Any]:
-        """How to open it again, and what a program has added to it."""
+        """How to open it again, and attributes that a program has added."""
         self.address
         blob, own = self.blob.blocks[0], ("_address", "_memory", "_opened", "blob")
         found = {name: value for name, value in vars(self).items() if name not in own and
@@ -174,7 +174,7 @@ class Model(Handle):
         self._open(**state["opened"])
         if self.blob.blocks[0][:_HEADER_BYTES].tobytes() != state["header"]:
             self.close()
-            raise Error(f"{state['opened']['source']}: the file is another model than when this one was copied or "
+            raise Error(f"{state['opened']['source']}: the file has changed since this model was copied or "
                         "pickled; open it by its path", _c.FOVEA_E_ARGUMENT)
         vars(self).update(state["found"])
 
@@ -243,7 +243,7 @@ class Model(Handle):
                        {step.name: step for step in steps}, about.phase_count)
 
     def program(self, name: Optional[str] = None) -> Program:
-        """By its name; without one the first."""
+        """A program by its name; default: the first."""
         if name is None:
             return next(iter(self.programs.values()))
         if name not in self.programs:
@@ -251,14 +251,14 @@ class Model(Handle):
         return self.programs[name]
 
     def value(self, program: Program, name: str) -> Value:
-        """By its own name, or by what metadata alias.NAME says instead."""
+        """A value by its name, or by the name in metadata alias.NAME."""
         for known in (name, self.metadata.get(f"alias.{name}")):
             if known in program.values:
                 return program.values[known]
         raise Error(f"{self.name}: program '{program.name}' has no value '{name}'", _c.FOVEA_E_NAME)
 
     def attention(self, program: Program, name: str) -> Step:
-        """The same of attention steps."""
+        """An attention operation, found in the same way."""
         for known in (name, self.metadata.get(f"alias.{name}")):
             if known in program.attentions:
                 return program.attentions[known]
@@ -282,7 +282,7 @@ class Model(Handle):
             yield Tensor(text_of(info.name), TYPE_NAMES[info.type], shape, data)
 
     def describe(self) -> str:
-        """What `fovea inspect` tells first: programs with inputs and outputs."""
+        """The first part of `fovea inspect`: programs with inputs and outputs."""
         lines = [f"{self.name}: {self.info['blob_bytes']} bytes, {self.info['backend']}"]
         for program in self.programs.values():
             lines.append(f"program {program.name}, {len(program.steps)} steps in {program.phases} phases")
@@ -290,7 +290,7 @@ class Model(Handle):
                 lines.append(f"  {value.role:<7}{value.name:<24} {value.type} [{value.space}, {value.width}]")
         return "\n".join(lines)
 
-    # ---- What it does. Each module says more. ----
+    # ---- What it does; each module has the details. ----
 
     @functools.cached_property
     def tokenizer(self) -> "Tokenizer":
@@ -319,6 +319,6 @@ class Model(Handle):
         return generate(self, texts, **options)
 
 
-#: Of the library: its version, and the vectors that its kernels use on this machine.
+#: The library's version, and the SIMD target of its kernels on this machine.
 VERSION: str = library.fovea_version().decode()
 SIMD_TARGET: str = library.fovea_simd_target().decode()

@@ -1,4 +1,4 @@
-"""What a model says about texts: classes and embeddings."""
+"""Predictions for texts: classes and embeddings."""
 
 import dataclasses
 from typing import Any, Dict, List, Optional, Union
@@ -34,14 +34,14 @@ def _id_input(model: Model, program: Program) -> Any:
 
 
 def _sentence_space(model: Model, space: str) -> Optional[str]:
-    """Where the sentences of documents are rows, if tokens nest in such."""
+    """The space whose rows are the sentences of documents, if tokens nest in one."""
     parent = model.spaces[space].parent
     nested = parent is not None and model.spaces[parent].is_input and model.spaces[parent].parent is not None
     return parent if nested else None
 
 
 def _filled_up(encoding: Encoding, length: int, pad: int) -> Encoding:
-    """Padding after the tokens, where all texts have one length."""
+    """Pads tokens, if all texts have one length."""
     missing = length - len(encoding)
     if missing == 0:
         return encoding
@@ -53,7 +53,7 @@ def _filled_up(encoding: Encoding, length: int, pad: int) -> Encoding:
 
 def encode_for(model: Model, program: Program, texts: Any, max_length: int = 0,
                wrapped: bool = False) -> List[Encoding]:
-    """Texts as a program reads them: at once, or sentence by sentence."""
+    """Encodings of texts in the form that a program reads: at once, or sentence by sentence."""
     tokenizer, space = model.tokenizer, model.spaces[_id_input(model, program).space]
     bounds = [bound for bound in (max_length, space.max_segment_rows, tokenizer.max_length) if bound]
     limit = min(bounds, default=0)
@@ -67,7 +67,7 @@ def encode_for(model: Model, program: Program, texts: Any, max_length: int = 0,
 
 def run_texts(model: Model, texts: Any, program: Optional[str] = None, *, max_length: int = 0, wrapped: bool = False,
               **options: Any) -> Result:
-    """Runs a program over texts, or Encodings of them. Options are those of `run`."""
+    """Runs a program over texts, or Encodings of them. Options: as for `run`."""
     about = model.program(program)
     ids = _id_input(model, about)
     sentences = _sentence_space(model, ids.space)
@@ -108,7 +108,7 @@ def classify(model: Model, texts: Any, *, top: Optional[int] = None, program: Op
     result = run_texts(model, texts, program, max_length=max_length, wrapped=wrapped, workers=workers)
     logits = result["logits"]
     if isinstance(logits, Ragged):
-        raise Error(f"{model.name}: the program says nothing of a text as a whole", _c.FOVEA_E_NAME)
+        raise Error(f"{model.name}: the program has no output for a text as a whole", _c.FOVEA_E_NAME)
     return [_classes(model, row, top) for row in logits]
 
 
@@ -121,7 +121,7 @@ def _means(rows: Ragged) -> np.ndarray:
 def embed(model: Model, texts: Any, *, normalise: bool = False, program: Optional[str] = None, max_length: int = 0,
           workers: Union[int, Threads] = 1) -> np.ndarray:
     """[texts, width]: the sentence embedding or pooled output of the model, or else the mean of its last hidden states.
-    `normalise`: each of length 1."""
+    `normalise`: scaled to length 1."""
     result = run_texts(model, texts, program, max_length=max_length, workers=workers)
     per_text = [name for name in result if not isinstance(result[name], Ragged)]
     known = [name for name in ("sentence_embedding", "pooler_output") if name in per_text]

@@ -1,4 +1,4 @@
-"""Sessions: a program of a model in memory of its own, with what it keeps from run to run."""
+"""Sessions: a program of a model with separate memory and its state."""
 
 import contextlib
 import ctypes
@@ -17,7 +17,7 @@ _FORMS = {"dense": _c.FOVEA_TAP_DENSE, "sparse": _c.FOVEA_TAP_SPARSE}
 _REDUCES = {None: _c.FOVEA_REDUCE_NONE, "mean": _c.FOVEA_REDUCE_MEAN, "max": _c.FOVEA_REDUCE_MAX}
 _KEPT = {"weights": _c.FOVEA_KEEP_WEIGHTS, "scores": _c.FOVEA_KEEP_SCORES}
 _TYPES = {name: number for number, name in TYPE_NAMES.items()}
-_COPIED = (_c.FOVEA_TYPE_BF16, _c.FOVEA_TYPE_I8)  # numpy has no views of them
+_COPIED = (_c.FOVEA_TYPE_BF16, _c.FOVEA_TYPE_I8)  # numpy lacks these types
 
 
 def _choice(given: Any, choices: Mapping, what: str) -> int:
@@ -28,13 +28,13 @@ def _choice(given: Any, choices: Mapping, what: str) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Tap:
-    """Attention weights to keep, of the step of this name."""
+    """A tap: a request to record the attention map of the operation of this name."""
 
     step: str
     form: str = "dense"  #: "dense" or "sparse"
-    reduce: Optional[str] = None  #: heads as one: "mean" or "max"
-    heads: Sequence[int] = ()  #: Which; none: all.
-    last_rows: bool = False  #: Of the last row of each segment only.
+    reduce: Optional[str] = None  #: Reduces all heads to one: "mean" or "max"
+    heads: Sequence[int] = ()  #: Which heads; default: all.
+    last_rows: bool = False  #: Only the last row of each segment.
     what: str = "weights"  #: "weights" or "scores"
 
     def struct(self, step: Step) -> Any:
@@ -48,17 +48,17 @@ class Tap:
 
 @dataclasses.dataclass(frozen=True)
 class Weights:
-    """What a tap kept in the last run. A line is a query row and head."""
+    """The attention map that a tap recorded in the last run. A line is a query row and head."""
 
-    query_rows: np.ndarray  #: [rows] Which rows of the query space.
+    query_rows: np.ndarray  #: [rows] Rows of the query space.
     heads: int
-    query_offsets: np.ndarray  #: Where segments of queries and of keys begin.
+    query_offsets: np.ndarray  #: Offsets of the segments of queries and of keys.
     key_offsets: np.ndarray
-    #: Dense: [rows, heads, longest segment], a view; past a segment's keys it means nothing.
+    #: Dense: [rows, heads, longest segment], a view; undefined past a segment's keys.
     data: Optional[np.ndarray]
-    offsets: Optional[np.ndarray] = None  #: Sparse, lines one after the other: [rows * heads + 1] where each begins,
-    keys: Optional[np.ndarray] = None  #: .. the keys, counted through all segments, and
-    values: Optional[np.ndarray] = None  #: .. their weights.
+    offsets: Optional[np.ndarray] = None  #: Sparse, line by line: [rows * heads + 1] begin of each line,
+    keys: Optional[np.ndarray] = None  #: ... its keys, counted through all segments, and
+    values: Optional[np.ndarray] = None  #: ... their weights.
 
     def segment(self, index: int) -> np.ndarray:
         """[heads, queries, keys] of one segment."""
@@ -85,7 +85,7 @@ def _dequantised(raw: np.ndarray, width: int) -> np.ndarray:
 
 
 def _quantised(rows: np.ndarray, parts: int) -> np.ndarray:
-    """The other way round: the largest number of a part becomes 127."""
+    """The inverse: the largest number of a part becomes 127."""
     split = rows.reshape(len(rows), parts, rows.shape[1] // parts)
     scales = np.abs(split).max(axis=2) / np.float32(127)
     integers = np.clip(np.rint(split / np.where(scales > 0, scales, np.float32(1))[:, :, None]), -127, 127)
@@ -93,14 +93,14 @@ def _quantised(rows: np.ndarray, parts: int) -> np.ndarray:
 
 
 def _bf16(rows: np.ndarray) -> np.ndarray:
-    """To the nearest, of two as near ones to the even."""
+    """Rounds to nearest, ties to even."""
     bits = rows.view(np.uint32)
     nearest = np.where(np.isnan(rows), np.uint32(0x7fc00000), bits + np.uint32(0x7fff) + (bits >> 16 & 1))
     return (nearest >> 16).astype(np.uint16).view(np.uint8)
 
 
 def _alone(method: Callable) -> Callable:
-    """A method that holds the session for its thread."""
+    """Decorator: the method holds the session for its thread."""
     @functools.wraps(method)
     def guarded(self: "Session", *arguments: Any, **options: Any) -> Any:
         with self.alone():
@@ -109,14 +109,14 @@ def _alone(method: Callable) -> Callable:
 
 
 class Session(Handle):
-    """A program with memory for so many rows.
+    """A program with memory for a limited number of rows.
 
-    `limits`: for each input space the most rows of a run, or (rows, rows of the longest segment); `rows` for those that
-    are not named. `workers` is a number or Threads. `keep` names values that can be read besides the outputs, `taps`
-    the attention to keep, `linked` inputs that `link` will give. Arrays of `input`, `output` and `weights` are views of
-    the session's memory: they show what the latest run wrote, and stay valid memory when the session is closed.
+    `limits`: for each input space the most rows of a run, or (rows, rows of the longest segment); `rows` for other
+    input spaces. `workers` is a number or Threads. `keep` names values that can be read besides the outputs, `taps` the
+    attention maps to record, `linked` inputs that `link` will supply. Arrays of `input`, `output` and `weights` are
+    views of the session's memory: they change with every run, and stay valid memory when the session is closed.
 
-    One thread at a time uses a session; a call that comes during another thread's is refused.
+    Only one thread at a time can use a session; a call during another thread's call is refused.
     """
 
     _called = "this session is"
@@ -138,7 +138,7 @@ class Session(Handle):
         options = sized(_c.fovea_session_options, program=self.program.index, workers=count, tile_rows=tile_rows,
                         rows=rows, cached_texts=cached_texts)
         bounds = [_bound(space, limit) for space, limit in limits.items()]
-        arrays = [  # read during the calls below only
+        arrays = [  # only read during the calls below
             ("limit", (_c.fovea_limit * len(bounds))(*((model.space(space).index, *bound)
                                                        for space, bound in zip(limits, bounds)))),
             ("keep", _indices(self.value(name).index for name in keep)),
@@ -178,7 +178,7 @@ class Session(Handle):
         self._threads, self._keep_alive, self._blocks = None, [], Blocks()
 
     def ready(self) -> List[Any]:
-        """What must live as long as the library uses this session; an Error if that, or its threads, is closed."""
+        """Objects that must outlive the library's use of this session; an Error if it or its threads are closed."""
         address, threads = self.address, self._threads
         if threads is not None:
             threads.address
@@ -186,9 +186,9 @@ class Session(Handle):
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """While this thread uses the session; an Error if another thread does."""
+        """Holds the session for this thread; an Error if another thread uses it."""
         if not self._turn.acquire(blocking=False):
-            raise Error("another thread uses this session: give each thread a session of its own", _c.FOVEA_E_ORDER)
+            raise Error("another thread uses this session: give each thread a separate session", _c.FOVEA_E_ORDER)
         try:
             yield
         finally:
@@ -196,7 +196,7 @@ class Session(Handle):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """While it runs, on its threads: these, and its memory, last as long."""
+        """Holds the session, its threads and its memory during a run."""
         with self.alone():
             held, threads = self.ready(), self._threads
             with threads.turn() if threads is not None else contextlib.nullcontext():
@@ -210,11 +210,11 @@ class Session(Handle):
 
     @_alone
     def set_segments(self, space: str, lengths: Any) -> None:
-        """How the rows of an input space fall into segments."""
+        """Sets the lengths of the segments of an input space."""
         array = np.asarray(lengths)
         if array.ndim != 1 or (array.size and (array.dtype.kind not in "iu" or array.min() < 0 or
                                                array.max() >= 2**32)):
-            raise Error(f"segments of '{space}': lengths are whole numbers in one row")
+            raise Error(f"segments of '{space}': lengths must be whole numbers in one row")
         array = np.ascontiguousarray(array, np.uint32)
         call("fovea_session_set_segments", self.address, self.model.space(space).index, array.ctypes.data, len(array),
              doing=f"segments of '{space}'")
@@ -238,17 +238,17 @@ class Session(Handle):
 
     @_alone
     def input(self, name: str) -> np.ndarray:
-        """Where to write an input of the next run, [rows, width]. Valid until segments are set again. numpy has no
-        numbers like those of bf16 and i8: `write` converts."""
+        """A view to write an input of the next run, [rows, width]. Valid until segments are set again. numpy lacks bf16
+        and i8 with scales: `write` converts."""
         view = self._input(name)
         if view.type in _COPIED:
-            raise Error(f"input '{name}' is {TYPE_NAMES[view.type]}, which is no type of numpy's: write() converts",
+            raise Error(f"input '{name}' is {TYPE_NAMES[view.type]}, which numpy lacks: write() converts",
                         _c.FOVEA_E_OPTION)
         return self._array(view)
 
     @_alone
     def write(self, name: str, rows: Any) -> None:
-        """Writes an input: whole numbers for ids, numbers else; [rows, width], or [rows] of width 1."""
+        """Writes an input: whole numbers for ids, else numbers; [rows, width], or [rows] if the width is 1."""
         view, array = self._input(name), checked_rows(self.value(name), rows)
         if array.shape != (view.rows, view.width):
             raise Error(f"input '{name}': shape {array.shape}, expected {(view.rows, view.width)}", _c.FOVEA_E_ROWS,
@@ -262,10 +262,10 @@ class Session(Handle):
 
     @_alone
     def link(self, input: str, source: "Session", output: str) -> None:
-        """Makes an input what an output of another session's last run is."""
+        """Links an input to an output of another session's last run."""
         call("fovea_session_link", self.address, self.value(input).index, source.address, source.value(output).index,
              doing=f"input '{input}'")
-        self._keep_alive.extend(source.ready())  # which this session's address holds
+        self._keep_alive.extend(source.ready())  # this session's address refers to them
 
     def run(self) -> "Session":
         """Runs the whole program. Inputs that were never written are zeros."""
@@ -281,18 +281,18 @@ class Session(Handle):
         return self
 
     def cancel(self) -> None:
-        """From another thread: the run in progress, or the next one if there is none, raises an Error of status
+        """Called from another thread: the run in progress, or the next one if there is none, raises an Error of status
         FOVEA_E_CANCELLED."""
         library.fovea_session_cancel(self.address)
 
     @_alone
     def clear_cancel(self) -> None:
-        """Between runs: takes back a cancel that no run has obeyed because it came after the one it was meant for."""
+        """Between runs: clears a cancel request that came too late for its run."""
         library.fovea_session_clear_cancel(self.address)
 
     @_alone
     def reset(self) -> None:
-        """Makes carried inputs zeros and kept texts empty."""
+        """Sets carried inputs to zero and empties cached texts."""
         call("fovea_session_reset", self.address)
 
     @_alone
@@ -306,14 +306,14 @@ class Session(Handle):
 
     @_alone
     def restore(self, saved: bytes) -> None:
-        raw = np.frombuffer(bytes(saved) + b"\0", np.uint8)  # of nothing an address is needed, too
+        raw = np.frombuffer(bytes(saved) + b"\0", np.uint8)  # an empty array also needs an address
         call("fovea_session_restore", self.address, raw.ctypes.data, len(saved), doing="restore")
 
     # ---- After a run ----
 
     @_alone
     def output(self, name: str) -> np.ndarray:
-        """An output or kept value of the last run, [rows, width]: a view of f32, i32 and f16; others as f32 copies."""
+        """An output or kept value of the last run, [rows, width]: a view of f32, i32 and f16; else a copy as f32."""
         view = _c.fovea_view()
         call("fovea_session_output", self.address, self.value(name).index, ctypes.byref(view),
              doing=f"output '{name}'")
@@ -321,7 +321,7 @@ class Session(Handle):
 
     @_alone
     def offsets(self, space: str) -> np.ndarray:
-        """Where the segments of a space begin, and the last one ends."""
+        """The offsets of a space's segments, and the end of the last one."""
         at, count = ctypes.c_void_p(), ctypes.c_uint32()
         call("fovea_session_segments", self.address, self.model.space(space).index, ctypes.byref(at),
              ctypes.byref(count), doing=f"segments of '{space}'")
@@ -329,7 +329,7 @@ class Session(Handle):
 
     @_alone
     def weights(self, tap: Union[int, str] = 0) -> Weights:
-        """What a tap kept: by its position, or the name it was given."""
+        """The attention map of a tap, by its index or name."""
         if isinstance(tap, str):
             names = [known.step for known in self.taps]
             if tap not in names:
@@ -385,7 +385,7 @@ def checked_rows(value: Value, rows: Any) -> np.ndarray:
     try:
         array = np.asarray(rows)
     except ValueError:  # rows of different lengths
-        raise Error(f"input '{value.name}': rows have one width, {value.width}") from None
+        raise Error(f"input '{value.name}': rows must have the width {value.width}") from None
     whole = value.type == "i32"
     if array.dtype.kind not in ("iu" if whole else "iuf") and array.size:
         raise Error(f"input '{value.name}': {array.dtype}, expected {'whole numbers' if whole else 'numbers'}")

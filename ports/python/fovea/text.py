@@ -15,7 +15,7 @@ KINDS = {_c.FOVEA_TEXT_WORD_PIECE: "word_piece", _c.FOVEA_TEXT_UNIGRAM: "unigram
 
 
 class CutWarning(UserWarning):
-    """A text, a document or a written text is longer than there is room for."""
+    """A text, a document or a generated text is longer than the available room."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Encoding:
     """The tokens of a text."""
 
     ids: np.ndarray  #: [tokens] i32
-    types: np.ndarray  #: [tokens] i32, for models that tell two texts apart
-    special: np.ndarray  #: [tokens] bool: put there by the tokenizer
-    ranges: np.ndarray  #: [tokens, 2] u32: bytes of the text
-    dropped: int  #: Tokens that the limit cut off.
-    sentences: Optional[np.ndarray] = None  #: Of a document: tokens of each sentence.
-    dropped_sentences: int = 0  #: Of a document: sentences after these, which are left out.
+    types: np.ndarray  #: [tokens] i32, for models that read pairs of texts
+    special: np.ndarray  #: [tokens] bool: added by the tokenizer
+    ranges: np.ndarray  #: [tokens, 2] u32: begin and end of the bytes in the text
+    dropped: int  #: Tokens removed by truncation.
+    sentences: Optional[np.ndarray] = None  #: For a document: tokens of each sentence.
+    dropped_sentences: int = 0  #: For a document: sentences at the end that are left out.
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -36,7 +36,7 @@ class Encoding:
 
 def _bytes(text: Any) -> bytes:
     if isinstance(text, str):
-        return text.encode("utf-8", "surrogatepass")  # what is no UTF-8 the library refuses, and says where
+        return text.encode("utf-8", "surrogatepass")  # the library refuses invalid UTF-8, with its position
     if isinstance(text, bytes):
         return text
     raise Error(f"a text is needed, not {type(text).__name__}")
@@ -51,14 +51,14 @@ class Tokenizer:
         call("fovea_text_get_info", model.address, ctypes.byref(info), doing=model.name)
         self.kind = KINDS[info.kind]
         self.vocabulary: int = info.vocabulary
-        self.max_length: int = info.max_length  #: 0: the blob states no limit.
-        self.unknown_id: int = info.unknown_id  #: These three are -1 where there is none.
+        self.max_length: int = info.max_length  #: 0: the blob specifies no limit.
+        self.unknown_id: int = info.unknown_id  #: The three ids are -1 if there is no such token.
         self.pad_id: int = info.pad_id
         self.mask_id: int = info.mask_id
         self._special = info.pair_special
 
     def _collect(self, text: bytes, capacity: int, fill: Callable) -> Encoding:
-        """Gives arrays and a workspace to `fill`, again if they were too small."""
+        """Calls `fill` with arrays and a workspace, again if they were too small."""
         needed = ctypes.c_uint64()
         call("fovea_text_workspace_size", self._model.address, len(text), ctypes.byref(needed))
         workspace = aligned(needed.value)
@@ -81,8 +81,8 @@ class Tokenizer:
 
     def encode(self, text: str, second: Optional[str] = None, *, max_length: int = 0, plain: bool = False,
                whole: bool = False) -> Encoding:
-        """Ids of a text, or of a pair. `max_length`: cut to so many tokens, 0: to what the model takes; `plain`:
-        without special tokens; `whole`: of any length, nothing is cut. A text that is cut is a CutWarning."""
+        """Ids of a text, or of a pair. `max_length`: truncated to this many tokens, 0: to the model's limit; `plain`:
+        without special tokens; `whole`: of any length, no truncation. A truncated text gives a CutWarning."""
         first, other = _bytes(text), None if second is None else _bytes(second)
         options = sized(_c.fovea_text_encode_options, max_length=_count(max_length),
                         flags=(_c.FOVEA_TEXT_PLAIN if plain else 0) | (_c.FOVEA_TEXT_UNLIMITED if whole else 0))
@@ -95,7 +95,7 @@ class Tokenizer:
                                      len(first) + len(other or b"") + self._special + 8, fill))
 
     def encode_document(self, text: str, *, max_length: int = 0, wrapped: bool = False) -> Encoding:
-        """The same sentence by sentence. `wrapped`: lines are broken where they are full; else each ends a sentence."""
+        """The same sentence by sentence. `wrapped`: line ends are line wraps; else each ends a sentence."""
         document = _bytes(text)
         options = sized(_c.fovea_text_encode_options, max_length=_count(max_length),
                         flags=_c.FOVEA_TEXT_WRAPPED if wrapped else 0)
@@ -111,14 +111,14 @@ class Tokenizer:
         return _warned(dataclasses.replace(encoding, dropped_sentences=int(sentences.dropped)))
 
     def decode(self, ids: Iterable[int], *, keep_special: bool = False) -> str:
-        """The text of ids; what is no whole character is U+FFFD."""
+        """The text of ids; incomplete characters become U+FFFD."""
         array = _ids(ids)
         flags = _c.FOVEA_TEXT_KEEP_SPECIAL if keep_special else 0
         return written_text(16 * len(array) + 16, "fovea_text_decode", self._model.address, array.ctypes.data,
                             len(array), flags, doing="tokens")
 
     def piece(self, id: int) -> str:
-        """As the vocabulary spells it."""
+        """The piece of an id, as in the vocabulary."""
         at, size = ctypes.c_void_p(), ctypes.c_uint32()
         call("fovea_text_token", self._model.address, _ids([id])[0], ctypes.byref(at), ctypes.byref(size), None,
              doing=f"token {id}")
@@ -146,19 +146,19 @@ def _count(number: Any) -> int:
 
 
 def _ids(ids: Any) -> np.ndarray:
-    """Whole numbers as i32."""
+    """Converts whole numbers to i32."""
     array = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids))
     if array.size == 0:
         return np.empty(0, np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise Error(f"ids are whole numbers in one row, not {array.dtype} of shape {array.shape}")
+        raise Error(f"ids must be whole numbers in one row, not {array.dtype} of shape {array.shape}")
     if array.min() < -2**31 or array.max() >= 2**31:
         raise Error("an id does not fit into 32 bits", _c.FOVEA_E_ID)
     return np.ascontiguousarray(array, np.int32)
 
 
 def texts_of(texts: Any) -> List[str]:
-    """One text or several."""
+    """A list of one text or several."""
     if isinstance(texts, (str, bytes)):
         return [texts]
     if not isinstance(texts, Sequence) or not texts:

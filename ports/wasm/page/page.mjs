@@ -1,4 +1,4 @@
-// Classifies what is typed, and marks the words that decided.
+// Classifies typed text, and marks the words that decided.
 import { Model } from "./fovea/fovea.mjs";
 
 const CLASSES = 5, REASONS = 3;
@@ -29,7 +29,7 @@ function showClasses(classes) {
   }));
 }
 
-/** The text with its words marked, the most decisive of all the strongest. */
+/** The text with its words marked, the most decisive word of the text strongest. */
 function showText(text, sentences) {
   const words = sentences.flatMap((sentence) => sentence.words);
   const top = words.reduce((share, word) => Math.max(share, word.share), 1e-9);
@@ -86,11 +86,11 @@ function attempt(work) {
 try {
   const response = await fetch("model.fovea");
   if (!response.ok) throw new Error(`model.fovea: ${response.status} ${response.statusText}`);
-  const workers = Math.min(4, navigator.hardwareConcurrency);  // where the server isolates the page; else one
+  const workers = Math.min(4, navigator.hardwareConcurrency);  // if the server isolates the page; else one
   const model = await Model.open(await response.arrayBuffer(), { workers });
   status.dataset.workers = model.workers;
   let waiting = false;
-  const changed = () => {  // once for all that is typed until the page is drawn
+  const changed = () => {  // once for all typing until the page is drawn
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => {

@@ -1,6 +1,6 @@
-// What XNNPACK asks of a cpuinfo library, answered by ../xnnpack_cpuinfo.cc from CPUID or the kernel's capability
-// words: no allocation, no files, no state. Core models are never told apart, so that the same kernels, hence the same
-// bits, come out on every core and every start.
+// The part of the cpuinfo library's interface that XNNPACK uses. ../xnnpack_cpuinfo.cc implements it with CPUID or the
+// kernel's capability words: no allocation, no files, no state. Core models are never distinguished, so that every core
+// and every start uses the same kernels and gives the same bits.
 #ifndef FOVEA_RUNTIME_GEMM_XNNPACK_CPUINFO_CPUINFO_H_
 #define FOVEA_RUNTIME_GEMM_XNNPACK_CPUINFO_CPUINFO_H_
 
@@ -13,7 +13,7 @@ extern "C" {
 
 enum cpuinfo_uarch {
   cpuinfo_uarch_unknown,
-  // XNNPACK compares with these; no core is ever said to be one.
+  // XNNPACK compares with these; no core is ever reported as one.
   cpuinfo_uarch_cortex_a5,
   cpuinfo_uarch_cortex_a7,
   cpuinfo_uarch_cortex_a32,

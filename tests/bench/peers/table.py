@@ -46,8 +46,8 @@ def summary(measured):
     rows = [[f"{title} {model}, {weights}", text, time["peer"],
              *(f"{time[count]:.2f}" if count in time else "" for count in threads)]
             for (title, model, weights, text), time in found.items()]
-    return (f"How many times as long as fovea others take (above 1 fovea is faster);\n{intro(measured)}:\n\n" +
-            grid(["model", "text", "beside", *(f"{count} thread{'s'[:count > 1]}" for count in threads)], rows))
+    return (f"The other runtime's time divided by fovea's (above 1: fovea is faster);\n{intro(measured)}:\n\n" +
+            grid(["model", "text", "compared with", *(f"{count} thread{'s'[:count > 1]}" for count in threads)], rows))
 
 
 def details(measured):

@@ -102,7 +102,7 @@ public final class Check {
       System.out.println();
       check(write(model, prompt, 1, 5).equals(write(model, prompt, 1, 5)), "one seed, one text");
       check(!write(model, prompt, 1, 5).equals(write(model, prompt, 1, 6)), "another seed");
-      refused("at least one token", FoveaException.class, () -> model.generate(prompt, 0, 0, 0));
+      refused("max_tokens must be at least 1", FoveaException.class, () -> model.generate(prompt, 0, 0, 0));
       refused("generate: ", FoveaException.class, () -> model.generate(prompt, 4, -1, 0));
       Model.Generation left = model.generate(prompt, 4, 0, 0);
       left.next();

@@ -110,7 +110,7 @@ class Copies(unittest.TestCase):
         path.unlink()
         self.assertRaises(FileNotFoundError, pickle.loads, data)
         path.write_bytes(pathlib.Path(blob("package-writer")).read_bytes())
-        with self.assertRaisesRegex(fovea.Error, "another model than when"):
+        with self.assertRaisesRegex(fovea.Error, "the file has changed since"):
             pickle.loads(data)
 
     def test_closed(self):

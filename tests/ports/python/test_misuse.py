@@ -51,7 +51,7 @@ class Inputs(Misuse):
         run = self.model.run
         self.refused(status.FOVEA_E_ARGUMENT, r"shape \(\), expected \(rows, 1\)", run, {"input_ids": [1, 2, 3]})
         self.refused(status.FOVEA_E_ARGUMENT, r"shape \(3, 2\)", run, {"input_ids": [np.ones((3, 2), int)]})
-        self.refused(status.FOVEA_E_ARGUMENT, "one width", run, {"input_ids": [[[1, 2], [3]]]})
+        self.refused(status.FOVEA_E_ARGUMENT, "the width 1", run, {"input_ids": [[[1, 2], [3]]]})
         self.refused(status.FOVEA_E_LIMIT, "segments", run, {"input_ids": [[1, 2]], "token_type_ids": [[0]]})
         session = self.model.session(rows=8)
         session.set_segments("tokens", [4])
@@ -74,7 +74,7 @@ class Inputs(Misuse):
         model = self.model
         self.refused(status.FOVEA_E_ARGUMENT, "no program 'decode'; it has: encode", model.run, {}, "decode")
         self.refused(status.FOVEA_E_ARGUMENT, "no value 'ids'", model.run, {"ids": [[1]]})
-        self.refused(status.FOVEA_E_ARGUMENT, "'logits' is no input", model.run, {"logits": [[1]]})
+        self.refused(status.FOVEA_E_ARGUMENT, "no input 'logits'", model.run, {"logits": [[1]]})
         self.refused(status.FOVEA_E_ARGUMENT, "'input_ids' .* is not given", model.run, {})
         self.refused(status.FOVEA_E_ARGUMENT, "no attention 'x'; it has: attentions.0", model.run,
                      {"input_ids": [[1]]}, taps=["x"])

@@ -239,7 +239,7 @@ test("what is wrong is refused with the library's text", async () => {
   refuses(() => writer.generate("a", { temperature: -1 }), "FOVEA_E_OPTION", /temperature/);
   refuses(() => writer.generate("a", { heat: 1 }), "FOVEA_E_OPTION", /no option 'heat'/);
   refuses(() => writer.generate("word ".repeat(5000)), "FOVEA_E_LENGTH", /a prompt has \d+ tokens, texts have \d+ at/);
-  refuses(() => writer.classify("a"), "FOVEA_E_NAME", /says nothing of a text as a whole/);
+  refuses(() => writer.classify("a"), "FOVEA_E_NAME", /has no output for a text as a whole/);
   refuses(() => writer.tokenizer.decode([70000]), "FOVEA_E_ID", /./);
   const generation = writer.generate("a", { maxTokens: 5 });
   generation.next();

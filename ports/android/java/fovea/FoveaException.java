@@ -2,7 +2,7 @@ package fovea;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-/** What the library refuses, in its own words. */
+/** An error of the library, with its message. */
 public final class FoveaException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -16,8 +16,8 @@ import java.util.List;
  * }
  * }</pre>
  *
- * Calls of one model wait for each other. Close it: its memory is not the garbage collector's. What the library refuses
- * is a {@link FoveaException}, a closed model an {@link IllegalStateException}.
+ * Calls on one model are serialised. Close it: the garbage collector does not free its memory. Errors of the library
+ * are {@link FoveaException}s; a closed model throws an {@link IllegalStateException}.
  */
 public final class Model implements AutoCloseable {
   static {
@@ -25,21 +25,21 @@ public final class Model implements AutoCloseable {
   }
 
   private long handle;
-  private final Object blob; // what native code reads in place, if anything, stays as long as the model
+  private final Object blob; // native code may read it in place, so it lives as long as the model
 
   private Model(long handle, Object blob) {
     this.handle = handle;
     this.blob = blob;
   }
 
-  /** Maps a file. {@code threads}: that its runs use, the calling one included. */
+  /** Maps a file. {@code threads}: number of threads that runs use, the calling one included. */
   public static Model open(String path, int threads) {
     return new Model(openFile(zeroEnded(path), threads), null);
   }
 
   /**
-   * A blob in a buffer, all of it. Direct ones that begin at a multiple of 64 bytes, as mapped files do, are used where
-   * they are and must not change; others are copied.
+   * A model from a blob that fills a buffer. A direct buffer that begins at a multiple of 64 bytes, such as a mapped
+   * file, is used in place and must not change; any other buffer is copied.
    */
   public static Model of(ByteBuffer blob, int threads) {
     if (blob.isDirect()) return new Model(openBuffer(blob, threads), blob);
@@ -56,7 +56,7 @@ public final class Model implements AutoCloseable {
     return value == null ? null : new String(value, UTF_8);
   }
 
-  /** Token ids of a text, with the special tokens around it, cut to what the model takes. */
+  /** Token ids of a text, with special tokens, truncated to the length that the model reads. */
   public synchronized int[] encode(String text) {
     return encode(handle(), text.getBytes(UTF_8));
   }
@@ -84,14 +84,14 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * How a text goes on, part by part. {@code temperature} 0: the best token of each step. The model stays open, and is
-   * not closed, as long as it is used.
+   * The continuation of a text, part by part. {@code temperature} 0: greedy. The model stays open, and is not closed,
+   * as long as the generation is used.
    */
   public synchronized Generation generate(String text, int maxTokens, float temperature, long seed) {
     return new Generation(startText(handle(), text.getBytes(UTF_8), maxTokens, temperature, seed));
   }
 
-  /** A text that is being written. */
+  /** A text that is being generated. */
   public final class Generation implements AutoCloseable {
     private long text;
 
@@ -99,7 +99,7 @@ public final class Model implements AutoCloseable {
       this.text = text;
     }
 
-    /** What the next token adds, in whole characters and possibly empty; null when the text has ended. */
+    /** The text of the next token, in whole characters and possibly empty; null when the text has ended. */
     public String next() {
       synchronized (Model.this) {
         handle();
@@ -118,7 +118,7 @@ public final class Model implements AutoCloseable {
     }
   }
 
-  /** Texts that it still writes can only be closed afterwards. */
+  /** Generations that are still open can then only be closed. */
   @Override
   public synchronized void close() {
     if (handle != 0) closeModel(handle);
@@ -134,7 +134,7 @@ public final class Model implements AutoCloseable {
     return (text + "\0").getBytes(UTF_8);
   }
 
-  // jni.c. Texts are UTF-8.
+  // Native methods, see jni.c. Texts are UTF-8.
   private static native long openFile(byte[] path, int threads);
   private static native long openBuffer(ByteBuffer blob, int threads);
   private static native void closeModel(long model);

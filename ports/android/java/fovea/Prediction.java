@@ -5,7 +5,7 @@ public final class Prediction {
   public final String label;
   public final int index;
   public final float logit;
-  /** Of all classes together 1. */
+  /** All classes together have 1. */
   public final double probability;
 
   Prediction(String label, int index, float logit, double probability) {
