@@ -123,7 +123,7 @@ TEST(Misuse, NullArguments) {
   EXPECT_EQ(fovea_session_get_info(live, nullptr), FOVEA_E_NULL);
 }
 
-// What looking inside a model fills.
+// The info structs that functions which inspect a model fill in.
 struct Infos {
   fovea_section_info section = Sized<fovea_section_info>();
   fovea_space_info space = Sized<fovea_space_info>();
@@ -306,7 +306,7 @@ TEST(Misuse, Names) {
 }
 
 // Calls a function with structs of every size that a caller of another version could have. `value` has all required
-// fields set; the library may write as many bytes as struct_size says and no more.
+// fields set; the library may write at most struct_size bytes.
 template <typename T>
 void ForEachSize(const T& value, const std::function<fovea_status(T*)>& call, bool reads_options) {
   struct alignas(T) Room {
@@ -546,7 +546,7 @@ TEST(Misuse, CallsOutOfOrder) {
   ASSERT_EQ(fovea_session_segments(live, e.encoder.texts, &offsets, &count, nullptr), FOVEA_OK);
   EXPECT_EQ(offsets[count], 1u);
   EXPECT_EQ(fovea_session_run(live, nullptr), FOVEA_OK);
-  // The root may be said too, but must agree.
+  // Naming the root is allowed, but the count must agree.
   const uint32_t two[] = {2};
   ASSERT_EQ(fovea_session_set_segments(live, e.encoder.texts, two, 1, nullptr), FOVEA_OK);
   EXPECT_REFUSED(fovea_session_run(live, &error), FOVEA_E_SEGMENTS);

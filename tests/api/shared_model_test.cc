@@ -124,7 +124,7 @@ TEST(Packed, UsedInPlaceWhereItFits) {
     ignored([&](tools::BlobPacked& p) { record(p, 3)->size = 0; }, "not packed");
     ignored([&](tools::BlobPacked& p) { record(p, 3)->offset += 32; }, "misaligned");
     ignored([&](tools::BlobPacked& p) { record(p, 3)->offset = ~uint64_t{63}; }, "outside");
-    // Of several the one that fits.
+    // With several packed sections the library picks the one that fits.
     tools::BlobPacked foreign = packed[0];
     foreign.layout ^= 4;
     b.content().packed = {foreign, packed[0]};
@@ -163,7 +163,7 @@ TEST(Packed, ForAnotherMachine) {
     std::vector<tools::BlobPacked> all;
     for (uint32_t i = 0; fovea_pack_target(i) != nullptr; ++i) {
       const char* const target = fovea_pack_target(i);
-      // A model that packs nothing for itself packs for others.
+      // A model that packs nothing for its own use can still pack for another machine.
       const TestModel in_place(b.Blob(), FOVEA_BACKEND_HIGHWAY);
       const std::vector<tools::BlobPacked> packed = PackedOf(in_place, target);
       // WebAssembly reads int4 weights in place.

@@ -1,4 +1,4 @@
-// Calls that stand for several others: the same results as those, and the same refusals.
+// Calls that combine several calls: same results as the separate calls, and the same refusals.
 #include <memory>
 
 #include "tests/api/api_fixture.h"

@@ -140,7 +140,7 @@ TEST(StructSize, OfSessions) {
     tapped.tap_count = 1;
     return fovea_session_size(m, &tapped, &sizes, nullptr);
   });
-  // Sizes of the same kind need not be those of the first one: its size is the stride.
+  // Structs in an array may be larger than the library's: struct_size of the first one is the stride.
   fovea_tap pair[] = {tap, sparse};
   for (const size_t size : kNeverSizes) {
     pair[1].struct_size = size;
