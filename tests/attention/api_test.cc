@@ -15,7 +15,7 @@ constexpr int32_t kHeadWindows[] = {4, 4, 1, -1, 0, 1, 30, 0, 5, 0, -1, 2};
 constexpr int32_t kNamed[] = {0, 3, -1, 5, 5, 1, 8, 2, 2, 0, 99, 4, 7, 7, 7, 1, 6, -5};
 constexpr int32_t kNamedOnce[] = {0, 3, -1, 5, 4, 1, 8, 2, 6, 0, 99, 4, -1, 7, -1, 1, 6, -5};
 
-// By name, every member and what goes with it.
+// Every pattern by name, with the arguments that it needs.
 std::vector<std::pair<const char*, Pattern>> AllPatterns() {
   Pattern dilated = WindowOf(20, 20), block = WindowOf(0, 0), neighbours = WindowOf(16, 0), by_head, edges, listed,
           global = WindowOf(6, 6), named = WindowOf(8, 8), best, short_full = WindowOf(2, 2), clustered;
@@ -237,7 +237,7 @@ TEST(AttentionApi, RowsBehindTheSegmentsAreLeftAlone) {
   for (size_t b = 4 * width; b < 11 * width; ++b) EXPECT_EQ(a.out_rows.data()[b], kGap);
 }
 
-// Of the segment that a query row is in; queries and keys have the same segments.
+// First key of the segment that holds a query row; queries and keys have the same segments.
 uint32_t FirstKey(const Arguments& a, size_t row) {
   const uint32_t* offsets = a.options.key_offsets;
   while (offsets[1] <= row) ++offsets;
@@ -361,7 +361,7 @@ struct Table {
   test::AlignedBytes bytes;
 };
 
-// Under the address sanitizer: whatever stands in the tables, nothing outside the arrays is touched.
+// For the address sanitizer: regardless of the tables' contents, nothing outside the arrays is accessed.
 TEST(AttentionApi, SpoiltTablesDoNotLeadOutside) {
   std::mt19937 random(11);
   uint32_t passed = 0, refused = 0;

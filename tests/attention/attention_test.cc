@@ -96,7 +96,7 @@ TEST(Attention, FewRowsOfASegment) {
       c.spec.score.max_distance = 40;
       c.tolerance = 2e-5;
       Check(c);
-      Case edges;  // rows of the middle are many, those on the edges few
+      Case edges;  // few rows at the edges, many in the middle
       edges.key_type = c.key_type;
       edges.spec.heads = 2 * group;
       edges.spec.kv_heads = 2;

@@ -82,7 +82,7 @@ TEST(Products, ExtremeRows) {
   }
 }
 
-// A row by itself, too.
+// A single row has the same bits.
 TEST(Products, RowsByThemselves) {
   for (const Products products : kShort) {
     Case c = ProblemOf(products, 16, 8);
@@ -93,7 +93,7 @@ TEST(Products, RowsByThemselves) {
   }
 }
 
-// What the types cost: the largest difference from f32, of outputs of magnitude 1.
+// Cost of the product types: the largest difference from f32, for outputs of magnitude 1.
 TEST(Products, NearF32) {
   for (const Products products : kShort) {
     Case c = ProblemOf(products, 64, 64);

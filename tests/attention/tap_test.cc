@@ -43,7 +43,7 @@ void CheckTaps(const Case& c) {
   const Kernels kernels = GetKernels();
   const std::vector<float> out = problem.Run(kernels, {problem.rows()});
   const uint32_t heads = problem.problem().spec.heads;
-  uint32_t number = 0;  // of a choice of kind, reduction, heads and rows
+  uint32_t number = 0;  // index of the combination of kind, reduction, heads and rows
   for (const bool sparse : {false, true}) {
     for (const Reduce reduce : {Reduce::kNone, Reduce::kMean, Reduce::kMax}) {
       for (const uint64_t mask : {uint64_t{0}, uint64_t{1}, uint64_t{1} << (heads - 1), (uint64_t{1} << heads) - 2}) {
