@@ -46,7 +46,7 @@ def summary(measured):
     rows = [[f"{title} {model}, {weights}", text, time["peer"],
              *(f"{time[count]:.2f}" if count in time else "" for count in threads)]
             for (title, model, weights, text), time in found.items()]
-    return (f"How many times as long as fovea others take (above 1 fovea is faster);\n{intro(measured)}:\n\n" +
+    return (f"Time relative to fovea (above 1 fovea is faster);\n{intro(measured)}:\n\n" +
             grid(["model", "text", "beside", *(f"{count} thread{'s'[:count > 1]}" for count in threads)], rows))
 
 
