@@ -101,7 +101,7 @@ END
 counts "0 passed, 0 failed, 0 skipped" <<'END'
 add_test(none cat none.out)
 END
-# Others than GoogleTest's. One that is skipped says so by its status or by words that ctest looks for.
+# Programs without GoogleTest. A skipped one reports this by its status or by text that ctest matches.
 counts "1 skipped: no node, so nothing is tested
 1 skipped for want of ../shared/models/x: firmware.listen
 0 passed, 0 failed, 2 skipped" <<'END'
