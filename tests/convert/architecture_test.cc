@@ -1,5 +1,5 @@
-// What published configurations say and how architectures read it: variants of the golden models, against the model
-// they must equal or by what follows from their results.
+// How architectures read published configurations: variants of the golden models, against the model that they must
+// equal or against expectations derived from its results.
 #include <cmath>
 
 #include "tests/convert/architecture_support.h"
@@ -356,7 +356,7 @@ TEST_F(Architecture, DebertaHeadsAndNarrowEmbeddings) {
   Copy("deberta-v2-mlm");
   const std::vector<double> text = {7, 20, 3, 99, 14, 5, 31};
   const std::vector<double> logits = Run(text).values.at("logits");
-  // The newer head has other names, and files with it need not say so.
+  // The newer head has other tensor names, and files with it need not declare it.
   const auto rename = [](Tensors& tensors) {
     Tensors renamed;
     for (const auto& [name, tensor] : tensors) {
@@ -374,7 +374,7 @@ TEST_F(Architecture, DebertaHeadsAndNarrowEmbeddings) {
     EXPECT_EQ(Run(text).values.at("logits"), logits);
     EXPECT_TRUE(report_.unused.empty());
   }
-  // It always ends in the embeddings, even if others are stored.
+  // The output layer is always tied to the embeddings, even if another one is stored.
   ChangeWeights([&](Tensors& tensors) {
     rename(tensors);
     auto& other = tensors["lm_predictions.lm_head.decoder.weight"];
@@ -473,7 +473,7 @@ TEST_F(Architecture, FalconWithSlopes) {
   }
 }
 
-// Which layers convolve, and what is said in two ways.
+// Which layers convolve, and the two ways to state it.
 TEST_F(Architecture, Lfm2Layers) {
   Copy("lfm2");
   const std::vector<double> ids = {5, 60, 7, 33};
@@ -492,7 +492,7 @@ TEST_F(Architecture, Lfm2Layers) {
   ExpectRefused("layer_types must name the types of 4 layers", R"({"layer_types": ["conv"]})");
   ExpectRefused("conv_L_cache is 4", R"({"conv_L_cache": 4})");
   ExpectRefused("tie_word_embeddings", R"({"tie_embedding": false, "tie_word_embeddings": true})");
-  // Without a list of layers all attend, and those that are stored as convolutions lack what that needs.
+  // Without a list of layers all attend; layers that are stored as convolutions then lack the attention weights.
   ExpectRefused("self_attn.q_proj", R"({"layer_types": null})");
   // Biases: of all three layers or none.
   const auto biases = [](Tensors& tensors) {

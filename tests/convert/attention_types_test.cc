@@ -138,7 +138,7 @@ TEST(CastKeys, ProgramsRunWithThem) {
   }
 }
 
-// The types of products that the attentions of this program say.
+// Product types that the attention operations of this program specify.
 std::vector<uint32_t> ProductsOf(DType type, const std::string& operations) {
   Resolved model = Resolve(ParseGraph(Graph(operations).dump(), ".", "graph"));
   SetProducts(type, model.content.programs[0]);

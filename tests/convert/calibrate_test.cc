@@ -22,7 +22,7 @@ using tools::Description;
 
 constexpr uint32_t kRows = 300, kWidth = 64, kOut = 24;
 
-// The mean row of the table: its rows lie closely around it.
+// The mean row of the table; all rows are close to it.
 std::vector<float> Middle() { return RandomFloats(kWidth, 1, 2); }
 
 enum class Kind { kPlain, kWithoutBias, kOfNumbers, kTwice, kBiasUsedElsewhere, kRowsAreAnOutput };

@@ -1,5 +1,5 @@
-// Files that nobody vouches for: numbers out of range, wrong types, and little text that asks for much. Each ends in
-// one line that names file and key, and soon.
+// Untrusted files: numbers out of range, wrong types, and short files that demand much work. Each quickly ends in one
+// line that names file and key.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

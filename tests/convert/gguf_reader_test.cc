@@ -1,5 +1,5 @@
-// GGUF files: what a plain writer wrote is read back, blocks of every type mean what the format's definition says, and
-// files that lie are refused.
+// GGUF files: the reader returns what a plain writer wrote, blocks of every type decode as the format defines, and
+// malformed files are refused.
 #include <gtest/gtest.h>
 #include <string.h>
 
@@ -151,7 +151,7 @@ TEST(Gguf, BlocksMeanWhatTheFormatDefines) {
     GgufWriter writer;
     std::string bytes(kBlocks * size.second, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    // Scales are finite: those of f16 whose exponent is not all ones.
+    // Scales are finite: f16 whose exponent is not all ones.
     for (size_t block = 0; block < kBlocks; ++block) {
       const std::vector<size_t> places =
           type == 12 ? std::vector<size_t>{1, 3} : std::vector<size_t>{type == 14 ? 209u : 1u};
@@ -181,13 +181,13 @@ TEST(Gguf, BrainFloatsAreRead) {
   EXPECT_EQ(ToFloats(Parse(file).tensors.at("t")), (std::vector<float>{1.5f, tools::FromBf16(values[1])}));
 }
 
-// ---- files that lie ----
+// ---- malformed files ----
 
 TEST(Gguf, TruncatedAnywhereIsRefused) {
   const std::string whole = Small().Bytes();
   const size_t data = whole.size() - 32 + 6;  // padding follows
   for (size_t size = 0; size < data; ++size) {
-    // As long as it says, so that reading beyond it is seen.
+    // Exactly as long as stated, so that the address sanitizer reports reads beyond it.
     const std::vector<char> part(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
     const std::string refused =
         RefusalOf([&] { tools::ParseGguf(reinterpret_cast<const uint8_t*>(part.data()), part.size(), "file"); });

@@ -62,7 +62,7 @@ std::vector<uint8_t> Blob(const std::string& input, DType weights = DType::kF32,
 struct Model {
   const char* directory;
   const char* architecture;
-  bool same_bits = true;  // all numbers are told exactly: no roots of scales, no sums of norms and one
+  bool same_bits = true;  // the file has every number exactly: no roots of scales, no sums of norms and one
 };
 
 class GgufModel : public testing::TestWithParam<Model> {};
@@ -202,8 +202,8 @@ std::string WideLlama() {
                           {at + "mlp.down_proj.weight", {256, 256}}});
 }
 
-// Tied embeddings, no output.weight; and what the blocks stand for is what a directory would hold, in every type of
-// blobs. (gguf_reader_test has what blocks stand for.)
+// Tied embeddings, no output.weight; the decoded blocks equal the values that a directory would hold, in every weight
+// type of blobs. (gguf_reader_test checks the decoding.)
 TEST(GgufTypes, ValuesAreThoseOfTheBlocks) {
   const std::string like = WideLlama(), directory = Scratch("values");
   for (const uint32_t type : {1u, 30u, 8u, 2u, 12u, 14u}) {
@@ -257,7 +257,7 @@ TEST(GgufTypes, FourBitsStayAsTheyAreWhereTheirScaleFits) {
 
 // ---- tokenizers ----
 
-// What a file with this tokenizer makes of texts is what the directory's makes.
+// A tokenizer converted from this file splits texts as the directory's tokenizer does.
 void ExpectSameIds(const GgufWriter& writer, const std::string& directory, bool special_tokens = true) {
   ConvertOptions options;
   options.input = Written(writer);

@@ -1,4 +1,4 @@
-// How images become rows: patches, windows, the biases between them, and what configurations say about sizes.
+// How images become rows: patches, windows, the biases between them, and sizes in configurations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ TEST_F(Images, PatchesOfAnySize) {
   }
 }
 
-// What a convolution sees: the table's strips and the filters' zeros together are the pixels of each patch.
+// Input of a convolution: the table's strips and the filters' zeros together are the pixels of each patch.
 TEST_F(Images, PatchesThatOverlap) {
   const uint32_t channels = 2;
   for (const uint32_t height : {7u, 8u}) {
@@ -204,7 +204,7 @@ TEST(Windows, CoordinatesFindTheBias) {
               const int distance =
                   coordinates[static_cast<size_t>(set + k)] - coordinates[static_cast<size_t>(set + q)];
               const int column = std::clamp(distance, -reach, reach) + reach;
-              // Cells that the roll brought together lie a window or more apart in the grid itself.
+              // Cells that the roll brought together are a window or more apart in the grid itself.
               const int from = cells[static_cast<size_t>(w * size + q)], to = cells[static_cast<size_t>(w * size + k)];
               const bool apart = std::abs(from / 1000 - to / 1000) >= side || std::abs(from % 1000 - to % 1000) >= side;
               const int dy = q / side - k / side, dx = q % side - k % side;

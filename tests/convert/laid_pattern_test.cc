@@ -55,7 +55,7 @@ TEST_F(LaidPatterns, AreThoseThatModelsHaveThemselves) {
             std::make_pair(std::string("attention.laid"), std::string("window 8, layers 1-2,4")));
   EXPECT_GT(Difference(own, Laid({8, 0, 0, {{1, 2}}})), 1e-4);
   EXPECT_GT(Difference(own, Laid({6, 0, 0, {{1, 2}, {4, 4}}})), 1e-4);
-  // What sees less already stays as it is.
+  // Layers that already see less keep their pattern.
   Change(same_turns);
   EXPECT_EQ(Difference(own, Laid({64, 0, 0, {{1, 2}, {4, 4}}})), 0);
 }

@@ -1,4 +1,4 @@
-// Programs that are parts of others: the operations, the weights, the bits, and every mistake with its place.
+// Programs that are parts of another program: operations, weights, bits, and every mistake with its place.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,7 +123,7 @@ TEST(Part, MistakesAreNamedWithTheirPlace) {
   }
 }
 
-// What a run carries to the next one belongs to one program.
+// Values carried from run to run belong to one program.
 TEST(Part, CarriesNothing) {
   Json json = WithPart(R"({"name": "part", "of": "all", "to": ["ab"]})");
   json["programs"][0]["inputs"][1]["carried"] = "y";

@@ -1,4 +1,5 @@
-// Products have the bits of the plain loop, however they are cut; rounding those of one worker with any number.
+// GEMM of the converter has the bits of the plain loop for any division of the work; rounding has the bits of one
+// worker.
 #include "tools/convert/product.h"
 
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ namespace {
 
 const std::string kExamples = test::InSource("tools/convert/examples");
 
-// What the examples have no use for.
+// Operations that the example models do not use.
 const char kOthers[] = R"({
   "fovea": 1,
   "spaces": [

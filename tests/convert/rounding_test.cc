@@ -35,7 +35,7 @@ Matrix Rows(uint32_t rows, uint32_t width, uint32_t seed) {
   return matrix;
 }
 
-// The matrix that the factor stands for.
+// The matrix that the factor represents.
 std::vector<double> Products(const std::vector<const Matrix*>& inputs, bool centered) {
   const size_t width = inputs[0]->width;
   std::vector<double> mean(width), products(width * width);
@@ -205,7 +205,7 @@ TEST(Rounding, IsToTheNearestWhereColumnsAreIndependent) {
       const std::vector<uint8_t> nearest = tensor.data;
       tools::RoundWeights(values, tools::MakeStatistics({&unit}, false, workers), tensor, workers);
       EXPECT_EQ(tensor.data, nearest) << size.width;
-      // Rows of zeros say nothing either.
+      // Rows of zeros add no information either.
       Matrix zeros{3, size.width, std::vector<float>(3 * size.width)};
       tools::RoundWeights(values, tools::MakeStatistics({&zeros}, true, workers), tensor, workers);
       EXPECT_EQ(tensor.data, nearest) << size.width;

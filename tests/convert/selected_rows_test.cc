@@ -84,7 +84,7 @@ struct Kind {
   const char* state;  // what rows that are not chosen stay; "": not compared
 };
 
-// Rows that are chosen come out as if the others had been hidden from them; the others as they were.
+// Selected rows have the values that they would have with the remaining rows masked; the remaining rows are unchanged.
 TEST_F(SelectedRows, ComputeAsIfTheOthersWereHidden) {
   const Kind kinds[] = {{"bert", "", "{}", 30, "hidden_states.1"},
                         {"modernbert", "", R"({"global_attn_every_n_layers": 1})", 40, ""},  // rotary positions

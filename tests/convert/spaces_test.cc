@@ -1,4 +1,4 @@
-// Descriptions with spaces whose rows follow from others, converted and run by the tools.
+// Descriptions with spaces that are derived from other spaces, converted and run by the tools.
 #include <gtest/gtest.h>
 #include <string.h>
 
@@ -160,7 +160,7 @@ TEST(Spaces, MistakesAreNamedWithTheirPlace) {
       });
 }
 
-// Pixels of a picture as the rows of its two windows, which are segments of their own, and back.
+// Pixels of a picture as the rows of its two windows, each a separate segment, and back.
 TEST(Spaces, WindowsOfPictures) {
   Json json = Pictures();
   json["spaces"].push_back({{"name", "windows"}, {"parent", "images"}, {"each", 2}});
@@ -287,7 +287,7 @@ TEST(Spaces, MistakesBelowSelectedRows) {
       });
 }
 
-// Rows that stay at the front of a segment, others that are dropped at its end, and the way back.
+// Strides that keep rows apart at the front of a segment and drop rows at its end, and the way back.
 TEST(Spaces, StridesWithEnds) {
   Json json = Json::parse(R"({
     "fovea": 1,

@@ -1,5 +1,5 @@
-// Published models of speech and pictures with text: variants of the golden models, and what their files say about how
-// texts begin.
+// Published models of speech and pictures with text: variants of the golden models, and how their files specify the
+// beginning of a text.
 #include "tests/convert/architecture_support.h"
 #include "tests/support/model_builder.h"
 #include "tools/check/golden_check.h"
@@ -15,7 +15,7 @@ class SpeechModel : public Architecture {
     }
     return "none";
   }
-  // The directory makes what the golden file says.
+  // The converted directory gives the results of the golden file.
   void ExpectGolden(const std::string& task = "") {
     const test::AlignedBytes blob(Blob(task));
     const Model model(blob.data(), blob.size(), "model", {});
@@ -116,7 +116,7 @@ TEST_F(SpeechModel, WhisperByOtherNames) {
     tensors = bare;
   });
   ExpectGolden();
-  // A head of its own.
+  // An untied head.
   Change(R"({"tie_word_embeddings": false})");
   ChangeWeights([](Tensors& tensors) {
     auto& table = tensors.at("model.decoder.embed_tokens.weight");
@@ -177,7 +177,7 @@ TEST_F(SpeechModel, PartsOfAVisionEncoderDecoder) {
   ExpectRefused("enc_to_dec_proj", R"({"decoder": {"cross_attention_hidden_size": null}})");
   ExpectRefused("is_decoder", R"({"decoder": {"is_decoder": false}})");
   ExpectRefused("not supported", R"({"decoder": {"activation_function": "mish"}})");
-  // What an older file says in the decoder's part alone.
+  // An older file has this in the decoder's part alone.
   std::filesystem::remove(directory_ / "generation_config.json");
   Change(R"({"decoder_start_token_id": null, "decoder": {"decoder_start_token_id": 5, "eos_token_id": 6}})");
   EXPECT_EQ(Metadata("generate.start"), "5");

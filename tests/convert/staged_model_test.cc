@@ -95,7 +95,7 @@ std::vector<std::string> Models() {
   return models;
 }
 
-// Values in spaces that follow from others, that are selected, kept or carried.
+// Values in spaces that are derived, selected, cached or carried.
 const std::vector<std::string> kFew = {
     "tests/data/hf/bert",
     "tests/data/hf/funnel",
