@@ -103,7 +103,7 @@ tools::BlobContent ManyLayers() {
   return b.content();
 }
 
-// Packed weights that end before their table says so.
+// Packed weights that are shorter than their table requires.
 tools::BlobContent PackedBeyond() {
   test::ModelBuilder b;
   test::BuildTinyEncoder(b, DType::kI8, 1);

@@ -1,4 +1,4 @@
-// Blobs out of blobs: changes to what a model says, and to the bytes that say it.
+// Mutates blobs: the model's content, and the bytes that encode it.
 #include "tests/fuzz/blob_mutate.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ using tools::BlobProgram;
 using tools::BlobTensor;
 using tools::BlobValue;
 
-// ---- What the model says. The result is well-formed as a file, and often as a model. ----
+// ---- The model's content. The result is well-formed as a file, and often as a model. ----
 
 bool Verifies(const std::vector<uint8_t>& blob) {
   const Guarded copy(blob.data(), blob.size());
@@ -305,7 +305,7 @@ class ContentMutator {
   Random& random_;
 };
 
-// ---- The bytes. Sections are taken apart and laid out again, so that offsets and checksum are right. ----
+// ---- The bytes. Sections are split and laid out again, so that offsets and checksum are right. ----
 
 struct Section {
   SectionRecord record;

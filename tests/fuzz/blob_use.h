@@ -15,7 +15,7 @@ namespace fovea::fuzz {
 
 using tools::Sized;
 
-// What must not change what comes out.
+// Conditions that must not change the outputs.
 struct Conditions {
   Filling filling = Filling::kZeros;
   uint32_t workers = 1;
@@ -67,11 +67,11 @@ class UsedSession {
   fovea_session* get() const { return session_; }
   // Segments for all input spaces, of up to `longest` rows.
   void SetSegments(uint32_t longest, Random& random);
-  // All of them, or all but those that a run hands to the next one.
+  // All inputs, or all but the carried ones, which a run hands to the next.
   void FillInputs(Random& random, bool carried = true);
   // A run, whole or in pieces; nothing if it would take too long. True if it came to its end.
   bool Run(Random& random);
-  // What can be read now.
+  // Reads every output that is available now.
   void Read();
   // Saves, restores what was saved and what is damaged.
   void SaveAndRestore(Random& random);
@@ -101,7 +101,7 @@ void UsePrograms(const fovea_model* model, uint64_t seed, const Conditions& cond
 void UseGenerator(const fovea_model* model, uint64_t seed, const Conditions& conditions, const Conditions& others,
                   Transcript& transcript);
 
-// For blobs that the converter made: what their metadata say whole can be generated.
+// For blobs that the converter made: generates with the options in their metadata.
 void CheckGenerator(const fovea_model* model, uint64_t seed);
 
 // All of the above but the last. What comes out does not depend on the conditions.

@@ -1,4 +1,4 @@
-// What the calls on an input returned and wrote, in order: two runs that must agree are compared by it.
+// Return values and outputs of the calls on one input, in order. Two runs that must agree have equal transcripts.
 #ifndef FOVEA_TESTS_FUZZ_TRANSCRIPT_H_
 #define FOVEA_TESTS_FUZZ_TRANSCRIPT_H_
 
