@@ -1,4 +1,4 @@
-// Decoders of each layout in which there can be beams, and what a plain run of a whole text says follows it.
+// Decoders of each layout that supports beams, and the scores of the next token by a plain run of the whole text.
 #ifndef FOVEA_TESTS_GENERATE_BEAM_MODELS_H_
 #define FOVEA_TESTS_GENERATE_BEAM_MODELS_H_
 
@@ -14,7 +14,7 @@ namespace fovea::test {
 struct SourceDecoder {
   static constexpr uint32_t kVocabulary = 203, kWidth = 16;  // tokens are looked at by 64
   SourceDecoder();
-  // A pair of sessions for so many texts and beams of each.
+  // A pair of sessions for the given number of texts and of beams for each.
   struct Pair {
     Pair(const SourceDecoder& model, uint32_t max_texts, uint32_t width);
     void Encode(const std::vector<Sequence>& sources);

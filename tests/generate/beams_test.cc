@@ -16,7 +16,7 @@ std::string Say(const PlainBeams& p) {
          std::to_string(p.repetition_penalty);
 }
 
-// A generator that searches as `plain` says.
+// A generator with the beam search options of `plain`.
 class Search {
  public:
   Search(const PlainBeams& plain, fovea_session* decode, const fovea_session* encode = nullptr) : plain_(plain) {
@@ -239,7 +239,7 @@ TEST(Beams, OfCarriedStates) {
   }
 }
 
-// Beams say what they have so far, and hypotheses are there as soon as they are found.
+// Beams can be read after each step, and hypotheses as soon as they are found.
 TEST(Beams, CanBeReadAfterEachStep) {
   PlainBeams p;
   p.width = 3, p.max_tokens = 10, p.stop = FOVEA_BEAMS_STOP_NEVER;

@@ -29,7 +29,7 @@ Batch Expected(uint32_t most = 12) {
       state = step.state;
       std::vector<double> sorted = step.logits;
       std::sort(sorted.begin(), sorted.end());
-      EXPECT_GT(sorted[d.kWords - 1] - sorted[d.kWords - 2], 1e-4) << "too close to tell";
+      EXPECT_GT(sorted[d.kWords - 1] - sorted[d.kWords - 2], 1e-4) << "the two best scores are too close";
       last = static_cast<int32_t>(std::max_element(step.logits.begin(), step.logits.end()) - step.logits.begin());
       tokens.push_back(last);
     }
@@ -84,7 +84,7 @@ TEST(Generate, OptionsComeBeforeTheMetadata) {
     o->max_tokens = 12;
   });
   fovea_error error = {};
-  EXPECT_EQ(fovea_generate_start(named.generator, &error), FOVEA_E_ORDER);  // nobody has linked or bound the decoder
+  EXPECT_EQ(fovea_generate_start(named.generator, &error), FOVEA_E_ORDER);  // the decoder is not linked or bound
   own.Link(Decoder());
   named.Start();
   own.Link(Decoder());  // the state, which starting clears
@@ -228,7 +228,7 @@ TEST(Generate, OrderAndHandles) {
   EXPECT_EQ(fovea_generate_next(generator.generator, worse, nullptr, &error), FOVEA_E_ID);
   // Failed calls changed nothing.
   const Batch expected = Expected();
-  size_t longer = 0;  // a text that goes on after the first token
+  size_t longer = 0;  // the texts that continue after the first token
   while (expected.at(longer).size() < 2) ++longer;
   EXPECT_EQ(generator.Next().tokens[longer], expected[longer][0]);
   // The encoder has begun another run; it has another batch.
@@ -305,7 +305,7 @@ TEST(Generate, OptionsAreChecked) {
     const TinyPair of(model, Decoder(), 6, 30);
     const fovea_status status = size([](O*) {}, of);
     if (status == FOVEA_OK) return status;
-    // The error says which entry it is about.
+    // The error names the entry that it is about.
     fovea_section_info section = Sized<fovea_section_info>();
     EXPECT_EQ(fovea_model_section(model.model, error.section, &section), FOVEA_OK);
     EXPECT_STREQ(section.name, "metadata");
@@ -432,7 +432,7 @@ TEST(Generate, BeamsNeedRowsOfTheirOwn) {
   EXPECT_EQ(fovea_generate_size(&options, &needed, nullptr), FOVEA_E_OPTION);
 }
 
-// So many links of so many inputs that comparing each with each would take minutes.
+// Enough links and inputs that comparing each with each would take minutes.
 TEST(Generate, LinksAreBounded) {
   constexpr uint32_t kInputs = 1 << 16;
   ModelBuilder b;

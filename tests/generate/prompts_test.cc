@@ -10,7 +10,7 @@ namespace {
 
 using Batch = std::vector<std::vector<int32_t>>;
 
-// Of a clock, which knows no context: when it cancels the run of which session.
+// For a clock, which has no context argument: the session whose run it cancels, and when.
 fovea_session* watched = nullptr;
 uint32_t ticks = 0, cancel_at = 0;
 

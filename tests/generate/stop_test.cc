@@ -45,7 +45,7 @@ size_t PartOfCharacter(const std::string& text) {
   return 0;
 }
 
-// What is known after the text, by looking at all of it.
+// The expected result after the text, from a search of all of it.
 fovea_stopped Plainly(const std::vector<std::string>& strings, const std::string& text) {
   fovea_stopped known = Sized<fovea_stopped>();
   known.end = text.size() + 1;
@@ -98,7 +98,7 @@ TEST(Stop, AsAPlainSearchSaysAfterEachPiece) {
   EXPECT_GT(found, 500u);
 }
 
-// Pieces of tokens: a stop begins within one, spans others and ends within another.
+// Stop strings over several tokens: one begins within a token, spans more and ends within another.
 TEST(Stop, SpansTokens) {
   Stop stop({"</answer>", "User:"});
   EXPECT_EQ(stop.Next("It is 4.").safe, 8u);
