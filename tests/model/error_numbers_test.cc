@@ -1,4 +1,4 @@
-// What an error says was needed and found, and of which step, value or tensor: the numbers that a caller acts upon.
+// Numbers in errors, which callers act upon: needed and found, and the index of the operation, value or tensor.
 #include <functional>
 #include <string>
 

@@ -56,7 +56,7 @@ class Patch {
 // Fewer cases: each ninth byte or word is changed, which in some record is each field, as records hold 8 to 64.
 uint64_t Stride() { return FewerCases() ? 9 : 1; }
 
-// Where the bytes lie that are neither weights nor long tables: header, section table and records.
+// End of the header, section table and records: all bytes but weights and long tables.
 uint64_t StructureEnd() {
   Patch p;
   return p.section(SectionKind::kText).offset;
@@ -158,7 +158,7 @@ OperationRecord& Operation(Patch& p, OpCode code) {
   return *operation;
 }
 ValueRecord& Output(Patch& p, OpCode code) { return p.values()[Operation(p, code).output]; }
-// Tables of integers: the buckets of attention, then those that arrange rows.
+// Tensors of integers: the buckets of attention, then two that arrange rows.
 constexpr uint32_t kBuckets = 0, kArranged = 1, kArrangedToo = 2;
 TensorRecord& Indices(Patch& p, uint32_t i) {
   TensorRecord* tensor = p.tensors();
@@ -221,7 +221,7 @@ TEST(Hostile, HeaderAndSections) {
       {"text of no bytes", FOVEA_OK, [](Patch& p) { p.section(K::kText).size = 0; }},
       {"half a text", FOVEA_E_TEXT_DATA, [](Patch& p) { p.section(K::kText).size /= 2; }},
   });
-  // Kinds that must be there, and those that need not.
+  // Section kinds that are required; the rest is optional.
   for (const K kind : {K::kStrings, K::kSpaces, K::kPrograms, K::kValues, K::kOperations, K::kOperands, K::kWeights}) {
     Patch p;
     p.section(kind).kind = static_cast<K>(99);
@@ -262,7 +262,7 @@ TEST(Hostile, Records) {
       {"fixed segments of no rows", record, [](Patch& p) { p.spaces()[5].extra = 0; }},
       {"fixed segments of too many rows", record, [](Patch& p) { p.spaces()[5].extra = kMaxRecords + 1; }},
       {"fixed segments that a table does not fit", shape, [](Patch& p) { p.spaces()[6].extra = 3; }},
-      {"fixed segments shorter than a table says", shape, [](Patch& p) { p.spaces()[5].extra = 3; }},
+      {"fixed segments shorter than their table", shape, [](Patch& p) { p.spaces()[5].extra = 3; }},
       {"nested segments that a table does not fit", shape, [](Patch& p) { p.spaces()[9].extra = 4; }},
       {"nested segments of too many rows", shape, [](Patch& p) { p.spaces()[9].extra = kMaxRecords; }},
       {"nested segments in a root", shape, [](Patch& p) { p.spaces()[9].parent = 0; }},
@@ -421,7 +421,8 @@ TEST(Hostile, Limits) {
     b.SetOutput(b.Op(OpCode::kScale, {b.Input("x", space, 1)}, {}, space, 1));
     EXPECT_EQ(status_of(b.content()), depth <= kMaxSpaceDepth ? FOVEA_OK : FOVEA_E_TOO_COMPLEX);
   }
-  // Rows that a run selects: the caller says nothing about what follows from them, and somebody must select them.
+  // Spaces of rows that a run selects: the caller does not set the spaces derived from them, and some operation must
+  // select their rows.
   for (const SpaceKind kind :
        {SpaceKind::kInput, SpaceKind::kExtended, SpaceKind::kFixed, SpaceKind::kSelected, SpaceKind::kStrided}) {
     ModelBuilder b;
@@ -451,7 +452,7 @@ TEST(Hostile, Limits) {
                        {SectionKind::kOperands, (uint64_t{kMaxRecords} + 1) * 4, FOVEA_E_TOO_COMPLEX},
                        {SectionKind::kMetadata, (uint64_t{kMaxRecords} + 1) * 8, FOVEA_E_TOO_COMPLEX}}) {
     Patch p(with_packed);
-    // The section moves to the end, with the others after it dropped or kept before it as they were.
+    // The section moves to the end; the sections after it are dropped or kept before it, unchanged.
     SectionRecord moved = p.section(c.kind);
     const uint64_t end = RoundUp(p.bytes().size(), 64);
     p.section(c.kind).kind = static_cast<SectionKind>(98);
@@ -558,7 +559,7 @@ TEST(Hostile, NumbersInWeights) {
   }
 }
 
-// A packed section that says it fits this machine is trusted in its numbers alone, not in its table.
+// A packed section that claims to fit this machine is trusted in its numbers alone, not in its table.
 TEST(Hostile, PackedSection) {
   Patch good;
   bool packs = false;
