@@ -156,7 +156,7 @@ TEST(Arrange, WithinTheNearestCommonSpace) {
       ExpectRefused(b, FOVEA_E_SHAPE, "a row for each of an image");
     }
   }
-  // Only spaces with fixed segments may lie in between.
+  // Every space between the two must have fixed segments.
   for (const bool fixed : {true, false}) {
     ModelBuilder b;
     const uint32_t images = b.Space("images"), from = b.FixedSpace("from", images, 4);
@@ -221,7 +221,7 @@ TEST(Arrange, ShapeRules) {
   const uint32_t to = b.FixedSpace("to", s.texts, 2);
   b.Op(OpCode::kArrange, {b.Input("x", s.tokens, 4)}, {b.Tensor(2, 1, {0, -1}, DType::kI32)}, to, 4);
   ExpectRefused(b, FOVEA_E_SHAPE, "from any rows");
-  // Indices are nobody else's tensor.
+  // No other operation may use the tensor of indices.
   ModelBuilder c;
   const TextSpaces t(c);
   c.Op(OpCode::kPosition, {c.Input("x", t.tokens, 2)}, {c.Tensor(3, 2, std::vector<float>(6), DType::kI32)}, t.tokens,

@@ -14,7 +14,7 @@ struct Case {
   uint32_t reach = 0;  // distance bias of 2 * reach + 1 entries
   bool bias = false;
   double scale = 0;                            // 0: the default
-  std::vector<float> slopes = {}, sinks = {};  // of each head, where there are any
+  std::vector<float> slopes = {}, sinks = {};  // one per head, or empty
 };
 
 struct Expected {
@@ -256,7 +256,7 @@ TEST(Attention, ExtendedSpacesAndOneValue) {
 }
 
 TEST(Attention, ShapeRules) {
-  // Spaces: 0 texts, 1 tokens, 2 others (both children of texts), 3 words (children of tokens), 4 another root.
+  // Spaces: 0 texts, 1 tokens, 2 more tokens (both children of texts), 3 words (children of tokens), 4 another root.
   struct Try {
     const char* what;
     fovea_status status = FOVEA_E_SHAPE;

@@ -1,4 +1,4 @@
-// Values of other types: what a cast makes, how its rows lie, and attention over such keys and values.
+// Values of other types: results of a cast, the layout of its rows, and attention over such keys and values.
 #include "tests/ops/op_fixture.h"
 #include "tests/support/cast_rows.h"
 

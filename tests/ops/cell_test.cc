@@ -12,7 +12,7 @@ const uint32_t kBackends[] = {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY};
 // With integer weights the rows of the state are quantized, so the products are taken from a linear layer with the same
 // tensors, which quantizes them alike; that covers all but the second product of a cell that resets first.
 TEST(Cell, OneStepOfEveryKind) {
-  uint32_t number = 0;  // of a cell, type, width, bias and backend
+  uint32_t number = 0;  // index of the combination of cell, type, width, bias and backend
   for (ReferenceCell cell : EveryCell()) {
     for (const DType type : kTypes) {
       for (const uint32_t width : {type == DType::kI4 ? 32u : 1u, 64u, type == DType::kI4 ? 96u : 19u}) {
@@ -54,7 +54,8 @@ TEST(Cell, OneStepOfEveryKind) {
               const std::vector<double> next = cell.Step(&xs[r * gates], old, of);
               expected.insert(expected.end(), next.begin(), next.end());
             }
-            // A row's range is about four, and so many rounded entries times weights add up like their root.
+            // A row's range is about four, and the errors of rounded entries times weights grow with the root of their
+            // number.
             const bool rounded = integers && !cell.lstm && !cell.reset_after;
             ExpectClose(found, expected, 0, rounded ? 0.03 : 5e-6,
                         NameOf(cell) + " type " + std::to_string(static_cast<int>(type)) + " width " +
@@ -79,7 +80,8 @@ TEST(Cell, DefaultsAreThoseOfPyTorch) {
   EXPECT_EQ(RunTiled(b, feed, y), RunTiled(b, feed, z));
 }
 
-// Rows of a state that a linear layer has quantized are quantized once, and what a cell quantizes serves nobody else.
+// Rows of a state that a linear layer has quantized are quantized once; rows that a cell quantizes are used by this
+// cell only.
 TEST(Cell, SharesQuantizedRows) {
   for (const bool lstm : {false, true}) {
     for (const bool after : {false, true}) {

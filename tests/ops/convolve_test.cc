@@ -70,9 +70,9 @@ struct KeptConvolution {
   uint32_t texts, tokens, kept, x, weights, bias, y;
 };
 
-constexpr uint32_t kRows = 75, kOther = 41;  // of two texts: more than two pages, and another length
+constexpr uint32_t kRows = 75, kOther = 41;  // rows of the two texts: more than two pages, and another length
 
-// What two texts give, the first one in pieces of `piece` rows and the second one of fewer.
+// Results of two texts, the first one in pieces of `piece` rows and the second one in fewer pieces.
 std::vector<float> ByPieces(const KeptConvolution& d, const TestModel& model, const std::vector<float>& first,
                             const std::vector<float>& second, uint32_t piece, uint32_t type, uint32_t workers) {
   const uint32_t width = d.b.content().programs[0].values[d.x].width;

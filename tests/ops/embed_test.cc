@@ -71,7 +71,7 @@ TEST(Embed, OneTableIsExact) {
   }
 }
 
-// The smallest of the tables that an input indexes says how large its ids may be.
+// The smallest of the tables that an input indexes limits its ids.
 TEST(Embed, IdsAreBelowTheSmallestTable) {
   ModelBuilder b;
   const TextSpaces s(b);

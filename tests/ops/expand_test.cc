@@ -224,7 +224,7 @@ TEST(Expand, AgainAndAgain) {
   ExpectClose(RunTiled(b, feed, taken), {xs.begin() + 12, xs.end()}, 0, 0);
 }
 
-// What hangs together is checked before anything runs.
+// Relations between spaces and operations are checked before anything runs.
 TEST(Expand, UsesAreChecked) {
   struct Program : Documents {
     Program() : Documents(4, 8) {}
@@ -317,7 +317,7 @@ TEST(Expand, UsesAreChecked) {
       if (rows == 4) ExpectRefused(b, shape, "positions that run out");
     }
   }
-  // Tables of spaces that say what cannot be.
+  // Tables of spaces that contradict each other.
   const auto status_of = [](const std::function<void(Program&)>& change) {
     Program p;
     change(p);

@@ -115,7 +115,7 @@ TEST(Experts, KindsTypesAndShapes) {
   }
 }
 
-// Of equal scores the first; all rows to one expert, which is the most that a tile has to hold.
+// The first of equal scores wins; all rows to one expert, which is the most that a tile has to hold.
 TEST(Experts, EqualScoresAndOneForAll) {
   for (const ExpertsKind kind : {ExpertsKind::kApart, ExpertsKind::kOfChosen, ExpertsKind::kOfAll}) {
     Mixture m({6, 3, 32, 8}, kind, DType::kI8, true);

@@ -12,8 +12,8 @@ using testing::SpreadOf;
 const DType kTypes[] = {DType::kF32, DType::kF16, DType::kI8, DType::kI4};
 const uint32_t kBackends[] = {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY};
 
-// What quantizing row x to int8 may cost a product with weights w: half a step (a 255th of the range, zero included)
-// for each entry, one step where the zero point was rounded too.
+// Bound on the error of a product with weights w when row x is quantized to int8: half a step (a 255th of the range,
+// zero included) for each entry, one step where the zero point was rounded as well.
 double QuantizationBound(const float* x, const float* w, uint32_t k) {
   double low = 0, high = 0, sum = 0;
   for (uint32_t i = 0; i < k; ++i) {
@@ -74,7 +74,7 @@ TEST(Linear, TypesActivationsAndBias) {
   }
 }
 
-// Rows quantized for one layer serve the others that read them, and only those.
+// Rows quantized for one layer are reused by the layers with the same input, and only by these.
 TEST(Linear, SeveralLayersShareQuantizedRows) {
   for (const uint32_t backend : kBackends) {
     ModelBuilder b;

@@ -187,7 +187,7 @@ TEST(Normalize, UnitLength) {
   }
 }
 
-// The length is the root of a number that another value says for each row, which may be none that a square is.
+// The length is the root of a number that another value holds for each row, which may be negative.
 TEST(Normalize, LengthsAreGiven) {
   for (const uint32_t width : {1u, 6u, 65u}) {
     for (const uint32_t clamp : {0u, 1u}) {

@@ -224,7 +224,7 @@ TEST(Rotate, PairsDimensionsAndOffset) {
   }
 }
 
-// Positions that an input says, ids or numbers, in any order, of rows of whatever length.
+// Positions from an input, ids or numbers, in any order, for rows of any length.
 TEST(Rotate, PositionsOfAnInput) {
   const uint32_t heads = 2, size = 6, dims = 4, offset = 2, most = 9;
   for (const auto& [table, numbers] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
@@ -269,7 +269,7 @@ TEST(Rotate, PositionsOfAnInput) {
     }
     ExpectClose(RunTiled(b, feed, y), expected, 2e-6, 0);
     if (numbers) continue;
-    // A table has no others; frequencies have any. Segments may be longer than a table.
+    // A table limits positions, frequencies do not. Segments may be longer than a table.
     b.SetOutput(y);
     const TestModel model(b.Blob());
     EXPECT_EQ(model.model == nullptr, false);
@@ -304,7 +304,7 @@ TEST(Rotate, RefusesPositionsThatAreNone) {
 
 struct Angles {
   uint32_t short_up_to;  // 0: all texts are short
-  double stretch;        // 0: long ones have frequencies of their own
+  double stretch;        // 0: long texts have separate frequencies
 };
 
 // Cosines and sines of position * frequency in place of a table's.
@@ -399,7 +399,7 @@ TEST(Prepend, PutsRowsInFrontAtEveryTileBoundary) {
   }
 }
 
-// Rows of a picture before those of a text.
+// Puts rows of a picture before the rows of a text.
 TEST(Prepend, PutsTheSegmentOfAnotherSpaceInFront) {
   for (const uint32_t extra : {1u, 5u}) {
     for (const uint32_t width : {1u, 9u}) {

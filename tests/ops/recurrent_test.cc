@@ -127,8 +127,8 @@ TEST(Recurrent, EveryKindAndWay) {
   }
 }
 
-// Products of 16-bit weights are those of the numbers they stand for. Integer ones round every state to steps of its
-// range's 255th: a fraction of the gates' sums that does not add up, because states forget.
+// Products of 16-bit weights use the rounded numbers exactly. Integer ones round every state to steps of its range's
+// 255th: a fraction of the gates' sums that does not accumulate, because states forget.
 TEST(Recurrent, EveryTypeOfWeights) {
   for (const ReferenceCell& cell : EveryCell()) {
     for (const DType type : kTypes) {
@@ -152,7 +152,7 @@ TEST(Recurrent, SameBitsAsOneStepAfterTheOther) {
         for (const bool reverse : {false, true}) {
           Layer layer(kind, {reverse, true, true, Way::kNoMask}, type, 64, true, lengths);
           const std::vector<float> found = RunTiled(layer.b, layer.feed, layer.y, backend);
-          // The same weights in a program of one step, for all segments at once or those that still run.
+          // The same weights in a program of one step, for all segments at once or for the segments that still run.
           ModelBuilder one;
           const TextSpaces s(one);
           one.content().tensors = layer.b.content().tensors;
@@ -191,7 +191,7 @@ TEST(Recurrent, SameBitsAsOneStepAfterTheOther) {
   }
 }
 
-// What torch.nn.RNN makes of numbers that are whole eighths.
+// Results of torch.nn.RNN for numbers that are whole eighths.
 TEST(Recurrent, RnnAsPyTorchHasIt) {
   struct Case {
     int activation;
@@ -308,7 +308,7 @@ TEST(Recurrent, BidirectionalAndStacked) {
     }
     const Feed feed = {{{s.tokens, lengths}}, {{x, xs}}, {}};
     ExpectClose(RunTiled(b, feed, value), in, 0, 1e-5);
-    ExpectClose(RunTiled(b, feed, last), lasts, 0, 1e-5);  // of no rows: zeros
+    ExpectClose(RunTiled(b, feed, last), lasts, 0, 1e-5);  // a segment without rows gives zeros
   }
 }
 

@@ -124,7 +124,7 @@ TEST(Select, KindsOfIntegers) {
   }
 }
 
-// At most a part of each segment, with the rows at its front whatever their values.
+// At most a share of each segment, with the rows at its front regardless of their values.
 TEST(Select, SharesWithRowsAtTheFront) {
   for (const float share : {1.0f, 0.5f, 0.34f, 0.1f, 1e-6f}) {
     for (const uint32_t front : {0u, 1u, 3u}) {
@@ -144,7 +144,7 @@ TEST(Select, SharesWithRowsAtTheFront) {
           for (const uint32_t length : lengths) {
             auto room = static_cast<uint32_t>(std::ceil(share * static_cast<float>(length)));
             if (most != 0) room = std::min(room, most);
-            // The front, then those that sort before the others.
+            // The front, then the rows that sort first.
             std::vector<int32_t> order;
             for (uint32_t row = begin; row < begin + length; ++row) {
               if (row < begin + front || !std::isnan(xs[row])) order.push_back(static_cast<int32_t>(row));
@@ -173,7 +173,7 @@ TEST(Select, SharesWithRowsAtTheFront) {
   }
 }
 
-// Of a space without parent, which is one segment, and of segments that follow from others.
+// Selection in a space without parent, which is one segment, and in derived segments.
 TEST(Select, OfOtherSpaces) {
   ModelBuilder b;
   const uint32_t root = b.Space("root"), patches = b.FixedSpace("patches", root, 5);
@@ -195,7 +195,7 @@ TEST(Select, OfOtherSpaces) {
   EXPECT_EQ(session.Indices(halves), (std::vector<int32_t>{1, 3, 7, 11}));
 }
 
-// Rows out, through a layer of their own, and back: against plain loops, with attention of the chosen over all.
+// Rows out, through a separate layer, and back: against plain loops, with attention of the chosen rows over all.
 TEST(Select, GatherAndMerge) {
   const uint32_t width = 6;
   for (const Lengths& lengths : ManyLengths()) {
@@ -270,7 +270,7 @@ TEST(Select, ShapeRules) {
   }
 }
 
-// What a selected space must have, and what must not be done with its rows and indices.
+// Requirements on a selected space, and forbidden uses of its rows and indices.
 TEST(Select, UsesAreChecked) {
   struct Program {
     ModelBuilder b;

@@ -6,13 +6,13 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// What a spectrum is asked for.
+// Parameters of a spectrum.
 struct Frames {
   uint32_t size, length, hop, before = 0;
   bool reflect = false, power = false, remove_mean = false;
   double preemphasis = 0;
   uint32_t fixed = 0;  // frames of every segment; 0: a strided space
-  uint32_t last = 0;   // of that
+  uint32_t last = 0;   // `last` of the strided space
 
   Attributes attributes() const {
     Attributes list = {{Attribute::kHop, hop}};
@@ -189,9 +189,9 @@ TEST(Spectrum, ShapeRules) {
   refuse("cosines only", FOVEA_E_SHAPE, [](Try& t) { t.root_rows = 1; });
   refuse("same space", FOVEA_E_SHAPE, [](Try& t) { t.to = kSame; });
   refuse("caller's frames", FOVEA_E_SHAPE, [](Try& t) { t.to = kOther; });
-  refuse("rows of their own", FOVEA_E_SHAPE, [](Try& t) { t.to = kKept; });
+  refuse("selected rows", FOVEA_E_SHAPE, [](Try& t) { t.to = kKept; });
   refuse("of other parents", FOVEA_E_SHAPE, [](Try& t) { t.to = kElsewhere; });
-  refuse("of others", FOVEA_E_SHAPE, [](Try& t) { t.to = kApart; });
+  refuse("of another source", FOVEA_E_SHAPE, [](Try& t) { t.to = kApart; });
   refuse("attribute", FOVEA_E_OP, [](Try& t) { t.attributes.push_back({Attribute::kAfter, 1}); });
   for (const Try& t : tries) {
     ModelBuilder b;

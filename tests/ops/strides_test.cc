@@ -1,5 +1,5 @@
-// Strided spaces whose segments have rows of their own at the front and leave some out at the end: pooled, unfolded and
-// brought back (upsample), against plain loops.
+// Strided spaces whose segments keep rows apart at the front and drop rows at the end: pooled, unfolded and brought
+// back (upsample), against plain loops.
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -11,10 +11,10 @@ struct Ends {
 const Ends kEnds[] = {{2, 1, 1}, {2, 1, 0}, {2, 0, 1},  {2, 0, 0},  {3, 2, 0},
                       {3, 0, 4}, {5, 1, 2}, {2, 40, 1}, {100, 3, 1}};
 
-// Every length up to a few groups, in turn with others, and long ones.
+// Every length up to a few groups, with some in between, and long ones.
 const Lengths kLengths = {0, 1, 2, 3, 4, 0, 5, 6, 7, 8, 9, 10, 11, 0, 33, 64, 1, 0};
 
-// The rows of a segment that each row stands for.
+// The rows of a segment that one row of the strided space represents.
 using Group = std::vector<uint32_t>;
 std::vector<Group> Groups(uint32_t rows, const Ends& ends) {
   std::vector<Group> groups;
@@ -89,7 +89,8 @@ TEST(Strides, Unfolded) {
   }
 }
 
-// By one stride, and by two in one step: there a row that only the second one kept apart stands for all after it.
+// By one stride, and by two in one step: there a row that only the second stride kept apart represents all rows after
+// it.
 TEST(Strides, BroughtBack) {
   for (const Ends& ends : kEnds) {
     for (const bool twice : {false, true}) {
@@ -131,7 +132,7 @@ TEST(Strides, BackWhatWasPooledIsTheFirstOfItsGroup) {
   const uint32_t pooled = b.Op(OpCode::kPool, {x}, {}, half, 1, {{Attribute::kKind, 2}});
   const uint32_t y = b.Op(OpCode::kUpsample, {pooled}, {}, s.tokens, 1);
   const Feed feed = {{{s.tokens, {7, 2, 1, 4}}}, {{x, {1, 2, 4, 6, 8, 10, 99, 3, 5, 7, 1, 2, 4, 99}}}, {}};
-  // The seventh row was dropped and row 5 stands for itself; two rows stay two.
+  // The seventh row was dropped and row 5 represents only itself; two rows stay two.
   ExpectClose(RunTiled(b, feed, y), {1, 3, 3, 7, 7, 10, 10, 3, 5, 7, 1, 3, 3, 0}, 1e-6, 0);
 }
 
