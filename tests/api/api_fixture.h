@@ -1,4 +1,4 @@
-// What tests of the C interface share: a small encoder, made once, and structs that know their size.
+// Shared by tests of the C interface: a small encoder, made once, and structs with struct_size filled in.
 #ifndef FOVEA_TESTS_API_API_FIXTURE_H_
 #define FOVEA_TESTS_API_API_FIXTURE_H_
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kMostSentences = 4;
 
-// Tokens are embedded, summed up by mean for each sentence, placed and summed up for each document.
+// Tokens are embedded, averaged for each sentence, given positions and averaged for each document.
 struct Reader {
   Reader() {
     documents = b.Space("documents");
@@ -37,7 +37,7 @@ const Reader& Model() {
   return reader;
 }
 
-// Arrays of a document, and the structs that point to them.
+// Arrays of a document, and the structs with pointers to them.
 struct Document {
   explicit Document(size_t token_room = 100, size_t sentence_room = 20)
       : ids(token_room, -9),
@@ -92,7 +92,8 @@ TEST(Documents, SentencesAreEncodedLikeTextsOfTheirOwn) {
                                       single = OptionsOf(flags, max_length);
       Document document;
       ASSERT_EQ(document.Encode(text, &options), FOVEA_OK) << document.error.text;
-      // Invisible characters begin the next sentence when lines are wrapped; else they are a line, which is skipped.
+      // Invisible characters begin the next sentence when lines are wrapped; otherwise they are a line, which is
+      // skipped.
       const fovea_text_encode_options by_lines = OptionsOf(flags, max_length);
       Document lines;
       ASSERT_EQ(lines.Encode(text, &by_lines), FOVEA_OK);
@@ -243,7 +244,7 @@ TEST(Documents, WrongEncodingIsRefused) {
   EXPECT_EQ(encode(model, "a", 1, workspace.data(), &d.tokens, nullptr), FOVEA_E_NULL);
   EXPECT_EQ(encode(model, "a", 1, workspace.data() + 8, &d.tokens, &d.sentences), FOVEA_E_MISALIGNED);
   EXPECT_EQ(encode(model, "a", uint64_t{1} << 31, workspace.data(), &d.tokens, &d.sentences), FOVEA_E_LENGTH);
-  // Options of documents do not go with single texts.
+  // Options of documents are refused for single texts.
   for (const fovea_text_encode_options& wrong : {OptionsOf(FOVEA_TEXT_WRAPPED), OptionsOf(0, 0, 3)}) {
     EXPECT_EQ(
         fovea_text_encode(model, "a", 1, nullptr, 0, &wrong, workspace.data(), workspace.size(), &d.tokens, nullptr),
@@ -344,7 +345,8 @@ TEST(Documents, WrongBindingIsRefusedAndChangesNothing) {
   EXPECT_EQ(bound.error.expected + 1, bound.error.found);
   EXPECT_EQ(bound.error.byte, 1u);
   EXPECT_EQ(refused([](Tokens&, Sentences& s) { s.count -= 1; }), FOVEA_E_SEGMENTS);
-  // Limits of the session: a sentence too long, too many sentences of a document, in all, too many tokens, documents.
+  // Limits of the session: a sentence too long; too many sentences in one document or in all; too many tokens or
+  // documents.
   Document other;
   ASSERT_EQ(other.Encode("the the the the the the the the. B"), FOVEA_OK);
   EXPECT_EQ(bound.Bind({&a, &other}), FOVEA_E_LENGTH);

@@ -15,7 +15,7 @@ namespace fovea::test {
 namespace {
 
 #if defined(__EMSCRIPTEN__)
-// There are no pages.
+// Without pages there is nothing to test.
 class Edge {
  public:
   explicit Edge(size_t bytes) : memory_(bytes) {}
@@ -45,7 +45,7 @@ class Edge {
 };
 #endif
 
-// Values that may be there by chance: small numbers, parts of pointers and of texts, ends of ranges.
+// Values that uninitialized memory may have: small numbers, parts of pointers and of texts, ends of ranges.
 const size_t kNeverSizes[] = {0,
                               1,
                               sizeof(size_t) - 1,
@@ -63,7 +63,7 @@ const size_t kNeverSizes[] = {0,
                               SIZE_MAX - 7,
                               SIZE_MAX};
 
-// `value` is right but for its size, with which the call returns anything else than FOVEA_E_STRUCT_SIZE.
+// `value` is valid: with its right size the call returns anything but FOVEA_E_STRUCT_SIZE.
 template <typename T>
 void ExpectRefused(const char* name, const T& value, const std::function<fovea_status(T*)>& call) {
   static_assert(sizeof(T) <= FOVEA_STRUCT_SIZE_MAX / 2, "there is room to grow");
@@ -140,7 +140,7 @@ TEST(StructSize, OfSessions) {
     tapped.tap_count = 1;
     return fovea_session_size(m, &tapped, &sizes, nullptr);
   });
-  // Sizes of the same kind need not be those of the first one: its size is the stride.
+  // Structs in an array may be larger than the library's: struct_size of the first one is the stride.
   fovea_tap pair[] = {tap, sparse};
   for (const size_t size : kNeverSizes) {
     pair[1].struct_size = size;

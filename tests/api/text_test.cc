@@ -1,4 +1,4 @@
-// Text calls: every argument that may not be NULL, every limit, and what the error says of each.
+// Text calls: every argument that must not be NULL, every limit, and the error reported for each.
 #include <functional>
 #include <memory>
 
@@ -65,7 +65,7 @@ TEST(TextCalls, Info) {
   EXPECT_EQ(info.mask_id, 4);
   info.struct_size = sizeof(size_t) - 1;
   Expect(get(&info), FOVEA_E_STRUCT_SIZE, sizeof(info), sizeof(size_t) - 1);
-  // Of an older caller the later fields are left alone; of a newer one they become zero.
+  // Fields that an older caller lacks are not written; fields of a newer caller become zero.
   struct Newer {
     fovea_text_info info;
     uint64_t more;
@@ -81,7 +81,7 @@ TEST(TextCalls, Info) {
   EXPECT_EQ(newer.more, 0u);
 }
 
-// A call of fovea_text_encode with everything right, for tests to spoil.
+// A valid call of fovea_text_encode, for tests to break.
 struct Encoding {
   explicit Encoding(const std::string& of = "the un") : text(of), workspace(1 << 16), ids(20, -9), types(20, -9) {
     tokens.ids = ids.data();
@@ -132,7 +132,7 @@ TEST(TextCalls, EncodeRefusesWrongArguments) {
   Expect(With([](E& e) { e.options.flags = FOVEA_TEXT_UNLIMITED, e.options.max_length = 9; }), FOVEA_E_OPTION);
   Expect(With([](E& e) { e.options.max_length = 2; }), FOVEA_OK);
   Expect(With([](E& e) { e.options.max_length = 1; }), FOVEA_E_OPTION, 2, 1);
-  // Five tokens may hold three of the text, and windows that share two move by one.
+  // Five tokens have room for three of the text, so windows that share two advance by one.
   Expect(With([](E& e) { e.options.max_length = 5, e.options.stride = 2; }), FOVEA_OK);
   Expect(With([](E& e) { e.options.max_length = 5, e.options.stride = 3; }), FOVEA_E_OPTION);
   Expect(With([](E& e) { e.second = "a", e.second_size = 1, e.options.window = 1; }), FOVEA_E_OPTION);
@@ -149,7 +149,7 @@ TEST(TextCalls, EncodeSaysWhatIsNeeded) {
   Expect(With([&](E& e) { e.memory = e.workspace.data() + 1, e.memory_size -= 1; }), FOVEA_E_MISALIGNED, 64, 1);
   Expect(With([](E& e) { e.tokens.capacity = 4; }), FOVEA_OK);
   Expect(With([](E& e) { e.tokens.capacity = 3; }), FOVEA_E_CAPACITY, 4, 3);
-  // Of five tokens of both texts with their three special ones four are to go: the second text has three.
+  // Both texts have five tokens and three special ones. Four must be cut: the second text has three.
   const auto cut = [](uint32_t which, uint32_t max_length) {
     return With([&](E& e) {
       e.second = "a b a", e.second_size = 5;
@@ -222,7 +222,7 @@ TEST(TextCalls, StreamsRefuseWrongArguments) {
   EXPECT_EQ(std::string(out, written), "the");
   Expect(next(nullptr, 1, out, sizeof(out)), FOVEA_E_NULL);
   Expect(next(ids, 1, nullptr, 1), FOVEA_E_NULL);
-  // What fails takes nothing in.
+  // A call that fails consumes no input.
   Expect(next(ids + 1, 1, out, 2), FOVEA_E_CAPACITY, 3, 2);
   EXPECT_EQ(written, 3u);
   Expect(next(ids + 1, 3, out, sizeof(out)), FOVEA_E_ID, 28, 28, 2);

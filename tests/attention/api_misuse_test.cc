@@ -1,4 +1,4 @@
-// Whatever is wrong with the arguments of fovea_attention_run is refused with its own status, and nothing is written.
+// Every wrong argument of fovea_attention_run is refused with its own status, and nothing is written.
 #include <limits>
 
 #include "tests/attention/api_problem.h"
@@ -6,7 +6,7 @@
 namespace fovea {
 namespace {
 
-// A correct call of three segments; a test spoils one thing.
+// A valid call with three segments; each test breaks one thing.
 class AttentionMisuse : public ::testing::Test {
  protected:
   AttentionMisuse() : problem_(Ragged()), a_(problem_, Layout::kGaps) { Reset(); }
@@ -35,7 +35,7 @@ class AttentionMisuse : public ::testing::Test {
     memset(a_.out_rows.data(), kGap, 64);
   }
 
-  // Runs with plenty of scratch, then makes everything right again.
+  // Runs with plenty of scratch, then restores the valid call.
   void Expect(fovea_status expected, const char* text, uint64_t byte = 0) {
     const test::AlignedBytes scratch(1 << 22);
     fovea_error error = {};
@@ -113,7 +113,7 @@ TEST_F(AttentionMisuse, StructSizes) {
   EXPECT_EQ(fovea_attention_scratch(&newer.now, &bytes, nullptr), FOVEA_OK);
   newer.later = 1;
   EXPECT_EQ(fovea_attention_scratch(&newer.now, &bytes, nullptr), FOVEA_E_STRUCT_SIZE);
-  // An older program knows no more than the first fields.
+  // An older program sets only the first fields.
   options_.struct_size = offsetof(fovea_attention_options, pairing);
   EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, nullptr), FOVEA_OK);
 }
@@ -205,7 +205,7 @@ TEST_F(AttentionMisuse, Patterns) {
     pattern_.layout_columns = columns;
     weighting_.kind = FOVEA_WEIGHTING_RELU;
     uint64_t bytes = 0;
-    const bool fits = columns == 0 || sizeof(size_t) > 4;  // so many names, in memory
+    const bool fits = columns == 0 || sizeof(size_t) > 4;  // that many names fit in memory
     EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, nullptr), fits ? FOVEA_OK : FOVEA_E_OPTION);
     Reset();
   }
@@ -354,7 +354,7 @@ TEST_F(AttentionMisuse, ScoreTables) {
   positions_.query_stride = 2;
   ExpectOption("query_stride goes without coordinates");
   score_.key_bias = floats;
-  score_.key_bias_heads = 2;  // of 4
+  score_.key_bias_heads = 2;  // must be 1 or the 4 heads
   Expect(FOVEA_E_OPTION, "key_bias");
   score_.key_bias = floats;
   score_.key_bias_row_stride = 6;
@@ -474,7 +474,7 @@ TEST(AttentionMisuseClusters, OrdersAndRanks) {
   const auto run = [&] { return a.Run(scratch.data(), scratch.size(), &error); };
   EXPECT_EQ(run(), FOVEA_OK);
   for (std::vector<int32_t>* table : {&order, &rank}) {
-    for (size_t at : {8u, 9u, 30u, 47u}) {  // of the segment that has several chunks
+    for (size_t at : {8u, 9u, 30u, 47u}) {  // segment with several chunks
       const int32_t right = (*table)[at];
       for (const int32_t wrong : {-1, 20, 24, 3, right + 1, std::numeric_limits<int32_t>::min()}) {
         if (wrong == right) continue;
@@ -484,7 +484,7 @@ TEST(AttentionMisuseClusters, OrdersAndRanks) {
       (*table)[at] = right;
     }
   }
-  order[0] = 99;  // of a segment that is one chunk: not looked at
+  order[0] = 99;  // its segment is one chunk, so the order is not read
   EXPECT_EQ(run(), FOVEA_OK);
   a.pattern.cluster_stride = 1;
   EXPECT_EQ(run(), FOVEA_E_OPTION);

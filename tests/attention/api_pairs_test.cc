@@ -1,5 +1,5 @@
-// What depends on each pair, and how rows lie: bias and mask of pairs, scores that are kept, where queries start, views
-// with a place for each segment.
+// Terms of single pairs and the layout of rows: bias and mask of pairs, stored scores, query starts, and views with a
+// slot for each segment.
 #include "tests/attention/api_problem.h"
 #include "tests/support/distance.h"
 
@@ -20,7 +20,8 @@ Case Ragged() {
   return c;
 }
 
-// Entries of every pair, in every way to share them; those that hide hide.
+// Bias and mask with an entry for every pair, with every way to share entries between heads; entries that mask a key
+// hide it.
 TEST(AttentionPairs, BiasAndMask) {
   const Case base = Ragged();
   std::mt19937 random(3);
@@ -108,7 +109,7 @@ TEST(AttentionPairs, ScoresAreKept) {
   }
 }
 
-// Causal attention of the last queries of a text is what these queries have in the whole of it.
+// Causal attention of only the last queries of a text equals their rows in a run over the whole text.
 TEST(AttentionPositions, QueriesMayStartAnywhere) {
   for (const uint32_t origin : {FOVEA_ORIGIN_STARTS, FOVEA_ORIGIN_END}) {
     for (const bool windowed : {false, true}) {

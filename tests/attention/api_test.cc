@@ -15,7 +15,7 @@ constexpr int32_t kHeadWindows[] = {4, 4, 1, -1, 0, 1, 30, 0, 5, 0, -1, 2};
 constexpr int32_t kNamed[] = {0, 3, -1, 5, 5, 1, 8, 2, 2, 0, 99, 4, 7, 7, 7, 1, 6, -5};
 constexpr int32_t kNamedOnce[] = {0, 3, -1, 5, 4, 1, 8, 2, 6, 0, 99, 4, -1, 7, -1, 1, 6, -5};
 
-// By name, every member and what goes with it.
+// Every pattern by name, with the arguments that it needs.
 std::vector<std::pair<const char*, Pattern>> AllPatterns() {
   Pattern dilated = WindowOf(20, 20), block = WindowOf(0, 0), neighbours = WindowOf(16, 0), by_head, edges, listed,
           global = WindowOf(6, 6), named = WindowOf(8, 8), best, short_full = WindowOf(2, 2), clustered;
@@ -75,7 +75,7 @@ TEST(AttentionApi, Products) {
   }
 }
 
-// All layouts; returns what the dense one gives.
+// Runs with all layouts; returns the results of the dense one.
 Result CheckApi(const Case& c) {
   const Problem problem(c);
   const ReferenceAttention expected = RunReferenceAttention(problem.Call(), problem.rows(), problem.stride());
@@ -213,7 +213,7 @@ TEST(AttentionApi, DefaultsAreOneFullSegment) {
   EXPECT_TRUE(SameBits(a.Output(), spelt_out));
 }
 
-// Where the bias is one for all heads, the stride between heads means nothing.
+// With one bias for all heads the stride between heads is ignored.
 TEST(AttentionApi, StrideOfTheOnlyHeadIsNotRead) {
   Case c;
   c.queries = {37};
@@ -237,7 +237,7 @@ TEST(AttentionApi, RowsBehindTheSegmentsAreLeftAlone) {
   for (size_t b = 4 * width; b < 11 * width; ++b) EXPECT_EQ(a.out_rows.data()[b], kGap);
 }
 
-// Of the segment that a query row is in; queries and keys have the same segments.
+// First key of the segment that holds a query row; queries and keys have the same segments.
 uint32_t FirstKey(const Arguments& a, size_t row) {
   const uint32_t* offsets = a.options.key_offsets;
   while (offsets[1] <= row) ++offsets;
@@ -268,7 +268,7 @@ TEST(AttentionApi, SparseWeightsAddUpToTheDenseOnes) {
     while (run() == FOVEA_E_CAPACITY) {
       ASSERT_GT(error.expected, a.kept.stride);
       a.kept.stride = static_cast<uint32_t>(error.expected);
-      // Room for the run that succeeds in the end.
+      // Buffers for the run that succeeds in the end.
       static std::vector<float> weights;
       static std::vector<uint32_t> keys;
       weights.assign(rows * a.kept.stride, kCanary);
@@ -341,7 +341,7 @@ TEST(AttentionApi, ScratchIsExact) {
   }
 }
 
-// Copies of exactly the size of a table, to be spoiled.
+// Copies of exactly a table's size, for tests to damage.
 template <typename T>
 struct Table {
   Table(const T*& given, size_t count) : size(given == nullptr ? 0 : count), bytes(size * sizeof(T)) {
@@ -349,7 +349,7 @@ struct Table {
     memcpy(bytes.data(), given, size * sizeof(T));
     given = reinterpret_cast<const T*>(bytes.data());
   }
-  // Puts a number where another was.
+  // Replaces one number by another.
   void Spoil(std::mt19937* random, uint32_t rows) {
     if (size == 0) return;
     const auto any = static_cast<uint32_t>((*random)() % rows);
@@ -361,7 +361,7 @@ struct Table {
   test::AlignedBytes bytes;
 };
 
-// Under the address sanitizer: whatever stands in the tables, nothing outside the arrays is touched.
+// For the address sanitizer: regardless of the tables' contents, nothing outside the arrays is accessed.
 TEST(AttentionApi, SpoiltTablesDoNotLeadOutside) {
   std::mt19937 random(11);
   uint32_t passed = 0, refused = 0;

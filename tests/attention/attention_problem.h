@@ -51,22 +51,22 @@ struct Case {
   AttentionSpec spec = SpecOf(2, 2, 8, 8, 0.3f);
   std::vector<uint32_t> queries = {5};  // lengths of the segments
   std::vector<uint32_t> keys;           // likewise; empty: as `queries`
-  float magnitude = 1.0f;               // of queries and keys
+  float magnitude = 1.0f;               // scale of queries and keys
   double tolerance = kTolerance;
-  double out_tolerance = 0.0;  // of outputs; 0: `tolerance`
+  double out_tolerance = 0.0;  // for outputs; 0: `tolerance`
   DType key_type = DType::kF32;
   bool key_bias = false, key_bias_by_head = false;
-  uint32_t buckets = 0;                          // of relative scores, by spec.score.max_distance
+  uint32_t buckets = 0;                          // number of relative score buckets, by spec.score.max_distance
   bool half_keys = false, half_queries = false;  // relative tables are f16
   bool ordered_buckets = false;                  // in the order of distances, as models have them; else at random
   bool distance_bias = true;                     // with a reach
   double listed = 0.0;                           // share of rows, with pattern.global_keys
-  std::vector<float> special_centers = {};       // with spec.pattern.centers: the first ones; others are near
+  std::vector<float> special_centers = {};       // the first centers of spec.pattern.centers; the rest are near
   // An element of this key's row, or of its value's, in all heads; UINT32_MAX: none.
   uint32_t spoilt_key = UINT32_MAX;
   bool spoilt_value = false;
   float spoilt_with = 0.0f;
-  bool sorted = true;  // with pattern.rounds; else keys as they stand, in one round
+  bool sorted = true;  // with pattern.rounds; false: keys in their given order, one round
 };
 
 class Problem {
@@ -281,7 +281,7 @@ class Problem {
   Case case_;
   std::vector<uint32_t> query_offsets_, key_offsets_;
   uint32_t rows_ = 0, stride_ = 0;
-  std::vector<uint16_t> halves_;  // of relative_
+  std::vector<uint16_t> halves_;  // relative_ as f16
   std::vector<float> q_, bias_, additive_, relative_, key_bias_, centers_, row_coordinates_, k_scales_, v_scales_;
   std::vector<uint8_t> k_, v_;
   std::vector<uint32_t> listed_, listed_offsets_;

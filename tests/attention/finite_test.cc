@@ -1,4 +1,4 @@
-// A key or a value that is not finite changes the queries that see it, and no others, whatever the tile.
+// A key or value that is not finite changes only the queries that see it, for every tile size.
 #include <limits>
 
 #include "tests/attention/attention_problem.h"

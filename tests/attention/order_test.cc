@@ -1,4 +1,4 @@
-// One summation order: a query's bits are the same by itself, beside few others and in a tile of many, whether keys and
+// One summation order: a query has the same bits alone, with a few other queries and in a large tile, whether keys and
 // values are read in place or packed.
 #include "tests/attention/attention_problem.h"
 

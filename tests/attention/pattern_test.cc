@@ -158,7 +158,7 @@ TEST(Pattern, TopK) {
   }
 }
 
-// Neighbours of the first and last chunk lie around the ends; with two chunks the one before is the one after.
+// Neighbours of the first and last chunk wrap around; with two chunks the previous chunk is also the next one.
 TEST(Pattern, ChunksAsTheyStand) {
   for (uint32_t chunk : {1u, 4u, 16u, 100u}) {
     for (const auto& [before, after] : {std::pair{1u, 0u}, {0u, 0u}, {1u, 1u}, {3u, 2u}}) {
@@ -174,7 +174,7 @@ TEST(Pattern, ChunksAsTheyStand) {
   }
 }
 
-// With a multiple, chunks without keys stand between the rounds and before the first one.
+// With `multiple`, chunks without keys separate the rounds and precede the first one.
 TEST(Pattern, Clustered) {
   for (uint32_t rounds : {1u, 2u, 4u}) {
     for (uint32_t chunk : {4u, 16u, 100u}) {

@@ -36,7 +36,7 @@ TEST(Products, EveryWidthAndDType) {
 
 TEST(Products, Patterns) {
   std::vector<Pattern> patterns = SomePatterns();
-  // Windows of an odd number of keys begin and end inside pairs.
+  // Windows of an odd number of keys begin and end inside pairs of keys.
   patterns.insert(patterns.end(), {WindowOf(3, 5), WindowOf(0, 0)});
   for (const Pattern& pattern : patterns) {
     for (const Products products : kShort) {
@@ -70,7 +70,7 @@ TEST(Products, WithOtherPartsOfScores) {
   }
 }
 
-// Keys so small, or so large, that a factor would not be finite.
+// Keys so small, or so large, that a scale of int8 would not be finite.
 TEST(Products, ExtremeRows) {
   for (const Products products : kShort) {
     for (const float magnitude : {0.0f, 1e-38f, 1e15f}) {
@@ -82,7 +82,7 @@ TEST(Products, ExtremeRows) {
   }
 }
 
-// A row by itself, too.
+// A single row has the same bits.
 TEST(Products, RowsByThemselves) {
   for (const Products products : kShort) {
     Case c = ProblemOf(products, 16, 8);
@@ -93,7 +93,7 @@ TEST(Products, RowsByThemselves) {
   }
 }
 
-// What the types cost: the largest difference from f32, of outputs of magnitude 1.
+// Cost of the product types: the largest difference from f32, for outputs of magnitude 1.
 TEST(Products, NearF32) {
   for (const Products products : kShort) {
     Case c = ProblemOf(products, 64, 64);

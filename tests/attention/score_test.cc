@@ -52,7 +52,7 @@ TEST(Score, SoftCap) {
       c.spec.score.cap = cap;
       c.spec.score.scale = cap / 10;  // saturated scores would be equal
       c.spec.score.max_distance = 9;
-      c.tolerance = 2e-5;  // of scores up to 30, tanh within 4e-7
+      c.tolerance = 2e-5;  // scores reach 30, tanh is within 4e-7
       CheckPatterns(c);
     }
   }
@@ -106,7 +106,7 @@ TEST(Score, RelativeScores) {
   }
 }
 
-// Only the buckets that rows and keys need are multiplied.
+// Only the buckets that the rows and keys need are computed.
 TEST(Score, RelativeScoresInOrderOfDistances) {
   for (uint32_t buckets : {3u, 47u, 501u}) {
     for (uint32_t reach : {40u, 250u, 400u}) {
@@ -136,8 +136,8 @@ TEST(Score, RelativeScoresInOrderOfDistances) {
 }
 
 TEST(Score, CoordinatesInPlaceOfPositions) {
-  // Windows of 3 x 4 on an image, two kinds of them; row 5 * y + x: a distance is that of both axes in one number.
-  // In the second kind the left and right halves lie out of each other's reach, where the bias hides.
+  // Windows of 3 x 4 on an image, of two kinds; row 5 * y + x: a distance encodes both axes in one number. In the
+  // second kind the left and right halves are out of each other's reach: the bias hides these pairs.
   std::vector<int32_t> coordinates;
   for (int kind = 0; kind < 2; ++kind) {
     for (int y = 0; y < 3; ++y) {
@@ -193,7 +193,7 @@ TEST(Score, CoordinatesAlongSeveralAxes) {
       }
     }
   }
-  // The ends of what a coordinate can be: distances do not overflow.
+  // Extreme coordinates: distances do not overflow.
   const int32_t ends[] = {INT32_MIN, INT32_MAX, 0, -1, INT32_MAX - 2, INT32_MIN + 1, 5, 6};
   std::vector<int32_t> coordinates;
   for (int i = 0; i < 40; ++i) coordinates.push_back(ends[i % 8]);
@@ -221,7 +221,7 @@ TEST(Score, CoordinatesOfRows) {
       c.tolerance = 2e-5;
       CheckPatterns(c);
       c.key_bias = true;                            // by single keys then
-      if (buckets > 0) c.spec.positions.apart = 2;  // which does not go with clusters
+      if (buckets > 0) c.spec.positions.apart = 2;  // cannot be combined with clusters
       CheckPatterns(c);
     }
   }

@@ -43,7 +43,7 @@ void CheckTaps(const Case& c) {
   const Kernels kernels = GetKernels();
   const std::vector<float> out = problem.Run(kernels, {problem.rows()});
   const uint32_t heads = problem.problem().spec.heads;
-  uint32_t number = 0;  // of a choice of kind, reduction, heads and rows
+  uint32_t number = 0;  // index of the combination of kind, reduction, heads and rows
   for (const bool sparse : {false, true}) {
     for (const Reduce reduce : {Reduce::kNone, Reduce::kMean, Reduce::kMax}) {
       for (const uint64_t mask : {uint64_t{0}, uint64_t{1}, uint64_t{1} << (heads - 1), (uint64_t{1} << heads) - 2}) {
@@ -103,7 +103,7 @@ TEST(Tap, RowsHeadsAndReductions) {
   CheckTaps(cross);
 }
 
-// Heads that see different keys, and keys that come more than once.
+// Heads that see different keys, and keys that are listed more than once.
 TEST(Tap, ReductionsOverDifferentKeys) {
   const int32_t windows[] = {4, 4, 1, 0, 0, 1, 30, 0, 5, 0, -1, 2};
   Case c = FourHeads(2);
@@ -137,7 +137,7 @@ TEST(Tap, ReductionsOverDifferentKeys) {
   }
 }
 
-// Inside a window's edges there are few keys, however long the segment.
+// The edges of a window have few keys, however long the segment is.
 TEST(Tap, MostVisibleKeysInside) {
   Pattern p = WindowOf(3, 4);
   EXPECT_EQ(MostVisibleKeys(p, {1, 1000, 0, true}), 9u);

@@ -85,7 +85,7 @@ struct Setup {
     SetTypes(Products::kF32, DType::kF32);
   }
 
-  // Shorter keys and values are whatever the bytes of the f32 ones say (int8), or 1 to 2 (the others).
+  // Shorter keys and values: int8 reuses the bytes of the f32 ones, the 16-bit types hold numbers from 1 to 2.
   void SetTypes(Products products, DType type) {
     spec.score.products = products;
     key_type = type;

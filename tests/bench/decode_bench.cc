@@ -84,7 +84,7 @@ struct Decoder {
   uint32_t state = 1;
   ModelBuilder builder;
   uint32_t texts, tokens, kept;
-  size_t bytes = 0;  // of weights that a token reads
+  size_t bytes = 0;  // weight bytes read per token
   std::unique_ptr<TestModel> model;
 };
 
@@ -186,7 +186,7 @@ double Median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-// One token after `context` others; read_ratio: of the rate at which a plain loop reads.
+// One token after `context` earlier tokens. read_ratio: share of the read rate of a plain loop.
 void Token(benchmark::State& state, Shape shape, DType weights, DType stored) {
   const Decoder& d = DecoderOf(shape, weights, stored);
   const auto workers = static_cast<uint32_t>(state.range(0)), context = static_cast<uint32_t>(state.range(1));

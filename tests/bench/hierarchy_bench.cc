@@ -1,5 +1,5 @@
-// What selecting saves and what levels cost: an encoder of words and sentences over longer and longer documents, and
-// an encoder after a predictor that keeps one row in ten against all rows and against the predictor alone.
+// Savings of selection and cost of levels: an encoder of words and sentences over documents of growing length, and an
+// encoder behind a predictor that keeps one row in ten, against all rows and against the predictor alone.
 #include <benchmark/benchmark.h>
 
 #include "tests/support/two_levels.h"
@@ -11,7 +11,7 @@ constexpr EncoderSize kSize = {128, 4, 512};
 
 uint64_t SessionBytes(const TestSession& session) { return session.memory.fixed_size + session.memory.scratch_size; }
 
-// A document of so many sentences of 32 words.
+// A document of the given number of sentences of 32 words.
 void TwoLevelsOfWords(benchmark::State& state) {
   const auto sentences = static_cast<uint32_t>(state.range(0)), words = sentences * 32;
   ModelBuilder b;

@@ -1,7 +1,7 @@
-// Builds of ports/wasm beside each other in Node: runs of a session over rows of tokens, in turns.
-//   modules.mjs [--rows 16,128] [--seconds 4] PACKAGE[@WORKERS].. BLOB.fovea..
-// PACKAGE is a folder ports/wasm/package of a build; `PACKAGE@N` runs it with N workers. The first is what the others
-// are compared with. Printed are the best times, and how many times as long the first takes.
+// Compares builds of ports/wasm in Node: runs of a session over rows of tokens, in turns.
+//   modules.mjs [--rows 16,128] [--seconds 4] PACKAGE[@WORKERS]... BLOB.fovea...
+// PACKAGE is a folder ports/wasm/package of a build; `PACKAGE@N` runs it with N workers. The first package is the
+// baseline. Prints the best times and the ratio of the first package's time to each.
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { parseArgs } from "node:util";

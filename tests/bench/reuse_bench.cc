@@ -1,5 +1,5 @@
-// A document of 512 sentences of 32 words: all of it, against one changed sentence with the rows of the others handed
-// back. Both take turns within one run; the class has the same bits.
+// A document of 512 sentences of 32 words: all of it, against one changed sentence with the remaining sentences' rows
+// reused. Both take turns within one run; the class has the same bits.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kSentences = 512, kWords = 32;
 
-// Of this thread: what else runs on the machine does not count.
+// Processor time of this thread: other load on the machine does not count.
 double Milliseconds(const std::function<void()>& f) {
   const auto now = [] {
     timespec time = {};

@@ -1,5 +1,5 @@
-// What a draft gains: the repository's decoder of five layers writes descriptions of packages alone and with its
-// sibling of two layers guessing ahead, in turns, a text at a time on one core. Both write the same tokens.
+// Gain of speculative decoding: the repository's decoder of five layers writes descriptions of packages alone and with
+// its sibling of two layers as the draft model, in turns, one text at a time on one core. Both write the same tokens.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# C and C++ are formatted as .clang-format says.   format.sh [--fix] SOURCE_DIR
+# C and C++ are formatted according to .clang-format.   format.sh [--fix] SOURCE_DIR
 set -eu
 how="--dry-run --Werror"
 if [ "$1" = --fix ]; then how=-i; shift; fi

@@ -35,7 +35,7 @@ SYSTEM_HEADERS = set("""
     algorithm array atomic initializer_list limits new type_traits utility
     """.split())
 
-# What a processor's compiler has for instructions that Highway does not know.
+# Compiler headers for instructions that Highway does not cover.
 PROCESSOR_HEADERS = {"runtime/kernels/gemm_dots-inl.h": {"arm_acle.h", "arm_mve.h"}}
 
 MAX_LINES = 600
@@ -62,11 +62,11 @@ def errors_of(path, text):
             if header.startswith(("tools/", "tests/")):
                 yield f"includes {header}"
             elif header.startswith("runtime/"):
-                mine, theirs = folder_of(path), folder_of(header)
-                if theirs not in RANK or mine not in RANK:
+                mine, target = folder_of(path), folder_of(header)
+                if target not in RANK or mine not in RANK:
                     yield f"includes {header}: the folder has no layer"
-                elif mine != theirs and RANK[theirs] <= RANK[mine] and not NUMBERS.fullmatch(header):
-                    yield f"includes {header}: {theirs} is not below {mine}"
+                elif mine != target and RANK[target] <= RANK[mine] and not NUMBERS.fullmatch(header):
+                    yield f"includes {header}: {target} is not below {mine}"
             elif (quote == "<" and not xnnpack and "xnnpack" not in path and header not in SYSTEM_HEADERS
                   and header not in PROCESSOR_HEADERS.get(path, ())):
                 yield f"includes <{header}>: not a header that firmware has"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# No line is longer than 120 columns, whatever wrote it: clang-format leaves comments and strings as they are. Tables of
-# READMEs cannot be broken, nor can hashes of pinned sources.   lines.sh SOURCE_DIR
+# No line is longer than 120 columns: clang-format leaves comments and strings unchanged. Exempt are tables of READMEs,
+# which cannot be broken, and hashes of pinned sources.   lines.sh SOURCE_DIR
 set -eu
 cd "$1"
 files=$(find ./* .ci -path ./build -prune -o -path ./tests/data -prune -o -path ./tests/fuzz/corpus -prune -o \

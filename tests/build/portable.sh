@@ -1,5 +1,5 @@
 #!/bin/sh
-# Programs labelled portable hold no kernel that depends on the processor: on a second one they could say nothing new.
+# Programs labelled portable hold no kernel that depends on the processor: a second processor would test nothing new.
 #   portable.sh NM PROGRAM...
 set -eu
 nm=$1

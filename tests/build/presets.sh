@@ -1,5 +1,5 @@
 #!/bin/sh
-# Presets with a vendor's toolchain are listed, say what is missing, and hand an NDK what they stand for.
+# Presets with a vendor's toolchain are listed, report what is missing, and pass the preset's settings to an NDK.
 #   presets.sh CMAKE SOURCE_DIR WORK_DIR
 set -eu
 cmake=$1 source=$2 work=$3
@@ -16,13 +16,13 @@ done
 refused() {
   if "$cmake" --preset "$1" -B "$work/$1" >"$work/log" 2>&1; then echo "$1 was configured" >&2; exit 1; fi
   tr -s '\n ' ' ' <"$work/log" >"$work/line"
-  grep -q "$2" "$work/line" || { echo "$1 does not say '$2':" >&2; cat "$work/log" >&2; exit 1; }
+  grep -q "$2" "$work/line" || { echo "$1 does not contain '$2':" >&2; cat "$work/log" >&2; exit 1; }
 }
 refused android-arm64 "NDK is needed: set ANDROID_NDK_HOME to its folder"
 export ANDROID_NDK_HOME="$work/empty"
 refused android-arm64 "/empty is not Android's NDK: it has no build/cmake/android.toolchain.cmake"
 rm -rf "$work/android-arm64"
-# What stands for an NDK says what it was given. A folder whose first configuration failed takes it, too.
+# A fake NDK prints its arguments. A folder whose first configuration failed accepts it later.
 unset ANDROID_NDK_HOME
 refused android-arm64 "NDK is needed"
 echo 'message(FATAL_ERROR "given ${ANDROID_ABI} ${ANDROID_PLATFORM} here")' \

@@ -7,7 +7,7 @@ memory='mem(chr|cmp|cpy|move|set)|str(len|n?cmp|chr)'
 maths='(exp|exp2|expm1|log|log2|log1p|pow|sqrt|sin|cos|sincos|tanh?|erfc?|floor|ceil|round|rint|lrint|fma|fmin|fmax)f?'
 system='pthread_once|getauxval'
 compiler='_GLOBAL_OFFSET_TABLE_|__stack_chk_(fail|guard)|__aarch64_[a-z0-9_]+|__aeabi_unwind_cpp_pr0'
-numbers='__u?(div|mod)ti3|__(popcount|clz)[ds]i2|__(extend|trunc)[hs]f[hs]f2'  # of the compiler, too
+numbers='__u?(div|mod)ti3|__(popcount|clz)[ds]i2|__(extend|trunc)[hs]f[hs]f2'  # also the compiler's
 numbers="$numbers|__aeabi_(d2u?lz|u?l2[df]|u?ldivmod|u?idiv(mod)?)"
 names=$("$1" -u "$2" | awk 'NF == 2 {print $2}' | sort -u)
 echo "refers to:" $names

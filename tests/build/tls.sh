@@ -1,6 +1,6 @@
 #!/bin/sh
 # Neither library has a thread-local variable: no segment, section, symbol, relocation or flag of one.
-#   tls.sh READELF LIBRARY..
+#   tls.sh READELF LIBRARY...
 # A library with one cannot be loaded at run time (dlopen) by musl's loader or Android's, or when glibc's room is used.
 set -eu
 readelf=$1

@@ -1,5 +1,5 @@
-// What published configurations say and how architectures read it: variants of the golden models, against the model
-// they must equal or by what follows from their results.
+// How architectures read published configurations: variants of the golden models, against the model that they must
+// equal or against expectations derived from its results.
 #include <cmath>
 
 #include "tests/convert/architecture_support.h"
@@ -14,7 +14,7 @@ void ExpectNear(const std::vector<double>& a, const std::vector<double>& b, size
   for (size_t i = 0; i < count; ++i) EXPECT_NEAR(a[i], b[i], 1e-9);
 }
 
-// Which activation the published code has where, for configurations that name another one than the golden models do.
+// Activations of the published code, for configurations that name another one than the golden models do.
 TEST_F(Architecture, ActivationsOfLayersAndHeads) {
   constexpr uint32_t kRelu = 1, kGelu = 2, kGeluTanh = 3, kTanh = 5;
   const struct {
@@ -81,7 +81,7 @@ TEST_F(Architecture, ActivationsOfLayersAndHeads) {
   }
 }
 
-// The published code would leave stored biases out where the configuration knows none.
+// The published code ignores stored biases if the configuration does not mention them.
 TEST_F(Architecture, BiasesThatTheConfigurationDenies) {
   const struct {
     const char* golden;
@@ -157,7 +157,7 @@ TEST_F(Architecture, BigBirdBlocks) {
   };
   const auto sparse = run();
   EXPECT_TRUE(report_.warnings.empty());
-  // Up to 5 + 2 * 2 blocks of 4 rows see all. No golden text is just as long.
+  // Up to 5 + 2 * 2 blocks of 4 rows are seen completely. No golden text has exactly this length.
   const test::ReadBlob blob = test::SecondReader(Blob());
   size_t layers = 0;
   for (const test::ReadOperation& operation : blob.programs[0].operations) {
@@ -189,7 +189,7 @@ TEST_F(Architecture, BigBirdBlocks) {
   ExpectRefused("-1 is no block", "{}");
 }
 
-// Newer configurations list what older ones leave to a rule.
+// Newer configurations list values that older ones derive by a rule.
 TEST_F(Architecture, LayerTypesAndRotaryPositionsOfOldAndNewConfigurations) {
   Copy("modernbert");
   const std::vector<uint8_t> modernbert = Blob();
@@ -251,7 +251,7 @@ TEST_F(Architecture, T5NeedsToBeAskedForItsEncoder) {
   for (const std::string& name : report_.unused) EXPECT_EQ(name.rfind("decoder.", 0), 0u) << name;
   Change(R"({"architectures": ["T5EncoderModel"], "is_encoder_decoder": false})");
   EXPECT_EQ(Run({5, 9, 100}).values.at("last_hidden_state"), encoder);
-  // Older configurations leave out what follows from feed_forward_proj.
+  // Older configurations omit keys that follow from feed_forward_proj.
   Change(R"({"dense_act_fn": null, "is_gated_act": null, "n_positions": 512})");
   EXPECT_EQ(Run({5, 9, 100}, "encoder").values.at("last_hidden_state"), encoder);
   EXPECT_TRUE(report_.warnings.empty());
@@ -302,7 +302,7 @@ TEST_F(Architecture, DebertaScoresByKindsOfDistanceTerms) {
     for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(one[i], zero[i], 1e-5);
     EXPECT_GT(std::fabs(one[0] - both[0]), 1e-4);
   }
-  // Without distances the number of terms still counts.
+  // Without distances the number of terms still enters the scale.
   Change("{}");
   ChangeWeights([&](Tensors& tensors) { scale(tensors, "pos_", 0); });
   const std::vector<double> zero = logits();
@@ -356,7 +356,7 @@ TEST_F(Architecture, DebertaHeadsAndNarrowEmbeddings) {
   Copy("deberta-v2-mlm");
   const std::vector<double> text = {7, 20, 3, 99, 14, 5, 31};
   const std::vector<double> logits = Run(text).values.at("logits");
-  // The newer head has other names, and files with it need not say so.
+  // The newer head has other tensor names, and files with it need not declare it.
   const auto rename = [](Tensors& tensors) {
     Tensors renamed;
     for (const auto& [name, tensor] : tensors) {
@@ -374,7 +374,7 @@ TEST_F(Architecture, DebertaHeadsAndNarrowEmbeddings) {
     EXPECT_EQ(Run(text).values.at("logits"), logits);
     EXPECT_TRUE(report_.unused.empty());
   }
-  // It always ends in the embeddings, even if others are stored.
+  // The output layer is always tied to the embeddings, even if another one is stored.
   ChangeWeights([&](Tensors& tensors) {
     rename(tensors);
     auto& other = tensors["lm_predictions.lm_head.decoder.weight"];
@@ -473,7 +473,7 @@ TEST_F(Architecture, FalconWithSlopes) {
   }
 }
 
-// Which layers convolve, and what is said in two ways.
+// Which layers convolve, and the two ways to state it.
 TEST_F(Architecture, Lfm2Layers) {
   Copy("lfm2");
   const std::vector<double> ids = {5, 60, 7, 33};
@@ -492,7 +492,7 @@ TEST_F(Architecture, Lfm2Layers) {
   ExpectRefused("layer_types must name the types of 4 layers", R"({"layer_types": ["conv"]})");
   ExpectRefused("conv_L_cache is 4", R"({"conv_L_cache": 4})");
   ExpectRefused("tie_word_embeddings", R"({"tie_embedding": false, "tie_word_embeddings": true})");
-  // Without a list of layers all attend, and those that are stored as convolutions lack what that needs.
+  // Without a list of layers all attend; layers that are stored as convolutions then lack the attention weights.
   ExpectRefused("self_attn.q_proj", R"({"layer_types": null})");
   // Biases: of all three layers or none.
   const auto biases = [](Tensors& tensors) {

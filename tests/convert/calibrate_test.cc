@@ -1,4 +1,4 @@
-// Calibrated weights and biases, against sums worked out here.
+// Calibrated weights and biases, against sums computed here.
 #include "tools/convert/calibrate.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using tools::Description;
 
 constexpr uint32_t kRows = 300, kWidth = 64, kOut = 24;
 
-// The mean row of the table: its rows lie closely around it.
+// The mean row of the table; all rows are close to it.
 std::vector<float> Middle() { return RandomFloats(kWidth, 1, 2); }
 
 enum class Kind { kPlain, kWithoutBias, kOfNumbers, kTwice, kBiasUsedElsewhere, kRowsAreAnOutput };

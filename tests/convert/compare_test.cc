@@ -1,4 +1,4 @@
-// What the report says of a stored model, and packed sections: the parts of converting that run the library.
+// The report about a stored model, and packed sections: the parts of converting that run the library.
 #include "tools/convert/compare.h"
 
 #include <gtest/gtest.h>
@@ -54,9 +54,9 @@ TEST_P(Compared, ReportsTensorsAndOutputs) {
     EXPECT_TRUE(report.outputs.empty());
     return;
   }
-  ASSERT_EQ(report.outputs.size(), 2u);  // of samples, and of features
+  ASSERT_EQ(report.outputs.size(), 2u);  // for samples, and for features
   const double least = GetParam() == DType::kF16 ? 0.99999 : GetParam() == DType::kI8 ? 0.999 : 0.95;
-  // What the second program gets are random numbers, as no sound has them for features.
+  // The second program gets random numbers, which no sound has as features.
   const double of_none = GetParam() == DType::kF16 ? 0.99999 : GetParam() == DType::kI8 ? 0.99 : 0.8;
   EXPECT_GE(report.outputs[0].lowest_cosine, least);
   EXPECT_GE(report.outputs[1].lowest_cosine, of_none);
@@ -84,7 +84,7 @@ TEST(CompareDepth, ChoosesTheSamples) {
   EXPECT_EQ(samples, (std::vector<size_t>{0, 4, 17}));
 }
 
-// One channel that is far larger than the rest decides a plain cosine, not one of channels at one scale.
+// One channel that is far larger than the rest dominates a plain cosine, but not the one with scaled channels.
 TEST(CompareRows, OneLargeChannelDoesNotHideTheRest) {
   ConvertOptions options;
   options.input = test::InSource("tests/data/hf/bert");

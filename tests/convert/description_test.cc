@@ -1,4 +1,4 @@
-// Model descriptions: what they can say, and that every mistake is named with its place.
+// Model descriptions: what can be expressed, and that every mistake is reported with its place.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace fovea::tools {
 namespace {
 
-// A small classifier; tests change one thing of it.
+// A small classifier; each test changes one thing.
 Json Small() {
   return Json::parse(R"({
     "fovea": 1,
@@ -293,7 +293,7 @@ class SentenceTransformer : public testing::Test {
 
 TEST_F(SentenceTransformer, Converts) {
   const Description description = Describe(Options());
-  EXPECT_EQ(description.tokenizer["max_length"], 24u);  // in place of what the tokenizer says
+  EXPECT_EQ(description.tokenizer["max_length"], 24u);  // replaces the tokenizer's value
   ConvertReport report;
   const test::ReadBlob blob = test::SecondReader(BuildBlob(description, Options(), report));
   EXPECT_EQ(report.unused, (std::vector<std::string>{"pooler.dense.bias", "pooler.dense.weight"}));

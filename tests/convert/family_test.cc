@@ -1,4 +1,4 @@
-// Models of a type that nobody knows, read as another one: the same bytes as that one makes, and which are proposed.
+// Models of an unknown type, read as a known one: the bytes equal the known model's, and similar types are suggested.
 #include "tests/convert/architecture_support.h"
 
 namespace fovea::tools {

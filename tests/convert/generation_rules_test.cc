@@ -1,9 +1,10 @@
-// What a description's metadata says about generation, and outputs that it gives by another name.
+// Rules of generation in a description's metadata, and outputs that it renames.
 #include "tools/convert/generation_rules.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/convert/graph_support.h"
+#include "tests/support/by_name.h"
 
 namespace fovea::tools {
 namespace {
@@ -57,8 +58,8 @@ TEST(Outputs, HaveTheNameTheyAreGivenBy) {
   };
   EXPECT_EQ(outputs(0), (std::vector<std::string>{"keys", "last"}));
   EXPECT_EQ(outputs(1), (std::vector<std::string>{"next", "scores"}));
-  // Steps keep the names of their own, by which taps find them.
-  EXPECT_EQ(model.content.programs[1].operations[2].name, "looked");
+  // Operations keep their own names, by which taps find them.
+  EXPECT_EQ(test::OperationFor(model.content.programs.at(1), "next").name, "looked");
   Json twice = Translator();
   twice["programs"][0]["operations"].push_back({{"alias", "again"}, {"of", "rows"}});
   twice["programs"][0]["outputs"].push_back("again");

@@ -1,5 +1,5 @@
-// GGUF files: what a plain writer wrote is read back, blocks of every type mean what the format's definition says, and
-// files that lie are refused.
+// GGUF files: the reader returns what a plain writer wrote, blocks of every type decode as the format defines, and
+// malformed files are refused.
 #include <gtest/gtest.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ TEST(Gguf, AlignsAsTheFileSays) {
 
 // ---- values ----
 
-// The definition of each type, written out number by number in f64; scales are rounded to f32 where the format does.
+// The definition of each type, written out in f64; scales are rounded to f32 where the format does.
 double Half(const std::string& block, size_t at) {
   uint16_t bits;
   memcpy(&bits, block.data() + at, 2);
@@ -151,7 +151,7 @@ TEST(Gguf, BlocksMeanWhatTheFormatDefines) {
     GgufWriter writer;
     std::string bytes(kBlocks * size.second, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    // Scales are finite: those of f16 whose exponent is not all ones.
+    // Scales are finite: f16 whose exponent is not all ones.
     for (size_t block = 0; block < kBlocks; ++block) {
       const std::vector<size_t> places =
           type == 12 ? std::vector<size_t>{1, 3} : std::vector<size_t>{type == 14 ? 209u : 1u};
@@ -181,13 +181,13 @@ TEST(Gguf, BrainFloatsAreRead) {
   EXPECT_EQ(ToFloats(Parse(file).tensors.at("t")), (std::vector<float>{1.5f, tools::FromBf16(values[1])}));
 }
 
-// ---- files that lie ----
+// ---- malformed files ----
 
 TEST(Gguf, TruncatedAnywhereIsRefused) {
   const std::string whole = Small().Bytes();
   const size_t data = whole.size() - 32 + 6;  // padding follows
   for (size_t size = 0; size < data; ++size) {
-    // As long as it says, so that reading beyond it is seen.
+    // Exactly as long as stated, so that the address sanitizer reports reads beyond it.
     const std::vector<char> part(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
     const std::string refused =
         RefusalOf([&] { tools::ParseGguf(reinterpret_cast<const uint8_t*>(part.data()), part.size(), "file"); });
@@ -197,7 +197,7 @@ TEST(Gguf, TruncatedAnywhereIsRefused) {
   EXPECT_EQ(Refused(whole.substr(0, data)), "nothing was refused");
 }
 
-// Changes bytes of a file anywhere: it is read or refused, never more.
+// Changes bytes anywhere in a file: it is read or refused, and nothing else happens.
 TEST(Gguf, ChangedAnywhereIsReadOrRefused) {
   const std::string whole = Small().Bytes();
   std::mt19937 random(5);
@@ -224,7 +224,7 @@ TEST(Gguf, HeadersAreChecked) {
   ExpectRefused(writer, "file: version 1 of GGUF is not supported, 2 and 3 are");
   writer.version = 0x03000000;
   ExpectRefused(writer, "file: its numbers are big-endian, which is not supported");
-  // Counts that no file has room for.
+  // Counts too large for any file.
   EXPECT_EQ(Refused("GGUF" + Raw<uint32_t>(3) + Raw(UINT64_MAX) + Raw<uint64_t>(0)),
             "file: name of tensor 0: the file ends in it, after 24 bytes");
   EXPECT_EQ(Refused("GGUF" + Raw<uint32_t>(3) + Raw<uint64_t>(0) + Raw(UINT64_MAX)),

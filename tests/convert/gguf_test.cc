@@ -62,7 +62,7 @@ std::vector<uint8_t> Blob(const std::string& input, DType weights = DType::kF32,
 struct Model {
   const char* directory;
   const char* architecture;
-  bool same_bits = true;  // all numbers are told exactly: no roots of scales, no sums of norms and one
+  bool same_bits = true;  // the file has every number exactly: no roots of scales, no sums of norms and one
 };
 
 class GgufModel : public testing::TestWithParam<Model> {};
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Published, GgufModel,
                            return name;
                          });
 
-// The pooler is not in these files.
+// These files have no pooler.
 TEST(GgufEncoder, IsTheModelOfItsDirectory) {
   const std::string like = InData("hf/bert"), directory = Scratch("bert");
   const GgufWriter writer = GgufOfDirectory(like, "bert");
@@ -121,7 +121,7 @@ TEST(GgufEncoder, PoolsAsTheFileSays) {
   EXPECT_NE(RefusalOf([&] { Blob(Written(writer)); }).find("bert.pooling_type 4 is not supported"), std::string::npos);
 }
 
-// A directory with random weights, as there is no golden so wide.
+// A directory with random weights, because no golden model is this wide.
 std::string RandomDirectory(const std::string& name, const Json& config,
                             const std::vector<std::pair<std::string, std::vector<uint64_t>>>& tensors) {
   const std::string directory = Scratch(name);
@@ -202,8 +202,8 @@ std::string WideLlama() {
                           {at + "mlp.down_proj.weight", {256, 256}}});
 }
 
-// Tied embeddings, no output.weight; and what the blocks stand for is what a directory would hold, in every type of
-// blobs. (gguf_reader_test has what blocks stand for.)
+// Tied embeddings, no output.weight; the decoded blocks equal the values that a directory would hold, in every weight
+// type of blobs. (gguf_reader_test checks the decoding.)
 TEST(GgufTypes, ValuesAreThoseOfTheBlocks) {
   const std::string like = WideLlama(), directory = Scratch("values");
   for (const uint32_t type : {1u, 30u, 8u, 2u, 12u, 14u}) {
@@ -250,14 +250,14 @@ TEST(GgufTypes, FourBitsStayAsTheyAreWhereTheirScaleFits) {
   EXPECT_EQ(WorstOfLayers(OfFourBits(scale, [](size_t i) { return static_cast<int>(i * 7 % 16); })), 0);
   EXPECT_EQ(WorstOfLayers(OfFourBits(scale, [](size_t i) { return static_cast<int>(3 + i * 3 % 11); })), 0);
   EXPECT_EQ(WorstOfLayers(OfFourBits(-scale, [](size_t i) { return static_cast<int>(1 + i * 7 % 15); })), 0);
-  // It does not hold +8, nor a scale of more digits.
+  // The blob's int4 holds neither +8 nor a scale of more digits.
   EXPECT_GT(WorstOfLayers(OfFourBits(-scale, [](size_t i) { return static_cast<int>(i * 7 % 16); })), 0);
   EXPECT_GT(WorstOfLayers(OfFourBits(scale * 1.003f, [](size_t i) { return static_cast<int>(i * 7 % 16); })), 0);
 }
 
 // ---- tokenizers ----
 
-// What a file with this tokenizer makes of texts is what the directory's makes.
+// A tokenizer converted from this file splits texts as the directory's tokenizer does.
 void ExpectSameIds(const GgufWriter& writer, const std::string& directory, bool special_tokens = true) {
   ConvertOptions options;
   options.input = Written(writer);
@@ -352,7 +352,7 @@ TEST(GgufTokenizer, WhatIsNotKnownIsAWarning) {
   };
   GgufWriter writer = Llama();
   AddBytePairs(InData("tokenizers/bpe-gpt2/tokenizer.json"), "gpt-2", &writer);
-  // It is read, but has more tokens than the model.
+  // The tokenizer is read, but has more tokens than the model.
   EXPECT_NE(RefusalOf([&] { warning(writer); }).find("the tokenizer has ids up to"), std::string::npos);
   writer.Text("tokenizer.ggml.pre", "falcon");
   EXPECT_NE(warning(writer).find("takes token ids only"), std::string::npos);

@@ -15,7 +15,7 @@ namespace fovea::tools {
 
 inline Resolved ResolveJson(const Json& json) { return Resolve(ParseGraph(json.dump(), ".", "graph")); }
 
-// What the tools say when `attempt` fails.
+// The message of the failure that `attempt` ends in.
 template <typename Attempt>
 std::string RefusalOf(const Attempt& attempt) {
   try {

@@ -1,4 +1,4 @@
-// Descriptions with hashed and sorted rows, chunks and values beside each other: what they become and what is refused.
+// Descriptions with hashed and sorted rows, chunks and concatenated values: what they become and what is refused.
 #include <gtest/gtest.h>
 
 #include "tests/convert/graph_support.h"

@@ -55,7 +55,7 @@ TEST_F(LaidPatterns, AreThoseThatModelsHaveThemselves) {
             std::make_pair(std::string("attention.laid"), std::string("window 8, layers 1-2,4")));
   EXPECT_GT(Difference(own, Laid({8, 0, 0, {{1, 2}}})), 1e-4);
   EXPECT_GT(Difference(own, Laid({6, 0, 0, {{1, 2}, {4, 4}}})), 1e-4);
-  // What sees less already stays as it is.
+  // Layers that already see less keep their pattern.
   Change(same_turns);
   EXPECT_EQ(Difference(own, Laid({64, 0, 0, {{1, 2}, {4, 4}}})), 0);
 }
@@ -69,7 +69,7 @@ TEST_F(LaidPatterns, SeeAllOfShortTexts) {
   EXPECT_GT(Difference(full, Laid({0, 0, 4, {}})), 1e-4);
 }
 
-// Whether the last row of a text of 40 tokens feels a change of another one.
+// Whether the last row of a text of 40 tokens changes with another token.
 TEST_F(LaidPatterns, ReachAsFarAsLayersAndWindows) {
   Copy("bert");
   const auto feels = [&](const LaidPattern& pattern, size_t changed) {
@@ -93,7 +93,7 @@ TEST_F(LaidPatterns, ReachAsFarAsLayersAndWindows) {
   EXPECT_TRUE(feels({6, 1, 0, {}}, 5)) << "by way of the first row";
 }
 
-// As mistral's sliding_window has it, kept rows and all.
+// Equal to mistral's sliding_window, KV cache included.
 TEST_F(LaidPatterns, BoundWhatDecodersKeep) {
   Copy("mistral");
   const uint32_t window = ReadJson(golden_ / "config.json")["sliding_window"];

@@ -1,4 +1,4 @@
-// A type for each weight: what is told of it, against conversions that store one weight so.
+// A type for each weight: the report, against conversions that store one weight in that type.
 #include "tools/convert/mixed_precision.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(MixedPrecision, KeepsWhatIsAskedWithFewBytes) {
     std::vector<uint8_t> blob;
     const tools::ConvertReport report = Mixed(keep, &blob);
     ASSERT_TRUE(report.mix.has_value());
-    // What was made is one of the mixes that were tried, and good enough; the next smaller one is not.
+    // The result is one of the mixes that were tried, and good enough; the next smaller one is not.
     const std::vector<tools::MixPoint>& curve = report.mix->curve;
     const auto is_made = [&](const tools::MixPoint& point) { return point.bytes == report.weight_bytes; };
     const auto made = std::find_if(curve.begin(), curve.end(), is_made);
@@ -80,7 +80,7 @@ TEST(MixedPrecision, KeepsWhatIsAskedWithFewBytes) {
     }
     EXPECT_GE(report.weight_bytes, bytes);
     bytes = report.weight_bytes;
-    // Types are those that are told.
+    // The blob has the types of the report.
     std::map<std::string, uint32_t> types;
     for (const ReadTensor& tensor : SecondReader(blob).tensors) types[tensor.name] = tensor.type;
     ASSERT_EQ(report.mix->weights.size(), std::size(kWeights));
@@ -91,7 +91,7 @@ TEST(MixedPrecision, KeepsWhatIsAskedWithFewBytes) {
   EXPECT_EQ(Mixed(0.5).weight_bytes, Mixed(0.9).mix->curve.front().bytes);  // all of them int4
 }
 
-// A weight whose error is seen little is shorter than others.
+// A weight whose error matters little gets a shorter type than the rest.
 TEST(MixedPrecision, WeightsThatMatterLittleAreShort) {
   const tools::ConvertReport report = Mixed(0.999);
   std::map<std::string, tools::MixedWeight> weights;
@@ -101,20 +101,20 @@ TEST(MixedPrecision, WeightsThatMatterLittleAreShort) {
   EXPECT_LT(weights.at("weak").int4_loss, 0.01 * weights.at("first").int4_loss);
 }
 
-// What is lost by one weight is what a conversion loses that stores it alone so.
+// The reported loss of one weight equals the loss of a conversion that shortens this weight alone.
 TEST(MixedPrecision, LossesAreThoseOfEachWeightAlone) {
   const tools::ConvertReport mixed = Mixed(0.99);
   for (size_t w = 0; w < std::size(kWeights); ++w) {
-    const tools::MixedWeight& told = mixed.mix->weights[w];
-    ASSERT_EQ(told.name, kWeights[w]);
+    const tools::MixedWeight& reported = mixed.mix->weights[w];
+    ASSERT_EQ(reported.name, kWeights[w]);
     for (const DType type : {DType::kI4, DType::kI8}) {
       tools::ConvertOptions options;
       options.weights = type;
       tools::ConvertReport report;
-      tools::BuildBlob(Model(told.name), options, report);
-      const double loss = type == DType::kI4 ? told.int4_loss : told.int8_loss;
+      tools::BuildBlob(Model(reported.name), options, report);
+      const double loss = type == DType::kI4 ? reported.int4_loss : reported.int8_loss;
       EXPECT_GT(loss, 0);
-      EXPECT_NEAR(1 - Cosine(report.outputs[0]), loss, 1e-9 + 1e-3 * loss) << told.name;
+      EXPECT_NEAR(1 - Cosine(report.outputs[0]), loss, 1e-9 + 1e-3 * loss) << reported.name;
     }
   }
 }

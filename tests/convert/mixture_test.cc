@@ -1,4 +1,4 @@
-// Decoders with experts: what configurations say of them, and the ways in which experts are stored.
+// Decoders with experts (MoE): how configurations describe them, and the ways in which experts are stored.
 #include <cmath>
 #include <random>
 
@@ -109,13 +109,13 @@ TEST_F(Mixtures, ActivationsBiasesAndWindows) {
     size_t gates = 0;
     for (const ReadOperation& gate : OperationsOf(Blob(), OpCode::kGate)) {
       const auto activation = static_cast<Activation>(BitsOf(gate, Attribute::kActivation));
-      if (activation == Activation::kSigmoid) continue;  // of the shared expert
+      if (activation == Activation::kSigmoid) continue;  // the shared expert's gate
       EXPECT_EQ(activation, Activation::kGelu) << golden;
       ++gates;
     }
     EXPECT_GE(gates, 2u) << golden;
   }
-  Copy("gpt_oss");  // has one of its own
+  Copy("gpt_oss");  // has its own mixture
   const std::vector<uint8_t> gpt_oss = Blob();
   Change(R"({"hidden_act": "gelu", "swiglu_limit": 7.0, "initial_context_length": 4096, "experts_per_token": 2})");
   EXPECT_EQ(Blob(), gpt_oss);
@@ -217,7 +217,7 @@ TEST_F(Mixtures, GraniteIsStoredInAnotherWay) {
   EXPECT_TRUE(report_.warnings.empty());
 }
 
-// A published gpt-oss has its experts in blocks of four-bit numbers, which are the same as what they stand for.
+// A published gpt-oss stores its experts in blocks of four-bit numbers, which decode to the same values exactly.
 class BlocksOfFourBits : public Mixtures {
  protected:
   static constexpr uint64_t kExperts = 4, kWidth = 64, kMiddle = 32;
@@ -229,7 +229,7 @@ class BlocksOfFourBits : public Mixtures {
     Change(changes);
   }
 
-  // All tensors, random, of these sizes; experts as blocks or as what they stand for.
+  // Random tensors of these sizes; experts as blocks or as the decoded values.
   void Store(bool blocks) {
     std::mt19937 random(7);
     SafetensorsWriter writer;

@@ -1,10 +1,11 @@
-// Programs that are parts of others: the operations, the weights, the bits, and every mistake with its place.
+// Programs that are parts of another program: operations, weights, bits, and every mistake with its place.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "tests/convert/graph_support.h"
+#include "tests/support/by_name.h"
 #include "tests/support/document_model.h"
 #include "tests/support/model_builder.h"
 #include "tools/common/session.h"
@@ -123,7 +124,7 @@ TEST(Part, MistakesAreNamedWithTheirPlace) {
   }
 }
 
-// What a run carries to the next one belongs to one program.
+// Values carried from run to run belong to one program.
 TEST(Part, CarriesNothing) {
   Json json = WithPart(R"({"name": "part", "of": "all", "to": ["ab"]})");
   json["programs"][0]["inputs"][1]["carried"] = "y";
@@ -159,7 +160,7 @@ Sizes SizesOf(const std::vector<uint8_t>& blob) {
   return {loaded.model.Info(), loaded.model.memory_bytes()};
 }
 
-// Parts cost records, not weights: neither in the blob nor packed in the model's memory.
+// Parts add records but no weights, neither in the blob nor packed in the model's memory.
 TEST(Part, SharesWeights) {
   DocumentShape shape;
   shape.width = 64;
@@ -176,7 +177,7 @@ TEST(Part, SharesWeights) {
   }
 }
 
-// A part does not keep the layers of its whole from being calibrated, and the same weights come of it.
+// A part does not prevent calibration of the whole program, and the weights are the same.
 TEST(Part, IsCalibratedAsTheWhole) {
   tools::ConvertReport whole, parts;
   const std::vector<uint8_t> a = DocumentModel({}, false).Blob(DType::kI8, &whole),
@@ -212,26 +213,28 @@ class Reuse : public testing::TestWithParam<DType> {
     request.program = model.FindProgram(program);
     request.workers = workers;
     request.tile_rows = tile_rows;
-    request.limits = {{0, 4, 0}, {1, 20, 0}, {2, 100, 0}};
+    request.limits = {{documents_, 4, 0}, {sentences_, 20, 0}, {tokens_, 100, 0}};
     if (keep) request.keep = {*model.FindValue(request.program, "sentence_rows")};
     return tools::Session(model, request);
   }
   Matrix Run(tools::Session& session, const Documents& documents, const char* output) {
     const uint32_t program = session.request().program;
-    session.SetSegments(1, documents.sentences);
-    session.SetSegments(2, documents.tokens);
+    session.SetSegments(sentences_, documents.sentences);
+    session.SetSegments(tokens_, documents.tokens);
     session.SetInput(*loaded_.model.FindValue(program, "input_ids"), documents.ids);
     session.Run();
     return session.Output(*loaded_.model.FindValue(program, output));
   }
   Matrix Finish(tools::Session& session, const std::vector<uint32_t>& sentences, const Matrix& rows) {
     const uint32_t program = session.request().program;
-    session.SetSegments(1, sentences);
+    session.SetSegments(sentences_, sentences);
     session.SetInput(*loaded_.model.FindValue(program, "sentence_rows"), rows.values);
     session.Run();
     return session.Output(*loaded_.model.FindValue(program, "logits"));
   }
   LoadedBlob loaded_;
+  uint32_t documents_ = SpaceNamed(loaded_.model, "documents"), sentences_ = SpaceNamed(loaded_.model, "sentences");
+  uint32_t tokens_ = SpaceNamed(loaded_.model, "tokens");
 };
 
 TEST_P(Reuse, OneProgramOrTwoGiveTheSameBits) {

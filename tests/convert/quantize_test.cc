@@ -61,14 +61,15 @@ TEST(Quantize, SearchBeatsThePlainScale) {
   EXPECT_LE(searched, plain * 1.0001);
 }
 
-// Of ten fractions, or twenty where there are two limits, the first one whose sum of squared errors is smallest.
+// Ten candidate fractions, or twenty where there are two limits; the first with the smallest sum of squared errors
+// wins.
 TEST(Quantize, ScalesAreThoseOfAPlainSearch) {
   const float fractions[] = {1.0f, 0.98f, 0.96f, 0.94f, 0.92f, 0.9f, 0.87f, 0.84f, 0.8f, 0.75f};
   for (const DType type : {DType::kI8, DType::kI4}) {
     const bool bytes = type == DType::kI8;
     const float low = bytes ? -127 : -8, high = bytes ? 127 : 7;
     std::set<size_t> chosen;
-    // Of eight bits it pays to clip one value of thousands.
+    // With eight bits it pays to clip one value in thousands.
     const uint32_t width = bytes ? 8192 : 32;
     for (uint32_t seed = 0; seed < (bytes ? 40u : 400u); ++seed) {
       std::vector<float> values = Normal(width, 100 + seed);
@@ -102,7 +103,7 @@ TEST(Quantize, ScalesAreThoseOfAPlainSearch) {
   }
 }
 
-// Each error times its weight: the same as of a block in which values stand as often as they weigh.
+// Squared errors times weights: the same scale as for a block in which each value is repeated as often as its weight.
 TEST(Quantize, WeighedScalesAreThoseOfRepeatedValues) {
   size_t differ = 0;
   for (uint32_t seed = 0; seed < 200; ++seed) {
@@ -149,7 +150,7 @@ TEST(Quantize, WidthsWithoutWholeBlocksBecomeInt8) {
   EXPECT_EQ(StorableType(DType::kF16, {}, 40), DType::kF16);
 }
 
-// A table that hides things by -1e30, say.
+// For example a table that masks entries by -1e30.
 TEST(Quantize, ValuesTooLargeForF16StayF32) {
   EXPECT_EQ(StorableType(DType::kF16, {1, 65504}, 2), DType::kF16);
   EXPECT_EQ(StorableType(DType::kF16, {1, -65520}, 2), DType::kF32);
@@ -158,7 +159,7 @@ TEST(Quantize, ValuesTooLargeForF16StayF32) {
   EXPECT_EQ(StorableType(DType::kF16, {-INFINITY, 1}, 2), DType::kF16);  // refused, as everywhere
 }
 
-// What runs once for a whole text is stored as f16 at the least, what runs in every step of it is not.
+// Weights that run once for a whole text keep at least f16; weights that run in every step may be integers.
 TEST(Quantize, LayersOfDecodersMayBeIntegers) {
   const Resolved resolved = ResolveJson(Json::parse(R"({
     "fovea": 1,
@@ -186,7 +187,7 @@ TEST(Quantize, LayersOfDecodersMayBeIntegers) {
   EXPECT_EQ(shortest.at("step"), Shortest::kAny);
 }
 
-// A description may say what a tensor keeps.
+// A description may require a type for a tensor.
 TEST(Quantize, KeptTypesAreNotShorter) {
   const auto json = [](const std::string& keep) {
     return Json::parse(R"({

@@ -1,4 +1,4 @@
-// Runs a program of a blob as plainly as can be. Codes and keys are those of op_list.inc and attribute_list.inc.
+// Runs a program of a blob as plainly as possible. Codes and keys are listed in op_list.inc and attribute_list.inc.
 #include "tests/convert/reference_run.h"
 
 #include <string.h>
@@ -258,7 +258,7 @@ class Run {
     const size_t kv_heads = U32(op, 5, static_cast<uint32_t>(heads)), group = heads / kv_heads;
     const size_t d_k = Width(op, 0) / heads, d_v = Width(op, 2) / kv_heads;
     const bool window = U32(op, 7, 0) == 1;
-    // Of 64 bits where size_t has 32, too: kAbsent, for no end, and the number of a row are added.
+    // 64 bits even where size_t has 32: a row number is added to kAbsent, which means no end.
     const uint64_t left = window ? U32(op, 8, kAbsent) : keys, right = window ? U32(op, 9, kAbsent) : keys;
     const ReadTensor* bias = Tensor(op, 0);
     Rows& weights = result_.weights[op.name];
@@ -294,8 +294,8 @@ class Run {
     }
   }
 
-  // What the distance of query i and key j adds to their product: the query with a row of one table, the key with one
-  // of another, both of the head and of the distance's bucket.
+  // Term that the distance of query i and key j adds to their product: the query times a row of one table plus the key
+  // times a row of another, both for this head and the distance's bucket.
   double Relative(const ReadOperation& op, size_t h, size_t i, size_t j) const {
     const ReadTensor& buckets = *Tensor(op, 7);
     const auto reach = static_cast<int64_t>(buckets.width / 2);

@@ -1,4 +1,4 @@
-// Rounding with regard to rows: what it reduces, in double precision, and where it is rounding to the nearest.
+// Calibrated rounding: how much it reduces the error, in double precision, and where it equals rounding to the nearest.
 #include "tools/convert/rounding.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using tools::Matrix;
 
 std::vector<float> Random(size_t count, uint32_t seed) { return RandomFloats(count, 1, seed); }
 
-// Rows whose columns go together: each is a mixture of few.
+// Correlated columns: each is a mixture of few vectors.
 Matrix Rows(uint32_t rows, uint32_t width, uint32_t seed) {
   const uint32_t few = width / 4 + 1;
   const std::vector<float> mix = Random(few * width, seed), parts = Random(rows * few, seed + 1),
@@ -35,7 +35,7 @@ Matrix Rows(uint32_t rows, uint32_t width, uint32_t seed) {
   return matrix;
 }
 
-// The matrix that the factor stands for.
+// The matrix that the factor represents.
 std::vector<double> Products(const std::vector<const Matrix*>& inputs, bool centered) {
   const size_t width = inputs[0]->width;
   std::vector<double> mean(width), products(width * width);
@@ -192,7 +192,7 @@ TEST(Rounding, WholeBlocksKeepTheirScale) {
   EXPECT_GT(differ, 0u);
 }
 
-// Columns that have nothing to do with each other.
+// Uncorrelated columns.
 TEST(Rounding, IsToTheNearestWhereColumnsAreIndependent) {
   tools::Workers workers(2);
   for (const Size size : kSizes) {
@@ -205,7 +205,7 @@ TEST(Rounding, IsToTheNearestWhereColumnsAreIndependent) {
       const std::vector<uint8_t> nearest = tensor.data;
       tools::RoundWeights(values, tools::MakeStatistics({&unit}, false, workers), tensor, workers);
       EXPECT_EQ(tensor.data, nearest) << size.width;
-      // Rows of zeros say nothing either.
+      // Rows of zeros add no information either.
       Matrix zeros{3, size.width, std::vector<float>(3 * size.width)};
       tools::RoundWeights(values, tools::MakeStatistics({&zeros}, true, workers), tensor, workers);
       EXPECT_EQ(tensor.data, nearest) << size.width;

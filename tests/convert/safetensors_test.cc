@@ -1,4 +1,4 @@
-// Safetensors files: written and read back, and headers that lie.
+// Safetensors files: written and read back, and malformed headers.
 #include "tools/safetensors/safetensors.h"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST(Safetensors, RefusesHeadersThatLie) {
   std::string file = File("{}", 0);
   file[7] = '\x7f';
   EXPECT_NE(Refusal(file), "");
-  // Every truncation of a good file is refused, too.
+  // Every truncation of a good file is refused.
   const std::vector<float> floats = {1, 2};
   SafetensorsWriter writer;
   writer.AddFloats("a", {2}, floats.data());

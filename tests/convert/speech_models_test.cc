@@ -1,5 +1,5 @@
-// Published models of speech and pictures with text: variants of the golden models, and what their files say about how
-// texts begin.
+// Published models of speech and pictures with text: variants of the golden models, and how their files specify the
+// beginning of a text.
 #include "tests/convert/architecture_support.h"
 #include "tests/support/model_builder.h"
 #include "tools/check/golden_check.h"
@@ -15,7 +15,7 @@ class SpeechModel : public Architecture {
     }
     return "none";
   }
-  // The directory makes what the golden file says.
+  // The converted directory gives the results of the golden file.
   void ExpectGolden(const std::string& task = "") {
     const test::AlignedBytes blob(Blob(task));
     const Model model(blob.data(), blob.size(), "model", {});
@@ -59,7 +59,7 @@ TEST_F(SpeechModel, WhisperTellsHowTextsBegin) {
   EXPECT_EQ(Metadata("generate.suppress_ids"), "5 6");
   EXPECT_EQ(Metadata("generate.begin_suppress_ids"), "7");
   EXPECT_EQ(Metadata("transcribe.prompt"), "20 21");
-  // The file about generation comes first.
+  // generation_config.json takes precedence.
   Change(R"({"suppress_tokens": [8], "lang_to_id": {"<|en|>": 30, "<|de|>": 31}, "no_timestamps_token_id": 40,
              "task_to_id": {"transcribe": 32, "translate": 33}, "prev_sot_token_id": 41,
              "forced_decoder_ids": [[1, null], [2, 32]]})",
@@ -116,7 +116,7 @@ TEST_F(SpeechModel, WhisperByOtherNames) {
     tensors = bare;
   });
   ExpectGolden();
-  // A head of its own.
+  // An untied head.
   Change(R"({"tie_word_embeddings": false})");
   ChangeWeights([](Tensors& tensors) {
     auto& table = tensors.at("model.decoder.embed_tokens.weight");
@@ -153,7 +153,7 @@ TEST_F(SpeechModel, MoonshineHeads) {
   Copy("moonshine");
   ExpectGolden();
   ExpectGolden("encoder");
-  // Columns of zeros in the products.
+  // Columns of zeros in the matrix products.
   Change(R"({"pad_head_dim_to_multiple_of": 8})");
   ExpectGolden();
   ExpectRefused("other numbers of heads", R"({"decoder_num_attention_heads": 2})");
@@ -177,7 +177,7 @@ TEST_F(SpeechModel, PartsOfAVisionEncoderDecoder) {
   ExpectRefused("enc_to_dec_proj", R"({"decoder": {"cross_attention_hidden_size": null}})");
   ExpectRefused("is_decoder", R"({"decoder": {"is_decoder": false}})");
   ExpectRefused("not supported", R"({"decoder": {"activation_function": "mish"}})");
-  // What an older file says in the decoder's part alone.
+  // An older file has this in the decoder's part alone.
   std::filesystem::remove(directory_ / "generation_config.json");
   Change(R"({"decoder_start_token_id": null, "decoder": {"decoder_start_token_id": 5, "eos_token_id": 6}})");
   EXPECT_EQ(Metadata("generate.start"), "5");

@@ -1,4 +1,4 @@
-// Blobs that go to a file tensor by tensor have the bytes of those that are made in memory.
+// Blobs that are written tensor by tensor have the bytes of blobs that are made in memory.
 #include <gtest/gtest.h>
 #include <math.h>
 #include <stddef.h>

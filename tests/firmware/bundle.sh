@@ -2,7 +2,7 @@
 # The bundle of the classifier's profile, compiled by the firmware's compiler with the flags that its README names and
 # linked with the sample, does what the sample does.
 #   bundle.sh SOURCE_DIR HIGHWAY_DIR WORK_DIR PROFILE MODEL_DIR DEFINES BOARD_SCRIPT STARTUP CC CXX FLAGS LINK_FLAGS
-#     LIBRARIES EXPECTED_IMAGE MACHINE..
+#     LIBRARIES EXPECTED_IMAGE MACHINE...
 set -eu
 source=$1 highway=$2 work=$3 profile=$4 model=$5 defines=$6 script=$7 startup=$8
 shift 8

@@ -25,14 +25,14 @@ SHARES = 1e-3
 def of_host(command, blob, option, inputs, max_tokens):
     given = [part for value in inputs for part in (option, value)]
     length = [] if max_tokens == "-" else ["--max-length", max_tokens]
-    said = subprocess.run([command, "run", blob, "--backend", "highway", "--top", "1000", "--json", *length, *given],
-                          check=True, capture_output=True, text=True).stdout
-    return json.loads(said)
+    printed = subprocess.run([command, "run", blob, "--backend", "highway", "--top", "1000", "--json", *length, *given],
+                             check=True, capture_output=True, text=True).stdout
+    return json.loads(printed)
 
 
 def labels_of(command, blob):
-    said = subprocess.run([command, "inspect", blob, "--json"], check=True, capture_output=True, text=True).stdout
-    metadata = json.loads(said)["metadata"]
+    printed = subprocess.run([command, "inspect", blob, "--json"], check=True, capture_output=True, text=True).stdout
+    metadata = json.loads(printed)["metadata"]
     return [metadata[f"label.{i}"] for i in range(sum(key.startswith("label.") for key in metadata))]
 
 
@@ -46,25 +46,25 @@ class Comparison:
         self.answers, self.labels, self.kind = answers, labels, kind
         self.scores = self.shares = 0.0  # the largest differences
 
-    def complaint(self, i, said):
+    def complaint(self, i, printed):
         answer = self.answers[i]
         best = answer["classes"][0]["label"]
-        if said.get("class") != best:
-            return f"host says {best!r}, firmware {said.get('class')!r}"
+        if printed.get("class") != best:
+            return f"host prints {best!r}, firmware {printed.get('class')!r}"
         logits = {one["label"]: one["logit"] for one in answer["classes"]}
-        far = [abs(score - logits[label]) for score, label in zip(board.scores(said), self.labels, strict=True)]
+        far = [abs(score - logits[label]) for score, label in zip(board.scores(printed), self.labels, strict=True)]
         self.scores = max(self.scores, *far)
         if not all(distance <= SCORES[self.kind] for distance in far):  # max() may pass over NaN
             return f"scores are up to {max(far)} from the host's"
         if self.kind == "words":
-            parts = said["words"].split()
+            parts = printed["words"].split()
             expected = words_that_decided(answer, len(parts) // 2)
             if parts[1::2] != [word for _, word in expected]:
-                return f"host says {expected}, firmware {said['words']}"
+                return f"host prints {expected}, firmware {printed['words']}"
             far = [abs(float(part) - share) for part, (share, _) in zip(parts[::2], expected)]
             self.shares = max(self.shares, *far)
             if not all(distance <= SHARES for distance in far):
-                return f"shares of words are up to {max(far)} from the host's: {expected}, firmware {said['words']}"
+                return f"shares of words are up to {max(far)} from the host's: {expected}, firmware {printed['words']}"
         return None
 
 
@@ -77,7 +77,7 @@ def texts_of(tsv, columns):
 
 
 def clips_of(folder):
-    # Noise is a class, too, but no word.
+    # Noise is also a class, but not a word.
     clips = sorted(path for path in pathlib.Path(folder).glob("*_0.wav") if path.name.split("_")[0] not in NOT_WORDS)
     return [str(path) for path in clips][:CLIPS]
 
@@ -88,9 +88,9 @@ def main():
     answers = of_host(host, blob, "--wav" if kind == "clips" else "--text", inputs, max_tokens)
     if kind == "clips":
         heard = [answer["classes"][0]["label"] for answer in answers]
-        said = [pathlib.Path(clip).name.split("_")[0] for clip in inputs]
-        if len(inputs) != CLIPS or heard != said:
-            sys.exit(f"the host hears {heard} in {said}")
+        spoken = [pathlib.Path(clip).name.split("_")[0] for clip in inputs]
+        if len(inputs) != CLIPS or heard != spoken:
+            sys.exit(f"the host recognizes {heard} in {spoken}")
     comparison = Comparison(answers, labels_of(host, blob), kind)
     status = board.compare(qemu, image, inputs, comparison.complaint, stack_limit)
     print(f"scores differ by {comparison.scores:.3g}, shares by {comparison.shares:.3g}")

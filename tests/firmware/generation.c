@@ -1,5 +1,5 @@
-/* What the profile of the sample `writer` leaves out is refused by name: tokens that are drawn, penalties,
- * log-probabilities, beams and drafts. */
+/* Features that the profile of the sample `writer` leaves out are refused by name: sampling, penalties,
+ * log-probabilities, beams and draft models. */
 #include <fovea/generate.h>
 #include <fovea/model.h>
 #include <string.h>

@@ -11,7 +11,7 @@ import tempfile
 
 import board
 
-# What both must say alike; of numbers with a fraction, to the last digit that the text has.
+# Fields that must be equal on both sides; numbers with a fraction, to the last digit of the text.
 ALIKE = ["program", "rows", "texts", "workers", "tile_rows", "backend", "gop_per_run"]
 BYTES = ["blob", "model", "fixed", "state", "scratch"]
 
@@ -24,7 +24,7 @@ def fields(measured, prefix=""):
 
 
 def failures(here, there):
-    """What is wrong with what firmware (`here`) said, beside what the host (`there`) said."""
+    """Differences between the measurements of firmware (`here`) and of the host (`there`)."""
     here, there = dict(here), dict(there)
     operations, there_operations = here.pop("operations"), there.pop("operations")
     del there["steps"]

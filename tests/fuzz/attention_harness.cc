@@ -47,7 +47,7 @@ AttentionOutcome AttentionProblem::Run(const AttentionConditions& conditions) {
   const fovea_status counted = fovea_attention_pairs(options, queries_.rows, keys_.rows, &pairs, &error);
   transcript.Status("pairs", counted, error);
   if (counted == FOVEA_OK) transcript.Number("pairs", pairs);
-  // Of a segment of any length. Time follows the queries, not the keys.
+  // For a segment of any length. Time depends on the queries, not on the keys.
   const fovea_status counted_any = fovea_attention_pairs(options, any_queries_, any_keys_, &pairs, &error);
   transcript.Status("pairs of any keys", counted_any, error);
   if (counted_any == FOVEA_OK) transcript.Number("pairs of any keys", pairs);

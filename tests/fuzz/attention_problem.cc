@@ -160,7 +160,7 @@ void AttentionProblem::Clusters() {
   p_.chunks_before = c_.About(3);
   p_.chunks_after = c_.About(3);
   if (c_.OneIn(3)) p_.chunk_multiple = c_.About(5);
-  if (p_.rounds == 1 && c_.OneIn(4)) return;  // rows stand as they are
+  if (p_.rounds == 1 && c_.OneIn(4)) return;  // rows keep their order
   const uint64_t columns = heads() * std::min(p_.rounds, 100u);
   if (c_.OneIn(4)) p_.cluster_stride = columns + c_.Below(3);
   const uint64_t stride = p_.cluster_stride == 0 ? columns : p_.cluster_stride;
@@ -172,7 +172,7 @@ void AttentionProblem::Clusters() {
     const uint32_t end = keys_.offsets == nullptr ? keys_.rows : keys_.offsets[s + 1];
     if (begin > end || end > keys_.rows) continue;
     for (uint64_t column = 0; column < columns; ++column) {
-      for (uint32_t i = 0; i < end - begin; ++i) {  // a turn of the rows is a sorting, too
+      for (uint32_t i = 0; i < end - begin; ++i) {  // a rotation of the rows is also a permutation
         const uint32_t row = begin + (i + static_cast<uint32_t>(column)) % (end - begin);
         order[(begin + i) * stride + column] = static_cast<int32_t>(row);
         rank[row * stride + column] = static_cast<int32_t>(i);
@@ -224,7 +224,7 @@ void AttentionProblem::KeyBias() {
   s_.key_bias_row_stride = strides.row;
   s_.key_bias_head_stride = strides.head;
   s_.key_bias_segment_stride = strides.segment;
-  if (of == 1 && c_.OneIn(4)) s_.key_bias_head_stride = 64;  // of no meaning
+  if (of == 1 && c_.OneIn(4)) s_.key_bias_head_stride = 64;  // has no effect with one head
   s_.key_bias = Floats(strides.bytes / sizeof(float));
 }
 
@@ -327,7 +327,7 @@ AttentionProblem::Strides AttentionProblem::StridesOf(uint32_t rows, uint64_t of
 }
 
 fovea_attention_rows AttentionProblem::View(uint32_t rows, uint64_t of, uint64_t d, uint32_t type, bool by_segment) {
-  static constexpr size_t kBytes[] = {4, 2, 1, 1, 4, 2, 1};  // of FOVEA_TYPE_*
+  static constexpr size_t kBytes[] = {4, 2, 1, 1, 4, 2, 1};  // by FOVEA_TYPE_*
   const size_t element = type < std::size(kBytes) ? kBytes[type] : 4;
   fovea_attention_rows view = {};
   view.rows = rows;

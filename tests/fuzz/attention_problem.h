@@ -1,5 +1,5 @@
 // A call of fovea/attention.h drawn from the bytes of an input, one choice after the other: options and arrays, each
-// exactly as long as the options say.
+// exactly as long as the options require.
 #ifndef FOVEA_TESTS_FUZZ_ATTENTION_PROBLEM_H_
 #define FOVEA_TESTS_FUZZ_ATTENTION_PROBLEM_H_
 
@@ -24,7 +24,7 @@ class Choices {
   uint32_t Byte() { return at_ < size_ ? data_[at_++] : 0; }
   uint32_t Below(uint32_t limit) { return limit == 0 ? 0 : Byte() % limit; }
   bool OneIn(uint32_t n) { return Byte() % n == n - 1; }  // never after the end
-  // Below the limit; rarely any number at all.
+  // A number below the limit; rarely any number.
   uint32_t About(uint32_t limit) { return OneIn(64) ? Random(Byte()).Number() : Below(limit); }
 
  private:
@@ -32,7 +32,7 @@ class Choices {
   size_t size_, at_ = 0;
 };
 
-// What must not change what comes out.
+// Conditions that must not change the outputs.
 struct AttentionConditions {
   Filling filling = Filling::kZeros;
   uint32_t workers = 1;
@@ -41,8 +41,8 @@ struct AttentionConditions {
 };
 
 struct AttentionOutcome {
-  Transcript transcript;  // of all that was called
-  Transcript outputs;     // of the outputs alone, if there are any
+  Transcript transcript;  // all calls
+  Transcript outputs;     // outputs only, if there are any
   bool ran = false;
 };
 
@@ -66,14 +66,14 @@ class AttentionProblem {
     uint64_t bytes = 0;                     // from the first to the last
   };
 
-  // Factors of lengths: so large that an array is too long where they are, so small that products stay below 2^64.
+  // Numbers of rows: large enough that some arrays exceed memory, small enough that products stay below 2^64.
   static uint64_t Factor(uint32_t number) { return std::min(number, 1u << 20); }
   uint64_t heads() const { return Factor(std::max(1u, o_.heads)); }
   uint64_t d_k() const { return Factor(o_.d_k); }
   uint64_t d_v() const { return Factor(o_.d_v == 0 ? o_.d_k : o_.d_v); }
   uint32_t segments() const { return std::max(1u, o_.segment_count); }
 
-  // An array of its own pages; NULL instead of one that would be too long, as an honest caller could not have it.
+  // An array in separate pages; NULL instead of one that would be too long, which an honest caller could not have.
   template <typename T, typename Make>
   T* Array(uint64_t count, const Make& make) {
     if (count > kMaxEntries) return nullptr;
@@ -87,7 +87,7 @@ class AttentionProblem {
   // Numbers up to the limit; in rare arrays any numbers.
   int32_t* Ids(uint64_t count, uint32_t limit);
 
-  // The size that a caller's version of a struct has: nearly always ours.
+  // The size of a struct in the caller's version: nearly always the current one.
   template <typename T>
   size_t VersionOf() {
     if (!c_.OneIn(32)) return sizeof(T);
@@ -100,7 +100,7 @@ class AttentionProblem {
         return c_.Below(sizeof(T) / 8 + 1) * size_t{8};
     }
   }
-  // The struct as a caller of that version has it, and not a byte more.
+  // The struct with exactly the size of the caller's version.
   template <typename T>
   const T* Placed(const T& part, size_t version, Guarded* place) const {
     *place = Guarded(std::max(sizeof(size_t), version), Filling::kZeros, 8);
@@ -140,7 +140,7 @@ class AttentionProblem {
   uint32_t Queries() const { return o_.pairing == FOVEA_PAIRING_ROWS ? o_.segment_count : queries_.rows; }
   void ReadKept(const fovea_attention_kept& kept, Transcript& transcript) const;
 
-  static constexpr uint64_t kMaxEntries = 1 << 18;  // of an array
+  static constexpr uint64_t kMaxEntries = 1 << 18;  // per array
 
   Choices& c_;
   Random random_;
@@ -155,7 +155,7 @@ class AttentionProblem {
   fovea_attention_out out_ = {};
   uint64_t out_bytes_ = 0;
   bool wants_kept_ = false, sparse_ = false;
-  uint32_t any_queries_ = 0, any_keys_ = 0;  // of a segment that is only counted
+  uint32_t any_queries_ = 0, any_keys_ = 0;  // segments that are only counted
 };
 
 }  // namespace fovea::fuzz

@@ -1,4 +1,4 @@
-// Blobs out of blobs: changes to what a model says, and to the bytes that say it.
+// Mutates blobs: the model's content, and the bytes that encode it.
 #ifndef FOVEA_TESTS_FUZZ_BLOB_MUTATE_H_
 #define FOVEA_TESTS_FUZZ_BLOB_MUTATE_H_
 

@@ -53,7 +53,7 @@ void Generate(fovea_generator* generator, UsedSession& decode, Random& random, T
 
 struct GeneratorChoices {
   SessionChoices encode, decode;
-  fovea_status status = FOVEA_OK;  // of finding the links
+  fovea_status status = FOVEA_OK;  // result of looking up the links
 };
 
 // The two programs that the metadata name; nothing if one is not there.
@@ -133,7 +133,7 @@ void UseGenerator(const fovea_model* model, uint64_t seed, const Conditions& con
 
 void CheckGenerator(const fovea_model* model, uint64_t seed) {
   for (const char* key : {"generate.token", "generate.scores", "generate.start"}) {
-    if (fovea_model_metadata(model, key) == nullptr) return;  // options must say it
+    if (fovea_model_metadata(model, key) == nullptr) return;  // only where the options must specify it
   }
   Random random(seed);
   Transcript transcript;

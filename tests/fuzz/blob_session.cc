@@ -142,7 +142,7 @@ void UsedSession::SetSegments(uint32_t longest, Random& random) {
 }
 
 void UsedSession::FillInputs(Random& random, bool carried) {
-  const bool wild = random.OneIn(12);  // ids out of range, numbers at the ends of theirs
+  const bool wild = random.OneIn(12);  // ids out of range, numbers at the ends of their type's range
   const uint32_t values = std::min(ProgramInfo(model_, choices_.program).value_count, 4096u);
   for (uint32_t v = 0; v < values; ++v) {
     fovea_view view = {};
@@ -262,7 +262,7 @@ void UsedSession::ReadTap(uint32_t tap) {
   const uint32_t* offsets = nullptr;
   uint32_t count = 0;
   if (fovea_session_segments(session_, weights.key_space, &offsets, &count, nullptr) != FOVEA_OK || count == 0) return;
-  uint32_t shortest = UINT32_MAX;  // nothing is promised of what stands after a row's keys
+  uint32_t shortest = UINT32_MAX;  // entries after a row's keys are unspecified
   for (uint32_t s = 0; s < count; ++s) shortest = std::min(shortest, offsets[s + 1] - offsets[s]);
   for (uint64_t line = 0; line < uint64_t{weights.rows} * weights.heads; ++line) {
     transcript_.Floats(Where("tap", tap), weights.data + line * weights.stride, shortest);

@@ -19,7 +19,7 @@ std::vector<uint8_t> SavedText(const fovea_session* session, uint32_t text) {
 
 void UsedSession::UseTexts(Random& random) {
   auto info = Sized<fovea_cache_info>();
-  Check(fovea_cache_get_info(session_, &info) == FOVEA_OK, "a session says nothing of its texts");
+  Check(fovea_cache_get_info(session_, &info) == FOVEA_OK, "a session gives no information about its texts");
   transcript_.Number(Where("texts", 0), info.texts);
   if (info.texts == 0) return;
   transcript_.Number(Where("unused rows", 0), info.unused_rows);

@@ -144,7 +144,7 @@ class JsonMutator {
   std::vector<Json*> nodes_;
 };
 
-// Brackets that are open at once, at most; those in strings count, too.
+// The largest number of open brackets, counting brackets in strings.
 size_t Depth(const std::string& text) {
   size_t depth = 0, most = 0;
   for (const char c : text) {
@@ -175,7 +175,7 @@ std::string MutateSafetensors(const std::string& bytes, Random& random) {
   return mutant + header + bytes.substr(std::min(bytes.size(), sizeof(size) + size));
 }
 
-// Numbers and lengths, which stand before the tensors' data, and pieces of it moved.
+// Mutates numbers and lengths, which precede the tensors' data, and moves pieces of the data.
 std::string MutateGguf(std::string bytes, Random& random) {
   for (uint32_t left = 1 + random.Below(3); left > 0 && bytes.size() > 8; --left) {
     const size_t header = std::min<size_t>(bytes.size(), random.OneIn(2) ? 1500 : 20000);

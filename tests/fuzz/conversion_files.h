@@ -18,8 +18,8 @@ using Files = std::map<std::string, std::string>;
 Files FilesOf(const uint8_t* data, size_t size);
 std::vector<uint8_t> Joined(uint64_t seed, const Files& files);
 
-// One of the files changed: JSON and the headers of safetensors by their structure, the numbers and lengths of GGUF,
-// others by lines and bytes.
+// Mutates one of the files: JSON and the headers of safetensors by their structure, GGUF by its numbers and lengths,
+// anything else by lines and bytes.
 void MutateFiles(Files& files, Random& random);
 
 }  // namespace fovea::fuzz

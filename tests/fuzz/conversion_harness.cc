@@ -1,5 +1,5 @@
-// Model directories and descriptions: what is made of them is a blob that verifies and runs, or one line that says
-// where and what.
+// Model directories and descriptions: conversion ends in a blob that verifies and runs, or in one line that names the
+// place and the fault.
 #include <stdlib.h>
 #include <string.h>
 

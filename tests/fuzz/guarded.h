@@ -8,7 +8,7 @@
 
 namespace fovea::fuzz {
 
-// What memory holds before anything is written to it.
+// Contents of memory before anything is written to it.
 enum class Filling : uint32_t { kZeros, kOnes, kRandom };
 
 class Guarded {
@@ -30,7 +30,7 @@ class Guarded {
   uint64_t size() const { return size_; }
   // From now on writing to the block faults.
   void Seal() const;
-  // Stops the program if a byte beside the block has changed. The destructor does it, too.
+  // Stops the program if a byte beside the block has changed. The destructor also calls it.
   void CheckMargins() const;
 
  private:

@@ -1,5 +1,5 @@
-// Every input of corpus/, every seed and some mutants of each go through their harness, each in a process of its own
-// that is given so much time and memory.
+// Every input of corpus/, every seed and some mutants of each go through their harness, each in a separate process with
+// limited time and memory.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@
 namespace fovea::fuzz {
 namespace {
 
-// Of one input, on the processor: other programs do not count. The slowest takes two seconds under the sanitizers, so
-// that this is a hang. One that waits is stopped later.
+// Limits for one input, in processor time: other programs do not count. The slowest takes two seconds under the
+// sanitizers, so more than this is a hang. A process that waits is stopped later.
 constexpr unsigned kSeconds = 10, kWaitSeconds = 600;
-constexpr size_t kLargeBytes = 400 << 10;   // of inputs that are not mutated
+constexpr size_t kLargeBytes = 400 << 10;   // larger inputs are not mutated
 constexpr long kMaxKilobytes = 1200 << 10;  // in use at once, over what the test itself has
 
-// What became of a process that did this and nothing else; "" if all went well.
+// Runs `work` alone in a process; returns why that failed, "" if all went well.
 std::string Apart(const std::function<void()>& work) {
   fflush(nullptr);
   const pid_t child = fork();
@@ -89,7 +89,7 @@ TEST_P(Replay, OneInput) {
   GetParam()->use(input.data(), input.size());
 }
 
-// A little fuzzing without a fuzzer: the same mutants each time. FOVEA_MUTANTS in the environment: so many.
+// A little fuzzing without a fuzzer: the same mutants each time, FOVEA_MUTANTS (environment) of each input.
 TEST_P(Replay, Mutants) {
   std::vector<Input> seeds = SeedsOf(*GetParam());
   const auto large = [](const Input& input) { return input.size() > kLargeBytes; };

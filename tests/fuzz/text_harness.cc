@@ -1,4 +1,4 @@
-// Tokenizers and texts: eight bytes that choose what is done, four that say how long the section is, the section, and
+// Tokenizers and texts: eight bytes that choose what is done, four with the length of the section, the section, and
 // then the text. Where the ninth bit of the first eight bytes is set, the text is repeated up to 64 KiB.
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// Tokenizer sections and texts out of others.
+// Mutates tokenizer sections and texts.
 #ifndef FOVEA_TESTS_FUZZ_TEXT_MUTATE_H_
 #define FOVEA_TESTS_FUZZ_TEXT_MUTATE_H_
 

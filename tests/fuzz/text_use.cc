@@ -250,7 +250,7 @@ void UseSentences(const std::string& text, uint32_t flags) {
     more = fovea_text_sentence(bytes, text.size(), flags, &begin, &end) != 0;
     if (!more) begin = text.size();
     Check(begin >= from, "sentences are not in order");
-    for (uint64_t i = from; i < begin; ++i) {  // of white space outside ASCII only that it is outside
+    for (uint64_t i = from; i < begin; ++i) {  // white space outside ASCII need only be outside it
       Check(space(i) || (bytes[i] & 0x80) != 0, "a byte is in no sentence");
     }
     if (!more) return;

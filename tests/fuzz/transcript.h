@@ -1,4 +1,4 @@
-// What the calls on an input returned and wrote, in order: two runs that must agree are compared by it.
+// Return values and outputs of the calls on one input, in order. Two runs that must agree have equal transcripts.
 #ifndef FOVEA_TESTS_FUZZ_TRANSCRIPT_H_
 #define FOVEA_TESTS_FUZZ_TRANSCRIPT_H_
 
@@ -14,7 +14,7 @@ namespace fovea::fuzz {
 class Transcript {
  public:
   void Bytes(const std::string& what, const void* data, uint64_t size);
-  // All that is no number counts as the same.
+  // All NaNs are equal.
   void Floats(const std::string& what, const float* data, uint64_t count);
   void Number(const std::string& what, uint64_t number) { Bytes(what, &number, sizeof(number)); }
   void Text(const std::string& what, const char* text);

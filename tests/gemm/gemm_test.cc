@@ -34,7 +34,7 @@ std::vector<Candidate> Candidates() {
   xnnpack.push_back({"xnnpack", XnnpackGemm(), GetKernels()});
   const char* level = std::getenv("FOVEA_X86_LEVEL");
   if (level != nullptr) {
-    for (const Candidate& other : highway) {  // kernels that stand in for XNNPACK's there
+    for (const Candidate& other : highway) {  // kernels that replace XNNPACK's there
       if (std::string(level) != "avx2" || other.kernels.gemm.packed_i8 == nullptr) continue;
       xnnpack.push_back({"xnnpack with kernels of " + other.name, XnnpackGemm(), other.kernels});
     }
@@ -106,7 +106,7 @@ class GemmTest : public ::testing::TestWithParam<DType> {
     kernels.gemm.packed_f32 = kernels.gemm.packed_i8 = nullptr;
     const ReadyGemm gemm(*XnnpackGemm(), kernels, problem.weights);
     const auto expected = RunGuarded(gemm, problem.input, problem.weights.shape.n, activation);
-    ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * 4), 0) << what << ": XNNPACK's kernel says otherwise";
+    ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * 4), 0) << what << ": XNNPACK's kernel differs";
   }
 
   void ExpectSameBitsInParts(GemmProblem& problem, const ReadyGemm& gemm, Activation activation,
@@ -138,7 +138,7 @@ class GemmTest : public ::testing::TestWithParam<DType> {
                     expected.begin() + kGuardFloats + r * n + begin);
         }
         ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * 4), 0)
-            << what << ": columns " << begin << " to " << end << " differ when computed apart, or others were touched";
+            << what << ": columns " << begin << " to " << end << " differ when computed alone, or wrote elsewhere";
       }
       gemm.Run(problem.input, {y.data() + kGuardFloats, n / step * step, n / step * step, activation});
       ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * 4), 0) << what << ": an empty range wrote";

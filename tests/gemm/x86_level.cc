@@ -1,6 +1,6 @@
-// XNNPACK's kernels for lesser x86 processors than this one. Where FOVEA_X86_LEVEL names a level, XNNPACK is told of no
-// more: the library's own answers (runtime/gemm/xnnpack_cpuinfo.cc) are compiled once more, with a CPUID that leaves
-// bits out, and stand before those of the library.
+// XNNPACK's kernels for lesser x86 processors than this one. Where FOVEA_X86_LEVEL names a level, XNNPACK detects no
+// more than that: the library's detection (runtime/gemm/xnnpack_cpuinfo.cc) is compiled once more, with a CPUID that
+// clears bits, and the linker takes this copy before the library's.
 #if defined(FOVEA_WITH_XNNPACK) && defined(__x86_64__)
 #include <cpuid.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace fovea::testing {
 namespace {
 
-// Of what CPUID says: which leaf and which of its four words.
+// One CPUID result: which leaf and which of its four words.
 struct Bits {
   uint32_t leaf, subleaf;
   int word;
@@ -33,7 +33,7 @@ constexpr Bits kGfni = {7, 0, 2, Bit(1) | Bit(8)};  // with VBMI
 constexpr Bits kFp16 = {7, 0, 3, Bit(23)};
 constexpr Bits kAmx = {7, 0, 3, Bit(24) | Bit(25)};
 
-// What a processor has at each level that it has not at the one before, and what this one may have beyond it.
+// Features that each level adds to the one before, and features that this processor may have beyond its level.
 struct Level {
   const char* name;
   Bits needs;
@@ -87,7 +87,7 @@ void AnswerOfLevel(uint32_t leaf, uint32_t subleaf, uint32_t& a, uint32_t& b, ui
 namespace fovea::testing {
 namespace {
 
-// The tests of products run once more at each level; this one says which were at another than they were asked for.
+// The GEMM tests run once more at each level; this one reports tests that ran at another level than requested.
 TEST(XnnpackX86Level, IsKnownToThisProcessor) {
   const char* name = std::getenv("FOVEA_X86_LEVEL");
   if (name == nullptr) return;

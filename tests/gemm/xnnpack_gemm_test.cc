@@ -1,4 +1,4 @@
-// What the XNNPACK backend promises beyond right results: no heap, no writes outside its memory, weights shared by
+// Promises of the XNNPACK backend beyond right results: no heap, no writes outside its memory, weights shared by
 // operators and threads, the caller's floating-point state left alone.
 #if defined(FOVEA_WITH_XNNPACK)
 #include <gtest/gtest.h>

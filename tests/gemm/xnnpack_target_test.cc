@@ -44,7 +44,7 @@ Block BlockFor(const std::string& target, const GemmShape& shape) {
   return {2, target.rfind("x86", 0) == 0 || target == "wasm" ? size_t{4} : size_t{1}, 1};
 }
 
-// Where things lie, and which bytes belong to a column that there is.
+// Offsets of the parts, and which bytes belong to a real column.
 struct Expected {
   std::vector<uint8_t> bytes;
   std::vector<bool> counts;
@@ -213,7 +213,7 @@ TEST_F(XnnpackTargetTest, PacksAsXnnpackDoesHere) {
 #if defined(__x86_64__)
   ASSERT_TRUE(here != "" || !cpuinfo_has_x86_avx2());
 #endif
-  if (here.empty()) GTEST_SKIP() << "nobody packs for this machine elsewhere";
+  if (here.empty()) GTEST_SKIP() << "no other machine can pack for this one";
   RecordProperty("machine", here);
   for (const GemmShape& shape : kShapes) {
     EXPECT_EQ(XnnpackGemm()->supports(shape), kBlocks.at(here).count(shape.type) == 1);
@@ -228,10 +228,10 @@ TEST_F(XnnpackTargetTest, PacksAsXnnpackDoesHere) {
   }
 }
 
-// What lies in columns that fill up a block reaches no result.
+// The contents of padding columns, which fill up a block, affect no result.
 TEST_F(XnnpackTargetTest, SameBitsAsWeightsPackedHere) {
   const std::string here = Here();
-  if (here.empty()) GTEST_SKIP() << "nobody packs for this machine elsewhere";
+  if (here.empty()) GTEST_SKIP() << "no other machine can pack for this one";
   const Kernels kernels = GetKernels();
   for (const GemmShape& shape : kShapes) {
     if (kBlocks.at(here).count(shape.type) == 0) continue;

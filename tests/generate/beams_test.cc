@@ -16,7 +16,7 @@ std::string Say(const PlainBeams& p) {
          std::to_string(p.repetition_penalty);
 }
 
-// A generator that searches as `plain` says.
+// A generator with the beam search options of `plain`.
 class Search {
  public:
   Search(const PlainBeams& plain, fovea_session* decode, const fovea_session* encode = nullptr) : plain_(plain) {
@@ -80,7 +80,7 @@ class Search {
       EXPECT_NEAR(found[i].score, expected[i].score, 2e-5 * (1 + std::abs(expected[i].score))) << Say(plain_);
     }
   }
-  // All steps, then what was found of each text.
+  // All steps, then the hypotheses of each text.
   void Expect(const std::vector<std::vector<Candidate>>& expected) {
     for (uint32_t left = 1; left > 0;) {
       left = Next().left;
@@ -102,7 +102,7 @@ class Search {
   size_t steps_ = 0;
 };
 
-// Every width with every way to end and some length penalties; penalties, forbidden and forced tokens with some.
+// Every width with every way to end and some length penalties; some with penalties, forbidden and forced tokens.
 std::vector<PlainBeams> Variants() {
   std::vector<PlainBeams> all;
   for (uint32_t width = 1; width <= 5; ++width) {
@@ -189,7 +189,7 @@ TEST(Beams, OfASourceWhoseKeysAreMadeOnce) {
   }
 }
 
-// Without beams each text has one row there.
+// Without beams each text has one row.
 TEST(Beams, GreedyWhereThereCouldBeSome) {
   static const SourceDecoder d;
   const Texts sources = {{4, 9, 1, 1, 20}, {2}, RandomIds(8, 40, 6)};
@@ -239,7 +239,7 @@ TEST(Beams, OfCarriedStates) {
   }
 }
 
-// Beams say what they have so far, and hypotheses are there as soon as they are found.
+// Beams can be read after each step, and hypotheses as soon as they are found.
 TEST(Beams, CanBeReadAfterEachStep) {
   PlainBeams p;
   p.width = 3, p.max_tokens = 10, p.stop = FOVEA_BEAMS_STOP_NEVER;

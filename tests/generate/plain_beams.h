@@ -19,7 +19,7 @@ struct PlainBeams {
   double length_penalty = 1, repetition_penalty = 1;
   std::vector<int32_t> stop_ids, forbidden;
   bool never_best = false;      // the token with the highest score does not follow
-  std::vector<int32_t> forced;  // of each step, -1: none
+  std::vector<int32_t> forced;  // token forced at each step, -1: none
 };
 
 struct Candidate {
@@ -53,7 +53,7 @@ inline std::vector<double> LogProbabilities(const PlainBeams& p, const std::vect
   return logs;
 }
 
-// `scores` says what may follow a text: the prompt and some tokens.
+// `scores` gives the scores of the next token after a text: the prompt and some tokens.
 inline std::vector<Candidate> SearchPlainly(const PlainBeams& p, const Sequence& prompt,
                                             const std::function<std::vector<float>(const Sequence&)>& scores) {
   const size_t kept = std::max<size_t>(2, 1 + p.stop_ids.size()) * p.width;

@@ -314,7 +314,7 @@ TEST(Sampling, AGrammarChoosesAndForcedTokensComeFirst) {
   EXPECT_EQ(grammar.asked, (std::vector<std::pair<uint32_t, uint32_t>>{{1, 1}}));
 }
 
-// Which tokens follow by what the decoder thinks of them: the half with the lower scores, of those that may follow.
+// Token filter: of the tokens that may follow, the half with the lower scores.
 struct Modest {
   std::vector<std::vector<float>> seen;
   uint32_t before = 0;  // what the first callback leaves; 0: it is not asked
@@ -377,7 +377,7 @@ TEST(Sampling, ScoresSayWhichTokensMayFollow) {
       EXPECT_EQ(modest.asked - asked, modest.seen.size());
       left = step.left;
     }
-    // Not of tokens that are forced.
+    // Forced tokens are exempt.
     generator.Start();
     modest.asked = 0;
     generator.Next({3, -1, 3, 3, 3});

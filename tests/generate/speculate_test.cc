@@ -1,4 +1,4 @@
-// Speculation gives the tokens, scores and log-probabilities of plain generation, whatever the draft guesses.
+// Speculative decoding gives the tokens, scores and log-probabilities of plain generation, for any draft.
 #include <map>
 #include <memory>
 
@@ -12,7 +12,7 @@ namespace {
 using Batch = std::vector<std::vector<int32_t>>;
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-// What a step told of each text.
+// Results of one step for each text.
 struct Told {
   std::vector<int32_t> tokens;
   std::vector<float> numbers;  // scores, log-probabilities
@@ -109,7 +109,7 @@ std::vector<fovea_sampling> Samplings() {
   return {greedy, drawn};
 }
 
-// The model itself, one that keeps less, and one that knows no positions.
+// Drafts: the model itself, one with a shorter cache, and one without positions.
 std::vector<std::unique_ptr<CachedDecoder>> Drafts() {
   std::vector<std::unique_ptr<CachedDecoder>> drafts;
   drafts.push_back(std::make_unique<CachedDecoder>(CachedDecoder::Shape{DType::kF32, 24}, kNames));
@@ -164,7 +164,7 @@ TEST(Speculation, SavesRuns) {
   }
 }
 
-// Texts go on with what was given of them, and end where the session does.
+// Texts continue from the tokens that were returned, and end where the session's limit is.
 TEST(Speculation, KeepsWhatWasGiven) {
   const auto drafts = Drafts();
   const auto run = [&](bool speculates) {

@@ -35,7 +35,7 @@ struct Stop {
   fovea_stop* stop = nullptr;
 };
 
-// Bytes at the end of a text that belong to a character which is not complete.
+// Bytes at the end of a text that belong to an incomplete character.
 size_t PartOfCharacter(const std::string& text) {
   for (size_t n = 1; n <= 3 && n <= text.size(); ++n) {
     const auto byte = static_cast<uint8_t>(text[text.size() - n]);
@@ -45,7 +45,7 @@ size_t PartOfCharacter(const std::string& text) {
   return 0;
 }
 
-// What is known after the text, by looking at all of it.
+// The expected result after the text, from a search of all of it.
 fovea_stopped Plainly(const std::vector<std::string>& strings, const std::string& text) {
   fovea_stopped known = Sized<fovea_stopped>();
   known.end = text.size() + 1;
@@ -98,7 +98,7 @@ TEST(Stop, AsAPlainSearchSaysAfterEachPiece) {
   EXPECT_GT(found, 500u);
 }
 
-// Pieces of tokens: a stop begins within one, spans others and ends within another.
+// Stop strings over several tokens: one begins within a token, spans more and ends within another.
 TEST(Stop, SpansTokens) {
   Stop stop({"</answer>", "User:"});
   EXPECT_EQ(stop.Next("It is 4.").safe, 8u);
@@ -115,7 +115,7 @@ TEST(Stop, SpansTokens) {
   ExpectEqual(stop.Next("more"), known, "after the end");
 }
 
-// Bytes that are no UTF-8 are shown, a lone beginning of a character is not.
+// Invalid UTF-8 is safe to return; an incomplete character is held back.
 TEST(Stop, HoldsBackCharacters) {
   Stop stop({"x"});
   EXPECT_EQ(stop.Next("\xf0\x9f").safe, 0u);

@@ -11,7 +11,7 @@
 namespace fovea::test {
 namespace {
 
-// Of a text about the first input of a golden case.
+// Scores of a text about the first input of a golden case.
 std::map<uint32_t, std::vector<float>> ScoresOf(const tools::Model& model, const tools::StoredTensors& inputs,
                                                 uint32_t piece, uint32_t workers) {
   const uint32_t program = tools::EncoderProgram(model);
@@ -78,7 +78,7 @@ std::vector<std::vector<float>> RowsOfClips(const tools::Model& model, const too
 
 struct Sound {
   const char* name;
-  std::vector<uint32_t> lengths, rows;  // of clips, and what the encoder makes of them
+  std::vector<uint32_t> lengths, rows;  // of each clip: its length, its rows in the encoder
 };
 
 void PrintTo(const Sound& sound, std::ostream* out) { *out << sound.name; }
@@ -106,8 +106,8 @@ TEST_P(ClipsOfSound, AreWhatTheyAreAlone) {
   }
 }
 
-// Of a clip as long as its batch the original library makes what is made here; it lets filters see the padding of
-// shorter ones.
+// For a clip as long as its batch the original library gives the same results; for shorter ones its filters see the
+// padding.
 TEST_P(ClipsOfSound, OfTheLengthOfAPaddedBatch) {
   const std::string path = InData("hf/") + GetParam().name;
   const tools::SafetensorsReader golden(path + "/golden.safetensors");
@@ -115,7 +115,7 @@ TEST_P(ClipsOfSound, OfTheLengthOfAPaddedBatch) {
   tools::StoredTensors longest;
   for (const auto& [name, tensor] : golden.tensors()) {
     if (name.rfind("pad.", 0) != 0) continue;
-    tools::StoredTensor first = tensor;  // of the first clip
+    tools::StoredTensor first = tensor;  // the first clip only
     first.shape[0] = 1;
     first.bytes = tensor.bytes / tensor.shape[0];
     longest[name] = first;

@@ -1,5 +1,5 @@
-// What CTC models write of sound files, against the original's definitions written down plainly: its tokenizer, and its
-// chunks whose ends are listened to only.
+// Texts that CTC models write of sound files, against plain versions of the original's definitions: its tokenizer, and
+// its chunks whose ends serve as context only.
 #include "tools/generate/ctc.h"
 
 #include <unistd.h>
@@ -100,7 +100,7 @@ class Teacher {
   tools::Json config_;
 };
 
-// What the original's pipeline and tokenizer make of rows of scores, with letters as above.
+// The result of the original's pipeline and tokenizer for rows of scores, with letters as above.
 struct Said {
   std::string text;
   json words = json::array();  // text, first frame, frame after the last
@@ -173,7 +173,7 @@ TEST_F(Ctc, TextsOfFiles) {
     EXPECT_GT(said.words.size(), 0u);
     lines += said.text + "\n";
     ASSERT_EQ(found[i]["tokens"].size(), said.ids.size());
-    // The log-probability of a token is the mean of those of its frames.
+    // The log-probability of a token is the mean over its frames.
     size_t at = 0;
     for (const json& token : found[i]["tokens"]) {
       const auto begin = static_cast<size_t>(std::lround(token["begin"].get<double>() * 1000));
@@ -200,7 +200,7 @@ TEST_F(Ctc, TextsOfFiles) {
   EXPECT_PRED2(Has, times.out, "  " + first.words[0][0].get<std::string>() + "\n");
 }
 
-// As the original's pipeline: chunks of whole frames, and of those frames that two chunks have those of one.
+// As the original's pipeline: chunks of whole frames; a frame that is in two chunks is taken from one.
 TEST_F(Ctc, LongFilesInChunks) {
   const Teacher teacher;
   const std::string blob = Blob({{"vocab.json", Letters()}});
@@ -308,9 +308,9 @@ TEST_F(Ctc, VocabulariesOfAllKinds) {
   std::replace(joined.begin(), joined.end(), ' ', '|');
   EXPECT_TRUE(
       Has(text({{"vocab.json", Letters()}, {"tokenizer_config.json", {{"word_delimiter_token", nullptr}}}}), joined));
-  // Of several languages one.
+  // One of several languages.
   json other = Letters();
-  other["F"] = 27, other["W"] = 10;  // letters that the model says
+  other["F"] = 27, other["W"] = 10;  // letters that the model writes
   const json nested = {{"deu", other}, {"eng", Letters()}};
   EXPECT_EQ(text({{"vocab.json", nested}, {"tokenizer_config.json", {{"target_lang", "eng"}}}}), plain);
   EXPECT_NE(text({{"vocab.json", nested}, {"tokenizer_config.json", {{"target_lang", "deu"}}}}), plain);
@@ -320,7 +320,7 @@ TEST_F(Ctc, VocabulariesOfAllKinds) {
   const json listed = {{"added_tokens_decoder", {{"10", {{"content", "F"}}}}}};
   EXPECT_EQ(text({{"vocab.json", few}, {"added_tokens.json", {{"W", 27}}}, {"tokenizer_config.json", listed}}), plain);
   EXPECT_EQ(text({{"vocab.json", few}}), Decoded(scores, few).text);
-  // Special tokens without a place come after all others.
+  // Special tokens without an index come last.
   json bare;
   for (int i = 0; i < 26; ++i) bare[i == 4 ? "|" : std::string(1, static_cast<char>('a' + i))] = i;
   const CommandResult none = Fovea({"convert", Directory({{"vocab.json", bare}}), "-o", At("none.fovea")});
@@ -367,7 +367,7 @@ TEST_F(Ctc, WhatIsRefused) {
 
 // ---- classes of sound ----
 
-// `fovea run --wav` says of samples what it says of their features.
+// `fovea run --wav` gives the same scores for samples as for their features.
 TEST_F(Ctc, ClassesOfAFile) {
   const auto blob = [&](const std::string& name, const std::string& preprocessor) {
     const std::string copy = At(name);

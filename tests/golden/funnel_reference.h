@@ -27,7 +27,7 @@ class FunnelReference {
   FunnelReference(const FunnelShape& shape, const tools::SafetensorsReader& weights)
       : shape_(shape), weights_(weights) {}
 
-  // Every hidden state of one text, those of the decoder after those of the encoder.
+  // Every hidden state of one text, first the encoder's, then the decoder's.
   std::vector<Rows> States(std::vector<int64_t> ids, std::vector<int64_t> types, size_t padded = 0) const {
     std::vector<Place> places;
     for (size_t i = 0; i < std::max(ids.size(), padded); ++i) {
@@ -91,7 +91,7 @@ class FunnelReference {
     double position;
     int64_t type;
     bool seen;   // no padding in it
-    bool first;  // of its text
+    bool first;  // the first row of its text
   };
 
   Rows Matrix(const std::string& name) const {

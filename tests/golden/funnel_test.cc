@@ -19,7 +19,8 @@ struct Text {
   std::vector<int64_t> ids, types;
 };
 
-// Lengths at which a block has nothing to pool, and odd ones; the types that the published tokenizer gives, and others.
+// Lengths at which a block has nothing to pool, and odd ones; the token types that the published tokenizer gives, and
+// different ones.
 std::vector<Text> Texts() {
   std::vector<Text> texts;
   for (const size_t length : {5u, 1u, 2u, 3u, 4u, 23u, 6u, 7u, 8u, 9u, 37u, 16u}) {
@@ -57,7 +58,7 @@ class Funnel : public ::testing::Test {
     const std::string text = config.dump();
     tools::WriteFile((directory_ / "config.json").string(), text.data(), text.size());
   }
-  // The published weights, with or without those of the decoder, and others.
+  // The published weights, with or without the decoder's, and additional weights.
   struct Added {
     std::string name;
     std::vector<uint64_t> shape;
@@ -126,7 +127,7 @@ class Funnel : public ::testing::Test {
     }
     return rows;
   }
-  // What the changed configuration means, with and without decoder, in batches and in tiles.
+  // Compares the changed configuration with the reference, with and without decoder, in batches and in tiles.
   void ExpectVariant(const Json& changes, const FunnelShape& shape) {
     SCOPED_TRACE(changes.dump());
     Change(changes);
@@ -166,9 +167,9 @@ TEST_F(Funnel, Settings) {
   ExpectVariant({{"num_decoder_layers", 0}, {"block_repeats", {2, 1, 1}}}, shape);
 }
 
-// In a padded batch the original library pools padding, too, and drops the last row of the longest text only: what a
-// shorter text gets depends on its neighbours, by more than rounding. The reference that pools the same padding meets
-// the golden batch, and the model meets that reference without padding, so that nothing else differs.
+// In a padded batch the original library also pools padding, and drops the last row of the longest text only: the
+// result for a shorter text depends on its neighbours, by more than rounding. The reference that pools the same padding
+// meets the golden batch, and the model meets that reference without padding, so that nothing else differs.
 TEST_F(Funnel, PaddedBatchesDifferByTheirPaddingOnly) {
   Change(Json::object());
   const Converted converted = Convert();
@@ -233,7 +234,7 @@ TEST_F(Funnel, Heads) {
     expected.push_back(scores);
   }
   ExpectNear(Run(Convert(), Texts(), "logits"), expected, "classes of texts");
-  // What has no decoder is the base model.
+  // A model without a decoder is the base model.
   Change({{"architectures", {"FunnelBaseModel"}}});
   ExpectNear(Run(Convert(), Texts(), "last_hidden_state"), Expected(FunnelShape(), Texts(), true), "base model");
 

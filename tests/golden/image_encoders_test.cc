@@ -1,5 +1,5 @@
-// Encoders of images where no golden case goes: other sizes, windows that shrink, biases turned off. Each part is made
-// again from what the model itself says came before it, by plain loops in double.
+// Encoders of images in cases that no golden file covers: other sizes, windows that shrink, biases turned off. Each
+// part is computed again from the model's own output before it, by plain loops in double.
 #include <unistd.h>
 
 #include <cmath>
@@ -255,8 +255,8 @@ TEST_F(SwinV2, AnySizeAndWindow) {
     Json changes;
     std::vector<std::string> without;
     size_t rows, columns;         // patches of the first stage
-    size_t window, shift;         // of the first stage
-    size_t second, second_shift;  // of the second
+    size_t window, shift;         // first stage
+    size_t second, second_shift;  // second stage
     size_t trained[2];
   } cases[] = {
       // Windows that divide nothing, on a picture that is not square; odd grids at the merge.
@@ -361,7 +361,7 @@ TEST_F(SegFormer, WhatIsNotConvertedIsRefused) {
   Begin("segformer", {{"reshape_last_stage", false}});
   EXPECT_THROW(Run("32x32", {"logits"}), tools::Failure);
   Begin("segformer", Json::object());
-  EXPECT_THROW(Run("", {"logits"}), tools::Failure);     // nothing says a size
+  EXPECT_THROW(Run("", {"logits"}), tools::Failure);     // no source of a size
   EXPECT_THROW(Run("8x8", {"logits"}), tools::Failure);  // smaller than a stage's filters
   Begin("segformer", {{"depths", {1, 2}}});
   EXPECT_THROW(Run("32x32", {"logits"}), tools::Failure);
@@ -371,7 +371,7 @@ TEST_F(SegFormer, WhatIsNotConvertedIsRefused) {
 
 class Sam : public ImageEncoder {
  protected:
-  // Row `at` of a stored table as if it had so many.
+  // Row `at` of a stored table, resampled to `count` rows.
   double Relative(const std::string& name, size_t at, size_t count, size_t column) const {
     const size_t stored = Size(name, 0), width = Size(name, 1);
     const double place =

@@ -22,7 +22,7 @@ struct Changed {
   tools::Model model;
 };
 
-// Where nobody marks rows as global, as with texts from the command line, none are.
+// Without an input that marks rows as global, as for texts from the command line, no row is global.
 TEST(Longformer, TextsHaveNoGlobalRowsUnlessTheyAreMarked) {
   const std::string path = InData("hf/longformer");
   const Converted converted(path, DType::kF32);
@@ -69,7 +69,7 @@ class BigBird : public ::testing::TestWithParam<const char*> {
     return tools::Describe(options);
   }
 
-  // One text of a padded batch as a case of its own, without its padding.
+  // One text of a padded batch as a separate case, without its padding.
   struct Text {
     uint64_t length, padded;
     StoredTensors tensors;
@@ -127,10 +127,10 @@ TEST_P(BigBird, SeesTheBlocksThatWereDrawn) {
   }
 }
 
-// Of a padded batch the original library takes the last block from the longest text, and chooses full attention by
-// that text's length. A shorter text so has no last block (it lies in the padding, where a mask hides it) and attends
-// in blocks however short it is: what a text gets depends on its neighbours. Here every text is computed as it would be
-// alone, so that only texts that reach the last block of the batch can agree. For the others the reference is met, row
+// The original library takes the last block of a padded batch from the longest text, and chooses full attention by that
+// text's length. A shorter text so has no last block (it is in the padding, where a mask hides it) and attends in
+// blocks however short it is: its result depends on its neighbours. Here every text is computed as it would be alone,
+// so that only texts that reach the last block of the batch can agree. For the shorter texts the reference is met, row
 // for row, by the same model without `last` and `full_up_to`, which shows that nothing else differs.
 TEST_P(BigBird, PaddedBatchesDifferInTheLastBlockOnly) {
   const uint64_t block = GetParam() == std::string("big_bird") ? 4 : 8;
@@ -153,7 +153,7 @@ TEST_P(BigBird, PaddedBatchesDifferInTheLastBlockOnly) {
   }
 }
 
-// That every choice is block 0 can be said by the file, too.
+// The file can also specify that every choice is block 0.
 TEST_P(BigBird, BlocksOfTheEvaluationMode) {
   const Changed model(WithBlocksOf("eval_b"));
   tools::CheckOptions options;

@@ -1,5 +1,5 @@
-// Files longer than a window through the golden whisper, against the original's loop written down plainly over a run
-// that is told all tokens at once; words against the weights of that run; weights in int8.
+// Files longer than a window through the golden whisper, against a plain version of the original's loop over a run that
+// gets all tokens at once; words against the attention maps of that run; weights in int8.
 #include "tests/golden/speech_teacher.h"
 #include "tests/support/plain_time_rules.h"
 #include "tools/generate/alignment_heads.h"
@@ -173,7 +173,7 @@ TEST_F(LongSpeech, IsWhatThePlainLoopSays) {
   for (size_t i = 0; i < sounds.size(); ++i) {
     all.insert(all.end(), {"--wav", Wav(std::to_string(i) + ".wav", sounds[i])});
   }
-  // No rule says no speech here.
+  // Without the rule no window counts as silent.
   all.insert(all.end(), {"--no-speech-threshold", "none"});
   size_t windows = 0, heard_again = 0, segments = 0;
   for (const bool previous : {true, false}) {
@@ -195,12 +195,12 @@ TEST_F(LongSpeech, IsWhatThePlainLoopSays) {
       }
     }
   }
-  std::cout << windows << " windows, " << heard_again << " heard again in part, " << segments << " segments\n";
+  std::cout << windows << " windows, " << heard_again << " transcribed again in part, " << segments << " segments\n";
   EXPECT_GT(heard_again, 8u);
   EXPECT_GT(windows, heard_again + 8);
 }
 
-// Rows of the encoder's input for any place of a sound, from its first row to those of the silence after it.
+// Rows of the encoder's input for any place of a sound, from its first row to the silence after its end.
 TEST_F(LongSpeech, FeaturesOfTheWholeSound) {
   const Converted heard(Model(kWhisper), DType::kF32);
   const tools::MelWindows windows(heard.model, kSecond, 1);
@@ -217,7 +217,8 @@ TEST_F(LongSpeech, FeaturesOfTheWholeSound) {
   }
 }
 
-// Blobs of converters that did not cut the encoder in two hear each window by itself, and the command tells.
+// Blobs of converters that did not split the encoder in two process each window separately, and the command reports
+// this.
 TEST_F(LongSpeech, OlderBlobs) {
   const std::string directory = Model(kWhisper);
   const tools::ConvertOptions options = Converted::OptionsOf(directory, DType::kF32, "", "");
@@ -261,7 +262,7 @@ TEST_F(LongSpeech, TheModelFindsTheLanguage) {
   EXPECT_EQ(said.err, "fovea: " + At("0.wav") + ": language " + std::string(found[0]["language"]) + "\n");
 }
 
-// Models of one language: nothing is told but to write times, which their files say not to.
+// Models of one language: the prompt only asks for times, which the models' files forbid.
 TEST_F(LongSpeech, ModelsOfOneLanguage) {
   json told = json::parse(kToldTimes);
   for (const char* key : {"lang_to_id", "task_to_id"}) told.erase(key);
@@ -321,7 +322,7 @@ TEST_F(LongSpeech, SilenceIsNoText) {
   EXPECT_GT(Heard(blob, arguments)[0]["segments"].size(), 0u);
 }
 
-// Where the heads look that the model's files name, in the run that is told all tokens.
+// Attention of the heads that the model's files name, in the run that gets all tokens.
 TEST_F(LongSpeech, Words) {
   const Converted heard(Model(kWhisper), DType::kF32);
   const Teacher teacher(Model(""));
@@ -452,7 +453,7 @@ TEST_F(LongSpeech, SaysWhatIsWrong) {
   EXPECT_EQ(Fovea({"transcribe", none, "--wav", wav, "--language", "de"}).status, 0) << "in clips";
   told["no_timestamps_token_id"] = 129;
   EXPECT_PRED2(Has, error(Blob(Model(kWhisper, told.dump())), {"--times"}), "writes no times");
-  // Without a token for what was said before.
+  // Without a token for the previous text.
   told = json::parse(kToldTimes);
   told.erase("prev_sot_token_id");
   const std::string deaf = Blob(Model(kWhisper, told.dump()));
@@ -471,7 +472,7 @@ TEST_F(LongSpeech, SaysWhatIsWrong) {
                "no attention to layer 2's source");
 }
 
-// The front makes its features in f32 whatever the weights are; scores are as near as int8 gets.
+// The feature extraction runs in f32 regardless of the weight type; scores are as near as int8 gets.
 TEST_F(LongSpeech, WeightsInInt8) {
   const std::string directory = Model(kWhisper);
   const Converted heard(directory, DType::kI8);

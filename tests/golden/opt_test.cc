@@ -66,7 +66,7 @@ class Opt {
         << form_.activation << "\", \"bos_token_id\": 2, \"eos_token_id\": 2, \"pad_token_id\": 1}";
   }
 
-  // What goes into each layer, and last what comes out of the decoder.
+  // The input of each layer, and last the output of the decoder.
   std::vector<Rows> States(const std::vector<int32_t>& ids) const {
     Rows words, x;
     const Tensor &table = tensors_.at("embed_tokens.weight"), &positions = tensors_.at("embed_positions.weight");

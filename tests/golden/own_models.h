@@ -36,7 +36,7 @@ inline std::vector<std::vector<std::string>> ReadHeldOut(const std::string& path
   return rows;
 }
 
-// How many rows of logits, which are those of lines from `first` on, are largest at the label.
+// The number of rows of logits that are largest at the label. Rows are for lines from `first` on.
 inline size_t CountRight(const tools::Model& model, const tools::Matrix& logits,
                          const std::vector<std::vector<std::string>>& held_out, size_t first = 0) {
   size_t right = 0;

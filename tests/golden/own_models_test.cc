@@ -134,7 +134,7 @@ TEST_F(DateNormaliser, Int8WritesUnseenDates) {
   double on_year = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     right += found[i].text == rows[i][0] ? 1 : 0;
-    // Where the year stands as it is written, its four digits come from there.
+    // If the year appears in the text as written, its four digits are copied from there.
     const size_t at = texts[i].find(rows[i][0].substr(0, 4));
     if (at == std::string::npos) continue;
     ++years;

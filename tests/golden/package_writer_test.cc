@@ -59,7 +59,7 @@ std::vector<ScoredText> HeldOutTexts(const tools::Model& model, size_t most) {
   return texts;
 }
 
-// What shorter weights and shorter kept rows cost. PyTorch has 23.932 with the same f16 weights in f32.
+// Cost of shorter weights and a shorter KV cache. PyTorch has 23.932 with the same f16 weights in f32.
 TEST(PackageWriter, PerplexityOfHeldOutTexts) {
   struct Case {
     DType weights, keys;
@@ -76,7 +76,7 @@ TEST(PackageWriter, PerplexityOfHeldOutTexts) {
     const double found = Perplexity(converted.model, HeldOutTexts(converted.model, FewerCases() ? 2 : 100));
     std::cout << "weights " << NameOf(c.weights) << ", keys " << NameOf(c.keys) << ": perplexity " << found << ", "
               << converted.blob.size() << " bytes\n";
-    if (FewerCases()) continue;  // of two texts, which are the others'
+    if (FewerCases()) continue;  // the two texts at once use the rest
     EXPECT_GE(found, c.low);
     EXPECT_LE(found, c.high);
   }
@@ -104,7 +104,7 @@ TEST(PackageWriter, WritesTheSameAloneAndAmongOthers) {
   EXPECT_NE(tools::Generate(converted.model, {prompts[0]}, request)[0].tokens, alone.tokens);
 }
 
-// The same weights with a window of 24 tokens in each layer: beside the directory that says so, for the test.
+// The same weights with a window of 24 tokens in each layer, from a copy of the directory with that configuration.
 class WindowedWriter {
  public:
   WindowedWriter() : directory_(std::filesystem::path(::testing::TempDir()) / ("writer-" + std::to_string(getpid()))) {
@@ -130,7 +130,7 @@ class WindowedWriter {
   const std::filesystem::path directory_;
 };
 
-// What a text keeps does not grow with it, and its scores are those of a run that sees all of it at once.
+// The KV cache of a text does not grow with the text, and the scores equal a run over the whole text.
 TEST(PackageWriter, AWindowKeepsWhatItSees) {
   const WindowedWriter writer;
   const Converted converted(writer.directory(), DType::kI8);

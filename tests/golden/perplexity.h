@@ -1,4 +1,4 @@
-// How well a decoder foretells texts.
+// Perplexity of a decoder.
 #ifndef FOVEA_TESTS_GOLDEN_PERPLEXITY_H_
 #define FOVEA_TESTS_GOLDEN_PERPLEXITY_H_
 
@@ -14,7 +14,7 @@ struct ScoredText {
   size_t given = 1;  // tokens at its front that count for nothing
 };
 
-// Of all tokens that are not given, by program `score`.
+// Perplexity over all tokens outside the prompt, by program `score`.
 inline double Perplexity(const tools::Model& model, const std::vector<ScoredText>& texts) {
   tools::SessionRequest request;
   request.program = model.FindProgram("score");

@@ -1,5 +1,4 @@
-// BEiT and DINO where their configurations say what no golden case shows: made-up weights against plain code in double
-// precision.
+// BEiT and DINO with configurations that no golden case covers: made-up weights against plain code in double precision.
 #include <unistd.h>
 
 #include <cmath>
@@ -56,7 +55,7 @@ class MadeUp {
     return pixels;
   }
 
-  // What the converted model makes of a picture: the rows of these outputs.
+  // The converted model's rows of these outputs for a picture.
   std::map<std::string, Rows> Run(Json config, const std::vector<float>& pixels) const {
     config.update({{"image_size", {kHeight, kColumns}},
                    {"patch_size", kPatch},

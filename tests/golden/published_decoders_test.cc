@@ -14,7 +14,7 @@ namespace {
 
 struct Published {
   const char* name;
-  double int8_cosine = 0.98;   // of these tiny random models; trained ones lose less
+  double int8_cosine = 0.98;   // for these tiny random models; trained ones lose less
   bool translates = false;     // a sequence into another one
   int32_t never = -1;          // a token that is not taken
   size_t switches_at = 0;      // a text this long has other rotary positions, so it starts over
@@ -83,8 +83,8 @@ std::vector<int32_t> Ids(const tools::StoredTensor& stored) {
   return {numbers.begin(), numbers.end()};
 }
 
-// Limits of a program that goes on with texts of up to 80 tokens, if the model has positions for them, besides those of
-// what they are about.
+// Limits of a program that continues texts of up to 80 tokens, if the model has positions for them, and limits of its
+// sources.
 std::vector<fovea_limit> LimitsOf(const tools::Model& model, uint32_t texts, std::vector<fovea_limit> limits) {
   const auto limited = [&](uint32_t space) {
     const auto same = [&](const fovea_limit& limit) { return limit.space == space; };
@@ -227,7 +227,7 @@ class Speaker {
 };
 
 // A text token by token has the scores of the whole. Where it starts over because its length changes its positions, the
-// whole has those of the longer text. Returns how many steps are compared.
+// whole is the longer text. Returns how many steps are compared.
 size_t StepThroughText(const tools::Model& model, const tools::StoredTensors& golden, const std::string& name,
                        size_t switches_at) {
   const std::vector<int32_t> text = Ids(golden.at(name + ".in.input_ids"));
@@ -250,8 +250,8 @@ size_t StepThroughText(const tools::Model& model, const tools::StoredTensors& go
   return compared;
 }
 
-// The prompt at once, then token by token over what is kept of those before: the best tokens are those that the library
-// took. Returns how many steps are compared.
+// The prompt at once, then token by token over the cached rows: the best tokens are the ones that the library chose.
+// Returns how many steps are compared.
 size_t StepThroughGeneration(const tools::Model& model, const tools::StoredTensors& golden, const std::string& name,
                              const Published& published) {
   const tools::StoredTensor& sequences = golden.at(name + ".out.sequences");
@@ -337,8 +337,8 @@ std::vector<float> ScoresOf(const tools::Model& model, tools::StoredTensors inpu
   return session.Output(*model.FindValue(request.program, "logits")).values;
 }
 
-// What the decoder reads through links is stored as the conversion says, and so is what it keeps: the bits are those of
-// a program that has both parts and casts in between.
+// Values that the decoder reads through links, and its KV cache, are stored in the types of the conversion: the bits
+// equal a program that has both parts and casts between them.
 TEST_P(PublishedDecoder, LinkedKeysAreStoredAsWanted) {
   if (!GetParam().translates) return;
   const tools::SafetensorsReader golden(Path() + "/golden.safetensors");

@@ -11,15 +11,15 @@ namespace {
 struct Published {
   const char* name;
   bool has_decoder = false;  // which is not converted
-  // Absent: all; those that are left out are in a test or, images of other sizes, a blob of their own.
+  // Empty: all. Omitted cases are checked elsewhere in a test or, for images of other sizes, with a separate blob.
   std::vector<std::string> cases = {};
   const char* image_size = "";
-  double sharper = 1;  // so many times as far from 1 may the cosines of shorter types be
+  double sharper = 1;  // scales the allowed distance of shorter types' cosines from 1
 };
 
 void PrintTo(const Published& published, std::ostream* out) { *out << published.name; }
 
-// The others: long_encoders_test.cc, funnel_test.cc, text_encoders_test.cc, speech_encoders_test.cc.
+// The rest is in long_encoders_test.cc, funnel_test.cc, text_encoders_test.cc and speech_encoders_test.cc.
 const std::vector<std::string> kBigBirdCases = {"eval_a", "eval_b", "short"};
 
 const Published kPublished[] = {{"bert"},
@@ -104,7 +104,7 @@ class PublishedEncoder : public ::testing::TestWithParam<Published> {
   Converted Convert(DType weights, uint32_t backend = FOVEA_BACKEND_DEFAULT) const {
     return Converted(Options(weights), backend);
   }
-  // What the decoder is given and makes is said to be left out; everything else is compared.
+  // The report lists inputs and outputs of the decoder as skipped; everything else is compared.
   void ExpectAllOk(const tools::Model& model, const tools::StoredTensors& golden, tools::CheckOptions options) const {
     options.skip_unknown = GetParam().has_decoder;
     options.cases = GetParam().cases;

@@ -1,4 +1,4 @@
-// Published decoders go on with texts as the original library does, token for token: alone, together, by pieces.
+// Published decoders continue texts as the original library does, token for token: alone, in a batch, in pieces.
 #include <map>
 
 #include "tests/golden/golden_support.h"
@@ -12,7 +12,7 @@ namespace {
 
 struct Case {
   std::vector<int32_t> prompt, expected;
-  std::vector<float> scores;  // of the token that was taken in each step
+  std::vector<float> scores;  // score of the token chosen in each step
 };
 
 std::vector<int32_t> Ids(const tools::SafetensorsReader& golden, const std::string& name) {
@@ -57,7 +57,7 @@ TEST_P(PublishedGeneration, TokensAreThoseOfTheLibrary) {
     for (size_t i = 0; i < which.size(); ++i) {
       const Case& c = cases[which[i]];
       ASSERT_EQ(made[i].tokens, c.expected);
-      EXPECT_LE(LargestDifference(made[i].scores.data(), c.scores), 2e-3);  // of logits of 5 to 50
+      EXPECT_LE(LargestDifference(made[i].scores.data(), c.scores), 2e-3);  // logits are 5 to 50
     }
   };
   expect({0}, 1);

@@ -17,7 +17,7 @@ using tools::Json;
 struct Case {
   std::string name;
   Json parameters;
-  tools::StoredTensors inputs;                // of the encoder
+  tools::StoredTensors inputs;                // the encoder's
   std::vector<std::vector<int32_t>> sources;  // those, where they are texts
   std::vector<std::vector<int32_t>> targets;
   std::vector<float> scores;
@@ -74,7 +74,7 @@ class PublishedSearch : public ::testing::TestWithParam<const char*> {
 
   const tools::SafetensorsReader golden_{Path() + "/golden.safetensors"};
 
-  // The model, with tokens that never follow as the library was told.
+  // The model, with the library's list of tokens that never follow.
   Made Convert(const Json& parameters) const {
     tools::ConvertOptions options = Converted::OptionsOf(Path(), DType::kF32);
     options.compare = tools::Comparison::kNone;
@@ -128,7 +128,7 @@ void PublishedSearch::ExpectTextsOfTheLibrary(size_t least_beams) const {
 
 TEST_P(PublishedSearch, TextsAreThoseOfTheLibrary) { ExpectTextsOfTheLibrary(4); }
 
-// Of sound and pictures.
+// Sound and pictures.
 class PublishedSearchOfRows : public PublishedSearch {};
 TEST_P(PublishedSearchOfRows, TextsAreThoseOfTheLibrary) { ExpectTextsOfTheLibrary(2); }
 

@@ -20,13 +20,13 @@ struct ReformerChunks {
 struct ReformerShape {
   const char* name;
   uint32_t rounds, buckets;
-  std::vector<uint32_t> factors;  // of buckets
+  std::vector<uint32_t> factors;  // factors of the number of buckets
   ReformerChunks hashed_chunks, local_chunks;
   std::vector<bool> hashed;  // by layer
   bool causal, gelu;         // gelu: else relu
 
   const ReformerChunks& ChunksOf(size_t layer) const { return hashed[layer] ? hashed_chunks : local_chunks; }
-  // Tokens that the library pads a text of so many to.
+  // Tokens that the library pads a text of `tokens` tokens to.
   uint32_t Padded(uint32_t tokens) const {
     uint32_t least = UINT32_MAX, whole = 1;
     for (size_t i = 0; i < hashed.size(); ++i) {
@@ -74,7 +74,7 @@ class ReformerReference {
     return logits;
   }
 
-  // What the last pass looked at, by layer: [heads, chunks of all rounds, chunk, keys seen].
+  // Attention weights of the last pass, by layer: [heads, chunks of all rounds, chunk, keys seen].
   const std::vector<std::vector<float>>& weights() const { return weights_; }
 
  private:
@@ -190,8 +190,8 @@ class ReformerReference {
           places_of[orders[round][place]].push_back(round * chunks * chunk + place);
       }
       for (size_t row = 0; row < n; ++row) {
-        std::vector<size_t> keys, cells;  // of all rounds; where they stand chunk by chunk
-        std::vector<size_t> ends;         // of rounds
+        std::vector<size_t> keys, cells;  // for all rounds; cells: their order chunk by chunk
+        std::vector<size_t> ends;         // end of each round
         for (const size_t own : places_of[row]) {
           for (size_t i = 0; i <= before + after; ++i) {
             // As slices of a list are put together there: one that would be a whole circle away is the own one.

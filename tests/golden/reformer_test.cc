@@ -71,8 +71,9 @@ class Reformer : public ::testing::TestWithParam<Published> {
     return tensor;
   }
 
-  // What can be compared as it stands. Of the padded batch the text that fills it: where chunks of nothing but padding
-  // stand between the rounds and between the end and the beginning, the library looks at these and not at the text.
+  // The part of the golden file that can be compared directly. From the padded batch only the longest text: where
+  // chunks of padding separate the rounds, and the end from the beginning, the library attends to these and not to the
+  // text.
   StoredTensors Golden() {
     StoredTensors golden;
     for (const auto& [name, tensor] : file_->tensors()) {
@@ -107,7 +108,7 @@ TEST_P(Reformer, F32IsWithinRounding) {
   }
 }
 
-// What the library recorded in one case, of its first text.
+// The library's recorded values of the first text of one case.
 class Recorded {
  public:
   Recorded(const tools::SafetensorsReader& file, const Converted& converted, const std::string& name,
@@ -171,8 +172,8 @@ TEST_P(Reformer, BucketsAreTheLibrarys) {
   }
 }
 
-// The second text of the padded batch: 43 tokens, which the library pads to 80. The reference padded like that is the
-// library, the reference padded to whole chunks of its own is the runtime, so nothing else is between them.
+// The second text of the padded batch: 43 tokens, which the library pads to 80. The reference padded like that equals
+// the library, and the reference padded to whole chunks equals the runtime, so nothing else differs.
 TEST_P(Reformer, DiffersInPaddingByWholeChunksOnly) {
   const tools::SafetensorsReader weights((directory_ / "model.safetensors").string());
   const tools::SafetensorsReader rotations((directory_ / "rotations.safetensors").string());
@@ -233,8 +234,8 @@ TEST_P(Reformer, WeightsChunkByChunk) {
   }
 }
 
-// Chunks of any lengths, as many before and after as one likes: what the library pads a text with stands between the
-// rounds and where the circle closes.
+// Chunks of any length, with any number of chunks before and after: the library's padding separates the rounds, and the
+// end from the beginning of the circle.
 TEST_P(Reformer, ChunksOfPadding) {
   const struct {
     ReformerChunks hashed, local;
@@ -331,7 +332,7 @@ TEST_P(Reformer, MakesItsOwnRotations) {
   EXPECT_NE(memcmp(once.data(), stored.data(), std::min(once.size(), stored.size())), 0);
 }
 
-// What configurations may say, and what is refused with key and value.
+// Accepted configurations, and refused ones, which are reported with key and value.
 TEST_P(Reformer, Configurations) {
   const std::string config = (directory_ / "config.json").string();
   tools::Json original;

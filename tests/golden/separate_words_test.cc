@@ -1,4 +1,4 @@
-// An encoder-decoder whose two sides have words of their own: Marian with the decoder's words in another order.
+// An encoder-decoder whose two sides have separate vocabularies: Marian with the decoder's words in another order.
 #include <unistd.h>
 
 #include "tests/golden/golden_support.h"

@@ -76,7 +76,7 @@ Rows Standardized(Rows rows, double fewer, double epsilon) {
 // As Speech2TextFeatureExtractor.
 Rows SpeechToText(const std::vector<float>& clip) { return Standardized(KaldiFilterBank(clip, 32768, true, 80), 0, 0); }
 
-// As SeamlessM4TFeatureExtractor: `stride` frames beside each other.
+// As SeamlessM4TFeatureExtractor: `stride` frames concatenated by columns.
 Rows Seamless(const std::vector<float>& clip, size_t stride) {
   const Rows rows = Standardized(KaldiFilterBank(clip, 32768, true, 80), 1, 1e-7);
   Rows stacked;
@@ -132,7 +132,7 @@ TEST(SoundFeatures, OfSeamless) {
     const Extractor extractor(R"({"feature_extractor_type": "SeamlessM4TFeatureExtractor", "feature_size": 80,
       "num_mel_bins": 80, "sampling_rate": 16000, "padding_value": 1, "stride": )" +
                               std::to_string(stride) + "}");
-    // Numbers of frames that strides divide and others, one stride.
+    // Numbers of frames that the stride divides and does not divide, and one stride.
     const std::vector<std::vector<float>> clips = {Clip(11000, 1), Clip(11160, 2), Clip(11320, 3), Clip(880, 4)};
     const std::vector<float> found = extractor.Run(clips);
     double largest = 0;

@@ -46,8 +46,7 @@ inline std::vector<double> Powers(const std::vector<double>& frame, size_t size)
 
 inline double Slaney(double mel) { return mel < 15 ? mel / 0.015 : 1000 * std::pow(6.4, (mel - 15) / 27); }
 
-// Decimal logarithms as WhisperFeatureExtractor takes them, of 16 kHz, frames of 400 every `hop`, so many filters up to
-// 8 kHz.
+// Decimal logarithms as in WhisperFeatureExtractor: 16 kHz, frames of 400 every `hop`, `filters` filters up to 8 kHz.
 inline Rows WhisperLogs(std::vector<float> clip, size_t samples, size_t hop, size_t filters) {
   clip.resize(samples);
   std::vector<double> padded(clip.begin(), clip.end());
@@ -131,7 +130,7 @@ inline Rows KaldiFilterBank(const std::vector<float>& clip, double scale, bool p
   return rows;
 }
 
-// As ASTFeatureExtractor: so many frames and filters, zeros after the last frames, then all normed.
+// As ASTFeatureExtractor: the given numbers of frames and filters, zeros after the last frames, then all normalized.
 inline Rows Ast(const std::vector<float>& clip, size_t frames, size_t filters, bool normed) {
   Rows rows = KaldiFilterBank(clip, 1, false, static_cast<int>(filters));
   rows.resize(frames, std::vector<double>(filters));

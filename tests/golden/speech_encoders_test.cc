@@ -68,7 +68,7 @@ class Speech {
     Add(name + ".bias", {width});
   }
 
-  // Of clips or frames, of the last hidden state or a weighed sum of three.
+  // Classes of clips or frames, from the last hidden state or a weighted sum of three.
   void AddClasses(bool weighed, bool frames) {
     config["use_weighted_layer_sum"] = weighed;
     config["architectures"] = Json::array({frames ? "XForAudioFrameClassification" : "XForSequenceClassification"});
@@ -104,7 +104,7 @@ class Speech {
   uint64_t seed_ = 0;
 };
 
-// A value of clips, each of so many rows of the input, one after the other.
+// A value for all clips, concatenated; the number of input rows of each clip is given.
 std::vector<float> ValuesOf(const Converted& converted, const std::vector<std::vector<float>>& clips,
                             const std::string& value) {
   const tools::Model& model = converted.model;

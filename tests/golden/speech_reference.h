@@ -21,7 +21,7 @@ struct SpeechTensor {
 };
 using SpeechTensors = std::map<std::string, SpeechTensor>;
 
-// What all of them are made of.
+// Layers that all of these encoders use.
 class SpeechLayers {
  public:
   SpeechLayers(const tools::Json& config, const SpeechTensors& tensors) : config_(config), tensors_(tensors) {}

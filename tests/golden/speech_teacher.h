@@ -1,5 +1,5 @@
-// Models of speech in directories of a test, what they are asked through the command, and a model that is told all
-// tokens at once to compare with.
+// Models of speech in directories of a test, requests to them through the command, and a model that gets all tokens at
+// once, for comparison.
 #ifndef FOVEA_TESTS_GOLDEN_SPEECH_TEACHER_H_
 #define FOVEA_TESTS_GOLDEN_SPEECH_TEACHER_H_
 
@@ -75,7 +75,7 @@ class Teacher {
     return session;
   }
 
-  // Of the token after each of these.
+  // Scores of the token after each of these.
   template <typename ClipOrFeatures>
   Rows LogProbabilities(const ClipOrFeatures& heard, const std::vector<int32_t>& tokens) const {
     const tools::Session session = Run(heard, tokens);
@@ -91,7 +91,7 @@ class Teacher {
     return rows;
   }
 
-  // Of a text after a prompt: the mean, as searches by beams compare texts.
+  // Score of a text after a prompt: the mean, by which beam searches compare texts.
   double Score(const std::vector<float>& clip, const std::vector<int32_t>& prompt,
                const std::vector<int32_t>& text) const {
     std::vector<int32_t> tokens = prompt;
@@ -114,7 +114,7 @@ class Teacher {
 
  private:
   const Converted converted_;
-  mutable std::vector<float> clip_;  // of the last run
+  mutable std::vector<float> clip_;  // input of the last run
   mutable Features features_;
 };
 
@@ -125,7 +125,7 @@ class SpeechFiles : public ::testing::Test {
 
   std::string At(const std::string& name) const { return (directory_ / name).string(); }
 
-  // A copy of a golden model that reads samples as `preprocessor` says, or what the original reads if that is empty.
+  // A copy of a golden model that reads samples as `preprocessor` specifies; if that is empty, as the original does.
   std::string Directory(const std::string& name, const std::string& preprocessor, const std::string& told = "") const {
     const std::string copy = At(name + (preprocessor.empty() ? "-features" : "-samples"));
     std::filesystem::remove_all(copy);

@@ -1,5 +1,5 @@
-// Text encoders beyond their golden cases: what padding of a batch changed there, scores in place of weights, groups of
-// any number, and heads of models that have no golden of their own but the weights of one that has.
+// Text encoders beyond their golden cases: effects of padding in a batch, scores in place of weights, groups of any
+// number, and heads without a golden file, whose weights come from a model with one.
 #include <unistd.h>
 
 #include <cmath>
@@ -251,7 +251,7 @@ TEST_F(TextEncoder, DebertasPartsOfTheScore) {
   }
 }
 
-// What SqueezeBERT calls attentions are scores.
+// SqueezeBERT's output "attentions" holds scores.
 TEST_F(TextEncoder, SqueezeBertsScoresAreItsWeightsBeforeTheSoftmax) {
   Begin("squeezebert-mlm");
   const Converted converted(InData("hf/squeezebert-mlm"), DType::kF32);

@@ -13,8 +13,8 @@ namespace fovea::test {
 
 inline constexpr uint32_t kTextTokens = 40;
 
-// Scores of the next token after each run, so many tokens in a run: by the number of tokens so far. `ids`: the
-// decoder's input of tokens.
+// Scores of the next token after each run of `piece` tokens, by the number of tokens before it. `ids`: the decoder's
+// input of tokens.
 inline std::map<uint32_t, std::vector<float>> ScoresByPieces(const tools::Model& model, tools::Session& decode,
                                                              const std::string& ids, uint32_t piece) {
   const uint32_t program = decode.request().program;

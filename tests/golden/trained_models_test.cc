@@ -239,7 +239,8 @@ TEST_F(Stories, TokensAreThoseOfTheReference) {
   }
 }
 
-// Of the 256 tokens that the model itself wrote, so it is low; what shorter weights and keys add to it counts.
+// Perplexity of 256 tokens that the model itself wrote, so it is low; the test limits how much shorter weights and keys
+// add.
 TEST_F(Stories, PerplexityOfItsOwnText) {
   if (Missing(directory_)) GTEST_SKIP();
   ScoredText text;

@@ -1,5 +1,5 @@
-// Texts of sound files: what the command writes is what the model likes best after the prompt that it is to be told, by
-// a run that is given all tokens at once; and samples count for as much as the features that are made of them.
+// Texts of sound files: the command writes the most likely text after the prompt that it must use, by a run that gets
+// all tokens at once; samples give the same text as the features computed from them.
 #include "tools/generate/transcription.h"
 
 #include <numeric>
@@ -21,7 +21,7 @@ bool Has(const std::string& text, const std::string& part) { return text.find(pa
 
 class Transcription : public SpeechFiles {
  protected:
-  // What the command says of each file or clip, without times.
+  // The command's text for each file or clip, without times.
   static json Texts(const std::string& blob, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"transcribe", blob, "--json", "--cut", "clips"});
     const CommandResult said = Fovea(arguments);
@@ -94,7 +94,7 @@ TEST_F(Transcription, TheModelIsToldLanguageAndTask) {
   }
 }
 
-// Without lists of languages and tasks a model says all that texts begin with, or nothing.
+// Without lists of languages and tasks the prompt is the model's whole prefix, or empty.
 TEST_F(Transcription, TheModelsOwnPrompt) {
   const std::vector<float> clip = Clip(kSecond, 3);
   const std::string features = Features({clip});
@@ -165,7 +165,7 @@ TEST_F(Transcription, TheModelFindsTheLanguage) {
   EXPECT_EQ(plain.err, "fovea: " + At("1.wav") + ": language l" + std::to_string(expected[1]) + "\n");
 }
 
-// The last tokens of a file's clips before, in half of the 48 positions, with a token of their own in front.
+// The last tokens of a file's earlier clips, in half of the 48 positions, after a token that introduces them.
 TEST_F(Transcription, TheModelIsToldWhatItWroteBefore) {
   const Teacher teacher(Directory("whisper", "", kTold));
   const std::vector<float> sound = Clip(3 * kSecond, 5);
@@ -177,7 +177,7 @@ TEST_F(Transcription, TheModelIsToldWhatItWroteBefore) {
     const json files = Texts(Blob(Directory("whisper", kWhisper, told.dump())),
                              {"--wav", wav, "--language", "de", "--max-tokens", "15", "--beams", "2",
                               "--condition-on-previous", "on", "--wav", wav});
-    EXPECT_EQ(files.at(0), files.at(1)) << "a file is told nothing of others";
+    EXPECT_EQ(files.at(0), files.at(1)) << "a file's prompt has text of another file";
     std::pair<Tokens, size_t> all;
     Tokens& before = all.first;
     for (size_t i = 0; i < 3; ++i) {
@@ -269,7 +269,7 @@ TEST_F(Transcription, OfAnEncoderOfSamples) {
   const json expected = tokens(given, "--input", At("values.safetensors"));
   EXPECT_EQ(tokens(heard, "--wav", Wav("clip.wav", clip)), expected);
   EXPECT_EQ(tokens(heard, "--input", At("values.safetensors")), expected) << "by the published name";
-  // What is shorter than a filter is followed by silence.
+  // A clip shorter than a filter is padded with silence.
   const auto scores = [&](size_t samples) {
     clip.resize(samples);
     return Texts(heard, {"--wav", Wav("clip.wav", clip), "--max-tokens", "12", "--beams", "2"})[0]["clips"];
@@ -320,7 +320,7 @@ TEST_F(Transcription, OfSpeechToText) {
     return Texts(blob, {"--wav", Wav("clip.wav", clip), "--max-tokens", "12", "--beams", "2"})[0]["clips"];
   };
   EXPECT_NE(text(heard, Clip(9000, 4)), text(heard, Clip(9000, 5)));
-  // What is shorter than a window is followed by silence.
+  // A clip shorter than a window is padded with silence.
   const std::string as_it_is = Blob(directory("false"));
   std::vector<float> clip = Clip(300, 4);
   const json shorter = text(as_it_is, clip);
@@ -329,8 +329,8 @@ TEST_F(Transcription, OfSpeechToText) {
   EXPECT_EQ(text(as_it_is, clip), shorter);
 }
 
-// Files longer than a model takes are heard in parts that overlap: each as if it were a file of its own, joined where
-// they say the same.
+// Files longer than a model's input are processed in overlapping parts: each like a separate file, joined where their
+// texts agree.
 TEST_F(Transcription, LongerThanTheModelTakes) {
   const auto check = [&](const std::string& blob, const std::vector<float>& sound, std::vector<std::string> options,
                          size_t length, size_t stride) {

@@ -1,4 +1,4 @@
-// What the kernel tests share: every SIMD target in turn, odd sizes, random inputs of exact size, guarded outputs.
+// Shared by the kernel tests: every SIMD target in turn, odd sizes, random inputs of exact size, guarded outputs.
 #ifndef FOVEA_TESTS_KERNELS_KERNEL_TEST_UTIL_H_
 #define FOVEA_TESTS_KERNELS_KERNEL_TEST_UTIL_H_
 
@@ -29,7 +29,7 @@ void ForEachTarget(F f) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
-// An output between guards; Intact() tells whether the guards are as they were.
+// An output between guards; Intact() returns whether the guards are unchanged.
 template <class T>
 class Guarded {
  public:

@@ -8,7 +8,7 @@
 namespace fovea {
 namespace {
 
-constexpr double kTolerance = 2e-6;  // of outputs of magnitude about 1 to 4
+constexpr double kTolerance = 2e-6;  // for outputs of magnitude 1 to 4
 
 struct Case {
   size_t rows, width;

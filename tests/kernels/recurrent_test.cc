@@ -17,7 +17,7 @@ double PlainGate(Gate gate, double x) {
 
 constexpr Gate kGates[] = {Gate::kSigmoid, Gate::kHardSigmoid};
 
-// What the fused kernel must agree with, and its halves with a candidate's product of their own.
+// The fused kernel against a plain loop, and its two halves with a separate product for the candidate.
 TEST(Recurrent, Gru) {
   ForEachTarget([] {
     for (const Gate gate : kGates) {
@@ -96,7 +96,7 @@ TEST(Recurrent, LstmWithPeepholes) {
   });
 }
 
-// An element depends on its own gates alone, wherever it stands in a vector.
+// An element depends on its own gates alone, regardless of its position in a vector.
 TEST(Recurrent, SameBitsAtAnyPosition) {
   ForEachTarget([] {
     for (const Gate gate : kGates) {

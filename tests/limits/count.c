@@ -1,4 +1,4 @@
-/* How many instructions it takes to classify a text, by a counter in a file that somebody else keeps (plugin.c):
+/* How many instructions it takes to classify a text, by a counter that QEMU's plugin keeps in a file (plugin.c):
  *   count BLOB "a text" COUNTER
  * One line for each part: `model`, `session`, `text`, the operations of the program together, and `run`, all of them.
  * */
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   const void* shared = file < 0 ? MAP_FAILED : mmap(NULL, sizeof(*counter), PROT_READ, MAP_SHARED, file, 0);
   if (shared == MAP_FAILED) return perror(argv[3]), 1;
   counter = shared;
-  if (executed() == 0) return fprintf(stderr, "%s: nobody counts\n", argv[3]), 1;
+  if (executed() == 0) return fprintf(stderr, "%s: the counter stays 0: run in QEMU with plugin.so\n", argv[3]), 1;
 
   from = executed();
   TRY(fovea_model_make(blob.data, blob.size, NULL, fovea_port_memory, NULL, &model, &error));
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
 
   TRY(fovea_text_workspace_size(model, strlen(argv[2]), &size, &error));
   void* work = fovea_port_memory(NULL, size);
-  for (int turn = 0; turn < 2; ++turn) { /* What the first one does for the first time is not the library's: pages. */
+  for (int turn = 0; turn < 2; ++turn) { /* The first turn also maps pages, which is not the library's work. */
     from = executed();
     TRY(fovea_text_encode_document(model, argv[2], strlen(argv[2]), NULL, work, size, &tokens, &sentences, &error));
     if (turn == 1) tell("text", executed() - from);

@@ -11,7 +11,7 @@ import sys
 
 import stated
 
-# An input section: its name may stand in a line of its own, as it is long.
+# An input section: a long name is on a separate line.
 PLACED = re.compile(r"^ \.(text|rodata|data)(?:\.\S+)?\s+0x[0-9a-f]+\s+0x([0-9a-f]+) (\S+)$", re.MULTILINE)
 # With the profile of the build, or one of a sample's own.
 OWN = re.compile(r"(?:runtime/CMakeFiles/fovea_objects\.dir|_objects\.dir/__/__/runtime)/(\w+)/")

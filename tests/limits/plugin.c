@@ -1,5 +1,5 @@
-/* A plugin for QEMU that keeps the number of executed instructions in a file, which the program that QEMU runs has
- * mapped, too: so the program reads its own counter.   qemu-x86_64 -plugin plugin.so,counter=FILE PROGRAM ..
+/* A plugin for QEMU that keeps the number of executed instructions in a file. The program that QEMU runs also maps this
+ * file, and so reads its own counter.   qemu-x86_64 -plugin plugin.so,counter=FILE PROGRAM ...
  *
  * Debian has QEMU without the header of its plugins; these are the few names that are used here, as of version 1 of the
  * interface. */
@@ -28,12 +28,12 @@ const int qemu_plugin_version = 1;
 
 static uint64_t* counter;
 
-/* QEMU 7.2 ends a block of x86 before an instruction that goes over the end of a page, but lists its bytes up to there
- * in that block, and the instruction again as the next block. Counted twice, it would make counts depend on where code
- * happens to lie. */
+/* QEMU 7.2 ends a block of x86 before an instruction that crosses the end of a page, but lists its bytes up to there
+ * in that block, and the instruction again as the next block. Counted twice, it would make counts depend on code
+ * addresses. */
 struct block {
   size_t instructions;
-  uint64_t first, cut_off; /* addresses; of a last one that ends with its page, which may go on, or 0 */
+  uint64_t first, cut_off; /* addresses; of a last instruction that ends with its page and may be incomplete, or 0 */
 };
 static uint64_t cut_off;
 

@@ -18,7 +18,7 @@ namespace fovea::test {
 inline constexpr uint64_t kMemoryCap = uint64_t{64} << 20;
 
 struct Use {
-  fovea_status status = FOVEA_OK;  // of making a model
+  fovea_status status = FOVEA_OK;  // returned by fovea_model_init
   fovea_error error = {};
   uint32_t runs = 0;
 };
@@ -130,7 +130,7 @@ class BlobUser {
   }
 
   void Session(const fovea_model* model, uint32_t program) {
-    // A few rows wherever the caller says how many.
+    // A few rows in each space whose rows the caller sets.
     std::vector<fovea_limit> limits;
     fovea_space_info space = Sized<fovea_space_info>();
     uint32_t spaces = 0;

@@ -1,4 +1,4 @@
-// What attributes, tensors and further inputs of attention mean, through programs and against the reference.
+// Attributes, tensors and further inputs of attention: programs against the reference.
 #include "tests/ops/attention_program.h"
 
 namespace fovea::test {

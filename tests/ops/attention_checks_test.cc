@@ -1,4 +1,4 @@
-// What attributes, tensors and further inputs of attention are refused.
+// Attributes, tensors and further inputs of attention that are refused.
 #include "tests/ops/attention_program.h"
 
 namespace fovea::test {
@@ -141,7 +141,7 @@ TEST(AttentionChecks, ScoresAreChecked) {
          [&](Program& p) { p.Patches().Integers(kCoordinates, 2, places).Set(A::kApart, 2); });
   ExpectShape("apart in chunks", [](Program& p) { p.Set(A::kChunk, 3).Set(A::kApart, 1); });
   Expect(FOVEA_OK, "self_score", [](Program& p) { p.Set(A::kSelfScore, -1e5); });
-  ExpectShape("self_score of others", [](Program& p) { p.Cross().Set(A::kSelfScore, 0); });
+  ExpectShape("self_score of another space", [](Program& p) { p.Cross().Set(A::kSelfScore, 0); });
 }
 
 TEST(AttentionChecks, InputsAreChecked) {
@@ -205,15 +205,15 @@ TEST(AttentionChecks, InputsAreChecked) {
               [](Program& p) { p.Patches().Set(A::kPairBias, 1).With(p.b.Input("five", p.patches, 5)); });
   Expect(record, "no pair_bias", [](Program& p) { p.Set(A::kPairBias, 1); });
   Expect(FOVEA_OK, "aligned to the end", [](Program& p) { p.Cross().Set(A::kOrigin, 2).Set(A::kCausal, 1); });
-  Expect(FOVEA_E_OP, "starts that nothing says", [](Program& p) { p.Set(A::kOrigin, 1); });
+  Expect(FOVEA_E_OP, "origin without starts", [](Program& p) { p.Set(A::kOrigin, 1); });
   Expect(FOVEA_E_OP, "unknown origin", [](Program& p) { p.Set(A::kOrigin, 3); });
 
   const auto clustered = [](Program& p, uint32_t sorted) -> Program& {
     return p.Set(A::kRounds, 2).Set(A::kChunk, 3).With(sorted);
   };
   Expect(FOVEA_OK, "clustered", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2)); });
-  Expect(FOVEA_OK, "chunks as they stand", [](Program& p) { p.Set(A::kChunk, 3).Set(A::kChunksBefore, 64); });
-  ExpectShape("chunks as they stand, sorted", [](Program& p) { p.Set(A::kChunk, 3).With(p.Sorted(p.q, p.tokens, 1)); });
+  Expect(FOVEA_OK, "chunks in row order", [](Program& p) { p.Set(A::kChunk, 3).Set(A::kChunksBefore, 64); });
+  ExpectShape("chunks in row order, sorted", [](Program& p) { p.Set(A::kChunk, 3).With(p.Sorted(p.q, p.tokens, 1)); });
   Expect(record, "not sorted", [](Program& p) { p.Set(A::kRounds, 2).Set(A::kChunk, 3); });
   ExpectShape("no chunk", [](Program& p) { p.Set(A::kRounds, 2).With(p.Sorted(p.q, p.tokens, 2)); });
   ExpectShape("many rounds",
@@ -230,7 +230,7 @@ TEST(AttentionChecks, InputsAreChecked) {
   ExpectShape("chunks of queries elsewhere", [](Program& p) { p.Cross().Set(A::kChunk, 3); });
   ExpectShape("clustered best", [&](Program& p) { clustered(p, p.Sorted(p.q, p.tokens, 2)).Set(A::kTopK, 2); });
   ExpectShape("best in chunks", [](Program& p) { p.Set(A::kChunk, 3).Set(A::kTopK, 2); });
-  // What the C function refuses, too.
+  // Attributes that the C function also refuses.
   for (const auto& [key, value] :
        Attributes{{A::kPattern, 2}, {A::kGlobalFirst, 1}, {A::kFullUpTo, 9}, {A::kOrigin, 2}}) {
     ExpectShape("clustered and more",

@@ -45,7 +45,7 @@ class Trial {
                b_.Input("v", keys_, kv_heads * d_v)};
   }
 
-  AttentionSpec spec;  // for the reference; attributes and tensors say the same to the program
+  AttentionSpec spec;  // for the reference; the program gets the same as attributes and tensors
 
   void Set(Attribute key, double value) { attributes_.emplace_back(key, value); }
   void Window(uint32_t left, uint32_t right) {

@@ -30,7 +30,7 @@ TEST(Broadcast, IntoRowsOfEachSegment) {
           ModelBuilder b;
           const TextSpaces s(b);
           const uint32_t y = b.Input("y", s.texts, width), x = b.Input("x", s.tokens, width);
-          // Both are computed, so that the tile's rows are not simply those of an input.
+          // Both are computed, so that a tile's rows are not just the rows of an input.
           const uint32_t y2 = b.Op(OpCode::kScale, {y}, {}, s.texts, width, {{Attribute::kScale, 2}});
           const uint32_t x2 = b.Op(OpCode::kScale, {x}, {}, s.tokens, width, {{Attribute::kScale, 4}});
           const uint32_t out = b.Op(OpCode::kBroadcast, {y2, x2}, {}, s.tokens, width,
@@ -49,7 +49,7 @@ TEST(Broadcast, IntoRowsOfEachSegment) {
   }
 }
 
-// Without rows to put them into, through two levels, and into extended segments.
+// Without rows to add to, through two levels, and into extended segments.
 TEST(Broadcast, MakesRows) {
   for (const Lengths& lengths : RaggedLengths()) {
     ModelBuilder b;
@@ -76,7 +76,7 @@ TEST(Broadcast, MakesRows) {
   }
 }
 
-// The rows that a run selects take their segment's row, too.
+// Rows that a run selects also get the row of their segment.
 TEST(Broadcast, IntoSelectedRows) {
   ModelBuilder b;
   const TextSpaces s(b);
@@ -117,7 +117,7 @@ TEST(Fill, EveryRow) {
   }
 }
 
-// A learned vector asks each segment: attention of one query from the parent's space.
+// A learned vector queries each segment: attention of one query from the parent's space.
 TEST(Fill, AsAQuery) {
   ModelBuilder b;
   const TextSpaces s(b);

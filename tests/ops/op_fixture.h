@@ -1,4 +1,4 @@
-// Programs of one or a few operations, run under every tiling, and the statuses of programs that are wrong.
+// Programs of one or a few operations, run with every tiling, and statuses of wrong ones. (First: description_test.cc)
 #ifndef FOVEA_TESTS_OPS_OP_FIXTURE_H_
 #define FOVEA_TESTS_OPS_OP_FIXTURE_H_
 
@@ -34,7 +34,7 @@ std::vector<float> RunTiled(ModelBuilder& b, const Feed& feed, uint32_t value,
 void ExpectClose(const std::vector<float>& found, const std::vector<double>& expected, double relative, double absolute,
                  const std::string& what = "");
 
-// What verifying and making a model of the program say; both must say the same.
+// The error of verifying the blob and of making a model of it, which must be equal.
 fovea_error ErrorOf(ModelBuilder& b);
 
 // A program that must be refused at its last operation.
@@ -50,7 +50,7 @@ struct TextSpaces {
   uint32_t texts, tokens;
 };
 
-// Empty segments first, in the middle, twice in a row and last; others shorter and longer than the tiles.
+// Empty segments first, in the middle, twice in a row and last; the rest are shorter and longer than the tiles.
 const std::vector<Lengths>& RaggedLengths();
 
 }  // namespace fovea::test

@@ -17,7 +17,7 @@ std::vector<double> Pool(uint32_t kind, const std::vector<double>& x, const Leng
         rising += (r + 1) * x[(begin + r) * width + i];
         most = std::max(most, x[(begin + r) * width + i]);
       }
-      double pooled = 0;  // of an empty segment
+      double pooled = 0;  // result for an empty segment
       if (length != 0) {
         if (kind == kFirst) pooled = x[begin * width + i];
         if (kind == kLast) pooled = x[(begin + length - 1) * width + i];
@@ -99,7 +99,7 @@ TEST(Pool, ShapeRules) {
   refused("attribute", FOVEA_E_OP, 8, DType::kF32, 1, 0, 0, {{Attribute::kHeads, 1}});
 }
 
-// Every three rows become one, without those that make no three: they are left out, or join the last ones.
+// Every three rows become one. The remaining one or two rows are dropped, or join the last group.
 TEST(Pool, RowsThatAreLeftOutMayJoinTheLastOnes) {
   for (const uint32_t kind : {kSum, kMax, kLast}) {
     for (const bool rest : {false, true}) {

@@ -1,4 +1,5 @@
-// What keys receive, besides what attention_trial.h compares for every attribute: queries of another space, and rules.
+// Weights that keys receive, beyond the attributes that attention_trial.h compares: queries of another space, and
+// rules.
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

@@ -1,6 +1,7 @@
-// Strided spaces whose segments have rows of their own at the front and leave some out at the end: pooled, unfolded and
-// brought back (upsample), against plain loops.
+// Strided spaces whose segments keep rows apart at the front and drop rows at the end: pooled, unfolded and brought
+// back (upsample), against plain loops.
 #include "tests/ops/op_fixture.h"
+#include "tests/support/combinations.h"
 
 namespace fovea::test {
 namespace {
@@ -11,10 +12,10 @@ struct Ends {
 const Ends kEnds[] = {{2, 1, 1}, {2, 1, 0}, {2, 0, 1},  {2, 0, 0},  {3, 2, 0},
                       {3, 0, 4}, {5, 1, 2}, {2, 40, 1}, {100, 3, 1}};
 
-// Every length up to a few groups, in turn with others, and long ones.
+// Every length up to a few groups, with some in between, and long ones.
 const Lengths kLengths = {0, 1, 2, 3, 4, 0, 5, 6, 7, 8, 9, 10, 11, 0, 33, 64, 1, 0};
 
-// The rows of a segment that each row stands for.
+// The rows of a segment that one row of the strided space represents.
 using Group = std::vector<uint32_t>;
 std::vector<Group> Groups(uint32_t rows, const Ends& ends) {
   std::vector<Group> groups;
@@ -37,34 +38,44 @@ uint32_t SpaceOf(ModelBuilder& b, const std::string& name, uint32_t source, cons
   return b.StridedSpace(name, source, ends.stride, static_cast<uint16_t>(ends.first), static_cast<uint16_t>(ends.last));
 }
 
-TEST(Strides, Pooled) {
-  for (const Ends& ends : kEnds) {
-    for (const uint32_t kind : {0u, 1u, 2u, 3u}) {
-      ModelBuilder b;
-      const TextSpaces s(b);
-      const uint32_t width = 5, fewer = SpaceOf(b, "fewer", s.tokens, ends), x = b.Input("x", s.tokens, width);
-      const uint32_t y = b.Op(OpCode::kPool, {x}, {}, fewer, width, {{Attribute::kKind, kind}});
-      const std::vector<float> xs = b.RandomFloats(size_t{Total(kLengths)} * width);
-      std::vector<double> expected;
-      uint32_t begin = 0;
-      for (const uint32_t length : kLengths) {
-        for (const Group& group : Groups(length, ends)) {
-          for (uint32_t c = 0; c < width; ++c) {
-            double sum = 0, most = -INFINITY;
-            for (const uint32_t row : group) {
-              sum += xs[(begin + row) * width + c];
-              most = std::max<double>(most, xs[(begin + row) * width + c]);
-            }
-            const double pooled[] = {xs[(begin + group.front()) * width + c], xs[(begin + group.back()) * width + c],
-                                     sum / static_cast<double>(group.size()), most};
-            expected.push_back(pooled[kind]);
-          }
+struct PoolCase {
+  Ends ends;
+  uint32_t kind;
+};
+
+// Rows of each group: the first, the last, their mean and their maximum.
+std::vector<double> PooledGroups(const PoolCase& c, const std::vector<float>& xs, uint32_t width) {
+  std::vector<double> expected;
+  uint32_t begin = 0;
+  for (const uint32_t length : kLengths) {
+    for (const Group& group : Groups(length, c.ends)) {
+      for (uint32_t column = 0; column < width; ++column) {
+        double sum = 0, most = -INFINITY;
+        for (const uint32_t row : group) {
+          sum += xs[(begin + row) * width + column];
+          most = std::max<double>(most, xs[(begin + row) * width + column]);
         }
-        begin += length;
+        const double pooled[] = {xs[(begin + group.front()) * width + column],
+                                 xs[(begin + group.back()) * width + column], sum / static_cast<double>(group.size()),
+                                 most};
+        expected.push_back(pooled[c.kind]);
       }
-      ExpectClose(RunTiled(b, {{{s.tokens, kLengths}}, {{x, xs}}, {}}, y), expected, kind == 2 ? 1e-6 : 0, 0,
-                  "by " + std::to_string(ends.stride) + " first " + std::to_string(ends.first));
     }
+    begin += length;
+  }
+  return expected;
+}
+
+TEST(Strides, Pooled) {
+  for (const PoolCase& c : Combinations<PoolCase>(kEnds, std::vector{0u, 1u, 2u, 3u})) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t width = 5, fewer = SpaceOf(b, "fewer", s.tokens, c.ends), x = b.Input("x", s.tokens, width);
+    const uint32_t y = b.Op(OpCode::kPool, {x}, {}, fewer, width, {{Attribute::kKind, c.kind}});
+    const std::vector<float> xs = b.RandomFloats(size_t{Total(kLengths)} * width);
+    ExpectClose(RunTiled(b, {{{s.tokens, kLengths}}, {{x, xs}}, {}}, y), PooledGroups(c, xs, width),
+                c.kind == 2 ? 1e-6 : 0, 0,
+                "by " + std::to_string(c.ends.stride) + " first " + std::to_string(c.ends.first));
   }
 }
 
@@ -89,7 +100,8 @@ TEST(Strides, Unfolded) {
   }
 }
 
-// By one stride, and by two in one step: there a row that only the second one kept apart stands for all after it.
+// By one stride, and by two in one step: there a row that only the second stride kept apart represents all rows after
+// it.
 TEST(Strides, BroughtBack) {
   for (const Ends& ends : kEnds) {
     for (const bool twice : {false, true}) {
@@ -131,7 +143,7 @@ TEST(Strides, BackWhatWasPooledIsTheFirstOfItsGroup) {
   const uint32_t pooled = b.Op(OpCode::kPool, {x}, {}, half, 1, {{Attribute::kKind, 2}});
   const uint32_t y = b.Op(OpCode::kUpsample, {pooled}, {}, s.tokens, 1);
   const Feed feed = {{{s.tokens, {7, 2, 1, 4}}}, {{x, {1, 2, 4, 6, 8, 10, 99, 3, 5, 7, 1, 2, 4, 99}}}, {}};
-  // The seventh row was dropped and row 5 stands for itself; two rows stay two.
+  // The seventh row was dropped and row 5 represents only itself; two rows stay two.
   ExpectClose(RunTiled(b, feed, y), {1, 3, 3, 7, 7, 10, 10, 3, 5, 7, 1, 3, 3, 0}, 1e-6, 0);
 }
 
@@ -180,7 +192,7 @@ TEST(Strides, ShapeRulesOfUpsample) {
   rule("tensor", FOVEA_E_RECORD, kHalf, kTokens, 8, {}, true);
 }
 
-// A product of strides beyond every length is one, not less.
+// A product of strides that exceeds every length must not overflow.
 TEST(Strides, ProductsOfLargeStrides) {
   ModelBuilder b;
   const TextSpaces s(b);

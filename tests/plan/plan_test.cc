@@ -252,7 +252,7 @@ class RandomProgram {
   uint32_t rows_ = kBlobNone;  // what `select` makes
 };
 
-using Rows = std::vector<std::vector<float>>;  // of each value, empty where it cannot be read
+using Rows = std::vector<std::vector<float>>;  // one per value, empty where it cannot be read
 
 Rows RunProgram(RandomProgram& p, const TestModel& model, uint32_t workers, uint32_t tile_rows,
                 const std::vector<uint32_t>& keep) {
@@ -331,7 +331,7 @@ TEST(Plan, PhasesFollowWhatStepsRead) {
           EXPECT_LT(producer.phase, step.phase);
         }
         const uint32_t code = p.b.content().programs[0].operations[i].code;
-        const bool whole = k >= FindOp(code)->whole_begin && k < FindOp(code)->whole_end;
+        const bool whole = FindOp(code)->whole.Has(k);
         const uint32_t maker = p.b.content().programs[0].operations[input - p.inputs].code;
         const bool barrier = whole || FindOp(maker)->unit != Unit::kRows;
         EXPECT_LE(producer.phase + (barrier ? 1 : 0), step.phase) << "seed " << seed << " step " << i << " input " << k;
@@ -339,7 +339,7 @@ TEST(Plan, PhasesFollowWhatStepsRead) {
           EXPECT_EQ(producer.phase, step.phase);
         }
       }
-      // Choosing rows is a phase of its own, before everything in the space of the chosen.
+      // Choosing rows is a separate phase, before everything in the space of the chosen rows.
       if (p.select == kBlobNone || i == p.select) continue;
       const fovea_step_info select = Step(model, p.select);
       EXPECT_EQ(select.tile_local, 0u);

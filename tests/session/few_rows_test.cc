@@ -1,4 +1,4 @@
-// Few rows, several workers: all work on the same rows, by columns and heads, and make the bits that one makes alone.
+// Few rows, several workers: all work on the same rows, by columns and heads, with the bits of one worker.
 #include <algorithm>
 
 #include "tests/session/guarded_session.h"
@@ -65,9 +65,9 @@ std::vector<uint32_t> WorkerCounts() {
 }
 
 TEST(FewRows, SameBitsForAnyWorkersWithAndWithoutBarrier) {
-  uint32_t number = 0;  // of a type, backend and texts
+  uint32_t number = 0;  // index of the combination of type, backend and texts
   for (const DType type : {DType::kF32, DType::kF16, DType::kI8, DType::kI4}) {
-    ++number;  // the next type takes the others
+    ++number;  // each type starts at the other parity
     for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
       const Wide wide(type, backend);
       for (const std::vector<uint32_t>& lengths : kTexts) {
@@ -91,8 +91,8 @@ TEST(FewRows, SameBitsForAnyWorkersWithAndWithoutBarrier) {
   }
 }
 
-// About four barriers a layer without a barrier are so many calls of the runner, and one call with it. What costs less
-// than to wake anybody is done by the caller, as is what the caller alone needs at the end.
+// Without a barrier, about four stages a layer are as many calls of the runner; with one, a run is one call. Stages
+// that cost less than waking a worker run on the caller, as do operations at the end that only the caller needs.
 TEST(FewRows, TheRunnerIsCalledWhereThereIsWorkForOthers) {
   const Wide wide;
   const auto calls = [&](uint32_t rows, bool barrier) {
@@ -110,8 +110,8 @@ TEST(FewRows, TheRunnerIsCalledWhereThereIsWorkForOthers) {
   EXPECT_EQ(calls(40, true), 1u);
   EXPECT_EQ(calls(16, true), 1u);
   EXPECT_EQ(calls(1, false), 0u);
-  // Of one layer queries | attention | projection, sum | norm, wide middle | its end, sum | norm, keys and values; of
-  // the last one, whose norm is the caller's alone, one less.
+  // Stages of one layer: queries | attention | projection, sum | norm, wide middle | its end, sum | norm, keys and
+  // values. The last layer has one less, because its norm runs on the caller.
   EXPECT_EQ(calls(12, false), 6u + 5u);
 
   ModelBuilder b;
@@ -178,7 +178,7 @@ uint64_t CancellingClock() {
   return 1;
 }
 
-// Whichever worker notices it first, at whatever step: nobody waits for those who have stopped.
+// Any worker may notice the cancellation first, in any step: no worker waits for the ones that have stopped.
 TEST(FewRows, ACancelledRunEndsAndTheNextOneIsWhole) {
   const Wide wide;
   const Results expected = Bound(wide, Workers(1), {20}).Run();
@@ -257,7 +257,7 @@ class RandomRows {
 
  private:
   uint32_t Below(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }
-  // Rather a late one.
+  // Prefers a late value.
   uint32_t Pick() {
     const auto count = static_cast<uint32_t>(values_.size());
     return values_[Below(3) == 0 ? Below(count) : count - 1 - std::min(Below(3), count - 1)];
@@ -265,7 +265,7 @@ class RandomRows {
   uint32_t Linear(uint32_t x, uint32_t space, uint32_t width = kWidth) {
     return b.Op(OpCode::kLinear, {x}, {b.RandomTensor(width, kWidth, DType::kF32, 0.08f)}, space, width);
   }
-  // Of the rows that score best; their mean is added to all.
+  // A layer over the rows that score best; their mean is added to all rows.
   void LayerOfSome() {
     const uint32_t x = Pick(), scores = Linear(x, tokens, 1);
     const uint32_t rows = b.Op(OpCode::kSelect, {scores}, {}, best_, 1, {{Attribute::kKind, 2}});
@@ -351,14 +351,13 @@ TEST(FewRows, RandomPrograms) {
   EXPECT_GT(shared, seeds * 5 / 2);
 }
 
-// Others join where the first worker was alone at the beginning of the phase: they know nothing of an earlier run.
+// More workers join a phase that the first worker began alone: they keep nothing of an earlier run.
 TEST(FewRows, APhaseThatTheFirstWorkerBegins) {
   constexpr uint32_t kWidth = 192, kRows = 16;
   ModelBuilder b(11);
   const uint32_t tokens = b.Space("tokens", b.Space("texts"));
-  b.Input("x", tokens, 3 * kWidth);
-  b.Input("h", tokens, kWidth);
-  const uint32_t h = b.Op(OpCode::kCell, {0, 1}, {b.RandomTensor(3 * kWidth, kWidth, DType::kI8)}, tokens, kWidth);
+  const uint32_t x = b.Input("x", tokens, 3 * kWidth), state = b.Input("h", tokens, kWidth);
+  const uint32_t h = b.Op(OpCode::kCell, {x, state}, {b.RandomTensor(3 * kWidth, kWidth, DType::kI8)}, tokens, kWidth);
   const uint32_t y = b.Op(OpCode::kLinear, {h}, {b.RandomTensor(1024, kWidth, DType::kI8)}, tokens, 1024);
   b.SetOutput(y);
   const TestModel model(b.Blob());
@@ -369,8 +368,8 @@ TEST(FewRows, APhaseThatTheFirstWorkerBegins) {
     ModelBuilder floats(5);
     Results results;
     for (int round = 0; round < 3; ++round) {
-      session.SetInput(0, floats.RandomFloats(kRows * 3 * kWidth));
-      session.SetInput(1, floats.RandomFloats(kRows * kWidth));
+      session.SetInput(x, floats.RandomFloats(kRows * 3 * kWidth));
+      session.SetInput(state, floats.RandomFloats(kRows * kWidth));
       session.Run();
       results.push_back(session.Output(y));
     }
@@ -411,7 +410,7 @@ TEST(FewRows, Experts) {
         const auto run = [&](const fovea_session_options& options) {
           TestSession session(model, options);
           session.SetSegments(tokens, {rows});
-          session.SetInput(0, ModelBuilder(5).RandomFloats(rows * kWidth));
+          session.SetInput(x, ModelBuilder(5).RandomFloats(rows * kWidth));
           for (int round = 0; round < 2; ++round) session.Run();
           return Results{session.Output(y)};
         };
@@ -442,13 +441,13 @@ TEST(FewRows, RecurrentLayersTogether) {
   for (const Cell& cell : cells) {
     ModelBuilder b(11);
     const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), gates = cell.gates * kWidth;
-    b.Input("x", tokens, gates);
+    const uint32_t x = b.Input("x", tokens, gates);
     Attributes backward = cell.attributes;
     backward.emplace_back(Attribute::kReverse, 1);
     std::vector<uint32_t> outputs;
     for (const Attributes& attributes : {cell.attributes, backward}) {
       outputs.push_back(
-          b.Op(OpCode::kRecurrent, {0}, {b.RandomTensor(gates, kWidth, DType::kI8)}, tokens, kWidth, attributes));
+          b.Op(OpCode::kRecurrent, {x}, {b.RandomTensor(gates, kWidth, DType::kI8)}, tokens, kWidth, attributes));
       b.SetOutput(outputs.back());
     }
     const TestModel model(b.Blob());
@@ -457,7 +456,7 @@ TEST(FewRows, RecurrentLayersTogether) {
       const auto run = [&](const fovea_session_options& options) {
         TestSession session(model, options);
         session.SetSegments(tokens, lengths);
-        session.SetInput(0, ModelBuilder(5).RandomFloats(kRows * gates));
+        session.SetInput(x, ModelBuilder(5).RandomFloats(kRows * gates));
         for (int round = 0; round < 2; ++round) session.Run();
         return Results{session.Output(outputs[0]), session.Output(outputs[1])};
       };

@@ -1,5 +1,4 @@
-// Sessions of a small decoder: one that keeps texts, and one that takes them whole, which says what the other should
-// make.
+// Sessions of a small decoder: one with a KV cache, and one that runs whole texts, whose results are the expected ones.
 #ifndef FOVEA_TESTS_SESSION_KEPT_TEXTS_H_
 #define FOVEA_TESTS_SESSION_KEPT_TEXTS_H_
 
@@ -24,7 +23,7 @@ class KeptTexts {
       all.insert(all.end(), of_text.begin(), of_text.end());
     }
     session_.SetSegments(d_.tokens, lengths);
-    session_.SetInput(0, all);
+    session_.SetInput(d_.ids, all);
     session_.Run();
     return session_.Output(d_.hidden);
   }
@@ -54,7 +53,7 @@ class Whole {
     std::vector<float>& rows = known_[ids];
     if (!rows.empty() || ids.empty()) return rows;
     session_.SetSegments(d_.tokens, {static_cast<uint32_t>(ids.size())});
-    session_.SetInput(0, ids);
+    session_.SetInput(d_.ids, ids);
     session_.Run();
     return rows = session_.Output(d_.whole);
   }

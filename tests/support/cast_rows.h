@@ -1,4 +1,4 @@
-// What a cast makes of rows, in plain code.
+// Plain code for the cast of rows to another type.
 #ifndef FOVEA_TESTS_SUPPORT_CAST_ROWS_H_
 #define FOVEA_TESTS_SUPPORT_CAST_ROWS_H_
 
@@ -12,7 +12,7 @@
 
 namespace fovea::test {
 
-// The numbers that are left of rows of `heads` parts of `width`.
+// The values after a cast of rows that consist of parts of `width` numbers (int8: with a scale for each part).
 inline std::vector<float> CastRows(std::vector<float> rows, DType type, size_t width) {
   for (size_t first = 0; first < rows.size(); first += width) {
     float most = 0;

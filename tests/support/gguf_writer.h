@@ -1,4 +1,4 @@
-// A plain writer of GGUF files, for tests of what reads them.
+// A plain writer of GGUF files, for tests of their readers.
 #ifndef FOVEA_TESTS_SUPPORT_GGUF_WRITER_H_
 #define FOVEA_TESTS_SUPPORT_GGUF_WRITER_H_
 
@@ -18,7 +18,7 @@ std::string Raw(T value) {
 
 inline std::string RawText(const std::string& text) { return Raw<uint64_t>(text.size()) + text; }
 
-// `type`: as the format numbers types of elements.
+// `type`: the format's number of the element type.
 struct GgufEntry {
   std::string name;
   std::vector<uint64_t> shape;  // the outermost dimension first
@@ -31,7 +31,7 @@ class GgufWriter {
   uint32_t version = 3;
   uint64_t alignment = 32;
 
-  // A value of any type, as it stands in the file.
+  // A value of any type, as the bytes in the file.
   void Set(const std::string& key, uint32_t type, const std::string& bytes) {
     for (auto& [known, value] : values_) {
       if (known == key) return static_cast<void>(value = Raw(type) + bytes);

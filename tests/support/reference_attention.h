@@ -1,5 +1,5 @@
-// What attention means: an explicit matrix of how often each query sees each key, and every score by its formula, in
-// double. Nothing here is shared with the engine but the description of the call.
+// Reference attention: an explicit matrix of how often each query sees each key, and every score by its formula, in
+// double. The only code shared with the engine is the description of the call.
 #ifndef FOVEA_TESTS_SUPPORT_REFERENCE_ATTENTION_H_
 #define FOVEA_TESTS_SUPPORT_REFERENCE_ATTENTION_H_
 
@@ -66,7 +66,7 @@ inline double HalfToDouble(uint16_t bits, bool bf16) {
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
-// Element i of a row of a head, whatever its type.
+// Element i of a row of a head, as a number of any type.
 inline double Element(const HeadRows& rows, DType type, const HeadRows& scales, size_t row, size_t head, size_t i) {
   const auto* at = static_cast<const uint8_t*>(rows.data) + row * rows.row_stride + head * rows.head_stride;
   uint16_t bits;
@@ -83,7 +83,7 @@ inline double Element(const HeadRows& rows, DType type, const HeadRows& scales, 
   }
 }
 
-// To the nearest of 8 bits.
+// Rounds to the nearest number of 8 significant bits.
 inline double ToBf16(double x) {
   int exponent;
   std::frexp(static_cast<float>(x), &exponent);
@@ -131,7 +131,7 @@ class ReferenceRun {
     for (uint32_t key = 0; key < keys; ++key) {
       if (times[key] > 0) score[key] = Score(row, segment, position, head, first, key);
     }
-    // Only the best keys, the lower position where scores are equal.
+    // Keeps the best keys only; of equal scores the lower position wins.
     std::vector<bool> kept(keys, true);
     if (spec_.pattern.top_k > 0) {
       std::vector<uint32_t> order;
@@ -192,7 +192,7 @@ class ReferenceRun {
       return times;
     }
     if (p.rounds > 0 && keys > p.chunk) {
-      // All rounds' chunks in one circle, each a list of keys.
+      // The chunks of all rounds in one circle, each a list of keys.
       std::vector<std::vector<uint32_t>> circle;
       std::vector<int64_t> own;
       for (uint32_t round = 0; round < p.rounds; ++round) {
@@ -359,7 +359,7 @@ class ReferenceRun {
   const AttentionCall& call_;
   const AttentionSpec& spec_;
   const uint32_t query_rows_, stride_;
-  uint32_t place_ = 0;  // of the query in its segment
+  uint32_t place_ = 0;  // position of the query in its segment
   ReferenceAttention result_;
 };
 

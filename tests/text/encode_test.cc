@@ -61,7 +61,7 @@ TEST_F(WordPieceText, AddedTokens) {
   EXPECT_EQ(Plain("a <R>  b"), (Ids{15, 25, 16}));
   EXPECT_EQ(Plain("word"), (Ids{26}));
   EXPECT_EQ(Plain("a word."), (Ids{15, 26, 12}));
-  EXPECT_EQ(Plain("swords"), (Ids{1}));                // not a word of its own
+  EXPECT_EQ(Plain("swords"), (Ids{1}));                // not a whole word
   EXPECT_EQ(Plain("élan ELAN a"), (Ids{27, 27, 15}));  // found after normalization
 }
 
@@ -199,7 +199,7 @@ TEST(BytePairText, Merges) {
   EXPECT_EQ(plain("hello"), (Ids{9}));
   EXPECT_EQ(plain(" hello hello"), (Ids{9, 9}));
   EXPECT_EQ(plain("hell"), (Ids{4, 7}));
-  EXPECT_EQ(plain("lll"), (Ids{4, 6, 2}));  // of equal merges the left one first
+  EXPECT_EQ(plain("lll"), (Ids{4, 6, 2}));  // the leftmost of equal merges first
   EXPECT_EQ(plain("h\xc3\xa9l"), (Ids{4, 0, 12, 13, 2}));
   EXPECT_EQ(plain("hzl"), (Ids{4, 0, 2}));
   EXPECT_EQ(plain(""), Ids{});
@@ -230,7 +230,7 @@ TEST(CharacterPairText, MergesPatternsAndBytes) {
   EXPECT_EQ(section.Decode({3, 3, 4}), " h");
 }
 
-// Bytes that are no character become one U+FFFD each, and those before and after stay.
+// Bytes that are not valid UTF-8 become one U+FFFD each; the bytes before and after stay.
 TEST(CharacterPairText, BytesThatAreNoText) {
   const TextSection section(SectionOf(CharacterPairsJson()));
   const auto byte = [](int value) { return 21 + value; };
@@ -249,7 +249,7 @@ TEST(CharacterPairText, BytesThatAreNoText) {
   }
 }
 
-// All ways to make a piece are one record where they are alike, and a record each where they are not.
+// Different ways to make one piece share a record where they are equal, and have a record each where not.
 TEST(CharacterPairText, MergesAreShort) {
   const auto records = [](const nlohmann::json& json) {
     const std::vector<uint8_t> section = SectionOf(json);
@@ -266,7 +266,7 @@ TEST(CharacterPairText, MergesAreShort) {
   EXPECT_EQ(records(json), 6u);  // another one comes between
 }
 
-// The mask token is known by its usual names, or by the one that the tokenizer's configuration says.
+// The mask token is found by its usual names, or by the name in the tokenizer's configuration.
 TEST(ReadTokenizer, MaskToken) {
   EXPECT_EQ(TextSection(SectionOf(WordPieceJson())).tokenizer().mask_id, 4u);
   EXPECT_EQ(TextSection(SectionOf(BytePairJson())).tokenizer().mask_id, 14u);

@@ -1,4 +1,4 @@
-// What fovea attend writes besides the record, and what it refuses.
+// Files that fovea attend writes besides the record, and its refusals.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ void ExpectRefused(std::vector<std::string> arguments, const std::string& part) 
   EXPECT_FALSE(std::filesystem::exists(output));
 }
 
-// Whether every element ends where it must, and every entity is one of XML's own.
+// Whether every element is closed where it must be, and every entity is one of XML's.
 bool IsWellFormed(const std::string& text) {
   std::vector<std::string> open;
   for (size_t at = 0; at < text.size();) {
@@ -118,7 +118,7 @@ TEST(AttendViews, MapsHaveTheNumbersOfTheRecord) {
   SvgOf(text, "pattern");
 }
 
-// Negative ones, too; the colors go from the least to the largest.
+// Negative scores as well; the colors range from the smallest to the largest.
 TEST(AttendViews, ScoresAreShown) {
   const std::vector<std::string> text = {TinyBlob("base"), "--text", "the <cat> & \"soup\"", "--scores"};
   const Weights scores = WeightsOf(RecordOf(text), "attentions.1");
@@ -177,7 +177,7 @@ TEST(AttendViews, DocumentsAlignmentsAndPictures) {
   EXPECT_EQ(cells.size() + 1, pictures["spaces"][1]["offsets"][1].get<size_t>());
 }
 
-// The golden model, with a file that says how its pictures are prepared.
+// The golden model, with a file that specifies how its pictures are prepared.
 std::string PreparedVit() {
   const std::string folder = Temporary("prepared_vit");
   std::filesystem::remove_all(folder);
@@ -291,7 +291,7 @@ TEST_F(Recorded, OpensAsItWas) {
   for (const char* key : {"texts", "spaces", "steps", "images", "sounds", "model", "title"}) {
     EXPECT_EQ(again[key], record_[key]) << key;
   }
-  // Without labels all the same.
+  // The same without labels.
   const std::string bare = Changed(nullptr, [](auto& says) {
     for (const char* key : {"record", "tap.0.part", "tap.0.layer", "tap.0.causal", "tap.1.part", "tap.1.layer"}) {
       says.erase(key);

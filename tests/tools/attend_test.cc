@@ -1,4 +1,4 @@
-// fovea attend: every number of a record is that of the taps, and every row is called what it stands for.
+// fovea attend: every number of a record is a tap's, and every row has the label of its token, picture cell or frame.
 #include <gtest/gtest.h>
 #include <math.h>
 
@@ -336,12 +336,12 @@ TEST(Attend, SwinsWindowsAreParts) {
     }
   }
   EXPECT_GT(shifted_steps, 0u);
-  // Later stages have cells of their own size over the same picture.
+  // Later stages have larger cells over the same picture.
   EXPECT_EQ(record["images"][1]["of"], 0);
   EXPECT_EQ(record["images"][1]["rows"], (grid + 1) / 2);
 }
 
-// Sparse weights and keys of a step are those of `fovea run --taps sparse`.
+// Sparse weights and keys of a step equal the ones of `fovea run --taps sparse`.
 void ExpectSparse(const json& record, const std::string& name, const std::string& file, bool half) {
   const SafetensorsReader traced(file);
   const std::vector<int64_t> keys = tools::ToIntegers(traced.Get(name + ".keys")),
@@ -399,7 +399,7 @@ std::map<std::string, size_t> Dropped(const json& record) {
   return dropped;
 }
 
-// Global rows, and the token that represents a text, are chosen beside the rest, which the model also reads.
+// Global rows, and the token that represents a text, are selected in addition to the rest, which the model also reads.
 TEST(Attend, ChoosingIsNotDropping) {
   const std::map<std::string, std::string> cases = {
       {"longformer", "b"}, {"longformer-seqcls", "b"}, {"led", "greedy_b"}, {"big_bird", "eval_b"}, {"clip-text", "b"}};
@@ -409,7 +409,7 @@ TEST(Attend, ChoosingIsNotDropping) {
     const json record = RecordOf(arguments);
     EXPECT_TRUE(Dropped(record).empty()) << name << ": " << json(Dropped(record));
   }
-  // Rows that ask; all are keys.
+  // Query rows; all rows are keys.
   const std::string hops = InSource("tools/convert/examples/query-hops-of-rows/");
   const std::string blob = Converted(hops + "graph.json", "query-hops-of-rows");
   EXPECT_TRUE(Dropped(RecordOf({blob, "--input", hops + "golden.safetensors", "--case", "ragged"})).empty());
@@ -456,7 +456,7 @@ TEST(Attend, WindowsOfLongTextsFitAPage) {
   SafetensorsWriter writer;
   writer.AddIntegers("input_ids", {1, 4096}, ids.data());
   writer.Write(Temporary("long"));
-  // By itself: of the keys that rows see the mean of all heads.
+  // Keys that rows see, as the mean of all heads.
   const std::string page = Temporary("long.html"), file = Temporary("long.json");
   const CommandResult attend = Fovea({"attend", blob, "--input", Temporary("long"), "-o", page, "--json", file});
   ASSERT_EQ(attend.status, 0) << attend.err;

@@ -1,5 +1,4 @@
-// What evaluations compute of numbers: values worked out by hand, and those that the documentation of SciPy and
-// scikit-learn gives for their examples.
+// Metrics of evaluations: values worked out by hand, and examples from the documentation of SciPy and scikit-learn.
 #include "tools/eval/metrics.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +40,7 @@ TEST(Metrics, CorrelationsThatAreNotDefined) {
   EXPECT_TRUE(std::isnan(Pearson({}, {})));
 }
 
-// Ranks by counting: those below, and half of the equal ones.
+// Ranks by counting: the smaller values, and half of the equal ones.
 TEST(Metrics, RanksOfRandomNumbersWithTies) {
   std::mt19937 random(3);
   Numbers numbers(200);
@@ -80,7 +79,7 @@ TEST(Metrics, ClassesOfKnownExamples) {
   EXPECT_NEAR(matrix.Of(2).precision, 2.0 / 3, 1e-12);
 }
 
-// A class that is neither expected nor said does not count; one that is only said does, with 0.
+// A class that is neither expected nor predicted does not count; one that is only predicted counts with 0.
 TEST(Metrics, MacroF1IsOverClassesThatOccur) {
   const Confusion confusion = Of(4, {{0, 0}, {0, 0}, {0, 2}});
   EXPECT_NEAR(confusion.MacroF1(), 0.8 / 2, 1e-12);
@@ -145,7 +144,7 @@ TEST(Turns, ChangeWhoIsFirstAndTellTheRatio) {
   EXPECT_EQ(told["first"]["seconds"], 15);
   EXPECT_EQ(told["second"]["ms"]["p50"], 4000);
   EXPECT_EQ(told["ratio"], 2);         // 4 by 2
-  EXPECT_EQ(told["turns"]["p25"], 1);  // of 1, 2, 2.5, 3
+  EXPECT_EQ(told["turns"]["p25"], 1);  // quartile of 1, 2, 2.5, 3
   EXPECT_EQ(told["turns"]["p50"], 2);
   EXPECT_EQ(told["turns"]["p75"], 2.5);
   EXPECT_EQ(plain.Told(false)["ratio"], 32.0 / 15);
@@ -185,7 +184,7 @@ TEST(Windows, AreThoseOfTheDocumentation) {
   }
 }
 
-// Whatever a run holds: rows in order, each token that counts once as a target, and its bytes.
+// For any run: rows in order, each counted token once as a target, and its bytes.
 TEST(Windows, StepsReadEveryRowOnce) {
   std::vector<tools::TokenText> texts;
   for (const size_t length : {1, 9, 2, 30, 3}) {

@@ -1,4 +1,4 @@
-// fovea pack, and fovea convert --pack: what lies in the blob, and that results stay the same.
+// fovea pack, and fovea convert --pack: sections of the blob, and that results stay the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ TEST(Pack, ForThisMachineInPlace) {
   EXPECT_TRUE(UsesPacked(blob));
   EXPECT_FALSE(UsesPacked(plain));
   EXPECT_EQ(Fovea({"run", blob, "--text", "a b", "--json"}).out, Fovea({"run", plain, "--text", "a b", "--json"}).out);
-  // Again: the same file, of which the first packed section is gone.
+  // Packed again: the same file, without the first packed section.
   const std::string once = tools::ReadFile(blob);
   EXPECT_NE(Fovea({"pack", blob}).out.find("packed"), std::string::npos);
   EXPECT_TRUE(tools::ReadFile(blob) == once);
@@ -92,7 +92,7 @@ TEST(Pack, WhatALinkLeadsToIsReplacedAsConvertDoes) {
   }
   EXPECT_EQ(UsesPacked(blob), LibraryPacks());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder + "/real"), {}), 3);
-  // A file that may be somebody's, or the work of another process.
+  // An existing file of that name may belong to a user or another process.
   for (const std::vector<std::string>& command : commands) {
     const std::string& path = command[0] == "pack" ? command[1] : command[3];
     const std::string beside = std::filesystem::canonical(path).string() + ".part";
@@ -120,7 +120,7 @@ TEST(Pack, ForOtherMachines) {
   EXPECT_NE(packed[0]["layout"], packed[1]["layout"]);
   EXPECT_NE(Fovea({"inspect", blob}).out.find("for aarch64-i8mm"), std::string::npos);
   EXPECT_EQ(Fovea({"run", blob, "--text", "a b", "--json"}).out, Fovea({"run", plain, "--text", "a b", "--json"}).out);
-  // Named twice, or by this machine's own name, too: once in the blob.
+  // A target that is named twice, or also by this machine's name: once in the blob.
   EXPECT_EQ(Fovea({"pack", blob, "--target", "host", "--target", "host"}).status, 0);
   ASSERT_EQ(PackedOf(blob).size(), 1u);
   const std::vector<std::string> names = PackedOf(blob)[0]["targets"];
@@ -140,7 +140,7 @@ TEST(Pack, WrongUseIsRefused) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
   };
-  // Who does not know the name learns all of them.
+  // An unknown name is answered with a list of all names.
   for (const char* part : {"sparc", "host"}) {
     refused({"pack", plain, "--target", "sparc"}, part);
     refused({"convert", Temporary("nowhere"), "-o", Temporary("x.fovea"), "--pack", "sparc"}, part);

@@ -26,7 +26,7 @@ TEST(TimeRules, AreTheOriginalsOnRandomScores) {
   std::normal_distribution<float> normal(0, 2);
   size_t forced = 0, ended = 0;
   for (int trial = 0; trial < 3000; ++trial) {
-    // What the rules may lead to, and texts that break them.
+    // Texts that follow the rules and texts that break them.
     Ids made(random() % 9);
     for (int32_t& token : made)
       token = static_cast<int32_t>(random() % 2 == 0 ? random() % 40 : kFirst + random() % 30);
@@ -64,7 +64,7 @@ TEST(TimeRules, AreTheOriginalsOnRandomScores) {
   EXPECT_GT(ended, 300u);
 }
 
-// Greedy texts of random scores keep what the rules promise.
+// Greedy texts of random scores follow the rules.
 TEST(TimeRules, TextsComeInSegments) {
   std::mt19937 random(5);
   std::normal_distribution<float> normal(0, 1);
@@ -120,14 +120,14 @@ std::vector<Span> Spans(const CutText& cut) {
 }
 
 TEST(SpeechSegments, PairsEndThem) {
-  // What follows the last pair is heard again.
+  // The text after the last pair of times belongs to the next window.
   CutText cut = Cut({At(0), 1, 2, At(5), At(6), 3, At(9), At(9), 4, 5});
   EXPECT_EQ(Spans(cut), (std::vector<Span>{{1000, 1050}, {1060, 1090}}));
   EXPECT_EQ(cut.segments[0].tokens, (Ids{At(0), 1, 2, At(5)}));
   EXPECT_EQ(cut.segments[1].tokens, (Ids{At(6), 3, At(9)}));
   EXPECT_EQ(cut.next, 1090u);
   EXPECT_FALSE(cut.ends_early);
-  // Unless a time by itself ends it.
+  // Unless a single time ends it.
   cut = Cut({At(0), 1, 2, At(5), At(6), 3, At(9)});
   EXPECT_EQ(Spans(cut), (std::vector<Span>{{1000, 1050}, {1060, 1090}}));
   EXPECT_EQ(cut.next, 1300u);
@@ -143,7 +143,7 @@ TEST(SpeechSegments, WithoutPairsTheWindowIsOne) {
   EXPECT_EQ(Spans(cut), (std::vector<Span>{{1000, 1200}}));
   EXPECT_EQ(cut.next, 1300u);
   EXPECT_TRUE(cut.ends_early);
-  EXPECT_EQ(Spans(Cut({At(0), 1, 2})), (std::vector<Span>{{1000, 1300}})) << "the time 0 says nothing";
+  EXPECT_EQ(Spans(Cut({At(0), 1, 2})), (std::vector<Span>{{1000, 1300}})) << "the time 0 gives no end";
   EXPECT_EQ(Spans(Cut({At(4), 1, 2})), (std::vector<Span>{{1000, 1040}}));
   EXPECT_EQ(Spans(Cut({1, 2})), (std::vector<Span>{{1000, 1300}}));
   cut = Cut({});

@@ -1,5 +1,5 @@
 // fovea as one of the programs that take turns.
-//   fovea_peer BLOB THREADS ROWS         an encoder, for texts of up to so many tokens
+//   fovea_peer BLOB THREADS ROWS         an encoder, for texts of up to ROWS tokens
 //   fovea_peer BLOB THREADS ROWS TEXT    a decoder: runs of up to ROWS tokens, texts of up to TEXT
 #include "fovea/version.h"
 #include "tests/bench/peers/serve.h"

@@ -6,8 +6,8 @@ import numpy as np
 
 ALIGNMENT = 32
 U32, F32, STRING = 4, 6, 8  # types of values
-TYPES = {"f32": 0, "f16": 1, "q8_0": 8}  # of tensors
-BLOCK = 32  # weights of Q8_0 with a scale of their own
+TYPES = {"f32": 0, "f16": 1, "q8_0": 8}  # tensor types
+BLOCK = 32  # weights of Q8_0 that share a scale
 
 
 def text(value):

@@ -51,7 +51,7 @@ def fovea(build):
 
 
 def fovea_version(command, root):
-    """What the command says, and the commit where `root` is a clone."""
+    """The command's output, and the commit where `root` is a clone."""
     def said(*call):
         try:
             return subprocess.run(call, capture_output=True, text=True, check=True).stdout.strip()

@@ -34,7 +34,7 @@ class Random:
 
 
 def bert(layers, width, heads, inner, seed, vocabulary=30522, positions=512, window=None):
-    """An encoder as BERT's. With `window` a row sees so many rows on either side, and no others."""
+    """An encoder as BERT's. With `window` a row sees only `window` rows on either side."""
     config = {"architectures": ["BertModel"], "model_type": "bert", "num_hidden_layers": layers, "hidden_size": width,
               "num_attention_heads": heads, "intermediate_size": inner, "hidden_act": "gelu", "layer_norm_eps": 1e-12,
               "vocab_size": vocabulary, "max_position_embeddings": positions, "type_vocab_size": 2, "pad_token_id": 0,

@@ -1,5 +1,4 @@
-// ONNX Runtime as one of the programs that peers.py lets take turns (turns.py has what they are told and what they
-// answer).
+// ONNX Runtime as one of the programs that peers.py runs in turns (turns.py lists the requests and replies).
 //   node onnx_peer.js FOLDER_OF_PACKAGES MODEL THREADS
 "use strict";
 const fs = require("fs");

@@ -34,8 +34,8 @@ DECODERS = {"6 x 384": (6, 384, 6, 2, 1024), "12 x 768": (12, 768, 12, 4, 2048)}
 LENGTHS = (16, 128, 512)
 WINDOW, LONG = 128, 4096
 PROMPT, TEXT = 512, 1024
-BEFORE, NEW = 128, 32  # tokens of a text before those that are timed one by one
-CHECKED = 24  # tokens of the text that the reference reads, too
+BEFORE, NEW = 128, 32  # tokens of a text before the timed ones
+CHECKED = 24  # tokens of the text that the reference reads as well
 # |a - b| / |b| over all numbers of a result: by how much a program may differ from the reference, which has the weights
 # in f32. Two programs may differ by twice as much.
 TOLERANCES = {"f32": 1e-4, "f16": 1e-2, "int8": 0.1}
@@ -200,15 +200,15 @@ def one_by_one(program):
 
 
 def processor(about):
-    """Which one, of what /proc/cpuinfo says; names alone may be those of several generations."""
-    said = dict(re.findall(r"^(.*?)\s*: (.*)$", about.partition("\n\n")[0], re.MULTILINE))
+    """The processor by /proc/cpuinfo; its name alone may be shared by several generations."""
+    known = dict(re.findall(r"^(.*?)\s*: (.*)$", about.partition("\n\n")[0], re.MULTILINE))
     numbers = {"family": "cpu family", "model": "model", "implementer": "CPU implementer", "part": "CPU part"}
-    return ", ".join([said.get("model name", platform.machine()),
-                      *(f"{word} {said[key]}" for word, key in numbers.items() if key in said)])
+    return ", ".join([known.get("model name", platform.machine()),
+                      *(f"{word} {known[key]}" for word, key in numbers.items() if key in known)])
 
 
 def instructions():
-    """Those that matter to matrix products, as the system calls them."""
+    """Instruction sets that matter to matmul, by the names in /proc/cpuinfo."""
     words = set(CPU.read_text().split())
     return [name for name in ("avx2", "avx512f", "avx_vnni", "avx512_vnni", "amx_int8", "asimd", "asimddp", "i8mm")
             if name in words]

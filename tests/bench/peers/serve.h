@@ -1,4 +1,4 @@
-// What a program written in C++ is told while it takes turns with others, and what it answers (turns.py has the list).
+// Requests that a C++ program receives while programs run in turns, and its replies (turns.py has the list).
 #ifndef FOVEA_TESTS_BENCH_PEERS_SERVE_H_
 #define FOVEA_TESTS_BENCH_PEERS_SERVE_H_
 
@@ -22,7 +22,7 @@ inline double Milliseconds(clockid_t clock) {
   return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
 }
 
-// Of the world and of this process on processors.
+// Wall-clock time and this process's processor time.
 struct Stopwatch {
   double Passed() const { return Milliseconds(CLOCK_MONOTONIC) - start; }
   double Used() const { return Milliseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_start; }
@@ -42,8 +42,8 @@ struct Rows {
   size_t count, width;
 };
 
-// `Peer` has Reset (forget all texts), Run (the ids; a decoder goes on with them), Result (the last Run's Rows, for
-// every id or for the last one) and Name.
+// `Peer` has Reset (forget all texts), Run (append these ids; a decoder continues its text), Result (the last Run's
+// Rows, for every id or for the last one) and Name.
 template <class Peer, class Make>
 void ServeWith(const Make& make) {
   const uint64_t before = StatusBytes("VmRSS");

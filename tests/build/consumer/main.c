@@ -1,4 +1,4 @@
-/* A program of somebody else's that uses the installed library. */
+/* A user's program, built against the installed library. */
 #include <fovea/fovea.h>
 #include <stdio.h>
 #include <string.h>
