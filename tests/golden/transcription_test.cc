@@ -237,11 +237,11 @@ TEST_F(Transcription, SaysWhatIsWrong) {
   EXPECT_PRED2(Has, error({heard, "--task", "sing", "--wav", wav}), "sing");
   EXPECT_PRED2(Has, error({heard, "--language", "en"}), "give --wav or --input");
   EXPECT_PRED2(Has, error({heard, "--beams", "2", "--hypotheses", "2", "--wav", wav}), "--hypotheses");
-  EXPECT_PRED2(Has, error({given, "--language", "en", "--wav", wav}), "reads features, no sound: give --input");
-  EXPECT_PRED2(Has, error({given, "--cut", "times", "--input", wav}), "give --wav, not --input");
-  EXPECT_PRED2(Has, error({Blob(Directory("bart", "")), "--wav", wav}), "reads texts, not speech");
+  EXPECT_PRED2(Has, error({given, "--language", "en", "--wav", wav}), "reads features, not audio: give --input");
+  EXPECT_PRED2(Has, error({given, "--cut", "times", "--input", wav}), "give --wav instead of --input");
+  EXPECT_PRED2(Has, error({Blob(Directory("bart", "")), "--wav", wav}), "its encoder reads text");
   EXPECT_PRED2(Has, error({Blob(Directory("gpt2", "")), "--wav", wav}), "has no encoder");
-  EXPECT_PRED2(Has, error({Blob(Directory("trocr", "")), "--wav", wav}), "reads features, no sound");
+  EXPECT_PRED2(Has, error({Blob(Directory("trocr", "")), "--wav", wav}), "reads features, not audio");
   const std::string bare = Blob(Directory("whisper", kWhisper));  // it knows of no languages
   EXPECT_PRED2(Has, error({bare, "--language", "en", "--wav", wav}), "has no language 'en'; it has none to choose");
   EXPECT_PRED2(Has, error({bare, "--task", "translate", "--wav", wav}), "has no task 'translate'");

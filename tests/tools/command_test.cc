@@ -165,7 +165,7 @@ TEST(Command, RunWritesNamedValues) {
   for (const auto& [name, values] : traced) EXPECT_EQ(names().count(name), 1u) << name;
   ExpectRefused({"run", blob, "--input", input, "--values", "hidden_states.9"},
                 "no value or attention step 'hidden_st");
-  ExpectRefused({"run", blob, "--text", "a", "--values", "*"}, "--output, --trace and --values go with --input");
+  ExpectRefused({"run", blob, "--text", "a", "--values", "*"}, "--output, --trace and --values need --input");
 }
 
 // What is reported of rows of ids is what two blobs make of them.
@@ -215,7 +215,7 @@ TEST(Command, ConversionIsMeasuredOnIds) {
     tools::WriteFile(ids, text.data(), text.size());
     ExpectRefused({"convert", InData("hf/llama"), "-o", stored, "--weights", "int8", "--sample-ids", ids}, part);
   };
-  refused("1 2\n3 x\n", "ids.txt: line 2: '3 x': numbers with spaces between them are needed");
+  refused("1 2\n3 x\n", "ids.txt: line 2: '3 x': expected token ids separated by spaces");
   refused("\n", "has no ids");
   refused("1\n2 5000\n", "sample ids: row 2: 5000 is not below ");
   refused("-1\n", "sample ids: row 1: -1 is not below ");
@@ -483,7 +483,7 @@ TEST(Command, ConvertLaysPatterns) {
        std::map<std::vector<std::string>, std::string>{{{"--window", "3"}, "no equal sides"},
                                                        {{"--window", "4", "--layers", "7"}, "the first is 0"},
                                                        {{"--window", "4", "--layers", "x"}, "layer"},
-                                                       {{"--layers", "0"}, "goes with --window"},
+                                                       {{"--layers", "0"}, "--layers needs --window"},
                                                        {{"--global", "0"}, "--global"}}) {
     std::vector<std::string> all = {"convert", Temporary("bert-sequence"), "-o", Temporary("none.fovea")};
     all.insert(all.end(), arguments.begin(), arguments.end());

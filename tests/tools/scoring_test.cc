@@ -238,15 +238,15 @@ TEST(Scoring, RefusesWhatItCannotDo) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
   };
-  refused({"--suppress-ids", "4"}, "--suppress-ids '4': token 4 is none of the 4 that");
-  refused({"--suppress-ids", "-1"}, "token -1 is none");
-  refused({"--suppress-ids", "x"}, "--suppress-ids 'x': numbers with spaces");
+  refused({"--suppress-ids", "4"}, "--suppress-ids '4': token 4 is out of range: there are 4 tokens that");
+  refused({"--suppress-ids", "-1"}, "token -1 is out of range");
+  refused({"--suppress-ids", "x"}, "--suppress-ids 'x': expected token ids");
   refused({"--suppress-ids", ""}, "has no tokens");
-  refused({"--score-ids", "1 9"}, "--score-ids '1 9': token 9 is none");
+  refused({"--score-ids", "1 9"}, "--score-ids '1 9': token 9 is out of range");
   refused({"--score", "Z"}, "cannot write 'Z'");
-  refused({"--score", "AH", "--temperature", "1"}, "--score is about texts that are there");
-  refused({"--score", "AH", "--alignments"}, "--score is about texts that are there");
-  refused({"--score", "AH", "--chat"}, "--target-prefix and --score go without --chat");
+  refused({"--score", "AH", "--temperature", "1"}, "--score generates nothing");
+  refused({"--score", "AH", "--alignments"}, "--score generates nothing");
+  refused({"--score", "AH", "--chat"}, "--target-prefix and --score are not supported in chat mode");
 }
 
 }  // namespace

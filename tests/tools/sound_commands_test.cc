@@ -107,7 +107,7 @@ TEST_F(SoundCommands, SoDoOtherCommands) {
   EXPECT_EQ(told.status, 0) << told.err;
   EXPECT_PRED2(Has, told.err, kLeftOut);
   EXPECT_PRED2(Has, told.err, "list.tsv:2");
-  EXPECT_PRED2(Has, told.err, "and 3 such notes more");
+  EXPECT_PRED2(Has, told.err, "3 more notes");
   EXPECT_EQ(json::parse(told.out)["notes"].size(), 6u);
 
   const CommandResult made = Fovea({"convert", At("graph.json"), "-o", At("int8.fovea"), "--weights", "int8",
