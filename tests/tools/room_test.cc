@@ -179,7 +179,7 @@ TEST(Room, ChatsAreWrittenByTheModelsTemplate) {
   for (int i = 0; i < 4; ++i) turns.insert(turns.end(), {"--prompt", Repeated(50)});
   const CommandResult chat = Generate(turns, blob);
   EXPECT_EQ(chat.status, 0) << chat.err;
-  EXPECT_NE(chat.err.find("left out: its 1 oldest turn\n"), std::string::npos) << chat.err;
+  EXPECT_NE(chat.err.find("dropped its 1 oldest turn\n"), std::string::npos) << chat.err;
   EXPECT_EQ(Generate({"--chat", "--prompt", Repeated(150)}, blob).status, 2);
   // Statements that are not evaluated are refused, not guessed.
   const std::string other = Decoder("other", {{"chat_template", "{% set x = namespace(a='<|im_start|>') %}"}});
