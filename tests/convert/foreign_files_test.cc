@@ -51,7 +51,7 @@ TEST(ForeignJson, TextIsParsedWithLimits) {
   const std::string long_word = parse("{" + std::string(1 << 20, 'x'));
   EXPECT_LT(long_word.size(), 3000u);
   ExpectSaid(RefusalOf([] { Text(Json::parse(R"("a\u0000b")"), "file: key"); }),
-             "file: key \"a\\u0000b\" has a zero byte");
+             "file: key \"a\\u0000b\" contains a zero byte");
   EXPECT_EQ(RefusalOf([] { Fail("{}", std::string("a\0b\nc\xff", 6)); }), "a\\x00b\\nc\\xff");
 }
 
@@ -265,7 +265,7 @@ TEST(ForeignGraph, NumbersHaveARange) {
                        {"/constants/0/rows", "[0, 4294967297]", "rows must be a whole number"},
                        {"/constants/0/transpose", "1", "transpose must be true or false"},
                        {"/programs/0/inputs/0/width", "0", "width must be a whole number from 1"},
-                       {"/programs/0/name", "\"a\\u0000b\"", "has a zero byte"},
+                       {"/programs/0/name", "\"a\\u0000b\"", "contains a zero byte"},
                        {"/fovea", "1.5", "fovea must be a whole number"},
                        {"/programs/0/operations/0/activation", "{}", "activation must be one of"}});
   Json positions = good;

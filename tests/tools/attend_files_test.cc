@@ -177,7 +177,7 @@ TEST(AttendViews, DocumentsAlignmentsAndPictures) {
   EXPECT_EQ(cells.size() + 1, pictures["spaces"][1]["offsets"][1].get<size_t>());
 }
 
-// The golden model, with a file that says how its pictures are prepared.
+// The golden model, with a file that says image preparation.
 std::string PreparedVit() {
   const std::string folder = Temporary("prepared_vit");
   std::filesystem::remove_all(folder);
@@ -215,11 +215,11 @@ TEST(AttendPictures, FilesArePreparedAndShown) {
   const std::string half = png.substr(0, png.size() / 2);
   tools::WriteFile(Temporary("half.png"), half.data(), half.size());
   ExpectRefused({vit, "--image", Temporary("half.png")}, "half.png");
-  tools::WriteFile(Temporary("text.png"), "no picture", 10);
+  tools::WriteFile(Temporary("text.png"), "no image", 10);
   ExpectRefused({vit, "--image", Temporary("text.png")}, "text.png");
   ExpectRefused({vit, "--image", Temporary("absent.png")}, "absent.png");
-  ExpectRefused({Converted(InData("hf/vit"), "vit"), "--image", path}, "how its pictures are prepared");
-  ExpectRefused({TinyBlob("base"), "--image", path}, "no program takes pictures");
+  ExpectRefused({Converted(InData("hf/vit"), "vit"), "--image", path}, "image preparation");
+  ExpectRefused({TinyBlob("base"), "--image", path}, "no program has an image");
 }
 
 TEST(AttendPage, NoTextEndsTheElement) {

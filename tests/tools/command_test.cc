@@ -367,7 +367,7 @@ TEST(Command, OnlyEmbeddingsAreCompared) {
 TEST(Command, ModelsThatWriteAreNotRunForClasses) {
   const std::string writer = Temporary("writer.fovea"), speech = Temporary("speech.fovea");
   ASSERT_EQ(Fovea({"convert", InSource("tools/train/package-writer"), "-o", writer, "--compare", "none"}).status, 0);
-  ExpectRefused({"run", writer, "--text", "a library"}, "see fovea generate");
+  ExpectRefused({"run", writer, "--text", "a library"}, "use fovea generate");
   const std::string folder = GoldenFolder("moonshine", R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor",
       "sampling_rate": 16000, "feature_size": 1, "do_normalize": false})");
   ASSERT_EQ(Fovea({"convert", folder, "-o", speech, "--compare", "none"}).status, 0);
