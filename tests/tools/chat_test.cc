@@ -135,8 +135,8 @@ TEST(Chat, RefusesByName) {
   EXPECT_NE(message("chatml", {{"robot", "Hi"}}).find("\"robot\""), std::string::npos);
   EXPECT_NE(message("gemma", {{"system", "Hi"}}).find("only a system message"), std::string::npos);
   EXPECT_NE(message("chatml", {{"user", "Hi"}, {"system", "Hi"}}).find("first"), std::string::npos);
-  EXPECT_NE(message("chatml", {{"user", "Hi"}, {"user", "Hi"}}).find("turns"), std::string::npos);
-  EXPECT_NE(message("chatml", {{"assistant", "Hi"}}).find("begins"), std::string::npos);
+  EXPECT_NE(message("chatml", {{"user", "Hi"}, {"user", "Hi"}}).find("alternate"), std::string::npos);
+  EXPECT_NE(message("chatml", {{"assistant", "Hi"}}).find("must begin"), std::string::npos);
 }
 
 }  // namespace
