@@ -101,7 +101,7 @@ TEST(Command, WrongTensorsAreRefused) {
   ExpectRefused(run(WriteInput("range", 1, 3, {2, 12, 3}, {})), "input_ids: entry 1 is 12");
   ExpectRefused(run(WriteInput("negative", 1, 3, {2, -1, 3}, {})), "input_ids");
   ExpectRefused(run(WriteInput("wide", 1, 3, {2, int64_t{1} << 40, 3}, {})), "input_ids");
-  ExpectRefused(run(WriteInput("hole", 1, 4, {2, 5, 6, 3}, {1, 0, 1, 1})), "hole");
+  ExpectRefused(run(WriteInput("hole", 1, 4, {2, 5, 6, 3}, {1, 0, 1, 1})), "gap");
   ExpectRefused(run(WriteInput("mask", 1, 4, {2, 5, 6, 3}, {1, 2, 1, 1})), "expected 0 or 1");
   ExpectRefused(run(WriteInput("long", 1, 17, std::vector<int64_t>(17, 5), {})), "FOVEA_E_");
   SafetensorsWriter cube;

@@ -10,8 +10,8 @@
 namespace fovea::tools {
 
 // Tensors `<case>.in.*` and `<case>.out.*` of a golden file; `<case>.out64.*` (of higher precision), if present, is
-// used instead of the latter. `<program>/<case>` runs that program; `<case>#0`, `<case>#1`, ... are consecutive runs of one
-// session.
+// used instead of the latter. `<program>/<case>` runs that program; `<case>#0`, `<case>#1`, ... are consecutive runs of
+// one session.
 struct GoldenCase {
   std::string name;     // without the number of the run
   std::string program;  // empty: not named
