@@ -359,7 +359,7 @@ TEST_F(Ctc, WhatIsRefused) {
                "--condition-on-previous cannot be combined with");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--chunk", "0.1", "--stride", "0.05"}), "leave nothing of chunks");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--chunk", "-1"}), "--chunk");
-  EXPECT_PRED2(Has, error({Blob({}), "--wav", wav}), "convert it with its vocab.json");
+  EXPECT_PRED2(Has, error({Blob({}), "--wav", wav}), "convert it again with its vocab.json");
   const CommandResult ran = Fovea({"run", blob, "--wav", wav});
   EXPECT_EQ(ran.status, 2);
   EXPECT_PRED2(Has, error({Blob({{"vocab.json", Letters()}}, ""), "--wav", wav}), "preprocessor_config.json");

@@ -457,7 +457,7 @@ TEST_F(LongSpeech, SaysWhatIsWrong) {
   told = json::parse(kToldTimes);
   told.erase("prev_sot_token_id");
   const std::string deaf = Blob(Model(kWhisper, told.dump()));
-  EXPECT_PRED2(Has, error(deaf, {"--condition-on-previous", "on"}), "cannot be told what was said before");
+  EXPECT_PRED2(Has, error(deaf, {"--condition-on-previous", "on"}), "does not support previous text");
   EXPECT_EQ(Fovea({"transcribe", deaf, "--wav", wav, "--language", "de"}).status, 0);
   told = json::parse(kToldTimes);
   told["alignment_heads"] = json::parse("[[0, 4]]");
@@ -469,7 +469,7 @@ TEST_F(LongSpeech, SaysWhatIsWrong) {
   EXPECT_PRED2(Has,
                error(Blob(Model(kWhisper, told.dump())),
                      {"--times", "word", "--temperatures", "0", "--no-speech-threshold", "none"}),
-               "no attention to layer 2's source");
+               "no cross-attention in layer 2");
 }
 
 // The front makes its features in f32 whatever the weights are; scores are as near as int8 gets.

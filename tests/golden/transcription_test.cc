@@ -233,7 +233,7 @@ TEST_F(Transcription, SaysWhatIsWrong) {
   EXPECT_PRED2(Has, told_en({wav, At("absent.wav")}), "absent.wav");
   EXPECT_PRED2(Has, told_en({wav, empty}), "empty.wav: has no samples");
   EXPECT_PRED2(Has, told_en({Wav("still.wav", Clip(10, 1), 0)}), "0 samples in a second");
-  EXPECT_PRED2(Has, error({heard, "--language", "fr", "--wav", wav}), "has no language 'fr'; it has de, en");
+  EXPECT_PRED2(Has, error({heard, "--language", "fr", "--wav", wav}), "has no language 'fr'; available: de, en");
   EXPECT_PRED2(Has, error({heard, "--task", "sing", "--wav", wav}), "sing");
   EXPECT_PRED2(Has, error({heard, "--language", "en"}), "give --wav or --input");
   EXPECT_PRED2(Has, error({heard, "--beams", "2", "--hypotheses", "2", "--wav", wav}), "--hypotheses");
@@ -243,10 +243,9 @@ TEST_F(Transcription, SaysWhatIsWrong) {
   EXPECT_PRED2(Has, error({Blob(Directory("gpt2", "")), "--wav", wav}), "has no encoder");
   EXPECT_PRED2(Has, error({Blob(Directory("trocr", "")), "--wav", wav}), "reads features, not audio");
   const std::string bare = Blob(Directory("whisper", kWhisper));  // it knows of no languages
-  EXPECT_PRED2(Has, error({bare, "--language", "en", "--wav", wav}), "has no language 'en'; it has none to choose");
+  EXPECT_PRED2(Has, error({bare, "--language", "en", "--wav", wav}), "has no language 'en'; available: none");
   EXPECT_PRED2(Has, error({bare, "--task", "translate", "--wav", wav}), "has no task 'translate'");
-  EXPECT_PRED2(Has, error({bare, "--condition-on-previous", "on", "--wav", wav}),
-               "cannot be told what was said before");
+  EXPECT_PRED2(Has, error({bare, "--condition-on-previous", "on", "--wav", wav}), "does not support previous text");
   // Features that the model does not read.
   std::string wide = kWhisper;
   wide.replace(wide.find("\"feature_size\": 16"), 18, "\"feature_size\": 17");

@@ -112,7 +112,7 @@ TEST(Scoring, OfADecoderThatGoesOn) {
   EXPECT_NE(written.out.find("\n  sum  "), std::string::npos) << written.out;
   const CommandResult full = Fovea({"generate", blob, "--ids", "1 5 9 4", "--score-ids", "1 2 3", "--context", "5"});
   EXPECT_EQ(full.status, 2);
-  EXPECT_NE(full.err.find("a text of 3 tokens is too long: 2 have room"), std::string::npos) << full.err;
+  EXPECT_NE(full.err.find("a text of 3 tokens is too long; at most 2 fit"), std::string::npos) << full.err;
 }
 
 TEST(Scoring, OfADecoderWithAnEncoder) {
