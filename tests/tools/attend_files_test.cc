@@ -396,7 +396,7 @@ TEST(AttendCommand, WrongUseIsRefused) {
   ExpectRefused(with({"--prompt", "a"}), "one kind");
   ExpectRefused({blob, "--prompt", "a"}, "no decoder");
   ExpectRefused({blob, "--source", "a"}, "no decoder");
-  ExpectRefused({blob, "--wav", Temporary("x.wav")}, "takes no sound");
+  ExpectRefused({blob, "--wav", Temporary("x.wav")}, "does not read audio");
   ExpectRefused(with({"--layers", "7"}), "no attention step");
   ExpectRefused(with({"--layers", "2-1"}), "--layers");
   ExpectRefused(with({"--layers", "0,,1"}), "--layers");

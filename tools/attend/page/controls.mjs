@@ -1,4 +1,4 @@
-// What can be chosen in every view: the step, the head, the segment, the side.
+// The choices of every view: step, head, segment, side.
 import { made, shortText } from "./elements.mjs";
 
 function select(label, onchange) {

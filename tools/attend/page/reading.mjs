@@ -1,10 +1,10 @@
-// The numbers that belong to the choice: which rows they stand on, and what they are.
+// The numbers for the current choice: their rows and their meaning.
 import { plural } from "./elements.mjs";
 import { rolloutFrom, rolloutLayers, rolloutReceived, rolloutTo } from "./rollout.mjs";
 
 /**
  * { space, first, values, what, note }: values[i] is the number of row first + i of the space; NaN where the record has
- * none. `values` is null where there is nothing to show, and `note` says why.
+ * none. `values` is null if there is nothing to show; `note` gives the reason.
  */
 export function readingOf(selection) {
   const { record, step, head, chosen, row } = selection, side = selection.sideShown;
