@@ -352,7 +352,7 @@ TEST_F(Ctc, WhatIsRefused) {
     arguments.insert(arguments.begin(), "transcribe");
     return FoveaError(arguments);
   };
-  EXPECT_PRED2(Has, error({blob, "--wav", wav, "--wav", At("text.wav")}), "text.wav: it is no RIFF WAVE file");
+  EXPECT_PRED2(Has, error({blob, "--wav", wav, "--wav", At("text.wav")}), "text.wav: it is not a RIFF WAVE file");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--language", "en"}), "--language cannot be combined with");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--beams", "3"}), "--beams cannot be combined with");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--condition-on-previous", "on"}),

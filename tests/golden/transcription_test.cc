@@ -229,10 +229,10 @@ TEST_F(Transcription, SaysWhatIsWrong) {
     for (const std::string& path : paths) arguments.insert(arguments.end(), {"--wav", path});
     return error(arguments);
   };
-  EXPECT_PRED2(Has, told_en({wav, At("text.wav")}), "text.wav: it is no RIFF WAVE file");
+  EXPECT_PRED2(Has, told_en({wav, At("text.wav")}), "text.wav: it is not a RIFF WAVE file");
   EXPECT_PRED2(Has, told_en({wav, At("absent.wav")}), "absent.wav");
   EXPECT_PRED2(Has, told_en({wav, empty}), "empty.wav: has no samples");
-  EXPECT_PRED2(Has, told_en({Wav("still.wav", Clip(10, 1), 0)}), "0 samples in a second");
+  EXPECT_PRED2(Has, told_en({Wav("still.wav", Clip(10, 1), 0)}), "a sampling rate of 0 Hz");
   EXPECT_PRED2(Has, error({heard, "--language", "fr", "--wav", wav}), "has no language 'fr'; available: de, en");
   EXPECT_PRED2(Has, error({heard, "--task", "sing", "--wav", wav}), "sing");
   EXPECT_PRED2(Has, error({heard, "--language", "en"}), "give --wav or --input");
@@ -302,7 +302,7 @@ TEST_F(Transcription, TokensOfASecond) {
     if (shortened) all.resize(most);
     EXPECT_EQ(tokens, all) << i;
     EXPECT_EQ(found[i].contains("notes"), shortened) << i;
-    EXPECT_EQ(Has(bounded.err, "ends at " + std::to_string(most) + " tokens"), shortened) << bounded.err;
+    EXPECT_EQ(Has(bounded.err, "cut off at " + std::to_string(most) + " tokens"), shortened) << bounded.err;
     EXPECT_FALSE(longer[i].contains("notes")) << i;
   }
   EXPECT_GT(cut, 0u);

@@ -91,7 +91,7 @@ TEST(Eval, LabelsOfTexts) {
   }
   const std::string text = Fovea({"eval", blob, "--labels", path}).out;
   EXPECT_NE(text.find(fmt::format("{:.4f}", expected.Accuracy())), std::string::npos) << text;
-  EXPECT_NE(text.find("columns: what"), std::string::npos);
+  EXPECT_NE(text.find("columns: predictions"), std::string::npos);
 }
 
 TEST(Eval, PageNeedsNothingElse) {

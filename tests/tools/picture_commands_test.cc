@@ -215,8 +215,8 @@ TEST_F(PictureCommands, WhatIsWrongIsOneLine) {
   const std::string whole = tools::ReadFile(picture);
   tools::WriteFile(Path("cut.png"), whole.data(), whole.size() / 2);
   ExpectRefused({"run", blob, "--image", Path("none.png")}, "none.png");
-  ExpectRefused({"run", blob, "--image", Path("cut.png")}, "cut.png: the file ends within the picture");
-  ExpectRefused({"run", blob, "--image", Path("config.json")}, "neither PNG nor JPEG");
+  ExpectRefused({"run", blob, "--image", Path("cut.png")}, "cut.png: the file ends within the image");
+  ExpectRefused({"run", blob, "--image", Path("config.json")}, "not a PNG or JPEG file");
   ExpectRefused({"run", blob, "--image", picture, "--text", "a"}, "--image");
   ExpectRefused({"run", blob, "--image", picture, "--output", Path("x")}, "--input");
   ExpectRefused({"run", blob, "--image", picture, "--program", "encode_text"}, "does not read images");

@@ -122,7 +122,7 @@ TEST_F(SoundCommands, WhatAFileLacksIsTold) {
   const json expected = json::parse(Fovea({"run", blob, "--wav", whole, "--json"}).out);
   const std::string cut = Write("cut.wav", bytes.substr(0, bytes.size() - 32000));
   const CommandResult found = Fovea({"run", blob, "--wav", cut, "--json"});
-  EXPECT_PRED2(Has, found.err, "cut.wav: the file ends early: 0.50 of 1.00 s are there");
+  EXPECT_PRED2(Has, found.err, "cut.wav: the file is truncated: 0.50 of 1.00 s are present");
   EXPECT_EQ(json::parse(found.out)[0]["classes"], expected[0]["classes"]);
   EXPECT_PRED2(Has, FoveaError({"run", blob, "--wav", Wav("none.wav", 0)}), "none.wav: has no samples");
   EXPECT_PRED2(Has, FoveaError({"eval", blob, "--sounds", Write("none.tsv", "none.wav\ta\n")}), "has no samples");

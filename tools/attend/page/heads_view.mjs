@@ -32,7 +32,7 @@ class HeadsView {
     this.numbers = made("p", { className: "soft numbers" });
     this.element = made("div", { className: "heads-view" },
       made("section", {}, made("label", { className: "control" }, made("span", {}, "Order"), this.order), this.grid,
-        made("details", { className: "hint" }, made("summary", {}, "How kinds are determined"), made("p", {}, KIND_RULES))),
+        made("details", { className: "hint" }, made("summary", {}, "How kinds are found"), made("p", {}, KIND_RULES))),
       made("section", {}, this.title, this.numbers, this.legend.element, this.map.element));
   }
 
