@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fuzzes the library and the converter with clang's libFuzzer (tests/fuzz/README.md), each harness for the given seconds.
+# Fuzzes the library and the converter with clang's libFuzzer (tests/fuzz/README.md), each harness for N seconds.
 #   tools/fuzz.sh SECONDS [HARNESS...]     all harnesses when none is named
 # What reaches something new is kept in build/fuzz/HARNESS; what breaks a promise in build/fuzz/found. Exits with 1 if
 # anything did.
