@@ -204,7 +204,8 @@ TEST_F(ForeignDirectory, ATokenizerOfAnotherSizeIsAnotherModels) {
   write(120, "[]");
   EXPECT_EQ(Refusal("{}"), "nothing was refused");
   write(121, "[]");
-  ExpectSaid(Refusal("{}"), "the tokenizer has ids up to 120, but input_ids are below 120: it is not this model's");
+  ExpectSaid(Refusal("{}"),
+             "the tokenizer has ids up to 120, but input_ids are below 120: it belongs to another model");
   write(120, R"([{"id": 120, "content": "<pad>", "special": true}])");
   const std::vector<std::string> warnings = Warnings();
   ASSERT_EQ(warnings.size(), 1u);

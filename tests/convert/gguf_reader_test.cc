@@ -249,7 +249,7 @@ TEST(Gguf, MetadataIsChecked) {
   ExpectRefused(writer, "file: k: unknown value type 13");
   EXPECT_NE(Refused("GGUF" + Raw<uint32_t>(3) + Raw<uint64_t>(0) + Raw<uint64_t>(2) + RawText("k") + Raw<uint32_t>(0) +
                     "a" + RawText("k") + Raw<uint32_t>(0) + "b")
-                .find("file: k is there twice"),
+                .find("file: k occurs twice"),
             std::string::npos);
   writer.Remove("k");
   writer.Set(std::string(70000, 'k'), 0, "a");
@@ -277,14 +277,14 @@ TEST(Gguf, TensorsAreChecked) {
   GgufWriter twice;
   twice.Add({"t", {1}, 0, "abcd"});
   twice.Add({"t", {1}, 0, "abcd"});
-  ExpectRefused(twice, "file: tensor t is there twice");
+  ExpectRefused(twice, "file: tensor t occurs twice");
   // Offsets that overlap, are not aligned, or are outside.
   const std::string whole = Small().Bytes();
   const size_t list = whole.rfind("two") + 3 + 4 + 8 + 4;
   const auto moved = [&](uint64_t offset) { return Refused(std::string(whole).replace(list, 8, Raw(offset))); };
   EXPECT_EQ(moved(32), "nothing was refused");
   EXPECT_EQ(moved(0), "file: tensors one and two overlap");
-  EXPECT_EQ(moved(33), "file: tensor two: offset 33 is no multiple of 32");
+  EXPECT_EQ(moved(33), "file: tensor two: offset 33 is not a multiple of 32");
   EXPECT_EQ(moved(64), "file: tensor two: 6 bytes from 64 on are outside the 64 bytes of data");
   EXPECT_EQ(moved(UINT64_MAX - 31),
             "file: tensor two: 6 bytes from 18446744073709551584 on are outside the 64 bytes of data");

@@ -454,10 +454,10 @@ TEST(GgufMetadata, OptionsOfOtherInputsAreRefused) {
   ConvertOptions options;
   options.input = Written(Llama());
   options.source = "x";
-  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "a source of weights goes with a description only");
+  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "--source is only for descriptions");
   options.source = "";
   options.image_sizes = {"8x8"};
-  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "a size of images can be chosen for a model directory only");
+  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "--image-size is only for model directories");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ TEST_F(Transcription, OfSamplesIsThatOfTheirFeatures) {
   const std::string heard = Blob(Directory("whisper", kWhisper, kTold));
   const std::string given = Blob(Directory("whisper", "", kTold));
   EXPECT_TRUE(Has(Fovea({"inspect", given}).out, "layout.input_features"));
-  EXPECT_FALSE(Has(Fovea({"inspect", heard}).out, "layout.input_features")) << "it is no input";
+  EXPECT_FALSE(Has(Fovea({"inspect", heard}).out, "layout.input_features")) << "it is not an input";
   // A file of two clips and a rest of nothing, and one of less than a clip.
   const std::vector<float> longer = Clip(2 * kSecond + 159, 1), shorter = Clip(11000, 2);
   const std::vector<std::string> sounds = {"--wav", Wav("longer.wav", longer), "--wav", Wav("shorter.wav", shorter)};

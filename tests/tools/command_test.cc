@@ -480,8 +480,8 @@ TEST(Command, ConvertLaysPatterns) {
   EXPECT_LT(read["lengths"][0]["lowest_cosine"].get<double>(), 1);
   EXPECT_EQ(FoveaJson({"inspect", blob, "--json"})["metadata"]["attention.laid"], read["metadata"]["attention.laid"]);
   for (const auto& [arguments, reason] :
-       std::map<std::vector<std::string>, std::string>{{{"--window", "3"}, "no equal sides"},
-                                                       {{"--window", "4", "--layers", "7"}, "the first is 0"},
+       std::map<std::vector<std::string>, std::string>{{{"--window", "3"}, "equal sides"},
+                                                       {{"--window", "4", "--layers", "7"}, "counted from 0"},
                                                        {{"--window", "4", "--layers", "x"}, "layer"},
                                                        {{"--layers", "0"}, "--layers needs --window"},
                                                        {{"--global", "0"}, "--global"}}) {

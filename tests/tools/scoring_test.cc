@@ -196,7 +196,7 @@ TEST(Writing, TokensThatAreNoText) {
   EXPECT_EQ(Fovea({"translate", spaced, "--text", "aab", "--target-prefix", "CH CH"}).out, "CH CH B\n");
   EXPECT_EQ(Fovea({"translate", spaced, "--text", "aab", "--suppress", "AH AH"}).out.rfind("AH B", 0),
             std::string::npos);
-  EXPECT_NE(Fovea({"translate", spaced, "--text", "a", "--target-prefix", "CH X"}).err.find("cannot write 'X'"),
+  EXPECT_NE(Fovea({"translate", spaced, "--text", "a", "--target-prefix", "CH X"}).err.find("has no token for 'X'"),
             std::string::npos);
   const CommandResult text =
       Fovea({"generate", Converted("llama"), "--ids", "1", "--max-tokens", "3", "--separator", "/"});
@@ -243,7 +243,7 @@ TEST(Scoring, RefusesWhatItCannotDo) {
   refused({"--suppress-ids", "x"}, "--suppress-ids 'x': expected token ids");
   refused({"--suppress-ids", ""}, "has no tokens");
   refused({"--score-ids", "1 9"}, "--score-ids '1 9': token 9 is out of range");
-  refused({"--score", "Z"}, "cannot write 'Z'");
+  refused({"--score", "Z"}, "has no token for 'Z'");
   refused({"--score", "AH", "--temperature", "1"}, "--score generates nothing");
   refused({"--score", "AH", "--alignments"}, "--score generates nothing");
   refused({"--score", "AH", "--chat"}, "--target-prefix and --score are not supported in chat mode");

@@ -28,7 +28,7 @@ OperationResult CheckOperation(const OperationCall& call) {
   const std::string& op = call.operation->op;
   const auto found =
       std::find_if(std::begin(kOperations), std::end(kOperations), [&](const auto& o) { return op == o.name; });
-  if (found == std::end(kOperations)) Fail("there is no operation {}", op);
+  if (found == std::end(kOperations)) Fail("unknown operation {}", op);
   const Rule* rule = found->rule;
   if (call.inputs.size() < rule->min_inputs || call.inputs.size() > rule->max_inputs) {
     Fail("{} inputs, {} to {} are needed", call.inputs.size(), rule->min_inputs, rule->max_inputs);

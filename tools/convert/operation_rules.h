@@ -1,4 +1,4 @@
-// What every operation takes and makes, as the converter checks it before it writes a blob (the runtime checks again).
+// Checks the operands and results of operations before a blob is written (the runtime checks again).
 #ifndef FOVEA_TOOLS_CONVERT_OPERATION_RULES_H_
 #define FOVEA_TOOLS_CONVERT_OPERATION_RULES_H_
 
@@ -10,19 +10,19 @@
 
 namespace fovea::tools {
 
-// An operation whose names have been looked up.
+// An operation with its names resolved.
 struct OperationCall {
   const Operation* operation;
   const std::vector<BlobSpace>* spaces;
   std::vector<BlobValue> inputs;
-  std::vector<bool> ids;  // whether an input that is i32 holds ids: the program's, or gathered from there
-  std::vector<const BlobTensor*> tensors;  // shapes only; nullptr where absent
+  std::vector<bool> ids;                   // whether an i32 input holds ids: of the program, or gathered from them
+  std::vector<const BlobTensor*> tensors;  // shapes only; nullptr if absent
 };
 
-// Tensors that may be stored as anything; others are f32, or what OperationResult::halves says.
+// Tensors that can be stored in any type; all remaining ones are f32, or as OperationResult::halves specifies.
 enum class Matrices {
   kNone,
-  kTables,   // all: tables of embeddings
+  kTables,   // all: embedding tables
   kWeights,  // the first: weights of linear layers
 };
 
@@ -35,10 +35,10 @@ struct OperationResult {
   std::vector<AttributeRecord> attributes;
   Matrices matrices = Matrices::kNone;
   uint32_t halves = 0;   // bit per tensor that may be f16
-  uint32_t decides = 0;  // bit per input that decides what is computed
+  uint32_t decides = 0;  // bit per input that decides which rows or experts are computed
 };
 
-// Fails with what does not fit. The rule of an operation is in rules/.
+// Fails with the fault. The rules of operations are in rules/.
 OperationResult CheckOperation(const OperationCall& call);
 
 }  // namespace fovea::tools
