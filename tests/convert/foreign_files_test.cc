@@ -109,7 +109,7 @@ TEST(ForeignTokenizer, WorkFollowsTheFile) {
   std::string steps;
   for (int i = 0; i < 2000; ++i) steps += std::string(i == 0 ? "" : ",") + R"({"type": "Lowercase"})";
   ExpectSaid(TokenizerRefusal(start + R"("normalizer": {"type": "Sequence", "normalizers": [)" + steps + "]}}"),
-             "2000 steps of text are more than 16");
+             "2000 text steps exceed the limit of 16");
   std::string items;
   for (int i = 0; i < 100; ++i) items += std::string(i == 0 ? "" : ",") + R"({"Sequence": {"id": "A"}})";
   ExpectSaid(TokenizerRefusal(start + R"("post_processor": {"type": "TemplateProcessing", "single": [)" + items +

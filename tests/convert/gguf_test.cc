@@ -447,7 +447,7 @@ TEST(GgufMetadata, WhatNeedsNoRefusalIsAWarning) {
   const std::string path = Written(writer);
   Blob(path, &report);
   ASSERT_EQ(report.warnings.size(), 1u);
-  EXPECT_EQ(report.warnings[0], path + ": llama.fancy is not known and was left out of account");
+  EXPECT_EQ(report.warnings[0], path + ": llama.fancy is unknown and was ignored");
 }
 
 TEST(GgufMetadata, OptionsOfOtherInputsAreRefused) {
