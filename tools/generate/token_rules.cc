@@ -18,7 +18,7 @@ class Bits {
   uint32_t* const bits_;
 };
 
-// Clears tokens that would complete an n-gram of `count` tokens that occurs in `told`.
+// Clears tokens that would complete an n-gram of `count` tokens that occurs in the first list.
 void ClearRepeated(size_t count, const std::vector<int32_t>& told, const std::vector<int32_t>& text, Bits* allowed) {
   if (count == 0 || text.size() + 1 < count || told.size() < count) return;
   const auto last = text.end() - static_cast<ptrdiff_t>(count - 1);

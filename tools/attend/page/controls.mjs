@@ -69,7 +69,7 @@ export class Controls {
     for (const { side, input, text } of this.radios) {
       input.checked = side === (selection.chosen ? selection.sideShown : selection.overview);
       text.textContent = selection.chosen ? { receives: "what looks at it", gives: "where it looks" }[side]
-        : { receives: "weight received", gives: "weight given to others" }[side];
+        : { receives: "weight received", gives: "weight given to other rows" }[side];
     }
     this.rolloutLabel.hidden = !uses.includes("rollout") || !step.self || !step.hasWeights || step.scores;
     this.rollout.checked = selection.rollout;

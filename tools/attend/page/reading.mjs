@@ -36,7 +36,7 @@ export function readingOf(selection) {
       const own = heads.reduce((sum, each) => sum + step.weightOf(index, each, step.rows[index]), 0) / heads.length;
       values[index - begin] = given - own;
     }
-    return { space: step.queries, ...spread(step, begin, values), what: `${mean} given to others`, note };
+    return { space: step.queries, ...spread(step, begin, values), what: `${mean} given to other rows`, note };
   }
   const { first, values, rows } = step.received(selection.query, head);
   return { space: step.keys, first, values, what: `${mean} received, on average over ${plural(rows, "row")}`, note };

@@ -5,7 +5,7 @@
 /** The steps up to `step` that can be multiplied for the segment of a row, or null and why not. */
 export function rolloutLayers(record, step, row) {
   const no = (why) => ({ layers: null, why });
-  if (!step.self) return no("Rollout is for layers in which rows look at rows of their own kind.");
+  if (!step.self) return no("Rollout is only for self-attention layers.");
   const layers = record.partOf(step).filter(({ index }) => index <= step.index);
   for (const layer of layers) {
     if (!layer.hasWeights || layer.scores) return no("Rollout needs weights.");

@@ -9,7 +9,7 @@ export class Selection {
   #listeners = [];
   #steps;
 
-  /** `views`: those that have something to show, each { id, uses, steps(record) }. */
+  /** `views`: views with something to show, each { id, uses, steps(record) }. */
   constructor(record, views) {
     Object.assign(this, { record, views, ...DEFAULTS, view: views[0], row: 0 });
     this.#steps = new Map(views.map((view) => [view, view.steps(record)]));
